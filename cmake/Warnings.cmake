@@ -1,0 +1,7 @@
+# Warnings are errors, for host and device. ptxas's spill warning is one of them: a rung that spills does not build.
+add_library(ladder_warnings INTERFACE)
+set(host_warnings -Wall -Wextra -Wshadow -Wno-unknown-pragmas)
+target_compile_options(ladder_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:${host_warnings} -Werror -Wconversion -Wno-sign-conversion -Wno-float-conversion>
+  "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xptxas --warn-on-spills,-Werror>")

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The virtual GPU's engine as its runtime sees it: modules of PTX in, launches out with counters and faults.
+// Knows nothing of the CUDA runtime's API, of files or of the command line.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vgpu {
+
+class Memory;  // engine/memory/memory.hpp: device memory with its allocations
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  bool operator==(const Dim3&) const = default;
+};
+
+// Something the engine does not have: an instruction, a modifier, a directive. what() names it, and the line of
+// PTX and of the source it stands on. Nothing is ever guessed.
+struct Unsupported : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+enum class FaultKind {
+  kOutOfBounds,         // an access outside every live allocation, or outside shared or local memory
+  kUseAfterFree,        // an access inside memory that was freed
+  kMisaligned,          // an address that is no multiple of the access's size
+  kBarrierDivergence,   // a barrier that some threads of the block can no longer reach, or reach in another place
+  kDeadlock,            // every warp waits for something that cannot come
+  kAssert,              // a failed device-side assert()
+  kTrap,                // trap, or a call through a bad function pointer
+  kStackOverflow,       // calls nested deeper than local memory allows
+  kRace,                // (check "race") two warps touch one shared word, one writes, no barrier between
+};
+const char* to_string(FaultKind kind);  // "out of bounds", ...
+
+// The kernel is at fault. what() is the whole report, several lines: what happened, kernel, block, thread,
+// address, the PTX instruction with its line, the source file and line where the PTX has them (.loc).
+struct Fault : std::runtime_error {
+  Fault(FaultKind kind, const std::string& report) : std::runtime_error(report), kind(kind) {}
+  FaultKind kind;
+  std::string kernel;        // demangled where possible
+  Dim3 block, thread;        // indices, not extents
+  std::string instruction;   // the PTX text
+  int ptx_line = 0;
+  std::string file;          // "" where unknown
+  int line = 0;
+};
+
+struct Param {
+  std::uint32_t offset = 0, size = 0;  // bytes in the packed parameter block
+};
+
+struct KernelAttributes {
+  std::string name;                    // mangled
+  std::vector<Param> params;           // in order of declaration
+  std::uint32_t param_bytes = 0;
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t local_bytes = 0;       // a thread
+  std::uint32_t constant_bytes = 0;
+  std::uint32_t max_threads = 0;       // .maxntid; 0 if not given
+  int ptx_version = 0, target = 0;     // 90 for 9.0; 80 for sm_80
+};
+
+struct Symbol {
+  void* address = nullptr;
+  std::size_t bytes = 0;
+  bool constant = false;
+};
+
+class Kernel;  // engine/execute
+
+// One PTX module, parsed and lowered, its global and constant variables placed in `memory`.
+class Module {
+ public:
+  // Throws Unsupported, or std::invalid_argument with line and reason if the text is not PTX. A kernel that
+  // contains an unsupported instruction does not fail the module: launching it throws.
+  static std::unique_ptr<Module> from_ptx(std::string_view ptx, Memory& memory);
+  virtual ~Module() = default;
+  Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  virtual const Kernel* find_kernel(std::string_view name) const = 0;  // null if absent
+  virtual std::optional<Symbol> find_symbol(std::string_view name) const = 0;
+  virtual std::vector<std::string> kernel_names() const = 0;
+};
+
+const KernelAttributes& attributes(const Kernel& kernel);
+
+struct LaunchConfig {
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  unsigned host_threads = 0;   // 0: as many as the machine has; results never depend on it
+  bool check_race = false;     // FaultKind::kRace
+};
+
+// Nsight Compute's metric names. `exact` holds only what is equal to the hardware's value for a deterministic
+// kernel; everything else is an estimate.
+struct LaunchReport {
+  std::map<std::string, std::uint64_t> exact;
+  std::map<std::string, std::uint64_t> estimates;
+  double seconds = 0;                    // host time of the launch
+  std::uint64_t lane_instructions = 0;   // executed, for the engine's own speed
+  std::string output;                    // what the kernel printed (printf), in block order
+};
+
+// Runs the kernel to its end. `params` is the packed parameter block of attributes(kernel).param_bytes bytes.
+// Throws Fault (memory then holds what was written so far) or Unsupported (before anything ran).
+LaunchReport launch(const Kernel& kernel, const LaunchConfig& config, std::span<const std::byte> params,
+                    Memory& memory);
+
+}  // namespace vgpu
