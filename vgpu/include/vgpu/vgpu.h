@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the virtual GPU's libcudart.so.13 offers beyond the CUDA runtime. A program that may also run on a GPU finds
+   these by dlsym(RTLD_DEFAULT, "vgpuDeviceName"): where the name is absent, the runtime is the real one.
+   All functions are thread-safe; strings stay valid until the same function is called again. */
+#ifndef VGPU_VGPU_H
+#define VGPU_VGPU_H
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The virtual device's short name, "h200"; "" if VGPU_DEVICE names none. */
+const char* vgpuDeviceName(void);
+
+/* Forgets the launches so far. */
+void vgpuResetCounters(void);
+
+/* The launches since the last vgpuResetCounters (or the start), in the counters file's JSON:
+   {"device": NAME, "launches": [{"kernel", "grid", "block", "engine", "metrics", "estimates"}, ...]}. */
+const char* vgpuCountersJson(void);
+
+/* Turns the shared-memory race check on (1) or off (0) for the launches that follow; returns the former setting. */
+int vgpuSetRaceCheck(int on);
+
+/* The last fault's report (several lines), and the name of its kind: "out of bounds", "use after free", "misaligned
+   address", ... Both are "" if there was none since the start or the last vgpuClearFault. */
+const char* vgpuLastFault(void);
+const char* vgpuLastFaultKind(void);
+
+/* Clears the last fault and the sticky error it left, so that a test driver may go on. Memory keeps its contents. */
+void vgpuClearFault(void);
+
+/* 1 if the `bytes` bytes at `pointer` lie wholly inside one live allocation that kernels may access. */
+int vgpuDeviceContains(const void* pointer, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
