@@ -14,7 +14,7 @@ namespace ladder {
 
 using Stream = CUstream_st*;
 
-enum class Place : unsigned char { kHost, kCuda };          // where operands lie and the work is done
+enum class Place : unsigned char { kHost, kCuda };  // where operands lie and the work is done
 enum class Role : unsigned char { kRung, kBaseline };
 // Named as PyTorch, JAX and Triton name them. kIeee: every product and sum is an IEEE binary32 operation.
 // kTf32: operands rounded or cut to 10 explicit mantissa bits, FP32 accumulation on tensor cores.
@@ -24,7 +24,8 @@ const char* to_string(Place place);
 const char* to_string(Role role);
 const char* to_string(Precision precision);
 
-// Device pointers for Place::kCuda, host pointers for Place::kHost. a or b may be null where reads_ab() is false.
+// Device pointers for Place::kCuda, host pointers for Place::kHost. a or b may be null where reads_ab() is
+// false.
 struct Operands {
   const float* a = nullptr;
   const float* b = nullptr;
@@ -32,15 +33,16 @@ struct Operands {
 };
 
 struct KernelInfo {
-  std::string_view id;     // "r03_smem_tile_32": unique; a rung's variants share the file's name as prefix
-  std::string_view rung;   // "r03_smem_tile": the file, one idea
-  std::string_view idea;   // that idea in a few words
+  std::string_view id;    // "r03_smem_tile_32": unique; a rung's variants share the file's name as prefix
+  std::string_view rung;  // "r03_smem_tile": the file, one idea
+  std::string_view idea;  // that idea in a few words
   Place place = Place::kCuda;
   Role role = Role::kRung;
   Precision precision = Precision::kIeee;
-  int min_cc = 0;          // least compute capability, 80 for 8.0; 0 for host kernels
+  int min_cc = 0;  // least compute capability, 80 for 8.0; 0 for host kernels
 
-  // Pure. Not ok (kUnsupportedProblem, kUnsupportedDevice) with the reason if the kernel cannot take the problem.
+  // Pure. Not ok (kUnsupportedProblem, kUnsupportedDevice) with the reason if the kernel cannot take the
+  // problem.
   Status (*accepts)(const Problem& problem, const Device& device) = nullptr;
   // Enqueues (kCuda) or does (kHost, which ignores the stream) the work of an accepted, valid problem.
   // Errors: kLaunchFailed.

@@ -12,9 +12,9 @@ namespace ladder {
 enum class Layout : std::uint8_t { kRowMajor, kColMajor };
 enum class Op : std::uint8_t { kNone, kTranspose };
 
-// op(A) is m x k, op(B) is k x n, C is m x n; leading dimensions count elements, not bytes. A row-major matrix
-// with r rows and c columns has its element (i, j) at i * ld + j and needs ld >= max(1, c); column-major swaps
-// the roles of rows and columns.
+// op(A) is m x k, op(B) is k x n, C is m x n; leading dimensions count elements, not bytes. A row-major
+// matrix with r rows and c columns has its element (i, j) at i * ld + j and needs ld >= max(1, c);
+// column-major swaps the roles of rows and columns.
 struct Problem {
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t lda = 1, ldb = 1, ldc = 1;
@@ -54,8 +54,8 @@ Extent extent_c(const Problem& problem);
 bool reads_ab(const Problem& problem);  // false when k = 0 or alpha = 0
 bool reads_c(const Problem& problem);   // false when beta = 0
 
-double flops(const Problem& problem);          // 2 m n k, the customary count
-double least_bytes(const Problem& problem);    // each needed element read once, each element of C written once
+double flops(const Problem& problem);        // 2 m n k, the customary count
+double least_bytes(const Problem& problem);  // each needed element read once, each element of C written once
 
 // "4096x4096x4096", "250x251x253 (lda 256, beta 1)": what differs from the defaults is shown.
 std::string to_string(const Problem& problem);

@@ -12,8 +12,8 @@ namespace ladder {
 // All kernels in the order of the ladder: host rungs, CUDA rungs, baselines.
 std::span<const KernelInfo> kernels();
 
-// The kernels that `name` means: an id, a rung ("r03_smem_tile": all its variants) or a rung's number ("r03").
-// Errors (kInvalidArgument): no such kernel; the message lists the nearest names.
+// The kernels that `name` means: an id, a rung ("r03_smem_tile": all its variants) or a rung's number
+// ("r03"). Errors (kInvalidArgument): no such kernel; the message lists the nearest names.
 Result<std::vector<const KernelInfo*>> find_kernels(std::string_view name);
 
 }  // namespace ladder

@@ -10,12 +10,12 @@ namespace ladder {
 
 enum class Code {
   kOk,
-  kInvalidArgument,      // the caller's input breaks a documented rule
-  kUnsupportedProblem,   // the kernel does not take this problem (it never computes something else)
-  kUnsupportedDevice,    // the device lacks what the kernel needs
-  kOutOfMemory,          // host or device memory is too small for the problem
-  kLaunchFailed,         // the CUDA runtime or a library refused or aborted the work
-  kIo,                   // a file could not be read or written
+  kInvalidArgument,     // the caller's input breaks a documented rule
+  kUnsupportedProblem,  // the kernel does not take this problem (it never computes something else)
+  kUnsupportedDevice,   // the device lacks what the kernel needs
+  kOutOfMemory,         // host or device memory is too small for the problem
+  kLaunchFailed,        // the CUDA runtime or a library refused or aborted the work
+  kIo,                  // a file could not be read or written
 };
 
 // The short name of a code as it stands in reports, e.g. "invalid argument".
@@ -41,8 +41,10 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT(google-explicit-constructor)
-  Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}   // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Status status)
+      : state_(std::in_place_index<1>, std::move(status)) {}  // NOLINT(google-explicit-constructor)
 
   bool is_ok() const { return state_.index() == 0; }
   explicit operator bool() const { return is_ok(); }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registry, made from the lists in src/CMakeLists.txt through the generated rungs.inc: each name there is
+// a file whose namespace exports one symbol, its kernels.
+#include <ladder/registry.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+#define LADDER_RUNG(name)                         \
+  namespace ladder::name {                        \
+  extern const std::span<const KernelInfo> kInfo; \
+  }
+#include "rungs.inc"
+#undef LADDER_RUNG
+
+namespace ladder {
+namespace {
+
+std::vector<KernelInfo> collect() {
+  std::vector<KernelInfo> all;
+  const auto append = [&](std::span<const KernelInfo> infos) {
+    all.insert(all.end(), infos.begin(), infos.end());
+  };
+#define LADDER_RUNG(name) append(name::kInfo);
+#include "rungs.inc"
+#undef LADDER_RUNG
+  return all;
+}
+
+// Levenshtein distance, for "did you mean".
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+bool means(std::string_view name, const KernelInfo& info) {
+  if (name == info.id || name == info.rung) return true;
+  return !name.empty() && info.rung.substr(0, info.rung.find('_')) == name;
+}
+
+}  // namespace
+
+const char* to_string(Place place) { return place == Place::kHost ? "host" : "cuda"; }
+const char* to_string(Role role) { return role == Role::kRung ? "rung" : "baseline"; }
+const char* to_string(Precision precision) { return precision == Precision::kIeee ? "ieee" : "tf32"; }
+
+std::span<const KernelInfo> kernels() {
+  static const std::vector<KernelInfo> all = collect();
+  return all;
+}
+
+Result<std::vector<const KernelInfo*>> find_kernels(std::string_view name) {
+  std::vector<const KernelInfo*> found;
+  for (const KernelInfo& info : kernels()) {
+    if (means(name, info)) found.push_back(&info);
+  }
+  if (!found.empty()) return found;
+
+  std::vector<std::string_view> near;
+  for (const KernelInfo& info : kernels()) near.push_back(info.id);
+  std::stable_sort(near.begin(), near.end(),
+                   [&](auto a, auto b) { return distance(name, a) < distance(name, b); });
+  near.resize(std::min<std::size_t>(3, near.size()));
+  std::string message = "no kernel '" + std::string(name) + "'; nearest:";
+  for (const auto id : near) message += " " + std::string(id);
+  return Status(Code::kInvalidArgument, message + " (ladder list shows all)");
+}
+
+}  // namespace ladder
