@@ -1,0 +1,34 @@
+# Thin: each target is one or two commands that also work by hand after scripts/setup.
+.PHONY: climb test build sanitize setup format lint clean
+.DEFAULT_GOAL := build
+
+setup:
+	@scripts/setup
+
+build: setup
+	@. .toolchain/env.sh && cmake --preset release >.toolchain/configure.log 2>&1 || { cat .toolchain/configure.log; exit 1; }
+	@grep -E '^-- off:' .toolchain/configure.log || true
+	@. .toolchain/env.sh && cmake --build --preset release
+
+# The main job: every rung verified, then measured on a GPU, or counted on the virtual one.
+climb: build
+	build/bin/ladder climb
+
+test: build
+	ctest --preset release
+
+# The virtual GPU's tests under AddressSanitizer with UBSan, and under ThreadSanitizer.
+sanitize: setup
+	@for kind in asan tsan; do \
+	  . .toolchain/env.sh && cmake --preset $$kind >/dev/null && cmake --build --preset $$kind --target vgpu_tests && \
+	  ctest --preset $$kind -L vgpu || exit 1; \
+	done
+
+format:
+	git ls-files '*.hpp' '*.h' '*.cpp' '*.cu' '*.cuh' | xargs clang-format -i
+
+lint:
+	scripts/lint
+
+clean:
+	rm -rf build
