@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory: host memory with a map of its allocations. A device pointer is a host pointer, so that the
-// runtime's copies are memmove; kernels go through `find`, which knows bounds and freed blocks.
+// runtime's copies are memmove; kernels go through an AllocationMap, which knows bounds and freed blocks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace vgpu {
 
@@ -14,28 +16,70 @@ struct Allocation {
   bool freed = false;
 };
 
-// Thread-safe: kernels look up from several host threads; allocation never happens during a launch.
+// All allocations at one moment, live and freed, in order of address. Immutable: any number of threads may read.
+class AllocationMap {
+ public:
+  explicit AllocationMap(std::vector<Allocation> sorted) : sorted_(std::move(sorted)) {}
+  const Allocation* find(std::uint64_t address) const;   // live or freed, the one that covers it; null if none
+  const std::vector<Allocation>& all() const { return sorted_; }
+
+ private:
+  std::vector<Allocation> sorted_;
+};
+
+// Thread-safe. Blocks of up to kFillLimit bytes are filled with 0xCD; larger ones are not touched, so that they
+// cost no host memory until used, and read as zero.
 class Memory {
  public:
-  // `capacity` bytes of device memory may be allocated at once (the virtual device's size).
+  static constexpr std::size_t kAlignment = 512;
+  static constexpr std::size_t kMinRedZone = 512;
+  static constexpr std::size_t kFillLimit = std::size_t{256} << 20;
+  static constexpr std::size_t kQuarantineBytes = std::size_t{256} << 20;
+  static constexpr std::uint8_t kFill = 0xCD;
+
+  // `capacity` bytes of device memory may be allocated at once (the virtual device's size). Reserves addresses
+  // only: a capacity far beyond the host's memory costs nothing. Throws std::system_error if even that fails.
   explicit Memory(std::size_t capacity);
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // 512-byte aligned, filled with 0xCD, red zones between neighbours (at least 512 bytes). Null if it does not
-  // fit. A freed block is kept back (quarantine, a bounded number of bytes) so that a use after free is found.
+  // Aligned to 512 bytes, with a red zone of at least 512 bytes to each neighbour (more behind larger blocks). Null
+  // if it does not fit, or for 0 bytes. A freed block is kept back until kQuarantineBytes have been freed after it,
+  // so that a use after free is found; it does not count against the capacity.
   void* allocate(std::size_t bytes, std::string name = "");
   bool free(void* pointer);                    // false: not the start of a live allocation
   bool contains(const void* pointer, std::size_t bytes) const;  // wholly inside one live allocation
-  const Allocation* find(std::uint64_t address) const;  // live or freed, the one that covers it; null if none
+  // Live or freed, the one that covers it; null if none. Valid until the next allocate or free.
+  const Allocation* find(std::uint64_t address) const;
   std::string describe(std::uint64_t address) const;    // "4 bytes past the end of the 1024-byte allocation at 0x..."
   std::size_t allocated_bytes() const;
   std::size_t capacity() const;
 
+  // For launches: lookups in it take no lock.
+  std::shared_ptr<const AllocationMap> map() const;
+
  private:
   struct Impl;
-  Impl* impl_;
+  std::unique_ptr<Impl> impl_;
+};
+
+// One host thread's way into a map: remembers the allocation it hit last.
+class AllocationCursor {
+ public:
+  explicit AllocationCursor(std::shared_ptr<const AllocationMap> map) : map_(std::move(map)) {}
+
+  // The live allocation that holds all of [address, address + bytes), null if none does.
+  const Allocation* covering(std::uint64_t address, std::uint64_t bytes) {
+    if (address - begin_ < size_ && bytes <= size_ - (address - begin_)) return last_;
+    return search(address, bytes);
+  }
+
+ private:
+  const Allocation* search(std::uint64_t address, std::uint64_t bytes);
+  std::shared_ptr<const AllocationMap> map_;
+  const Allocation* last_ = nullptr;
+  std::uint64_t begin_ = 0, size_ = 0;
 };
 
 }  // namespace vgpu

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one memory instruction of a warp costs: pure functions from the lanes' addresses to the counts that the
+// hardware's profiler shows. Lane i takes part where bit i of `mask` is set; addresses of other lanes are never
+// looked at. `bytes` is the size of one lane's access (1, 2, 4, 8 or 16) and addresses are multiples of it.
+#pragma once
+#include <array>
+#include <cstdint>
+
+namespace vgpu {
+
+inline constexpr int kWarpSize = 32;
+
+// Distinct 32-byte sectors of one request to global (or local) memory, 0 if no lane takes part. The whole warp is
+// one request, whatever the access's size.
+std::uint32_t global_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes);
+
+// Wavefronts of one access to shared memory: 32 banks of 4 bytes; each pass serves a group of lanes and takes as
+// many wavefronts as its busiest bank has distinct words, so a broadcast is free. Groups are the warp for up to 4
+// bytes, its halves for 8, its quarters for 16. Loads of 8 and 16 bytes serve groups twice as large where every
+// pair of lanes n, n^1, or every pair n, n^2 (both active) has the same address. Measured on an H200.
+std::uint32_t shared_load_wavefronts(const std::uint32_t* addresses, std::uint32_t mask, std::uint32_t bytes);
+std::uint32_t shared_store_wavefronts(const std::uint32_t* addresses, std::uint32_t mask, std::uint32_t bytes);
+
+// Remembers the address patterns that one instruction had last: distances from the first active lane's address.
+// The counts depend on nothing else but that address modulo a period, and few instructions have more than a
+// handful of patterns. `Address` is std::uint64_t for global, std::uint32_t for shared memory. One caller at a
+// time. The lookup is compiled into its caller, so that it takes the caller's instruction set.
+template <class Address, std::uint32_t kPeriod>
+class AccessMemo {
+ public:
+  // count(addresses, mask, bytes), from memory where the pattern is known. An instruction always passes the same
+  // `count` and `bytes`.
+  template <class Count>
+  [[gnu::always_inline]] std::uint32_t operator()(Count count, const Address* addresses, std::uint32_t mask,
+                                                  std::uint32_t bytes) {
+    if (mask == 0) return 0;
+    const Address base = addresses[__builtin_ctz(mask)];
+    const std::uint32_t phase = static_cast<std::uint32_t>(base % kPeriod);
+    for (std::uint32_t n = 0; n < kWays; ++n) {
+      const std::uint32_t way = (recent_ + n) % kWays;
+      if (ways_[way].mask != mask || !same(ways_[way], addresses, base)) continue;
+      recent_ = way;
+      std::uint8_t& known = ways_[way].counts[phase];
+      if (known == 0) known = static_cast<std::uint8_t>(count(addresses, mask, bytes));
+      return known;
+    }
+    recent_ = (recent_ + kWays - 1) % kWays;
+    return learn(ways_[recent_], addresses, mask, base, phase, count(addresses, mask, bytes));
+  }
+
+ private:
+  static constexpr std::uint32_t kWays = 4;
+  struct Way {
+    alignas(64) Address distances[kWarpSize] = {};
+    std::uint32_t mask = 0;
+    std::uint8_t counts[kPeriod] = {};   // by phase; 0 where not yet known
+  };
+
+  [[gnu::always_inline]] static bool same(const Way& way, const Address* addresses, Address base) {
+    Address difference = 0;
+    if (way.mask == 0xffffffffu) {
+      for (int i = 0; i < kWarpSize; ++i) difference |= (addresses[i] - base) ^ way.distances[i];
+    } else {
+      for (int i = 0; i < kWarpSize; ++i) {
+        const Address active = Address{0} - static_cast<Address>((way.mask >> i) & 1);
+        difference |= ((addresses[i] - base) ^ way.distances[i]) & active;
+      }
+    }
+    return difference == 0;
+  }
+
+  [[gnu::always_inline]] static std::uint32_t learn(Way& way, const Address* addresses, std::uint32_t mask,
+                                                    Address base, std::uint32_t phase, std::uint32_t value) {
+    for (int i = 0; i < kWarpSize; ++i) way.distances[i] = addresses[i] - base;
+    for (std::uint8_t& c : way.counts) c = 0;
+    way.mask = mask;
+    way.counts[phase] = static_cast<std::uint8_t>(value);
+    return value;
+  }
+
+  std::array<Way, kWays> ways_{};
+  std::uint32_t recent_ = 0;
+};
+
+using GlobalMemo = AccessMemo<std::uint64_t, 32>;   // the period is a sector
+using SharedMemo = AccessMemo<std::uint32_t, 4>;    // a word: moving all lanes by whole words only renames banks
+
+}  // namespace vgpu
