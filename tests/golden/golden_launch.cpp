@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts kernels of the registry once each, for a profiler: golden_launch KERNEL SHAPE [KERNEL SHAPE]...
+// Operands are tight, uniform in (-1,1), alpha = 1, beta = 0; one line a launch names what ran.
+#include <ladder/registry.hpp>
+
+#include "dispatch/query.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct FreeDevice {
+  void operator()(float* p) const { cudaFree(p); }
+};
+using DeviceArray = std::unique_ptr<float, FreeDevice>;
+
+bool ok(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return true;
+  std::fprintf(stderr, "golden_launch: %s: %s\n", what, cudaGetErrorString(error));
+  return false;
+}
+
+DeviceArray random_array(std::int64_t elements, std::mt19937& generator) {
+  std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
+  std::vector<float> host(static_cast<std::size_t>(elements));
+  for (float& x : host) x = uniform(generator);
+  void* device = nullptr;
+  if (!ok(cudaMalloc(&device, host.size() * sizeof(float)), "cudaMalloc")) return nullptr;
+  DeviceArray array(static_cast<float*>(device));
+  if (!ok(cudaMemcpy(device, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice), "cudaMemcpy")) {
+    return nullptr;
+  }
+  return array;
+}
+
+bool launch_once(const std::string& id, const std::string& shape, const ladder::Device& device) {
+  const auto problem = ladder::parse_shape(shape);
+  const auto found = ladder::find_kernels(id);
+  for (const auto& status : {problem.status(), found.status()}) {
+    if (!status) {
+      std::fprintf(stderr, "golden_launch: %s\n", status.message().c_str());
+      return false;
+    }
+  }
+  const ladder::Problem& p = problem.value();
+  std::mt19937 generator(1);
+  const DeviceArray a = random_array(extent_a(p).elements(), generator);
+  const DeviceArray b = random_array(extent_b(p).elements(), generator);
+  const DeviceArray c = random_array(extent_c(p).elements(), generator);
+  if (!a || !b || !c) return false;
+  for (const ladder::KernelInfo* info : found.value()) {
+    ladder::Status status = info->accepts(p, device);
+    if (status) status = info->launch(p, {a.get(), b.get(), c.get()}, nullptr);
+    if (!status) {
+      std::fprintf(stderr, "golden_launch: %s: %s\n", id.c_str(), status.message().c_str());
+      return false;
+    }
+    if (!ok(cudaDeviceSynchronize(), "cudaDeviceSynchronize")) return false;
+    std::printf("%s %s\n", std::string(info->id).c_str(), shape.c_str());
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3 || argc % 2 == 0) {
+    std::fprintf(stderr, "usage: golden_launch KERNEL SHAPE [KERNEL SHAPE]...\n");
+    return 2;
+  }
+  const auto device = ladder::query_device(0);
+  if (!device) {
+    std::fprintf(stderr, "golden_launch: %s\n", device.status().message().c_str());
+    return 1;
+  }
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (!launch_once(argv[i], argv[i + 1], device.value())) return 1;
+  }
+  return 0;
+}
