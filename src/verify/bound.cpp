@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/bound.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace ladder {
+namespace {
+
+constexpr double kUnit32 = 0x1p-24;      // round to nearest in binary32
+constexpr double kUnit64 = 0x1p-53;      // and in binary64: the reference's own error
+constexpr double kTf32Cut = 0x1p-10;     // operands cut (or rounded) to 10 explicit bits
+constexpr double kTensorUnit = 0x1p-22;  // a tensor core's aligned, truncating sum, a term
+constexpr double kSubnormal = 0x1p-149;
+
+}  // namespace
+
+double gamma(double n, double u) {
+  return n * u < 1 ? n * u / (1 - n * u) : std::numeric_limits<double>::infinity();
+}
+
+Result<ErrorBound> error_bound(const Problem& problem, Precision precision) {
+  const double k = static_cast<double>(problem.k);
+  const double reference = gamma(k + 3, kUnit64);
+  ErrorBound bound;
+  switch (precision) {
+    case Precision::kIeee:
+      bound.products = gamma(k + 2, kUnit32) + reference;
+      break;
+    case Precision::kTf32: {
+      const double operands = (1 + kTf32Cut) * (1 + kTf32Cut);
+      bound.products = operands * (1 + gamma(k, kTensorUnit)) * (1 + gamma(2, kUnit32)) - 1 + reference;
+      break;
+    }
+  }
+  bound.c = gamma(3, kUnit32);
+  // One rounding to a subnormal for each product, one for alpha times the sum, one for beta c.
+  bound.underflow = (std::abs(static_cast<double>(problem.alpha)) * k + 2) * kSubnormal;
+  if (!std::isfinite(bound.products)) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("k = {}: the sum has so many roundings that no error bound holds in {}",
+                              problem.k, to_string(precision)));
+  }
+  return bound;
+}
+
+}  // namespace ladder

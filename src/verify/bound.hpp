@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a correct kernel may be from the exact result; docs/verification.md derives it.
+#pragma once
+#include <ladder/kernel.hpp>
+#include <ladder/problem.hpp>
+
+namespace ladder {
+
+// n roundings of unit u: n u / (1 - n u) (Higham 2002, lemma 3.1); infinite where n u >= 1.
+double gamma(double n, double u);
+
+// |C - R|_ij <= products * (|alpha| (|A||B|)_ij) + c * |beta C0|_ij + underflow
+struct ErrorBound {
+  double products = 0;
+  double c = 0;
+  double underflow = 0;
+
+  double at(double abs_products, double abs_c) const {
+    return products * abs_products + c * abs_c + underflow;
+  }
+};
+
+// Errors (kInvalidArgument): k is so large that no bound holds in this precision.
+Result<ErrorBound> error_bound(const Problem& problem, Precision precision);
+
+}  // namespace ladder

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/identity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "verify/parallel.hpp"
+
+namespace ladder {
+namespace {
+
+using Vector = std::vector<double>;
+constexpr int kVectors = 2;
+constexpr std::uint64_t kStreamSign = 101;
+constexpr std::int64_t kGrain = 1 << 15;
+
+// op(X) x and |op(X)| |x|, for op(X) of rows x columns.
+struct Products {
+  Vector plain, absolute;
+};
+Products multiply(const float* matrix, Op op, std::int64_t ld, std::int64_t rows, std::int64_t columns,
+                  const Vector& x, const Vector& abs_x) {
+  Products y{Vector(static_cast<std::size_t>(rows)), Vector(static_cast<std::size_t>(rows))};
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, columns));
+  parallel_for(rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    if (op == Op::kNone) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        double plain = 0;
+        double absolute = 0;
+        for (std::int64_t j = 0; j < columns; ++j) {
+          const double value = matrix[i * ld + j];
+          plain += value * x[j];
+          absolute += std::abs(value) * abs_x[j];
+        }
+        y.plain[i] = plain;
+        y.absolute[i] = absolute;
+      }
+      return;
+    }
+    for (std::int64_t j = 0; j < columns; ++j) {  // memory runs along the rows of op(X)
+      for (std::int64_t i = begin; i < end; ++i) {
+        const double value = matrix[j * ld + i];
+        y.plain[i] += value * x[j];
+        y.absolute[i] += std::abs(value) * abs_x[j];
+      }
+    }
+  });
+  return y;
+}
+
+// Signs for the first vector, so that every column weighs the same; then magnitudes that differ, so that
+// errors in two columns do not cancel. Integers where the check is exact: |t| <= 2^28 / n keeps every sum
+// below 2^53.
+Vector random_vector(std::int64_t size, int which, const Input& input) {
+  const std::int64_t most =
+      std::clamp<std::int64_t>((std::int64_t{1} << 28) / std::max<std::int64_t>(1, size), 1, 1 << 20);
+  Vector t(static_cast<std::size_t>(size));
+  for (std::int64_t j = 0; j < size; ++j) {
+    const std::uint64_t bits = random_bits(input.seed, kStreamSign + static_cast<std::uint64_t>(which),
+                                           static_cast<std::uint64_t>(j));
+    const double unit = static_cast<double>(bits >> 11) * 0x1p-53;
+    double magnitude = 1;
+    if (input.values == Values::kIntegers) {
+      magnitude = 1 + std::floor(unit * static_cast<double>(most - 1));
+    } else if (which > 0) {
+      magnitude = 0.5 + 0.5 * unit;
+    }
+    t[j] = (bits & 1U) != 0 ? magnitude : -magnitude;
+  }
+  return t;
+}
+
+Vector absolute_of(Vector values) {
+  for (double& value : values) value = std::abs(value);
+  return values;
+}
+
+}  // namespace
+
+IdentityResult check_identity(const Operation& operation, const Input& input, const ErrorBound& bound,
+                              const float* c) {
+  const Problem& p = operation.problem;
+  const double alpha = p.alpha;
+  const double beta = p.beta;
+  const double own = gamma(static_cast<double>(p.n + p.k + 4), 0x1p-53);
+  IdentityResult result;
+  result.errors.known = true;
+  double error_norm = 0;
+  double reference_norm = 0;
+  for (int which = 0; which < kVectors; ++which) {
+    const Vector t = random_vector(p.n, which, input);
+    const Vector abs_t = absolute_of(t);
+    double sum_t = 0;
+    for (const double value : abs_t) sum_t += value;
+    const Products after = multiply(c, Op::kNone, p.ldc, p.m, p.n, t, abs_t);
+    Products product{Vector(static_cast<std::size_t>(p.m)), Vector(static_cast<std::size_t>(p.m))};
+    Products before = product;
+    if (reads_ab(p)) {
+      const Products inner = multiply(operation.b, p.op_b, p.ldb, p.k, p.n, t, abs_t);
+      product = multiply(operation.a, p.op_a, p.lda, p.m, p.k, inner.plain, inner.absolute);
+    }
+    if (reads_c(p)) before = multiply(operation.c, Op::kNone, p.ldc, p.m, p.n, t, abs_t);
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      const double expected = alpha * product.plain[i] + beta * before.plain[i];
+      const double error = std::abs(after.plain[i] - expected);
+      const double abs_products = std::abs(alpha) * product.absolute[i];
+      const double abs_c = std::abs(beta) * before.absolute[i];
+      const double limit = input.values == Values::kIntegers
+                               ? 0.0
+                               : bound.products * abs_products + bound.c * abs_c + bound.underflow * sum_t +
+                                     own * (after.absolute[i] + abs_products + abs_c);
+      const bool row_ok = error <= limit;  // false for NaN
+      if (!row_ok && result.rows_wrong++ == 0) {
+        result.reason =
+            fmt::format("row {} of C: C t is {:.9g} where alpha A (B t) + beta C t is {:.9g}, bound {:.3g}",
+                        i, after.plain[i], expected, limit);
+      }
+      error_norm += error * error;
+      reference_norm += expected * expected;
+      if (error > 0) {
+        result.errors.componentwise = std::max(result.errors.componentwise, error / (abs_products + abs_c));
+        if (limit > 0) result.errors.of_bound = std::max(result.errors.of_bound, error / limit);
+      }
+    }
+  }
+  if (reference_norm > 0) result.errors.normwise = std::sqrt(error_norm / reference_norm);
+  const bool empty = p.m == 0 || p.n == 0 || (!reads_ab(p) && !reads_c(p));
+  if (!empty && !(reference_norm > 0)) {
+    result.reason = "the reference is zero: nothing would be proved";
+    return result;
+  }
+  result.ok = result.rows_wrong == 0;
+  return result;
+}
+
+}  // namespace ladder

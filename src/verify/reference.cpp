@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/reference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "verify/buffer.hpp"
+#include "verify/parallel.hpp"
+#include "verify/virtual_gpu.hpp"
+
+#ifdef LADDER_HAVE_OPENBLAS
+#include <cblas.h>
+#endif
+
+namespace ladder {
+namespace {
+
+#ifdef LADDER_HAVE_OPENBLAS
+constexpr double kHostFlops = 1e10;  // a core in a second, roughly: only the choice of reference rests on it
+#else
+constexpr double kHostFlops = 1e9;
+#endif
+constexpr double kHostSeconds = 4;
+constexpr std::int64_t kGrain = 1 << 15;
+
+// op(X) in double, dense and row-major.
+std::vector<double> widen(const float* x, Op op, std::int64_t ld, std::int64_t rows, std::int64_t columns) {
+  std::vector<double> wide(static_cast<std::size_t>(rows * columns));
+  parallel_for(rows, kGrain / std::max<std::int64_t>(1, columns), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j) {
+        wide[i * columns + j] = op == Op::kNone ? x[i * ld + j] : x[j * ld + i];
+      }
+    }
+  });
+  return wide;
+}
+
+void make_absolute(std::vector<double>& values) {
+  for (double& value : values) value = std::abs(value);
+}
+
+// Adds beta C0 and scales by alpha: `reference` holds A B and |A||B| before.
+void finish(const Operation& operation, Reference& reference) {
+  const Problem& p = operation.problem;
+  const double alpha = p.alpha;
+  const double beta = p.beta;
+  parallel_for(p.m, kGrain / std::max<std::int64_t>(1, p.n), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      for (std::int64_t j = 0; j < p.n; ++j) {
+        const std::int64_t at = i * p.n + j;
+        const double before = reads_c(p) ? beta * operation.c[i * p.ldc + j] : 0.0;
+        reference.c[at] = alpha * reference.c[at] + before;
+        reference.abs_products[at] *= std::abs(alpha);
+      }
+    }
+  });
+}
+
+Status host_reference(const Operation& operation, Reference& reference) {
+  const Problem& p = operation.problem;
+  reference.name = host_dgemm_name();
+  if (reads_ab(p)) {
+    std::vector<double> a = widen(operation.a, p.op_a, p.lda, p.m, p.k);
+    std::vector<double> b = widen(operation.b, p.op_b, p.ldb, p.k, p.n);
+    host_dgemm(p.m, p.n, p.k, a.data(), b.data(), reference.c.data());
+    make_absolute(a);
+    make_absolute(b);
+    host_dgemm(p.m, p.n, p.k, a.data(), b.data(), reference.abs_products.data());
+  }
+  return Status::ok();
+}
+
+double count(std::int64_t rows, std::int64_t columns) {
+  return static_cast<double>(rows) * static_cast<double>(columns);
+}
+
+}  // namespace
+
+#ifdef LADDER_HAVE_OPENBLAS
+const char* host_dgemm_name() { return "OpenBLAS dgemm"; }
+
+void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b, double* c) {
+  openblas_set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<blasint>(m), static_cast<blasint>(n),
+              static_cast<blasint>(k), 1.0, a, static_cast<blasint>(k), b, static_cast<blasint>(n), 0.0, c,
+              static_cast<blasint>(n));
+}
+#else
+const char* host_dgemm_name() { return "blocked FP64 loop"; }
+
+void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b, double* c) {
+  constexpr std::int64_t kBlock = 256;  // rows of B that stay in cache while all rows of A pass
+  parallel_for(m, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, n * k)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 std::fill(c + begin * n, c + end * n, 0.0);
+                 for (std::int64_t block = 0; block < k; block += kBlock) {
+                   for (std::int64_t i = begin; i < end; ++i) {
+                     for (std::int64_t l = block; l < std::min(k, block + kBlock); ++l) {
+                       const double left = a[i * k + l];
+                       for (std::int64_t j = 0; j < n; ++j) c[i * n + j] += left * b[l * n + j];
+                     }
+                   }
+                 }
+               });
+}
+#endif
+
+Operation as_operation(const Problem& problem, const Images& images) {
+  const RowMajor row_major = as_row_major(problem);
+  Operation operation;
+  operation.problem = row_major.problem;
+  operation.a = row_major.swapped ? images.b.data() : images.a.data();
+  operation.b = row_major.swapped ? images.a.data() : images.b.data();
+  operation.c = images.c.data();
+  operation.swapped = row_major.swapped;
+  return operation;
+}
+
+ReferenceKind choose_reference(const Problem& problem, const Device& device) {
+  const double wide_bytes =
+      8.0 * (count(problem.m, problem.k) + count(problem.k, problem.n)) + 16.0 * count(problem.m, problem.n);
+  const double host_bytes = static_cast<double>(available_host_memory());
+  const double seconds =
+      2 * flops(problem) / (kHostFlops * std::max(1U, std::thread::hardware_concurrency()));
+  constexpr double kSmall = 0.05;  // seconds for which a transfer to the GPU does not pay
+  const bool fits_host = 1.5 * wide_bytes < host_bytes;
+  if (fits_host && seconds < kSmall) return ReferenceKind::kHost;
+#ifdef LADDER_HAVE_CUBLAS
+  if (device.has_cuda && !device.is_virtual && 16.0 * count(problem.m, problem.n) < 0.5 * host_bytes &&
+      1.1 * wide_bytes < static_cast<double>(available_device_memory())) {
+    return ReferenceKind::kCublas;
+  }
+#else
+  (void)device;
+#endif
+  return fits_host && seconds < kHostSeconds ? ReferenceKind::kHost : ReferenceKind::kIdentity;
+}
+
+Result<Reference> make_reference(const Operation& operation, ReferenceKind kind) {
+  const Problem& p = operation.problem;
+  Reference reference;
+  reference.c.assign(static_cast<std::size_t>(p.m * p.n), 0.0);
+  reference.abs_products.assign(static_cast<std::size_t>(p.m * p.n), 0.0);
+  const Status status = kind == ReferenceKind::kCublas ? cublas_reference(operation, reference)
+                                                       : host_reference(operation, reference);
+  if (!status) return status;
+  finish(operation, reference);
+  return reference;
+}
+
+#ifndef LADDER_HAVE_CUBLAS
+Status cublas_reference(const Operation&, Reference&) {
+  return {Code::kUnsupportedDevice, "the cuBLAS reference needs a build with cuBLAS"};
+}
+#endif
+
+ReferenceStore::ReferenceStore(std::size_t capacity_bytes)
+    : capacity_(capacity_bytes > 0 ? capacity_bytes : available_host_memory() / 4) {}
+
+Result<std::shared_ptr<const Prepared>> ReferenceStore::get(const Problem& problem, const Input& input,
+                                                            Precision precision, ReferenceKind kind) {
+  // Precision decides the range of integers only.
+  const Precision relevant = input.values == Values::kIntegers ? precision : Precision::kIeee;
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.problem == problem && entry.input == input && entry.precision == relevant &&
+           entry.kind == kind;
+  });
+  if (found != entries_.end()) {
+    entries_.splice(entries_.begin(), entries_, found);
+    return entries_.front().prepared;
+  }
+  try {
+    auto prepared = std::make_shared<Prepared>();
+    auto images = make_images(problem, input, precision);
+    if (!images) return images.status();
+    prepared->images = std::move(images).value();
+    prepared->operation = as_operation(problem, prepared->images);
+    prepared->kind = kind;
+    if (kind != ReferenceKind::kIdentity) {
+      auto reference = make_reference(prepared->operation, kind);
+      if (!reference) return reference.status();
+      prepared->reference = std::move(reference).value();
+    }
+    const Images& i = prepared->images;
+    const Reference& r = prepared->reference;
+    const std::size_t bytes =
+        4 * (i.a.size() + i.b.size() + i.c.size()) + 8 * (r.c.size() + r.abs_products.size());
+    std::size_t total = bytes;
+    entries_.remove_if([&](const Entry& entry) {
+      total += entry.bytes;
+      return total > capacity_;
+    });
+    entries_.push_front({problem, input, relevant, kind, prepared, bytes});
+    return std::shared_ptr<const Prepared>(prepared);
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kOutOfMemory,
+                  fmt::format("no host memory for the reference of {}", to_string(problem)));
+  }
+}
+
+}  // namespace ladder

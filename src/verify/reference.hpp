@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The FP64 result that kernels are compared with, whole (dgemm) or through the identity C t = alpha A (B t) +
+// beta C0 t, and a store of them, since every kernel is verified on the same problems.
+#pragma once
+#include <ladder/device.hpp>
+#include <ladder/kernel.hpp>
+#include <ladder/problem.hpp>
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "verify/input.hpp"
+
+namespace ladder {
+
+// A problem and its operands as row-major: what all of verification computes on. Where the problem was
+// column-major, A and B have changed places and (i, j) here is (j, i) there.
+struct Operation {
+  Problem problem;
+  const float* a = nullptr;
+  const float* b = nullptr;
+  const float* c = nullptr;  // before
+  bool swapped = false;
+};
+Operation as_operation(const Problem& problem, const Images& images);
+
+struct Reference {
+  std::vector<double> c;             // m x n, row-major, dense: alpha op(A) op(B) + beta C0
+  std::vector<double> abs_products;  // |alpha| (|op(A)| |op(B)|)
+  std::string name;
+};
+
+enum class ReferenceKind : std::uint8_t {
+  kAuto,      // cuBLAS dgemm on a GPU, dgemm on the host for what takes a moment there, else the identity
+  kHost,      // OpenBLAS dgemm where built with it, else a blocked loop
+  kCublas,    // needs a real GPU
+  kIdentity,  // O(n^2): two products with a vector
+};
+
+// What kAuto means for this problem on this device.
+ReferenceKind choose_reference(const Problem& problem, const Device& device);
+
+// Errors: kOutOfMemory, kLaunchFailed, kUnsupportedDevice (kCublas without it). `kind` is kHost or kCublas.
+Result<Reference> make_reference(const Operation& operation, ReferenceKind kind);
+
+// C = A B in double, row-major and dense, all cores: OpenBLAS, or the blocked loop without it.
+void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b, double* c);
+const char* host_dgemm_name();
+
+// Errors: kOutOfMemory, kLaunchFailed, kUnsupportedDevice without cuBLAS or on the virtual GPU. Fills what
+// make_reference describes.
+Status cublas_reference(const Operation& operation, Reference& reference);
+
+// Operands and reference of one problem and input.
+struct Prepared {
+  Images images;
+  Operation operation;
+  ReferenceKind kind = ReferenceKind::kHost;
+  Reference reference;  // empty for kIdentity
+};
+
+// Keeps what was prepared last, up to `capacity_bytes` (0: a quarter of the memory available at the start).
+class ReferenceStore {
+ public:
+  explicit ReferenceStore(std::size_t capacity_bytes = 0);
+  // Errors: make_images' and make_reference's.
+  Result<std::shared_ptr<const Prepared>> get(const Problem& problem, const Input& input, Precision precision,
+                                              ReferenceKind kind);
+
+ private:
+  struct Entry {
+    Problem problem;
+    Input input;
+    Precision precision;
+    ReferenceKind kind;
+    std::shared_ptr<const Prepared> prepared;
+    std::size_t bytes;
+  };
+  std::size_t capacity_;
+  std::list<Entry> entries_;  // the last used first
+};
+
+}  // namespace ladder

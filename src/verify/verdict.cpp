@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ladder {
+namespace {
+
+constexpr std::array<std::pair<Outcome, const char*>, 12> kNames{{
+    {Outcome::kPassed, "passed"},
+    {Outcome::kWrongValue, "wrong_value"},
+    {Outcome::kNan, "nan"},
+    {Outcome::kUnwritten, "unwritten"},
+    {Outcome::kPaddingWritten, "padding_written"},
+    {Outcome::kGuardWritten, "guard_written"},
+    {Outcome::kNondeterministic, "nondeterministic"},
+    {Outcome::kRefused, "refused"},
+    {Outcome::kLaunchError, "launch_error"},
+    {Outcome::kFault, "fault"},
+    {Outcome::kRace, "race"},
+    {Outcome::kNotVerified, "not_verified"},
+}};
+
+}  // namespace
+
+const char* to_string(Outcome outcome) {
+  for (const auto& [value, name] : kNames) {
+    if (value == outcome) return name;
+  }
+  return "unknown";
+}
+
+bool parse(const std::string& text, Outcome& outcome) {
+  for (const auto& [value, name] : kNames) {
+    if (text == name) {
+      outcome = value;
+      return true;
+    }
+  }
+  return false;
+}
+
+Errors worst(const Errors& one, const Errors& other) {
+  if (!one.known) return other;
+  if (!other.known) return one;
+  return {true, std::max(one.normwise, other.normwise), std::max(one.componentwise, other.componentwise),
+          std::max(one.of_bound, other.of_bound)};
+}
+
+std::size_t Verdict::count(Outcome which) const {
+  return static_cast<std::size_t>(
+      std::count_if(cases.begin(), cases.end(), [which](const CaseResult& c) { return c.outcome == which; }));
+}
+
+Verdict summarize(std::vector<CaseResult> cases) {
+  Verdict verdict;
+  verdict.cases = std::move(cases);
+  const CaseResult* first_refused = nullptr;
+  for (const CaseResult& result : verdict.cases) {
+    if (result.outcome == Outcome::kPassed) continue;
+    if (result.outcome == Outcome::kRefused) {
+      if (first_refused == nullptr) first_refused = &result;
+      continue;
+    }
+    verdict.outcome = result.outcome;
+    verdict.reason = fmt::format("{}: {}", result.name, result.reason);
+    return verdict;
+  }
+  if (verdict.count(Outcome::kPassed) > 0) {
+    verdict.outcome = Outcome::kPassed;
+  } else if (first_refused != nullptr) {
+    verdict.outcome = Outcome::kRefused;
+    verdict.reason = first_refused->reason;
+  } else {
+    verdict.reason = "no case was run";
+  }
+  return verdict;
+}
+
+}  // namespace ladder

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What verification says of a kernel: one word for what is wrong, one line of why, and the errors it
+// measured.
+#pragma once
+#include <ladder/problem.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "verify/input.hpp"
+
+namespace ladder {
+
+enum class Outcome : std::uint8_t {
+  kPassed,            // proved: every element within its bound, everything else untouched
+  kWrongValue,        // an element differs from the reference by more than its bound
+  kNan,               // an element is NaN where the reference is finite
+  kUnwritten,         // an element of C still holds the poison it held before
+  kPaddingWritten,    // the gap between the lines of C was written
+  kGuardWritten,      // memory before or after C was written
+  kNondeterministic,  // two runs on the same data differ in some bit
+  kRefused,           // the kernel does not take the problem
+  kLaunchError,       // the CUDA runtime refused or aborted the work
+  kFault,             // the virtual GPU stopped the kernel
+  kRace,              // the virtual GPU found two warps in one word without a barrier between
+  kNotVerified,       // no proof could be attempted (memory, no bound for this K, interrupted)
+};
+const char* to_string(Outcome outcome);  // "passed", "wrong_value", ... as it stands in reports
+bool parse(const std::string& text, Outcome& outcome);
+
+// All against the FP64 reference R; zero where nothing was measured (`known` is false then).
+struct Errors {
+  bool known = false;
+  double normwise = 0;       // Frobenius norm of C - R over that of R
+  double componentwise = 0;  // largest |C - R| / (|alpha| |A||B| + |beta||C0|)
+  double of_bound = 0;       // largest |C - R| / bound; at most 1 where passed
+};
+Errors worst(const Errors& one, const Errors& other);
+
+struct CaseResult {
+  std::string name;
+  Problem problem;
+  Input input;
+  Outcome outcome = Outcome::kNotVerified;
+  std::string reason;  // one line; empty where passed
+  Errors errors;
+  std::string reference;  // "openblas dgemm", "identity C t = alpha A (B t) + beta C0 t", ...
+};
+
+struct Verdict {
+  Outcome outcome = Outcome::kNotVerified;  // passed only if every accepted case passed and there was one
+  std::string reason;                       // of the first case that failed, with its name
+  std::vector<CaseResult> cases;
+
+  bool ok() const { return outcome == Outcome::kPassed; }
+  std::size_t count(Outcome which) const;
+};
+Verdict summarize(std::vector<CaseResult> cases);
+
+}  // namespace ladder

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "verify/buffer.hpp"
+#include "verify/compare.hpp"
+#include "verify/virtual_gpu.hpp"
+
+namespace ladder {
+namespace {
+
+// Words of poison on each side of C: a tile's worth of lines, so that a kernel that is off by one tile is
+// caught and does no harm.
+std::size_t guard_words(const Problem& problem) {
+  constexpr std::int64_t kAlign = 128;  // 512 bytes: C stays as aligned as cudaMalloc gives it
+  const std::int64_t lines = std::clamp<std::int64_t>(32 * problem.ldc, 1024, 1 << 18);
+  return static_cast<std::size_t>((lines + kAlign - 1) / kAlign * kAlign);
+}
+
+// The first line of a fault's report, and the line of the source where it has one.
+std::string one_line(std::string report) {
+  const auto end = report.find_last_not_of(" \n");
+  report.resize(end == std::string::npos ? 0 : end + 1);
+  std::string line;
+  for (const char ch : report) {
+    const bool blank = ch == '\n' || ch == ' ';
+    if (!blank) {
+      line += ch;
+    } else if (!line.empty() && line.back() != ' ') {
+      if (ch == '\n') line += line.back() == ':' || line.back() == ';' ? "" : ";";
+      line += ' ';
+    }
+  }
+  return line;
+}
+
+// The words of C and its guards as they are before a run.
+std::vector<std::uint32_t> initial_words(const Images& images, std::size_t guard) {
+  std::vector<std::uint32_t> words(images.c.size() + 2 * guard, kPoisonBits);
+  if (!images.c.empty()) std::memcpy(words.data() + guard, images.c.data(), 4 * images.c.size());
+  return words;
+}
+
+// A, B and C where the kernel runs. On the virtual GPU A and B lie alone in their allocations, so that its
+// own check names a read beyond them; elsewhere NaN lies around them.
+class Bench {
+ public:
+  static Result<Bench> make(const KernelInfo& kernel, const Problem& problem, const Images& images,
+                            const Device& device) {
+    Bench bench(kernel, problem);
+    bench.guard_ = guard_words(problem);
+    const bool guarded = !(kernel.place == Place::kCuda && device.is_virtual);
+    bench.operand_guard_ = guarded ? 1024 : 0;
+    if (Status status = bench.place(images.a, bench.a_); !status) return status;
+    if (Status status = bench.place(images.b, bench.b_); !status) return status;
+    bench.initial_ = initial_words(images, bench.guard_);
+    auto c = Buffer::allocate(kernel.place, 4 * bench.initial_.size());
+    if (!c) return c.status();
+    bench.c_ = std::move(c).value();
+    return bench;
+  }
+
+  // C as before, one run, C as after. kLaunchFailed: the kernel failed.
+  Status run(std::vector<std::uint32_t>& words) { return run_from(initial_, words); }
+
+  Status run_from(const std::vector<std::uint32_t>& before, std::vector<std::uint32_t>& words) {
+    if (Status status = c_.upload(before.data(), c_.bytes()); !status) return status;
+    Operands operands{pointer(a_), pointer(b_), c_.as<float>(4 * guard_)};
+    if (Status status = kernel_->launch(problem_, operands, nullptr); !status) {
+      if (kernel_->place == Place::kCuda) (void)synchronize();
+      return status;
+    }
+    if (kernel_->place == Place::kCuda) {
+      if (Status status = synchronize(); !status) return status;
+    }
+    words.resize(before.size());
+    return c_.download(words.data(), c_.bytes());
+  }
+
+  // Replaces every NaN of A and B, padding and surroundings alike, by zero.
+  Status clear_operand_nans() {
+    for (Buffer* buffer : {&a_, &b_}) {
+      std::vector<float> all(buffer->bytes() / sizeof(float));
+      if (Status status = buffer->download(all.data(), buffer->bytes()); !status) return status;
+      std::replace_if(
+          all.begin(), all.end(), [](float x) { return std::isnan(x); }, 0.0F);
+      if (Status status = buffer->upload(all.data(), buffer->bytes()); !status) return status;
+    }
+    return Status::ok();
+  }
+
+  ResultMemory memory(const std::vector<std::uint32_t>& words) const { return {words, guard_}; }
+  const std::vector<std::uint32_t>& initial() const { return initial_; }
+  std::size_t guard() const { return guard_; }
+
+ private:
+  Bench(const KernelInfo& kernel, const Problem& problem) : kernel_(&kernel), problem_(problem) {}
+
+  Status place(const std::vector<float>& image, Buffer& buffer) {
+    if (image.empty()) return Status::ok();  // null: the kernel must not read it
+    std::vector<float> all(image.size() + 2 * operand_guard_, std::nanf(""));
+    std::copy(image.begin(), image.end(), all.begin() + static_cast<std::ptrdiff_t>(operand_guard_));
+    auto allocated = Buffer::allocate(kernel_->place, 4 * all.size());
+    if (!allocated) return allocated.status();
+    buffer = std::move(allocated).value();
+    return buffer.upload(all.data(), buffer.bytes());
+  }
+
+  const float* pointer(const Buffer& buffer) const {
+    return buffer.bytes() == 0 ? nullptr : buffer.as<float>(4 * operand_guard_);
+  }
+
+  const KernelInfo* kernel_;
+  Problem problem_;
+  std::size_t guard_ = 0, operand_guard_ = 0;
+  Buffer a_, b_, c_;
+  std::vector<std::uint32_t> initial_;
+};
+
+// Runs once more with the NaNs of one origin gone; a result that is then right names the origin.
+std::string explain_nan(Bench& bench, const Case& which, const Prepared& prepared, const ErrorBound& bound) {
+  const auto cured = [&](const std::vector<std::uint32_t>& before) {
+    std::vector<std::uint32_t> words;
+    if (!bench.run_from(before, words)) return false;
+    return compare(prepared, which.input, bound, bench.memory(words)).outcome == Outcome::kPassed;
+  };
+  if (!reads_c(which.problem)) {
+    std::vector<std::uint32_t> zeros = bench.initial();
+    const Operation& operation = prepared.operation;
+    for (std::int64_t i = 0; i < operation.problem.m; ++i) {
+      std::uint32_t* line = zeros.data() + bench.guard() + i * operation.problem.ldc;
+      std::fill(line, line + operation.problem.n, 0U);
+    }
+    if (cured(zeros)) return "C is read although beta = 0";
+  }
+  if (!bench.clear_operand_nans()) return "";
+  if (!cured(bench.initial())) return "";
+  return which.input.nan_operands
+             ? "A or B is read although alpha = 0"
+             : "memory of A or B that is not an element (padding, or beyond the end) is used";
+}
+
+void append(std::string& reason, const std::string& hint) {
+  if (!hint.empty()) reason += "; " + hint;
+}
+
+CaseResult failed_run(CaseResult result, const KernelInfo& kernel, const Status& status) {
+  const std::string fault = kernel.place == Place::kCuda ? virtual_gpu::last_fault() : "";
+  if (!fault.empty()) {
+    result.outcome = virtual_gpu::last_fault_is_race() ? Outcome::kRace : Outcome::kFault;
+    result.reason = one_line(fault);
+    virtual_gpu::clear_fault();
+  } else {
+    result.outcome = status.code() == Code::kOutOfMemory ? Outcome::kNotVerified : Outcome::kLaunchError;
+    result.reason = one_line(status.message());
+  }
+  return result;
+}
+
+CaseResult judge(CaseResult result, const KernelInfo& kernel, const Case& which, const Device& device,
+                 const Prepared& prepared, const ErrorBound& bound) {
+  auto made = Bench::make(kernel, which.problem, prepared.images, device);
+  if (!made) return failed_run(std::move(result), kernel, made.status());
+  Bench& bench = made.value();
+  std::vector<std::uint32_t> first;
+  std::vector<std::uint32_t> second;
+  for (std::vector<std::uint32_t>* words : {&first, &second}) {
+    if (Status status = bench.run(*words); !status) return failed_run(std::move(result), kernel, status);
+  }
+  Finding finding = compare(prepared, which.input, bound, bench.memory(first));
+  if (finding.outcome == Outcome::kPassed)
+    finding = compare(prepared, which.input, bound, bench.memory(second));
+  if (first != second && (finding.outcome == Outcome::kPassed || finding.outcome == Outcome::kWrongValue)) {
+    std::size_t differing = 0;
+    for (std::size_t at = 0; at < first.size(); ++at) differing += first[at] != second[at] ? 1 : 0;
+    finding.outcome = Outcome::kNondeterministic;
+    finding.reason = fmt::format("two runs on the same data differ in {} elements{}{}", differing,
+                                 finding.reason.empty() ? "" : "; ", finding.reason);
+  } else if (finding.outcome == Outcome::kWrongValue) {
+    append(finding.reason, explain_wrong_values(prepared, kernel.precision, bench.memory(first)));
+  } else if (finding.outcome == Outcome::kNan) {
+    append(finding.reason, explain_nan(bench, which, prepared, bound));
+  }
+  result.outcome = finding.outcome;
+  result.reason = finding.reason;
+  result.errors = finding.errors;
+  return result;
+}
+
+}  // namespace
+
+CaseResult verify_case(const KernelInfo& kernel, const Case& which, const Device& device,
+                       const VerifyOptions& options, ReferenceStore& store) {
+  CaseResult result;
+  result.name = which.name;
+  result.problem = which.problem;
+  result.input = which.input;
+  const auto not_verified = [&](const Status& status) {
+    result.outcome = Outcome::kNotVerified;
+    result.reason = status.message();
+    return result;
+  };
+  if (Status status = validate(which.problem); !status) return not_verified(status);
+  if (Status status = kernel.accepts(which.problem, device); !status) {
+    result.outcome = Outcome::kRefused;
+    result.reason = status.message();
+    return result;
+  }
+  const auto bound = error_bound(which.problem, kernel.precision);
+  if (!bound) return not_verified(bound.status());
+  const ReferenceKind kind =
+      options.reference == ReferenceKind::kAuto ? choose_reference(which.problem, device) : options.reference;
+  const auto prepared = store.get(which.problem, which.input, kernel.precision, kind);
+  if (!prepared) return not_verified(prepared.status());
+  result.reference = kind == ReferenceKind::kIdentity ? "identity C t = alpha A (B t) + beta C t"
+                                                      : prepared.value()->reference.name;
+  virtual_gpu::check_races(options.check_races);
+  try {
+    result = judge(std::move(result), kernel, which, device, *prepared.value(), bound.value());
+  } catch (const std::bad_alloc&) {
+    result.outcome = Outcome::kNotVerified;
+    result.reason = "no host memory for the result";
+  }
+  virtual_gpu::check_races(false);
+  return result;
+}
+
+Verdict verify(const KernelInfo& kernel, std::span<const Case> cases, const Device& device,
+               const VerifyOptions& options, ReferenceStore& store) {
+  std::vector<CaseResult> results;
+  for (const Case& which : cases) {
+    if (options.interrupted && options.interrupted()) {
+      CaseResult result;
+      result.name = which.name;
+      result.problem = which.problem;
+      result.input = which.input;
+      result.reason = "interrupted";
+      results.push_back(std::move(result));
+      break;
+    }
+    results.push_back(verify_case(kernel, which, device, options, store));
+    // Once the device's context is lost every further launch fails too: say so once.
+    if (kernel.place == Place::kCuda && results.back().outcome == Outcome::kLaunchError && !synchronize()) {
+      results.back().reason += "; the device takes no more work from this process";
+      break;
+    }
+  }
+  return summarize(std::move(results));
+}
+
+Verdict verify(const KernelInfo& kernel, const Problem& problem, const Input& input, const Device& device,
+               const VerifyOptions& options) {
+  ReferenceStore store;
+  const Case which{to_string(problem), problem, input};
+  return verify(kernel, std::span(&which, 1), device, options, store);
+}
+
+MemoryNeed verification_memory(const Problem& problem) {
+  const auto bytes = [](const Extent& extent) { return 4.0 * static_cast<double>(extent.elements()); };
+  const double a = bytes(extent_a(problem));
+  const double b = bytes(extent_b(problem));
+  const double c = bytes(extent_c(problem)) + 8.0 * static_cast<double>(guard_words(problem));
+  // On the host: the images, a guarded copy on its way, C before, after the first and the second run.
+  return {a + b + c, a + b + c + std::max(a, b) + 3 * c};
+}
+
+}  // namespace ladder
