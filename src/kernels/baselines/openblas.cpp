@@ -25,9 +25,11 @@ static Status run(const Problem& p, const Operands& o, int threads) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   openblas_set_num_threads(threads);
+  // OpenBLAS 0.3.21 multiplies A and B even by alpha = 0, so that their NaN reaches C; with k = 0 it does not.
+  const std::int64_t k = reads_ab(p) ? p.k : 0;
   cblas_sgemm(p.layout == Layout::kRowMajor ? CblasRowMajor : CblasColMajor, transpose(p.op_a),
               transpose(p.op_b), static_cast<blasint>(p.m), static_cast<blasint>(p.n),
-              static_cast<blasint>(p.k), p.alpha, o.a, static_cast<blasint>(p.lda), o.b,
+              static_cast<blasint>(k), p.alpha, o.a, static_cast<blasint>(p.lda), o.b,
               static_cast<blasint>(p.ldb), p.beta, o.c, static_cast<blasint>(p.ldc));
   return Status::ok();
 }
