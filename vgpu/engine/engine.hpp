@@ -45,7 +45,7 @@ const char* to_string(FaultKind kind);  // "out of bounds", ...
 // The kernel is at fault. what() is the whole report, several lines: what happened, kernel, block, thread,
 // address, the PTX instruction with its line, the source file and line where the PTX has them (.loc).
 struct Fault : std::runtime_error {
-  Fault(FaultKind kind, const std::string& report) : std::runtime_error(report), kind(kind) {}
+  Fault(FaultKind what_kind, const std::string& report) : std::runtime_error(report), kind(what_kind) {}
   FaultKind kind;
   std::string kernel;        // demangled where possible
   Dim3 block, thread;        // indices, not extents
