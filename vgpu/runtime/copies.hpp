@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copying and setting with the device's bounds enforced.
+#pragma once
+#include <cstddef>
+
+#include "runtime/runtime.hpp"
+
+namespace vgpu::runtime {
+
+// `rows` rows of `width` bytes, `*_pitch` bytes apart. Throws Failure, naming `function`, where the device's
+// side is not wholly inside a live allocation.
+struct Plane {
+  std::size_t width = 0, rows = 1;
+};
+cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch, const void* from,
+                 std::size_t from_pitch, Plane plane, cudaMemcpyKind kind);
+cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value, Plane plane);
+
+}  // namespace vgpu::runtime

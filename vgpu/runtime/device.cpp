@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device as programs see it: one, always there, always idle. Questions about it are answered even after a
+// fault.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "runtime/device_properties.hpp"
+#include "runtime/runtime.hpp"
+
+using namespace vgpu::runtime;
+
+namespace {
+
+template <class Body>
+cudaError_t about_device(int device, Body body) {
+  return query([&](Runtime& runtime) { return device == 0 ? body(runtime) : cudaErrorInvalidDevice; });
+}
+
+// Limits as a fresh process on an H200 finds them; the engine needs none of them.
+std::array<std::size_t, 7>& limits() {
+  static std::array<std::size_t, 7> values = {1024, 8650752, 8388608, 0, 2048, 64, 11796480};
+  return values;
+}
+
+bool valid_limit(cudaLimit limit) { return limit >= 0 && static_cast<std::size_t>(limit) < limits().size(); }
+
+constexpr const char* kPciBusId = "0000:00:06.0";
+constexpr int kVersion = CUDART_VERSION;
+
+cudaError_t refuse_driver_function(const char* symbol, void** function,
+                                   cudaDriverEntryPointQueryResult* status) {
+  return query([&](Runtime&) {
+    if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
+    *function = nullptr;
+    if (status != nullptr) *status = cudaDriverEntryPointSymbolNotFound;
+    throw Failure{cudaErrorNotSupported, fmt::format("the driver's function {} is not implemented", symbol)};
+  });
+}
+
+}  // namespace
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  return query([&](Runtime&) {
+    if (count == nullptr) return cudaErrorInvalidValue;
+    *count = 1;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  return query([&](Runtime&) {
+    if (device == nullptr) return cudaErrorInvalidValue;
+    *device = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDevice(int device) {
+  return about_device(device, [](Runtime&) { return cudaSuccess; });
+}
+
+cudaError_t cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }
+
+cudaError_t cudaSetValidDevices(int* devices, int count) {
+  return query([&](Runtime&) {
+    if (devices == nullptr || count < 0) return cudaErrorInvalidValue;
+    return std::all_of(devices, devices + count, [](int d) { return d == 0; }) ? cudaSuccess
+                                                                               : cudaErrorInvalidDevice;
+  });
+}
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wish) {
+  return wish == nullptr ? finish(cudaErrorInvalidValue) : cudaGetDevice(device);
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  return query([&](Runtime&) {
+    return (flags & ~static_cast<unsigned>(cudaDeviceMask)) == 0 ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return query([&](Runtime&) {
+    if (flags == nullptr) return cudaErrorInvalidValue;
+    *flags = cudaDeviceMapHost;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  return about_device(device, [&](Runtime& runtime) {
+    if (properties == nullptr) return cudaErrorInvalidValue;
+    *properties = properties_of(runtime.device());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  return about_device(device, [&](Runtime& runtime) {
+    const auto known = attribute_of(runtime.device(), attribute);
+    if (value == nullptr || !known) return cudaErrorInvalidValue;
+    *value = *known;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  return about_device(device, [&](Runtime&) {
+    if (text == nullptr || length <= static_cast<int>(std::strlen(kPciBusId))) return cudaErrorInvalidValue;
+    std::strcpy(text, kPciBusId);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  return query([&](Runtime&) {
+    if (device == nullptr || text == nullptr || std::string(text) != kPciBusId) return cudaErrorInvalidValue;
+    *device = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return query([&](Runtime&) {
+    if (can == nullptr) return cudaErrorInvalidValue;
+    if (device != 0 || peer != 0) return cudaErrorInvalidDevice;
+    *can = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return call([](Runtime&) { return cudaSuccess; });
+}
+
+// A fault outlives it, as on a real device, where only a new process helps.
+cudaError_t cudaDeviceReset() {
+  return query([](Runtime&) { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  return call([&](Runtime&) {
+    if (value == nullptr || !valid_limit(limit)) return cudaErrorInvalidValue;
+    if (limit == cudaLimitDevRuntimeSyncDepth) return cudaErrorUnsupportedLimit;
+    *value = limits()[limit];
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  return call([&](Runtime&) {
+    if (!valid_limit(limit)) return cudaErrorInvalidValue;
+    if (limit == cudaLimitDevRuntimeSyncDepth) return cudaErrorUnsupportedLimit;
+    limits()[limit] = value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
+  return call([&](Runtime&) {
+    const bool known = config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
+    return known ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  return call([&](Runtime&) {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    *config = cudaFuncCachePreferNone;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  return call([](Runtime&) { return cudaSuccess; });
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  if (version == nullptr) return finish(cudaErrorInvalidValue);
+  *version = kVersion;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+
+// Every launch is counted, whether a profiler is on or off.
+cudaError_t cudaProfilerStart() {
+  return call([](Runtime&) { return cudaSuccess; });
+}
+
+cudaError_t cudaProfilerStop() { return cudaProfilerStart(); }
+
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long,
+                                    cudaDriverEntryPointQueryResult* status) {
+  return refuse_driver_function(symbol, function, status);
+}
+VGPU_TWIN(cudaGetDriverEntryPoint, _ptsz);
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
+                                             unsigned long long, cudaDriverEntryPointQueryResult* status) {
+  return refuse_driver_function(symbol, function, status);
+}
+VGPU_TWIN(cudaGetDriverEntryPointByVersion, _ptsz);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C interface beyond the CUDA runtime (vgpu/vgpu.h).
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "runtime/runtime.hpp"
+
+using namespace vgpu::runtime;
+
+namespace {
+
+// Keeps a returned text alive until the same function is called again.
+const char* keep(std::string& place, std::string text) {
+  place = std::move(text);
+  return place.c_str();
+}
+
+}  // namespace
+
+const char* vgpuDeviceName() {
+  const Runtime& runtime = Runtime::get();
+  return runtime.settings.error.empty() ? runtime.device().id.data() : "";
+}
+
+void vgpuResetCounters() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.log.reset();
+}
+
+const char* vgpuCountersJson() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  static std::string text;
+  return keep(text, runtime.log.json());
+}
+
+int vgpuSetRaceCheck(int on) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  return std::exchange(runtime.settings.check_race, on != 0);
+}
+
+const char* vgpuLastFault() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  static std::string text;
+  return keep(text, runtime.fault.report);
+}
+
+const char* vgpuLastFaultKind() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  static std::string text;
+  return keep(text, runtime.fault.kind);
+}
+
+void vgpuClearFault() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.fault = {};
+  last_error() = cudaSuccess;
+}
+
+int vgpuDeviceContains(const void* pointer, size_t bytes) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  return runtime.memory.contains(pointer, bytes);
+}

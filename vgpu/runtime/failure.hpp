@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// How code below an entry point ends that entry point.
+#pragma once
+#include <string>
+
+#include "runtime/api.hpp"
+
+namespace vgpu::runtime {
+
+// The entry point returns `code`; the message, if any, goes to stderr.
+struct Failure {
+  cudaError_t code = cudaErrorUnknown;
+  std::string message;
+};
+
+}  // namespace vgpu::runtime

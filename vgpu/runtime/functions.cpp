@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels by handle: finding them, and their attributes.
+#include <fmt/format.h>
+
+#include "runtime/launch.hpp"
+#include "runtime/runtime.hpp"
+
+using namespace vgpu::runtime;
+
+namespace {
+
+cudaError_t set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribute attribute, int value) {
+  Function& function = known_function(runtime, handle);
+  switch (attribute) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize: {
+      const std::size_t fixed = vgpu::attributes(loaded_kernel(runtime, function)).static_shared_bytes;
+      const std::size_t most = runtime.device().shared_per_block_optin;
+      if (value < 0 || static_cast<std::size_t>(value) + fixed > most) {
+        throw Failure{
+            cudaErrorInvalidValue,
+            fmt::format("{}: cudaFuncAttributeMaxDynamicSharedMemorySize of {} bytes; with {} static bytes "
+                        "a block may have {} in all",
+                        function.shown, value, fixed, most)};
+      }
+      function.max_dynamic_shared = value;
+      return cudaSuccess;
+    }
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+      if (value < -1 || value > 100) return cudaErrorInvalidValue;
+      function.shared_carveout = value;
+      return cudaSuccess;
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+      return cudaSuccess;
+    default:
+      throw Failure{cudaErrorNotSupported, fmt::format("{}: function attribute {} is not implemented",
+                                                       function.shown, static_cast<int>(attribute))};
+  }
+}
+
+cudaError_t find_kernel(const void* host_function, void** kernel) {
+  return query([&](Runtime& runtime) {
+    if (kernel == nullptr) return cudaErrorInvalidValue;
+    *kernel = &known_function(runtime, host_function);
+    return cudaSuccess;
+  });
+}
+
+}  // namespace
+
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
+  return find_kernel(host_function, reinterpret_cast<void**>(kernel));
+}
+
+cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
+  return find_kernel(host_function, reinterpret_cast<void**>(kernel));
+}
+
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* host_function) {
+  return find_kernel(host_function, reinterpret_cast<void**>(function));
+}
+
+cudaError_t cudaFuncGetName(const char** name, const void* handle) {
+  return query([&](Runtime& runtime) {
+    if (name == nullptr) return cudaErrorInvalidValue;
+    *name = known_function(runtime, handle).name.c_str();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncGetParamInfo(const void* handle, size_t index, size_t* offset, size_t* size) {
+  return call([&](Runtime& runtime) {
+    const auto& params = vgpu::attributes(loaded_kernel(runtime, known_function(runtime, handle))).params;
+    if (index >= params.size() || offset == nullptr) return cudaErrorInvalidValue;
+    *offset = params[index].offset;
+    if (size != nullptr) *size = params[index].size;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* handle) {
+  return call([&](Runtime& runtime) {
+    if (out == nullptr) return cudaErrorInvalidValue;
+    Function& function = known_function(runtime, handle);
+    const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
+    *out = {};
+    out->sharedSizeBytes = attributes.static_shared_bytes;
+    out->constSizeBytes = attributes.constant_bytes;
+    out->localSizeBytes = attributes.local_bytes;
+    out->maxThreadsPerBlock = thread_limit(runtime, function);
+    const auto registers = function.binary->registers(runtime.device(), function.name);
+    if (!registers) {
+      say(fmt::format(
+          "cudaFuncGetAttributes: numRegs of {} is given as 0: the fat binary has no machine code for {}",
+          function.shown, runtime.device().id));
+    }
+    out->numRegs = static_cast<int>(registers.value_or(0));
+    out->ptxVersion = attributes.target;
+    out->binaryVersion = runtime.device().target();
+    out->maxDynamicSharedSizeBytes = function.max_dynamic_shared >= 0
+                                         ? function.max_dynamic_shared
+                                         : static_cast<int>(runtime.device().shared_per_block);
+    out->preferredShmemCarveout = function.shared_carveout;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncSetAttribute(const void* handle, cudaFuncAttribute attribute, int value) {
+  return call([&](Runtime& runtime) { return set_attribute(runtime, handle, attribute, value); });
+}
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute, int value,
+                                            int device) {
+  return call([&](Runtime& runtime) {
+    return device != 0 ? cudaErrorInvalidDevice : set_attribute(runtime, kernel, attribute, value);
+  });
+}
+
+// There is one cache configuration.
+cudaError_t cudaFuncSetCacheConfig(const void* handle, cudaFuncCache config) {
+  return call([&](Runtime& runtime) {
+    known_function(runtime, handle);
+    const bool known = config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
+    return known ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}

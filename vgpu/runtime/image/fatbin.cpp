@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/image/fatbin.hpp"
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/image/bytes.hpp"
+#include "runtime/image/lz4.hpp"
+
+namespace vgpu::image {
+namespace {
+
+constexpr std::uint32_t kWrapperMagic = 0x466243b1;
+constexpr std::uint32_t kFatBinaryMagic = 0xBA55ED50;
+constexpr std::size_t kFatBinaryHeader =
+    16;  // magic u32, version u16, header size u16, size of all entries u64
+
+// Fields of an entry's header. It is followed by a file name and options, so that its size varies.
+constexpr std::size_t kKind = 0, kHeaderSize = 4, kSize = 8, kCompressedSize = 16, kTarget = 28, kFlags = 40,
+                      kPlainSize = 56, kEntryHeader = 64;
+constexpr std::uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000, kFlagArchSpecific = 0x100000;
+
+// No module comes near; a damaged size must not turn into an allocation of it.
+constexpr std::uint64_t kLargestPlainSize = std::uint64_t{1} << 30;
+
+Entry read_entry(std::span<const std::byte> bytes, std::size_t header_size, std::size_t size) {
+  Entry entry;
+  entry.kind = static_cast<Kind>(load<std::uint16_t>(bytes, kKind));
+  entry.target = load<std::uint32_t>(bytes, kTarget);
+  const auto flags = load<std::uint64_t>(bytes, kFlags);
+  entry.arch_specific = (flags & kFlagArchSpecific) != 0;
+  entry.stored = bytes.subspan(header_size, size);
+  entry.plain_bytes = size;
+  if ((flags & (kFlagZstd | kFlagLz4)) == 0) return entry;
+
+  entry.compression = (flags & kFlagZstd) != 0 ? Compression::kZstd : Compression::kLz4;
+  entry.plain_bytes = load<std::uint64_t>(bytes, kPlainSize);
+  const auto compressed = load<std::uint32_t>(bytes, kCompressedSize);
+  if (compressed > size) {
+    throw Damaged(fmt::format("entry of {} bytes claims {} compressed bytes", size, compressed));
+  }
+  if (entry.plain_bytes > kLargestPlainSize) {
+    throw Damaged(fmt::format("entry claims {} bytes when decompressed", entry.plain_bytes));
+  }
+  entry.stored = entry.stored.first(compressed);
+  return entry;
+}
+
+}  // namespace
+
+std::span<const std::byte> fat_binary_of(const void* wrapper) {
+  struct Wrapper {
+    std::uint32_t magic, version;
+    const std::byte* data;
+  } w;
+  std::memcpy(&w, wrapper, sizeof w);
+  if (w.magic != kWrapperMagic) throw Damaged(fmt::format("registration wrapper's magic is {:#x}", w.magic));
+  if (w.data == nullptr) throw Damaged("registration wrapper points to nothing");
+  const std::span header(w.data, kFatBinaryHeader);
+  if (load<std::uint32_t>(header, 0) != kFatBinaryMagic) throw Damaged("not a fat binary");
+  return {w.data, load<std::uint16_t>(header, 6) + load<std::uint64_t>(header, 8)};
+}
+
+std::vector<Entry> read_entries(std::span<const std::byte> fat_binary) {
+  if (load<std::uint32_t>(fat_binary, 0) != kFatBinaryMagic) throw Damaged("not a fat binary");
+  const std::size_t header = load<std::uint16_t>(fat_binary, 6);
+  const auto body_size = load<std::uint64_t>(fat_binary, 8);
+  if (header < kFatBinaryHeader || header > fat_binary.size() || body_size > fat_binary.size() - header) {
+    throw Damaged(fmt::format("header of {} and entries of {} bytes in a fat binary of {}", header, body_size,
+                              fat_binary.size()));
+  }
+  std::vector<Entry> entries;
+  std::span<const std::byte> rest = fat_binary.subspan(header, body_size);
+  while (!rest.empty()) {
+    const std::size_t header_size = load<std::uint32_t>(rest, kHeaderSize);
+    const auto size = load<std::uint64_t>(rest, kSize);
+    if (header_size < kEntryHeader || header_size > rest.size() || size > rest.size() - header_size) {
+      throw Damaged(fmt::format("entry {}: header of {} and contents of {} bytes where {} are left",
+                                entries.size(), header_size, size, rest.size()));
+    }
+    entries.push_back(read_entry(rest, header_size, size));
+    rest = rest.subspan(header_size + size);
+  }
+  return entries;
+}
+
+std::string contents(const Entry& entry) {
+  std::string plain;
+  switch (entry.compression) {
+    case Compression::kNone:
+      plain.assign(reinterpret_cast<const char*>(entry.stored.data()), entry.stored.size());
+      break;
+    case Compression::kLz4:
+      plain = lz4_decompress(entry.stored, entry.plain_bytes);
+      break;
+    case Compression::kZstd: {
+      plain.resize(entry.plain_bytes);
+      const std::size_t got =
+          ZSTD_decompress(plain.data(), plain.size(), entry.stored.data(), entry.stored.size());
+      if (ZSTD_isError(got)) throw Damaged(fmt::format("zstd: {}", ZSTD_getErrorName(got)));
+      if (got != plain.size()) {
+        throw Damaged(fmt::format("zstd: {} bytes where {} were promised", got, plain.size()));
+      }
+      break;
+    }
+  }
+  return plain;
+}
+
+std::string ptx_text(const Entry& entry) {
+  std::string text = contents(entry);
+  text.resize(std::min(text.find('\0'), text.size()));
+  return text;
+}
+
+const Entry* choose_ptx(std::span<const Entry> entries, std::uint32_t target) {
+  const Entry* best = nullptr;
+  for (const Entry& entry : entries) {
+    if (entry.kind != Kind::kPtx || entry.target > target) continue;
+    if (entry.arch_specific && entry.target != target) continue;
+    const bool better = best == nullptr || entry.target > best->target ||
+                        (entry.target == best->target && entry.arch_specific && !best->arch_specific);
+    if (better) best = &entry;
+  }
+  return best;
+}
+
+const Entry* choose_cubin(std::span<const Entry> entries, std::uint32_t target) {
+  const Entry* best = nullptr;
+  for (const Entry& entry : entries) {
+    if (entry.kind != Kind::kCubin || entry.target / 10 != target / 10 || entry.target > target) continue;
+    if (entry.arch_specific && entry.target != target) continue;
+    if (best == nullptr || entry.target > best->target) best = &entry;
+  }
+  return best;
+}
+
+}  // namespace vgpu::image

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "runtime/occupancy.hpp"
+
+namespace vgpu::runtime {
+namespace {
+
+constexpr std::uint32_t kLargestGrid[] = {2147483647, 65535, 65535};
+constexpr std::uint32_t kLargestBlock[] = {1024, 1024, 64};
+constexpr int kMostThreads = 1024;
+
+Dim3 extent(const dim3& d) { return {d.x, d.y, d.z}; }
+
+bool within(const dim3& d, const std::uint32_t (&largest)[3]) {
+  return d.x >= 1 && d.y >= 1 && d.z >= 1 && d.x <= largest[0] && d.y <= largest[1] && d.z <= largest[2];
+}
+
+// What a real device refuses, with the code that it refuses with.
+cudaError_t check(Runtime& runtime, Function& function, const KernelAttributes& attributes,
+                  const Request& request) {
+  const Device& device = runtime.device();
+  if (runtime.streams.find(request.stream) == nullptr) return cudaErrorInvalidResourceHandle;
+  if (!within(request.grid, kLargestGrid) || !within(request.block, kLargestBlock))
+    return cudaErrorInvalidValue;
+  const std::uint64_t threads = extent(request.block).count();
+  if (threads > kMostThreads) return cudaErrorInvalidValue;
+  if (attributes.max_threads != 0 && threads > attributes.max_threads) return cudaErrorInvalidValue;
+  if (threads > static_cast<std::uint64_t>(thread_limit(runtime, function)))
+    return cudaErrorLaunchOutOfResources;
+
+  const std::size_t by_default =
+      device.shared_per_block -
+      std::min<std::size_t>(device.shared_per_block, attributes.static_shared_bytes);
+  const std::size_t allowed = std::max<std::size_t>(
+      by_default,
+      function.max_dynamic_shared < 0 ? 0 : static_cast<std::size_t>(function.max_dynamic_shared));
+  if (request.dynamic_shared > allowed) {
+    throw Failure{
+        cudaErrorInvalidValue,
+        fmt::format("{}: {} bytes of dynamic shared memory; {} are allowed{}", function.shown,
+                    request.dynamic_shared, allowed,
+                    request.dynamic_shared + attributes.static_shared_bytes > device.shared_per_block_optin
+                        ? fmt::format(", and with {} static bytes no more than {} can be",
+                                      attributes.static_shared_bytes, device.shared_per_block_optin)
+                        : ", until cudaFuncAttributeMaxDynamicSharedMemorySize allows more")};
+  }
+  if (request.cooperative) {
+    const int blocks =
+        blocks_per_multiprocessor(device, known_registers(runtime, function), static_cast<int>(threads),
+                                  attributes.static_shared_bytes + request.dynamic_shared);
+    if (extent(request.grid).count() > static_cast<std::uint64_t>(blocks) * device.multiprocessors) {
+      return cudaErrorCooperativeLaunchTooLarge;
+    }
+  }
+  return cudaSuccess;
+}
+
+std::vector<std::byte> pack(const KernelAttributes& attributes, void** arguments) {
+  std::vector<std::byte> block(attributes.param_bytes);
+  for (std::size_t i = 0; i < attributes.params.size(); ++i) {
+    const Param& param = attributes.params[i];
+    std::memcpy(block.data() + param.offset, arguments[i], param.size);
+  }
+  return block;
+}
+
+cudaError_t error_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kOutOfBounds:
+    case FaultKind::kUseAfterFree:
+      return cudaErrorIllegalAddress;
+    case FaultKind::kMisaligned:
+      return cudaErrorMisalignedAddress;
+    case FaultKind::kAssert:
+      return cudaErrorAssert;
+    case FaultKind::kDeadlock:
+      return cudaErrorLaunchTimeout;
+    case FaultKind::kStackOverflow:
+      return cudaErrorHardwareStackError;
+    case FaultKind::kBarrierDivergence:
+    case FaultKind::kTrap:
+    case FaultKind::kRace:
+      return cudaErrorLaunchFailure;
+  }
+  return cudaErrorLaunchFailure;
+}
+
+void report(const Settings& settings, const std::string& kind, const std::string& kernel) {
+  if (settings.report_file.empty()) return;
+  if (std::FILE* file = std::fopen(settings.report_file.c_str(), "ae")) {
+    fmt::print(file, "{}\t{}\n", kind, kernel);
+    std::fclose(file);
+  } else {
+    say(fmt::format("cannot write {}", settings.report_file));
+  }
+}
+
+// A fault is no error of the launch: a real device would find it later. It stays the device's state.
+void keep(Runtime& runtime, const Fault& fault) {
+  runtime.fault = {error_of(fault.kind), to_string(fault.kind), fault.what()};
+  say(runtime.fault.report);
+  report(runtime.settings, runtime.fault.kind, fault.kernel);
+  finish(runtime.fault.code);
+}
+
+}  // namespace
+
+Function& known_function(Runtime& runtime, const void* handle) {
+  Function* function = runtime.modules.function(handle);
+  if (function == nullptr) throw Failure{cudaErrorInvalidResourceHandle, ""};
+  return *function;
+}
+
+const Kernel& loaded_kernel(Runtime& runtime, Function& function) {
+  try {
+    Module& module = function.binary->module(runtime.device(), runtime.memory, function.shown);
+    const Kernel* kernel = module.find_kernel(function.name);
+    if (kernel == nullptr) {
+      throw Failure{cudaErrorInvalidDeviceFunction,
+                    fmt::format("the PTX in the fat binary has no kernel {}", function.shown)};
+    }
+    return *kernel;
+  } catch (Failure& failure) {
+    if (std::exchange(function.refusal_said, true)) failure.message.clear();
+    throw;
+  }
+}
+
+std::uint32_t known_registers(Runtime& runtime, const Function& function) {
+  const auto registers = function.binary->registers(runtime.device(), function.name);
+  if (!registers) {
+    throw Failure{
+        cudaErrorNotSupported,
+        fmt::format("the registers of {} are not known: the fat binary has no machine code for {}; build "
+                    "with -gencode arch=compute_{},code=sm_{}",
+                    function.shown, runtime.device().id, runtime.device().target(),
+                    runtime.device().target())};
+  }
+  return *registers;
+}
+
+int thread_limit(Runtime& runtime, Function& function) {
+  const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
+  const auto registers = function.binary->registers(runtime.device(), function.name);
+  const int by_registers = largest_block(runtime.device(), registers.value_or(0));
+  const int by_bounds = attributes.max_threads == 0 ? kMostThreads : static_cast<int>(attributes.max_threads);
+  return std::min({kMostThreads, by_registers, by_bounds});
+}
+
+cudaError_t launch(Runtime& runtime, const void* handle, const Request& request) {
+  Function& function = known_function(runtime, handle);
+  const Kernel& kernel = loaded_kernel(runtime, function);
+  const KernelAttributes& attributes = vgpu::attributes(kernel);
+  if (const cudaError_t error = check(runtime, function, attributes, request); error != cudaSuccess)
+    return error;
+  if (!attributes.params.empty() && request.arguments == nullptr) return cudaErrorInvalidValue;
+
+  LaunchConfig config;
+  config.grid = extent(request.grid);
+  config.block = extent(request.block);
+  config.dynamic_shared_bytes = static_cast<std::uint32_t>(request.dynamic_shared);
+  config.host_threads = runtime.settings.host_threads;
+  config.check_race = runtime.settings.check_race;
+  try {
+    LaunchRecord record{function.shown, config.grid, config.block,
+                        vgpu::launch(kernel, config, pack(attributes, request.arguments), runtime.memory)};
+    std::fwrite(record.report.output.data(), 1, record.report.output.size(), stdout);
+    runtime.log.add(record);
+  } catch (const Fault& fault) {
+    keep(runtime, fault);
+  } catch (const Unsupported& unsupported) {
+    const bool said = std::exchange(function.refusal_said, true);
+    throw Failure{cudaErrorNotSupported,
+                  said ? "" : fmt::format("{} cannot run: {}", function.shown, unsupported.what())};
+  }
+  return cudaSuccess;
+}
+
+}  // namespace vgpu::runtime
+
+using namespace vgpu::runtime;
+
+namespace {
+
+struct Configuration {
+  dim3 grid, block;
+  std::size_t shared;
+  cudaStream_t stream;
+};
+
+// What stands between <<< and >>>, until the stub that nvcc made for the kernel takes it.
+std::vector<Configuration>& configurations() {
+  thread_local std::vector<Configuration> stack;
+  return stack;
+}
+
+}  // namespace
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {
+  configurations().push_back({grid, block, shared, stream});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
+  if (configurations().empty()) return finish(cudaErrorMissingConfiguration);
+  const Configuration top = configurations().back();
+  configurations().pop_back();
+  *grid = top.grid;
+  *block = top.block;
+  *shared = top.shared;
+  *static_cast<cudaStream_t*>(stream) = top.stream;
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
+                             cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return launch(runtime, function, {grid, block, arguments, shared, stream, false});
+  });
+}
+VGPU_TWIN(cudaLaunchKernel, _ptsz);
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
+                               cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+VGPU_TWIN(__cudaLaunchKernel, _ptsz);
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return launch(runtime, function, {grid, block, arguments, shared, stream, true});
+  });
+}
+VGPU_TWIN(cudaLaunchCooperativeKernel, _ptsz);
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
+  return call([&](Runtime& runtime) {
+    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr))
+      return cudaErrorInvalidValue;
+    Request request{config->gridDim,          config->blockDim, arguments,
+                    config->dynamicSmemBytes, config->stream,   false};
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+      const cudaLaunchAttribute& attribute = config->attrs[i];
+      switch (attribute.id) {
+        case cudaLaunchAttributeCooperative:
+          request.cooperative = attribute.val.cooperative != 0;
+          break;
+        case cudaLaunchAttributeClusterDimension: {
+          const auto& cluster = attribute.val.clusterDim;
+          if (cluster.x * cluster.y * cluster.z == 1) break;
+          throw Failure{
+              cudaErrorNotSupported,
+              fmt::format("{}: a cluster of {}x{}x{} blocks is not implemented",
+                          known_function(runtime, function).shown, cluster.x, cluster.y, cluster.z)};
+        }
+        // About when and where, which changes nothing here.
+        case cudaLaunchAttributeIgnore:
+        case cudaLaunchAttributeAccessPolicyWindow:
+        case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+        case cudaLaunchAttributeProgrammaticStreamSerialization:
+        case cudaLaunchAttributePriority:
+        case cudaLaunchAttributeMemSyncDomainMap:
+        case cudaLaunchAttributeMemSyncDomain:
+        case cudaLaunchAttributePreferredSharedMemoryCarveout:
+          break;
+        default:
+          throw Failure{cudaErrorNotSupported,
+                        fmt::format("{}: launch attribute {} is not implemented",
+                                    known_function(runtime, function).shown, static_cast<int>(attribute.id))};
+      }
+    }
+    return launch(runtime, function, request);
+  });
+}
+VGPU_TWIN(cudaLaunchKernelExC, _ptsz);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a kernel's handle to its execution: finding and loading it, the checks that CUDA makes, faults.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/runtime.hpp"
+
+namespace vgpu::runtime {
+
+struct Request {
+  dim3 grid, block;
+  void** arguments = nullptr;
+  std::size_t dynamic_shared = 0;
+  cudaStream_t stream = nullptr;
+  bool cooperative = false;
+};
+
+// By host stub or handle. Throws Failure if there is none.
+Function& known_function(Runtime& runtime, const void* handle);
+
+// Its kernel in the engine, the module loaded where it was not. Throws Failure; says why the first time only.
+const Kernel& loaded_kernel(Runtime& runtime, Function& function);
+
+// Registers a thread. Throws Failure where the fat binary has no machine code for the device.
+std::uint32_t known_registers(Runtime& runtime, const Function& function);
+
+// The largest block that may be launched: 1024, less by __launch_bounds__ or (where known) by registers.
+int thread_limit(Runtime& runtime, Function& function);
+
+cudaError_t launch(Runtime& runtime, const void* handle, const Request& request);
+
+}  // namespace vgpu::runtime

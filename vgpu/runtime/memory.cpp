@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocation. Pinned and managed memory are device memory that the host may use as well, which on this device
+// all memory is.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "runtime/runtime.hpp"
+
+using namespace vgpu::runtime;
+
+namespace {
+
+constexpr std::size_t kPitchAlignment = 512;
+
+cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin, unsigned flags = 0) {
+  if (pointer == nullptr) return cudaErrorInvalidValue;
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  if (origin != Origin::kPinnedHost) {
+    const std::size_t used = runtime.memory.allocated_bytes() - runtime.pointers.host_bytes();
+    if (bytes > runtime.device().memory_bytes - used) return cudaErrorMemoryAllocation;
+  }
+  void* block = runtime.memory.allocate(bytes);
+  if (block == nullptr) return cudaErrorMemoryAllocation;
+  runtime.pointers.add(block, bytes, origin, flags);
+  *pointer = block;
+  return cudaSuccess;
+}
+
+cudaError_t release(Runtime& runtime, void* pointer, bool host) {
+  if (pointer == nullptr) return cudaSuccess;
+  const Block* block = runtime.pointers.starting_at(pointer);
+  if (block == nullptr || (block->origin == Origin::kPinnedHost) != host ||
+      block->origin == Origin::kRegisteredHost) {
+    throw Failure{cudaErrorInvalidValue,
+                  fmt::format("{}: {} is not the start of a live allocation of this kind ({})",
+                              host ? "cudaFreeHost" : "cudaFree", fmt::ptr(pointer),
+                              runtime.memory.describe(reinterpret_cast<std::uintptr_t>(pointer)))};
+  }
+  runtime.pointers.remove(pointer);
+  return runtime.memory.free(pointer) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+// False if the product does not fit.
+bool multiply(std::size_t a, std::size_t b, std::size_t& product) {
+  return !__builtin_mul_overflow(a, b, &product);
+}
+
+cudaError_t allocate_pitched(Runtime& runtime, void** pointer, std::size_t* pitch, std::size_t width,
+                             std::size_t rows) {
+  if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
+  if (width > std::numeric_limits<std::size_t>::max() - kPitchAlignment) return cudaErrorMemoryAllocation;
+  *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+  std::size_t bytes = 0;
+  if (!multiply(*pitch, rows, bytes)) return cudaErrorMemoryAllocation;
+  return allocate(runtime, pointer, bytes, Origin::kDevice);
+}
+
+}  // namespace
+
+cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+  return call([&](Runtime& runtime) { return allocate(runtime, pointer, bytes, Origin::kDevice); });
+}
+
+cudaError_t cudaFree(void* pointer) {
+  return call([&](Runtime& runtime) { return release(runtime, pointer, false); });
+}
+
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
+    return allocate(runtime, pointer, bytes, Origin::kDevice);
+  });
+}
+VGPU_TWIN(cudaMallocAsync, _ptsz);
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
+    return release(runtime, pointer, false);
+  });
+}
+VGPU_TWIN(cudaFreeAsync, _ptsz);
+
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+  return call([&](Runtime& runtime) {
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
+    return allocate(runtime, pointer, bytes, Origin::kManaged, flags);
+  });
+}
+
+cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
+  return call([&](Runtime& runtime) { return allocate(runtime, pointer, bytes, Origin::kPinnedHost); });
+}
+
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  return call([&](Runtime& runtime) {
+    constexpr unsigned kKnown = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    if ((flags & ~kKnown) != 0) return cudaErrorInvalidValue;
+    return allocate(runtime, pointer, bytes, Origin::kPinnedHost, flags);
+  });
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+  return call([&](Runtime& runtime) { return release(runtime, pointer, true); });
+}
+
+cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
+  return call([&](Runtime& runtime) {
+    const Block* block = runtime.pointers.covering(pointer);
+    if (flags == nullptr || block == nullptr || block->origin != Origin::kPinnedHost)
+      return cudaErrorInvalidValue;
+    *flags = block->flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  return call([&](Runtime& runtime) {
+    const Block* block = runtime.pointers.covering(host);
+    if (device == nullptr || flags != 0 || block == nullptr || block->origin == Origin::kDevice) {
+      return cudaErrorInvalidValue;
+    }
+    *device = host;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+  return call([&](Runtime& runtime) { return allocate_pitched(runtime, pointer, pitch, width, height); });
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
+  return call([&](Runtime& runtime) {
+    if (pitched == nullptr) return cudaErrorInvalidValue;
+    std::size_t rows = 0;
+    if (!multiply(extent.height, extent.depth, rows)) return cudaErrorMemoryAllocation;
+    pitched->xsize = extent.width;
+    pitched->ysize = extent.height;
+    return allocate_pitched(runtime, &pitched->ptr, &pitched->pitch, extent.width, rows);
+  });
+}
+
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  return call([&](Runtime& runtime) {
+    if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
+    *total = runtime.device().memory_bytes;
+    *free = *total - (runtime.memory.allocated_bytes() - runtime.pointers.host_bytes());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  return call([&](Runtime& runtime) {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    *attributes = {};
+    attributes->type = cudaMemoryTypeUnregistered;
+    attributes->device = cudaInvalidDeviceId;
+    void* address = const_cast<void*>(pointer);
+    const Block* block = runtime.pointers.covering(pointer);
+    if (block == nullptr && !runtime.memory.contains(pointer, 1)) {
+      attributes->hostPointer = address;
+      return cudaSuccess;
+    }
+    // A module's variable is in no block.
+    const Origin origin = block == nullptr ? Origin::kDevice : block->origin;
+    attributes->type = origin == Origin::kDevice    ? cudaMemoryTypeDevice
+                       : origin == Origin::kManaged ? cudaMemoryTypeManaged
+                                                    : cudaMemoryTypeHost;
+    attributes->device = 0;
+    attributes->devicePointer = address;
+    attributes->hostPointer = origin == Origin::kDevice ? nullptr : address;
+    return cudaSuccess;
+  });
+}
+
+// Advice about managed memory, which here is always where it is needed.
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation, unsigned flags,
+                                 cudaStream_t) {
+  return call([&](Runtime& runtime) {
+    return flags == 0 && runtime.memory.contains(pointer, bytes) ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+VGPU_TWIN(cudaMemPrefetchAsync, _ptsz);
+
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise, cudaMemLocation) {
+  return call([&](Runtime& runtime) {
+    return runtime.memory.contains(pointer, bytes) ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}

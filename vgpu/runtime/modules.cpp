@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/modules.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "runtime/failure.hpp"
+#include "runtime/image/cubin.hpp"
+
+namespace vgpu::runtime {
+namespace {
+
+std::string target_name(const image::Entry& entry) {
+  const char* suffix = entry.arch_specific ? "a" : "";
+  return entry.kind == image::Kind::kPtx ? fmt::format("PTX for compute_{}{}", entry.target, suffix)
+                                         : fmt::format("sm_{}{} SASS", entry.target, suffix);
+}
+
+}  // namespace
+
+const std::vector<image::Entry>& FatBinary::entries() {
+  if (!entries_) {
+    if (unloaded()) throw Failure{cudaErrorCudartUnloading, ""};
+    try {
+      entries_ = image::read_entries(image::fat_binary_of(wrapper_));
+    } catch (const image::Damaged& error) {
+      throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
+    }
+  }
+  return *entries_;
+}
+
+void FatBinary::refuse_without_ptx(const Device& device, const std::string& user) {
+  std::string present;
+  for (const image::Entry& entry : entries()) {
+    if (entry.kind != image::Kind::kPtx && entry.kind != image::Kind::kCubin) continue;
+    if (!present.empty()) present += ", ";
+    present += target_name(entry);
+  }
+  throw Failure{cudaErrorNoKernelImageForDevice,
+                fmt::format("no PTX in the fat binary for {} (only {}) that {} can take: build with -gencode "
+                            "arch=compute_80,code=compute_80 (and without -rdc=true)",
+                            user, present.empty() ? "nothing" : present, device.id)};
+}
+
+Module& FatBinary::module(const Device& device, Memory& memory, const std::string& user) {
+  if (module_ != nullptr) return *module_;
+  const image::Entry* entry = image::choose_ptx(entries(), static_cast<std::uint32_t>(device.target()));
+  if (entry == nullptr) refuse_without_ptx(device, user);
+  try {
+    module_ = Module::from_ptx(image::ptx_text(*entry), memory);
+  } catch (const image::Damaged& error) {
+    throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
+  } catch (const Unsupported& error) {
+    throw Failure{cudaErrorNotSupported, fmt::format("{}: {}", user, error.what())};
+  } catch (const std::invalid_argument& error) {
+    throw Failure{cudaErrorInvalidPtx, fmt::format("{}: {}", user, error.what())};
+  }
+  return *module_;
+}
+
+std::span<const std::byte> FatBinary::cubin(const Device& device) {
+  if (!cubin_) {
+    const image::Entry* entry = image::choose_cubin(entries(), static_cast<std::uint32_t>(device.target()));
+    try {
+      cubin_ = entry == nullptr ? std::string() : image::contents(*entry);
+    } catch (const image::Damaged& error) {
+      throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
+    }
+  }
+  return std::as_bytes(std::span(*cubin_));
+}
+
+std::optional<std::uint32_t> FatBinary::registers(const Device& device, const std::string& kernel) {
+  if (!registers_) {
+    const auto code = cubin(device);
+    try {
+      registers_.emplace();
+      if (!code.empty()) registers_ = image::read_register_counts(code);
+    } catch (const image::Damaged& error) {
+      throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
+    }
+  }
+  const auto found = registers_->find(kernel);
+  if (found == registers_->end()) return std::nullopt;
+  return found->second;
+}
+
+FatBinary* Modules::add(const void* wrapper) {
+  binaries_.push_back(std::make_unique<FatBinary>(wrapper));
+  return binaries_.back().get();
+}
+
+// The objects stay: the program may still hold handles to them, which then answer cudaErrorCudartUnloading.
+void Modules::unload(FatBinary* binary) {
+  binary->unload();
+  std::erase_if(by_address_,
+                [&](const auto& item) { return item.second->binary == binary && item.first != item.second; });
+  std::erase_if(variables_, [&](const auto& item) { return item.second.binary == binary; });
+}
+
+void Modules::add_function(FatBinary* binary, const void* host_function, const char* name) {
+  functions_.push_back(std::make_unique<Function>());
+  Function* function = functions_.back().get();
+  function->binary = binary;
+  function->name = name;
+  function->shown = demangle(function->name);
+  by_address_[host_function] = function;
+  by_address_[function] = function;
+}
+
+void Modules::add_variable(const void* host_variable, Variable variable) {
+  if (variable.managed_pointer != nullptr) managed_.push_back(variable);
+  variables_[host_variable] = std::move(variable);
+}
+
+Function* Modules::function(const void* host_function_or_handle) {
+  const auto found = by_address_.find(host_function_or_handle);
+  return found == by_address_.end() ? nullptr : found->second;
+}
+
+Variable* Modules::variable(const void* host_variable) {
+  const auto found = variables_.find(host_variable);
+  return found == variables_.end() ? nullptr : &found->second;
+}
+
+std::string demangle(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 ? text.get() : name;
+}
+
+}  // namespace vgpu::runtime

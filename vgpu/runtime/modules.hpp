@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program registers at its start: fat binaries with their kernels and variables. Registration only
+// notes them; a fat binary is read, and its PTX parsed, when one of its kernels or variables is first used.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "devices/devices.hpp"
+#include "engine/engine.hpp"
+#include "runtime/image/fatbin.hpp"
+
+namespace vgpu::runtime {
+
+class FatBinary {
+ public:
+  explicit FatBinary(const void* wrapper) : wrapper_(wrapper) {}
+
+  // The module of the PTX for this device, loaded on the first call. Throws Failure (with the reason, again
+  // on every call) if there is none; `user` is the kernel or variable that it is needed for.
+  Module& module(const Device& device, Memory& memory, const std::string& user);
+
+  // The machine code for this device, decompressed; empty if there is none.
+  std::span<const std::byte> cubin(const Device& device);
+
+  // Registers a thread as ptxas assigned them; nothing if there is no machine code for this device.
+  std::optional<std::uint32_t> registers(const Device& device, const std::string& kernel);
+
+  void unload() { wrapper_ = nullptr; }  // its bytes go away
+  bool unloaded() const { return wrapper_ == nullptr; }
+
+ private:
+  const std::vector<image::Entry>& entries();
+  [[noreturn]] void refuse_without_ptx(const Device& device, const std::string& user);
+
+  const void* wrapper_;
+  std::optional<std::vector<image::Entry>> entries_;
+  std::unique_ptr<Module> module_;
+  std::optional<std::string> cubin_;
+  std::optional<std::map<std::string, std::uint32_t>> registers_;
+};
+
+// A __global__ function. Its address is the cudaKernel_t.
+struct Function {
+  FatBinary* binary = nullptr;
+  std::string name;             // mangled
+  std::string shown;            // demangled
+  int max_dynamic_shared = -1;  // cudaFuncAttributeMaxDynamicSharedMemorySize, if it was set
+  int shared_carveout = -1;     // a preference, noted only
+  bool refusal_said = false;    // why it cannot be launched was printed
+};
+
+struct Variable {
+  FatBinary* binary = nullptr;
+  std::string name;
+  std::size_t bytes = 0;
+  void** managed_pointer = nullptr;  // of a __managed__ variable: where the host keeps its address
+};
+
+class Modules {
+ public:
+  FatBinary* add(const void* wrapper);
+  void unload(FatBinary* binary);
+
+  void add_function(FatBinary* binary, const void* host_function, const char* name);
+  void add_variable(const void* host_variable, Variable variable);
+  const std::vector<Variable>& managed_variables() const { return managed_; }
+
+  // By the address of the host's stub or by handle. Null if unknown.
+  Function* function(const void* host_function_or_handle);
+  Variable* variable(const void* host_variable);
+
+ private:
+  std::vector<std::unique_ptr<FatBinary>> binaries_;
+  std::vector<std::unique_ptr<Function>> functions_;
+  std::unordered_map<const void*, Function*> by_address_;  // stubs and handles
+  std::unordered_map<const void*, Variable> variables_;
+  std::vector<Variable> managed_;
+};
+
+std::string demangle(const std::string& name);
+
+}  // namespace vgpu::runtime

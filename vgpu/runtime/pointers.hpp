@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program was given by which allocation function: the device's memory itself knows only bounds.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace vgpu::runtime {
+
+enum class Origin { kDevice, kManaged, kPinnedHost, kRegisteredHost };
+
+struct Block {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  Origin origin{};
+  unsigned flags = 0;  // as cudaHostAlloc, cudaHostRegister or cudaMallocManaged got them
+};
+
+class Pointers {
+ public:
+  void add(const void* begin, std::size_t bytes, Origin origin, unsigned flags = 0) {
+    const auto key = reinterpret_cast<std::uintptr_t>(begin);
+    blocks_[key] = {key, bytes, origin, flags};
+  }
+  void remove(const void* begin) { blocks_.erase(reinterpret_cast<std::uintptr_t>(begin)); }
+
+  // The block that starts at `pointer`, or the one that covers it; null if none. Valid until the next change.
+  const Block* starting_at(const void* pointer) const {
+    const auto found = blocks_.find(reinterpret_cast<std::uintptr_t>(pointer));
+    return found == blocks_.end() ? nullptr : &found->second;
+  }
+  const Block* covering(const void* pointer) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    auto next = blocks_.upper_bound(address);
+    if (next == blocks_.begin()) return nullptr;
+    const Block& block = std::prev(next)->second;
+    return address - block.begin < block.bytes ? &block : nullptr;
+  }
+  // Whether any block shares a byte with the range.
+  bool overlaps(const void* pointer, std::size_t bytes) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    const auto next = blocks_.lower_bound(address);
+    return covering(pointer) != nullptr || (next != blocks_.end() && next->first < address + bytes);
+  }
+  // Host memory does not count against the device's size.
+  std::size_t host_bytes() const {
+    std::size_t total = 0;
+    for (const auto& [key, block] : blocks_) total += block.origin == Origin::kPinnedHost ? block.bytes : 0;
+    return total;
+  }
+
+ private:
+  std::map<std::uintptr_t, Block> blocks_;
+};
+
+}  // namespace vgpu::runtime

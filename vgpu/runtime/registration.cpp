@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nvcc's generated code calls before main: it only notes what exists.
+#include "runtime/runtime.hpp"
+
+using namespace vgpu::runtime;
+
+namespace {
+
+FatBinary* binary_of(void** handle) { return reinterpret_cast<FatBinary*>(handle); }
+
+}  // namespace
+
+void** __cudaRegisterFatBinary(void* wrapper) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  return reinterpret_cast<void**>(runtime.modules.add(wrapper));
+}
+
+void __cudaRegisterFatBinaryEnd(void**) {}
+
+void __cudaUnregisterFatBinary(void** handle) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  if (handle != nullptr) runtime.modules.unload(binary_of(handle));
+}
+
+void __cudaRegisterFunction(void** handle, const char* host_function, char*, const char* device_name, int,
+                            uint3*, uint3*, dim3*, dim3*, int*) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.modules.add_function(binary_of(handle), host_function, device_name);
+}
+
+void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* device_name, int, size_t size,
+                       int, int) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.modules.add_variable(host_variable, {binary_of(handle), device_name, size, nullptr});
+}
+
+void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const char* device_name, int,
+                              size_t size, int, int) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.modules.add_variable(host_pointer, {binary_of(handle), device_name, size, host_pointer});
+}
+
+// Called before the host touches a __managed__ variable: from here on its pointer must be good.
+char __cudaInitModule(void** handle) {
+  const auto error = query([&](Runtime& runtime) {
+    for (const Variable& variable : runtime.modules.managed_variables()) {
+      if (variable.binary != binary_of(handle) || *variable.managed_pointer != nullptr) continue;
+      auto& module = variable.binary->module(runtime.device(), runtime.memory, variable.name);
+      const auto symbol = module.find_symbol(variable.name);
+      if (!symbol)
+        throw Failure{cudaErrorInvalidSymbol, "no managed variable " + variable.name + " in the PTX"};
+      *variable.managed_pointer = symbol->address;
+    }
+    return cudaSuccess;
+  });
+  return error == cudaSuccess;
+}

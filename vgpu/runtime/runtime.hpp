@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of the stand-in CUDA runtime of one process, and the guard that every entry point runs under. The
+// virtual GPU executes when it is asked to, so that one lock around everything is enough and streams need no
+// order.
+#pragma once
+#include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "devices/devices.hpp"
+#include "engine/engine.hpp"
+#include "engine/memory/memory.hpp"
+#include "runtime/api.hpp"
+#include "runtime/failure.hpp"
+#include "runtime/launch_log.hpp"
+#include "runtime/modules.hpp"
+#include "runtime/pointers.hpp"
+#include "runtime/settings.hpp"
+#include "runtime/streams.hpp"
+
+namespace vgpu::runtime {
+
+// The fault that ended a kernel; from then on the device answers nothing else, as a real one does.
+struct LastFault {
+  cudaError_t code = cudaSuccess;
+  std::string kind, report;
+};
+
+class Runtime {
+ public:
+  // Created on first use and never destroyed: the program's own destructors may still call the runtime.
+  static Runtime& get();
+
+  std::mutex mutex;
+  Settings settings;  // settings.device is the device; never null, even where settings.error is set
+  Memory memory;
+  Modules modules;
+  Pointers pointers;
+  Streams streams;
+  LaunchLog log;
+  LastFault fault;
+
+  const Device& device() const { return *settings.device; }
+
+ private:
+  Runtime();
+};
+
+// To stderr, every line under the prefix "vgpu: ".
+void say(std::string_view text);
+
+// The calling thread's last error, as cudaGetLastError has it.
+cudaError_t& last_error();
+
+// Records the error for cudaGetLastError and returns it.
+cudaError_t finish(cudaError_t code);
+cudaError_t finish(const Failure& failure);
+
+// Runs an entry point's body, `cudaError_t body(Runtime&)`, under the lock, exceptions turned into error
+// codes. `call` refuses while a fault is sticky, `query` answers all the same (what asks about the device
+// only).
+template <class Body>
+cudaError_t query(Body body) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  if (!runtime.settings.error.empty()) return finish(cudaErrorInitializationError);
+  try {
+    return finish(body(runtime));
+  } catch (const Failure& failure) {
+    return finish(failure);
+  } catch (const std::bad_alloc&) {
+    return finish(cudaErrorMemoryAllocation);
+  } catch (const std::exception& error) {
+    return finish(Failure{cudaErrorUnknown, error.what()});
+  }
+}
+
+template <class Body>
+cudaError_t call(Body body) {
+  return query([&](Runtime& runtime) {
+    return runtime.fault.code != cudaSuccess ? runtime.fault.code : body(runtime);
+  });
+}
+
+}  // namespace vgpu::runtime

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/settings.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+
+namespace vgpu {
+
+std::string parse_device(std::string_view text, const Device*& device) {
+  const Device* found = find_device(text);
+  if (found == nullptr) return fmt::format("device '{}': known devices are {}", text, known_devices());
+  device = found;
+  return "";
+}
+
+std::string parse_checks(std::string_view text, bool& race) {
+  race = false;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    text = comma == text.npos ? "" : text.substr(comma + 1);
+    if (word == "race") {
+      race = true;
+    } else if (word != "memcheck" && word != "none" && !word.empty()) {
+      return fmt::format("check '{}': known checks are memcheck (always on), race and none", word);
+    }
+  }
+  return "";
+}
+
+std::string parse_threads(std::string_view text, unsigned& threads) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > 1024) {
+    return fmt::format("threads '{}': a number from 1 to 1024", text);
+  }
+  return "";
+}
+
+Settings settings_from(Lookup environment) {
+  const auto value = [&](const char* name) {
+    const char* text = environment(name);
+    return std::string(text != nullptr ? text : "");
+  };
+  Settings settings;
+  const auto check = [&](const char* name, const std::string& error) {
+    if (!error.empty() && settings.error.empty()) settings.error = fmt::format("{}: {}", name, error);
+  };
+  if (const auto text = value("VGPU_DEVICE"); !text.empty()) {
+    check("VGPU_DEVICE", parse_device(text, settings.device));
+  }
+  check("VGPU_CHECK", parse_checks(value("VGPU_CHECK"), settings.check_race));
+  if (const auto text = value("VGPU_THREADS"); !text.empty()) {
+    check("VGPU_THREADS", parse_threads(text, settings.host_threads));
+  }
+  settings.report_file = value("VGPU_REPORT");
+  settings.counters_file = value("VGPU_COUNTERS");
+  if (const auto at = settings.counters_file.find("%p"); at != std::string::npos) {
+    settings.counters_file.replace(at, 2, std::to_string(::getpid()));
+  }
+  return settings;
+}
+
+}  // namespace vgpu

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the environment asks of the virtual GPU. `vgpu` sets these variables; they can be set by hand as well.
+//   VGPU_DEVICE    the device's id (default h200)
+//   VGPU_CHECK     comma-separated: memcheck (always on), race, none
+//   VGPU_THREADS   host threads of a launch (default: all)
+//   VGPU_COUNTERS  file for the launches' counters; %p becomes the process id
+//   VGPU_REPORT    file that gets one line, "kind<tab>kernel", for every check that fires
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "devices/devices.hpp"
+
+namespace vgpu {
+
+struct Settings {
+  const Device* device = &devices().front();
+  bool check_race = false;
+  unsigned host_threads = 0;
+  std::string counters_file, report_file;
+  std::string error;  // the first thing that is wrong: argument and rule; "" if nothing
+};
+
+using Lookup = const char* (*)(const char* name);  // std::getenv, or a test's
+
+Settings settings_from(Lookup environment);
+
+// The rules, for the command line as well. Each returns "" or what is wrong.
+std::string parse_device(std::string_view text, const Device*& device);
+std::string parse_checks(std::string_view text, bool& race);
+std::string parse_threads(std::string_view text, unsigned& threads);
+
+}  // namespace vgpu

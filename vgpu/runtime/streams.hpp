@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams and events: handles only. All work is done when it is asked for, so that a stream is always idle,
+// an event is always complete, and an event's time is the host's clock when it was recorded.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "runtime/api.hpp"
+
+namespace vgpu::runtime {
+
+struct Stream {
+  unsigned flags = 0;
+  int priority = 0;
+  unsigned long long id = 0;
+};
+
+struct Event {
+  unsigned flags = 0;
+  std::optional<std::chrono::steady_clock::time_point> recorded;
+};
+
+class Streams {
+ public:
+  cudaStream_t create(unsigned flags, int priority);
+  // Null for a handle that is no live stream. The default streams (0, legacy, per thread) are always there.
+  Stream* find(cudaStream_t handle);
+  bool destroy(cudaStream_t handle);  // false for the default streams too
+
+  cudaEvent_t create_event(unsigned flags);
+  Event* find(cudaEvent_t handle);
+  bool destroy(cudaEvent_t handle);
+
+ private:
+  Stream default_;
+  unsigned long long next_id_ = 1;
+  std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;
+  std::unordered_map<cudaEvent_t, std::unique_ptr<Event>> events_;
+};
+
+}  // namespace vgpu::runtime

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// __device__ and __constant__ variables by the address of their host shadow.
+#include <fmt/format.h>
+
+#include "runtime/copies.hpp"
+
+using namespace vgpu::runtime;
+
+namespace {
+
+vgpu::Symbol find(Runtime& runtime, const void* host_variable) {
+  const Variable* variable = runtime.modules.variable(host_variable);
+  if (variable == nullptr) throw Failure{cudaErrorInvalidSymbol, ""};
+  auto& module = variable->binary->module(runtime.device(), runtime.memory, variable->name);
+  const auto symbol = module.find_symbol(variable->name);
+  if (!symbol) {
+    throw Failure{cudaErrorInvalidSymbol, fmt::format("the PTX has no variable {}", variable->name)};
+  }
+  return *symbol;
+}
+
+// The bytes [offset, offset + bytes) of a variable.
+void* slice(const vgpu::Symbol& symbol, std::size_t offset, std::size_t bytes) {
+  if (offset > symbol.bytes || bytes > symbol.bytes - offset) throw Failure{cudaErrorInvalidValue, ""};
+  return static_cast<std::byte*>(symbol.address) + offset;
+}
+
+cudaError_t copy_to(Runtime& runtime, const void* symbol, const void* from, std::size_t bytes,
+                    std::size_t offset, cudaMemcpyKind kind) {
+  if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  void* to = slice(find(runtime, symbol), offset, bytes);
+  return copy(runtime, "cudaMemcpyToSymbol", to, bytes, from, bytes, {bytes, 1}, kind);
+}
+
+cudaError_t copy_from(Runtime& runtime, void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                      cudaMemcpyKind kind) {
+  if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  const void* from = slice(find(runtime, symbol), offset, bytes);
+  return copy(runtime, "cudaMemcpyFromSymbol", to, bytes, from, bytes, {bytes, 1}, kind);
+}
+
+}  // namespace
+
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
+                               cudaMemcpyKind kind) {
+  return call([&](Runtime& runtime) { return copy_to(runtime, symbol, from, bytes, offset, kind); });
+}
+VGPU_TWIN(cudaMemcpyToSymbol, _ptds);
+
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
+                                    cudaMemcpyKind kind, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
+    return copy_to(runtime, symbol, from, bytes, offset, kind);
+  });
+}
+VGPU_TWIN(cudaMemcpyToSymbolAsync, _ptsz);
+
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset,
+                                 cudaMemcpyKind kind) {
+  return call([&](Runtime& runtime) { return copy_from(runtime, to, symbol, bytes, offset, kind); });
+}
+VGPU_TWIN(cudaMemcpyFromSymbol, _ptds);
+
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
+    return copy_from(runtime, to, symbol, bytes, offset, kind);
+  });
+}
+VGPU_TWIN(cudaMemcpyFromSymbolAsync, _ptsz);
+
+cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
+  return call([&](Runtime& runtime) {
+    if (address == nullptr) return cudaErrorInvalidValue;
+    *address = find(runtime, symbol).address;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol) {
+  return call([&](Runtime& runtime) {
+    if (bytes == nullptr) return cudaErrorInvalidValue;
+    *bytes = find(runtime, symbol).bytes;
+    return cudaSuccess;
+  });
+}
