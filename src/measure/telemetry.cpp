@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/telemetry.hpp"
+
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include <array>
+
+namespace ladder {
+namespace {
+
+// The few of nvml.h's declarations that are used; its header is not part of the CUDA runtime's packages.
+using NvmlReturn = int;  // 0 is success
+constexpr unsigned kNvmlClockSm = 1;
+constexpr unsigned kNvmlTemperatureGpu = 0;
+constexpr unsigned kNvmlVersionBytes = 80;
+
+template <class... Args>
+bool call(void* library, const char* name, Args... args) {
+  const auto function = reinterpret_cast<NvmlReturn (*)(Args...)>(dlsym(library, name));
+  return function != nullptr && function(args...) == 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Nvml> Nvml::open(int cuda_ordinal, std::string* why) {
+  const auto fail = [why](const char* reason) {
+    if (why != nullptr) *why = reason;
+    return nullptr;
+  };
+  std::unique_ptr<Nvml> nvml(new Nvml);
+  nvml->library_ = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (nvml->library_ == nullptr)
+    return fail("libnvidia-ml.so.1 is not there (it comes with NVIDIA's driver)");
+  nvml->initialized_ = call(nvml->library_, "nvmlInit_v2");
+  if (!nvml->initialized_) return fail("nvmlInit failed (no driver running)");
+  std::array<char, 32> bus{};
+  if (cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), cuda_ordinal) != cudaSuccess) {
+    return fail("the CUDA device has no PCI address");
+  }
+  const char* address = bus.data();
+  if (!call(nvml->library_, "nvmlDeviceGetHandleByPciBusId_v2", address, &nvml->device_)) {
+    return fail("NVML does not know the CUDA device");
+  }
+  return nvml;
+}
+
+Nvml::~Nvml() {
+  if (initialized_) (void)call(library_, "nvmlShutdown");
+  if (library_ != nullptr) (void)dlclose(library_);
+}
+
+Telemetry Nvml::read() const {
+  Telemetry now;
+  unsigned value = 0;
+  if (call(library_, "nvmlDeviceGetClockInfo", device_, kNvmlClockSm, &value)) now.sm_clock_mhz = value;
+  if (call(library_, "nvmlDeviceGetPowerUsage", device_, &value)) now.power_w = value / 1000.0;
+  if (call(library_, "nvmlDeviceGetTemperature", device_, kNvmlTemperatureGpu, &value))
+    now.temperature_c = value;
+  return now;
+}
+
+std::optional<std::string> Nvml::driver_version() const {
+  std::array<char, kNvmlVersionBytes> version{};
+  char* text = version.data();
+  if (!call(library_, "nvmlSystemGetDriverVersion", text, kNvmlVersionBytes)) return std::nullopt;
+  return std::string(text);
+}
+
+std::optional<double> Nvml::power_limit_w() const {
+  unsigned value = 0;
+  if (!call(library_, "nvmlDeviceGetEnforcedPowerLimit", device_, &value)) return std::nullopt;
+  return value / 1000.0;
+}
+
+std::optional<double> Nvml::max_sm_clock_mhz() const {
+  unsigned value = 0;
+  if (!call(library_, "nvmlDeviceGetMaxClockInfo", device_, kNvmlClockSm, &value)) return std::nullopt;
+  return value;
+}
+
+}  // namespace ladder
