@@ -9,7 +9,7 @@ namespace ladder {
 namespace {
 
 TEST(Counters, SumWhatAddsUpOverLaunches) {
-  const auto counters = parse_counters(R"({"device": "h200", "launches": [
+  const auto counters = parse_counters(R"json({"device": "h200", "launches": [
     {"kernel": "f(int)", "grid": [2, 1, 1], "block": [32, 1, 1], "engine": "ptx",
      "metrics": {"smsp__inst_executed.sum": 5, "launch__registers_per_thread": 32}, "estimates": {
   "x.sum" : 1}},
