@@ -20,12 +20,20 @@ Status sleeps(const Problem&, const Operands&, Stream) {
 }
 Status fails(const Problem&, const Operands&, Stream) { return {Code::kLaunchFailed, "no"}; }
 
-constexpr KernelInfo kShort{
-    .id = "short", .rung = "short", .place = Place::kHost, .accepts = accepts, .launch = sleeps<2>};
-constexpr KernelInfo kLong{
-    .id = "long", .rung = "long", .place = Place::kHost, .accepts = accepts, .launch = sleeps<6>};
+constexpr KernelInfo kShort{.id = "short",
+                            .rung = "short",
+                            .idea = "test",
+                            .place = Place::kHost,
+                            .accepts = accepts,
+                            .launch = sleeps<2>};
+constexpr KernelInfo kLong{.id = "long",
+                           .rung = "long",
+                           .idea = "test",
+                           .place = Place::kHost,
+                           .accepts = accepts,
+                           .launch = sleeps<6>};
 constexpr KernelInfo kFailing{
-    .id = "f", .rung = "f", .place = Place::kHost, .accepts = accepts, .launch = fails};
+    .id = "f", .rung = "f", .idea = "test", .place = Place::kHost, .accepts = accepts, .launch = fails};
 
 MeasureOptions quick() {
   MeasureOptions options;
@@ -75,7 +83,7 @@ TEST(Measure, StopsWhereInterrupted) {
 TEST(Measure, RefusesTheVirtualGpu) {
   Device device;
   device.has_cuda = device.is_virtual = true;
-  const KernelInfo cuda{.id = "c", .rung = "c", .accepts = accepts, .launch = fails};
+  const KernelInfo cuda{.id = "c", .rung = "c", .idea = "test", .accepts = accepts, .launch = fails};
   const std::array kernels{&cuda};
   const auto results = measure(kernels, make_problem(1, 1, 1), device, quick());
   EXPECT_EQ(results.status().code(), Code::kUnsupportedDevice);
