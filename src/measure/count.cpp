@@ -40,7 +40,8 @@ Status fault_or(const Status& status) {
 Result<Counters> parse_counters(std::string_view text) {
   try {
     Counters counters;
-    for (const Json& launch : Json::parse(text).at("launches")) {
+    const Json file = Json::parse(text);
+    for (const Json& launch : file.at("launches")) {
       CountedLaunch counted;
       counted.kernel = launch.at("kernel").get<std::string>();
       counted.engine = launch.value("engine", "");
