@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// vgpu: runs a CUDA program on the virtual GPU, unchanged, by putting the stand-in libraries in front of
+// CUDA's.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "app/inspect.hpp"
+#include "app/launch_table.hpp"
+#include "app/process.hpp"
+#include "runtime/settings.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using vgpu::app::Environment;
+
+constexpr int kBadArgument = 2, kCheckFired = 86;
+
+struct Options {
+  std::string device, check, counters, threads;
+  bool print = false;
+  std::vector<std::string> command;
+};
+
+struct Help : CLI::Formatter {
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: vgpu [OPTIONS] [--] PROGRAM ARGS...\n";
+  }
+};
+
+// A file that goes away with this object.
+class TemporaryFile {
+ public:
+  TemporaryFile() : path_((fs::temp_directory_path() / "vgpu-XXXXXX").string()) {
+    const int file = ::mkstemp(path_.data());
+    if (file < 0) throw std::system_error(errno, std::generic_category(), path_);
+    ::close(file);
+  }
+  ~TemporaryFile() { ::unlink(path_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+int fail(int status, const std::string& message) {
+  fmt::print(stderr, "vgpu: {}\n", message);
+  return status;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// ../lib/vgpu from this program, in the build folder as when installed.
+std::string library_folder() {
+  return (fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib" / "vgpu").string();
+}
+
+// "" or the argument and the rule it breaks.
+std::string check_options(const Options& options) {
+  const vgpu::Device* device = nullptr;
+  bool race = false;
+  unsigned threads = 0;
+  if (!options.device.empty()) {
+    if (auto error = vgpu::parse_device(options.device, device); !error.empty()) return "--device: " + error;
+  }
+  if (auto error = vgpu::parse_checks(options.check, race); !error.empty()) return "--check: " + error;
+  if (!options.threads.empty()) {
+    if (auto error = vgpu::parse_threads(options.threads, threads); !error.empty())
+      return "--threads: " + error;
+  }
+  if (!options.counters.empty() && options.counters.find("%p") == std::string::npos &&
+      !std::ofstream(options.counters, std::ios::app)) {
+    return fmt::format("--counters: cannot write {}: {}", options.counters, std::strerror(errno));
+  }
+  return vgpu::settings_from([](const char* name) -> const char* { return std::getenv(name); }).error;
+}
+
+void prepend(Environment& environment, const char* name, const std::string& value) {
+  const std::string former = vgpu::app::get(environment, name);
+  vgpu::app::set(environment, name, former.empty() ? value : value + ":" + former);
+}
+
+int run(const Options& options) {
+  const std::string& name = options.command.front();
+  const auto program = vgpu::app::find_program(name);
+  if (program.error == 127) return fail(127, name + ": no such program");
+  if (program.error != 0) return fail(program.error, name + ": not executable");
+
+  const std::string libraries = library_folder();
+  if (!fs::exists(fs::path(libraries) / "libcudart.so.13")) {
+    return fail(kBadArgument, libraries + "/libcudart.so.13 is missing: vgpu is not installed whole");
+  }
+  const TemporaryFile report, launches;
+  const std::string counters = !options.counters.empty() ? fs::absolute(options.counters).string()
+                               : options.print           ? launches.path()
+                                                         : "";
+  Environment environment = vgpu::app::current_environment();
+  prepend(environment, "LD_LIBRARY_PATH", libraries);
+  if (!options.device.empty()) vgpu::app::set(environment, "VGPU_DEVICE", options.device);
+  if (!options.check.empty()) vgpu::app::set(environment, "VGPU_CHECK", options.check);
+  if (!options.threads.empty()) vgpu::app::set(environment, "VGPU_THREADS", options.threads);
+  if (!counters.empty()) vgpu::app::set(environment, "VGPU_COUNTERS", counters);
+  vgpu::app::set(environment, "VGPU_REPORT", report.path());
+
+  const auto inspection = vgpu::app::inspect(program.path, libraries, environment);
+  if (!inspection.error.empty()) return fail(kBadArgument, inspection.error);
+  if (!inspection.warning.empty()) fmt::print(stderr, "vgpu: {}\n", inspection.warning);
+  for (const std::string& library : inspection.preload) prepend(environment, "LD_PRELOAD", library);
+
+  const int status = vgpu::app::run(program.path, options.command, environment);
+  if (options.print) fmt::print("{}", vgpu::app::launch_table(read_file(counters)));
+  return fs::file_size(report.path()) != 0 ? kCheckFired : status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs a CUDA program on a virtual GPU, unchanged (built with `nvcc -cudart shared`).");
+  app.formatter(std::make_shared<Help>());
+  app.footer("Exit status: the program's own, or 86 where a check fired.");
+  Options options;
+  app.add_option("--device", options.device, "the virtual device: " + vgpu::known_devices())
+      ->type_name("NAME");
+  app.add_option("--check", options.check, "comma-separated: memcheck (always on), race, none")
+      ->type_name("LIST");
+  app.add_option("--counters", options.counters,
+                 "write every launch's counters as JSON; %p becomes the process id")
+      ->type_name("FILE");
+  app.add_flag("--print", options.print, "print a table of the launches at the end");
+  app.add_option("--threads", options.threads, "host threads of a launch (default: all)")->type_name("N");
+  app.set_version_flag("--version", std::string("vgpu ") + VGPU_VERSION);
+  app.prefix_command();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return fail(kBadArgument, error.what());
+  }
+  options.command = app.remaining();
+  if (!options.command.empty() && options.command.front() == "--") {
+    options.command.erase(options.command.begin());
+  }
+  if (options.command.empty()) return fail(kBadArgument, "PROGRAM: what to run is missing (vgpu --help)");
+  if (options.command.front().starts_with('-')) {
+    return fail(kBadArgument, fmt::format("{}: unknown option (vgpu --help)", options.command.front()));
+  }
+  if (const std::string error = check_options(options); !error.empty()) return fail(kBadArgument, error);
+  try {
+    return run(options);
+  } catch (const std::exception& error) {
+    return fail(126, error.what());
+  }
+}

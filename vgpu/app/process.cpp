@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/process.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+namespace vgpu::app {
+namespace {
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+constexpr std::array kForwarded = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+
+volatile std::sig_atomic_t running_program = 0;
+
+// What comes from the terminal (SI_KERNEL) reaches the program by itself: it is in the same process group.
+void forward(int signal, siginfo_t* info, void*) {
+  if (running_program > 0 && info->si_code != SI_KERNEL) ::kill(running_program, signal);
+}
+
+sigset_t forwarded_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : kForwarded) sigaddset(&set, signal);
+  return set;
+}
+
+// The forwarded signals go to `forward` as long as this lives, and are held back until `release`.
+class Forwarding {
+ public:
+  Forwarding() {
+    const sigset_t set = forwarded_signals();
+    sigprocmask(SIG_BLOCK, &set, &former_mask_);
+    for (std::size_t i = 0; i < kForwarded.size(); ++i) {
+      struct sigaction action {};
+      action.sa_sigaction = forward;
+      action.sa_flags = SA_SIGINFO | SA_RESTART;
+      sigaction(kForwarded[i], &action, &former_[i]);
+    }
+  }
+  ~Forwarding() {
+    running_program = 0;
+    for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &former_[i], nullptr);
+    sigprocmask(SIG_SETMASK, &former_mask_, nullptr);
+  }
+  Forwarding(const Forwarding&) = delete;
+  Forwarding& operator=(const Forwarding&) = delete;
+
+  void release(pid_t program) {
+    running_program = program;
+    sigprocmask(SIG_SETMASK, &former_mask_, nullptr);
+  }
+  const sigset_t& former_mask() const { return former_mask_; }
+  bool was_ignored(std::size_t i) const { return former_[i].sa_handler == SIG_IGN; }
+
+ private:
+  sigset_t former_mask_;
+  std::array<struct sigaction, kForwarded.size()> former_{};
+};
+
+class Attributes {
+ public:
+  Attributes() { posix_spawnattr_init(&value_); }
+  ~Attributes() { posix_spawnattr_destroy(&value_); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  posix_spawnattr_t* get() { return &value_; }
+
+ private:
+  posix_spawnattr_t value_;
+};
+
+int wait_for(pid_t program) {
+  int status = 0;
+  while (::waitpid(program, &status, 0) < 0) {
+    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+Environment current_environment() {
+  Environment environment;
+  for (char** entry = ::environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  return environment;
+}
+
+void set(Environment& environment, std::string_view name, std::string_view value) {
+  const std::string prefix = std::string(name) + "=";
+  std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(prefix); });
+  environment.push_back(prefix + std::string(value));
+}
+
+std::string get(const Environment& environment, std::string_view name) {
+  const std::string prefix = std::string(name) + "=";
+  for (const std::string& entry : environment) {
+    if (entry.starts_with(prefix)) return entry.substr(prefix.size());
+  }
+  return "";
+}
+
+Found find_program(const std::string& name) {
+  Found found{"", 127};
+  const auto candidate = [&](const std::string& path) {
+    struct stat file {};
+    if (::stat(path.c_str(), &file) != 0 || S_ISDIR(file.st_mode)) return false;
+    if (::access(path.c_str(), X_OK) == 0) {
+      found = {path, 0};
+      return true;
+    }
+    found.error = 126;
+    return false;
+  };
+  if (name.find('/') != name.npos) {
+    candidate(name);
+    return found;
+  }
+  const char* variable = ::getenv("PATH");
+  std::string_view path = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
+  while (true) {
+    const auto colon = path.find(':');
+    const std::string folder(path.substr(0, colon));
+    if (candidate((folder.empty() ? "." : folder) + "/" + name) || colon == path.npos) return found;
+    path = path.substr(colon + 1);
+  }
+}
+
+int run(const std::string& path, const std::vector<std::string>& arguments, const Environment& environment) {
+  Forwarding forwarding;
+  Attributes attributes;
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  for (std::size_t i = 0; i < kForwarded.size(); ++i) {
+    if (!forwarding.was_ignored(i)) sigaddset(&defaults, kForwarded[i]);
+  }
+  posix_spawnattr_setsigdefault(attributes.get(), &defaults);
+  posix_spawnattr_setsigmask(attributes.get(), &forwarding.former_mask());
+  posix_spawnattr_setflags(attributes.get(), POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  pid_t program = 0;
+  const int error = ::posix_spawn(&program, path.c_str(), nullptr, attributes.get(),
+                                  pointers(arguments).data(), pointers(environment).data());
+  if (error != 0) throw std::system_error(error, std::generic_category(), path);
+  forwarding.release(program);
+  return wait_for(program);
+}
+
+std::string output_of(const std::string& path, const std::vector<std::string>& arguments,
+                      const Environment& environment) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return "";
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t program = 0;
+  const int error = ::posix_spawn(&program, path.c_str(), &actions, nullptr, pointers(arguments).data(),
+                                  pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  std::string text;
+  if (error == 0) {
+    std::array<char, 4096> buffer;
+    for (ssize_t n; (n = ::read(ends[0], buffer.data(), buffer.size())) > 0;) {
+      text.append(buffer.data(), static_cast<std::size_t>(n));
+    }
+    wait_for(program);
+  }
+  ::close(ends[0]);
+  return text;
+}
+
+}  // namespace vgpu::app
