@@ -12,33 +12,61 @@
 namespace ladder {
 
 constexpr int kMinCc = 80;  // CUDA-core rungs are built as PTX for Ampere and later
-constexpr int kMaxGridY =
-    65'535;  // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
+
+// A grid's y and z end at 65,535 (CUDA C++ Programming Guide, "Technical Specifications per Compute
+// Capability").
+constexpr int kMaxGridYZ = 65'535;
+// Blocks start in the order x, y, z. A grid whose x spans all of a wide C streams the whole of B past a few
+// rows of A again and again; at most this many tiles in x keep the part of B in flight small enough for L2.
+constexpr int kTilesInX = 32;
+// The part of one launch that stays within an int, for its counters.
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Calls `launch_band(problem, operands, blocks)` for each part of C that one grid can cover, with blocks =
-// tiles of block_rows x block_cols as dim3(tiles along n, tiles along m). One call unless C is taller or
-// wider than 65,535 tiles. Where A and B must not be read (k = 0, alpha = 0), the band has k = 0 and alpha =
-// 0. `block_rows` and `block_cols` are elements of C. Errors: kLaunchFailed with the runtime's words.
-template <class LaunchBand>
-Status launch_bands(const Problem& p, const Operands& o, int block_rows, int block_cols,
-                    LaunchBand launch_band) {
-  const std::int64_t rows = std::int64_t{kMaxGridY} * block_rows;
-  const std::int64_t cols = std::int64_t{kMaxGridY} * block_cols;
+// The grid over tiles_m x tiles_n tiles of C, in groups of tile columns of nearly equal width.
+inline dim3 grid_of_tiles(std::int64_t tiles_m, std::int64_t tiles_n) {
+  const std::int64_t groups = ceil_div(tiles_n, kTilesInX);
+  return {static_cast<unsigned>(ceil_div(tiles_n, groups)), static_cast<unsigned>(tiles_m),
+          static_cast<unsigned>(groups)};
+}
+
+// This block's tile in such a grid. The last group may be narrower: its surplus blocks lie right of C.
+struct BlockTile {
+  int m, n;
+};
+__device__ __forceinline__ BlockTile block_tile() {
+  return {static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z * gridDim.x + blockIdx.x)};
+}
+
+// Calls `launch_part(problem, operands, grid)` for each part that one grid and ints can cover: one call
+// unless C has more than 65,535 tiles in a direction or a size exceeds 2^30. Parts in k accumulate onto C in
+// order. Where A and B must not be read (k = 0, alpha = 0), the part has k = 0 and alpha = 0. `block_rows`
+// and `block_cols` are elements of C. Errors: kLaunchFailed with the runtime's words.
+template <class LaunchPart>
+Status launch_parts(const Problem& p, const Operands& o, int block_rows, int block_cols,
+                    LaunchPart launch_part) {
+  const std::int64_t rows =
+      std::min(kMaxExtent, std::int64_t{kMaxGridYZ} * block_rows) / block_rows * block_rows;
+  const std::int64_t cols = kMaxExtent / block_cols * block_cols;
+  const std::int64_t depth = reads_ab(p) ? p.k : 0;
   for (std::int64_t i = 0; i < p.m; i += rows) {
     for (std::int64_t j = 0; j < p.n; j += cols) {
-      Problem band = p;
-      band.m = std::min(rows, p.m - i);
-      band.n = std::min(cols, p.n - j);
-      if (!reads_ab(p)) band.k = 0, band.alpha = 0.0F;
-      const Operands at{o.a + i * p.lda, o.b + j, o.c + i * p.ldc + j};
-      launch_band(band, at,
-                  dim3(static_cast<unsigned>(ceil_div(band.n, block_cols)),
-                       static_cast<unsigned>(ceil_div(band.m, block_rows))));
-      if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
-        return {Code::kLaunchFailed, cudaGetErrorString(error)};
-      }
+      std::int64_t k = 0;
+      do {
+        Problem part = p;
+        part.m = std::min(rows, p.m - i);
+        part.n = std::min(cols, p.n - j);
+        part.k = std::min(kMaxExtent, depth - k);
+        if (depth == 0) part.alpha = 0.0F;
+        if (k > 0) part.beta = 1.0F;
+        const Operands at{o.a + i * p.lda + k, o.b + k * p.ldb + j, o.c + i * p.ldc + j};
+        launch_part(part, at, grid_of_tiles(ceil_div(part.m, block_rows), ceil_div(part.n, block_cols)));
+        if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
+          return {Code::kLaunchFailed, cudaGetErrorString(error)};
+        }
+        k += part.k;
+      } while (k < depth);
     }
   }
   return Status::ok();

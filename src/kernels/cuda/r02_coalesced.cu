@@ -22,8 +22,9 @@ template <class T>
 __global__ void __launch_bounds__(T::kThreads)
     kernel(const __grid_constant__ Problem p, const __grid_constant__ Operands o) {
   // Who am I: threadIdx.x, along which a warp lies, counts columns.
-  const int row = static_cast<int>(blockIdx.y * T::BM + threadIdx.y);
-  const int col = static_cast<int>(blockIdx.x * T::BN + threadIdx.x);
+  const BlockTile tile = block_tile();
+  const int row = tile.m * T::BM + static_cast<int>(threadIdx.y);
+  const int col = tile.n * T::BN + static_cast<int>(threadIdx.x);
   if (row >= p.m || col >= p.n) return;
 
   // Tensors and shapes
@@ -32,7 +33,8 @@ __global__ void __launch_bounds__(T::kThreads)
 
   // Main loop
   float acc = 0.0F;
-  for (std::int64_t k = 0; k < p.k; ++k) acc += gA[k] * gB[k * p.ldb];
+  const int depth = static_cast<int>(p.k);
+  for (int k = 0; k < depth; ++k) acc += gA[k] * gB[k * p.ldb];
 
   // Epilogue
   store_scaled(o.c + row * p.ldc + col, acc, p.alpha, p.beta);
@@ -44,8 +46,8 @@ static Status accepts(const Problem& p, const Device& device) {
 }
 
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
-  return launch_bands(p, o, Tile::BM, Tile::BN, [&](const Problem& band, const Operands& at, dim3 blocks) {
-    kernel<Tile><<<blocks, dim3(Tile::BN, Tile::BM), 0, stream>>>(band, at);
+  return launch_parts(p, o, Tile::BM, Tile::BN, [&](const Problem& part, const Operands& at, dim3 grid) {
+    kernel<Tile><<<grid, dim3(Tile::BN, Tile::BM), 0, stream>>>(part, at);
   });
 }
 

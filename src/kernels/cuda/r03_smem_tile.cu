@@ -29,19 +29,20 @@ __global__ void __launch_bounds__(T::kThreads)
 
   // Who am I
   const int ty = static_cast<int>(threadIdx.y), tx = static_cast<int>(threadIdx.x);
-  const int row = static_cast<int>(blockIdx.y) * T::BM + ty;
-  const int col = static_cast<int>(blockIdx.x) * T::BN + tx;
-  const bool in_m = row < p.m, in_n = col < p.n;
+  const BlockTile tile = block_tile();
+  const int row = tile.m * T::BM + ty, col = tile.n * T::BN + tx;
+  if (tile.n * T::BN >= p.n) return;  // a surplus block, as a whole
 
-  // Tensors and shapes: this thread's element of the first tile of each operand
-  const float* gA = o.a + row * p.lda + tx;  // (BM,BK,k/BK)
-  const float* gB = o.b + ty * p.ldb + col;  // (BK,BN,k/BK)
+  // Tensors and shapes: this thread's element of the first tile of each operand. Rows of A and columns of B
+  // beyond the edge are read from within it: their products land in outputs that nobody stores.
+  const float* gA = o.a + (row < p.m ? row : 0) * p.lda + tx;  // (BM,BK,k/BK)
+  const float* gB = o.b + ty * p.ldb + (col < p.n ? col : 0);  // (BK,BN,k/BK)
 
   // Main loop
   float acc = 0.0F;
-  for (std::int64_t k = p.k; k > 0; k -= T::BK) {  // k: what is left
-    sA[ty][tx] = in_m && tx < k ? *gA : 0.0F;
-    sB[ty][tx] = in_n && ty < k ? *gB : 0.0F;
+  for (int k = static_cast<int>(p.k); k > 0; k -= T::BK) {  // k: what is left
+    sA[ty][tx] = tx < k ? *gA : 0.0F;
+    sB[ty][tx] = ty < k ? *gB : 0.0F;
     __syncthreads();  // the tiles are whole before anyone reads them
     gA += T::BK;
     gB += T::BK * p.ldb;
@@ -51,7 +52,7 @@ __global__ void __launch_bounds__(T::kThreads)
   }
 
   // Epilogue
-  if (in_m && in_n) store_scaled(o.c + row * p.ldc + col, acc, p.alpha, p.beta);
+  if (row < p.m && col < p.n) store_scaled(o.c + row * p.ldc + col, acc, p.alpha, p.beta);
 }
 
 static Status accepts(const Problem& p, const Device& device) {
@@ -61,8 +62,8 @@ static Status accepts(const Problem& p, const Device& device) {
 
 template <class T>
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
-  return launch_bands(p, o, T::BM, T::BN, [&](const Problem& band, const Operands& at, dim3 blocks) {
-    kernel<T><<<blocks, dim3(T::BN, T::BM), 0, stream>>>(band, at);
+  return launch_parts(p, o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3 grid) {
+    kernel<T><<<grid, dim3(T::BN, T::BM), 0, stream>>>(part, at);
   });
 }
 
