@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuBLAS as this library exports it, and what stands behind its handle.
+#pragma once
+#pragma GCC visibility push(default)
+#include <cublas_v2.h>
+#pragma GCC visibility pop
+
+// The real one is opaque to programs.
+struct cublasContext {
+  cudaStream_t stream = nullptr;
+  cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
+  cublasAtomicsMode_t atomics_mode = CUBLAS_ATOMICS_NOT_ALLOWED;
+  cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
+  int multiprocessor_target = 0;
+};
+
+namespace vgpu::blas {
+
+// To stderr, under the prefix "vgpu: ".
+void say(const char* text);
+
+}  // namespace vgpu::blas
