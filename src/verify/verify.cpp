@@ -236,6 +236,7 @@ Verdict verify(const KernelInfo& kernel, std::span<const Case> cases, const Devi
                const VerifyOptions& options, ReferenceStore& store) {
   std::vector<CaseResult> results;
   for (const Case& which : cases) {
+    if (options.progress) options.progress(results.size(), cases.size());
     if (options.interrupted && options.interrupted()) {
       CaseResult result;
       result.name = which.name;

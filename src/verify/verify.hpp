@@ -17,7 +17,8 @@ namespace ladder {
 
 struct VerifyOptions {
   ReferenceKind reference = ReferenceKind::kAuto;
-  bool check_races = true;            // on the virtual GPU
+  bool check_races = true;                                         // on the virtual GPU
+  std::function<void(std::size_t done, std::size_t of)> progress;  // told before each case
   std::function<bool()> interrupted;  // asked between cases; true ends the verification with kNotVerified
 };
 

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+
+#include <fmt/format.h>
+#include <ladder/registry.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+
+#include "verify/buffer.hpp"
+
+namespace ladder::app {
+namespace {
+
+std::atomic<bool> g_interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
+
+void on_interrupt(int) {
+  g_interrupted.store(true);
+  std::signal(SIGINT, SIG_DFL);
+}
+
+std::string gib(double bytes) { return fmt::format("{:.1f} GiB", bytes / (1024.0 * 1024 * 1024)); }
+
+}  // namespace
+
+void add_common_options(CLI::App& verb, CommonOptions& options) {
+  verb.add_option("kernels,--kernel", options.kernels,
+                  "kernels by id, rung or number (ladder list); default: all");
+  verb.add_option("--device", options.device, kDeviceHelp);
+  verb.add_option("--shape", options.shapes, "MxNxK, or N for a cube; repeatable")->allow_extra_args(false);
+  verb.add_option("--json", options.json, "write rows, environment and samples here (docs/schema.md)");
+  verb.add_option("--seed", options.seed, "of the operands");
+  verb.add_option("--battery", options.battery, "quick, or full: a few hundred problems more");
+}
+
+std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, const Target& target) {
+  std::vector<const KernelInfo*> selected;
+  const auto add = [&](const KernelInfo* kernel) {
+    if (std::find(selected.begin(), selected.end(), kernel) == selected.end()) selected.push_back(kernel);
+  };
+  for (const std::string& name : options.kernels) {
+    const auto found = find_kernels(name);
+    if (!found) throw BadInput("--kernel: " + found.status().message());
+    for (const KernelInfo* kernel : found.value()) add(kernel);
+  }
+  if (options.kernels.empty()) {
+    for (const KernelInfo& kernel : kernels()) {
+      if (kernel.place == Place::kHost || !target.host_only) add(&kernel);
+    }
+  }
+  // The host's part of the ladder first; within a place the registry's order.
+  std::stable_sort(selected.begin(), selected.end(), [](const KernelInfo* a, const KernelInfo* b) {
+    return a->place == Place::kHost && b->place != Place::kHost;
+  });
+  return selected;
+}
+
+std::vector<Problem> selected_shapes(const CommonOptions& options) {
+  std::vector<Problem> problems;
+  for (const std::string& text : options.shapes) {
+    const auto problem = parse_shape(text);
+    if (!problem) throw BadInput("--shape: " + problem.status().message());
+    problems.push_back(problem.value());
+  }
+  return problems;
+}
+
+std::vector<Case> selected_battery(const CommonOptions& options) {
+  for (const Battery battery : {Battery::kQuick, Battery::kFull}) {
+    if (options.battery == to_string(battery)) return make_battery(battery, options.seed);
+  }
+  throw BadInput(fmt::format("--battery: '{}' is neither quick nor full", options.battery));
+}
+
+void require_memory(const Problem& problem, const Device& device, const std::string& argument) {
+  const MemoryNeed need = verification_memory(problem);
+  const bool on_gpu = device.has_cuda && !device.is_virtual;
+  const double host_need = need.host + (on_gpu ? 0 : need.operands);
+  const auto refuse = [&](double bytes, const std::string& whose, double there) {
+    throw BadInput(fmt::format("{}: {} needs {} of {} memory, {} are there", argument, to_string(problem),
+                               gib(bytes), whose, gib(there)));
+  };
+  if (device.has_cuda && need.operands > static_cast<double>(device.memory_bytes)) {
+    refuse(need.operands, device.name + "'s", static_cast<double>(device.memory_bytes));
+  }
+  const auto host_there = static_cast<double>(available_host_memory());
+  if (host_need > host_there) refuse(host_need, "host", host_there);
+}
+
+void require_writable(const std::string& path, const std::string& argument) {
+  if (path.empty()) return;
+  if (Status status = check_writable(path); !status) throw BadInput(argument + ": " + status.message());
+}
+
+const Device& device_of(const KernelInfo& kernel, const Target& target) {
+  static const Device none;
+  if (kernel.place == Place::kHost) return target.host;
+  return target.cuda ? *target.cuda : none;
+}
+
+Recorder::Recorder(const std::string& path, const Target& target) : path_(path) {
+  document_.environment = query_environment(target.main());
+}
+
+void Recorder::add(Row row) {
+  document_.rows.push_back(std::move(row));
+  if (path_.empty()) return;
+  if (Status status = write_atomic(path_, to_json(document_)); !status)
+    throw BadInput("--json: " + status.message());
+}
+
+void catch_interrupt() { std::signal(SIGINT, on_interrupt); }
+
+bool interrupted() { return g_interrupted.load(); }
+
+int exit_status(const std::vector<Row>& rows) {
+  bool any_passed = false;
+  for (const Row& row : rows) {
+    if (row.verdict.outcome == Outcome::kRefused) continue;
+    if (!row.verdict.ok()) return kFailed;
+    any_passed = true;
+  }
+  return any_passed ? kOk : kFailed;
+}
+
+}  // namespace ladder::app

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the verbs share: exit statuses, the options that several have, and how bad input is told.
+#pragma once
+#include <ladder/kernel.hpp>
+#include <ladder/problem.hpp>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "report/json.hpp"
+#include "target.hpp"
+#include "verify/verify.hpp"
+
+namespace ladder::app {
+
+enum ExitStatus : int { kOk = 0, kFailed = 1, kBadInput = 2, kInterrupted = 130 };
+
+// The user's input breaks a rule: "--shape: ...". Told in one line, exit status 2.
+struct BadInput : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Runs a verb; `status` is what main returns.
+using Verb = std::function<int()>;
+
+struct CommonOptions {
+  std::string device = "auto";
+  std::vector<std::string> kernels;
+  std::vector<std::string> shapes;
+  std::string json;
+  std::uint64_t seed = 1;
+  std::string battery = "quick";
+};
+void add_common_options(CLI::App& verb, CommonOptions& options);
+
+// All throw BadInput.
+std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, const Target& target);
+std::vector<Problem> selected_shapes(const CommonOptions& options);
+std::vector<Case> selected_battery(const CommonOptions& options);
+// `argument` is named where the problem does not fit in the memory of `device` (or of the host besides).
+void require_memory(const Problem& problem, const Device& device, const std::string& argument);
+void require_writable(const std::string& path, const std::string& argument);
+
+// Where `kernel` runs: the host, the target's CUDA device, or a Device without CUDA, which it then refuses.
+const Device& device_of(const KernelInfo& kernel, const Target& target);
+
+// Rows that are kept as they come. Throws BadInput if the file stops being writable.
+class Recorder {
+ public:
+  Recorder(const std::string& path, const Target& target);
+  void add(Row row);
+  const std::vector<Row>& rows() const { return document_.rows; }
+
+ private:
+  std::string path_;
+  Document document_;
+};
+
+// From here on Ctrl-C only sets a flag; a second one ends the process at once.
+void catch_interrupt();
+bool interrupted();
+
+// Of all rows: kFailed if one failed verification or none passed it.
+int exit_status(const std::vector<Row>& rows);
+
+// The verbs; each adds itself to `app` and stores what to run in `chosen` when it is parsed.
+void add_climb(CLI::App& app, Verb& chosen);
+void add_doctor(CLI::App& app, Verb& chosen);
+void add_list(CLI::App& app, Verb& chosen);
+void add_report(CLI::App& app, Verb& chosen);
+void add_verify(CLI::App& app, Verb& chosen);
+
+}  // namespace ladder::app

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// ladder doctor: what the machine has, what is missing, and what to do about it.
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <ladder/registry.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "common.hpp"
+#include "dispatch/query.hpp"
+#include "measure/telemetry.hpp"
+#include "verify/buffer.hpp"
+#include "verify/virtual_gpu.hpp"
+
+namespace ladder::app {
+namespace {
+
+constexpr double kGib = 1024.0 * 1024 * 1024;
+
+// One line: what, whether it is there, and where it is not, what follows and what to do.
+void tell(const char* what, bool there, const std::string& detail) {
+  fmt::print("{:<8} {:<16} {}\n", there ? "ok" : "missing", what, detail);
+}
+
+std::string library_of(const void* symbol) {
+  Dl_info info{};
+  return dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
+}
+
+std::string find_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::string all = path == nullptr ? "" : path;
+  if (const char* home = std::getenv("CUDA_HOME")) all += std::string(":") + home + "/bin";
+  all += ":/usr/local/cuda/bin";
+  for (std::size_t at = 0; at <= all.size();) {
+    const std::size_t end = std::min(all.find(':', at), all.size());
+    const std::filesystem::path candidate = std::filesystem::path(all.substr(at, end - at)) / program;
+    std::error_code error;
+    if (std::filesystem::is_regular_file(candidate, error)) return candidate.string();
+    at = end + 1;
+  }
+  return "";
+}
+
+void tell_gpus() {
+  const int count = cuda_device_count();
+  if (count == 0) {
+    int driver = 0;
+    const bool has_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
+    tell("GPU", false,
+         has_driver ? "the driver shows no device (CUDA_VISIBLE_DEVICES?); auto takes the virtual GPU"
+                    : "no NVIDIA driver; auto takes the virtual GPU, which counts but does not time");
+  }
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    const auto device = query_device(ordinal);
+    if (!device) {
+      tell("GPU", false, fmt::format("cuda:{}: {}", ordinal, device.status().message()));
+      continue;
+    }
+    const Device& d = device.value();
+    tell("GPU", true,
+         fmt::format("cuda:{}: {}, compute capability {}.{}, {} SMs, {:.0f} GiB{}", ordinal, d.name,
+                     d.cc / 10, d.cc % 10, d.sm_count, static_cast<double>(d.memory_bytes) / kGib,
+                     d.cc < 80 ? "; the rungs need 8.0" : ""));
+  }
+  std::string why;
+  const auto nvml = count > 0 ? Nvml::open(0, &why) : nullptr;
+  if (nvml != nullptr) {
+    tell("NVML", true, "driver " + nvml->driver_version().value_or("unknown"));
+  } else {
+    tell("NVML", false, (why.empty() ? "no GPU to read" : why) + "; clocks and power are not recorded");
+  }
+}
+
+int run() {
+  const Environment e = query_environment(host_device());
+  fmt::print("ladder {} ({}), {}\n", e.version, e.commit, e.date);
+  tell("CPU", true, fmt::format("{}, {} threads", e.cpu, e.cpu_threads));
+  tell("memory", true,
+       fmt::format("{:.1f} GiB available", static_cast<double>(available_host_memory()) / kGib));
+  const std::string nvcc = find_in_path("nvcc");
+  tell("nvcc", !nvcc.empty(),
+       nvcc.empty() ? "only needed to build: scripts/setup installs it"
+                    : fmt::format("{}; built with CUDA {}", nvcc, e.toolkit));
+  tell("CUDA runtime", !e.runtime.empty(),
+       fmt::format("{} {}{}", e.runtime, library_of(reinterpret_cast<const void*>(&cudaGetDeviceCount)),
+                   virtual_gpu::active() ? " (the virtual GPU's)" : ""));
+  tell_gpus();
+  const std::string folder = virtual_gpu_folder();
+  tell("virtual GPU", !folder.empty(),
+       folder.empty() ? "not built (needs libzstd-dev): scripts/setup, then build again" : folder);
+  tell("cuBLAS", !e.cublas.empty(),
+       e.cublas.empty()
+           ? "no CUDA baselines, no FP64 reference on a GPU: scripts/setup installs it, then build again"
+           : e.cublas);
+  tell("OpenBLAS", !e.openblas.empty(),
+       e.openblas.empty()
+           ? "no host baseline; the host's FP64 reference is a plain loop, slow: install libopenblas-dev"
+           : e.openblas);
+  const bool host_kernels = std::any_of(kernels().begin(), kernels().end(),
+                                        [](const KernelInfo& k) { return k.place == Place::kHost; });
+  const bool cuda = cuda_device_count() > 0 || !folder.empty();
+  fmt::print("{}\n", cuda           ? "Everything that climbs can climb: ladder climb"
+                     : host_kernels ? "Only host rungs can run here: ladder climb --device cpu"
+                                    : "Nothing can run here: scripts/setup, then build again");
+  return cuda || host_kernels ? kOk : kFailed;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Verb& chosen) {
+  CLI::App* verb = app.add_subcommand("doctor", "What this machine has, what is missing, what to do");
+  verb->footer("Examples:\n  ladder doctor");
+  verb->callback([&chosen] { chosen = run; });
+}
+
+}  // namespace ladder::app

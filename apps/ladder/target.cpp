@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "common.hpp"
+#include "dispatch/query.hpp"
+#include "verify/buffer.hpp"
+#include "verify/virtual_gpu.hpp"
+
+#ifdef LADDER_HAVE_VGPU
+#include "devices/devices.hpp"
+#endif
+
+namespace ladder::app {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kVirtualPrefix = "virtual:";
+constexpr const char* kCudaPrefix = "cuda:";
+constexpr const char* kDefaultVirtual = "h200";
+constexpr const char* kDeviceVariable = "VGPU_DEVICE";
+constexpr const char* kReplaced = "LADDER_ON_VIRTUAL_GPU";  // set in the process that select_target starts
+
+[[noreturn]] void bad_device(const std::string& why) { throw BadInput("--device: " + why); }
+
+void require_known_virtual(const std::string& name) {
+#ifdef LADDER_HAVE_VGPU
+  if (vgpu::find_device(name) == nullptr) {
+    bad_device(fmt::format("no virtual device '{}'; known: {}", name, vgpu::known_devices()));
+  }
+#else
+  bad_device(
+      fmt::format("{}{}: ladder was built without the virtual GPU (ladder doctor)", kVirtualPrefix, name));
+#endif
+}
+
+std::vector<std::string> own_arguments() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string all((std::istreambuf_iterator<char>(file)), {});
+  std::vector<std::string> arguments;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = all.find('\0', at);
+    arguments.push_back(all.substr(at, end - at));
+    if (end == std::string::npos) break;
+    at = end + 1;
+  }
+  return arguments;
+}
+
+// The dynamic linker decides at the start of a process whose libcudart it takes, hence a new process.
+[[noreturn]] void replace_process(const std::string& folder, const std::string& name) {
+  std::string path = folder;
+  if (const char* before = std::getenv("LD_LIBRARY_PATH"); before != nullptr && *before != '\0') {
+    path += std::string(":") + before;
+  }
+  ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
+  ::setenv(kDeviceVariable, name.c_str(), 1);
+  ::setenv(kReplaced, "1", 1);
+  std::vector<std::string> arguments = own_arguments();
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  ::execv("/proc/self/exe", pointers.data());
+  bad_device(fmt::format("cannot start on the virtual GPU: {}", std::strerror(errno)));
+}
+
+Target with_cuda(Target target, int ordinal) {
+  if (Status status = cuda_status(cudaSetDevice(ordinal), "cudaSetDevice"); !status)
+    bad_device(status.message());
+  auto device = query_device(ordinal);
+  if (!device) bad_device(device.status().message());
+  target.cuda = std::move(device).value();
+  return target;
+}
+
+Target on_virtual(Target target, const std::string& name) {
+  require_known_virtual(name);
+  if (virtual_gpu::active()) {
+    const char* current = std::getenv(kDeviceVariable);
+    if (current != nullptr && name != current) {
+      bad_device(fmt::format("{}{}: this process already runs on virtual:{}", kVirtualPrefix, name, current));
+    }
+    return with_cuda(std::move(target), 0);
+  }
+  if (std::getenv(kReplaced) != nullptr) {
+    bad_device("the virtual GPU's libcudart.so.13 was not loaded (ladder doctor)");
+  }
+  const std::string folder = virtual_gpu_folder();
+  if (folder.empty())
+    bad_device("no virtual GPU: lib/vgpu/libcudart.so.13 is not next to bin/ladder (ladder doctor)");
+  replace_process(folder, name);
+}
+
+int parse_ordinal(const std::string& device) {
+  const std::string_view text = std::string_view(device).substr(std::strlen(kCudaPrefix));
+  int ordinal = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ordinal);
+  if (error != std::errc() || end != text.data() + text.size() || ordinal < 0) {
+    bad_device(fmt::format("'{}': cuda: is followed by a device number from 0", device));
+  }
+  return ordinal;
+}
+
+Target automatic(Target target) {
+  if (virtual_gpu::active()) {
+    const char* current = std::getenv(kDeviceVariable);
+    return on_virtual(std::move(target), current != nullptr ? current : kDefaultVirtual);
+  }
+  if (cuda_device_count() > 0) return with_cuda(std::move(target), 0);
+  if (!virtual_gpu_folder().empty()) return on_virtual(std::move(target), kDefaultVirtual);
+  target.why_no_cuda = "no GPU, and no virtual GPU next to ladder (ladder doctor)";
+  return target;
+}
+
+}  // namespace
+
+std::string virtual_gpu_folder() {
+#ifdef LADDER_HAVE_VGPU
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return "";
+  const fs::path folder = self.parent_path().parent_path() / "lib" / "vgpu";
+  return fs::exists(folder / "libcudart.so.13", error) ? folder.string() : "";
+#else
+  return "";
+#endif
+}
+
+Target select_target(const std::string& device) {
+  Target target;
+  target.host = host_device();
+  if (device == "cpu") {
+    target.host_only = true;
+    target.why_no_cuda = "--device cpu runs host kernels only";
+    return target;
+  }
+  if (device == "auto") return automatic(std::move(target));
+  if (device.starts_with(kVirtualPrefix)) {
+    return on_virtual(std::move(target), device.substr(std::strlen(kVirtualPrefix)));
+  }
+  if (device.starts_with(kCudaPrefix)) {
+    const int ordinal = parse_ordinal(device);
+    if (virtual_gpu::active()) bad_device(fmt::format("{}: this process runs on the virtual GPU", device));
+    return with_cuda(std::move(target), ordinal);
+  }
+  bad_device(fmt::format("'{}' is none of auto, cuda:N, virtual:NAME, cpu", device));
+}
+
+}  // namespace ladder::app

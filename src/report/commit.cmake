@@ -1,0 +1,13 @@
+# Writes OUT (commit.inc) with the commit of SOURCE, only where it changed: GIT may be absent, SOURCE no checkout.
+set(commit "${COMMIT}")
+if(NOT commit AND GIT)
+  execute_process(COMMAND ${GIT} -C ${SOURCE} describe --always --dirty --abbrev=12
+    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+  if(failed)
+    set(commit "")
+  endif()
+endif()
+if(NOT commit)
+  set(commit "unknown")
+endif()
+file(CONFIGURE OUTPUT ${OUT} CONTENT "constexpr const char* kCommit = \"${commit}\";\n")

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/json.hpp"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+namespace ladder {
+namespace {
+
+using Json = nlohmann::json;
+
+// What is absent or of the wrong type throws; from_json turns that into a Status.
+
+double number(const Json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+std::optional<double> maybe_of(const Json& value) {
+  return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+}
+
+// The value among `choices` whose name the text is.
+template <class T>
+T named(const Json& json, std::initializer_list<T> choices) {
+  const auto text = json.get<std::string>();
+  for (const T choice : choices) {
+    if (text == to_string(choice)) return choice;
+  }
+  throw std::runtime_error("unknown word '" + text + "'");
+}
+
+Problem problem_of(const Json& j) {
+  Problem p;
+  for (auto [key, field] : {std::pair{"m", &p.m}, std::pair{"n", &p.n}, std::pair{"k", &p.k},
+                            std::pair{"lda", &p.lda}, std::pair{"ldb", &p.ldb}, std::pair{"ldc", &p.ldc}}) {
+    *field = j.at(key).get<std::int64_t>();
+  }
+  p.alpha = j.at("alpha").get<float>();
+  p.beta = j.at("beta").get<float>();
+  p.op_a = j.at("op_a") == "T" ? Op::kTranspose : Op::kNone;
+  p.op_b = j.at("op_b") == "T" ? Op::kTranspose : Op::kNone;
+  p.layout = j.at("layout") == "col" ? Layout::kColMajor : Layout::kRowMajor;
+  return p;
+}
+
+Device device_of(const Json& j) {
+  Device d;
+  d.name = j.at("name").get<std::string>();
+  d.has_cuda = j.at("cuda").get<bool>();
+  d.is_virtual = j.at("virtual").get<bool>();
+  d.ordinal = j.at("ordinal").get<int>();
+  d.cc = j.at("compute_capability").get<int>();
+  d.sm_count = j.at("sm_count").get<int>();
+  d.memory_bytes = j.at("memory_bytes").get<std::size_t>();
+  d.sm_clock_hz = j.at("sm_clock_hz").get<double>();
+  d.fp32_flops = j.at("fp32_flops").get<double>();
+  d.memory_bandwidth = j.at("memory_bandwidth").get<double>();
+  return d;
+}
+
+Errors errors_of(const Json& j) {
+  if (j.is_null()) return {};
+  return {true, number(j.at("normwise")), number(j.at("componentwise")), number(j.at("of_bound"))};
+}
+
+Outcome outcome_of(const Json& j) {
+  Outcome outcome{};
+  if (!parse(j.get<std::string>(), outcome)) throw std::runtime_error("unknown outcome " + j.dump());
+  return outcome;
+}
+
+Verdict verdict_of(const Json& j) {
+  Verdict v;
+  v.outcome = outcome_of(j.at("outcome"));
+  v.reason = j.at("reason").get<std::string>();
+  for (const Json& c : j.at("cases")) {
+    CaseResult result;
+    result.name = c.at("name").get<std::string>();
+    result.problem = problem_of(c.at("problem"));
+    result.input.values = named(c.at("values"), {Values::kIntegers, Values::kUniform, Values::kScaled});
+    result.input.seed = c.at("seed").get<std::uint64_t>();
+    result.input.nan_operands = c.at("nan_operands").get<bool>();
+    result.outcome = outcome_of(c.at("outcome"));
+    result.reason = c.at("reason").get<std::string>();
+    result.reference = c.at("reference").get<std::string>();
+    result.errors = errors_of(c.at("errors"));
+    v.cases.push_back(std::move(result));
+  }
+  return v;
+}
+
+Measurement measurement_of(const Json& j) {
+  Measurement m;
+  m.samples_ms = j.at("samples_ms").get<std::vector<double>>();
+  m.ms = describe(m.samples_ms);
+  for (const Json& t : j.at("telemetry")) {
+    m.telemetry.push_back(
+        {maybe_of(t.at("sm_clock_mhz")), maybe_of(t.at("power_w")), maybe_of(t.at("temperature_c"))});
+  }
+  m.warmup_s = j.at("warmup_s").get<double>();
+  m.copies = j.at("operand_copies").get<int>();
+  return m;
+}
+
+Counters counters_of(const Json& j) {
+  Counters c;
+  c.exact = j.at("metrics").get<Metrics>();
+  c.estimates = j.at("estimates").get<Metrics>();
+  c.seconds = j.at("host_seconds").get<double>();
+  for (const Json& l : j.at("launches")) {
+    CountedLaunch launch;
+    launch.kernel = l.at("kernel").get<std::string>();
+    launch.engine = l.at("engine").get<std::string>();
+    launch.grid = l.at("grid").get<std::array<std::uint64_t, 3>>();
+    launch.block = l.at("block").get<std::array<std::uint64_t, 3>>();
+    launch.exact = l.at("metrics").get<Metrics>();
+    launch.estimates = l.at("estimates").get<Metrics>();
+    c.launches.push_back(std::move(launch));
+  }
+  return c;
+}
+
+Environment environment_of(const Json& j) {
+  Environment e;
+  for (auto [key, field] :
+       {std::pair{"date", &e.date}, std::pair{"version", &e.version}, std::pair{"commit", &e.commit},
+        std::pair{"cpu", &e.cpu}, std::pair{"cuda_toolkit", &e.toolkit},
+        std::pair{"cuda_runtime", &e.runtime}, std::pair{"cuda_driver", &e.cuda_driver},
+        std::pair{"driver", &e.driver}, std::pair{"cublas", &e.cublas}, std::pair{"openblas", &e.openblas}}) {
+    *field = j.at(key).get<std::string>();
+  }
+  e.cpu_threads = j.at("cpu_threads").get<unsigned>();
+  e.device = device_of(j.at("device"));
+  e.power_limit_w = maybe_of(j.at("power_limit_w"));
+  e.max_sm_clock_mhz = maybe_of(j.at("max_sm_clock_mhz"));
+  return e;
+}
+
+Row row_of(const Json& j) {
+  Row r;
+  r.kernel = j.at("kernel").get<std::string>();
+  r.rung = j.at("rung").get<std::string>();
+  r.idea = j.at("idea").get<std::string>();
+  r.place = named(j.at("place"), {Place::kHost, Place::kCuda});
+  r.role = named(j.at("role"), {Role::kRung, Role::kBaseline});
+  r.precision = named(j.at("precision"), {Precision::kIeee, Precision::kTf32});
+  r.problem = problem_of(j.at("problem"));
+  r.device = device_of(j.at("device"));
+  r.verdict = verdict_of(j.at("verdict"));
+  r.errors = errors_of(j.at("errors"));
+  if (!j.at("timing").is_null()) r.timing = measurement_of(j.at("timing"));
+  if (!j.at("baseline").is_null()) {
+    const Json& b = j.at("baseline");
+    r.baseline = BaselineTiming{b.at("kernel").get<std::string>(), measurement_of(b.at("timing"))};
+  }
+  if (!j.at("counters").is_null()) r.counters = counters_of(j.at("counters"));
+  r.note = j.at("note").get<std::string>();
+  return r;
+}
+
+}  // namespace
+
+Result<Document> from_json(std::string_view text, const std::string& name) {
+  try {
+    const Json file = Json::parse(text);
+    if (file.at("schema") != kSchemaName) throw std::runtime_error("its schema is not ladder-rows");
+    if (file.at("version") != kSchemaVersion) {
+      throw std::runtime_error(
+          fmt::format("schema version {}, this ladder reads {}", file.at("version").dump(), kSchemaVersion));
+    }
+    Document document;
+    document.environment = environment_of(file.at("environment"));
+    for (const Json& row : file.at("rows")) document.rows.push_back(row_of(row));
+    return document;
+  } catch (const std::exception& error) {
+    return Status(Code::kIo, fmt::format("{}: not a file of rows: {}", name, error.what()));
+  }
+}
+
+Result<Document> read_document(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return text.status();
+  return from_json(text.value(), path);
+}
+
+}  // namespace ladder

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/row.hpp"
+
+#include <algorithm>
+
+namespace ladder {
+namespace {
+
+constexpr double kSectorBytes = 32;
+
+std::optional<double> metric(const Counters& counters, const char* name) {
+  const auto found = counters.exact.find(name);
+  if (found == counters.exact.end()) return std::nullopt;
+  return static_cast<double>(found->second);
+}
+
+std::optional<double> ratio(std::optional<double> above, std::optional<double> below) {
+  if (!above || !below || !(*below > 0)) return std::nullopt;
+  return *above / *below;
+}
+
+std::optional<double> positive(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
+
+std::optional<double> median_of(const std::vector<Telemetry>& readings,
+                                std::optional<double> Telemetry::*field) {
+  std::vector<double> values;
+  for (const Telemetry& reading : readings) {
+    if (reading.*field) values.push_back(*(reading.*field));
+  }
+  if (values.empty()) return std::nullopt;
+  return describe(std::move(values)).median;
+}
+
+std::optional<double> roofline(const Device& device, std::optional<double> flop_per_byte) {
+  if (!flop_per_byte || !(device.fp32_flops > 0) || !(device.memory_bandwidth > 0)) return std::nullopt;
+  return std::min(device.fp32_flops, *flop_per_byte * device.memory_bandwidth) * 1e-12;
+}
+
+void derive_timing(const Row& row, Derived& d) {
+  const Measurement& timing = *row.timing;
+  d.sm_clock_mhz = median_of(timing.telemetry, &Telemetry::sm_clock_mhz);
+  d.power_w = median_of(timing.telemetry, &Telemetry::power_w);
+  d.temperature_c = median_of(timing.telemetry, &Telemetry::temperature_c);
+  if (!row.verdict.ok() || !(timing.ms.median > 0)) return;
+  d.tflops = flops(row.problem) / (timing.ms.median * 1e-3) * 1e-12;
+  if (row.baseline) {
+    d.percent_of_baseline = ratio(100 * row.baseline->measurement.ms.median, timing.ms.median);
+  }
+  if (row.precision == Precision::kIeee && row.place == Place::kCuda) {
+    d.percent_of_peak = ratio(100e12 * *d.tflops, positive(row.device.fp32_flops));
+  }
+}
+
+void derive_counters(const Row& row, Derived& d) {
+  const Counters& counters = *row.counters;
+  const auto load_sectors = metric(counters, kLoadSectors);
+  const auto store_sectors = metric(counters, kStoreSectors);
+  d.sectors_per_load = ratio(load_sectors, metric(counters, kLoadRequests));
+  d.sectors_per_store = ratio(store_sectors, metric(counters, kStoreRequests));
+  if (!load_sectors || !store_sectors) return;
+  d.bytes_requested = kSectorBytes * (*load_sectors + *store_sectors);
+  d.requested_over_least = ratio(d.bytes_requested, positive(least_bytes(row.problem)));
+  d.flop_per_byte = ratio(flops(row.problem), d.bytes_requested);
+  d.roofline_tflops = roofline(row.device, d.flop_per_byte);
+  d.ceiling_tflops = roofline(row.device, ratio(flops(row.problem), positive(least_bytes(row.problem))));
+}
+
+}  // namespace
+
+Row make_row(const KernelInfo& kernel, const Problem& problem, const Device& device) {
+  Row row;
+  row.kernel = kernel.id;
+  row.rung = kernel.rung;
+  row.idea = kernel.idea;
+  row.place = kernel.place;
+  row.role = kernel.role;
+  row.precision = kernel.precision;
+  row.problem = problem;
+  row.device = device;
+  return row;
+}
+
+Derived derive(const Row& row) {
+  Derived derived;
+  if (row.timing) derive_timing(row, derived);
+  if (row.counters) derive_counters(row, derived);
+  return derived;
+}
+
+}  // namespace ladder

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// One kernel on one problem: the unit of every report. Rates exist only where the verdict is "passed".
+#pragma once
+#include <ladder/device.hpp>
+#include <ladder/kernel.hpp>
+#include <ladder/problem.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/count.hpp"
+#include "measure/measure.hpp"
+#include "verify/verdict.hpp"
+
+namespace ladder {
+
+// The library kernel that was timed in the same rounds.
+struct BaselineTiming {
+  std::string kernel;
+  Measurement measurement;
+};
+
+struct Row {
+  std::string kernel, rung, idea;
+  Place place = Place::kCuda;
+  Role role = Role::kRung;
+  Precision precision = Precision::kIeee;
+  Problem problem;
+  Device device;  // where it ran
+  Verdict verdict;
+  Errors errors;  // of this problem with uniform inputs
+  std::optional<Measurement> timing;
+  std::optional<BaselineTiming> baseline;
+  std::optional<Counters> counters;
+  std::string note;  // why something was not run; empty otherwise
+};
+Row make_row(const KernelInfo& kernel, const Problem& problem, const Device& device);
+
+// What follows from a row; absent where the row lacks what it needs.
+struct Derived {
+  std::optional<double> tflops;               // 2 m n k over the median time, only if verified
+  std::optional<double> percent_of_baseline;  // of the baseline's rate in the same rounds
+  std::optional<double> percent_of_peak;      // of the device's FP32 peak on CUDA cores, ieee only
+  std::optional<double> sm_clock_mhz, power_w, temperature_c;  // medians of the readings
+  std::optional<double> sectors_per_load, sectors_per_store;   // 32-byte sectors a global request
+  std::optional<double> bytes_requested;                       // 32 bytes a sector, loads and stores
+  std::optional<double> requested_over_least;                  // against least_bytes(problem)
+  std::optional<double> flop_per_byte;                         // of the bytes requested
+  std::optional<double> roofline_tflops;  // min(peak, flop_per_byte * bandwidth): no request hits a cache
+  std::optional<double> ceiling_tflops;   // the same with the least bytes: no kernel can be beyond it
+};
+Derived derive(const Row& row);
+
+// The metrics that Derived rests on, by Nsight Compute's names.
+constexpr const char* kLoadRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
+constexpr const char* kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+constexpr const char* kStoreRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
+constexpr const char* kStoreSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
+
+}  // namespace ladder

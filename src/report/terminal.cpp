@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/terminal.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace ladder {
+namespace {
+
+constexpr const char* kRed = "\033[31m";
+constexpr const char* kGreen = "\033[32m";
+constexpr const char* kPlain = "\033[0m";
+
+std::size_t terminal_width(std::FILE* stream) {
+  winsize size{};
+  return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::string cell(const Column& column, const std::string& text) {
+  return column.left ? fmt::format("{:<{}}", text, column.width) : fmt::format("{:>{}}", text, column.width);
+}
+
+}  // namespace
+
+TerminalStyle detect_style() {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  const bool dumb = term == nullptr || std::strcmp(term, "dumb") == 0;
+  TerminalStyle style;
+  style.progress = ::isatty(STDERR_FILENO) == 1 && !dumb;
+  style.color = ::isatty(STDOUT_FILENO) == 1 && !dumb && (no_color == nullptr || *no_color == '\0');
+  return style;
+}
+
+TablePrinter::TablePrinter(std::FILE* table, std::FILE* progress, TerminalStyle style)
+    : table_(table), progress_(progress), style_(style) {}
+
+TablePrinter::~TablePrinter() { clear_progress(); }
+
+void TablePrinter::clear_progress() {
+  if (!shown_) return;
+  fmt::print(progress_, "\r\033[K");
+  std::fflush(progress_);
+  shown_ = false;
+}
+
+void TablePrinter::progress(const std::string& text) {
+  if (!style_.progress) return;
+  fmt::print(progress_, "\r\033[K{}", text.substr(0, terminal_width(progress_) - 1));
+  std::fflush(progress_);
+  shown_ = true;
+}
+
+void TablePrinter::line(const std::string& text) {
+  clear_progress();
+  fmt::print(table_, "{}\n", text);
+  std::fflush(table_);
+}
+
+void TablePrinter::heading(const Row& row) {
+  const std::pair kind{kind_of(row), row.place};
+  if (open_ == kind) return;
+  if (open_) fmt::print(table_, "\n");
+  open_ = kind;
+  columns_ = columns(kind.first, kind.second);
+  fmt::print(table_, "{}{}\n", row.device.name,
+             kind.first == TableKind::kCounted ? ": counted, not timed" : "");
+  std::string line;
+  for (const Column& column : columns_) line += (line.empty() ? "" : "  ") + cell(column, column.title);
+  fmt::print(table_, "{}\n", line);
+}
+
+void TablePrinter::row(const Row& row) {
+  clear_progress();
+  heading(row);
+  const Derived derived = derive(row);
+  const bool failed = row.verdict.outcome != Outcome::kPassed && row.verdict.outcome != Outcome::kRefused;
+  std::string line;
+  for (const Column& column : columns_) {
+    std::string text = cell(column, column.text(row, derived));
+    if (style_.color && column.title == "verdict")
+      text = (row.verdict.ok() ? kGreen : failed ? kRed : "") + text + kPlain;
+    line += (line.empty() ? "" : "  ") + text;
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  fmt::print(table_, "{}\n", line);
+  if (failed) fmt::print(table_, "    {}\n", row.verdict.reason);
+  if (!row.note.empty()) fmt::print(table_, "    {}\n", row.note);
+  std::fflush(table_);
+}
+
+}  // namespace ladder

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints rows as they come: an aligned table, and on a terminal a line of progress that is overwritten.
+#pragma once
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "report/table.hpp"
+
+namespace ladder {
+
+struct TerminalStyle {
+  bool progress = false;  // the stream of progress is a terminal
+  bool color = false;     // the table's stream is one, NO_COLOR is not set and TERM is not "dumb"
+};
+// For a table on stdout and progress on stderr.
+TerminalStyle detect_style();
+
+class TablePrinter {
+ public:
+  TablePrinter(std::FILE* table, std::FILE* progress, TerminalStyle style);
+  ~TablePrinter();
+  TablePrinter(const TablePrinter&) = delete;
+  TablePrinter& operator=(const TablePrinter&) = delete;
+
+  void progress(const std::string& text);  // shown until the next call of anything
+  void line(const std::string& text);
+  void row(const Row& row);  // starts a new table with its heading where place or kind change
+
+ private:
+  void clear_progress();
+  void heading(const Row& row);
+
+  std::FILE* table_;
+  std::FILE* progress_;
+  TerminalStyle style_;
+  bool shown_ = false;
+  std::optional<std::pair<TableKind, Place>> open_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace ladder
