@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one memory instruction of a warp costs: pure functions from the lanes' addresses to the counts that the
-// hardware's profiler shows. Lane i takes part where bit i of `mask` is set; addresses of other lanes are never
-// looked at. `bytes` is the size of one lane's access (1, 2, 4, 8 or 16) and addresses are multiples of it.
+// What one memory instruction of a warp costs: pure functions from the lanes' addresses to the counts that
+// the hardware's profiler shows. Lane i takes part where bit i of `mask` is set; addresses of other lanes are
+// never looked at. `bytes` is the size of one lane's access (1, 2, 4, 8 or 16) and addresses are multiples of
+// it.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,26 +11,28 @@ namespace vgpu {
 
 inline constexpr int kWarpSize = 32;
 
-// Distinct 32-byte sectors of one request to global (or local) memory, 0 if no lane takes part. The whole warp is
-// one request, whatever the access's size.
+// Distinct 32-byte sectors of one request to global (or local) memory, 0 if no lane takes part. The whole
+// warp is one request, whatever the access's size.
 std::uint32_t global_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes);
 
-// Wavefronts of one access to shared memory: 32 banks of 4 bytes; each pass serves a group of lanes and takes as
-// many wavefronts as its busiest bank has distinct words, so a broadcast is free. Groups are the warp for up to 4
-// bytes, its halves for 8, its quarters for 16. Loads of 8 and 16 bytes serve groups twice as large where every
-// pair of lanes n, n^1, or every pair n, n^2 (both active) has the same address. Measured on an H200.
+// Wavefronts of one access to shared memory: 32 banks of 4 bytes; each pass serves a group of lanes and takes
+// as many wavefronts as its busiest bank has distinct words, so a broadcast is free. Groups are the warp for
+// up to 4 bytes, its halves for 8, its quarters for 16. Loads of 8 and 16 bytes serve groups twice as large
+// where every pair of lanes n, n^1, or every pair n, n^2 (both active) has the same address. Measured on an
+// H200.
 std::uint32_t shared_load_wavefronts(const std::uint32_t* addresses, std::uint32_t mask, std::uint32_t bytes);
-std::uint32_t shared_store_wavefronts(const std::uint32_t* addresses, std::uint32_t mask, std::uint32_t bytes);
+std::uint32_t shared_store_wavefronts(const std::uint32_t* addresses, std::uint32_t mask,
+                                      std::uint32_t bytes);
 
-// Remembers the address patterns that one instruction had last: distances from the first active lane's address.
-// The counts depend on nothing else but that address modulo a period, and few instructions have more than a
-// handful of patterns. `Address` is std::uint64_t for global, std::uint32_t for shared memory. One caller at a
-// time. The lookup is compiled into its caller, so that it takes the caller's instruction set.
+// Remembers the address patterns that one instruction had last: distances from the first active lane's
+// address. The counts depend on nothing else but that address modulo a period, and few instructions have more
+// than a handful of patterns. `Address` is std::uint64_t for global, std::uint32_t for shared memory. One
+// caller at a time. The lookup is compiled into its caller, so that it takes the caller's instruction set.
 template <class Address, std::uint32_t kPeriod>
 class AccessMemo {
  public:
-  // count(addresses, mask, bytes), from memory where the pattern is known. An instruction always passes the same
-  // `count` and `bytes`.
+  // count(addresses, mask, bytes), from memory where the pattern is known. An instruction always passes the
+  // same `count` and `bytes`.
   template <class Count>
   [[gnu::always_inline]] std::uint32_t operator()(Count count, const Address* addresses, std::uint32_t mask,
                                                   std::uint32_t bytes) {
@@ -53,7 +56,7 @@ class AccessMemo {
   struct Way {
     alignas(64) Address distances[kWarpSize] = {};
     std::uint32_t mask = 0;
-    std::uint8_t counts[kPeriod] = {};   // by phase; 0 where not yet known
+    std::uint8_t counts[kPeriod] = {};  // by phase; 0 where not yet known
   };
 
   [[gnu::always_inline]] static bool same(const Way& way, const Address* addresses, Address base) {
@@ -82,7 +85,8 @@ class AccessMemo {
   std::uint32_t recent_ = 0;
 };
 
-using GlobalMemo = AccessMemo<std::uint64_t, 32>;   // the period is a sector
-using SharedMemo = AccessMemo<std::uint32_t, 4>;    // a word: moving all lanes by whole words only renames banks
+using GlobalMemo = AccessMemo<std::uint64_t, 32>;  // the period is a sector
+using SharedMemo =
+    AccessMemo<std::uint32_t, 4>;  // a word: moving all lanes by whole words only renames banks
 
 }  // namespace vgpu

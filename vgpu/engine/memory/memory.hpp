@@ -11,24 +11,25 @@
 namespace vgpu {
 
 struct Allocation {
-  std::uint64_t begin = 0, end = 0;   // bytes; end is one past the last byte asked for (no padding counted)
-  std::string name;                   // of a module variable; "" for cudaMalloc
+  std::uint64_t begin = 0, end = 0;  // bytes; end is one past the last byte asked for (no padding counted)
+  std::string name;                  // of a module variable; "" for cudaMalloc
   bool freed = false;
 };
 
-// All allocations at one moment, live and freed, in order of address. Immutable: any number of threads may read.
+// All allocations at one moment, live and freed, in order of address. Immutable: any number of threads may
+// read.
 class AllocationMap {
  public:
   explicit AllocationMap(std::vector<Allocation> sorted) : sorted_(std::move(sorted)) {}
-  const Allocation* find(std::uint64_t address) const;   // live or freed, the one that covers it; null if none
+  const Allocation* find(std::uint64_t address) const;  // live or freed, the one that covers it; null if none
   const std::vector<Allocation>& all() const { return sorted_; }
 
  private:
   std::vector<Allocation> sorted_;
 };
 
-// Thread-safe. Blocks of up to kFillLimit bytes are filled with 0xCD; larger ones are not touched, so that they
-// cost no host memory until used, and read as zero.
+// Thread-safe. Blocks of up to kFillLimit bytes are filled with 0xCD; larger ones are not touched, so that
+// they cost no host memory until used, and read as zero.
 class Memory {
  public:
   static constexpr std::size_t kAlignment = 512;
@@ -37,22 +38,24 @@ class Memory {
   static constexpr std::size_t kQuarantineBytes = std::size_t{256} << 20;
   static constexpr std::uint8_t kFill = 0xCD;
 
-  // `capacity` bytes of device memory may be allocated at once (the virtual device's size). Reserves addresses
-  // only: a capacity far beyond the host's memory costs nothing. Throws std::system_error if even that fails.
+  // `capacity` bytes of device memory may be allocated at once (the virtual device's size). Reserves
+  // addresses only: a capacity far beyond the host's memory costs nothing. Throws std::system_error if even
+  // that fails.
   explicit Memory(std::size_t capacity);
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // Aligned to 512 bytes, with a red zone of at least 512 bytes to each neighbour (more behind larger blocks). Null
-  // if it does not fit, or for 0 bytes. A freed block is kept back until kQuarantineBytes have been freed after it,
-  // so that a use after free is found; it does not count against the capacity.
+  // Aligned to 512 bytes, with a red zone of at least 512 bytes to each neighbour (more behind larger
+  // blocks). Null if it does not fit, or for 0 bytes. A freed block is kept back until kQuarantineBytes have
+  // been freed after it, so that a use after free is found; it does not count against the capacity.
   void* allocate(std::size_t bytes, std::string name = "");
-  bool free(void* pointer);                    // false: not the start of a live allocation
+  bool free(void* pointer);                                     // false: not the start of a live allocation
   bool contains(const void* pointer, std::size_t bytes) const;  // wholly inside one live allocation
   // Live or freed, the one that covers it; null if none. Valid until the next allocate or free.
   const Allocation* find(std::uint64_t address) const;
-  std::string describe(std::uint64_t address) const;    // "4 bytes past the end of the 1024-byte allocation at 0x..."
+  std::string describe(
+      std::uint64_t address) const;  // "4 bytes past the end of the 1024-byte allocation at 0x..."
   std::size_t allocated_bytes() const;
   std::size_t capacity() const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The syntax tree of one PTX module: everything the text says, names and scopes resolved, nothing interpreted.
-// All string_views and spans point into storage that the Module owns (a copy of the text and an arena); they live
-// as long as any copy of the Module does.
+// The syntax tree of one PTX module: everything the text says, names and scopes resolved, nothing
+// interpreted. All string_views and spans point into storage that the Module owns (a copy of the text and an
+// arena); they live as long as any copy of the Module does.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,15 +20,30 @@ inline constexpr std::uint32_t kNone = 0xffffffff;  // "no such index", in every
 // tf32, e4m3...) stay parts of the opcode.
 enum class Type : std::uint8_t {
   kPred,
-  kB8, kB16, kB32, kB64, kB128,
-  kU8, kU16, kU32, kU64,
-  kS8, kS16, kS32, kS64,
-  kF16, kF16x2, kF32, kF64,
-  kTexref, kSamplerref, kSurfref,
-};  // clang-format keeps this table as it is
-std::string_view to_string(Type type);                       // "f32"
-std::optional<Type> type_from(std::string_view name);        // "f32", without the dot
-std::uint32_t size_of(Type type);                            // bytes; 0 for pred, 8 for the opaque ones
+  kB8,
+  kB16,
+  kB32,
+  kB64,
+  kB128,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
+  kS8,
+  kS16,
+  kS32,
+  kS64,
+  kF16,
+  kF16x2,
+  kF32,
+  kF64,
+  kTexref,
+  kSamplerref,
+  kSurfref,
+};
+std::string_view to_string(Type type);                 // "f32"
+std::optional<Type> type_from(std::string_view name);  // "f32", without the dot
+std::uint32_t size_of(Type type);                      // bytes; 0 for pred, 8 for the opaque ones
 
 enum class Space : std::uint8_t { kReg, kParam, kGlobal, kConst, kShared, kLocal, kTex };
 enum class Linkage : std::uint8_t { kInternal, kVisible, kExtern, kWeak, kCommon };
@@ -36,58 +51,58 @@ enum class Linkage : std::uint8_t { kInternal, kVisible, kExtern, kWeak, kCommon
 // What a name that is no register and no label stands for.
 struct Symbol {
   enum class Kind : std::uint8_t {
-    kNone,
+    kUnresolved,
     kParam,     // Function::params of the enclosing function
     kReturn,    // Function::returns of the enclosing function
     kBody,      // Function::variables: local, shared, call parameters (.param inside a body), ...
     kModule,    // Module::variables
     kFunction,  // Module::functions
   };
-  Kind kind = Kind::kNone;
+  Kind kind = Kind::kUnresolved;
   std::uint32_t index = kNone;
   bool operator==(const Symbol&) const = default;
 };
 
 struct Operand {
   enum class Kind : std::uint8_t {
-    kRegister,     // reg; selector for vector components and byte selectors ("x", "b0"), mostly ""
-    kSpecial,      // name: "%tid.x", "%laneid", "%clock64"
-    kInteger,      // bits, is_unsigned (suffix U, or does not fit int64). WARP_SZ is the integer 32
-    kFloat32,      // bits: the 32 bits of 0fXXXXXXXX
-    kFloat64,      // bits: the 64 bits of 0dXXXXXXXXXXXXXXXX, or of a decimal constant (1.5, 2e3)
-    kSymbol,       // symbol, name, offset (sym+8); is_generic for generic(sym)
-    kAddress,      // [elements[0] + offset]; elements[0] is a kRegister, kSymbol or kInteger, elements[1..] are
-                   // what follows a comma inside the brackets (coordinates of a tensor copy)
-    kVector,       // {elements}: registers, sinks, immediates
-    kList,         // (elements) of a call
-    kPair,         // elements[0]|elements[1]: two destinations, either may be a kSink
-    kSink,         // _
-    kLabel,        // target: index into Function::body (may equal its size), name
+    kRegister,  // reg; selector for vector components and byte selectors ("x", "b0"), mostly ""
+    kSpecial,   // name: "%tid.x", "%laneid", "%clock64"
+    kInteger,   // bits, is_unsigned (suffix U, or does not fit int64). WARP_SZ is the integer 32
+    kFloat32,   // bits: the 32 bits of 0fXXXXXXXX
+    kFloat64,   // bits: the 64 bits of 0dXXXXXXXXXXXXXXXX, or of a decimal constant (1.5, 2e3)
+    kSymbol,    // symbol, name, offset (sym+8); is_generic for generic(sym)
+    kAddress,   // [elements[0] + offset]; elements[0] is a kRegister, kSymbol or kInteger, elements[1..] are
+                // what follows a comma inside the brackets (coordinates of a tensor copy)
+    kVector,    // {elements}: registers, sinks, immediates
+    kList,      // (elements) of a call
+    kPair,      // elements[0]|elements[1]: two destinations, either may be a kSink
+    kSink,      // _
+    kLabel,     // target: index into Function::body (may equal its size), name
     kBranchTable,  // target: index into Function::branch_tables, name
     kCallTable,    // target: index into Function::call_tables, name
     kPrototype,    // target: index into Function::prototypes, name
   };
   Kind kind = Kind::kSink;
-  bool negated = false;      // !p
+  bool negated = false;  // !p
   bool is_unsigned = false;
   bool is_generic = false;
   Symbol symbol;
-  std::uint32_t reg = kNone;     // unique per declaration within the function, dense from 0
+  std::uint32_t reg = kNone;  // unique per declaration within the function, dense from 0
   std::uint32_t target = kNone;
-  std::uint64_t bits = 0;        // immediates
+  std::uint64_t bits = 0;  // immediates
   std::int64_t offset = 0;
-  std::string_view name;         // as written, where there is one
+  std::string_view name;  // as written, where there is one
   std::string_view selector;
   std::span<const Operand> elements;
 
   std::int64_t integer() const { return static_cast<std::int64_t>(bits); }
 };
 
-// One spelling of an opcode, shared by all the instructions that use it: `id` numbers them within the module, so
-// that work per spelling can be done once.
+// One spelling of an opcode, shared by all the instructions that use it: `id` numbers them within the module,
+// so that work per spelling can be done once.
 struct Opcode {
-  std::string_view text;                         // "ld.global.nc.v4.f32"
-  std::span<const std::string_view> parts;       // {"ld", "global", "nc", "v4", "f32"}; "shared::cta" is one part
+  std::string_view text;                    // "ld.global.nc.v4.f32"
+  std::span<const std::string_view> parts;  // {"ld", "global", "nc", "v4", "f32"}; "shared::cta" is one part
   std::uint32_t id = 0;
 
   std::string_view base() const { return parts.front(); }
@@ -102,19 +117,19 @@ struct Opcode {
 struct Instruction {
   const Opcode* opcode = nullptr;
   std::span<const Operand> operands;
-  std::uint32_t guard = kNone;      // register of @p
-  bool guard_negated = false;       // @!p
-  int line = 0;                     // of the PTX text, from 1
-  std::uint32_t location = kNone;   // index into Module::locations
-  std::string_view text;            // the whole statement, guard included, without the semicolon
+  std::uint32_t guard = kNone;     // register of @p
+  bool guard_negated = false;      // @!p
+  int line = 0;                    // of the PTX text, from 1
+  std::uint32_t location = kNone;  // index into Module::locations
+  std::string_view text;           // the whole statement, guard included, without the semicolon
 };
 
 // .loc: where instructions come from.
 struct Location {
-  std::uint32_t file = 0;              // number of a .file
+  std::uint32_t file = 0;  // number of a .file
   std::uint32_t line = 0, column = 0;
-  std::string_view function;           // of an inlined function, mangled; "" if not given
-  std::uint32_t inlined_at = kNone;    // index into Module::locations: where that function was inlined
+  std::string_view function;         // of an inlined function, mangled; "" if not given
+  std::uint32_t inlined_at = kNone;  // index into Module::locations: where that function was inlined
 };
 
 struct File {
@@ -122,14 +137,14 @@ struct File {
   std::string_view name;
 };
 
-struct Relocation {   // the address of a symbol inside an initialiser
-  std::uint64_t offset = 0;            // bytes into the variable
-  std::uint32_t size = 8;              // bytes written there
-  Symbol symbol;                       // kModule or kFunction
+struct Relocation {          // the address of a symbol inside an initialiser
+  std::uint64_t offset = 0;  // bytes into the variable
+  std::uint32_t size = 8;    // bytes written there
+  Symbol symbol;             // kModule or kFunction
   std::string_view name;
   std::int64_t addend = 0;
-  bool is_generic = false;             // generic(symbol): a generic address, otherwise one in the symbol's space
-  std::uint32_t shift = 0;             // of the mask forms 0xFF00(symbol): (address >> shift), truncated to size
+  bool is_generic = false;  // generic(symbol): a generic address, otherwise one in the symbol's space
+  std::uint32_t shift = 0;  // of the mask forms 0xFF00(symbol): (address >> shift), truncated to size
 };
 
 struct Variable {
@@ -137,45 +152,45 @@ struct Variable {
   Space space = Space::kGlobal;
   Linkage linkage = Linkage::kInternal;
   Type type = Type::kB8;
-  std::uint32_t vector = 1;                     // .v2, .v4: elements
-  std::uint32_t alignment = 1;                  // bytes; the type's own where .align is not given
-  std::vector<std::uint64_t> dimensions;        // empty: no array; an open [] counts as what its initialiser has
-  std::uint64_t size = 0;                       // bytes in all; 0 for an open array (.extern .shared x[])
+  std::uint32_t vector = 1;               // .v2, .v4: elements
+  std::uint32_t alignment = 1;            // bytes; the type's own where .align is not given
+  std::vector<std::uint64_t> dimensions;  // empty: no array; an open [] counts as what its initialiser has
+  std::uint64_t size = 0;                 // bytes in all; 0 for an open array (.extern .shared x[])
   bool has_initialiser = false;
-  std::vector<std::uint8_t> initial;            // the first bytes; those up to `size` that are not here are zero
+  std::vector<std::uint8_t> initial;  // the first bytes; those up to `size` that are not here are zero
   std::vector<Relocation> relocations;
-  std::vector<std::string_view> attributes;     // .attribute(.managed): "managed"
+  std::vector<std::string_view> attributes;  // .attribute(.managed): "managed"
   int line = 0;
 };
 
 // A parameter of a function, an entry or a prototype.
 struct Parameter {
-  std::string_view name;                  // "_" in prototypes
-  Space space = Space::kParam;            // kReg: a register parameter (then `reg` is its register)
+  std::string_view name;        // "_" in prototypes
+  Space space = Space::kParam;  // kReg: a register parameter (then `reg` is its register)
   Type type = Type::kB8;
   std::uint32_t vector = 1;
   std::uint32_t alignment = 1;
   bool is_array = false;
-  std::uint64_t size = 0;                 // bytes; 0 for an open array
-  std::uint64_t offset = 0;               // bytes in the packed block of all parameters in order
+  std::uint64_t size = 0;    // bytes; 0 for an open array
+  std::uint64_t offset = 0;  // bytes in the packed block of all parameters in order
   std::uint32_t reg = kNone;
-  bool is_pointer = false;                // .ptr
-  Space pointer_space = Space::kGlobal;   // meaningful where has_pointer_space
+  bool is_pointer = false;               // .ptr
+  Space pointer_space = Space::kGlobal;  // meaningful where has_pointer_space
   bool has_pointer_space = false;
-  std::uint32_t pointer_alignment = 0;    // 0: not given
+  std::uint32_t pointer_alignment = 0;  // 0: not given
 };
 
-struct BranchTable {    // .branchtargets
+struct BranchTable {  // .branchtargets
   std::string_view name;
-  std::vector<std::uint32_t> targets;   // indices into Function::body
+  std::vector<std::uint32_t> targets;  // indices into Function::body
 };
 
-struct CallTable {      // .calltargets
+struct CallTable {  // .calltargets
   std::string_view name;
-  std::vector<Symbol> targets;          // kFunction
+  std::vector<Symbol> targets;  // kFunction
 };
 
-struct Prototype {      // .callprototype
+struct Prototype {  // .callprototype
   std::string_view name;
   std::vector<Parameter> returns, params;
   bool noreturn = false;
@@ -183,12 +198,12 @@ struct Prototype {      // .callprototype
 
 struct Label {
   std::string_view name;
-  std::uint32_t position = 0;   // index into Function::body of the instruction that follows; may be its size
+  std::uint32_t position = 0;  // index into Function::body of the instruction that follows; may be its size
 };
 
 struct Pragma {
-  std::string_view text;        // without the quotes
-  std::uint32_t position = 0;   // as in Label
+  std::string_view text;       // without the quotes
+  std::uint32_t position = 0;  // as in Label
 };
 
 // One declaration: `.reg .b32 %r<5>` (ids first..first+4, named %r0..%r4) or one name (count 1, !numbered).
@@ -203,22 +218,22 @@ struct RegisterRange {
 struct Function {
   std::string_view name;
   bool is_entry = false;
-  bool is_declaration = false;     // no body here
+  bool is_declaration = false;  // no body here
   bool noreturn = false;
   Linkage linkage = Linkage::kInternal;
   int line = 0;
   std::vector<Parameter> returns, params;
-  std::uint64_t param_bytes = 0;   // of the packed block of `params`
+  std::uint64_t param_bytes = 0;  // of the packed block of `params`
 
   // Directives; 0 or absent where not given.
   std::optional<std::array<std::uint32_t, 3>> max_threads, required_threads, required_cluster;
   std::uint32_t min_blocks = 0, max_blocks = 0, max_registers = 0, max_cluster_rank = 0;
   bool explicit_cluster = false, blocks_are_clusters = false;
-  std::vector<std::string_view> attributes;     // .attribute(...), and directives without a field here
+  std::vector<std::string_view> attributes;  // .attribute(...), and directives without a field here
 
-  std::vector<RegisterRange> registers;         // in order of `first`
-  std::vector<Type> register_types;             // by register id
-  std::vector<Variable> variables;              // declared in the body, all scopes
+  std::vector<RegisterRange> registers;  // in order of `first`
+  std::vector<Type> register_types;      // by register id
+  std::vector<Variable> variables;       // declared in the body, all scopes
   std::vector<Instruction> body;
   std::vector<Label> labels;
   std::vector<Pragma> pragmas;
@@ -226,35 +241,35 @@ struct Function {
   std::vector<CallTable> call_tables;
   std::vector<Prototype> prototypes;
 
-  std::string register_name(std::uint32_t reg) const;   // as written in the text: "%r4"
+  std::string register_name(std::uint32_t reg) const;  // as written in the text: "%r4"
 };
 
-struct Alias {   // .alias name, of;
-  std::uint32_t name = kNone, of = kNone;   // indices into Module::functions
+struct Alias {                             // .alias name, of;
+  std::uint32_t name = kNone, of = kNone;  // indices into Module::functions
 };
 
 struct Module {
-  int version = 0;                // 90 for 9.0
-  int target = 0;                 // 80 for sm_80
-  char target_suffix = 0;         // 'a' or 'f' where the target has one
-  std::vector<std::string_view> target_options;   // debug, texmode_unified, ...
+  int version = 0;                               // 90 for 9.0
+  int target = 0;                                // 80 for sm_80
+  char target_suffix = 0;                        // 'a' or 'f' where the target has one
+  std::vector<std::string_view> target_options;  // debug, texmode_unified, ...
   int address_size = 64;
   std::vector<File> files;
   std::vector<Location> locations;
   std::vector<Variable> variables;
-  std::vector<Function> functions;     // one entry a name: a definition replaces its earlier declarations
+  std::vector<Function> functions;  // one entry a name: a definition replaces its earlier declarations
   std::vector<Alias> aliases;
   std::vector<const Opcode*> opcodes;  // by Opcode::id
 
-  const Function* find_function(std::string_view name) const;   // null if absent
-  const Variable* find_variable(std::string_view name) const;   // null if absent
-  std::string_view file_name(std::uint32_t number) const;       // "" if there is no such .file
+  const Function* find_function(std::string_view name) const;  // null if absent
+  const Variable* find_variable(std::string_view name) const;  // null if absent
+  std::string_view file_name(std::uint32_t number) const;      // "" if there is no such .file
 
   std::shared_ptr<const void> storage;
 };
 
-// Throws std::invalid_argument("PTX line 12: ...") where the text is no PTX. Knows no instructions: any opcode with
-// any well-formed operands is taken.
+// Throws std::invalid_argument("PTX line 12: ...") where the text is no PTX. Knows no instructions: any
+// opcode with any well-formed operands is taken.
 Module parse(std::string_view text);
 
 }  // namespace vgpu::ptx

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// An address-ordered first-fit allocator over one reserved range. Nothing of its own lies in device memory,
+// so a kernel that writes where it should not cannot harm it.
+#include "engine/memory/memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+namespace vgpu {
+namespace {
+
+constexpr std::size_t kMaxRedZone = std::size_t{1} << 20;
+constexpr std::size_t kQuarantineBlocks = 4096;
+constexpr std::uint64_t kNearby = std::uint64_t{16} << 20;  // farther than this, a neighbour explains nothing
+constexpr std::uint64_t kNullPage = 4096;
+
+std::size_t round_up(std::size_t bytes) {
+  return (bytes + Memory::kAlignment - 1) / Memory::kAlignment * Memory::kAlignment;
+}
+
+// What a block takes: its bytes and the red zone behind it, an eighth of them, so that running past a
+// matrix's end by some rows does not land in the next one.
+std::size_t footprint(std::size_t bytes) {
+  return round_up(bytes) + round_up(std::clamp(bytes / 8, Memory::kMinRedZone, kMaxRedZone));
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string count_bytes(std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
+
+std::string title(const Allocation& block) {
+  const std::string size = std::to_string(block.end - block.begin) + "-byte";
+  const std::string at = " at " + hexadecimal(block.begin);
+  if (!block.name.empty()) return "the " + size + " variable '" + block.name + "'" + at;
+  return std::string(block.freed ? "the freed " : "the ") + size + " allocation" + at;
+}
+
+}  // namespace
+
+const Allocation* AllocationMap::find(std::uint64_t address) const {
+  const auto after =
+      std::upper_bound(sorted_.begin(), sorted_.end(), address,
+                       [](std::uint64_t a, const Allocation& block) { return a < block.begin; });
+  if (after == sorted_.begin()) return nullptr;
+  const Allocation& block = *std::prev(after);
+  return address < block.end ? &block : nullptr;
+}
+
+const Allocation* AllocationCursor::search(std::uint64_t address, std::uint64_t bytes) {
+  const Allocation* block = map_->find(address);
+  if (block == nullptr || block->freed || bytes > block->end - address) return nullptr;
+  last_ = block;
+  begin_ = block->begin;
+  size_ = block->end - block->begin;
+  return block;
+}
+
+struct Memory::Impl {
+  mutable std::mutex mutex;
+  std::size_t capacity = 0, allocated = 0;
+  char* arena = nullptr;
+  std::size_t arena_bytes = 0;
+  std::map<std::uint64_t, Allocation> blocks;    // live and in quarantine, by begin
+  std::map<std::uint64_t, std::uint64_t> holes;  // free ranges: begin to size
+  std::uint64_t never_used = 0;                  // from here on no block has ever been
+  std::deque<std::uint64_t> quarantine;          // begins, oldest first
+  std::size_t quarantine_bytes = 0;
+  mutable std::shared_ptr<const AllocationMap> map;  // null where it must be made anew
+
+  std::uint64_t take_hole(std::size_t bytes);
+  void give_hole(std::uint64_t begin, std::uint64_t size);
+  void evict();
+  const AllocationMap& current() const;
+};
+
+std::uint64_t Memory::Impl::take_hole(std::size_t bytes) {
+  for (auto hole = holes.begin(); hole != holes.end(); ++hole) {
+    const auto [begin, size] = *hole;
+    if (size < bytes) continue;
+    holes.erase(hole);
+    if (size > bytes) holes.emplace(begin + bytes, size - bytes);
+    return begin;
+  }
+  return 0;
+}
+
+void Memory::Impl::give_hole(std::uint64_t begin, std::uint64_t size) {
+  const auto after = holes.lower_bound(begin);
+  if (after != holes.end() && begin + size == after->first) {
+    size += after->second;
+    holes.erase(after);
+  }
+  const auto next = holes.lower_bound(begin);
+  if (next != holes.begin() && std::prev(next)->first + std::prev(next)->second == begin) {
+    std::prev(next)->second += size;
+  } else {
+    holes.emplace(begin, size);
+  }
+}
+
+void Memory::Impl::evict() {
+  const auto oldest = blocks.find(quarantine.front());
+  const std::size_t bytes = oldest->second.end - oldest->second.begin;
+  quarantine.pop_front();
+  quarantine_bytes -= bytes;
+  give_hole(oldest->first, footprint(bytes));
+  blocks.erase(oldest);
+}
+
+const AllocationMap& Memory::Impl::current() const {
+  if (!map) {
+    std::vector<Allocation> sorted;
+    sorted.reserve(blocks.size());
+    for (const auto& [begin, block] : blocks) sorted.push_back(block);
+    map = std::make_shared<const AllocationMap>(std::move(sorted));
+  }
+  return *map;
+}
+
+Memory::Memory(std::size_t capacity) : impl_(std::make_unique<Impl>()) {
+  // Twice the capacity leaves room for red zones and quarantine, and for holes too small to use.
+  constexpr std::size_t kAddressable = std::size_t{1} << 46;
+  if (capacity > kAddressable) {
+    throw std::system_error(ENOMEM, std::generic_category(), "device memory of more than 2^46 bytes");
+  }
+  impl_->arena_bytes = 2 * capacity + (std::size_t{64} << 20);
+  impl_->capacity = capacity;
+  void* arena = mmap(nullptr, impl_->arena_bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (arena == MAP_FAILED) {
+    throw std::system_error(
+        errno, std::generic_category(),
+        "cannot reserve addresses for " + std::to_string(capacity) + " bytes of device memory");
+  }
+  impl_->arena = static_cast<char*>(arena);
+  const auto begin = reinterpret_cast<std::uint64_t>(arena);
+  impl_->never_used = begin + kMinRedZone;
+  impl_->holes.emplace(begin + kMinRedZone, impl_->arena_bytes - kMinRedZone);
+}
+
+Memory::~Memory() { munmap(impl_->arena, impl_->arena_bytes); }
+
+void* Memory::allocate(std::size_t bytes, std::string name) {
+  const std::lock_guard lock(impl_->mutex);
+  if (bytes == 0 || bytes > impl_->capacity || impl_->allocated > impl_->capacity - bytes) return nullptr;
+  const std::size_t taken = footprint(bytes);
+  std::uint64_t begin = impl_->take_hole(taken);
+  while (begin == 0 && !impl_->quarantine.empty()) {
+    impl_->evict();
+    begin = impl_->take_hole(taken);
+  }
+  if (begin == 0) return nullptr;
+  impl_->map.reset();
+  impl_->allocated += bytes;
+  impl_->blocks.emplace(begin, Allocation{begin, begin + bytes, std::move(name), false});
+  void* pointer = reinterpret_cast<void*>(begin);
+  if (bytes <= kFillLimit) {
+    std::memset(pointer, kFill, bytes);
+  } else if (begin < impl_->never_used) {
+    // Large blocks read as zero, also where one was before; whole pages are given back rather than written.
+    const std::uint64_t page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    const std::uint64_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
+    std::memset(pointer, 0, first - begin);
+    madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    std::memset(reinterpret_cast<void*>(last), 0, begin + bytes - last);
+  }
+  impl_->never_used = std::max(impl_->never_used, begin + taken);
+  return pointer;
+}
+
+bool Memory::free(void* pointer) {
+  const std::lock_guard lock(impl_->mutex);
+  const auto found = impl_->blocks.find(reinterpret_cast<std::uint64_t>(pointer));
+  if (found == impl_->blocks.end() || found->second.freed) return false;
+  Allocation& block = found->second;
+  const std::size_t bytes = block.end - block.begin;
+  block.freed = true;
+  impl_->map.reset();
+  impl_->allocated -= bytes;
+  impl_->quarantine.push_back(block.begin);
+  impl_->quarantine_bytes += bytes;
+  while (impl_->quarantine.size() > 1 &&
+         (impl_->quarantine_bytes > kQuarantineBytes || impl_->quarantine.size() > kQuarantineBlocks)) {
+    impl_->evict();
+  }
+  return true;
+}
+
+bool Memory::contains(const void* pointer, std::size_t bytes) const {
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const std::lock_guard lock(impl_->mutex);
+  const Allocation* block = impl_->current().find(address);
+  return block != nullptr && !block->freed && bytes <= block->end - address;
+}
+
+const Allocation* Memory::find(std::uint64_t address) const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->current().find(address);
+}
+
+std::shared_ptr<const AllocationMap> Memory::map() const {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->current();
+  return impl_->map;
+}
+
+std::string Memory::describe(std::uint64_t address) const {
+  if (address < kNullPage) return "a null pointer (" + hexadecimal(address) + ")";
+  const std::shared_ptr<const AllocationMap> now = map();
+  const std::vector<Allocation>& all = now->all();
+  if (const Allocation* block = now->find(address)) {
+    return count_bytes(address - block->begin) + " into " + title(*block);
+  }
+  const auto after =
+      std::upper_bound(all.begin(), all.end(), address,
+                       [](std::uint64_t a, const Allocation& block) { return a < block.begin; });
+  const std::uint64_t behind = after == all.begin() ? kNearby : address - std::prev(after)->end;
+  const std::uint64_t before = after == all.end() ? kNearby : after->begin - address;
+  if (std::min(behind, before) >= kNearby) return hexadecimal(address) + ", which is no device memory";
+  if (behind <= before) return count_bytes(behind) + " past the end of " + title(*std::prev(after));
+  return count_bytes(before) + " before " + title(*after);
+}
+
+std::size_t Memory::allocated_bytes() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->allocated;
+}
+
+std::size_t Memory::capacity() const { return impl_->capacity; }
+
+}  // namespace vgpu

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names that a function's body declares: nested scopes, inner ones hiding outer ones.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/ptx/ast.hpp"
+
+namespace vgpu::ptx {
+
+class Scopes {
+ public:
+  struct Found {
+    std::uint32_t reg = kNone;  // a register
+    Symbol symbol;              // or a variable
+    bool beyond_range = false;  // or neither: `%r7` where only %r<5> is declared
+    explicit operator bool() const { return reg != kNone || symbol.kind != Symbol::Kind::kUnresolved; }
+  };
+
+  void clear();
+  void open() { begins_.push_back(entries_.size()); }
+  void close();
+  std::size_t depth() const { return begins_.size(); }
+
+  // Each false where the innermost scope has that name already.
+  bool declare_variable(std::string_view name, Symbol symbol);
+  bool declare_register(std::string_view name, std::uint32_t reg);
+  bool declare_registers(std::string_view base, std::uint32_t first,
+                         std::uint32_t count);  // base0, base1, ...
+  Found find(std::string_view name) const;
+
+ private:
+  struct Entry {
+    std::string_view name;
+    Symbol symbol;
+    std::uint32_t reg = kNone, count = 0;  // count > 0: a range
+    std::size_t depth = 0;
+    std::uint32_t hidden = kNone;  // the entry of this name in an outer scope
+  };
+  using Names = std::unordered_map<std::string_view, std::uint32_t>;
+  bool declare(Names& names, Entry entry);
+
+  std::vector<Entry> entries_;
+  std::vector<std::size_t> begins_;  // of each open scope, in entries_
+  Names names_, ranges_;             // to the innermost entry; kNone where none is left
+};
+
+}  // namespace vgpu::ptx
