@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "runtime/launch.hpp"
-#include "runtime/runtime.hpp"
-
 namespace vgpu::runtime {
 namespace {
 
@@ -40,46 +37,10 @@ int blocks_per_multiprocessor(const Device& device, std::uint32_t registers, int
                    static_cast<int>(device.shared_per_multiprocessor / shared)});
 }
 
+std::size_t dynamic_shared_for(const Device& device, int blocks, std::size_t static_bytes) {
+  const std::size_t share =
+      device.shared_per_multiprocessor / static_cast<unsigned>(blocks) / kSharedUnit * kSharedUnit;
+  return std::min(share - device.reserved_shared_per_block, device.shared_per_block_optin) - static_bytes;
+}
+
 }  // namespace vgpu::runtime
-
-using namespace vgpu::runtime;
-
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* handle,
-                                                                   int threads, size_t dynamic_shared,
-                                                                   unsigned) {
-  return call([&](Runtime& runtime) {
-    if (blocks == nullptr || threads < 1) return cudaErrorInvalidValue;
-    Function& function = known_function(runtime, handle);
-    const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
-    if (threads > thread_limit(runtime, function)) {
-      *blocks = 0;
-      return cudaSuccess;
-    }
-    *blocks = blocks_per_multiprocessor(runtime.device(), known_registers(runtime, function), threads,
-                                        attributes.static_shared_bytes + dynamic_shared);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
-                                                          size_t dynamic_shared) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_shared,
-                                                                cudaOccupancyDefault);
-}
-
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* handle, int blocks,
-                                                      int threads) {
-  return call([&](Runtime& runtime) {
-    if (bytes == nullptr || blocks < 1 || threads < 1) return cudaErrorInvalidValue;
-    Function& function = known_function(runtime, handle);
-    const auto& device = runtime.device();
-    const std::size_t fixed = vgpu::attributes(loaded_kernel(runtime, function)).static_shared_bytes;
-    if (blocks_per_multiprocessor(device, known_registers(runtime, function), threads, fixed) < blocks) {
-      return cudaErrorInvalidValue;
-    }
-    const std::size_t share =
-        device.shared_per_multiprocessor / static_cast<unsigned>(blocks) / kSharedUnit * kSharedUnit;
-    *bytes = std::min(share - device.reserved_shared_per_block, device.shared_per_block_optin) - fixed;
-    return cudaSuccess;
-  });
-}

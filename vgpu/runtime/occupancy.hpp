@@ -16,4 +16,8 @@ int largest_block(const Device& device, std::uint32_t registers);
 int blocks_per_multiprocessor(const Device& device, std::uint32_t registers, int threads,
                               std::size_t shared_bytes);
 
+// The dynamic shared memory that each of `blocks` blocks on one multiprocessor can have; they must fit
+// without.
+std::size_t dynamic_shared_for(const Device& device, int blocks, std::size_t static_bytes);
+
 }  // namespace vgpu::runtime

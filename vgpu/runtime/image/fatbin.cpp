@@ -97,6 +97,10 @@ std::string contents(const Entry& entry) {
       plain = lz4_decompress(entry.stored, entry.plain_bytes);
       break;
     case Compression::kZstd: {
+      // Checked before memory is taken for it.
+      if (ZSTD_getFrameContentSize(entry.stored.data(), entry.stored.size()) != entry.plain_bytes) {
+        throw Damaged(fmt::format("zstd: the frame does not hold {} bytes", entry.plain_bytes));
+      }
       plain.resize(entry.plain_bytes);
       const std::size_t got =
           ZSTD_decompress(plain.data(), plain.size(), entry.stored.data(), entry.stored.size());

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counters file is whole JSON after every launch.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "runtime/launch_log.hpp"
+
+namespace vgpu {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+LaunchRecord record(const char* kernel, std::uint64_t count) {
+  LaunchRecord launch;
+  launch.kernel = kernel;
+  launch.grid = {4, 2, 1};
+  launch.block = {32, 8, 1};
+  launch.report.exact["smsp__inst_executed_op_global_ld.sum"] = count;
+  launch.report.estimates["smsp__inst_executed.sum"] = 7;
+  return launch;
+}
+
+Json read(const std::string& path) {
+  std::ifstream in(path);
+  return Json::parse(std::string(std::istreambuf_iterator<char>(in), {}));
+}
+
+class LaunchLogFile : public testing::Test {
+ protected:
+  std::string path = (std::filesystem::path(testing::TempDir()) / "vgpu_launch_log.json").string();
+  ~LaunchLogFile() override { std::remove(path.c_str()); }
+};
+
+TEST_F(LaunchLogFile, IsWholeAfterEveryLaunch) {
+  LaunchLog log;
+  ASSERT_EQ(log.open("h200", path), "");
+  EXPECT_EQ(read(path), Json::parse(R"({"device": "h200", "launches": []})"));
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    log.add(record("void f<float>(float*)", i));
+    const Json file = read(path);
+    ASSERT_EQ(file["launches"].size(), i + 1);
+    EXPECT_EQ(file["launches"][i]["metrics"]["smsp__inst_executed_op_global_ld.sum"], i);
+  }
+  EXPECT_EQ(Json::parse(log.json()), read(path));
+}
+
+TEST_F(LaunchLogFile, HasTheDocumentedFields) {
+  LaunchLog log;
+  ASSERT_EQ(log.open("h200", path), "");
+  log.add(record("f(\"quoted\")", std::uint64_t{1} << 40));
+  const Json expected = Json::parse(R"json({"device": "h200", "launches": [{"kernel": "f(\"quoted\")",
+      "grid": [4, 2, 1], "block": [32, 8, 1], "engine": "ptx",
+      "metrics": {"smsp__inst_executed_op_global_ld.sum": 1099511627776},
+      "estimates": {"smsp__inst_executed.sum": 7}}]})json");
+  EXPECT_EQ(read(path).dump(), expected.dump());
+}
+
+TEST_F(LaunchLogFile, ResetForgetsWhatIsAskedForNotWhatIsWritten) {
+  LaunchLog log;
+  ASSERT_EQ(log.open("h200", path), "");
+  log.add(record("f()", 1));
+  log.reset();
+  EXPECT_EQ(Json::parse(log.json())["launches"].size(), 0u);
+  log.add(record("g()", 2));
+  EXPECT_EQ(Json::parse(log.json())["launches"].size(), 1u);
+  EXPECT_EQ(read(path)["launches"].size(), 2u);
+}
+
+TEST(LaunchLog, NamesAFileThatItCannotWrite) {
+  LaunchLog log;
+  EXPECT_EQ(log.open("h200", "/nonexistent/c.json"),
+            "cannot write /nonexistent/c.json: No such file or directory");
+}
+
+}  // namespace
+}  // namespace vgpu

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "runtime/pointers.hpp"
+
+namespace vgpu::runtime {
+namespace {
+
+TEST(Pointers, AreFoundByStartAndByWhatTheyCover) {
+  std::array<char, 300> memory{};
+  Pointers pointers;
+  pointers.add(&memory[100], 100, Origin::kDevice);
+  EXPECT_NE(pointers.starting_at(&memory[100]), nullptr);
+  EXPECT_EQ(pointers.starting_at(&memory[101]), nullptr);
+  EXPECT_EQ(pointers.covering(&memory[99]), nullptr);
+  EXPECT_NE(pointers.covering(&memory[100]), nullptr);
+  EXPECT_NE(pointers.covering(&memory[199]), nullptr);
+  EXPECT_EQ(pointers.covering(&memory[200]), nullptr);
+  pointers.remove(&memory[100]);
+  EXPECT_EQ(pointers.covering(&memory[150]), nullptr);
+}
+
+TEST(Pointers, OverlapsAreSeenFromBothSides) {
+  std::array<char, 300> memory{};
+  Pointers pointers;
+  pointers.add(&memory[100], 100, Origin::kRegisteredHost);
+  EXPECT_FALSE(pointers.overlaps(&memory[0], 100));
+  EXPECT_TRUE(pointers.overlaps(&memory[0], 101));
+  EXPECT_TRUE(pointers.overlaps(&memory[199], 1));
+  EXPECT_FALSE(pointers.overlaps(&memory[200], 100));
+}
+
+TEST(Pointers, OnlyPinnedMemoryIsTheHosts) {
+  std::array<char, 3> memory{};
+  Pointers pointers;
+  pointers.add(&memory[0], 10, Origin::kDevice);
+  pointers.add(&memory[1], 20, Origin::kPinnedHost);
+  pointers.add(&memory[2], 40, Origin::kManaged);
+  EXPECT_EQ(pointers.host_bytes(), 20u);
+}
+
+}  // namespace
+}  // namespace vgpu::runtime

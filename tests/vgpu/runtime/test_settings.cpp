@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+#include <string>
+
+#include "runtime/settings.hpp"
+
+namespace vgpu {
+namespace {
+
+std::map<std::string, std::string> variables;
+
+Settings from(std::map<std::string, std::string> environment) {
+  variables = std::move(environment);
+  return settings_from([](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(Settings, WithoutVariablesAreTheDefaults) {
+  const Settings settings = from({});
+  EXPECT_EQ(settings.error, "");
+  EXPECT_EQ(settings.device->id, "h200");
+  EXPECT_FALSE(settings.check_race);
+  EXPECT_EQ(settings.host_threads, 0u);
+  EXPECT_EQ(settings.counters_file, "");
+}
+
+TEST(Settings, AreRead) {
+  const Settings settings = from({{"VGPU_DEVICE", "h200"},
+                                  {"VGPU_CHECK", "memcheck,race"},
+                                  {"VGPU_THREADS", "3"},
+                                  {"VGPU_COUNTERS", "c-%p.json"},
+                                  {"VGPU_REPORT", "r"}});
+  EXPECT_EQ(settings.error, "");
+  EXPECT_TRUE(settings.check_race);
+  EXPECT_EQ(settings.host_threads, 3u);
+  EXPECT_EQ(settings.counters_file, "c-" + std::to_string(::getpid()) + ".json");
+  EXPECT_EQ(settings.report_file, "r");
+}
+
+TEST(Settings, AnUnknownDeviceIsAnErrorThatListsTheKnown) {
+  const Settings settings = from({{"VGPU_DEVICE", "h2000"}});
+  EXPECT_EQ(settings.error, "VGPU_DEVICE: device 'h2000': known devices are " + known_devices());
+  EXPECT_NE(settings.device, nullptr);
+}
+
+TEST(Settings, BadValuesNameVariableAndRule) {
+  EXPECT_EQ(from({{"VGPU_CHECK", "race,speed"}}).error,
+            "VGPU_CHECK: check 'speed': known checks are memcheck (always on), race and none");
+  for (const char* text : {"0", "-1", "x", "2x", "1025", "99999999999999999999"}) {
+    EXPECT_EQ(from({{"VGPU_THREADS", text}}).error,
+              std::string("VGPU_THREADS: threads '") + text + "': a number from 1 to 1024");
+  }
+}
+
+}  // namespace
+}  // namespace vgpu
