@@ -64,9 +64,9 @@ std::vector<Column> columns(TableKind kind, Place place) {
       {"shape", 14, true, [](const Row& r, const Derived&) { return shape_of(r); }},
       {"verdict", 7, true,
        [](const Row& r, const Derived&) { return std::string(to_string(r.verdict.outcome)); }},
-      {"error norm", 10, false,
+      {"norm err", 8, false,
        [](const Row& r, const Derived&) { return error_figure(r.errors, &Errors::normwise); }},
-      {"max", 8, false,
+      {"elem err", 8, false,
        [](const Row& r, const Derived&) { return error_figure(r.errors, &Errors::componentwise); }}};
   if (kind == TableKind::kTimed) {
     const char* baseline = place == Place::kCuda ? "% cuBLAS" : "% OpenBLAS";
@@ -96,29 +96,30 @@ std::string markdown(std::span<const Document> documents) {
     std::vector<Column> columns;
     std::string lines;
   };
-  std::vector<std::pair<std::string, Table>> tables;  // in order of appearance
+  std::vector<Table> tables;  // in order of appearance
   for (const Document& document : documents) {
     for (const Row& row : document.rows) {
+      if (row.verdict.outcome == Outcome::kRefused) continue;  // not run: no figures
       const TableKind kind = kind_of(row);
       const std::string caption = where_and_when(row, document.environment, kind);
       auto found =
-          std::find_if(tables.begin(), tables.end(), [&](const auto& t) { return t.first == caption; });
+          std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.caption == caption; });
       if (found == tables.end()) {
         std::vector<Column> all = columns(kind, row.place);
         all.insert(all.begin() + 1, {"idea", 0, true, [](const Row& r, const Derived&) { return r.idea; }});
-        tables.push_back({caption, {caption, std::move(all), ""}});
+        tables.push_back({caption, std::move(all), ""});
         found = tables.end() - 1;
       }
       const Derived derived = derive(row);
-      found->second.lines += "|";
-      for (const Column& column : found->second.columns) {
-        found->second.lines += " " + column.text(row, derived) + " |";
+      found->lines += "|";
+      for (const Column& column : found->columns) {
+        found->lines += " " + column.text(row, derived) + " |";
       }
-      found->second.lines += "\n";
+      found->lines += "\n";
     }
   }
   std::string text;
-  for (const auto& [key, table] : tables) {
+  for (const Table& table : tables) {
     std::string head = "|";
     std::string rule = "|";
     for (const Column& column : table.columns) {

@@ -25,8 +25,8 @@ std::vector<Column> columns(TableKind kind, Place place);
 // Three significant digits, never an exponent between 1e-4 and 1e7; "-" for what is absent.
 std::string figure(std::optional<double> value);
 
-// Markdown tables of all rows, one for each kind and device that occurs, each with a line that says where and
-// when.
+// Markdown tables of all rows that were run, one for each kind and device that occurs, each with a line that
+// says where and when.
 struct Document;
 std::string markdown(std::span<const Document> documents);
 

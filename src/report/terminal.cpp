@@ -78,18 +78,21 @@ void TablePrinter::row(const Row& row) {
   clear_progress();
   heading(row);
   const Derived derived = derive(row);
-  const bool failed = row.verdict.outcome != Outcome::kPassed && row.verdict.outcome != Outcome::kRefused;
+  const bool refused = row.verdict.outcome == Outcome::kRefused;
+  const bool failed = !row.verdict.ok() && !refused;
   std::string line;
   for (const Column& column : columns_) {
     std::string text = cell(column, column.text(row, derived));
-    if (style_.color && column.title == "verdict")
-      text = (row.verdict.ok() ? kGreen : failed ? kRed : "") + text + kPlain;
+    const bool verdict = column.title == "verdict";
+    if (style_.color && verdict && !refused) text = (failed ? kRed : kGreen) + text + kPlain;
     line += (line.empty() ? "" : "  ") + text;
+    if (refused && verdict) break;  // there are no figures: the note takes their place
   }
+  if (refused) line += "  " + row.note;
   line.erase(line.find_last_not_of(' ') + 1);
   fmt::print(table_, "{}\n", line);
   if (failed) fmt::print(table_, "    {}\n", row.verdict.reason);
-  if (!row.note.empty()) fmt::print(table_, "    {}\n", row.note);
+  if (!refused && !row.note.empty()) fmt::print(table_, "    {}\n", row.note);
   std::fflush(table_);
 }
 

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "sample_rows.hpp"
+
+namespace ladder {
+namespace {
+
+TEST(Derived, RatesOfATimedRow) {
+  const Row row = sample_document().rows[0];
+  const Derived d = derive(row);
+  EXPECT_NEAR(*d.tflops, 2 * 4096.0 * 4096 * 4096 / 22e-3 * 1e-12, 1e-9);
+  EXPECT_NEAR(*d.percent_of_baseline, 100 * 2.7 / 22, 1e-9);
+  EXPECT_NEAR(*d.percent_of_peak, 100 * *d.tflops / 66.9, 1e-9);
+  EXPECT_EQ(*d.sm_clock_mhz, 1975);
+  EXPECT_EQ(*d.power_w, 695);
+  EXPECT_EQ(*d.temperature_c, 60.5);
+  EXPECT_FALSE(d.roofline_tflops);
+}
+
+TEST(Derived, NoRateWithoutAPassedVerdict) {
+  for (const Outcome outcome :
+       {Outcome::kWrongValue, Outcome::kNan, Outcome::kRefused, Outcome::kNotVerified}) {
+    Row row = sample_document().rows[0];
+    row.verdict.outcome = outcome;
+    const Derived d = derive(row);
+    EXPECT_FALSE(d.tflops);
+    EXPECT_FALSE(d.percent_of_baseline);
+    EXPECT_FALSE(d.percent_of_peak);
+  }
+}
+
+TEST(Derived, NoPercentOfAnFp32PeakForTf32) {
+  Row row = sample_document().rows[0];
+  row.precision = Precision::kTf32;
+  EXPECT_TRUE(derive(row).tflops);
+  EXPECT_FALSE(derive(row).percent_of_peak);
+}
+
+TEST(Derived, FiguresOfACountedRow) {
+  const Row row = counted_row();
+  const Derived d = derive(row);
+  EXPECT_EQ(*d.sectors_per_load, 4);
+  EXPECT_EQ(*d.sectors_per_store, 32);
+  EXPECT_EQ(*d.bytes_requested, 7200 * 32);
+  EXPECT_NEAR(*d.requested_over_least, 7200 * 32 / (3 * 256.0 * 256 * 4), 1e-12);
+  EXPECT_NEAR(*d.flop_per_byte, 2 * 256.0 * 256 * 256 / (7200 * 32), 1e-9);
+  // 145 FLOP/byte lie right of the ridge (66.9 / 4.8 = 14): the peak binds, with the least bytes too.
+  EXPECT_NEAR(*d.roofline_tflops, 66.9, 1e-9);
+  EXPECT_NEAR(*d.ceiling_tflops, 66.9, 1e-9);
+}
+
+TEST(Derived, BandwidthBindsLeftOfTheRidge) {
+  Row row = counted_row();
+  row.counters->exact[kLoadSectors] = 1'000'000;
+  const Derived d = derive(row);
+  EXPECT_NEAR(*d.roofline_tflops, *d.flop_per_byte * 4.8, 1e-9);
+  EXPECT_LT(*d.roofline_tflops, 66.9);
+}
+
+TEST(Derived, MissingMetricsLeaveFiguresOut) {
+  Row row = counted_row();
+  row.counters->exact.erase(kStoreSectors);
+  const Derived d = derive(row);
+  EXPECT_TRUE(d.sectors_per_load);
+  EXPECT_FALSE(d.sectors_per_store);
+  EXPECT_FALSE(d.bytes_requested);
+  EXPECT_FALSE(d.roofline_tflops);
+  row.device.memory_bandwidth = 0;
+  EXPECT_FALSE(derive(row).roofline_tflops);
+}
+
+}  // namespace
+}  // namespace ladder
