@@ -78,10 +78,10 @@ std::vector<std::string> own_arguments() {
 }
 
 Target with_cuda(Target target, int ordinal) {
-  if (Status status = cuda_status(cudaSetDevice(ordinal), "cudaSetDevice"); !status)
-    bad_device(status.message());
   auto device = query_device(ordinal);
   if (!device) bad_device(device.status().message());
+  if (Status status = cuda_status(cudaSetDevice(ordinal), "cudaSetDevice"); !status)
+    bad_device(status.message());
   target.cuda = std::move(device).value();
   return target;
 }

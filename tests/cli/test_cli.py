@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line from outside: exit statuses, one-line errors, JSON against docs/schema.md, Ctrl-C."""
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+LADDER = pathlib.Path(sys.argv[1])
+SCHEMA = pathlib.Path(sys.argv[2])
+VIRTUAL = (LADDER.parent.parent / "lib" / "vgpu" / "libcudart.so.13").exists()
+
+
+def ladder(*arguments, **keywords):
+    return subprocess.run([LADDER, *arguments], capture_output=True, text=True, timeout=120, **keywords)
+
+
+def documented():
+    """Section of schema.md -> set of its fields."""
+    sections, name = {}, None
+    for line in SCHEMA.read_text().splitlines():
+        if line.startswith("## "):
+            name = line[3:].strip("`")
+            sections[name] = set()
+        elif name and line.startswith("| `"):
+            sections[name].update(re.findall(r"`([a-z0-9_]+)`", line.split("|")[1]))
+    return sections
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+
+class BadInput(Folder):
+    def rejected(self, *arguments, says):
+        result = ladder(*arguments)
+        self.assertEqual(result.returncode, 2, result)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertTrue(result.stderr.startswith("ladder: "), result.stderr)
+        for text in says:
+            self.assertIn(text, result.stderr)
+
+    def test_names_the_argument_and_the_rule(self):
+        self.rejected("climb", "--kernel", "r99", says=["--kernel", "r99"])
+        self.rejected("climb", "nonsense", says=["--kernel", "nonsense"])
+        self.rejected("climb", "--device", "gpu", says=["--device", "'gpu'", "cuda:N"])
+        self.rejected("climb", "--device", "cuda:x", says=["--device", "cuda:x"])
+        self.rejected("climb", "--device", "cuda:-1", says=["--device"])
+        self.rejected("climb", "--device", "cuda:99", says=["--device", "99"])
+        self.rejected("climb", "--device", "virtual:abacus", says=["--device"])
+        self.rejected("climb", "--shape", "12x", says=["--shape", "12x"])
+        self.rejected("climb", "--shape", "axbxc", says=["--shape", "axbxc"])
+        self.rejected("climb", "--shape", "", says=["--shape"])
+        self.rejected("climb", "--shape=-4x4x4", says=["--shape", "-4"])
+        self.rejected("climb", "--shape", "-4x4x4", says=["--shape"])
+        self.rejected("climb", "--shape", "99999999999999999999x1x1", says=["--shape"])
+        self.rejected("climb", "--battery", "slow", says=["--battery", "slow"])
+        self.rejected("climb", "--seed", "x", says=["--seed"])
+        self.rejected("climb", "--budget", "0", says=["--budget"])
+        self.rejected("verify", "--no-battery", "--device", "cpu", says=["--no-battery"])
+        self.rejected("climb", "--fast", says=["--fast"])
+        self.rejected("jump", says=["jump"])
+        self.rejected(says=["subcommand"])
+
+    def test_a_problem_larger_than_memory(self):
+        self.rejected("climb", "--device", "cpu", "--shape", "2000000x2000000x4", says=["--shape", "memory", "GiB"])
+        self.rejected("verify", "--device", "cpu", "--shape", "4000000000x4000000000x1", says=["--shape"])
+
+    def test_an_unwritable_file(self):
+        self.rejected("climb", "--json", "/no/such/folder/rows.json", says=["--json", "/no/such/folder"])
+        self.rejected("climb", "--json", self.folder.name, says=["--json", "folder"])
+        self.rejected("verify", "--json", "/dev/full", says=["--json", "regular file"])
+
+    def test_report(self):
+        self.rejected("report", self.path("none.json"), says=["none.json", "No such file"])
+        pathlib.Path(self.path("bad.json")).write_text("{}")
+        self.rejected("report", self.path("bad.json"), says=["bad.json", "not a file of rows"])
+        self.rejected("report", self.path("bad.json"), "--marker", "x", says=["--into"])
+        self.rejected("report", says=["files"])
+
+
+class Information(Folder):
+    def test_list(self):
+        table = ladder("list")
+        self.assertEqual(table.returncode, 0)
+        kernels = json.loads(ladder("list", "--json").stdout)
+        self.assertEqual(len(kernels) + 1, len(table.stdout.splitlines()))
+        for kernel in kernels:
+            self.assertIn(kernel["id"], table.stdout)
+        self.assertIn("h01_naive", [k["rung"] for k in kernels])
+
+    def test_doctor(self):
+        result = ladder("doctor")
+        self.assertEqual(result.returncode, 0, result)
+        for word in ("CPU", "memory", "nvcc", "CUDA runtime", "GPU", "NVML", "virtual GPU", "cuBLAS", "OpenBLAS"):
+            self.assertIn(word, result.stdout)
+
+    def test_version_and_help(self):
+        self.assertRegex(ladder("--version").stdout, r"^ladder \d+\.\d+\.\d+\n$")
+        for verb in ("climb", "verify", "list", "report", "doctor"):
+            result = ladder(verb, "--help")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("Examples:", result.stdout)
+
+
+class Rows(Folder):
+    def check(self, record, section, fields):
+        self.assertEqual(set(record), fields[section], section)
+
+    def check_document(self, document):
+        fields = documented()
+        self.check(document, "File", fields)
+        self.assertEqual((document["schema"], document["version"]), ("ladder-rows", 1))
+        self.check(document["environment"], "environment", fields)
+        self.check(document["environment"]["device"], "device", fields)
+        for row in document["rows"]:
+            self.check(row, "rows[]", fields)
+            self.check(row["problem"], "problem", fields)
+            self.check(row["device"], "device", fields)
+            self.check(row["verdict"], "verdict", fields)
+            self.check(row["derived"], "derived", fields)
+            for case in row["verdict"]["cases"]:
+                self.check(case, "verdict.cases[]", fields)
+            if row["errors"]:
+                self.check(row["errors"], "errors", fields)
+            for timing in filter(None, (row["timing"], (row["baseline"] or {}).get("timing"))):
+                self.check(timing, "timing", fields)
+                self.check(timing["ms"], "timing.ms", fields)
+                self.assertEqual(timing["ms"]["n"], len(timing["samples_ms"]))
+                for reading in timing["telemetry"]:
+                    self.check(reading, "timing.telemetry[]", fields)
+            if row["baseline"]:
+                self.check(row["baseline"], "baseline", fields)
+            if row["counters"]:
+                self.check(row["counters"], "counters", fields)
+                for launch in row["counters"]["launches"]:
+                    self.check(launch, "counters.launches[]", fields)
+
+    def test_host_climb(self):
+        path = self.path("rows.json")
+        result = ladder("climb", "--device", "cpu", "--shape", "33x34x35", "--shape", "64", "--budget", "0.05",
+                        "--json", path)
+        self.assertEqual(result.returncode, 0, result)
+        self.assertNotIn("\x1b", result.stdout)
+        self.assertNotIn("\r", result.stdout + result.stderr)
+        document = json.loads(pathlib.Path(path).read_text())
+        self.check_document(document)
+        self.assertGreaterEqual(len(document["rows"]), 2)
+        for row in document["rows"]:
+            self.assertEqual(row["verdict"]["outcome"], "passed")
+            self.assertGreater(row["derived"]["tflops"], 0)
+            self.assertIn(row["kernel"], result.stdout)
+        self.assertEqual(os.listdir(self.folder.name), ["rows.json"])
+
+        readme, picture = self.path("README.md"), self.path("climb.svg")
+        pathlib.Path(readme).write_text("a\n<!-- ladder:rungs -->\n<!-- /ladder:rungs -->\nz\n")
+        result = ladder("report", path, "--markdown", "--into", readme, "--marker", "rungs", "--svg", picture)
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result)
+        text = pathlib.Path(readme).read_text()
+        self.assertIn("| h01_naive |", text)
+        self.assertTrue(text.startswith("a\n") and text.endswith("\nz\n"))
+        self.assertTrue(pathlib.Path(picture).read_text().startswith("<svg"))
+        result = ladder("report", path, "--into", readme, "--marker", "other")
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(pathlib.Path(readme).read_text(), text)
+
+    def test_host_verify(self):
+        path = self.path("rows.json")
+        result = ladder("verify", "h01", "--device", "cpu", "--shape", "50x60x70", "--json", path)
+        self.assertEqual(result.returncode, 0, result)
+        self.assertRegex(result.stdout, r"h01_naive +passed")
+        document = json.loads(pathlib.Path(path).read_text())
+        self.check_document(document)
+        self.assertIn("shape, 50x60x70, scaled", [c["name"] for c in document["rows"][0]["verdict"]["cases"]])
+
+    def test_nothing_verified_is_no_success(self):
+        result = ladder("climb", "r01", "--device", "cpu")
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("refused", result.stdout)
+
+    @unittest.skipUnless(VIRTUAL, "built without the virtual GPU")
+    def test_virtual_climb(self):
+        path = self.path("rows.json")
+        result = ladder("climb", "r01", "r03", "cublas", "--device", "virtual:h200", "--shape", "40x48x36", "--json",
+                        path)
+        self.assertEqual(result.returncode, 0, result)
+        document = json.loads(pathlib.Path(path).read_text())
+        self.check_document(document)
+        rungs = [row for row in document["rows"] if row["role"] == "rung"]
+        self.assertEqual(len(rungs), 3)
+        for row in rungs:
+            self.assertEqual(row["verdict"]["outcome"], "passed", row["verdict"]["reason"])
+            self.assertTrue(row["device"]["virtual"])
+            self.assertIsNone(row["timing"])
+            self.assertIsNone(row["derived"]["tflops"])
+            for field in ("sectors_per_load_request", "bytes_requested_over_least", "flop_per_byte", "roofline_tflops"):
+                self.assertGreater(row["derived"][field], 0, field)
+        for row in document["rows"]:
+            if row["role"] == "baseline":
+                self.assertEqual(row["verdict"]["outcome"], "refused")
+                self.assertEqual(row["note"], "not run: cuBLAS is not executed on the virtual GPU")
+
+    @unittest.skipUnless(VIRTUAL, "built without the virtual GPU")
+    def test_a_problem_larger_than_the_virtual_gpu(self):
+        result = ladder("climb", "--device", "virtual:h200", "--shape", "300000x300000x8")
+        self.assertEqual(result.returncode, 2, result)
+        self.assertEqual(result.stderr.count("\n"), 1)
+        self.assertIn("--shape", result.stderr)
+
+
+class Interrupt(Folder):
+    def test_leaves_the_rows_finished_so_far(self):
+        path = self.path("rows.json")
+        shapes = [word for size in range(40, 80) for word in ("--shape", str(size))]
+        process = subprocess.Popen([LADDER, "climb", "h01", "--device", "cpu", "--json", path, *shapes],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        lines = []
+        while not any("passed" in line for line in lines):
+            lines.append(process.stdout.readline())
+            self.assertNotEqual(lines[-1], "", process.stderr)
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, errors)
+        printed = "".join(lines) + rest
+        rows = json.loads(pathlib.Path(path).read_text())["rows"]
+        self.assertGreaterEqual(len(rows), 1)
+        self.assertLess(len(rows), 40)
+        self.assertEqual(printed.count(" passed "), len(rows))
+        self.assertIn(f"interrupted: {len(rows)} row", printed)
+
+
+class OnATerminal(unittest.TestCase):
+    def run_on_terminal(self, **environment):
+        controller, terminal = pty.openpty()
+        process = subprocess.Popen([LADDER, "climb", "h01", "--device", "cpu", "--shape", "48", "--budget", "0.05"],
+                                   stdout=terminal, stderr=terminal, env={**os.environ, "TERM": "xterm", **environment})
+        os.close(terminal)
+        text = b""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                piece = os.read(controller, 65536)
+            except OSError:  # the other end is closed
+                break
+            text += piece
+        os.close(controller)
+        self.assertEqual(process.wait(timeout=60), 0)
+        return text.decode()
+
+    def test_shows_progress_and_colour(self):
+        text = self.run_on_terminal(NO_COLOR="")
+        self.assertIn("\r\x1b[Kh01_naive: verifying", text)
+        self.assertIn("\x1b[32mpassed", text)
+
+    def test_respects_no_color(self):
+        text = self.run_on_terminal(NO_COLOR="1")
+        self.assertNotIn("\x1b[32m", text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
