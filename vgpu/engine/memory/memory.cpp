@@ -20,6 +20,7 @@ namespace vgpu {
 namespace {
 
 constexpr std::size_t kMaxRedZone = std::size_t{1} << 20;
+constexpr std::size_t kMaxResidentFreed = std::size_t{64} << 10;  // larger freed blocks return their pages
 constexpr std::size_t kQuarantineBlocks = 4096;
 constexpr std::uint64_t kNearby = std::uint64_t{16} << 20;  // farther than this, a neighbour explains nothing
 constexpr std::uint64_t kNullPage = 4096;
@@ -32,6 +33,16 @@ std::size_t round_up(std::size_t bytes) {
 // matrix's end by some rows does not land in the next one.
 std::size_t footprint(std::size_t bytes) {
   return round_up(bytes) + round_up(std::clamp(bytes / 8, Memory::kMinRedZone, kMaxRedZone));
+}
+
+// Makes [begin, end) read as zero, by giving its whole pages back to the host.
+void clear(std::uint64_t begin, std::uint64_t end) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t first = std::min((begin + page - 1) / page * page, end);
+  const std::uint64_t last = std::max(end / page * page, first);
+  std::memset(reinterpret_cast<void*>(begin), 0, first - begin);
+  madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  std::memset(reinterpret_cast<void*>(last), 0, end - last);
 }
 
 std::string hexadecimal(std::uint64_t value) {
@@ -75,6 +86,7 @@ struct Memory::Impl {
   char* arena = nullptr;
   std::size_t arena_bytes = 0;
   std::map<std::uint64_t, Allocation> blocks;    // live and in quarantine, by begin
+  std::map<std::uint64_t, Allocation> adopted;   // host memory, outside the arena
   std::map<std::uint64_t, std::uint64_t> holes;  // free ranges: begin to size
   std::uint64_t never_used = 0;                  // from here on no block has ever been
   std::deque<std::uint64_t> quarantine;          // begins, oldest first
@@ -124,8 +136,12 @@ void Memory::Impl::evict() {
 const AllocationMap& Memory::Impl::current() const {
   if (!map) {
     std::vector<Allocation> sorted;
-    sorted.reserve(blocks.size());
+    sorted.reserve(blocks.size() + adopted.size());
+    // All blocks lie in the arena, all adopted memory outside.
+    const auto split = blocks.empty() ? adopted.end() : adopted.lower_bound(blocks.begin()->first);
+    for (auto block = adopted.begin(); block != split; ++block) sorted.push_back(block->second);
     for (const auto& [begin, block] : blocks) sorted.push_back(block);
+    for (auto block = split; block != adopted.end(); ++block) sorted.push_back(block->second);
     map = std::make_shared<const AllocationMap>(std::move(sorted));
   }
   return *map;
@@ -171,12 +187,7 @@ void* Memory::allocate(std::size_t bytes, std::string name) {
   if (bytes <= kFillLimit) {
     std::memset(pointer, kFill, bytes);
   } else if (begin < impl_->never_used) {
-    // Large blocks read as zero, also where one was before; whole pages are given back rather than written.
-    const std::uint64_t page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    const std::uint64_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
-    std::memset(pointer, 0, first - begin);
-    madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-    std::memset(reinterpret_cast<void*>(last), 0, begin + bytes - last);
+    clear(begin, begin + bytes);
   }
   impl_->never_used = std::max(impl_->never_used, begin + taken);
   return pointer;
@@ -191,6 +202,7 @@ bool Memory::free(void* pointer) {
   block.freed = true;
   impl_->map.reset();
   impl_->allocated -= bytes;
+  if (bytes >= kMaxResidentFreed) clear(block.begin, block.end);
   impl_->quarantine.push_back(block.begin);
   impl_->quarantine_bytes += bytes;
   while (impl_->quarantine.size() > 1 &&
@@ -198,6 +210,25 @@ bool Memory::free(void* pointer) {
     impl_->evict();
   }
   return true;
+}
+
+bool Memory::adopt(void* pointer, std::size_t bytes, std::string name) {
+  const auto begin = reinterpret_cast<std::uint64_t>(pointer), end = begin + bytes;
+  const std::lock_guard lock(impl_->mutex);
+  const auto arena = reinterpret_cast<std::uint64_t>(impl_->arena);
+  if (bytes == 0 || end < begin || (begin < arena + impl_->arena_bytes && arena < end)) return false;
+  const auto next = impl_->adopted.lower_bound(begin);
+  if (next != impl_->adopted.end() && next->second.begin < end) return false;
+  if (next != impl_->adopted.begin() && std::prev(next)->second.end > begin) return false;
+  impl_->map.reset();
+  impl_->adopted.emplace(begin, Allocation{begin, end, std::move(name), false});
+  return true;
+}
+
+bool Memory::disown(void* pointer) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->map.reset();
+  return impl_->adopted.erase(reinterpret_cast<std::uint64_t>(pointer)) != 0;
 }
 
 bool Memory::contains(const void* pointer, std::size_t bytes) const {

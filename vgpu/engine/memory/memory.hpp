@@ -51,6 +51,9 @@ class Memory {
   // been freed after it, so that a use after free is found; it does not count against the capacity.
   void* allocate(std::size_t bytes, std::string name = "");
   bool free(void* pointer);                                     // false: not the start of a live allocation
+  // Lets kernels use host memory where it lies, until it is disowned. False: it shares bytes with a block.
+  bool adopt(void* pointer, std::size_t bytes, std::string name);
+  bool disown(void* pointer);                                   // false: not the start of adopted memory
   bool contains(const void* pointer, std::size_t bytes) const;  // wholly inside one live allocation
   // Live or freed, the one that covers it; null if none. Valid until the next allocate or free.
   const Allocation* find(std::uint64_t address) const;
