@@ -26,8 +26,6 @@ void check_range(Runtime& runtime, const char* function, const char* what, const
                  std::size_t bytes, bool required) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (runtime.memory.contains(pointer, bytes)) return;
-  const Block* registered = runtime.pointers.covering(pointer);
-  if (registered != nullptr && registered->origin == Origin::kRegisteredHost) return;
   if (!required && runtime.memory.find(address) == nullptr) return;
   throw Failure{cudaErrorInvalidValue,
                 fmt::format("{}: {} of {} bytes at {:#x} is not device memory: {}", function, what, bytes,

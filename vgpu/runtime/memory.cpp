@@ -107,11 +107,34 @@ cudaError_t cudaFreeHost(void* pointer) {
   return call([&](Runtime& runtime) { return release(runtime, pointer, true); });
 }
 
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
+  return call([&](Runtime& runtime) {
+    constexpr unsigned kKnown = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterIoMemory |
+                                cudaHostRegisterReadOnly;
+    if (pointer == nullptr || bytes == 0 || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
+    if (!runtime.memory.adopt(pointer, bytes, "registered host memory")) {
+      return cudaErrorHostMemoryAlreadyRegistered;
+    }
+    runtime.pointers.add(pointer, bytes, Origin::kRegisteredHost, flags);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+  return call([&](Runtime& runtime) {
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    if (!runtime.memory.disown(pointer)) return cudaErrorHostMemoryNotRegistered;
+    runtime.pointers.remove(pointer);
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
   return call([&](Runtime& runtime) {
     const Block* block = runtime.pointers.covering(pointer);
-    if (flags == nullptr || block == nullptr || block->origin != Origin::kPinnedHost)
-      return cudaErrorInvalidValue;
+    const bool host =
+        block != nullptr && block->origin != Origin::kDevice && block->origin != Origin::kManaged;
+    if (flags == nullptr || !host) return cudaErrorInvalidValue;
     *flags = block->flags;
     return cudaSuccess;
   });
