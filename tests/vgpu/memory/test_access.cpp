@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Access counting: against references that restate the rules as sets, and against values known from hardware.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "engine/memory/access.hpp"
+
+namespace vgpu {
+namespace {
+
+constexpr std::uint32_t kAll = 0xffffffffu;
+template <class Address>
+using Lanes = std::array<Address, kWarpSize>;
+
+// std::mt19937, but of 32 bits where that has 64.
+struct Random {
+  using result_type = std::uint32_t;
+  explicit Random(std::uint32_t seed) : engine(seed) {}
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return 0xffffffffu; }
+  result_type operator()() { return static_cast<result_type>(engine()); }
+  std::mt19937 engine;
+};
+
+bool is_active(std::uint32_t mask, int lane) { return (mask >> lane & 1) != 0; }
+
+std::uint32_t reference_sectors(const Lanes<std::uint64_t>& lanes, std::uint32_t mask, std::uint32_t bytes) {
+  std::set<std::uint64_t> sectors;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    if (!is_active(mask, lane)) continue;
+    for (std::uint32_t b = 0; b < bytes; ++b) sectors.insert((lanes[lane] + b) / 32);
+  }
+  return static_cast<std::uint32_t>(sectors.size());
+}
+
+std::uint32_t reference_wavefronts(const Lanes<std::uint32_t>& lanes, std::uint32_t mask, std::uint32_t bytes,
+                                   bool is_load) {
+  int group = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+  if (is_load && bytes > 4) {
+    for (int distance : {1, 2}) {
+      bool same = true;
+      for (int lane = 0; lane < kWarpSize; ++lane) {
+        const int other = lane ^ distance;
+        if (is_active(mask, lane) && is_active(mask, other)) same = same && lanes[lane] == lanes[other];
+      }
+      if (same) {
+        group *= 2;
+        break;
+      }
+    }
+  }
+  std::size_t wavefronts = 0;
+  for (int first = 0; first < kWarpSize; first += group) {
+    std::map<std::uint32_t, std::set<std::uint32_t>> words;  // by bank
+    for (int lane = first; lane < first + group; ++lane) {
+      if (!is_active(mask, lane)) continue;
+      for (std::uint32_t b = 0; b < bytes; ++b) {
+        const std::uint32_t word = (lanes[lane] + b) / 4;
+        words[word % 32].insert(word);
+      }
+    }
+    std::size_t busiest = 0;
+    for (const auto& [bank, distinct] : words) busiest = std::max(busiest, distinct.size());
+    wavefronts += busiest;
+  }
+  return static_cast<std::uint32_t>(wavefronts);
+}
+
+template <class Address>
+Lanes<Address> strided(Address base, Address stride) {
+  Lanes<Address> lanes;
+  for (int i = 0; i < kWarpSize; ++i) lanes[i] = base + static_cast<Address>(i) * stride;
+  return lanes;
+}
+
+// Patterns of the kind kernels have, and noise: strides, two-dimensional tiles, exclusive-or swizzles,
+// permutations.
+template <class Address>
+Lanes<Address> random_pattern(Random& random, std::uint32_t bytes, Address limit) {
+  Lanes<Address> lanes;
+  const Address base = random() % (limit / 2) / bytes * bytes;
+  const Address unit = bytes;
+  switch (random() % 6) {
+    case 0:
+      lanes = strided<Address>(base, unit * (random() % 40));
+      break;
+    case 1: {
+      const std::uint32_t width = 1u << random() % 6;
+      const Address across = random() % 3, down = random() % 130;
+      for (std::uint32_t i = 0; i < kWarpSize; ++i) {
+        lanes[i] = base + unit * (i % width * across + i / width * down);
+      }
+      break;
+    }
+    case 2: {
+      const std::uint32_t key = random() % 32;
+      for (std::uint32_t i = 0; i < kWarpSize; ++i) lanes[i] = base + unit * (i ^ key);
+      break;
+    }
+    case 3: {
+      const std::uint32_t shift = random() % 5;
+      for (std::uint32_t i = 0; i < kWarpSize; ++i) lanes[i] = base + unit * (i >> shift);
+      break;
+    }
+    case 4:
+      lanes = strided<Address>(base, unit);
+      std::shuffle(lanes.begin(), lanes.end(), random);
+      break;
+    default:
+      for (Address& a : lanes) a = random() % limit / bytes * bytes;
+  }
+  return lanes;
+}
+
+std::uint32_t random_mask(Random& random) {
+  switch (random() % 4) {
+    case 0:
+      return kAll;
+    case 1:
+      return kAll >> random() % 32;
+    case 2:
+      return 1u << random() % 32;
+    default:
+      return random();
+  }
+}
+
+constexpr std::uint32_t kSizes[] = {1, 2, 4, 8, 16};
+
+TEST(GlobalSectors, AgreeWithTheReference) {
+  Random random(1);
+  for (int n = 0; n < 20000; ++n) {
+    const std::uint32_t bytes = kSizes[random() % 5], mask = random_mask(random);
+    const auto lanes = random_pattern<std::uint64_t>(random, bytes, 1 << 16);
+    ASSERT_EQ(global_sectors(lanes.data(), mask, bytes), reference_sectors(lanes, mask, bytes)) << n;
+  }
+}
+
+TEST(SharedWavefronts, AgreeWithTheReference) {
+  Random random(2);
+  for (int n = 0; n < 20000; ++n) {
+    const std::uint32_t bytes = kSizes[random() % 5], mask = random_mask(random);
+    const auto lanes = random_pattern<std::uint32_t>(random, bytes, 1 << 14);
+    ASSERT_EQ(shared_load_wavefronts(lanes.data(), mask, bytes),
+              reference_wavefronts(lanes, mask, bytes, true))
+        << n;
+    ASSERT_EQ(shared_store_wavefronts(lanes.data(), mask, bytes),
+              reference_wavefronts(lanes, mask, bytes, false))
+        << n;
+  }
+}
+
+TEST(GlobalSectors, KnownPatterns) {
+  for (std::uint32_t bytes : kSizes) {
+    const auto consecutive = strided<std::uint64_t>(512, bytes);
+    EXPECT_EQ(global_sectors(consecutive.data(), kAll, bytes), bytes);  // 32 * bytes / 32
+    const auto uniform = strided<std::uint64_t>(512, 0);
+    EXPECT_EQ(global_sectors(uniform.data(), kAll, bytes), 1u);
+    const auto column = strided<std::uint64_t>(512, 4096);
+    EXPECT_EQ(global_sectors(column.data(), kAll, bytes), 32u);
+    EXPECT_EQ(global_sectors(column.data(), 0, bytes), 0u);
+    EXPECT_EQ(global_sectors(column.data(), 0x80000001u, bytes), 2u);
+  }
+  const auto shifted = strided<std::uint64_t>(516, 4);
+  EXPECT_EQ(global_sectors(shifted.data(), kAll, 4), 5u);
+}
+
+TEST(SharedWavefronts, KnownPatterns) {
+  const auto load = [](const Lanes<std::uint32_t>& l, std::uint32_t bytes) {
+    return shared_load_wavefronts(l.data(), kAll, bytes);
+  };
+  const auto store = [](const Lanes<std::uint32_t>& l, std::uint32_t bytes) {
+    return shared_store_wavefronts(l.data(), kAll, bytes);
+  };
+  EXPECT_EQ(load(strided<std::uint32_t>(0, 4), 4), 1u);
+  EXPECT_EQ(load(strided<std::uint32_t>(0, 8), 4), 2u);     // even banks only
+  EXPECT_EQ(load(strided<std::uint32_t>(0, 128), 4), 32u);  // one bank
+  EXPECT_EQ(load(strided<std::uint32_t>(0, 132), 4), 1u);   // padded column
+  EXPECT_EQ(load(strided<std::uint32_t>(0, 0), 4), 1u);     // broadcast
+  EXPECT_EQ(load(strided<std::uint32_t>(3, 1), 1), 1u);     // bytes of nine words
+  EXPECT_EQ(load(strided<std::uint32_t>(0, 8), 8), 2u);
+  EXPECT_EQ(load(strided<std::uint32_t>(0, 16), 16), 4u);
+  EXPECT_EQ(store(strided<std::uint32_t>(0, 8), 8), 2u);
+  EXPECT_EQ(store(strided<std::uint32_t>(0, 16), 16), 4u);
+  // The rule of pairs: a broadcast of 8 bytes takes one wavefront, of 16 bytes two; stores know no pairs.
+  EXPECT_EQ(load(strided<std::uint32_t>(64, 0), 8), 1u);
+  EXPECT_EQ(load(strided<std::uint32_t>(64, 0), 16), 2u);
+  EXPECT_EQ(store(strided<std::uint32_t>(64, 0), 8), 2u);
+  EXPECT_EQ(store(strided<std::uint32_t>(64, 0), 16), 4u);
+}
+
+// A warp that reads its operands as an outer product: rows for half of the lanes' bits, columns for the
+// others. The map of bits decides between two and four wavefronts.
+TEST(SharedWavefronts, OuterProductLaneMaps) {
+  Lanes<std::uint32_t> low_bits, high_bits, interleaved;
+  for (std::uint32_t i = 0; i < kWarpSize; ++i) {
+    low_bits[i] = 16 * (i % 8);                       // n and n^8 agree, n and n^1 do not
+    high_bits[i] = 16 * (i / 4);                      // n, n^1 and n^2 agree
+    interleaved[i] = 16 * ((i & 1) | (i >> 3 << 1));  // n and n^2 agree
+  }
+  EXPECT_EQ(shared_load_wavefronts(low_bits.data(), kAll, 16), 4u);
+  EXPECT_EQ(shared_load_wavefronts(high_bits.data(), kAll, 16), 2u);
+  EXPECT_EQ(shared_load_wavefronts(interleaved.data(), kAll, 16), 2u);
+}
+
+// Shared loads of a published ladder's kernels at 256^3, whose wavefronts ncu counted on an H200. One block's
+// k-step of 128 x 128 x 8 tiles with 8 x 8 outputs a thread in a 16 x 16 grid of threads: the column
+// operand's 4 consecutive floats at (tid % 16) * 8, the row operand's at (tid / 16) * 8.
+TEST(SharedWavefronts, WholeBlockOfAPublishedKernel) {
+  std::uint32_t wavefronts = 0;
+  for (std::uint32_t warp = 0; warp < 8; ++warp) {
+    for (std::uint32_t half = 0; half < 2; ++half) {
+      Lanes<std::uint32_t> row, column;
+      for (std::uint32_t i = 0; i < kWarpSize; ++i) {
+        const std::uint32_t tid = warp * 32 + i;
+        row[i] = 4 * (tid / 16 * 8 + half * 4);
+        column[i] = 4 * (tid % 16 * 8 + half * 4);
+      }
+      wavefronts +=
+          shared_load_wavefronts(row.data(), kAll, 16) + shared_load_wavefronts(column.data(), kAll, 16);
+    }
+  }
+  // 4 blocks, 32 tiles of 8 steps: the kernel's 163,840 wavefronts.
+  EXPECT_EQ(wavefronts * 4 * 32 * 8, 163840u);
+}
+
+template <class Memo, class Address, class Count>
+void expect_memo_is_transparent(Count count, Address limit) {
+  Random random(3);
+  for (std::uint32_t bytes : kSizes) {
+    Memo memo;
+    std::vector<std::pair<Lanes<Address>, std::uint32_t>> patterns;
+    for (int n = 0; n < 7; ++n)
+      patterns.emplace_back(random_pattern<Address>(random, bytes, limit), random_mask(random));
+    for (int n = 0; n < 5000; ++n) {
+      auto [lanes, mask] = patterns[random() % (n % 2 == 0 ? 3 : patterns.size())];
+      const Address shift = random() % limit / bytes * bytes;
+      for (int i = 0; i < kWarpSize; ++i) {
+        lanes[i] += shift;
+        if (!is_active(mask, i)) lanes[i] = random();  // never looked at
+      }
+      ASSERT_EQ(memo(count, lanes.data(), mask, bytes), count(lanes.data(), mask, bytes))
+          << bytes << ' ' << n;
+    }
+  }
+}
+
+TEST(AccessMemo, NeverChangesACount) {
+  expect_memo_is_transparent<GlobalMemo, std::uint64_t>(global_sectors, 1 << 16);
+  expect_memo_is_transparent<SharedMemo, std::uint32_t>(shared_load_wavefronts, 1 << 14);
+  expect_memo_is_transparent<SharedMemo, std::uint32_t>(shared_store_wavefronts, 1 << 14);
+}
+
+TEST(AccessMemo, CountsAPatternOnce) {
+  int calls = 0;
+  const auto count = [&calls](const std::uint64_t* lanes, std::uint32_t mask, std::uint32_t bytes) {
+    ++calls;
+    return global_sectors(lanes, mask, bytes);
+  };
+  GlobalMemo memo;
+  for (std::uint64_t n = 0; n < 1000; ++n) {
+    const auto lanes = strided<std::uint64_t>(4096 * n, 4);
+    EXPECT_EQ(memo(count, lanes.data(), kAll, 4), 4u);
+  }
+  EXPECT_EQ(calls, 1);
+  for (std::uint64_t n = 0; n < 1000; ++n) {  // one per place within a sector
+    const auto lanes = strided<std::uint64_t>(4 * n, 4);
+    EXPECT_EQ(memo(count, lanes.data(), kAll, 4), n % 8 == 0 ? 4u : 5u);
+  }
+  EXPECT_EQ(calls, 8);
+}
+
+}  // namespace
+}  // namespace vgpu

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory: contents, red zones, quarantine, descriptions, lookups.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "engine/memory/memory.hpp"
+
+namespace vgpu {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kGiB = std::size_t{1} << 30;
+
+std::uint64_t address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+TEST(Memory, BlocksAreAlignedAndFilled) {
+  Memory memory(kMiB);
+  for (std::size_t bytes : {1, 511, 512, 513, 10000}) {
+    const auto* block = static_cast<const unsigned char*>(memory.allocate(bytes));
+    ASSERT_NE(block, nullptr);
+    EXPECT_EQ(address(block) % Memory::kAlignment, 0u);
+    EXPECT_EQ(std::count(block, block + bytes, Memory::kFill), static_cast<std::ptrdiff_t>(bytes));
+  }
+  EXPECT_EQ(memory.allocated_bytes(), 1u + 511 + 512 + 513 + 10000);
+}
+
+TEST(Memory, ReusedBlocksAreFilledAgain) {
+  Memory memory(512 * kMiB);
+  void* first = memory.allocate(4096);
+  std::memset(first, 1, 4096);
+  memory.free(first);
+  memory.free(memory.allocate(Memory::kQuarantineBytes));  // pushes the first one out
+  const auto* again = static_cast<const unsigned char*>(memory.allocate(4096));
+  ASSERT_EQ(again, first);
+  EXPECT_EQ(std::count(again, again + 4096, Memory::kFill), 4096);
+}
+
+TEST(Memory, CapacityIsExactAndComesBack) {
+  Memory memory(1000);
+  EXPECT_EQ(memory.allocate(1001), nullptr);
+  EXPECT_EQ(memory.allocate(0), nullptr);
+  void* block = memory.allocate(1000);
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(memory.allocate(1), nullptr);
+  EXPECT_TRUE(memory.free(block));
+  EXPECT_EQ(memory.allocated_bytes(), 0u);
+  EXPECT_NE(memory.allocate(1000), nullptr);
+}
+
+TEST(Memory, OnlyStartsOfLiveBlocksAreFreed) {
+  Memory memory(kMiB);
+  char* block = static_cast<char*>(memory.allocate(100));
+  EXPECT_FALSE(memory.free(block + 1));
+  EXPECT_FALSE(memory.free(nullptr));
+  EXPECT_TRUE(memory.free(block));
+  EXPECT_FALSE(memory.free(block));
+}
+
+TEST(Memory, ADeviceFarLargerThanTheHostCostsNothing) {
+  Memory memory(141 * kGiB);
+  auto* block = static_cast<unsigned char*>(memory.allocate(100 * kGiB));
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(block[0], 0);  // too large to fill
+  EXPECT_EQ(block[100 * kGiB - 1], 0);
+  EXPECT_NE(memory.allocate(41 * kGiB), nullptr);
+  EXPECT_EQ(memory.allocate(1), nullptr);
+}
+
+TEST(Memory, LargeBlocksReadAsZeroAlsoWhenReused) {
+  Memory memory(2 * kGiB);
+  constexpr std::size_t kBytes = Memory::kFillLimit + 100;
+  auto* block = static_cast<unsigned char*>(memory.allocate(kBytes));
+  block[0] = block[5000] = block[kBytes - 1] = 7;
+  memory.free(block);
+  memory.free(memory.allocate(512));  // pushes it out of the quarantine
+  auto* again = static_cast<unsigned char*>(memory.allocate(kBytes));
+  ASSERT_EQ(again, block);
+  EXPECT_EQ(again[0] | again[5000] | again[kBytes - 1], 0);
+}
+
+TEST(Memory, FreedBlocksHoldNoHostMemory) {
+  Memory memory(2 * kGiB);
+  auto* block = static_cast<unsigned char*>(memory.allocate(8 * kMiB));
+  memory.free(block);
+  unsigned char resident[8 * kMiB / 4096];
+  const std::uint64_t page = (address(block) + 4095) / 4096 * 4096;
+  ASSERT_EQ(mincore(reinterpret_cast<void*>(page), 8 * kMiB - 4096, resident), 0);
+  EXPECT_EQ(std::count_if(resident, std::end(resident) - 1, [](unsigned char r) { return (r & 1) != 0; }), 0);
+}
+
+TEST(Memory, MoreThanTheAddressSpaceIsAnError) { EXPECT_THROW(Memory(~std::size_t{0}), std::system_error); }
+
+TEST(Memory, NeighboursAreApart) {
+  Memory memory(64 * kMiB);
+  std::vector<std::uint64_t> begins;
+  for (int i = 0; i < 100; ++i) begins.push_back(address(memory.allocate(512)));
+  std::sort(begins.begin(), begins.end());
+  for (std::size_t i = 1; i < begins.size(); ++i) {
+    EXPECT_GE(begins[i] - (begins[i - 1] + 512), Memory::kMinRedZone);
+    EXPECT_EQ(memory.find(begins[i] - 1), nullptr);
+    EXPECT_EQ(memory.find(begins[i - 1] + 512), nullptr);
+  }
+}
+
+TEST(Memory, FreedBlocksAreRememberedForAWhile) {
+  Memory memory(2 * kGiB);
+  char* block = static_cast<char*>(memory.allocate(256, "weights"));
+  EXPECT_TRUE(memory.contains(block, 256));
+  EXPECT_FALSE(memory.contains(block, 257));
+  EXPECT_FALSE(memory.contains(block + 1, 256));
+  memory.free(block);
+  EXPECT_FALSE(memory.contains(block, 1));
+  const Allocation* found = memory.find(address(block) + 255);
+  ASSERT_NE(found, nullptr);
+  EXPECT_TRUE(found->freed);
+  EXPECT_NE(memory.allocate(256), block);
+  memory.free(memory.allocate(Memory::kQuarantineBytes));
+  EXPECT_EQ(memory.find(address(block)), nullptr);
+}
+
+TEST(Memory, QuarantineNeverStarvesTheDevice) {
+  Memory memory(200 * kMiB);
+  for (int i = 0; i < 20; ++i) {
+    void* block = memory.allocate(199 * kMiB);
+    ASSERT_NE(block, nullptr) << i;
+    memory.free(block);
+  }
+}
+
+TEST(Memory, DescribesAddresses) {
+  Memory memory(64 * kMiB);
+  char* a = static_cast<char*>(memory.allocate(1024));
+  char* b = static_cast<char*>(memory.allocate(100, "table"));
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address(a)));
+  EXPECT_EQ(memory.describe(address(a) + 1028),
+            std::string("4 bytes past the end of the 1024-byte allocation at ") + text);
+  EXPECT_EQ(memory.describe(address(a) + 1024),
+            std::string("0 bytes past the end of the 1024-byte allocation at ") + text);
+  EXPECT_EQ(memory.describe(address(a) + 4), std::string("4 bytes into the 1024-byte allocation at ") + text);
+  EXPECT_EQ(memory.describe(address(a) - 1),
+            std::string("1 byte before the 1024-byte allocation at ") + text);
+  memory.free(a);
+  EXPECT_EQ(memory.describe(address(a)),
+            std::string("0 bytes into the freed 1024-byte allocation at ") + text);
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address(b)));
+  EXPECT_EQ(memory.describe(address(b) - 8),
+            std::string("8 bytes before the 100-byte variable 'table' at ") + text);
+  EXPECT_EQ(memory.describe(0x10), "a null pointer (0x10)");
+  EXPECT_EQ(memory.describe(0x123450000), "0x123450000, which is no device memory");
+}
+
+// Random allocating and freeing against a list of what must be live.
+TEST(Memory, AgreesWithAPlainList) {
+  struct Block {
+    std::uint64_t begin, bytes;
+  };
+  Memory memory(8 * kMiB);
+  std::mt19937 random(1);
+  std::vector<Block> live;
+  std::size_t bytes = 0;
+  for (int step = 0; step < 20000; ++step) {
+    if (live.empty() || random() % 2 == 0) {
+      const std::size_t wanted = 1 + random() % (random() % 8 == 0 ? kMiB : 5000);
+      const auto begin = address(memory.allocate(wanted));
+      ASSERT_EQ(begin == 0, bytes + wanted > 8 * kMiB);
+      if (begin == 0) continue;
+      for (const Block& other : live) {
+        ASSERT_TRUE(begin >= other.begin + other.bytes + Memory::kMinRedZone ||
+                    other.begin >= begin + wanted + Memory::kMinRedZone);
+      }
+      live.push_back({begin, wanted});
+      bytes += wanted;
+    } else {
+      const std::size_t victim = random() % live.size();
+      ASSERT_TRUE(memory.free(reinterpret_cast<void*>(live[victim].begin)));
+      bytes -= live[victim].bytes;
+      live[victim] = live.back();
+      live.pop_back();
+    }
+    ASSERT_EQ(memory.allocated_bytes(), bytes);
+    if (live.empty()) continue;
+    const Block& some = live[random() % live.size()];
+    const Allocation* found = memory.find(some.begin + random() % some.bytes);
+    ASSERT_NE(found, nullptr);
+    ASSERT_FALSE(found->freed);
+    ASSERT_EQ(found->begin, some.begin);
+    ASSERT_EQ(found->end, some.begin + some.bytes);
+  }
+}
+
+TEST(AllocationCursor, FindsWholeAccessesOnly) {
+  Memory memory(64 * kMiB);
+  const std::uint64_t a = address(memory.allocate(1000)), b = address(memory.allocate(64));
+  void* dead = memory.allocate(64);
+  memory.free(dead);
+  AllocationCursor cursor(memory.map());
+  for (int round = 0; round < 2; ++round) {  // the second time from the memory of the first
+    EXPECT_NE(cursor.covering(a, 1000), nullptr);
+    EXPECT_NE(cursor.covering(a + 996, 4), nullptr);
+    EXPECT_EQ(cursor.covering(a + 997, 4), nullptr);
+    EXPECT_EQ(cursor.covering(a - 1, 1), nullptr);
+    EXPECT_EQ(cursor.covering(a, ~std::uint64_t{0}), nullptr);
+    EXPECT_EQ(cursor.covering(~std::uint64_t{0}, 4), nullptr);
+    EXPECT_EQ(cursor.covering(0, 4), nullptr);
+    EXPECT_EQ(cursor.covering(address(dead), 4), nullptr);
+    ASSERT_NE(cursor.covering(b, 64), nullptr);
+    EXPECT_EQ(cursor.covering(b, 64)->begin, b);
+  }
+}
+
+TEST(AllocationCursor, KeepsItsMapWhileMemoryChanges) {
+  Memory memory(64 * kMiB);
+  const std::uint64_t a = address(memory.allocate(1000));
+  AllocationCursor cursor(memory.map());
+  const std::uint64_t b = address(memory.allocate(1000));
+  EXPECT_NE(cursor.covering(a, 4), nullptr);
+  EXPECT_EQ(cursor.covering(b, 4), nullptr);
+}
+
+TEST(Memory, ThreadsLookUpWhileOthersAllocate) {
+  Memory memory(64 * kMiB);
+  const std::uint64_t fixed = address(memory.allocate(4096));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 500; ++i) {
+        if (t % 2 == 0) {
+          AllocationCursor cursor(memory.map());
+          EXPECT_NE(cursor.covering(fixed, 4096), nullptr);
+          EXPECT_TRUE(memory.contains(reinterpret_cast<void*>(fixed), 4096));
+        } else {
+          EXPECT_TRUE(memory.free(memory.allocate(100)));
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(memory.allocated_bytes(), 4096u);
+}
+
+TEST(Memory, HostMemoryCanBeAdopted) {
+  Memory memory(1 << 20);
+  const auto block = reinterpret_cast<std::uint64_t>(memory.allocate(1000));
+  std::vector<char> low(4096), high(4096);
+  ASSERT_TRUE(memory.adopt(low.data(), 4096, "host"));
+  ASSERT_TRUE(memory.adopt(high.data(), 4096, "host"));
+  EXPECT_TRUE(memory.contains(low.data() + 1, 4095));
+  EXPECT_FALSE(memory.contains(low.data() + 1, 4096));
+  EXPECT_TRUE(memory.contains(high.data(), 4096));
+  EXPECT_TRUE(memory.contains(reinterpret_cast<void*>(block), 1000));
+  AllocationCursor cursor(memory.map());
+  EXPECT_NE(cursor.covering(reinterpret_cast<std::uint64_t>(low.data()), 4096), nullptr);
+  EXPECT_NE(cursor.covering(block, 1000), nullptr);
+  EXPECT_EQ(memory.allocated_bytes(), 1000u) << "it is the host's";
+
+  EXPECT_FALSE(memory.adopt(low.data() + 4095, 1, "host")) << "adopted already";
+  EXPECT_FALSE(memory.adopt(reinterpret_cast<void*>(block + 5000), 1, "host")) << "device memory";
+  EXPECT_FALSE(memory.disown(low.data() + 1));
+  EXPECT_TRUE(memory.disown(low.data()));
+  EXPECT_FALSE(memory.contains(low.data(), 1));
+  EXPECT_FALSE(memory.disown(low.data()));
+}
+
+}  // namespace
+}  // namespace vgpu
