@@ -16,6 +16,18 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// CLI11 would only say that a verb is missing, not that this one is none.
+void require_known_verb(const CLI::App& app, int argc, char** argv) {
+  const std::string first = argc > 1 ? argv[1] : "-";
+  if (first.starts_with("-")) return;
+  std::string verbs;
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    if (verb->get_name() == first) return;
+    verbs += (verbs.empty() ? "" : ", ") + verb->get_name();
+  }
+  throw ladder::app::BadInput(fmt::format("no verb '{}'; there are {}", first, verbs));
+}
+
 int run(int argc, char** argv) {
   using namespace ladder::app;
   CLI::App app("Matrix multiplication kernels, rung by rung: verified, measured or counted, explained.",
@@ -32,6 +44,7 @@ int run(int argc, char** argv) {
   add_report(app, chosen);
   add_doctor(app, chosen);
   try {
+    require_known_verb(app, argc, argv);
     app.parse(argc, argv);
     return chosen();
   } catch (const CLI::Success& success) {  // --help, --version

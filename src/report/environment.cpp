@@ -11,6 +11,7 @@
 #include "commit.inc"
 #include "dispatch/query.hpp"
 #include "measure/telemetry.hpp"
+#include "verify/virtual_gpu.hpp"
 
 #ifdef LADDER_HAVE_OPENBLAS
 #include <cblas.h>
@@ -28,6 +29,7 @@ std::string cuda_version(int packed) {
 
 std::string cublas_version() {
 #ifdef LADDER_HAVE_CUBLAS
+  if (virtual_gpu::active()) return "";  // never called there, not even for this
   std::array<int, 3> parts{};
   const std::array which{MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL};
   for (std::size_t i = 0; i < parts.size(); ++i) {
