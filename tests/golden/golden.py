@@ -5,8 +5,9 @@
   golden.py collect --launcher PROGRAM --ncu NCU --golden FILE.csv   on a machine with the GPU
   golden.py check --launcher PROGRAM --vgpu VGPU --golden FILE.csv   anywhere
 
-A row is (kernel, shape, hash of its machine code, metric, value). Where the machine code has changed since the rows
-were measured (another compiler, another source), the check skips that kernel with a message; it never compares.
+A row is (kernel, shape, symbol, hash of its machine code, metric, value). Where the machine code has changed since
+the rows were measured (another compiler, another source), the check skips that kernel with a message; it never
+compares. A rung of the registry that has no rows is named too.
 Exit status of check: 0 all equal, 1 a value differs, 77 nothing could be compared.
 """
 import argparse
@@ -20,7 +21,6 @@ import sys
 import tempfile
 
 SHAPES = ["256x256x256", "250x251x253"]
-KERNELS = ["r01_naive", "r02_coalesced", "r03_smem_tile_16", "r03_smem_tile_32"]
 METRICS = [
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
@@ -28,15 +28,7 @@ METRICS = [
     "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
     "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
 ]
-FIELDS = ["kernel", "shape", "sass_sha256", "metric", "value"]
-
-
-def pairs():
-    return [(kernel, shape) for shape in SHAPES for kernel in KERNELS]
-
-
-def arguments():
-    return [word for pair in pairs() for word in pair]
+FIELDS = ["kernel", "shape", "symbol", "sass_sha256", "metric", "value"]
 
 
 def sass_sections(program):
@@ -69,57 +61,69 @@ def text_sections(elf):
     return sections
 
 
-def code_hash(program, kernel):
-    """The hash of a rung's machine code; variants of a rung differ by the tile in the mangled name."""
-    rung, _, variant = kernel.partition("_tile_")
-    mangled = [name for name in sass_sections(program) if (rung + ("_tile" if variant else "")) in name
-               and (not variant or f"ILi{variant}E" in name)]
-    if len(mangled) != 1:
-        sys.exit(f"golden: {kernel}: expected one kernel in {program}, found {mangled}")
-    return hashlib.sha256(sass_sections(program)[mangled[0]]).hexdigest()
+def launched(output):
+    """The launches in the launcher's output: one line "launched KERNEL SHAPE" each, in order."""
+    return [tuple(line.split()[1:]) for line in output.splitlines() if line.startswith("launched ")]
 
 
 def collect(options):
-    command = [options.ncu, "--csv", "--page", "raw", "--clock-control", "none", "--metrics", ",".join(METRICS),
-               options.launcher] + arguments()
+    command = [options.ncu, "--csv", "--page", "raw", "--clock-control", "none", "--print-kernel-base", "mangled",
+               "--metrics", ",".join(METRICS), options.launcher] + SHAPES
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         sys.exit(f"golden: {' '.join(command)}: exit {result.returncode}\n{result.stdout}{result.stderr}")
     lines = result.stdout.splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
-    rows = list(csv.DictReader(lines[first:]))[1:]  # the row after the header holds units
-    if len(rows) != len(pairs()):
-        sys.exit(f"golden: ncu saw {len(rows)} launches, expected {len(pairs())}")
+    rows = list(csv.DictReader(line for line in lines[first:] if line.startswith('"')))[1:]  # row 0 holds units
+    launches = launched(result.stdout)
+    if not launches or len(rows) != len(launches):
+        sys.exit(f"golden: ncu saw {len(rows)} kernels in {len(launches)} launches of rungs")
+    sections = sass_sections(options.launcher)
     with open(options.golden, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(FIELDS)
-        for (kernel, shape), row in zip(pairs(), rows):
+        for (kernel, shape), row in zip(launches, rows):
+            symbol = row["Kernel Name"]
+            digest = hashlib.sha256(sections[symbol]).hexdigest()
             for metric in METRICS:
                 value = int(float(row[metric].replace(",", "")))
-                writer.writerow([kernel, shape, code_hash(options.launcher, kernel), metric, value])
-    print(f"golden: {len(pairs())} launches, {len(METRICS)} metrics each -> {options.golden}")
+                writer.writerow([kernel, shape, symbol, digest, metric, value])
+    print(f"golden: {len(launches)} launches, {len(METRICS)} metrics each -> {options.golden}")
+
+
+def read_golden(path):
+    golden = {}
+    for row in csv.DictReader(open(path)):
+        launch = golden.setdefault((row["kernel"], row["shape"]),
+                                   {"symbol": row["symbol"], "sha256": row["sass_sha256"], "metrics": {}})
+        launch["metrics"][row["metric"]] = int(row["value"])
+    return golden
+
+
+def run_virtual(options):
+    """[((kernel, shape), counters)] of every launch on the virtual GPU."""
+    with tempfile.TemporaryDirectory() as folder:
+        counters = os.path.join(folder, "counters.json")
+        result = subprocess.run([options.vgpu, "--device", "h200", "--counters", counters, "--", options.launcher]
+                                + SHAPES, check=True, stdout=subprocess.PIPE, text=True)
+        launches = json.load(open(counters))["launches"]
+    names = launched(result.stdout)
+    if len(launches) != len(names):
+        sys.exit(f"golden: the virtual GPU saw {len(launches)} kernels in {len(names)} launches of rungs")
+    return list(zip(names, launches))
 
 
 def check(options):
-    if not os.path.exists(options.golden):
-        sys.exit(f"golden: {options.golden}: no such file")
-    golden = {}
-    for row in csv.DictReader(open(options.golden)):
-        golden.setdefault((row["kernel"], row["shape"]), {"hash": row["sass_sha256"], "metrics": {}})
-        golden[(row["kernel"], row["shape"])]["metrics"][row["metric"]] = int(row["value"])
-    if set(golden) != set(pairs()):
-        sys.exit(f"golden: {options.golden} does not hold the launches {sorted(set(pairs()) ^ set(golden))}")
-    with tempfile.TemporaryDirectory() as folder:
-        counters = os.path.join(folder, "counters.json")
-        subprocess.run([options.vgpu, "--device", "h200", "--counters", counters, "--", options.launcher] + arguments(),
-                       check=True, stdout=subprocess.DEVNULL)
-        launches = json.load(open(counters))["launches"]
-    if len(launches) != len(pairs()):
-        sys.exit(f"golden: the virtual GPU saw {len(launches)} launches, expected {len(pairs())}")
+    golden = read_golden(options.golden)
+    sections = sass_sections(options.launcher)
     compared = differing = 0
-    for (kernel, shape), launch in zip(pairs(), launches):
-        expected = golden[(kernel, shape)]
-        if expected["hash"] != code_hash(options.launcher, kernel):
+    for (kernel, shape), launch in run_virtual(options):
+        expected = golden.pop((kernel, shape), None)
+        if expected is None:
+            print(f"skip {kernel} {shape}: not measured yet (bench/h200/golden.sh)")
+            continue
+        code = sections.get(expected["symbol"])
+        if code is None or hashlib.sha256(code).hexdigest() != expected["sha256"]:
             print(f"skip {kernel} {shape}: its machine code is not the one that was measured "
                   "(another compiler or source: measure again with bench/h200/golden.sh)")
             continue
@@ -129,6 +133,9 @@ def check(options):
             if got != value:
                 differing += 1
                 print(f"DIFFERS {kernel} {shape} {metric}: hardware {value}, virtual GPU {got}")
+    for kernel, shape in golden:
+        differing += 1
+        print(f"DIFFERS {kernel} {shape}: measured, but no longer launched")
     print(f"golden: {compared} values compared, {differing} differ")
     if differing:
         return 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts kernels of the registry once each, for a profiler: golden_launch KERNEL SHAPE [KERNEL SHAPE]...
-// Operands are tight, uniform in (-1,1), alpha = 1, beta = 0; one line a launch names what ran.
+// Starts every CUDA rung of the registry once at each shape, for a profiler: golden_launch SHAPE...
+// Operands are tight, uniform in (-1,1), alpha = 1, beta = 0; one line a launch says "launched KERNEL SHAPE".
 #include <ladder/registry.hpp>
 
 #include "dispatch/query.hpp"
@@ -33,20 +33,18 @@ DeviceArray random_array(std::int64_t elements, std::mt19937& generator) {
   void* device = nullptr;
   if (!ok(cudaMalloc(&device, host.size() * sizeof(float)), "cudaMalloc")) return nullptr;
   DeviceArray array(static_cast<float*>(device));
-  if (!ok(cudaMemcpy(device, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice), "cudaMemcpy")) {
+  if (!ok(cudaMemcpy(device, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice),
+          "cudaMemcpy")) {
     return nullptr;
   }
   return array;
 }
 
-bool launch_once(const std::string& id, const std::string& shape, const ladder::Device& device) {
+bool launch_all(const std::string& shape, const ladder::Device& device) {
   const auto problem = ladder::parse_shape(shape);
-  const auto found = ladder::find_kernels(id);
-  for (const auto& status : {problem.status(), found.status()}) {
-    if (!status) {
-      std::fprintf(stderr, "golden_launch: %s\n", status.message().c_str());
-      return false;
-    }
+  if (!problem) {
+    std::fprintf(stderr, "golden_launch: %s\n", problem.status().message().c_str());
+    return false;
   }
   const ladder::Problem& p = problem.value();
   std::mt19937 generator(1);
@@ -54,15 +52,16 @@ bool launch_once(const std::string& id, const std::string& shape, const ladder::
   const DeviceArray b = random_array(extent_b(p).elements(), generator);
   const DeviceArray c = random_array(extent_c(p).elements(), generator);
   if (!a || !b || !c) return false;
-  for (const ladder::KernelInfo* info : found.value()) {
-    ladder::Status status = info->accepts(p, device);
-    if (status) status = info->launch(p, {a.get(), b.get(), c.get()}, nullptr);
-    if (!status) {
+  for (const ladder::KernelInfo& info : ladder::kernels()) {
+    if (info.place != ladder::Place::kCuda || info.role != ladder::Role::kRung) continue;
+    const std::string id(info.id);
+    if (!info.accepts(p, device)) continue;
+    if (const ladder::Status status = info.launch(p, {a.get(), b.get(), c.get()}, nullptr); !status) {
       std::fprintf(stderr, "golden_launch: %s: %s\n", id.c_str(), status.message().c_str());
       return false;
     }
-    if (!ok(cudaDeviceSynchronize(), "cudaDeviceSynchronize")) return false;
-    std::printf("%s %s\n", std::string(info->id).c_str(), shape.c_str());
+    if (!ok(cudaDeviceSynchronize(), id.c_str())) return false;
+    std::printf("launched %s %s\n", id.c_str(), shape.c_str());
   }
   return true;
 }
@@ -70,8 +69,8 @@ bool launch_once(const std::string& id, const std::string& shape, const ladder::
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3 || argc % 2 == 0) {
-    std::fprintf(stderr, "usage: golden_launch KERNEL SHAPE [KERNEL SHAPE]...\n");
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: golden_launch SHAPE...\n");
     return 2;
   }
   const auto device = ladder::query_device(0);
@@ -79,8 +78,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "golden_launch: %s\n", device.status().message().c_str());
     return 1;
   }
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (!launch_once(argv[i], argv[i + 1], device.value())) return 1;
+  for (int i = 1; i < argc; ++i) {
+    if (!launch_all(argv[i], device.value())) return 1;
   }
   return 0;
 }
