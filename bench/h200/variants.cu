@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rungs' pages say of choices not taken: other block shapes of r01, other orders of blocks of r01 to
+// r03. Prints CSV: kernel, block rows, block columns, tile columns in x (0: all), n, median GFLOP/s, spread
+// (max - min).
+//   bench/h200/variants.sh runs it
+#include "kernels/cuda/r01_naive.cu"
+#include "kernels/cuda/r02_coalesced.cu"
+#include "kernels/cuda/r03_smem_tile.cu"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace ladder;
+
+void check(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "variants: %s\n", cudaGetErrorString(error));
+  std::exit(1);
+}
+
+struct DeviceMatrix {
+  explicit DeviceMatrix(int n) {
+    std::vector<float> host(static_cast<std::size_t>(n) * n);
+    std::mt19937 generator(1);
+    std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
+    for (float& x : host) x = uniform(generator);
+    check(cudaMalloc(&data, host.size() * sizeof(float)));
+    check(cudaMemcpy(data, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice));
+  }
+  ~DeviceMatrix() { cudaFree(data); }
+  DeviceMatrix(const DeviceMatrix&) = delete;
+  DeviceMatrix& operator=(const DeviceMatrix&) = delete;
+  float* data = nullptr;
+};
+
+struct Block {
+  int rows, cols;
+  dim3 threads;
+};
+
+template <class Kernel>
+void measure(const char* name, Kernel kernel, Block block, int tiles_in_x, int n) {
+  const DeviceMatrix a(n), b(n), c(n);
+  const Problem p = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
+  const Operands o = {a.data, b.data, c.data};
+  const auto tiles_m = static_cast<unsigned>(ceil_div(n, block.rows));
+  const auto tiles_n = static_cast<unsigned>(ceil_div(n, block.cols));
+  const unsigned in_x = tiles_in_x == 0 ? tiles_n : static_cast<unsigned>(tiles_in_x);
+  const dim3 grid(in_x, tiles_m, (tiles_n + in_x - 1) / in_x);
+  cudaEvent_t begin = nullptr, end = nullptr;
+  check(cudaEventCreate(&begin));
+  check(cudaEventCreate(&end));
+  std::vector<double> rates;
+  constexpr int kWarmUp = 3, kSamples = 15;
+  for (int i = 0; i < kWarmUp + kSamples; ++i) {
+    check(cudaEventRecord(begin));
+    kernel<<<grid, block.threads>>>(p, o);
+    check(cudaGetLastError());
+    check(cudaEventRecord(end));
+    check(cudaEventSynchronize(end));
+    float ms = 0.0F;
+    check(cudaEventElapsedTime(&ms, begin, end));
+    if (i >= kWarmUp) rates.push_back(2.0 * n * n * n / ms / 1e6);
+  }
+  check(cudaEventDestroy(begin));
+  check(cudaEventDestroy(end));
+  std::sort(rates.begin(), rates.end());
+  std::printf("%s,%d,%d,%d,%d,%.1f,%.1f\n", name, block.rows, block.cols, tiles_in_x, n, rates[kSamples / 2],
+              rates.back() - rates.front());
+  std::fflush(stdout);
+}
+
+template <int kRows, int kCols>
+struct Shape {
+  static constexpr int BM = kRows, BN = kCols, kThreads = kRows * kCols;
+};
+
+template <int kCols>
+void r01_shape(int n) {
+  using T = Shape<32, kCols>;
+  measure("r01_naive", r01_naive::kernel<T>, {T::BM, T::BN, dim3(T::BM, T::BN)}, kTilesInX, n);
+}
+
+}  // namespace
+
+int main() {
+  std::printf("kernel,block_rows,block_cols,tiles_in_x,n,gflops,spread\n");
+  r01_shape<4>(4096);
+  r01_shape<8>(4096);
+  r01_shape<16>(4096);
+  r01_shape<32>(4096);
+  using T2 = r02_coalesced::Tile;
+  using T3 = r03_smem_tile::Tile<32>;
+  for (const int n : {2048, 4096}) {
+    for (const int tiles_in_x : {0, 8, 16, 32}) {
+      measure("r02_coalesced", r02_coalesced::kernel<T2>, {T2::BM, T2::BN, dim3(T2::BN, T2::BM)}, tiles_in_x,
+              n);
+      measure("r03_smem_tile_32", r03_smem_tile::kernel<T3>, {T3::BM, T3::BN, dim3(T3::BN, T3::BM)},
+              tiles_in_x, n);
+    }
+  }
+  return 0;
+}

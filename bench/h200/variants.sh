@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Times the choices that the rungs' pages discuss and writes results/h200/variants.csv (or the file named).
+#   bench/h200/variants.sh [BUILD_FOLDER] [FILE.csv]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=${1:-build}
+cmake --build "$build" --target bench_variants
+"$build/bin/bench_variants" | tee "${2:-results/h200/variants.csv}"
