@@ -6,6 +6,10 @@ function(ladder_ptx target)
   if(NOT arg_ARCH)
     set(arg_ARCH compute_80)
   endif()
+  set(lines -lineinfo)
+  if("-G" IN_LIST arg_OPTIONS)   # which has line information of its own
+    set(lines "")
+  endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target})
   file(MAKE_DIRECTORY ${folder})
   set(files "")
@@ -15,7 +19,7 @@ function(ladder_ptx target)
     set(out ${folder}/${name}.ptx)
     add_custom_command(
       OUTPUT ${out}
-      COMMAND ${CMAKE_CUDA_COMPILER} -ptx -lineinfo -std=c++20 -arch=${arg_ARCH} ${arg_OPTIONS}
+      COMMAND ${CMAKE_CUDA_COMPILER} -ptx ${lines} -std=c++20 -arch=${arg_ARCH} ${arg_OPTIONS}
               -MD -MF ${out}.d -MT ${out} -o ${out} ${path}
       DEPENDS ${path}
       DEPFILE ${out}.d

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the compiler emits, all of it: the tree against a second, much simpler reading of the same text.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "corpus.hpp"
+#include "engine/ptx/ast.hpp"
+
+namespace vgpu::ptx {
+namespace {
+
+struct Statement {
+  std::string text;
+  int line = 0;
+  unsigned file = 0, source_line = 0;  // of the last .loc in this body
+};
+
+std::string without_comments(std::string text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text.compare(at, 2, "//") == 0) {
+      for (; at < text.size() && text[at] != '\n'; ++at) text[at] = ' ';
+    } else if (text.compare(at, 2, "/*") == 0) {
+      const std::size_t end = text.find("*/", at) + 2;
+      for (; at < end; ++at) text[at] = text[at] == '\n' ? '\n' : ' ';
+    }
+  }
+  return text;
+}
+
+bool is_blank(char c) { return std::strchr(" \t\n", c) != nullptr; }
+bool is_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_$%", c) != nullptr;
+}
+
+// All instructions of all bodies, in order: what ends in a semicolon and begins with no dot, after braces and
+// labels. A body opens with a brace alone in column 0.
+std::vector<Statement> scan(const std::string& original) {
+  const std::string text = without_comments(original);
+  std::vector<Statement> result;
+  int line = 1, depth = 0;
+  unsigned file = 0, source_line = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '\n') ++line;
+    if (depth == 0) {
+      if (text[at] == '{' && (at == 0 || text[at - 1] == '\n')) {
+        depth = 1;
+        file = source_line = 0;
+      }
+      ++at;
+    } else if (is_blank(text[at])) {
+      ++at;
+    } else if (text[at] == '{' || text[at] == '}') {
+      depth += text[at++] == '{' ? 1 : -1;
+    } else if (text.compare(at, 4, ".loc") == 0 && is_blank(text[at + 4])) {
+      std::sscanf(text.c_str() + at, ".loc %u %u", &file, &source_line);
+      at = text.find('\n', at);
+    } else {
+      std::size_t label = at;
+      while (is_name(text[label])) ++label;
+      while (text[label] == ' ') ++label;
+      if (text[label] == ':') {
+        at = label + 1;
+        continue;
+      }
+      const std::size_t end = text.find(';', at);
+      std::string statement = original.substr(at, end - at);
+      const int first_line = line;
+      line += static_cast<int>(std::count(statement.begin(), statement.end(), '\n'));
+      at = end + 1;
+      if (statement.front() == '.') continue;
+      while (is_blank(statement.back())) statement.pop_back();
+      result.push_back({statement, first_line, file, source_line});
+    }
+  }
+  return result;
+}
+
+class Corpus : public testing::TestWithParam<std::size_t> {
+ protected:
+  const CorpusFile& file() const { return corpus()[GetParam()]; }
+};
+
+TEST_P(Corpus, EveryInstructionIsThereAtItsLine) {
+  const Module module = parse(file().text);
+  const std::vector<Statement> expected = scan(file().text);
+  // Functions may stand in another order than their bodies: put the bodies in the text's order.
+  std::vector<const Instruction*> found;
+  for (const Function& function : module.functions) {
+    for (const Instruction& i : function.body) found.push_back(&i);
+  }
+  std::stable_sort(found.begin(), found.end(), [](auto* a, auto* b) { return a->line < b->line; });
+  ASSERT_EQ(found.size(), expected.size());
+  EXPECT_GT(found.size(), 20u);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i]->text, expected[i].text) << "line " << expected[i].line;
+    ASSERT_EQ(found[i]->line, expected[i].line);
+    const std::uint32_t at = found[i]->location;
+    ASSERT_EQ(at == kNone ? 0 : module.locations[at].file, expected[i].file) << "line " << expected[i].line;
+    ASSERT_EQ(at == kNone ? 0 : module.locations[at].line, expected[i].source_line)
+        << "line " << expected[i].line;
+  }
+}
+
+// Every name of an operand leads back to the declaration that it names.
+void check_operand(const Module& module, const Function& function, const Operand& operand) {
+  using Kind = Operand::Kind;
+  switch (operand.kind) {
+    case Kind::kRegister:
+      ASSERT_LT(operand.reg, function.register_types.size());
+      EXPECT_EQ(function.register_name(operand.reg), operand.name);
+      break;
+    case Kind::kSpecial: {
+      static const std::set<std::string_view> kKnown = {
+          "%tid.x",       "%tid.y",           "%tid.z",       "%ntid.x",      "%ntid.y",      "%ntid.z",
+          "%ctaid.x",     "%ctaid.y",         "%ctaid.z",     "%nctaid.x",    "%nctaid.y",    "%nctaid.z",
+          "%laneid",      "%clock",           "%clock64",     "%envreg1",     "%envreg2",     "%globaltimer",
+          "%lanemask_lt", "%cluster_ctarank", "%lanemask_eq", "%lanemask_gt", "%lanemask_le", "%lanemask_ge"};
+      EXPECT_TRUE(kKnown.count(operand.name)) << operand.name;
+      break;
+    }
+    case Kind::kSymbol: {
+      std::string_view name;
+      switch (operand.symbol.kind) {
+        case Symbol::Kind::kParam:
+          name = function.params.at(operand.symbol.index).name;
+          break;
+        case Symbol::Kind::kReturn:
+          name = function.returns.at(operand.symbol.index).name;
+          break;
+        case Symbol::Kind::kBody:
+          name = function.variables.at(operand.symbol.index).name;
+          break;
+        case Symbol::Kind::kModule:
+          name = module.variables.at(operand.symbol.index).name;
+          break;
+        case Symbol::Kind::kFunction:
+          name = module.functions.at(operand.symbol.index).name;
+          break;
+        case Symbol::Kind::kUnresolved:
+          FAIL() << operand.name;
+      }
+      EXPECT_EQ(name, operand.name);
+      break;
+    }
+    case Kind::kLabel: {
+      const auto is_it = [&](const Label& label) {
+        return label.name == operand.name && label.position == operand.target;
+      };
+      EXPECT_TRUE(std::any_of(function.labels.begin(), function.labels.end(), is_it)) << operand.name;
+      break;
+    }
+    case Kind::kBranchTable:
+      EXPECT_EQ(function.branch_tables.at(operand.target).name, operand.name);
+      break;
+    case Kind::kCallTable:
+      EXPECT_EQ(function.call_tables.at(operand.target).name, operand.name);
+      break;
+    case Kind::kPrototype:
+      EXPECT_EQ(function.prototypes.at(operand.target).name, operand.name);
+      break;
+    case Kind::kPair:
+      EXPECT_EQ(operand.elements.size(), 2u);
+      break;
+    case Kind::kAddress:
+      EXPECT_GE(operand.elements.size(), 1u);
+      break;
+    default:
+      break;
+  }
+  for (const Operand& element : operand.elements) check_operand(module, function, element);
+}
+
+TEST_P(Corpus, EveryOperandIsResolved) {
+  const Module module = parse(file().text);
+  for (const Function& function : module.functions) {
+    for (const Instruction& instruction : function.body) {
+      SCOPED_TRACE(std::string(instruction.text));
+      ASSERT_EQ(module.opcodes.at(instruction.opcode->id), instruction.opcode);
+      std::string joined;
+      for (std::string_view part : instruction.opcode->parts)
+        joined += (joined.empty() ? "" : ".") + std::string(part);
+      EXPECT_EQ(joined, instruction.opcode->text);
+      EXPECT_NE(instruction.text.find(joined), std::string_view::npos);
+      if (instruction.guard != kNone) {
+        EXPECT_EQ(function.register_types.at(instruction.guard), Type::kPred);
+        EXPECT_EQ(instruction.text.rfind(instruction.guard_negated ? "@!" : "@", 0), 0u);
+      }
+      for (const Operand& operand : instruction.operands) check_operand(module, function, operand);
+    }
+    for (const BranchTable& table : function.branch_tables) {
+      for (std::uint32_t target : table.targets) EXPECT_LT(target, function.body.size());
+    }
+  }
+}
+
+TEST_P(Corpus, EveryFunctionIsThere) {
+  const Module module = parse(file().text);
+  const std::string text = without_comments(file().text);
+  std::size_t entries = 0;
+  for (std::size_t at = text.find(".entry "); at != std::string::npos; at = text.find(".entry ", at + 1)) {
+    const std::string name = text.substr(at + 7, text.find('(', at) - at - 7);
+    const Function* function = module.find_function(name);
+    ASSERT_NE(function, nullptr) << name;
+    EXPECT_TRUE(function->is_entry);
+    EXPECT_FALSE(function->is_declaration);
+    EXPECT_FALSE(function->body.empty());
+    ++entries;
+  }
+  std::size_t found = 0;
+  for (const Function& function : module.functions) found += function.is_entry;
+  EXPECT_EQ(found, entries);
+  EXPECT_GT(entries, 0u);
+}
+
+TEST_P(Corpus, LocationsAreWellFormed) {
+  const Module module = parse(file().text);
+  EXPECT_FALSE(module.locations.empty());
+  for (std::size_t i = 0; i < module.locations.size(); ++i) {
+    const Location& location = module.locations[i];
+    EXPECT_FALSE(module.file_name(location.file).empty()) << location.file;
+    if (location.inlined_at == kNone) continue;
+    EXPECT_LT(location.inlined_at, i);
+    EXPECT_EQ(location.function.rfind("_Z", 0), 0u) << location.function;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Corpus, testing::Range<std::size_t>(0, corpus().size()), [](const auto& place) {
+  std::string name = corpus()[place.param].name;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  return name;
+});
+
+TEST(CorpusFiles, AreAllThere) { EXPECT_EQ(corpus().size(), 11u); }
+
+TEST(CorpusFiles, VariablesHaveTheirInitialisers) {
+  const Module module = parse(corpus_text("ptx_corpus/variables"));
+  const Variable* answer = module.find_variable("answer");
+  ASSERT_NE(answer, nullptr);
+  EXPECT_EQ(answer->initial, (std::vector<std::uint8_t>{42, 0, 0, 0}));
+  const Variable* words = module.find_variable("words");
+  ASSERT_NE(words, nullptr);
+  ASSERT_EQ(words->relocations.size(), 2u);
+  EXPECT_EQ(words->relocations[1].offset, 8u);
+  EXPECT_TRUE(words->relocations[1].is_generic);
+  EXPECT_EQ(words->relocations[1].symbol.kind, Symbol::Kind::kModule);
+  const Variable& text = module.variables.at(words->relocations[1].symbol.index);
+  EXPECT_EQ(text.initial, (std::vector<std::uint8_t>{'c', '\n'}));
+  EXPECT_EQ(text.size, 3u);  // the closing zero
+  const Variable* weights = module.find_variable("weights");
+  ASSERT_NE(weights, nullptr);
+  EXPECT_EQ(weights->space, Space::kConst);
+  ASSERT_EQ(weights->initial.size(), 6 * sizeof(double));
+  double last = 0;
+  std::memcpy(&last, weights->initial.data() + 5 * sizeof last, sizeof last);
+  EXPECT_EQ(last, 6.0);
+  const Variable* record = module.find_variable("record");
+  ASSERT_NE(record, nullptr);
+  ASSERT_EQ(record->relocations.size(), 1u);
+  EXPECT_EQ(record->relocations[0].name, "floats");
+  EXPECT_EQ(record->relocations[0].addend, 12);
+  EXPECT_EQ(record->relocations[0].offset, 8u);
+  const Variable* table = module.find_variable("table");
+  ASSERT_NE(table, nullptr);
+  ASSERT_EQ(table->relocations.size(), 1u);
+  EXPECT_EQ(table->relocations[0].symbol.kind, Symbol::Kind::kFunction);
+  EXPECT_FALSE(table->relocations[0].is_generic);
+  const Variable* dynamic = module.find_variable("dynamic");
+  ASSERT_NE(dynamic, nullptr);
+  EXPECT_EQ(dynamic->linkage, Linkage::kExtern);
+  EXPECT_EQ(dynamic->space, Space::kShared);
+  EXPECT_EQ(dynamic->size, 0u);
+  EXPECT_EQ(module.find_variable("shared_with_host")->attributes, std::vector<std::string_view>{"managed"});
+  EXPECT_EQ(module.find_variable("big")->size, std::uint64_t{8} << 20);
+  EXPECT_TRUE(module.find_variable("big")->initial.empty());
+}
+
+TEST(CorpusFiles, JumpTablesReachTheirCases) {
+  const Module module = parse(corpus_text("ptx_corpus_tables/control"));
+  const Function* choose = module.find_function("_Z6chooseii");
+  ASSERT_NE(choose, nullptr);
+  ASSERT_EQ(choose->branch_tables.size(), 1u);
+  EXPECT_EQ(choose->branch_tables[0].targets.size(), 11u);
+  const auto jump = std::find_if(choose->body.begin(), choose->body.end(),
+                                 [](const Instruction& i) { return i.opcode->base() == "brx"; });
+  ASSERT_NE(jump, choose->body.end());
+  EXPECT_EQ(jump->operands[1].kind, Operand::Kind::kBranchTable);
+}
+
+TEST(CorpusFiles, HopperKernelHasItsDirectives) {
+  const Module module = parse(corpus_text("ptx_corpus_hopper/hopper"));
+  EXPECT_EQ(module.target, 90);
+  EXPECT_EQ(module.target_suffix, 'a');
+  const auto kernel =
+      std::find_if(module.functions.begin(), module.functions.end(), [](auto& f) { return f.is_entry; });
+  ASSERT_NE(kernel, module.functions.end());
+  EXPECT_TRUE(kernel->explicit_cluster);
+  EXPECT_EQ(kernel->required_cluster, (std::array<std::uint32_t, 3>{2, 1, 1}));
+  EXPECT_EQ(kernel->max_threads, (std::array<std::uint32_t, 3>{384, 1, 1}));
+  EXPECT_EQ(kernel->params[0].size, 128u);
+  EXPECT_EQ(kernel->params[0].alignment, 128u);
+  EXPECT_EQ(kernel->params[1].offset, 128u);
+  EXPECT_EQ(kernel->param_bytes, 264u);
+  const auto copy = std::find_if(kernel->body.begin(), kernel->body.end(),
+                                 [](const Instruction& i) { return i.opcode->has("multicast::cluster"); });
+  ASSERT_NE(copy, kernel->body.end());
+  ASSERT_EQ(copy->operands.size(), 4u);
+  ASSERT_EQ(copy->operands[1].kind, Operand::Kind::kAddress);
+  ASSERT_EQ(copy->operands[1].elements.size(), 2u);
+  EXPECT_EQ(copy->operands[1].elements[1].kind, Operand::Kind::kVector);
+  EXPECT_EQ(copy->operands[1].elements[1].elements.size(), 3u);
+}
+
+}  // namespace
+}  // namespace vgpu::ptx
