@@ -14,14 +14,13 @@ template <class Work>
 void parallel_for(std::int64_t count, std::int64_t grain, const Work& work) {
   const std::int64_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::int64_t pieces = std::clamp<std::int64_t>(count / std::max<std::int64_t>(1, grain), 1, cores);
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;  // joined at the end, and where starting one fails
   threads.reserve(static_cast<std::size_t>(pieces - 1));
   for (std::int64_t p = 1; p < pieces; ++p) {
     threads.emplace_back(
         [&work, begin = count * p / pieces, end = count * (p + 1) / pieces] { work(begin, end); });
   }
-  work(std::int64_t{0}, count * 1 / pieces);
-  for (std::thread& thread : threads) thread.join();
+  work(std::int64_t{0}, count / pieces);
 }
 
 }  // namespace ladder
