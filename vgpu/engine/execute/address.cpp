@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/execute/address.hpp"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace vgpu::execute {
+
+const Windows& windows() {
+  static const Windows reserved = [] {
+    void* at = mmap(nullptr, 5 * kWindowBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) throw std::bad_alloc();
+    const u64 first = (reinterpret_cast<u64>(at) + kWindowBytes - 1) / kWindowBytes * kWindowBytes;
+    return Windows{first, first + kWindowBytes, first + 2 * kWindowBytes, first + 3 * kWindowBytes};
+  }();
+  return reserved;
+}
+
+}  // namespace vgpu::execute

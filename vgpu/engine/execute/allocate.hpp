@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slots for virtual registers. PTX has a register for every value; a window that gave each a slot of its own would
+// be far larger than a cache. Registers that are never alive at the same time share a slot, of their own size only:
+// lanes of a warp may be at different places, and slots of one size keep lanes apart.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "engine/execute/ir.hpp"
+
+namespace vgpu::execute {
+
+enum class RegisterClass : u8 { kPredicate, k16, k32, k64 };
+inline constexpr u32 kRegisterClasses = 4;
+constexpr u32 slot_bytes(RegisterClass c) {
+  constexpr u32 kBytes[] = {4, 64, 128, 256};
+  return kBytes[static_cast<int>(c)];
+}
+constexpr u32 register_bytes(RegisterClass c) {  // of a lane; 0 for a predicate
+  constexpr u32 kBytes[] = {0, 2, 4, 8};
+  return kBytes[static_cast<int>(c)];
+}
+
+struct RegisterUse {
+  u32 pc = 0;
+  u32 reg = 0;
+  bool writes = false;
+  bool always = false;  // it writes all lanes that come by: no guard
+};
+
+struct Flow {
+  u32 first = 0, last = 0;  // instructions of a run
+  std::vector<u32> next;    // runs that may follow
+};
+
+struct Allocation {
+  std::vector<u32> slot;              // by register: number within its class
+  u32 counts[kRegisterClasses] = {};  // slots of each class
+  std::vector<u32> undefined;         // registers that may be read before they are written
+};
+
+// `uses` in order of pc; `flow` in order of pc, the first is the entry.
+Allocation allocate(std::span<const RegisterClass> classes, std::span<const RegisterUse> uses,
+                    std::span<const Flow> flow);
+
+}  // namespace vgpu::execute

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block: its resources, and its warps in turns. A warp runs until it waits, so that a block whose threads only
+// meet at barriers never switches in between; one that waits for another by polling memory is interrupted.
+#include <cstring>
+
+#include "engine/check/race.hpp"
+#include "engine/execute/fault.hpp"
+#include "engine/execute/operations.hpp"
+
+namespace vgpu::execute {
+namespace {
+
+constexpr i64 kSlice = 8192;         // instructions a warp runs before the next one has its turn
+constexpr i64 kDividedSlice = 1024;  // ... while its lanes are in several places
+
+std::byte* aligned(std::byte* at, u64 to) {
+  return at + ((reinterpret_cast<u64>(at) + to - 1) / to * to - reinterpret_cast<u64>(at));
+}
+
+}  // namespace
+
+Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(of), counters(into) {
+  const Program& program = launch.program;
+  const FunctionCode& kernel = program.functions[0];
+  const u32 threads = static_cast<u32>(launch.config.block.count());
+  warp_count = (threads + kLanes - 1) / kLanes;
+  warps = std::make_unique<Warp[]>(warp_count);
+  const u64 window_bytes = (u64{kernel.window_bytes} + 63) / 64 * 64;
+  windows_ = std::make_unique<std::byte[]>(window_bytes * warp_count + 64);
+  const u64 shared_bytes = launch.shared_end - program.shared_begin;
+  shared_ = std::make_unique<std::byte[]>(shared_bytes + 1024);
+  std::byte* const shared = aligned(shared_.get(), 1024);
+  if (launch.config.check_race)
+    race = std::make_unique<check::RaceCheck>(program, program.shared_begin, shared_bytes);
+  for (u32 w = 0; w < warp_count; ++w) {
+    Warp& warp = warps[w];
+    warp.id = w;
+    warp.block = this;
+    warp.root.window = aligned(windows_.get(), 64) + window_bytes * w;
+    std::copy(kernel.constants.begin(), kernel.constants.end(), warp.root.window);
+    warp.code = program.code.data();
+    warp.runs = program.runs.data();
+    warp.run_at = program.run_at.data();
+    warp.lists = program.lists.data();
+    warp.run_counts = counters.runs.data();
+    warp.guard_counts = counters.guards.data();
+    warp.site_counts = counters.sites.data();
+    warp.memos = memos;
+    warp.shared = shared - program.shared_begin;
+    warp.shared_begin = program.shared_begin;
+    warp.shared_end = launch.shared_end;
+    warp.shared_window = windows().shared;
+    warp.local_bytes = (kernel.local_bytes + 3) / 4 * 4;
+    warp.local_storage.resize(u64{warp.local_bytes} * kLanes);
+    warp.local = warp.local_storage.data();
+    warp.params = launch.params.data();
+    warp.param_bytes = static_cast<u32>(launch.params.size());
+    warp.race = race.get();
+    const Dim3& b = launch.config.block;
+    for (u32 i = 0; i < kLanes; ++i) {
+      const u32 t = w * kLanes + i;
+      warp.tid[0][i] = t % b.x;
+      warp.tid[1][i] = t / b.x % b.y;
+      warp.tid[2][i] = t / b.x / b.y;
+    }
+  }
+}
+
+Block::~Block() = default;
+
+void Block::start(u64 linear_index) {
+  const Dim3& grid = launch.config.grid;
+  linear = linear_index;
+  index.x = static_cast<u32>(linear % grid.x);
+  index.y = static_cast<u32>(linear / grid.x % grid.y);
+  index.z = static_cast<u32>(linear / grid.x / grid.y);
+  output.clear();
+  idle_rounds = 0;
+  for (Barrier& barrier : barriers) barrier = {};
+  if (race != nullptr) race->start_block();
+  // What a kernel reads before writing it is the same in every block and on every host.
+  std::memset(warps[0].shared + warps[0].shared_begin, 0xcd, warps[0].shared_end - warps[0].shared_begin);
+  const FunctionCode& kernel = launch.program.functions[0];
+  const u32 threads = static_cast<u32>(launch.config.block.count());
+  for (u32 w = 0; w < warp_count; ++w) {
+    Warp& warp = warps[w];
+    const u32 rest = threads - w * kLanes;
+    start_warp(warp, kernel, rest >= kLanes ? kAllLanes : (1u << rest) - 1);
+    for (const auto& [offset, bytes] : kernel.undefined) std::memset(warp.root.window + offset, 0, bytes);
+    std::memset(warp.local_storage.data(), 0xcd, warp.local_storage.size());
+  }
+}
+
+bool Block::run(i64 quantum) {
+  wrote = polled = false;
+  const Handler* const handlers = launch.isa.handlers.data();
+  while (quantum > 0) {
+    bool all_done = true, any_ran = false, any_wrote = false, all_polled = true;
+    for (u32 w = 0; w < warp_count; ++w) {
+      Warp& warp = warps[w];
+      if (warp.status == WarpStatus::kDone) continue;
+      all_done = false;
+      if (warp.status == WarpStatus::kWaiting) continue;
+      any_ran = true;
+      const u64 writes = warp.writes, polls = warp.polls, before = warp.instructions;
+      const bool divided = warp.parked_count != 0;
+      warp.budget = divided ? kDividedSlice : kSlice;
+      launch.isa.code.run(warp, handlers);
+      quantum -= static_cast<i64>(warp.instructions - before) + 1;
+      any_wrote |= warp.writes != writes;
+      // A warp that only reads what others write is waiting: its other lanes may be the ones it waits for.
+      const bool idle = warp.status == WarpStatus::kReady && warp.writes == writes && warp.polls != polls;
+      all_polled &= idle;
+      if (idle && warp.parked_count != 0) rotate_groups(warp);
+    }
+    if (all_done) return true;
+    if (!any_ran) report_stuck(*this);
+    wrote |= any_wrote || !all_polled;
+    polled |= all_polled;
+  }
+  return false;
+}
+
+}  // namespace vgpu::execute

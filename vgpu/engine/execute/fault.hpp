@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a kernel's faults are put into words.
+#pragma once
+#include <string>
+
+#include "engine/execute/machine.hpp"
+
+namespace vgpu::execute {
+
+struct Lane {
+  const Warp& warp;
+  const Insn& insn;
+  u32 lane;
+};
+
+// Throws the Fault: `what` is its first line, `details` further lines.
+[[noreturn]] void fault(const Lane& at, FaultKind kind, const char* what);
+[[noreturn]] void fault(const Lane& at, FaultKind kind, const std::string& what, const std::string& details);
+
+// An access of `bytes` bytes of the lane is bad: says why from the address.
+[[noreturn]] void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes);
+
+// The instruction as the report shows it: "st.shared.f32 [%r1], %f2" (PTX line 12; k.cu:34).
+std::string place(const Program& program, u32 pc);
+
+// Checks accesses to device memory lane by lane and faults at the first that is bad; else remembers in the memo
+// the allocation that the first lane hit.
+void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes);
+
+// Faults at the first lane whose access to shared memory is bad.
+void verify_shared(const Warp& warp, const Insn& insn, u32 mask, const u32* offsets, u32 bytes);
+
+}  // namespace vgpu::execute

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// One instruction set's operations, together. VGPU_ISA names the namespace, VGPU_ISA_NAME is what users call it.
+#include "engine/execute/isa/lanes.hpp"
+
+namespace vgpu::execute {
+namespace VGPU_ISA {
+
+void run(Warp& warp, const Handler* handlers);
+
+namespace {
+
+void define(OperationSink& sink) {
+  define_integer(sink);
+  define_bits(sink);
+  define_compare(sink);
+  define_float(sink);
+  define_half(sink);
+  define_convert(sink);
+  define_move(sink);
+  define_memory(sink);
+  define_atomic(sink);
+  define_warp(sink);
+  define_control(sink);
+}
+
+// Asked before anything else of this instruction set runs.
+bool available() {
+#if defined(__AVX512F__)
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx2") &&
+         __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+#elif defined(__AVX2__)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2");
+#else
+  return true;
+#endif
+}
+
+}  // namespace
+
+const IsaCode& code();
+const IsaCode& code() {
+  static constexpr IsaCode kCode{VGPU_ISA_NAME, &available, &define, &run};
+  return kCode;
+}
+
+}  // namespace VGPU_ISA
+}  // namespace vgpu::execute

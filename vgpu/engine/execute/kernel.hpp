@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel as the engine's interface hands it out: its attributes at once, its program when it is first needed.
+#pragma once
+#include <functional>
+#include <mutex>
+
+#include "engine/execute/ir.hpp"
+
+namespace vgpu {
+
+class Kernel {
+ public:
+  Kernel(KernelAttributes attributes, std::function<execute::Program()> lower)
+      : attributes_(std::move(attributes)), lower_(std::move(lower)) {}
+
+  const KernelAttributes& attributes() const { return attributes_; }
+  const execute::Program& program() const {
+    std::call_once(once_, [this] { program_ = lower_(); });
+    return program_;
+  }
+
+ private:
+  KernelAttributes attributes_;
+  std::function<execute::Program()> lower_;
+  mutable std::once_flag once_;
+  mutable execute::Program program_;
+};
+
+namespace execute {
+
+LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::span<const std::byte> params,
+                      Memory& memory);
+
+}  // namespace execute
+}  // namespace vgpu

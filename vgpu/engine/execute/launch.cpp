@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// A grid on the host's cores. Blocks whose results cannot depend on each other's order are dealt to workers as
+// they come. A kernel where the order may matter (a float atomic, an atomic whose old value is used, polling) has
+// its blocks run in order on one thread, each for a quantum, so that a block may wait for a later one.
+#include <xmmintrin.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "engine/execute/fault.hpp"
+#include "engine/execute/kernel.hpp"
+#include "engine/execute/operations.hpp"
+
+namespace vgpu::execute {
+namespace {
+
+constexpr i64 kQuantum = 1 << 20;  // instructions a block runs in order before others have their turn
+constexpr u64 kResident = 1024;    // blocks that may have begun and not ended
+constexpr u64 kIdleRounds = 256;   // of all resident blocks, until waiting counts as a deadlock
+
+// Kernels compute under the default rounding and with subnormals, whatever the program has set.
+class FloatEnvironment {
+ public:
+  FloatEnvironment() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
+  ~FloatEnvironment() { _mm_setcsr(saved_); }
+  FloatEnvironment(const FloatEnvironment&) = delete;
+  FloatEnvironment& operator=(const FloatEnvironment&) = delete;
+
+ private:
+  unsigned saved_;
+};
+
+struct Outcome {
+  std::exception_ptr error;
+  u64 error_block = ~u64{0};
+  std::vector<std::pair<u64, std::string>> output;  // by block
+};
+
+class InOrder {
+ public:
+  InOrder(const Launch& launch, count::Counters& counters)
+      : launch_(launch), counters_(counters), memos_(launch.program.sites) {}
+
+  void run(Outcome& outcome) {
+    const u64 count = launch_.config.grid.count();
+    u64 next = 0;
+    u64 idle = 0;
+    while (next < count || !running_.empty()) {
+      bool progress = false;
+      // Those that have begun come first; then one more begins.
+      for (std::size_t i = 0; i < running_.size();) {
+        const bool done = turn(*running_[i], outcome);
+        progress |= done || running_[i]->wrote;
+        if (done)
+          retire(i);
+        else
+          ++i;
+      }
+      while (next < count && running_.size() < kResident) {
+        progress = true;
+        running_.push_back(fresh());
+        running_.back()->start(next++);
+        if (!turn(*running_.back(), outcome)) break;
+        retire(running_.size() - 1);
+      }
+      idle = progress ? 0 : idle + 1;
+      if (idle > kIdleRounds) report_waiting();
+    }
+  }
+
+ private:
+  std::unique_ptr<Block> fresh() {
+    if (spare_.empty()) return std::make_unique<Block>(launch_, counters_, memos_.data());
+    std::unique_ptr<Block> block = std::move(spare_.back());
+    spare_.pop_back();
+    return block;
+  }
+
+  bool turn(Block& block, Outcome& outcome) {
+    const bool done = block.run(kQuantum);
+    if (done && !block.output.empty()) outcome.output.emplace_back(block.linear, std::move(block.output));
+    return done;
+  }
+
+  void retire(std::size_t i) {
+    spare_.push_back(std::move(running_[i]));
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+
+  [[noreturn]] void report_waiting() {
+    const Block& block = *running_.front();
+    for (u32 w = 0; w < block.warp_count; ++w) {
+      const Warp& warp = block.warps[w];
+      if (warp.status != WarpStatus::kReady) continue;
+      fault({warp, warp.code[warp.runs[warp.run_at[warp.pc]].first],
+             static_cast<u32>(__builtin_ctz(warp.mask))},
+            FaultKind::kDeadlock, "threads wait for memory that no thread will ever write",
+            fmt::format("{} block(s) poll, and nothing has been written for a long time", running_.size()));
+    }
+    fault({block.warps[0], block.warps[0].code[0], 0}, FaultKind::kDeadlock, "no thread can run", "");
+  }
+
+  const Launch& launch_;
+  count::Counters& counters_;
+  std::vector<SiteMemo> memos_;
+  std::vector<std::unique_ptr<Block>> running_, spare_;
+};
+
+// One of several that deal the blocks among themselves.
+void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& next,
+          std::atomic<u64>& first_error, Outcome& outcome) {
+  const FloatEnvironment environment;
+  std::vector<SiteMemo> memos(launch.program.sites);
+  const u64 count = launch.config.grid.count();
+  u64 current = 0;
+  try {
+    Block block(launch, counters, memos.data());
+    for (;;) {
+      current = next.fetch_add(1);
+      // Blocks behind the first faulty one need not run; those before it must, they may be faulty too.
+      if (current >= count || current > first_error.load()) return;
+      block.start(current);
+      u64 idle = 0;
+      while (!block.run(kQuantum)) {
+        idle = block.wrote ? 0 : idle + 1;
+        if (idle > kIdleRounds) {
+          const Warp& warp = *std::find_if(block.warps.get(), block.warps.get() + block.warp_count,
+                                           [](const Warp& w) { return w.status == WarpStatus::kReady; });
+          fault({warp, warp.code[warp.pc], static_cast<u32>(__builtin_ctz(warp.mask))}, FaultKind::kDeadlock,
+                "threads wait for memory that no thread of the block will ever write", "");
+        }
+      }
+      if (!block.output.empty()) outcome.output.emplace_back(current, std::move(block.output));
+    }
+  } catch (...) {
+    outcome.error = std::current_exception();
+    outcome.error_block = current;
+    u64 known = first_error.load();
+    while (current < known && !first_error.compare_exchange_weak(known, current)) {
+    }
+  }
+}
+
+void check_config(const Program& program, const LaunchConfig& config, std::span<const std::byte> params) {
+  if (config.grid.count() == 0 || config.block.count() == 0 || config.block.count() > 1024) {
+    throw std::invalid_argument(fmt::format("{}: a block of {} threads, a grid of {} blocks",
+                                            program.display_name, config.block.count(), config.grid.count()));
+  }
+  if (params.size() < program.attributes.param_bytes) {
+    throw std::invalid_argument(fmt::format("{}: {} bytes of parameters, {} needed", program.display_name,
+                                            params.size(), program.attributes.param_bytes));
+  }
+}
+
+}  // namespace
+
+LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::span<const std::byte> params,
+                      Memory& memory) {
+  const auto begin = std::chrono::steady_clock::now();
+  check_config(program, config, params);
+  Launch launch{program, config, {params.begin(), params.end()}, memory, memory.map(), current_isa()};
+  const u32 alignment = program.shared_dynamic_alignment;
+  const u32 dynamic_begin =
+      (program.shared_begin + program.shared_static + alignment - 1) / alignment * alignment;
+  launch.shared_end = config.dynamic_shared_bytes == 0 ? program.shared_begin + program.shared_static
+                                                       : dynamic_begin + config.dynamic_shared_bytes;
+
+  const u64 blocks = config.grid.count();
+  const unsigned host =
+      std::max(1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
+  const unsigned workers = program.ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks));
+  std::vector<count::Counters> counters(workers, count::Counters(program));
+  std::vector<Outcome> outcomes(workers);
+  if (program.ordered) {
+    const FloatEnvironment environment;
+    InOrder(launch, counters[0]).run(outcomes[0]);
+  } else {
+    std::atomic<u64> next = 0, first_error = ~u64{0};
+    std::vector<std::thread> threads;
+    for (unsigned i = 1; i < workers; ++i) {
+      threads.emplace_back([&, i] { work(launch, counters[i], next, first_error, outcomes[i]); });
+    }
+    work(launch, counters[0], next, first_error, outcomes[0]);
+    for (std::thread& thread : threads) thread.join();
+  }
+  const auto faulty =
+      std::min_element(outcomes.begin(), outcomes.end(),
+                       [](const Outcome& a, const Outcome& b) { return a.error_block < b.error_block; });
+  if (faulty->error) std::rethrow_exception(faulty->error);
+
+  LaunchReport report;
+  for (std::size_t i = 1; i < counters.size(); ++i) counters[0].add(counters[i]);
+  count::report(program, counters[0], config, report);
+  std::vector<std::pair<u64, std::string>> output;
+  for (Outcome& outcome : outcomes)
+    std::move(outcome.output.begin(), outcome.output.end(), std::back_inserter(output));
+  std::sort(output.begin(), output.end());
+  for (const auto& [block, text] : output) report.output += text;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return report;
+}
+
+}  // namespace vgpu::execute

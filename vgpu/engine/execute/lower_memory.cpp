@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// ld, st, atom, red, and the parameters of kernels and calls.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engine/execute/lowering.hpp"
+
+namespace vgpu::execute {
+namespace {
+
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+// Modifiers that change nothing here: hints to caches, scopes of memory ordering.
+bool is_hint(std::string_view part) {
+  static constexpr std::string_view kHints[] = {"ca", "cg",   "cs",  "lu",      "cv",  "wb",  "wt",
+                                                "nc", "weak", "cta", "cluster", "gpu", "sys", "unified"};
+  return std::find(std::begin(kHints), std::end(kHints), part) != std::end(kHints) ||
+         starts_with(part, "L1::") || starts_with(part, "L2::");
+}
+
+bool is_strong(std::string_view part) {
+  return part == "volatile" || part == "relaxed" || part == "acquire" || part == "release" ||
+         part == "acq_rel" || part == "mmio";
+}
+
+// The space that a modifier names, "" if it names none.
+std::string_view space_named(std::string_view part) {
+  if (part == "shared::cta" || part == "shared::cluster") return "shared";
+  if (part == "param::entry" || part == "param::func") return "param";
+  if (starts_with(part, "const[")) return "const";
+  for (std::string_view space : {"global", "shared", "local", "const", "param"}) {
+    if (part == space) return space;
+  }
+  return "";
+}
+
+}  // namespace
+
+FunctionLowering::Access FunctionLowering::access() const {
+  Access result;
+  result.space = "generic";
+  const auto parts = opcode().parts;
+  for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
+    const std::string_view part = parts[i];
+    if (const std::string_view space = space_named(part); !space.empty())
+      result.space = space;
+    else if (is_strong(part))
+      result.strong = true;
+    else if (part == "v2")
+      result.vector = 2;
+    else if (part == "v4")
+      result.vector = 4;
+    else if (!is_hint(part))
+      refuse(fmt::format("modifier .{}", part));
+  }
+  const auto type = ptx::type_from(parts.back());
+  if (!type || ptx::size_of(*type) == 0 || ptx::size_of(*type) > 8) refuse();
+  result.type = *type;
+  return result;
+}
+
+void FunctionLowering::ld() { memory(access(), operand(1), operand(0), false); }
+void FunctionLowering::st() { memory(access(), operand(0), operand(1), true); }
+
+void FunctionLowering::memory(const Access& access, const Operand& where, const Operand& what,
+                              bool is_store) {
+  const u32 bytes = ptx::size_of(access.type);
+  if (bytes * access.vector > 16) refuse("more than 16 bytes a thread");
+  if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
+  const std::size_t parts = what.kind == Kind::kVector ? what.elements.size() : 1;
+  if (parts != access.vector) refuse("another number of elements");
+  if (access.space == "param") {
+    parameter(access, where, what, is_store);
+    return;
+  }
+  if (access.space == "const" && is_store) refuse();
+  // As wide as its registers?
+  u32 width = 0;
+  const auto elements = what.kind == Kind::kVector ? what.elements : std::span(&what, 1);
+  for (const Operand& e : elements) {
+    if (e.kind == Kind::kRegister) width = register_bytes(named(e).type);
+  }
+  if (width == 0) width = std::max(bytes, 2u);
+  std::string name = is_store ? "st." : "ld.";
+  if (access.space == "local") {
+    name += "local";
+  } else if (width == bytes) {
+    name += fmt::format("{}.{}x{}", access.space, bytes, access.vector);
+    if (!find_operation(name)) refuse();
+  } else {
+    name += access.space + ".any";
+  }
+  std::vector<Value> sources;
+  if (is_store) {
+    const RegisterClass type = width == 2   ? RegisterClass::k16
+                               : width == 4 ? RegisterClass::k32
+                                            : RegisterClass::k64;
+    for (const Operand& e : elements) sources.push_back(source(e, type));
+  }
+  Operand base = where.elements[0];
+  Value local_base;
+  const bool local_symbol = base.kind == Kind::kSymbol && base.symbol.kind == ptx::Symbol::Kind::kBody &&
+                            function_.variables[base.symbol.index].space == ptx::Space::kLocal;
+  if (local_symbol) local_base = address_of(base, RegisterClass::k64);
+  const u32 pc = emit(name);
+  at(pc).site = program_.sites++;
+  at(pc).bytes = static_cast<u8>(bytes);
+  at(pc).vector = static_cast<u8>(access.vector);
+  at(pc).width = static_cast<u8>(width);
+  if (is_store) at(pc).flags |= kFlagStore;
+  if (access.strong) at(pc).flags |= kFlagStrong;
+  if (ptx::to_string(access.type).front() == 's') at(pc).flags |= kFlagSigned;
+  if (!is_store && access.strong && access.space != "shared" && access.space != "local")
+    program_.ordered = true;
+  if (local_symbol) {
+    read(pc, Field::kS0, local_base);
+    at(pc).imm = where.offset;
+  } else {
+    address(pc, where);
+  }
+  data(pc, what, width, is_store, sources);
+}
+
+// Address operand of an instruction that is already there.
+void FunctionLowering::address(u32 pc, const Operand& where) {
+  const Operand& base = where.elements[0];
+  at(pc).imm = where.offset;
+  switch (base.kind) {
+    case Kind::kRegister: {
+      const Value value = named(base);
+      if (value.type == RegisterClass::k32)
+        at(pc).flags |= kFlagAddress32;
+      else if (value.type != RegisterClass::k64)
+        refuse("an address of another size");
+      read(pc, Field::kS0, value);
+      return;
+    }
+    case Kind::kSymbol:
+      read(pc, Field::kS0, address_of(base, RegisterClass::k64));
+      return;
+    case Kind::kInteger:
+      read(pc, Field::kS0, constant(base.bits, RegisterClass::k64));
+      return;
+    default:
+      refuse("its operand is no address");
+  }
+}
+
+// The registers to load or store: one in Insn::d, several in Program::lists.
+void FunctionLowering::data(u32 pc, const Operand& what, u32 width, bool is_store,
+                            std::span<const Value> sources) {
+  const auto place = [&](Field field, const Operand& e, u32 element) {
+    if (is_store) {
+      read(pc, field, sources[what.kind == Kind::kVector ? element - at(pc).list : 0], element);
+      return;
+    }
+    if (is_sink(e)) {
+      if (field == Field::kLists)
+        program_.lists[element] = kNone;
+      else
+        write(pc, field,
+              temporary(width == 8   ? RegisterClass::k64
+                        : width == 4 ? RegisterClass::k32
+                                     : RegisterClass::k16),
+              element);
+      return;
+    }
+    const Value to = named(e);
+    if (register_bytes(to.type) != width) refuse("registers of different sizes");
+    write(pc, field, to, element);
+  };
+  if (what.kind != Kind::kVector) {
+    place(Field::kD, what, 0);
+    return;
+  }
+  at(pc).list = static_cast<u32>(program_.lists.size());
+  program_.lists.resize(program_.lists.size() + what.elements.size(), kNone);
+  for (u32 i = 0; i < what.elements.size(); ++i) {
+    // A vector of one is read like a single register.
+    if (at(pc).vector == 1)
+      place(Field::kD, what.elements[i], at(pc).list);
+    else
+      place(Field::kLists, what.elements[i], at(pc).list + i);
+  }
+}
+
+void FunctionLowering::parameter(const Access& access, const Operand& where, const Operand& what,
+                                 bool is_store) {
+  const u32 bytes = ptx::size_of(access.type);
+  const Operand& base = where.elements[0];
+  u32 width = 0;
+  const auto elements = what.kind == Kind::kVector ? what.elements : std::span(&what, 1);
+  for (const Operand& e : elements) {
+    if (e.kind == Kind::kRegister) width = register_bytes(named(e).type);
+  }
+  if (width == 0) width = std::max(bytes, 2u);
+  std::vector<Value> sources;
+  if (is_store) {
+    const RegisterClass type = width == 2   ? RegisterClass::k16
+                               : width == 4 ? RegisterClass::k32
+                                            : RegisterClass::k64;
+    for (const Operand& e : elements) sources.push_back(source(e, type));
+  }
+  const bool symbol = base.kind == Kind::kSymbol;
+  const bool of_kernel = symbol && base.symbol.kind == ptx::Symbol::Kind::kParam && function_.is_entry;
+  const bool of_call =
+      symbol && !of_kernel &&
+      (base.symbol.kind == ptx::Symbol::Kind::kParam || base.symbol.kind == ptx::Symbol::Kind::kReturn ||
+       base.symbol.kind == ptx::Symbol::Kind::kBody);
+  if (symbol && !of_kernel && !of_call) refuse("its operand is no parameter");
+  if (!of_call && is_store) refuse("a store to a kernel's parameter");
+  const u32 pc = emit(of_call  ? (is_store ? "st.frame" : "ld.frame")
+                      : symbol ? "ld.param.fixed"
+                               : "ld.param.register");
+  at(pc).bytes = static_cast<u8>(bytes);
+  at(pc).vector = static_cast<u8>(access.vector);
+  at(pc).width = static_cast<u8>(width);
+  if (is_store) at(pc).flags |= kFlagStore;
+  if (ptx::to_string(access.type).front() == 's') at(pc).flags |= kFlagSigned;
+  if (of_call) {
+    const u32 place = place_of(base);
+    at(pc).imm = base.offset + where.offset;
+    at(pc).target = places_[place].bytes;
+    if (at(pc).imm < 0 || static_cast<u64>(at(pc).imm) + bytes * access.vector > places_[place].bytes) {
+      refuse("outside the parameter");
+    }
+    fixups_.push_back({pc, Field::kPlace, 0, place});
+  } else if (of_kernel) {
+    const i64 offset = base.offset + where.offset;
+    const ptx::Parameter& parameter = function_.params[base.symbol.index];
+    if (offset < 0 || static_cast<u64>(offset) + bytes * access.vector > parameter.size)
+      refuse("outside the parameter");
+    at(pc).imm = static_cast<i64>(parameter.offset) + offset;
+  } else {
+    address(pc, where);
+  }
+  data(pc, what, width, is_store, sources);
+}
+
+// atom and red, in any of their spellings: the operation, the type, and where.
+void FunctionLowering::atom() {
+  const bool reduction = opcode().base() == "red";
+  std::string operation;
+  std::string_view noftz;
+  AtomicSpace space = AtomicSpace::kGeneric;
+  const auto parts = opcode().parts;
+  for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
+    const std::string_view part = parts[i];
+    const std::string_view named_space = space_named(part);
+    if (named_space == "global")
+      space = AtomicSpace::kGlobal;
+    else if (named_space == "shared")
+      space = AtomicSpace::kShared;
+    else if (!named_space.empty() || part == "async")
+      refuse();
+    else if (part == "noftz")
+      noftz = ".noftz";
+    else if (is_strong(part) || is_hint(part))
+      continue;
+    else
+      operation = std::string(part);
+  }
+  const std::string name = fmt::format("atom.{}{}.{}", operation, noftz, parts.back());
+  const auto op = find_operation(name);
+  if (!op) refuse();
+  const RegisterClass type = class_of(operations()[*op].shape.dest);
+  const std::size_t where = reduction ? 0 : 1;
+  const bool compares = operation == "cas";
+  const Value b = source(operand(where + 1), type);
+  const Value c = compares ? source(operand(where + 2), type) : b;
+  const u32 pc = emit(name);
+  at(pc).site = program_.sites++;
+  at(pc).sub = static_cast<u8>(space);
+  at(pc).bytes = static_cast<u8>(register_bytes(type));
+  at(pc).flags |= kFlagStore | kFlagStrong;
+  if (operand(where).kind != Kind::kAddress || operand(where).elements.empty())
+    refuse("its operand is no address");
+  address(pc, operand(where));
+  read(pc, Field::kS1, b);
+  read(pc, Field::kS2, c);
+  // What another order of the blocks could change.
+  const bool global = space != AtomicSpace::kShared;
+  const bool floating =
+      parts.back().front() == 'f' || parts.back().front() == 'b';  // .f32, .bf16; bits are not added
+  const bool sums = operation == "add" && floating;
+  if (global && (sums || operation == "exch" || compares || operation == "inc" || operation == "dec")) {
+    program_.ordered = true;
+  }
+  if (reduction || is_sink(operand(0))) return;
+  at(pc).flags |= kFlagHasResult;
+  destination(pc, operand(0), type);
+  if (global) results_.push_back(pc);
+}
+
+}  // namespace vgpu::execute

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a running grid: warps with their groups of lanes, blocks with their barriers, and what all blocks of
+// a launch share. The layouts are plain because code compiled for several instruction sets works on them.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/count/counters.hpp"
+#include "engine/execute/address.hpp"
+#include "engine/execute/ir.hpp"
+#include "engine/memory/access.hpp"
+#include "engine/memory/memory.hpp"
+
+namespace vgpu::check {
+class RaceCheck;
+}
+
+namespace vgpu::execute {
+
+struct Block;
+struct Warp;
+
+// An activation of a function: the lanes in it share a window. Lanes that call from different places get frames of
+// their own, so that lanes are only ever merged where their call stacks are the same.
+struct Frame {
+  Frame* parent = nullptr;
+  std::byte* window = nullptr;
+  u32 function = 0;
+  u32 depth = 0;
+  u32 return_pc = 0;   // the call; lanes go on behind it
+  u32 lanes = 0;       // still inside, in this frame or in one that it called
+  u32 local_base = 0;  // of the function's local memory, in each lane's
+  std::vector<std::byte> storage;
+};
+
+enum class GroupState : u8 {
+  kReady,
+  kBarrier,      // at a block barrier: `pc` is the barrier, `wait` its number
+  kWarpBarrier,  // at bar.warp.sync: `wait` is its mask
+  kConverge,     // at a .sync instruction whose other lanes have not arrived: `wait` is the lanes it needs
+};
+
+// Lanes of a warp that are at one place.
+struct Group {
+  u32 pc = 0, mask = 0;
+  Frame* frame = nullptr;
+  GroupState state = GroupState::kReady;
+  u32 wait = 0;
+  u64 since = 0;  // Warp::instructions when it last ran
+};
+
+enum class WarpStatus : u8 { kReady, kWaiting, kDone };
+
+// The memo of one memory instruction, per worker.
+struct SiteMemo {
+  u64 begin = ~u64{0}, end = 0;  // of the allocation it hit last
+  GlobalMemo global;
+  SharedMemo shared;
+};
+
+struct Warp {
+  // The group that runs.
+  u32 pc = 0, mask = 0;
+  u32 limit = kNone;  // at this instruction or behind it, another group of the frame has to be looked at
+  Frame* frame = nullptr;
+  std::byte* window = nullptr;
+
+  u32 live = 0;          // lanes that have not exited
+  i64 budget = 0;        // instructions until the warp yields
+  u64 instructions = 0;  // executed, for %clock
+  u64 writes = 0;        // stores and atomics that changed memory
+  u64 polls = 0;         // strong loads and atomics
+  WarpStatus status = WarpStatus::kReady;
+
+  u32 parked_count = 0;
+  Group parked[kLanes];  // the other groups
+
+  const Insn* code = nullptr;
+  const Run* runs = nullptr;
+  const u32* run_at = nullptr;
+  const u32* lists = nullptr;
+  count::RunCount* run_counts = nullptr;
+  count::GuardCount* guard_counts = nullptr;
+  count::SiteCount* site_counts = nullptr;
+  SiteMemo* memos = nullptr;
+
+  std::byte* shared =
+      nullptr;  // host address of shared address 0 (of which the first bytes may not be mapped)
+  u32 shared_begin = 0, shared_end = 0;
+  std::byte* local = nullptr;  // words of the 32 lanes interleaved
+  u32 local_bytes = 0;         // of a lane
+  const std::byte* params = nullptr;
+  u32 param_bytes = 0;
+  u64 shared_window = 0;  // windows().shared
+  check::RaceCheck* race = nullptr;
+
+  u32 id = 0;  // in the block
+  Block* block = nullptr;
+  alignas(64) u32 tid[3][kLanes] = {};
+
+  Frame root;
+  std::vector<std::unique_ptr<Frame>> frames;  // all that were ever made
+  std::vector<Frame*> free_frames;
+  std::vector<std::byte> local_storage;
+};
+
+struct Launch;
+
+// One block's resources, used again for the next block.
+struct Block {
+  Block(const Launch& launch, count::Counters& counters, SiteMemo* memos);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  void start(u64 linear_index);
+  // Runs every warp until all are done or have spent `quantum` instructions; true when the block is done.
+  bool run(i64 quantum);
+
+  struct Barrier {
+    u32 expected = 0;  // threads; 0: all that have not exited
+    bool pending = false;
+    u32 arrived[kLanes] = {};  // by warp
+    u32 first_pc = 0;
+    u32 ones = 0, zeros = 0;  // lanes that came with a true, a false predicate
+  };
+  static constexpr u32 kBarriers = 16;
+
+  const Launch& launch;
+  count::Counters& counters;
+  Dim3 index;
+  u64 linear = 0;
+  u32 warp_count = 0;
+  std::unique_ptr<Warp[]> warps;
+  Barrier barriers[kBarriers];
+  std::string output;
+  std::unique_ptr<check::RaceCheck> race;
+  u64 idle_rounds = 0;                 // rounds in which every running warp polled and none wrote
+  bool wrote = false, polled = false;  // in the last run()
+
+ private:
+  std::unique_ptr<std::byte[]> windows_, shared_;
+};
+
+struct Isa;  // operations.hpp
+
+struct Launch {
+  const Program& program;
+  LaunchConfig config;
+  std::vector<std::byte> params;
+  Memory& memory;
+  std::shared_ptr<const AllocationMap> map;
+  const Isa& isa;
+  u32 shared_end = 0;  // first shared address behind static and dynamic shared memory
+};
+
+// warp.cpp: groups of lanes. What takes the running group away picks the next one, or leaves the warp waiting.
+void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes);
+void select_group(Warp& warp);                      // puts the running group back, merges, picks the next
+void rotate_groups(Warp& warp);                     // the group that has waited longest runs
+void split(Warp& warp, u32 mask, u32 pc);           // these lanes of the running group are at `pc` now
+void park(Warp& warp, GroupState state, u32 wait);  // the running group waits at warp.pc
+void exit_lanes(Warp& warp);                        // of the running group
+// For a .sync instruction whose lanes wait for each other, members[i] being lane i's mask: the lanes that can
+// execute it now (they are the running group then), 0 if all wait.
+u32 converge(Warp& warp, const Insn& insn, const u32* members);
+void warp_barrier(Warp& warp, const Insn& insn, const u32* members);
+
+// call.cpp: of all lanes of the running group.
+void call(Warp& warp, const Insn& insn);
+void return_lanes(Warp& warp);
+void ensure_local(Warp& warp, const Insn& insn, u64 bytes);  // of local memory a lane
+void free_frame(Warp& warp, Frame* frame);
+
+// barrier.cpp
+void barrier_arrive(Warp& warp, const Insn& insn);
+void barrier_exit(Block& block);               // lanes have exited: what waits for all may be complete
+[[noreturn]] void report_stuck(Block& block);  // no warp can run
+
+// print.cpp
+void print(Warp& warp, const Insn& insn, u32 mask);
+
+}  // namespace vgpu::execute

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's interface: modules, their variables in device memory, and their kernels.
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "engine/execute/address.hpp"
+#include "engine/execute/kernel.hpp"
+#include "engine/execute/lower.hpp"
+#include "engine/memory/memory.hpp"
+
+namespace vgpu {
+namespace {
+
+std::string demangle(std::string_view name) {
+  int status = 0;
+  char* const text = abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 ? std::string(text) : std::string(name);
+  std::free(text);
+  return result;
+}
+
+class PtxModule final : public Module {
+ public:
+  PtxModule(ptx::Module module, Memory& memory) : module_(std::move(module)), memory_(memory) {
+    placement_.addresses.assign(module_.variables.size(), 0);
+    place_variables();
+    for (execute::u32 i = 0; i < module_.functions.size(); ++i) {
+      if (module_.functions[i].is_entry && !module_.functions[i].is_declaration) add_kernel(i);
+    }
+  }
+  ~PtxModule() override { free_variables(); }
+
+  const Kernel* find_kernel(std::string_view name) const override {
+    const auto found = kernels_.find(name);
+    return found == kernels_.end() ? nullptr : found->second.get();
+  }
+
+  std::optional<Symbol> find_symbol(std::string_view name) const override {
+    for (std::size_t i = 0; i < module_.variables.size(); ++i) {
+      const ptx::Variable& v = module_.variables[i];
+      if (v.name != name || placement_.addresses[i] == 0) continue;
+      return Symbol{reinterpret_cast<void*>(placement_.addresses[i]), v.size, v.space == ptx::Space::kConst};
+    }
+    return std::nullopt;
+  }
+
+  std::vector<std::string> kernel_names() const override {
+    std::vector<std::string> names;
+    for (const ptx::Function& f : module_.functions) {
+      if (f.is_entry && !f.is_declaration) names.emplace_back(f.name);
+    }
+    return names;
+  }
+
+ private:
+  void place_variables() {
+    try {
+      for (std::size_t i = 0; i < module_.variables.size(); ++i) {
+        const ptx::Variable& v = module_.variables[i];
+        const bool placed = v.space == ptx::Space::kGlobal || v.space == ptx::Space::kConst;
+        if (!placed || v.linkage == ptx::Linkage::kExtern || v.size == 0) continue;
+        void* const at = memory_.allocate(v.size, std::string(v.name));
+        if (at == nullptr) throw std::bad_alloc();
+        std::memset(at, 0, v.size);
+        if (!v.initial.empty()) std::memcpy(at, v.initial.data(), v.initial.size());
+        placement_.addresses[i] = reinterpret_cast<execute::u64>(at);
+      }
+      for (std::size_t i = 0; i < module_.variables.size(); ++i) {
+        for (const ptx::Relocation& r : module_.variables[i].relocations) relocate(i, r);
+      }
+    } catch (...) {
+      free_variables();
+      throw;
+    }
+  }
+
+  void relocate(std::size_t variable, const ptx::Relocation& r) {
+    execute::u64 address = 0;
+    if (r.symbol.kind == ptx::Symbol::Kind::kFunction) {
+      address = execute::function_address(execute::resolve_alias(module_, r.symbol.index));
+    } else if (r.symbol.kind == ptx::Symbol::Kind::kModule) {
+      address = placement_.addresses[r.symbol.index];
+    }
+    if (address == 0 || placement_.addresses[variable] == 0) {
+      throw Unsupported(fmt::format("unsupported: the address of {} in the initialiser of {}", r.name,
+                                    module_.variables[variable].name));
+    }
+    address = (address + static_cast<execute::u64>(r.addend)) >> r.shift;
+    std::memcpy(reinterpret_cast<void*>(placement_.addresses[variable] + r.offset), &address, r.size);
+  }
+
+  void free_variables() {
+    for (execute::u64 address : placement_.addresses) {
+      if (address != 0) memory_.free(reinterpret_cast<void*>(address));
+    }
+  }
+
+  void add_kernel(execute::u32 index) {
+    const execute::Layout layout = execute::lay_out(module_, index);
+    KernelAttributes attributes = execute::attributes_of(module_, index, layout);
+    const std::string_view name = module_.functions[index].name;
+    const auto lower = [this, layout, attributes] {
+      execute::Program program = execute::lower(module_, layout, placement_, attributes);
+      program.display_name = demangle(attributes.name);
+      return program;
+    };
+    kernels_.emplace(name, std::make_unique<Kernel>(attributes, lower));
+  }
+
+  ptx::Module module_;
+  Memory& memory_;
+  execute::Placement placement_;
+  std::map<std::string_view, std::unique_ptr<Kernel>> kernels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Module> Module::from_ptx(std::string_view ptx, Memory& memory) {
+  return std::make_unique<PtxModule>(ptx::parse(ptx), memory);
+}
+
+const KernelAttributes& attributes(const Kernel& kernel) { return kernel.attributes(); }
+
+LaunchReport launch(const Kernel& kernel, const LaunchConfig& config, std::span<const std::byte> params,
+                    Memory& memory) {
+  const execute::Program& program = kernel.program();
+  if (!program.unsupported.empty()) {
+    throw Unsupported(fmt::format("{}\n  kernel {}", program.unsupported, program.display_name));
+  }
+  return execute::run_grid(program, config, params, memory);
+}
+
+const char* to_string(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kOutOfBounds:
+      return "out of bounds";
+    case FaultKind::kUseAfterFree:
+      return "use after free";
+    case FaultKind::kMisaligned:
+      return "misaligned address";
+    case FaultKind::kBarrierDivergence:
+      return "barrier divergence";
+    case FaultKind::kDeadlock:
+      return "deadlock";
+    case FaultKind::kAssert:
+      return "assertion";
+    case FaultKind::kTrap:
+      return "trap";
+    case FaultKind::kStackOverflow:
+      return "stack overflow";
+    case FaultKind::kRace:
+      return "race";
+  }
+  return "fault";
+}
+
+}  // namespace vgpu

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of operations. An operation is named as PTX spells it ("mad.lo.s32") and has a shape (what its operands
+// are) and a handler. The sources in isa/ that define them are compiled once for each instruction set of the host;
+// all of them define the same operations in the same order, so that one index serves every set.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/execute/machine.hpp"
+
+namespace vgpu::execute {
+
+enum class Arg : u8 { kAbsent, kPred, kInt16, kInt32, kInt64, kFloat32, kFloat64 };
+
+struct Shape {
+  Arg dest = Arg::kAbsent;
+  Arg sources[4] = {};
+};
+
+// Runs one instruction for the lanes of `mask` (never 0). `window` is warp.window.
+using Handler = void (*)(Warp& warp, std::byte* window, const Insn& insn, u32 mask);
+
+struct Operation {
+  std::string name;
+  Shape shape;
+  bool control = false;  // it ends a run: it sets the warp's program counter
+};
+
+class OperationSink {
+ public:
+  OperationSink(std::vector<Operation>* operations, std::vector<Handler>* handlers)
+      : operations_(operations), handlers_(handlers) {}
+  // `names`: one or more spellings, separated by blanks; each is completed with `suffix`.
+  void add(const char* names, const char* suffix, Shape shape, Handler handler, bool control = false);
+  void add_joined(const char* first, const char* second, const char* third, Shape shape, Handler handler);
+  void add_conversion(const char* prefix, const char* to, const char* from, Shape shape, Handler handler);
+
+ private:
+  std::vector<Operation>* operations_;
+  std::vector<Handler>* handlers_;
+};
+
+// What the sources compiled for one instruction set offer.
+struct IsaCode {
+  const char* name = "";          // "x86-64", "x86-64-v3", "x86-64-v4"
+  bool (*available)() = nullptr;  // on this host
+  void (*define)(OperationSink& sink) = nullptr;
+  void (*run)(Warp& warp,
+              const Handler* handlers) = nullptr;  // until it waits, is done or has spent its budget
+};
+
+struct Isa {
+  IsaCode code;
+  std::vector<Handler> handlers;
+};
+
+std::span<const Isa> isas();  // those this host can run, the best one last
+const std::vector<Operation>& operations();
+std::optional<u16> find_operation(std::string_view name);
+
+// The Isa that launches use: the best one, or the one named by use_isa (for comparing them). "" means the best.
+const Isa& current_isa();
+bool use_isa(std::string_view name);  // false: no such one here
+
+}  // namespace vgpu::execute

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device printf. The compiler passes the format and a buffer of arguments, each aligned to its size: 4 bytes for
+// int, 8 for long, double and pointers. Text is collected by block.
+#include "engine/execute/print.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "engine/execute/fault.hpp"
+
+namespace vgpu::execute {
+namespace {
+
+// Reads a lane's view of generic memory.
+class Reader {
+ public:
+  Reader(const Warp& warp, const Insn& insn, u32 lane) : warp_(warp), insn_(insn), lane_(lane) {}
+
+  template <class T>
+  T read(u64 address) const {
+    T value;
+    for (u32 i = 0; i < sizeof(T); ++i) reinterpret_cast<u8*>(&value)[i] = byte(address + i);
+    return value;
+  }
+
+  std::string text(u64 address) const {
+    std::string result;
+    while (const u8 c = byte(address++)) result.push_back(static_cast<char>(c));
+    return result;
+  }
+
+ private:
+  u8 byte(u64 address) const {
+    const AddressSpace space = space_of(address, warp_.shared_window);
+    const u64 offset = (address - warp_.shared_window) % kWindowBytes;
+    switch (space) {
+      case AddressSpace::kGlobal: {
+        const Allocation* const allocation = warp_.block->launch.map->find(address);
+        if (allocation == nullptr || allocation->freed) break;
+        return *reinterpret_cast<const u8*>(address);
+      }
+      case AddressSpace::kShared:
+        if (offset < warp_.shared_begin || offset >= warp_.shared_end) break;
+        return static_cast<u8>(warp_.shared[offset]);
+      case AddressSpace::kLocal:
+        if (offset >= warp_.local_bytes) break;
+        return static_cast<u8>(warp_.local[(offset / 4 * kLanes + lane_) * 4 + offset % 4]);
+      case AddressSpace::kParam:
+        if (offset >= warp_.param_bytes) break;
+        return static_cast<u8>(warp_.params[offset]);
+      case AddressSpace::kFunction:
+        break;
+    }
+    fault_access({warp_, insn_, lane_}, space, space == AddressSpace::kGlobal ? address : offset, 1);
+  }
+
+  const Warp& warp_;
+  const Insn& insn_;
+  u32 lane_;
+};
+
+template <class T>
+T argument(const Warp& warp, const ParamPlace& place, u32 lane) {
+  T value{};
+  std::memcpy(&value, warp.window + place.slot + u64{lane} * place.bytes,
+              std::min<std::size_t>(sizeof(T), place.bytes));
+  return value;
+}
+
+class Formatter {
+ public:
+  Formatter(const Reader& reader, u64 arguments) : reader_(reader), next_(arguments) {}
+
+  std::string format(const std::string& pattern) {
+    std::string result;
+    for (std::size_t i = 0; i < pattern.size();) {
+      if (pattern[i] != '%') {
+        result.push_back(pattern[i++]);
+        continue;
+      }
+      i = conversion(pattern, i + 1, result);
+    }
+    return result;
+  }
+
+  int taken() const { return taken_; }
+
+ private:
+  // From behind the '%'; returns the position behind the conversion.
+  std::size_t conversion(const std::string& pattern, std::size_t i, std::string& result) {
+    const std::size_t begin = i;
+    std::string spec = "%";
+    const auto copy_while = [&](const char* set) {
+      while (i < pattern.size() && std::strchr(set, pattern[i]) != nullptr) spec.push_back(pattern[i++]);
+    };
+    const auto number = [&] {
+      if (i < pattern.size() && pattern[i] == '*') {
+        spec += std::to_string(take<int>());
+        ++i;
+      } else {
+        copy_while("0123456789");
+      }
+    };
+    copy_while("-+ #0");
+    number();
+    if (i < pattern.size() && pattern[i] == '.') {
+      spec.push_back(pattern[i++]);
+      number();
+    }
+    std::string length;
+    while (i < pattern.size() && std::strchr("hljztLq", pattern[i]) != nullptr)
+      length.push_back(pattern[i++]);
+    if (i >= pattern.size()) {
+      result += "%" + pattern.substr(begin);
+      return i;
+    }
+    convert(spec, length, pattern[i], pattern.substr(begin, i + 1 - begin), result);
+    return i + 1;
+  }
+
+  void convert(const std::string& spec, const std::string& length, char kind, const std::string& as_written,
+               std::string& result) {
+    const bool wide = length.find_first_of("ljztLq") != std::string::npos;
+    switch (kind) {
+      case '%':
+        result.push_back('%');
+        return;
+      case 'd':
+      case 'i': {
+        long long value = wide ? take<long long>() : take<int>();
+        if (length == "h") value = static_cast<short>(value);
+        if (length == "hh") value = static_cast<signed char>(value);
+        append(result, spec + "ll" + kind, value);
+        return;
+      }
+      case 'u':
+      case 'o':
+      case 'x':
+      case 'X': {
+        unsigned long long value = wide ? take<unsigned long long>() : take<unsigned>();
+        if (length == "h") value = static_cast<unsigned short>(value);
+        if (length == "hh") value = static_cast<unsigned char>(value);
+        append(result, spec + "ll" + kind, value);
+        return;
+      }
+      case 'c':
+        append(result, spec + "c", take<int>());
+        return;
+      case 'p':
+        append(result, spec + "p", reinterpret_cast<void*>(take<u64>()));
+        return;
+      case 's': {
+        const u64 address = take<u64>();
+        append(result, spec + "s", address == 0 ? "(null)" : reader_.text(address).c_str());
+        return;
+      }
+      case 'f':
+      case 'F':
+      case 'e':
+      case 'E':
+      case 'g':
+      case 'G':
+      case 'a':
+      case 'A':
+        append(result, spec + kind, take<double>());
+        return;
+      default:
+        result += "%" + as_written;  // as the hardware's driver does: it stands there unchanged
+    }
+  }
+
+  template <class T>
+  T take() {
+    next_ = (next_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    const T value = reader_.read<T>(next_);
+    next_ += sizeof(T);
+    ++taken_;
+    return value;
+  }
+
+  template <class T>
+  static void append(std::string& result, const std::string& spec, T value) {
+    const int size = std::snprintf(nullptr, 0, spec.c_str(), value);
+    if (size < 0) return;
+    const std::size_t before = result.size();
+    result.resize(before + static_cast<std::size_t>(size) + 1);
+    std::snprintf(result.data() + before, static_cast<std::size_t>(size) + 1, spec.c_str(), value);
+    result.pop_back();
+  }
+
+  const Reader& reader_;
+  u64 next_;
+  int taken_ = 0;
+};
+
+}  // namespace
+
+void print(Warp& warp, const Insn& insn, const Call& what) {
+  for (u32 m = warp.mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    const Reader reader(warp, insn, lane);
+    int result = -1;
+    if (const u64 pattern = argument<u64>(warp, what.args[0], lane); pattern != 0) {
+      Formatter formatter(reader, argument<u64>(warp, what.args[1], lane));
+      warp.block->output += formatter.format(reader.text(pattern));
+      result = formatter.taken();
+    }
+    if (!what.returns.empty()) {
+      const ParamPlace& place = what.returns[0];
+      std::memcpy(warp.window + place.slot + u64{lane} * place.bytes, &result, sizeof(result));
+    }
+  }
+}
+
+void report_assertion(Warp& warp, const Insn& insn, const Call& what) {
+  const u32 lane = static_cast<u32>(__builtin_ctz(warp.mask));
+  const Reader reader(warp, insn, lane);
+  const auto text = [&](std::size_t i) {
+    const u64 address = argument<u64>(warp, what.args[i], lane);
+    return address == 0 ? std::string() : reader.text(address);
+  };
+  fault({warp, insn, lane}, FaultKind::kAssert, fmt::format("assertion `{}` failed", text(0)),
+        fmt::format("asserted at {}:{} in {}", text(1), argument<u32>(warp, what.args[2], lane), text(3)));
+}
+
+}  // namespace vgpu::execute

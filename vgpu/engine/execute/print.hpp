@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions that kernels call and the system provides: printf and the failure of assert.
+#pragma once
+#include "engine/execute/machine.hpp"
+
+namespace vgpu::execute {
+
+void print(Warp& warp, const Insn& insn, const Call& what);
+[[noreturn]] void report_assertion(Warp& warp, const Insn& insn, const Call& what);
+
+}  // namespace vgpu::execute

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/execute/special.hpp"
+
+#include <unordered_map>
+
+namespace vgpu::execute {
+
+std::optional<SpecialRegister> find_special(std::string_view name) {
+  using enum Special;
+  static const std::unordered_map<std::string_view, SpecialRegister> kTable = {
+      {"%tid.x", {kTidX, false}},
+      {"%tid.y", {kTidY, false}},
+      {"%tid.z", {kTidZ, false}},
+      {"%ntid.x", {kNtidX, false}},
+      {"%ntid.y", {kNtidY, false}},
+      {"%ntid.z", {kNtidZ, false}},
+      {"%ctaid.x", {kCtaidX, false}},
+      {"%ctaid.y", {kCtaidY, false}},
+      {"%ctaid.z", {kCtaidZ, false}},
+      {"%nctaid.x", {kNctaidX, false}},
+      {"%nctaid.y", {kNctaidY, false}},
+      {"%nctaid.z", {kNctaidZ, false}},
+      {"%laneid", {kLaneid, false}},
+      {"%warpid", {kWarpid, false}},
+      {"%nwarpid", {kNwarpid, false}},
+      {"%smid", {kSmid, false}},
+      {"%nsmid", {kNsmid, false}},
+      {"%gridid", {kGridid, true}},
+      {"%lanemask_eq", {kLanemaskEq, false}},
+      {"%lanemask_le", {kLanemaskLe, false}},
+      {"%lanemask_lt", {kLanemaskLt, false}},
+      {"%lanemask_ge", {kLanemaskGe, false}},
+      {"%lanemask_gt", {kLanemaskGt, false}},
+      {"%clock", {kClock, false}},
+      {"%clock_hi", {kClockHi, false}},
+      {"%clock64", {kClock64, true}},
+      {"%globaltimer", {kGlobaltimer, true}},
+      {"%globaltimer_lo", {kGlobaltimerLo, false}},
+      {"%globaltimer_hi", {kGlobaltimerHi, false}},
+      {"%dynamic_smem_size", {kDynamicSmem, false}},
+      {"%total_smem_size", {kTotalSmem, false}},
+      {"%aggr_smem_size", {kAggrSmem, false}},
+      {"%reserved_smem_offset_begin", {kReservedSmemBegin, false}},
+      {"%reserved_smem_offset_end", {kReservedSmemEnd, false}},
+      {"%reserved_smem_offset_cap", {kReservedSmemCap, false}},
+      {"%clusterid.x", {kCtaidX, false}},
+      {"%clusterid.y", {kCtaidY, false}},
+      {"%clusterid.z", {kCtaidZ, false}},
+      {"%nclusterid.x", {kNctaidX, false}},
+      {"%nclusterid.y", {kNctaidY, false}},
+      {"%nclusterid.z", {kNctaidZ, false}},
+      {"%cluster_ctaid.x", {kZero, false}},
+      {"%cluster_ctaid.y", {kZero, false}},
+      {"%cluster_ctaid.z", {kZero, false}},
+      {"%cluster_nctaid.x", {kOne, false}},
+      {"%cluster_nctaid.y", {kOne, false}},
+      {"%cluster_nctaid.z", {kOne, false}},
+      {"%cluster_ctarank", {kZero, false}},
+      {"%cluster_nctarank", {kOne, false}},
+  };
+  const auto found = kTable.find(name);
+  return found == kTable.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace vgpu::execute
