@@ -20,6 +20,7 @@
 #include "app/inspect.hpp"
 #include "app/launch_table.hpp"
 #include "app/process.hpp"
+#include "runtime/check_report.hpp"
 #include "runtime/settings.hpp"
 
 namespace {
@@ -127,7 +128,7 @@ int run(const Options& options) {
 
   const int status = vgpu::app::run(program.path, options.command, environment);
   if (options.print) fmt::print("{}", vgpu::app::launch_table(read_file(counters)));
-  return fs::file_size(report.path()) != 0 ? kCheckFired : status;
+  return vgpu::check_fired(read_file(report.path())) ? kCheckFired : status;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/check_report.hpp"
 #include "runtime/runtime.hpp"
 
 using namespace vgpu::runtime;
@@ -59,6 +60,7 @@ const char* vgpuLastFaultKind() {
 void vgpuClearFault() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
+  if (runtime.fault.code != cudaSuccess) vgpu::report_cleared(runtime.settings.report_file);
   runtime.fault = {};
   last_error() = cudaSuccess;
 }

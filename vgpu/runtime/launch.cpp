@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/check_report.hpp"
 #include "runtime/occupancy.hpp"
 
 namespace vgpu::runtime {
@@ -37,12 +38,7 @@ cudaError_t check(Runtime& runtime, Function& function, const KernelAttributes& 
   if (threads > static_cast<std::uint64_t>(thread_limit(runtime, function)))
     return cudaErrorLaunchOutOfResources;
 
-  const std::size_t by_default =
-      device.shared_per_block -
-      std::min<std::size_t>(device.shared_per_block, attributes.static_shared_bytes);
-  const std::size_t allowed = std::max<std::size_t>(
-      by_default,
-      function.max_dynamic_shared < 0 ? 0 : static_cast<std::size_t>(function.max_dynamic_shared));
+  const std::size_t allowed = dynamic_shared_limit(runtime, function);
   if (request.dynamic_shared > allowed) {
     throw Failure{
         cudaErrorInvalidValue,
@@ -94,21 +90,12 @@ cudaError_t error_of(FaultKind kind) {
   return cudaErrorLaunchFailure;
 }
 
-void report(const Settings& settings, const std::string& kind, const std::string& kernel) {
-  if (settings.report_file.empty()) return;
-  if (std::FILE* file = std::fopen(settings.report_file.c_str(), "ae")) {
-    fmt::print(file, "{}\t{}\n", kind, kernel);
-    std::fclose(file);
-  } else {
-    say(fmt::format("cannot write {}", settings.report_file));
-  }
-}
-
 // A fault is no error of the launch: a real device would find it later. It stays the device's state.
 void keep(Runtime& runtime, const Fault& fault) {
   runtime.fault = {error_of(fault.kind), to_string(fault.kind), fault.what()};
   say(runtime.fault.report);
-  report(runtime.settings, runtime.fault.kind, fault.kernel);
+  const std::string problem = report_fault(runtime.settings.report_file, runtime.fault.kind, fault.kernel);
+  if (!problem.empty()) say(problem);
   finish(runtime.fault.code);
 }
 
@@ -122,7 +109,7 @@ Function& known_function(Runtime& runtime, const void* handle) {
 
 const Kernel& loaded_kernel(Runtime& runtime, Function& function) {
   try {
-    Module& module = function.binary->module(runtime.device(), runtime.memory, function.shown);
+    Module& module = function.binary->module(runtime.device(), runtime.memory, "kernel " + function.shown);
     const Kernel* kernel = module.find_kernel(function.name);
     if (kernel == nullptr) {
       throw Failure{cudaErrorInvalidDeviceFunction,
@@ -154,6 +141,14 @@ int thread_limit(Runtime& runtime, Function& function) {
   const int by_registers = largest_block(runtime.device(), registers.value_or(0));
   const int by_bounds = attributes.max_threads == 0 ? kMostThreads : static_cast<int>(attributes.max_threads);
   return std::min({kMostThreads, by_registers, by_bounds});
+}
+
+std::size_t dynamic_shared_limit(Runtime& runtime, Function& function) {
+  const std::size_t by_default = runtime.device().shared_per_block;
+  const std::size_t fixed = vgpu::attributes(loaded_kernel(runtime, function)).static_shared_bytes;
+  const std::size_t set =
+      function.max_dynamic_shared < 0 ? 0 : static_cast<std::size_t>(function.max_dynamic_shared);
+  return std::max(by_default - std::min(by_default, fixed), set);
 }
 
 cudaError_t launch(Runtime& runtime, const void* handle, const Request& request) {

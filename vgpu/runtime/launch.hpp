@@ -28,6 +28,10 @@ std::uint32_t known_registers(Runtime& runtime, const Function& function);
 // The largest block that may be launched: 1024, less by __launch_bounds__ or (where known) by registers.
 int thread_limit(Runtime& runtime, Function& function);
 
+// The dynamic shared memory that a block may have: what the static one leaves of 48 KB, or more where
+// cudaFuncAttributeMaxDynamicSharedMemorySize allows it.
+std::size_t dynamic_shared_limit(Runtime& runtime, Function& function);
+
 cudaError_t launch(Runtime& runtime, const void* handle, const Request& request);
 
 }  // namespace vgpu::runtime

@@ -33,23 +33,26 @@ const std::vector<image::Entry>& FatBinary::entries() {
   return *entries_;
 }
 
-void FatBinary::refuse_without_ptx(const Device& device, const std::string& user) {
+void FatBinary::refuse_without_ptx(const std::string& user) {
   std::string present;
   for (const image::Entry& entry : entries()) {
     if (entry.kind != image::Kind::kPtx && entry.kind != image::Kind::kCubin) continue;
     if (!present.empty()) present += ", ";
     present += target_name(entry);
   }
+  const std::string remedy =
+      image::is_linked(wrapper_)
+          ? "relocatable device code is linked without its PTX: build without -rdc=true"
+          : "build with -gencode arch=compute_80,code=compute_80";
   throw Failure{cudaErrorNoKernelImageForDevice,
-                fmt::format("no PTX in the fat binary for {} (only {}) that {} can take: build with -gencode "
-                            "arch=compute_80,code=compute_80 (and without -rdc=true)",
-                            user, present.empty() ? "nothing" : present, device.id)};
+                fmt::format("no PTX in the fat binary for {} (only {}): {}", user,
+                            present.empty() ? "nothing" : present, remedy)};
 }
 
 Module& FatBinary::module(const Device& device, Memory& memory, const std::string& user) {
   if (module_ != nullptr) return *module_;
   const image::Entry* entry = image::choose_ptx(entries(), static_cast<std::uint32_t>(device.target()));
-  if (entry == nullptr) refuse_without_ptx(device, user);
+  if (entry == nullptr) refuse_without_ptx(user);
   try {
     module_ = Module::from_ptx(image::ptx_text(*entry), memory);
   } catch (const image::Damaged& error) {

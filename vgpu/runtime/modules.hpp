@@ -37,7 +37,7 @@ class FatBinary {
 
  private:
   const std::vector<image::Entry>& entries();
-  [[noreturn]] void refuse_without_ptx(const Device& device, const std::string& user);
+  [[noreturn]] void refuse_without_ptx(const std::string& user);
 
   const void* wrapper_;
   std::optional<std::vector<image::Entry>> entries_;

@@ -4,7 +4,7 @@
 //   VGPU_CHECK     comma-separated: memcheck (always on), race, none
 //   VGPU_THREADS   host threads of a launch (default: all)
 //   VGPU_COUNTERS  file for the launches' counters; %p becomes the process id
-//   VGPU_REPORT    file that gets one line, "kind<tab>kernel", for every check that fires
+//   VGPU_REPORT    file that is told of every check that fires (check_report.hpp)
 #pragma once
 #include <string>
 #include <string_view>

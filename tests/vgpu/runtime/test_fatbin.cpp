@@ -71,8 +71,12 @@ TEST(FatBinary, IsFoundThroughTheRegistrationWrapper) {
   wrapper.data = file.data();
   EXPECT_EQ(fat_binary_of(&wrapper).size(), file.size());
   EXPECT_EQ(static_cast<const void*>(fat_binary_of(&wrapper).data()), file.data());
+  EXPECT_FALSE(is_linked(&wrapper));
+  wrapper.version = 2;
+  EXPECT_TRUE(is_linked(&wrapper));
   wrapper.magic ^= 1;
   EXPECT_THROW(fat_binary_of(&wrapper), Damaged);
+  EXPECT_THROW(is_linked(&wrapper), Damaged);
   wrapper.magic ^= 1;
   wrapper.data = nullptr;
   EXPECT_THROW(fat_binary_of(&wrapper), Damaged);

@@ -28,7 +28,8 @@ int vgpuSetRaceCheck(int on);
 const char* vgpuLastFault(void);
 const char* vgpuLastFaultKind(void);
 
-/* Clears the last fault and the sticky error it left, so that a test driver may go on. Memory keeps its contents. */
+/* Clears the last fault and the sticky error it left, so that a test driver may go on. Memory keeps its contents. The
+   fault is dealt with: `vgpu` does not end with status 86 for it. */
 void vgpuClearFault(void);
 
 /* 1 if the `bytes` bytes at `pointer` lie wholly inside one live allocation that kernels may access. */

@@ -26,6 +26,18 @@ constexpr std::uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000, kFlagArchSpecific
 // No module comes near; a damaged size must not turn into an allocation of it.
 constexpr std::uint64_t kLargestPlainSize = std::uint64_t{1} << 30;
 
+struct Wrapper {
+  std::uint32_t magic, version;
+  const std::byte* data;
+};
+
+Wrapper read_wrapper(const void* wrapper) {
+  Wrapper w;
+  std::memcpy(&w, wrapper, sizeof w);
+  if (w.magic != kWrapperMagic) throw Damaged(fmt::format("registration wrapper's magic is {:#x}", w.magic));
+  return w;
+}
+
 Entry read_entry(std::span<const std::byte> bytes, std::size_t header_size, std::size_t size) {
   Entry entry;
   entry.kind = static_cast<Kind>(load<std::uint16_t>(bytes, kKind));
@@ -52,16 +64,16 @@ Entry read_entry(std::span<const std::byte> bytes, std::size_t header_size, std:
 }  // namespace
 
 std::span<const std::byte> fat_binary_of(const void* wrapper) {
-  struct Wrapper {
-    std::uint32_t magic, version;
-    const std::byte* data;
-  } w;
-  std::memcpy(&w, wrapper, sizeof w);
-  if (w.magic != kWrapperMagic) throw Damaged(fmt::format("registration wrapper's magic is {:#x}", w.magic));
+  const Wrapper w = read_wrapper(wrapper);
   if (w.data == nullptr) throw Damaged("registration wrapper points to nothing");
   const std::span header(w.data, kFatBinaryHeader);
   if (load<std::uint32_t>(header, 0) != kFatBinaryMagic) throw Damaged("not a fat binary");
   return {w.data, load<std::uint16_t>(header, 6) + load<std::uint64_t>(header, 8)};
+}
+
+bool is_linked(const void* wrapper) {
+  constexpr std::uint32_t kLinkedVersion = 2;
+  return read_wrapper(wrapper).version == kLinkedVersion;
 }
 
 std::vector<Entry> read_entries(std::span<const std::byte> fat_binary) {

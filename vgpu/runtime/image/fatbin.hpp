@@ -35,6 +35,10 @@ struct Entry {
 // what its own header says: the one thing that has to be believed.
 std::span<const std::byte> fat_binary_of(const void* wrapper);
 
+// Whether the wrapper is that of device code linked by nvlink (-rdc=true): machine code only, its PTX stays
+// behind.
+bool is_linked(const void* wrapper);
+
 // All entries, in order.
 std::vector<Entry> read_entries(std::span<const std::byte> fat_binary);
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cuBLAS stand-in: layouts, scalars, batches, and what it refuses.
+#include <cublas_v2.h>
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "require.hpp"
+
+static cublasHandle_t handle;
+
+template <class T>
+static T* upload(const std::vector<T>& host) {
+  T* device = nullptr;
+  require(cudaMalloc(&device, host.size() * sizeof(T)), "cudaMalloc");
+  require(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+  return device;
+}
+
+template <class T>
+static std::vector<T> small_integers(std::size_t count, unsigned seed) {
+  std::vector<T> values(count);
+  for (T& value : values) {
+    seed = seed * 1664525u + 1013904223u;
+    value = static_cast<T>(static_cast<int>(seed >> 24) % 9 - 4);
+  }
+  return values;
+}
+
+static cublasStatus_t gemm(cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+                           const float* alpha, const float* a, int lda, const float* b, int ldb,
+                           const float* beta, float* c, int ldc) {
+  return cublasSgemm(handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+static cublasStatus_t gemm(cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+                           const double* alpha, const double* a, int lda, const double* b, int ldb,
+                           const double* beta, double* c, int ldc) {
+  return cublasDgemm(handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+// Every combination of transpositions on sizes that are no multiples of anything, with padded leading
+// dimensions.
+template <class T>
+static void check_layouts() {
+  constexpr int kM = 13, kN = 7, kK = 10, kPad = 3;
+  for (const auto op_a : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
+    for (const auto op_b : {CUBLAS_OP_N, CUBLAS_OP_T}) {
+      const bool ta = op_a != CUBLAS_OP_N, tb = op_b != CUBLAS_OP_N;
+      const int lda = (ta ? kK : kM) + kPad, ldb = (tb ? kN : kK) + kPad, ldc = kM + kPad;
+      const auto a = small_integers<T>(lda * (ta ? kM : kK), 1),
+                 b = small_integers<T>(ldb * (tb ? kK : kN), 2);
+      auto c = small_integers<T>(ldc * kN, 3);
+      const T alpha = 2, beta = -3;
+      T* dc = upload(c);
+      require(gemm(op_a, op_b, kM, kN, kK, &alpha, upload(a), lda, upload(b), ldb, &beta, dc, ldc) ==
+                  CUBLAS_STATUS_SUCCESS,
+              "gemm");
+      for (int j = 0; j < kN; ++j) {
+        for (int i = 0; i < kM; ++i) {
+          T sum = 0;
+          for (int l = 0; l < kK; ++l) {
+            sum += (ta ? a[i * lda + l] : a[l * lda + i]) * (tb ? b[l * ldb + j] : b[j * ldb + l]);
+          }
+          c[j * ldc + i] = alpha * sum + beta * c[j * ldc + i];
+        }
+      }
+      std::vector<T> got(c.size());
+      require(cudaMemcpy(got.data(), dc, c.size() * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
+      require(got == c, "gemm's result, padding untouched");
+    }
+  }
+}
+
+static void check_scalars() {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), zero = 0, one = 1;
+  float* a = upload(std::vector<float>(16, nan));
+  float* c = upload(std::vector<float>(16, nan));
+  float host[16];
+  require(gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &zero, a, 4, a, 4, &zero, c, 4) == CUBLAS_STATUS_SUCCESS,
+          "gemm");
+  require(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  for (const float value : host) require(value == 0, "alpha = beta = 0 reads nothing");
+
+  // Scalars on the device.
+  require(cudaMemset(c, 0, sizeof host), "cudaMemset");
+  float* b = upload(std::vector<float>(16, 1.0f));
+  float* scalars = upload(std::vector<float>{2, 0});
+  require(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE) == CUBLAS_STATUS_SUCCESS, "pointer mode");
+  require(gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, scalars, b, 4, b, 4, scalars + 1, c, 4) ==
+              CUBLAS_STATUS_SUCCESS,
+          "gemm with scalars on the device");
+  require(
+      gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &one, b, 4, b, 4, &zero, c, 4) == CUBLAS_STATUS_INVALID_VALUE,
+      "host scalars in device mode are refused");
+  require(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST) == CUBLAS_STATUS_SUCCESS, "pointer mode");
+  require(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  for (const float value : host) require(value == 8, "2 * 4");
+}
+
+static void check_batches() {
+  constexpr int kSize = 5, kBatch = 3, kStride = kSize * kSize + 2;
+  const auto a = small_integers<float>(kStride * kBatch, 4), b = small_integers<float>(kStride * kBatch, 5);
+  float* c = upload(std::vector<float>(kStride * kBatch, 0.0f));
+  const float one = 1, zero = 0;
+  require(cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &one, upload(a),
+                                    kSize, kStride, upload(b), kSize, kStride, &zero, c, kSize, kStride,
+                                    kBatch) == CUBLAS_STATUS_SUCCESS,
+          "cublasSgemmStridedBatched");
+  std::vector<float> got(kStride * kBatch);
+  require(cudaMemcpy(got.data(), c, got.size() * sizeof(float), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  for (int batch = 0; batch < kBatch; ++batch) {
+    for (int i = 0; i < kSize * kSize; ++i) {
+      float sum = 0;
+      for (int l = 0; l < kSize; ++l) {
+        sum += a[batch * kStride + l * kSize + i % kSize] * b[batch * kStride + i / kSize * kSize + l];
+      }
+      require(got[batch * kStride + i] == sum, "a batch entry");
+    }
+  }
+}
+
+static void check_refusals() {
+  const float one = 1;
+  float* a = upload(std::vector<float>(16, 1.0f));
+  float host[16] = {};
+  const auto n = CUBLAS_OP_N;
+  require(gemm(n, n, -1, 4, 4, &one, a, 4, a, 4, &one, a, 4) == CUBLAS_STATUS_INVALID_VALUE,
+          "a negative size");
+  require(gemm(n, n, 4, 4, 4, &one, a, 3, a, 4, &one, a, 4) == CUBLAS_STATUS_INVALID_VALUE, "lda below m");
+  require(gemm(n, n, 4, 4, 4, &one, a, 4, a, 4, &one, a, 3) == CUBLAS_STATUS_INVALID_VALUE, "ldc below m");
+  require(gemm(n, n, 4, 4, 4, nullptr, a, 4, a, 4, &one, a, 4) == CUBLAS_STATUS_INVALID_VALUE, "no alpha");
+  require(gemm(n, n, 0, 4, 4, &one, nullptr, 4, nullptr, 4, &one, nullptr, 4) == CUBLAS_STATUS_SUCCESS,
+          "nothing");
+  require(gemm(n, n, 4, 4, 4, &one, a, 4, a, 4, &one, host, 4) == CUBLAS_STATUS_EXECUTION_FAILED,
+          "C on the host");
+  require(gemm(n, n, 4, 4, 5, &one, a, 4, a, 5, &one, a, 4) == CUBLAS_STATUS_EXECUTION_FAILED, "A too small");
+  require(cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH) == CUBLAS_STATUS_SUCCESS,
+          "cublasSetMathMode");
+  require(gemm(n, n, 4, 4, 4, &one, a, 4, a, 4, &one, a, 4) == CUBLAS_STATUS_NOT_SUPPORTED,
+          "TF32 by math mode");
+  require(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH) == CUBLAS_STATUS_SUCCESS, "cublasSetMathMode");
+  require(cublasGemmEx(handle, n, n, 4, 4, 4, &one, a, CUDA_R_32F, 4, a, CUDA_R_32F, 4, &one, a, CUDA_R_32F,
+                       4, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED,
+          "TF32 by compute type");
+  float norm = 0;
+  require(cublasSnrm2(handle, 4, a, 1, &norm) == CUBLAS_STATUS_NOT_SUPPORTED, "a function that is a stub");
+}
+
+int main() {
+  require(cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
+  int version = 0;
+  require(cublasGetVersion(handle, &version) == CUBLAS_STATUS_SUCCESS && version >= 130000,
+          "cublasGetVersion");
+  check_layouts<float>();
+  check_layouts<double>();
+  check_scalars();
+  check_batches();
+  check_refusals();
+  require(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS, "cublasDestroy");
+}

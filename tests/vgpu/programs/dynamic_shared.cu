@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// More than 48 KB of dynamic shared memory must be asked for, and cannot be more than the device has.
+#include <vector>
+
+#include "require.hpp"
+
+__global__ void reverse(int* data, int n) {
+  extern __shared__ int tile[];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) tile[i] = data[i];
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += blockDim.x) data[i] = tile[n - 1 - i];
+}
+
+int main() {
+  int optin = 0;
+  require(cudaDeviceGetAttribute(&optin, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0),
+          "cudaDeviceGetAttribute");
+  const int n = optin / static_cast<int>(sizeof(int));
+  std::vector<int> host(n), got(n);
+  for (int i = 0; i < n; ++i) host[i] = i;
+  int* device;
+  require(cudaMalloc(&device, n * sizeof(int)), "cudaMalloc");
+  require(cudaMemcpy(device, host.data(), n * sizeof(int), cudaMemcpyHostToDevice), "cudaMemcpy");
+
+  reverse<<<1, 256, optin>>>(device, n);
+  require(cudaGetLastError() == cudaErrorInvalidValue, "without the attribute the launch is refused");
+  require(cudaDeviceSynchronize(), "the refusal is not sticky");
+  require(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, optin + 1) ==
+              cudaErrorInvalidValue,
+          "more than the device has cannot be allowed");
+  cudaGetLastError();
+  require(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, optin),
+          "cudaFuncSetAttribute");
+  reverse<<<1, 256, optin>>>(device, n);
+  require(cudaGetLastError(), "launch");
+  require(cudaMemcpy(got.data(), device, n * sizeof(int), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  for (int i = 0; i < n; ++i) require(got[i] == n - 1 - i, "an element");
+}

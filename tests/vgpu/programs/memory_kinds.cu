@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every way to get memory that a kernel can use, what pointers say of themselves, and bounds in copies.
+#include <cstring>
+#include <vector>
+
+#include "require.hpp"
+
+__global__ void increment(int* data) { data[threadIdx.x] += 1; }
+
+static void run(int* data, const char* what) {
+  for (int i = 0; i < 32; ++i) data[i] = i;
+  increment<<<1, 32>>>(data);
+  require(cudaDeviceSynchronize(), what);
+  for (int i = 0; i < 32; ++i) require(data[i] == i + 1, what);
+}
+
+static cudaMemoryType type_of(const void* pointer) {
+  cudaPointerAttributes attributes;
+  require(cudaPointerGetAttributes(&attributes, pointer), "cudaPointerGetAttributes");
+  return attributes.type;
+}
+
+int main() {
+  int *pinned, *mapped, *managed, *device;
+  require(cudaMallocHost(&pinned, 128), "cudaMallocHost");
+  require(cudaHostAlloc(&mapped, 128, cudaHostAllocMapped), "cudaHostAlloc");
+  require(cudaMallocManaged(&managed, 128), "cudaMallocManaged");
+  require(cudaMalloc(&device, 128), "cudaMalloc");
+  std::vector<int> ordinary(32);
+  run(pinned, "pinned memory");
+  run(managed, "managed memory");
+  int* seen;
+  require(cudaHostGetDevicePointer(&seen, mapped, 0), "cudaHostGetDevicePointer");
+  run(seen, "mapped memory");
+  require(cudaHostRegister(ordinary.data(), 128, cudaHostRegisterDefault), "cudaHostRegister");
+  run(ordinary.data(), "registered memory");
+  require(type_of(ordinary.data()) == cudaMemoryTypeHost, "registered memory's type");
+  require(cudaHostUnregister(ordinary.data()), "cudaHostUnregister");
+  require(type_of(ordinary.data()) == cudaMemoryTypeUnregistered, "ordinary memory's type");
+  require(type_of(pinned) == cudaMemoryTypeHost, "pinned memory's type");
+  require(type_of(managed + 3) == cudaMemoryTypeManaged, "managed memory's type");
+  require(type_of(device + 31) == cudaMemoryTypeDevice, "device memory's type");
+
+  // A pitched plane, copied in both directions with different pitches.
+  constexpr int kWidth = 20, kRows = 5;
+  char *plane, host[kRows][32], back[kRows][kWidth];
+  std::size_t pitch = 0;
+  require(cudaMallocPitch(&plane, &pitch, kWidth, kRows), "cudaMallocPitch");
+  require(pitch >= kWidth && pitch % 512 == 0, "the pitch");
+  for (int i = 0; i < kRows; ++i) std::memset(host[i], 'a' + i, sizeof host[i]);
+  require(cudaMemcpy2D(plane, pitch, host, 32, kWidth, kRows, cudaMemcpyHostToDevice), "cudaMemcpy2D");
+  require(cudaMemset2D(plane + 5, pitch, '!', 2, kRows), "cudaMemset2D");
+  require(cudaMemcpy2D(back, kWidth, plane, pitch, kWidth, kRows, cudaMemcpyDeviceToHost), "cudaMemcpy2D");
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kWidth; ++j) require(back[i][j] == (j == 5 || j == 6 ? '!' : 'a' + i), "the plane");
+  }
+  require(cudaMemcpy2D(plane, pitch, host, 32, pitch + 1, kRows, cudaMemcpyHostToDevice) ==
+              cudaErrorInvalidPitchValue,
+          "a width above the pitch");
+  require(cudaMemcpy2D(plane, pitch, host, 32, kWidth, kRows + 1, cudaMemcpyHostToDevice) ==
+              cudaErrorInvalidValue,
+          "a row too many");
+
+  std::size_t free_before = 0, free_after = 0, total = 0;
+  require(cudaMemGetInfo(&free_before, &total), "cudaMemGetInfo");
+  int* large;
+  require(cudaMalloc(&large, std::size_t{1} << 32), "cudaMalloc of 4 GiB");
+  require(cudaMemGetInfo(&free_after, &total), "cudaMemGetInfo");
+  require(free_before - free_after == std::size_t{1} << 32, "memory taken");
+  require(cudaMalloc(&seen, total) == cudaErrorMemoryAllocation, "more than there is");
+  require(cudaFree(large), "cudaFree");
+  require(cudaFree(large) == cudaErrorInvalidValue, "freed twice");
+  require(cudaFree(pinned) == cudaErrorInvalidValue, "pinned memory is not cudaFree's");
+  require(cudaFreeHost(pinned), "cudaFreeHost");
+  require(cudaFreeHost(mapped), "cudaFreeHost");
+  require(cudaFree(managed), "cudaFree");
+}

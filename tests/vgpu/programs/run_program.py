@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one test program under vgpu and checks how it ends, what it prints and what it counted.
+
+run_program.py --vgpu VGPU [--option OPTION]... [--exit N] [--stdout REGEX] [--stdout-file FILE] [--stderr REGEX]...
+               [--silent] [--counters FILE.json] [--setting NAME=VALUE]... -- PROGRAM ARGS...
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def check_counters(expected, found):
+    """Everything that `expected` names must be in `found`, with exactly that value."""
+    problems = []
+    if expected["device"] != found["device"]:
+        problems.append(f"device {found['device']}")
+    if len(expected["launches"]) != len(found["launches"]):
+        return problems + [f"{len(found['launches'])} launches where {len(expected['launches'])} are expected"]
+    for i, (want, got) in enumerate(zip(expected["launches"], found["launches"])):
+        if sorted(got) != ["block", "engine", "estimates", "grid", "kernel", "metrics"]:
+            problems.append(f"launch {i} has the fields {sorted(got)}")
+        for field in ("kernel", "grid", "block", "engine"):
+            if want[field] != got[field]:
+                problems.append(f"launch {i}: {field} is {got[field]}, expected {want[field]}")
+        for metric, value in want.get("metrics", {}).items():
+            if got["metrics"].get(metric) != value:
+                problems.append(f"launch {i}: {metric} is {got['metrics'].get(metric)}, expected {value}")
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--vgpu", required=True)
+    parser.add_argument("--option", action="append", default=[])
+    parser.add_argument("--exit", type=int, default=0)
+    parser.add_argument("--stdout")
+    parser.add_argument("--stdout-file")
+    parser.add_argument("--stderr", action="append", default=[])
+    parser.add_argument("--silent", action="store_true", help="nothing may be written to stderr")
+    parser.add_argument("--counters")
+    parser.add_argument("--setting", action="append", default=[])
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args()
+
+    environment = dict(os.environ)
+    for name in list(environment):
+        if name.startswith("VGPU_"):
+            del environment[name]
+    environment.update(setting.split("=", 1) for setting in options.setting)
+    with tempfile.TemporaryDirectory() as folder:
+        counters = os.path.join(folder, "counters.json")
+        command = [options.vgpu] + options.option
+        if options.counters:
+            command += ["--counters", counters]
+        result = subprocess.run(command + ["--"] + options.command, capture_output=True, text=True, env=environment)
+        problems = []
+        if result.returncode != options.exit:
+            problems.append(f"exit status {result.returncode}, expected {options.exit}")
+        if options.stdout is not None and not re.search(options.stdout, result.stdout):
+            problems.append(f"stdout does not match {options.stdout!r}")
+        if options.stdout_file:
+            with open(options.stdout_file) as file:
+                expected = file.read()
+            if result.stdout != expected:
+                problems.append(f"stdout is not that of {options.stdout_file}")
+                for want, got in zip(expected.splitlines(), result.stdout.splitlines()):
+                    if want != got:
+                        problems.append(f"  - {want}\n  + {got}")
+        for pattern in options.stderr:
+            if not re.search(pattern, result.stderr):
+                problems.append(f"stderr does not match {pattern!r}")
+        if options.silent and result.stderr:
+            problems.append("stderr is not empty")
+        if options.counters:
+            with open(options.counters) as expected, open(counters) as found:
+                problems += check_counters(json.load(expected), json.load(found))
+    if problems:
+        print("\n".join(problems))
+        print(f"--- stdout\n{result.stdout}--- stderr\n{result.stderr}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

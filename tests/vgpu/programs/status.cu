@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends as its arguments say, after a launch: a status, or "abort".
+#include <cstring>
+
+#include "require.hpp"
+
+__global__ void nothing() {}
+
+int main(int argc, char** argv) {
+  require(argc == 2, "one argument");
+  nothing<<<3, 32>>>();
+  require(cudaDeviceSynchronize(), "kernel");
+  if (std::strcmp(argv[1], "abort") == 0) std::abort();
+  if (std::strcmp(argv[1], "quick") == 0) std::_Exit(0);
+  return std::atoi(argv[1]);
+}

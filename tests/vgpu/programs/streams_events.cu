@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams, events and host functions in a stream.
+#include "require.hpp"
+
+__global__ void fill(int* data, int value) { data[threadIdx.x] = value; }
+
+static void CUDART_CB raise(void* flag) { *static_cast<int*>(flag) += 1; }
+static void CUDART_CB note(cudaStream_t, cudaError_t status, void* flag) {
+  *static_cast<int*>(flag) += status == cudaSuccess ? 10 : 1000;
+}
+
+int main() {
+  cudaStream_t a, b;
+  cudaEvent_t start, stop, untimed;
+  int* data;
+  require(cudaStreamCreate(&a), "cudaStreamCreate");
+  require(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  require(cudaEventCreate(&start), "cudaEventCreate");
+  require(cudaEventCreate(&stop), "cudaEventCreate");
+  require(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  require(cudaMallocAsync(&data, 64 * sizeof(int), a), "cudaMallocAsync");
+
+  require(cudaEventRecord(start, a), "cudaEventRecord");
+  fill<<<1, 64, 0, a>>>(data, 7);
+  require(cudaEventRecord(stop, a), "cudaEventRecord");
+  require(cudaStreamWaitEvent(b, stop, 0), "cudaStreamWaitEvent");
+  int host[64], flag = 0;
+  require(cudaMemcpyAsync(host, data, sizeof host, cudaMemcpyDeviceToHost, b), "cudaMemcpyAsync");
+  require(cudaLaunchHostFunc(b, raise, &flag), "cudaLaunchHostFunc");
+  require(cudaStreamAddCallback(b, note, &flag, 0), "cudaStreamAddCallback");
+  require(cudaStreamSynchronize(b), "cudaStreamSynchronize");
+  require(flag == 11, "both host functions ran");
+  require(host[0] == 7 && host[63] == 7, "the copy after the kernel");
+  require(cudaStreamQuery(a), "cudaStreamQuery");
+  require(cudaEventSynchronize(stop), "cudaEventSynchronize");
+  float milliseconds = -1;
+  require(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
+  require(milliseconds > 0, "time has passed");
+
+  unsigned flags = 0;
+  int priority = 1;
+  require(cudaStreamGetFlags(b, &flags), "cudaStreamGetFlags");
+  require(flags == cudaStreamNonBlocking, "the stream's flags");
+  require(cudaStreamGetPriority(a, &priority), "cudaStreamGetPriority");
+  require(priority == 0, "the default priority");
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
+  require(cudaStreamIsCapturing(a, &capture), "cudaStreamIsCapturing");
+  require(capture == cudaStreamCaptureStatusNone, "nothing is captured");
+
+  require(cudaFreeAsync(data, a), "cudaFreeAsync");
+  require(cudaStreamDestroy(a), "cudaStreamDestroy");
+  require(cudaStreamDestroy(b), "cudaStreamDestroy");
+  require(cudaEventDestroy(start), "cudaEventDestroy");
+  require(cudaEventDestroy(stop), "cudaEventDestroy");
+  require(cudaEventDestroy(untimed), "cudaEventDestroy");
+}

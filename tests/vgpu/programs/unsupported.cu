@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of the runtime that are not there say so and fail.
+#include "require.hpp"
+
+__global__ void nothing() {}
+
+int main() {
+  cudaGraph_t graph;
+  for (int i = 0; i < 2; ++i) require(cudaGraphCreate(&graph, 0) == cudaErrorNotSupported, "cudaGraphCreate");
+  require(cudaGetLastError() == cudaErrorNotSupported, "the last error");
+  cudaStream_t stream;
+  require(cudaStreamCreate(&stream), "cudaStreamCreate");
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaErrorNotSupported,
+          "cudaStreamBeginCapture");
+  void* function = &function;
+  cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSuccess;
+  require(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
+                                           &status) == cudaErrorNotSupported,
+          "a driver function");
+  require(function == nullptr && status == cudaDriverEntryPointSymbolNotFound, "its pointer and status");
+
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = 2;
+  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(4);
+  config.blockDim = dim3(32);
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  require(cudaLaunchKernelEx(&config, nothing) == cudaErrorNotSupported, "a cluster");
+  cluster.val.clusterDim.x = 1;
+  require(cudaLaunchKernelEx(&config, nothing), "a cluster of one block");
+}
