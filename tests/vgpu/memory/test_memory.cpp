@@ -37,7 +37,7 @@ TEST(Memory, ReusedBlocksAreFilledAgain) {
   void* first = memory.allocate(4096);
   std::memset(first, 1, 4096);
   memory.free(first);
-  memory.free(memory.allocate(Memory::kQuarantineBytes));  // pushes the first one out
+  memory.free(memory.allocate(Memory::kQuarantineBytes + 1));  // pushes the first one out
   const auto* again = static_cast<const unsigned char*>(memory.allocate(4096));
   ASSERT_EQ(again, first);
   EXPECT_EQ(std::count(again, again + 4096, Memory::kFill), 4096);
@@ -122,14 +122,14 @@ TEST(Memory, FreedBlocksAreRememberedForAWhile) {
   ASSERT_NE(found, nullptr);
   EXPECT_TRUE(found->freed);
   EXPECT_NE(memory.allocate(256), block);
-  memory.free(memory.allocate(Memory::kQuarantineBytes));
+  memory.free(memory.allocate(Memory::kQuarantineBytes + 1));
   EXPECT_EQ(memory.find(address(block)), nullptr);
 }
 
 TEST(Memory, QuarantineNeverStarvesTheDevice) {
-  Memory memory(200 * kMiB);
+  Memory memory(600 * kMiB);
   for (int i = 0; i < 20; ++i) {
-    void* block = memory.allocate(199 * kMiB);
+    void* block = memory.allocate(599 * kMiB);
     ASSERT_NE(block, nullptr) << i;
     memory.free(block);
   }

@@ -50,7 +50,7 @@ class Memory {
   // blocks). Null if it does not fit, or for 0 bytes. A freed block is kept back until kQuarantineBytes have
   // been freed after it, so that a use after free is found; it does not count against the capacity.
   void* allocate(std::size_t bytes, std::string name = "");
-  bool free(void* pointer);                                     // false: not the start of a live allocation
+  bool free(void* pointer);  // false: not the start of a live allocation
   // Lets kernels use host memory where it lies, until it is disowned. False: it shares bytes with a block.
   bool adopt(void* pointer, std::size_t bytes, std::string name);
   bool disown(void* pointer);                                   // false: not the start of adopted memory
