@@ -35,16 +35,6 @@ std::size_t footprint(std::size_t bytes) {
   return round_up(bytes) + round_up(std::clamp(bytes / 8, Memory::kMinRedZone, kMaxRedZone));
 }
 
-// Makes [begin, end) read as zero, by giving its whole pages back to the host.
-void clear(std::uint64_t begin, std::uint64_t end) {
-  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::uint64_t first = std::min((begin + page - 1) / page * page, end);
-  const std::uint64_t last = std::max(end / page * page, first);
-  std::memset(reinterpret_cast<void*>(begin), 0, first - begin);
-  madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-  std::memset(reinterpret_cast<void*>(last), 0, end - last);
-}
-
 std::string hexadecimal(std::uint64_t value) {
   char text[32];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
@@ -93,11 +83,23 @@ struct Memory::Impl {
   std::size_t quarantine_bytes = 0;
   mutable std::shared_ptr<const AllocationMap> map;  // null where it must be made anew
 
+  char* at(std::uint64_t address) const { return arena + (address - reinterpret_cast<std::uint64_t>(arena)); }
+  void clear(std::uint64_t begin, std::uint64_t end);
   std::uint64_t take_hole(std::size_t bytes);
   void give_hole(std::uint64_t begin, std::uint64_t size);
   void evict();
   const AllocationMap& current() const;
 };
+
+// Makes [begin, end) read as zero, by giving its whole pages back to the host.
+void Memory::Impl::clear(std::uint64_t begin, std::uint64_t end) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t first = std::min((begin + page - 1) / page * page, end);
+  const std::uint64_t last = std::max(end / page * page, first);
+  std::memset(at(begin), 0, first - begin);
+  madvise(at(first), last - first, MADV_DONTNEED);
+  std::memset(at(last), 0, end - last);
+}
 
 std::uint64_t Memory::Impl::take_hole(std::size_t bytes) {
   for (auto hole = holes.begin(); hole != holes.end(); ++hole) {
@@ -183,11 +185,11 @@ void* Memory::allocate(std::size_t bytes, std::string name) {
   impl_->map.reset();
   impl_->allocated += bytes;
   impl_->blocks.emplace(begin, Allocation{begin, begin + bytes, std::move(name), false});
-  void* pointer = reinterpret_cast<void*>(begin);
+  void* pointer = impl_->at(begin);
   if (bytes <= kFillLimit) {
     std::memset(pointer, kFill, bytes);
   } else if (begin < impl_->never_used) {
-    clear(begin, begin + bytes);
+    impl_->clear(begin, begin + bytes);
   }
   impl_->never_used = std::max(impl_->never_used, begin + taken);
   return pointer;
@@ -202,7 +204,7 @@ bool Memory::free(void* pointer) {
   block.freed = true;
   impl_->map.reset();
   impl_->allocated -= bytes;
-  if (bytes >= kMaxResidentFreed) clear(block.begin, block.end);
+  if (bytes >= kMaxResidentFreed) impl_->clear(block.begin, block.end);
   impl_->quarantine.push_back(block.begin);
   impl_->quarantine_bytes += bytes;
   while (impl_->quarantine.size() > 1 &&
