@@ -71,6 +71,7 @@ std::vector<std::string> own_arguments() {
   ::setenv(kReplaced, "1", 1);
   std::vector<std::string> arguments = own_arguments();
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   ::execv("/proc/self/exe", pointers.data());

@@ -113,7 +113,7 @@ std::string markdown(std::span<const Document> documents) {
       const Derived derived = derive(row);
       found->lines += "|";
       for (const Column& column : found->columns) {
-        found->lines += " " + column.text(row, derived) + " |";
+        found->lines += fmt::format(" {} |", column.text(row, derived));
       }
       found->lines += "\n";
     }
@@ -123,7 +123,7 @@ std::string markdown(std::span<const Document> documents) {
     std::string head = "|";
     std::string rule = "|";
     for (const Column& column : table.columns) {
-      head += " " + column.title + " |";
+      head += fmt::format(" {} |", column.title);
       rule += column.left ? " :-- |" : " --: |";
     }
     text +=

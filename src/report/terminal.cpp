@@ -84,7 +84,8 @@ void TablePrinter::row(const Row& row) {
   for (const Column& column : columns_) {
     std::string text = cell(column, column.text(row, derived));
     const bool verdict = column.title == "verdict";
-    if (style_.color && verdict && !refused) text = (failed ? kRed : kGreen) + text + kPlain;
+    if (style_.color && verdict && !refused)
+      text = fmt::format("{}{}{}", failed ? kRed : kGreen, text, kPlain);
     line += (line.empty() ? "" : "  ") + text;
     if (refused && verdict) break;  // there are no figures: the note takes their place
   }

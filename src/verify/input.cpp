@@ -150,8 +150,9 @@ Result<IntegerRange> integer_range(const Problem& problem, Precision precision) 
   const std::int64_t k = std::max<std::int64_t>(1, problem.k);
   range.stride = (k + budget - 1) / budget;
   const std::int64_t terms = (k + range.stride - 1) / range.stride;
-  range.operand = std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(std::sqrt(static_cast<double>(budget / terms))), 1, most);
+  const std::int64_t square = budget / terms;  // at least 1
+  range.operand =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(std::sqrt(static_cast<double>(square))), 1, most);
   range.c = std::min<std::int64_t>(
       4096, (std::int64_t{1} << 22) / std::max<std::int64_t>(1, std::llabs(std::llround(problem.beta))));
   return range;

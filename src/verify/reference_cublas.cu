@@ -3,7 +3,9 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "verify/buffer.hpp"
 #include "verify/reference.hpp"
