@@ -13,8 +13,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
     if (blocks == nullptr || threads < 1) return cudaErrorInvalidValue;
     Function& function = known_function(runtime, handle);
     const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
-    if (threads > thread_limit(runtime, function) ||
-        dynamic_shared > dynamic_shared_limit(runtime, function)) {
+    // __launch_bounds__ does not limit the answer; what may be asked of shared memory does.
+    if (dynamic_shared > dynamic_shared_limit(runtime, function)) {
       *blocks = 0;
       return cudaSuccess;
     }
