@@ -5,4 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
 cmake --build "$build" --target bench_variants
-"$build/bin/bench_variants" | tee "${2:-results/h200/variants.csv}"
+{
+  echo "# $(bench/h200/environment.sh)"
+  "$build/bin/bench_variants"
+} | tee "${2:-results/h200/variants.csv}"

@@ -80,6 +80,7 @@ def collect(options):
         sys.exit(f"golden: ncu saw {len(rows)} kernels in {len(launches)} launches of rungs")
     sections = sass_sections(options.launcher)
     with open(options.golden, "w", newline="") as file:
+        file.write(f"# {options.environment}\n")
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(FIELDS)
         for (kernel, shape), row in zip(launches, rows):
@@ -93,7 +94,7 @@ def collect(options):
 
 def read_golden(path):
     golden = {}
-    for row in csv.DictReader(open(path)):
+    for row in csv.DictReader(line for line in open(path) if not line.startswith("#")):
         launch = golden.setdefault((row["kernel"], row["shape"]),
                                    {"symbol": row["symbol"], "sha256": row["sass_sha256"], "metrics": {}})
         launch["metrics"][row["metric"]] = int(row["value"])
@@ -147,6 +148,7 @@ def main():
     parser.add_argument("action", choices=["collect", "check"])
     parser.add_argument("--launcher", required=True)
     parser.add_argument("--golden", required=True)
+    parser.add_argument("--environment", default="", help="one line on date, commit, toolkit and driver")
     parser.add_argument("--ncu", default="ncu")
     parser.add_argument("--vgpu", default="vgpu")
     options = parser.parse_args()
