@@ -69,6 +69,17 @@ std::vector<std::byte> pack(const KernelAttributes& attributes, void** arguments
   return block;
 }
 
+// What the launch itself says, and ptxas's registers where there is machine code. The hardware gives no less than 16.
+void add_launch_metrics(Runtime& runtime, const Function& function, const KernelAttributes& attributes,
+                        const Request& request, LaunchReport& report) {
+  constexpr std::uint32_t kFewestRegisters = 16;
+  report.exact["launch__shared_mem_per_block_static"] = attributes.static_shared_bytes;
+  report.exact["launch__shared_mem_per_block_dynamic"] = request.dynamic_shared;
+  if (const auto registers = function.binary->registers(runtime.device(), function.name)) {
+    report.exact["launch__registers_per_thread"] = std::max(kFewestRegisters, *registers);
+  }
+}
+
 cudaError_t error_of(FaultKind kind) {
   switch (kind) {
     case FaultKind::kOutOfBounds:
@@ -168,6 +179,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   try {
     LaunchRecord record{function.shown, config.grid, config.block,
                         vgpu::launch(kernel, config, pack(attributes, request.arguments), runtime.memory)};
+    add_launch_metrics(runtime, function, attributes, request, record.report);
     std::fwrite(record.report.output.data(), 1, record.report.output.size(), stdout);
     runtime.log.add(record);
   } catch (const Fault& fault) {
