@@ -186,8 +186,9 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
     keep(runtime, fault);
   } catch (const Unsupported& unsupported) {
     const bool said = std::exchange(function.refusal_said, true);
+    const char* manner = request.cooperative ? " cooperatively (there is no grid-wide synchronisation)" : "";
     throw Failure{cudaErrorNotSupported,
-                  said ? "" : fmt::format("{} cannot run: {}", function.shown, unsupported.what())};
+                  said ? "" : fmt::format("{} cannot run{}: {}", function.shown, manner, unsupported.what())};
   }
   return cudaSuccess;
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of the runtime that are not there say so and fail.
+#include <cooperative_groups.h>
+
 #include "require.hpp"
 
 __global__ void nothing() {}
+
+__global__ void waits_for_the_grid() { cooperative_groups::this_grid().sync(); }
 
 int main() {
   cudaGraph_t graph;
@@ -31,4 +35,10 @@ int main() {
   require(cudaLaunchKernelEx(&config, nothing) == cudaErrorNotSupported, "a cluster");
   cluster.val.clusterDim.x = 1;
   require(cudaLaunchKernelEx(&config, nothing), "a cluster of one block");
+
+  require(cudaLaunchCooperativeKernel(nothing, dim3(4), dim3(32), nullptr),
+          "a cooperative launch that needs nothing");
+  require(
+      cudaLaunchCooperativeKernel(waits_for_the_grid, dim3(4), dim3(32), nullptr) == cudaErrorNotSupported,
+      "a grid-wide barrier");
 }
