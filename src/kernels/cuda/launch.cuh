@@ -46,9 +46,11 @@ __device__ __forceinline__ BlockTile block_tile() {
 template <class LaunchPart>
 Status launch_parts(const Problem& p, const Operands& o, int block_rows, int block_cols,
                     LaunchPart launch_part) {
-  const std::int64_t rows =
-      std::min(kMaxExtent, std::int64_t{kMaxGridYZ} * block_rows) / block_rows * block_rows;
-  const std::int64_t cols = kMaxExtent / block_cols * block_cols;
+  const auto whole_tiles = [](std::int64_t most_tiles, int block) {
+    return std::min(most_tiles, kMaxExtent / block) * block;
+  };
+  const std::int64_t rows = whole_tiles(kMaxGridYZ, block_rows);
+  const std::int64_t cols = whole_tiles(std::int64_t{kMaxGridYZ} * kTilesInX, block_cols);
   const std::int64_t depth = reads_ab(p) ? p.k : 0;
   for (std::int64_t i = 0; i < p.m; i += rows) {
     for (std::int64_t j = 0; j < p.n; j += cols) {
