@@ -50,7 +50,9 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return is_ok(); }
   T& value() & { return std::get<0>(state_); }
   const T& value() const& { return std::get<0>(state_); }
-  T value() && { return std::get<0>(std::move(state_)); }  // by value: a range-for over a temporary stays valid
+  T value() && {
+    return std::get<0>(std::move(state_));
+  }  // by value: a range-for over a temporary stays valid
   T* operator->() { return &std::get<0>(state_); }
   const T* operator->() const { return &std::get<0>(state_); }
   Status status() const { return is_ok() ? Status::ok() : std::get<1>(state_); }

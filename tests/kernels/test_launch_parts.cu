@@ -23,12 +23,12 @@ std::vector<Part> parts_of(const Problem& p, int block_rows, int block_cols) {
   const auto* b = reinterpret_cast<const float*>(kBase);
   auto* c = reinterpret_cast<float*>(kBase);
   std::vector<Part> parts;
-  const Status status = launch_parts(p, {a, b, c}, block_rows, block_cols,
-                                     [&](const Problem& part, const Operands& at, dim3 grid) {
-                                       const std::int64_t in_c = at.c - c, in_a = at.a - a;
-                                       parts.push_back({in_c / p.ldc, in_c % p.ldc, in_a % p.lda, part, grid});
-                                       EXPECT_EQ(at.b - b, parts.back().k * p.ldb + parts.back().col);
-                                     });
+  const Status status = launch_parts(
+      p, {a, b, c}, block_rows, block_cols, [&](const Problem& part, const Operands& at, dim3 grid) {
+        const std::int64_t in_c = at.c - c, in_a = at.a - a;
+        parts.push_back({in_c / p.ldc, in_c % p.ldc, in_a % p.lda, part, grid});
+        EXPECT_EQ(at.b - b, parts.back().k * p.ldb + parts.back().col);
+      });
   EXPECT_TRUE(status) << status.message();
   return parts;
 }
@@ -44,7 +44,8 @@ void expect_covers(const Problem& p, int block_rows, int block_cols) {
     EXPECT_LE(part.grid.z, 65'535U);
     const std::int64_t tiles_n = std::int64_t{part.grid.x} * part.grid.z;
     EXPECT_GE(tiles_n * block_cols, part.problem.n);
-    EXPECT_LT((tiles_n - part.grid.z) * block_cols, part.problem.n) << "a whole group of blocks has nothing to do";
+    EXPECT_LT((tiles_n - part.grid.z) * block_cols, part.problem.n)
+        << "a whole group of blocks has nothing to do";
     EXPECT_EQ(part.grid.y, (part.problem.m + block_rows - 1) / block_rows);
     EXPECT_LE(tiles_n * block_cols, std::int64_t{1} << 31) << "a column must fit in an int";
     EXPECT_EQ(part.problem.beta, k == 0 ? p.beta : 1.0F);
@@ -57,8 +58,12 @@ void expect_covers(const Problem& p, int block_rows, int block_cols) {
 }
 
 TEST(LaunchParts, CoverSmallAndRaggedProblemsInOneLaunch) {
-  for (const auto [m, n, k] : {std::array<std::int64_t, 3>{256, 256, 256}, {250, 251, 253}, {1, 1, 1}, {1, 1025, 3},
-                               {33, 1056, 1}, {4096, 4096, 4096}}) {
+  for (const auto [m, n, k] : {std::array<std::int64_t, 3>{256, 256, 256},
+                               {250, 251, 253},
+                               {1, 1, 1},
+                               {1, 1025, 3},
+                               {33, 1056, 1},
+                               {4096, 4096, 4096}}) {
     EXPECT_EQ(parts_of(make_problem(m, n, k), 32, 32).size(), 1U);
     expect_covers(make_problem(m, n, k), 32, 32);
   }

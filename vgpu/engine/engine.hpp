@@ -30,15 +30,15 @@ struct Unsupported : std::runtime_error {
 };
 
 enum class FaultKind {
-  kOutOfBounds,         // an access outside every live allocation, or outside shared or local memory
-  kUseAfterFree,        // an access inside memory that was freed
-  kMisaligned,          // an address that is no multiple of the access's size
-  kBarrierDivergence,   // a barrier that some threads of the block can no longer reach, or reach in another place
-  kDeadlock,            // every warp waits for something that cannot come
-  kAssert,              // a failed device-side assert()
-  kTrap,                // trap, or a call through a bad function pointer
-  kStackOverflow,       // calls nested deeper than local memory allows
-  kRace,                // (check "race") two warps touch one shared word, one writes, no barrier between
+  kOutOfBounds,        // an access outside every live allocation, or outside shared or local memory
+  kUseAfterFree,       // an access inside memory that was freed
+  kMisaligned,         // an address that is no multiple of the access's size
+  kBarrierDivergence,  // a barrier that some threads of the block can no longer reach, or reach in another place
+  kDeadlock,           // every warp waits for something that cannot come
+  kAssert,             // a failed device-side assert()
+  kTrap,               // trap, or a call through a bad function pointer
+  kStackOverflow,      // calls nested deeper than local memory allows
+  kRace,               // (check "race") two warps touch one shared word, one writes, no barrier between
 };
 const char* to_string(FaultKind kind);  // "out of bounds", ...
 
@@ -47,11 +47,11 @@ const char* to_string(FaultKind kind);  // "out of bounds", ...
 struct Fault : std::runtime_error {
   Fault(FaultKind what_kind, const std::string& report) : std::runtime_error(report), kind(what_kind) {}
   FaultKind kind;
-  std::string kernel;        // demangled where possible
-  Dim3 block, thread;        // indices, not extents
-  std::string instruction;   // the PTX text
+  std::string kernel;       // demangled where possible
+  Dim3 block, thread;       // indices, not extents
+  std::string instruction;  // the PTX text
   int ptx_line = 0;
-  std::string file;          // "" where unknown
+  std::string file;  // "" where unknown
   int line = 0;
 };
 
@@ -60,14 +60,14 @@ struct Param {
 };
 
 struct KernelAttributes {
-  std::string name;                    // mangled
-  std::vector<Param> params;           // in order of declaration
+  std::string name;           // mangled
+  std::vector<Param> params;  // in order of declaration
   std::uint32_t param_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t local_bytes = 0;       // a thread
+  std::uint32_t local_bytes = 0;  // a thread
   std::uint32_t constant_bytes = 0;
-  std::uint32_t max_threads = 0;       // .maxntid; 0 if not given
-  int ptx_version = 0, target = 0;     // 90 for 9.0; 80 for sm_80
+  std::uint32_t max_threads = 0;    // .maxntid; 0 if not given
+  int ptx_version = 0, target = 0;  // 90 for 9.0; 80 for sm_80
 };
 
 struct Symbol {
@@ -99,8 +99,8 @@ const KernelAttributes& attributes(const Kernel& kernel);
 struct LaunchConfig {
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
-  unsigned host_threads = 0;   // 0: as many as the machine has; results never depend on it
-  bool check_race = false;     // FaultKind::kRace
+  unsigned host_threads = 0;  // 0: as many as the machine has; results never depend on it
+  bool check_race = false;    // FaultKind::kRace
 };
 
 // Nsight Compute's metric names. `exact` holds only what is equal to the hardware's value for a deterministic
@@ -108,9 +108,9 @@ struct LaunchConfig {
 struct LaunchReport {
   std::map<std::string, std::uint64_t> exact;
   std::map<std::string, std::uint64_t> estimates;
-  double seconds = 0;                    // host time of the launch
-  std::uint64_t lane_instructions = 0;   // executed, for the engine's own speed
-  std::string output;                    // what the kernel printed (printf), in block order
+  double seconds = 0;                   // host time of the launch
+  std::uint64_t lane_instructions = 0;  // executed, for the engine's own speed
+  std::string output;                   // what the kernel printed (printf), in block order
 };
 
 // Runs the kernel to its end. `params` is the packed parameter block of attributes(kernel).param_bytes bytes.

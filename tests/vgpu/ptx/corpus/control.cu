@@ -2,18 +2,30 @@
 // Branches: jump tables, loops with and without unrolling, early exits, divergence.
 __device__ __noinline__ int choose(int n, int x) {
   switch (n) {
-    case 0: return x + 17;
-    case 1: return x * 31;
-    case 2: return x ^ 0x55;
-    case 3: return x >> 3;
-    case 4: return -x;
-    case 5: return __popc(x);
-    case 6: return __clz(x);
-    case 7: return __brev(x);
-    case 8: return __ffs(x);
-    case 9: return x % 7;
-    case 10: return x / 11;
-    default: return 0;
+    case 0:
+      return x + 17;
+    case 1:
+      return x * 31;
+    case 2:
+      return x ^ 0x55;
+    case 3:
+      return x >> 3;
+    case 4:
+      return -x;
+    case 5:
+      return __popc(x);
+    case 6:
+      return __clz(x);
+    case 7:
+      return __brev(x);
+    case 8:
+      return __ffs(x);
+    case 9:
+      return x % 7;
+    case 10:
+      return x / 11;
+    default:
+      return 0;
   }
 }
 __global__ void loops(float* out, const float* in, int n) {
@@ -38,19 +50,48 @@ __global__ void switches(int* out, int n) {
   if (threadIdx.x == 3) return;
   out[threadIdx.x] += choose(out[0], static_cast<int>(threadIdx.x));
 }
-__global__ void __launch_bounds__(256, 2) bounded(double* out) { out[threadIdx.x] = sqrt(out[threadIdx.x]) / 3; }
+__global__ void __launch_bounds__(256, 2) bounded(double* out) {
+  out[threadIdx.x] = sqrt(out[threadIdx.x]) / 3;
+}
 // A switch through a table of addresses, as the compiler writes it where the cases are dense and large.
 __global__ void table(int* out, int n) {
   switch (n) {
-    case 0: out[0] = 1; __syncthreads(); out[5] = out[9]; break;
-    case 1: out[1] = clock(); __threadfence(); out[3] = 1; break;
-    case 2: out[2] = out[8] * 3; __syncthreads(); break;
-    case 3: atomicAdd(out, 3); __nanosleep(5); break;
-    case 4: out[4] = 100 / out[0]; __syncwarp(); break;
-    case 5: out[5] = out[2] + out[3]; __threadfence_block(); break;
-    case 6: atomicMax(out + 1, 7); break;
-    case 7: out[7] = static_cast<int>(clock64()); break;
-    case 8: atomicCAS(out, 1, 2); break;
-    default: break;
+    case 0:
+      out[0] = 1;
+      __syncthreads();
+      out[5] = out[9];
+      break;
+    case 1:
+      out[1] = clock();
+      __threadfence();
+      out[3] = 1;
+      break;
+    case 2:
+      out[2] = out[8] * 3;
+      __syncthreads();
+      break;
+    case 3:
+      atomicAdd(out, 3);
+      __nanosleep(5);
+      break;
+    case 4:
+      out[4] = 100 / out[0];
+      __syncwarp();
+      break;
+    case 5:
+      out[5] = out[2] + out[3];
+      __threadfence_block();
+      break;
+    case 6:
+      atomicMax(out + 1, 7);
+      break;
+    case 7:
+      out[7] = static_cast<int>(clock64());
+      break;
+    case 8:
+      atomicCAS(out, 1, 2);
+      break;
+    default:
+      break;
   }
 }

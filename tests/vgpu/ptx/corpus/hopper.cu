@@ -35,10 +35,11 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384)
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;");
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(24));
-    asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(4096));
+    asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
+                 "r"(4096));
     asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::
-            "r"(to),
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
+        "%4}], [%2];" ::"r"(to),
         "l"(&map), "r"(barrier), "r"(0), "r"(64)
         : "memory");
     asm volatile(
@@ -57,11 +58,11 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384)
         "{\n.reg .b32 remAddr32;\nmapa.shared::cluster.u32 remAddr32, %0, %1;\n"
         "mbarrier.arrive.shared::cluster.b64 _, [remAddr32];\n}" ::"r"(barrier),
         "r"(rank ^ 1));
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(1), "r"(2),
-                 "r"(3), "r"(4));
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(1),
+                 "r"(2), "r"(3), "r"(4));
     asm volatile("fence.proxy.async.shared::cta;");
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&out), "r"(to),
-                 "r"(0), "r"(0));
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&out),
+                 "r"(to), "r"(0), "r"(0));
     asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;");
     c[threadIdx.x] = d[0] + d[7] + static_cast<float>(elected);
   }

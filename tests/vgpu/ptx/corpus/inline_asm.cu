@@ -34,8 +34,12 @@ __global__ void operands(float* out, unsigned* words, const float* in) {
   asm volatile("st.global.v2.f32 [%0+-8], {%1, %2};" ::"l"(out + 4), "f"(a), "f"(b) : "memory");
   unsigned lane, pieces, value = words[0];
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
-  asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; mov.b32 %0, {high, low}; }" : "=r"(pieces) : "r"(value));
-  asm("{ .reg .pred p, q; setp.lt.and.u32 p|q, %1, 16, !q; selp.u32 %0, 1, 0, p; }" : "=r"(value) : "r"(lane));
+  asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; mov.b32 %0, {high, low}; }"
+      : "=r"(pieces)
+      : "r"(value));
+  asm("{ .reg .pred p, q; setp.lt.and.u32 p|q, %1, 16, !q; selp.u32 %0, 1, 0, p; }"
+      : "=r"(value)
+      : "r"(lane));
   asm("{ .reg .b32 lo; mov.b64 {lo, _}, %1; add.u32 %0, %0, lo; }" : "+r"(value) : "l"(in));
   asm("fma.rn.f32 %0, %1, 0f3F000000, 0d4000000000000000;" : "=f"(c) : "f"(a));
   asm("add.rn.f32 %0, %1, -1.5;" : "=f"(d) : "f"(b));
