@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Everything that is shown on an H200, in one go: builds, verifies every rung, runs compute-sanitizer, measures the
+# golden counters, the variants and the ladder.
+#   bench/h200/all.sh [OUTPUT_FOLDER]        default: the folders where the results are committed
+# Without git, name the commit in LADDER_COMMIT.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+output=${1:-}
+results=${output:-results/h200}
+golden=${output:+$output/h200.csv}
+build=build
+mkdir -p "$results"
+
+cmake --preset release ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"}
+cmake --build --preset release
+echo "--- every rung, every case"
+"$build/bin/ladder" verify --device cuda:0 --battery full
+echo "--- kernels that must be rejected, on the GPU"
+"$build/bin/test_broken_cuda"
+echo "--- compute-sanitizer"
+mapfile -t rungs < <("$build/bin/ladder" list --json | python3 -c \
+  'import json,sys; print(*(k["id"] for k in json.load(sys.stdin) if k["place"] == "cuda" and k["role"] == "rung"), sep="\n")')
+for tool in memcheck racecheck synccheck initcheck; do
+  log=$(mktemp)
+  if ! compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/bin/ladder" verify --device cuda:0 --battery quick \
+      "${rungs[@]}" >"$log" 2>&1; then
+    cat "$log"
+    echo "compute-sanitizer $tool: failed" >&2
+    exit 1
+  fi
+  echo "$tool: $(grep -E 'SUMMARY' "$log")"
+  rm -f "$log"
+done
+bench/h200/golden.sh "$build" "${golden:-tests/golden/h200.csv}"
+bench/h200/variants.sh "$build" "$results/variants.csv"
+bench/h200/climb.sh "$build" "$results"
