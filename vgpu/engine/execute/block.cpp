@@ -12,6 +12,7 @@ namespace {
 
 constexpr i64 kSlice = 8192;         // instructions a warp runs before the next one has its turn
 constexpr i64 kDividedSlice = 1024;  // ... while its lanes are in several places
+constexpr i64 kIdleSlice = 256;      // ... while the whole block waits
 
 std::byte* aligned(std::byte* at, u64 to) {
   return at + ((reinterpret_cast<u64>(at) + to - 1) / to * to - reinterpret_cast<u64>(at));
@@ -92,31 +93,28 @@ void Block::start(u64 linear_index) {
 }
 
 bool Block::run(i64 quantum) {
-  wrote = polled = false;
   const Handler* const handlers = launch.isa.handlers.data();
   while (quantum > 0) {
-    bool all_done = true, any_ran = false, any_wrote = false, all_polled = true;
+    bool all_done = true, any_ran = false, all_idle = true;
     for (u32 w = 0; w < warp_count; ++w) {
       Warp& warp = warps[w];
       if (warp.status == WarpStatus::kDone) continue;
       all_done = false;
       if (warp.status == WarpStatus::kWaiting) continue;
       any_ran = true;
-      const u64 writes = warp.writes, polls = warp.polls, before = warp.instructions;
-      const bool divided = warp.parked_count != 0;
-      warp.budget = divided ? kDividedSlice : kSlice;
+      const u64 progress = warp.progress, polls = warp.polls, before = warp.instructions;
+      warp.budget = idle_rounds != 0 ? kIdleSlice : warp.parked_count != 0 ? kDividedSlice : kSlice;
       launch.isa.code.run(warp, handlers);
       quantum -= static_cast<i64>(warp.instructions - before) + 1;
-      any_wrote |= warp.writes != writes;
-      // A warp that only reads what others write is waiting: its other lanes may be the ones it waits for.
-      const bool idle = warp.status == WarpStatus::kReady && warp.writes == writes && warp.polls != polls;
-      all_polled &= idle;
+      // A warp that only looks at what others write is waiting: its other lanes may be the ones it waits for.
+      const bool idle = warp.status == WarpStatus::kReady && warp.progress == progress && warp.polls != polls;
+      all_idle &= idle;
       if (idle && warp.parked_count != 0) rotate_groups(warp);
     }
     if (all_done) return true;
     if (!any_ran) report_stuck(*this);
-    wrote |= any_wrote || !all_polled;
-    polled |= all_polled;
+    idle_rounds = all_idle ? idle_rounds + 1 : 0;
+    if (all_idle) return false;
   }
   return false;
 }

@@ -21,9 +21,9 @@
 namespace vgpu::execute {
 namespace {
 
-constexpr i64 kQuantum = 1 << 20;  // instructions a block runs in order before others have their turn
+constexpr i64 kQuantum = 1 << 26;  // instructions a block runs in order before others have their turn
 constexpr u64 kResident = 1024;    // blocks that may have begun and not ended
-constexpr u64 kIdleRounds = 256;   // of all resident blocks, until waiting counts as a deadlock
+constexpr u64 kIdleRounds = 1000;  // without a break, until waiting counts as a deadlock
 
 // Kernels compute under the default rounding and with subnormals, whatever the program has set.
 class FloatEnvironment {
@@ -43,6 +43,15 @@ struct Outcome {
   std::vector<std::pair<u64, std::string>> output;  // by block
 };
 
+// Every warp of the block that can run only polls memory, and so it will be for ever.
+[[noreturn]] void report_waiting(const Block& block, const char* why) {
+  const Warp* const first = std::find_if(block.warps.get(), block.warps.get() + block.warp_count,
+                                         [](const Warp& warp) { return warp.status == WarpStatus::kReady; });
+  fault({*first, first->code[first->pc], static_cast<u32>(__builtin_ctz(first->mask))}, FaultKind::kDeadlock,
+        "a thread waits for a value in memory that nobody will write", why);
+}
+
+// Blocks in order: the next one begins when all before it have ended or wait.
 class InOrder {
  public:
   InOrder(const Launch& launch, count::Counters& counters)
@@ -50,28 +59,26 @@ class InOrder {
 
   void run(Outcome& outcome) {
     const u64 count = launch_.config.grid.count();
-    u64 next = 0;
-    u64 idle = 0;
+    u64 next = 0, idle = 0;
     while (next < count || !running_.empty()) {
-      bool progress = false;
-      // Those that have begun come first; then one more begins.
+      bool all_idle = true;
       for (std::size_t i = 0; i < running_.size();) {
         const bool done = turn(*running_[i], outcome);
-        progress |= done || running_[i]->wrote;
+        all_idle &= !done && running_[i]->idle_rounds != 0;
         if (done)
           retire(i);
         else
           ++i;
       }
       while (next < count && running_.size() < kResident) {
-        progress = true;
+        all_idle = false;
         running_.push_back(fresh());
         running_.back()->start(next++);
         if (!turn(*running_.back(), outcome)) break;
         retire(running_.size() - 1);
       }
-      idle = progress ? 0 : idle + 1;
-      if (idle > kIdleRounds) report_waiting();
+      idle = all_idle ? idle + 1 : 0;
+      if (idle > kIdleRounds) report_waiting(*running_.front(), "all blocks wait so");
     }
   }
 
@@ -94,19 +101,6 @@ class InOrder {
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
   }
 
-  [[noreturn]] void report_waiting() {
-    const Block& block = *running_.front();
-    for (u32 w = 0; w < block.warp_count; ++w) {
-      const Warp& warp = block.warps[w];
-      if (warp.status != WarpStatus::kReady) continue;
-      fault({warp, warp.code[warp.runs[warp.run_at[warp.pc]].first],
-             static_cast<u32>(__builtin_ctz(warp.mask))},
-            FaultKind::kDeadlock, "threads wait for memory that no thread will ever write",
-            fmt::format("{} block(s) poll, and nothing has been written for a long time", running_.size()));
-    }
-    fault({block.warps[0], block.warps[0].code[0], 0}, FaultKind::kDeadlock, "no thread can run", "");
-  }
-
   const Launch& launch_;
   count::Counters& counters_;
   std::vector<SiteMemo> memos_;
@@ -127,15 +121,8 @@ void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& nex
       // Blocks behind the first faulty one need not run; those before it must, they may be faulty too.
       if (current >= count || current > first_error.load()) return;
       block.start(current);
-      u64 idle = 0;
       while (!block.run(kQuantum)) {
-        idle = block.wrote ? 0 : idle + 1;
-        if (idle > kIdleRounds) {
-          const Warp& warp = *std::find_if(block.warps.get(), block.warps.get() + block.warp_count,
-                                           [](const Warp& w) { return w.status == WarpStatus::kReady; });
-          fault({warp, warp.code[warp.pc], static_cast<u32>(__builtin_ctz(warp.mask))}, FaultKind::kDeadlock,
-                "threads wait for memory that no thread of the block will ever write", "");
-        }
+        if (block.idle_rounds > kIdleRounds) report_waiting(block, "no other thread of the block runs");
       }
       if (!block.output.empty()) outcome.output.emplace_back(current, std::move(block.output));
     }

@@ -217,7 +217,10 @@ void FunctionLowering::make_runs(u32 begin) {
   leads[0] = true;
   for (u32 pc = begin; pc < end; ++pc) {
     const Insn& insn = at(pc);
-    if (operations()[insn.op].control) leads[pc + 1 - begin] = true;
+    const Operation& operation = operations()[insn.op];
+    if (operation.control) leads[pc + 1 - begin] = true;
+    // Lanes may come back to these alone, when others have gone on.
+    if (operation.control && operation.name != "bra") leads[pc - begin] = true;
     if (insn.op == kBranch) leads[insn.target - begin] = true;
     if (insn.op == kIndexed) {
       for (u32 target : program_.branch_tables[insn.target].targets) leads[target - begin] = true;

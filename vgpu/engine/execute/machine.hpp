@@ -69,8 +69,10 @@ struct Warp {
   u32 live = 0;          // lanes that have not exited
   i64 budget = 0;        // instructions until the warp yields
   u64 instructions = 0;  // executed, for %clock
-  u64 writes = 0;        // stores and atomics that changed memory
-  u64 polls = 0;         // strong loads and atomics
+  u64 progress = 0;      // memory changed, a clock was read, a strong load looked somewhere else
+  u64 polls = 0;         // strong loads and atomics that found what they had found before
+  u64 polled[4] = {};    // where the last ones looked
+  u32 polled_next = 0;
   WarpStatus status = WarpStatus::kReady;
 
   u32 parked_count = 0;
@@ -115,7 +117,7 @@ struct Block {
   Block& operator=(const Block&) = delete;
 
   void start(u64 linear_index);
-  // Runs every warp until all are done or have spent `quantum` instructions; true when the block is done.
+  // Runs until the block is done (true), all warps that can run only poll memory, or `quantum` instructions.
   bool run(i64 quantum);
 
   struct Barrier {
@@ -136,8 +138,7 @@ struct Block {
   Barrier barriers[kBarriers];
   std::string output;
   std::unique_ptr<check::RaceCheck> race;
-  u64 idle_rounds = 0;                 // rounds in which every running warp polled and none wrote
-  bool wrote = false, polled = false;  // in the last run()
+  u64 idle_rounds = 0;  // without a break, in which all warps that can run only polled memory
 
  private:
   std::unique_ptr<std::byte[]> windows_, shared_;
@@ -154,6 +155,19 @@ struct Launch {
   const Isa& isa;
   u32 shared_end = 0;  // first shared address behind static and dynamic shared memory
 };
+
+// Whether a strong load of this address is one of the last ones again: then the warp waits.
+inline void note_poll(Warp& warp, const Insn& insn, u64 address) {
+  const u64 key = address * 0x9e3779b97f4a7c15 + reinterpret_cast<u64>(&insn);
+  for (u64 known : warp.polled) {
+    if (known == key) {
+      ++warp.polls;
+      return;
+    }
+  }
+  warp.polled[warp.polled_next++ % 4] = key;
+  ++warp.progress;
+}
 
 // warp.cpp: groups of lanes. What takes the running group away picks the next one, or leaves the warp waiting.
 void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes);

@@ -66,7 +66,8 @@ void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes) {
   warp.pc = kernel.entry;
   warp.limit = kNone;
   warp.parked_count = 0;
-  warp.instructions = warp.writes = warp.polls = 0;
+  warp.instructions = warp.progress = warp.polls = 0;
+  for (u64& address : warp.polled) address = 0;
   warp.status = lanes == 0 ? WarpStatus::kDone : WarpStatus::kReady;
   warp.root.lanes = lanes;
   warp.frame = &warp.root;

@@ -81,8 +81,10 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     }
     if ((insn.flags & kFlagHasResult) != 0) d[i] = old;
   }
-  if (changed) ++warp.writes;
-  ++warp.polls;
+  if (changed)
+    ++warp.progress;
+  else
+    note_poll(warp, insn, addresses[__builtin_ctz(mask)]);
 }
 
 template <class T, class F>

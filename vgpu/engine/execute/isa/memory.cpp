@@ -86,11 +86,12 @@ void move_any(const Warp& warp, std::byte* window, const Insn& insn, u32 mask, A
 }
 
 template <bool kStore>
-[[gnu::always_inline]] inline void note(Warp& warp, const Insn& insn) {
-  if constexpr (kStore)
-    ++warp.writes;
-  else if ((insn.flags & kFlagStrong) != 0)
-    ++warp.polls;
+[[gnu::always_inline]] inline void note(Warp& warp, const Insn& insn, u32 mask, const auto* addresses) {
+  if constexpr (kStore) {
+    ++warp.progress;
+  } else if (__builtin_expect((insn.flags & kFlagStrong) != 0, 0)) {
+    note_poll(warp, insn, addresses[__builtin_ctz(mask)]);
+  }
 }
 
 // kBytes 0: any sizes.
@@ -101,7 +102,7 @@ template <u32 kBytes, u32 kVector, bool kStore, bool kCounted>
   const Pattern pattern = pattern_of(addresses, mask, total);
   check_global(warp, insn, mask, addresses, total, pattern);
   if constexpr (kCounted) count_global(warp, insn, mask, addresses, total, pattern);
-  note<kStore>(warp, insn);
+  note<kStore>(warp, insn, mask, addresses);
   if constexpr (kBytes == 0) {
     move_any<kStore>(warp, window, insn, mask,
                      [&](u32 i, u32 byte) { return reinterpret_cast<std::byte*>(addresses[i]) + byte; });
@@ -117,7 +118,7 @@ template <u32 kBytes, u32 kVector, bool kStore>
   const Pattern pattern = pattern_of(offsets, mask, total);
   check_shared(warp, insn, mask, offsets, total, pattern);
   count_shared<kStore>(warp, insn, mask, offsets, total, pattern);
-  note<kStore>(warp, insn);
+  note<kStore>(warp, insn, mask, offsets);
   if (__builtin_expect(warp.race != nullptr, 0)) {
     const check::Access access =
         (insn.flags & kFlagStrong) != 0 ? check::Access::kStrong : check::Access::kPlain;
@@ -156,7 +157,7 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
       count.local_sectors += global_sectors(words, mask, 4);
     }
   }
-  note<kStore>(warp, insn);
+  note<kStore>(warp, insn, mask, offsets);
   if (apart == 0 && mask == kAllLanes && bytes == 4 && insn.width == 4) {
     for (u32 e = 0; e < insn.vector; ++e) {
       const u32 offset = element_slot(warp, insn, e);

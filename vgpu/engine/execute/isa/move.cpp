@@ -37,14 +37,6 @@ u64 uniform_special(const Warp& warp, Special special) {
       return block.linear % kMultiprocessors;
     case Special::kNsmid:
       return kMultiprocessors;
-    case Special::kClock:
-    case Special::kClock64:
-    case Special::kGlobaltimer:
-    case Special::kGlobaltimerLo:
-      return warp.instructions;
-    case Special::kClockHi:
-    case Special::kGlobaltimerHi:
-      return warp.instructions >> 32;
     case Special::kDynamicSmem:
       return config.dynamic_shared_bytes;
     case Special::kTotalSmem:
@@ -84,6 +76,14 @@ u32 lane_special(const Warp& warp, Special special, u32 lane) {
   }
 }
 
+// Runs are counted when they begin: the instructions behind this one have not been executed.
+u64 clock(Warp& warp, const Insn& insn) {
+  const u32 pc = static_cast<u32>(&insn - warp.code);
+  const Run& run = warp.runs[warp.run_at[pc]];
+  ++warp.progress;
+  return warp.instructions - run.counted + (pc - run.first);
+}
+
 // Insn::sub is the Special.
 template <class T>
 void special(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
@@ -102,7 +102,22 @@ void special(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
                      [&](u32 i) { return static_cast<T>(lane_special(warp, which, i)); });
       return;
     default: {
-      const T value = static_cast<T>(uniform_special(warp, which));
+      u64 wide = 0;
+      switch (which) {
+        case Special::kClock:
+        case Special::kClock64:
+        case Special::kGlobaltimer:
+        case Special::kGlobaltimerLo:
+          wide = clock(warp, insn);
+          break;
+        case Special::kClockHi:
+        case Special::kGlobaltimerHi:
+          wide = clock(warp, insn) >> 32;
+          break;
+        default:
+          wide = uniform_special(warp, which);
+      }
+      const T value = static_cast<T>(wide);
       write_lanes<T>(
           window, insn.d, mask, [&](u32) __attribute__((always_inline)) { return value; });
     }

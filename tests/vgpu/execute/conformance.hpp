@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// One PTX instruction at a time against what it is defined to do. A case names the instruction, the types of its
+// operands and a function of one thread's operands, written apart from the engine's own. Each is executed for
+// thousands of values, edges among them, by whole warps and by warps of which every other lane is off, on every
+// instruction set of the host.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace conformance {
+
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i8 = std::int8_t;
+using i16 = std::int16_t;
+using i32 = std::int32_t;
+using i64 = std::int64_t;
+
+// Operands and results as bits, in the low part of a u64. A predicate is 0 or 1.
+struct Case {
+  std::string instruction;  // "add.s32", or a body with %d, %a, %b, %c and %e where it is more than one
+  std::string types;        // of d, a, b, c, e: p predicate, h 16 bits, r 32, d 64, f .f32, g .f64
+  std::function<u64(u64, u64, u64, u64)> expected;
+  std::vector<u64> values;  // more values for the operands, where the edges of its types are elsewhere
+};
+
+std::string name_of(const Case& c);
+void PrintTo(const Case& c, std::ostream* out);
+void check(const Case& c);  // with GoogleTest's expectations
+
+// The results of an instruction of one operand, up to 4096 of them.
+std::vector<u64> run(const std::string& instruction, const std::string& types,
+                     const std::vector<u64>& values);
+
+double as_double(u64 bits);
+float as_float(u64 bits);
+u64 bits_of(double value);
+u64 bits_of(float value);
+
+// Results that are no number: the one NaN of each precision.
+u64 single(float value);
+u64 twice(double value);  // double precision
+
+}  // namespace conformance

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A test with a device of its own: loads PTX that the build made of kernels/, owns arrays, launches by name.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/memory/memory.hpp"
+
+class EngineTest : public testing::Test {
+ protected:
+  // Of kernels/<name>.cu.
+  void load(const std::string& name, const std::string& folder = VGPU_TEST_PTX) {
+    std::ifstream file(folder + "/" + name + ".ptx");
+    ASSERT_TRUE(file) << name;
+    std::ostringstream text;
+    text << file.rdbuf();
+    load_text(text.str());
+  }
+  void load_text(const std::string& ptx) { module = vgpu::Module::from_ptx(ptx, memory); }
+
+  template <class T>
+  T* array(std::size_t count, T value = {}) {
+    T* const data = static_cast<T*>(memory.allocate(count * sizeof(T)));
+    for (std::size_t i = 0; i < count; ++i) data[i] = value;
+    return data;
+  }
+  template <class T>
+  T* array(const std::vector<T>& values) {
+    T* const data = static_cast<T*>(memory.allocate(values.size() * sizeof(T)));
+    std::memcpy(data, values.data(), values.size() * sizeof(T));
+    return data;
+  }
+
+  template <class... A>
+  vgpu::LaunchReport launch(const std::string& kernel, vgpu::Dim3 grid, vgpu::Dim3 block, A... arguments) {
+    const vgpu::Kernel* const found = module->find_kernel(kernel);
+    if (found == nullptr) throw std::invalid_argument("no kernel " + kernel);
+    const vgpu::KernelAttributes& attributes = vgpu::attributes(*found);
+    if (attributes.params.size() != sizeof...(A)) throw std::invalid_argument("another number of parameters");
+    std::vector<std::byte> params(attributes.param_bytes);
+    std::size_t next = 0;
+    [[maybe_unused]] const auto pack = [&](const auto& argument) {
+      const vgpu::Param& param = attributes.params[next++];
+      if (param.size != sizeof(argument)) throw std::invalid_argument("a parameter of another size");
+      std::memcpy(params.data() + param.offset, &argument, sizeof(argument));
+    };
+    (pack(arguments), ...);
+    config.grid = grid;
+    config.block = block;
+    return vgpu::launch(*found, config, params, memory);
+  }
+
+  // The fault that a launch throws; a test failure if it throws none.
+  template <class... A>
+  vgpu::Fault fault_of(const std::string& kernel, vgpu::Dim3 grid, vgpu::Dim3 block, A... arguments) {
+    try {
+      launch(kernel, grid, block, arguments...);
+    } catch (const vgpu::Fault& fault) {
+      return fault;
+    }
+    ADD_FAILURE() << kernel << " did not fault";
+    return vgpu::Fault(vgpu::FaultKind::kTrap, "");
+  }
+
+  vgpu::Memory memory{std::size_t{1} << 30};
+  std::unique_ptr<vgpu::Module> module;
+  vgpu::LaunchConfig config;
+};

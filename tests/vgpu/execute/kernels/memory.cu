@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// State spaces, access sizes, variables of the module.
+
+__constant__ float coefficients[4] = {1.5F, -2.0F, 0.25F, 8.0F};
+__constant__ int table[64];
+__device__ int counter = 42;
+__device__ const char* const words[] = {"one", "two", "three"};
+__device__ int* self = &counter;
+
+extern "C" __global__ void constants(float* out, int* looked_up) {
+  const int i = static_cast<int>(threadIdx.x);
+  out[i] = coefficients[i % 4] * static_cast<float>(i);
+  looked_up[i] = table[(i * 5) % 64];
+}
+
+extern "C" __global__ void variables(int* out) {
+  out[0] = counter;
+  out[1] = static_cast<int>(words[2][4]);
+  *self = 43;
+  out[2] = counter;
+}
+
+template <class T>
+__device__ void widen(const void* in, void* out) {
+  const int i = static_cast<int>(threadIdx.x);
+  static_cast<T*>(out)[i] = static_cast<T>(static_cast<const T*>(in)[i] + static_cast<T>(1));
+}
+extern "C" __global__ void sizes(const void* in, void* out, int which) {
+  switch (which) {
+    case 0:
+      widen<signed char>(in, out);
+      break;
+    case 1:
+      widen<unsigned char>(in, out);
+      break;
+    case 2:
+      widen<short>(in, out);
+      break;
+    case 3:
+      widen<unsigned short>(in, out);
+      break;
+    case 4:
+      widen<int>(in, out);
+      break;
+    case 5:
+      widen<long long>(in, out);
+      break;
+    case 6:
+      widen<double>(in, out);
+      break;
+    default:
+      widen<float>(in, out);
+  }
+}
+
+extern "C" __global__ void vectors(const float4* in4, const int2* in2, const short4* in8, const double2* in16,
+                                   float4* out4, int2* out2, short4* out8, double2* out16) {
+  const int i = static_cast<int>(threadIdx.x);
+  const float4 a = in4[i];
+  out4[i] = make_float4(a.w, a.z, a.y, a.x);
+  const int2 b = in2[i];
+  out2[i] = make_int2(b.y, b.x);
+  const short4 c = in8[i];
+  out8[i] = make_short4(c.y, c.x, c.w, c.z);
+  const double2 d = in16[i];
+  out16[i] = make_double2(d.y, d.x);
+}
+
+// Local memory: indexed by something the compiler cannot know, differently in every lane.
+extern "C" __global__ void local_array(const int* index, int* out) {
+  int values[16];
+  const int i = static_cast<int>(threadIdx.x);
+  for (int k = 0; k < 16; ++k) values[k] = k * i;
+  values[index[i] & 15] = -1;
+  int sum = 0;
+  for (int k = 0; k < 16; ++k) sum += values[(k + index[i]) & 15] * (k + 1);
+  out[i] = sum;
+}
+extern "C" __global__ void local_bytes(const int* index, long long* out) {
+  union {
+    unsigned char bytes[32];
+    long long words[4];
+  } u;
+  const int i = static_cast<int>(threadIdx.x);
+  for (int k = 0; k < 32; ++k) u.bytes[(k + index[i]) & 31] = static_cast<unsigned char>(k * 7 + i);
+  out[i] = u.words[index[i] & 3];
+}
+
+__device__ __noinline__ int read(const int* p) { return *p; }
+extern "C" __global__ void generic_pointers(const int* in, int* out) {
+  __shared__ int shared[64];
+  int local[4];
+  const int i = static_cast<int>(threadIdx.x);
+  shared[i] = 100 + i;
+  for (int k = 0; k < 4; ++k) local[k] = 1000 * k + i;
+  __syncthreads();
+  const int* p = in + i;
+  if (i % 3 == 1) p = &shared[(i + 1) % 64];
+  if (i % 3 == 2) p = &local[i % 4];
+  out[i] = read(p);
+  out[64 + i] = (__isShared(p) ? 1 : 0) + (__isLocal(p) ? 2 : 0) + (__isGlobal(p) ? 4 : 0);
+}
+
+struct Big {
+  int values[40];
+  double scale;
+};
+extern "C" __global__ void parameters(Big big, char c, short s, double* out, const int* index) {
+  const int i = static_cast<int>(threadIdx.x);
+  out[i] = big.values[index[i]] * big.scale + c + s;
+}
+
+extern "C" __global__ void copy_2d(const float* in, float* out, int width, int height) {
+  const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int y = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x < width && y < height) out[y * width + x] = in[y * width + x] + 1;
+}
+
+extern "C" __global__ void two_shared(float* out) {
+  __shared__ double wide[8];
+  __shared__ char narrow[3];
+  extern __shared__ float dynamic[];
+  const int i = static_cast<int>(threadIdx.x);
+  if (i < 8) wide[i] = i;
+  if (i < 3) narrow[i] = static_cast<char>(i);
+  dynamic[i] = static_cast<float>(i) * 0.5F;
+  __syncthreads();
+  out[i] = static_cast<float>(wide[i % 8]) + narrow[i % 3] + dynamic[(i + 1) % blockDim.x];
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions between lanes, and barriers.
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+
+extern "C" __global__ void shuffles(const int* in, int* out) {
+  const int lane = static_cast<int>(threadIdx.x);
+  const int v = in[lane];
+  int* const row = out + lane * 10;
+  row[0] = __shfl_sync(~0u, v, 5);
+  row[1] = __shfl_sync(~0u, v, lane * 7, 8);
+  row[2] = __shfl_up_sync(~0u, v, 3);
+  row[3] = __shfl_up_sync(~0u, v, 2, 16);
+  row[4] = __shfl_down_sync(~0u, v, 9);
+  row[5] = __shfl_down_sync(~0u, v, 1, 4);
+  row[6] = __shfl_xor_sync(~0u, v, 16);
+  row[7] = __shfl_xor_sync(~0u, v, 3, 8);
+  int value, inside;
+  asm("{ .reg .pred p; shfl.sync.down.b32 %0|p, %2, 20, 31, -1; selp.s32 %1, 1, 0, p; }"
+      : "=r"(value), "=r"(inside)
+      : "r"(v));
+  row[8] = value;
+  row[9] = inside;
+}
+
+extern "C" __global__ void votes(const int* in, unsigned* out) {
+  const unsigned lane = threadIdx.x;
+  const bool p = in[lane] > 0;
+  unsigned* const row = out + lane * 10;
+  row[0] = __ballot_sync(~0u, p);
+  row[1] = static_cast<unsigned>(__any_sync(~0u, p));
+  row[2] = static_cast<unsigned>(__all_sync(~0u, p));
+  row[3] = static_cast<unsigned>(__uni_sync(~0u, p));
+  row[4] = __match_any_sync(~0u, in[lane]);
+  int same;
+  row[5] = __match_all_sync(~0u, in[lane] / 1000, &same);
+  row[6] = static_cast<unsigned>(same);
+  row[7] = __reduce_add_sync(~0u, static_cast<unsigned>(in[lane]));
+  row[8] = static_cast<unsigned>(__reduce_min_sync(~0u, in[lane]));
+  row[9] = __reduce_xor_sync(~0u, static_cast<unsigned>(in[lane]));
+}
+
+// Groups of lanes that come to one instruction at different times, each with its own mask.
+extern "C" __global__ void divided_masks(unsigned* out) {
+  const unsigned lane = threadIdx.x;
+  const unsigned mask = lane < 16 ? 0xffffu : 0xffff0000u;
+  unsigned v = lane;
+  if (lane >= 16) {
+    for (unsigned k = 0; k < lane; ++k) v += k;
+  }
+  out[lane] = __shfl_xor_sync(mask, v, 1) + __popc(__activemask() & mask);
+  if (lane % 2 == 0) {
+    __syncwarp(0x55555555);
+    out[lane] += __ballot_sync(0x55555555, lane % 4 == 0);
+  } else {
+    __syncwarp(0xaaaaaaaa);
+    out[lane] += 1;
+  }
+}
+
+// One half waits in a branch for the other half in another branch.
+extern "C" __global__ void barrier_in_branches(int* out) {
+  __shared__ int values[32];
+  const int lane = static_cast<int>(threadIdx.x);
+  if (lane < 16) {
+    values[lane] = lane * 2;
+    __syncwarp();
+    out[lane] = values[lane + 16];
+  } else {
+    values[lane] = lane * 3;
+    __syncwarp();
+    out[lane] = values[lane - 16];
+  }
+}
+
+extern "C" __global__ void tiles(const int* in, int* out) {
+  namespace cg = cooperative_groups;
+  const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+  const int i = static_cast<int>(threadIdx.x);
+  out[i] = cg::reduce(tile, in[i], cg::plus<int>());
+  if (i % 3 == 0) {
+    const auto active = cg::coalesced_threads();
+    out[i] += 1000 * static_cast<int>(active.size());
+  }
+}
+
+extern "C" __global__ void special_registers(unsigned* out) {
+  unsigned v[8];
+  asm("mov.u32 %0, %%laneid;" : "=r"(v[0]));
+  asm("mov.u32 %0, %%warpid;" : "=r"(v[1]));
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(v[2]));
+  asm("mov.u32 %0, %%lanemask_ge;" : "=r"(v[3]));
+  asm("mov.u32 %0, %%total_smem_size;" : "=r"(v[4]));
+  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(v[5]));
+  v[6] = threadIdx.x + 100 * threadIdx.y + 10000 * threadIdx.z;
+  v[7] = blockIdx.x + 10 * blockIdx.y + 100 * blockIdx.z + 1000 * gridDim.x + 10000 * gridDim.y +
+         100000 * gridDim.z;
+  const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  for (int k = 0; k < 8; ++k) out[(block * blockDim.x * blockDim.y * blockDim.z + thread) * 8 + k] = v[k];
+}
+
+extern "C" __global__ void clocks(long long* out) {
+  const long long begin = clock64();
+  float v = static_cast<float>(threadIdx.x);
+  for (int k = 0; k < 100; ++k) v = v * 1.5F + 1;
+  out[threadIdx.x] = clock64() - begin;
+  if (v == 12345) out[threadIdx.x] = -1;
+}
+
+extern "C" __global__ void reversed(const int* in, int* out, int n) {
+  extern __shared__ int buffer[];
+  const int i = static_cast<int>(threadIdx.x);
+  buffer[i] = in[blockIdx.x * n + i];
+  __syncthreads();
+  out[blockIdx.x * n + i] = buffer[n - 1 - i];
+}
+
+extern "C" __global__ void reductions(const int* in, int* out) {
+  const int i = static_cast<int>(threadIdx.x);
+  out[3 * i] = __syncthreads_count(in[i] > 0);
+  out[3 * i + 1] = __syncthreads_and(in[i] > -1000);
+  out[3 * i + 2] = __syncthreads_or(in[i] == 77);
+}
+
+// Threads that exit are not waited for.
+extern "C" __global__ void early_exit(int* out) {
+  __shared__ int sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  if (threadIdx.x % 3 == 0) return;
+  atomicAdd(&sum, 1);
+  __syncthreads();
+  out[threadIdx.x] = sum;
+}
+
+// Producers fill a buffer, consumers empty it, over named barriers of 64 threads: warp 0 and 1 in turns.
+extern "C" __global__ void producer_consumer(const int* in, int* out, int rounds) {
+  __shared__ int buffer[32];
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  if (threadIdx.x < 32) {
+    for (int r = 0; r < rounds; ++r) {
+      asm volatile("bar.sync 2, 64;" ::: "memory");  // it is empty
+      buffer[lane] = in[r * 32 + lane];
+      asm volatile("bar.arrive 1, 64;" ::: "memory");  // it is full
+    }
+  } else {
+    for (int r = 0; r < rounds; ++r) {
+      asm volatile("bar.arrive 2, 64;" ::: "memory");
+      asm volatile("bar.sync 1, 64;" ::: "memory");
+      out[r * 32 + lane] = buffer[31 - lane];
+    }
+  }
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single and double precision: bit for bit where PTX defines the bits, within the documented error where it does not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cfenv>
+#include <cmath>
+#include <span>
+
+#include "conformance.hpp"
+
+namespace {
+
+using namespace conformance;
+
+// The host's own arithmetic under a rounding mode; volatile keeps it at run time and inside.
+template <class T, class F>
+T under(int mode, F f, T a, T b, T c) {
+  volatile T x = a, y = b, z = c;
+  const int saved = std::fegetround();
+  std::fesetround(mode);
+  volatile T result = f(x, y, z);
+  std::fesetround(saved);
+  return result;
+}
+
+float flushed(float a) { return std::fpclassify(a) == FP_SUBNORMAL ? std::copysign(0.0F, a) : a; }
+template <class T>
+T saturated(T a) {
+  return a > 0 ? std::min(a, T(1)) : T(0);
+}
+
+struct Mode {
+  const char* name;
+  int rounding;
+};
+constexpr Mode kModes[] = {
+    {".rn", FE_TONEAREST}, {".rz", FE_TOWARDZERO}, {".rm", FE_DOWNWARD}, {".rp", FE_UPWARD}};
+
+template <class T>
+T add(T a, T b, T) {
+  return a + b;
+}
+template <class T>
+T subtract(T a, T b, T) {
+  return a - b;
+}
+template <class T>
+T multiply(T a, T b, T) {
+  return a * b;
+}
+template <class T>
+T fused(T a, T b, T c) {
+  return std::fma(a, b, c);
+}
+template <class T>
+T divide(T a, T b, T) {
+  return a / b;
+}
+template <class T>
+T reciprocal(T a, T, T) {
+  return T(1) / a;
+}
+template <class T>
+T root(T a, T, T) {
+  return std::sqrt(a);
+}
+
+void single_arithmetic(std::vector<Case>& cases) {
+  struct Operation {
+    const char* name;
+    std::size_t operands;
+    float (*f)(float, float, float);
+    bool saturates;
+  };
+  const Operation kOperations[] = {{"add", 2, add<float>, true},      {"sub", 2, subtract<float>, true},
+                                   {"mul", 2, multiply<float>, true}, {"fma", 3, fused<float>, true},
+                                   {"div", 2, divide<float>, false},  {"rcp", 1, reciprocal<float>, false},
+                                   {"sqrt", 1, root<float>, false}};
+  for (const Operation& o : kOperations) {
+    for (const Mode& mode : kModes) {
+      for (const bool ftz : {false, true}) {
+        for (const bool sat : {false, true}) {
+          if (sat && !o.saturates) continue;
+          const std::string name =
+              std::string(o.name) + mode.name + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + ".f32";
+          cases.push_back({name,
+                           std::string(o.operands + 1, 'f'),
+                           [=](u64 a, u64 b, u64 c, u64) {
+                             const auto in = [&](u64 v) { return ftz ? flushed(as_float(v)) : as_float(v); };
+                             float r = under<float>(mode.rounding, o.f, in(a), in(b), in(c));
+                             if (ftz) r = flushed(r);
+                             return sat ? bits_of(std::isnan(r) ? 0.0F : saturated(r)) : single(r);
+                           },
+                           {}});
+        }
+      }
+    }
+  }
+  for (const Operation& o : std::span(kOperations).first(3)) {  // without a rounding modifier
+    cases.push_back({std::string(o.name) + ".f32",
+                     "fff",
+                     [=](u64 a, u64 b, u64, u64) {
+                       return single(under<float>(FE_TONEAREST, o.f, as_float(a), as_float(b), 0));
+                     },
+                     {}});
+  }
+}
+
+void double_arithmetic(std::vector<Case>& cases) {
+  struct Operation {
+    const char* name;
+    std::size_t operands;
+    double (*f)(double, double, double);
+  };
+  const Operation kOperations[] = {{"add", 2, add<double>},      {"sub", 2, subtract<double>},
+                                   {"mul", 2, multiply<double>}, {"fma", 3, fused<double>},
+                                   {"div", 2, divide<double>},   {"rcp", 1, reciprocal<double>},
+                                   {"sqrt", 1, root<double>}};
+  for (const Operation& o : kOperations) {
+    for (const Mode& mode : kModes) {
+      cases.push_back({std::string(o.name) + mode.name + ".f64",
+                       std::string(o.operands + 1, 'g'),
+                       [=](u64 a, u64 b, u64 c, u64) {
+                         return twice(
+                             under<double>(mode.rounding, o.f, as_double(a), as_double(b), as_double(c)));
+                       },
+                       {}});
+    }
+  }
+}
+
+template <class T>
+T least(T a, T b) {
+  if (std::isnan(a)) return b;
+  if (std::isnan(b)) return a;
+  if (a == 0 && b == 0) return std::signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+template <class T>
+T greatest(T a, T b) {
+  if (std::isnan(a)) return b;
+  if (std::isnan(b)) return a;
+  if (a == 0 && b == 0) return std::signbit(a) ? b : a;
+  return a > b ? a : b;
+}
+float signs(float a, float b, float of) {
+  return std::copysign(of, std::signbit(a) != std::signbit(b) ? -1.0F : 1.0F);
+}
+
+void extremes_and_signs(std::vector<Case>& cases) {
+  cases.push_back(
+      {"min.f32", "fff", [](u64 a, u64 b, u64, u64) { return single(least(as_float(a), as_float(b))); }, {}});
+  cases.push_back({"max.f32",
+                   "fff",
+                   [](u64 a, u64 b, u64, u64) { return single(greatest(as_float(a), as_float(b))); },
+                   {}});
+  cases.push_back(
+      {"min.ftz.f32",
+       "fff",
+       [](u64 a, u64 b, u64, u64) { return single(least(flushed(as_float(a)), flushed(as_float(b)))); },
+       {}});
+  cases.push_back({"max.NaN.f32",
+                   "fff",
+                   [](u64 a, u64 b, u64, u64) {
+                     if (std::isnan(as_float(a)) || std::isnan(as_float(b))) return u64{0x7fffffff};
+                     return single(greatest(as_float(a), as_float(b)));
+                   },
+                   {}});
+  cases.push_back({"min.xorsign.abs.f32",
+                   "fff",
+                   [](u64 a, u64 b, u64, u64) {
+                     const float r = least(std::fabs(as_float(a)), std::fabs(as_float(b)));
+                     return single(signs(as_float(a), as_float(b), r));
+                   },
+                   {}});
+  cases.push_back({"min.f64",
+                   "ggg",
+                   [](u64 a, u64 b, u64, u64) { return twice(least(as_double(a), as_double(b))); },
+                   {}});
+  cases.push_back({"max.f64",
+                   "ggg",
+                   [](u64 a, u64 b, u64, u64) { return twice(greatest(as_double(a), as_double(b))); },
+                   {}});
+  cases.push_back({"neg.f32", "ff", [](u64 a, u64, u64, u64) { return a ^ 0x80000000; }, {}});
+  cases.push_back({"abs.f32", "ff", [](u64 a, u64, u64, u64) { return a & 0x7fffffff; }, {}});
+  cases.push_back({"abs.ftz.f32",
+                   "ff",
+                   [](u64 a, u64, u64, u64) { return bits_of(flushed(as_float(a))) & 0x7fffffff; },
+                   {}});
+  cases.push_back({"neg.f64", "gg", [](u64 a, u64, u64, u64) { return a ^ 0x8000000000000000; }, {}});
+  cases.push_back({"abs.f64", "gg", [](u64 a, u64, u64, u64) { return a & 0x7fffffffffffffff; }, {}});
+  cases.push_back({"copysign.f32",
+                   "fff",
+                   [](u64 a, u64 b, u64, u64) { return (a & 0x80000000) | (b & 0x7fffffff); },
+                   {}});
+  cases.push_back(
+      {"copysign.f64", "ggg", [](u64 a, u64 b, u64, u64) { return (a >> 63 << 63) | (b << 1 >> 1); }, {}});
+}
+
+template <class T>
+void classes(std::vector<Case>& cases) {
+  const bool wide = sizeof(T) == 8;
+  const std::string type = wide ? "f64" : "f32", shape = wide ? "pg" : "pf";
+  const auto value = [](u64 bits) {
+    if constexpr (sizeof(T) == 8)
+      return as_double(bits);
+    else
+      return as_float(bits);
+  };
+  const auto test = [&](const char* name, auto f) {
+    cases.push_back({std::string("testp.") + name + "." + type,
+                     shape,
+                     [=](u64 a, u64, u64, u64) { return u64{f(value(a))}; },
+                     {}});
+  };
+  test("finite", [](T a) { return std::isfinite(a); });
+  test("infinite", [](T a) { return std::isinf(a); });
+  test("number", [](T a) { return !std::isnan(a); });
+  test("notanumber", [](T a) { return std::isnan(a); });
+  test("normal", [](T a) { return std::fpclassify(a) == FP_NORMAL; });
+  test("subnormal", [](T a) { return std::fpclassify(a) == FP_SUBNORMAL; });
+}
+
+template <class T>
+void comparisons(std::vector<Case>& cases) {
+  const bool wide = sizeof(T) == 8;
+  const std::string type = wide ? "f64" : "f32", shape = wide ? "pgg" : "pff";
+  const auto value = [](u64 bits) {
+    if constexpr (sizeof(T) == 8)
+      return as_double(bits);
+    else
+      return as_float(bits);
+  };
+  const auto test = [&](const std::string& name, auto f) {
+    cases.push_back({"setp." + name + "." + type,
+                     shape,
+                     [=](u64 a, u64 b, u64, u64) { return u64{f(value(a), value(b))}; },
+                     {}});
+    if (wide) return;
+    cases.push_back(
+        {"setp." + name + ".ftz." + type,
+         shape,
+         [=](u64 a, u64 b, u64, u64) { return u64{f(T(flushed(as_float(a))), T(flushed(as_float(b))))}; },
+         {}});
+  };
+  const auto unordered = [](T a, T b) { return std::isnan(a) || std::isnan(b); };
+  test("eq", [=](T a, T b) { return !unordered(a, b) && a == b; });
+  test("ne", [=](T a, T b) { return !unordered(a, b) && a != b; });
+  test("lt", [=](T a, T b) { return !unordered(a, b) && a < b; });
+  test("le", [=](T a, T b) { return !unordered(a, b) && a <= b; });
+  test("gt", [=](T a, T b) { return !unordered(a, b) && a > b; });
+  test("ge", [=](T a, T b) { return !unordered(a, b) && a >= b; });
+  test("equ", [=](T a, T b) { return unordered(a, b) || a == b; });
+  test("neu", [=](T a, T b) { return unordered(a, b) || a != b; });
+  test("ltu", [=](T a, T b) { return unordered(a, b) || a < b; });
+  test("leu", [=](T a, T b) { return unordered(a, b) || a <= b; });
+  test("gtu", [=](T a, T b) { return unordered(a, b) || a > b; });
+  test("geu", [=](T a, T b) { return unordered(a, b) || a >= b; });
+  test("num", [=](T a, T b) { return !unordered(a, b); });
+  test("nan", [=](T a, T b) { return unordered(a, b); });
+}
+
+std::vector<Case> exact_cases() {
+  std::vector<Case> cases;
+  single_arithmetic(cases);
+  double_arithmetic(cases);
+  extremes_and_signs(cases);
+  classes<float>(cases);
+  classes<double>(cases);
+  comparisons<float>(cases);
+  comparisons<double>(cases);
+  // The approximate functions are the correctly rounded ones here, which is inside what PTX allows.
+  cases.push_back({"div.approx.f32",
+                   "fff",
+                   [](u64 a, u64 b, u64, u64) { return single(as_float(a) / as_float(b)); },
+                   {}});
+  cases.push_back(
+      {"div.full.f32", "fff", [](u64 a, u64 b, u64, u64) { return single(as_float(a) / as_float(b)); }, {}});
+  cases.push_back({"rcp.approx.ftz.f32",
+                   "ff",
+                   [](u64 a, u64, u64, u64) { return single(flushed(1 / flushed(as_float(a)))); },
+                   {}});
+  cases.push_back(
+      {"sqrt.approx.f32", "ff", [](u64 a, u64, u64, u64) { return single(std::sqrt(as_float(a))); }, {}});
+  return cases;
+}
+
+// Of a function that PTX gives an error bound for, the result is compared with the function in long double: the
+// instruction computes |r - f(x)| <= bound in PTX itself, so that the case is again one of bits.
+struct Approximate {
+  const char* instruction;
+  long double (*f)(long double);
+  long double relative, absolute;  // PTX's bound
+  float low, high;                 // where it holds
+};
+long double inverse_root(long double x) { return 1 / std::sqrt(x); }
+const Approximate kApproximate[] = {
+    {"rsqrt.approx.f32", inverse_root, 0x1p-22L, 0, 1e-30F, 1e30F},
+    {"sin.approx.f32", [](long double x) { return std::sin(x); }, 0, 0x1p-20L, -3.14159F, 3.14159F},
+    {"cos.approx.f32", [](long double x) { return std::cos(x); }, 0, 0x1p-20L, -3.14159F, 3.14159F},
+    {"lg2.approx.f32", [](long double x) { return std::log2(x); }, 0x1p-22L, 0x1p-22L, 1e-30F, 1e30F},
+    {"ex2.approx.f32", [](long double x) { return std::exp2(x); }, 0x1p-22L, 0, -100, 100},
+    {"tanh.approx.f32", [](long double x) { return std::tanh(x); }, 0x1p-11L, 0, -10, 10},
+};
+
+class ApproximateFunction : public testing::TestWithParam<Approximate> {};
+
+TEST_P(ApproximateFunction, IsWithinItsBound) {
+  const Approximate& a = GetParam();
+  std::vector<u64> values;
+  for (int i = 0; i <= 2000; ++i) {
+    const double t = i / 2000.0, low = a.low, high = a.high;
+    values.push_back(
+        bits_of(static_cast<float>(low > 0 ? low * std::pow(high / low, t) : low + (high - low) * t)));
+  }
+  const std::vector<u64> results = run(a.instruction, "ff", values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const long double exact = a.f(static_cast<long double>(as_float(values[i])));
+    const long double error = std::fabs(static_cast<long double>(as_float(results[i])) - exact);
+    ASSERT_TRUE(error <= a.relative * std::fabs(exact) + a.absolute)
+        << a.instruction << " of " << as_float(values[i]) << " is " << as_float(results[i]);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Float, ApproximateFunction, testing::ValuesIn(kApproximate));
+
+struct Special {
+  const char* instruction;
+  u64 operand, result;
+};
+class ApproximateFunctionAtTheEdge : public testing::TestWithParam<Special> {};
+TEST_P(ApproximateFunctionAtTheEdge, IsWhatPtxDefines) {
+  EXPECT_EQ(run(GetParam().instruction, "ff", {GetParam().operand})[0], GetParam().result)
+      << GetParam().instruction;
+}
+constexpr u64 kInfinity = 0x7f800000, kMinusInfinity = 0xff800000, kNan = 0x7fffffff;
+INSTANTIATE_TEST_SUITE_P(
+    Float, ApproximateFunctionAtTheEdge,
+    testing::Values(
+        Special{"ex2.approx.f32", kInfinity, kInfinity}, Special{"ex2.approx.f32", kMinusInfinity, 0},
+        Special{"ex2.approx.ftz.f32", 0x80000001, 0x3f800000}, Special{"lg2.approx.f32", 0, kMinusInfinity},
+        Special{"lg2.approx.f32", 0x80000000, kMinusInfinity}, Special{"lg2.approx.f32", 0xbf800000, kNan},
+        Special{"lg2.approx.ftz.f32", 1, kMinusInfinity}, Special{"rsqrt.approx.f32", 0, kInfinity},
+        Special{"rsqrt.approx.f32", 0x80000000, kMinusInfinity}, Special{"rsqrt.approx.f32", kInfinity, 0},
+        Special{"rsqrt.approx.f32", 0xbf800000, kNan}, Special{"sin.approx.f32", 0x80000000, 0x80000000},
+        Special{"sin.approx.f32", kInfinity, kNan}, Special{"cos.approx.f32", 0, 0x3f800000},
+        Special{"cos.approx.f32", kMinusInfinity, kNan},
+        Special{"sqrt.approx.ftz.f32", 0x80000001, 0x80000000},
+        Special{"rcp.approx.f32", 0x80000000, kMinusInfinity},
+        Special{"tanh.approx.f32", kInfinity, 0x3f800000}));
+
+class FloatInstruction : public testing::TestWithParam<Case> {};
+TEST_P(FloatInstruction, DoesWhatItIsDefinedToDo) { check(GetParam()); }
+std::string with_index(const testing::TestParamInfo<Case>& info) {
+  return name_of(info.param) + "_" + std::to_string(info.index);
+}
+INSTANTIATE_TEST_SUITE_P(Float, FloatInstruction, testing::ValuesIn(exact_cases()), with_index);
+
+}  // namespace
