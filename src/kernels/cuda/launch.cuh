@@ -41,7 +41,7 @@ __device__ __forceinline__ BlockTile block_tile() {
 
 // Calls `launch_part(problem, operands, grid)` for each part that one grid and ints can cover: one call
 // unless C has more than 65,535 tiles in a direction or a size exceeds 2^30. Parts in k accumulate onto C in
-// order. Where A and B must not be read (k = 0, alpha = 0), the part has k = 0 and alpha = 0. `block_rows`
+// order. For row-major problems. Where A and B must not be read (k = 0, alpha = 0), the part has k = 0 and alpha = 0. `block_rows`
 // and `block_cols` are elements of C. Errors: kLaunchFailed with the runtime's words.
 template <class LaunchPart>
 Status launch_parts(const Problem& p, const Operands& o, int block_rows, int block_cols,
@@ -62,7 +62,8 @@ Status launch_parts(const Problem& p, const Operands& o, int block_rows, int blo
         part.k = std::min(kMaxExtent, depth - k);
         if (depth == 0) part.alpha = 0.0F;
         if (k > 0) part.beta = 1.0F;
-        const Operands at{o.a + i * p.lda + k, o.b + k * p.ldb + j, o.c + i * p.ldc + j};
+        const Operands at{o.a + (p.op_a == Op::kNone ? i * p.lda + k : k * p.lda + i),
+                          o.b + (p.op_b == Op::kNone ? k * p.ldb + j : j * p.ldb + k), o.c + i * p.ldc + j};
         launch_part(part, at, grid_of_tiles(ceil_div(part.m, block_rows), ceil_div(part.n, block_cols)));
         if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
           return {Code::kLaunchFailed, cudaGetErrorString(error)};
