@@ -12,7 +12,7 @@ build=build
 mkdir -p "$results"
 
 cmake --preset release ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"}
-cmake --build --preset release
+cmake --build --preset release | sed '/^\[[0-9]*\/[0-9]*\]/d'  # progress is dropped, errors are not
 echo "--- every rung, every case"
 "$build/bin/ladder" verify --device cuda:0 --battery full
 echo "--- kernels that must be rejected, on the GPU"
