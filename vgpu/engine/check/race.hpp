@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Races on shared memory: two warps touch one word, one of them writes, and no barrier orders them. Every warp has a
-// vector clock (how much of each other warp's past it has seen through barriers), every word remembers who wrote and
-// read it last and when, so that named barriers and producers that only arrive are judged rightly.
+// vector clock (how much of each other warp's past it has seen through barriers), every word remembers when each
+// warp read it last and who wrote it last, so that named barriers and producers that only arrive are judged rightly.
 #pragma once
 #include <array>
 #include <vector>
@@ -19,29 +19,30 @@ enum class Access : u8 { kPlain, kStrong };
 
 class RaceCheck {
  public:
-  RaceCheck(const execute::Program& program, u32 shared_begin, u64 shared_bytes);
+  RaceCheck(const execute::Program& program, u32 shared_begin, u64 shared_bytes, u32 warps);
 
   void start_block();
   // Throws Fault (kRace) at the first conflict.
   void access(const execute::Warp& warp, const execute::Insn& insn, u32 mask, const u32* offsets, u32 bytes,
               bool is_write, Access kind);
   // The warps with arrived lanes have released their past; those of `waited` have seen what all of them did.
-  void barrier(const u32* arrived, u32 waited, u32 warps);
+  void barrier(const u32* arrived, u32 waited);
 
  private:
   static constexpr u32 kWarps = 32;
-  static constexpr u8 kNobody = 0xff, kMany = 0xfe;
 
+  // An access: when, and which instruction, with the bytes of the word (a bit each) and whether it was strong.
   struct Mark {
-    u64 clock = 0;
-    u32 pc = 0;
-    u8 warp = kNobody;
-    u8 bytes = 0;  // of the word, a bit each
-    bool strong = false;
+    u32 clock = 0;
+    u32 info = 0;
+    u32 pc() const { return info >> 5; }
+    u32 bytes() const { return info & 15; }
+    bool strong() const { return (info & 16) != 0; }
   };
-  struct Word {
-    Mark write, read;
-    u32 readers = 0;  // index into readers_ where read.warp is kMany
+  // An array for each field: an access of neighbouring words is a loop over neighbours.
+  struct Marks {
+    std::vector<u32> clock, info;
+    Mark at(u32 word) const { return {clock[word], info[word]}; }
   };
   struct Attempt {
     const execute::Warp& warp;
@@ -50,19 +51,23 @@ class RaceCheck {
     Mark mark;
   };
 
-  bool conflicts(const Mark& earlier, const Mark& now) const;
-  void read(Word& word, const Attempt& attempt);
-  void write(Word& word, const Attempt& attempt);
-  [[noreturn]] void report(const Attempt& attempt, const Mark& earlier, bool earlier_writes, bool now_writes,
-                           u64 address) const;
-  u64 address_of(const Word& word) const { return begin_ + 4 * static_cast<u64>(&word - words_.data()); }
+  void touch(const Attempt& attempt, u32 first, u32 bytes, bool is_write);
+  bool is_ordered(u32 warp, u32 first, u32 last, bool is_write) const;
+  void check(const Attempt& attempt, u32 word, bool is_write) const;
+  bool conflicts(const Attempt& attempt, u32 other_warp, const Mark& other) const;
+  [[noreturn]] void report(const Attempt& attempt, u32 other_warp, const Mark& other, bool other_writes,
+                           bool writes, u32 word) const;
+  void update_oldest(u32 warp);
 
   const execute::Program& program_;
-  u32 begin_;
-  std::vector<Word> words_;
-  std::vector<std::array<Mark, kWarps>> readers_;
-  std::array<std::array<u64, kWarps>, kWarps> clocks_{};  // [warp][of whom]
-  u64 past_ = 0;                                          // clocks up to this one are of earlier blocks
+  u32 begin_, warps_;
+  Marks writes_;
+  std::vector<u8> writer_;
+  std::vector<Marks> reads_;                              // by warp
+  std::vector<u32> last_read_;                            // greatest clock of all warps' reads
+  std::array<std::array<u32, kWarps>, kWarps> clocks_{};  // [warp][of whom]
+  std::array<u32, kWarps> oldest_{};                      // what a warp has seen of every other one, at least
+  u32 past_ = 0;                                          // clocks up to this one are of earlier blocks
 };
 
 }  // namespace vgpu::check

@@ -68,7 +68,13 @@ void release(Block& block, u32 number) {
     else if (released && warp.status == WarpStatus::kReady)
       warp.limit = 0;  // look at the groups again
   }
-  if (block.race != nullptr) block.race->barrier(barrier.arrived, waited, block.warp_count);
+  if (block.race != nullptr) {
+    // A barrier for all comes after what warps did that have exited since.
+    for (u32 w = 0; w < block.warp_count && barrier.expected == 0; ++w) {
+      if (block.warps[w].live == 0) barrier.arrived[w] = kAllLanes;
+    }
+    block.race->barrier(barrier.arrived, waited);
+  }
   barrier = {};
 }
 

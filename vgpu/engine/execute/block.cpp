@@ -32,7 +32,7 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(
   shared_ = std::make_unique<std::byte[]>(shared_bytes + 1024);
   std::byte* const shared = aligned(shared_.get(), 1024);
   if (launch.config.check_race)
-    race = std::make_unique<check::RaceCheck>(program, program.shared_begin, shared_bytes);
+    race = std::make_unique<check::RaceCheck>(program, program.shared_begin, shared_bytes, warp_count);
   for (u32 w = 0; w < warp_count; ++w) {
     Warp& warp = warps[w];
     warp.id = w;

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code of the CUDA headers and its mathematical library, executed: within the errors that the CUDA programming guide
+// states for each function, in units of the last place of the exact value.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+
+#include "engine_fixture.hpp"
+
+namespace {
+
+class Functions : public EngineTest {
+ protected:
+  void SetUp() override { load("functions"); }
+};
+
+// Of the precision of T, at the exact value.
+template <class T>
+long double last_place(long double exact) {
+  const T near = std::max(static_cast<T>(std::fabs(exact)), std::numeric_limits<T>::min());
+  return static_cast<long double>(std::nextafter(near, std::numeric_limits<T>::infinity())) - near;
+}
+
+template <class T>
+void expect_near(T result, long double exact, int places, const char* what, T x) {
+  EXPECT_TRUE(std::fabs(static_cast<long double>(result) - exact) <= places * last_place<T>(exact))
+      << what << "(" << x << ") is " << result << ", exactly " << exact;
+}
+
+TEST_F(Functions, SinglePrecision) {
+  const int n = 1000;
+  std::vector<float> in(n);
+  std::mt19937 random(11);
+  for (float& x : in) x = std::uniform_real_distribution<float>(-20, 20)(random);
+  in[0] = 0, in[1] = 1, in[2] = -1, in[3] = 1e-20F, in[4] = 80, in[5] = -80;
+  float* const out = array<float>(n * 16);
+  launch("single", {8, 1, 1}, {128, 1, 1}, array(in), out, n);
+  for (int i = 0; i < n; ++i) {
+    const float x = in[i], positive = std::fabs(x);
+    const long double w = x;
+    const float* const row = out + i * 16;
+    expect_near(row[0], std::exp(w), 2, "expf", x);
+    expect_near(row[1], std::log(static_cast<long double>(positive + 1e-3F)), 1, "logf", x);
+    expect_near(row[2], std::sin(w), 2, "sinf", x);
+    expect_near(row[3], std::cos(w), 2, "cosf", x);
+    expect_near(row[4], std::tanh(w), 2, "tanhf", x);
+    expect_near(row[5], std::pow(static_cast<long double>(positive + 0.5F), static_cast<long double>(1.7F)),
+                4, "powf", x);
+    EXPECT_EQ(row[6], std::sqrt(positive));
+    expect_near(row[7], 1 / std::sqrt(static_cast<long double>(positive + 0.1F)), 2, "rsqrtf", x);
+    expect_near(row[8], std::erf(w), 2, "erff", x);
+    EXPECT_EQ(row[9], 1.0F / (x + 100.0F));
+    EXPECT_EQ(row[10], x / 3.7F);
+    expect_near(row[11], std::atan2(w, 2.0L), 3, "atan2f", x);
+    expect_near(row[12], std::cbrt(w), 1, "cbrtf", x);
+    EXPECT_EQ(row[13], std::floor(x) + std::ceil(x * 0.3F) + std::rint(x * 0.7F) + std::trunc(x));
+    EXPECT_EQ(row[14], std::fmod(x, 1.3F));
+    expect_near(row[15], std::log1p(static_cast<long double>(positive)), 1, "log1pf", x);
+  }
+}
+
+TEST_F(Functions, DoublePrecision) {
+  const int n = 500;
+  std::vector<double> in(n);
+  std::mt19937 random(12);
+  for (double& x : in) x = std::uniform_real_distribution<double>(-50, 50)(random);
+  double* const out = array<double>(n * 8);
+  launch("twice", {4, 1, 1}, {128, 1, 1}, array(in), out, n);
+  for (int i = 0; i < n; ++i) {
+    const double x = in[i], positive = std::fabs(x);
+    const long double w = x;
+    const double* const row = out + i * 8;
+    expect_near(row[0], std::exp(w), 1, "exp", x);
+    expect_near(row[1], std::log(static_cast<long double>(positive + 1e-3)), 1, "log", x);
+    expect_near(row[2], std::sin(w), 2, "sin", x);
+    expect_near(row[3], std::cos(w), 2, "cos", x);
+    EXPECT_EQ(row[4], std::sqrt(positive));
+    EXPECT_EQ(row[5], x / 3.7);
+    EXPECT_EQ(row[6], std::fma(x, x, 1.0));
+    expect_near(row[7], std::pow(static_cast<long double>(positive + 0.5), static_cast<long double>(1.7)), 2,
+                "pow", x);
+  }
+}
+
+TEST_F(Functions, LongIntegers) {
+  const int n = 300;
+  std::mt19937_64 random(13);
+  std::vector<long long> a(n), b(n);
+  for (int i = 0; i < n; ++i) {
+    a[i] = static_cast<long long>(random() >> random() % 60);
+    b[i] = static_cast<long long>(random() >> random() % 60) | 1;
+    if (i % 3 == 0) a[i] = -a[i];
+    if (i % 5 == 0) b[i] = -b[i];
+  }
+  long long* const out = array<long long>(n * 8);
+  launch("integers", {3, 1, 1}, {128, 1, 1}, array(a), array(b), out, n);
+  for (int i = 0; i < n; ++i) {
+    const long long x = a[i], y = b[i];
+    const auto u = static_cast<unsigned long long>(x), v = static_cast<unsigned long long>(y);
+    const long long* const row = out + i * 8;
+    EXPECT_EQ(row[0], static_cast<long long>(u * v));
+    EXPECT_EQ(row[1], x / y);
+    EXPECT_EQ(row[2], x % y);
+    EXPECT_EQ(row[3], static_cast<long long>(u / v));
+    EXPECT_EQ(row[4], static_cast<long long>(u % v));
+    EXPECT_EQ(row[5], static_cast<long long>(static_cast<unsigned __int128>(u) * v >> 64));
+    EXPECT_EQ(row[6], __builtin_popcountll(u) + 100 * (u == 0 ? 64 : __builtin_clzll(u)) +
+                          10000 * __builtin_ffsll(x));
+    EXPECT_EQ(row[7], x < y ? x >> (y & 63) : static_cast<long long>(u << (v & 63)));
+  }
+}
+
+float half_to_float(std::uint16_t h) {
+  const int exponent = h >> 10 & 31, fraction = h & 1023;
+  const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                                        : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+  return (h & 0x8000) != 0 ? -magnitude : magnitude;
+}
+// Of small multiples of 1/8: exact.
+std::uint16_t exact_half(float v) {
+  for (unsigned code = 0; code < 0x10000; ++code) {
+    if ((code >> 10 & 31) != 31 && half_to_float(static_cast<std::uint16_t>(code)) == v &&
+        (v != 0 || code == 0)) {
+      return static_cast<std::uint16_t>(code);
+    }
+  }
+  return 0xffff;
+}
+
+TEST_F(Functions, PairsOfHalves) {
+  const int n = 64;
+  std::vector<std::uint32_t> a(n), b(n);
+  const auto value_a = [](int i) { return static_cast<float>(i % 9 - 4) / 2; };
+  const auto value_b = [](int i) { return static_cast<float>(i % 7 - 3) / 4; };
+  for (int i = 0; i < n; ++i) {
+    a[i] = exact_half(value_a(2 * i)) | static_cast<std::uint32_t>(exact_half(value_a(2 * i + 1))) << 16;
+    b[i] = exact_half(value_b(2 * i)) | static_cast<std::uint32_t>(exact_half(value_b(2 * i + 1))) << 16;
+  }
+  std::uint32_t* const out = array<std::uint32_t>(n);
+  launch("halves", {1, 1, 1}, {64, 1, 1}, array(a), array(b), out, n);
+  for (int i = 0; i < 2 * n; ++i) {
+    const float x = value_a(i), y = value_b(i);
+    const float expected = std::max(x * y * x + y - y, -4.0F);
+    EXPECT_EQ(half_to_float(static_cast<std::uint16_t>(out[i / 2] >> 16 * (i % 2))), expected) << i;
+  }
+}
+
+TEST_F(Functions, BfloatSplit) {
+  const int n = 256;
+  std::vector<float> in(n);
+  std::mt19937 random(5);
+  for (float& x : in) x = std::uniform_real_distribution<float>(-1, 1)(random);
+  float* const out = array<float>(2 * n);
+  launch("bfloats", {2, 1, 1}, {128, 1, 1}, array(in), out, n);
+  for (int i = 0; i < n; ++i) {
+    // Two words of 8 bits: the rest is below half a unit of the second one's last place.
+    EXPECT_LE(std::fabs(in[i] - out[2 * i]), std::ldexp(std::fabs(in[i]), -8));
+    EXPECT_LE(std::fabs(in[i] - out[2 * i] - out[2 * i + 1]), std::ldexp(std::fabs(in[i]), -16));
+  }
+}
+
+}  // namespace
