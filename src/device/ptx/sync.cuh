@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers of a part of a block, flags between blocks, shared loads by address. One function an instruction; PTX ISA,
+// "Parallel Synchronization and Communication Instructions: barrier" and "Data Movement: ld, st".
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace ladder::ptx {
+
+// barrier.sync: `kThreads` threads meet at barrier kId of the block; __syncthreads() has 0.
+template <int kId, int kThreads>
+__device__ __forceinline__ void barrier_sync() {
+  static_assert(kId > 0 && kId < 16 && kThreads % 32 == 0, "a block has 16 barriers, for whole warps");
+  asm volatile("barrier.sync %0, %1;" ::"n"(kId), "n"(kThreads) : "memory");
+}
+
+// ld.acquire, st.relaxed: what happened before a __threadfence() and the store is seen after a load of its value, in
+// all blocks.
+__device__ __forceinline__ unsigned load_acquire(const unsigned* flag) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+  return value;
+}
+__device__ __forceinline__ void store_relaxed(unsigned* flag, unsigned value) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
+}
+
+// ld.shared.v4 from a shared address.
+__device__ __forceinline__ void load_shared4(float* r, std::uint32_t s) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])
+               : "r"(s));
+}
+
+}  // namespace ladder::ptx

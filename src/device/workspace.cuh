@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory that a kernel needs beside its operands, kept from launch to launch: one buffer for each device and
+// stream, so that launches that may run at the same time never share one.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace ladder {
+
+class Workspace {
+ public:
+  // At least `bytes`, zero when new; valid until a call for more on this stream. Null with the error if there is none.
+  static void* of(cudaStream_t stream, std::size_t bytes, cudaError_t& error) {
+    static Workspace all;
+    int device = 0;
+    if ((error = cudaGetDevice(&device)) != cudaSuccess) return nullptr;
+    const std::lock_guard lock(all.mutex_);
+    Buffer& buffer = all.buffers_[{device, stream}];
+    if (buffer.bytes >= bytes) return buffer.at.get();
+    void* at = nullptr;
+    if ((error = cudaMalloc(&at, bytes)) != cudaSuccess) return nullptr;
+    std::unique_ptr<void, Free> fresh(at);
+    if ((error = cudaMemsetAsync(at, 0, bytes, stream)) != cudaSuccess) return nullptr;
+    buffer = {std::move(fresh), bytes};  // cudaFree of the old one waits for its kernels
+    return buffer.at.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(void* at) const { static_cast<void>(cudaFree(at)); }
+  };
+  struct Buffer {
+    std::unique_ptr<void, Free> at;
+    std::size_t bytes = 0;
+  };
+  std::mutex mutex_;
+  std::map<std::pair<int, cudaStream_t>, Buffer> buffers_;
+};
+
+}  // namespace ladder
