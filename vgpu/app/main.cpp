@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using vgpu::app::Environment;
 
-constexpr int kBadArgument = 2, kCheckFired = 86;
+constexpr int kBadArgument = 2, kCheckFired = 86, kCannotRun = 126;
 
 struct Options {
   std::string device, check, counters, threads;
@@ -131,9 +131,7 @@ int run(const Options& options) {
   return vgpu::check_fired(read_file(report.path())) ? kCheckFired : status;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int parse_and_run(int argc, char** argv) {
   CLI::App app("Runs a CUDA program on a virtual GPU, unchanged (built with `nvcc -cudart shared`).");
   app.formatter(std::make_shared<Help>());
   app.footer("Exit status: the program's own, or 86 where a check fired.");
@@ -165,9 +163,18 @@ int main(int argc, char** argv) {
     return fail(kBadArgument, fmt::format("{}: unknown option (vgpu --help)", options.command.front()));
   }
   if (const std::string error = check_options(options); !error.empty()) return fail(kBadArgument, error);
+  return run(options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
   try {
-    return run(options);
+    return parse_and_run(argc, argv);
   } catch (const std::exception& error) {
-    return fail(126, error.what());
+    std::fprintf(stderr, "vgpu: %s\n", error.what());
+  } catch (...) {
+    std::fputs("vgpu: unknown error\n", stderr);
   }
+  return kCannotRun;
 }
