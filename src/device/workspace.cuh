@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 
 namespace ladder {
@@ -41,5 +42,19 @@ class Workspace {
   std::mutex mutex_;
   std::map<std::pair<int, cudaStream_t>, Buffer> buffers_;
 };
+
+// Allows `kernel` so much shared memory a block on this device. Asked of the runtime once, since that costs about as
+// long as a launch.
+inline cudaError_t allow_shared(const void* kernel, int bytes) {
+  static std::mutex mutex;
+  static std::set<std::pair<int, const void*>> allowed;
+  int device = 0;
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+  const std::lock_guard lock(mutex);
+  if (allowed.contains({device, kernel})) return cudaSuccess;
+  const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (error == cudaSuccess) allowed.insert({device, kernel});
+  return error;
+}
 
 }  // namespace ladder
