@@ -19,6 +19,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler
 void on_interrupt(int) {
   g_interrupted.store(true);
   std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
 }
 
 std::string gib(double bytes) { return fmt::format("{:.1f} GiB", bytes / (1024.0 * 1024 * 1024)); }
@@ -111,7 +112,10 @@ void Recorder::add(Row row) {
     throw BadInput("--json: " + status.message());
 }
 
-void catch_interrupt() { std::signal(SIGINT, on_interrupt); }
+void catch_interrupt() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+}
 
 bool interrupted() { return g_interrupted.load(); }
 

@@ -60,7 +60,7 @@ class Recorder {
   Document document_;
 };
 
-// From here on Ctrl-C only sets a flag; a second one ends the process at once.
+// From here on Ctrl-C (or SIGTERM) only sets a flag; a second one ends the process at once.
 void catch_interrupt();
 bool interrupted();
 
@@ -72,6 +72,7 @@ void add_climb(CLI::App& app, Verb& chosen);
 void add_doctor(CLI::App& app, Verb& chosen);
 void add_list(CLI::App& app, Verb& chosen);
 void add_report(CLI::App& app, Verb& chosen);
+void add_tune(CLI::App& app, Verb& chosen);
 void add_verify(CLI::App& app, Verb& chosen);
 
 }  // namespace ladder::app

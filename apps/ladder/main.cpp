@@ -23,6 +23,7 @@ void require_known_verb(const CLI::App& app, int argc, char** argv) {
   std::string verbs;
   for (const CLI::App* verb : app.get_subcommands({})) {
     if (verb->get_name() == first) return;
+    if (verb->get_group().empty()) continue;
     verbs += (verbs.empty() ? "" : ", ") + verb->get_name();
   }
   throw ladder::app::BadInput(fmt::format("no verb '{}'; there are {}", first, verbs));
@@ -40,6 +41,7 @@ int run(int argc, char** argv) {
   Verb chosen;
   add_climb(app, chosen);
   add_verify(app, chosen);
+  add_tune(app, chosen);
   add_list(app, chosen);
   add_report(app, chosen);
   add_doctor(app, chosen);

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/compile.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <sstream>
+
+namespace ladder::tune {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool write(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  return static_cast<bool>(file.flush());
+}
+
+// FNV-1a with 128 bits: a name for content, not a defence against malice.
+std::string hash(const std::string& text) {
+  using Wide = unsigned __int128;
+  constexpr Wide kPrime = (Wide{1} << 88) + 0x13B;
+  Wide state = (Wide{0x6C62272E07BB0142} << 64) + 0x62B821756295C58D;
+  for (const char ch : text) state = (state ^ static_cast<unsigned char>(ch)) * kPrime;
+  return fmt::format("{:016x}{:016x}", static_cast<std::uint64_t>(state >> 64),
+                     static_cast<std::uint64_t>(state));
+}
+
+// The largest number that stands before `words` in the compiler's output.
+int largest_before(const std::string& output, const std::string& words) {
+  int largest = 0;
+  const std::regex pattern("([0-9]+) " + words);
+  for (auto it = std::sregex_iterator(output.begin(), output.end(), pattern); it != std::sregex_iterator();
+       ++it) {
+    largest = std::max(largest, std::stoi((*it)[1].str()));
+  }
+  return largest;
+}
+
+// The line that says what is wrong.
+std::string first_error(const std::string& output) {
+  std::istringstream lines(output);
+  std::string last;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) return line;
+    if (!line.empty()) last = line;
+  }
+  return last.empty() ? "the compiler said nothing" : last;
+}
+
+Compiled read_entry(const fs::path& base) {
+  Compiled compiled;
+  std::ifstream file(base.string() + ".txt");
+  int spills = 0;
+  if (!(file >> spills >> compiled.registers >> compiled.spill_bytes >> compiled.shared_bytes))
+    return compiled;
+  compiled.cached = true;
+  if (spills != 0) {
+    compiled.outcome = Compiled::Outcome::kSpills;
+  } else if (std::error_code error; fs::exists(base.string() + ".so", error)) {
+    compiled.outcome = Compiled::Outcome::kOk;
+    compiled.library = base.string() + ".so";
+  } else {
+    compiled.cached = false;
+  }
+  return compiled;
+}
+
+// Removes a folder of intermediate files when its candidate is done with.
+struct Scratch {
+  fs::path folder;
+  ~Scratch() {
+    std::error_code error;
+    fs::remove_all(folder, error);
+  }
+};
+
+}  // namespace
+
+std::string find_nvcc() {
+  if (const std::string chosen = environment("LADDER_NVCC"); !chosen.empty()) return chosen;
+  std::string folders = environment("PATH");
+  if (const std::string home = environment("CUDA_HOME"); !home.empty()) folders += ":" + home + "/bin";
+  folders += ":/usr/local/cuda/bin";
+  std::istringstream all(folders);
+  for (std::string folder; std::getline(all, folder, ':');) {
+    const fs::path program = fs::path(folder) / "nvcc";
+    if (::access(program.c_str(), X_OK) == 0) return program.string();
+  }
+  return "";
+}
+
+fs::path default_cache() {
+  const std::string xdg = environment("XDG_CACHE_HOME");
+  return (xdg.empty() ? fs::path(environment("HOME")) / ".cache" : fs::path(xdg)) / "ladder" / "tune";
+}
+
+Result<Compiler> Compiler::open(const SearchSpace& space, CompilerOptions options, Deadline deadline,
+                                const Stop& stop) {
+  Compiler compiler;
+  compiler.space_ = &space;
+  compiler.options_ = std::move(options);
+  CompilerOptions& o = compiler.options_;
+  if (o.nvcc.empty()) o.nvcc = find_nvcc();
+  if (o.nvcc.empty())
+    return Status(
+        Code::kInvalidArgument,
+        "nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda; candidates are compiled");
+  std::error_code error;
+  if (!fs::is_regular_file(o.source, error))
+    return Status(Code::kInvalidArgument,
+                  o.source.string() + ": no such file; the rung's source is compiled");
+  if (o.cache.empty()) o.cache = default_cache();
+  fs::create_directories(o.cache, error);
+  if (error || ::access(o.cache.c_str(), W_OK | X_OK) != 0)
+    return Status(Code::kIo,
+                  fmt::format("{}: the cache's folder cannot be written (XDG_CACHE_HOME)", o.cache.string()));
+  const auto version = run({o.nvcc, "--version"}, deadline, stop);
+  if (!version || version.value().end.status != 0)
+    return Status(Code::kInvalidArgument, fmt::format("nvcc: {} --version fails", o.nvcc));
+  compiler.version_ = version.value().output;
+  if (Status status = compiler.hash_sources(deadline, stop); !status) return status;
+  return compiler;
+}
+
+Status Compiler::write_sources(const fs::path& folder, const Point& point) const {
+  std::error_code error;
+  fs::create_directories(folder / "tuned", error);
+  const std::string rung(space_->rung);
+  const std::string tile = fmt::format("{{\"\", launch_tile<Tile<{}>>}}\n", values_text(point));
+  const std::string program = fmt::format(
+      "#include \"{}\"\n"
+      "extern \"C\" __attribute__((visibility(\"default\"))) const ladder::KernelInfo* {}() {{\n"
+      "  return ladder::{}::kInfo.data();\n"
+      "}}\n",
+      fs::absolute(options_.source).string(), kEntryPoint, rung);
+  if (!error && write(folder / "tuned" / (rung + ".inc"), tile) && write(folder / "candidate.cu", program))
+    return Status::ok();
+  return {Code::kIo, folder.string() + ": cannot be written"};
+}
+
+std::vector<std::string> Compiler::command(const fs::path& folder) const {
+  // -fvisibility=hidden: the program that loads the library has kernels of the same names.
+  std::vector<std::string> command{options_.nvcc,
+                                   "-std=c++20",
+                                   "-O3",
+                                   "-DNDEBUG",
+                                   "-Xcompiler=-fPIC,-fvisibility=hidden",
+                                   fmt::format("-gencode=arch=compute_{0},code=sm_{0}", options_.cc)};
+  if (options_.with_ptx) command.emplace_back("-gencode=arch=compute_80,code=compute_80");
+  command.push_back("-I" + folder.string());
+  for (const fs::path& include : options_.includes) command.push_back("-I" + include.string());
+  return command;
+}
+
+// Everything that all candidates share: the text of each file they include, the compiler, its options.
+Status Compiler::hash_sources(Deadline deadline, const Stop& stop) {
+  const Scratch scratch{options_.cache / fmt::format("sources-{}", ::getpid())};
+  const Point by_hand(space_->by_hand.begin(), space_->by_hand.end());
+  if (Status status = write_sources(scratch.folder, by_hand); !status) return status;
+  std::vector<std::string> list = command(scratch.folder);
+  list.insert(list.end(), {"-MM", (scratch.folder / "candidate.cu").string()});
+  const auto listed = run(list, deadline, stop);
+  if (!listed) return listed.status();
+  if (listed.value().end.status != 0)
+    return {Code::kInvalidArgument, fmt::format("{}: does not compile: {}", options_.source.string(),
+                                                first_error(listed.value().output))};
+  std::string all = version_;
+  for (const std::string& word : command("")) all += word + "\n";
+  std::istringstream words(listed.value().output);
+  std::vector<std::string> files;
+  for (std::string word; words >> word;) {
+    const bool ours = word.find(scratch.folder.string()) != std::string::npos;
+    if (word != "\\" && !word.ends_with(":") && !ours) files.push_back(word);
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::string& file : files) all += file + "\n" + content(file);
+  sources_hash_ = hash(all);
+  return Status::ok();
+}
+
+fs::path Compiler::entry(const Point& point) const {
+  return options_.cache / hash(fmt::format("{} {} {}", sources_hash_, space_->rung, values_text(point)));
+}
+
+Compiled Compiler::compile(const Point& point, Deadline deadline, const Stop& stop) const {
+  const fs::path base = entry(point);
+  Compiled compiled = read_entry(base);
+  if (compiled.cached) {
+    if (compiled.outcome == Compiled::Outcome::kSpills) compiled.reason = "spills registers";
+    return compiled;
+  }
+  const Scratch scratch{base.string() + fmt::format(".{}", ::getpid())};
+  const auto failed = [&](Compiled::Outcome outcome, std::string reason) {
+    compiled.outcome = outcome;
+    compiled.reason = std::move(reason);
+    return compiled;
+  };
+  if (Status status = write_sources(scratch.folder, point); !status)
+    return failed(Compiled::Outcome::kFailed, status.message());
+  const fs::path made = scratch.folder / "candidate.so";
+  std::vector<std::string> compile = command(scratch.folder);
+  compile.insert(compile.end(), {"-shared", "-cudart=shared", "-Xptxas=-v", "-o", made.string(),
+                                 (scratch.folder / "candidate.cu").string()});
+  const auto result = run(compile, deadline, stop);
+  if (!result) return failed(Compiled::Outcome::kFailed, result.status().message());
+  if (result.value().timed_out) return failed(Compiled::Outcome::kTimedOut, "not compiled in time");
+  if (!result.value().ended) return failed(Compiled::Outcome::kStopped, "interrupted");
+  const std::string& output = result.value().output;
+  if (result.value().end.status != 0) return failed(Compiled::Outcome::kFailed, first_error(output));
+
+  compiled.registers = largest_before(output, "registers");  // "Used 128 registers"
+  compiled.shared_bytes = largest_before(output, "bytes smem");
+  compiled.spill_bytes =
+      std::max(largest_before(output, "bytes spill stores"), largest_before(output, "bytes spill loads"));
+  const bool spills = compiled.spill_bytes > 0;
+  std::error_code error;
+  if (!spills) fs::rename(made, base.string() + ".so", error);
+  // The text comes last: an entry is there when it is.
+  const fs::path text = scratch.folder / "entry.txt";
+  if (!error && write(text, fmt::format("{} {} {} {}\n", spills ? 1 : 0, compiled.registers,
+                                        compiled.spill_bytes, compiled.shared_bytes)))
+    fs::rename(text, base.string() + ".txt", error);
+  if (error) return failed(Compiled::Outcome::kFailed, "cache: " + error.message());
+  if (spills) return failed(Compiled::Outcome::kSpills, "spills registers");
+  compiled.outcome = Compiled::Outcome::kOk;
+  compiled.library = base.string() + ".so";
+  return compiled;
+}
+
+CompilePool::CompilePool(const Compiler& compiler, int threads, double limit_s, Deadline deadline, Stop stop)
+    : compiler_(compiler), limit_s_(limit_s), deadline_(deadline), stop_(std::move(stop)) {
+  for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
+}
+
+CompilePool::~CompilePool() {
+  {
+    const std::scoped_lock lock(mutex_);
+    closing_ = true;
+  }
+  work_there_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void CompilePool::submit(Point point) {
+  {
+    const std::scoped_lock lock(mutex_);
+    waiting_.push_back(std::move(point));
+  }
+  ++under_way_;
+  work_there_.notify_one();
+}
+
+std::optional<std::pair<Point, Compiled>> CompilePool::next() {
+  if (under_way_ == 0) return std::nullopt;
+  std::unique_lock lock(mutex_);
+  result_there_.wait(lock, [this] { return !done_.empty(); });
+  --under_way_;
+  auto result = std::move(done_.front());
+  done_.pop_front();
+  return result;
+}
+
+void CompilePool::work() {
+  const Stop stop = [this] {
+    const std::scoped_lock lock(mutex_);
+    return closing_ || (stop_ && stop_());
+  };
+  std::unique_lock lock(mutex_);
+  while (true) {
+    work_there_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+    if (closing_) return;
+    Point point = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s_));
+    Compiled compiled = compiler_.compile(point, std::min(deadline_, Clock::now() + limit), stop);
+    lock.lock();
+    done_.emplace_back(std::move(point), std::move(compiled));
+    result_there_.notify_one();
+  }
+}
+
+}  // namespace ladder::tune

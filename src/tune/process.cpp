@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+namespace ladder::tune {
+namespace {
+
+constexpr int kTickMs = 50;  // between two questions to `stop`
+constexpr int kNoProgram = 127;
+
+struct Pipe {
+  std::array<int, 2> ends{-1, -1};  // read, write
+  Pipe() {
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) ends = {-1, -1};
+  }
+  ~Pipe() {
+    for (const int end : ends) {
+      if (end >= 0) (void)::close(end);
+    }
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  bool ok() const { return ends[0] >= 0; }
+  int take(int which) { return std::exchange(ends[static_cast<std::size_t>(which)], -1); }
+};
+
+// Between fork and exec only async-signal-safe calls: other threads may hold any lock.
+[[noreturn]] void become(char* const* arguments, int in, int out, bool errors_too, pid_t parent) {
+  (void)::setpgid(0, 0);
+  (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kNoProgram);
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE}) (void)std::signal(number, SIG_DFL);
+  if (::dup2(in, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0) ::_exit(kNoProgram);
+  if (errors_too && ::dup2(out, STDERR_FILENO) < 0) ::_exit(kNoProgram);
+  (void)::execvp(arguments[0], arguments);
+  ::_exit(kNoProgram);
+}
+
+}  // namespace
+
+Result<Child> Child::start(const std::vector<std::string>& command, bool errors_too) {
+  Pipe to;
+  Pipe from;
+  if (!to.ok() || !from.ok()) return Status(Code::kIo, fmt::format("no pipe: {}", std::strerror(errno)));
+  std::vector<std::string> copy = command;
+  std::vector<char*> arguments;
+  arguments.reserve(copy.size() + 1);
+  for (std::string& argument : copy) arguments.push_back(argument.data());
+  arguments.push_back(nullptr);
+  const pid_t parent = ::getpid();
+  Child child;
+  child.pid_ = ::fork();
+  if (child.pid_ < 0) return Status(Code::kIo, fmt::format("no process: {}", std::strerror(errno)));
+  if (child.pid_ == 0) become(arguments.data(), to.ends[0], from.ends[1], errors_too, parent);
+  (void)::setpgid(child.pid_, child.pid_);  // also here: whoever comes first
+  child.in_ = to.take(1);
+  child.out_ = from.take(0);
+  return child;
+}
+
+Child::Child(Child&& other) noexcept { *this = std::move(other); }
+
+Child& Child::operator=(Child&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  pid_ = std::exchange(other.pid_, -1);
+  in_ = std::exchange(other.in_, -1);
+  out_ = std::exchange(other.out_, -1);
+  pending_ = std::move(other.pending_);
+  return *this;
+}
+
+Child::~Child() { release(); }
+
+void Child::release() noexcept {
+  if (pid_ > 0) {
+    (void)::kill(-pid_, SIGKILL);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+  }
+  for (int* end : {&in_, &out_}) {
+    if (*end >= 0) (void)::close(std::exchange(*end, -1));
+  }
+}
+
+bool Child::write(const std::string& text) {
+  // A child that died must not end the parent by SIGPIPE.
+  struct sigaction ignore {};
+  struct sigaction before {};
+  ignore.sa_handler = SIG_IGN;
+  (void)::sigaction(SIGPIPE, &ignore, &before);
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t written = ::write(in_, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;
+    done += static_cast<std::size_t>(written);
+  }
+  (void)::sigaction(SIGPIPE, &before, nullptr);
+  return done == text.size();
+}
+
+Child::Read Child::read_line(std::string& line, Deadline deadline, const Stop& stop) {
+  while (true) {
+    if (const auto end = pending_.find('\n'); end != std::string::npos) {
+      line = pending_.substr(0, end);
+      pending_.erase(0, end + 1);
+      return Read::kLine;
+    }
+    if (stop && stop()) return Read::kStopped;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return Read::kTime;
+    pollfd ready{out_, POLLIN, 0};
+    if (::poll(&ready, 1, static_cast<int>(std::min<long long>(left, kTickMs))) <= 0) continue;
+    std::array<char, 4096> block{};
+    const ssize_t bytes = ::read(out_, block.data(), block.size());
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) {
+      line = std::exchange(pending_, "");
+      return Read::kEnd;
+    }
+    pending_.append(block.data(), static_cast<std::size_t>(bytes));
+  }
+}
+
+Child::End Child::wait() {
+  End end;
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  (void)::kill(-pid_, SIGKILL);  // what it may have left behind
+  pid_ = -1;
+  if (WIFSIGNALED(status)) {
+    end.text = fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  } else {
+    end.status = WEXITSTATUS(status);
+    end.text = fmt::format("exit status {}", end.status);
+  }
+  return end;
+}
+
+void Child::kill() { release(); }
+
+Result<Finished> run(const std::vector<std::string>& command, Deadline deadline, const Stop& stop) {
+  auto child = Child::start(command, true);
+  if (!child) return child.status();
+  Finished finished;
+  std::string line;
+  while (true) {
+    const Child::Read read = child.value().read_line(line, deadline, stop);
+    if (read == Child::Read::kLine) {
+      finished.output += line + "\n";
+      continue;
+    }
+    finished.output += read == Child::Read::kEnd ? line : "";
+    finished.ended = read == Child::Read::kEnd;
+    finished.timed_out = read == Child::Read::kTime;
+    break;
+  }
+  if (!finished.ended) {
+    child.value().kill();
+    return finished;
+  }
+  finished.end = child.value().wait();
+  if (finished.end.status == kNoProgram && finished.output.empty())
+    return Status(Code::kIo, fmt::format("{}: cannot be run", command.front()));
+  return finished;
+}
+
+}  // namespace ladder::tune
