@@ -155,6 +155,7 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
       for (int kk = 0; kk < T::BK; ++kk) {
         if (kk == T::BK - 2) ready = ptx::mbarrier_try_wait(next + offsetof(Stage, full), parity);
         if (kk == T::BK - 1) {
+          __syncwarp();
           if (lane == 0) ptx::mbarrier_arrive(stage + offsetof(Stage, empty));
           if (!ready) ptx::mbarrier_wait(next + offsetof(Stage, full), parity);
           read_fragments(next, 0, 0);
