@@ -125,8 +125,11 @@ int run(const TuneOptions& options) {
 
   // A model's winner is no measured tile: it goes only where it is sent.
   std::string output = options.output;
-  if (output.empty() && !job.device.is_virtual)
-    output = (source / "src" / "dispatch" / "tuned" / tune::tuned_file_name(job.device.name)).string();
+  if (output.empty() && !job.device.is_virtual) {
+    const fs::path folder = source / "src" / "dispatch" / "tuned";
+    fs::create_directories(folder, error);  // if it cannot be, the next line says so
+    output = (folder / tune::tuned_file_name(job.device.name)).string();
+  }
   require_writable(output, "--output");
 
   catch_interrupt();

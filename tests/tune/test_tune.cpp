@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuner on a fake rung whose candidates crash, hang, are wrong, spill, or are slower or faster, on the host.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "dispatch/query.hpp"
+#include "tune/result.hpp"
+#include "tune/tuner.hpp"
+
+namespace ladder::tune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kBehaviours{0, 1, 2, 3, 4};  // right, crashes, hangs, wrong, spills
+constexpr std::array kMilliseconds{1, 3, 8};
+constexpr Parameter kParameters[] = {{"behaviour", kBehaviours}, {"milliseconds", kMilliseconds}};
+constexpr std::array kByHand{0, 3};
+// Three right ones and one of each other kind.
+const SearchSpace kSpace{"fake", kParameters, kByHand,
+                         [](std::span<const int> v) { return v[0] == 0 || v[1] == 3; }};
+
+class TuneFake : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "ladder-tune-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    job_.space = &kSpace;
+    const fs::path root = LADDER_SOURCE_DIR;
+    job_.compiler.source = root / "tests" / "tune" / "fake.cu";
+    job_.compiler.includes = {root / "include", root / "src"};
+    job_.compiler.cache = folder_ / "cache";
+    job_.worker = {"/proc/self/exe", "serve"};
+    job_.device = host_device();
+    job_.problem = job_.counted = make_problem(16, 16, 16);
+    options_.budget_s = 120;
+    options_.jobs = 2;
+    options_.trial_limit_s = 4;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static Fate fate_of(const Tuning& tuning, const Point& point) {
+    for (const Candidate& c : tuning.candidates) {
+      if (c.point == point) return c.fate;
+    }
+    ADD_FAILURE() << "not tried: " << values_text(point);
+    return Fate::kNotBuilt;
+  }
+
+  fs::path folder_;
+  Job job_;
+  Options options_;
+};
+
+TEST_F(TuneFake, LosesOnlyTheBadOnesAndFindsTheFastest) {
+  // A first try fills the cache, so that the budget below is one of running.
+  const auto first = tune(job_, options_);
+  ASSERT_TRUE(first) << first.status().message();
+  const Tuning& tuning = first.value();
+  EXPECT_EQ(tuning.candidates.size(), 7U);
+  EXPECT_EQ(fate_of(tuning, {1, 3}), Fate::kCrashed);
+  EXPECT_EQ(fate_of(tuning, {2, 3}), Fate::kHung);
+  EXPECT_EQ(fate_of(tuning, {3, 3}), Fate::kWrong);
+  EXPECT_EQ(fate_of(tuning, {4, 3}), Fate::kSpills);
+  ASSERT_TRUE(tuning.winner);
+  EXPECT_EQ(tuning.candidates[*tuning.winner].point, (Point{0, 1}));
+  ASSERT_TRUE(tuning.by_hand);
+  EXPECT_EQ(tuning.candidates[*tuning.by_hand].point, (Point{0, 3}));
+  ASSERT_TRUE(tuning.final);
+  EXPECT_GT(tuning.final->rounds_won, 0.9);
+  EXPECT_EQ(tuning.compiled, 7U);
+
+  const auto again = tune(job_, options_);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again.value().compiled, 0U);
+  EXPECT_EQ(again.value().from_cache, 7U);
+
+  const auto json = nlohmann::json::parse(to_json(job_, tuning, {}));
+  EXPECT_EQ(json.at("candidates").size(), 7U);
+  const auto saved = tuned_file("", job_, tuning, {});
+  ASSERT_TRUE(saved);
+  EXPECT_EQ(nlohmann::json::parse(saved.value())["rungs"]["fake"]["values"], (nlohmann::json{0, 1}));
+  EXPECT_FALSE(tuned_file("{\"gpu\": \"other\", \"rungs\": {}}", job_, tuning, {}));
+}
+
+TEST_F(TuneFake, InterruptedKeepsTheBestSoFar) {
+  bool something_passed = false;
+  options_.keep = [&](const Tuning& so_far) { something_passed = so_far.winner.has_value(); };
+  options_.interrupted = [&] { return something_passed; };
+  const auto tuning = tune(job_, options_);
+  ASSERT_TRUE(tuning) << tuning.status().message();
+  EXPECT_TRUE(tuning.value().interrupted);
+  EXPECT_TRUE(tuning.value().winner);
+  EXPECT_FALSE(tuning.value().final);
+}
+
+TEST_F(TuneFake, EndsWithItsBudget) {
+  options_.budget_s = 3;
+  const auto start = Clock::now();
+  (void)tune(job_, options_);
+  EXPECT_LT(std::chrono::duration<double>(Clock::now() - start).count(), 6);
+}
+
+TEST_F(TuneFake, NoCompiler) {
+  job_.compiler.nvcc = "/no/such/nvcc";
+  const auto tuning = tune(job_, options_);
+  ASSERT_FALSE(tuning);
+  EXPECT_NE(tuning.status().message().find("nvcc"), std::string::npos);
+}
+
+TEST(TuneSpace, NeighboursAreAllowedAndNear) {
+  for (const Point& near : neighbours(kSpace, {0, 3})) EXPECT_TRUE(kSpace.allowed(near));
+  EXPECT_EQ(neighbours(kSpace, {0, 3}).size(), 3U);  // 0,1; 0,8; 1,3
+  EXPECT_EQ(shuffled_points(kSpace, 5).front(), (Point{0, 3}));
+  EXPECT_EQ(shuffled_points(kSpace, 5), shuffled_points(kSpace, 5));
+}
+
+TEST(TuneProcess, ReportsEndsAndLimits) {
+  const auto in = [](double s) {
+    return Clock::now() + std::chrono::milliseconds(static_cast<int>(1000 * s));
+  };
+  EXPECT_EQ(run({"sh", "-c", "echo a; exit 3"}, in(10), {}).value().end.status, 3);
+  EXPECT_TRUE(run({"sleep", "30"}, in(0.2), {}).value().timed_out);
+  EXPECT_FALSE(run({"sleep", "30"}, in(10), [] { return true; }).value().ended);
+  EXPECT_FALSE(run({"/no/such/program"}, in(10), {}));
+}
+
+TEST(TuneModel, ResidentBlocksFollowTheScarcestResource) {
+  const SmLimits limits;
+  EXPECT_EQ(resident_blocks(limits, 256, 128, 16384), 2);
+  EXPECT_EQ(resident_blocks(limits, 256, 149, 8192), 1);
+  EXPECT_EQ(resident_blocks(limits, 1024, 32, 0), 2);
+  EXPECT_EQ(resident_blocks(limits, 64, 32, 48 * 1024), 4);
+}
+
+}  // namespace
+}  // namespace ladder::tune
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "serve")
+    return ladder::tune::serve(STDIN_FILENO, STDOUT_FILENO, ladder::host_device());
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
