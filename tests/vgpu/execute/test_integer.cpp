@@ -199,7 +199,8 @@ std::vector<Case> carry_cases() {
 
 template <class T>
 T shifted_left(T a, u64 by) {
-  return by >= 8 * sizeof(T) ? 0 : static_cast<T>(static_cast<u64>(a) << by);
+  if (by >= 8 * sizeof(T)) return 0;
+  return static_cast<T>(static_cast<u64>(a) << by);
 }
 
 template <class T>
@@ -357,6 +358,14 @@ std::vector<Case> bit_cases() {
                      [table](u64 a, u64 b, u64 c, u64) { return lut(a, b, c, table); },
                      {}});
   }
+  cases.push_back({"lop3.or.b32 _|%d, %a, %b, %c, 0x80, %e;",
+                   "prrrp",
+                   [](u64 a, u64 b, u64 c, u64 e) { return u64{(a & b & c) != 0} | e; },
+                   {}});
+  cases.push_back({"lop3.and.b32 %d|_, %a, %b, %c, 0x96, %e;",
+                   "rrrrp",
+                   [](u64 a, u64 b, u64 c, u64) { return a ^ b ^ c; },
+                   {}});
   cases.push_back({"prmt.b32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return permuted(a, b, c); }, {}});
   constexpr u64 kForward[] = {0x3210, 0x4321, 0x5432, 0x6543};
   constexpr u64 kBackward[] = {0x5670, 0x6701, 0x7012, 0x0123};

@@ -151,6 +151,15 @@ TEST_F(MemorySpaces, ParametersIndexedAtRunTime) {
   for (int i = 0; i < 40; ++i) EXPECT_EQ(out[i], big.values[index[i]] * 0.5 + 3 - 500) << i;
 }
 
+TEST_F(MemorySpaces, ParametersOfFunctionsIndexedAtRunTime) {
+  Big big;
+  for (int i = 0; i < 40; ++i) big.values[i] = 7 * i;
+  big.scale = 1;
+  int* const out = array<int>(64);
+  launch("function_parameters", {1, 1, 1}, {64, 1, 1}, big, out);
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], (7 * (i % 40) + i) * 1000 + 7 * ((i + 1) % 40)) << i;
+}
+
 TEST_F(MemorySpaces, PartialBlocks) {
   const int width = 45, height = 13;
   std::vector<float> in(width * height);

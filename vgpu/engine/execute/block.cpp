@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One block: its resources, and its warps in turns. A warp runs until it waits, so that a block whose threads only
 // meet at barriers never switches in between; one that waits for another by polling memory is interrupted.
+#include <algorithm>
 #include <cstring>
 
 #include "engine/check/race.hpp"
@@ -88,7 +89,7 @@ void Block::start(u64 linear_index) {
     const u32 rest = threads - w * kLanes;
     start_warp(warp, kernel, rest >= kLanes ? kAllLanes : (1u << rest) - 1);
     for (const auto& [offset, bytes] : kernel.undefined) std::memset(warp.root.window + offset, 0, bytes);
-    std::memset(warp.local_storage.data(), 0xcd, warp.local_storage.size());
+    std::fill(warp.local_storage.begin(), warp.local_storage.end(), std::byte{0xcd});
   }
 }
 

@@ -43,6 +43,23 @@ class Walker {
       }
       member.addresses.push_back(address);
     }
+    if (!module_.functions[function].is_entry) place_params(module_.functions[function], member);
+  }
+
+  // A device function's parameter whose address is taken is a variable in local memory.
+  static void place_params(const ptx::Function& function, Layout::Member& member) {
+    member.param_copies.assign(function.params.size(), kNone);
+    for (const ptx::Instruction& instruction : function.body) {
+      for (const ptx::Operand& operand : instruction.operands) {
+        if (operand.kind != ptx::Operand::Kind::kSymbol || operand.symbol.kind != ptx::Symbol::Kind::kParam)
+          continue;
+        const ptx::Parameter& parameter = function.params[operand.symbol.index];
+        u32& copy = member.param_copies[operand.symbol.index];
+        if (copy != kNone) continue;
+        copy = align(member.local_bytes, std::max(parameter.alignment, 8u));
+        member.local_bytes = copy + static_cast<u32>(parameter.size);
+      }
+    }
   }
 
   void visit(u32 function) {

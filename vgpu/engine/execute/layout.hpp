@@ -16,8 +16,9 @@ struct Placement {
 
 struct Layout {
   struct Member {
-    u32 function = kNone;        // index into ptx::Module::functions
-    std::vector<u32> addresses;  // of its body's variables in their spaces, shared and local
+    u32 function = kNone;           // index into ptx::Module::functions
+    std::vector<u32> addresses;     // of its body's variables in their spaces, shared and local
+    std::vector<u32> param_copies;  // of parameters whose address is taken: in local memory; else kNone
     u32 local_bytes = 0;
   };
   std::vector<Member> members;          // [0] is the kernel

@@ -208,7 +208,27 @@ void FunctionLowering::lop3() {
     emit_shaped("lop3.b32");
     return;
   }
-  refuse();
+  const bool combines = opcode().parts.size() == 3 && opcode().parts[2] == "b32" &&
+                        (opcode().parts[1] == "and" || opcode().parts[1] == "or");
+  if (!combines || operand(0).kind != Kind::kPair || operand_count() != 6) refuse();
+  const Operand& value = operand(0).elements[0];
+  const Value result = is_sink(value) ? temporary(RegisterClass::k32) : named(value);
+  Value sources[4];
+  for (std::size_t i = 0; i < 4; ++i) sources[i] = source(operand(1 + i), RegisterClass::k32);
+  const u32 pc = emit("lop3.b32");
+  constexpr Field kSources[] = {Field::kS0, Field::kS1, Field::kS2, Field::kS3};
+  for (std::size_t i = 0; i < 4; ++i) read(pc, kSources[i], sources[i]);
+  write(pc, Field::kD, result);
+  if (is_sink(operand(0).elements[1])) return;
+  const u32 test = emit("setp.ne.b32", true);
+  read(test, Field::kS0, result);
+  read(test, Field::kS1, constant(0, RegisterClass::k32));
+  at(test).sub = opcode().parts[1] == "and" ? kCombineAnd : kCombineOr;
+  Operand q = operand(5);
+  if (q.negated) at(test).flags |= kFlagNegate;
+  q.negated = false;
+  read(test, Field::kS2, source(q, RegisterClass::kPredicate));
+  write(test, Field::kD, named(operand(0).elements[1]));
 }
 
 // The carry flag is a predicate of the function.

@@ -187,6 +187,36 @@ void FunctionLowering::data(u32 pc, const Operand& what, u32 width, bool is_stor
   }
 }
 
+// At a function's entry: parameters whose address is taken go to local memory.
+void FunctionLowering::copy_params() {
+  for (u32 i = 0; i < member_.param_copies.size(); ++i) {
+    if (member_.param_copies[i] == kNone) continue;
+    Operand symbol;
+    symbol.symbol = {ptx::Symbol::Kind::kParam, i};
+    const u32 place = place_of(symbol);
+    for (u32 offset = 0; offset < places_[place].bytes;) {
+      const u32 bytes = places_[place].bytes - offset >= 4 ? 4 : 1;
+      const Value to = local_address(member_.param_copies[i] + offset, RegisterClass::k64);
+      const Value value = temporary(RegisterClass::k32);
+      const u32 load = emit("ld.frame", true);
+      at(load).imm = offset;
+      at(load).target = places_[place].bytes;
+      fixups_.push_back({load, Field::kPlace, 0, place});
+      write(load, Field::kD, value);
+      const u32 store = emit("st.local", true);
+      at(store).flags |= kFlagStore;
+      at(store).site = program_.sites++;
+      read(store, Field::kS0, to);
+      read(store, Field::kD, value);
+      for (u32 pc : {load, store}) {
+        at(pc).bytes = static_cast<u8>(bytes);
+        at(pc).width = 4;
+      }
+      offset += bytes;
+    }
+  }
+}
+
 void FunctionLowering::parameter(const Access& access, const Operand& where, const Operand& what,
                                  bool is_store) {
   const u32 bytes = ptx::size_of(access.type);

@@ -76,6 +76,7 @@ void FunctionLowering::run() {
       throw LoweringError(fmt::format("unsupported: register parameters of function {}", function_.name));
     }
   }
+  copy_params();
   for (const ptx::Instruction& i : function_.body) {
     pc_of_.push_back(static_cast<u32>(program_.code.size()));
     instruction(i);

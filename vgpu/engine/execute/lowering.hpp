@@ -67,6 +67,7 @@ class FunctionLowering {
   bool is_sink(const Operand& operand) const { return operand.kind == Kind::kSink; }
   u64 immediate(const Operand& operand, RegisterClass type) const;
   Value address_of(const Operand& symbol, RegisterClass type);
+  Value local_address(u64 offset, RegisterClass type);
   Value special(const Operand& operand, RegisterClass type);
   u32 place_of(const Operand& symbol);  // of a parameter in the window: index into places_
   static RegisterClass class_of(ptx::Type type);
@@ -100,6 +101,7 @@ class FunctionLowering {
   void ld();
   void st();
   void memory(const Access& access, const Operand& address, const Operand& data, bool is_store);
+  void copy_params();
   void parameter(const Access& access, const Operand& address, const Operand& data, bool is_store);
   void data(u32 pc, const Operand& operand, u32 width, bool is_store, std::span<const Value> sources);
   void address(u32 pc, const Operand& operand);

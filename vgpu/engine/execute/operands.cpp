@@ -161,21 +161,26 @@ FunctionLowering::Value FunctionLowering::address_of(const Operand& operand, Reg
       const u32 address = member_.addresses[index];
       if (variable.space == ptx::Space::kShared) return constant(address + offset, type);
       if (variable.space != ptx::Space::kLocal) refuse(fmt::format("the address of {}", operand.name));
-      if (function_.is_entry) return constant(address + offset, type);
-      const u32 pc = emit(type == RegisterClass::k64 ? "local.address" : "local.address32", true);
-      at(pc).imm = static_cast<i64>(address + offset);
-      const Value value = temporary(type);
-      write(pc, Field::kD, value);
-      return value;
+      return local_address(address + offset, type);
     }
     case ptx::Symbol::Kind::kParam:
-      if (!function_.is_entry) refuse(fmt::format("the address of {}", operand.name));
+      if (!function_.is_entry) return local_address(member_.param_copies[index] + offset, type);
       return constant(windows().param + function_.params[index].offset + offset, type);
     case ptx::Symbol::Kind::kFunction:
       return constant(function_address(resolve_alias(module_, index)), type);
     default:
       refuse(fmt::format("the address of {}", operand.name));
   }
+}
+
+// A kernel's local memory begins at 0, a function's where its caller's ends.
+FunctionLowering::Value FunctionLowering::local_address(u64 offset, RegisterClass type) {
+  if (function_.is_entry) return constant(offset, type);
+  const u32 pc = emit(type == RegisterClass::k64 ? "local.address" : "local.address32", true);
+  at(pc).imm = static_cast<i64>(offset);
+  const Value value = temporary(type);
+  write(pc, Field::kD, value);
+  return value;
 }
 
 u32 FunctionLowering::place_of(const Operand& symbol) {

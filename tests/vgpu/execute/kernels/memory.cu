@@ -110,6 +110,14 @@ extern "C" __global__ void parameters(Big big, char c, short s, double* out, con
   out[i] = big.values[index[i]] * big.scale + c + s;
 }
 
+__device__ __noinline__ int pick(Big b, int i) { return b.values[i]; }
+extern "C" __global__ void function_parameters(Big big, int* out) {
+  const int i = static_cast<int>(threadIdx.x);
+  Big mine = big;
+  for (int k = 0; k < 40; ++k) mine.values[k] += i;
+  out[i] = pick(mine, i % 40) * 1000 + pick(big, (i + 1) % 40);
+}
+
 extern "C" __global__ void copy_2d(const float* in, float* out, int width, int height) {
   const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int y = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);

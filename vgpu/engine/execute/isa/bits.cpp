@@ -180,7 +180,7 @@ void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (base > 31) return kNone;
   if (offset == 0) return (mask >> base & 1) != 0 ? base : kNone;
   const i32 step = offset > 0 ? 1 : -1;
-  i32 left = offset > 0 ? offset : -offset;
+  u32 left = offset > 0 ? static_cast<u32>(offset) : 0 - static_cast<u32>(offset);
   for (i32 position = static_cast<i32>(base); position >= 0 && position < 32; position += step) {
     if ((mask >> position & 1) != 0 && --left == 0) return static_cast<u32>(position);
   }
