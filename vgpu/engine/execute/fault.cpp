@@ -57,11 +57,23 @@ std::string describe_local(const Warp& warp, u64 address, u32 bytes) {
 
 }  // namespace
 
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!blank)
+      line.push_back(c);
+    else if (!line.empty() && line.back() != ' ')
+      line.push_back(' ');
+  }
+  return line;
+}
+
 std::string place(const Program& program, u32 pc) {
   const ptx::Instruction* instruction = program.origin[pc].instruction;
   if (instruction == nullptr) return "the end of the function";
   const Source source = source_of(program, *instruction);
-  std::string text = fmt::format("{} (PTX line {}", instruction->text, instruction->line);
+  std::string text = fmt::format("{} (PTX line {}", one_line(instruction->text), instruction->line);
   if (!source.file.empty()) text += fmt::format("; {}:{}", source.file, source.line);
   return text + ")";
 }
@@ -91,7 +103,7 @@ void fault(const Lane& at, FaultKind kind, const std::string& what, const std::s
   made.thread = thread;
   if (instruction != nullptr) {
     const Source source = source_of(program, *instruction);
-    made.instruction = std::string(instruction->text);
+    made.instruction = one_line(instruction->text);
     made.ptx_line = instruction->line;
     made.file = source.file;
     made.line = source.line;

@@ -2,6 +2,7 @@
 // Where a kernel's faults are put into words.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "engine/execute/machine.hpp"
 
@@ -19,6 +20,9 @@ struct Lane {
 
 // An access of `bytes` bytes of the lane is bad: says why from the address.
 [[noreturn]] void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes);
+
+// A statement of the PTX text on one line, with single blanks.
+std::string one_line(std::string_view text);
 
 // The instruction as the report shows it: "st.shared.f32 [%r1], %f2" (PTX line 12; k.cu:34).
 std::string place(const Program& program, u32 pc);

@@ -124,7 +124,7 @@ struct Program {
   u32 shared_begin = 0;   // the first shared address (what is below belongs to the system)
   u32 shared_static = 0;  // bytes from shared_begin
   u32 shared_dynamic_alignment = 1;
-  bool calls_functions = false;
+
   bool ordered = false;     // its result may depend on the order of blocks: they run in order
   std::string unsupported;  // "" or why it cannot be launched
 };

@@ -17,12 +17,7 @@ void FunctionLowering::mov() {
   if (!find_operation(opcode().text)) refuse();
   const Value target = named(to);
   if (from.kind == Kind::kSpecial) {
-    const Value value = special(from, target.type);
-    program_.origin.back().helper = false;  // the read of the register is the instruction itself
-    const u32 pc = static_cast<u32>(program_.code.size()) - 1;
-    fixups_.back().reg = target.index;
-    uses_.back() = {pc, target.index, true, at(pc).guard_site == kNone};
-    static_cast<void>(value);
+    read_special(from, target, false);
     return;
   }
   const Value value = source(from, target.type);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/execute/fault.hpp"
+
 #include <fmt/format.h>
 
 namespace vgpu::execute {
@@ -146,7 +148,7 @@ void FunctionLowering::refuse(const std::string& why) const {
     where += fmt::format("; {}:{}", module_.file_name(location.file), location.line);
   }
   throw LoweringError(fmt::format("unsupported instruction {}{} ({}): {}", opcode().text,
-                                  why.empty() ? "" : ", " + why, where, current_->text));
+                                  why.empty() ? "" : ", " + why, where, one_line(current_->text)));
 }
 
 const ptx::Operand& FunctionLowering::operand(std::size_t i) const {
@@ -371,7 +373,13 @@ Program lower(const ptx::Module& module, const Layout& layout, const Placement& 
     code.name = std::string(code.source->name);
     code.local_bytes = member.local_bytes;
   }
-  program.calls_functions = layout.members.size() > 1;
+
+  const auto& cluster = module.functions[layout.members[0].function].required_cluster;
+  if (cluster && (*cluster)[0] * (*cluster)[1] * (*cluster)[2] > 1) {
+    program.unsupported =
+        fmt::format("unsupported: clusters of {}x{}x{} blocks", (*cluster)[0], (*cluster)[1], (*cluster)[2]);
+    return program;
+  }
   try {
     for (u32 member = 0; member < layout.members.size(); ++member) {
       FunctionLowering(program, layout, placement, member).run();

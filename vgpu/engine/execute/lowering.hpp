@@ -69,6 +69,7 @@ class FunctionLowering {
   Value address_of(const Operand& symbol, RegisterClass type);
   Value local_address(u64 offset, RegisterClass type);
   Value special(const Operand& operand, RegisterClass type);
+  void read_special(const Operand& operand, const Value& into, bool helper);
   u32 place_of(const Operand& symbol);  // of a parameter in the window: index into places_
   static RegisterClass class_of(ptx::Type type);
   static RegisterClass class_of(Arg arg);

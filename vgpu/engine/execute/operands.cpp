@@ -129,16 +129,20 @@ FunctionLowering::Value FunctionLowering::source(const Operand& operand, Registe
 }
 
 FunctionLowering::Value FunctionLowering::special(const Operand& operand, RegisterClass type) {
+  const Value value = temporary(type);
+  read_special(operand, value, true);
+  return value;
+}
+
+void FunctionLowering::read_special(const Operand& operand, const Value& into, bool helper) {
   const auto found = find_special(operand.name);
   if (!found) refuse(fmt::format("special register {}", operand.name));
-  const char* const operation = type == RegisterClass::k64   ? "special.64"
-                                : type == RegisterClass::k32 ? "special.32"
-                                                             : "special.16";
-  const u32 pc = emit(operation, true);
+  const char* const operation = into.type == RegisterClass::k64   ? "special.64"
+                                : into.type == RegisterClass::k32 ? "special.32"
+                                                                  : "special.16";
+  const u32 pc = emit(operation, helper);
   at(pc).sub = static_cast<u8>(found->special);
-  const Value value = temporary(type);
-  write(pc, Field::kD, value);
-  return value;
+  write(pc, Field::kD, into);
 }
 
 // The address of a symbol in its own space; of one in the global or constant space it is the generic one.

@@ -46,7 +46,6 @@ enum class Special : u8 {
   kReservedSmemCap,
   kZero,
   kOne,  // a block is its own cluster: ranks are 0, extents 1
-  kCount
 };
 
 struct SpecialRegister {
