@@ -131,7 +131,7 @@ class Formatter {
       case 'i': {
         long long value = wide ? take<long long>() : take<int>();
         if (length == "h") value = static_cast<short>(value);
-        if (length == "hh") value = static_cast<signed char>(value);
+        if (length == "hh") value = static_cast<i64>(static_cast<u64>(value) << 56) >> 56;
         append(result, spec + "ll" + kind, value);
         return;
       }
