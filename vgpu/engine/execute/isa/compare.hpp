@@ -65,11 +65,11 @@ void define_float_tests(OperationSink& sink, const char* type, Value) {
   define_test<T>(sink, "setp.geu.", type, [](T a, T b) { return !(Value{}(a) < Value{}(b)); });
   define_test<T>(sink, "setp.num.", type, [](T a, T b) {
     const auto x = Value{}(a), y = Value{}(b);
-    return x == x && y == y;
+    return !is_nan(x) && !is_nan(y);
   });
   define_test<T>(sink, "setp.nan.", type, [](T a, T b) {
     const auto x = Value{}(a), y = Value{}(b);
-    return x != x || y != y;
+    return is_nan(x) || is_nan(y);
   });
 }
 

@@ -112,7 +112,7 @@ template <class D, Rounding kMode, bool kWide, class T>
   const T x = integral<kMode>(a);
   const bool below = std::is_signed_v<D> ? x < -kLimit : x < T(0);
   const bool above = x >= kLimit;
-  const bool no_number = x != x;
+  const bool no_number = is_nan(x);
   const D inside = static_cast<D>(below || above || no_number ? T(0) : x);
   const D nan = kWide ? static_cast<D>(D(1) << (8 * sizeof(D) - 1)) : D(0);
   return no_number ? nan : below ? lowest<D>() : above ? highest<D>() : inside;
@@ -328,12 +328,12 @@ void define_packed(OperationSink& sink) {
 
   // tf32 is kept in the upper bits of a 32-bit register.
   op_each(sink, "cvt.rna.tf32.f32", [](float a) {
-    return narrow(double{a}, kTf32, Rounding::kNearestAway) << 13 | (a != a ? 0x1fffu : 0u);
+    return narrow(double{a}, kTf32, Rounding::kNearestAway) << 13 | (is_nan(a) ? 0x1fffu : 0u);
   });
   op_each(sink, "cvt.rn.tf32.f32",
-          [](float a) { return narrow(double{a}, kTf32, kRn) << 13 | (a != a ? 0x1fffu : 0u); });
+          [](float a) { return narrow(double{a}, kTf32, kRn) << 13 | (is_nan(a) ? 0x1fffu : 0u); });
   op_each(sink, "cvt.rz.tf32.f32",
-          [](float a) { return narrow(double{a}, kTf32, kRz) << 13 | (a != a ? 0x1fffu : 0u); });
+          [](float a) { return narrow(double{a}, kTf32, kRz) << 13 | (is_nan(a) ? 0x1fffu : 0u); });
 
   op_each(sink, "cvt.rn.satfinite.e4m3x2.f32", [](float a, float b) {
     return static_cast<u16>(narrow(double{a}, kE4m3, kRn, true) << 8 | narrow(double{b}, kE4m3, kRn, true));

@@ -194,7 +194,7 @@ template <class T, bool kMax>
   const U equal = kMax ? bits_as<U>(a) & bits_as<U>(b) : bits_as<U>(a) | bits_as<U>(b);
   const T picked = (kMax ? a > b : a < b) ? a : b;
   const T number = a == b ? bits_as<T>(equal) : picked;
-  return a != a ? b : b != b ? a : number;
+  return is_nan(a) ? b : is_nan(b) ? a : number;
 }
 [[gnu::always_inline]] inline float magnitude(float a) {
   return bits_as<float>(bits_as<u32>(a) & 0x7fffffff);
@@ -210,7 +210,7 @@ void define_extremes(OperationSink& sink, const char* name, const char* nan, con
      [](float a, float b) { return canonical(extreme<float, kMax>(in<kFlush>(a), in<kFlush>(b))); });
   op(sink, nan, [](float a, float b) {
     const float r = extreme<float, kMax>(in<kFlush>(a), in<kFlush>(b));
-    return canonical(a != a ? a : b != b ? b : r);
+    return canonical(is_nan(a) ? a : is_nan(b) ? b : r);
   });
   op(sink, sign, [](float a, float b) {
     const float r = extreme<float, kMax>(magnitude(in<kFlush>(a)), magnitude(in<kFlush>(b)));
@@ -218,7 +218,7 @@ void define_extremes(OperationSink& sink, const char* name, const char* nan, con
   });
   op(sink, nan_sign, [](float a, float b) {
     const float r = extreme<float, kMax>(magnitude(in<kFlush>(a)), magnitude(in<kFlush>(b)));
-    return canonical(a != a ? a : b != b ? b : with_signs(a, b, r));
+    return canonical(is_nan(a) ? a : is_nan(b) ? b : with_signs(a, b, r));
   });
 }
 

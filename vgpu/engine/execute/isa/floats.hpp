@@ -17,9 +17,11 @@ enum class Rounding : u8 { kNearest, kZero, kDown, kUp, kNearestAway };
 
 // Single-precision results that are no number are the one NaN 0x7fffffff, whatever NaN came in; in double precision
 // they are 0xfff8000000000000. It is also what makes results the same on every host.
-[[gnu::always_inline]] inline float canonical(float a) { return a == a ? a : bits_as<float>(0x7fffffffu); }
+[[gnu::always_inline]] inline float canonical(float a) {
+  return !is_nan(a) ? a : bits_as<float>(0x7fffffffu);
+}
 [[gnu::always_inline]] inline double canonical(double a) {
-  return a == a ? a : bits_as<double>(0xfff8000000000000ull);
+  return !is_nan(a) ? a : bits_as<double>(0xfff8000000000000ull);
 }
 
 template <class T>
@@ -165,7 +167,7 @@ inline double multiply_add_to_odd(double a, double b, double c) {
   const double s = p + c;
   const double back = s - p;
   const double error = (p - (s - back)) + (c - back);
-  if (!(error != 0) || error != error || s - s != 0) return s;  // exact, or infinite, or no number
+  if (!(error != 0) || is_nan(error) || s - s != 0) return s;  // exact, or infinite, or no number
   u64 bits = bits_as<u64>(s);
   if ((error < 0) != (s < 0)) bits -= 1;  // |s| was rounded up
   return bits_as<double>(bits | 1);

@@ -42,7 +42,7 @@ template <class H, bool kFlush, After kAfter>
   const float value = to_float(a);
   if constexpr (kAfter == After::kSaturate) return Traits<H>::round(saturate(value));
   if constexpr (kAfter == After::kRelu) a.bits = value < 0 || a.bits == 0x8000 ? 0 : a.bits;
-  a.bits = value == value ? a.bits : u16{0x7fff};
+  a.bits = !is_nan(value) ? a.bits : u16{0x7fff};
   return a;
 }
 
@@ -120,13 +120,13 @@ template <class H, bool kMax>
   const u16 equal = static_cast<u16>(kMax ? a.bits & b.bits : a.bits | b.bits);
   const u16 picked = (kMax ? x > y : x < y) ? a.bits : b.bits;
   u16 r = x == y ? equal : picked;
-  r = x != x ? b.bits : y != y ? a.bits : r;
-  return H{x != x && y != y ? u16{0x7fff} : r};
+  r = is_nan(x) ? b.bits : is_nan(y) ? a.bits : r;
+  return H{is_nan(x) && is_nan(y) ? u16{0x7fff} : r};
 }
 template <class H>
 [[gnu::always_inline]] inline H nan_first(H a, H b, H r) {
   const float x = to_float(a), y = to_float(b);
-  return H{x != x || y != y ? u16{0x7fff} : r.bits};
+  return H{is_nan(x) || is_nan(y) ? u16{0x7fff} : r.bits};
 }
 template <class H>
 [[gnu::always_inline]] inline H magnitude(H a) {
@@ -198,7 +198,7 @@ enum class Test { kEq, kNe, kLt, kLe, kGt, kGe, kEqu, kNeu, kLtu, kLeu, kGtu, kG
 constexpr const char* kTestNames[] = {"eq.",  "ne.",  "lt.",  "le.",  "gt.",  "ge.",  "equ.",
                                       "neu.", "ltu.", "leu.", "gtu.", "geu.", "num.", "nan."};
 [[gnu::always_inline]] inline bool holds(Test test, float x, float y) {
-  const bool unordered = x != x || y != y;
+  const bool unordered = is_nan(x) || is_nan(y);
   switch (test) {
     case Test::kEq:
       return x == y;

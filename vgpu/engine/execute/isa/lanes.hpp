@@ -26,6 +26,11 @@ template <class T>
   return __builtin_bit_cast(T, value);
 }
 
+template <class T>
+[[gnu::always_inline]] inline bool is_nan(T value) {
+  return __builtin_isnan(value) != 0;
+}
+
 struct f16 {
   u16 bits;
 };  // 16-bit floating point, as stored
