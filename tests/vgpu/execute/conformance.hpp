@@ -8,6 +8,7 @@
 #include <functional>
 #include <ostream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace conformance {
@@ -36,6 +37,19 @@ void check(const Case& c);  // with GoogleTest's expectations
 // The results of an instruction of one operand, up to 4096 of them.
 std::vector<u64> run(const std::string& instruction, const std::string& types,
                      const std::vector<u64>& values);
+
+// Of an integer type: its letter in Case::types, its name in PTX, and the types of an operation all of it.
+inline char letter(std::size_t bytes) { return bytes <= 2 ? 'h' : bytes == 4 ? 'r' : 'd'; }
+
+template <class T>
+std::string ptx_name() {
+  return (std::is_signed_v<T> ? "s" : "u") + std::to_string(8 * sizeof(T));
+}
+
+template <class T>
+std::string types(std::size_t operands) {
+  return std::string(operands + 1, letter(sizeof(T)));
+}
 
 double as_double(u64 bits);
 float as_float(u64 bits);

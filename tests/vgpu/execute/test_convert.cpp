@@ -114,15 +114,6 @@ long double integral(long double v, Round round) {
   }
 }
 
-template <class T>
-char letter() {
-  return sizeof(T) <= 2 ? 'h' : sizeof(T) == 4 ? 'r' : 'd';
-}
-template <class T>
-std::string ptx_name() {
-  return (std::is_signed_v<T> ? "s" : "u") + std::to_string(8 * sizeof(T));
-}
-
 template <class F>
 void for_each_integer(F f) {
   f(u8()), f(i8()), f(u16()), f(i16()), f(u32()), f(i32()), f(u64()), f(i64());
@@ -141,7 +132,7 @@ std::vector<Case> integer_cases() {
       using D = decltype(to);
       using S = decltype(from);
       const std::string names = ptx_name<D>() + "." + ptx_name<S>();
-      const std::string shape{letter<D>(), letter<S>()};
+      const std::string shape{letter(sizeof(D)), letter(sizeof(S))};
       cases.push_back({"cvt." + names,
                        shape,
                        [](u64 a, u64, u64, u64) { return in_register(static_cast<D>(static_cast<S>(a))); },
@@ -201,30 +192,30 @@ std::vector<Case> mixed_cases() {
       const std::string p = "cvt" + std::string(mode.name);
       constexpr bool k64 = sizeof(T) == 8;
       cases.push_back({p + "." + n + ".f32",
-                       {letter<T>(), 'f'},
+                       {letter(sizeof(T)), 'f'},
                        [=](u64 a, u64, u64, u64) { return clamped<T>(as_float(a), mode.round, k64); },
                        {}});
       cases.push_back({p + "." + n + ".f64",
-                       {letter<T>(), 'g'},
+                       {letter(sizeof(T)), 'g'},
                        [=](u64 a, u64, u64, u64) { return clamped<T>(as_double(a), mode.round, true); },
                        {}});
       cases.push_back({p + "." + n + ".f16",
-                       {letter<T>(), 'h'},
+                       {letter(sizeof(T)), 'h'},
                        [=](u64 a, u64, u64, u64) { return clamped<T>(half(a), mode.round, k64); },
                        {}});
     }
     for (const Mode& mode : kFloatModes) {
       const std::string p = "cvt" + std::string(mode.name);
       cases.push_back({p + ".f32." + n,
-                       {'f', letter<T>()},
+                       {'f', letter(sizeof(T))},
                        [=](u64 a, u64, u64, u64) { return kSingle.encode(static_cast<T>(a), mode.round); },
                        {}});
       cases.push_back({p + ".f16." + n,
-                       {'h', letter<T>()},
+                       {'h', letter(sizeof(T))},
                        [=](u64 a, u64, u64, u64) { return kHalf.encode(static_cast<T>(a), mode.round); },
                        {}});
       cases.push_back({p + ".f64." + n,
-                       {'g', letter<T>()},
+                       {'g', letter(sizeof(T))},
                        [=](u64 a, u64, u64, u64) {
                          return Format{11, 52, 0}.encode(static_cast<T>(a), mode.round);
                        },

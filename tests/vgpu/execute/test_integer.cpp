@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer arithmetic, logic, shifts, bit fields and comparisons, by the PTX manual's definitions.
+// Integer arithmetic, comparisons and moves, by the PTX manual's definitions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "conformance.hpp"
@@ -11,18 +10,6 @@
 namespace {
 
 using namespace conformance;
-
-char letter(std::size_t bytes) { return bytes == 2 ? 'h' : bytes == 4 ? 'r' : 'd'; }
-
-template <class T>
-std::string ptx_name() {
-  return (std::is_signed_v<T> ? "s" : "u") + std::to_string(8 * sizeof(T));
-}
-
-template <class T>
-std::string types(std::size_t operands) {
-  return std::string(operands + 1, letter(sizeof(T)));
-}
 
 template <class T>
 using WideOf = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
@@ -198,217 +185,6 @@ std::vector<Case> carry_cases() {
 }
 
 template <class T>
-T shifted_left(T a, u64 by) {
-  if (by >= 8 * sizeof(T)) return 0;
-  return static_cast<T>(static_cast<u64>(a) << by);
-}
-
-template <class T>
-void logic(std::vector<Case>& cases) {
-  const std::string bits = "b" + std::to_string(8 * sizeof(T));
-  const std::string shape = types<T>(2);
-  const std::string shift{letter(sizeof(T)), letter(sizeof(T)), 'r'};
-  cases.push_back({"and." + bits, shape, [](u64 a, u64 b, u64, u64) { return a & b; }, {}});
-  cases.push_back({"or." + bits, shape, [](u64 a, u64 b, u64, u64) { return a | b; }, {}});
-  cases.push_back({"xor." + bits, shape, [](u64 a, u64 b, u64, u64) { return a ^ b; }, {}});
-  cases.push_back({"not." + bits, types<T>(1), [](u64 a, u64, u64, u64) { return ~a; }, {}});
-  cases.push_back({"cnot." + bits, types<T>(1), [](u64 a, u64, u64, u64) { return u64{T(a) == 0}; }, {}});
-  cases.push_back(
-      {"shl." + bits, shift, [](u64 a, u64 b, u64, u64) { return u64{shifted_left(T(a), b)}; }, {}});
-  cases.push_back({"shr.u" + bits.substr(1),
-                   shift,
-                   [](u64 a, u64 b, u64, u64) { return b >= 8 * sizeof(T) ? 0 : u64{T(a)} >> b; },
-                   {}});
-  cases.push_back({"shr.s" + bits.substr(1),
-                   shift,
-                   [](u64 a, u64 b, u64, u64) {
-                     using S = std::make_signed_t<T>;
-                     return static_cast<u64>(i64{static_cast<S>(a)} >> std::min<u64>(b, 63));
-                   },
-                   {}});
-}
-
-// Bit by bit, as the manual's pseudo code has it.
-template <class T>
-u64 bfe(u64 a, u64 b, u64 c) {
-  const u64 pos = b & 0xff, len = c & 0xff;
-  const u64 msb = 8 * sizeof(T) - 1;
-  u64 sign = 0;
-  if (std::is_signed_v<T> && len != 0) sign = a >> std::min(pos + len - 1, msb) & 1;
-  u64 d = 0;
-  for (u64 i = 0; i <= msb; ++i) {
-    const u64 bit = i < len && pos + i <= msb ? a >> (pos + i) & 1 : sign;
-    d |= bit << i;
-  }
-  return d;
-}
-template <class T>
-u64 bfi(u64 a, u64 b, u64 c, u64 d) {
-  const u64 pos = c & 0xff, len = d & 0xff;
-  const u64 msb = 8 * sizeof(T) - 1;
-  u64 f = b;
-  for (u64 i = 0; i < len && pos + i <= msb; ++i) {
-    f = (f & ~(u64{1} << (pos + i))) | (a >> i & 1) << (pos + i);
-  }
-  return f;
-}
-template <class T>
-u64 bfind(u64 a, bool amount) {
-  const u64 msb = 8 * sizeof(T) - 1;
-  using U = std::make_unsigned_t<T>;
-  U value = static_cast<U>(a);
-  if (std::is_signed_v<T> && static_cast<T>(a) < 0) value = static_cast<U>(~value);
-  for (u64 i = msb + 1; i-- > 0;) {
-    if ((value >> i & 1) != 0) return amount ? msb - i : i;
-  }
-  return 0xffffffff;
-}
-template <class T>
-u64 reversed(u64 a) {
-  u64 d = 0;
-  for (u64 i = 0; i < 8 * sizeof(T); ++i) d |= (a >> i & 1) << (8 * sizeof(T) - 1 - i);
-  return d;
-}
-u64 lut(u64 a, u64 b, u64 c, u32 table) {
-  u64 d = 0;
-  for (int i = 0; i < 32; ++i) {
-    const u64 index = (a >> i & 1) << 2 | (b >> i & 1) << 1 | (c >> i & 1);
-    d |= u64{table >> index & 1} << i;
-  }
-  return d;
-}
-u64 permuted(u64 a, u64 b, u64 selectors) {
-  const u64 pair = b << 32 | a;
-  u64 d = 0;
-  for (int i = 0; i < 4; ++i) {
-    const u64 s = selectors >> 4 * i & 0xf;
-    u64 byte = pair >> 8 * (s & 7) & 0xff;
-    if ((s & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
-    d |= byte << 8 * i;
-  }
-  return d;
-}
-
-std::vector<Case> bit_cases() {
-  std::vector<Case> cases;
-  logic<u16>(cases);
-  logic<u32>(cases);
-  logic<u64>(cases);
-  cases.push_back({"popc.b32", "rr", [](u64 a, u64, u64, u64) { return u64(std::popcount(u32(a))); }, {}});
-  cases.push_back({"popc.b64", "rd", [](u64 a, u64, u64, u64) { return u64(std::popcount(a)); }, {}});
-  cases.push_back({"clz.b32", "rr", [](u64 a, u64, u64, u64) { return u64(std::countl_zero(u32(a))); }, {}});
-  cases.push_back({"clz.b64", "rd", [](u64 a, u64, u64, u64) { return u64(std::countl_zero(a)); }, {}});
-  cases.push_back({"bfind.u32", "rr", [](u64 a, u64, u64, u64) { return bfind<u32>(a, false); }, {}});
-  cases.push_back({"bfind.s32", "rr", [](u64 a, u64, u64, u64) { return bfind<i32>(a, false); }, {}});
-  cases.push_back({"bfind.u64", "rd", [](u64 a, u64, u64, u64) { return bfind<u64>(a, false); }, {}});
-  cases.push_back({"bfind.s64", "rd", [](u64 a, u64, u64, u64) { return bfind<i64>(a, false); }, {}});
-  cases.push_back({"bfind.shiftamt.u32", "rr", [](u64 a, u64, u64, u64) { return bfind<u32>(a, true); }, {}});
-  cases.push_back({"bfind.shiftamt.s64", "rd", [](u64 a, u64, u64, u64) { return bfind<i64>(a, true); }, {}});
-  cases.push_back({"brev.b32", "rr", [](u64 a, u64, u64, u64) { return reversed<u32>(a); }, {}});
-  cases.push_back({"brev.b64", "dd", [](u64 a, u64, u64, u64) { return reversed<u64>(a); }, {}});
-  cases.push_back({"bfe.u32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return bfe<u32>(a, b, c); }, {}});
-  cases.push_back({"bfe.s32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return bfe<i32>(a, b, c); }, {}});
-  cases.push_back({"bfe.u64", "ddrr", [](u64 a, u64 b, u64 c, u64) { return bfe<u64>(a, b, c); }, {}});
-  cases.push_back({"bfe.s64", "ddrr", [](u64 a, u64 b, u64 c, u64) { return bfe<i64>(a, b, c); }, {}});
-  cases.push_back({"bfi.b32", "rrrrr", [](u64 a, u64 b, u64 c, u64 d) { return bfi<u32>(a, b, c, d); }, {}});
-  cases.push_back({"bfi.b64", "dddrr", [](u64 a, u64 b, u64 c, u64 d) { return bfi<u64>(a, b, c, d); }, {}});
-  cases.push_back({"bmsk.clamp.b32",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) {
-                     u64 d = 0;
-                     for (u64 i = std::min<u64>(a, 32); i < std::min<u64>(a, 32) + std::min<u64>(b, 32);
-                          ++i) {
-                       if (i < 32) d |= u64{1} << i;
-                     }
-                     return d;
-                   },
-                   {}});
-  cases.push_back({"bmsk.wrap.b32",
-                   "rrr",
-                   [](u64 a, u64 b, u64, u64) { return ((u64{1} << (b & 31)) - 1) << (a & 31); },
-                   {}});
-  cases.push_back(
-      {"szext.clamp.s32", "rrr", [](u64 a, u64 b, u64, u64) { return b >= 32 ? a : bfe<i32>(a, 0, b); }, {}});
-  cases.push_back(
-      {"szext.wrap.u32", "rrr", [](u64 a, u64 b, u64, u64) { return bfe<u32>(a, 0, b & 31); }, {}});
-  cases.push_back(
-      {"shf.l.wrap.b32",
-       "rrrr",
-       [](u64 a, u64 b, u64 c, u64) { return (c & 31) == 0 ? b : b << (c & 31) | a >> (32 - (c & 31)); },
-       {}});
-  cases.push_back(
-      {"shf.r.wrap.b32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return (b << 32 | a) >> (c & 31); }, {}});
-  cases.push_back({"shf.l.clamp.b32",
-                   "rrrr",
-                   [](u64 a, u64 b, u64 c, u64) {
-                     const u64 n = std::min<u64>(c, 32);
-                     return n == 32 ? a : n == 0 ? b : b << n | a >> (32 - n);
-                   },
-                   {}});
-  cases.push_back({"shf.r.clamp.b32",
-                   "rrrr",
-                   [](u64 a, u64 b, u64 c, u64) {
-                     const u64 n = std::min<u64>(c, 32);
-                     return n == 32 ? b : (b << 32 | a) >> n;
-                   },
-                   {}});
-  for (u32 table : {0x00u, 0x80u, 0x96u, 0xe8u, 0x1bu, 0xf0u, 0xffu, 0x2au}) {
-    cases.push_back({"lop3.b32 %d, %a, %b, %c, " + std::to_string(table) + ";",
-                     "rrrr",
-                     [table](u64 a, u64 b, u64 c, u64) { return lut(a, b, c, table); },
-                     {}});
-  }
-  cases.push_back({"lop3.or.b32 _|%d, %a, %b, %c, 0x80, %e;",
-                   "prrrp",
-                   [](u64 a, u64 b, u64 c, u64 e) { return u64{(a & b & c) != 0} | e; },
-                   {}});
-  cases.push_back({"lop3.and.b32 %d|_, %a, %b, %c, 0x96, %e;",
-                   "rrrrp",
-                   [](u64 a, u64 b, u64 c, u64) { return a ^ b ^ c; },
-                   {}});
-  cases.push_back({"prmt.b32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return permuted(a, b, c); }, {}});
-  constexpr u64 kForward[] = {0x3210, 0x4321, 0x5432, 0x6543};
-  constexpr u64 kBackward[] = {0x5670, 0x6701, 0x7012, 0x0123};
-  constexpr u64 kLeft[] = {0x3210, 0x3211, 0x3222, 0x3333};
-  constexpr u64 kRight[] = {0x0000, 0x1110, 0x2210, 0x3210};
-  cases.push_back({"prmt.b32.f4e",
-                   "rrrr",
-                   [=](u64 a, u64 b, u64 c, u64) { return permuted(a, b, kForward[c & 3]); },
-                   {}});
-  cases.push_back({"prmt.b32.b4e",
-                   "rrrr",
-                   [=](u64 a, u64 b, u64 c, u64) { return permuted(a, b, kBackward[c & 3]); },
-                   {}});
-  cases.push_back({"prmt.b32.rc8",
-                   "rrrr",
-                   [](u64 a, u64 b, u64 c, u64) { return permuted(a, b, 0x1111 * (c & 3)); },
-                   {}});
-  cases.push_back({"prmt.b32.rc16",
-                   "rrrr",
-                   [](u64 a, u64 b, u64 c, u64) { return permuted(a, b, (c & 1) != 0 ? 0x3232 : 0x1010); },
-                   {}});
-  cases.push_back(
-      {"prmt.b32.ecl", "rrrr", [=](u64 a, u64 b, u64 c, u64) { return permuted(a, b, kLeft[c & 3]); }, {}});
-  cases.push_back(
-      {"prmt.b32.ecr", "rrrr", [=](u64 a, u64 b, u64 c, u64) { return permuted(a, b, kRight[c & 3]); }, {}});
-  cases.push_back({"fns.b32",
-                   "rrrr",
-                   [](u64 a, u64 b, u64 c, u64) -> u64 {
-                     const u64 base = b;
-                     const i32 offset = static_cast<i32>(c);
-                     if (base > 31) return 0xffffffff;
-                     if (offset == 0) return (a >> base & 1) != 0 ? base : 0xffffffff;
-                     i64 count = std::abs(i64{offset}) - 1;
-                     for (i64 pos = static_cast<i64>(base); pos >= 0 && pos<32; pos += offset> 0 ? 1 : -1) {
-                       if ((a >> pos & 1) != 0 && count-- == 0) return static_cast<u64>(pos);
-                     }
-                     return 0xffffffff;
-                   },
-                   {0xfffffffe, 0xfffffffd}});
-  return cases;
-}
-
-template <class T>
 void comparisons(std::vector<Case>& cases) {
   const std::string t = letter(sizeof(T)) == 'h' ? "phh" : letter(sizeof(T)) == 'r' ? "prr" : "pdd";
   const std::string n = ptx_name<T>();
@@ -548,7 +324,6 @@ std::string with_index(const testing::TestParamInfo<Case>& info) {
 INSTANTIATE_TEST_SUITE_P(IntegerArithmetic, IntegerInstruction, testing::ValuesIn(arithmetic_cases()),
                          with_index);
 INSTANTIATE_TEST_SUITE_P(Carry, IntegerInstruction, testing::ValuesIn(carry_cases()), with_index);
-INSTANTIATE_TEST_SUITE_P(Bits, IntegerInstruction, testing::ValuesIn(bit_cases()), with_index);
 INSTANTIATE_TEST_SUITE_P(Comparison, IntegerInstruction, testing::ValuesIn(comparison_cases()), with_index);
 INSTANTIATE_TEST_SUITE_P(Move, IntegerInstruction, testing::ValuesIn(move_cases()), with_index);
 
