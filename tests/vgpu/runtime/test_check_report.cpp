@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
 
 #include <cstdio>
 #include <filesystem>
@@ -20,7 +23,9 @@ TEST(CheckReport, AFaultFiresUntilItsProcessClearsIt) {
 }
 
 TEST(CheckReport, IsWrittenAndReadBack) {
-  const std::string path = (std::filesystem::path(testing::TempDir()) / "vgpu_check_report").string();
+  const std::string path =
+      (std::filesystem::path(testing::TempDir()) / ("vgpu_check_report." + std::to_string(getpid())))
+          .string();
   const auto text = [&] {
     std::ifstream in(path);
     return std::string(std::istreambuf_iterator<char>(in), {});

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which programs can run on the virtual GPU, and how the stand-ins get in front.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
 
 #include <filesystem>
 
@@ -14,7 +17,7 @@ namespace fs = std::filesystem;
 
 class Inspecting : public testing::Test {
  protected:
-  fs::path root = fs::path(testing::TempDir()) / "vgpu_inspect";
+  fs::path root = fs::path(testing::TempDir()) / ("vgpu_inspect." + std::to_string(getpid()));
   std::string ours = (root / "ours").string(), theirs = (root / "theirs").string();
   Inspecting() {
     fs::create_directories(ours);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The counters file is whole JSON after every launch.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
 
 #include <cstdio>
 #include <filesystem>
@@ -32,7 +35,9 @@ Json read(const std::string& path) {
 
 class LaunchLogFile : public testing::Test {
  protected:
-  std::string path = (std::filesystem::path(testing::TempDir()) / "vgpu_launch_log.json").string();
+  std::string path =
+      (std::filesystem::path(testing::TempDir()) / ("vgpu_launch_log.json." + std::to_string(getpid())))
+          .string();
   ~LaunchLogFile() override { std::remove(path.c_str()); }
 };
 
