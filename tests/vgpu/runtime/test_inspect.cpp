@@ -102,11 +102,5 @@ TEST(Process, StatusIsTheProgramsOwnOrTheSignals) {
   EXPECT_EQ(output_of(sh, {"sh", "-c", "echo $X"}, {"X=1 2"}), "1 2\n");
 }
 
-TEST(Process, SignalsGoOnToTheProgram) {
-  // The program signals this process, which passes it on.
-  const std::string script = "trap 'exit 9' TERM; kill -TERM $PPID; sleep 20 & wait $!; exit 1";
-  EXPECT_EQ(run(find_program("sh").path, {"sh", "-c", script}, current_environment()), 9);
-}
-
 }  // namespace
 }  // namespace vgpu::app
