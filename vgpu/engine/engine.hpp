@@ -101,13 +101,24 @@ struct LaunchConfig {
   std::uint32_t dynamic_shared_bytes = 0;
   unsigned host_threads = 0;  // 0: as many as the machine has; results never depend on it
   bool check_race = false;    // FaultKind::kRace
+  bool count_lines = false;   // fill LaunchReport::lines
+};
+
+using Metrics = std::map<std::string, std::uint64_t>;  // by Nsight Compute's names
+
+// The share of one source line, where the code has line information. Metrics that are 0 are left out.
+struct LineReport {
+  std::string file;
+  std::uint32_t line = 0;
+  Metrics exact, estimates;
 };
 
 // Nsight Compute's metric names. `exact` holds only what is equal to the hardware's value for a deterministic
 // kernel; everything else is an estimate.
 struct LaunchReport {
-  std::map<std::string, std::uint64_t> exact;
-  std::map<std::string, std::uint64_t> estimates;
+  std::string engine;                   // "ptx" or "sass"
+  Metrics exact, estimates;             // engine/count/metrics.hpp is the table of all
+  std::vector<LineReport> lines;        // in order of file and line
   double seconds = 0;                   // host time of the launch
   std::uint64_t lane_instructions = 0;  // executed, for the engine's own speed
   std::string output;                   // what the kernel printed (printf), in block order

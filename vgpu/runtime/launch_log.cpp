@@ -27,7 +27,7 @@ std::string to_json(const LaunchRecord& record) {
   json["kernel"] = record.kernel;
   json["grid"] = dimensions(record.grid);
   json["block"] = dimensions(record.block);
-  json["engine"] = "ptx";
+  json["engine"] = record.report.engine;
   json["metrics"] = Json(record.report.exact);
   json["estimates"] = Json(record.report.estimates);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

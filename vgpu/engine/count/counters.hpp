@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the executor counts while it runs. Every worker has its own set, added up when the launch is over: counting
-// takes no locks and its result does not depend on how blocks were spread over workers.
+// What the PTX executor counts while it runs. Every worker has its own set, added up when the launch is over:
+// counting takes no locks and its result does not depend on how blocks were spread over workers.
 #pragma once
-#include <map>
 #include <vector>
 
+#include "engine/count/instruction.hpp"
 #include "engine/execute/ir.hpp"
 
 namespace vgpu::count {
@@ -22,12 +22,6 @@ struct GuardCount {    // of a guarded instruction
   u64 lanes = 0;       // on
 };
 
-struct SiteCount {  // of a memory instruction; only accesses with a lane on
-  u64 global_requests = 0, global_sectors = 0, global_bytes = 0;  // bytes: summed over lanes
-  u64 shared_requests = 0, shared_wavefronts = 0, shared_bytes = 0;
-  u64 local_requests = 0, local_sectors = 0;
-};
-
 struct Counters {
   explicit Counters(const execute::Program& program);
   void add(const Counters& other);
@@ -35,20 +29,11 @@ struct Counters {
   std::vector<RunCount> runs;
   std::vector<GuardCount> guards;
   std::vector<SiteCount> sites;
-  u64 divergent_branches = 0;
+  std::vector<u64> divergent;  // by instruction
 };
 
-// One instruction's share, for attribution to source lines.
-struct InstructionCount {
-  u64 executions = 0;    // warp instructions
-  u64 active_lanes = 0;  // guard off included
-  u64 lanes = 0;         // guard on
-  SiteCount memory;
-};
-std::vector<InstructionCount> by_instruction(const execute::Program& program, const Counters& counters);
-
-// Fills exact, estimates and lane_instructions.
-void report(const execute::Program& program, const Counters& counters, const LaunchConfig& config,
-            LaunchReport& into);
+// The program's instructions with their classes, counts and source lines. Texts live as long as the program.
+std::vector<Instruction> instructions(const execute::Program& program, const Counters& counters);
+Doubts doubts(const execute::Program& program, const Counters& counters);
 
 }  // namespace vgpu::count

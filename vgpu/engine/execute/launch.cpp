@@ -184,7 +184,8 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
 
   LaunchReport report;
   for (std::size_t i = 1; i < counters.size(); ++i) counters[0].add(counters[i]);
-  count::report(program, counters[0], config, report);
+  count::report(count::Engine::kPtx, count::instructions(program, counters[0]),
+                count::doubts(program, counters[0]), config, report);
   std::vector<std::pair<u64, std::string>> output;
   for (Outcome& outcome : outcomes)
     std::move(outcome.output.begin(), outcome.output.end(), std::back_inserter(output));

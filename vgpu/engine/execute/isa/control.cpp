@@ -12,7 +12,7 @@ void branch(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
     warp.pc = insn.target;
     return;
   }
-  ++warp.block->counters.divergent_branches;
+  ++warp.block->counters.divergent[static_cast<u32>(&insn - warp.code)];
   split(warp, mask, insn.target);
   ++warp.pc;
   select_group(warp);
@@ -36,7 +36,7 @@ void branch_indexed(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     warp.pc = target;
     return;
   }
-  ++warp.block->counters.divergent_branches;
+  ++warp.block->counters.divergent[static_cast<u32>(&insn - warp.code)];
   split(warp, same, target);
   select_group(warp);  // the others come back here with another index
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both engines say of every instruction of a kernel when a launch is over: what it is, how often it ran, where it
+// comes from. report() turns that into Nsight Compute's metrics (metrics.hpp), for the launch and by source line.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "engine/engine.hpp"
+
+namespace vgpu::count {
+
+// Classes as Nsight Compute's metrics tell them apart.
+enum class Operation : std::uint8_t {
+  kOther,
+  kFadd,  // single precision; kFloat: what is none of the three (comparisons, minima...)
+  kFmul,
+  kFfma,
+  kFloat,
+  kHalf,  // 16-bit floating point
+  kDadd,  // double precision
+  kDmul,
+  kDfma,
+  kDouble,
+  kInteger,
+  kBit,
+  kConversion,
+  kExchange,  // between threads of a warp: shuffles, votes, matches, reductions
+  kTensorFloat,
+  kTensorInteger,
+  kTensorDouble,
+  kTensorWarpgroup,
+  kLoad,
+  kStore,
+  kAtomic,     // whose old value is used
+  kReduction,  // whose is not
+  kAsyncCopy,  // a thread's copy from global to shared memory: cp.async, LDGSTS
+  kMatrixLoad,
+  kMatrixStore,
+  kBulkLoad,  // by the copy engine: cp.async.bulk, TMA
+  kBulkStore,
+  kBranch,   // what smsp__inst_executed_op_branch counts
+  kControl,  // other control flow
+  kBarrier,  // of the block
+  kMbarrier,
+};
+inline constexpr int kOperations = static_cast<int>(Operation::kMbarrier) + 1;
+
+// As the instruction names it; a generic access's memory counts still say what was touched.
+enum class Space : std::uint8_t { kNone, kGlobal, kShared, kLocal, kGeneric, kConstant };
+inline constexpr int kSpaces = static_cast<int>(Space::kConstant) + 1;
+
+struct Class {
+  Operation operation = Operation::kOther;
+  Space space = Space::kNone;
+  std::uint8_t bytes = 0;  // memory: of a lane
+};
+
+struct SiteCount {  // of a memory instruction; only accesses with a lane on
+  std::uint64_t global_requests = 0, global_sectors = 0, global_bytes = 0;  // bytes: summed over lanes
+  std::uint64_t shared_requests = 0, shared_wavefronts = 0, shared_bytes = 0;
+  std::uint64_t local_requests = 0, local_sectors = 0;
+};
+
+struct InstructionCount : SiteCount {
+  std::uint64_t executions = 0;    // by a warp
+  std::uint64_t active_lanes = 0;  // summed over executions, guard off included
+  std::uint64_t lanes = 0;         // ... guard on
+  std::uint64_t divergent = 0;     // branches: executions whose lanes went two ways
+};
+
+struct Instruction {
+  Class what;
+  InstructionCount count;
+  std::string_view file;  // "" where unknown
+  std::uint32_t line = 0;
+};
+
+enum class Engine : std::uint8_t { kPtx, kSass };
+
+// Properties of the kernel's PTX that make arithmetic counts uncertain: divisions, roots and the like become sequences
+// with such instructions of their own, and products and sums without a rounding modifier may be fused.
+struct Doubts {
+  bool single_precision = false, double_precision = false;
+};
+
+// Fills exact, estimates, lane_instructions and, where config asks for them, lines.
+void report(Engine engine, std::span<const Instruction> instructions, Doubts doubts,
+            const LaunchConfig& config, LaunchReport& into);
+
+}  // namespace vgpu::count

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/count/metrics.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace vgpu::count {
+namespace {
+
+using enum Operation;
+using Count = InstructionCount;
+
+std::uint64_t executions(const Count& c, const Class&) { return c.executions; }
+std::uint64_t active_lanes(const Count& c, const Class&) { return c.active_lanes; }
+std::uint64_t lanes(const Count& c, const Class&) { return c.lanes; }
+std::uint64_t divergent(const Count& c, const Class&) { return c.divergent; }
+std::uint64_t global_requests(const Count& c, const Class&) { return c.global_requests; }
+std::uint64_t global_sectors(const Count& c, const Class&) { return c.global_sectors; }
+std::uint64_t global_bytes(const Count& c, const Class&) { return c.global_bytes; }
+std::uint64_t local_requests(const Count& c, const Class&) { return c.local_requests; }
+std::uint64_t local_sectors(const Count& c, const Class&) { return c.local_sectors; }
+std::uint64_t wavefronts(const Count& c, const Class&) { return c.shared_wavefronts; }
+std::uint64_t shared_bytes(const Count& c, const Class&) { return c.shared_bytes; }
+
+// A generic access is one to the memory that it was found to touch.
+std::uint64_t on_global(const Count& c, const Class& w) {
+  return w.space == Space::kGlobal || c.global_requests != 0 ? c.executions : 0;
+}
+std::uint64_t on_shared(const Count& c, const Class& w) {
+  return w.space == Space::kShared || c.shared_requests != 0 ? c.executions : 0;
+}
+std::uint64_t on_local(const Count& c, const Class& w) {
+  return w.space == Space::kLocal || c.local_requests != 0 ? c.executions : 0;
+}
+
+// Wavefronts beyond those that the accesses' width needs of itself.
+std::uint64_t conflicts(const Count& c, const Class& w) {
+  const std::uint64_t needed = c.shared_requests * std::max(1, w.bytes / 4);
+  return c.shared_wavefronts - std::min(needed, c.shared_wavefronts);
+}
+
+constexpr std::string_view kAssembler = "counted in PTX; the assembler merges, splits and unrolls";
+constexpr std::string_view kSpilled =
+    "counted in PTX; which variables stay in registers is the assembler's choice";
+constexpr std::string_view kFused =
+    "counted in PTX; products and sums may be fused, divisions and roots become sequences";
+constexpr std::string_view kWidth =
+    "wavefronts beyond one for each 4 bytes of a lane; the hardware adds arbitration with other traffic";
+constexpr std::string_view kClasses = "the classes are ours; Nsight Compute's are not documented";
+
+constexpr Truth kNarrow = Truth::kSinglePrecision, kWide = Truth::kDoublePrecision;
+constexpr Section kInst = Section::kInstructions, kMem = Section::kMemory, kShm = Section::kShared;
+constexpr Section kLaunch = Section::kLaunch, kOcc = Section::kOccupancy;
+constexpr Operations kAnyOp;
+constexpr Spaces kGlobalOrGeneric = {Space::kGlobal, Space::kGeneric};
+constexpr Spaces kSharedOrGeneric = {Space::kShared, Space::kGeneric};
+constexpr Spaces kLocalOrGeneric = {Space::kLocal, Space::kGeneric};
+
+constexpr Metric of_launch(Section section, std::string_view name, std::string_view unit,
+                           std::string_view title) {
+  return {name, unit, section, title, nullptr, {}, {}, Truth::kExact, Truth::kExact, ""};
+}
+
+constexpr Metric exact(Section section, std::string_view name, std::string_view unit, std::string_view title,
+                       Share share, Operations operations, Spaces spaces = {}) {
+  return {name, unit, section, title, share, operations, spaces, Truth::kExact, Truth::kExact, ""};
+}
+
+// What only machine code says exactly.
+constexpr Metric from_sass(Section section, std::string_view name, std::string_view unit,
+                           std::string_view title, Share share, Operations operations,
+                           std::string_view method, Spaces spaces = {}) {
+  return {name, unit, section, title, share, operations, spaces, Truth::kEstimate, Truth::kExact, method};
+}
+
+constexpr Metric arithmetic(Truth from_ptx, std::string_view name, std::string_view title,
+                            Operations operations) {
+  return {name, "inst",   Section::kInstructions, title, lanes, operations,
+          {},   from_ptx, Truth::kExact,          kFused};
+}
+
+constexpr Metric estimated(Section section, std::string_view name, std::string_view unit,
+                           std::string_view title, Share share, Operations operations,
+                           std::string_view method, Spaces spaces = {}) {
+  return {name, unit, section, title, share, operations, spaces, Truth::kEstimate, Truth::kEstimate, method};
+}
+
+constexpr std::array kMetrics = {
+    // What the launch says, and what ptxas decided.
+    of_launch(kLaunch, "launch__grid_size", "blocks", "blocks of the grid"),
+    of_launch(kLaunch, "launch__block_size", "threads", "threads of a block"),
+    of_launch(kLaunch, "launch__registers_per_thread", "registers", "registers of a thread"),
+    of_launch(kLaunch, "launch__shared_mem_per_block_static", "bytes", "shared memory of a block, static"),
+    of_launch(kLaunch, "launch__shared_mem_per_block_dynamic", "bytes", "shared memory of a block, dynamic"),
+    of_launch(kLaunch, "launch__shared_mem_per_block_driver", "bytes",
+              "shared memory of a block, the system's"),
+
+    // Instructions.
+    from_sass(kInst, "smsp__inst_executed.sum", "inst", "instructions of warps", executions, kAnyOp,
+              kAssembler),
+    from_sass(kInst, "smsp__thread_inst_executed.sum", "inst", "instructions of threads", active_lanes,
+              kAnyOp, kAssembler),
+    from_sass(kInst, "smsp__thread_inst_executed_pred_on.sum", "inst", "instructions of threads, guard true",
+              lanes, kAnyOp, kAssembler),
+    arithmetic(kNarrow, "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "FADD of threads", {kFadd}),
+    arithmetic(kNarrow, "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "FMUL of threads", {kFmul}),
+    arithmetic(kNarrow, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "FFMA of threads", {kFfma}),
+    arithmetic(kWide, "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", "DADD of threads", {kDadd}),
+    arithmetic(kWide, "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "DMUL of threads", {kDmul}),
+    arithmetic(kWide, "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "DFMA of threads", {kDfma}),
+    estimated(kInst, "smsp__sass_thread_inst_executed_op_fp16_pred_on.sum", "inst", "FP16 of threads", lanes,
+              {kHalf}, kClasses),
+    estimated(kInst, "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum", "inst", "FP32 of threads", lanes,
+              {kFadd, kFmul, kFfma, kFloat}, kClasses),
+    estimated(kInst, "smsp__sass_thread_inst_executed_op_fp64_pred_on.sum", "inst", "FP64 of threads", lanes,
+              {kDadd, kDmul, kDfma, Operation::kDouble}, kClasses),
+    estimated(kInst, "smsp__sass_thread_inst_executed_op_integer_pred_on.sum", "inst", "integer of threads",
+              lanes, {kInteger}, kClasses),
+    estimated(kInst, "smsp__sass_thread_inst_executed_op_bit_pred_on.sum", "inst", "bit of threads", lanes,
+              {kBit}, kClasses),
+    estimated(kInst, "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum", "inst",
+              "conversion of threads", lanes, {kConversion}, kClasses),
+    estimated(kInst, "smsp__sass_thread_inst_executed_op_control_pred_on.sum", "inst", "control of threads",
+              lanes, {kBranch, kControl}, kClasses),
+    estimated(kInst, "smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum", "inst",
+              "exchange of threads", lanes, {kExchange}, kClasses),
+    estimated(
+        kInst, "smsp__sass_thread_inst_executed_op_memory_pred_on.sum", "inst", "memory of threads", lanes,
+        {kLoad, kStore, kAtomic, kReduction, kAsyncCopy, kMatrixLoad, kMatrixStore, kBulkLoad, kBulkStore},
+        kClasses),
+    from_sass(kInst, "sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA", executions, {kTensorFloat},
+              kAssembler),
+    from_sass(kInst, "sm__inst_executed_pipe_tensor_op_imma.sum", "inst", "IMMA", executions,
+              {kTensorInteger}, kAssembler),
+    from_sass(kInst, "sm__inst_executed_pipe_tensor_op_dmma.sum", "inst", "DMMA", executions, {kTensorDouble},
+              kAssembler),
+    from_sass(kInst, "sm__inst_executed_pipe_tensor_op_gmma.sum", "inst", "HGMMA", executions,
+              {kTensorWarpgroup}, kAssembler),
+    from_sass(kInst, "smsp__inst_executed_op_branch.sum", "inst", "branches", executions, {kBranch},
+              kAssembler),
+    from_sass(kInst, "smsp__sass_branch_targets_threads_divergent.sum", "branches", "branches that diverge",
+              divergent, {kBranch}, "counted in PTX; the assembler turns short branches into guards"),
+    exact(kInst, "vgpu__barriers_executed.sum", "inst", "barriers of the block", executions, {kBarrier}),
+    estimated(kInst, "vgpu__mbarriers_executed.sum", "inst", "mbarrier instructions", executions, {kMbarrier},
+              "how often a waiting thread asks depends on time"),
+
+    // Global and local memory. Asynchronous copies are among the loads, as in hardware.
+    from_sass(kMem, "smsp__inst_executed_op_global_ld.sum", "inst", "global load instructions", on_global,
+              {kLoad}, kAssembler, kGlobalOrGeneric),
+    from_sass(kMem, "smsp__inst_executed_op_global_st.sum", "inst", "global store instructions", on_global,
+              {kStore}, kAssembler, kGlobalOrGeneric),
+    from_sass(kMem, "smsp__inst_executed_op_ldgsts.sum", "inst", "async copy instructions", executions,
+              {kAsyncCopy}, kAssembler),
+    from_sass(kMem, "smsp__inst_executed_op_tma_ld.sum", "inst", "bulk load instructions", executions,
+              {kBulkLoad}, kAssembler),
+    from_sass(kMem, "smsp__inst_executed_op_tma_st.sum", "inst", "bulk store instructions", executions,
+              {kBulkStore}, kAssembler),
+    from_sass(kMem, "smsp__inst_executed_op_local_ld.sum", "inst", "local load instructions", on_local,
+              {kLoad}, kSpilled, kLocalOrGeneric),
+    from_sass(kMem, "smsp__inst_executed_op_local_st.sum", "inst", "local store instructions", on_local,
+              {kStore}, kSpilled, kLocalOrGeneric),
+    exact(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "requests", "global load requests",
+          global_requests, {kLoad, kAsyncCopy}),
+    exact(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "requests", "global store requests",
+          global_requests, {kStore}),
+    estimated(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "requests", "global atomic requests",
+              global_requests, {kAtomic},
+              "one for each instruction of a warp; the assembler may combine lanes first"),
+    estimated(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "requests",
+              "global reduction requests", global_requests, {kReduction},
+              "one for each instruction of a warp; the assembler may combine lanes first"),
+    exact(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sectors", "global load sectors",
+          global_sectors, {kLoad, kAsyncCopy}),
+    exact(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sectors", "global store sectors",
+          global_sectors, {kStore}),
+    estimated(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sectors", "global atomic sectors",
+              global_sectors, {kAtomic}, "distinct sectors of a warp's lanes"),
+    estimated(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sectors", "global reduction sectors",
+              global_sectors, {kReduction}, "distinct sectors of a warp's lanes"),
+    from_sass(kMem, "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "requests", "local load requests",
+              local_requests, {kLoad}, kSpilled),
+    from_sass(kMem, "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", "requests", "local store requests",
+              local_requests, {kStore}, kSpilled),
+    from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sectors", "local load sectors",
+              local_sectors, {kLoad}, kSpilled),
+    from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sectors", "local store sectors",
+              local_sectors, {kStore}, kSpilled),
+    exact(kMem, "smsp__sass_data_bytes_mem_global_op_ld.sum", "bytes", "global bytes loaded", global_bytes,
+          {kLoad}),
+    exact(kMem, "smsp__sass_data_bytes_mem_global_op_st.sum", "bytes", "global bytes stored", global_bytes,
+          {kStore}),
+    exact(kMem, "smsp__sass_data_bytes_mem_global_op_ldgsts.sum", "bytes", "global bytes of async copies",
+          global_bytes, {kAsyncCopy}),
+    exact(kMem, "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum", "bytes",
+          "global bytes of bulk loads", global_bytes, {kBulkLoad}),
+
+    // Shared memory.
+    from_sass(kShm, "smsp__inst_executed_op_shared_ld.sum", "inst", "shared load instructions", on_shared,
+              {kLoad}, kAssembler, kSharedOrGeneric),
+    from_sass(kShm, "smsp__inst_executed_op_shared_st.sum", "inst", "shared store instructions", on_shared,
+              {kStore}, kAssembler, kSharedOrGeneric),
+    from_sass(kShm, "smsp__inst_executed_op_ldsm.sum", "inst", "matrix load instructions", executions,
+              {kMatrixLoad}, kAssembler),
+    from_sass(kShm, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts",
+              "shared load wavefronts", wavefronts, {kLoad}, kAssembler),
+    from_sass(kShm, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "wavefronts",
+              "shared store wavefronts", wavefronts, {kStore}, kAssembler),
+    from_sass(kShm, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum", "wavefronts",
+              "matrix load wavefronts", wavefronts, {kMatrixLoad}, kAssembler),
+    estimated(kShm, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum", "wavefronts",
+              "async copy wavefronts", wavefronts, {kAsyncCopy},
+              "the rule of stores; not measured on hardware"),
+    estimated(kShm, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "conflicts",
+              "shared load conflicts", conflicts, {kLoad}, kWidth),
+    estimated(kShm, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "conflicts",
+              "shared store conflicts", conflicts, {kStore}, kWidth),
+    from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_ld.sum", "bytes", "shared bytes loaded",
+              shared_bytes, {kLoad}, kAssembler),
+    from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_st.sum", "bytes", "shared bytes stored",
+              shared_bytes, {kStore}, kAssembler),
+
+    // How many blocks one multiprocessor holds, by each resource.
+    of_launch(kOcc, "launch__occupancy_limit_blocks", "blocks", "limit: blocks"),
+    of_launch(kOcc, "launch__occupancy_limit_registers", "blocks", "limit: registers"),
+    of_launch(kOcc, "launch__occupancy_limit_shared_mem", "blocks", "limit: shared memory"),
+    of_launch(kOcc, "launch__occupancy_limit_warps", "blocks", "limit: warps"),
+    of_launch(kOcc, "launch__occupancy_limit_barriers", "blocks", "limit: barriers"),
+    of_launch(kOcc, "sm__maximum_warps_avg_per_active_cycle", "warps", "warps of a multiprocessor"),
+};
+
+}  // namespace
+
+std::span<const Metric> metrics() { return kMetrics; }
+
+const Metric* find_metric(std::string_view name) {
+  const auto found =
+      std::find_if(kMetrics.begin(), kMetrics.end(), [&](const Metric& m) { return m.name == name; });
+  return found == kMetrics.end() ? nullptr : &*found;
+}
+
+}  // namespace vgpu::count
