@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The virtual devices: the facts about each GPU that a program can ask for and that launches are checked
-// against. Every figure is the one that the CUDA runtime reports on the real device.
+// against. Figures are those that the CUDA runtime reports on the real device, or its data sheet (devices.cpp says).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +16,7 @@ struct Device {
   int major, minor;       // compute capability
   int multiprocessors;
   int clock_khz, memory_clock_khz;
+  int base_clock_khz;  // guaranteed under load, by the data sheet; 0 if not published. No program can ask for it
   int memory_bus_bits;
   std::size_t memory_bytes;
   std::size_t l2_bytes, persisting_l2_bytes;

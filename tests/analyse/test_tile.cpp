@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyse/tile.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ladder::analyse {
+namespace {
+
+struct Published {
+  const char *rung, *kernel, *global, *shared;
+};
+
+// Notes on kernels 1 to 10: loads a result by level, of the tiles that they give.
+TEST(PublishedLoads, a_result_by_level) {
+  const Published table[] = {
+      {"r01_naive", "kernel<Tile>", "2K", "0"},
+      {"r02_coalesced", "kernel<Tile>", "2K", "0"},
+      {"r03_smem_tile",
+       "void ladder::r03_smem_tile::kernel<ladder::r03_smem_tile::Tile<32> >(ladder::Problem)", "K/16", "2K"},
+      {"r04_block_tile_1d", "kernel<x::Tile<64, 64, 8, 8> >", "K/32", "9K/8"},
+      {"r05_block_tile_2d", "kernel<x::Tile<128, 128, 8, 8, 8> >", "K/64", "K/4"},
+  };
+  for (const Published& row : table) {
+    const auto tile = tile_of(row.rung, row.kernel);
+    ASSERT_TRUE(tile) << row.rung;
+    const Loads loads = loads_per_result(*tile, 4096);
+    EXPECT_EQ(loads.global_formula, row.global) << row.rung;
+    EXPECT_EQ(loads.shared_formula, row.shared) << row.rung;
+  }
+}
+
+TEST(Loads, numbers_follow_the_formulas) {
+  const auto tile = tile_of("r04_block_tile_1d", "x::Tile<64, 64, 8, 8>");
+  const Loads loads = loads_per_result(*tile, 4096);
+  EXPECT_DOUBLE_EQ(loads.global_loads, 4096.0 / 32);
+  EXPECT_DOUBLE_EQ(loads.shared_loads, 4096.0 * 9 / 8);
+}
+
+TEST(Tile, parameters_keep_the_rungs_names_and_order) {
+  const auto tile = tile_of("r10_warp_tile", "k<r::Tile<128, 128, 32, 64, 32, 8, 8>, true>");
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(tile->wm, 64);
+  EXPECT_EQ(tile->wn, 32);
+  ASSERT_EQ(tile->parameters.size(), 7U);
+  EXPECT_EQ(tile->parameters[3], (std::pair<std::string, int>("WM", 64)));
+}
+
+TEST(Tile, what_is_not_known_is_not_guessed) {
+  EXPECT_FALSE(tile_of("r99_other", "k<r::Tile<128, 128> >"));
+  EXPECT_FALSE(tile_of("r05_block_tile_2d", "something_else()"));
+}
+
+}  // namespace
+}  // namespace ladder::analyse
