@@ -14,6 +14,8 @@
 
 #include "common.hpp"
 #include "report/terminal.hpp"
+#include "tune/earlier.hpp"
+#include "tune/heat_map.hpp"
 #include "tune/result.hpp"
 #include "tune/tuner.hpp"
 
@@ -28,6 +30,7 @@ constexpr const char* kWorkerVerb = "tune-worker";
 
 struct TuneOptions {
   std::string rung, device = "auto", shape, json, output, source = LADDER_SOURCE_DIR, strategy = "auto";
+  std::string points, heat_map, axes;
   double budget_s = 120;
   int jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   std::uint64_t seed = 1;
@@ -69,22 +72,109 @@ tune::Provenance provenance_of(const Target& target) {
   return {e.date, e.version, e.commit, e.driver, "CUDA " + e.toolkit};
 }
 
-// Adds the winner to the tuned file, or says why not.
-void save(const std::string& path, const tune::Job& job, const tune::Tuning& outcome,
-          const tune::Provenance& provenance, TablePrinter& printer) {
-  std::string before;
-  std::error_code error;
-  if (fs::exists(path, error)) {
-    const auto text = read_file(path);
-    if (!text) throw BadInput("--output: " + text.status().message());
-    before = text.value();
+// "BM,BN": the parameters down and across the heat map; by default the space's first two.
+std::pair<std::string, std::string> selected_axes(const std::string& text, const SearchSpace& space) {
+  if (text.empty())
+    return {std::string(space.parameters[0].name),
+            std::string(space.parameters[std::min<std::size_t>(1, space.parameters.size() - 1)].name)};
+  const std::size_t comma = text.find(',');
+  std::pair<std::string, std::string> axes{text.substr(0, comma),
+                                           comma == std::string::npos ? "" : text.substr(comma + 1)};
+  std::string there;
+  for (const Parameter& parameter : space.parameters)
+    there += (there.empty() ? "" : ", ") + std::string(parameter.name);
+  for (const std::string& name : {axes.first, axes.second}) {
+    const bool known = std::any_of(space.parameters.begin(), space.parameters.end(),
+                                   [&](const Parameter& parameter) { return parameter.name == name; });
+    if (!known || axes.first == axes.second)
+      throw BadInput(fmt::format("--axes: '{}' is not two of {} with a comma between", text, there));
   }
-  const auto text = tune::tuned_file(before, job, outcome, provenance);
-  if (!text) throw BadInput(fmt::format("--output: {}: {}", path, text.status().message()));
-  if (Status status = write_atomic(path, text.value()); !status)
-    throw BadInput("--output: " + status.message());
-  printer.line(fmt::format("saved in {}; the rung uses it once it is built again", path));
+  return axes;
 }
+
+bool is_csv(const std::string& path) { return path.ends_with(".csv"); }
+
+std::vector<tune::EarlierCandidate> selected_points(const std::string& path, const SearchSpace& space) {
+  if (path.empty()) return {};
+  const auto text = read_file(path);
+  if (!text) throw BadInput("--points: " + text.status().message());
+  auto points = tune::earlier_candidates(text.value(), space);
+  if (!points) throw BadInput(fmt::format("--points: {}: {}", path, points.status().message()));
+  return std::move(points).value();
+}
+
+// What a search leaves on disk, while it runs and at its end.
+class Files {
+ public:
+  Files(const TuneOptions& options, std::string output, const tune::Job& job, tune::Provenance provenance)
+      : options_(options), output_(std::move(output)), job_(job), provenance_(std::move(provenance)) {
+    axes_ = selected_axes(options.axes, *job.space);
+    std::error_code error;
+    if (output_.empty() || !fs::exists(output_, error)) return;
+    const auto text = read_file(output_);
+    if (!text) throw BadInput("--output: " + text.status().message());
+    before_ = text.value();
+    if (Status status = tune::check_tuned_file(before_, job); !status)
+      throw BadInput(fmt::format("--output: {}: {}", output_, status.message()));
+    saved_ = tune::saved_tile(before_, *job.space);
+  }
+
+  const std::optional<tune::SavedTile>& saved() const { return saved_; }
+
+  void keep(const tune::Tuning& so_far) const {
+    candidates(so_far, std::nullopt);
+    if (!output_.empty() && tune::may_replace(saved_, job_, so_far)) tuned(so_far);
+  }
+
+  void finish(const tune::Tuning& outcome, const std::optional<tune::Agreement>& with,
+              TablePrinter& printer) const {
+    candidates(outcome, with);
+    draw(outcome, printer);
+    if (output_.empty() || !outcome.winner) return;
+    if (outcome.interrupted && !tune::may_replace(saved_, job_, outcome)) {
+      printer.line(fmt::format("not saved: {} has a tile that was compared and is not slower", output_));
+      return;
+    }
+    tuned(outcome);
+    printer.line(fmt::format("saved in {}; the rung uses it once it is built again", output_));
+  }
+
+ private:
+  void candidates(const tune::Tuning& outcome, const std::optional<tune::Agreement>& with) const {
+    if (options_.json.empty()) return;
+    write(options_.json, "--json", tune::to_json(job_, outcome, provenance_, with));
+  }
+
+  void draw(const tune::Tuning& outcome, TablePrinter& printer) const {
+    if (options_.heat_map.empty()) return;
+    if (is_csv(options_.heat_map))
+      return write(options_.heat_map, "--heat-map", tune::candidates_csv(job_, outcome));
+    const auto picture = tune::heat_map(job_, outcome, axes_.first, axes_.second);
+    if (picture) {
+      write(options_.heat_map, "--heat-map", picture.value());
+    } else {
+      printer.line(fmt::format("no heat map: {}", picture.status().message()));
+    }
+  }
+
+  void tuned(const tune::Tuning& outcome) const {
+    const auto text = tune::tuned_file(before_, job_, outcome, provenance_);
+    if (!text) throw BadInput(fmt::format("--output: {}: {}", output_, text.status().message()));
+    write(output_, "--output", text.value());
+  }
+
+  static void write(const std::string& path, const char* argument, const std::string& text) {
+    if (Status status = write_atomic(path, text); !status)
+      throw BadInput(fmt::format("{}: {}", argument, status.message()));
+  }
+
+  const TuneOptions& options_;
+  std::string output_, before_;
+  const tune::Job& job_;
+  tune::Provenance provenance_;
+  std::pair<std::string, std::string> axes_;
+  std::optional<tune::SavedTile> saved_;
+};
 
 int run(const TuneOptions& options) {
   // Everything that needs no device first: bad input stops before any work.
@@ -94,6 +184,11 @@ int run(const TuneOptions& options) {
   tuning.strategy = selected_strategy(options.strategy);
   if (!(options.budget_s > 0) || !std::isfinite(options.budget_s))
     throw BadInput("--budget: seconds for the whole search, more than 0");
+  (void)selected_axes(options.axes, space);
+  if (!options.heat_map.empty() && !is_csv(options.heat_map) && !options.heat_map.ends_with(".svg"))
+    throw BadInput(fmt::format("--heat-map: '{}' ends neither in .svg nor in .csv", options.heat_map));
+  require_writable(options.heat_map, "--heat-map");
+  const std::vector<tune::EarlierCandidate> earlier = selected_points(options.points, space);
   if (options.jobs < 1) throw BadInput("--jobs: compilers at once, at least 1");
   require_writable(options.json, "--json");
   require_writable(options.output, "--output");
@@ -133,29 +228,33 @@ int run(const TuneOptions& options) {
   require_writable(output, "--output");
 
   catch_interrupt();
-  const tune::Provenance provenance = provenance_of(target);
+  const Files files(options, output, job, provenance_of(target));
   TablePrinter printer(stdout, stderr, detect_style());
-  const auto write_candidates = [&](const tune::Tuning& outcome) {
-    if (options.json.empty()) return;
-    if (Status status = write_atomic(options.json, tune::to_json(job, outcome, provenance)); !status)
-      throw BadInput("--json: " + status.message());
-  };
   tuning.budget_s = options.budget_s;
   tuning.jobs = options.jobs;
   tuning.seed = options.seed;
+  if (files.saved()) tuning.first.push_back(files.saved()->point);
+  for (const tune::EarlierCandidate& candidate : earlier) tuning.only.push_back(candidate.point);
   tuning.interrupted = interrupted;
   tuning.progress = [&](const std::string& line) {
     printer.progress(fmt::format("{}: {}", space.rung, line));
   };
-  tuning.keep = write_candidates;
+  tuning.keep = [&](const tune::Tuning& so_far) { files.keep(so_far); };
   const auto outcome = tune::tune(job, tuning);
   if (!outcome) {
     if (interrupted()) return kInterrupted;
     throw BadInput(outcome.status().message());
   }
   for (const std::string& line : tune::table(job, outcome.value())) printer.line(line);
-  write_candidates(outcome.value());
-  if (outcome.value().winner && !output.empty()) save(output, job, outcome.value(), provenance, printer);
+  const auto with = tune::agreement(earlier, outcome.value());
+  if (with)
+    printer.line(
+        fmt::format("against the times of {}: rank correlation {:.2f} of {} candidates; the first choice "
+                    "reaches {:.0f}% of "
+                    "the best rate, the best of the first ten {:.0f}%",
+                    options.points, with->rank_correlation, with->candidates, 100 * with->first_choice,
+                    100 * with->best_of_ten));
+  files.finish(outcome.value(), with, printer);
   if (outcome.value().interrupted) return kInterrupted;
   return outcome.value().winner ? kOk : kFailed;
 }
@@ -184,14 +283,22 @@ void add_tune(CLI::App& app, Verb& chosen) {
   verb->add_option("--json", options->json, "write every candidate here (docs/tuning.md)");
   verb->add_option("--output", options->output,
                    "tuned file; default src/dispatch/tuned/GPU.json of the checkout");
+  verb->add_option(
+      "--heat-map", options->heat_map,
+      "FILE.svg: the best rate for each pair of values of two parameters; FILE.csv: all candidates");
+  verb->add_option("--axes", options->axes,
+                   "the two parameters of the heat map, e.g. BK,TM; default the first two");
+  verb->add_option("--points", options->points,
+                   "try the candidates of this --json file and no others, and compare the orders");
   verb->add_option("--source", options->source, "the checkout that candidates are compiled from");
   verb->footer(
-      "Ctrl-C ends the search and saves the best so far. On the virtual GPU candidates are ranked by a "
-      "model, and\n"
-      "saved only with --output.\n"
+      "The best so far is on disk at any moment; Ctrl-C ends the search with it. On the virtual GPU "
+      "candidates "
+      "are\n"
+      "ranked by a model, and saved only with --output.\n"
       "Examples:\n"
       "  ladder tune r09 --budget 120\n"
-      "  ladder tune r09 --shape 1024 --json candidates.json --output tuned.json\n"
+      "  ladder tune r09 --shape 1024 --json candidates.json --output tuned.json --heat-map r09.svg\n"
       "  ladder tune r09 --device virtual:a100 --budget 60");
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
 

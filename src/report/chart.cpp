@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
+#include "report/svg.hpp"
 #include "report/table.hpp"
 
 namespace ladder {
@@ -27,29 +27,6 @@ struct Climb {
   std::vector<Line> lines;
   std::string title, caption;
 };
-
-std::string escape(const std::string& text) {
-  std::string safe;
-  for (const char ch : text) {
-    switch (ch) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += ch;
-    }
-  }
-  return safe;
-}
 
 // The problem that most rungs of this place were timed on: one picture has one problem.
 Problem commonest(const std::vector<const Row*>& rows) {
@@ -92,15 +69,6 @@ Result<Climb> gather(std::span<const Document> documents) {
   return climb;
 }
 
-// 1, 2 or 5 times a power of ten, so that four to ten of them fit below `most`.
-double tick_step(double most) {
-  const double power = std::pow(10, std::floor(std::log10(most / 4)));
-  for (const double factor : {5.0, 2.0}) {
-    if (power * factor <= most / 4) return power * factor;
-  }
-  return power;
-}
-
 }  // namespace
 
 Result<std::string> climb_chart(std::span<const Document> documents) {
@@ -121,47 +89,43 @@ Result<std::string> climb_chart(std::span<const Document> documents) {
   for (const Line& line : climb.lines) most = std::max(most, line.tflops);
   const auto x = [&](double tflops) { return kLeft + plot * tflops / most; };
 
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-      "role=\"img\" "
-      "aria-label=\"{2}\" font-family=\"system-ui, sans-serif\" font-size=\"13\">\n"
-      "<style>text{{fill:#57606a}} .bar{{fill:#0072b2}} .grid{{stroke:#8c959f;stroke-opacity:.3}} "
-      ".base{{stroke:#d55e00;stroke-width:2;stroke-dasharray:5 4}} .name{{fill:#d55e00}} "
-      "@media(prefers-color-scheme:dark){{text{{fill:#c9d1d9}} .bar{{fill:#56b4e9}} .base{{stroke:#e69f00}} "
-      ".name{{fill:#e69f00}}}}</style>\n",
-      kWidth, bottom + 46, escape(climb.title + ", " + climb.caption));
-  svg += fmt::format("<text x=\"{}\" y=\"20\" font-size=\"15\" font-weight=\"600\">{}</text>\n", kLeft,
-                     escape(climb.title));
-  const double step = tick_step(most);
+  std::string picture =
+      svg::open(kWidth, bottom + 46, climb.title + ", " + climb.caption,
+                ".bar{fill:#0072b2} .grid{stroke:#8c959f;stroke-opacity:.3} "
+                ".base{stroke:#d55e00;stroke-width:2;stroke-dasharray:5 4} .name{fill:#d55e00}",
+                ".bar{fill:#56b4e9} .base{stroke:#e69f00} .name{fill:#e69f00}");
+  picture += fmt::format("<text x=\"{}\" y=\"20\" font-size=\"15\" font-weight=\"600\">{}</text>\n", kLeft,
+                         svg::escape(climb.title));
+  const double step = svg::tick_step(most);
   for (double tick = 0; tick <= most; tick += step) {
-    svg += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n",
-                       x(tick), kTop, bottom);
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>\n", x(tick),
-                       bottom + 16, tick);
+    picture += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n",
+                           x(tick), kTop, bottom);
+    picture += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>\n", x(tick),
+                           bottom + 16, tick);
   }
   int y = kTop;
   for (const Bar& bar : climb.bars) {
     const int base = y + kStep / 2 + 4;
-    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", kLeft - 8, base,
-                       escape(bar.label));
-    svg += fmt::format(
+    picture += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", kLeft - 8, base,
+                           svg::escape(bar.label));
+    picture += fmt::format(
         "<rect class=\"bar\" x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" "
         "rx=\"2\"><title>{}</title></rect>\n",
-        kLeft, y + (kStep - kBar) / 2, x(bar.tflops) - kLeft, kBar, escape(bar.detail));
-    svg +=
+        kLeft, y + (kStep - kBar) / 2, x(bar.tflops) - kLeft, kBar, svg::escape(bar.detail));
+    picture +=
         fmt::format("<text x=\"{:.1f}\" y=\"{}\">{}</text>\n", x(bar.tflops) + 6, base, figure(bar.tflops));
     y += kStep;
   }
   for (const Line& line : climb.lines) {
-    svg += fmt::format("<line class=\"base\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n",
-                       x(line.tflops), kTop - 6, bottom);
-    svg += fmt::format("<text class=\"name\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"end\">{} {}</text>\n",
-                       std::max(x(line.tflops), kLeft + 120.0), kTop - 12, escape(line.label),
-                       figure(line.tflops));
+    picture += fmt::format("<line class=\"base\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n",
+                           x(line.tflops), kTop - 6, bottom);
+    picture += fmt::format("<text class=\"name\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"end\">{} {}</text>\n",
+                           std::max(x(line.tflops), kLeft + 120.0), kTop - 12, svg::escape(line.label),
+                           figure(line.tflops));
   }
-  svg += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"12\">{}</text>\n", kLeft, bottom + 36,
-                     escape(climb.caption));
-  return svg + "</svg>\n";
+  picture += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"12\">{}</text>\n", kLeft, bottom + 36,
+                         svg::escape(climb.caption));
+  return picture + "</svg>\n";
 }
 
 }  // namespace ladder

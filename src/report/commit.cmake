@@ -1,5 +1,9 @@
-# Writes OUT (commit.inc) with the commit of SOURCE, only where it changed: GIT may be absent, SOURCE no checkout.
+# Writes OUT (commit.inc) with the commit of SOURCE, only where it changed. GIT may be absent, SOURCE no checkout:
+# COMMIT, or LADDER_COMMIT in the build's environment, then names it.
 set(commit "${COMMIT}")
+if(NOT commit)
+  set(commit "$ENV{LADDER_COMMIT}")
+endif()
 if(NOT commit AND GIT)
   execute_process(COMMAND ${GIT} -C ${SOURCE} describe --always --dirty --abbrev=12
     OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)

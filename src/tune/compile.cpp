@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -91,6 +94,22 @@ struct Scratch {
   }
 };
 
+// Folders of candidates whose process was killed: their names end in its number.
+void remove_leftovers(const fs::path& cache) {
+  std::error_code error;
+  std::vector<fs::path> dead;
+  for (fs::directory_iterator at(cache, error), end; !error && at != end; at.increment(error)) {
+    const std::string number = at->path().extension().string();
+    std::error_code ignored;
+    if (number.size() < 2 || !at->is_directory(ignored)) continue;
+    int process = 0;
+    const auto [rest, wrong] = std::from_chars(number.data() + 1, number.data() + number.size(), process);
+    const bool is_number = wrong == std::errc() && rest == number.data() + number.size() && process > 0;
+    if (is_number && ::kill(process, 0) != 0 && errno == ESRCH) dead.push_back(at->path());
+  }
+  for (const fs::path& folder : dead) fs::remove_all(folder, error);
+}
+
 }  // namespace
 
 std::string find_nvcc() {
@@ -131,6 +150,7 @@ Result<Compiler> Compiler::open(const SearchSpace& space, CompilerOptions option
   if (error || ::access(o.cache.c_str(), W_OK | X_OK) != 0)
     return Status(Code::kIo,
                   fmt::format("{}: the cache's folder cannot be written (XDG_CACHE_HOME)", o.cache.string()));
+  remove_leftovers(o.cache);
   const auto version = run({o.nvcc, "--version"}, deadline, stop);
   if (!version || version.value().end.status != 0)
     return Status(Code::kInvalidArgument, fmt::format("nvcc: {} --version fails", o.nvcc));
@@ -171,7 +191,7 @@ std::vector<std::string> Compiler::command(const fs::path& folder) const {
 
 // Everything that all candidates share: the text of each file they include, the compiler, its options.
 Status Compiler::hash_sources(Deadline deadline, const Stop& stop) {
-  const Scratch scratch{options_.cache / fmt::format("sources-{}", ::getpid())};
+  const Scratch scratch{options_.cache / fmt::format("sources.{}", ::getpid())};
   const Point by_hand(space_->by_hand.begin(), space_->by_hand.end());
   if (Status status = write_sources(scratch.folder, by_hand); !status) return status;
   std::vector<std::string> list = command(scratch.folder);

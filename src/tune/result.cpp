@@ -159,7 +159,8 @@ std::vector<std::string> table(const Job& job, const Tuning& outcome) {
   return lines;
 }
 
-std::string to_json(const Job& job, const Tuning& outcome, const Provenance& provenance) {
+std::string to_json(const Job& job, const Tuning& outcome, const Provenance& provenance,
+                    const std::optional<Agreement>& with) {
   Json json{{"schema", "ladder-tuning"},
             {"version", 1},
             {"rung", job.space->rung},
@@ -181,6 +182,12 @@ std::string to_json(const Job& job, const Tuning& outcome, const Provenance& pro
   json["winner"] = outcome.winner ? Json(*outcome.winner) : Json(nullptr);
   json["by_hand"] = outcome.by_hand ? Json(*outcome.by_hand) : Json(nullptr);
   json["confidence"] = confidence(outcome);
+  json["agreement"] = nullptr;
+  if (with)
+    json["agreement"] = {{"candidates", with->candidates},
+                         {"rank_correlation", with->rank_correlation},
+                         {"first_choice", with->first_choice},
+                         {"best_of_ten", with->best_of_ten}};
   json["candidates"] = Json::array();
   for (std::size_t i = 0; i < outcome.candidates.size(); ++i)
     json["candidates"].push_back(candidate_json(job, outcome, outcome.candidates[i], i));
@@ -197,18 +204,24 @@ std::string tuned_file_name(const std::string& gpu) {
   return name + ".json";
 }
 
+Status check_tuned_file(const std::string& before, const Job& job) {
+  if (before.empty()) return Status::ok();
+  const std::string gpu = real_name(job.device.name);
+  const Json json = Json::parse(before, nullptr, false);
+  if (!json.is_object() || !json.contains("gpu") || !json.contains("rungs") || !json["rungs"].is_object())
+    return {Code::kIo, "is no tuned file"};
+  if (json["gpu"] != gpu)
+    return {Code::kIo, fmt::format("is of another GPU, {}, not {}", json["gpu"].dump(), gpu)};
+  return Status::ok();
+}
+
 Result<std::string> tuned_file(const std::string& before, const Job& job, const Tuning& outcome,
                                const Provenance& provenance) {
   if (!outcome.winner) return Status(Code::kInvalidArgument, "no candidate passed: nothing to save");
   const std::string gpu = real_name(job.device.name);
   Json json{{"gpu", gpu}, {"rungs", Json::object()}};
-  if (!before.empty()) {
-    json = Json::parse(before, nullptr, false);
-    if (!json.is_object() || !json.contains("gpu") || !json.contains("rungs") || !json["rungs"].is_object())
-      return Status(Code::kIo, "is no tuned file");
-    if (json["gpu"] != gpu)
-      return Status(Code::kIo, fmt::format("is of another GPU, {}, not {}", json["gpu"].dump(), gpu));
-  }
+  if (Status status = check_tuned_file(before, job); !status) return status;
+  if (!before.empty()) json = Json::parse(before);
   const double ms = best_known_ms(outcome, *outcome.winner);
   const bool timed = outcome.basis == Basis::kTimed;
   Json entry;

@@ -63,9 +63,8 @@ class Tuner {
   }
 
   Tuning run() {
-    const std::vector<Point> order = shuffled_points(*job_.space, options_.seed);
-    tuning_.space_size = order.size();
-    const bool exhaustive = options_.strategy == Strategy::kExhaustive ||
+    const std::vector<Point> order = order_of_points();
+    const bool exhaustive = !options_.only.empty() || options_.strategy == Strategy::kExhaustive ||
                             (options_.strategy == Strategy::kAuto && order.size() <= kSmallSpace);
     if (exhaustive) {
       try_points(order, kFirstRounds * kMoreRounds, search_end_);
@@ -74,9 +73,11 @@ class Tuner {
       climb();
     }
     const std::size_t tried = tuning_.candidates.size();
-    tuning_.strategy =
-        fmt::format("{}, {} of {} points tried",
-                    exhaustive ? "exhaustive" : "successive halving and local search", tried, order.size());
+    tuning_.strategy = fmt::format("{}, {} of {} points tried",
+                                   !options_.only.empty() ? "given points"
+                                   : exhaustive           ? "exhaustive"
+                                                          : "successive halving and local search",
+                                   tried, order.size());
     tuning_.winner = best(1).empty() ? std::nullopt : std::optional(best(1).front());
     if (!stop_() && tuning_.winner) compete();
     tuning_.interrupted = stop_();
@@ -86,6 +87,19 @@ class Tuner {
   }
 
  private:
+  std::vector<Point> order_of_points() {
+    std::vector<Point> order = shuffled_points(*job_.space, options_.seed);
+    tuning_.space_size = order.size();
+    if (!options_.only.empty()) return options_.only;
+    std::size_t at = std::min<std::size_t>(1, order.size());  // the tile set by hand stays ahead
+    for (const Point& point : options_.first) {
+      const auto found = std::find(order.begin(), order.end(), point);
+      if (static_cast<std::size_t>(found - order.begin()) < at) continue;
+      std::rotate(order.begin() + static_cast<std::ptrdiff_t>(at++), found, found + 1);
+    }
+    return order;
+  }
+
   bool over(Deadline end) const { return Clock::now() >= end || stop_(); }
 
   // Compiles and tries what was not tried before, as far as time reaches. The compilers stay a little ahead.
@@ -213,6 +227,7 @@ class Tuner {
         if (over(search_end_)) return;
         (void)run_trial(tuning_.candidates[at], rounds);
         tell("timing the better ones again");
+        keep();
       }
     }
   }
@@ -346,6 +361,13 @@ Result<Tuning> tune(const Job& job, const Options& options) {
   if (all_points(*job.space).empty())
     return Status(Code::kInvalidArgument,
                   std::string(job.space->rung) + ": its search space has no allowed point");
+  for (const std::vector<Point>* points : {&options.first, &options.only}) {
+    for (const Point& point : *points) {
+      if (!job.space->allowed(point))
+        return Status(Code::kInvalidArgument, fmt::format("{}: the tile {} is not in its search space",
+                                                          job.space->rung, values_text(point)));
+    }
+  }
   auto compiler =
       Compiler::open(*job.space, job.compiler, after(start, options.budget_s), options.interrupted);
   if (!compiler) return compiler.status();

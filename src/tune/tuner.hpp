@@ -68,6 +68,8 @@ struct Options {
   double trial_limit_s = 20;  // of a candidate in the worker, loading and verification included
   double compile_limit_s = 60;
   std::uint64_t seed = 1;
+  std::vector<Point> first;  // tried right after the tile set by hand, e.g. the one that was tuned before
+  std::vector<Point> only;   // where there are any: these and no others, whatever the strategy
   Stop interrupted;
   std::function<void(const std::string&)> progress;  // a line that replaces the one before
   std::function<void(const Tuning&)> keep;           // now and then, what is known so far
@@ -90,13 +92,13 @@ struct Tuning {
   std::optional<std::size_t> by_hand;  // the candidate set by hand, if it was tried
   std::optional<std::size_t> winner;   // of the final, else the best so far; none if nothing passed
   std::optional<Final> final;
-  bool interrupted = false;
+  bool interrupted = true;  // until the search has ended by itself
   double seconds = 0;
   std::size_t compiled = 0, from_cache = 0;
   int worker_starts = 0;
 };
 
-// Errors: kInvalidArgument (no nvcc, no source, no point is allowed), kIo.
+// Errors: kInvalidArgument (no nvcc, no source, no point is allowed, or one of `first` or `only` is not), kIo.
 Result<Tuning> tune(const Job& job, const Options& options);
 
 }  // namespace ladder::tune

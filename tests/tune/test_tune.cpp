@@ -100,6 +100,31 @@ TEST_F(TuneFake, InterruptedKeepsTheBestSoFar) {
   EXPECT_FALSE(tuning.value().final);
 }
 
+TEST_F(TuneFake, TriesWhatItIsGivenFirstAndOnly) {
+  options_.first = {{0, 8}};
+  options_.strategy = Strategy::kExhaustive;
+  std::vector<Point> tried;
+  options_.only = {{0, 8}, {0, 1}};
+  const auto given = tune(job_, options_);
+  ASSERT_TRUE(given) << given.status().message();
+  for (const Candidate& c : given.value().candidates) tried.push_back(c.point);
+  std::sort(tried.begin(), tried.end());
+  EXPECT_EQ(tried, (std::vector<Point>{{0, 1}, {0, 8}}));
+  EXPECT_FALSE(given.value().interrupted);
+  options_.only = {{1, 1}};
+  EXPECT_EQ(tune(job_, options_).status().code(), Code::kInvalidArgument);
+  options_.only.clear();
+  options_.jobs = 1;  // then candidates come in their order
+  bool enough = false;
+  options_.keep = [&](const Tuning& so_far) { enough = so_far.candidates.size() >= 2; };
+  options_.interrupted = [&] { return enough; };
+  const auto first = tune(job_, options_);
+  ASSERT_TRUE(first);
+  ASSERT_GE(first.value().candidates.size(), 2U);
+  EXPECT_EQ(first.value().candidates[0].point, (Point{0, 3}));
+  EXPECT_EQ(first.value().candidates[1].point, (Point{0, 8}));
+}
+
 TEST_F(TuneFake, EndsWithItsBudget) {
   options_.budget_s = 3;
   const auto start = Clock::now();

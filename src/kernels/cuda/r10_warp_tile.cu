@@ -6,44 +6,84 @@
 //          quarter of the barriers; a tenth faster than r07.
 // LIMITS: any m, n, k, leading dimensions, alpha, beta; 128-bit accesses where alignment allows, else 32-bit.
 //                                                               NEXT: r11 copies the next tiles meanwhile
+#include <ladder/search.hpp>
+
 #include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/tuned.cuh"
 #include "kernels/cuda/vector.cuh"
 #include "problem/accept.hpp"
 
+#include <array>
 #include <span>
 
 namespace ladder::r10_warp_tile {
 
-template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_>
+// A point of the search space, and its rules.
+struct Values {
+  int BM, BN, BK, WM, WN, TM, TN, kBlocks;
+  constexpr int lanes() const { return WM / TM * (WN / TN); }
+  constexpr int threads() const { return BM / WM * (BN / WN) * 32; }
+  constexpr int rows_a() const { return threads() / (BK / 4); }  // rows of A that one pass of the block loads
+  constexpr int rows_b() const { return threads() / (BN / 4); }  // rows of B
+
+  constexpr bool warp_tiles_fit() const { return BM % WM == 0 && BN % WN == 0; }
+  constexpr bool lanes_cover() const { return WM % TM == 0 && WN % TN == 0 && lanes() == 32; }
+  constexpr bool in_fours() const { return (TM | TN | BK | BN) % 4 == 0; }
+  constexpr bool block_fits() const { return threads() >= 32 && threads() <= 1024; }
+  constexpr bool passes_cover_a() const {
+    return threads() % (BK / 4) == 0 && rows_a() > 0 && BM % rows_a() == 0;
+  }
+  constexpr bool passes_cover_b() const {
+    return threads() % (BN / 4) == 0 && rows_b() > 0 && BK % rows_b() == 0;
+  }
+  constexpr bool flips_stay_in_rows() const { return BM % 32 == 0 && BK <= 32; }
+  constexpr bool shared_memory_fits() const { return (BM + BN) * BK * int{sizeof(float)} <= 48 * 1024; }
+  // Accumulators, one step's operands and what is on its way to shared memory, of 64 K registers an SM.
+  constexpr bool registers_fit() const {
+    const int on_the_way = (BM / rows_a() + BK / rows_b()) * 4;
+    const int live = TM * TN + (TM + TN > on_the_way ? TM + TN : on_the_way);
+    return live <= 255 && live * threads() * kBlocks <= 64 * 1024;
+  }
+  constexpr bool allowed() const {
+    return warp_tiles_fit() && lanes_cover() && in_fours() && block_fits() && passes_cover_a() &&
+           passes_cover_b() && flips_stay_in_rows() && shared_memory_fits() && registers_fit();
+  }
+};
+
+constexpr std::array kBM{64, 128, 256}, kBN{64, 128, 256};
+constexpr std::array kBK{8, 16, 32};
+constexpr std::array kWM{16, 32, 64, 128}, kWN{16, 32, 64, 128};
+constexpr std::array kTM{4, 8, 16}, kTN{4, 8, 16};
+constexpr std::array kBlocks{1, 2, 3, 4};  // least blocks of an SM: bounds the registers of a thread
+constexpr Parameter kParameters[] = {{"BM", kBM}, {"BN", kBN}, {"BK", kBK}, {"WM", kWM},
+                                     {"WN", kWN}, {"TM", kTM}, {"TN", kTN}, {"blocks", kBlocks}};
+
+template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int kBlocks_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = BK_;
   static constexpr int WM = WM_, WN = WN_;                    // outputs of a warp
   static constexpr int TM = TM_, TN = TN_;                    // outputs of a thread, in pieces of 4 x 4
   static constexpr int kLanesM = WM / TM, kLanesN = WN / TN;  // lanes of a warp, kLanesM x kLanesN
-  static constexpr int kThreads = BM / WM * (BN / WN) * 32;
-  static constexpr int kRowsA = kThreads / (BK / 4);  // rows of A that one pass of the block loads
-  static constexpr int kRowsB = kThreads / (BN / 4);  // rows of B
-  static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles must divide the block tile");
-  static_assert(kLanesM * kLanesN == 32, "a warp's 32 lanes must cover the warp tile");
-  static_assert(TM % 4 == 0 && TN % 4 == 0,
-                "a thread reads its operands and stores its outputs four at a time");
-  static_assert(BK % 4 == 0 && BN % 4 == 0, "rows of a tile are loaded four elements at a time");
-  static_assert(kThreads <= 1024, "a block has at most 1,024 threads");
-  static_assert(kThreads % (BK / 4) == 0 && BM % kRowsA == 0, "passes must cover A's tile in whole rows");
-  static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0, "passes must cover B's tile in whole rows");
-  static_assert(BM % 32 == 0 && BK <= 32, "r07's swizzle of sA must stay within the row, in steps of 4");
-  static_assert((BM + BN) * BK * sizeof(float) <= 48 * 1024, "static shared memory ends at 48 KB");
+  static constexpr Values kValues{BM, BN, BK, WM, WN, TM, TN, kBlocks_};
+  static constexpr int kThreads = kValues.threads(), kBlocksPerSm = kBlocks_;
+  static constexpr int kRowsA = kValues.rows_a(), kRowsB = kValues.rows_b();
+  static_assert(kValues.warp_tiles_fit(), "warp tiles must divide the block tile");
+  static_assert(kValues.lanes_cover(), "a warp's 32 lanes must cover the warp tile");
+  static_assert(kValues.in_fours(), "operands are loaded, read and stored four elements at a time");
+  static_assert(kValues.block_fits(), "a block has at most 1,024 threads");
+  static_assert(kValues.passes_cover_a(), "passes must cover A's tile in whole rows");
+  static_assert(kValues.passes_cover_b(), "passes must cover B's tile in whole rows");
+  static_assert(kValues.flips_stay_in_rows(), "r07's swizzle of sA must stay within the row, in steps of 4");
+  static_assert(kValues.shared_memory_fits(), "static shared memory ends at 48 KB");
+  static_assert(kValues.registers_fit(), "what a thread holds must fit its share of the registers");
 
   // Where element (k, row) of A lies in its row of sA, as in r07.
   static constexpr int kFlip = 32 / (BK / 4);
   __device__ static constexpr int swizzle_a(int k, int row) { return row ^ (k / 4 % (BK / 4) * kFlip); }
 };
 
-// One block computes while the other waits at its barrier; 128 registers a thread.
-constexpr int kBlocksPerSm = 2;
-
 template <class T, bool kAligned>
-__global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
+__global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
     kernel(const __grid_constant__ Problem p, const __grid_constant__ Operands o) {
   __shared__ alignas(16) float sA[T::BK][T::BM];  // transposed
   __shared__ alignas(16) float sB[T::BK][T::BN];
@@ -119,15 +159,30 @@ static Status accepts(const Problem& p, const Device& device) {
   return accept_row_major_nn(p);
 }
 
-using DefaultTile = Tile<128, 128, 32, 64, 32, 8, 8>;
-
-static Status launch(const Problem& p, const Operands& o, Stream stream) {
-  using T = DefaultTile;
+template <class T>
+static Status launch_tile(const Problem& p, const Operands& o, Stream stream) {
   const auto chosen = aligned_by_4(p, o) ? kernel<T, true> : kernel<T, false>;
   return launch_parts(p, o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3 grid) {
     chosen<<<grid, T::kThreads, 0, stream>>>(part, at);
   });
 }
+
+// By hand: two blocks an SM, so that one computes while the other waits at its barrier; 128 registers a thread.
+constexpr std::array kByHand{128, 128, 32, 64, 32, 8, 8, 2};
+using TileByHand =
+    Tile<kByHand[0], kByHand[1], kByHand[2], kByHand[3], kByHand[4], kByHand[5], kByHand[6], kByHand[7]>;
+static constexpr TunedTile kTiles[] = {
+#include "tuned/r10_warp_tile.inc"
+};
+
+static Status launch(const Problem& p, const Operands& o, Stream stream) {
+  return tile_for_device(kTiles).launch(p, o, stream);
+}
+
+extern const SearchSpace kSpace{"r10_warp_tile", kParameters, kByHand, [](std::span<const int> v) {
+                                  return v.size() == std::size(kParameters) &&
+                                         Values{v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]}.allowed();
+                                }};
 
 static constexpr KernelInfo kKernels[] = {
     {.id = "r10_warp_tile",
