@@ -2,6 +2,7 @@
 // The virtual GPU's engine as its runtime sees it: modules of PTX in, launches out with counters and faults.
 // Knows nothing of the CUDA runtime's API, of files or of the command line.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -102,6 +103,7 @@ struct LaunchConfig {
   unsigned host_threads = 0;  // 0: as many as the machine has; results never depend on it
   bool check_race = false;    // FaultKind::kRace
   bool count_lines = false;   // fill LaunchReport::lines
+  bool trace = false;         // fill LaunchReport::instructions
 };
 
 using Metrics = std::map<std::string, std::uint64_t>;  // by Nsight Compute's names
@@ -113,15 +115,38 @@ struct LineReport {
   Metrics exact, estimates;
 };
 
+// The first access of a memory instruction in the lowest block that executes it.
+struct AccessSample {
+  std::uint64_t block = ~std::uint64_t{0};  // linear index
+  std::uint32_t warp = 0;                   // in the block
+  std::uint32_t mask = 0;                   // lanes on; 0: there was none
+  std::uint32_t bytes = 0;                  // of a lane
+  bool shared = false;                      // addresses are offsets in shared memory, else global
+  std::array<std::uint64_t, 32> addresses{};
+};
+
+// One instruction that was executed, with its counts.
+struct InstructionReport {
+  std::string text;         // as PTX or the disassembly has it
+  std::uint32_t place = 0;  // line of the PTX; offset of the machine code
+  std::string file;         // of the source; "" where unknown
+  std::uint32_t line = 0;
+  std::string operation;  // "load", "ffma", ... (engine/count/instruction.hpp)
+  std::uint64_t executions = 0, lanes = 0;
+  std::uint64_t global_requests = 0, global_sectors = 0, shared_requests = 0, shared_wavefronts = 0;
+  AccessSample sample;
+};
+
 // Nsight Compute's metric names. `exact` holds only what is equal to the hardware's value for a deterministic
 // kernel; everything else is an estimate.
 struct LaunchReport {
-  std::string engine;                   // "ptx" or "sass"
-  Metrics exact, estimates;             // engine/count/metrics.hpp is the table of all
-  std::vector<LineReport> lines;        // in order of file and line
-  double seconds = 0;                   // host time of the launch
-  std::uint64_t lane_instructions = 0;  // executed, for the engine's own speed
-  std::string output;                   // what the kernel printed (printf), in block order
+  std::string engine;                           // "ptx" or "sass"
+  Metrics exact, estimates;                     // engine/count/metrics.hpp is the table of all
+  std::vector<LineReport> lines;                // in order of file and line
+  std::vector<InstructionReport> instructions;  // in order of the code; only what was executed
+  double seconds = 0;                           // host time of the launch
+  std::uint64_t lane_instructions = 0;          // executed, for the engine's own speed
+  std::string output;                           // what the kernel printed (printf), in block order
 };
 
 // Runs the kernel to its end. `params` is the packed parameter block of attributes(kernel).param_bytes bytes.

@@ -37,6 +37,19 @@ const char* vgpuCountersJson() {
   return keep(text, runtime.log.json());
 }
 
+int vgpuSetTrace(int on) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  return std::exchange(runtime.settings.trace, on != 0);
+}
+
+const char* vgpuTraceJson() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  static std::string text;
+  return keep(text, runtime.log.trace_json());
+}
+
 int vgpuSetRaceCheck(int on) {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);

@@ -176,6 +176,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.dynamic_shared_bytes = static_cast<std::uint32_t>(request.dynamic_shared);
   config.host_threads = runtime.settings.host_threads;
   config.check_race = runtime.settings.check_race;
+  config.trace = runtime.settings.trace;
   try {
     LaunchRecord record{function.shown, config.grid, config.block,
                         vgpu::launch(kernel, config, pack(attributes, request.arguments), runtime.memory)};

@@ -25,8 +25,9 @@ class LaunchLog {
   // Where the log goes from now on; "" for nowhere. Returns "" or what is wrong with the file.
   std::string open(std::string_view device, const std::string& file);
   void add(const LaunchRecord& record);
-  void reset() { launches_.clear(); }
-  std::string json() const;  // since the last reset
+  void reset() { launches_.clear(), traces_.clear(); }
+  std::string json() const;        // since the last reset
+  std::string trace_json() const;  // of those that were traced
 
  private:
   struct Close {
@@ -36,7 +37,7 @@ class LaunchLog {
   std::unique_ptr<std::FILE, Close> file_;
   long end_ = 0;  // of the last launch in the file; what closes the JSON follows
   bool any_in_file_ = false;
-  std::vector<std::string> launches_;
+  std::vector<std::string> launches_, traces_;
 };
 
 }  // namespace vgpu

@@ -16,6 +16,7 @@ namespace vgpu {
 struct Settings {
   const Device* device = &devices().front();
   bool check_race = false;
+  bool trace = false;  // by vgpuSetTrace only
   unsigned host_threads = 0;
   std::string counters_file, report_file;
   std::string error;  // the first thing that is wrong: argument and rule; "" if nothing

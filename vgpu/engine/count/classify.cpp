@@ -107,11 +107,12 @@ void add(SiteCount& to, const SiteCount& from) {
 
 }  // namespace
 
-Counters::Counters(const Program& program)
+Counters::Counters(const Program& program, bool traced)
     : runs(program.runs.size()),
       guards(program.guard_sites),
       sites(program.sites),
-      divergent(program.code.size()) {}
+      divergent(program.code.size()),
+      samples(traced ? program.sites : 0) {}
 
 void Counters::add(const Counters& other) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -124,6 +125,9 @@ void Counters::add(const Counters& other) {
   }
   for (std::size_t i = 0; i < sites.size(); ++i) count::add(sites[i], other.sites[i]);
   for (std::size_t i = 0; i < divergent.size(); ++i) divergent[i] += other.divergent[i];
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (other.samples[i].block < samples[i].block) samples[i] = other.samples[i];
+  }
 }
 
 std::vector<Instruction> instructions(const Program& program, const Counters& counters) {
@@ -138,7 +142,12 @@ std::vector<Instruction> instructions(const Program& program, const Counters& co
       item.what = class_of(*instruction->opcode, insn);
       locate(program, *instruction, item);
       InstructionCount& count = item.count;
-      if (insn.site != execute::kNone) static_cast<SiteCount&>(count) = counters.sites[insn.site];
+      item.text = instruction->text;
+      item.place = static_cast<u32>(instruction->line);
+      if (insn.site != execute::kNone) {
+        static_cast<SiteCount&>(count) = counters.sites[insn.site];
+        if (!counters.samples.empty()) item.sample = &counters.samples[insn.site];
+      }
       if (program.origin[pc].helper)
         continue;  // an addition of lowering: no instruction, but its accesses are real
       count.executions = counters.runs[r].executions;

@@ -23,13 +23,14 @@ struct GuardCount {    // of a guarded instruction
 };
 
 struct Counters {
-  explicit Counters(const execute::Program& program);
+  explicit Counters(const execute::Program& program, bool traced = false);
   void add(const Counters& other);
 
   std::vector<RunCount> runs;
   std::vector<GuardCount> guards;
   std::vector<SiteCount> sites;
-  std::vector<u64> divergent;  // by instruction
+  std::vector<u64> divergent;         // by instruction
+  std::vector<AccessSample> samples;  // by site; empty unless traced
 };
 
 // The program's instructions with their classes, counts and source lines. Texts live as long as the program.

@@ -74,6 +74,9 @@ struct Instruction {
   InstructionCount count;
   std::string_view file;  // "" where unknown
   std::uint32_t line = 0;
+  std::string_view text;                 // of the instruction; read only where a trace is asked for
+  std::uint32_t place = 0;               // line of the PTX; offset of the machine code
+  const AccessSample* sample = nullptr;  // of a memory instruction, where a trace is asked for
 };
 
 enum class Engine : std::uint8_t { kPtx, kSass };
@@ -84,7 +87,9 @@ struct Doubts {
   bool single_precision = false, double_precision = false;
 };
 
-// Fills exact, estimates, lane_instructions and, where config asks for them, lines.
+const char* to_string(Operation operation);  // "load", "ffma", ...
+
+// Fills exact, estimates, lane_instructions and, where config asks for them, lines and instructions.
 void report(Engine engine, std::span<const Instruction> instructions, Doubts doubts,
             const LaunchConfig& config, LaunchReport& into);
 

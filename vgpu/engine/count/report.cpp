@@ -49,7 +49,36 @@ void write(const Values& values, Engine engine, Doubts doubts, bool zeros, Metri
   }
 }
 
+InstructionReport trace_of(const Instruction& instruction) {
+  InstructionReport report;
+  report.text = instruction.text;
+  report.place = instruction.place;
+  report.file = instruction.file;
+  report.line = instruction.line;
+  report.operation = to_string(instruction.what.operation);
+  const InstructionCount& count = instruction.count;
+  report.executions = count.executions;
+  report.lanes = count.lanes;
+  report.global_requests = count.global_requests;
+  report.global_sectors = count.global_sectors;
+  report.shared_requests = count.shared_requests;
+  report.shared_wavefronts = count.shared_wavefronts;
+  if (instruction.sample != nullptr) report.sample = *instruction.sample;
+  return report;
+}
+
 }  // namespace
+
+const char* to_string(Operation operation) {
+  static constexpr std::array<const char*, kOperations> kNames = {
+      "other",        "fadd",      "fmul",         "ffma",           "float",         "half",
+      "dadd",         "dmul",      "dfma",         "double",         "integer",       "bit",
+      "conversion",   "exchange",  "tensor float", "tensor integer", "tensor double", "warpgroup tensor",
+      "load",         "store",     "atomic",       "reduction",      "async copy",    "matrix load",
+      "matrix store", "bulk load", "bulk store",   "branch",         "control",       "barrier",
+      "mbarrier"};
+  return kNames[static_cast<std::size_t>(operation)];
+}
 
 void report(Engine engine, std::span<const Instruction> instructions, Doubts doubts,
             const LaunchConfig& config, LaunchReport& into) {
@@ -60,6 +89,9 @@ void report(Engine engine, std::span<const Instruction> instructions, Doubts dou
   for (const Instruction& instruction : instructions) {
     add(total, instruction);
     into.lane_instructions += instruction.count.lanes;
+    const bool ran = instruction.count.executions != 0 || instruction.count.global_requests != 0 ||
+                     instruction.count.shared_requests != 0;
+    if (config.trace && ran) into.instructions.push_back(trace_of(instruction));
     if (!config.count_lines || instruction.file.empty() || instruction.count.executions == 0) continue;
     add(lines.try_emplace({instruction.file, instruction.line}, n).first->second, instruction);
   }

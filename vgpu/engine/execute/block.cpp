@@ -47,6 +47,7 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(
     warp.run_counts = counters.runs.data();
     warp.guard_counts = counters.guards.data();
     warp.site_counts = counters.sites.data();
+    warp.samples = counters.samples.empty() ? nullptr : counters.samples.data();
     warp.memos = memos;
     warp.shared = shared - program.shared_begin;
     warp.shared_begin = program.shared_begin;

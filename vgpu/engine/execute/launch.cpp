@@ -163,7 +163,7 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
   const unsigned host =
       std::max(1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
   const unsigned workers = program.ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks));
-  std::vector<count::Counters> counters(workers, count::Counters(program));
+  std::vector<count::Counters> counters(workers, count::Counters(program, config.trace));
   std::vector<Outcome> outcomes(workers);
   if (program.ordered) {
     const FloatEnvironment environment;

@@ -85,6 +85,7 @@ struct Warp {
   count::RunCount* run_counts = nullptr;
   count::GuardCount* guard_counts = nullptr;
   count::SiteCount* site_counts = nullptr;
+  AccessSample* samples = nullptr;  // by site; null unless the launch is traced
   SiteMemo* memos = nullptr;
 
   std::byte* shared =
@@ -155,6 +156,10 @@ struct Launch {
   const Isa& isa;
   u32 shared_end = 0;  // first shared address behind static and dynamic shared memory
 };
+
+// Keep the first access of a site in a traced launch.
+void sample_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes);
+void sample_shared(Warp& warp, const Insn& insn, u32 mask, const u32* offsets, u32 bytes);
 
 // Whether a strong load of this address is one of the last ones again: then the warp waits.
 inline void note_poll(Warp& warp, const Insn& insn, u64 address) {

@@ -216,4 +216,28 @@ void warp_barrier(Warp& warp, const Insn& insn, const u32* members) {
   select_group(warp);
 }
 
+namespace {
+
+void sample(const Warp& warp, const Insn& insn, u32 mask, const auto* addresses, u32 bytes, bool shared) {
+  AccessSample& into = warp.samples[insn.site];
+  if (into.mask != 0) return;  // a worker's blocks come in rising order
+  into.block = warp.block->linear;
+  into.warp = warp.id;
+  into.mask = mask;
+  into.bytes = bytes;
+  into.shared = shared;
+  for (u32 lane = 0; lane < kLanes; ++lane)
+    into.addresses[lane] = (mask >> lane & 1) != 0 ? addresses[lane] : 0;
+}
+
+}  // namespace
+
+void sample_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes) {
+  sample(warp, insn, mask, addresses, bytes, false);
+}
+
+void sample_shared(Warp& warp, const Insn& insn, u32 mask, const u32* offsets, u32 bytes) {
+  sample(warp, insn, mask, offsets, bytes, true);
+}
+
 }  // namespace vgpu::execute

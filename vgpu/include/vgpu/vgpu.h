@@ -20,6 +20,17 @@ void vgpuResetCounters(void);
    {"device": NAME, "launches": [{"kernel", "grid", "block", "engine", "metrics", "estimates"}, ...]}. */
 const char* vgpuCountersJson(void);
 
+/* Turns the trace on (1) or off (0) for the launches that follow; returns the former setting. A traced launch keeps
+   every instruction that it executed, with its counts and, of memory instructions, the lanes' addresses once. */
+int vgpuSetTrace(int on);
+
+/* The traced launches since the last vgpuResetCounters (or the start):
+   {"launches": [{"kernel", "engine", "instructions": [{"text", "place", "file", "line", "operation", "executions",
+   "lanes"; of memory instructions also "global_requests", "global_sectors", "shared_requests", "shared_wavefronts",
+   "sample": {"block", "warp", "mask", "bytes", "shared", "addresses": 32 numbers}}, ...]}, ...]}.
+   "place" is a line of the PTX or the offset of the machine code, as "engine" says. */
+const char* vgpuTraceJson(void);
+
 /* Turns the shared-memory race check on (1) or off (0) for the launches that follow; returns the former setting. */
 int vgpuSetRaceCheck(int on);
 

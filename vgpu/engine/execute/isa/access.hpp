@@ -91,6 +91,7 @@ template <class Address>
                                                 u32 bytes, Pattern pattern) {
   count::SiteCount& count = warp.site_counts[insn.site];
   ++count.global_requests;
+  if (__builtin_expect(warp.samples != nullptr, 0)) sample_global(warp, insn, mask, addresses, bytes);
   count.global_bytes += u64{bytes} * static_cast<u32>(__builtin_popcount(mask));
   const u64 base = addresses[__builtin_ctz(mask)];
   if (pattern == Pattern::kContiguous) {
@@ -107,6 +108,7 @@ template <bool kStore>
                                                 u32 bytes, Pattern pattern) {
   count::SiteCount& count = warp.site_counts[insn.site];
   ++count.shared_requests;
+  if (__builtin_expect(warp.samples != nullptr, 0)) sample_shared(warp, insn, mask, offsets, bytes);
   count.shared_bytes += u64{bytes} * static_cast<u32>(__builtin_popcount(mask));
   if (bytes == 4 && pattern != Pattern::kScattered) {
     ++count.shared_wavefronts;
