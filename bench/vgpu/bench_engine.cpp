@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many instructions of single threads ("lane instructions") the engine executes in a second, on one host thread
-// and on all, with all counters, and with the race check.
+// and on all, with all counters; and with each check, and all.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -23,6 +23,7 @@ struct Device {
   float* matrices[3] = {};
 
   Device() {
+    memory.track();
     std::ifstream file(VGPU_BENCH_PTX);
     std::ostringstream text;
     text << file.rdbuf();
@@ -30,11 +31,12 @@ struct Device {
     for (float*& m : matrices) {
       m = static_cast<float*>(memory.allocate(kN * kN * sizeof(float)));
       for (int i = 0; i < kN * kN; ++i) m[i] = static_cast<float>(i % 7);
+      if (m != matrices[2]) memory.mark_written(m, kN * kN * sizeof(float));  // the kernels write the third
     }
   }
 };
 
-void run(benchmark::State& state, const char* name, unsigned host_threads, bool check_race) {
+void run(benchmark::State& state, const char* name, unsigned host_threads, bool race, bool init) {
   static Device device;
   const vgpu::Kernel* const kernel = device.module->find_kernel(name);
   if (kernel == nullptr) throw std::invalid_argument(name);
@@ -45,7 +47,8 @@ void run(benchmark::State& state, const char* name, unsigned host_threads, bool 
   config.grid = {kN / 32, kN / 32, 1};
   config.block = {32, 32, 1};
   config.host_threads = host_threads;
-  config.check_race = check_race;
+  config.check_race = race;
+  config.check_init = init;
   double instructions = 0;
   for (auto _ : state) {
     instructions +=
@@ -54,14 +57,20 @@ void run(benchmark::State& state, const char* name, unsigned host_threads, bool 
   state.counters["lane_instructions/s"] = benchmark::Counter(instructions, benchmark::Counter::kIsRate);
 }
 
-#define ENGINE(kernel)                                                                             \
-  BENCHMARK_CAPTURE(run, kernel, #kernel, 1, false)->UseRealTime()->Unit(benchmark::kMillisecond); \
-  BENCHMARK_CAPTURE(run, kernel##_all_cores, #kernel, 0, false)->UseRealTime()->Unit(benchmark::kMillisecond)
+#define MODE(kernel, mode, threads, race, init)                      \
+  BENCHMARK_CAPTURE(run, kernel##mode, #kernel, threads, race, init) \
+      ->UseRealTime()                                                \
+      ->Unit(benchmark::kMillisecond)
+#define ENGINE(kernel)                       \
+  MODE(kernel, , 1, false, false);           \
+  MODE(kernel, _all_cores, 0, false, false); \
+  MODE(kernel, _check_race, 1, true, false); \
+  MODE(kernel, _check_init, 1, false, true); \
+  MODE(kernel, _all_checks, 1, true, true)
 ENGINE(naive);
 ENGINE(coalesced);
 ENGINE(tiled);
 ENGINE(scale);
 ENGINE(divergent);
-BENCHMARK_CAPTURE(run, tiled_race_check, "tiled", 1, true)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -33,8 +33,9 @@ extern "C" __global__ void tiled(int n, const float* a, const float* b, float* c
 }
 
 extern "C" __global__ void scale(int n, const float* a, const float* b, float* c) {
-  for (int i = static_cast<int>(blockIdx.x * 1024 + threadIdx.y * 32 + threadIdx.x); i < n * n;
-       i += static_cast<int>(gridDim.x * gridDim.y * 1024)) {
+  const int first =
+      static_cast<int>((blockIdx.y * gridDim.x + blockIdx.x) * 1024 + threadIdx.y * 32 + threadIdx.x);
+  for (int i = first; i < n * n; i += static_cast<int>(gridDim.x * gridDim.y * 1024)) {
     c[i] = a[i] * 2 + b[i];
   }
 }

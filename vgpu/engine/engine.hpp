@@ -39,7 +39,9 @@ enum class FaultKind {
   kAssert,             // a failed device-side assert()
   kTrap,               // trap, or a call through a bad function pointer
   kStackOverflow,      // calls nested deeper than local memory allows
-  kRace,               // (check "race") two warps touch one shared word, one writes, no barrier between
+  kRace,               // (check "race") two warps touch one shared word, or two blocks one global word, one writes,
+                       // and nothing orders them
+  kUninitialized,      // (check "init") a load of memory that was never written
 };
 const char* to_string(FaultKind kind);  // "out of bounds", ...
 
@@ -101,7 +103,9 @@ struct LaunchConfig {
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   unsigned host_threads = 0;  // 0: as many as the machine has; results never depend on it
-  bool check_race = false;    // FaultKind::kRace
+  bool check_race = false;    // FaultKind::kRace; between blocks only where the memory tracks (Memory::track)
+  bool check_init = false;    // FaultKind::kUninitialized; of global memory only where the memory tracks
+  bool check_sync = true;     // what hardware may forgive: lanes of a warp that meet at different barriers
   bool count_lines = false;   // fill LaunchReport::lines
   bool trace = false;         // fill LaunchReport::instructions
 };

@@ -96,6 +96,7 @@ cudaError_t error_of(FaultKind kind) {
     case FaultKind::kBarrierDivergence:
     case FaultKind::kTrap:
     case FaultKind::kRace:
+    case FaultKind::kUninitialized:
       return cudaErrorLaunchFailure;
   }
   return cudaErrorLaunchFailure;

@@ -113,7 +113,7 @@ void check(Warp& warp, const Insn& insn, const Arrival& arrival) {
     fault(at, FaultKind::kBarrierDivergence,
           fmt::format("a thread arrives at barrier {} again before it is complete", arrival.number), "");
   }
-  if ((insn.flags & kFlagAligned) == 0) return;
+  if ((insn.flags & kFlagAligned) == 0 || !warp.block->launch.config.check_sync) return;
   for (u32 i = 0; i < warp.parked_count; ++i) {
     const Group& group = warp.parked[i];
     if (group.state == GroupState::kBarrier && group.wait == arrival.number && group.pc != warp.pc) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/check/race.hpp"
+#include "engine/check/watch.hpp"
 #include "engine/execute/fault.hpp"
 #include "engine/execute/operations.hpp"
 
@@ -34,6 +35,10 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(
   std::byte* const shared = aligned(shared_.get(), 1024);
   if (launch.config.check_race)
     race = std::make_unique<check::RaceCheck>(program, program.shared_begin, shared_bytes, warp_count);
+  if (launch.config.check_init || launch.marks->touched != nullptr) {
+    watch = std::make_unique<check::Watch>(*launch.marks, program.shared_begin, shared_bytes,
+                                           launch.config.check_init);
+  }
   for (u32 w = 0; w < warp_count; ++w) {
     Warp& warp = warps[w];
     warp.id = w;
@@ -59,6 +64,11 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(
     warp.params = launch.params.data();
     warp.param_bytes = static_cast<u32>(launch.params.size());
     warp.race = race.get();
+    warp.watch = watch.get();
+    if (launch.config.check_init) {
+      warp.local_marks.resize(u64{warp.local_bytes} / 4 * kLanes + kLanes);
+      warp.local_written = warp.local_marks.data();
+    }
     const Dim3& b = launch.config.block;
     for (u32 i = 0; i < kLanes; ++i) {
       const u32 t = w * kLanes + i;
@@ -81,6 +91,7 @@ void Block::start(u64 linear_index) {
   idle_rounds = 0;
   for (Barrier& barrier : barriers) barrier = {};
   if (race != nullptr) race->start_block();
+  if (watch != nullptr) watch->start_block(linear);
   // What a kernel reads before writing it is the same in every block and on every host.
   std::memset(warps[0].shared + warps[0].shared_begin, 0xcd, warps[0].shared_end - warps[0].shared_begin);
   const FunctionCode& kernel = launch.program.functions[0];
@@ -91,6 +102,7 @@ void Block::start(u64 linear_index) {
     start_warp(warp, kernel, rest >= kLanes ? kAllLanes : (1u << rest) - 1);
     for (const auto& [offset, bytes] : kernel.undefined) std::memset(warp.root.window + offset, 0, bytes);
     std::fill(warp.local_storage.begin(), warp.local_storage.end(), std::byte{0xcd});
+    std::fill(warp.local_marks.begin(), warp.local_marks.end(), u8{0});
   }
 }
 

@@ -102,6 +102,10 @@ void ensure_local(Warp& warp, const Insn& insn, u64 bytes) {
   warp.local_storage.resize((grown + 3) / 4 * 4 * kLanes, std::byte{0xcd});
   warp.local = warp.local_storage.data();
   warp.local_bytes = static_cast<u32>(grown);
+  if (warp.local_written != nullptr) {
+    warp.local_marks.resize((grown + 3) / 4 * kLanes);
+    warp.local_written = warp.local_marks.data();
+  }
 }
 
 void call(Warp& warp, const Insn& insn) {

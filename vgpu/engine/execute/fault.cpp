@@ -157,10 +157,13 @@ void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
         bytes > allocation->end - address) {
       fault_access({warp, insn, lane}, AddressSpace::kGlobal, address, bytes);
     }
+    SiteMemo& memo = warp.memos[insn.site];
     if (last == nullptr) {
-      warp.memos[insn.site].begin = allocation->begin;
-      warp.memos[insn.site].end = allocation->end;
+      memo.begin = allocation->begin;
+      memo.end = allocation->end;
+      memo.written = allocation->written;
     }
+    memo.written &= allocation->written;
     last = allocation;
   }
 }

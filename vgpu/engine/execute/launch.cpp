@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/check/watch.hpp"
 #include "engine/execute/fault.hpp"
 #include "engine/execute/kernel.hpp"
 #include "engine/execute/operations.hpp"
@@ -158,6 +159,8 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
       (program.shared_begin + program.shared_static + alignment - 1) / alignment * alignment;
   launch.shared_end = config.dynamic_shared_bytes == 0 ? program.shared_begin + program.shared_static
                                                        : dynamic_begin + config.dynamic_shared_bytes;
+  const check::LaunchMarks marks = check::launch_marks(memory, config);
+  launch.marks = &marks;
 
   const u64 blocks = config.grid.count();
   const unsigned host =

@@ -14,6 +14,8 @@
 
 namespace vgpu::check {
 class RaceCheck;
+class Watch;
+struct LaunchMarks;
 }
 
 namespace vgpu::execute {
@@ -55,6 +57,7 @@ enum class WarpStatus : u8 { kReady, kWaiting, kDone };
 // The memo of one memory instruction, per worker.
 struct SiteMemo {
   u64 begin = ~u64{0}, end = 0;  // of the allocation it hit last
+  bool written = false;          // ... all of which was written before the launch, as was what it hit beside
   GlobalMemo global;
   SharedMemo shared;
 };
@@ -97,6 +100,8 @@ struct Warp {
   u32 param_bytes = 0;
   u64 shared_window = 0;  // windows().shared
   check::RaceCheck* race = nullptr;
+  check::Watch* watch = nullptr;
+  u8* local_written = nullptr;  // marks of local memory, if they are kept
 
   u32 id = 0;  // in the block
   Block* block = nullptr;
@@ -106,6 +111,7 @@ struct Warp {
   std::vector<std::unique_ptr<Frame>> frames;  // all that were ever made
   std::vector<Frame*> free_frames;
   std::vector<std::byte> local_storage;
+  std::vector<u8> local_marks;
 };
 
 struct Launch;
@@ -139,6 +145,7 @@ struct Block {
   Barrier barriers[kBarriers];
   std::string output;
   std::unique_ptr<check::RaceCheck> race;
+  std::unique_ptr<check::Watch> watch;
   u64 idle_rounds = 0;  // without a break, in which all warps that can run only polled memory
 
  private:
@@ -155,6 +162,7 @@ struct Launch {
   std::shared_ptr<const AllocationMap> map;
   const Isa& isa;
   u32 shared_end = 0;  // first shared address behind static and dynamic shared memory
+  const check::LaunchMarks* marks = nullptr;  // of global memory
 };
 
 // Keep the first access of a site in a traced launch.

@@ -155,6 +155,8 @@ const char* to_string(FaultKind kind) {
       return "stack overflow";
     case FaultKind::kRace:
       return "race";
+    case FaultKind::kUninitialized:
+      return "uninitialized read";
   }
   return "fault";
 }

@@ -16,6 +16,8 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/memory/shadow.hpp"
+
 namespace vgpu {
 namespace {
 
@@ -81,6 +83,7 @@ struct Memory::Impl {
   std::uint64_t never_used = 0;                  // from here on no block has ever been
   std::deque<std::uint64_t> quarantine;          // begins, oldest first
   std::size_t quarantine_bytes = 0;
+  std::unique_ptr<Shadow> shadow;                    // null where nothing is tracked
   mutable std::shared_ptr<const AllocationMap> map;  // null where it must be made anew
 
   char* at(std::uint64_t address) const { return arena + (address - reinterpret_cast<std::uint64_t>(arena)); }
@@ -184,7 +187,9 @@ void* Memory::allocate(std::size_t bytes, std::string name) {
   if (begin == 0) return nullptr;
   impl_->map.reset();
   impl_->allocated += bytes;
-  impl_->blocks.emplace(begin, Allocation{begin, begin + bytes, std::move(name), false});
+  const bool written = impl_->shadow == nullptr || !name.empty();
+  if (!written && begin < impl_->never_used) impl_->shadow->forget(begin, bytes);
+  impl_->blocks.emplace(begin, Allocation{begin, begin + bytes, std::move(name), false, written});
   void* pointer = impl_->at(begin);
   if (bytes <= kFillLimit) {
     std::memset(pointer, kFill, bytes);
@@ -223,7 +228,7 @@ bool Memory::adopt(void* pointer, std::size_t bytes, std::string name) {
   if (next != impl_->adopted.end() && next->second.begin < end) return false;
   if (next != impl_->adopted.begin() && std::prev(next)->second.end > begin) return false;
   impl_->map.reset();
-  impl_->adopted.emplace(begin, Allocation{begin, end, std::move(name), false});
+  impl_->adopted.emplace(begin, Allocation{begin, end, std::move(name), false, true});
   return true;
 }
 
@@ -231,6 +236,50 @@ bool Memory::disown(void* pointer) {
   const std::lock_guard lock(impl_->mutex);
   impl_->map.reset();
   return impl_->adopted.erase(reinterpret_cast<std::uint64_t>(pointer)) != 0;
+}
+
+void Memory::track() {
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->shadow != nullptr) return;
+  impl_->shadow = std::make_unique<Shadow>(reinterpret_cast<std::uint64_t>(impl_->arena), impl_->arena_bytes);
+}
+
+Shadow* Memory::shadow() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->shadow.get();
+}
+
+void Memory::mark_written(const void* pointer, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->shadow == nullptr || bytes == 0) return;
+  const auto next = impl_->blocks.upper_bound(address);
+  if (next == impl_->blocks.begin()) return;
+  Allocation& block = std::prev(next)->second;
+  if (block.written || address >= block.end) return;
+  if (address == block.begin && address + bytes >= block.end) {
+    block.written = true;
+    impl_->map.reset();
+  } else {
+    impl_->shadow->mark_written(address, std::min<std::size_t>(bytes, block.end - address));
+  }
+}
+
+void Memory::copy_written(const void* to, const void* from, std::size_t bytes) {
+  const auto source = reinterpret_cast<std::uint64_t>(from), target = reinterpret_cast<std::uint64_t>(to);
+  bool tracked = false;  // whether the source may have bytes that were not written
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (impl_->shadow == nullptr || bytes == 0) return;
+    const Allocation* const block = impl_->current().find(source);
+    tracked = block != nullptr && !block->written;
+    if (tracked) {
+      const Allocation* const other = impl_->current().find(target);
+      if (other == nullptr || other->written) return;
+      impl_->shadow->copy_written(target, source, bytes);
+    }
+  }
+  if (!tracked) mark_written(to, bytes);
 }
 
 bool Memory::contains(const void* pointer, std::size_t bytes) const {

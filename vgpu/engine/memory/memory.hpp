@@ -10,10 +10,13 @@
 
 namespace vgpu {
 
+class Shadow;  // shadow.hpp
+
 struct Allocation {
   std::uint64_t begin = 0, end = 0;  // bytes; end is one past the last byte asked for (no padding counted)
   std::string name;                  // of a module variable; "" for cudaMalloc
   bool freed = false;
+  bool written = false;  // every byte was, as far as is tracked: by the host, or in one piece
 };
 
 // All allocations at one moment, live and freed, in order of address. Immutable: any number of threads may
@@ -61,6 +64,15 @@ class Memory {
       std::uint64_t address) const;  // "4 bytes past the end of the 1024-byte allocation at 0x..."
   std::size_t allocated_bytes() const;
   std::size_t capacity() const;
+
+  // Which bytes were written, for finding reads of others. Blocks that exist when tracking begins count as written;
+  // so do variables and adopted memory, and until then (or without tracking) everything. Kernels mark their stores
+  // in the shadow; host code says what it writes.
+  void track();
+  Shadow* shadow() const;  // null where nothing is tracked
+  void mark_written(const void* pointer, std::size_t bytes);
+  // As a copy does: what was not written is not written in the copy either.
+  void copy_written(const void* to, const void* from, std::size_t bytes);
 
   // For launches: lookups in it take no lock.
   std::shared_ptr<const AllocationMap> map() const;

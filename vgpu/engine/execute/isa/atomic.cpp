@@ -2,8 +2,8 @@
 // atom and red. Lanes of a warp take their turns in order; on global memory every update is atomic against the
 // other workers' too.
 #include "engine/check/race.hpp"
-#include "engine/execute/isa/access.hpp"
 #include "engine/execute/isa/floats.hpp"
+#include "engine/execute/isa/watch.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
 namespace {
@@ -55,11 +55,13 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (const u32 in_global = mask & ~in_shared; in_global != 0) {
     const Pattern pattern = pattern_of(addresses, in_global, sizeof(T));
     check_global(warp, insn, in_global, addresses, sizeof(T), pattern);
+    watch_global(warp, insn, in_global, addresses, sizeof(T), pattern, Touch::kUpdate, true);
     count_global(warp, insn, in_global, addresses, sizeof(T), pattern);
   }
   if (in_shared != 0) {
     const Pattern pattern = pattern_of(offsets, in_shared, sizeof(T));
     check_shared(warp, insn, in_shared, offsets, sizeof(T), pattern);
+    watch_shared(warp, insn, in_shared, offsets, sizeof(T), pattern, Touch::kUpdate);
     count_shared<true>(warp, insn, in_shared, offsets, sizeof(T), pattern);
     if (warp.race != nullptr) {
       warp.race->access(warp, insn, in_shared, offsets, sizeof(T), true, check::Access::kStrong);

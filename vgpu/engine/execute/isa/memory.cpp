@@ -2,7 +2,7 @@
 // ld and st in every state space. Accesses whose elements fill their registers are moved 32 lanes at a time; the
 // others (bytes into wider registers, local memory at differing offsets, mixed generic addresses) lane by lane.
 #include "engine/check/race.hpp"
-#include "engine/execute/isa/access.hpp"
+#include "engine/execute/isa/watch.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
 namespace {
@@ -101,7 +101,11 @@ template <u32 kBytes, u32 kVector, bool kStore, bool kCounted>
   const u32 total = kBytes == 0 ? u32{insn.bytes} * insn.vector : kBytes * kVector;
   const Pattern pattern = pattern_of(addresses, mask, total);
   check_global(warp, insn, mask, addresses, total, pattern);
-  if constexpr (kCounted) count_global(warp, insn, mask, addresses, total, pattern);
+  if constexpr (kCounted) {
+    watch_global(warp, insn, mask, addresses, total, pattern, kStore ? Touch::kStore : Touch::kLoad,
+                 (insn.flags & kFlagStrong) != 0);
+    count_global(warp, insn, mask, addresses, total, pattern);
+  }
   note<kStore>(warp, insn, mask, addresses);
   if constexpr (kBytes == 0) {
     move_any<kStore>(warp, window, insn, mask,
@@ -117,6 +121,7 @@ template <u32 kBytes, u32 kVector, bool kStore>
   const u32 total = kBytes == 0 ? u32{insn.bytes} * insn.vector : kBytes * kVector;
   const Pattern pattern = pattern_of(offsets, mask, total);
   check_shared(warp, insn, mask, offsets, total, pattern);
+  watch_shared(warp, insn, mask, offsets, total, pattern, kStore ? Touch::kStore : Touch::kLoad);
   count_shared<kStore>(warp, insn, mask, offsets, total, pattern);
   note<kStore>(warp, insn, mask, offsets);
   if (__builtin_expect(warp.race != nullptr, 0)) {
@@ -143,6 +148,7 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
       fault_access({warp, insn, i}, AddressSpace::kLocal, offsets[i], total);
     }
   }
+  watch_local(warp, insn, mask, offsets, bytes, insn.vector, kStore ? Touch::kStore : Touch::kLoad);
   const u64 first = offsets[__builtin_ctz(mask)];
   u64 apart = 0;
   for (u32 i = 0; i < kLanes; ++i) apart |= (mask >> i & 1) != 0 ? offsets[i] ^ first : 0;

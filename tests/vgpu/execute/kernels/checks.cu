@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels with one fault each that the checks "init" and "race" between blocks find, each beside a correct twin.
+
+extern "C" __global__ void sum_shared(int* out, int written) {
+  __shared__ int values[64];
+  if (threadIdx.x < written) values[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = values[threadIdx.x];  // reads shared memory
+}
+
+extern "C" __global__ void shared_bytes(int* out, int written) {
+  __shared__ unsigned char values[64];
+  if (threadIdx.x < written) values[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = values[threadIdx.x];
+}
+
+extern "C" __global__ void shared_vectors(float4* out, int written) {
+  __shared__ float4 values[33];
+  float* const words = reinterpret_cast<float*>(values);
+  for (int i = threadIdx.x; i < written; i += blockDim.x) words[i] = 1;
+  __syncthreads();
+  out[threadIdx.x] = values[threadIdx.x + 1];
+}
+
+// The second block finds nothing that the first one wrote.
+extern "C" __global__ void shared_of_block(int* out) {
+  __shared__ int values[32];
+  if (blockIdx.x == 0) values[threadIdx.x] = 1;
+  __syncthreads();
+  out[blockIdx.x * 32 + threadIdx.x] = values[threadIdx.x];
+}
+
+extern "C" __global__ void shared_counter(int* out, int clear) {
+  __shared__ int count;
+  if (clear && threadIdx.x == 0) count = 0;
+  __syncthreads();
+  atomicAdd(&count, 1);
+  __syncthreads();
+  out[threadIdx.x] = count;
+}
+
+extern "C" __global__ void copy_words(int* out, const int* in, int stride) {
+  out[threadIdx.x] = in[threadIdx.x * stride];  // reads global memory
+}
+
+extern "C" __global__ void copy_first(int* out, const int* in) { out[threadIdx.x] = in[0]; }
+
+extern "C" __global__ void copy_bytes(char* out, const char* in) { out[threadIdx.x] = in[threadIdx.x]; }
+
+extern "C" __global__ void count_global(int* counter) { atomicAdd(counter, 1); }
+
+extern "C" __global__ void local_array(int* out, int written, int read) {
+  int values[16];
+  for (int i = 0; i < written; ++i) values[i * 3 % 16] = i;
+  out[threadIdx.x] = values[read * 3 % 16];  // reads local memory
+}
+
+extern "C" __global__ void write_word(int* out, int stride) {
+  if (threadIdx.x == 0) out[blockIdx.x * stride] = static_cast<int>(blockIdx.x);  // writes a word
+}
+
+extern "C" __global__ void write_half(short* out) { out[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+
+// Reads the neighbour's element, which the neighbour's block writes.
+extern "C" __global__ void shift_in_place(int* data, int n, int distance) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int value = i + distance < n ? data[i + distance] : 0;
+  data[i] = value;
+}
+
+extern "C" __global__ void add_atomically(int* sum) { atomicAdd(sum, 1); }
+
+// The last block to arrive adds what the others left, as in the toolkit's threadFenceReduction.
+extern "C" __global__ void last_block_adds(int* parts, int* sum, unsigned* arrived) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    parts[blockIdx.x] = static_cast<int>(blockIdx.x);
+    __threadfence();
+    last = atomicInc(arrived, gridDim.x) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last && threadIdx.x == 0) {
+    int total = 0;
+    for (unsigned i = 0; i < gridDim.x; ++i) total += parts[i];
+    *sum = total;
+  }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks "init" and "race" between blocks: every fault is found, with what is needed to find it in the source,
+// and its correct twin runs in silence.
+#include "engine_fixture.hpp"
+
+namespace {
+
+using vgpu::FaultKind;
+
+class Checks : public EngineTest {
+ protected:
+  void SetUp() override {
+    load("checks");
+    memory.track();
+    config.check_init = true;
+    config.check_race = true;
+  }
+
+  // Never written.
+  template <class T>
+  T* fresh(std::size_t count) {
+    return static_cast<T*>(memory.allocate(count * sizeof(T)));
+  }
+  // Written by the host.
+  template <class T>
+  T* written(std::size_t count) {
+    T* const data = array<T>(count);
+    memory.mark_written(data, count * sizeof(T));
+    return data;
+  }
+  template <class... A>
+  void expect_fault(FaultKind kind, const char* text, const std::string& kernel, vgpu::Dim3 grid,
+                    vgpu::Dim3 block, A... arguments) {
+    const vgpu::Fault fault = fault_of(kernel, grid, block, arguments...);
+    EXPECT_EQ(fault.kind, kind) << fault.what();
+    EXPECT_NE(std::string(fault.what()).find(text), std::string::npos) << fault.what();
+    EXPECT_NE(fault.file, "");
+    EXPECT_GT(fault.line, 0);
+  }
+};
+
+constexpr FaultKind kRead = FaultKind::kUninitialized;
+
+TEST_F(Checks, SharedMemoryThatTheBlockDidNotWrite) {
+  int* const out = fresh<int>(64);
+  launch("sum_shared", {1, 1, 1}, {64, 1, 1}, out, 64);
+  expect_fault(kRead, "shared memory", "sum_shared", {1, 1, 1}, {64, 1, 1}, out, 63);
+  EXPECT_EQ(fault_of("sum_shared", {1, 1, 1}, {64, 1, 1}, out, 40).thread, (vgpu::Dim3{40, 0, 0}));
+  launch("shared_bytes", {1, 1, 1}, {64, 1, 1}, out, 64);
+  EXPECT_EQ(fault_of("shared_bytes", {1, 1, 1}, {64, 1, 1}, out, 61).thread, (vgpu::Dim3{61, 0, 0}));
+}
+
+TEST_F(Checks, VectorsOfSharedMemory) {
+  struct alignas(16) Float4 {
+    float v[4];
+  };
+  Float4* const out = fresh<Float4>(32);
+  launch("shared_vectors", {1, 1, 1}, {32, 1, 1}, out, 132);
+  for (const int words : {131, 130, 129, 128}) {
+    EXPECT_EQ(fault_of("shared_vectors", {1, 1, 1}, {32, 1, 1}, out, words).thread, (vgpu::Dim3{31, 0, 0}));
+  }
+}
+
+TEST_F(Checks, AnotherBlocksSharedMemoryDoesNotCount) {
+  int* const out = fresh<int>(64);
+  launch("shared_of_block", {1, 1, 1}, {32, 1, 1}, out);
+  for (const unsigned threads : {1u, 2u}) {
+    config.host_threads = threads;
+    EXPECT_EQ(fault_of("shared_of_block", {2, 1, 1}, {32, 1, 1}, out).block, (vgpu::Dim3{1, 0, 0}));
+  }
+}
+
+TEST_F(Checks, AtomicsReadWhatTheyUpdate) {
+  int* const out = fresh<int>(32);
+  launch("shared_counter", {1, 1, 1}, {32, 1, 1}, out, 1);
+  expect_fault(kRead, "shared memory", "shared_counter", {1, 1, 1}, {32, 1, 1}, out, 0);
+  expect_fault(kRead, "global memory", "count_global", {1, 1, 1}, {32, 1, 1}, fresh<int>(1));
+  launch("count_global", {1, 1, 1}, {32, 1, 1}, written<int>(1));
+}
+
+TEST_F(Checks, GlobalMemoryThatNobodyWrote) {
+  int* const out = fresh<int>(32);
+  for (const int stride : {0, 1, 3}) {
+    expect_fault(kRead, "-byte allocation", "copy_words", {1, 1, 1}, {32, 1, 1}, out,
+                 static_cast<const int*>(fresh<int>(100)), stride);
+    launch("copy_words", {1, 1, 1}, {32, 1, 1}, out, static_cast<const int*>(written<int>(100)), stride);
+  }
+  expect_fault(kRead, "global memory", "copy_first", {1, 1, 1}, {32, 1, 1}, out,
+               static_cast<const int*>(fresh<int>(1)));
+}
+
+TEST_F(Checks, BytesAreToldApart) {
+  char* const in = fresh<char>(64);
+  memory.mark_written(in, 21);
+  char* const out = fresh<char>(64);
+  launch("copy_bytes", {1, 1, 1}, {21, 1, 1}, out, static_cast<const char*>(in));
+  EXPECT_EQ(fault_of("copy_bytes", {1, 1, 1}, {32, 1, 1}, out, static_cast<const char*>(in)).thread,
+            (vgpu::Dim3{21, 0, 0}));
+  // What a kernel wrote is written: 21 bytes of `out`, or more where the faulty launch got as far.
+  launch("copy_bytes", {1, 1, 1}, {21, 1, 1}, in, static_cast<const char*>(out));
+}
+
+TEST_F(Checks, KernelsWriteForLaterKernels) {
+  int* const first = fresh<int>(32);
+  int* const second = fresh<int>(32);
+  launch("sum_shared", {1, 1, 1}, {31, 1, 1}, first, 31);
+  launch("copy_words", {1, 1, 1}, {31, 1, 1}, second, static_cast<const int*>(first), 1);
+  expect_fault(kRead, "124 bytes into", "copy_words", {1, 1, 1}, {32, 1, 1}, second,
+               static_cast<const int*>(first), 1);
+}
+
+TEST_F(Checks, CopiesCarryTheMarksAlong) {
+  int* const from = fresh<int>(32);
+  int* const to = fresh<int>(32);
+  memory.mark_written(from, 64);
+  memory.copy_written(to, from, 128);
+  int* const out = fresh<int>(32);
+  launch("copy_words", {1, 1, 1}, {16, 1, 1}, out, static_cast<const int*>(to), 1);
+  expect_fault(kRead, "64 bytes into", "copy_words", {1, 1, 1}, {17, 1, 1}, out, static_cast<const int*>(to),
+               1);
+}
+
+TEST_F(Checks, FreedMemoryIsForgotten) {
+  int* const first = written<int>(1024);
+  ASSERT_TRUE(memory.free(first));
+  memory.free(memory.allocate(vgpu::Memory::kQuarantineBytes + 1));  // pushes it out
+  int* const again = fresh<int>(1024);
+  ASSERT_EQ(again, first);
+  expect_fault(kRead, "global memory", "copy_words", {1, 1, 1}, {32, 1, 1}, fresh<int>(32),
+               static_cast<const int*>(again), 1);
+}
+
+TEST_F(Checks, LocalMemory) {
+  int* const out = fresh<int>(32);
+  launch("local_array", {1, 1, 1}, {32, 1, 1}, out, 16, 5);
+}
+
+TEST_F(Checks, LocalMemoryThatTheThreadDidNotWrite) {
+  expect_fault(kRead, "local memory", "local_array", {1, 1, 1}, {32, 1, 1}, fresh<int>(32), 5, 5);
+}
+
+TEST_F(Checks, TwoBlocksWriteOneWord) {
+  for (const unsigned threads : {1u, 2u}) {
+    config.host_threads = threads;
+    launch("write_word", {64, 1, 1}, {32, 1, 1}, fresh<int>(64), 1);
+    expect_fault(FaultKind::kRace, "one word of global memory", "write_word", {64, 1, 1}, {32, 1, 1},
+                 fresh<int>(64), 0);
+    launch("write_word", {1, 1, 1}, {32, 1, 1}, fresh<int>(1), 0);
+  }
+  // Halves of a word are no conflict.
+  launch("write_half", {5, 1, 1}, {3, 1, 1}, fresh<short>(15));
+}
+
+TEST_F(Checks, ABlockReadsWhatAnotherWrites) {
+  int* const data = written<int>(256);
+  for (const unsigned threads : {1u, 2u}) {
+    config.host_threads = threads;
+    launch("shift_in_place", {8, 1, 1}, {32, 1, 1}, data, 256, 0);
+    // The neighbour on the right writes after the read, the one on the left before it.
+    expect_fault(FaultKind::kRace, "blocks have no order", "shift_in_place", {8, 1, 1}, {32, 1, 1}, data, 256,
+                 1);
+    expect_fault(FaultKind::kRace, "blocks have no order", "shift_in_place", {7, 1, 1}, {32, 1, 1}, data + 32,
+                 224, -32);
+  }
+  config.check_race = false;
+  launch("shift_in_place", {8, 1, 1}, {32, 1, 1}, data, 256, 1);
+}
+
+TEST_F(Checks, AtomicsOrderBlocks) {
+  launch("add_atomically", {64, 1, 1}, {32, 1, 1}, written<int>(1));
+  int* const sum = written<int>(1);
+  launch("last_block_adds", {64, 1, 1}, {32, 1, 1}, fresh<int>(64), sum, written<unsigned>(1));
+  EXPECT_EQ(*sum, 64 * 63 / 2);
+}
+
+TEST_F(Checks, LaunchesAreOrdered) {
+  int* const data = written<int>(64);
+  for (int i = 0; i < 3; ++i) launch("write_word", {64, 1, 1}, {32, 1, 1}, data, 1);
+  launch("write_word", {32, 1, 1}, {32, 1, 1}, data, 2);
+}
+
+TEST_F(Checks, OffMeansOff) {
+  config.check_init = config.check_race = false;
+  launch("sum_shared", {1, 1, 1}, {64, 1, 1}, fresh<int>(64), 0);
+  launch("write_word", {64, 1, 1}, {32, 1, 1}, fresh<int>(64), 0);
+}
+
+}  // namespace

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/check/watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/execute/fault.hpp"
+
+namespace vgpu::check {
+namespace {
+
+Dim3 block_index(const LaunchConfig& config, u64 linear) {
+  const Dim3& grid = config.grid;
+  return {static_cast<u32>(linear % grid.x), static_cast<u32>(linear / grid.x % grid.y),
+          static_cast<u32>(linear / grid.x / grid.y)};
+}
+
+[[noreturn]] void report_conflict(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 address,
+                                  u32 other, bool other_writes, bool writes) {
+  const Watch& watch = *warp.watch;
+  std::string who = "several blocks";
+  if (other != watch.global.first) {
+    const Dim3 index = block_index(warp.block->launch.config, other - watch.global.first - 1);
+    who = fmt::format("block ({}, {}, {})", index.x, index.y, index.z);
+  }
+  const bool several = other == watch.global.first;
+  const char* const did = other_writes ? (several ? "write" : "writes") : (several ? "read" : "reads");
+  execute::fault({warp, insn, lane}, FaultKind::kRace,
+                 fmt::format("{} {} and this block {} one word of global memory, and blocks have no order",
+                             who, did, writes ? "writes" : "reads"),
+                 fmt::format("address 0x{:x}: {}", address, warp.block->launch.memory.describe(address)));
+}
+
+}  // namespace
+
+LaunchMarks launch_marks(Memory& memory, const LaunchConfig& config) {
+  LaunchMarks marks;
+  Shadow* const shadow = memory.shadow();
+  if (shadow == nullptr) return marks;
+  marks.begin = shadow->begin();
+  marks.bytes = shadow->bytes();
+  if (config.check_init) marks.written = shadow->written();
+  if (config.check_race && config.grid.count() > 1) {
+    marks.first = shadow->new_marks(config.grid.count() + 1);
+    if (marks.first != 0) marks.touched = shadow->touched();
+  }
+  return marks;
+}
+
+Watch::Watch(const LaunchMarks& marks, u32 begin, u64 shared_bytes, bool check_init)
+    : global(marks), shared_begin(begin) {
+  if (!check_init || shared_bytes == 0) return;
+  shared_.resize((shared_bytes + 3) / 4);
+  shared_written = shared_.data();
+  shared_words = static_cast<u32>(shared_.size());
+}
+
+void Watch::start_block(u64 linear) {
+  mark = global.first + 1 + static_cast<u32>(linear);
+  synchronised = false;
+  std::fill(shared_.begin(), shared_.end(), 0);
+  shared_unwritten = shared_words;
+}
+
+void touch_word(execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 address, bool is_write) {
+  const Watch& watch = *warp.watch;
+  const LaunchMarks& marks = watch.global;
+  u64* const entry = marks.touched + (address - marks.begin) / 4;
+  u64 old = __atomic_load_n(entry, __ATOMIC_RELAXED);
+  for (;;) {
+    // Marks of earlier launches say nothing.
+    const u32 reader = static_cast<u32>(old >> 32) < marks.first ? 0 : static_cast<u32>(old >> 32);
+    const u32 writer = static_cast<u32>(old) < marks.first ? 0 : static_cast<u32>(old);
+    if (!watch.synchronised) {
+      if (writer != 0 && writer != watch.mark) {
+        report_conflict(warp, insn, lane, address, writer, true, is_write);
+      }
+      if (is_write && reader != 0 && reader != watch.mark) {
+        report_conflict(warp, insn, lane, address, reader, false, true);
+      }
+    }
+    u64 next;
+    if (is_write) {
+      next = u64{reader} << 32 | watch.mark;
+    } else {
+      next = u64{reader == 0 || reader == watch.mark ? watch.mark : marks.first} << 32 | writer;
+    }
+    if (__atomic_compare_exchange_n(entry, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
+  }
+}
+
+void report_global(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 address, u32 bytes) {
+  const execute::Launch& launch = warp.block->launch;
+  const Allocation* const allocation = launch.map->find(address);
+  if (allocation != nullptr && allocation->written) return;
+  const Shadow& shadow = *launch.memory.shadow();
+  u64 first = address;
+  while (first != address + bytes && shadow.is_written(first, 1)) ++first;
+  if (first == address + bytes) return;  // written since by another block
+  execute::fault({warp, insn, lane}, FaultKind::kUninitialized,
+                 fmt::format("read of {} bytes of global memory that was never written", bytes),
+                 fmt::format("address 0x{:x}: {}", first, launch.memory.describe(first)));
+}
+
+void report_shared(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset, u32 bytes) {
+  execute::fault({warp, insn, lane}, FaultKind::kUninitialized,
+                 fmt::format("read of {} bytes of shared memory that the block never wrote", bytes),
+                 fmt::format("shared address 0x{:x}: {} byte(s) into the block's {} bytes", offset,
+                             offset - warp.shared_begin, warp.shared_end - warp.shared_begin));
+}
+
+void report_local(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 offset, u32 bytes) {
+  execute::fault({warp, insn, lane}, FaultKind::kUninitialized,
+                 fmt::format("read of {} bytes of local memory that the thread never wrote", bytes),
+                 fmt::format("local address 0x{:x} of the thread's {} bytes", offset, warp.local_bytes));
+}
+
+}  // namespace vgpu::check

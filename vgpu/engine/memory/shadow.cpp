@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/memory/shadow.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <system_error>
+
+namespace vgpu {
+namespace {
+
+constexpr std::uint8_t kWhole = 15;
+constexpr std::uint64_t kPage = 4096;
+
+void* reserve(std::size_t bytes) {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) {
+    throw std::system_error(errno, std::generic_category(), "cannot reserve addresses for the memory checks");
+  }
+  return at;
+}
+
+// The bits of the bytes [first, last) of a word.
+std::uint8_t bits(std::uint64_t first, std::uint64_t last) {
+  return static_cast<std::uint8_t>(((1u << (last - first)) - 1) << first);
+}
+
+void clear(std::uint8_t* begin, std::uint8_t* end) {
+  const auto first = (reinterpret_cast<std::uint64_t>(begin) + kPage - 1) / kPage * kPage;
+  const auto last = reinterpret_cast<std::uint64_t>(end) / kPage * kPage;
+  if (last <= first) {
+    std::memset(begin, 0, static_cast<std::size_t>(end - begin));
+    return;
+  }
+  std::memset(begin, 0, first - reinterpret_cast<std::uint64_t>(begin));
+  madvise(begin + (first - reinterpret_cast<std::uint64_t>(begin)), last - first, MADV_DONTNEED);
+  std::memset(end - (reinterpret_cast<std::uint64_t>(end) - last), 0,
+              reinterpret_cast<std::uint64_t>(end) - last);
+}
+
+}  // namespace
+
+Shadow::Shadow(std::uint64_t begin, std::size_t bytes) : begin_(begin), bytes_(bytes / 4 * 4) {
+  written_ = static_cast<std::uint8_t*>(reserve(bytes_ / 4));
+  touched_ = static_cast<std::uint64_t*>(reserve(bytes_ * 2));
+}
+
+Shadow::~Shadow() {
+  munmap(written_, bytes_ / 4);
+  munmap(touched_, bytes_ * 2);
+}
+
+void Shadow::mark_written(std::uint64_t address, std::size_t size) {
+  if (size == 0) return;
+  const std::uint64_t first = address - begin_, last = first + size;
+  const std::uint64_t word = first / 4, end = last / 4;
+  if (word == end) {
+    written_[word] |= bits(first % 4, last % 4);
+    return;
+  }
+  written_[word] |= bits(first % 4, 4);
+  std::memset(written_ + word + 1, kWhole, end - word - 1);
+  if (last % 4 != 0) written_[end] |= bits(0, last % 4);
+}
+
+void Shadow::forget(std::uint64_t address, std::size_t size) {
+  const std::uint64_t first = (address - begin_) / 4, last = (address - begin_ + size + 3) / 4;
+  clear(written_ + first, written_ + last);
+}
+
+bool Shadow::is_written(std::uint64_t address, std::size_t size) const {
+  for (std::uint64_t byte = address - begin_; byte != address - begin_ + size; ++byte) {
+    if ((written_[byte / 4] >> byte % 4 & 1) == 0) return false;
+  }
+  return true;
+}
+
+void Shadow::copy_written(std::uint64_t to, std::uint64_t from, std::size_t size) {
+  if (to % 4 == 0 && from % 4 == 0 && size % 4 == 0) {
+    std::memmove(written_ + (to - begin_) / 4, written_ + (from - begin_) / 4, size / 4);
+    return;
+  }
+  const auto copy_byte = [&](std::size_t i) {
+    const std::uint64_t source = from - begin_ + i, target = to - begin_ + i;
+    const std::uint8_t bit = static_cast<std::uint8_t>(1u << target % 4);
+    std::uint8_t& mark = written_[target / 4];
+    mark = (written_[source / 4] >> source % 4 & 1) != 0 ? static_cast<std::uint8_t>(mark | bit)
+                                                         : static_cast<std::uint8_t>(mark & ~bit);
+  };
+  if (to <= from) {
+    for (std::size_t i = 0; i < size; ++i) copy_byte(i);
+  } else {
+    for (std::size_t i = size; i-- > 0;) copy_byte(i);
+  }
+}
+
+std::uint32_t Shadow::new_marks(std::uint64_t count) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (count >= kMost - 1) return 0;
+  if (next_mark_ + count > kMost) {
+    madvise(touched_, bytes_ * 2, MADV_DONTNEED);
+    next_mark_ = 1;
+  }
+  const std::uint32_t first = next_mark_;
+  next_mark_ += static_cast<std::uint32_t>(count);
+  return first;
+}
+
+}  // namespace vgpu

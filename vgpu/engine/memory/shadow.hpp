@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is remembered of every word (4 bytes) of device memory: which of its bytes were ever written, and which blocks
+// touched it in the running launch. Flat arrays beside the memory itself, so that finding a word's entry is one
+// division; they cost host memory only where they are used.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace vgpu {
+
+class Shadow {
+ public:
+  // Of `bytes` bytes from `begin`, a multiple of 4. Throws std::system_error where the addresses cannot be reserved.
+  Shadow(std::uint64_t begin, std::size_t bytes);
+  ~Shadow();
+  Shadow(const Shadow&) = delete;
+  Shadow& operator=(const Shadow&) = delete;
+
+  std::uint64_t begin() const { return begin_; }
+  std::size_t bytes() const { return bytes_; }
+  bool covers(std::uint64_t address, std::size_t size) const {
+    return address - begin_ < bytes_ && size <= bytes_ - (address - begin_);
+  }
+
+  // By word: a bit for each byte, set once it was written.
+  std::uint8_t* written() const { return written_; }
+  void mark_written(std::uint64_t address, std::size_t size);
+  void forget(std::uint64_t address, std::size_t size);
+  bool is_written(std::uint64_t address, std::size_t size) const;
+  // The marks of one range become another's; the two may overlap.
+  void copy_written(std::uint64_t to, std::uint64_t from, std::size_t size);
+
+  // By word: the mark of the block that wrote it last in the lower half, of its reader in the upper half. Marks of
+  // one launch are greater than all of earlier ones.
+  std::uint64_t* touched() const { return touched_; }
+  // The least mark of a launch that needs `count` of them, counted from 1. 0 if `count` is beyond 32 bits.
+  std::uint32_t new_marks(std::uint64_t count);
+
+ private:
+  std::uint64_t begin_;
+  std::size_t bytes_;
+  std::uint8_t* written_ = nullptr;
+  std::uint64_t* touched_ = nullptr;
+  std::uint32_t next_mark_ = 1;
+};
+
+}  // namespace vgpu
