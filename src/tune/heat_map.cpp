@@ -106,7 +106,7 @@ Result<std::string> heat_map(const Job& job, const Tuning& outcome, std::string_
   const std::string title =
       fmt::format("{}, {}: GFLOP/s at {}{}", job.space->rung, job.device.name, to_string(job.problem),
                   outcome.basis == Basis::kModelled ? ", by the model" : "");
-  std::string picture = svg::open(width, bottom + 34, title, ".none{fill:#8c959f;fill-opacity:.2}", "");
+  std::string picture = svg::open(width, bottom + 48, title, ".none{fill:#8c959f;fill-opacity:.2}", "");
   picture += fmt::format("<text x=\"16\" y=\"22\" font-size=\"15\" font-weight=\"600\">{}</text>\n",
                          svg::escape(title));
   picture +=
@@ -129,11 +129,14 @@ Result<std::string> heat_map(const Job& job, const Tuning& outcome, std::string_
                                    y, kWide - 2, kHigh - 2);
     }
   }
-  picture += fmt::format(
-      "<text x=\"16\" y=\"{}\" font-size=\"12\">In each cell the best over the other parameters; {}. Grey: "
-      "none "
-      "passed, or none was tried.</text>\n",
-      bottom + 24, svg::escape(outcome.strategy));
+  int y = bottom + 22;
+  for (const std::string& line :
+       {std::string("In each cell the best over the other parameters; grey: none passed, "
+                    "or none was tried."),
+        outcome.strategy}) {
+    picture += fmt::format("<text x=\"16\" y=\"{}\" font-size=\"12\">{}</text>\n", y, svg::escape(line));
+    y += 18;
+  }
   return picture + "</svg>\n";
 }
 

@@ -66,18 +66,17 @@ class Tuner {
     const std::vector<Point> order = order_of_points();
     const bool exhaustive = !options_.only.empty() || options_.strategy == Strategy::kExhaustive ||
                             (options_.strategy == Strategy::kAuto && order.size() <= kSmallSpace);
+    strategy_ = !options_.only.empty() ? "given points"
+                : exhaustive           ? "exhaustive"
+                                       : "successive halving and local search";
+    points_ = order.size();
     if (exhaustive) {
       try_points(order, kFirstRounds * kMoreRounds, search_end_);
     } else {
       halve(order);
       climb();
     }
-    const std::size_t tried = tuning_.candidates.size();
-    tuning_.strategy = fmt::format("{}, {} of {} points tried",
-                                   !options_.only.empty() ? "given points"
-                                   : exhaustive           ? "exhaustive"
-                                                          : "successive halving and local search",
-                                   tried, order.size());
+    describe_strategy();
     tuning_.winner = best(1).empty() ? std::nullopt : std::optional(best(1).front());
     if (!stop_() && tuning_.winner) compete();
     tuning_.interrupted = stop_();
@@ -87,6 +86,11 @@ class Tuner {
   }
 
  private:
+  void describe_strategy() {
+    tuning_.strategy =
+        fmt::format("{}, {} of {} points tried", strategy_, tuning_.candidates.size(), points_);
+  }
+
   std::vector<Point> order_of_points() {
     std::vector<Point> order = shuffled_points(*job_.space, options_.seed);
     tuning_.space_size = order.size();
@@ -318,6 +322,7 @@ class Tuner {
     kept_ = Clock::now();
     tuning_.winner = best(1).empty() ? std::nullopt : std::optional(best(1).front());
     tuning_.seconds = seconds_since(start_);
+    describe_strategy();
     options_.keep(tuning_);
   }
 
@@ -331,6 +336,8 @@ class Tuner {
   Worker worker_;
   SmLimits limits_;
   Tuning tuning_;
+  const char* strategy_ = "";
+  std::size_t points_ = 0;              // that the strategy may try
   std::map<Point, std::size_t> index_;  // of the candidates
 };
 
