@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes corpus.txt: encodings of sm_90 instructions with the text that NVIDIA's disassembler has for them.
+
+usage: make_corpus.py CUBIN... > corpus.txt     (cuobjdump in PATH; nvcc -cubin -arch=sm_90a makes cubins)
+
+One instruction a line: address, the 128 bits as two words, text. Of instructions that differ only in the numbers of
+their registers, in immediates' values or in scheduling hints, a few are kept.
+"""
+import re
+import subprocess
+import sys
+
+KEPT_OF_A_SHAPE = 2
+
+
+def instructions(cubin):
+    listing = subprocess.run(["cuobjdump", "-sass", cubin], capture_output=True, text=True, check=True).stdout
+    first = None
+    for line in listing.splitlines():
+        match = re.match(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;?\s*/\* 0x([0-9a-f]{16}) \*/", line)
+        if match:
+            first = match
+            continue
+        match = re.match(r"\s*/\* 0x([0-9a-f]{16}) \*/", line)
+        if match and first:
+            text = re.sub(r"\(\*.*?\*\)", "", first.group(2)).replace(".reuse", "").rstrip(" ;")
+            yield int(first.group(1), 16), first.group(3), match.group(1), re.sub(r"\s+", " ", text).strip()
+            first = None
+
+
+def shape(low, text):
+    text = re.sub(r"\b(U?R|U?P|B|SB)\d+", r"\1#", text)
+    text = re.sub(r"-?\b0x[0-9a-f]+", "0x#", text)
+    return low[-3:], re.sub(r"(?<=[ ,\[])[+-]?[0-9.]+(e[+-]?\d+)?(?=[,\s]|$)", "#", text)
+
+
+def main():
+    kept = {}
+    for cubin in sys.argv[1:]:
+        for address, low, high, text in instructions(cubin):
+            same = kept.setdefault(shape(low, text), [])
+            if len(same) < KEPT_OF_A_SHAPE:
+                same.append(f"{address:x} {low} {high} {text}")
+    print("# SPDX-License-Identifier: Apache-2.0")
+    print("# Made by make_corpus.py. Address, bits 0 to 63, bits 64 to 127, text.")
+    for key in sorted(kept):
+        for line in kept[key]:
+            print(line)
+
+
+main()

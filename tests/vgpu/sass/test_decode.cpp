@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decoder against NVIDIA's disassembler: every line of corpus.txt must decode to the same text, or be of the
+// instructions that are refused by name. Bits without a known meaning must be refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "engine/sass/decode.hpp"
+
+namespace {
+
+using vgpu::sass::Instruction;
+using vgpu::sass::UnknownInstruction;
+using vgpu::sass::Word;
+
+struct Line {
+  std::uint32_t address = 0;
+  Word word;
+  std::string text;
+};
+
+std::vector<Line> corpus() {
+  std::vector<Line> lines;
+  std::ifstream file(VGPU_SASS_CORPUS);
+  for (std::string text; std::getline(file, text);) {
+    if (text.starts_with('#')) continue;
+    std::istringstream in(text);
+    Line line;
+    in >> std::hex >> line.address >> line.word.low >> line.word.high >> std::ws;
+    std::getline(in, line.text);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::string base_of(const std::string& text) {
+  const std::size_t begin = text.starts_with('@') ? text.find(' ') + 1 : 0;
+  return text.substr(begin, text.find_first_of(" .", begin) - begin);
+}
+
+// A number as the disassembler and we may write it differently: integers modulo 2^32, decimals with other digits.
+std::string canonical_number(const std::string& token) {
+  const bool negative = token.starts_with('-');
+  const std::string digits = token.substr(negative ? 1 : 0);
+  if (digits.starts_with("0x")) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data() + 2, digits.data() + digits.size(), value, 16);
+    if (error != std::errc() || end != digits.data() + digits.size()) return token;
+    return std::to_string(static_cast<std::uint32_t>(negative ? 0 - value : value));
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) return token;
+  std::ostringstream out;
+  out << std::hexfloat << (negative ? -value : value);
+  return out.str();
+}
+
+// The disassembler has names of its own for an IMAD that only moves, adds or shifts.
+std::string canonical(std::string text) {
+  for (const char* alias : {"IMAD.MOV", "IMAD.IADD", "IMAD.SHL"}) {
+    if (const std::size_t at = text.find(alias); at != text.npos)
+      text.replace(at, std::string(alias).size(), "IMAD");
+  }
+  std::string result, token;
+  for (const char c : text + " ") {
+    const bool exponent = c == '+' && token.size() > 1 && token.back() == 'e' && token.front() != '0';
+    if (c == ' ' || c == ',' || c == '[' || c == ']' || (c == '+' && !exponent)) {
+      result += canonical_number(token);
+      token.clear();
+      if (c != ' ') result += c;
+      if (c == ' ' && !result.empty() && result.back() != ' ') result += c;
+    } else {
+      token += c;
+    }
+  }
+  while (result.ends_with(' ')) result.pop_back();
+  for (std::size_t at; (at = result.find(" ,")) != result.npos;) result.erase(at, 1);
+  return result;
+}
+
+TEST(SassDecode, Corpus) {
+  // Of the asynchronous and tensor units, and what calls the host's functions: kernels with these run from PTX.
+  const std::set<std::string> refused = {
+      "HMMA",       "HGMMA",   "LDSM",    "STSM",         "HMNMX2",    "SYNCS",       "ARRIVES",
+      "UBLKCP",     "UTMALDG", "UTMASTG", "UTMACMDFLUSH", "WARPGROUP", "UCGABAR_ARV", "UCGABAR_WAIT",
+      "USETMAXREG", "ATOM",    "CALL",    "LEPC",         "UIADD3"};
+  std::size_t decoded = 0;
+  for (const Line& line : corpus()) {
+    try {
+      const Instruction instruction = vgpu::sass::decode(line.word, line.address);
+      EXPECT_EQ(canonical(instruction.text), canonical(line.text)) << line.text;
+      EXPECT_EQ(instruction.address, line.address);
+      ++decoded;
+    } catch (const UnknownInstruction& unknown) {
+      const bool expected = refused.contains(base_of(line.text)) ||
+                            line.text.starts_with("BAR.SYNC.DEFER_BLOCKING R") ||
+                            line.text.starts_with("F2FP.F16.E4M3") ||
+                            line.text.starts_with("F2FP.SATFINITE") || line.text.ends_with("SR_SMEMSZ");
+      EXPECT_TRUE(expected) << line.text << "\n" << unknown.what();
+    }
+  }
+  EXPECT_GT(decoded, 1000u);
+}
+
+TEST(SassDecode, RefusalsNameTheInstruction) {
+  const Word hmma{0x000000060c0c723c, 0x000fe200000810ff};
+  try {
+    vgpu::sass::decode(hmma, 0x160);
+    FAIL();
+  } catch (const UnknownInstruction& unknown) {
+    const std::string what = unknown.what();
+    for (const char* part : {"0x160", "HMMA", "0x23c", "0x000000060c0c723c", "0x000fe200000810ff"}) {
+      EXPECT_NE(what.find(part), what.npos) << what;
+    }
+  }
+}
+
+// A modifier that the decoder does not look at cannot go unnoticed: FFMA with any of its unused bits set.
+TEST(SassDecode, BitsWithoutMeaningAreRefused) {
+  const Word ffma{0x0000001013107223, 0x008fc80000000012};
+  EXPECT_EQ(vgpu::sass::decode(ffma, 0).text, "FFMA R16, R19, R16, R18");
+  for (const unsigned bit : {40u, 55u, 61u, 76u, 81u, 90u, 104u}) {
+    Word changed = ffma;
+    (bit < 64 ? changed.low : changed.high) |= std::uint64_t{1} << bit % 64;
+    EXPECT_THROW(vgpu::sass::decode(changed, 0), UnknownInstruction) << bit;
+  }
+}
+
+// Any bits: an instruction or a refusal, nothing else.
+TEST(SassDecode, AnyBits) {
+  std::uint64_t state = 1;
+  const auto next = [&] {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+  };
+  const std::vector<Line> lines = corpus();
+  for (int i = 0; i < 200000; ++i) {
+    Word word = lines[next() % lines.size()].word;
+    for (std::uint64_t flips = next() % 4; flips-- > 0;) {
+      const unsigned bit = static_cast<unsigned>(next() % 128);
+      (bit < 64 ? word.low : word.high) ^= std::uint64_t{1} << bit % 64;
+    }
+    if (i % 8 == 0) word = {next(), next()};
+    try {
+      EXPECT_FALSE(vgpu::sass::decode(word, 0).text.empty());
+    } catch (const UnknownInstruction&) {
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// A decoded instruction of sm_90 machine code: what it is, its operands in the order in which disassemblers print
+// them (destinations first), its modifiers, and its text.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace vgpu::sass {
+
+// An instruction's 128 bits. Bit n is bit n of `low`, from 64 on of `high`.
+struct Word {
+  std::uint64_t low = 0, high = 0;
+};
+
+// Uniform-datapath twins (UIADD3...) have the operation of the vector form; their operands are uniform registers.
+enum class Op : std::uint8_t {
+  kFadd,
+  kFmul,
+  kFfma,
+  kFmnmx,
+  kFsel,
+  kFset,
+  kFsetp,
+  kFchk,
+  kMufu,
+  kFswzadd,
+  kDadd,
+  kDmul,
+  kDfma,
+  kDsetp,
+  kHadd2,
+  kHmul2,
+  kHfma2,
+  kHsetp2,
+  kHset2,
+  kHmnmx2,
+  kIadd3,
+  kImad,
+  kImadWide,
+  kImadHi,
+  kLea,
+  kLop3,
+  kPlop3,
+  kShf,
+  kIsetp,
+  kVimnmx,
+  kViaddmnmx,
+  kViadd,
+  kIabs,
+  kPopc,
+  kFlo,
+  kBrev,
+  kPrmt,
+  kSel,
+  kBmsk,
+  kSgxt,
+  kIdp,
+  kMov,
+  kS2r,
+  kCs2r,
+  kP2r,
+  kR2p,
+  kR2ur,
+  kR2b,
+  kB2r,
+  kI2f,
+  kF2i,
+  kF2f,
+  kFrnd,
+  kI2fp,
+  kF2fp,
+  kI2i,
+  kLdc,
+  kLdg,
+  kStg,
+  kLds,
+  kSts,
+  kLdl,
+  kStl,
+  kLd,
+  kSt,
+  kLdgsts,
+  kLdgdepbar,
+  kDepbar,
+  kLdsm,
+  kAtom,
+  kAtoms,
+  kRed,
+  kQspc,
+  kMatch,
+  kRedux,
+  kShfl,
+  kVote,
+  kElect,
+  kBar,
+  kMembar,
+  kFence,
+  kErrbar,
+  kCctl,
+  kSyncsInit,
+  kSyncsArrive,
+  kSyncsTest,
+  kSyncsCopies,
+  kSetmaxreg,
+  kBra,
+  kBrx,
+  kCall,
+  kRet,
+  kExit,
+  kBssy,
+  kBsync,
+  kBreak,
+  kBmov,
+  kWarpsync,
+  kEndcollective,
+  kYield,
+  kNop,
+  kNanosleep,
+  kTrap,
+  kHmma,
+};
+
+enum class Kind : std::uint8_t {
+  kNone,
+  kRegister,          // R0..R254; 255 is RZ
+  kUniform,           // UR0..UR62; 63 is URZ
+  kPredicate,         // P0..P6; 7 is PT
+  kUniformPredicate,  // UP0..UP6; 7 is UPT
+  kImmediate,         // value: the 32 bits as they stand in the instruction
+  kConstant,  // c[bank][value]; with `index` other than kZero: c[bank][R + value] or c[bank][UR + value]
+  kAddress,   // [R + UR + value]
+  kBarrier,   // convergence barrier B0..B15
+};
+
+inline constexpr std::uint8_t kZeroRegister = 255, kZeroUniform = 63, kTrue = 7;
+
+enum class Half : std::uint8_t { kPair, kLow, kHigh, kSingle };  // R0, R0.H0_H0, R0.H1_H1, R0.F32
+
+struct Operand {
+  Kind kind = Kind::kNone;
+  std::uint8_t index = 0;
+  bool negated = false;  // -R, !P, and ~R where the instruction works on bits
+  bool absolute = false;
+  Half half = Half::kPair;
+  std::uint8_t bank = 0;                // constants
+  std::uint8_t uniform = kZeroUniform;  // addresses and constants: the uniform register that is added
+  bool shows_zero = false;              // RZ or URZ is printed
+  bool wide = false;                    // addresses: the register is a pair
+  std::uint32_t value = 0;              // immediates; offsets (addresses: signed)
+};
+
+enum class Compare : std::uint8_t {  // bit 3: true as well if a number is none
+  kFalse,
+  kLess,
+  kEqual,
+  kLessEqual,
+  kGreater,
+  kNotEqual,
+  kGreaterEqual,
+  kNumber,
+  kNan,
+  kLessOrNan,
+  kEqualOrNan,
+  kLessEqualOrNan,
+  kGreaterOrNan,
+  kNotEqualOrNan,
+  kGreaterEqualOrNan,
+  kAlways,
+};
+enum class Combine : std::uint8_t { kAnd, kOr, kXor };
+
+struct Instruction {
+  static constexpr std::size_t kMostOperands = 8;
+
+  std::uint32_t address = 0;  // bytes from the beginning of the kernel's code
+  std::uint16_t opcode = 0;   // bits 0 to 11
+  Op op = Op::kNop;
+  bool uniform = false;  // of the uniform datapath
+  Operand guard;         // a predicate, PT where there is none
+  std::array<Operand, kMostOperands> operands;
+  std::uint8_t count = 0;  // of operands
+
+  // Modifiers, where the operation has them.
+  std::uint8_t rounding = 0;  // nearest, down, up, zero
+  bool flush = false;         // .FTZ
+  bool saturate = false;      // .SAT
+  bool extended = false;      // .X, .EX
+  bool is_signed = false;
+  bool high = false;   // .HI
+  bool right = false;  // shifts
+  bool wrap = false;   // .W; shift counts modulo the width
+  Compare compare = Compare::kFalse;
+  Combine combine = Combine::kAnd;
+  std::uint8_t mode = 0;  // the operation's own: MUFU's function, BAR's kind, ATOM's operation...
+  std::uint8_t type = 0, source_type = 0;  // formats, the operation's own
+  std::uint8_t bytes = 0;                  // memory: of a lane's access
+  std::uint8_t table = 0, table2 = 0;      // LOP3 and PLOP3
+  std::uint8_t shift = 0;
+  bool strong = false;       // memory: ordered against other threads' accesses
+  std::uint32_t target = 0;  // branches: address
+
+  std::string text;  // "@!P0 IADD3 R4, R4, 0x1, RZ"
+
+  const Operand& operator[](std::size_t i) const { return operands[i]; }
+};
+
+}  // namespace vgpu::sass
