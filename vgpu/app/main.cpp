@@ -76,11 +76,12 @@ std::string library_folder() {
 
 // "" or the argument and the rule it breaks.
 std::string check_options(const Options& options) {
-  const vgpu::Device* device = nullptr;
+  std::vector<vgpu::Device> devices;
   bool race = false;
   unsigned threads = 0;
   if (!options.device.empty()) {
-    if (auto error = vgpu::parse_device(options.device, device); !error.empty()) return "--device: " + error;
+    if (auto error = vgpu::parse_devices(options.device, devices); !error.empty())
+      return "--device: " + error;
   }
   if (auto error = vgpu::parse_checks(options.check, race); !error.empty()) return "--check: " + error;
   if (!options.threads.empty()) {
@@ -136,8 +137,10 @@ int parse_and_run(int argc, char** argv) {
   app.formatter(std::make_shared<Help>());
   app.footer("Exit status: the program's own, or 86 where a check fired.");
   Options options;
-  app.add_option("--device", options.device, "the virtual device: " + vgpu::known_devices())
-      ->type_name("NAME");
+  app.add_option(
+         "--device,--devices", options.device,
+         "the virtual devices, comma-separated, NAME:COUNT for several alike: " + vgpu::known_devices())
+      ->type_name("LIST");
   app.add_option("--check", options.check, "comma-separated: memcheck (always on), race, none")
       ->type_name("LIST");
   app.add_option("--counters", options.counters,

@@ -103,7 +103,7 @@ VGPU_TWIN(cudaMemcpy2DAsync, _ptsz);
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
   return call([&](Runtime& runtime) {
-    if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
+    if (!runtime.has_device(to_device) || !runtime.has_device(from_device)) return cudaErrorInvalidDevice;
     return copy(runtime, "cudaMemcpyPeer", to, bytes, from, bytes, {bytes, 1}, cudaMemcpyDeviceToDevice);
   });
 }
@@ -111,7 +111,7 @@ cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_d
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
                                 cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    if (to_device != 0 || from_device != 0) return cudaErrorInvalidDevice;
+    if (!runtime.has_device(to_device) || !runtime.has_device(from_device)) return cudaErrorInvalidDevice;
     if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
     return copy(runtime, "cudaMemcpyPeerAsync", to, bytes, from, bytes, {bytes, 1}, cudaMemcpyDeviceToDevice);
   });

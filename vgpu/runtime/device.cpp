@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device as programs see it: one, always there, always idle. Questions about it are answered even after a
+// The devices as programs see them: always there, always idle. Questions about them are answered even after a
 // fault.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "runtime/device_properties.hpp"
 #include "runtime/runtime.hpp"
@@ -15,9 +17,13 @@ using namespace vgpu::runtime;
 
 namespace {
 
+// body(runtime, device)
 template <class Body>
-cudaError_t about_device(int device, Body body) {
-  return query([&](Runtime& runtime) { return device == 0 ? body(runtime) : cudaErrorInvalidDevice; });
+cudaError_t about_device(int ordinal, Body body) {
+  return query([&](Runtime& runtime) {
+    if (!runtime.has_device(ordinal)) return cudaErrorInvalidDevice;
+    return body(runtime, runtime.settings.devices[static_cast<std::size_t>(ordinal)]);
+  });
 }
 
 // Limits as a fresh process on an H200 finds them; the engine needs none of them.
@@ -28,7 +34,16 @@ std::array<std::size_t, 7>& limits() {
 
 bool valid_limit(cudaLimit limit) { return limit >= 0 && static_cast<std::size_t>(limit) < limits().size(); }
 
-constexpr const char* kPciBusId = "0000:00:06.0";
+constexpr int kFirstPciDevice = 6;  // as device_properties.cpp has it
+
+std::string pci_bus_id(int ordinal) { return fmt::format("0000:00:{:02x}.0", kFirstPciDevice + ordinal); }
+
+// The devices that may reach each other's memory: (device, peer). All can; a program that forgets to say so is not
+// told.
+std::set<std::pair<int, int>>& peers() {
+  static std::set<std::pair<int, int>> enabled;
+  return enabled;
+}
 constexpr int kVersion = CUDART_VERSION;
 
 cudaError_t refuse_driver_function(const char* symbol, void** function,
@@ -44,9 +59,9 @@ cudaError_t refuse_driver_function(const char* symbol, void** function,
 }  // namespace
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  return query([&](Runtime&) {
+  return query([&](Runtime& runtime) {
     if (count == nullptr) return cudaErrorInvalidValue;
-    *count = 1;
+    *count = static_cast<int>(runtime.settings.devices.size());
     return cudaSuccess;
   });
 }
@@ -54,22 +69,27 @@ cudaError_t cudaGetDeviceCount(int* count) {
 cudaError_t cudaGetDevice(int* device) {
   return query([&](Runtime&) {
     if (device == nullptr) return cudaErrorInvalidValue;
-    *device = 0;
+    *device = Runtime::ordinal();
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return about_device(device, [](Runtime&) { return cudaSuccess; });
+  return about_device(device, [&](Runtime&, const vgpu::Device&) {
+    Runtime::ordinal() = device;
+    return cudaSuccess;
+  });
 }
 
-cudaError_t cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }
+cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
+  return about_device(device, [](Runtime&, const vgpu::Device&) { return cudaSuccess; });
+}
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
-  return query([&](Runtime&) {
+  return query([&](Runtime& runtime) {
     if (devices == nullptr || count < 0) return cudaErrorInvalidValue;
-    return std::all_of(devices, devices + count, [](int d) { return d == 0; }) ? cudaSuccess
-                                                                               : cudaErrorInvalidDevice;
+    const bool all = std::all_of(devices, devices + count, [&](int d) { return runtime.has_device(d); });
+    return all ? cudaSuccess : cudaErrorInvalidDevice;
   });
 }
 
@@ -92,16 +112,16 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  return about_device(device, [&](Runtime& runtime) {
+  return about_device(device, [&](Runtime&, const vgpu::Device& asked) {
     if (properties == nullptr) return cudaErrorInvalidValue;
-    *properties = properties_of(runtime.device());
+    *properties = properties_of(asked, device);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  return about_device(device, [&](Runtime& runtime) {
-    const auto known = attribute_of(runtime.device(), attribute);
+  return about_device(device, [&](Runtime&, const vgpu::Device& asked) {
+    const auto known = attribute_of(asked, device, attribute);
     if (value == nullptr || !known) return cudaErrorInvalidValue;
     *value = *known;
     return cudaSuccess;
@@ -109,27 +129,47 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
-  return about_device(device, [&](Runtime&) {
-    if (text == nullptr || length <= static_cast<int>(std::strlen(kPciBusId))) return cudaErrorInvalidValue;
-    std::strcpy(text, kPciBusId);
+  return about_device(device, [&](Runtime&, const vgpu::Device&) {
+    const std::string id = pci_bus_id(device);
+    if (text == nullptr || length <= static_cast<int>(id.size())) return cudaErrorInvalidValue;
+    std::strcpy(text, id.c_str());
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
-  return query([&](Runtime&) {
-    if (device == nullptr || text == nullptr || std::string(text) != kPciBusId) return cudaErrorInvalidValue;
-    *device = 0;
-    return cudaSuccess;
+  return query([&](Runtime& runtime) {
+    if (device == nullptr || text == nullptr) return cudaErrorInvalidValue;
+    for (int i = 0; runtime.has_device(i); ++i) {
+      if (pci_bus_id(i) != text) continue;
+      *device = i;
+      return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
   });
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  return query([&](Runtime&) {
+  return query([&](Runtime& runtime) {
     if (can == nullptr) return cudaErrorInvalidValue;
-    if (device != 0 || peer != 0) return cudaErrorInvalidDevice;
-    *can = 0;
+    if (!runtime.has_device(device) || !runtime.has_device(peer)) return cudaErrorInvalidDevice;
+    *can = device != peer;
     return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return call([&](Runtime& runtime) {
+    if (flags != 0) return cudaErrorInvalidValue;
+    if (!runtime.has_device(peer) || peer == Runtime::ordinal()) return cudaErrorInvalidDevice;
+    return peers().emplace(Runtime::ordinal(), peer).second ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
+  });
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  return call([&](Runtime& runtime) {
+    if (!runtime.has_device(peer)) return cudaErrorInvalidDevice;
+    return peers().erase({Runtime::ordinal(), peer}) != 0 ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
   });
 }
 

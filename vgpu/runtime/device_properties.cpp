@@ -43,7 +43,7 @@ void set_texture_limits(cudaDeviceProp& p) {
 void set_abilities(cudaDeviceProp& p, const Device& device) {
   p.canMapHostMemory = 1;
   p.concurrentKernels = 1;
-  p.ECCEnabled = 1;
+  p.ECCEnabled = device.data_centre;
   p.asyncEngineCount = 3;
   p.unifiedAddressing = 1;
   p.streamPrioritiesSupported = 1;
@@ -72,10 +72,11 @@ void set_abilities(cudaDeviceProp& p, const Device& device) {
 
 }  // namespace
 
-cudaDeviceProp properties_of(const Device& device) {
+cudaDeviceProp properties_of(const Device& device, int ordinal) {
   cudaDeviceProp p{};
   device.name.copy(p.name, sizeof p.name - 1);
   std::memcpy(p.uuid.bytes, "ladder's virtual GPU", sizeof p.uuid.bytes);
+  p.uuid.bytes[sizeof p.uuid.bytes - 1] = static_cast<char>(ordinal);
   p.totalGlobalMem = device.memory_bytes;
   p.sharedMemPerBlock = device.shared_per_block;
   p.sharedMemPerBlockOptin = device.shared_per_block_optin;
@@ -94,7 +95,7 @@ cudaDeviceProp properties_of(const Device& device) {
   p.major = device.major;
   p.minor = device.minor;
   p.multiProcessorCount = device.multiprocessors;
-  p.pciDeviceID = 6;
+  p.pciDeviceID = 6 + ordinal;
   p.memoryBusWidth = device.memory_bus_bits;
   p.l2CacheSize = static_cast<int>(device.l2_bytes);
   p.persistingL2CacheMaxSize = static_cast<int>(device.persisting_l2_bytes);
@@ -106,8 +107,8 @@ cudaDeviceProp properties_of(const Device& device) {
   return p;
 }
 
-std::optional<int> attribute_of(const Device& device, cudaDeviceAttr attribute) {
-  const cudaDeviceProp p = properties_of(device);
+std::optional<int> attribute_of(const Device& device, int ordinal, cudaDeviceAttr attribute) {
+  const cudaDeviceProp p = properties_of(device, ordinal);
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
       return p.maxThreadsPerBlock;
@@ -280,7 +281,7 @@ std::optional<int> attribute_of(const Device& device, cudaDeviceAttr attribute) 
     case cudaDevAttrHostNativeAtomicSupported:
       return p.hostNativeAtomicSupported;
     case cudaDevAttrSingleToDoublePrecisionPerfRatio:
-      return 2;
+      return device.double_ratio;
     case cudaDevAttrPageableMemoryAccess:
       return p.pageableMemoryAccess;
     case cudaDevAttrConcurrentManagedAccess:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A virtual device in CUDA's terms.
+// A virtual device in CUDA's terms. What no document fixes is as an H200 reports it.
 #pragma once
 #include <optional>
 
@@ -8,9 +8,9 @@
 
 namespace vgpu::runtime {
 
-cudaDeviceProp properties_of(const Device& device);
+cudaDeviceProp properties_of(const Device& device, int ordinal);
 
 // Nothing for an attribute that CUDA 13.0 does not know.
-std::optional<int> attribute_of(const Device& device, cudaDeviceAttr attribute);
+std::optional<int> attribute_of(const Device& device, int ordinal, cudaDeviceAttr attribute);
 
 }  // namespace vgpu::runtime

@@ -21,7 +21,7 @@ const char* keep(std::string& place, std::string text) {
 
 const char* vgpuDeviceName() {
   const Runtime& runtime = Runtime::get();
-  return runtime.settings.error.empty() ? runtime.device().id.data() : "";
+  return runtime.settings.error.empty() ? runtime.settings.devices.front().id.data() : "";
 }
 
 void vgpuResetCounters() {

@@ -111,7 +111,8 @@ cudaError_t cudaFuncSetAttribute(const void* handle, cudaFuncAttribute attribute
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute, int value,
                                             int device) {
   return call([&](Runtime& runtime) {
-    return device != 0 ? cudaErrorInvalidDevice : set_attribute(runtime, kernel, attribute, value);
+    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    return set_attribute(runtime, kernel, attribute, value);
   });
 }
 

@@ -75,9 +75,21 @@ void add_launch_metrics(Runtime& runtime, const Function& function, const Kernel
   constexpr std::uint32_t kFewestRegisters = 16;
   report.exact["launch__shared_mem_per_block_static"] = attributes.static_shared_bytes;
   report.exact["launch__shared_mem_per_block_dynamic"] = request.dynamic_shared;
-  if (const auto registers = function.binary->registers(runtime.device(), function.name)) {
-    report.exact["launch__registers_per_thread"] = std::max(kFewestRegisters, *registers);
+  report.exact["launch__shared_mem_per_block_driver"] = runtime.device().reserved_shared_per_block;
+  const auto resources = function.binary->resources(runtime.device(), function.name);
+  if (!resources) return;
+  report.exact["launch__registers_per_thread"] = std::max(kFewestRegisters, resources->registers);
+  const Occupancy o = occupancy(
+      runtime.device(), {resources->registers, static_cast<int>(extent(request.block).count()),
+                         attributes.static_shared_bytes + request.dynamic_shared, resources->barriers});
+  report.exact["launch__occupancy_limit_blocks"] = static_cast<std::uint64_t>(o.by_blocks);
+  report.exact["launch__occupancy_limit_registers"] = static_cast<std::uint64_t>(o.by_registers);
+  report.exact["launch__occupancy_limit_shared_mem"] = static_cast<std::uint64_t>(o.by_shared);
+  report.exact["launch__occupancy_limit_warps"] = static_cast<std::uint64_t>(o.by_warps);
+  if (o.by_barriers != Occupancy::kNoLimit) {
+    report.exact["launch__occupancy_limit_barriers"] = static_cast<std::uint64_t>(o.by_barriers);
   }
+  report.exact["sm__maximum_warps_avg_per_active_cycle"] = static_cast<std::uint64_t>(o.warps);
 }
 
 cudaError_t error_of(FaultKind kind) {
@@ -119,8 +131,25 @@ Function& known_function(Runtime& runtime, const void* handle) {
   return *function;
 }
 
+namespace {
+
+// A managed variable is one for all devices; here each device's module would have its own.
+void refuse_managed_elsewhere(const Runtime& runtime, const Function& function) {
+  if (Runtime::ordinal() == 0) return;
+  for (const Variable& variable : runtime.modules.managed_variables()) {
+    if (variable.binary != function.binary) continue;
+    throw Failure{
+        cudaErrorNotSupported,
+        fmt::format("{}: managed variables are not implemented on other devices than the first ({})",
+                    function.shown, variable.name)};
+  }
+}
+
+}  // namespace
+
 const Kernel& loaded_kernel(Runtime& runtime, Function& function) {
   try {
+    refuse_managed_elsewhere(runtime, function);
     Module& module = function.binary->module(runtime.device(), runtime.memory, "kernel " + function.shown);
     const Kernel* kernel = module.find_kernel(function.name);
     if (kernel == nullptr) {

@@ -19,12 +19,12 @@ cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   if (origin != Origin::kPinnedHost) {
-    const std::size_t used = runtime.memory.allocated_bytes() - runtime.pointers.host_bytes();
+    const std::size_t used = runtime.pointers.bytes_on(Runtime::ordinal());
     if (bytes > runtime.device().memory_bytes - used) return cudaErrorMemoryAllocation;
   }
   void* block = runtime.memory.allocate(bytes);
   if (block == nullptr) return cudaErrorMemoryAllocation;
-  runtime.pointers.add(block, bytes, origin, flags);
+  runtime.pointers.add(block, bytes, origin, Runtime::ordinal(), flags);
   *pointer = block;
   return cudaSuccess;
 }
@@ -115,7 +115,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
     if (!runtime.memory.adopt(pointer, bytes, "registered host memory")) {
       return cudaErrorHostMemoryAlreadyRegistered;
     }
-    runtime.pointers.add(pointer, bytes, Origin::kRegisteredHost, flags);
+    runtime.pointers.add(pointer, bytes, Origin::kRegisteredHost, Runtime::ordinal(), flags);
     return cudaSuccess;
   });
 }
@@ -170,7 +170,7 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return call([&](Runtime& runtime) {
     if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
     *total = runtime.device().memory_bytes;
-    *free = *total - (runtime.memory.allocated_bytes() - runtime.pointers.host_bytes());
+    *free = *total - runtime.pointers.bytes_on(Runtime::ordinal());
     return cudaSuccess;
   });
 }
@@ -192,7 +192,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     attributes->type = origin == Origin::kDevice    ? cudaMemoryTypeDevice
                        : origin == Origin::kManaged ? cudaMemoryTypeManaged
                                                     : cudaMemoryTypeHost;
-    attributes->device = 0;
+    attributes->device = block == nullptr ? Runtime::ordinal() : block->device;
     attributes->devicePointer = address;
     attributes->hostPointer = origin == Origin::kDevice ? nullptr : address;
     return cudaSuccess;

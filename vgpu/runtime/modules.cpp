@@ -50,11 +50,11 @@ void FatBinary::refuse_without_ptx(const std::string& user) {
 }
 
 Module& FatBinary::module(const Device& device, Memory& memory, const std::string& user) {
-  if (module_ != nullptr) return *module_;
+  if (const auto known = modules_.find(&device); known != modules_.end()) return *known->second;
   const image::Entry* entry = image::choose_ptx(entries(), static_cast<std::uint32_t>(device.target()));
   if (entry == nullptr) refuse_without_ptx(user);
   try {
-    module_ = Module::from_ptx(image::ptx_text(*entry), memory);
+    return *(modules_[&device] = Module::from_ptx(image::ptx_text(*entry), memory));
   } catch (const image::Damaged& error) {
     throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
   } catch (const Unsupported& error) {
@@ -62,34 +62,43 @@ Module& FatBinary::module(const Device& device, Memory& memory, const std::strin
   } catch (const std::invalid_argument& error) {
     throw Failure{cudaErrorInvalidPtx, fmt::format("{}: {}", user, error.what())};
   }
-  return *module_;
 }
 
 std::span<const std::byte> FatBinary::cubin(const Device& device) {
-  if (!cubin_) {
+  auto known = cubins_.find(device.target());
+  if (known == cubins_.end()) {
     const image::Entry* entry = image::choose_cubin(entries(), static_cast<std::uint32_t>(device.target()));
     try {
-      cubin_ = entry == nullptr ? std::string() : image::contents(*entry);
+      known =
+          cubins_.emplace(device.target(), entry == nullptr ? std::string() : image::contents(*entry)).first;
     } catch (const image::Damaged& error) {
       throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
     }
   }
-  return std::as_bytes(std::span(*cubin_));
+  return std::as_bytes(std::span(known->second));
+}
+
+std::optional<image::Resources> FatBinary::resources(const Device& device, const std::string& kernel) {
+  auto known = resources_.find(device.target());
+  if (known == resources_.end()) {
+    const auto code = cubin(device);
+    try {
+      known = resources_
+                  .emplace(device.target(), code.empty() ? std::map<std::string, image::Resources>()
+                                                         : image::read_resources(code))
+                  .first;
+    } catch (const image::Damaged& error) {
+      throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
+    }
+  }
+  const auto found = known->second.find(kernel);
+  if (found == known->second.end()) return std::nullopt;
+  return found->second;
 }
 
 std::optional<std::uint32_t> FatBinary::registers(const Device& device, const std::string& kernel) {
-  if (!registers_) {
-    const auto code = cubin(device);
-    try {
-      registers_.emplace();
-      if (!code.empty()) registers_ = image::read_register_counts(code);
-    } catch (const image::Damaged& error) {
-      throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
-    }
-  }
-  const auto found = registers_->find(kernel);
-  if (found == registers_->end()) return std::nullopt;
-  return found->second;
+  const auto known = resources(device, kernel);
+  return known ? std::optional(known->registers) : std::nullopt;
 }
 
 FatBinary* Modules::add(const void* wrapper) {

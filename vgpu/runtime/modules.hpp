@@ -14,6 +14,7 @@
 
 #include "devices/devices.hpp"
 #include "engine/engine.hpp"
+#include "runtime/image/cubin.hpp"
 #include "runtime/image/fatbin.hpp"
 
 namespace vgpu::runtime {
@@ -29,7 +30,8 @@ class FatBinary {
   // The machine code for this device, decompressed; empty if there is none.
   std::span<const std::byte> cubin(const Device& device);
 
-  // Registers a thread as ptxas assigned them; nothing if there is no machine code for this device.
+  // As ptxas assigned them; nothing if there is no machine code for this device.
+  std::optional<image::Resources> resources(const Device& device, const std::string& kernel);
   std::optional<std::uint32_t> registers(const Device& device, const std::string& kernel);
 
   void unload() { wrapper_ = nullptr; }  // its bytes go away
@@ -41,9 +43,9 @@ class FatBinary {
 
   const void* wrapper_;
   std::optional<std::vector<image::Entry>> entries_;
-  std::unique_ptr<Module> module_;
-  std::optional<std::string> cubin_;
-  std::optional<std::map<std::string, std::uint32_t>> registers_;
+  std::map<const Device*, std::unique_ptr<Module>> modules_;  // each device has variables of its own
+  std::map<int, std::string> cubins_;                         // by target
+  std::map<int, std::map<std::string, image::Resources>> resources_;
 };
 
 // A __global__ function. Its address is the cudaKernel_t.

@@ -14,14 +14,15 @@ struct Block {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
   Origin origin{};
+  int device = 0;      // that it lies on; of host memory, the one that was current
   unsigned flags = 0;  // as cudaHostAlloc, cudaHostRegister or cudaMallocManaged got them
 };
 
 class Pointers {
  public:
-  void add(const void* begin, std::size_t bytes, Origin origin, unsigned flags = 0) {
+  void add(const void* begin, std::size_t bytes, Origin origin, int device, unsigned flags = 0) {
     const auto key = reinterpret_cast<std::uintptr_t>(begin);
-    blocks_[key] = {key, bytes, origin, flags};
+    blocks_[key] = {key, bytes, origin, device, flags};
   }
   void remove(const void* begin) { blocks_.erase(reinterpret_cast<std::uintptr_t>(begin)); }
 
@@ -43,10 +44,13 @@ class Pointers {
     const auto next = blocks_.lower_bound(address);
     return covering(pointer) != nullptr || (next != blocks_.end() && next->first < address + bytes);
   }
-  // Host memory does not count against the device's size.
-  std::size_t host_bytes() const {
+  // Host memory does not count against a device's size.
+  std::size_t bytes_on(int device) const {
     std::size_t total = 0;
-    for (const auto& [key, block] : blocks_) total += block.origin == Origin::kPinnedHost ? block.bytes : 0;
+    for (const auto& [key, block] : blocks_) {
+      const bool counts = block.origin == Origin::kDevice || block.origin == Origin::kManaged;
+      total += counts && block.device == device ? block.bytes : 0;
+    }
     return total;
   }
 

@@ -13,6 +13,12 @@ namespace {
 // as the device's: room for it is added.
 constexpr std::size_t kHostRoom = std::size_t{64} << 30;
 
+std::size_t memory_of(const std::vector<Device>& devices) {
+  std::size_t bytes = 0;
+  for (const Device& device : devices) bytes += device.memory_bytes;
+  return bytes;
+}
+
 const char* environment(const char* name) { return std::getenv(name); }
 
 }  // namespace
@@ -22,8 +28,13 @@ Runtime& Runtime::get() {
   return *runtime;
 }
 
-Runtime::Runtime() : settings(settings_from(environment)), memory(settings.device->memory_bytes + kHostRoom) {
-  if (settings.error.empty()) settings.error = log.open(settings.device->id, settings.counters_file);
+int& Runtime::ordinal() {
+  thread_local int current = 0;
+  return current;
+}
+
+Runtime::Runtime() : settings(settings_from(environment)), memory(memory_of(settings.devices) + kHostRoom) {
+  if (settings.error.empty()) settings.error = log.open(settings.devices.front().id, settings.counters_file);
   if (!settings.error.empty()) say(settings.error);
 }
 

@@ -33,7 +33,7 @@ class Runtime {
   static Runtime& get();
 
   std::mutex mutex;
-  Settings settings;  // settings.device is the device; never null, even where settings.error is set
+  Settings settings;
   Memory memory;
   Modules modules;
   Pointers pointers;
@@ -41,7 +41,12 @@ class Runtime {
   LaunchLog log;
   LastFault fault;
 
-  const Device& device() const { return *settings.device; }
+  // The calling thread's, and its number. Each device is an object of its own, even where two are of one kind.
+  const Device& device() const { return settings.devices[static_cast<std::size_t>(ordinal())]; }
+  static int& ordinal();
+  bool has_device(int number) const {
+    return number >= 0 && static_cast<std::size_t>(number) < settings.devices.size();
+  }
 
  private:
   Runtime();

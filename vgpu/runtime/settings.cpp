@@ -8,10 +8,31 @@
 
 namespace vgpu {
 
-std::string parse_device(std::string_view text, const Device*& device) {
-  const Device* found = find_device(text);
-  if (found == nullptr) return fmt::format("device '{}': known devices are {}", text, known_devices());
-  device = found;
+std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
+  constexpr std::size_t kMost = 64;
+  std::vector<Device> list;
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto comma = rest.find(',');
+    const std::string_view item = rest.substr(0, comma);
+    rest = comma == rest.npos ? "" : rest.substr(comma + 1);
+    const auto colon = item.find(':');
+    const std::string_view id = item.substr(0, colon);
+    const Device* found = find_device(id);
+    if (found == nullptr) return fmt::format("device '{}': known devices are {}", id, known_devices());
+    std::size_t count = 1;
+    if (colon != item.npos) {
+      const std::string_view number = item.substr(colon + 1);
+      const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
+      if (error != std::errc() || end != number.data() + number.size()) count = 0;
+    }
+    if (count < 1 || list.size() + count > kMost) {
+      return fmt::format("device '{}': a count after ':' is a number, and all together are 1 to {}", item,
+                         kMost);
+    }
+    list.insert(list.end(), count, *found);
+  }
+  if (list.empty()) return fmt::format("no device named: known devices are {}", known_devices());
+  devices = std::move(list);
   return "";
 }
 
@@ -48,7 +69,7 @@ Settings settings_from(Lookup environment) {
     if (!error.empty() && settings.error.empty()) settings.error = fmt::format("{}: {}", name, error);
   };
   if (const auto text = value("VGPU_DEVICE"); !text.empty()) {
-    check("VGPU_DEVICE", parse_device(text, settings.device));
+    check("VGPU_DEVICE", parse_devices(text, settings.devices));
   }
   check("VGPU_CHECK", parse_checks(value("VGPU_CHECK"), settings.check_race));
   if (const auto text = value("VGPU_THREADS"); !text.empty()) {

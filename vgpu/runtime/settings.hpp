@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the environment asks of the virtual GPU. `vgpu` sets these variables; they can be set by hand as well.
-//   VGPU_DEVICE    the device's id (default h200)
+//   VGPU_DEVICE    the devices' ids, comma-separated, NAME:COUNT for several of one kind (default h200)
 //   VGPU_CHECK     comma-separated: memcheck (always on), race, none
 //   VGPU_THREADS   host threads of a launch (default: all)
 //   VGPU_COUNTERS  file for the launches' counters; %p becomes the process id
@@ -8,13 +8,14 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "devices/devices.hpp"
 
 namespace vgpu {
 
 struct Settings {
-  const Device* device = &devices().front();
+  std::vector<Device> devices = {vgpu::devices().front()};  // by ordinal; never empty
   bool check_race = false;
   bool trace = false;  // by vgpuSetTrace only
   unsigned host_threads = 0;
@@ -27,7 +28,7 @@ using Lookup = const char* (*)(const char* name);  // std::getenv, or a test's
 Settings settings_from(Lookup environment);
 
 // The rules, for the command line as well. Each returns "" or what is wrong.
-std::string parse_device(std::string_view text, const Device*& device);
+std::string parse_devices(std::string_view text, std::vector<Device>& devices);
 std::string parse_checks(std::string_view text, bool& race);
 std::string parse_threads(std::string_view text, unsigned& threads);
 

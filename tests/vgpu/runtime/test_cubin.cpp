@@ -8,29 +8,31 @@
 namespace vgpu::image {
 namespace {
 
-std::map<std::string, std::uint32_t> counts(const char* mode) {
+std::map<std::string, Resources> resources(const char* mode) {
   const std::string file = fixture(mode);
   const auto entries = read_entries(bytes_of(file));
   const std::string code = contents(*choose_cubin(entries, 90));
-  return read_register_counts(bytes_of(code));
+  return read_resources(bytes_of(code));
 }
 
-TEST(Cubin, GivesTheRegistersOfEveryKernel) {
-  const auto registers = counts("none");
-  ASSERT_EQ(registers.size(), 2u);
-  ASSERT_TRUE(registers.contains("small"));
-  ASSERT_TRUE(registers.contains("large"));
-  EXPECT_GE(registers.at("small"), 4u);
-  EXPECT_LE(registers.at("small"), 24u);
-  EXPECT_GE(registers.at("large"), 49u) << "48 sums are live at once";
-  EXPECT_LE(registers.at("large"), 255u);
+TEST(Cubin, GivesRegistersAndBarriersOfEveryKernel) {
+  const auto kernels = resources("none");
+  ASSERT_EQ(kernels.size(), 2u);
+  ASSERT_TRUE(kernels.contains("small"));
+  ASSERT_TRUE(kernels.contains("large"));
+  EXPECT_GE(kernels.at("small").registers, 4u);
+  EXPECT_LE(kernels.at("small").registers, 24u);
+  EXPECT_GE(kernels.at("large").registers, 49u) << "48 sums are live at once";
+  EXPECT_LE(kernels.at("large").registers, 255u);
+  EXPECT_EQ(kernels.at("small").barriers, 0u);
+  EXPECT_EQ(kernels.at("large").barriers, 1u);
 }
 
-TEST(Cubin, IsTheSameWhenItWasCompressed) { EXPECT_EQ(counts("size"), counts("none")); }
+TEST(Cubin, IsTheSameWhenItWasCompressed) { EXPECT_EQ(resources("size"), resources("none")); }
 
 TEST(Cubin, OtherFilesAreRefused) {
-  EXPECT_THROW(read_register_counts(bytes_of("")), Damaged);
-  EXPECT_THROW(read_register_counts(bytes_of(std::string(1000, 'x'))), Damaged);
+  EXPECT_THROW(read_resources(bytes_of("")), Damaged);
+  EXPECT_THROW(read_resources(bytes_of(std::string(1000, 'x'))), Damaged);
 }
 
 }  // namespace

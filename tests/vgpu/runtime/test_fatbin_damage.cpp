@@ -19,7 +19,7 @@ bool readable(std::span<const std::byte> file) {
   try {
     for (const Entry& entry : read_entries(file)) {
       const std::string plain = contents(entry);
-      if (entry.kind == Kind::kCubin) read_register_counts(bytes_of(plain));
+      if (entry.kind == Kind::kCubin) read_resources(bytes_of(plain));
     }
     return true;
   } catch (const Damaged&) {

@@ -23,6 +23,7 @@ LaunchRecord record(const char* kernel, std::uint64_t count) {
   launch.kernel = kernel;
   launch.grid = {4, 2, 1};
   launch.block = {32, 8, 1};
+  launch.report.engine = "ptx";
   launch.report.exact["smsp__inst_executed_op_global_ld.sum"] = count;
   launch.report.estimates["smsp__inst_executed.sum"] = 7;
   return launch;

@@ -11,7 +11,7 @@ namespace {
 TEST(Pointers, AreFoundByStartAndByWhatTheyCover) {
   std::array<char, 300> memory{};
   Pointers pointers;
-  pointers.add(&memory[100], 100, Origin::kDevice);
+  pointers.add(&memory[100], 100, Origin::kDevice, 0);
   EXPECT_NE(pointers.starting_at(&memory[100]), nullptr);
   EXPECT_EQ(pointers.starting_at(&memory[101]), nullptr);
   EXPECT_EQ(pointers.covering(&memory[99]), nullptr);
@@ -25,20 +25,21 @@ TEST(Pointers, AreFoundByStartAndByWhatTheyCover) {
 TEST(Pointers, OverlapsAreSeenFromBothSides) {
   std::array<char, 300> memory{};
   Pointers pointers;
-  pointers.add(&memory[100], 100, Origin::kRegisteredHost);
+  pointers.add(&memory[100], 100, Origin::kRegisteredHost, 0);
   EXPECT_FALSE(pointers.overlaps(&memory[0], 100));
   EXPECT_TRUE(pointers.overlaps(&memory[0], 101));
   EXPECT_TRUE(pointers.overlaps(&memory[199], 1));
   EXPECT_FALSE(pointers.overlaps(&memory[200], 100));
 }
 
-TEST(Pointers, OnlyPinnedMemoryIsTheHosts) {
+TEST(Pointers, PinnedMemoryIsTheHosts) {
   std::array<char, 3> memory{};
   Pointers pointers;
-  pointers.add(&memory[0], 10, Origin::kDevice);
-  pointers.add(&memory[1], 20, Origin::kPinnedHost);
-  pointers.add(&memory[2], 40, Origin::kManaged);
-  EXPECT_EQ(pointers.host_bytes(), 20u);
+  pointers.add(&memory[0], 10, Origin::kDevice, 0);
+  pointers.add(&memory[1], 20, Origin::kPinnedHost, 0);
+  pointers.add(&memory[2], 40, Origin::kManaged, 0);
+  EXPECT_EQ(pointers.bytes_on(0), 50u);
+  EXPECT_EQ(pointers.bytes_on(1), 0u);
 }
 
 }  // namespace

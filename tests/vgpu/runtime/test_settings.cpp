@@ -23,7 +23,7 @@ Settings from(std::map<std::string, std::string> environment) {
 TEST(Settings, WithoutVariablesAreTheDefaults) {
   const Settings settings = from({});
   EXPECT_EQ(settings.error, "");
-  EXPECT_EQ(settings.device->id, "h200");
+  EXPECT_EQ(settings.devices.front().id, "h200");
   EXPECT_FALSE(settings.check_race);
   EXPECT_EQ(settings.host_threads, 0u);
   EXPECT_EQ(settings.counters_file, "");
@@ -45,7 +45,20 @@ TEST(Settings, AreRead) {
 TEST(Settings, AnUnknownDeviceIsAnErrorThatListsTheKnown) {
   const Settings settings = from({{"VGPU_DEVICE", "h2000"}});
   EXPECT_EQ(settings.error, "VGPU_DEVICE: device 'h2000': known devices are " + known_devices());
-  EXPECT_NE(settings.device, nullptr);
+  EXPECT_EQ(settings.devices.size(), 1u);
+}
+
+TEST(Settings, SeveralDevicesAreAListWithCounts) {
+  const Settings settings = from({{"VGPU_DEVICE", "h200,a100:2"}});
+  EXPECT_EQ(settings.error, "");
+  ASSERT_EQ(settings.devices.size(), 3u);
+  EXPECT_EQ(settings.devices[0].id, "h200");
+  EXPECT_EQ(settings.devices[1].id, "a100");
+  EXPECT_EQ(settings.devices[2].id, "a100");
+  for (const char* text : {"h200:0", "h200:", "h200:x", "h200:65", "a100:60,h200:5"}) {
+    EXPECT_NE(from({{"VGPU_DEVICE", text}}).error.find("1 to 64"), std::string::npos) << text;
+  }
+  EXPECT_NE(from({{"VGPU_DEVICE", ","}}).error.find("known devices are"), std::string::npos);
 }
 
 TEST(Settings, BadValuesNameVariableAndRule) {

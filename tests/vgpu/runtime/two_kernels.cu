@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled to the fat binaries that the reader's tests read: two kernels, one of them with many registers.
+// Compiled to the fat binaries that the reader's tests read: two kernels, one of them with many registers
+// and a barrier.
 __constant__ float scale[4];
 
 extern "C" __global__ void small(float* x) { x[threadIdx.x] *= scale[threadIdx.x % 4]; }
@@ -12,6 +13,7 @@ extern "C" __global__ void large(float* x) {
 #pragma unroll
     for (int i = 0; i < 48; ++i) sum[i] += sum[(i + 1) % 48] * x[k];
   }
+  __syncthreads();
 #pragma unroll
   for (int i = 0; i < 48; ++i) x[i * 32] = sum[i];
 }

@@ -76,31 +76,47 @@ std::vector<std::string_view> read_symbol_names(const std::vector<Section>& sect
   return names;
 }
 
+// .nv.info sections are rows of attributes: format, attribute, 16-bit size or value, then (format 4) that many bytes.
+template <class Visit>
+void for_each_attribute(std::span<const std::byte> data, Visit visit) {
+  constexpr std::uint8_t kSized = 4;
+  for (std::size_t at = 0; at < data.size();) {
+    const auto format = load<std::uint8_t>(data, at);
+    const auto size = load<std::uint16_t>(data, at + 2);
+    const std::size_t behind = format == kSized ? size : 0u;
+    visit(load<std::uint8_t>(data, at + 1), size, range(data, at + 4, behind));
+    at += 4 + behind;
+  }
+}
+
 }  // namespace
 
-std::map<std::string, std::uint32_t> read_register_counts(std::span<const std::byte> cubin) {
-  // .nv.info is a row of attributes: format, attribute, 16-bit size or value, then (format 4) that many
-  // bytes.
-  constexpr std::uint8_t kSized = 4, kRegisterCount = 0x2f;
+std::map<std::string, Resources> read_resources(std::span<const std::byte> cubin) {
+  constexpr std::uint8_t kRegisterCount = 0x2f, kBarrierCount = 0x4c;
+  constexpr std::string_view kInfo = ".nv.info", kInfoOf = ".nv.info.";
 
   const std::vector<Section> sections = read_sections(cubin);
   const std::vector<std::string_view> symbols = read_symbol_names(sections);
-  std::map<std::string, std::uint32_t> counts;
+  std::map<std::string, Resources> all;
   for (const Section& section : sections) {
-    if (section.name != ".nv.info") continue;
-    for (std::size_t at = 0; at < section.data.size();) {
-      const auto format = load<std::uint8_t>(section.data, at);
-      const auto attribute = load<std::uint8_t>(section.data, at + 1);
-      const auto size = load<std::uint16_t>(section.data, at + 2);
-      if (format == kSized && attribute == kRegisterCount) {
-        const auto symbol = load<std::uint32_t>(section.data, at + 4);
-        if (symbol >= symbols.size()) throw Damaged(fmt::format("cubin: no symbol {}", symbol));
-        counts[std::string(symbols[symbol])] = load<std::uint32_t>(section.data, at + 8);
-      }
-      at += 4 + (format == kSized ? size : 0u);
+    if (section.name == kInfo) {
+      for_each_attribute(section.data,
+                         [&](std::uint8_t attribute, std::uint16_t, std::span<const std::byte> value) {
+                           if (attribute != kRegisterCount) return;
+                           const auto symbol = load<std::uint32_t>(value, 0);
+                           if (symbol >= symbols.size())
+                             throw Damaged(fmt::format("cubin: no symbol {}", symbol));
+                           all[std::string(symbols[symbol])].registers = load<std::uint32_t>(value, 4);
+                         });
+    } else if (section.name.starts_with(kInfoOf)) {
+      for_each_attribute(section.data,
+                         [&](std::uint8_t attribute, std::uint16_t value, std::span<const std::byte>) {
+                           if (attribute == kBarrierCount)
+                             all[std::string(section.name.substr(kInfoOf.size()))].barriers = value & 0xff;
+                         });
     }
   }
-  return counts;
+  return all;
 }
 
 }  // namespace vgpu::image

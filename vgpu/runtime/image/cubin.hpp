@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ptxas decided about each kernel and PTX does not know, read from a cubin (an ELF file): its registers.
+// What ptxas decided about each kernel and PTX does not know, read from a cubin (an ELF file).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,14 @@
 
 namespace vgpu::image {
 
-// Registers a thread, by mangled kernel name. Throws Damaged.
-std::map<std::string, std::uint32_t> read_register_counts(std::span<const std::byte> cubin);
+struct Resources {
+  std::uint32_t registers = 0;  // a thread
+  std::uint32_t barriers =
+      0;  // named barriers of a block: the highest number used and 1; 16 where it is computed
+  bool operator==(const Resources&) const = default;
+};
+
+// By mangled name; device functions are there as well. Throws Damaged.
+std::map<std::string, Resources> read_resources(std::span<const std::byte> cubin);
 
 }  // namespace vgpu::image

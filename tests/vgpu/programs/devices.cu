@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several devices in one process: each has the properties that the vendor documents, memory and variables of its own, and
+// executes kernels. Run with all devices that vgpu knows, in the order of kDocumented.
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <thread>
+
+#include "require.hpp"
+
+namespace {
+
+__device__ int counter = 5;
+
+__global__ void count(int* out) { *out = ++counter; }
+
+// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; SMs, bus and cache: data sheets.
+struct Documented {
+  const char* name;
+  int major, minor, multiprocessors, bus_bits, warps, blocks, shared_kb, shared_block_kb, l2_mb;
+};
+constexpr Documented kDocumented[] = {
+    {"H200", 9, 0, 132, 6016, 64, 32, 228, 227, 60},      {"H100", 9, 0, 132, 5120, 64, 32, 228, 227, 50},
+    {"A100", 8, 0, 108, 5120, 64, 32, 164, 163, 40},      {"A6000", 8, 6, 84, 384, 48, 16, 100, 99, 6},
+    {"RTX 3090", 8, 6, 82, 384, 48, 16, 100, 99, 6},      {"RTX 4090", 8, 9, 128, 384, 48, 24, 100, 99, 72},
+    {"RTX 5070 Ti", 12, 0, 70, 256, 48, 24, 100, 99, 48},
+};
+constexpr int kDevices = sizeof kDocumented / sizeof *kDocumented;
+
+void check_properties(int ordinal, const Documented& d) {
+  cudaDeviceProp p;
+  require(cudaGetDeviceProperties(&p, ordinal) == cudaSuccess, "cudaGetDeviceProperties(&p, ordinal)");
+  require(std::strstr(p.name, d.name) != nullptr, "std::strstr(p.name, d.name) != nullptr");
+  require(p.major == d.major && p.minor == d.minor, "p.major == d.major && p.minor == d.minor");
+  require(p.multiProcessorCount == d.multiprocessors, "p.multiProcessorCount == d.multiprocessors");
+  require(p.memoryBusWidth == d.bus_bits, "p.memoryBusWidth == d.bus_bits");
+  require(p.maxThreadsPerMultiProcessor == d.warps * 32, "p.maxThreadsPerMultiProcessor == d.warps * 32");
+  require(p.maxBlocksPerMultiProcessor == d.blocks, "p.maxBlocksPerMultiProcessor == d.blocks");
+  require(p.sharedMemPerMultiprocessor == static_cast<std::size_t>(d.shared_kb) * 1024,
+          "p.sharedMemPerMultiprocessor == static_cast<std::size_t>(d.shared_kb) * 1024");
+  require(p.sharedMemPerBlockOptin == static_cast<std::size_t>(d.shared_block_kb) * 1024,
+          "p.sharedMemPerBlockOptin == static_cast<std::size_t>(d.shared_block_kb) * 1024");
+  require(p.sharedMemPerBlock == 48 * 1024, "p.sharedMemPerBlock == 48 * 1024");
+  require(p.regsPerMultiprocessor == 65536 && p.regsPerBlock == 65536,
+          "p.regsPerMultiprocessor == 65536 && p.regsPerBlock == 65536");
+  require(p.l2CacheSize == d.l2_mb * 1024 * 1024, "p.l2CacheSize == d.l2_mb * 1024 * 1024");
+  require(p.clusterLaunch == (d.major >= 9), "p.clusterLaunch == (d.major >= 9)");
+  int value = 0;
+  require(cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, ordinal) == cudaSuccess,
+          "cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, ordinal)");
+  require(value == d.major, "value == d.major");
+  char id[32];
+  int back = -1;
+  require(cudaDeviceGetPCIBusId(id, sizeof id, ordinal) == cudaSuccess,
+          "cudaDeviceGetPCIBusId(id, sizeof id, ordinal)");
+  require(cudaDeviceGetByPCIBusId(&back, id) == cudaSuccess && back == ordinal,
+          "cudaDeviceGetByPCIBusId(&back, id) && back == ordinal");
+}
+
+// A variable is one for each device; memory counts where it was allocated; every device may be read from another.
+void check_separation() {
+  int* out[2];
+  for (const int device : {0, 1}) {
+    require(cudaSetDevice(device) == cudaSuccess, "cudaSetDevice(device)");
+    require(cudaMalloc(&out[device], sizeof(int)) == cudaSuccess, "cudaMalloc(&out[device], sizeof(int))");
+  }
+  const int launches[2] = {3, 1};
+  for (const int device : {0, 1}) {
+    require(cudaSetDevice(device) == cudaSuccess, "cudaSetDevice(device)");
+    for (int i = 0; i < launches[device]; ++i) count<<<1, 1>>>(out[device]);
+    int value = 0;
+    require(cudaMemcpyFromSymbol(&value, counter, sizeof value) == cudaSuccess,
+            "cudaMemcpyFromSymbol(&value, counter, sizeof value)");
+    require(value == 5 + launches[device], "value == 5 + launches[device]");
+    cudaPointerAttributes where;
+    require(cudaPointerGetAttributes(&where, out[device]) == cudaSuccess && where.device == device,
+            "cudaPointerGetAttributes(&where, out[device]) && where.device == device");
+  }
+  std::size_t free_before = 0, free_after = 0, total = 0;
+  void* large = nullptr;
+  require(cudaMemGetInfo(&free_before, &total) == cudaSuccess, "cudaMemGetInfo(&free_before, &total)");
+  require(cudaMalloc(&large, 1 << 20) == cudaSuccess, "cudaMalloc(&large, 1 << 20)");
+  require(cudaSetDevice(0) == cudaSuccess, "cudaSetDevice(0)");
+  require(cudaMemGetInfo(&free_after, &total) == cudaSuccess && total - free_after == sizeof(int),
+          "cudaMemGetInfo(&free_after, &total) && total - free_after == sizeof(int)");
+  require(cudaSetDevice(1) == cudaSuccess, "cudaSetDevice(1)");
+  require(cudaMemGetInfo(&free_after, &total) == cudaSuccess && free_before - free_after == 1 << 20,
+          "cudaMemGetInfo(&free_after, &total) && free_before - free_after == 1 << 20");
+
+  int can = 0;
+  require(cudaDeviceCanAccessPeer(&can, 1, 0) == cudaSuccess && can == 1,
+          "cudaDeviceCanAccessPeer(&can, 1, 0) && can == 1");
+  require(cudaDeviceCanAccessPeer(&can, 1, 1) == cudaSuccess && can == 0,
+          "cudaDeviceCanAccessPeer(&can, 1, 1) && can == 0");
+  require(cudaDeviceDisablePeerAccess(0) == cudaErrorPeerAccessNotEnabled,
+          "cudaDeviceDisablePeerAccess(0) == cudaErrorPeerAccessNotEnabled");
+  require(cudaDeviceEnablePeerAccess(0, 0) == cudaSuccess, "cudaDeviceEnablePeerAccess(0, 0)");
+  require(cudaDeviceEnablePeerAccess(0, 0) == cudaErrorPeerAccessAlreadyEnabled,
+          "cudaDeviceEnablePeerAccess(0, 0) == cudaErrorPeerAccessAlreadyEnabled");
+  require(cudaMemcpyPeer(out[1], 1, out[0], 0, sizeof(int)) == cudaSuccess,
+          "cudaMemcpyPeer(out[1], 1, out[0], 0, sizeof(int))");
+  int value = 0;
+  require(cudaMemcpy(&value, out[1], sizeof value, cudaMemcpyDeviceToHost) == cudaSuccess && value == 8,
+          "cudaMemcpy(&value, out[1], sizeof value, cudaMemcpyDeviceToHost) && value == 8");
+}
+
+}  // namespace
+
+int main() {
+  int devices = 0, current = -1;
+  require(cudaGetDeviceCount(&devices) == cudaSuccess && devices == kDevices,
+          "cudaGetDeviceCount(&devices) && devices == kDevices");
+  for (int i = 0; i < kDevices; ++i) check_properties(i, kDocumented[i]);
+  check_separation();
+  require(cudaSetDevice(kDevices) == cudaErrorInvalidDevice,
+          "cudaSetDevice(kDevices) == cudaErrorInvalidDevice");
+  require(cudaGetDevice(&current) == cudaSuccess && current == 1, "cudaGetDevice(&current) && current == 1");
+  std::thread([] {
+    int fresh = -1;
+    require(cudaGetDevice(&fresh) == cudaSuccess && fresh == 0,
+            "cudaGetDevice(&fresh) && fresh == 0");  // each thread has a current device of its own
+  }).join();
+  return 0;
+}
