@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a product is cut for the caches of the machine (Goto and van de Geijn 2008, "Anatomy of high-performance matrix
+// multiplication"): a sliver of B stays in L1 while panels of A stream past it from L2, and blocks of B stay in L3.
+#pragma once
+#include <ladder/problem.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "host/micro_kernel.hpp"
+
+namespace ladder::host {
+
+struct CacheSizes {
+  std::int64_t l1 = 32 << 10, l2 = 1 << 20, l3 = 8 << 20;  // bytes that one core may use
+};
+CacheSizes cache_sizes();  // of this machine; the defaults where it does not say
+
+struct Blocks {
+  std::int64_t rows = 0, cols = 0, depth = 0;  // of C's block and of k; rows and cols in whole tiles
+};
+
+// Pure. `tile_rows` x `tile_cols` results in registers.
+constexpr Blocks blocks_for(const CacheSizes& caches, std::int64_t tile_rows, std::int64_t tile_cols) {
+  constexpr std::int64_t kFloat = sizeof(float);
+  Blocks out;
+  // Two thirds of L1 for the sliver of B; the rest for the panel of A that passes and for C.
+  out.depth = std::max<std::int64_t>(64, caches.l1 * 2 / 3 / (tile_cols * kFloat) / 8 * 8);
+  // Half of L2 for the block of A, since slivers of B pass through it as well.
+  out.rows = std::max<std::int64_t>(1, caches.l2 / 2 / (out.depth * kFloat) / tile_rows) * tile_rows;
+  // Half of L3, and no more than 16 MiB: a block of B is packed before its first use.
+  out.cols = std::max<std::int64_t>(
+                 1, std::min<std::int64_t>(caches.l3 / 2, 16 << 20) / (out.depth * kFloat) / tile_cols) *
+             tile_cols;
+  return out;
+}
+
+Blocks blocks();  // of this machine, for micro_kernel()
+
+// Floats that packed blocks of an operand take: of `lines` cut into blocks of at most `most`, filled up to `unit`.
+constexpr std::int64_t packed_floats(std::int64_t lines, std::int64_t most, std::int64_t k,
+                                     std::int64_t most_depth, std::int64_t unit) {
+  const std::int64_t widest = std::min(lines, most) + unit;
+  constexpr std::int64_t kVectorBehind = 16;  // the last line of a packed panel is written in whole vectors
+  return widest / unit * unit * std::min(k, most_depth) + kVectorBehind;
+}
+
+// What to pack. An element of A is read once for each tile column of C, one of B once for each tile row: below a few
+// reads the copy costs more than the strides.
+struct Packing {
+  bool a = true, b = true;
+};
+Packing packing_for(const Problem& row_major, const MicroKernel& kernel);
+// The register tile's form for it.
+constexpr Form form_for(const Packing& packing, Op op_a) {
+  if (packing.a) return packing.b ? Form::kPacked : Form::kInColumns;
+  return op_a == Op::kTranspose ? Form::kInColumns : Form::kInRows;
+}
+
+// Piece `i` of `size` cut into the fewest pieces of at most `most`, as equal as multiples of `unit` allow.
+struct Piece {
+  std::int64_t begin = 0, size = 0;
+};
+constexpr std::int64_t pieces(std::int64_t size, std::int64_t most) { return (size + most - 1) / most; }
+constexpr Piece piece(std::int64_t size, std::int64_t count, std::int64_t i, std::int64_t unit = 1) {
+  const std::int64_t units = (size + unit - 1) / unit;
+  const std::int64_t begin = units * i / count * unit, end = units * (i + 1) / count * unit;
+  return {begin, std::min(end, size) - begin};
+}
+
+}  // namespace ladder::host

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once for each instruction set (foreach_target). The tile sizes follow from the registers: AVX-512 and NEON
+// have 32 vectors, so 14 x 2 accumulators with two of B and one element of A; SSE4 and AVX2 have 16, so 6 x 2. A
+// multiply-add has a latency of four cycles and two start in each, so eight accumulators hide it.
+#include "host/micro_kernel.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "host/micro_kernel.cpp"
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <utility>
+
+HWY_BEFORE_NAMESPACE();
+namespace ladder::host::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Tag = hn::ScalableTag<float>;
+using Vector = hn::Vec<Tag>;
+inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag{}));
+inline constexpr int kRows = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON ? 14 : 6;
+inline constexpr bool kPartialLoads = HWY_TARGET <= HWY_AVX2;  // elsewhere a masked load may fault
+static_assert(kRows <= MicroKernel::kMostRows);
+
+// The last vector of a row of C may be used in part only.
+template <bool kReads>
+HWY_INLINE void update_tail(Vector sum, const TileArgs& args, float* c, int used) {
+  HWY_ALIGN float line[kLanes];
+  hn::Store(sum, Tag{}, line);
+  for (int j = 0; j < used; ++j)
+    c[j] = kReads ? args.alpha * line[j] + args.beta * c[j] : args.alpha * line[j];
+}
+
+template <bool kReads, int kVectors>
+HWY_INLINE void update(const Vector (&sum)[kVectors], const TileArgs& args, float* c) {
+  const Tag d;
+  const Vector alpha = hn::Set(d, args.alpha), beta = hn::Set(d, args.beta);
+#pragma GCC unroll 2
+  for (int v = 0; v < kVectors; ++v) {
+    const int used = args.cols - v * kLanes;
+    float* line = c + v * kLanes;
+    if (v + 1 < kVectors || used == kLanes) {
+      Vector result = hn::Mul(alpha, sum[v]);
+      if constexpr (kReads) result = hn::MulAdd(beta, hn::LoadU(d, line), result);
+      hn::StoreU(result, d, line);
+#if HWY_TARGET <= HWY_AVX2
+    } else if (true) {
+      const auto mask = hn::FirstN(d, static_cast<std::size_t>(used));
+      Vector result = hn::Mul(alpha, sum[v]);
+      if constexpr (kReads) result = hn::MulAdd(beta, hn::MaskedLoad(mask, d, line), result);
+      hn::BlendedStore(result, mask, d, line);
+#endif
+    } else {
+      update_tail<kReads>(sum[v], args, line, used);
+    }
+  }
+}
+
+template <int kTileRows, int kVectors, Form kForm>
+void tile(const TileArgs& args) {
+  const Tag d;
+  Vector sum[kTileRows][kVectors];
+#pragma GCC unroll 14
+  for (int i = 0; i < kTileRows; ++i) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
+    hwy::Prefetch(args.c + i * args.c_ld);
+  }
+  const float* a = args.a;
+  const float* b = args.b;
+  const std::int64_t a_ld = args.a_ld, b_ld = args.b_ld;
+
+  const auto last = hn::FirstN(d, static_cast<std::size_t>(args.cols - (kVectors - 1) * kLanes));
+
+  for (std::int64_t k = args.depth; k > 0; --k) {
+    Vector bv[kVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      const bool is_cut = kPartialLoads && kForm != Form::kPacked && v + 1 == kVectors;
+      bv[v] = is_cut ? hn::MaskedLoad(last, d, b + v * kLanes) : hn::LoadU(d, b + v * kLanes);
+    }
+#pragma GCC unroll 14
+    for (int i = 0; i < kTileRows; ++i) {
+      const Vector av = hn::Set(d, kForm != Form::kInRows ? a[i] : a[i * a_ld]);
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(av, bv[v], sum[i][v]);
+    }
+    a += kForm != Form::kInRows ? a_ld : 1;
+    b += b_ld;
+  }
+
+  if (args.beta == 0.0F) {
+#pragma GCC unroll 14
+    for (int i = 0; i < kTileRows; ++i) update<false>(sum[i], args, args.c + i * args.c_ld);
+  } else {
+#pragma GCC unroll 14
+    for (int i = 0; i < kTileRows; ++i) update<true>(sum[i], args, args.c + i * args.c_ld);
+  }
+}
+
+void copy(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y, std::int64_t y_ld) {
+  const Tag d;
+  const int whole = lines / kLanes * kLanes, rest = lines - whole;
+  const auto mask = hn::FirstN(d, static_cast<std::size_t>(rest));
+  for (std::int64_t k = 0; k < depth; ++k) {
+    const float* from = x + k * ld;
+    float* to = y + k * y_ld;
+    for (int i = 0; i < whole; i += kLanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    if (rest == 0) continue;
+    if constexpr (kPartialLoads) {
+      hn::StoreU(hn::MaskedLoad(mask, d, from + whole), d, to + whole);
+    } else {
+      for (int i = 0; i < kLanes; ++i) to[whole + i] = i < rest ? from[whole + i] : 0.0F;
+    }
+  }
+}
+
+// Four lines by four elements at a time; the last four lines overlap the ones before.
+void transpose(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y, std::int64_t y_ld) {
+  std::int64_t done = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if (lines >= 4) {
+    const hn::CappedTag<float, 4> d4;
+    const hn::RepartitionToWide<decltype(d4)> d2;
+    for (; done + 4 <= depth; done += 4) {
+      for (int i = 0; i < lines; i += 4) {
+        const int first = std::min(i, lines - 4);
+        const float* line = x + first * ld + done;
+        const auto r0 = hn::LoadU(d4, line), r1 = hn::LoadU(d4, line + ld);
+        const auto r2 = hn::LoadU(d4, line + 2 * ld), r3 = hn::LoadU(d4, line + 3 * ld);
+        const auto p01l = hn::BitCast(d2, hn::InterleaveLower(d4, r0, r1));
+        const auto p23l = hn::BitCast(d2, hn::InterleaveLower(d4, r2, r3));
+        const auto p01u = hn::BitCast(d2, hn::InterleaveUpper(d4, r0, r1));
+        const auto p23u = hn::BitCast(d2, hn::InterleaveUpper(d4, r2, r3));
+        float* out = y + done * y_ld + first;
+        hn::StoreU(hn::BitCast(d4, hn::InterleaveLower(d2, p01l, p23l)), d4, out);
+        hn::StoreU(hn::BitCast(d4, hn::InterleaveUpper(d2, p01l, p23l)), d4, out + y_ld);
+        hn::StoreU(hn::BitCast(d4, hn::InterleaveLower(d2, p01u, p23u)), d4, out + 2 * y_ld);
+        hn::StoreU(hn::BitCast(d4, hn::InterleaveUpper(d2, p01u, p23u)), d4, out + 3 * y_ld);
+      }
+    }
+  }
+#endif
+  for (int i = 0; i < lines; ++i) {
+    for (std::int64_t k = done; k < depth; ++k) y[k * y_ld + i] = x[i * ld + k];
+  }
+}
+
+template <Form kForm, int kVectors, int... kRowsLessOne>
+void fill(MicroKernel& out, std::integer_sequence<int, kRowsLessOne...>) {
+  ((out.tiles[static_cast<int>(kForm)][kVectors - 1][kRowsLessOne] = tile<kRowsLessOne + 1, kVectors, kForm>),
+   ...);
+}
+
+template <Form kForm>
+void fill(MicroKernel& out) {
+  fill<kForm, 1>(out, std::make_integer_sequence<int, kRows>{});
+  fill<kForm, 2>(out, std::make_integer_sequence<int, kRows>{});
+}
+
+MicroKernel describe() {
+  MicroKernel out;
+  out.target = hwy::TargetName(HWY_TARGET);
+  out.lanes = kLanes;
+  out.rows = kRows;
+  out.vectors = 2;
+  out.partial_loads = kPartialLoads;
+  fill<Form::kPacked>(out);
+  fill<Form::kInColumns>(out);
+  fill<Form::kInRows>(out);
+  out.copy = copy;
+  out.transpose = transpose;
+  return out;
+}
+
+}  // namespace ladder::host::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ladder::host {
+
+HWY_EXPORT(describe);
+
+const MicroKernel& micro_kernel() {
+  static const MicroKernel kernel = HWY_DYNAMIC_DISPATCH(describe)();
+  return kernel;
+}
+
+}  // namespace ladder::host
+#endif

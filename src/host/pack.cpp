@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/pack.hpp"
+
+#include <hwy/aligned_allocator.h>
+
+#include <algorithm>
+
+namespace ladder::host {
+
+Panels::Panels(const MicroKernel& kernel, Role role, const Operand& x, Piece lines, Piece depth, bool packed,
+               float* memory)
+    : kernel_(kernel),
+      x_(x),
+      lines_(lines),
+      depth_(depth),
+      memory_(memory),
+      width_(role == Role::kRows ? kernel.rows : kernel.cols()),
+      count_(pieces(lines.size, width_)),
+      role_(role),
+      packed_(packed) {}
+
+Piece Panels::part(std::int64_t i) const {
+  if (role_ == Role::kRows) return piece(lines_.size, count_, i);
+  return {i * width_, std::min(width_, lines_.size - i * width_)};
+}
+
+std::int64_t Panels::stored_width(std::int64_t lines) const {
+  return role_ == Role::kRows ? lines : pieces(lines, kernel_.lanes) * kernel_.lanes;
+}
+
+void Panels::pack(std::int64_t i) const {
+  if (!packed_) return;
+  const auto [begin, lines] = part(i);
+  const std::int64_t width = stored_width(lines);
+  const float* x = x_.at(lines_.begin + begin, depth_.begin);
+  float* y = memory_ + begin * depth_.size;
+  if (x_.along_k) {
+    if (lines != width) std::fill_n(y, width * depth_.size, 0.0F);
+    kernel_.transpose(x, x_.ld, static_cast<int>(lines), depth_.size, y, width);
+  } else {
+    kernel_.copy(x, x_.ld, static_cast<int>(lines), depth_.size, y, width);
+  }
+}
+
+Panel Panels::at(std::int64_t i) const {
+  const auto [begin, lines] = part(i);
+  if (packed_) return {memory_ + begin * depth_.size, stored_width(lines), begin, static_cast<int>(lines)};
+  return {x_.at(lines_.begin + begin, depth_.begin), x_.ld, begin, static_cast<int>(lines)};
+}
+
+float* workspace(Use use, std::size_t floats) {
+  struct Buffer {
+    hwy::AlignedFreeUniquePtr<float[]> memory;
+    std::size_t size = 0;
+  };
+  static thread_local Buffer buffers[2];
+  Buffer& buffer = buffers[static_cast<int>(use)];
+  if (floats > buffer.size) {
+    buffer = {};
+    buffer.memory = hwy::AllocateAligned<float>(floats);
+    if (buffer.memory) buffer.size = floats;
+  }
+  return buffer.memory.get();
+}
+
+void scale(const Problem& p, float* c) {
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    float* line = c + i * p.ldc;
+    for (std::int64_t j = 0; j < p.n; ++j) line[j] = p.beta == 0.0F ? 0.0F : p.beta * line[j];
+  }
+}
+
+}  // namespace ladder::host

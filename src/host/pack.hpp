@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands laid out as the register tile reads them: panels of a few lines, k slow. A line is a row of op(A) or a
+// column of op(B), so that one function packs both.
+#pragma once
+#include <ladder/problem.hpp>
+
+#include <cstdint>
+
+#include "host/blocking.hpp"
+#include "host/micro_kernel.hpp"
+
+namespace ladder::host {
+
+struct Operand {
+  const float* x = nullptr;
+  std::int64_t ld = 0;
+  bool along_k = false;  // k is the fast index: element (line i, k) at i * ld + k, else at k * ld + i
+
+  // Element (line, k).
+  const float* at(std::int64_t line, std::int64_t k) const {
+    return x + (along_k ? line * ld + k : k * ld + line);
+  }
+};
+
+inline Operand operand_a(const float* a, const Problem& p) { return {a, p.lda, p.op_a == Op::kNone}; }
+inline Operand operand_b(const float* b, const Problem& p) { return {b, p.ldb, p.op_b == Op::kTranspose}; }
+
+// A block of an operand as register tiles read it: panels of lines, k slow. Panels are packed, or lie in the operand
+// itself where each element is read so seldom that a copy does not pay.
+struct Panel {
+  const float* x = nullptr;
+  std::int64_t ld = 0;
+  std::int64_t begin = 0;  // its first line in the block
+  int lines = 0;
+};
+
+class Panels {
+ public:
+  enum class Role : std::uint8_t {
+    kRows,  // of op(A): panels of nearly equal size, at most a tile's rows
+    kCols,  // of op(B): panels of a tile's columns; the last ends with the block
+  };
+  // `memory`: packed_floats() floats, if `packed`.
+  Panels(const MicroKernel& kernel, Role role, const Operand& x, Piece lines, Piece depth, bool packed,
+         float* memory);
+
+  std::int64_t count() const { return count_; }
+  void pack(std::int64_t i) const;  // panel i; does nothing where it is read in place
+  Panel at(std::int64_t i) const;
+
+ private:
+  Piece part(std::int64_t i) const;
+  std::int64_t stored_width(std::int64_t lines) const;
+
+  const MicroKernel& kernel_;
+  const Operand& x_;
+  Piece lines_, depth_;
+  float* memory_;
+  std::int64_t width_, count_;
+  Role role_;
+  bool packed_;
+};
+
+// C = alpha A B + beta C for a panel of each; `args` has the block's depth, c, c_ld, alpha and beta.
+inline void multiply(const MicroKernel& kernel, Form form, const Panel& a, const Panel& b, TileArgs args) {
+  args.a = a.x;
+  args.a_ld = a.ld;
+  args.b = b.x;
+  args.b_ld = b.ld;
+  args.c += a.begin * args.c_ld + b.begin;
+  args.cols = b.lines;
+  kernel.tiles[static_cast<int>(form)][b.lines > kernel.lanes ? 1 : 0][a.lines - 1](args);
+}
+
+// Floats, aligned to 64 bytes, kept by the thread from call to call, one buffer a use. Contents are undefined. Null:
+// out of memory.
+enum class Use : std::uint8_t { kA, kB };
+float* workspace(Use use, std::size_t floats);
+
+// C = beta C, without reading C where beta = 0.
+void scale(const Problem& row_major, float* c);
+
+}  // namespace ladder::host

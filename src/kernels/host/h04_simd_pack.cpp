@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// h04_simd_pack: a tile of C in vector registers, fed from packed panels.   NEW: the register tile
+// WHY: h03 loads and stores a row of C for each k: two accesses a multiply-add, where a core does two multiply-adds.
+// PREDICT: 14 x 2 vectors of results take 16 loads for 28 multiply-adds; packed panels make every load stride 1 and
+// touch few pages. The multiply-add units are the bound.
+// LIMITS: any m, n, k, leading dimensions, transposition, layout, alpha, beta.   NEXT: h05 uses all cores
+#include <ladder/kernel.hpp>
+
+#include <algorithm>
+#include <span>
+
+#include "host/blocking.hpp"
+#include "host/pack.hpp"
+
+namespace ladder::h04_simd_pack {
+
+using host::Panels;
+using host::piece;
+using host::pieces;
+
+// A sliver of B and a panel of A of this depth stay in L1 between their uses.
+static constexpr std::int64_t kMostDepthInPlace = 256;
+
+static Status accepts(const Problem&, const Device&) { return Status::ok(); }
+
+// A small product, operands as they lie: copies and blocks would cost more than the product.
+static void multiply_in_place(const host::MicroKernel& kernel, const Problem& p, host::Form form,
+                              const host::Operand& a, const host::Operand& b, float* c) {
+  const int m = static_cast<int>(p.m), n = static_cast<int>(p.n),
+            panels = (m + kernel.rows - 1) / kernel.rows;
+  for (int j = 0; j < n; j += kernel.cols()) {
+    for (int i = 0, left = panels; left > 0; --left) {
+      const int rows = (m - i + left - 1) / left;
+      const host::Panel panel_a{a.at(i, 0), a.ld, i, rows};
+      const host::Panel panel_b{b.at(j, 0), b.ld, j, std::min(kernel.cols(), n - j)};
+      multiply(kernel, form, panel_a, panel_b,
+               {.depth = p.k, .c = c, .c_ld = p.ldc, .alpha = p.alpha, .beta = p.beta});
+      i += rows;
+    }
+  }
+}
+
+static Status launch(const Problem& problem, const Operands& operands, Stream) {
+  // Who am I: a column-major product is the row-major product of the exchanged operands.
+  const auto [p, swapped] = as_row_major(problem);
+  if (p.m == 0 || p.n == 0) return Status::ok();
+  if (!reads_ab(p)) {
+    host::scale(p, operands.c);
+    return Status::ok();
+  }
+  const host::MicroKernel& kernel = host::micro_kernel();
+  const host::Packing packing = host::packing_for(p, kernel);
+  const host::Form form = host::form_for(packing, p.op_a);
+  const host::Operand a = host::operand_a(swapped ? operands.b : operands.a, p);
+  const host::Operand b = host::operand_b(swapped ? operands.a : operands.b, p);
+  if (!packing.a && !packing.b && p.k <= kMostDepthInPlace) {
+    multiply_in_place(kernel, p, form, a, b, operands.c);
+    return Status::ok();
+  }
+  const host::Blocks most = host::blocks();
+  float* memory_a = host::workspace(host::Use::kA, host::packed_floats(p.m, most.rows, p.k, most.depth, 1));
+  float* memory_b =
+      host::workspace(host::Use::kB, host::packed_floats(p.n, most.cols, p.k, most.depth, kernel.cols()));
+  if (memory_a == nullptr || memory_b == nullptr) return {Code::kOutOfMemory, "no memory for packed panels"};
+
+  const std::int64_t col_blocks = pieces(p.n, most.cols), row_blocks = pieces(p.m, most.rows);
+  const std::int64_t depth_blocks = pieces(p.k, most.depth);
+  for (std::int64_t jb = 0; jb < col_blocks; ++jb) {
+    const auto cols = piece(p.n, col_blocks, jb, kernel.cols());
+    for (std::int64_t kb = 0; kb < depth_blocks; ++kb) {
+      const auto depth = piece(p.k, depth_blocks, kb);
+      const Panels pB(kernel, Panels::Role::kCols, b, cols, depth, packing.b,
+                      memory_b);  // (depth, cols)
+      for (std::int64_t j = 0; j < pB.count(); ++j) pB.pack(j);
+
+      for (std::int64_t ib = 0; ib < row_blocks; ++ib) {
+        const auto rows = piece(p.m, row_blocks, ib, kernel.rows);
+        const Panels pA(kernel, Panels::Role::kRows, a, rows, depth, packing.a, memory_a);  // (depth, rows)
+        for (std::int64_t i = 0; i < pA.count(); ++i) pA.pack(i);
+
+        // Main loop: a sliver of B stays in L1 while the panels of A pass
+        const host::TileArgs block{.depth = depth.size,
+                                   .c = operands.c + rows.begin * p.ldc + cols.begin,
+                                   .c_ld = p.ldc,
+                                   .alpha = p.alpha,
+                                   .beta = kb == 0 ? p.beta : 1.0F};
+        for (std::int64_t j = 0; j < pB.count(); ++j) {
+          for (std::int64_t i = 0; i < pA.count(); ++i) multiply(kernel, form, pA.at(i), pB.at(j), block);
+        }
+      }
+    }
+  }
+  return Status::ok();
+}
+
+static constexpr KernelInfo kKernels[] = {
+    {.id = "h04_simd_pack",
+     .rung = "h04_simd_pack",
+     .idea = "a tile in vector registers, packed panels",
+     .place = Place::kHost,
+     .accepts = accepts,
+     .launch = launch},
+};
+extern const std::span<const KernelInfo> kInfo{kKernels};
+
+}  // namespace ladder::h04_simd_pack
