@@ -183,8 +183,10 @@ namespace ladder::host {
 
 HWY_EXPORT(describe);
 
+MicroKernel choose_micro_kernel() { return HWY_DYNAMIC_DISPATCH(describe)(); }
+
 const MicroKernel& micro_kernel() {
-  static const MicroKernel kernel = HWY_DYNAMIC_DISPATCH(describe)();
+  static const MicroKernel kernel = choose_micro_kernel();
   return kernel;
 }
 

@@ -53,5 +53,7 @@ struct MicroKernel {
 
 // Of the best instruction set that this machine has.
 const MicroKernel& micro_kernel();
+// The same, asked anew: what Highway may choose from can be narrowed (hwy::SetSupportedTargetsForTest).
+MicroKernel choose_micro_kernel();
 
 }  // namespace ladder::host
