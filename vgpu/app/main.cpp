@@ -31,7 +31,7 @@ using vgpu::app::Environment;
 constexpr int kBadArgument = 2, kCheckFired = 86, kCannotRun = 126;
 
 struct Options {
-  std::string device, check, counters, threads;
+  std::string device, check, counters, threads, schedule;
   bool print = false;
   std::vector<std::string> command;
 };
@@ -88,6 +88,11 @@ std::string check_options(const Options& options) {
     if (auto error = vgpu::parse_threads(options.threads, threads); !error.empty())
       return "--threads: " + error;
   }
+  if (!options.schedule.empty()) {
+    vgpu::CopySchedule schedule;
+    if (auto error = vgpu::parse_schedule(options.schedule, schedule); !error.empty())
+      return "--schedule: " + error;
+  }
   if (!options.counters.empty() && options.counters.find("%p") == std::string::npos &&
       !std::ofstream(options.counters, std::ios::app)) {
     return fmt::format("--counters: cannot write {}: {}", options.counters, std::strerror(errno));
@@ -119,6 +124,7 @@ int run(const Options& options) {
   if (!options.device.empty()) vgpu::app::set(environment, "VGPU_DEVICE", options.device);
   if (!options.check.empty()) vgpu::app::set(environment, "VGPU_CHECK", options.check);
   if (!options.threads.empty()) vgpu::app::set(environment, "VGPU_THREADS", options.threads);
+  if (!options.schedule.empty()) vgpu::app::set(environment, "VGPU_SCHEDULE", options.schedule);
   if (!counters.empty()) vgpu::app::set(environment, "VGPU_COUNTERS", counters);
   vgpu::app::set(environment, "VGPU_REPORT", report.path());
 
@@ -148,6 +154,9 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("FILE");
   app.add_flag("--print", options.print, "print a table of the launches at the end");
   app.add_option("--threads", options.threads, "host threads of a launch (default: all)")->type_name("N");
+  app.add_option("--schedule", options.schedule,
+                 "when asynchronous copies land: eager (default), lazy, random:SEED")
+      ->type_name("WHEN");
   app.set_version_flag("--version", std::string("vgpu ") + VGPU_VERSION);
   app.prefix_command();
   try {

@@ -39,9 +39,12 @@ enum class FaultKind {
   kAssert,             // a failed device-side assert()
   kTrap,               // trap, or a call through a bad function pointer
   kStackOverflow,      // calls nested deeper than local memory allows
-  kRace,               // (check "race") two warps touch one shared word, or two blocks one global word, one writes,
-                       // and nothing orders them
-  kUninitialized,      // (check "init") a load of memory that was never written
+  kRace,  // (check "race") two agents touch one shared word, or two blocks one global word, one writes,
+          // and nothing orders them
+  kUninitialized,  // (check "init") a load of memory that was never written
+  kMbarrier,       // an mbarrier that is not there, was overwritten, or is used against its rules
+  kBadOperand,     // an operand outside what its instruction takes
+  kRegisters,      // setmaxnreg that not all warps of a warpgroup execute, or in the wrong direction
 };
 const char* to_string(FaultKind kind);  // "out of bounds", ...
 
@@ -99,6 +102,18 @@ class Module {
 
 const KernelAttributes& attributes(const Kernel& kernel);
 
+// When the data of an asynchronous copy land, of all the moments that PTX allows. A kernel that waits for its copies as
+// it must computes the same under every schedule.
+struct CopySchedule {
+  enum class Kind : std::uint8_t {
+    kEager,   // at once
+    kLazy,    // when somebody waits for them and could not go on without
+    kRandom,  // at moments in between that `seed` picks
+  };
+  Kind kind = Kind::kEager;
+  std::uint64_t seed = 0;
+};
+
 struct LaunchConfig {
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
@@ -108,6 +123,8 @@ struct LaunchConfig {
   bool check_sync = true;     // what hardware may forgive: lanes of a warp that meet at different barriers
   bool count_lines = false;   // fill LaunchReport::lines
   bool trace = false;         // fill LaunchReport::instructions
+  CopySchedule schedule;
+  std::uint32_t registers = 0;  // a thread, as the assembler allotted them, for setmaxnreg; 0: not known
 };
 
 using Metrics = std::map<std::string, std::uint64_t>;  // by Nsight Compute's names

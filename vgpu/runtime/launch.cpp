@@ -109,6 +109,9 @@ cudaError_t error_of(FaultKind kind) {
     case FaultKind::kTrap:
     case FaultKind::kRace:
     case FaultKind::kUninitialized:
+    case FaultKind::kMbarrier:
+    case FaultKind::kBadOperand:
+    case FaultKind::kRegisters:
       return cudaErrorLaunchFailure;
   }
   return cudaErrorLaunchFailure;
@@ -207,6 +210,8 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.host_threads = runtime.settings.host_threads;
   config.check_race = runtime.settings.check_race;
   config.trace = runtime.settings.trace;
+  config.schedule = runtime.settings.schedule;
+  config.registers = function.binary->registers(runtime.device(), function.name).value_or(0);
   try {
     LaunchRecord record{function.shown, config.grid, config.block,
                         vgpu::launch(kernel, config, pack(attributes, request.arguments), runtime.memory)};

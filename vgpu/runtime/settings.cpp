@@ -59,6 +59,23 @@ std::string parse_threads(std::string_view text, unsigned& threads) {
   return "";
 }
 
+std::string parse_schedule(std::string_view text, CopySchedule& schedule) {
+  constexpr std::string_view kRandom = "random:";
+  schedule = {};
+  if (text == "eager") return "";
+  if (text == "lazy") {
+    schedule.kind = CopySchedule::Kind::kLazy;
+    return "";
+  }
+  if (text.starts_with(kRandom)) {
+    const std::string_view seed = text.substr(kRandom.size());
+    const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), schedule.seed);
+    schedule.kind = CopySchedule::Kind::kRandom;
+    if (error == std::errc() && end == seed.data() + seed.size()) return "";
+  }
+  return fmt::format("schedule '{}': eager, lazy, or random:SEED with a number", text);
+}
+
 Settings settings_from(Lookup environment) {
   const auto value = [&](const char* name) {
     const char* text = environment(name);
@@ -74,6 +91,9 @@ Settings settings_from(Lookup environment) {
   check("VGPU_CHECK", parse_checks(value("VGPU_CHECK"), settings.check_race));
   if (const auto text = value("VGPU_THREADS"); !text.empty()) {
     check("VGPU_THREADS", parse_threads(text, settings.host_threads));
+  }
+  if (const auto text = value("VGPU_SCHEDULE"); !text.empty()) {
+    check("VGPU_SCHEDULE", parse_schedule(text, settings.schedule));
   }
   settings.report_file = value("VGPU_REPORT");
   settings.counters_file = value("VGPU_COUNTERS");

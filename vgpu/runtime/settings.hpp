@@ -3,6 +3,7 @@
 //   VGPU_DEVICE    the devices' ids, comma-separated, NAME:COUNT for several of one kind (default h200)
 //   VGPU_CHECK     comma-separated: memcheck (always on), race, none
 //   VGPU_THREADS   host threads of a launch (default: all)
+//   VGPU_SCHEDULE  when asynchronous copies land: eager (default), lazy, random:SEED
 //   VGPU_COUNTERS  file for the launches' counters; %p becomes the process id
 //   VGPU_REPORT    file that is told of every check that fires (check_report.hpp)
 #pragma once
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "devices/devices.hpp"
+#include "engine/engine.hpp"
 
 namespace vgpu {
 
@@ -19,6 +21,7 @@ struct Settings {
   bool check_race = false;
   bool trace = false;  // by vgpuSetTrace only
   unsigned host_threads = 0;
+  CopySchedule schedule;
   std::string counters_file, report_file;
   std::string error;  // the first thing that is wrong: argument and rule; "" if nothing
 };
@@ -31,5 +34,6 @@ Settings settings_from(Lookup environment);
 std::string parse_devices(std::string_view text, std::vector<Device>& devices);
 std::string parse_checks(std::string_view text, bool& race);
 std::string parse_threads(std::string_view text, unsigned& threads);
+std::string parse_schedule(std::string_view text, CopySchedule& schedule);
 
 }  // namespace vgpu

@@ -70,5 +70,19 @@ TEST(Settings, BadValuesNameVariableAndRule) {
   }
 }
 
+TEST(Settings, Schedules) {
+  EXPECT_EQ(from({}).schedule.kind, CopySchedule::Kind::kEager);
+  EXPECT_EQ(from({{"VGPU_SCHEDULE", "eager"}}).schedule.kind, CopySchedule::Kind::kEager);
+  EXPECT_EQ(from({{"VGPU_SCHEDULE", "lazy"}}).schedule.kind, CopySchedule::Kind::kLazy);
+  const Settings settings = from({{"VGPU_SCHEDULE", "random:42"}});
+  EXPECT_EQ(settings.error, "");
+  EXPECT_EQ(settings.schedule.kind, CopySchedule::Kind::kRandom);
+  EXPECT_EQ(settings.schedule.seed, 42u);
+  for (const char* text : {"late", "random", "random:", "random:x", "random:1x", "lazy:1"}) {
+    EXPECT_EQ(from({{"VGPU_SCHEDULE", text}}).error, std::string("VGPU_SCHEDULE: schedule '") + text +
+                                                         "': eager, lazy, or random:SEED with a number");
+  }
+}
+
 }  // namespace
 }  // namespace vgpu

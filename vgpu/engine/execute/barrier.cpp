@@ -153,36 +153,4 @@ void barrier_exit(Block& block) {
   }
 }
 
-void report_stuck(Block& block) {
-  const Program& program = block.launch.program;
-  std::string details;
-  const Warp* at_warp = nullptr;
-  const Group* at = nullptr;
-  for (u32 w = 0; w < block.warp_count; ++w) {
-    const Warp& warp = block.warps[w];
-    for (u32 i = 0; i < warp.parked_count; ++i) {
-      const Group& group = warp.parked[i];
-      if (at == nullptr) at_warp = &warp, at = &group;
-      std::string why;
-      switch (group.state) {
-        case GroupState::kBarrier: {
-          const u32 expected = block.barriers[group.wait].expected;
-          why = fmt::format("barrier {}{}", group.wait,
-                            expected == 0 ? "" : fmt::format(" for {} threads", expected));
-          break;
-        }
-        case GroupState::kWarpBarrier:
-          why = fmt::format("bar.warp.sync of lanes 0x{:08x}", group.wait);
-          break;
-        default:
-          why = fmt::format("a .sync instruction with lanes 0x{:08x}", group.wait);
-      }
-      details += fmt::format("{}warp {} lanes 0x{:08x} wait at {}: {}", details.empty() ? "" : "\n", w,
-                             group.mask, why, place(program, group.pc));
-    }
-  }
-  fault({*at_warp, at_warp->code[at->pc], static_cast<u32>(__builtin_ctz(at->mask))},
-        FaultKind::kBarrierDivergence, "a barrier that the other threads can no longer reach", details);
-}
-
 }  // namespace vgpu::execute

@@ -6,7 +6,8 @@
 
 #include "engine/check/race.hpp"
 #include "engine/check/watch.hpp"
-#include "engine/execute/fault.hpp"
+#include "engine/execute/async.hpp"
+#include "engine/execute/mbarrier.hpp"
 #include "engine/execute/operations.hpp"
 
 namespace vgpu::execute {
@@ -34,11 +35,15 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(
   shared_ = std::make_unique<std::byte[]>(shared_bytes + 1024);
   std::byte* const shared = aligned(shared_.get(), 1024);
   if (launch.config.check_race)
-    race = std::make_unique<check::RaceCheck>(program, program.shared_begin, shared_bytes, warp_count);
+    race = std::make_unique<check::RaceCheck>(program, program.shared_begin, shared_bytes, warp_count,
+                                              program.copies);
   if (launch.config.check_init || launch.marks->touched != nullptr) {
     watch = std::make_unique<check::Watch>(*launch.marks, program.shared_begin, shared_bytes,
                                            launch.config.check_init);
   }
+  mbarriers = std::make_unique<Mbarriers>(*this);
+  register_moves.resize((warp_count + kWarpsOfGroup - 1) / kWarpsOfGroup);
+  for (u32 w = 0; program.copies && w < warp_count; ++w) copies.emplace_back(warps[w]);
   for (u32 w = 0; w < warp_count; ++w) {
     Warp& warp = warps[w];
     warp.id = w;
@@ -69,6 +74,7 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(
       warp.local_marks.resize(u64{warp.local_bytes} / 4 * kLanes + kLanes);
       warp.local_written = warp.local_marks.data();
     }
+    warp.copies = program.copies ? &copies[w] : nullptr;
     const Dim3& b = launch.config.block;
     for (u32 i = 0; i < kLanes; ++i) {
       const u32 t = w * kLanes + i;
@@ -92,6 +98,10 @@ void Block::start(u64 linear_index) {
   for (Barrier& barrier : barriers) barrier = {};
   if (race != nullptr) race->start_block();
   if (watch != nullptr) watch->start_block(linear);
+  mbarriers->start_block();
+  for (CopyQueue& queue : copies) queue.start_block();
+  for (std::vector<u32>& moves : register_moves) moves.clear();
+  free_registers = 0;
   // What a kernel reads before writing it is the same in every block and on every host.
   std::memset(warps[0].shared + warps[0].shared_begin, 0xcd, warps[0].shared_end - warps[0].shared_begin);
   const FunctionCode& kernel = launch.program.functions[0];
@@ -100,6 +110,10 @@ void Block::start(u64 linear_index) {
     Warp& warp = warps[w];
     const u32 rest = threads - w * kLanes;
     start_warp(warp, kernel, rest >= kLanes ? kAllLanes : (1u << rest) - 1);
+    warp.waits_for = {};
+    warp.registers = launch.config.registers;
+    warp.register_moves = 0;
+    warp.wants_registers = false;
     for (const auto& [offset, bytes] : kernel.undefined) std::memset(warp.root.window + offset, 0, bytes);
     std::fill(warp.local_storage.begin(), warp.local_storage.end(), std::byte{0xcd});
     std::fill(warp.local_marks.begin(), warp.local_marks.end(), u8{0});

@@ -35,7 +35,9 @@ const char* name_of(AddressSpace space) {
   return "";
 }
 
-bool is_write(const Insn& insn) { return (insn.flags & kFlagStore) != 0; }
+bool is_write(const Insn& insn, AddressSpace space) {
+  return (insn.flags & kFlagStore) != 0 || ((insn.flags & kFlagCopy) != 0 && space == AddressSpace::kShared);
+}
 
 std::string describe_shared(const Warp& warp, u64 address, u32 bytes) {
   if (address < warp.shared_begin) {
@@ -117,8 +119,9 @@ void fault(const Lane& at, FaultKind kind, const char* what) {
 
 void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes) {
   const Memory& memory = at.warp.block->launch.memory;
-  const std::string what = fmt::format("{} of {} bytes {} {} memory", is_write(at.insn) ? "write" : "read",
-                                       bytes, is_write(at.insn) ? "to" : "from", name_of(space));
+  const bool writes = is_write(at.insn, space);
+  const std::string what = fmt::format("{} of {} bytes {} {} memory", writes ? "write" : "read", bytes,
+                                       writes ? "to" : "from", name_of(space));
   FaultKind kind = FaultKind::kOutOfBounds;
   std::string details;
   if (address % bytes != 0) {

@@ -39,12 +39,32 @@ enum Flag : u8 {
   kFlagAligned = 16,    // barriers: all lanes of a warp arrive at one instruction
   kFlagStore = 32,      // memory: writes
   kFlagHasResult = 64,  // atomics: the old value is wanted
+  kFlagGeneric = 128,   // mbarriers: the address is a generic one
+  // Asynchronous copies: these stand for other things.
+  kFlagIgnore = kFlagNegate,   // s[2] is the predicate ignore-src
+  kFlagCopy = kFlagHasResult,  // reads global memory and writes shared memory
 };
 
 enum class AtomicSpace : u8 { kGlobal, kShared, kGeneric };      // Insn::sub of atom
 enum class ShuffleMode : u8 { kUp, kDown, kButterfly, kIndex };  // Insn::sub of shfl
 enum class VoteMode : u8 { kAll, kAny, kUniform, kBallot };      // Insn::sub of vote
 enum class BarrierKind : u8 { kSync, kArrive, kReducePopulation, kReduceAnd, kReduceOr };  // Insn::sub of bar
+
+enum class MbarrierKind : u8 {  // Insn::sub of mbarrier
+  kInit,
+  kInvalidate,
+  kExpect,
+  kComplete,
+  kArrive,
+  kArriveExpect,
+  kArriveNoComplete,
+  kDrop,
+  kDropExpect,
+  kDropNoComplete,
+  kWaitState,   // test_wait and try_wait by state
+  kWaitParity,  // ... by parity
+  kPending,     // pending_count
+};
 
 struct alignas(64) Insn {
   u16 op = 0;  // index into the operation tables
@@ -125,6 +145,7 @@ struct Program {
   u32 shared_static = 0;  // bytes from shared_begin
   u32 shared_dynamic_alignment = 1;
 
+  bool copies = false;      // it copies asynchronously
   bool ordered = false;     // its result may depend on the order of blocks: they run in order
   std::string unsupported;  // "" or why it cannot be launched
 };

@@ -44,14 +44,6 @@ struct Outcome {
   std::vector<std::pair<u64, std::string>> output;  // by block
 };
 
-// Every warp of the block that can run only polls memory, and so it will be for ever.
-[[noreturn]] void report_waiting(const Block& block, const char* why) {
-  const Warp* const first = std::find_if(block.warps.get(), block.warps.get() + block.warp_count,
-                                         [](const Warp& warp) { return warp.status == WarpStatus::kReady; });
-  fault({*first, first->code[first->pc], static_cast<u32>(__builtin_ctz(first->mask))}, FaultKind::kDeadlock,
-        "a thread waits for a value in memory that nobody will write", why);
-}
-
 // Blocks in order: the next one begins when all before it have ended or wait.
 class InOrder {
  public:

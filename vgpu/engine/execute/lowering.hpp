@@ -127,6 +127,14 @@ class FunctionLowering {
   void call_arguments(const Operand& list, std::vector<ParamPlace>& into);
   void results(u32 pc, const Operand& operand);  // d, or d|p
 
+  // lower_async.cpp
+  void cp();
+  void copy();
+  void copy_wait(bool all);
+  void copy_arrive();
+  void mbarrier();
+  void set_registers();
+
   static const std::unordered_map<std::string_view, Method>& methods();
   void make_runs(u32 begin);
   std::vector<u32> successors(u32 run, u32 first_run) const;

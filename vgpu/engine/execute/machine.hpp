@@ -16,12 +16,14 @@ namespace vgpu::check {
 class RaceCheck;
 class Watch;
 struct LaunchMarks;
-}
+}  // namespace vgpu::check
 
 namespace vgpu::execute {
 
 struct Block;
 struct Warp;
+class CopyQueue;  // async.hpp
+class Mbarriers;  // mbarrier.hpp
 
 // An activation of a function: the lanes in it share a window. Lanes that call from different places get frames of
 // their own, so that lanes are only ever merged where their call stacks are the same.
@@ -53,6 +55,12 @@ struct Group {
 };
 
 enum class WarpStatus : u8 { kReady, kWaiting, kDone };
+
+// The wait for an mbarrier that a warp tried last and that failed.
+struct MbarrierWait {
+  u32 address = kNone;  // kNone: none
+  u32 pc = 0;
+};
 
 // The memo of one memory instruction, per worker.
 struct SiteMemo {
@@ -102,8 +110,13 @@ struct Warp {
   check::RaceCheck* race = nullptr;
   check::Watch* watch = nullptr;
   u8* local_written = nullptr;  // marks of local memory, if they are kept
+  CopyQueue* copies = nullptr;  // if the program has any
 
-  u32 id = 0;  // in the block
+  MbarrierWait waits_for;
+  u32 registers = 0;             // a thread; 0: not known
+  u32 register_moves = 0;        // setmaxnreg that it has executed
+  bool wants_registers = false;  // it waits for some at setmaxnreg
+  u32 id = 0;                    // in the block
   Block* block = nullptr;
   alignas(64) u32 tid[3][kLanes] = {};
 
@@ -135,6 +148,7 @@ struct Block {
     u32 ones = 0, zeros = 0;  // lanes that came with a true, a false predicate
   };
   static constexpr u32 kBarriers = 16;
+  static constexpr u32 kWarpsOfGroup = 4;  // of a warpgroup
 
   const Launch& launch;
   count::Counters& counters;
@@ -146,6 +160,10 @@ struct Block {
   std::string output;
   std::unique_ptr<check::RaceCheck> race;
   std::unique_ptr<check::Watch> watch;
+  std::vector<CopyQueue> copies;  // by warp, if the program has any
+  std::unique_ptr<Mbarriers> mbarriers;
+  std::vector<std::vector<u32>> register_moves;  // by warpgroup: its setmaxnreg in order
+  u64 free_registers = 0;                        // given back by setmaxnreg, if they are counted
   u64 idle_rounds = 0;  // without a break, in which all warps that can run only polled memory
 
  private:
@@ -161,7 +179,7 @@ struct Launch {
   Memory& memory;
   std::shared_ptr<const AllocationMap> map;
   const Isa& isa;
-  u32 shared_end = 0;  // first shared address behind static and dynamic shared memory
+  u32 shared_end = 0;                         // first shared address behind static and dynamic shared memory
   const check::LaunchMarks* marks = nullptr;  // of global memory
 };
 
@@ -202,8 +220,15 @@ void free_frame(Warp& warp, Frame* frame);
 
 // barrier.cpp
 void barrier_arrive(Warp& warp, const Insn& insn);
-void barrier_exit(Block& block);               // lanes have exited: what waits for all may be complete
-[[noreturn]] void report_stuck(Block& block);  // no warp can run
+void barrier_exit(Block& block);  // lanes have exited: what waits for all may be complete
+
+// registers.cpp
+void set_max_registers(Warp& warp, const Insn& insn);  // setmaxnreg
+
+// stuck.cpp
+[[noreturn]] void report_stuck(const Block& block);  // no warp can run
+// Every warp that can run only waits for others.
+[[noreturn]] void report_waiting(const Block& block, const char* why);
 
 // print.cpp
 void print(Warp& warp, const Insn& insn, u32 mask);

@@ -157,6 +157,12 @@ const char* to_string(FaultKind kind) {
       return "race";
     case FaultKind::kUninitialized:
       return "uninitialized read";
+    case FaultKind::kMbarrier:
+      return "mbarrier";
+    case FaultKind::kBadOperand:
+      return "bad operand";
+    case FaultKind::kRegisters:
+      return "setmaxnreg";
   }
   return "fault";
 }

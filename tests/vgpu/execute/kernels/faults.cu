@@ -102,10 +102,7 @@ extern "C" __global__ void faulty_blocks(int* data, int n) {
 }
 
 extern "C" __global__ void refused(float* out, const float* in) {
-  __shared__ float buffer[4];
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(
-                   static_cast<unsigned>(__cvta_generic_to_shared(buffer))),
-               "l"(in));
-  asm volatile("cp.async.wait_all;");
-  out[0] = buffer[0];
+  unsigned width;
+  asm volatile("txq.width.b32 %0, [%1];" : "=r"(width) : "l"(in));
+  out[0] = static_cast<float>(width);
 }

@@ -21,6 +21,7 @@ void define(OperationSink& sink) {
   define_atomic(sink);
   define_warp(sink);
   define_control(sink);
+  define_async(sink);
 }
 
 // Asked before anything else of this instruction set runs.

@@ -168,5 +168,6 @@ void define_memory(OperationSink& sink);
 void define_atomic(OperationSink& sink);
 void define_warp(OperationSink& sink);
 void define_control(OperationSink& sink);
+void define_async(OperationSink& sink);
 
 }  // namespace vgpu::execute::VGPU_ISA

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipelines of asynchronous copies: the right one computes the same under every schedule and raises no alarm; each flaw
+// is found, by the race check or by the report of a deadlock.
+#include <functional>
+
+#include "engine_fixture.hpp"
+
+namespace {
+
+using vgpu::CopySchedule;
+using vgpu::FaultKind;
+
+constexpr int kBlocks = 3, kTiles = 7;
+
+class Pipelines : public EngineTest {
+ protected:
+  Pipelines() {
+    in.resize(kBlocks * kTiles * 128);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i * i % 1009);
+  }
+  std::vector<int> run(const std::string& kernel, int threads, int outputs) {
+    int* const out = array<int>(kBlocks * outputs);
+    launch(kernel, {kBlocks, 1, 1}, {static_cast<unsigned>(threads), 1, 1}, out, array(in), kTiles);
+    return {out, out + kBlocks * outputs};
+  }
+  vgpu::Fault fault(const std::string& kernel) {
+    return fault_of(kernel, {kBlocks, 1, 1}, {128, 1, 1}, array<int>(kBlocks * 128), array(in), kTiles);
+  }
+  // Line of kernels/<file>.cu that holds `text`.
+  static std::string place(const std::string& file, const std::string& text) {
+    std::ifstream source(VGPU_TEST_SOURCES "/" + file);
+    std::string line;
+    for (int n = 1; std::getline(source, line); ++n) {
+      if (line.find(text) != std::string::npos) return file + ":" + std::to_string(n);
+    }
+    return "no line " + text;
+  }
+  static void expect_text(const vgpu::Fault& fault, std::initializer_list<std::string> parts) {
+    for (const std::string& part : parts) {
+      EXPECT_NE(std::string(fault.what()).find(part), std::string::npos) << part << " is not in\n"
+                                                                         << fault.what();
+    }
+  }
+  void for_each_schedule(const std::function<void()>& test) {
+    std::vector<CopySchedule> all = {{CopySchedule::Kind::kEager, 0}, {CopySchedule::Kind::kLazy, 0}};
+    for (std::uint64_t seed = 0; seed < 6; ++seed) all.push_back({CopySchedule::Kind::kRandom, seed});
+    for (const CopySchedule& schedule : all) {
+      SCOPED_TRACE("schedule " + std::to_string(static_cast<int>(schedule.kind)) + ", seed " +
+                   std::to_string(schedule.seed));
+      config.schedule = schedule;
+      test();
+    }
+  }
+
+  std::vector<int> in;
+};
+
+class Rings : public Pipelines {
+ protected:
+  void SetUp() override { load("async", VGPU_TEST_PTX_90A); }
+  std::vector<int> expected() const {
+    std::vector<int> sums(kBlocks * 128);
+    for (int b = 0; b < kBlocks; ++b) {
+      for (int t = 0; t < 128; ++t) {
+        for (int i = 0; i < kTiles; ++i) {
+          sums[b * 128 + t] += in[(b * kTiles + i) * 128 + (t + 32) % 128] * (i + 1);
+        }
+      }
+    }
+    return sums;
+  }
+};
+
+TEST_F(Rings, TheRightOneIsRightUnderEverySchedule) {
+  for_each_schedule([&] {
+    for (const bool race : {false, true}) {
+      config.check_race = race;
+      for (const unsigned threads : {1u, 3u}) {
+        config.host_threads = threads;
+        EXPECT_EQ(run("ring_right", 128, 128), expected());
+      }
+    }
+  });
+}
+
+TEST_F(Rings, EveryFlawIsARace) {
+  const std::string copy =
+      place("async.cu", "cp.async.ca.shared.global [%0], [%1], 4;\" ::\"r\"(address(to))");
+  const std::string read = place("async.cu", "sum += s[(i + next)");
+  for_each_schedule([&] {
+    config.check_race = true;
+    for (const char* kernel :
+         {"ring_no_wait", "ring_late_wait", "ring_no_barrier", "ring_early_copy", "ring_next"}) {
+      SCOPED_TRACE(kernel);
+      const vgpu::Fault found = fault(kernel);
+      EXPECT_EQ(found.kind, FaultKind::kRace);
+      expect_text(found, {copy, read, "cp.async", "ld.shared", "asynchronous copy"});
+    }
+  });
+}
+
+TEST_F(Rings, ALazyScheduleShowsWhatAnEagerOneHides) {
+  for (const char* kernel : {"ring_no_wait", "ring_late_wait", "ring_next"}) {
+    config.schedule = {CopySchedule::Kind::kEager, 0};
+    if (std::string(kernel) != "ring_next") {
+      EXPECT_EQ(run(kernel, 128, 128), expected()) << kernel;
+    }
+    config.schedule = {CopySchedule::Kind::kLazy, 0};
+    EXPECT_NE(run(kernel, 128, 128), expected()) << kernel;
+  }
+}
+
+TEST_F(Rings, AThreadMustWaitForItsOwnCopies) {
+  config.check_race = true;
+  const auto of = [&](int how) {
+    return fault_of("own_copy", {1, 1, 1}, {32, 1, 1}, array<int>(32), array(in), how);
+  };
+  EXPECT_NO_THROW(launch("own_copy", {1, 1, 1}, {32, 1, 1}, array<int>(32), array(in), 0));
+  EXPECT_EQ(of(1).kind, FaultKind::kRace);
+  expect_text(of(1), {"st.shared", place("async.cu", "s[t] = 5;")});
+  EXPECT_EQ(of(2).kind, FaultKind::kRace);
+  expect_text(of(2), {"ld.shared", place("async.cu", "out[t] = s[t];           // the copy")});
+}
+
+class ProducersAndConsumers : public Pipelines {
+ protected:
+  void SetUp() override { load("mbarrier", VGPU_TEST_PTX_90A); }
+  std::vector<int> expected() const {
+    std::vector<int> sums(kBlocks * 96);
+    for (int b = 0; b < kBlocks; ++b) {
+      for (int t = 0; t < 96; ++t) {
+        for (int i = 0; i < kTiles; ++i) {
+          sums[b * 96 + t] += in[(b * kTiles + i) * 32 + (t % 32 + 7 * (t / 32)) % 32] * (i + 1);
+        }
+      }
+    }
+    return sums;
+  }
+};
+
+TEST_F(ProducersAndConsumers, TheRightOneIsRightUnderEverySchedule) {
+  for_each_schedule([&] {
+    for (const bool race : {false, true}) {
+      config.check_race = race;
+      for (const unsigned threads : {1u, 3u}) {
+        config.host_threads = threads;
+        EXPECT_EQ(run("pipeline_right", 128, 96), expected());
+      }
+    }
+  });
+}
+
+TEST_F(ProducersAndConsumers, EveryFlawIsFound) {
+  const std::string copy =
+      place("mbarrier.cu", "cp.async.ca.shared.global [%0], [%1], 4;\" ::\"r\"(address(to))");
+  const std::string read = place("mbarrier.cu", "sum += stage.data");
+  for_each_schedule([&] {
+    config.check_race = true;
+    for (const char* kernel :
+         {"pipeline_early_empty", "pipeline_wait_behind", "pipeline_plain_arrive", "pipeline_no_full_wait",
+          "pipeline_wait_late", "pipeline_no_empty_wait", "pipeline_no_init_barrier"}) {
+      SCOPED_TRACE(kernel);
+      const vgpu::Fault found = fault(kernel);
+      if (std::string(kernel) == "pipeline_wait_behind" && found.kind == FaultKind::kDeadlock) {
+        continue;  // it came when the phase before its own was over: then it waits for the next one
+      }
+      if (std::string(kernel) == "pipeline_no_init_barrier") {
+        // Another warp comes to an mbarrier that is not there yet, or that nothing says is there.
+        EXPECT_TRUE(found.kind == FaultKind::kRace || found.kind == FaultKind::kMbarrier) << found.what();
+        continue;
+      }
+      EXPECT_EQ(found.kind, FaultKind::kRace) << found.what();
+      if (std::string(kernel) != "pipeline_no_empty_wait") expect_text(found, {copy, read});
+    }
+    const vgpu::Fault stuck = fault("pipeline_no_empty_arrive");
+    EXPECT_EQ(stuck.kind, FaultKind::kDeadlock);
+    expect_text(stuck, {"warp 3 lanes 0xffffffff wait for the mbarrier", "lacks 3 of 3 arrivals"});
+  });
+}
+
+}  // namespace

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs beside the threads: cp.async, mbarriers, setmaxnreg. Addresses are checked and counted here; the rest is
+// done elsewhere, the same for every instruction set.
+#include "engine/execute/async.hpp"
+#include "engine/execute/isa/watch.hpp"
+#include "engine/execute/mbarrier.hpp"
+
+namespace vgpu::execute::VGPU_ISA {
+namespace {
+
+// s: shared address, global address, bytes to read or the predicate ignore-src. imm: the offsets of both addresses, the
+// global one above.
+void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  const i32 to_offset = static_cast<i32>(insn.imm), from_offset = static_cast<i32>(insn.imm >> 32);
+  alignas(64) u32 to[kLanes];
+  alignas(64) u64 from[kLanes];
+  alignas(64) u32 sizes[kLanes];
+  const u32 bytes = insn.bytes;
+  if ((insn.flags & kFlagAddress32) != 0) {
+    const u32* const base = slot<u32>(window, insn.s[0]);
+    for (u32 i = 0; i < kLanes; ++i) to[i] = base[i] + static_cast<u32>(to_offset);
+  } else {
+    const u64* const base = slot<u64>(window, insn.s[0]);
+    for (u32 i = 0; i < kLanes; ++i) {
+      const u64 address = base[i] + static_cast<u64>(i64{to_offset});
+      to[i] = (address >> 32) == 0 ? static_cast<u32>(address) : kNone;
+    }
+  }
+  const u64* const source = slot<u64>(window, insn.s[1]);
+  for (u32 i = 0; i < kLanes; ++i) from[i] = source[i] + static_cast<u64>(i64{from_offset});
+  if ((insn.flags & kFlagIgnore) != 0) {
+    const u32 ignored = *slot<u32>(window, insn.s[2]);
+    for (u32 i = 0; i < kLanes; ++i) sizes[i] = (ignored >> i & 1) != 0 ? 0 : bytes;
+  } else {
+    const u32* const given = slot<u32>(window, insn.s[2]);
+    for (u32 i = 0; i < kLanes; ++i) sizes[i] = given[i];
+  }
+  u32 reads = 0, parts = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    reads |= static_cast<u32>(sizes[i] != 0) << i;
+    parts |= static_cast<u32>(sizes[i] != 0 && sizes[i] != bytes) << i;
+  }
+  reads &= mask;
+  parts &= mask;
+  const Pattern pattern = pattern_of(to, mask, bytes);
+  check_shared(warp, insn, mask, to, bytes, pattern);
+  if (__builtin_expect(parts != 0, 0)) verify_parts(warp, insn, parts, from, sizes);
+  if (const u32 whole = reads & ~parts; whole != 0) {
+    check_global(warp, insn, whole, from, bytes, pattern_of(from, whole, bytes));
+  }
+  if (reads != 0) {
+    const Pattern read = pattern_of(from, reads, bytes);
+    count_global(warp, insn, reads, from, bytes, read);
+    if (parts == 0) watch_global(warp, insn, reads, from, bytes, read, Touch::kLoad, false);
+  }
+  count_shared<true>(warp, insn, mask, to, bytes, pattern);
+  watch_shared(warp, insn, mask, to, bytes, pattern, Touch::kStore);
+  warp.copies->begin(insn, mask, to, from, sizes);
+}
+
+void commit(Warp& warp, std::byte*, const Insn&, u32 mask) { warp.copies->commit(mask); }
+
+// imm: groups that may stay under way; sub: 1 where the copies of no group count too.
+void wait(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
+  if (insn.sub != 0) warp.copies->commit(mask);
+  warp.copies->wait(mask, static_cast<u64>(insn.imm));
+}
+
+void copies_arrive(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
+  warp.block->mbarriers->copies_arrive(warp, insn, mask);
+}
+
+void mbarrier(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
+  warp.block->mbarriers->execute(warp, insn, mask);
+}
+
+void set_registers(Warp& warp, std::byte*, const Insn& insn, u32) { set_max_registers(warp, insn); }
+
+}  // namespace
+
+void define_async(OperationSink& sink) {
+  op_special(sink, "cp.async", &copy_async);
+  op_special(sink, "cp.async.commit_group", &commit);
+  op_special(sink, "cp.async.wait_group", &wait);
+  op_special(sink, "cp.async.mbarrier.arrive", &copies_arrive);
+  op_special(sink, "mbarrier", &mbarrier);
+  op_special(sink, "setmaxnreg", &set_registers, true);
+}
+
+}  // namespace vgpu::execute::VGPU_ISA

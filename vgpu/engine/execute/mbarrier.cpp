@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/execute/mbarrier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "engine/execute/async.hpp"
+
+namespace vgpu::execute {
+namespace {
+
+constexpr u32 kBytes = 8, kAlignment = 8;
+constexpr u32 kMostArrivals = (1u << 20) - 1;  // PTX ISA, "mbarrier: Range of the counts"
+constexpr i64 kMostBytes = (1 << 20) - 1;
+constexpr u32 kPhaseShift = 20;  // in a state: pending arrivals below, the phase above
+
+template <class T>
+T operand(const Warp& warp, u32 slot, u32 lane) {
+  return reinterpret_cast<const T*>(warp.window + slot)[lane];
+}
+
+[[noreturn]] void bad_operand(const Lane& lane, const std::string& what) {
+  fault(lane, FaultKind::kBadOperand, what, "");
+}
+
+void check_count(const Lane& lane, u32 count) {
+  if (count < 1 || count > kMostArrivals) {
+    bad_operand(lane, fmt::format("an mbarrier counts 1 to {} arrivals, not {}", kMostArrivals, count));
+  }
+}
+
+// The lanes of `mask` by the address of their mbarrier: f(address, lanes), in the order of their first lanes.
+template <class F>
+void for_each_address(u32 mask, const u32* addresses, F f) {
+  while (mask != 0) {
+    const u32 address = addresses[__builtin_ctz(mask)];
+    u32 same = 0;
+    for (u32 m = mask; m != 0; m &= m - 1) {
+      const u32 lane = static_cast<u32>(__builtin_ctz(m));
+      same |= static_cast<u32>(addresses[lane] == address) << lane;
+    }
+    f(address, same);
+    mask &= ~same;
+  }
+}
+
+}  // namespace
+
+u64 Mbarriers::Mbarrier::picture() const {
+  return (u64{1} << 62) | (phase & 1) << 61 | (static_cast<u64>(bytes) & 0x1fffff) << 40 |
+         u64{pending} << 20 | expected;
+}
+
+std::string Mbarriers::describe(u32 address) const {
+  const auto found = all_.find(address);
+  if (found == all_.end() || !found->second.valid) return "";
+  const Mbarrier& b = found->second;
+  return fmt::format(
+      "mbarrier at shared address 0x{:x}: phase {} (parity {}) lacks {} of {} arrivals and {} bytes{}; "
+      "initialised at "
+      "{}",
+      address, b.phase, b.phase & 1, b.pending, b.expected, b.bytes,
+      b.events.empty() ? "" : fmt::format(", {} asynchronous arrivals are to come", b.events.size()),
+      place(block_.launch.program, b.made_by));
+}
+
+void Mbarriers::addresses(const Warp& warp, const Insn& insn, u32 mask, u32* to) const {
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    u64 address = (insn.flags & kFlagAddress32) != 0
+                      ? u64{operand<u32>(warp, insn.s[0], lane) + static_cast<u32>(insn.imm)}
+                      : operand<u64>(warp, insn.s[0], lane) + static_cast<u64>(insn.imm);
+    if ((insn.flags & kFlagGeneric) != 0) {
+      if (space_of(address, warp.shared_window) != AddressSpace::kShared) {
+        fault({warp, insn, lane}, FaultKind::kOutOfBounds,
+              fmt::format("the generic address 0x{:x} of an mbarrier lies outside shared memory", address),
+              "");
+      }
+      address -= warp.shared_window;
+    }
+    to[lane] = (address >> 32) == 0 ? static_cast<u32>(address) : kNone;
+    if (to[lane] % kAlignment != 0 || to[lane] < warp.shared_begin ||
+        u64{to[lane]} + kBytes > warp.shared_end) {
+      fault_access({warp, insn, lane}, AddressSpace::kShared, address, kBytes);
+    }
+  }
+}
+
+void Mbarriers::store(u32 address, u64 picture) const {
+  std::memcpy(block_.warps[0].shared + address, &picture, sizeof(picture));
+}
+
+Mbarriers::Mbarrier& Mbarriers::at(const Lane& lane, u32 address) {
+  const auto found = all_.find(address);
+  if (found == all_.end()) {
+    fault(lane, FaultKind::kMbarrier,
+          fmt::format("no mbarrier has been initialised at shared address 0x{:x}", address), "");
+  }
+  Mbarrier& barrier = found->second;
+  const std::string maker = place(block_.launch.program, barrier.made_by);
+  if (!barrier.valid) {
+    fault(lane, FaultKind::kMbarrier,
+          fmt::format("the mbarrier at shared address 0x{:x} was invalidated", address), "by " + maker);
+  }
+  u64 found_there;
+  std::memcpy(&found_there, lane.warp.shared + address, sizeof(found_there));
+  if (found_there != barrier.picture()) {
+    fault(lane, FaultKind::kMbarrier,
+          fmt::format("a store has overwritten the mbarrier at shared address 0x{:x}", address),
+          "initialised at " + maker);
+  }
+  return barrier;
+}
+
+void Mbarriers::initialise(const Lane& lane, u32 address, u32 count) {
+  check_count(lane, count);
+  Mbarrier& barrier = all_[address];
+  if (barrier.valid) {
+    fault(lane, FaultKind::kMbarrier,
+          fmt::format("there is an mbarrier at shared address 0x{:x} already", address),
+          "initialised at " + place(block_.launch.program, barrier.made_by));
+  }
+  barrier = {};
+  barrier.valid = true;
+  barrier.expected = barrier.pending = count;
+  barrier.made_by = static_cast<u32>(&lane.insn - lane.warp.code);
+  store(address, barrier.picture());
+}
+
+void Mbarriers::invalidate(const Lane& lane, u32 address) {
+  Mbarrier& barrier = at(lane, address);
+  if (!barrier.events.empty()) {
+    fault(lane, FaultKind::kMbarrier,
+          fmt::format(
+              "the mbarrier at shared address 0x{:x} is invalidated while asynchronous arrivals are to come",
+              address),
+          describe(address));
+  }
+  barrier.valid = false;
+  barrier.made_by = static_cast<u32>(&lane.insn - lane.warp.code);
+}
+
+void Mbarriers::expect(const Lane& lane, Mbarrier& barrier, i64 bytes) const {
+  barrier.bytes += bytes;
+  if (barrier.bytes > kMostBytes || barrier.bytes < -kMostBytes) {
+    fault(lane, FaultKind::kMbarrier,
+          fmt::format("the bytes of an mbarrier's phase are beyond {}", kMostBytes),
+          "initialised at " + place(block_.launch.program, barrier.made_by));
+  }
+}
+
+void Mbarriers::arrive(const Lane& lane, Mbarrier& barrier, u32 count) const {
+  check_count(lane, count);
+  if (count > barrier.pending) {
+    fault(lane, FaultKind::kMbarrier,
+          fmt::format("{} arrivals at an mbarrier whose phase {} lacks {} of {}", count, barrier.phase,
+                      barrier.pending, barrier.expected),
+          "initialised at " + place(block_.launch.program, barrier.made_by));
+  }
+  barrier.pending -= count;
+}
+
+void Mbarriers::complete_if_due(Warp& warp, Mbarrier& barrier) const {
+  if (barrier.pending != 0 || barrier.bytes != 0) return;
+  ++barrier.phase;
+  barrier.pending = barrier.expected;
+  if (warp.race != nullptr) warp.race->complete(barrier.clock);
+}
+
+// Everything that counts on an mbarrier, for one lane.
+void Mbarriers::change(const Lane& lane, u32 address) {
+  Warp& warp = block_.warps[lane.warp.id];
+  const Insn& insn = lane.insn;
+  Mbarrier& barrier = at(lane, address);
+  const MbarrierKind kind = static_cast<MbarrierKind>(insn.sub);
+  const u64 state = barrier.phase << kPhaseShift | barrier.pending;
+  const u32 count = operand<u32>(warp, insn.s[1], lane.lane);
+  const u32 bytes = operand<u32>(warp, insn.s[2], lane.lane);
+  switch (kind) {
+    case MbarrierKind::kExpect:
+      expect(lane, barrier, bytes);
+      break;
+    case MbarrierKind::kComplete:
+      expect(lane, barrier, -i64{bytes});
+      break;
+    case MbarrierKind::kArriveExpect:
+    case MbarrierKind::kDropExpect:
+      expect(lane, barrier, bytes);
+      [[fallthrough]];
+    default:
+      arrive(lane, barrier, count);
+      if ((insn.flags & kFlagStrong) != 0 && warp.race != nullptr) warp.race->arrive(warp, barrier.clock);
+  }
+  const bool drops = kind == MbarrierKind::kDrop || kind == MbarrierKind::kDropExpect ||
+                     kind == MbarrierKind::kDropNoComplete;
+  if (drops) barrier.expected -= std::min(barrier.expected, count);
+  if ((kind == MbarrierKind::kArriveNoComplete || kind == MbarrierKind::kDropNoComplete) &&
+      barrier.pending == 0 && barrier.bytes == 0) {
+    fault(lane, FaultKind::kMbarrier, "an arrival with .noComplete completes the phase of its mbarrier",
+          "initialised at " + place(block_.launch.program, barrier.made_by));
+  }
+  complete_if_due(warp, barrier);
+  store(address, barrier.picture());
+  if (insn.d != kNone) reinterpret_cast<u64*>(warp.window + insn.d)[lane.lane] = state;
+}
+
+bool Mbarriers::is_complete(const Lane& lane, const Mbarrier& barrier, u64 asked) const {
+  if (static_cast<MbarrierKind>(lane.insn.sub) == MbarrierKind::kWaitParity) {
+    if (asked > 1) bad_operand(lane, fmt::format("the parity of a phase is 0 or 1, not {}", asked));
+    return (barrier.phase & 1) != asked;
+  }
+  const u64 phase = asked >> kPhaseShift;
+  if (phase != barrier.phase && phase + 1 != barrier.phase) {
+    fault(lane, FaultKind::kMbarrier,
+          fmt::format("a wait by a state of phase {} of an mbarrier in phase {}", phase, barrier.phase),
+          "the state must be of the current phase or of the one before\ninitialised at " +
+              place(block_.launch.program, barrier.made_by));
+  }
+  return phase != barrier.phase;
+}
+
+void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresses) {
+  u32 done = 0;
+  for_each_address(mask, addresses, [&](u32 address, u32 lanes) {
+    Mbarrier& barrier = at({warp, insn, static_cast<u32>(__builtin_ctz(lanes))}, address);
+    const auto complete = [&] {
+      u32 result = 0;
+      for (u32 m = lanes; m != 0; m &= m - 1) {
+        const u32 lane = static_cast<u32>(__builtin_ctz(m));
+        const u64 asked = static_cast<MbarrierKind>(insn.sub) == MbarrierKind::kWaitParity
+                              ? operand<u32>(warp, insn.s[1], lane)
+                              : operand<u64>(warp, insn.s[1], lane);
+        result |= static_cast<u32>(is_complete({warp, insn, lane}, barrier, asked)) << lane;
+      }
+      return result;
+    };
+    u32 here = complete();
+    if (here != lanes && !barrier.events.empty()) {
+      // Nobody can go on without them: now they happen.
+      for (const auto& event : std::exchange(barrier.events, {})) event();
+      store(address, barrier.picture());
+      ++warp.progress;
+      here = complete();
+    }
+    if (here != 0 && (insn.flags & kFlagStrong) != 0 && warp.race != nullptr) {
+      warp.race->wait(warp, barrier.clock);
+    }
+    if (here != lanes) warp.waits_for = {address, static_cast<u32>(&insn - warp.code)};
+    done |= here;
+  });
+  u32& predicate = *reinterpret_cast<u32*>(warp.window + insn.d);
+  predicate = (predicate & ~mask) | done;
+  if (done != 0) {
+    ++warp.progress;
+    if (done == mask) warp.waits_for = {};
+  } else {
+    ++warp.polls;
+  }
+  if (done != mask) warp.budget = 0;  // the others have their turn
+}
+
+void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
+  const MbarrierKind kind = static_cast<MbarrierKind>(insn.sub);
+  if (kind == MbarrierKind::kPending) {
+    for (u32 m = mask; m != 0; m &= m - 1) {
+      const u32 lane = static_cast<u32>(__builtin_ctz(m));
+      reinterpret_cast<u32*>(warp.window + insn.d)[lane] =
+          static_cast<u32>(operand<u64>(warp, insn.s[1], lane) & kMostArrivals);
+    }
+    return;
+  }
+  u32 to[kLanes];
+  addresses(warp, insn, mask, to);
+  const bool tests = kind == MbarrierKind::kWaitState || kind == MbarrierKind::kWaitParity;
+  const bool makes = kind == MbarrierKind::kInit || kind == MbarrierKind::kInvalidate;
+  if (warp.race != nullptr) {
+    warp.race->access(warp, insn, mask, to, kBytes, !tests,
+                      makes ? check::Access::kPlain : check::Access::kStrong);
+  }
+  if (tests) {
+    test(warp, insn, mask, to);
+    return;
+  }
+  ++warp.progress;
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    const Lane at_lane{warp, insn, lane};
+    if (kind == MbarrierKind::kInit)
+      initialise(at_lane, to[lane], operand<u32>(warp, insn.s[1], lane));
+    else if (kind == MbarrierKind::kInvalidate)
+      invalidate(at_lane, to[lane]);
+    else
+      change(at_lane, to[lane]);
+  }
+}
+
+void Mbarriers::copies_arrive(Warp& warp, const Insn& insn, u32 mask) {
+  u32 to[kLanes];
+  addresses(warp, insn, mask, to);
+  ++warp.progress;
+  if (warp.race != nullptr) {
+    warp.race->access(warp, insn, mask, to, kBytes, true, check::Access::kStrong);
+  }
+  std::array<u32, kLanes> epochs{};
+  warp.copies->end_epoch(mask, epochs.data());
+  const bool adds =
+      insn.sub == 0;  // without .noinc the thread's own arrival is one that the phase did not expect
+  for_each_address(mask, to, [&](u32 address, u32 lanes) {
+    const u32 first = static_cast<u32>(__builtin_ctz(lanes)),
+              count = static_cast<u32>(__builtin_popcount(lanes));
+    Mbarrier& barrier = at({warp, insn, first}, address);
+    if (warp.race != nullptr) warp.race->copies_arrive(warp, lanes, epochs.data(), barrier.clock);
+    if (adds) {
+      if (barrier.pending + count > kMostArrivals) {
+        bad_operand({warp, insn, first},
+                    fmt::format("an mbarrier counts no more than {} arrivals", kMostArrivals));
+      }
+      barrier.pending += count;
+    }
+    const auto come = [this, &warp, &insn, address, lanes, epochs] {
+      Mbarrier& then = all_.at(address);
+      warp.copies->land(lanes, epochs.data());
+      for (u32 m = lanes; m != 0; m &= m - 1) {
+        arrive({warp, insn, static_cast<u32>(__builtin_ctz(m))}, then, 1);
+        complete_if_due(warp, then);
+      }
+    };
+    if (warp.copies->delays())
+      barrier.events.emplace_back(come);
+    else
+      come();
+    store(address, barrier.picture());
+  });
+}
+
+}  // namespace vgpu::execute
