@@ -98,7 +98,7 @@ int run() {
            : e.cublas);
   tell("OpenBLAS", !e.openblas.empty(),
        e.openblas.empty()
-           ? "no host baseline; the host's FP64 reference is a plain loop, slow: install libopenblas-dev"
+           ? "no host baseline; the host's FP64 reference is a plain loop, slow: scripts/setup installs libopenblas"
            : e.openblas);
   const bool host_kernels = std::any_of(kernels().begin(), kernels().end(),
                                         [](const KernelInfo& k) { return k.place == Place::kHost; });

@@ -10,12 +10,10 @@
 
 #include "commit.inc"
 #include "dispatch/query.hpp"
+#include "host/openblas.hpp"
 #include "measure/telemetry.hpp"
 #include "verify/virtual_gpu.hpp"
 
-#ifdef LADDER_HAVE_OPENBLAS
-#include <cblas.h>
-#endif
 #ifdef LADDER_HAVE_CUBLAS
 #include <cublas_v2.h>
 #endif
@@ -42,11 +40,10 @@ std::string cublas_version() {
 }
 
 std::string openblas_version() {
-#ifdef LADDER_HAVE_OPENBLAS
-  return fmt::format("{}; core {}", openblas_get_config(), openblas_get_corename());
-#else
-  return "";
-#endif
+  const host::OpenBlas* blas = host::openblas();
+  if (blas == nullptr) return "";
+  return fmt::format("{}; core {}{}", blas->config, blas->core,
+                     blas->core_was_given ? " (by OPENBLAS_CORETYPE)" : "");
 }
 
 }  // namespace

@@ -9,22 +9,16 @@
 #include <thread>
 #include <utility>
 
+#include "host/openblas.hpp"
 #include "verify/buffer.hpp"
 #include "verify/parallel.hpp"
 #include "verify/virtual_gpu.hpp"
 
-#ifdef LADDER_HAVE_OPENBLAS
-#include <cblas.h>
-#endif
-
 namespace ladder {
 namespace {
 
-#ifdef LADDER_HAVE_OPENBLAS
-constexpr double kHostFlops = 1e10;  // a core in a second, roughly: only the choice of reference rests on it
-#else
-constexpr double kHostFlops = 1e9;
-#endif
+// Of a core in a second, roughly: only the choice of reference rests on it.
+double host_flops() { return host::openblas() != nullptr ? 1e10 : 1e9; }
 constexpr double kHostSeconds = 4;
 constexpr std::int64_t kGrain = 1 << 15;
 
@@ -82,19 +76,16 @@ double count(std::int64_t rows, std::int64_t columns) {
 
 }  // namespace
 
-#ifdef LADDER_HAVE_OPENBLAS
-const char* host_dgemm_name() { return "OpenBLAS dgemm"; }
+const char* host_dgemm_name() { return host::openblas() != nullptr ? "OpenBLAS dgemm" : "blocked FP64 loop"; }
 
 void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b, double* c) {
-  openblas_set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<blasint>(m), static_cast<blasint>(n),
-              static_cast<blasint>(k), 1.0, a, static_cast<blasint>(k), b, static_cast<blasint>(n), 0.0, c,
-              static_cast<blasint>(n));
-}
-#else
-const char* host_dgemm_name() { return "blocked FP64 loop"; }
-
-void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b, double* c) {
+  if (const host::OpenBlas* blas = host::openblas()) {
+    blas->set_num_threads(blas->get_num_procs());
+    blas->dgemm(host::OpenBlas::kRowMajor, host::OpenBlas::kNoTrans, host::OpenBlas::kNoTrans,
+                static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1.0, a, static_cast<int>(k), b,
+                static_cast<int>(n), 0.0, c, static_cast<int>(n));
+    return;
+  }
   constexpr std::int64_t kBlock = 256;  // rows of B that stay in cache while all rows of A pass
   parallel_for(m, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, n * k)),
                [&](std::int64_t begin, std::int64_t end) {
@@ -109,7 +100,6 @@ void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a,
                  }
                });
 }
-#endif
 
 Operation as_operation(const Problem& problem, const Images& images) {
   const RowMajor row_major = as_row_major(problem);
@@ -127,7 +117,7 @@ ReferenceKind choose_reference(const Problem& problem, const Device& device) {
       8.0 * (count(problem.m, problem.k) + count(problem.k, problem.n)) + 16.0 * count(problem.m, problem.n);
   const double host_bytes = static_cast<double>(available_host_memory());
   const double seconds =
-      2 * flops(problem) / (kHostFlops * std::max(1U, std::thread::hardware_concurrency()));
+      2 * flops(problem) / (host_flops() * std::max(1U, std::thread::hardware_concurrency()));
   constexpr double kSmall = 0.05;  // seconds for which a transfer to the GPU does not pay
   const bool fits_host = 1.5 * wide_bytes < host_bytes;
   if (fits_host && seconds < kSmall) return ReferenceKind::kHost;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// oneDNN's SGEMM (dnnl_sgemm) on one thread and on all. It runs on OpenMP's threads.
+#include <ladder/kernel.hpp>
+
+#include <span>
+#include <string>
+#include <thread>
+
+#include "host/shared_library.hpp"
+
+namespace ladder::onednn {
+
+struct Library {
+  using Sgemm = int(char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                    const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c,
+                    std::int64_t ldc);
+  Sgemm* sgemm = nullptr;
+  void (*set_num_threads)(int) = nullptr;
+  int (*get_max_threads)() = nullptr;
+  bool found = false;
+};
+
+static const Library& library() {
+  static const Library loaded = [] {
+    host::SharedLibrary file("libdnnl.so.2");
+    host::SharedLibrary openmp("libgomp.so.1");
+    Library out;
+    out.sgemm = file.get<Library::Sgemm>("dnnl_sgemm");
+    out.set_num_threads = openmp.get<void(int)>("omp_set_num_threads");
+    out.get_max_threads = openmp.get<int()>("omp_get_max_threads");
+    out.found = file.found() && openmp.found();
+    return out;
+  }();
+  return loaded;
+}
+
+static Status accepts(const Problem& p, const Device&) {
+  if (!library().found) return {Code::kUnsupportedDevice, "libdnnl.so.2 is not installed (Debian: libdnnl2)"};
+  if (p.m > 0 && p.n > 0 && reads_ab(p)) return Status::ok();
+  return {Code::kUnsupportedProblem,
+          "dnnl_sgemm takes no problem without products (an empty matrix, alpha = 0)"};
+}
+
+// The number of threads is the calling thread's setting of OpenMP: given back as it was.
+static Status run(const Problem& problem, const Operands& o, int threads) {
+  const auto [p, swapped] = as_row_major(problem);
+  const int before = library().get_max_threads();
+  library().set_num_threads(threads);
+  const auto transpose = [](Op op) { return op == Op::kNone ? 'N' : 'T'; };
+  const int status =
+      library().sgemm(transpose(p.op_a), transpose(p.op_b), p.m, p.n, reads_ab(p) ? p.k : 0, p.alpha,
+                      swapped ? o.b : o.a, p.lda, swapped ? o.a : o.b, p.ldb, p.beta, o.c, p.ldc);
+  library().set_num_threads(before);
+  if (status == 0) return Status::ok();
+  return {Code::kLaunchFailed, "dnnl_sgemm: status " + std::to_string(status)};
+}
+
+static constexpr KernelInfo kKernels[] = {
+    {.id = "onednn_1",
+     .rung = "onednn",
+     .idea = "oneDNN on one thread",
+     .place = Place::kHost,
+     .role = Role::kBaseline,
+     .accepts = accepts,
+     .launch = [](const Problem& p, const Operands& o, Stream) { return run(p, o, 1); }},
+    {.id = "onednn_all",
+     .rung = "onednn",
+     .idea = "oneDNN on all cores",
+     .place = Place::kHost,
+     .role = Role::kBaseline,
+     .accepts = accepts,
+     .launch = [](const Problem& p, const Operands& o,
+                  Stream) { return run(p, o, static_cast<int>(std::thread::hardware_concurrency())); }},
+};
+extern const std::span<const KernelInfo> kInfo{kKernels};
+
+}  // namespace ladder::onednn
