@@ -37,7 +37,7 @@ class Climb {
   int run(const std::vector<const KernelInfo*>& kernels, const std::vector<Problem>& shapes) {
     for (const KernelInfo* kernel : kernels) {
       for (const Problem& problem : problems_of(*kernel, shapes)) {
-        Row row = climb(*kernel, problem);
+        Row row = climb(*kernel, in_types_of(*kernel, problem));
         if (interrupted()) return finish(kInterrupted);
         printer_.row(row);
         recorder_.add(std::move(row));
@@ -146,11 +146,11 @@ class Climb {
         BaselineTiming{std::string(baseline->id), baseline == &kernel ? *row.timing : results.value().back()};
   }
 
-  // The first baseline of the registry in the same place and precision.
+  // The first baseline of the registry in the same place, precision and types.
   static const KernelInfo* baseline_of(const KernelInfo& kernel) {
     for (const KernelInfo& other : ladder::kernels()) {
       if (other.role == Role::kBaseline && other.place == kernel.place &&
-          other.precision == kernel.precision) {
+          other.precision == kernel.precision && other.in == kernel.in && other.out == kernel.out) {
         return &other;
       }
     }

@@ -22,6 +22,8 @@ int print_json() {
                    {"place", to_string(k.place)},
                    {"role", to_string(k.role)},
                    {"precision", to_string(k.precision)},
+                   {"in", to_string(k.in)},
+                   {"out", to_string(k.out)},
                    {"min_compute_capability", k.min_cc}});
   }
   fmt::print("{}\n", all.dump(1));
@@ -29,11 +31,11 @@ int print_json() {
 }
 
 int print_table() {
-  constexpr const char* kLine = "{:<18}  {:<8}  {:<5}  {:<9}  {:>6}  {}\n";
-  fmt::print(kLine, "kernel", "role", "place", "precision", "min cc", "idea");
+  constexpr const char* kLine = "{:<20}  {:<8}  {:<5}  {:<9}  {:<4}  {:<4}  {:>6}  {}\n";
+  fmt::print(kLine, "kernel", "role", "place", "precision", "in", "out", "min cc", "idea");
   for (const KernelInfo& k : kernels()) {
-    fmt::print(kLine, k.id, to_string(k.role), to_string(k.place), to_string(k.precision),
-               capability(k.min_cc), k.idea);
+    fmt::print(kLine, k.id, to_string(k.role), to_string(k.place), to_string(k.precision), to_string(k.in),
+               to_string(k.out), capability(k.min_cc), k.idea);
   }
   return kOk;
 }

@@ -17,19 +17,33 @@ using Stream = CUstream_st*;
 enum class Place : unsigned char { kHost, kCuda };  // where operands lie and the work is done
 enum class Role : unsigned char { kRung, kBaseline };
 // Named as PyTorch, JAX and Triton name them. kIeee: every product and sum is an IEEE binary32 operation.
-// kTf32: operands rounded or cut to 10 explicit mantissa bits, FP32 accumulation on tensor cores.
-enum class Precision : unsigned char { kIeee, kTf32 };
+// kTf32: operands rounded or cut to 10 explicit mantissa bits, FP32 accumulation on tensor cores. kBf16, kFp16: operands
+// of that type, exact products, FP32 accumulation on tensor cores.
+enum class Precision : unsigned char { kIeee, kTf32, kBf16, kFp16 };
 
 const char* to_string(Place place);
 const char* to_string(Role role);
 const char* to_string(Precision precision);
 
 // Device pointers for Place::kCuda, host pointers for Place::kHost. a or b may be null where reads_ab() is
-// false.
+// false. Where the problem's types are others than f32, they are addresses only, to be used through the accessors.
 struct Operands {
   const float* a = nullptr;
   const float* b = nullptr;
   float* c = nullptr;
+
+  template <class In>
+  const In* a_as() const {
+    return reinterpret_cast<const In*>(a);
+  }
+  template <class In>
+  const In* b_as() const {
+    return reinterpret_cast<const In*>(b);
+  }
+  template <class Out>
+  Out* c_as() const {
+    return reinterpret_cast<Out*>(c);
+  }
 };
 
 struct KernelInfo {
@@ -39,14 +53,21 @@ struct KernelInfo {
   Place place = Place::kCuda;
   Role role = Role::kRung;
   Precision precision = Precision::kIeee;
-  int min_cc = 0;  // least compute capability, 80 for 8.0; 0 for host kernels
+  int min_cc = 0;                          // least compute capability, 80 for 8.0; 0 for host kernels
+  Type in = Type::kF32, out = Type::kF32;  // the only types of operands that it takes
 
   // Pure. Not ok (kUnsupportedProblem, kUnsupportedDevice) with the reason if the kernel cannot take the
-  // problem.
+  // problem, whose types are the kernel's. Callers ask accepts() below.
   Status (*accepts)(const Problem& problem, const Device& device) = nullptr;
   // Enqueues (kCuda) or does (kHost, which ignores the stream) the work of an accepted, valid problem.
   // Errors: kLaunchFailed.
   Status (*launch)(const Problem& problem, const Operands& operands, Stream stream) = nullptr;
 };
+
+// The same problem in the kernel's types.
+Problem in_types_of(const KernelInfo& kernel, Problem problem);
+
+// Whether the kernel takes the problem: its types, then its own rules. Errors as KernelInfo::accepts.
+Status accepts(const KernelInfo& kernel, const Problem& problem, const Device& device);
 
 }  // namespace ladder

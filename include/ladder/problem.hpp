@@ -11,6 +11,10 @@ namespace ladder {
 
 enum class Layout : std::uint8_t { kRowMajor, kColMajor };
 enum class Op : std::uint8_t { kNone, kTranspose };
+// How elements lie in memory: IEEE binary32, bfloat16, IEEE binary16. Sums are binary32 whatever the type.
+enum class Type : std::uint8_t { kF32, kBf16, kF16 };
+const char* to_string(Type type);  // "f32", "bf16", "f16"
+std::int64_t bytes_of(Type type);  // of one element
 
 // op(A) is m x k, op(B) is k x n, C is m x n; leading dimensions count elements, not bytes. A row-major
 // matrix with r rows and c columns has its element (i, j) at i * ld + j and needs ld >= max(1, c);
@@ -21,6 +25,7 @@ struct Problem {
   float alpha = 1.0F, beta = 0.0F;
   Op op_a = Op::kNone, op_b = Op::kNone;
   Layout layout = Layout::kRowMajor;
+  Type in = Type::kF32, out = Type::kF32;  // of A and B; of C
 
   bool operator==(const Problem&) const = default;
 };
@@ -57,7 +62,7 @@ bool reads_c(const Problem& problem);   // false when beta = 0
 double flops(const Problem& problem);        // 2 m n k, the customary count
 double least_bytes(const Problem& problem);  // each needed element read once, each element of C written once
 
-// "4096x4096x4096", "250x251x253 (lda 256, beta 1)": what differs from the defaults is shown.
+// "4096x4096x4096", "250x251x253 (bf16 to f32, lda 256, beta 1)": what differs from the defaults is shown.
 std::string to_string(const Problem& problem);
 
 // Parses "MxNxK" or "N" (a cube) into a tight problem. Errors (kInvalidArgument) quote the text and the rule.

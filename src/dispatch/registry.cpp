@@ -52,7 +52,31 @@ bool means(std::string_view name, const KernelInfo& info) {
 
 const char* to_string(Place place) { return place == Place::kHost ? "host" : "cuda"; }
 const char* to_string(Role role) { return role == Role::kRung ? "rung" : "baseline"; }
-const char* to_string(Precision precision) { return precision == Precision::kIeee ? "ieee" : "tf32"; }
+const char* to_string(Precision precision) {
+  switch (precision) {
+    case Precision::kIeee:
+      return "ieee";
+    case Precision::kTf32:
+      return "tf32";
+    case Precision::kBf16:
+      return "bf16";
+    case Precision::kFp16:
+      return "fp16";
+  }
+  return "unknown";
+}
+
+Problem in_types_of(const KernelInfo& kernel, Problem problem) {
+  problem.in = kernel.in;
+  problem.out = kernel.out;
+  return problem;
+}
+
+Status accepts(const KernelInfo& kernel, const Problem& problem, const Device& device) {
+  if (problem.in == kernel.in && problem.out == kernel.out) return kernel.accepts(problem, device);
+  return {Code::kUnsupportedProblem, std::string("takes ") + to_string(kernel.in) + " operands and gives " +
+                                         to_string(kernel.out) + ", not " + to_string(problem)};
+}
 
 std::span<const KernelInfo> kernels() {
   static const std::vector<KernelInfo> all = collect();

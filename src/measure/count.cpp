@@ -59,14 +59,15 @@ Result<Counters> parse_counters(std::string_view text) {
   }
 }
 
-Result<Counters> count(const KernelInfo& kernel, const Problem& problem, const Device& device,
+Result<Counters> count(const KernelInfo& kernel, const Problem& any_types, const Device& device,
                        std::uint64_t seed) {
+  const Problem problem = in_types_of(kernel, any_types);
   if (!device.is_virtual || kernel.place != Place::kCuda || !virtual_gpu::active()) {
     return Status(Code::kUnsupportedDevice, "only the virtual GPU counts, and only CUDA kernels");
   }
   auto images = make_images(problem, {Values::kUniform, seed}, Precision::kIeee);
   if (!images) return images.status();
-  auto operands = OperandSet::make(Place::kCuda, images.value());
+  auto operands = OperandSet::make(Place::kCuda, problem, images.value());
   if (!operands) return operands.status();
 
   virtual_gpu::reset_counters();

@@ -29,11 +29,14 @@ class Clock {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-int copies_needed(Place where, const Images& images, const Device& device, bool cold) {
+int copies_needed(Place where, const Problem& problem, const Images& images, const Device& device,
+                  bool cold) {
   if (!cold || where == Place::kHost) return 1;
   int l2 = 0;
   if (cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device.ordinal) != cudaSuccess) return 2;
-  const double bytes = 4.0 * static_cast<double>(images.a.size() + images.b.size() + images.c.size());
+  const double bytes =
+      static_cast<double>(bytes_of(problem.in)) * static_cast<double>(images.a.size() + images.b.size()) +
+      static_cast<double>(bytes_of(problem.out)) * static_cast<double>(images.c.size());
   return std::max(2, static_cast<int>(std::ceil(2.0 * l2 / std::max(bytes, 1.0))));
 }
 
@@ -47,9 +50,9 @@ class Session {
     const Place where = kernels_.front()->place;
     auto images = make_images(problem_, {Values::kUniform, options.seed}, Precision::kIeee);
     if (!images) return images.status();
-    const int copies = copies_needed(where, images.value(), device, options.cold);
+    const int copies = copies_needed(where, problem_, images.value(), device, options.cold);
     for (int i = 0; i < copies; ++i) {
-      auto set = OperandSet::make(where, images.value());
+      auto set = OperandSet::make(where, problem_, images.value());
       if (!set) return set.status();
       copies_.push_back(std::move(set).value());
     }
@@ -116,10 +119,11 @@ bool times_stopped_falling(std::span<const double> windows) {
   return windows.back() >= kFalls * windows[windows.size() - 2];
 }
 
-Result<std::vector<Measurement>> measure(std::span<const KernelInfo* const> kernels, const Problem& problem,
+Result<std::vector<Measurement>> measure(std::span<const KernelInfo* const> kernels, const Problem& any_types,
                                          const Device& device, const MeasureOptions& options) {
   if (kernels.empty()) return std::vector<Measurement>();
   const Place where = kernels.front()->place;
+  const Problem problem = in_types_of(*kernels.front(), any_types);
   if (where == Place::kCuda && device.is_virtual) {
     return Status(Code::kUnsupportedDevice, "the virtual GPU has no clock worth measuring");
   }

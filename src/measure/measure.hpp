@@ -37,7 +37,8 @@ struct Measurement {
   int copies = 1;  // of the operands
 };
 
-// One Measurement a kernel. All kernels must stand in the same place; they accept and have been verified on
+// One Measurement a kernel. All kernels must stand in the same place and have the same types, into which the problem is
+// put; they accept and have been verified on
 // `problem`. Errors: kUnsupportedDevice on the virtual GPU, kOutOfMemory, kLaunchFailed.
 Result<std::vector<Measurement>> measure(std::span<const KernelInfo* const> kernels, const Problem& problem,
                                          const Device& device, const MeasureOptions& options);

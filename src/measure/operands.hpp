@@ -3,9 +3,12 @@
 #pragma once
 #include <ladder/kernel.hpp>
 
-#include <utility>
+#include <span>
+#include <tuple>
+#include <vector>
 
 #include "verify/buffer.hpp"
+#include "verify/encode.hpp"
 #include "verify/input.hpp"
 
 namespace ladder {
@@ -13,14 +16,16 @@ namespace ladder {
 class OperandSet {
  public:
   // Errors: kOutOfMemory, kLaunchFailed.
-  static Result<OperandSet> make(Place place, const Images& images) {
+  static Result<OperandSet> make(Place place, const Problem& problem, const Images& images) {
     OperandSet set;
-    for (auto [buffer, image] :
-         {std::pair{&set.a_, &images.a}, std::pair{&set.b_, &images.b}, std::pair{&set.c_, &images.c}}) {
-      auto made = Buffer::allocate(place, sizeof(float) * image->size());
+    for (auto [buffer, image, type] :
+         {std::tuple{&set.a_, &images.a, problem.in}, std::tuple{&set.b_, &images.b, problem.in},
+          std::tuple{&set.c_, &images.c, problem.out}}) {
+      const std::vector<std::byte> memory = encode(type, std::span(*image));
+      auto made = Buffer::allocate(place, memory.size());
       if (!made) return made.status();
       *buffer = std::move(made).value();
-      if (Status status = buffer->upload(image->data(), buffer->bytes()); !status) return status;
+      if (Status status = buffer->upload(memory.data(), memory.size()); !status) return status;
     }
     return set;
   }

@@ -49,6 +49,20 @@ Status check_matrix(const char* ld_name, const Extent& extent, Layout layout) {
 
 }  // namespace
 
+const char* to_string(Type type) {
+  switch (type) {
+    case Type::kF32:
+      return "f32";
+    case Type::kBf16:
+      return "bf16";
+    case Type::kF16:
+      return "f16";
+  }
+  return "unknown";
+}
+
+std::int64_t bytes_of(Type type) { return type == Type::kF32 ? 4 : 2; }
+
 Problem make_problem(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, float beta, Op op_a,
                      Op op_b, Layout layout) {
   Problem p{
@@ -95,13 +109,18 @@ double least_bytes(const Problem& p) {
   const auto k = static_cast<double>(p.k);
   const double ab = reads_ab(p) ? m * k + k * n : 0.0;
   const double c = m * n * (reads_c(p) ? 2.0 : 1.0);
-  return (ab + c) * sizeof(float);
+  return ab * static_cast<double>(bytes_of(p.in)) + c * static_cast<double>(bytes_of(p.out));
 }
 
 std::string to_string(const Problem& p) {
   std::string text = std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
   const Problem plain = make_problem(p.m, p.n, p.k, 1.0F, 0.0F, p.op_a, p.op_b, p.layout);
   std::vector<std::string> extras;
+  if (p.in != p.out) {
+    extras.push_back(std::string(to_string(p.in)) + " to " + to_string(p.out));
+  } else if (p.in != Type::kF32) {
+    extras.emplace_back(to_string(p.in));
+  }
   if (p.layout == Layout::kColMajor) extras.emplace_back("column-major");
   if (p.op_a != Op::kNone || p.op_b != Op::kNone) {
     extras.push_back(std::string("op ") + (p.op_a == Op::kNone ? 'N' : 'T') +

@@ -44,6 +44,10 @@ Problem problem_of(const Json& j) {
   p.op_a = j.at("op_a") == "T" ? Op::kTranspose : Op::kNone;
   p.op_b = j.at("op_b") == "T" ? Op::kTranspose : Op::kNone;
   p.layout = j.at("layout") == "col" ? Layout::kColMajor : Layout::kRowMajor;
+  for (auto [key, field] :
+       {std::pair{"in", &p.in}, std::pair{"out", &p.out}}) {  // absent in older files: f32
+    if (j.contains(key)) *field = named(j.at(key), {Type::kF32, Type::kBf16, Type::kF16});
+  }
   return p;
 }
 
@@ -147,7 +151,8 @@ Row row_of(const Json& j) {
   r.idea = j.at("idea").get<std::string>();
   r.place = named(j.at("place"), {Place::kHost, Place::kCuda});
   r.role = named(j.at("role"), {Role::kRung, Role::kBaseline});
-  r.precision = named(j.at("precision"), {Precision::kIeee, Precision::kTf32});
+  r.precision =
+      named(j.at("precision"), {Precision::kIeee, Precision::kTf32, Precision::kBf16, Precision::kFp16});
   r.problem = problem_of(j.at("problem"));
   r.device = device_of(j.at("device"));
   r.verdict = verdict_of(j.at("verdict"));

@@ -23,7 +23,9 @@ Json json_of(const Problem& p) {
           {"beta", p.beta},
           {"op_a", p.op_a == Op::kNone ? "N" : "T"},
           {"op_b", p.op_b == Op::kNone ? "N" : "T"},
-          {"layout", p.layout == Layout::kRowMajor ? "row" : "col"}};
+          {"layout", p.layout == Layout::kRowMajor ? "row" : "col"},
+          {"in", to_string(p.in)},
+          {"out", to_string(p.out)}};
 }
 
 Json json_of(const Device& d) {

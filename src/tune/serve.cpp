@@ -84,7 +84,7 @@ class Server {
     }
     const Json proof = proved(kernel, screening_cases());
     if (!proof.at("passed").get<bool>()) return proof;
-    if (Status status = kernel.accepts(problem_, device_); !status) return rejected(status.message());
+    if (Status status = accepts(kernel, problem_, device_); !status) return rejected(status.message());
     return virtual_gpu::active()
                ? counted(kernel)
                : timed(kernel, request.at("rounds").get<int>(), request.at("bail_ms").get<double>());
@@ -109,7 +109,7 @@ class Server {
     if (timer_ != nullptr) return Status::ok();
     const auto images = make_images(problem_, {Values::kUniform, seed_}, Precision::kIeee);
     if (!images) return images.status();
-    auto operands = OperandSet::make(place, images.value());
+    auto operands = OperandSet::make(place, problem_, images.value());
     if (!operands) return operands.status();
     auto timer = Timer::make(place);
     if (!timer) return timer.status();

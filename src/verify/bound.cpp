@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "verify/encode.hpp"
+
 namespace ladder {
 namespace {
 
@@ -29,6 +31,10 @@ Result<ErrorBound> error_bound(const Problem& problem, Precision precision) {
     case Precision::kIeee:
       bound.products = gamma(k + 2, kUnit32) + reference;
       break;
+    case Precision::kBf16:
+    case Precision::kFp16:  // products of 16-bit numbers are exact
+      bound.products = (1 + gamma(k, kTensorUnit)) * (1 + gamma(2, kUnit32)) - 1 + reference;
+      break;
     case Precision::kTf32: {
       const double operands = (1 + kTf32Cut) * (1 + kTf32Cut);
       bound.products = operands * (1 + gamma(k, kTensorUnit)) * (1 + gamma(2, kUnit32)) - 1 + reference;
@@ -38,6 +44,10 @@ Result<ErrorBound> error_bound(const Problem& problem, Precision precision) {
   bound.c = gamma(3, kUnit32);
   // One rounding to a subnormal for each product, one for alpha times the sum, one for beta c.
   bound.underflow = (std::abs(static_cast<double>(problem.alpha)) * k + 2) * kSubnormal;
+  if (problem.out != Type::kF32) {
+    bound.result = unit_of(problem.out);
+    bound.least = half_subnormal_of(problem.out);
+  }
   if (!std::isfinite(bound.products)) {
     return Status(Code::kInvalidArgument,
                   fmt::format("k = {}: the sum has so many roundings that no error bound holds in {}",

@@ -9,14 +9,19 @@ namespace ladder {
 // n roundings of unit u: n u / (1 - n u) (Higham 2002, lemma 3.1); infinite where n u >= 1.
 double gamma(double n, double u);
 
-// |C - R|_ij <= products * (|alpha| (|A||B|)_ij) + c * |beta C0|_ij + underflow
+// |C - R|_ij <= e + result (|R|_ij + e) + least, where
+// e = products * (|alpha| (|A||B|)_ij) + c * |beta C0|_ij + underflow bounds the error of the binary32 result, and the
+// rest that of rounding it to C's type; both zero where that is binary32.
 struct ErrorBound {
   double products = 0;
   double c = 0;
   double underflow = 0;
+  double result = 0;
+  double least = 0;
 
-  double at(double abs_products, double abs_c) const {
-    return products * abs_products + c * abs_c + underflow;
+  double at(double abs_products, double abs_c, double abs_result = 0) const {
+    const double before = products * abs_products + c * abs_c + underflow;
+    return before + result * (abs_result + before) + least;
   }
 };
 

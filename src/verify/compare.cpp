@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 
+#include "verify/encode.hpp"
 #include "verify/identity.hpp"
 #include "verify/parallel.hpp"
 
@@ -83,6 +84,13 @@ double abs_c_at(const Operation& operation, std::int64_t i, std::int64_t j) {
   return reads_c(p) ? std::abs(static_cast<double>(p.beta) * operation.c[i * p.ldc + j]) : 0.0;
 }
 
+// The reference; where results are exact, what rounding it once to C's type gives.
+double expected_at(const Prepared& prepared, bool exact, std::int64_t index) {
+  const double reference = prepared.reference.c[index];
+  const Type out = prepared.operation.problem.out;
+  return exact && out != Type::kF32 ? round_to(out, static_cast<float>(reference)) : reference;
+}
+
 Tally tally_elements(const Prepared& prepared, bool exact, const ErrorBound& bound,
                      const ResultMemory& memory) {
   const Operation& operation = prepared.operation;
@@ -94,11 +102,11 @@ Tally tally_elements(const Prepared& prepared, bool exact, const ErrorBound& bou
         const std::int64_t index = i * p.n + j;
         look_at(tally, index, word, value, poisoned);
         if (!by_element) return;
-        const double expected = prepared.reference.c[index];
+        const double expected = expected_at(prepared, exact, index);
         const double error = std::abs(static_cast<double>(value) - expected);
         const double abs_products = prepared.reference.abs_products[index];
         const double abs_c = abs_c_at(operation, i, j);
-        const double limit = exact ? 0.0 : bound.at(abs_products, abs_c);
+        const double limit = exact ? 0.0 : bound.at(abs_products, abs_c, std::abs(expected));
         const bool within = error <= limit;  // false for NaN
         if (!within) Tally::note(tally.wrong, tally.first_wrong, index);
         tally.error_squares += error * error;
@@ -110,14 +118,14 @@ Tally tally_elements(const Prepared& prepared, bool exact, const ErrorBound& bou
       });
 }
 
-std::optional<std::string> changed_guard(const ResultMemory& memory) {
+std::optional<std::string> changed_guard(const ResultMemory& memory, std::size_t size) {
   const auto& w = memory.words;
   for (std::size_t at = memory.guard; at-- > 0;) {  // nearest to C first
-    if (w[at] != kPoisonBits) return fmt::format("{} bytes before C", 4 * (memory.guard - at));
+    if (w[at] != kPoisonBits) return fmt::format("{} bytes before C", size * (memory.guard - at));
   }
   const std::size_t end = w.size() - memory.guard;
   for (std::size_t at = end; at < w.size(); ++at) {
-    if (w[at] != kPoisonBits) return fmt::format("{} bytes past the end of C", 4 * (at - end));
+    if (w[at] != kPoisonBits) return fmt::format("{} bytes past the end of C", size * (at - end));
   }
   return std::nullopt;
 }
@@ -125,7 +133,8 @@ std::optional<std::string> changed_guard(const ResultMemory& memory) {
 }  // namespace
 
 Finding check_untouched(const Operation& operation, const ResultMemory& memory) {
-  if (const auto where = changed_guard(memory)) return {Outcome::kGuardWritten, "written " + *where, {}};
+  if (const auto where = changed_guard(memory, static_cast<std::size_t>(bytes_of(operation.problem.out))))
+    return {Outcome::kGuardWritten, "written " + *where, {}};
   const Extent extent = extent_c(operation.problem);
   std::int64_t written = 0;
   std::string first;
@@ -178,11 +187,11 @@ Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& 
     const std::int64_t i = tally.first_wrong / p.n;
     const std::int64_t j = tally.first_wrong % p.n;
     const float got = memory.c()[i * p.ldc + j];
-    const double expected = prepared.reference.c[tally.first_wrong];
+    const double expected = expected_at(prepared, exact, tally.first_wrong);
     const std::string limit =
         exact ? std::string("exactly")
               : fmt::format("within {:.3g}", bound.at(prepared.reference.abs_products[tally.first_wrong],
-                                                      abs_c_at(operation, i, j)));
+                                                      abs_c_at(operation, i, j), std::abs(expected)));
     return {Outcome::kWrongValue,
             fmt::format("{} is {:.9g}, expected {:.9g} {}; {} of {} elements", place(operation, i, j), got,
                         expected, limit, tally.wrong, elements),
@@ -212,20 +221,22 @@ std::string explain_wrong_values(const Prepared& prepared, Precision precision, 
       const double value = memory.c()[i * p.ldc + j];
       const double abs_c = abs_c_at(operation, i, j);
       if (value != 0) all_zero = false;
-      if (tf32 && !(std::abs(value - r.c[index]) <= tf32.value().at(r.abs_products[index], abs_c)))
+      if (tf32 && !(std::abs(value - r.c[index]) <=
+                    tf32.value().at(r.abs_products[index], abs_c, std::abs(r.c[index]))))
         ++outside_tf32;
       if (!reads_c(p) || static_cast<double>(operation.c[i * p.ldc + j]) != value) ++changed;
       if (p.m == p.n) {
         const std::int64_t mirrored = j * p.n + i;
-        const double limit =
-            tf32 ? tf32.value().at(r.abs_products[mirrored], abs_c_at(operation, j, i)) : 0.0;
+        const double limit = tf32 ? tf32.value().at(r.abs_products[mirrored], abs_c_at(operation, j, i),
+                                                    std::abs(r.c[mirrored]))
+                                  : 0.0;
         if (!(std::abs(value - r.c[mirrored]) <= limit)) ++not_transposed;
       }
     }
   }
   if (all_zero) return "C is all zeros";
   if (reads_c(p) && changed == 0) return "C was not changed at all";
-  if (precision == Precision::kIeee && tf32 && outside_tf32 == 0) {
+  if (precision == Precision::kIeee && p.in == Type::kF32 && tf32 && outside_tf32 == 0) {
     return "every error is within the bound of tf32: this is not ieee arithmetic";
   }
   if (p.m == p.n && p.n > 1 && not_transposed == 0) return "C is transposed";

@@ -11,7 +11,7 @@
 
 namespace ladder {
 
-// C in memory between two guard zones, all as words: guard | extent_c elements | guard.
+// C in memory between two guard zones, a word an element (encode.hpp): guard | extent_c elements | guard.
 struct ResultMemory {
   std::span<const std::uint32_t> words;
   std::size_t guard = 0;  // words before and after

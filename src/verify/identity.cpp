@@ -108,10 +108,12 @@ IdentityResult check_identity(const Operation& operation, const Input& input, co
       const double error = std::abs(after.plain[i] - expected);
       const double abs_products = std::abs(alpha) * product.absolute[i];
       const double abs_c = std::abs(beta) * before.absolute[i];
+      // Of rounding to C's type: |R| <= |C| / (1 - unit), which 2 |C| covers.
+      const double rounding = 2 * bound.result * after.absolute[i] + bound.least * sum_t;
       const double limit = input.values == Values::kIntegers
-                               ? 0.0
+                               ? rounding
                                : bound.products * abs_products + bound.c * abs_c + bound.underflow * sum_t +
-                                     own * (after.absolute[i] + abs_products + abs_c);
+                                     own * (after.absolute[i] + abs_products + abs_c) + rounding;
       const bool row_ok = error <= limit;  // false for NaN
       if (!row_ok && result.rows_wrong++ == 0) {
         result.reason =

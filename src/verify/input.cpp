@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "verify/encode.hpp"
 #include "verify/parallel.hpp"
 
 namespace ladder {
@@ -32,16 +33,35 @@ float integer(std::uint64_t bits, std::int64_t limit) {
 
 int exponent(std::uint64_t bits, int limit) { return static_cast<int>(integer(bits, limit)); }
 
-// Exponents of the scaled inputs: |a| reaches 2^(16+12), |c| 2^32; every product stays far from overflow and
-// underflow, so that the standard model of rounding holds.
-constexpr int kOuterExponent = 16;
-constexpr int kInnerExponent = 12;
+// Scaled inputs: |a| reaches 2^(outer + inner), |c| 2^(2 outer), and opposite products differ by one part in 1 / apart.
+// Every product stays far from overflow and underflow, so that the standard model of rounding holds; binary16 has little
+// room for that.
+struct Scales {
+  int outer, inner;
+  float apart;
+};
+Scales scales_of(const Problem& problem) {
+  if (problem.in == Type::kF16 || problem.out == Type::kF16) return {3, 6, 0x1p-8F};
+  return {16, 12, problem.in == Type::kBf16 ? 0x1p-5F : 0x1p-10F};
+}
 
 class Generator {
  public:
-  Generator(const Input& input, const IntegerRange& range) : input_(input), range_(range) {}
+  Generator(const Problem& problem, const Input& input, const IntegerRange& range)
+      : in_(problem.in), out_(problem.out), scales_(scales_of(problem)), input_(input), range_(range) {}
 
   float a(std::int64_t i, std::int64_t k, std::int64_t columns) const {
+    return round_to(in_, exact_a(i, k, columns));
+  }
+  float b(std::int64_t k, std::int64_t j, std::int64_t columns) const {
+    return round_to(in_, exact_b(k, j, columns));
+  }
+  float c(std::int64_t i, std::int64_t j, std::int64_t columns) const {
+    return round_to(out_, exact_c(i, j, columns));
+  }
+
+ private:
+  float exact_a(std::int64_t i, std::int64_t k, std::int64_t columns) const {
     // Scaled: columns 2p and 2p + 1 of A are equal, so that the rows of B can make their products cancel.
     const std::int64_t source = input_.values == Values::kScaled ? k & ~std::int64_t{1} : k;
     const std::uint64_t bits = draw(kStreamA, i * columns + source);
@@ -56,7 +76,7 @@ class Generator {
     return std::ldexp(uniform(bits), outer(kStreamRow, i) + inner(source));
   }
 
-  float b(std::int64_t k, std::int64_t j, std::int64_t columns) const {
+  float exact_b(std::int64_t k, std::int64_t j, std::int64_t columns) const {
     const std::uint64_t bits = draw(kStreamB, k * columns + j);
     switch (input_.values) {
       case Values::kIntegers:
@@ -68,11 +88,11 @@ class Generator {
     }
     const std::int64_t even = k & ~std::int64_t{1};
     float value = uniform(bits);
-    if (k != even) value = -uniform(draw(kStreamB, even * columns + j)) * (1.0F + 0x1p-10F * value);
+    if (k != even) value = -uniform(draw(kStreamB, even * columns + j)) * (1.0F + scales_.apart * value);
     return std::ldexp(value, outer(kStreamColumn, j) - inner(even));
   }
 
-  float c(std::int64_t i, std::int64_t j, std::int64_t columns) const {
+  float exact_c(std::int64_t i, std::int64_t j, std::int64_t columns) const {
     const std::uint64_t bits = draw(kStreamC, i * columns + j);
     switch (input_.values) {
       case Values::kIntegers:
@@ -85,13 +105,14 @@ class Generator {
     return std::ldexp(uniform(bits), outer(kStreamRow, i) + outer(kStreamColumn, j));
   }
 
- private:
   std::uint64_t draw(Stream stream, std::int64_t index) const {
     return random_bits(input_.seed, stream, static_cast<std::uint64_t>(index));
   }
-  int outer(Stream stream, std::int64_t index) const { return exponent(draw(stream, index), kOuterExponent); }
-  int inner(std::int64_t k) const { return exponent(draw(kStreamInner, k), kInnerExponent); }
+  int outer(Stream stream, std::int64_t index) const { return exponent(draw(stream, index), scales_.outer); }
+  int inner(std::int64_t k) const { return exponent(draw(kStreamInner, k), scales_.inner); }
 
+  Type in_, out_;
+  Scales scales_;
   Input input_;
   IntegerRange range_;
 };
@@ -141,11 +162,14 @@ Result<IntegerRange> integer_range(const Problem& problem, Precision precision) 
         fmt::format("integer inputs need integer alpha and beta of at most 64 in magnitude, not {} and {}",
                     problem.alpha, problem.beta));
   }
-  // Half of 2^24 for alpha times the sum of products, a quarter for beta C: no partial result reaches 2^24.
+  // Half of 2^24 for alpha times the sum of products, a quarter for beta C: no partial result reaches 2^24. Binary16
+  // ends at 65,504.
+  const int bits = problem.out == Type::kF16 ? 16 : 24;
   const std::int64_t budget =
-      (std::int64_t{1} << 23) / std::max<std::int64_t>(1, std::llabs(std::llround(problem.alpha)));
-  // Operands that tf32 represents exactly: 11 significant bits.
-  const std::int64_t most = precision == Precision::kTf32 ? 2048 : 4096;
+      (std::int64_t{1} << (bits - 1)) / std::max<std::int64_t>(1, std::llabs(std::llround(problem.alpha)));
+  // Operands that their type, or tf32, represents exactly: all of 11 significant bits or less.
+  const std::int64_t most =
+      std::min<std::int64_t>(precision == Precision::kTf32 ? 2048 : 4096, whole_numbers(problem.in));
   IntegerRange range;
   const std::int64_t k = std::max<std::int64_t>(1, problem.k);
   range.stride = (k + budget - 1) / budget;
@@ -153,8 +177,9 @@ Result<IntegerRange> integer_range(const Problem& problem, Precision precision) 
   const std::int64_t square = budget / terms;  // at least 1
   range.operand =
       std::clamp<std::int64_t>(static_cast<std::int64_t>(std::sqrt(static_cast<double>(square))), 1, most);
-  range.c = std::min<std::int64_t>(
-      4096, (std::int64_t{1} << 22) / std::max<std::int64_t>(1, std::llabs(std::llround(problem.beta))));
+  range.c = std::min(
+      {std::int64_t{4096}, whole_numbers(problem.out),
+       (std::int64_t{1} << (bits - 2)) / std::max<std::int64_t>(1, std::llabs(std::llround(problem.beta)))});
   return range;
 }
 
@@ -165,7 +190,7 @@ Result<Images> make_images(const Problem& problem, const Input& input, Precision
     if (!derived) return derived.status();
     range = derived.value();
   }
-  const Generator generator(input, range);
+  const Generator generator(problem, input, range);
   const bool row_major = problem.layout == Layout::kRowMajor;
   const float nan = std::numeric_limits<float>::quiet_NaN();
   // Which index of op(A) runs along a line of memory.

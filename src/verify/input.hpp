@@ -34,7 +34,7 @@ constexpr std::uint32_t kPoisonBits = 0x7FA55AA5U;
 inline float poison() { return std::bit_cast<float>(kPoisonBits); }
 
 // The operands as they lie in memory (extent_a(problem).elements() and so on), the padding of A and B NaN,
-// that of C poison; C itself poison where beta = 0.
+// that of C poison; C itself poison where beta = 0. Values are numbers of the problem's types.
 struct Images {
   std::vector<float> a, b, c;
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -11,15 +12,16 @@
 
 #include "verify/buffer.hpp"
 #include "verify/compare.hpp"
+#include "verify/encode.hpp"
 #include "verify/virtual_gpu.hpp"
 
 namespace ladder {
 namespace {
 
-// Words of poison on each side of C: a tile's worth of lines, so that a kernel that is off by one tile is
+// Elements of poison on each side of C: a tile's worth of lines, so that a kernel that is off by one tile is
 // caught and does no harm.
 std::size_t guard_words(const Problem& problem) {
-  constexpr std::int64_t kAlign = 128;  // 512 bytes: C stays as aligned as cudaMalloc gives it
+  constexpr std::int64_t kAlign = 256;  // elements: C stays as aligned as cudaMalloc gives it
   const std::int64_t lines = std::clamp<std::int64_t>(32 * problem.ldc, 1024, 1 << 18);
   return static_cast<std::size_t>((lines + kAlign - 1) / kAlign * kAlign);
 }
@@ -61,7 +63,7 @@ class Bench {
     if (Status status = bench.place(images.a, bench.a_); !status) return status;
     if (Status status = bench.place(images.b, bench.b_); !status) return status;
     bench.initial_ = initial_words(images, bench.guard_);
-    auto c = Buffer::allocate(kernel.place, 4 * bench.initial_.size());
+    auto c = Buffer::allocate(kernel.place, bytes(problem.out) * bench.initial_.size());
     if (!c) return c.status();
     bench.c_ = std::move(c).value();
     return bench;
@@ -71,8 +73,9 @@ class Bench {
   Status run(std::vector<std::uint32_t>& words) { return run_from(initial_, words); }
 
   Status run_from(const std::vector<std::uint32_t>& before, std::vector<std::uint32_t>& words) {
-    if (Status status = c_.upload(before.data(), c_.bytes()); !status) return status;
-    Operands operands{pointer(a_), pointer(b_), c_.as<float>(4 * guard_)};
+    const std::vector<std::byte> memory = encode(problem_.out, std::span(before));
+    if (Status status = c_.upload(memory.data(), c_.bytes()); !status) return status;
+    Operands operands{pointer(a_), pointer(b_), c_.as<float>(bytes(problem_.out) * guard_)};
     if (Status status = kernel_->launch(problem_, operands, nullptr); !status) {
       if (kernel_->place == Place::kCuda) (void)synchronize();
       return status;
@@ -80,18 +83,22 @@ class Bench {
     if (kernel_->place == Place::kCuda) {
       if (Status status = synchronize(); !status) return status;
     }
-    words.resize(before.size());
-    return c_.download(words.data(), c_.bytes());
+    std::vector<std::byte> result(c_.bytes());
+    if (Status status = c_.download(result.data(), result.size()); !status) return status;
+    words = decode(problem_.out, result);
+    return Status::ok();
   }
 
   // Replaces every NaN of A and B, padding and surroundings alike, by zero.
   Status clear_operand_nans() {
     for (Buffer* buffer : {&a_, &b_}) {
-      std::vector<float> all(buffer->bytes() / sizeof(float));
-      if (Status status = buffer->download(all.data(), buffer->bytes()); !status) return status;
+      std::vector<std::byte> memory(buffer->bytes());
+      if (Status status = buffer->download(memory.data(), memory.size()); !status) return status;
+      std::vector<std::uint32_t> all = decode(problem_.in, memory);
       std::replace_if(
-          all.begin(), all.end(), [](float x) { return std::isnan(x); }, 0.0F);
-      if (Status status = buffer->upload(all.data(), buffer->bytes()); !status) return status;
+          all.begin(), all.end(), [](std::uint32_t x) { return std::isnan(std::bit_cast<float>(x)); }, 0U);
+      memory = encode(problem_.in, std::span(all));
+      if (Status status = buffer->upload(memory.data(), memory.size()); !status) return status;
     }
     return Status::ok();
   }
@@ -103,18 +110,21 @@ class Bench {
  private:
   Bench(const KernelInfo& kernel, const Problem& problem) : kernel_(&kernel), problem_(problem) {}
 
+  static std::size_t bytes(Type type) { return static_cast<std::size_t>(bytes_of(type)); }
+
   Status place(const std::vector<float>& image, Buffer& buffer) {
     if (image.empty()) return Status::ok();  // null: the kernel must not read it
     std::vector<float> all(image.size() + 2 * operand_guard_, std::nanf(""));
     std::copy(image.begin(), image.end(), all.begin() + static_cast<std::ptrdiff_t>(operand_guard_));
-    auto allocated = Buffer::allocate(kernel_->place, 4 * all.size());
+    const std::vector<std::byte> memory = encode(problem_.in, std::span(all));
+    auto allocated = Buffer::allocate(kernel_->place, memory.size());
     if (!allocated) return allocated.status();
     buffer = std::move(allocated).value();
-    return buffer.upload(all.data(), buffer.bytes());
+    return buffer.upload(memory.data(), buffer.bytes());
   }
 
   const float* pointer(const Buffer& buffer) const {
-    return buffer.bytes() == 0 ? nullptr : buffer.as<float>(4 * operand_guard_);
+    return buffer.bytes() == 0 ? nullptr : buffer.as<float>(bytes(problem_.in) * operand_guard_);
   }
 
   const KernelInfo* kernel_;
@@ -197,8 +207,9 @@ CaseResult judge(CaseResult result, const KernelInfo& kernel, const Case& which,
 
 }  // namespace
 
-CaseResult verify_case(const KernelInfo& kernel, const Case& which, const Device& device,
+CaseResult verify_case(const KernelInfo& kernel, const Case& any_types, const Device& device,
                        const VerifyOptions& options, ReferenceStore& store) {
+  const Case which{any_types.name, in_types_of(kernel, any_types.problem), any_types.input};
   CaseResult result;
   result.name = which.name;
   result.problem = which.problem;
@@ -209,7 +220,7 @@ CaseResult verify_case(const KernelInfo& kernel, const Case& which, const Device
     return result;
   };
   if (Status status = validate(which.problem); !status) return not_verified(status);
-  if (Status status = kernel.accepts(which.problem, device); !status) {
+  if (Status status = accepts(kernel, which.problem, device); !status) {
     result.outcome = Outcome::kRefused;
     result.reason = status.message();
     return result;
@@ -250,7 +261,7 @@ Verdict verify(const KernelInfo& kernel, std::span<const Case> cases, const Devi
     // Which warp touches which word depends on the problem, not on the values: one case a problem is checked.
     VerifyOptions case_options = options;
     case_options.check_races &= std::none_of(results.begin(), results.end(), [&](const CaseResult& earlier) {
-      return earlier.problem == which.problem;
+      return earlier.problem == in_types_of(kernel, which.problem);
     });
     results.push_back(verify_case(kernel, which, device, case_options, store));
     // Once the device's context is lost every further launch fails too: say so once.
@@ -270,6 +281,7 @@ Verdict verify(const KernelInfo& kernel, const Problem& problem, const Input& in
 }
 
 MemoryNeed verification_memory(const Problem& problem) {
+  // Words, whatever the types: what is 16 bits there is 32 on the way.
   const auto bytes = [](const Extent& extent) { return 4.0 * static_cast<double>(extent.elements()); };
   const double a = bytes(extent_a(problem));
   const double b = bytes(extent_b(problem));

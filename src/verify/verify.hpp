@@ -22,6 +22,8 @@ struct VerifyOptions {
   std::function<bool()> interrupted;  // asked between cases; true ends the verification with kNotVerified
 };
 
+// All of these put problems into the kernel's types first.
+//
 // Runs the kernel twice on these inputs and judges memory, values and reproducibility. `device` is where the
 // kernel runs: the host's Device for Place::kHost, else the current CUDA device.
 CaseResult verify_case(const KernelInfo& kernel, const Case& which, const Device& device,

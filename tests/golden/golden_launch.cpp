@@ -55,7 +55,7 @@ bool launch_all(const std::string& shape, const ladder::Device& device) {
   for (const ladder::KernelInfo& info : ladder::kernels()) {
     if (info.place != ladder::Place::kCuda || info.role != ladder::Role::kRung) continue;
     const std::string id(info.id);
-    if (!info.accepts(p, device)) continue;
+    if (!accepts(info, p, device)) continue;
     if (const ladder::Status status = info.launch(p, {a.get(), b.get(), c.get()}, nullptr); !status) {
       std::fprintf(stderr, "golden_launch: %s: %s\n", id.c_str(), status.message().c_str());
       return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLAS in IEEE FP32 (CUDA cores) and in TF32 (tensor cores): the CUDA rungs' baselines.
+// cuBLAS in IEEE FP32 (CUDA cores), and in TF32, bf16 and fp16 (tensor cores): the CUDA rungs' baselines.
 #include "problem/accept.hpp"
 
 #include <cublas_v2.h>
@@ -42,6 +42,18 @@ static cublasStatus_t handle_of_device(cublasHandle_t* handle) {
 
 static cublasOperation_t operation(Op op) { return op == Op::kNone ? CUBLAS_OP_N : CUBLAS_OP_T; }
 
+static cudaDataType_t type_of(Type type) {
+  switch (type) {
+    case Type::kF32:
+      return CUDA_R_32F;
+    case Type::kBf16:
+      return CUDA_R_16BF;
+    case Type::kF16:
+      return CUDA_R_16F;
+  }
+  return CUDA_R_32F;
+}
+
 static cublasStatus_t run(const Problem& problem, const Operands& o, Stream stream,
                           cublasComputeType_t compute) {
   cublasHandle_t handle = nullptr;
@@ -51,13 +63,13 @@ static cublasStatus_t run(const Problem& problem, const Operands& o, Stream stre
   const auto [p, swapped] = as_row_major(problem);
   const float* a = swapped ? o.b : o.a;
   const float* b = swapped ? o.a : o.b;
-  if (compute == CUBLAS_COMPUTE_32F) {
+  if (compute == CUBLAS_COMPUTE_32F && p.in == Type::kF32) {
     return cublasSgemm_64(handle, operation(p.op_b), operation(p.op_a), p.n, p.m, p.k, &p.alpha, b, p.ldb, a,
                           p.lda, &p.beta, o.c, p.ldc);
   }
-  return cublasGemmEx_64(handle, operation(p.op_b), operation(p.op_a), p.n, p.m, p.k, &p.alpha, b, CUDA_R_32F,
-                         p.ldb, a, CUDA_R_32F, p.lda, &p.beta, o.c, CUDA_R_32F, p.ldc, compute,
-                         CUBLAS_GEMM_DEFAULT);
+  const cudaDataType_t in = type_of(p.in), out = type_of(p.out);
+  return cublasGemmEx_64(handle, operation(p.op_b), operation(p.op_a), p.n, p.m, p.k, &p.alpha, b, in, p.ldb,
+                         a, in, p.lda, &p.beta, o.c, out, p.ldc, compute, CUBLAS_GEMM_DEFAULT);
 }
 
 template <cublasComputeType_t kCompute>
@@ -67,21 +79,28 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return {Code::kLaunchFailed, std::string("cuBLAS: ") + cublasGetStatusString(status)};
 }
 
+static constexpr KernelInfo baseline(std::string_view id, std::string_view idea, Precision precision, Type in,
+                                     Type out) {
+  return {.id = id,
+          .rung = "cublas",
+          .idea = idea,
+          .role = Role::kBaseline,
+          .precision = precision,
+          .min_cc = precision == Precision::kIeee ? 0 : 80,
+          .in = in,
+          .out = out,
+          .accepts = accepts,
+          .launch = precision == Precision::kTf32 ? launch<CUBLAS_COMPUTE_32F_FAST_TF32>
+                                                  : launch<CUBLAS_COMPUTE_32F>};
+}
+
 static constexpr KernelInfo kKernels[] = {
-    {.id = "cublas_ieee",
-     .rung = "cublas",
-     .idea = "cuBLAS SGEMM",
-     .role = Role::kBaseline,
-     .accepts = accepts,
-     .launch = launch<CUBLAS_COMPUTE_32F>},
-    {.id = "cublas_tf32",
-     .rung = "cublas",
-     .idea = "cuBLAS with TF32 tensor cores",
-     .role = Role::kBaseline,
-     .precision = Precision::kTf32,
-     .min_cc = 80,
-     .accepts = accepts,
-     .launch = launch<CUBLAS_COMPUTE_32F_FAST_TF32>},
+    baseline("cublas_ieee", "cuBLAS SGEMM", Precision::kIeee, Type::kF32, Type::kF32),
+    baseline("cublas_tf32", "cuBLAS with TF32 tensor cores", Precision::kTf32, Type::kF32, Type::kF32),
+    baseline("cublas_bf16", "cuBLAS, bf16 in and out", Precision::kBf16, Type::kBf16, Type::kBf16),
+    baseline("cublas_bf16_f32", "cuBLAS, bf16 in, f32 out", Precision::kBf16, Type::kBf16, Type::kF32),
+    baseline("cublas_fp16", "cuBLAS, fp16 in and out", Precision::kFp16, Type::kF16, Type::kF16),
+    baseline("cublas_fp16_f32", "cuBLAS, fp16 in, f32 out", Precision::kFp16, Type::kF16, Type::kF32),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
