@@ -70,6 +70,7 @@ int exit_status(const std::vector<Row>& rows);
 // The verbs; each adds itself to `app` and stores what to run in `chosen` when it is parsed.
 void add_climb(CLI::App& app, Verb& chosen);
 void add_doctor(CLI::App& app, Verb& chosen);
+void add_explain(CLI::App& app, Verb& chosen);
 void add_list(CLI::App& app, Verb& chosen);
 void add_report(CLI::App& app, Verb& chosen);
 void add_tune(CLI::App& app, Verb& chosen);

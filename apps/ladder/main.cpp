@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   add_climb(app, chosen);
   add_verify(app, chosen);
   add_tune(app, chosen);
+  add_explain(app, chosen);
   add_list(app, chosen);
   add_report(app, chosen);
   add_doctor(app, chosen);

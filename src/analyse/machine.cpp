@@ -25,6 +25,7 @@ void set_latencies(Machine& machine) {
 
 Machine make_machine(const vgpu::Device& device) {
   Machine machine;
+  machine.device = &device;
   machine.id = device.id;
   machine.name = device.name;
   if (const auto mark = machine.name.find(" (virtual)"); mark != std::string::npos) machine.name.resize(mark);

@@ -15,6 +15,7 @@ constexpr int kWarp = 32;
 constexpr double kBytesPerSector = 32, kBytesPerLine = 128;
 
 struct Machine {
+  const vgpu::Device* device = nullptr;  // its entry in the database
   std::string id, name;
   int cc = 0;  // 90 for 9.0
   int sm_count = 0;

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/occupancy.hpp"
+
 namespace ladder::analyse {
 namespace {
 
-constexpr int kRegisterUnit = 256, kSharedUnit = 128;
+constexpr int kRegisterUnit = 256, kSharedUnit = 128, kMostThreads = 1024;
+constexpr int kNone = 9999;  // stands for "no limit": a block that takes none of the resource
 
 int round_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
@@ -21,17 +24,16 @@ Occupancy occupancy_of(const BlockNeeds& needs, const Machine& machine) {
   result.registers_per_block = result.registers_per_warp * result.warps_per_block;
   result.shared_per_block = round_up(needs.shared_bytes + machine.reserved_shared, kSharedUnit);
 
-  result.by_threads = machine.warps / result.warps_per_block;
-  result.by_blocks = machine.blocks;
-  result.by_registers = machine.blocks;
-  if (result.registers_per_warp > 0) {
-    const int warps = machine.registers / machine.schedulers / result.registers_per_warp * machine.schedulers;
-    result.by_registers = warps / result.warps_per_block;
-  }
-  result.by_shared = needs.shared_bytes > machine.shared_per_block
-                         ? 0
-                         : machine.shared_bytes / std::max(result.shared_per_block, kSharedUnit);
-  result.blocks = std::min({result.by_threads, result.by_blocks, result.by_registers, result.by_shared});
+  if (machine.device == nullptr || needs.threads > kMostThreads) return result;
+  const vgpu::runtime::Occupancy found = vgpu::runtime::occupancy(
+      *machine.device, {.registers = static_cast<std::uint32_t>(needs.registers),
+                        .threads = needs.threads,
+                        .shared_bytes = static_cast<std::size_t>(needs.shared_bytes)});
+  result.by_threads = found.by_warps;
+  result.by_blocks = found.by_blocks;
+  result.by_registers = needs.registers == 0 ? machine.blocks : found.by_registers;
+  result.by_shared = std::min(found.by_shared, kNone);
+  result.blocks = found.blocks;
   result.warps = result.blocks * result.warps_per_block;
   result.occupancy = static_cast<double>(result.warps) / machine.warps;
   const auto name = [&](int limit, const char* what) {

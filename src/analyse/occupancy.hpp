@@ -13,8 +13,8 @@ struct BlockNeeds {
   int shared_bytes = 0;            // static and dynamic, a block
 };
 
-// CUDA's allocation rules: a warp's registers come in units of 256, a block's shared memory in units of 128
-// bytes with what the runtime reserves; four schedulers share the registers evenly.
+// By the virtual GPU's rules (vgpu/runtime/occupancy.hpp), which are CUDA's: a warp's registers come in units of 256,
+// a block's shared memory in units of 128 bytes with what the runtime reserves; four schedulers share the registers.
 struct Occupancy {
   // Blocks by each limit, and what the limits are made of.
   int by_threads = 0, by_registers = 0, by_shared = 0, by_blocks = 0;

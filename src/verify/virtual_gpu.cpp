@@ -41,4 +41,10 @@ void reset_counters() {
 
 std::string counters_json() { return text("vgpuCountersJson"); }
 
+void trace(bool on) {
+  if (const auto set = entry<int(int)>("vgpuSetTrace")) set(on ? 1 : 0);
+}
+
+std::string trace_json() { return text("vgpuTraceJson"); }
+
 }  // namespace ladder::virtual_gpu

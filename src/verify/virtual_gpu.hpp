@@ -12,6 +12,8 @@ std::string last_fault();   // the report of the last fault, "" if there was non
 bool last_fault_is_race();
 void clear_fault();  // the device works again
 void reset_counters();
+void trace(bool on);          // for the launches that follow: instructions and addresses (vgpu/vgpu.h)
+std::string trace_json();     // of the traced launches since the last reset
 std::string counters_json();  // of the launches since the last reset, as `vgpu --counters` writes them
 
 }  // namespace ladder::virtual_gpu

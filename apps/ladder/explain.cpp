@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// ladder explain: what a kernel should do on a problem and a device, and why. Counts come from the virtual GPU; nothing
+// here needs the device that is explained.
+#include "analyse/explanation.hpp"
+
+#include <fmt/format.h>
+#include <ladder/registry.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "common.hpp"
+#include "explain.hpp"
+#include "report/table.hpp"
+
+namespace ladder::app {
+
+analyse::Machine selected_machine(const std::string& device, const std::string& clock) {
+  const std::string id = device.starts_with("virtual:") ? device.substr(8) : device;
+  auto found = analyse::find_machine(id);
+  if (!found) throw BadInput("--device: " + found.status().message());
+  analyse::Machine machine = std::move(found).value();
+  if (clock == "boost") return machine;
+  if (clock == "base") {
+    if (!(machine.base_clock_hz > 0))
+      throw BadInput("--clock: the base clock of " + id + " is not published");
+    machine.clock_hz = machine.base_clock_hz;
+    return machine;
+  }
+  char* end = nullptr;
+  const double mhz = std::strtod(clock.c_str(), &end);
+  if (clock.empty() || *end != '\0' || !(mhz > 0) || !(mhz < 1e5))
+    throw BadInput(fmt::format("--clock: '{}' is none of boost, base or a number of MHz", clock));
+  machine.clock_hz = mhz * 1e6;
+  return machine;
+}
+
+std::optional<Document> measured_rows(const std::string& path, const analyse::Machine& machine,
+                                      const std::string& source) {
+  namespace fs = std::filesystem;
+  const std::string file =
+      path.empty() ? (fs::path(source) / "results" / machine.id / "climb-4096.json").string() : path;
+  std::error_code error;
+  if (path.empty() && !fs::exists(file, error)) return std::nullopt;
+  auto document = read_document(file);
+  if (!document) throw BadInput("--measured: " + document.status().message());
+  return std::move(document).value();
+}
+
+std::optional<analyse::Measured> measured_of(const std::optional<Document>& document, std::string_view kernel,
+                                             const Problem& problem, const analyse::Machine& machine) {
+  if (!document) return std::nullopt;
+  for (const Row& row : document->rows) {
+    const bool same = row.problem.m == problem.m && row.problem.n == problem.n && row.problem.k == problem.k;
+    if (row.kernel != kernel || !same || row.device.name.find(machine.name) == std::string::npos) continue;
+    const Derived derived = derive(row);
+    if (!derived.tflops || !row.timing) continue;
+    return analyse::Measured{
+        row.timing->ms.median, *derived.tflops,
+        fmt::format("{}, {}", row.device.name, document->environment.date.substr(0, 10))};
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+constexpr std::int64_t kCountedSide = 512;  // problems up to this cube are also counted as they are
+
+struct ExplainOptions {
+  std::vector<std::string> kernels;
+  std::string device = "h200", shape, clock = "boost", measured, into, source = LADDER_SOURCE_DIR;
+  std::int64_t m = 0, n = 0, k = 0;
+  float beta = 1;
+  bool json = false, accuracy = false;
+};
+
+Problem selected_problem(const ExplainOptions& o) {
+  Problem problem = make_problem(4096, 4096, 4096);
+  if (!o.shape.empty()) {
+    const auto parsed = parse_shape(o.shape);
+    if (!parsed) throw BadInput("--shape: " + parsed.status().message());
+    problem = parsed.value();
+  }
+  const auto size = [](std::int64_t given, std::int64_t otherwise, const char* name) {
+    if (given < 0) throw BadInput(fmt::format("-{}: {} is negative", name, given));
+    return given == 0 ? otherwise : given;
+  };
+  problem = make_problem(size(o.m, problem.m, "m"), size(o.n, problem.n, "n"), size(o.k, problem.k, "k"), 1,
+                         o.beta);
+  if (Status status = validate(problem); !status) throw BadInput("--shape: " + status.message());
+  return problem;
+}
+
+std::vector<const KernelInfo*> cuda_kernels(const std::vector<std::string>& names) {
+  std::vector<const KernelInfo*> list;
+  for (const std::string& name : names) {
+    const auto found = find_kernels(name);
+    if (!found) throw BadInput("RUNG: " + found.status().message());
+    for (const KernelInfo* kernel : found.value()) list.push_back(kernel);
+  }
+  if (names.empty()) {
+    for (const KernelInfo& kernel : kernels()) list.push_back(&kernel);
+  }
+  std::erase_if(list, [](const KernelInfo* kernel) {
+    return kernel->place != Place::kCuda || kernel->role != Role::kRung;
+  });
+  if (list.empty()) throw BadInput("RUNG: only CUDA rungs are explained, not host kernels or baselines");
+  return list;
+}
+
+void count_as_is(analyse::Explanation& e, const KernelInfo& kernel, const Device& device) {
+  const Problem& p = e.problem;
+  if (std::max({p.m, p.n, p.k}) > kCountedSide) return;
+  const auto counted = count(kernel, p, device, 1);
+  if (!counted) return;
+  for (analyse::Compared& c : e.counters) {
+    for (const Metrics* metrics : {&counted.value().exact, &counted.value().estimates}) {
+      if (const auto at = metrics->find(c.metric); at != metrics->end())
+        c.counted = static_cast<double>(at->second);
+    }
+  }
+}
+
+int accuracy(const std::vector<analyse::Explanation>& all, const analyse::Machine& machine,
+             const std::string& into) {
+  std::string table =
+      "| kernel | predicted TFLOP/s | measured | error | limited by |\n|---|---:|---:|---:|---|\n";
+  std::vector<std::pair<double, double>> pairs;
+  for (const analyse::Explanation& e : all) {
+    if (!e.prediction) {
+      table += fmt::format("| {} | - | {} | - | {} |\n", e.id, e.measured ? figure(e.measured->tflops) : "-",
+                           e.no_prediction);
+      continue;
+    }
+    const analyse::Prediction& p = *e.prediction;
+    table += fmt::format(
+        "| {} | {} | {} | {} | {} |\n", e.id, figure(p.tflops), e.measured ? figure(e.measured->tflops) : "-",
+        e.measured ? fmt::format("{:+.1f}%", 100 * (p.tflops / e.measured->tflops - 1)) : "-", p.limiter);
+    if (e.measured) pairs.emplace_back(p.tflops, e.measured->tflops);
+  }
+  int swapped = 0, ordered = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    for (std::size_t j = i + 1; j < pairs.size(); ++j)
+      ((pairs[i].first < pairs[j].first) == (pairs[i].second < pairs[j].second) ? ordered : swapped) += 1;
+  }
+  table += fmt::format("\n{}, 4096: of {} pairs of kernels {} are in the measured order.\n", machine.name,
+                       ordered + swapped, ordered);
+  if (into.empty()) {
+    fmt::print("{}", table);
+    return kOk;
+  }
+  const auto text = read_file(into);
+  if (!text) throw BadInput("--into: " + text.status().message());
+  const auto spliced = splice(text.value(), "accuracy", table);
+  if (!spliced) throw BadInput("--into: " + spliced.status().message());
+  if (Status status = write_atomic(into, spliced.value()); !status)
+    throw BadInput("--into: " + status.message());
+  return kOk;
+}
+
+int run(const ExplainOptions& o) {
+  const analyse::Machine machine = selected_machine(o.device, o.clock);
+  const Problem problem = selected_problem(o);
+  const auto list = cuda_kernels(o.kernels);
+  const auto document = measured_rows(o.measured, machine, o.source);
+  const Target target = select_target("virtual:h200");
+  std::vector<analyse::Explanation> all;
+  int status = kOk;
+  for (const KernelInfo* kernel : list) {
+    auto explained = analyse::explain(*kernel, problem, machine, *target.cuda, {});
+    if (!explained) {
+      fmt::print(stderr, "ladder: {}: {}\n", kernel->id, explained.status().message());
+      status = kFailed;
+      continue;
+    }
+    analyse::Explanation e = std::move(explained).value();
+    e.measured = measured_of(document, e.id, problem, machine);
+    count_as_is(e, *kernel, *target.cuda);
+    if (o.json && !o.accuracy) fmt::print("{}", analyse::to_json(e));
+    if (!o.json && !o.accuracy) {
+      if (!all.empty()) fmt::print("\n{:=<100}\n", "");
+      for (const std::string& line : analyse::to_text(e)) fmt::print("{}\n", line);
+    }
+    all.push_back(std::move(e));
+  }
+  return o.accuracy ? accuracy(all, machine, o.into) : status;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Verb& chosen) {
+  CLI::App* verb =
+      app.add_subcommand("explain", "What a kernel should do on a device, pipe by pipe, and why");
+  auto o = std::make_shared<ExplainOptions>();
+  verb->add_option("RUNG", o->kernels,
+                   "kernels by id, rung or number (ladder list); default: all CUDA rungs");
+  verb->add_option("--device", o->device, "of the database, to be explained: " + vgpu::known_devices());
+  verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096");
+  verb->add_option("-m", o->m, "rows of C");
+  verb->add_option("-n", o->n, "columns of C");
+  verb->add_option("-k", o->k, "depth");
+  verb->add_option("--beta", o->beta, "0: C is not read; default 1, as the published ladders have it");
+  verb->add_option("--clock", o->clock, "boost, base or MHz: what peak and times refer to");
+  verb->add_option("--measured", o->measured,
+                   "rows to stand beside the prediction; default results/DEVICE/climb-4096.json");
+  verb->add_flag("--json", o->json, "for programs (docs/analysis.md)");
+  verb->add_flag("--accuracy", o->accuracy, "only a table of predictions against measurements");
+  verb->add_option("--into", o->into, "put that table into this file, between its marks");
+  verb->add_option("--source", o->source, "the checkout whose results are read");
+  verb->footer(
+      "Runs on the virtual GPU; no GPU is needed, also for devices that are not here.\n"
+      "Examples:\n"
+      "  ladder explain r05\n"
+      "  ladder explain r03 --device a6000 --shape 4092 --clock base\n"
+      "  ladder explain r07 --shape 256 --json\n"
+      "  ladder explain --accuracy");
+  verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
+}
+
+}  // namespace ladder::app

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// An explanation for programs; docs/analysis.md names the fields.
+#include <nlohmann/json.hpp>
+
+#include "analyse/explanation.hpp"
+
+namespace ladder::analyse {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json machine_json(const Explanation& e) {
+  const Machine& m = e.machine;
+  return {{"id", m.id},
+          {"name", m.name},
+          {"compute_capability", m.cc},
+          {"sm_count", m.sm_count},
+          {"clock_hz", m.clock_hz},
+          {"peak_flops", m.peak_flops()},
+          {"bandwidth", m.bandwidth},
+          {"ridge_flop_per_byte", e.bounds.ridge}};
+}
+
+Json work_json(const Explanation& e) {
+  const Work& w = e.work;
+  return {{"flop", w.flop},
+          {"read_bytes", w.read_bytes},
+          {"write_bytes", w.write_bytes},
+          {"least_bytes", w.least_bytes()},
+          {"flop_per_byte", w.intensity()},
+          {"compute_ms", e.bounds.compute_s * 1e3},
+          {"memory_ms", e.bounds.memory_s * 1e3}};
+}
+
+Json kernel_json(const Explanation& e) {
+  const Observation& seen = e.subject.seen;
+  Json json{{"name", seen.kernel},
+            {"engine", seen.engine},
+            {"threads", seen.threads},
+            {"registers", seen.registers},
+            {"shared_bytes", seen.shared_bytes},
+            {"launches", seen.launches}};
+  if (e.subject.tile) {
+    Json tile;
+    for (const auto& [name, value] : e.subject.tile->parameters) tile[name] = value;
+    json["tile"] = std::move(tile);
+    const Loads loads = loads_per_result(*e.subject.tile, e.problem.k);
+    const Traffic traffic = uncached_traffic(e.problem, loads.global_loads);
+    json["loads_per_result"] = {{"global", loads.global_loads},
+                                {"global_formula", loads.global_formula},
+                                {"shared", loads.shared_loads},
+                                {"shared_formula", loads.shared_formula}};
+    json["uncached_bytes"] = traffic.bytes;
+    json["uncached_flop_per_byte"] = traffic.intensity;
+    json["uncached_over_least"] = traffic.over_least;
+  }
+  return json;
+}
+
+Json occupancy_json(const Explanation& e) {
+  const Observation& seen = e.subject.seen;
+  if (seen.registers == 0) return {};
+  const Occupancy o = occupancy_of({seen.threads, seen.registers, seen.shared_bytes}, e.machine);
+  const Waves w = waves_of(blocks_for(e.subject, e.problem), o.blocks, e.machine);
+  return {{"blocks", o.blocks},
+          {"warps", o.warps},
+          {"occupancy", o.occupancy},
+          {"binds", o.binds},
+          {"blocks_by_threads", o.by_threads},
+          {"blocks_by_registers", o.by_registers},
+          {"blocks_by_shared_memory", o.by_shared},
+          {"blocks_by_blocks", o.by_blocks},
+          {"registers_per_warp", o.registers_per_warp},
+          {"registers_per_block", o.registers_per_block},
+          {"waves", w.waves},
+          {"places_used", w.used}};
+}
+
+Json accesses_json(const Explanation& e) {
+  Json list = Json::array();
+  for (const LoopAccess& a : merged_accesses(e.subject.seen.trace)) {
+    const Cost c = cost_of(a.access);
+    Json item{{"memory", a.access.memory == Memory::kShared ? "shared" : "global"},
+              {"store", a.access.store},
+              {"bytes_per_lane", a.access.bytes},
+              {"file", a.file},
+              {"line", a.line},
+              {"executions", a.executions},
+              {"mask", a.access.mask},
+              {"addresses", a.access.addresses}};
+    if (a.access.memory == Memory::kShared) {
+      item["wavefronts"] = c.wavefronts;
+      item["least_wavefronts"] = c.least_wavefronts;
+      item["conflict_degree"] = c.degree;
+    } else {
+      item["sectors"] = c.sectors;
+      item["lines"] = c.lines;
+      item["elements"] = elements_of(a.access, e.subject.seen.matrices);
+    }
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+Json prediction_json(const Explanation& e) {
+  if (!e.prediction) return {{"reason", e.no_prediction}};
+  const Prediction& p = *e.prediction;
+  Json pipes = Json::array();
+  for (const Pipe& pipe : p.pipes) pipes.push_back({{"name", pipe.name}, {"ms", pipe.ms}});
+  return {{"ms", p.ms},
+          {"tflops", p.tflops},
+          {"limiter", p.limiter},
+          {"why", p.why},
+          {"pipes", std::move(pipes)}};
+}
+
+}  // namespace
+
+std::string to_json(const Explanation& e) {
+  Json json;
+  json["schema"] = "ladder-explanation";
+  json["version"] = 1;
+  json["kernel"] = e.id;
+  json["problem"] = {{"m", e.problem.m}, {"n", e.problem.n}, {"k", e.problem.k}, {"beta", e.problem.beta}};
+  json["machine"] = machine_json(e);
+  json["work"] = work_json(e);
+  json["launch"] = kernel_json(e);
+  json["occupancy"] = occupancy_json(e);
+  if (!e.subject.code.empty())
+    json["loop_mix"] = mix_of(std::span(e.subject.code).subspan(e.subject.loop.first, e.subject.loop.size()));
+  json["accesses"] = accesses_json(e);
+  json["prediction"] = prediction_json(e);
+  if (e.measured)
+    json["measured"] = {{"ms", e.measured->ms}, {"tflops", e.measured->tflops}, {"where", e.measured->where}};
+  Json counters;
+  for (const Compared& c : e.counters)
+    counters[c.metric] = {{"predicted", c.predicted},
+                          {"exact", c.certain},
+                          {"counted", or_null(c.counted)},
+                          {"profiled", or_null(c.profiled)}};
+  json["counters"] = std::move(counters);
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace ladder::analyse

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// An explanation for people: sections of plain text, no line longer than a terminal is wide.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyse/explanation.hpp"
+
+namespace ladder::analyse {
+namespace {
+
+using Lines = std::vector<std::string>;
+constexpr double kMilli = 1e3;
+
+template <class... Args>
+void add(Lines& lines, fmt::format_string<Args...> text, Args&&... args) {
+  lines.push_back(fmt::format(text, std::forward<Args>(args)...));
+}
+
+void problem(Lines& lines, const Explanation& e) {
+  const Machine& m = e.machine;
+  const Work& w = e.work;
+  add(lines, "{}, {} on {}", e.id, to_string(e.problem), m.name);
+  add(lines, "{}", e.idea);
+  lines.emplace_back();
+  add(lines, "THE PROBLEM");
+  add(lines, "  work           {}", with_unit(w.flop, "FLOP"));
+  add(lines, "  matrices       A {}, B {}, C {}", with_unit(w.a_bytes, "B"), with_unit(w.b_bytes, "B"),
+      with_unit(w.c_bytes, "B"));
+  add(lines, "  least traffic  {}: {} read, {} written{}", with_unit(w.least_bytes(), "B"),
+      with_unit(w.read_bytes, "B"), with_unit(w.write_bytes, "B"),
+      reads_c(e.problem) ? " (beta C is read)" : " (beta = 0: C is not read)");
+  add(lines, "  intensity      {:.0f} FLOP/B at the least", std::floor(w.intensity()));
+  lines.emplace_back();
+  add(lines, "THE MACHINE");
+  add(lines, "  FP32 peak      {:.1f} TFLOP/s: {} SMs x {} lanes x 2 x {:.2f} GHz", m.peak_flops() / 1e12,
+      m.sm_count, m.fp32_lanes, m.clock_hz / 1e9);
+  add(lines, "  memory         {:.0f} GB/s", m.bandwidth / 1e9);
+  add(lines, "  ridge          {:.0f} FLOP/B: {} binds at the least traffic", e.bounds.ridge,
+      e.bounds.compute_binds() ? "arithmetic" : "memory");
+  add(lines, "  no faster than {:.3g} ms by arithmetic, {:.2g} ms by memory", e.bounds.compute_s * kMilli,
+      e.bounds.memory_s * kMilli);
+}
+
+void kernel(Lines& lines, const Explanation& e) {
+  const Observation& seen = e.subject.seen;
+  const auto k = e.problem.k;
+  lines.emplace_back();
+  add(lines, "THE KERNEL");
+  std::string parameters;
+  if (e.subject.tile) {
+    for (const auto& [name, value] : e.subject.tile->parameters)
+      parameters += fmt::format(" {} {}", name, value);
+  }
+  add(lines, "  tile          {}", parameters.empty() ? " not known for this kernel" : parameters);
+  add(lines, "  block          {} x {} x {} = {} threads, {} registers each, {} bytes of shared memory",
+      seen.block_shape[0], seen.block_shape[1], seen.block_shape[2], seen.threads, seen.registers,
+      seen.shared_bytes);
+  if (!e.subject.tile) return;
+  const Loads loads = loads_per_result(*e.subject.tile, k);
+  const Traffic traffic = uncached_traffic(e.problem, loads.global_loads);
+  add(lines, "  loads a result {} = {:.6g} global, {} = {:.6g} shared", loads.global_formula,
+      loads.global_loads, loads.shared_formula, loads.shared_loads);
+  add(lines, "  if no cache kept anything: {}, {:.3g} FLOP/B, {:.3g} times the least",
+      with_unit(traffic.bytes, "B"), traffic.intensity, traffic.over_least);
+  const Quantisation q = quantisation_of(e.problem.m, e.problem.n, e.subject.tile->bm, e.subject.tile->bn);
+  add(lines, "  tiles          {} x {} of {} x {}, {:.1f}% of them is C", q.tiles_m, q.tiles_n,
+      e.subject.tile->bm, e.subject.tile->bn, 100 * q.used);
+}
+
+void occupancy(Lines& lines, const Explanation& e) {
+  const Observation& seen = e.subject.seen;
+  if (seen.registers == 0) return;
+  const Machine& m = e.machine;
+  const Occupancy o = occupancy_of({seen.threads, seen.registers, seen.shared_bytes}, m);
+  const Waves w = waves_of(blocks_for(e.subject, e.problem), o.blocks, m);
+  lines.emplace_back();
+  add(lines, "OCCUPANCY: {} of {} warps, {:.1f}%", o.warps, m.warps, 100 * o.occupancy);
+  const auto limit = [&](const char* name, int blocks, const std::string& why) {
+    add(lines, "  {:<15}{:>3} blocks  {}{}", name, blocks, why, blocks == o.blocks ? "  <- binds" : "");
+  };
+  limit("threads", o.by_threads, fmt::format("{} warps a block, {} an SM", o.warps_per_block, m.warps));
+  limit("registers", o.by_registers,
+        fmt::format("{} a thread, {} a warp, {} a block, {} an SM", seen.registers, o.registers_per_warp,
+                    o.registers_per_block, m.registers));
+  limit("shared memory", o.by_shared,
+        fmt::format("{} + {} B a block, {} an SM", seen.shared_bytes, m.reserved_shared, m.shared_bytes));
+  limit("blocks", o.by_blocks, "an SM");
+  if (o.blocks > 0)
+    add(lines,
+        "  waves          {:.0f} blocks in {:.0f} places: {:.2f}, so {:.0f}; {:.1f}% of the places are used",
+        w.blocks, w.slots, w.waves, w.full, 100 * w.used);
+  if (m.cc != 90) add(lines, "  (registers as ptxas gives them for compute capability 9.0)");
+}
+
+std::string short_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+void accesses(Lines& lines, const Explanation& e) {
+  lines.emplace_back();
+  add(lines, "ACCESSES OF A WARP ({}; the first of each kind, most frequent first)",
+      e.subject.seen.engine == "sass" ? "machine code" : "PTX, shared loads merged as ptxas does");
+  std::vector<LoopAccess> list = merged_accesses(e.subject.seen.trace);
+  std::stable_sort(list.begin(), list.end(),
+                   [](const LoopAccess& a, const LoopAccess& b) { return a.executions > b.executions; });
+  std::vector<std::string> said;
+  for (const LoopAccess& a : list) {
+    const Cost c = cost_of(a.access);
+    const bool shared = a.access.memory == Memory::kShared;
+    const std::string elements = elements_of(a.access, e.subject.seen.matrices);
+    const std::string what =
+        fmt::format("{} {} memory, {} B a lane, {}:{}", a.access.store ? "store to" : "load from",
+                    shared ? "shared" : "global", a.access.bytes, short_name(a.file), a.line);
+    const std::string key =
+        fmt::format("{} {} {} {} {} {}", shared, a.access.store, a.access.bytes, c.wavefronts, c.sectors,
+                    shared ? fmt::format("{}", a.line) : elements.substr(0, 1));
+    if (std::find(said.begin(), said.end(), key) != said.end()) continue;
+    said.push_back(key);
+    add(lines, "  {}", what);
+    if (shared) {
+      add(lines, "    {} wavefront{}, at least {}; {}", c.wavefronts, c.wavefronts == 1 ? "" : "s",
+          c.least_wavefronts,
+          c.broadcast    ? "a broadcast"
+          : c.degree > 1 ? fmt::format("{}-way bank conflict", c.degree)
+                         : std::string("no bank conflict"));
+    } else {
+      add(lines, "    {} lanes want {} B: {} sector{} in {} line{}, {:.0f}% used{}", c.lanes, c.bytes,
+          c.sectors, c.sectors == 1 ? "" : "s", c.lines, c.lines == 1 ? "" : "s", 100 * c.sector_use,
+          c.broadcast ? "; a broadcast" : "");
+      if (!elements.empty()) add(lines, "    {}", elements.substr(0, 200));
+    }
+    for (const std::string& row : draw(a.access)) add(lines, "      {}", row);
+  }
+}
+
+void machine_code(Lines& lines, const Explanation& e) {
+  if (e.subject.code.empty()) return;
+  const std::span<const MachineInstruction> body(e.subject.code.data() + e.subject.loop.first,
+                                                 e.subject.loop.size());
+  std::vector<std::pair<int, std::string>> mix;
+  for (const auto& [name, count] : mix_of(body)) mix.emplace_back(count, name);
+  std::sort(mix.rbegin(), mix.rend());
+  lines.emplace_back();
+  add(lines, "THE HOT LOOP, {} instructions", body.size());
+  for (const auto& [count, name] : mix)
+    add(lines, "  {:<12}{:>6}  {:>5.1f}%", name, count, 100.0 * count / static_cast<double>(body.size()));
+}
+
+void pace(Lines& lines, const Explanation& e) {
+  lines.emplace_back();
+  add(lines, "PREDICTION");
+  if (!e.prediction) {
+    add(lines, "  none: {}", e.no_prediction);
+    return;
+  }
+  const Prediction& p = *e.prediction;
+  add(lines, "  {:<28}{:>10}  share of the time", "busy if nothing else waited", "ms");
+  for (const Pipe& pipe : p.pipes)
+    add(lines, "  {:<28}{:>10.3g}  {:>5.1f}%", pipe.name, pipe.ms, 100 * pipe.ms / p.ms);
+  add(lines, "  predicted      {:.4g} ms, {:.3g} TFLOP/s, {:.1f}% of the peak; limited by {}", p.ms, p.tflops,
+      100 * p.tflops * 1e12 / e.machine.peak_flops(), p.limiter);
+  add(lines, "  {}", p.why);
+  if (e.measured) {
+    add(lines, "  measured       {:.4g} ms, {:.3g} TFLOP/s ({}); predicted {:+.1f}%", e.measured->ms,
+        e.measured->tflops, e.measured->where, 100 * (p.tflops / e.measured->tflops - 1));
+  }
+}
+
+void counters(Lines& lines, const Explanation& e) {
+  if (e.counters.empty()) return;
+  const bool profiled =
+      std::any_of(e.counters.begin(), e.counters.end(), [](const auto& c) { return c.profiled; });
+  lines.emplace_back();
+  add(lines, "COUNTERS of this problem, from smaller ones on the virtual GPU (~ an estimate){}",
+      profiled ? ", and Nsight Compute's" : "");
+  for (const Compared& c : e.counters) {
+    add(lines, "  {:<72}{}{:>17.0f}{}", c.metric, c.certain ? ' ' : '~', c.predicted,
+        c.profiled ? fmt::format("{:>17.0f}", *c.profiled) : "");
+  }
+}
+
+}  // namespace
+
+std::string with_unit(double value, const std::string& unit) {
+  for (const auto& [scale, prefix] : {std::pair{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}) {
+    if (value >= scale) return fmt::format("{:.3g} {}{}", value / scale, prefix, unit);
+  }
+  return fmt::format("{:.3g} {}", value, unit);
+}
+
+std::vector<std::string> to_text(const Explanation& e) {
+  Lines lines;
+  problem(lines, e);
+  kernel(lines, e);
+  occupancy(lines, e);
+  accesses(lines, e);
+  machine_code(lines, e);
+  pace(lines, e);
+  counters(lines, e);
+  return lines;
+}
+
+}  // namespace ladder::analyse

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyse/machine_code.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+
+#include "engine/sass/cubin.hpp"
+#include "runtime/image/fatbin.hpp"
+
+namespace ladder::analyse {
+namespace {
+
+constexpr std::size_t kInstruction = 16;
+constexpr std::uint8_t kNoRegister = 255;
+
+struct Word {
+  std::uint64_t low, high;
+  std::uint64_t bits(unsigned at, unsigned count) const {
+    std::uint64_t value = at >= 64 ? high >> (at - 64) : low >> at;
+    if (at < 64 && at + count > 64) value |= high << (64 - at);
+    return value & ((std::uint64_t{1} << count) - 1);
+  }
+};
+
+// Opcodes whose form bits (9 to 11) are part of what they are.
+std::optional<Kind> whole_opcode(std::uint16_t opcode) {
+  switch (opcode) {
+    case 0x984:
+      return Kind::kLoadShared;
+    case 0x388:
+    case 0x988:
+      return Kind::kStoreShared;
+    case 0x981:
+      return Kind::kLoadGlobal;
+    case 0x385:
+    case 0x386:
+    case 0x985:
+    case 0x986:
+      return Kind::kStoreGlobal;
+    case 0xfae:
+      return Kind::kAsyncCopy;
+    case 0x9af:
+      return Kind::kCommitCopies;
+    case 0x91a:
+      return Kind::kWaitCopies;
+    case 0x983:
+    case 0x387:
+    case 0x987:
+      return Kind::kLocal;
+    case 0xb1d:
+    case 0x31d:
+      return Kind::kBarrier;
+    case 0x947:
+      return Kind::kBranch;
+    case 0x94d:
+      return Kind::kExit;
+    default:
+      return std::nullopt;
+  }
+}
+
+Kind kind_of(std::uint16_t opcode) {
+  if (const auto whole = whole_opcode(opcode)) return *whole;
+  switch (opcode & 0x1ff) {
+    case 0x023:
+      return Kind::kFfma;
+    case 0x020:
+    case 0x021:
+    case 0x008:
+    case 0x009:
+    case 0x00b:
+      return Kind::kFloat;
+    case 0x024:
+    case 0x025:
+    case 0x026:
+    case 0x027:
+      return Kind::kImad;
+    case 0x02:
+    case 0x07:
+    case 0x0c:
+    case 0x10:
+    case 0x11:
+    case 0x12:
+    case 0x16:
+    case 0x17:
+    case 0x19:
+    case 0x1c:
+    case 0x36:
+    case 0x35:
+    case 0x48:
+      return Kind::kInteger;
+    case 0x3c:
+      return Kind::kTensor;
+    default:
+      return Kind::kOther;
+  }
+}
+
+// Memory instructions: bits 73 to 75.
+std::uint8_t width_of(const Word& word) {
+  constexpr std::array<std::uint8_t, 8> kBytes{1, 1, 2, 2, 4, 8, 16, 16};
+  return kBytes[word.bits(73, 3)];
+}
+
+bool is_memory(Kind kind) {
+  return kind == Kind::kLoadShared || kind == Kind::kStoreShared || kind == Kind::kLoadGlobal ||
+         kind == Kind::kStoreGlobal || kind == Kind::kAsyncCopy || kind == Kind::kLocal;
+}
+
+// A branch's distance in instructions of 4 bytes: bits 34 to 81 above 16 to 23.
+std::int64_t branch_target(const Word& word, std::uint32_t offset) {
+  constexpr unsigned kHighBits = 48;
+  auto high = static_cast<std::int64_t>(word.bits(34, kHighBits));
+  if ((high >> (kHighBits - 1)) != 0) high -= std::int64_t{1} << kHighBits;
+  const std::int64_t distance = high * 256 + static_cast<std::int64_t>(word.bits(16, 8));
+  return std::int64_t{offset} + static_cast<std::int64_t>(kInstruction) + distance * 4;
+}
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text != nullptr ? text.get() : name;
+}
+
+// Without return type, template arguments' spaces and parameters, so that spellings of one kernel agree.
+std::string plain(std::string_view name) {
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  int depth = 0;
+  std::string text;
+  for (const char ch : name) {
+    if (ch == '<') ++depth;
+    if (ch == '>') --depth;
+    if (ch == '(' && depth == 0) break;
+    if (ch != ' ') text += ch;
+  }
+  return text;
+}
+
+// What fat binaries in the file hold for this device, decompressed.
+std::vector<std::string> cubins_of(std::span<const std::byte> file, int cc) {
+  constexpr std::array<unsigned char, 8> kMagic{0x50, 0xed, 0x55, 0xba, 0x01, 0x00, 0x10, 0x00};
+  std::vector<std::string> found;
+  const auto* const begin = reinterpret_cast<const unsigned char*>(file.data());
+  const auto* const end = begin + file.size();
+  for (const auto* at = begin; (at = std::search(at, end, kMagic.begin(), kMagic.end())) != end; ++at) {
+    try {
+      const auto entries = vgpu::image::read_entries(file.subspan(static_cast<std::size_t>(at - begin)));
+      const vgpu::image::Entry* best = vgpu::image::choose_cubin(entries, static_cast<std::uint32_t>(cc));
+      if (best != nullptr) found.push_back(vgpu::image::contents(*best));
+    } catch (const vgpu::image::Damaged&) {
+      continue;  // the same bytes by chance
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<MachineInstruction> decode(std::span<const std::byte> code) {
+  std::vector<MachineInstruction> list;
+  for (std::size_t at = 0; at + kInstruction <= code.size(); at += kInstruction) {
+    Word word{};
+    std::memcpy(&word.low, code.data() + at, sizeof word.low);
+    std::memcpy(&word.high, code.data() + at + sizeof word.low, sizeof word.high);
+    MachineInstruction i;
+    i.opcode = static_cast<std::uint16_t>(word.bits(0, 12));
+    i.kind = kind_of(i.opcode);
+    i.offset = static_cast<std::uint32_t>(at);
+    i.stall = static_cast<std::uint8_t>(word.bits(105, 4));
+    i.sets_result = static_cast<std::uint8_t>(word.bits(110, 3));
+    i.sets_read = static_cast<std::uint8_t>(word.bits(113, 3));
+    i.waits = static_cast<std::uint8_t>(word.bits(116, 6));
+    i.reuse = static_cast<std::uint8_t>(word.bits(122, 3));
+    if (is_memory(i.kind)) i.bytes = width_of(word);
+    if (i.kind == Kind::kBranch) i.target = branch_target(word, i.offset);
+    if (i.kind == Kind::kWaitCopies) i.copies_left = static_cast<int>(word.bits(38, 6));
+    if (i.kind == Kind::kFfma) {
+      const bool both = (i.opcode & 0xe00) == 0x200;  // no immediate or constant in place of a register
+      i.sources = {static_cast<std::uint8_t>(word.bits(24, 8)),
+                   both ? static_cast<std::uint8_t>(word.bits(32, 8)) : kNoRegister,
+                   static_cast<std::uint8_t>(word.bits(64, 8))};
+    }
+    list.push_back(i);
+  }
+  return list;
+}
+
+std::string name_of(const MachineInstruction& i) {
+  const std::string width = i.bytes == 16 ? ".128" : i.bytes == 8 ? ".64" : "";
+  switch (i.kind) {
+    case Kind::kFfma:
+      return "FFMA";
+    case Kind::kFloat:
+      return "other float";
+    case Kind::kImad:
+      return "IMAD";
+    case Kind::kInteger:
+      return "integer";
+    case Kind::kLoadShared:
+      return "LDS" + width;
+    case Kind::kStoreShared:
+      return "STS" + width;
+    case Kind::kLoadGlobal:
+      return "LDG" + width;
+    case Kind::kStoreGlobal:
+      return "STG" + width;
+    case Kind::kAsyncCopy:
+      return "LDGSTS" + width;
+    case Kind::kCommitCopies:
+      return "LDGDEPBAR";
+    case Kind::kWaitCopies:
+      return "DEPBAR";
+    case Kind::kLocal:
+      return "local" + width;
+    case Kind::kTensor:
+      return "MMA";
+    case Kind::kBarrier:
+      return "BAR";
+    case Kind::kBranch:
+      return "BRA";
+    case Kind::kExit:
+      return "EXIT";
+    case Kind::kOther:
+      break;
+  }
+  return "other";
+}
+
+std::vector<Loop> loops_of(std::span<const MachineInstruction> code) {
+  std::vector<Loop> loops;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const MachineInstruction& branch = code[i];
+    // A branch to itself is the padding behind the last EXIT.
+    if (branch.kind != Kind::kBranch || branch.target < 0 || branch.target >= branch.offset) continue;
+    loops.push_back({static_cast<std::size_t>(branch.target) / kInstruction, i});
+  }
+  return loops;
+}
+
+Result<Loop> hot_loop(std::span<const MachineInstruction> code) {
+  std::optional<Loop> best;
+  std::ptrdiff_t most = 0;
+  for (const Loop& loop : loops_of(code)) {
+    const auto body = code.subspan(loop.first, loop.size());
+    const std::ptrdiff_t multiply_adds =
+        std::count_if(body.begin(), body.end(), [](const auto& i) { return i.kind == Kind::kFfma; });
+    if (multiply_adds > most || (best && multiply_adds == most && loop.size() < best->size())) {
+      best = loop;
+      most = multiply_adds;
+    }
+  }
+  if (!best || most == 0) return Status(Code::kInvalidArgument, "no loop of the machine code holds an FFMA");
+  return *best;
+}
+
+std::map<std::string, int> mix_of(std::span<const MachineInstruction> code) {
+  std::map<std::string, int> mix;
+  for (const MachineInstruction& i : code) ++mix[name_of(i)];
+  return mix;
+}
+
+Result<KernelCode> find_code(const std::string& file, std::string_view kernel, int cc) {
+  std::ifstream stream(file, std::ios::binary);
+  const std::string all((std::istreambuf_iterator<char>(stream)), {});
+  if (!stream && all.empty()) return Status(Code::kIo, file + ": cannot be read");
+  const std::string wanted = plain(kernel);
+  const auto cubins = cubins_of(std::as_bytes(std::span(all)), cc);
+  for (const std::string& cubin : cubins) {
+    try {
+      const vgpu::sass::Cubin parsed(std::as_bytes(std::span(cubin)));
+      for (const vgpu::sass::KernelInfo& info : parsed.kernels()) {
+        if (info.name == kernel || plain(demangled(info.name)) == wanted)
+          return KernelCode{info.name, {info.code.begin(), info.code.end()}};
+      }
+    } catch (const vgpu::sass::BadCubin& damage) {
+      return Status(Code::kIo, file + ": " + damage.what());
+    }
+  }
+  return Status(Code::kInvalidArgument,
+                cubins.empty()
+                    ? fmt::format("{}: no machine code for compute capability {}.{}", file, cc / 10, cc % 10)
+                    : fmt::format("{}: no kernel {}", file, kernel));
+}
+
+}  // namespace ladder::analyse

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyse/observe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "measure/operands.hpp"
+#include "verify/virtual_gpu.hpp"
+
+namespace ladder::analyse {
+namespace {
+
+// Whole tiles of every rung, and a depth that tiles of 8, 16, 24, 32 and 64 divide.
+constexpr std::int64_t kSide = 256, kDepth = 192;
+constexpr const char* kMultiplyAdds = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
+
+// Tracing for the launches of a scope.
+class Tracing {
+ public:
+  Tracing() { virtual_gpu::trace(true); }
+  ~Tracing() { virtual_gpu::trace(false); }
+  Tracing(const Tracing&) = delete;
+  Tracing& operator=(const Tracing&) = delete;
+};
+
+std::uint64_t value_of(const CountedLaunch& launch, const std::string& metric) {
+  for (const Metrics* metrics : {&launch.exact, &launch.estimates}) {
+    if (const auto at = metrics->find(metric); at != metrics->end()) return at->second;
+  }
+  return 0;
+}
+
+const CountedLaunch& main_launch(const Counters& counters) {
+  return *std::max_element(
+      counters.launches.begin(), counters.launches.end(),
+      [](const auto& a, const auto& b) { return value_of(a, kMultiplyAdds) < value_of(b, kMultiplyAdds); });
+}
+
+double blocks_of(const CountedLaunch& launch) {
+  return static_cast<double>(launch.grid[0]) * static_cast<double>(launch.grid[1]) *
+         static_cast<double>(launch.grid[2]);
+}
+
+void add_scales(Observation& into, const std::array<CountedLaunch, 3>& launches,
+                const std::array<double, 3>& depth, bool certain) {
+  const Metrics& names = certain ? launches[2].exact : launches[2].estimates;
+  for (const auto& entry : names) {
+    std::array<double, 3> values{};
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<double>(value_of(launches[i], entry.first)) / into.blocks;
+    Observation::Scale scale;
+    scale.per_k = (values[2] - values[1]) / (depth[2] - depth[1]);
+    scale.fixed = values[2] - scale.per_k * depth[2];
+    scale.exact =
+        std::abs(scale.fixed + scale.per_k * depth[0] - values[0]) < 1e-6 * std::max(1.0, values[0]);
+    scale.certain = certain;
+    into.scales[entry.first] = scale;
+  }
+}
+
+struct Seen {
+  Counters counters;
+  std::vector<Trace> traces;
+  std::vector<Matrix> matrices;
+};
+
+Status fault_or(const Status& status) {
+  const std::string fault = virtual_gpu::last_fault();
+  if (fault.empty()) return status;
+  virtual_gpu::clear_fault();
+  return {Code::kLaunchFailed, fault.substr(0, fault.find('\n'))};
+}
+
+// One traced launch.
+Result<Seen> launch_once(const KernelInfo& kernel, const Problem& problem) {
+  const auto images = make_images(problem, {Values::kUniform, 1}, Precision::kIeee);
+  if (!images) return images.status();
+  const auto set = OperandSet::make(Place::kCuda, images.value());
+  if (!set) return set.status();
+  const Operands operands = set.value().operands();
+  const Tracing tracing;
+  virtual_gpu::reset_counters();
+  if (Status status = kernel.launch(problem, operands, nullptr); !status) return fault_or(status);
+  if (Status status = synchronize(); !status) return fault_or(status);
+  auto counters = parse_counters(virtual_gpu::counters_json());
+  if (!counters) return counters.status();
+  if (counters.value().launches.empty()) return Status(Code::kLaunchFailed, "the kernel launched nothing");
+  auto traces = parse_trace(virtual_gpu::trace_json());
+  if (!traces) return traces.status();
+  const auto matrix = [](char name, const float* at, const Extent& extent) {
+    return Matrix{name, reinterpret_cast<std::uint64_t>(at),
+                  4 * static_cast<std::uint64_t>(extent.elements()), extent.ld};
+  };
+  return Seen{std::move(counters).value(),
+              std::move(traces).value(),
+              {matrix('A', operands.a, extent_a(problem)), matrix('B', operands.b, extent_b(problem)),
+               matrix('C', operands.c, extent_c(problem))}};
+}
+
+// "0-31", "0,8,...,120" or "3,5,9": values in rising order.
+std::string series(const std::vector<std::int64_t>& values) {
+  if (values.size() == 1) return std::to_string(values.front());
+  const std::int64_t step = values[1] - values[0];
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i] - values[i - 1] != step) return fmt::format("{}", fmt::join(values, ","));
+  }
+  if (step == 1) return fmt::format("{}-{}", values.front(), values.back());
+  if (values.size() <= 3) return fmt::format("{}", fmt::join(values, ","));
+  return fmt::format("{},{},...,{}", values[0], values[1], values.back());
+}
+
+}  // namespace
+
+std::string elements_of(const Access& access, const std::vector<Matrix>& matrices) {
+  if (access.memory != Memory::kGlobal || access.mask == 0) return "";
+  const std::uint64_t first = access.addresses[static_cast<std::size_t>(std::countr_zero(access.mask))];
+  const auto matrix = std::find_if(matrices.begin(), matrices.end(), [&](const Matrix& m) {
+    return first >= m.begin && first - m.begin < m.bytes;
+  });
+  if (matrix == matrices.end()) return "";
+  std::map<std::int64_t, std::uint32_t> lanes_of_row;
+  std::map<std::int64_t, std::vector<std::int64_t>> columns_of_row;
+  for (int lane = 0; lane < kWarp; ++lane) {
+    if ((access.mask >> lane & 1) == 0) continue;
+    const auto element =
+        static_cast<std::int64_t>(access.addresses[static_cast<std::size_t>(lane)] - matrix->begin) / 4;
+    lanes_of_row[element / matrix->ld] |= 1U << lane;
+    columns_of_row[element / matrix->ld].push_back(element % matrix->ld);
+  }
+  for (auto& [row, columns] : columns_of_row) {
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  }
+  const auto plural = [](const std::string& what, const std::string& text) {
+    return what + (text.find_first_of("-,") == std::string::npos ? " " : "s ") + text;
+  };
+  const std::string width = access.bytes > 4 ? fmt::format(", {} elements each", access.bytes / 4) : "";
+  const bool alike = std::all_of(columns_of_row.begin(), columns_of_row.end(), [&](const auto& row) {
+    return row.second == columns_of_row.begin()->second;
+  });
+  if (alike) {
+    std::vector<std::int64_t> rows;
+    for (const auto& row : columns_of_row) rows.push_back(row.first);
+    return fmt::format("{}: {}, {}{}", matrix->name, plural("row", series(rows)),
+                       plural("column", series(columns_of_row.begin()->second)), width);
+  }
+  std::string text = fmt::format("{}:", matrix->name);
+  for (const auto& [row, columns] : columns_of_row)
+    text += fmt::format(" row {} lanes {} {};", row, lanes_text(lanes_of_row[row]),
+                        plural("column", series(columns)));
+  return text + width;
+}
+
+Result<Observation> observe(const KernelInfo& kernel, const Device& device, float beta) {
+  if (!device.is_virtual || kernel.place != Place::kCuda || !virtual_gpu::active())
+    return Status(Code::kUnsupportedDevice, "only the virtual GPU traces, and only CUDA kernels");
+  Observation seen;
+  std::array<CountedLaunch, 3> launches;
+  std::array<double, 3> depths{};
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const std::int64_t depth = kDepth * static_cast<std::int64_t>(i + 1);
+    seen.problem = make_problem(kSide, kSide, depth, 1, beta);
+    if (Status status = kernel.accepts(seen.problem, device); !status) return status;
+    auto once = launch_once(kernel, seen.problem);
+    if (!once) return once.status();
+    seen.launches = static_cast<int>(once.value().counters.launches.size());
+    launches[i] = main_launch(once.value().counters);
+    depths[i] = static_cast<double>(depth);
+    seen.matrices = once.value().matrices;
+    for (const Trace& trace : once.value().traces) {
+      if (trace.kernel == launches[i].kernel) seen.trace = trace;
+    }
+  }
+  const CountedLaunch& launch = launches.back();
+  seen.kernel = launch.kernel;
+  seen.engine = launch.engine;
+  seen.blocks = blocks_of(launch);
+  seen.block_shape = launch.block;
+  seen.threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
+  seen.registers = static_cast<int>(value_of(launch, "launch__registers_per_thread"));
+  seen.shared_bytes = static_cast<int>(value_of(launch, "launch__shared_mem_per_block_static") +
+                                       value_of(launch, "launch__shared_mem_per_block_dynamic"));
+  add_scales(seen, launches, depths, false);
+  add_scales(seen, launches, depths, true);
+  return seen;
+}
+
+double scaled(const Observation& observation, const std::string& metric, double blocks, double k) {
+  const auto at = observation.scales.find(metric);
+  if (at == observation.scales.end()) return std::numeric_limits<double>::quiet_NaN();
+  return blocks * (at->second.fixed + at->second.per_k * k);
+}
+
+}  // namespace ladder::analyse

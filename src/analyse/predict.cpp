@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyse/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ladder::analyse {
+namespace {
+
+constexpr const char* kMultiplyAdds = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
+constexpr const char* kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+constexpr double kMsPerSecond = 1e3;
+// A pipe that works this share of the time is what binds; below it the time goes into waiting.
+constexpr double kBinds = 0.85;
+
+bool matches(const MachineInstruction& i, const LoopAccess& access) {
+  if (access.access.bytes != i.bytes) return false;
+  const bool shared = access.access.memory == Memory::kShared;
+  switch (i.kind) {
+    case Kind::kLoadShared:
+      return shared && !access.access.store;
+    case Kind::kStoreShared:
+      return shared && access.access.store;
+    case Kind::kLoadGlobal:
+    case Kind::kAsyncCopy:
+      return !shared && !access.access.store;
+    case Kind::kStoreGlobal:
+      return !shared && access.access.store;
+    default:
+      return false;
+  }
+}
+
+MemoryCost cost_in_pipe(const LoopAccess& access) {
+  const Cost cost = cost_of(access.access);
+  MemoryCost result;
+  if (access.access.memory == Memory::kShared) {
+    result.pipe = std::max(1, cost.wavefronts);
+  } else {
+    result.pipe = std::max(1, cost.lines);
+    result.sectors = cost.sectors;
+  }
+  return result;
+}
+
+// Of accesses to one kind of memory, those that the loop makes: executed at least half as often as the most frequent.
+std::vector<LoopAccess> frequent(std::vector<LoopAccess> accesses) {
+  for (const Memory memory : {Memory::kGlobal, Memory::kShared}) {
+    for (const bool store : {false, true}) {
+      const auto same = [&](const LoopAccess& a) {
+        return a.access.memory == memory && a.access.store == store;
+      };
+      std::uint64_t most = 0;
+      for (const LoopAccess& a : accesses) most = same(a) ? std::max(most, a.executions) : most;
+      std::erase_if(accesses, [&](const LoopAccess& a) { return same(a) && 2 * a.executions < most; });
+    }
+  }
+  return accesses;
+}
+
+double seconds(double cycles, const Machine& machine) { return cycles / machine.clock_hz; }
+
+}  // namespace
+
+std::vector<MemoryCost> loop_costs(const Subject& subject) {
+  const std::vector<LoopAccess> accesses = frequent(merged_accesses(subject.seen.trace));
+  std::vector<MemoryCost> costs;
+  std::map<std::pair<Kind, int>, std::size_t> next;
+  for (std::size_t at = subject.loop.first; at <= subject.loop.last; ++at) {
+    const MachineInstruction& i = subject.code[at];
+    std::vector<const LoopAccess*> candidates;
+    for (const LoopAccess& access : accesses) {
+      if (matches(i, access)) candidates.push_back(&access);
+    }
+    MemoryCost cost;
+    if (!candidates.empty()) {
+      cost = cost_in_pipe(*candidates[next[{i.kind, i.bytes}]++ % candidates.size()]);
+    } else if (i.kind == Kind::kLoadShared || i.kind == Kind::kStoreShared) {
+      cost.pipe = std::max(1, i.bytes / 4);
+    } else if (i.kind == Kind::kLoadGlobal || i.kind == Kind::kAsyncCopy || i.kind == Kind::kStoreGlobal) {
+      cost.pipe = std::max(1, i.bytes / 4);
+      cost.sectors = i.bytes;
+    }
+    costs.push_back(cost);
+  }
+  return costs;
+}
+
+double blocks_for(const Subject& subject, const Problem& problem) {
+  if (subject.tile) {
+    const Quantisation q = quantisation_of(problem.m, problem.n, subject.tile->bm, subject.tile->bn);
+    return static_cast<double>(q.tiles_m * q.tiles_n);
+  }
+  const Problem& seen = subject.seen.problem;
+  const double outputs = static_cast<double>(seen.m) * static_cast<double>(seen.n) / subject.seen.blocks;
+  return std::ceil(static_cast<double>(problem.m) * static_cast<double>(problem.n) / outputs);
+}
+
+namespace {
+
+// Elements of A and B that one block needs, a step of k.
+double needed_per_step(const Subject& subject) {
+  if (subject.tile) return subject.tile->bm + subject.tile->bn;
+  const Problem& seen = subject.seen.problem;
+  return 2 * std::sqrt(static_cast<double>(seen.m) * static_cast<double>(seen.n) / subject.seen.blocks);
+}
+
+struct Totals {
+  double blocks = 0, warps = 0, k = 0;
+  double multiply_adds = 0;  // of warps
+  double l2_bytes = 0;
+};
+
+Totals totals_of(const Subject& subject, const Problem& problem) {
+  Totals t;
+  t.k = static_cast<double>(problem.k);
+  t.blocks = blocks_for(subject, problem);
+  t.warps = t.blocks * ((subject.seen.threads + kWarp - 1) / kWarp);
+  t.multiply_adds = scaled(subject.seen, kMultiplyAdds, t.blocks, t.k) / kWarp;
+  const double requested = scaled(subject.seen, kLoadSectors, t.blocks, t.k) * kBytesPerSector;
+  t.l2_bytes = std::min(requested, t.blocks * needed_per_step(subject) * t.k * sizeof(float)) +
+               static_cast<double>(problem.m) * static_cast<double>(problem.n) * sizeof(float);
+  return t;
+}
+
+std::string sentence(const Prediction& p, const Subject& subject) {
+  const Pipe& top = p.pipes.front();
+  if (p.limiter != "latency") {
+    return fmt::format("{} is busy {:.0f}% of the time: {:.3g} of {:.3g} ms.", top.name, 100 * p.busiest,
+                       top.ms, p.ms);
+  }
+  return fmt::format(
+             "No pipe is busy all the time (the busiest, {}, {:.0f}%): {} resident warp{} of {} block{} wait "
+             "for memory and at "
+             "barriers.",
+             top.name, 100 * p.busiest, p.occupancy.warps, p.occupancy.warps == 1 ? "" : "s",
+             p.occupancy.blocks, p.occupancy.blocks == 1 ? "" : "s") +
+         (subject.seen.launches > 1
+              ? fmt::format(" Only the largest of {} launches is modelled.", subject.seen.launches)
+              : "");
+}
+
+}  // namespace
+
+Result<Prediction> predict(const Subject& subject, const Problem& problem, const Machine& machine) {
+  const auto missing = [](const std::string& what) { return Status(Code::kUnsupportedProblem, what); };
+  if (!reads_ab(problem)) return missing("nothing is multiplied: k, m or n is 0, or alpha is");
+  if (subject.seen.registers == 0) return missing("registers are unknown: no machine code was found");
+  Prediction p;
+  p.occupancy =
+      occupancy_of({subject.seen.threads, subject.seen.registers, subject.seen.shared_bytes}, machine);
+  if (p.occupancy.blocks == 0)
+    return missing(fmt::format("no block fits on an SM of {}: {} bind", machine.id, p.occupancy.binds));
+  const Totals totals = totals_of(subject, problem);
+  p.waves = waves_of(totals.blocks, p.occupancy.blocks, machine);
+
+  const std::span<const MachineInstruction> body(subject.code.data() + subject.loop.first,
+                                                 subject.loop.size());
+  const auto multiply_adds = static_cast<double>(
+      std::count_if(body.begin(), body.end(), [](const auto& i) { return i.kind == Kind::kFfma; }));
+  p.rounds = totals.multiply_adds / totals.warps / multiply_adds;
+
+  const double requested = scaled(subject.seen, kLoadSectors, 1, totals.k) * kBytesPerSector;
+  const double needed = needed_per_step(subject) * totals.k * sizeof(float);
+  SmLoad load;
+  load.warps_per_block = p.occupancy.warps_per_block;
+  load.blocks = p.occupancy.blocks;
+  load.l1_hits = p.l1_hits = std::clamp(1 - needed / requested, 0.0, 1.0);
+  load.from_memory = std::clamp(work_of(problem).read_bytes / totals.l2_bytes, 0.0, 1.0);
+  const std::vector<MemoryCost> costs = loop_costs(subject);
+  p.round = simulate(body, costs, load, machine);
+
+  // Whole waves with all places taken, then what is left, spread over the SMs.
+  const double whole = std::floor(totals.blocks / p.waves.slots);
+  double cycles = whole * p.rounds * p.round.cycles * load.blocks;
+  if (const double left = totals.blocks - whole * p.waves.slots; left > 0) {
+    load.blocks = static_cast<int>(std::ceil(left / machine.sm_count));
+    const SmRound last = load.blocks == p.occupancy.blocks ? p.round : simulate(body, costs, load, machine);
+    cycles += p.rounds * last.cycles * load.blocks;
+  }
+  // Once a wave the first tile comes from memory and C goes there.
+  cycles += p.waves.full * (machine.memory_latency + machine.l2_latency);
+
+  const double sm_rounds = totals.blocks * p.rounds / machine.sm_count;
+  const auto pipe = [&](const char* name, double s) { p.pipes.push_back({name, s * kMsPerSecond}); };
+  pipe("FP32 pipe", seconds(sm_rounds * p.round.ffma, machine));
+  pipe("instruction issue", seconds(sm_rounds * p.round.issue, machine));
+  const double warps_a_scheduler = static_cast<double>(load.warps_per_block) / machine.schedulers;
+  pipe("issue with register reads", seconds(sm_rounds * issue_cycles(body) * warps_a_scheduler, machine));
+  pipe("L1 and shared memory", seconds(sm_rounds * p.round.l1, machine));
+  pipe("L2", totals.l2_bytes / (machine.l2_bytes_per_cycle * machine.sm_count * machine.clock_hz));
+  pipe("device memory", work_of(problem).least_bytes() / machine.bandwidth);
+  std::stable_sort(p.pipes.begin(), p.pipes.end(), [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });
+
+  p.ms = std::max(seconds(cycles, machine) * kMsPerSecond, p.pipes.front().ms);
+  p.tflops = flops(problem) / p.ms / 1e9;
+  p.busiest = p.pipes.front().ms / p.ms;
+  p.limiter = p.busiest >= kBinds ? p.pipes.front().name : "latency";
+  p.why = sentence(p, subject);
+  return p;
+}
+
+}  // namespace ladder::analyse

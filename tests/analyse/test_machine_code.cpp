@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyse/machine_code.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace ladder::analyse {
+namespace {
+
+struct Bits {
+  std::uint64_t low = 0, high = 0;
+  Bits& set(unsigned at, std::uint64_t value) {
+    (at >= 64 ? high : low) |= value << (at % 64);
+    return *this;
+  }
+};
+
+std::vector<std::byte> bytes(const std::vector<Bits>& words) {
+  std::vector<std::byte> all(words.size() * 16);
+  std::memcpy(all.data(), words.data(), all.size());
+  return all;
+}
+
+TEST(Decode, kinds_widths_and_control) {
+  const auto code =
+      decode(bytes({Bits{}.set(0, 0x984).set(73, 6).set(105, 2).set(110, 3).set(113, 7),
+                    Bits{}.set(0, 0x223).set(24, 4).set(32, 7).set(64, 9).set(116, 8).set(122, 1),
+                    Bits{}.set(0, 0x981).set(73, 4), Bits{}.set(0, 0xfff)}));
+  ASSERT_EQ(code.size(), 4U);
+  EXPECT_EQ(code[0].kind, Kind::kLoadShared);
+  EXPECT_EQ(code[0].bytes, 16);
+  EXPECT_EQ(code[0].stall, 2);
+  EXPECT_EQ(code[0].sets_result, 3);
+  EXPECT_EQ(name_of(code[0]), "LDS.128");
+  EXPECT_EQ(code[1].kind, Kind::kFfma);
+  EXPECT_EQ(code[1].sources, (std::array<std::uint8_t, 3>{4, 7, 9}));
+  EXPECT_EQ(code[1].waits, 8);
+  EXPECT_EQ(code[1].reuse, 1);
+  EXPECT_EQ(name_of(code[2]), "LDG");
+  EXPECT_EQ(code[3].kind, Kind::kOther);
+}
+
+// -32 bytes from the next instruction: 0xfffffff8 words of 4 bytes, split over two fields.
+Bits branch_back(int instructions) {
+  const std::int64_t words = -4 * (std::int64_t{instructions} + 1);
+  Bits branch;
+  branch.set(0, 0x947).set(16, static_cast<std::uint64_t>(words) & 0xff);
+  const std::uint64_t high = static_cast<std::uint64_t>(words >> 8) & ((std::uint64_t{1} << 48) - 1);
+  branch.low |= high << 34;
+  branch.high |= high >> 30;
+  return branch;
+}
+
+TEST(HotLoop, has_the_most_multiply_adds) {
+  const Bits ffma = Bits{}.set(0, 0x223), move = Bits{}.set(0, 0x202);
+  const auto code =
+      decode(bytes({move, ffma, branch_back(1), move, ffma, ffma, branch_back(3), branch_back(0)}));
+  const auto loop = hot_loop(code);
+  ASSERT_TRUE(loop);
+  EXPECT_EQ(loop.value().first, 3U);
+  EXPECT_EQ(loop.value().last, 6U);
+  EXPECT_EQ(loops_of(code).size(), 2U) << "a branch to itself is padding";
+}
+
+TEST(HotLoop, is_refused_where_nothing_multiplies) {
+  EXPECT_FALSE(hot_loop(decode(bytes({Bits{}.set(0, 0x202), branch_back(1)}))));
+  EXPECT_FALSE(hot_loop({}));
+}
+
+TEST(FindCode, finds_a_kernel_by_its_demangled_name) {
+  const auto code =
+      find_code(LADDER_PROGRAM,
+                "void ladder::r05_block_tile_2d::kernel<ladder::r05_block_tile_2d::Tile<128, 128, 8, 8, 8> "
+                ">(ladder::Problem, ladder::Operands)",
+                90);
+  ASSERT_TRUE(code) << code.status().message();
+  const auto decoded = decode(code.value().bytes);
+  const auto loop = hot_loop(decoded);
+  ASSERT_TRUE(loop);
+  const auto mix = mix_of(std::span(decoded).subspan(loop.value().first, loop.value().size()));
+  EXPECT_EQ(mix.at("FFMA") % 64, 0) << "8 x 8 outputs a thread";
+  EXPECT_EQ(mix.at("BAR"), 2);
+}
+
+TEST(FindCode, says_what_is_missing) {
+  EXPECT_EQ(find_code("/nonexistent", "k", 90).status().code(), Code::kIo);
+  const auto none = find_code(LADDER_PROGRAM, "no_such_kernel", 90);
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.status().message().find("no_such_kernel"), std::string::npos);
+  const auto other = find_code(LADDER_PROGRAM, "k", 70);
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.status().message().find("7.0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ladder::analyse
