@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's tests of matmul and dot with libladder_cblas.so in front of the BLAS that NumPy has.
+   numpy_over_ladder.py LIBRARY
+Exit status 77: NumPy, pytest or hypothesis is missing, or NumPy brings a BLAS that it does not call by standard names."""
+import os
+import subprocess
+import sys
+
+# Runs under LD_PRELOAD: whether float32 products come from the library, by asking which file holds the symbol.
+PROBE = r"""
+import ctypes, numpy
+class Info(ctypes.Structure):
+    _fields_ = [("file", ctypes.c_char_p), ("base", ctypes.c_void_p), ("name", ctypes.c_char_p), ("address", ctypes.c_void_p)]
+info = Info()
+program = ctypes.CDLL(None)
+program.dladdr(ctypes.cast(program.cblas_sgemm, ctypes.c_void_p), ctypes.byref(info))
+a = numpy.arange(12, dtype=numpy.float32).reshape(3, 4)
+assert (a @ a.T == numpy.array([[14, 38, 62], [38, 126, 214], [62, 214, 366]])).all()
+print(info.file.decode())
+"""
+
+
+def calls_standard_names():
+    """Whether NumPy's compiled part asks for cblas_sgemm by that name."""
+    import numpy.core._multiarray_umath as core
+    symbols = subprocess.run(["nm", "-D", core.__file__], capture_output=True, text=True).stdout.split()
+    return "cblas_sgemm" in symbols
+
+
+def main():
+    library = sys.argv[1]
+    try:
+        import hypothesis  # noqa: F401
+        import numpy  # noqa: F401
+        import pytest  # noqa: F401
+    except ImportError as missing:
+        print(f"skipped: {missing}")
+        return 77
+    if not calls_standard_names():
+        print("skipped: this NumPy does not call cblas_sgemm by that name")
+        return 77
+    environment = {**os.environ, "LD_PRELOAD": library}
+    probe = subprocess.run([sys.executable, "-c", PROBE], env=environment, capture_output=True, text=True)
+    if probe.returncode != 0 or os.path.realpath(probe.stdout.strip()) != os.path.realpath(library):
+        print(f"float32 products do not come from {library}: {probe.stdout}{probe.stderr}")
+        return 1
+    tests = ["numpy.core.tests.test_multiarray", "numpy.core.tests.test_numeric"]
+    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", *tests,
+                           "-k", "matmul or MatMul or Matmul or Dot or dot or Vdot"], env=environment).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The standard names: values in every layout and transposition, and wrong arguments reported by their number.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+extern "C" {
+void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float* a,
+                 int lda, const float* b, int ldb, float beta, float* c, int ldc);
+void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k,
+            const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
+            const float* beta, float* c, const int* ldc);
+
+// The program's own, as a BLAS would define them.
+static int reported = 0;
+__attribute__((visibility("default"))) void cblas_xerbla(int argument, const char*, const char*, ...) {
+  reported = argument;
+}
+__attribute__((visibility("default"))) void xerbla_(const char*, const int* argument, std::size_t) {
+  reported = *argument;
+}
+}
+
+namespace {
+
+constexpr int kRowMajor = 101, kColMajor = 102, kNoTrans = 111, kTrans = 112, kConjTrans = 113;
+constexpr int m = 5, n = 7, k = 3, ld = 9;
+
+float value(int i, int j) { return static_cast<float>((i * 3 + j * 5) % 7 - 3); }
+
+// element (i, j) of a matrix of the given order, transposed or not, as it lies in memory
+std::size_t at(int order, bool transposed, int i, int j) {
+  return (order == kRowMajor) != transposed ? i * ld + j : j * ld + i;
+}
+
+std::vector<float> stored(int order, bool transposed, int rows, int cols, int seed) {
+  std::vector<float> out(ld * ld, 100.0F);
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < cols; ++j) out[at(order, transposed, i, j)] = value(i + seed, j);
+  }
+  return out;
+}
+
+void check(int order, bool ta, bool tb, const std::vector<float>& c) {
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int l = 0; l < k; ++l) sum += value(i + 1, l) * value(l + 2, j);
+      ASSERT_EQ(c[at(order, false, i, j)], 2 * sum - value(i + 3, j))
+          << order << ta << tb << " (" << i << ", " << j << ")";
+    }
+  }
+}
+
+TEST(Cblas, EveryLayoutAndTransposition) {
+  for (const int order : {kRowMajor, kColMajor}) {
+    for (const int ta : {kNoTrans, kTrans, kConjTrans}) {
+      for (const int tb : {kNoTrans, kTrans, kConjTrans}) {
+        const auto a = stored(order, ta != kNoTrans, m, k, 1), b = stored(order, tb != kNoTrans, k, n, 2);
+        auto c = stored(order, false, m, n, 3);
+        cblas_sgemm(order, ta, tb, m, n, k, 2.0F, a.data(), ld, b.data(), ld, -1.0F, c.data(), ld);
+        check(order, ta != kNoTrans, tb != kNoTrans, c);
+      }
+    }
+  }
+}
+
+TEST(Cblas, Fortran) {
+  const float alpha = 2, beta = -1;
+  for (const char* ta : {"N", "t", "C"}) {
+    for (const char* tb : {"n", "T", "c"}) {
+      const bool at = *ta != 'N', bt = *tb != 'n';
+      const auto a = stored(kColMajor, at, m, k, 1), b = stored(kColMajor, bt, k, n, 2);
+      auto c = stored(kColMajor, false, m, n, 3);
+      sgemm_(ta, tb, &m, &n, &k, &alpha, a.data(), &ld, b.data(), &ld, &beta, c.data(), &ld);
+      check(kColMajor, at, bt, c);
+    }
+  }
+}
+
+// Arguments are numbered as the reference BLAS numbers them.
+TEST(Cblas, WrongArgumentsAreReportedAndCIsNotTouched) {
+  const struct {
+    int order, ta, tb, m, n, k, lda, ldb, ldc, argument;
+  } cases[] = {
+      {100, kNoTrans, kNoTrans, 2, 2, 2, 2, 2, 2, 1},
+      {kRowMajor, 0, kNoTrans, 2, 2, 2, 2, 2, 2, 2},
+      {kRowMajor, kNoTrans, 0, 2, 2, 2, 2, 2, 2, 3},
+      {kRowMajor, kNoTrans, kNoTrans, -1, 2, 2, 2, 2, 2, 4},
+      {kRowMajor, kNoTrans, kNoTrans, 2, -1, 2, 2, 2, 2, 5},
+      {kRowMajor, kNoTrans, kNoTrans, 2, 2, -1, 2, 2, 2, 6},
+      {kRowMajor, kNoTrans, kNoTrans, 1, 2, 3, 2, 2, 2, 9},
+      {kRowMajor, kNoTrans, kNoTrans, 2, 3, 2, 2, 2, 3, 11},
+      {kRowMajor, kNoTrans, kNoTrans, 2, 3, 2, 2, 3, 2, 14},
+      {kColMajor, kTrans, kNoTrans, 1, 2, 3, 2, 3, 2, 9},
+  };
+  for (const auto& wrong : cases) {
+    const std::vector<float> a(16, 1.0F), b(16, 1.0F);
+    std::vector<float> c(16, 5.0F);
+    reported = 0;
+    cblas_sgemm(wrong.order, wrong.ta, wrong.tb, wrong.m, wrong.n, wrong.k, 1.0F, a.data(), wrong.lda,
+                b.data(), wrong.ldb, 0.0F, c.data(), wrong.ldc);
+    EXPECT_EQ(reported, wrong.argument);
+    EXPECT_EQ(c, std::vector<float>(16, 5.0F));
+  }
+  const float one = 1;
+  const int bad = -1, two = 2;
+  std::vector<float> x(16, 1.0F);
+  reported = 0;
+  sgemm_("N", "N", &two, &bad, &two, &one, x.data(), &two, x.data(), &two, &one, x.data(), &two);
+  EXPECT_EQ(reported, 4);
+}
+
+}  // namespace
