@@ -2,17 +2,14 @@
 #include "analyse/bounds.hpp"
 
 namespace ladder::analyse {
-namespace {
-constexpr double kFloat = sizeof(float);
-}
-
 Work work_of(const Problem& p) {
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   Work work;
   work.flop = (reads_ab(p) ? 2 * m * n * k : 0) + (reads_c(p) ? m * n : 0);
-  work.a_bytes = m * k * kFloat;
-  work.b_bytes = k * n * kFloat;
-  work.c_bytes = m * n * kFloat;
+  const auto in = static_cast<double>(bytes_of(p.in)), out = static_cast<double>(bytes_of(p.out));
+  work.a_bytes = m * k * in;
+  work.b_bytes = k * n * in;
+  work.c_bytes = m * n * out;
   if (reads_ab(p)) work.read_bytes += work.a_bytes + work.b_bytes;
   if (reads_c(p)) work.read_bytes += work.c_bytes;
   work.write_bytes = work.c_bytes;
@@ -32,7 +29,9 @@ Traffic uncached_traffic(const Problem& p, double loads_per_result) {
   const Work work = work_of(p);
   Traffic traffic;
   traffic.loads_per_result = loads_per_result + (reads_c(p) ? 1 : 0);
-  traffic.bytes = traffic.loads_per_result * work.c_bytes;
+  const double results = static_cast<double>(p.m) * static_cast<double>(p.n);
+  traffic.bytes = results * (loads_per_result * static_cast<double>(bytes_of(p.in)) +
+                             (reads_c(p) ? static_cast<double>(bytes_of(p.out)) : 0));
   if (traffic.bytes > 0) traffic.intensity = work.flop / traffic.bytes;
   if (work.least_bytes() > 0) traffic.over_least = traffic.bytes / work.least_bytes();
   return traffic;

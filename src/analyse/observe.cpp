@@ -79,7 +79,7 @@ Status fault_or(const Status& status) {
 Result<Seen> launch_once(const KernelInfo& kernel, const Problem& problem) {
   const auto images = make_images(problem, {Values::kUniform, 1}, Precision::kIeee);
   if (!images) return images.status();
-  const auto set = OperandSet::make(Place::kCuda, images.value());
+  const auto set = OperandSet::make(Place::kCuda, problem, images.value());
   if (!set) return set.status();
   const Operands operands = set.value().operands();
   const Tracing tracing;

@@ -20,7 +20,7 @@ namespace ladder::analyse {
 struct Matrix {
   char name = '?';
   std::uint64_t begin = 0, bytes = 0;
-  std::int64_t ld = 1;
+  std::int64_t ld = 1, element_bytes = 4;
 };
 
 struct Observation {
