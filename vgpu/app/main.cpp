@@ -77,13 +77,13 @@ std::string library_folder() {
 // "" or the argument and the rule it breaks.
 std::string check_options(const Options& options) {
   std::vector<vgpu::Device> devices;
-  bool race = false;
+  vgpu::Checks checks;
   unsigned threads = 0;
   if (!options.device.empty()) {
     if (auto error = vgpu::parse_devices(options.device, devices); !error.empty())
       return "--device: " + error;
   }
-  if (auto error = vgpu::parse_checks(options.check, race); !error.empty()) return "--check: " + error;
+  if (auto error = vgpu::parse_checks(options.check, checks); !error.empty()) return "--check: " + error;
   if (!options.threads.empty()) {
     if (auto error = vgpu::parse_threads(options.threads, threads); !error.empty())
       return "--threads: " + error;
@@ -147,7 +147,7 @@ int parse_and_run(int argc, char** argv) {
          "--device,--devices", options.device,
          "the virtual devices, comma-separated, NAME:COUNT for several alike: " + vgpu::known_devices())
       ->type_name("LIST");
-  app.add_option("--check", options.check, "comma-separated: memcheck (always on), race, none")
+  app.add_option("--check", options.check, "comma-separated: memory, race, init, sync (the default), leak, all, none")
       ->type_name("LIST");
   app.add_option("--counters", options.counters,
                  "write every launch's counters as JSON; %p becomes the process id")

@@ -128,6 +128,10 @@ cublasStatus_t run(cublasHandle_t handle, const Gemm<T>& gemm) {
     multiply(transpose_a, transpose_b, gemm.m, gemm.n, gemm.k, alpha, gemm.a.data + i * gemm.a.stride,
              gemm.a.ld, gemm.b.data + i * gemm.b.stride, gemm.b.ld, beta, gemm.c.data + i * gemm.c.stride,
              gemm.c.ld);
+    for (std::int64_t j = 0; j < gemm.n; ++j) {
+      vgpuMarkWritten(gemm.c.data + i * gemm.c.stride + j * gemm.c.ld,
+                      static_cast<std::size_t>(gemm.m) * sizeof(T));
+    }
   }
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -44,10 +44,12 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   check_range(runtime, function, "destination", to, extent(to_pitch, plane), to_device);
   check_range(runtime, function, "source", from, extent(from_pitch, plane), from_device);
+  if (plane.width == to_pitch && plane.width == from_pitch) plane = {plane.width * plane.rows, 1};
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
   for (std::size_t row = 0; row < plane.rows; ++row) {
     std::memmove(target + row * to_pitch, source + row * from_pitch, plane.width);
+    runtime.memory.copy_written(target + row * to_pitch, source + row * from_pitch, plane.width);
   }
   return cudaSuccess;
 }
@@ -56,8 +58,12 @@ cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pi
   if (plane.width == 0 || plane.rows == 0) return cudaSuccess;
   if (plane.rows > 1 && plane.width > pitch) return cudaErrorInvalidPitchValue;
   check_range(runtime, function, "destination", to, extent(pitch, plane), true);
+  if (plane.width == pitch) plane = {plane.width * plane.rows, 1};
   auto* target = static_cast<std::byte*>(to);
-  for (std::size_t row = 0; row < plane.rows; ++row) std::memset(target + row * pitch, value, plane.width);
+  for (std::size_t row = 0; row < plane.rows; ++row) {
+    std::memset(target + row * pitch, value, plane.width);
+    runtime.memory.mark_written(target + row * pitch, plane.width);
+  }
   return cudaSuccess;
 }
 

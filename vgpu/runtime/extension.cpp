@@ -53,7 +53,7 @@ const char* vgpuTraceJson() {
 int vgpuSetRaceCheck(int on) {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
-  return std::exchange(runtime.settings.check_race, on != 0);
+  return std::exchange(runtime.settings.checks.race, on != 0);
 }
 
 const char* vgpuLastFault() {
@@ -76,6 +76,12 @@ void vgpuClearFault() {
   if (runtime.fault.code != cudaSuccess) vgpu::report_cleared(runtime.settings.report_file);
   runtime.fault = {};
   last_error() = cudaSuccess;
+}
+
+void vgpuMarkWritten(const void* pointer, size_t bytes) {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  runtime.memory.mark_written(pointer, bytes);
 }
 
 int vgpuDeviceContains(const void* pointer, size_t bytes) {

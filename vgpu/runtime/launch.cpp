@@ -208,7 +208,9 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.block = extent(request.block);
   config.dynamic_shared_bytes = static_cast<std::uint32_t>(request.dynamic_shared);
   config.host_threads = runtime.settings.host_threads;
-  config.check_race = runtime.settings.check_race;
+  config.check_race = runtime.settings.checks.race;
+  config.check_init = runtime.settings.checks.init;
+  config.check_sync = runtime.settings.checks.sync;
   config.trace = runtime.settings.trace;
   config.schedule = runtime.settings.schedule;
   config.registers = function.binary->registers(runtime.device(), function.name).value_or(0);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "runtime/runtime.hpp"
+#include "runtime/allocations.hpp"
 
 using namespace vgpu::runtime;
 
@@ -14,97 +14,58 @@ namespace {
 
 constexpr std::size_t kPitchAlignment = 512;
 
-cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin, unsigned flags = 0) {
-  if (pointer == nullptr) return cudaErrorInvalidValue;
-  *pointer = nullptr;
-  if (bytes == 0) return cudaSuccess;
-  if (origin != Origin::kPinnedHost) {
-    const std::size_t used = runtime.pointers.bytes_on(Runtime::ordinal());
-    if (bytes > runtime.device().memory_bytes - used) return cudaErrorMemoryAllocation;
-  }
-  void* block = runtime.memory.allocate(bytes);
-  if (block == nullptr) return cudaErrorMemoryAllocation;
-  runtime.pointers.add(block, bytes, origin, Runtime::ordinal(), flags);
-  *pointer = block;
-  return cudaSuccess;
-}
-
-cudaError_t release(Runtime& runtime, void* pointer, bool host) {
-  if (pointer == nullptr) return cudaSuccess;
-  const Block* block = runtime.pointers.starting_at(pointer);
-  if (block == nullptr || (block->origin == Origin::kPinnedHost) != host ||
-      block->origin == Origin::kRegisteredHost) {
-    throw Failure{cudaErrorInvalidValue,
-                  fmt::format("{}: {} is not the start of a live allocation of this kind ({})",
-                              host ? "cudaFreeHost" : "cudaFree", fmt::ptr(pointer),
-                              runtime.memory.describe(reinterpret_cast<std::uintptr_t>(pointer)))};
-  }
-  runtime.pointers.remove(pointer);
-  return runtime.memory.free(pointer) ? cudaSuccess : cudaErrorInvalidValue;
-}
-
 // False if the product does not fit.
 bool multiply(std::size_t a, std::size_t b, std::size_t& product) {
   return !__builtin_mul_overflow(a, b, &product);
 }
 
 cudaError_t allocate_pitched(Runtime& runtime, void** pointer, std::size_t* pitch, std::size_t width,
-                             std::size_t rows) {
+                             std::size_t rows, const void* caller) {
   if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
   if (width > std::numeric_limits<std::size_t>::max() - kPitchAlignment) return cudaErrorMemoryAllocation;
   *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
   std::size_t bytes = 0;
   if (!multiply(*pitch, rows, bytes)) return cudaErrorMemoryAllocation;
-  return allocate(runtime, pointer, bytes, Origin::kDevice);
+  return allocate(runtime, pointer, bytes, Origin::kDevice, 0, caller);
 }
 
 }  // namespace
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
-  return call([&](Runtime& runtime) { return allocate(runtime, pointer, bytes, Origin::kDevice); });
+  const void* caller = __builtin_return_address(0);
+  return call(
+      [&](Runtime& runtime) { return allocate(runtime, pointer, bytes, Origin::kDevice, 0, caller); });
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return call([&](Runtime& runtime) { return release(runtime, pointer, false); });
+  return call([&](Runtime& runtime) { return release_stream_ordered(runtime, "cudaFree", pointer); });
 }
-
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return allocate(runtime, pointer, bytes, Origin::kDevice);
-  });
-}
-VGPU_TWIN(cudaMallocAsync, _ptsz);
-
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return release(runtime, pointer, false);
-  });
-}
-VGPU_TWIN(cudaFreeAsync, _ptsz);
 
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+  const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
-    return allocate(runtime, pointer, bytes, Origin::kManaged, flags);
+    return allocate(runtime, pointer, bytes, Origin::kManaged, flags, caller);
   });
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
-  return call([&](Runtime& runtime) { return allocate(runtime, pointer, bytes, Origin::kPinnedHost); });
+  const void* caller = __builtin_return_address(0);
+  return call(
+      [&](Runtime& runtime) { return allocate(runtime, pointer, bytes, Origin::kPinnedHost, 0, caller); });
 }
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     constexpr unsigned kKnown = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     if ((flags & ~kKnown) != 0) return cudaErrorInvalidValue;
-    return allocate(runtime, pointer, bytes, Origin::kPinnedHost, flags);
+    return allocate(runtime, pointer, bytes, Origin::kPinnedHost, flags, caller);
   });
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  return call([&](Runtime& runtime) { return release(runtime, pointer, true); });
+  return call([&](Runtime& runtime) { return release(runtime, "cudaFreeHost", pointer, true); });
 }
 
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
@@ -152,17 +113,20 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) 
 }
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
-  return call([&](Runtime& runtime) { return allocate_pitched(runtime, pointer, pitch, width, height); });
+  const void* caller = __builtin_return_address(0);
+  return call(
+      [&](Runtime& runtime) { return allocate_pitched(runtime, pointer, pitch, width, height, caller); });
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
+  const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     if (pitched == nullptr) return cudaErrorInvalidValue;
     std::size_t rows = 0;
     if (!multiply(extent.height, extent.depth, rows)) return cudaErrorMemoryAllocation;
     pitched->xsize = extent.width;
     pitched->ysize = extent.height;
-    return allocate_pitched(runtime, &pitched->ptr, &pitched->pitch, extent.width, rows);
+    return allocate_pitched(runtime, &pitched->ptr, &pitched->pitch, extent.width, rows, caller);
   });
 }
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "runtime/api.hpp"
+
 namespace vgpu::runtime {
 
 enum class Origin { kDevice, kManaged, kPinnedHost, kRegisteredHost };
@@ -14,19 +16,26 @@ struct Block {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
   Origin origin{};
-  int device = 0;      // that it lies on; of host memory, the one that was current
-  unsigned flags = 0;  // as cudaHostAlloc, cudaHostRegister or cudaMallocManaged got them
+  int device = 0;                 // that it lies on; of host memory, the one that was current
+  unsigned flags = 0;             // as cudaHostAlloc, cudaHostRegister or cudaMallocManaged got them
+  const void* caller = nullptr;   // code that asked for it
+  unsigned long long number = 0;  // how many were added until then, from 1
+  cudaMemPool_t pool = nullptr;   // of stream-ordered allocations
 };
 
 class Pointers {
  public:
-  void add(const void* begin, std::size_t bytes, Origin origin, int device, unsigned flags = 0) {
+  Block& add(const void* begin, std::size_t bytes, Origin origin, int device, unsigned flags = 0) {
     const auto key = reinterpret_cast<std::uintptr_t>(begin);
-    blocks_[key] = {key, bytes, origin, device, flags};
+    return blocks_[key] = {key, bytes, origin, device, flags, nullptr, ++added_, nullptr};
   }
   void remove(const void* begin) { blocks_.erase(reinterpret_cast<std::uintptr_t>(begin)); }
 
   // The block that starts at `pointer`, or the one that covers it; null if none. Valid until the next change.
+  Block* starting_at(const void* pointer) {
+    const auto found = blocks_.find(reinterpret_cast<std::uintptr_t>(pointer));
+    return found == blocks_.end() ? nullptr : &found->second;
+  }
   const Block* starting_at(const void* pointer) const {
     const auto found = blocks_.find(reinterpret_cast<std::uintptr_t>(pointer));
     return found == blocks_.end() ? nullptr : &found->second;
@@ -54,7 +63,10 @@ class Pointers {
     return total;
   }
 
+  const std::map<std::uintptr_t, Block>& all() const { return blocks_; }
+
  private:
+  unsigned long long added_ = 0;
   std::map<std::uintptr_t, Block> blocks_;
 };
 

@@ -6,6 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "runtime/allocations.hpp"
+#include "runtime/check_report.hpp"
+
 namespace vgpu::runtime {
 namespace {
 
@@ -20,6 +23,16 @@ std::size_t memory_of(const std::vector<Device>& devices) {
 }
 
 const char* environment(const char* name) { return std::getenv(name); }
+
+void report_leaks() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  const std::string report = leaks(runtime);
+  if (report.empty()) return;
+  say(report);
+  if (const auto problem = report_fault(runtime.settings.report_file, "leak", ""); !problem.empty())
+    say(problem);
+}
 
 }  // namespace
 
@@ -36,6 +49,9 @@ int& Runtime::ordinal() {
 Runtime::Runtime() : settings(settings_from(environment)), memory(memory_of(settings.devices) + kHostRoom) {
   if (settings.error.empty()) settings.error = log.open(settings.devices.front().id, settings.counters_file);
   if (!settings.error.empty()) say(settings.error);
+  if (settings.checks.init || settings.checks.race) memory.track();
+  // Registered before the program's own handlers, hence called after them.
+  if (settings.checks.leak) std::atexit(report_leaks);
 }
 
 void say(std::string_view text) {

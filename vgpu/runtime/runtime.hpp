@@ -16,6 +16,7 @@
 #include "runtime/launch_log.hpp"
 #include "runtime/modules.hpp"
 #include "runtime/pointers.hpp"
+#include "runtime/pools.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/streams.hpp"
 
@@ -37,6 +38,7 @@ class Runtime {
   Memory memory;
   Modules modules;
   Pointers pointers;
+  Pools pools;
   Streams streams;
   LaunchLog log;
   LastFault fault;

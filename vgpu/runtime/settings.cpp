@@ -36,16 +36,29 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
   return "";
 }
 
-std::string parse_checks(std::string_view text, bool& race) {
-  race = false;
+std::string parse_checks(std::string_view text, Checks& checks) {
+  if (text.empty()) return "";
+  constexpr Checks kNone{false, false, false, false};
+  checks = kNone;
   while (!text.empty()) {
     const auto comma = text.find(',');
     const std::string_view word = text.substr(0, comma);
     text = comma == text.npos ? "" : text.substr(comma + 1);
     if (word == "race") {
-      race = true;
-    } else if (word != "memcheck" && word != "none" && !word.empty()) {
-      return fmt::format("check '{}': known checks are memcheck (always on), race and none", word);
+      checks.race = true;
+    } else if (word == "init") {
+      checks.init = true;
+    } else if (word == "sync") {
+      checks.sync = true;
+    } else if (word == "leak") {
+      checks.leak = true;
+    } else if (word == "all") {
+      checks = {true, true, true, true};
+    } else if (word == "none") {
+      checks = kNone;
+    } else if (word != "memory" && !word.empty()) {
+      return fmt::format(
+          "check '{}': known checks are memory (always on), race, init, sync, leak, all and none", word);
     }
   }
   return "";
@@ -88,7 +101,7 @@ Settings settings_from(Lookup environment) {
   if (const auto text = value("VGPU_DEVICE"); !text.empty()) {
     check("VGPU_DEVICE", parse_devices(text, settings.devices));
   }
-  check("VGPU_CHECK", parse_checks(value("VGPU_CHECK"), settings.check_race));
+  check("VGPU_CHECK", parse_checks(value("VGPU_CHECK"), settings.checks));
   if (const auto text = value("VGPU_THREADS"); !text.empty()) {
     check("VGPU_THREADS", parse_threads(text, settings.host_threads));
   }

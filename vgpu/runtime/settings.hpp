@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the environment asks of the virtual GPU. `vgpu` sets these variables; they can be set by hand as well.
 //   VGPU_DEVICE    the devices' ids, comma-separated, NAME:COUNT for several of one kind (default h200)
-//   VGPU_CHECK     comma-separated: memcheck (always on), race, none
+//   VGPU_CHECK     comma-separated: memory, race, init, sync (these four by default), leak, all, none
 //   VGPU_THREADS   host threads of a launch (default: all)
 //   VGPU_SCHEDULE  when asynchronous copies land: eager (default), lazy, random:SEED
 //   VGPU_COUNTERS  file for the launches' counters; %p becomes the process id
@@ -16,9 +16,18 @@
 
 namespace vgpu {
 
+// Bounds, alignment and use after free are checked whatever is chosen: without them a faulty kernel would end the
+// host's process.
+struct Checks {
+  bool race = true;   // shared memory between warps, global memory between blocks
+  bool init = true;   // reads of memory that was never written
+  bool sync = true;   // misuse of barriers that hardware may forgive
+  bool leak = false;  // allocations that are never freed
+};
+
 struct Settings {
   std::vector<Device> devices = {vgpu::devices().front()};  // by ordinal; never empty
-  bool check_race = false;
+  Checks checks;
   bool trace = false;  // by vgpuSetTrace only
   unsigned host_threads = 0;
   CopySchedule schedule;
@@ -32,7 +41,7 @@ Settings settings_from(Lookup environment);
 
 // The rules, for the command line as well. Each returns "" or what is wrong.
 std::string parse_devices(std::string_view text, std::vector<Device>& devices);
-std::string parse_checks(std::string_view text, bool& race);
+std::string parse_checks(std::string_view text, Checks& checks);  // "": as they are
 std::string parse_threads(std::string_view text, unsigned& threads);
 std::string parse_schedule(std::string_view text, CopySchedule& schedule);
 

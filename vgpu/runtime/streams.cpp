@@ -43,7 +43,7 @@ cudaError_t store(T* out, U value) {
 }  // namespace
 
 cudaStream_t Streams::create(unsigned flags, int priority) {
-  auto stream = std::make_unique<Stream>(Stream{flags, priority, next_id_++});
+  auto stream = std::make_unique<Stream>(Stream{flags, priority, next_id_++, Runtime::ordinal()});
   const auto handle = reinterpret_cast<cudaStream_t>(stream.get());
   streams_[handle] = std::move(stream);
   return handle;
@@ -113,7 +113,9 @@ cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
 VGPU_TWIN(cudaStreamGetId, _ptsz);
 
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
-  return with_stream(handle, [&](const Stream&) { return store(device, 0); });
+  return with_stream(handle, [&](const Stream& stream) {
+    return store(device, stream.device < 0 ? Runtime::ordinal() : stream.device);
+  });
 }
 VGPU_TWIN(cudaStreamGetDevice, _ptsz);
 

@@ -16,6 +16,7 @@ struct Stream {
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;
+  int device = -1;  // the ordinal; of the default streams, the calling thread's
 };
 
 struct Event {

@@ -50,6 +50,13 @@ TEST_F(Checks, SharedMemoryThatTheBlockDidNotWrite) {
   EXPECT_EQ(fault_of("shared_bytes", {1, 1, 1}, {64, 1, 1}, out, 61).thread, (vgpu::Dim3{61, 0, 0}));
 }
 
+TEST_F(Checks, WhatAnotherWarpWritesTooLateIsARace) {
+  int* const out = fresh<int>(64);
+  EXPECT_EQ(fault_of("missing_barrier", {1, 1, 1}, {64, 1, 1}, out).kind, FaultKind::kRace);
+  config.check_race = false;
+  EXPECT_EQ(fault_of("missing_barrier", {1, 1, 1}, {64, 1, 1}, out).kind, kRead);
+}
+
 TEST_F(Checks, VectorsOfSharedMemory) {
   struct alignas(16) Float4 {
     float v[4];

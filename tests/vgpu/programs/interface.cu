@@ -55,7 +55,7 @@ int main() {
   require(count(counters(), "touch(int*)") == 1, "one launch after the reset");
 
   require(std::strlen(last_fault()) == 0 && std::strlen(last_kind()) == 0, "no fault yet");
-  require(set_race_check(1) == 0, "the race check was off");
+  require(set_race_check(1) == 1, "the race check was on");
   racy<<<1, 64>>>(data);
   require(cudaDeviceSynchronize() != cudaSuccess, "the race");
   require(std::strstr(last_kind(), "race") != nullptr, "the fault's kind");

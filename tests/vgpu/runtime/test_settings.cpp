@@ -24,19 +24,21 @@ TEST(Settings, WithoutVariablesAreTheDefaults) {
   const Settings settings = from({});
   EXPECT_EQ(settings.error, "");
   EXPECT_EQ(settings.devices.front().id, "h200");
-  EXPECT_FALSE(settings.check_race);
+  EXPECT_TRUE(settings.checks.race && settings.checks.init && settings.checks.sync);
+  EXPECT_FALSE(settings.checks.leak);
   EXPECT_EQ(settings.host_threads, 0u);
   EXPECT_EQ(settings.counters_file, "");
 }
 
 TEST(Settings, AreRead) {
   const Settings settings = from({{"VGPU_DEVICE", "h200"},
-                                  {"VGPU_CHECK", "memcheck,race"},
+                                  {"VGPU_CHECK", "memory,race,leak"},
                                   {"VGPU_THREADS", "3"},
                                   {"VGPU_COUNTERS", "c-%p.json"},
                                   {"VGPU_REPORT", "r"}});
   EXPECT_EQ(settings.error, "");
-  EXPECT_TRUE(settings.check_race);
+  EXPECT_TRUE(settings.checks.race && settings.checks.leak);
+  EXPECT_FALSE(settings.checks.init || settings.checks.sync);
   EXPECT_EQ(settings.host_threads, 3u);
   EXPECT_EQ(settings.counters_file, "c-" + std::to_string(::getpid()) + ".json");
   EXPECT_EQ(settings.report_file, "r");
@@ -63,7 +65,11 @@ TEST(Settings, SeveralDevicesAreAListWithCounts) {
 
 TEST(Settings, BadValuesNameVariableAndRule) {
   EXPECT_EQ(from({{"VGPU_CHECK", "race,speed"}}).error,
-            "VGPU_CHECK: check 'speed': known checks are memcheck (always on), race and none");
+            "VGPU_CHECK: check 'speed': known checks are memory (always on), race, init, sync, leak, all and none");
+  const Settings off = from({{"VGPU_CHECK", "none"}});
+  EXPECT_FALSE(off.checks.race || off.checks.init || off.checks.sync || off.checks.leak);
+  const Settings all = from({{"VGPU_CHECK", "all"}});
+  EXPECT_TRUE(all.checks.race && all.checks.init && all.checks.sync && all.checks.leak);
   for (const char* text : {"0", "-1", "x", "2x", "1025", "99999999999999999999"}) {
     EXPECT_EQ(from({{"VGPU_THREADS", text}}).error,
               std::string("VGPU_THREADS: threads '") + text + "': a number from 1 to 1024");

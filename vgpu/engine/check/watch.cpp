@@ -59,6 +59,7 @@ Watch::Watch(const LaunchMarks& marks, u32 begin, u64 shared_bytes, bool check_i
 void Watch::start_block(u64 linear) {
   mark = global.first + 1 + static_cast<u32>(linear);
   synchronised = false;
+  pending = nullptr;
   std::fill(shared_.begin(), shared_.end(), 0);
   shared_unwritten = shared_words;
 }
@@ -104,10 +105,17 @@ void report_global(const execute::Warp& warp, const execute::Insn& insn, u32 lan
 }
 
 void report_shared(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset, u32 bytes) {
-  execute::fault({warp, insn, lane}, FaultKind::kUninitialized,
-                 fmt::format("read of {} bytes of shared memory that the block never wrote", bytes),
-                 fmt::format("shared address 0x{:x}: {} byte(s) into the block's {} bytes", offset,
-                             offset - warp.shared_begin, warp.shared_end - warp.shared_begin));
+  if (warp.watch->pending != nullptr) return;
+  try {
+    execute::fault(
+        {warp, insn, lane}, FaultKind::kUninitialized,
+        fmt::format("read of {} bytes of shared memory that the block did not write before", bytes),
+        fmt::format("shared address 0x{:x}: {} byte(s) into the block's {} bytes", offset,
+                    offset - warp.shared_begin, warp.shared_end - warp.shared_begin));
+  } catch (const Fault&) {
+    if (warp.race == nullptr) throw;
+    warp.watch->pending = std::current_exception();
+  }
 }
 
 void report_local(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 offset, u32 bytes) {

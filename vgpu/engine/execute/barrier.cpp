@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engine/check/race.hpp"
+#include "engine/check/watch.hpp"
 #include "engine/execute/fault.hpp"
 
 namespace vgpu::execute {
@@ -75,7 +76,10 @@ void release(Block& block, u32 number) {
     }
     block.race->barrier(barrier.arrived, waited);
   }
+  const bool all = barrier.expected == 0;
   barrier = {};
+  if (all && block.watch != nullptr && block.watch->pending != nullptr)
+    std::rethrow_exception(block.watch->pending);
 }
 
 struct Arrival {

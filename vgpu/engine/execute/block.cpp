@@ -121,6 +121,19 @@ void Block::start(u64 linear_index) {
 }
 
 bool Block::run(i64 quantum) {
+  try {
+    const bool done = run_warps(quantum);
+    if (done && watch != nullptr && watch->pending != nullptr) std::rethrow_exception(watch->pending);
+    return done;
+  } catch (const Fault& fault) {
+    // Whatever came of a value that nobody had written.
+    if (watch != nullptr && watch->pending != nullptr && fault.kind != FaultKind::kRace)
+      std::rethrow_exception(watch->pending);
+    throw;
+  }
+}
+
+bool Block::run_warps(i64 quantum) {
   const Handler* const handlers = launch.isa.handlers.data();
   while (quantum > 0) {
     bool all_done = true, any_ran = false, all_idle = true;

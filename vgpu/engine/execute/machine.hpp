@@ -167,6 +167,8 @@ struct Block {
   u64 idle_rounds = 0;  // without a break, in which all warps that can run only polled memory
 
  private:
+  bool run_warps(i64 quantum);
+
   std::unique_ptr<std::byte[]> windows_, shared_;
 };
 

@@ -31,7 +31,7 @@ int vgpuSetTrace(int on);
    "place" is a line of the PTX or the offset of the machine code, as "engine" says. */
 const char* vgpuTraceJson(void);
 
-/* Turns the shared-memory race check on (1) or off (0) for the launches that follow; returns the former setting. */
+/* Turns the race check on (1) or off (0) for the launches that follow; returns the former setting. */
 int vgpuSetRaceCheck(int on);
 
 /* The last fault's report (several lines), and the name of its kind: "out of bounds", "use after free", "misaligned
@@ -45,6 +45,10 @@ void vgpuClearFault(void);
 
 /* 1 if the `bytes` bytes at `pointer` lie wholly inside one live allocation that kernels may access. */
 int vgpuDeviceContains(const void* pointer, size_t bytes);
+
+/* The host has written these bytes of device memory by itself (not by a function of the CUDA runtime): the check of
+   reads of memory that was never written takes note. */
+void vgpuMarkWritten(const void* pointer, size_t bytes);
 
 #ifdef __cplusplus
 }

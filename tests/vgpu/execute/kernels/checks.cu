@@ -8,6 +8,12 @@ extern "C" __global__ void sum_shared(int* out, int written) {
   out[threadIdx.x] = values[threadIdx.x];  // reads shared memory
 }
 
+extern "C" __global__ void missing_barrier(int* out) {
+  __shared__ int values[64];
+  values[threadIdx.x] = 1;
+  out[threadIdx.x] = values[63 - threadIdx.x];
+}
+
 extern "C" __global__ void shared_bytes(int* out, int written) {
   __shared__ unsigned char values[64];
   if (threadIdx.x < written) values[threadIdx.x] = 1;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/allocations.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace vgpu::runtime {
+namespace {
+
+const char* kind(Origin origin) {
+  switch (origin) {
+    case Origin::kDevice:
+      return "device";
+    case Origin::kManaged:
+      return "managed";
+    case Origin::kPinnedHost:
+      return "pinned host";
+    case Origin::kRegisteredHost:
+      return "registered host";
+  }
+  return "";
+}
+
+// "main+0x1a4 in ./program" as far as the dynamic linker knows.
+std::string place(const void* code) {
+  Dl_info info{};
+  if (code == nullptr || ::dladdr(code, &info) == 0) return "an unknown place";
+  const auto distance = [&](const void* from) {
+    return reinterpret_cast<std::uintptr_t>(code) - reinterpret_cast<std::uintptr_t>(from);
+  };
+  return info.dli_sname != nullptr ? fmt::format("{}+{:#x} in {}", demangle(info.dli_sname),
+                                                 distance(info.dli_saddr), info.dli_fname)
+                                   : fmt::format("{}+{:#x}", info.dli_fname, distance(info.dli_fbase));
+}
+
+}  // namespace
+
+cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin, unsigned flags,
+                     const void* caller) {
+  if (pointer == nullptr) return cudaErrorInvalidValue;
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  if (origin != Origin::kPinnedHost) {
+    const std::size_t used = runtime.pointers.bytes_on(Runtime::ordinal());
+    if (bytes > runtime.device().memory_bytes - used) return cudaErrorMemoryAllocation;
+  }
+  void* block = runtime.memory.allocate(bytes);
+  if (block == nullptr) return cudaErrorMemoryAllocation;
+  // The host may write these at any time, unseen.
+  if (origin != Origin::kDevice) runtime.memory.mark_written(block, bytes);
+  runtime.pointers.add(block, bytes, origin, Runtime::ordinal(), flags).caller = caller;
+  *pointer = block;
+  return cudaSuccess;
+}
+
+cudaError_t release(Runtime& runtime, const char* function, void* pointer, bool host) {
+  if (pointer == nullptr) return cudaSuccess;
+  const Block* block = runtime.pointers.starting_at(pointer);
+  if (block == nullptr || (block->origin == Origin::kPinnedHost) != host ||
+      block->origin == Origin::kRegisteredHost) {
+    throw Failure{
+        cudaErrorInvalidValue,
+        fmt::format("{}: {} is not the start of a live allocation of this kind ({})", function,
+                    fmt::ptr(pointer), runtime.memory.describe(reinterpret_cast<std::uintptr_t>(pointer)))};
+  }
+  runtime.pointers.remove(pointer);
+  return runtime.memory.free(pointer) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+std::string leaks(const Runtime& runtime) {
+  constexpr std::size_t kShown = 20;
+  std::vector<Block> left;
+  std::size_t bytes = 0;
+  for (const auto& [begin, block] : runtime.pointers.all()) {
+    if (block.origin == Origin::kRegisteredHost) continue;
+    left.push_back(block);
+    bytes += block.bytes;
+  }
+  if (left.empty()) return "";
+  std::sort(left.begin(), left.end(), [](const Block& a, const Block& b) { return a.number < b.number; });
+  std::string report = fmt::format("leak: {} bytes in {} allocations were never freed", bytes, left.size());
+  for (std::size_t i = 0; i < std::min(left.size(), kShown); ++i) {
+    report +=
+        fmt::format("\n  {} bytes of {} memory at {:#x}, allocation {} of the program, by {}", left[i].bytes,
+                    kind(left[i].origin), left[i].begin, left[i].number, place(left[i].caller));
+  }
+  if (left.size() > kShown) report += fmt::format("\n  and {} more", left.size() - kShown);
+  return report;
+}
+
+}  // namespace vgpu::runtime

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stream-ordered allocation. Work is done when it is asked for, so that a pool only keeps account: its memory comes
+// from the device and goes back at once, and nothing is ever reserved beyond what is used.
+#include "runtime/pools.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/allocations.hpp"
+
+namespace vgpu::runtime {
+
+cudaMemPool_t Pools::create(int device) {
+  pools_.push_back(std::make_unique<Pool>());
+  pools_.back()->device = device;
+  return reinterpret_cast<cudaMemPool_t>(pools_.back().get());
+}
+
+Pool* Pools::find(cudaMemPool_t handle) {
+  for (const auto& pool : pools_) {
+    if (reinterpret_cast<cudaMemPool_t>(pool.get()) == handle) return pool.get();
+  }
+  return nullptr;
+}
+
+bool Pools::destroy(cudaMemPool_t handle) {
+  return std::erase_if(pools_, [&](const auto& pool) {
+           return reinterpret_cast<cudaMemPool_t>(pool.get()) == handle;
+         }) != 0;
+}
+
+cudaMemPool_t Pools::default_of(int device) {
+  cudaMemPool_t& pool = defaults_[device];
+  if (pool == nullptr) pool = create(device);
+  return pool;
+}
+
+cudaMemPool_t Pools::current_of(int device) {
+  const auto found = currents_.find(device);
+  return found == currents_.end() || find(found->second) == nullptr ? default_of(device) : found->second;
+}
+
+bool Pools::is_default(cudaMemPool_t pool) const {
+  return std::any_of(defaults_.begin(), defaults_.end(),
+                     [&](const auto& item) { return item.second == pool; });
+}
+
+cudaError_t allocate_from(Runtime& runtime, cudaMemPool_t handle, void** pointer, std::size_t bytes,
+                          const void* caller) {
+  Pool* pool = runtime.pools.find(handle);
+  if (pool == nullptr || pointer == nullptr) return cudaErrorInvalidValue;
+  const int former = std::exchange(Runtime::ordinal(), pool->device);
+  const cudaError_t error = allocate(runtime, pointer, bytes, Origin::kDevice, 0, caller);
+  Runtime::ordinal() = former;
+  if (error != cudaSuccess || bytes == 0) return error;
+  runtime.pointers.starting_at(*pointer)->pool = handle;
+  pool->used += bytes;
+  pool->most_used = std::max(pool->most_used, pool->used);
+  return cudaSuccess;
+}
+
+cudaError_t release_stream_ordered(Runtime& runtime, const char* function, void* pointer) {
+  if (const Block* block = runtime.pointers.starting_at(pointer);
+      block != nullptr && block->pool != nullptr) {
+    if (Pool* pool = runtime.pools.find(block->pool)) pool->used -= block->bytes;
+  }
+  return release(runtime, function, pointer, false);
+}
+
+namespace {
+
+// `body(Pool&)` of a live pool.
+template <class Body>
+cudaError_t with_pool(cudaMemPool_t handle, Body body) {
+  return call([&](Runtime& runtime) {
+    Pool* pool = runtime.pools.find(handle);
+    return pool == nullptr ? cudaErrorInvalidValue : body(*pool);
+  });
+}
+
+bool on_device(const Runtime& runtime, const cudaMemLocation* location) {
+  return location != nullptr && location->type == cudaMemLocationTypeDevice &&
+         runtime.has_device(location->id);
+}
+
+template <class T>
+cudaError_t put(void* value, T content) {
+  std::memcpy(value, &content, sizeof content);
+  return cudaSuccess;
+}
+
+template <class T>
+cudaError_t take(const void* value, T& content) {
+  std::memcpy(&content, value, sizeof content);
+  return cudaSuccess;
+}
+
+}  // namespace
+}  // namespace vgpu::runtime
+
+using namespace vgpu::runtime;
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* wanted) {
+  return call([&](Runtime& runtime) {
+    if (pool == nullptr || wanted == nullptr || wanted->allocType != cudaMemAllocationTypePinned ||
+        !on_device(runtime, &wanted->location)) {
+      return cudaErrorInvalidValue;
+    }
+    if (wanted->handleTypes != cudaMemHandleTypeNone) {
+      throw Failure{cudaErrorNotSupported,
+                    "cudaMemPoolCreate: pools for other processes are not implemented"};
+    }
+    *pool = runtime.pools.create(wanted->location.id);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  return call([&](Runtime& runtime) {
+    return !runtime.pools.is_default(pool) && runtime.pools.destroy(pool) ? cudaSuccess
+                                                                          : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return call([&](Runtime& runtime) {
+    if (pool == nullptr) return cudaErrorInvalidValue;
+    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    *pool = runtime.pools.default_of(device);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return call([&](Runtime& runtime) {
+    if (pool == nullptr) return cudaErrorInvalidValue;
+    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    *pool = runtime.pools.current_of(device);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  return call([&](Runtime& runtime) {
+    if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
+    const Pool* found = runtime.pools.find(pool);
+    if (found == nullptr || found->device != device) return cudaErrorInvalidValue;
+    runtime.pools.set_current(device, pool);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                                     cudaMemAllocationType type) {
+  return call([&](Runtime& runtime) {
+    if (pool == nullptr || type != cudaMemAllocationTypePinned || !on_device(runtime, location))
+      return cudaErrorInvalidValue;
+    *pool = runtime.pools.default_of(location->id);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
+  return call([&](Runtime& runtime) {
+    if (pool == nullptr || type != cudaMemAllocationTypePinned || !on_device(runtime, location))
+      return cudaErrorInvalidValue;
+    *pool = runtime.pools.current_of(location->id);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type, cudaMemPool_t pool) {
+  return call([&](Runtime& runtime) {
+    const Pool* found = runtime.pools.find(pool);
+    if (found == nullptr || type != cudaMemAllocationTypePinned || !on_device(runtime, location) ||
+        found->device != location->id) {
+      return cudaErrorInvalidValue;
+    }
+    runtime.pools.set_current(location->id, pool);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
+  return with_pool(handle, [&](const Pool& pool) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    switch (attribute) {
+      case cudaMemPoolReuseFollowEventDependencies:
+        return put(value, pool.follow_events);
+      case cudaMemPoolReuseAllowOpportunistic:
+        return put(value, pool.opportunistic);
+      case cudaMemPoolReuseAllowInternalDependencies:
+        return put(value, pool.internal_dependencies);
+      case cudaMemPoolAttrReleaseThreshold:
+        return put(value, pool.release_threshold);
+      case cudaMemPoolAttrReservedMemCurrent:
+      case cudaMemPoolAttrUsedMemCurrent:
+        return put(value, pool.used);
+      case cudaMemPoolAttrReservedMemHigh:
+      case cudaMemPoolAttrUsedMemHigh:
+        return put(value, pool.most_used);
+      default:
+        return cudaErrorInvalidValue;
+    }
+  });
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
+  return with_pool(handle, [&](Pool& pool) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    std::uint64_t high = 0;
+    switch (attribute) {
+      case cudaMemPoolReuseFollowEventDependencies:
+        return take(value, pool.follow_events);
+      case cudaMemPoolReuseAllowOpportunistic:
+        return take(value, pool.opportunistic);
+      case cudaMemPoolReuseAllowInternalDependencies:
+        return take(value, pool.internal_dependencies);
+      case cudaMemPoolAttrReleaseThreshold:
+        return take(value, pool.release_threshold);
+      case cudaMemPoolAttrReservedMemHigh:
+      case cudaMemPoolAttrUsedMemHigh:
+        take(value, high);
+        if (high != 0) return cudaErrorInvalidValue;  // it can only be reset
+        pool.most_used = pool.used;
+        return cudaSuccess;
+      default:
+        return cudaErrorInvalidValue;
+    }
+  });
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t) {
+  return with_pool(handle, [](const Pool&) { return cudaSuccess; });
+}
+
+// Every device reaches all memory.
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* list, size_t count) {
+  return call([&](Runtime& runtime) {
+    if (runtime.pools.find(handle) == nullptr || (list == nullptr && count != 0))
+      return cudaErrorInvalidValue;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!on_device(runtime, &list[i].location)) return cudaErrorInvalidDevice;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle, cudaMemLocation* location) {
+  return call([&](Runtime& runtime) {
+    if (runtime.pools.find(handle) == nullptr || flags == nullptr || !on_device(runtime, location))
+      return cudaErrorInvalidValue;
+    *flags = cudaMemAccessFlagsProtReadWrite;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  const void* caller = __builtin_return_address(0);
+  return call([&](Runtime& runtime) {
+    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
+    return allocate_from(runtime, pool, pointer, bytes, caller);
+  });
+}
+VGPU_TWIN(cudaMallocFromPoolAsync, _ptsz);
+
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+  const void* caller = __builtin_return_address(0);
+  return call([&](Runtime& runtime) {
+    const Stream* found = runtime.streams.find(stream);
+    if (found == nullptr) return cudaErrorInvalidResourceHandle;
+    const int device = found->device < 0 ? Runtime::ordinal() : found->device;
+    return allocate_from(runtime, runtime.pools.current_of(device), pointer, bytes, caller);
+  });
+}
+VGPU_TWIN(cudaMallocAsync, _ptsz);
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
+    return release_stream_ordered(runtime, "cudaFreeAsync", pointer);
+  });
+}
+VGPU_TWIN(cudaFreeAsync, _ptsz);
