@@ -23,6 +23,12 @@ __device__ __forceinline__ void mbarrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+// mbarrier.arrive.expect_tx: arrives, and the phase waits for so many bytes of asynchronous copies besides.
+__device__ __forceinline__ void mbarrier_arrive_expect(std::uint32_t barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+
 // mbarrier.try_wait.parity: whether the phase of this parity is complete; may sleep a while before it says no.
 __device__ __forceinline__ bool mbarrier_try_wait(std::uint32_t barrier, std::uint32_t parity) {
   int done;

@@ -15,6 +15,11 @@ __device__ __forceinline__ void barrier_sync() {
   asm volatile("barrier.sync %0, %1;" ::"n"(kId), "n"(kThreads) : "memory");
 }
 
+// The same where the barrier's number is not a constant.
+__device__ __forceinline__ void barrier_sync(int id, int threads) {
+  asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
 // ld.acquire, st.relaxed: what happened before a __threadfence() and the store is seen after a load of its value, in
 // all blocks.
 __device__ __forceinline__ unsigned load_acquire(const unsigned* flag) {
@@ -31,6 +36,11 @@ __device__ __forceinline__ void load_shared4(float* r, std::uint32_t s) {
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])
                : "r"(s));
+}
+
+// st.shared.v2 to a shared address.
+__device__ __forceinline__ void store_shared2(std::uint32_t s, std::uint32_t x, std::uint32_t y) {
+  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(s), "r"(x), "r"(y) : "memory");
 }
 
 }  // namespace ladder::ptx

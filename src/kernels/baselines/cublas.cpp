@@ -68,8 +68,10 @@ static cublasStatus_t run(const Problem& problem, const Operands& o, Stream stre
                           p.lda, &p.beta, o.c, p.ldc);
   }
   const cudaDataType_t in = type_of(p.in), out = type_of(p.out);
-  return cublasGemmEx_64(handle, operation(p.op_b), operation(p.op_a), p.n, p.m, p.k, &p.alpha, b, in, p.ldb,
-                         a, in, p.lda, &p.beta, o.c, out, p.ldc, compute, CUBLAS_GEMM_DEFAULT);
+  // Of 16-bit operands cuBLAS reads A and B even where alpha = 0.
+  const std::int64_t depth = reads_ab(p) ? p.k : 0;
+  return cublasGemmEx_64(handle, operation(p.op_b), operation(p.op_a), p.n, p.m, depth, &p.alpha, b, in,
+                         p.ldb, a, in, p.lda, &p.beta, o.c, out, p.ldc, compute, CUBLAS_GEMM_DEFAULT);
 }
 
 template <cublasComputeType_t kCompute>

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of a part of k, on their way between blocks: from neighbour to neighbour where a few blocks share a tile, or all
+// of them through device memory and a kernel that adds. Both orders are fixed by the shape alone.
+#pragma once
+#include "device/exchange.cuh"
+#include "device/schedule.cuh"
+#include "device/tile_store.cuh"
+
+#include <cstdint>
+
+namespace ladder {
+
+// A warpgroup's sums as they lie in device memory: four of a thread, of all 128 threads, then the next four.
+template <class T>
+constexpr int kQuads = T::kSums / 4;
+template <class T>
+__device__ __forceinline__ float4* quads_of(float* gPartial, std::int64_t piece, int warpgroup) {
+  const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
+  return reinterpret_cast<float4*>(gPartial) + (piece * T::kWarpgroups + warpgroup) * kQuads<T> * kWarpgroup +
+         tid;
+}
+
+template <class T>
+__device__ __forceinline__ void write_partial(const Product<T>& product, float* gPartial, std::int64_t piece,
+                                              int warpgroup) {
+  float4* const g = quads_of<T>(gPartial, piece, warpgroup);
+#pragma unroll
+  for (int i = 0; i < kQuads<T>; ++i) {
+    const float* r = product.sums + 4 * i;
+    __stcg(g + i * kWarpgroup, make_float4(r[0], r[1], r[2], r[3]));
+  }
+}
+
+// Hands this block's sums on: flag and sums of each warpgroup are its own.
+template <class T>
+__device__ __forceinline__ void hand_on(const Product<T>& product, const Exchange& x, int warpgroup) {
+  const int block = static_cast<int>(blockIdx.x);
+  write_partial(product, x.gPartial, block, warpgroup);
+  __threadfence();
+  ptx::barrier_sync(1 + warpgroup, kWarpgroup);
+  if (threadIdx.x % kWarpgroup == 0) ptx::store_relaxed(x.gReady + block * T::kWarpgroups + warpgroup, 1);
+}
+
+// Adds what `block` has handed on, and frees it for the next launch.
+template <class T>
+__device__ __forceinline__ void take_in(Product<T>& product, const Exchange& x, int block, int warpgroup) {
+  unsigned* const ready = x.gReady + block * T::kWarpgroups + warpgroup;
+  while (__any_sync(0xffffffffU, ptx::load_acquire(ready) == 0)) {
+  }
+  const float4* const g = quads_of<T>(x.gPartial, block, warpgroup);
+#pragma unroll
+  for (int i = 0; i < kQuads<T>; ++i) {
+    const float4 four = __ldcg(g + i * kWarpgroup);
+    float* r = product.sums + 4 * i;
+    r[0] += four.x, r[1] += four.y, r[2] += four.z, r[3] += four.w;
+  }
+  ptx::barrier_sync(1 + warpgroup, kWarpgroup);
+  if (threadIdx.x % kWarpgroup == 0) ptx::store_relaxed(ready, 0);
+}
+
+// Adds the `parts` of each tile, part q of tile i being piece q * whole_tiles + i, and stores it. A block takes kQuads of one warpgroup's part of one tile, one quad each:
+// kAdders groups of 128 threads add their share of the parts, then the first adds what they have.
+constexpr int kAdders = 4;
+template <class T, int kBand>
+__global__ void __launch_bounds__(kAdders* kWarpgroup)
+    add_parts(const __grid_constant__ Target<typename T::Out> c, float* gPartial,
+              const __grid_constant__ Plan plan, int parts) {
+  __shared__ float4 s[kAdders][kWarpgroup];
+  const int tid = static_cast<int>(threadIdx.x) % kWarpgroup,
+            adder = static_cast<int>(threadIdx.x) / kWarpgroup;
+  const int quad = static_cast<int>(blockIdx.x) % kQuads<T>, rest = static_cast<int>(blockIdx.x) / kQuads<T>;
+  const int warpgroup = rest % T::kWarpgroups, tile = rest / T::kWarpgroups;
+  const std::int64_t stride =
+      std::int64_t{plan.whole_tiles} * T::kWarpgroups * kQuads<T> * kWarpgroup;  // to the next part
+  const float4* g = quads_of<T>(gPartial, tile, warpgroup) + quad * kWarpgroup;
+  float4 sum{};
+  const int begin = parts * adder / kAdders, end = parts * (adder + 1) / kAdders;
+#pragma unroll 8
+  for (int part = begin; part < end; ++part) {
+    const float4 four = __ldcg(g + part * stride);
+    sum.x += four.x, sum.y += four.y, sum.z += four.z, sum.w += four.w;
+  }
+  s[adder][tid] = sum;
+  __syncthreads();
+  if (adder > 0) return;
+#pragma unroll
+  for (int i = 1; i < kAdders; ++i) {
+    const float4 four = s[i][tid];
+    sum.x += four.x, sum.y += four.y, sum.z += four.z, sum.w += four.w;
+  }
+  const Product<T> product(warpgroup);
+  const TilePlace place = place_of<kBand>(plan, tile);
+  const int row = place.m * T::BM + product.row() + product.lane_row();
+  const int col = place.n * T::BN + product.col() + product.lane_col();
+  const float r[4] = {sum.x, sum.y, sum.z, sum.w};
+  Product<T>::for_each_pair_of(4 * quad, [&](int i, int j, int first, int second) {
+    if (row + i >= c.m) return;
+    auto* const gC = c.gC + (row + i) * c.ld + col + j;
+    if (col + j < c.n) store_element(c, gC, r[first - 4 * quad]);
+    if (col + j + 1 < c.n) store_element(c, gC + 1, r[second - 4 * quad]);
+  });
+}
+
+}  // namespace ladder

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rungs from r14 on share: the stage that tensor maps fill and wgmma reads, a warpgroup's product of one stage, and
+// where each sum belongs in C.
+//
+// A stage holds lines of 128 bytes in the 128-byte swizzle: BM lines of A along k, and BN / BK boxes of B, each BK lines
+// along n. 16-bit types multiply from there: A as it lies, B transposed on the way. tf32 has no such way, its operands
+// in shared memory must be K-major. Row-major B is not, so tf32 computes C^T = B^T A^T: wgmma's first operand may come
+// from registers, which hold any layout, and A then is the second one, K-major as it lies.
+#pragma once
+#include "device/ptx/cp_async.cuh"
+#include "device/ptx/mma.cuh"
+#include "device/ptx/tma.cuh"
+#include "device/ptx/wgmma.cuh"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <ladder/problem.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace ladder {
+
+template <class T>
+constexpr Type kTypeOf = std::is_same_v<T, float>    ? Type::kF32
+                         : std::is_same_v<T, __half> ? Type::kF16
+                                                     : Type::kBf16;
+
+constexpr int kLineBytes = 128;           // of the swizzle
+constexpr int kMaxSharedBytes = 232'448;  // of a block on compute capability 9.0
+constexpr int kWarpgroup = 128;           // threads
+
+template <class In_, class Out_, int BM_, int BN_, int STAGES_>
+struct TensorTile {
+  using In = In_;
+  using Out = Out_;
+  static constexpr int BM = BM_, BN = BN_, STAGES = STAGES_;
+  static constexpr int BK = kLineBytes / static_cast<int>(sizeof(In));
+  static constexpr bool kTf32 = std::is_same_v<In, float>;
+  static constexpr int WM = kTf32 ? BM : 64, WN = kTf32 ? 64 : BN;  // outputs of a warpgroup
+  static constexpr int kWarpgroups = BM / WM * (BN / WN);
+  static constexpr int kSums = WM * WN / kWarpgroup;     // a thread
+  static constexpr int kBoxRows = BM;                    // lines of A in one copy
+  static constexpr int kBytes = (BM + BN) * kLineBytes;  // of a stage
+  static_assert(BM % WM == 0 && BN % WN == 0, "warpgroups must cover the tile");
+  static_assert(BM <= 256, "a box of a tensor map has at most 256 lines");
+  static_assert(BN % BK == 0, "B comes in boxes of BK columns");
+  static_assert(!kTf32 || BM == 256, "the one width of wgmma_registers");
+
+  struct Stage {
+    alignas(1024) In a[BM][BK];  // the swizzle repeats every 8 lines
+    alignas(1024) In b[BN / BK][BK][BK];
+  };
+};
+
+// By value to kernels, which pass on its address: a tensor map must lie in parameter, constant or global memory.
+struct TensorMaps {
+  CUtensorMap a, b, c;
+};
+
+// One thread starts the copy of a stage; `barrier` completes with T::kBytes.
+template <class T>
+__device__ __forceinline__ void load_stage(typename T::Stage& s, const TensorMaps& maps,
+                                           std::uint32_t barrier, int row, int col, int k) {
+  ptx::tma_load(ptx::shared_address(s.a), maps.a, barrier, k, row);
+#pragma unroll
+  for (int j = 0; j < T::BN / T::BK; ++j) {
+    ptx::tma_load(ptx::shared_address(s.b[j]), maps.b, barrier, col + j * T::BK, k);
+  }
+}
+
+// A warpgroup's sums, WM x WN of C.
+template <class T>
+class Product {
+ public:
+  __device__ __forceinline__ explicit Product(int warpgroup) : warpgroup_(warpgroup) {}
+
+  // Where this warpgroup's part of a tile begins.
+  __device__ __forceinline__ int row() const { return T::kTf32 ? 0 : warpgroup_ * T::WM; }
+  __device__ __forceinline__ int col() const { return T::kTf32 ? warpgroup_ * T::WN : 0; }
+
+  // Starts one group of wgmma: the product of a stage, added to the sums or in their place.
+  __device__ __forceinline__ void multiply(const typename T::Stage& s, bool add) {
+    if constexpr (T::kTf32) {
+      multiply_tf32(s, add);
+    } else {
+      const std::uint32_t a = ptx::shared_address(s.a[warpgroup_ * T::WM]), b = ptx::shared_address(s.b);
+      ptx::wgmma_fence();
+#pragma unroll
+      for (int k = 0; k < T::BK; k += 16) {
+        const auto at_a = ptx::matrix_descriptor(a + k * sizeof(typename T::In), 8 * kLineBytes);
+        const auto at_b = ptx::matrix_descriptor(b + k * kLineBytes, 8 * kLineBytes, T::BK * kLineBytes);
+        ptx::wgmma_shared<typename T::In, true>(sums, at_a, at_b, k > 0 || add);
+      }
+      ptx::wgmma_commit();
+    }
+  }
+
+  // Until the sums are there and the stage has been read.
+  __device__ __forceinline__ void wait() {
+    ptx::wgmma_wait<0>();
+#pragma unroll
+    for (float& sum : sums) ptx::changed(sum);
+  }
+
+  // Where this thread's first sum lies in that part.
+  __device__ __forceinline__ static int lane_row() {
+    const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
+    return T::kTf32 ? tid % 4 * 2 : tid / 32 * 16 + tid % 32 / 4;
+  }
+  __device__ __forceinline__ static int lane_col() {
+    const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
+    return T::kTf32 ? tid / 32 * 16 + tid % 32 / 4 * 2 : tid % 4 * 2;
+  }
+
+  // Calls pair(row, col, i, j) for each two neighbours along a row of C: sums[i] and sums[j] are theirs. Rows and columns
+  // count from this thread's first sum, so that they are constants.
+  template <class Pair>
+  __device__ __forceinline__ static void for_each_pair(Pair pair) {
+#pragma unroll
+    for (int i = 0; i < T::kSums; i += 4) for_each_pair_of(i, pair);
+  }
+
+  // The same for the two pairs among sums[i] to sums[i + 3].
+  template <class Pair>
+  __device__ __forceinline__ static void for_each_pair_of(int i, Pair pair) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      if constexpr (T::kTf32) {
+        pair(2 * i + e, 0, i + e, i + 2 + e);
+      } else {
+        pair(8 * e, 2 * i, i + 2 * e, i + 2 * e + 1);
+      }
+    }
+  }
+
+  float sums[T::kSums];
+
+ private:
+  // Column n of B is row g of the first operand where n = 16 warp + 2 g, row g + 8 where n = 16 warp + 2 g + 1: so each
+  // two come in one load. B is rounded to the nearest tf32 on the way; A is cut by the tensor core.
+  __device__ __forceinline__ void multiply_tf32(const typename T::Stage& s, bool add) {
+    const int tid = static_cast<int>(threadIdx.x) % kWarpgroup, warp = tid / 32, g = tid % 32 / 4,
+              t = tid % 4;
+    const std::uint32_t a = ptx::shared_address(s.a);
+    const char* box = reinterpret_cast<const char*>(s.b[warpgroup_ * 2 + warp / 2]);
+    const int at = warp % 2 * 64 + g * 8;  // bytes along a line
+    std::uint32_t rB[T::BK / 8][4];
+#pragma unroll
+    for (int k = 0; k < T::BK; k += 4) {
+      const int line = k + t;
+      const auto two = *reinterpret_cast<const uint2*>(box + line * kLineBytes + (at ^ (line % 8 * 16)));
+      rB[k / 8][k % 8 / 2] = ptx::to_tf32(two.x);
+      rB[k / 8][k % 8 / 2 + 1] = ptx::to_tf32(two.y);
+    }
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < T::BK; k += 8) {
+      const auto at_a = ptx::matrix_descriptor(a + k * sizeof(float), 8 * kLineBytes);
+      ptx::wgmma_registers(sums, rB[k / 8], at_a, k > 0 || add);
+    }
+    ptx::wgmma_commit();
+  }
+
+  int warpgroup_;
+};
+
+}  // namespace ladder

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a warpgroup's sums get to C: straight from registers, or through shared memory by tensor map.
+#pragma once
+#include "device/ptx/sync.cuh"
+#include "device/tensor_tile.cuh"
+
+#include <cstdint>
+
+namespace ladder {
+
+__device__ __forceinline__ float from_float(float x, float) { return x; }
+__device__ __forceinline__ __nv_bfloat16 from_float(float x, __nv_bfloat16) { return __float2bfloat16_rn(x); }
+__device__ __forceinline__ __half from_float(float x, __half) { return __float2half_rn(x); }
+
+__device__ __forceinline__ std::uint32_t two_words(float x, float y, __nv_bfloat16) {
+  const __nv_bfloat162 two = __floats2bfloat162_rn(x, y);
+  return *reinterpret_cast<const std::uint32_t*>(&two);
+}
+__device__ __forceinline__ std::uint32_t two_words(float x, float y, __half) {
+  const __half2 two = __floats2half2_rn(x, y);
+  return *reinterpret_cast<const std::uint32_t*>(&two);
+}
+
+// C as kernels store to it.
+template <class Out>
+struct Target {
+  Out* gC;
+  std::int64_t ld;
+  int m, n;
+  float alpha, beta;
+  bool pairs;  // two neighbours, the first in an even column, may be stored at once
+};
+
+template <class Out>
+__device__ __forceinline__ void store_element(const Target<Out>& c, Out* g, float sum) {
+  const float before = c.beta == 0.0F ? 0.0F : c.beta * static_cast<float>(*g);
+  *g = from_float(c.alpha * sum + before, Out{});
+}
+
+// Two neighbours, the first in an even column, where c.pairs and beta = 0.
+template <class Out>
+__device__ __forceinline__ void store_pair(const Target<Out>& c, Out* g, float x, float y) {
+  if constexpr (sizeof(Out) == 4) {
+    *reinterpret_cast<float2*>(g) = make_float2(c.alpha * x, c.alpha * y);
+  } else {
+    *reinterpret_cast<std::uint32_t*>(g) = two_words(c.alpha * x, c.alpha * y, Out{});
+  }
+}
+
+// The tile whose first row and column are given, from registers: any alpha, beta, edge and alignment.
+template <class T>
+__device__ __forceinline__ void store_tile(const Product<T>& product, const Target<typename T::Out>& c,
+                                           int row, int col) {
+  const bool inside = col + product.col() + T::WN <= c.n;
+  row += product.row() + product.lane_row();
+  col += product.col() + product.lane_col();
+  const int m = c.m - row, n = c.n - col;  // what is left of C
+  auto* const gC = c.gC + row * c.ld + col;
+  if (c.pairs && c.beta == 0.0F && inside) {
+    Product<T>::for_each_pair([&](int i, int j, int first, int second) {
+      if (i < m) store_pair(c, gC + i * c.ld + j, product.sums[first], product.sums[second]);
+    });
+  } else {
+    Product<T>::for_each_pair([&](int i, int j, int first, int second) {
+      if (i < m && j < n) store_element(c, gC + i * c.ld + j, product.sums[first]);
+      if (i < m && j + 1 < n) store_element(c, gC + i * c.ld + j + 1, product.sums[second]);
+      asm volatile("" ::: "memory");  // one after the other: all of C read at once would not fit in registers
+    });
+  }
+}
+
+// The tile by tensor map, for beta = 0: in chunks of 8 KB, lines of 128 bytes in the swizzle, two buffers in turn. The
+// map drops what lies beyond C. Sums of a 16-bit C are packed into half as many registers, free the product's at once,
+// and leave while the next tile's first products run; those of a 32-bit C would not fit beside it and leave at once.
+template <class T>
+class TileStore {
+ public:
+  using Out = typename T::Out;
+  static constexpr bool kLater = sizeof(Out) == 2;
+  static constexpr int kCols = kLineBytes / static_cast<int>(sizeof(Out));  // of a box
+  static constexpr int kRows = T::kTf32 ? 32 : 64;                          // of a box, and of a chunk
+  static constexpr int kChunks = T::kTf32 ? T::WM / kRows : T::WN / kCols;
+  static constexpr int kChunksLater = kLater ? kChunks : 0;
+  static constexpr int kWordsPerChunk = kLater ? T::kSums / 2 / kChunks : T::kSums / kChunks;
+  struct Buffers {
+    alignas(1024) char chunk[2][8192];
+  };
+
+  __device__ __forceinline__ TileStore(Buffers& buffers, const CUtensorMap& map, int warpgroup)
+      : buffers_(buffers), map_(map), warpgroup_(warpgroup) {}
+
+  // Takes over the product's sums for the tile at (row, col), which product.row() and col() are added to.
+  __device__ __forceinline__ void take(const Product<T>& product, float alpha, int row, int col) {
+    row_ = row + product.row();
+    col_ = col + product.col();
+    if constexpr (kLater) {
+#pragma unroll
+      for (int i = 0; i < T::kSums / 2; ++i) {
+        words_[i] = two_words(alpha * product.sums[2 * i], alpha * product.sums[2 * i + 1], Out{});
+      }
+      pending_ = true;
+    } else {
+#pragma unroll
+      for (int h = 0; h < kChunks; ++h) {
+        put(h, [&](int i) { return __float_as_uint(alpha * product.sums[i]); });
+      }
+    }
+  }
+
+  // Sends chunk h of what was taken, if anything was.
+  __device__ __forceinline__ void send(int h) {
+    if constexpr (kLater) {
+      if (!pending_) return;
+      put(h, [&](int i) { return words_[i]; });
+      if (h == kChunks - 1) pending_ = false;
+    }
+  }
+
+  // Sends the rest and waits until shared memory has been read, before the block ends.
+  __device__ __forceinline__ void finish() {
+#pragma unroll
+    for (int h = 0; h < kChunksLater; ++h) send(h);
+    if (leads()) ptx::bulk_wait_read<0>();
+  }
+
+ private:
+  __device__ __forceinline__ static bool leads() { return threadIdx.x % kWarpgroup == 0; }
+  __device__ __forceinline__ void meet() const { ptx::barrier_sync(1 + warpgroup_, kWarpgroup); }
+
+  // word(i): word i of this thread's part of the tile.
+  template <class Word>
+  __device__ __forceinline__ void put(int h, Word word) {
+    const std::uint32_t buffer = ptx::shared_address(buffers_.chunk[h % 2]);
+    if (leads()) ptx::bulk_wait_read<1>();  // the store before last
+    meet();
+    write(buffer, h * kWordsPerChunk, word);
+    ptx::fence_proxy_async();
+    meet();
+    if (!leads()) return;
+    if constexpr (T::kTf32) {
+      ptx::tma_store(map_, buffer, col_, row_ + h * kRows);
+      ptx::tma_store(map_, buffer + kRows * kLineBytes, col_ + kCols, row_ + h * kRows);
+    } else {
+      ptx::tma_store(map_, buffer, col_ + h * kCols, row_);
+    }
+    ptx::bulk_commit();
+  }
+
+  template <class Word>
+  __device__ __forceinline__ static void write(std::uint32_t buffer, int first, Word word) {
+    const int tid = static_cast<int>(threadIdx.x) % kWarpgroup, warp = tid / 32, lane = tid % 32;
+    const int g = lane / 4, t = lane % 4;
+    const auto place = [&](int line, int bytes) {
+      return buffer + line * kLineBytes + (bytes ^ (line % 8 * 16));
+    };
+    if constexpr (kLater) {
+#pragma unroll
+      for (int i = 0; i < kWordsPerChunk; i += 4) {  // 16 columns: pieces of 8 x 8, the lower ones second
+        const std::uint32_t r[4] = {word(first + i), word(first + i + 1), word(first + i + 2),
+                                    word(first + i + 3)};
+        ptx::store_matrix4(place(16 * warp + lane % 16, i * 8 + lane / 16 * 16), r);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kWordsPerChunk; i += 4) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          if constexpr (T::kTf32) {
+            const std::uint32_t box = warp / 2 * kRows * kLineBytes;
+            ptx::store_shared2(box + place(2 * i + 2 * t + e, warp % 2 * 64 + g * 8), word(first + i + e),
+                               word(first + i + 2 + e));
+          } else {
+            ptx::store_shared2(place(16 * warp + g + 8 * e, i * 8 + t * 8), word(first + i + 2 * e),
+                               word(first + i + 2 * e + 1));
+          }
+        }
+      }
+    }
+  }
+
+  Buffers& buffers_;
+  const CUtensorMap& map_;
+  int warpgroup_, row_ = 0, col_ = 0;
+  bool pending_ = false;
+  std::uint32_t words_[kLater ? T::kSums / 2 : 1];
+};
+
+}  // namespace ladder

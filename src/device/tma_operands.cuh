@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host: what every rung on tensor maps does before its kernel. Operands whose lines do not start on 16 bytes are first
+// copied to lines that do; problems that read neither A nor B only scale C.
+#pragma once
+#include "device/tensor_map.cuh"
+#include "device/tile_store.cuh"
+#include "device/workspace.cuh"
+#include "kernels/cuda/launch.cuh"
+#include "problem/accept.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ladder {
+
+namespace tma_detail {
+
+constexpr int kThreads = 256;
+
+// Lines of `used` words, to lines of ld_y, zeros behind them. A thread writes 16 bytes.
+template <class Word>
+__global__ void __launch_bounds__(kThreads)
+    copy_lines(const Word* __restrict__ gX, std::int64_t ld, std::int64_t lines, std::int64_t used,
+               Word* __restrict__ gY, std::int64_t ld_y) {
+  constexpr int kWidth = 16 / static_cast<int>(sizeof(Word));
+  const std::int64_t in_line = ld_y / kWidth, all = lines * in_line;
+  for (std::int64_t at = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; at < all;
+       at += std::int64_t{gridDim.x} * kThreads) {
+    const std::int64_t line = at / in_line, col = at % in_line * kWidth;
+    alignas(16) Word r[kWidth];
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) r[i] = col + i < used ? gX[line * ld + col + i] : Word{0};
+    *reinterpret_cast<uint4*>(gY + line * ld_y + col) = *reinterpret_cast<const uint4*>(r);
+  }
+}
+
+// beta C, where alpha or k is zero.
+template <class Out>
+__global__ void __launch_bounds__(kThreads) scale(const __grid_constant__ Target<Out> c) {
+  const std::int64_t all = std::int64_t{c.m} * c.n;
+  for (std::int64_t at = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; at < all;
+       at += std::int64_t{gridDim.x} * kThreads) {
+    store_element(c, c.gC + at / c.n * c.ld + at % c.n, 0.0F);
+  }
+}
+
+inline int blocks_for(std::int64_t elements) {
+  constexpr std::int64_t kMost = 4096;
+  return static_cast<int>(std::clamp<std::int64_t>(ceil_div(elements, kThreads), 1, kMost));
+}
+
+template <class In>
+std::int64_t line_of(std::int64_t used) {  // elements, in whole lines of the swizzle
+  constexpr std::int64_t kElements = kLineBytes / sizeof(In);
+  return ceil_div(used, kElements) * kElements;
+}
+
+}  // namespace tma_detail
+
+// What the launch before came to.
+inline Status launched(const char* kernel) {
+  const cudaError_t error = cudaGetLastError();
+  return error == cudaSuccess ? Status::ok() : cuda_failure(kernel, error);
+}
+
+// Hopper's tensor cores and tensor maps: row-major operands as they lie, sizes that fit ints, lines that fit a map.
+inline Status accept_tensor_maps(const Problem& p, const Device& device) {
+  if (Status s = accept_cuda(device, 90); !s) return s;
+  if (device.cc / 10 != 9) {
+    return {Code::kUnsupportedDevice,
+            "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
+  }
+  if (Status s = accept_row_major_nn(p); !s) return s;
+  constexpr std::int64_t kMaxLineBytes = std::int64_t{1} << 40;
+  if (std::max({p.m, p.n, p.k}) > kMaxExtent) {
+    return {Code::kUnsupportedProblem, "takes sizes of at most 2^30, not " + to_string(p)};
+  }
+  if (std::max({p.lda, p.ldb, p.ldc}) * 4 >= kMaxLineBytes) {
+    return {Code::kUnsupportedProblem, "takes lines of less than 2^40 bytes, not " + to_string(p)};
+  }
+  return Status::ok();
+}
+
+template <class Out>
+Target<Out> target_of(const Problem& p, const Operands& o) {
+  Out* const gC = o.c_as<Out>();
+  const bool pairs = reinterpret_cast<std::uintptr_t>(gC) % (2 * sizeof(Out)) == 0 && p.ldc % 2 == 0;
+  return {gC, p.ldc, static_cast<int>(p.m), static_cast<int>(p.n), p.alpha, p.beta, pairs};
+}
+
+// Done where no product is to be computed. Errors: kLaunchFailed.
+template <class Out>
+Status scale_only(const Problem& p, const Operands& o, cudaStream_t stream) {
+  if (p.m == 0 || p.n == 0) return Status::ok();
+  tma_detail::scale<Out>
+      <<<tma_detail::blocks_for(p.m * p.n), tma_detail::kThreads, 0, stream>>>(target_of<Out>(p, o));
+  return launched("scale");
+}
+
+// Whether C may be stored by tensor map, which scales but does not add. A map's end cuts lines only at 16 bytes: a store
+// to a line that ends within 16 bytes goes on to their end (seen on an H200; loads end at the element).
+template <class Out>
+bool stores_by_map(const Problem& p, const Operands& o) {
+  constexpr std::int64_t kGrain = 16;
+  return p.beta == 0.0F && p.n * static_cast<std::int64_t>(sizeof(Out)) % kGrain == 0 &&
+         tensor_map_takes(o.c, p.ldc * static_cast<std::int64_t>(sizeof(Out)));
+}
+
+namespace tma_detail {
+
+// Bytes of device memory that make_maps needs for copies of A and B; 0 where they are aligned.
+template <class In>
+std::size_t copy_bytes(const Problem& p, const Operands& o) {
+  const auto of = [](const float* g, std::int64_t ld, std::int64_t lines, std::int64_t used) {
+    if (tensor_map_takes(g, ld * static_cast<std::int64_t>(sizeof(In)))) return std::size_t{0};
+    return static_cast<std::size_t>(lines * line_of<In>(used)) * sizeof(In);
+  };
+  return of(o.a, p.lda, p.m, p.k) + of(o.b, p.ldb, p.k, p.n);
+}
+
+// Maps of A in boxes of T::kBoxRows lines, of B, and of C where it is stored by map; enqueues copies of what is not aligned,
+// into `copies` of copy_bytes(). Errors: kLaunchFailed.
+template <class T>
+Status make_maps(const Problem& p, const Operands& o, void* copies, cudaStream_t stream, TensorMaps& maps) {
+  using In = typename T::In;
+  using Word = std::conditional_t<sizeof(In) == 2, std::uint16_t, std::uint32_t>;
+  auto* free_lines = static_cast<Word*>(copies);
+  const auto map_operand = [&](CUtensorMap& map, const float* g, std::int64_t ld, std::int64_t lines,
+                               std::int64_t used, int box_lines) -> Status {
+    const void* at = g;
+    if (!tensor_map_takes(g, ld * static_cast<std::int64_t>(sizeof(In)))) {
+      const std::int64_t ld_y = line_of<In>(used);
+      const int blocks = blocks_for(lines * ld_y * static_cast<std::int64_t>(sizeof(In)) / 16);
+      copy_lines<Word><<<blocks, kThreads, 0, stream>>>(reinterpret_cast<const Word*>(g), ld, lines, used,
+                                                        free_lines, ld_y);
+      if (Status s = launched("copy_lines"); !s) return s;
+      at = free_lines;
+      ld = ld_y;
+      free_lines += lines * ld_y;
+    }
+    return make_tensor_map(map, kTypeOf<In>, at, lines, used, ld, box_lines, T::BK);
+  };
+  if (Status s = map_operand(maps.a, o.a, p.lda, p.m, p.k, T::kBoxRows); !s) return s;
+  if (Status s = map_operand(maps.b, o.b, p.ldb, p.k, p.n, T::BK); !s) return s;
+  using Store = TileStore<T>;
+  if (!stores_by_map<typename T::Out>(p, o)) return Status::ok();
+  return make_tensor_map(maps.c, kTypeOf<typename T::Out>, o.c, p.m, p.n, p.ldc, Store::kRows, Store::kCols);
+}
+
+}  // namespace tma_detail
+
+// What a kernel on tensor maps is launched with.
+template <class T>
+struct TensorLaunch {
+  TensorMaps maps;
+  Target<typename T::Out> c;
+  int tiles_m, tiles_n, steps;  // of T::BK along k
+  bool by_map;                  // C may be stored by tensor map
+  void* workspace;              // as many bytes as were asked for, zero when new
+};
+
+// For a problem that reads A and B; enqueues copies of operands that are not aligned. Errors: kLaunchFailed.
+template <class T>
+Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorLaunch<T>& launch,
+               std::size_t workspace_bytes = 0) {
+  using Out = typename T::Out;
+  workspace_bytes = static_cast<std::size_t>(ceil_div(static_cast<std::int64_t>(workspace_bytes), 256)) * 256;
+  cudaError_t error = cudaSuccess;
+  void* const memory =
+      Workspace::of(stream, workspace_bytes + tma_detail::copy_bytes<typename T::In>(p, o), error);
+  if (error != cudaSuccess) return cuda_failure("workspace", error);
+  launch.workspace = memory;
+  launch.c = target_of<Out>(p, o);
+  launch.tiles_m = static_cast<int>(ceil_div(p.m, T::BM));
+  launch.tiles_n = static_cast<int>(ceil_div(p.n, T::BN));
+  launch.steps = static_cast<int>(ceil_div(p.k, T::BK));
+  launch.by_map = stores_by_map<Out>(p, o);
+  return tma_detail::make_maps<T>(p, o, static_cast<char*>(memory) + workspace_bytes, stream, launch.maps);
+}
+
+inline cudaError_t sm_count(int& sms) {
+  int device = 0;
+  const cudaError_t error = cudaGetDevice(&device);
+  return error == cudaSuccess ? cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) : error;
+}
+
+// Launches `kernel` in clusters of so many blocks along x. Errors: kLaunchFailed.
+template <class Kernel, class... Arguments>
+Status launch_clusters(const char* name, Kernel kernel, int cluster, int blocks, int threads,
+                       int shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
+  cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes);
+  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  error = cudaLaunchKernelEx(&config, kernel, arguments...);
+  return error == cudaSuccess ? Status::ok() : cuda_failure(name, error);
+}
+
+}  // namespace ladder

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// r16_persistent: blocks stay and take tile after tile.         NEW: pairs of blocks share copies, stores meanwhile
+// WHY: r15's tensor cores idle while a block starts, fills its first stages and stores its tile; neighbours copy the
+//      same operands twice.
+// PREDICT: the next tile's copies start before this one is stored, a 16-bit tile leaves while the next is computed: 3 to
+//          5% at 4096. Copies that serve two blocks take a third off L2's traffic; the tensor cores were not waiting
+//          for it, so that this alone gives nothing.
+// LIMITS: Hopper. bf16, fp16 (results of the same type or f32), tf32. Any m, n, k up to 2^30, alpha, beta; lines not on
+//         16 bytes are copied first.                                NEXT: r17 leaves no SM idle in the last wave
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/mbarrier.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/ring.cuh"
+#include "device/schedule.cuh"
+#include "device/tma_operands.cuh"
+
+#include <span>
+
+namespace ladder::r16_persistent {
+
+constexpr int kCluster =
+    2;                    // blocks, neighbours across the operand that they share: the larger part of a stage
+constexpr int kBand = 8;  // rows of the pair's tiles
+
+template <class In, class Out, int BM, int BN, int STAGES>
+struct Tile : TensorTile<In, Out, BM, BN, STAGES> {
+  using Base = TensorTile<In, Out, BM, BN, STAGES>;
+  static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
+  static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
+  static constexpr bool kSharesB = BN > BM;
+  static constexpr int kPairM = kSharesB ? kCluster * BM : BM, kPairN = kSharesB ? BN : kCluster * BN;
+  static constexpr int kBoxRows = kSharesB ? BM : BM / kCluster;
+  static_assert(Base::kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
+                "registers at launch: 65,536 over 384 threads, by eights");
+
+  struct Shared {
+    typename Base::Stage stage[STAGES];
+    typename TileStore<Base>::Buffers out[Base::kWarpgroups];
+    std::uint64_t full[STAGES],
+        empty[STAGES];  // barriers: the copies have landed; both blocks have read them
+  };
+  static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
+};
+
+// One thread of each block of the pair starts its own copies and its half of the shared ones.
+template <class T>
+__device__ __forceinline__ void load_pair(typename T::Stage& s, const TensorMaps& maps, std::uint32_t barrier,
+                                          int rank, int row, int col, int k) {
+  constexpr std::uint16_t kBoth = (1 << kCluster) - 1;
+  if constexpr (T::kSharesB) {
+    ptx::tma_load(ptx::shared_address(s.a), maps.a, barrier, k, row);
+    for (int j = rank; j < T::BN / T::BK; j += kCluster) {
+      ptx::tma_load_multicast(ptx::shared_address(s.b[j]), maps.b, barrier, col + j * T::BK, k, kBoth);
+    }
+  } else {
+    const int half = rank * T::kBoxRows;
+    ptx::tma_load_multicast(ptx::shared_address(s.a[half]), maps.a, barrier, k, row + half, kBoth);
+#pragma unroll
+    for (int j = 0; j < T::BN / T::BK; ++j) {
+      ptx::tma_load(ptx::shared_address(s.b[j]), maps.b, barrier, col + j * T::BK, k);
+    }
+  }
+}
+
+// Where a block's tile of C lies: its pair's, and there its own.
+struct Origin {
+  int row, col;
+};
+template <class T>
+__device__ __forceinline__ Origin origin_of(const Plan& plan, int tile, int rank) {
+  const TilePlace pair = place_of<kBand>(plan, tile);
+  return {pair.m * T::kPairM + (T::kSharesB ? rank * T::BM : 0),
+          pair.n * T::kPairN + (T::kSharesB ? 0 : rank * T::BN)};
+}
+
+template <class T>
+__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const Plan& plan) {
+  if (threadIdx.x != 0) return;
+  const int rank = ptx::cluster_rank();
+  auto ring = Ring<T::STAGES>::of_producer();
+  Schedule schedule(plan, static_cast<int>(blockIdx.x) / kCluster);
+  for (Work work; schedule.next(work);) {
+    const Origin at = origin_of<T>(plan, work.tile, rank);
+#pragma unroll 1
+    for (int step = work.begin; step < work.end; ++step) {
+      const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);
+      ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());
+      ptx::mbarrier_arrive_expect(full, T::kBytes);
+      load_pair<T>(s.stage[ring.stage()], maps, full, rank, at.row, at.col, step * T::BK);
+      ring.advance();
+    }
+  }
+}
+
+template <class T, bool kByMap>
+__device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shared& s,
+                                        const Target<typename T::Out>& c, const Plan& plan) {
+  using Store = TileStore<typename T::Base>;
+  const int group = static_cast<int>(threadIdx.x) / kWarpgroup - 1, lane = static_cast<int>(threadIdx.x) % 32;
+  const int rank = ptx::cluster_rank();
+  Product<typename T::Base> product(group);  // (WM,WN)
+  Store store(s.out[group], maps.c, group);
+  auto ring = Ring<T::STAGES>::of_consumer();
+  Schedule schedule(plan, static_cast<int>(blockIdx.x) / kCluster);
+  for (Work work; schedule.next(work);) {
+    // Main loop. What is left of the tile before goes out while the first products run.
+    int step = work.begin;
+    const auto advance = [&](auto meanwhile) {
+      ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
+      product.multiply(s.stage[ring.stage()], step > work.begin);
+      meanwhile();
+      product.wait();
+      if (lane < kCluster) ptx::mbarrier_arrive_at(ptx::shared_address(&s.empty[ring.stage()]), lane);
+      ring.advance();
+      ++step;
+    };
+    if constexpr (kByMap) {
+#pragma unroll
+      for (int h = 0; h < Store::kChunksLater; ++h) {
+        if (step < work.end) {
+          advance([&] { store.send(h); });
+        } else {
+          store.send(h);
+        }
+      }
+    }
+#pragma unroll 1
+    while (step < work.end) advance([] {});
+
+    // Epilogue
+    const Origin at = origin_of<T>(plan, work.tile, rank);
+    if constexpr (kByMap) {
+      store.take(product, c.alpha, at.row, at.col);
+    } else {
+      store_tile(product, c, at.row, at.col);
+    }
+  }
+  if constexpr (kByMap) store.finish();
+}
+
+template <class T, bool kByMap>
+__global__ void __launch_bounds__(T::kThreads, 1)
+    kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<typename T::Out> c,
+           const __grid_constant__ Plan plan) {
+  extern __shared__ __align__(1024) char shared[];
+  auto& s = *reinterpret_cast<typename T::Shared*>(shared);
+  if (threadIdx.x == 0) {
+    for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+    for (auto& empty : s.empty)
+      ptx::mbarrier_init(ptx::shared_address(&empty), kCluster * T::kWarpgroups * 4);
+    ptx::fence_mbarrier_init();
+  }
+  ptx::cluster_sync();  // before a neighbour copies to here or arrives here
+  if (threadIdx.x < kWarpgroup) {
+    ptx::release_registers<T::kProducerRegisters>();
+    produce<T>(maps, s, plan);
+  } else {
+    ptx::claim_registers<T::kConsumerRegisters>();
+    consume<T, kByMap>(maps, s, c, plan);
+  }
+  __syncwarp();
+  ptx::cluster_sync();  // nobody leaves whose shared memory a neighbour still needs
+}
+
+template <class T>
+static Status launch(const Problem& p, const Operands& o, Stream stream) {
+  if (!reads_ab(p)) return scale_only<typename T::Out>(p, o, stream);
+  TensorLaunch<T> l;
+  if (Status s = prepare<T>(p, o, stream, l); !s) return s;
+  int sms = 0;
+  if (const cudaError_t error = sm_count(sms); error != cudaSuccess) return cuda_failure("SM count", error);
+  Plan plan{};
+  plan.tiles_m = static_cast<int>(ceil_div(p.m, T::kPairM));
+  plan.tiles_n = static_cast<int>(ceil_div(p.n, T::kPairN));
+  plan.steps = l.steps;
+  plan.whole_tiles = plan.tiles_m * plan.tiles_n;
+  plan.blocks = std::clamp(sms / kCluster, 1, plan.whole_tiles);  // pairs
+  const auto chosen = l.by_map ? kernel<T, true> : kernel<T, false>;
+  return launch_clusters("r16_persistent", chosen, kCluster, plan.blocks * kCluster, T::kThreads,
+                         sizeof(typename T::Shared), stream, l.maps, l.c, plan);
+}
+
+static constexpr KernelInfo info(std::string_view id, Precision precision, Type in, Type out,
+                                 Status (*launch)(const Problem&, const Operands&, Stream)) {
+  return {.id = id,
+          .rung = "r16_persistent",
+          .idea = "blocks stay, pairs share copies, stores meanwhile",
+          .precision = precision,
+          .min_cc = 90,
+          .in = in,
+          .out = out,
+          .accepts = accept_tensor_maps,
+          .launch = launch};
+}
+
+template <class In, class Out>
+using WideTile = Tile<In, Out, 128, 256, 4>;
+using Tf32Tile = Tile<float, float, 256, 128, 4>;
+
+static constexpr KernelInfo kKernels[] = {
+    info("r16_persistent_bf16", Precision::kBf16, Type::kBf16, Type::kBf16,
+         launch<WideTile<__nv_bfloat16, __nv_bfloat16>>),
+    info("r16_persistent_bf16_f32", Precision::kBf16, Type::kBf16, Type::kF32,
+         launch<WideTile<__nv_bfloat16, float>>),
+    info("r16_persistent_fp16", Precision::kFp16, Type::kF16, Type::kF16, launch<WideTile<__half, __half>>),
+    info("r16_persistent_fp16_f32", Precision::kFp16, Type::kF16, Type::kF32,
+         launch<WideTile<__half, float>>),
+    info("r16_persistent_tf32", Precision::kTf32, Type::kF32, Type::kF32, launch<Tf32Tile>),
+};
+extern const std::span<const KernelInfo> kInfo{kKernels};
+
+}  // namespace ladder::r16_persistent

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// r17_stream_k: no SM idles in the last wave.                   NEW: tiles cut along k, the tile chosen by shape
+// WHY: r16's tiles come in waves: 2,048 on 132 SMs are 15.5, and the last half wave takes as long as a whole one; one
+//      tile with a deep k keeps one SM busy.
+// PREDICT: time goes with tiles over SMs, not with the waves rounded up: 3% at 8192, 20% at 3072; tenfold where k is deep
+//          and C small.
+// LIMITS: Hopper. bf16, fp16 (results of the same type or f32), tf32. Any m, n, k up to 2^30, alpha, beta; lines not on
+//         16 bytes are copied first. Sums are added in an order fixed by the shape: the same bits on every run.
+//                                                               NEXT: more bits than the tensor core's types have
+#include "device/ptx/mbarrier.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/ring.cuh"
+#include "device/schedule.cuh"
+#include "device/tensor_exchange.cuh"
+#include "device/tensor_plan.cuh"
+#include "device/tma_operands.cuh"
+
+#include <array>
+#include <span>
+
+namespace ladder::r17_stream_k {
+
+constexpr int kBand = 16;  // tile rows
+
+template <class In, class Out, int BM, int BN, int STAGES>
+struct Tile : TensorTile<In, Out, BM, BN, STAGES> {
+  using Base = TensorTile<In, Out, BM, BN, STAGES>;
+  static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
+  static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
+
+  struct Shared {
+    typename Base::Stage stage[STAGES];
+    typename TileStore<Base>::Buffers out[Base::kWarpgroups];
+    std::uint64_t full[STAGES],
+        empty[STAGES];  // barriers: the copies have landed; the consumers have read them
+  };
+  static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
+};
+
+// What becomes of sums: stored by map or from registers, or, of tiles cut into equal parts, written for add_parts.
+enum class Finish : unsigned char { kByMap, kDirect, kParts };
+template <Finish kFinish>
+using Order = std::conditional_t<kFinish == Finish::kParts, PartSchedule, Schedule>;
+
+template <class T, Finish kFinish>
+__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const Plan& plan) {
+  if (threadIdx.x != 0) return;
+  auto ring = Ring<T::STAGES>::of_producer();
+  Order<kFinish> schedule(plan, static_cast<int>(blockIdx.x));
+  for (Work work; schedule.next(work);) {
+    const TilePlace place = place_of<kBand>(plan, work.tile);
+#pragma unroll 1
+    for (int step = work.begin; step < work.end; ++step) {
+      const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);
+      ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());
+      ptx::mbarrier_arrive_expect(full, T::kBytes);
+      load_stage<T>(s.stage[ring.stage()], maps, full, place.m * T::BM, place.n * T::BN, step * T::BK);
+      ring.advance();
+    }
+  }
+}
+
+template <class T, Finish kFinish>
+__device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shared& s,
+                                        const Target<typename T::Out>& c, const Plan& plan,
+                                        const Exchange& x) {
+  using Store = TileStore<typename T::Base>;
+  const int block = static_cast<int>(blockIdx.x), group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+  Product<typename T::Base> product(group);  // (WM,WN)
+  Store store(s.out[group], maps.c, group);
+  auto ring = Ring<T::STAGES>::of_consumer();
+  Order<kFinish> schedule(plan, block);
+  for (Work work; schedule.next(work);) {
+    // Main loop. What is left of the tile before goes out while the first products run.
+    int step = work.begin;
+    const auto advance = [&](auto meanwhile) {
+      ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
+      product.multiply(s.stage[ring.stage()], step > work.begin);
+      meanwhile();
+      product.wait();
+      if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(ptx::shared_address(&s.empty[ring.stage()]));
+      ring.advance();
+      ++step;
+    };
+    if constexpr (kFinish == Finish::kByMap) {
+#pragma unroll
+      for (int h = 0; h < Store::kChunksLater; ++h) {
+        if (step < work.end) {
+          advance([&] { store.send(h); });
+        } else {
+          store.send(h);
+        }
+      }
+    }
+#pragma unroll 1
+    while (step < work.end) advance([] {});
+
+    // Epilogue
+    if constexpr (kFinish == Finish::kParts) {
+      write_partial(product, x.gPartial, block, group);
+    } else {
+      if (work.end < plan.steps) {
+        hand_on(product, x, group);
+        continue;
+      }
+      if (work.begin > 0) {
+        int giver = block;
+        Schedule::Cut begin;
+        do {
+          take_in(product, x, --giver, group);
+          begin = Schedule::share(plan, giver);
+        } while (begin.tile == work.tile - plan.whole_tiles && begin.step > 0);
+      }
+      const TilePlace place = place_of<kBand>(plan, work.tile);
+      if constexpr (kFinish == Finish::kByMap) {
+        store.take(product, c.alpha, place.m * T::BM, place.n * T::BN);
+      } else {
+        store_tile(product, c, place.m * T::BM, place.n * T::BN);
+      }
+    }
+  }
+  if constexpr (kFinish == Finish::kByMap) store.finish();
+}
+
+template <class T, Finish kFinish>
+__global__ void __launch_bounds__(T::kThreads, 1)
+    kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<typename T::Out> c,
+           const __grid_constant__ Plan plan, const __grid_constant__ Exchange x) {
+  extern __shared__ __align__(1024) char shared[];
+  auto& s = *reinterpret_cast<typename T::Shared*>(shared);
+  if (threadIdx.x == 0) {
+    for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+    for (auto& empty : s.empty) ptx::mbarrier_init(ptx::shared_address(&empty), T::kWarpgroups * 4);
+    ptx::fence_mbarrier_init();
+  }
+  __syncthreads();
+  if (threadIdx.x < kWarpgroup) {
+    ptx::release_registers<T::kProducerRegisters>();
+    produce<T, kFinish>(maps, s, plan);
+  } else {
+    ptx::claim_registers<T::kConsumerRegisters>();
+    consume<T, kFinish>(maps, s, c, plan, x);
+  }
+}
+
+template <class T>
+static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan& chosen, Stream stream) {
+  const Plan& plan = chosen.plan;
+  constexpr int kPartial = T::BM * T::BN;
+  const std::size_t flags = static_cast<std::size_t>(plan.blocks * T::kWarpgroups) * sizeof(unsigned);
+  const std::size_t flag_bytes = (flags + 255) / 256 * 256;
+  const std::size_t pieces = chosen.parts > 1
+                                 ? static_cast<std::size_t>(plan.whole_tiles) * chosen.parts
+                                 : static_cast<std::size_t>(plan.cut_tiles > 0 ? plan.blocks : 0);
+  TensorLaunch<T> l;
+  if (Status s = prepare<T>(p, o, stream, l, flag_bytes + pieces * kPartial * sizeof(float)); !s) return s;
+  const Exchange x{reinterpret_cast<float*>(static_cast<char*>(l.workspace) + flag_bytes),
+                   static_cast<unsigned*>(l.workspace)};
+  const auto run = chosen.parts > 1 ? kernel<T, Finish::kParts>
+                   : l.by_map       ? kernel<T, Finish::kByMap>
+                                    : kernel<T, Finish::kDirect>;
+  constexpr int kShared = sizeof(typename T::Shared);
+  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(run), kShared);
+  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
+  run<<<plan.blocks, T::kThreads, kShared, stream>>>(l.maps, l.c, plan, x);
+  if (chosen.parts > 1) {
+    using Base = typename T::Base;
+    const int blocks = plan.whole_tiles * T::kWarpgroups * kQuads<Base>;
+    add_parts<Base, kBand><<<blocks, kAdders * kWarpgroup, 0, stream>>>(l.c, x.gPartial, plan, chosen.parts);
+  }
+  return launched("r17_stream_k");
+}
+
+// The tiles to choose from, the widest first.
+template <class In, class Out>
+struct Menu {
+  static constexpr std::array kTiles{TileShape{128, 256, 64}, TileShape{128, 192, 64},
+                                     TileShape{128, 128, 64}, TileShape{128, 64, 64}};
+  static constexpr std::array kLaunch{
+      launch_tile<Tile<In, Out, 128, 256, 4>>, launch_tile<Tile<In, Out, 128, 192, 4>>,
+      launch_tile<Tile<In, Out, 128, 128, 6>>, launch_tile<Tile<In, Out, 128, 64, 8>>};
+};
+template <>
+struct Menu<float, float> {
+  static constexpr std::array kTiles{TileShape{256, 128, 32}, TileShape{256, 64, 32}};
+  static constexpr std::array kLaunch{launch_tile<Tile<float, float, 256, 128, 4>>,
+                                      launch_tile<Tile<float, float, 256, 64, 5>>};
+};
+
+template <class In, class Out>
+static Status launch(const Problem& p, const Operands& o, Stream stream) {
+  if (!reads_ab(p)) return scale_only<Out>(p, o, stream);
+  int sms = 0;
+  if (const cudaError_t error = sm_count(sms); error != cudaSuccess) return cuda_failure("SM count", error);
+  using Tiles = Menu<In, Out>;
+  const TensorPlan chosen = plan_tensor_tiles(p, Tiles::kTiles, sms);
+  return Tiles::kLaunch[chosen.tile](p, o, chosen, stream);
+}
+
+static constexpr KernelInfo info(std::string_view id, Precision precision, Type in, Type out,
+                                 Status (*launch)(const Problem&, const Operands&, Stream)) {
+  return {.id = id,
+          .rung = "r17_stream_k",
+          .idea = "no SM idles in the last wave; deep k is cut",
+          .precision = precision,
+          .min_cc = 90,
+          .in = in,
+          .out = out,
+          .accepts = accept_tensor_maps,
+          .launch = launch};
+}
+
+static constexpr KernelInfo kKernels[] = {
+    info("r17_stream_k_bf16", Precision::kBf16, Type::kBf16, Type::kBf16,
+         launch<__nv_bfloat16, __nv_bfloat16>),
+    info("r17_stream_k_bf16_f32", Precision::kBf16, Type::kBf16, Type::kF32, launch<__nv_bfloat16, float>),
+    info("r17_stream_k_fp16", Precision::kFp16, Type::kF16, Type::kF16, launch<__half, __half>),
+    info("r17_stream_k_fp16_f32", Precision::kFp16, Type::kF16, Type::kF32, launch<__half, float>),
+    info("r17_stream_k_tf32", Precision::kTf32, Type::kF32, Type::kF32, launch<float, float>),
+};
+extern const std::span<const KernelInfo> kInfo{kKernels};
+
+}  // namespace ladder::r17_stream_k
