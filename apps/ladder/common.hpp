@@ -54,6 +54,7 @@ class Recorder {
   Recorder(const std::string& path, const Target& target);
   void add(Row row);
   const std::vector<Row>& rows() const { return document_.rows; }
+  const Document& document() const { return document_; }
 
  private:
   std::string path_;
@@ -68,6 +69,7 @@ bool interrupted();
 int exit_status(const std::vector<Row>& rows);
 
 // The verbs; each adds itself to `app` and stores what to run in `chosen` when it is parsed.
+void add_bench(CLI::App& app, Verb& chosen);
 void add_climb(CLI::App& app, Verb& chosen);
 void add_doctor(CLI::App& app, Verb& chosen);
 void add_explain(CLI::App& app, Verb& chosen);

@@ -37,10 +37,11 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Without a GPU everything runs on the virtual one. `ladder VERB --help` has examples.\n"
-      "Exit status: 0 fine, 1 a kernel failed verification, 2 bad input, 130 interrupted.");
+      "Exit status: 0 fine, 1 a kernel failed verification or became slower, 2 bad input, 130 interrupted.");
   Verb chosen;
   add_climb(app, chosen);
   add_verify(app, chosen);
+  add_bench(app, chosen);
   add_tune(app, chosen);
   add_explain(app, chosen);
   add_list(app, chosen);

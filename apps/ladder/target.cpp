@@ -70,13 +70,8 @@ std::vector<std::string> own_arguments() {
   ::setenv(kDeviceVariable, name.c_str(), 1);
   ::setenv("VGPU_CHECK", "memory,init,sync", 0);  // verification turns the race check on where it looks for races
   ::setenv(kReplaced, "1", 1);
-  std::vector<std::string> arguments = own_arguments();
-  std::vector<char*> pointers;
-  pointers.reserve(arguments.size() + 1);
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  ::execv("/proc/self/exe", pointers.data());
-  bad_device(fmt::format("cannot start on the virtual GPU: {}", std::strerror(errno)));
+  const Status failed = start_again({});
+  bad_device("cannot start on the virtual GPU: " + failed.message());
 }
 
 Target with_cuda(Target target, int ordinal) {
@@ -128,6 +123,17 @@ Target automatic(Target target) {
 }
 
 }  // namespace
+
+Status start_again(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = own_arguments();
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  ::execv("/proc/self/exe", pointers.data());
+  return {Code::kIo, std::strerror(errno)};
+}
 
 std::string virtual_gpu_folder() {
 #ifdef LADDER_HAVE_VGPU

@@ -2,9 +2,11 @@
 // --device: what kernels run on, and how a process comes to stand on the virtual GPU.
 #pragma once
 #include <ladder/device.hpp>
+#include <ladder/status.hpp>
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ladder::app {
 
@@ -22,6 +24,9 @@ constexpr const char* kDeviceHelp = "auto (a GPU, else virtual:h200), cuda:N, vi
 // Throws BadInput. For a virtual device the process replaces itself by one on the virtual GPU, unless it is
 // one: the call then returns in the new process only.
 Target select_target(const std::string& device);
+
+// Starts this program again in this process's place, with the arguments it had and `more`. Errors (kIo): it cannot.
+Status start_again(const std::vector<std::string>& more);
 
 // Folder of the virtual GPU's libcudart.so.13, next to the executable's; "" if it is not there.
 std::string virtual_gpu_folder();

@@ -30,6 +30,7 @@ class OperandSet {
     return set;
   }
   Operands operands() const { return {a_.as<float>(), b_.as<float>(), c_.as<float>()}; }
+  Buffer& c() { return c_; }
 
  private:
   Buffer a_, b_, c_;

@@ -57,6 +57,9 @@ Telemetry Nvml::read() const {
   if (call(library_, "nvmlDeviceGetPowerUsage", device_, &value)) now.power_w = value / 1000.0;
   if (call(library_, "nvmlDeviceGetTemperature", device_, kNvmlTemperatureGpu, &value))
     now.temperature_c = value;
+  unsigned long long reasons = 0;  // the older name, which newer drivers keep
+  if (call(library_, "nvmlDeviceGetCurrentClocksThrottleReasons", device_, &reasons))
+    now.clock_reasons = reasons;
   return now;
 }
 

@@ -2,6 +2,7 @@
 // Clock, power and temperature of a GPU through NVML, which comes with the driver and is loaded only if it is
 // there.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +12,13 @@ namespace ladder {
 // A field is absent where NVML or the device does not tell.
 struct Telemetry {
   std::optional<double> sm_clock_mhz, power_w, temperature_c;
+  std::optional<std::uint64_t> clock_reasons =
+      std::nullopt;  // nvmlClocksEventReason* bits, why it is no faster
 };
+
+// Of those bits: hardware slowdown, thermal slowdown by software and by hardware, power brake (nvml.h). The power cap
+// (0x4) is not among them: under it a chip settles.
+constexpr std::uint64_t kHeldBack = 0x8 | 0x20 | 0x40 | 0x80;
 
 class Nvml {
  public:

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <chrono>
+#include <type_traits>
 #include <utility>
 
 #include "verify/buffer.hpp"
@@ -34,6 +35,11 @@ class Event {
  private:
   Event() = default;
   cudaEvent_t event_ = nullptr;
+};
+
+struct DestroyGraph {
+  void operator()(cudaGraph_t graph) const { (void)cudaGraphDestroy(graph); }
+  void operator()(cudaGraphExec_t graph) const { (void)cudaGraphExecDestroy(graph); }
 };
 
 class CudaTimer final : public Timer {
@@ -74,6 +80,28 @@ class CudaTimer final : public Timer {
     return times;
   }
 
+  Result<Launch> together(std::vector<Launch> launches) override {
+    const auto begun = cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed);
+    if (Status s = cuda_status(begun, "cudaStreamBeginCapture"); !s) return s;
+    Status failed = Status::ok();
+    for (const Launch& launch : launches) {
+      if (failed) failed = launch(stream_);
+    }
+    cudaGraph_t raw = nullptr;
+    const auto ended =
+        cudaStreamEndCapture(stream_, &raw);  // also after a failure, or the stream stays in capture
+    const std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, DestroyGraph> graph(raw);
+    if (!failed) return failed;
+    if (Status s = cuda_status(ended, "cudaStreamEndCapture"); !s) return s;
+    cudaGraphExec_t exec = nullptr;
+    const auto made = cudaGraphInstantiateWithFlags(&exec, graph.get(), 0);
+    if (Status s = cuda_status(made, "cudaGraphInstantiate"); !s) return s;
+    const std::shared_ptr<std::remove_pointer_t<cudaGraphExec_t>> kept(exec, DestroyGraph{});
+    return Launch([kept](Stream stream) {
+      return cuda_status(cudaGraphLaunch(kept.get(), stream), "cudaGraphLaunch");
+    });
+  }
+
  private:
   cudaStream_t stream_ = nullptr;
   std::vector<Event> events_;
@@ -91,6 +119,15 @@ class HostTimer final : public Timer {
       times.push_back(elapsed.count());
     }
     return times;
+  }
+
+  Result<Launch> together(std::vector<Launch> launches) override {
+    return Launch([launches = std::move(launches)](Stream stream) {
+      for (const Launch& launch : launches) {
+        if (Status status = launch(stream); !status) return status;
+      }
+      return Status::ok();
+    });
   }
 };
 

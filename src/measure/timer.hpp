@@ -19,6 +19,10 @@ class Timer {
   // first is waited for, so that launch overhead stays outside. Errors: the launch's, kLaunchFailed.
   virtual Result<std::vector<double>> time(const std::vector<Launch>& launches) = 0;
 
+  // One launch that does all of these: from a graph that is made now, or on the host one after the other.
+  // Errors: the launches', kLaunchFailed if they cannot be captured.
+  virtual Result<Launch> together(std::vector<Launch> launches) = 0;
+
   // Errors: kLaunchFailed if a stream cannot be made.
   static Result<std::unique_ptr<Timer>> make(Place place);
 };

@@ -104,9 +104,15 @@ Measurement measurement_of(const Json& j) {
   for (const Json& t : j.at("telemetry")) {
     m.telemetry.push_back(
         {maybe_of(t.at("sm_clock_mhz")), maybe_of(t.at("power_w")), maybe_of(t.at("temperature_c"))});
+    if (t.contains("clock_reasons") && !t.at("clock_reasons").is_null())
+      m.telemetry.back().clock_reasons = t.at("clock_reasons").get<std::uint64_t>();
   }
   m.warmup_s = j.at("warmup_s").get<double>();
   m.copies = j.at("operand_copies").get<int>();
+  // Added within version 1: absent from older files.
+  m.launches_per_sample = j.value("launches_per_sample", m.launches_per_sample);
+  m.throttled = j.value("throttled", m.throttled);
+  m.alarms = j.value("alarms", m.alarms);
   return m;
 }
 

@@ -71,7 +71,8 @@ Json json_of(const Measurement& m) {
   for (const Telemetry& t : m.telemetry) {
     readings.push_back({{"sm_clock_mhz", maybe(t.sm_clock_mhz)},
                         {"power_w", maybe(t.power_w)},
-                        {"temperature_c", maybe(t.temperature_c)}});
+                        {"temperature_c", maybe(t.temperature_c)},
+                        {"clock_reasons", t.clock_reasons ? Json(*t.clock_reasons) : Json(nullptr)}});
   }
   const Statistics& s = m.ms;
   return {{"ms",
@@ -85,7 +86,10 @@ Json json_of(const Measurement& m) {
           {"samples_ms", m.samples_ms},
           {"telemetry", readings},
           {"warmup_s", m.warmup_s},
-          {"operand_copies", m.copies}};
+          {"operand_copies", m.copies},
+          {"launches_per_sample", m.launches_per_sample},
+          {"throttled", m.throttled},
+          {"alarms", m.alarms}};
 }
 
 Json json_of(const Counters& c) {
@@ -106,6 +110,8 @@ Json json_of(const Derived& d) {
   return {{"tflops", maybe(d.tflops)},
           {"percent_of_baseline", maybe(d.percent_of_baseline)},
           {"percent_of_peak", maybe(d.percent_of_peak)},
+          {"percent_of_peak_at_clock", maybe(d.percent_of_peak_at_clock)},
+          {"cycles", maybe(d.cycles)},
           {"sm_clock_mhz", maybe(d.sm_clock_mhz)},
           {"power_w", maybe(d.power_w)},
           {"temperature_c", maybe(d.temperature_c)},

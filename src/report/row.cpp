@@ -41,13 +41,17 @@ void derive_timing(const Row& row, Derived& d) {
   d.sm_clock_mhz = median_of(timing.telemetry, &Telemetry::sm_clock_mhz);
   d.power_w = median_of(timing.telemetry, &Telemetry::power_w);
   d.temperature_c = median_of(timing.telemetry, &Telemetry::temperature_c);
-  if (!row.verdict.ok() || !(timing.ms.median > 0)) return;
+  constexpr double kCyclesPerMsMhz = 1e3;
+  if (d.sm_clock_mhz && timing.ms.median > 0) d.cycles = timing.ms.median * *d.sm_clock_mhz * kCyclesPerMsMhz;
+  if (!row.verdict.ok() || !(timing.ms.median > 0) || !timing.alarms.empty()) return;
   d.tflops = flops(row.problem) / (timing.ms.median * 1e-3) * 1e-12;
   if (row.baseline) {
     d.percent_of_baseline = ratio(100 * row.baseline->measurement.ms.median, timing.ms.median);
   }
   if (row.precision == Precision::kIeee && row.place == Place::kCuda) {
     d.percent_of_peak = ratio(100e12 * *d.tflops, positive(row.device.fp32_flops));
+    if (d.percent_of_peak && d.sm_clock_mhz)
+      d.percent_of_peak_at_clock = ratio(*d.percent_of_peak * row.device.sm_clock_hz * 1e-6, d.sm_clock_mhz);
   }
 }
 

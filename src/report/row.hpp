@@ -39,9 +39,11 @@ Row make_row(const KernelInfo& kernel, const Problem& problem, const Device& dev
 
 // What follows from a row; absent where the row lacks what it needs.
 struct Derived {
-  std::optional<double> tflops;               // 2 m n k over the median time, only if verified
+  std::optional<double> tflops;               // 2 m n k over the median time, if verified and without alarm
   std::optional<double> percent_of_baseline;  // of the baseline's rate in the same rounds
   std::optional<double> percent_of_peak;      // of the device's FP32 peak on CUDA cores, ieee only
+  std::optional<double> percent_of_peak_at_clock;              // of that peak at the clock that was measured
+  std::optional<double> cycles;                                // median time in cycles of that clock
   std::optional<double> sm_clock_mhz, power_w, temperature_c;  // medians of the readings
   std::optional<double> sectors_per_load, sectors_per_store;   // 32-byte sectors a global request
   std::optional<double> bytes_requested;                       // 32 bytes a sector, loads and stores

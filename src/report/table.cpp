@@ -58,7 +58,7 @@ std::string figure(std::optional<double> value) {
   return fmt::format("{:.{}f}", *value, decimals);
 }
 
-std::vector<Column> columns(TableKind kind, Place place) {
+std::vector<Column> columns(TableKind kind, Place place, bool detail) {
   std::vector<Column> all{
       {"kernel", 18, true, [](const Row& r, const Derived&) { return r.kernel; }},
       {"shape", 14, true, [](const Row& r, const Derived&) { return shape_of(r); }},
@@ -78,7 +78,17 @@ std::vector<Column> columns(TableKind kind, Place place) {
     if (place == Place::kCuda) {
       all.push_back(
           {"% peak", 6, false, [](const Row&, const Derived& d) { return percent(d.percent_of_peak); }});
+      if (detail) {
+        all.push_back({"% @clock", 8, false,
+                       [](const Row&, const Derived& d) { return percent(d.percent_of_peak_at_clock); }});
+      }
       all.push_back(plain("SM MHz", 6, &Derived::sm_clock_mhz));
+      if (detail) all.push_back(plain("W", 4, &Derived::power_w));
+    }
+    if (detail) {
+      all.push_back({"n", 4, false, [](const Row& r, const Derived&) {
+                       return r.timing ? fmt::format("{}", r.timing->ms.n) : std::string("-");
+                     }});
     }
     return all;
   }

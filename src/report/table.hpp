@@ -19,8 +19,8 @@ struct Column {
   bool left = false;
   std::function<std::string(const Row&, const Derived&)> text;
 };
-// `place` decides whose name stands over the column of the baseline.
-std::vector<Column> columns(TableKind kind, Place place);
+// `place` decides whose name stands over the column of the baseline. `detail`: also how it was measured.
+std::vector<Column> columns(TableKind kind, Place place, bool detail = false);
 
 // Three significant digits, never an exponent between 1e-4 and 1e7; "-" for what is absent.
 std::string figure(std::optional<double> value);

@@ -36,8 +36,8 @@ TerminalStyle detect_style() {
   return style;
 }
 
-TablePrinter::TablePrinter(std::FILE* table, std::FILE* progress, TerminalStyle style)
-    : table_(table), progress_(progress), style_(style) {}
+TablePrinter::TablePrinter(std::FILE* table, std::FILE* progress, TerminalStyle style, bool detail)
+    : table_(table), progress_(progress), style_(style), detail_(detail) {}
 
 TablePrinter::~TablePrinter() { clear_progress(); }
 
@@ -66,7 +66,7 @@ void TablePrinter::heading(const Row& row) {
   if (open_ == kind) return;
   if (open_) fmt::print(table_, "\n");
   open_ = kind;
-  columns_ = columns(kind.first, kind.second);
+  columns_ = columns(kind.first, kind.second, detail_);
   fmt::print(table_, "{}{}\n", row.device.name,
              kind.first == TableKind::kCounted ? ": counted, not timed" : "");
   std::string line;

@@ -18,7 +18,7 @@ TerminalStyle detect_style();
 
 class TablePrinter {
  public:
-  TablePrinter(std::FILE* table, std::FILE* progress, TerminalStyle style);
+  TablePrinter(std::FILE* table, std::FILE* progress, TerminalStyle style, bool detail = false);
   ~TablePrinter();
   TablePrinter(const TablePrinter&) = delete;
   TablePrinter& operator=(const TablePrinter&) = delete;
@@ -34,6 +34,7 @@ class TablePrinter {
   std::FILE* table_;
   std::FILE* progress_;
   TerminalStyle style_;
+  bool detail_;
   bool shown_ = false;
   std::optional<std::pair<TableKind, Place>> open_;
   std::vector<Column> columns_;

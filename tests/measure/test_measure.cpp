@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <thread>
@@ -96,13 +97,28 @@ TEST(Measure, ReportsALaunchThatFails) {
             Code::kLaunchFailed);
 }
 
-TEST(WarmUp, EndsWhenTimesStopFalling) {
-  using Windows = std::vector<double>;
-  EXPECT_FALSE(times_stopped_falling(Windows{}));
-  EXPECT_FALSE(times_stopped_falling(Windows{10}));
-  EXPECT_FALSE(times_stopped_falling(Windows{10, 9}));
-  EXPECT_TRUE(times_stopped_falling(Windows{10, 9, 8.95}));
-  EXPECT_TRUE(times_stopped_falling(Windows{10, 11}));
+// A kernel that does nothing leaves the poison that it finds in C.
+Status idles(const Problem&, const Operands&, Stream) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return Status::ok();
+}
+Status fills(const Problem& p, const Operands& o, Stream) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (std::int64_t i = 0; i < p.m; ++i) std::fill_n(o.c + i * p.ldc, p.n, 1.0F);
+  return Status::ok();
+}
+
+TEST(Measure, RaisesAnAlarmWhereNothingIsWritten) {
+  const KernelInfo idle{
+      .id = "i", .rung = "i", .idea = "test", .place = Place::kHost, .accepts = accepts, .launch = idles};
+  const KernelInfo busy{
+      .id = "b", .rung = "b", .idea = "test", .place = Place::kHost, .accepts = accepts, .launch = fills};
+  const std::array kernels{&idle, &busy};
+  const auto results = measure(kernels, make_problem(5, 4, 3), host_device(), quick());
+  ASSERT_TRUE(results) << results.status().message();
+  ASSERT_EQ(results.value()[0].alarms.size(), 1U);
+  EXPECT_EQ(results.value()[0].alarms[0], "C was not written while it was timed");
+  EXPECT_TRUE(results.value()[1].alarms.empty());
 }
 
 TEST(Nvml, IsAbsentOrTells) {

@@ -18,6 +18,21 @@ TEST(Derived, RatesOfATimedRow) {
   EXPECT_FALSE(d.roofline_tflops);
 }
 
+TEST(Derived, PeakAtTheClockThatWasMeasured) {
+  Row row = sample_document().rows[0];
+  row.device.sm_clock_hz = 1980e6;
+  const Derived d = derive(row);
+  EXPECT_NEAR(*d.percent_of_peak_at_clock, *d.percent_of_peak * 1980 / 1975, 1e-9);
+  EXPECT_NEAR(*d.cycles, 22e-3 * 1975e6, 1e-3);
+}
+
+TEST(Derived, NoRateWhereThereIsAnAlarm) {
+  Row row = sample_document().rows[0];
+  row.timing->alarms = {"too good"};
+  EXPECT_FALSE(derive(row).tflops);
+  EXPECT_FALSE(derive(row).percent_of_peak);
+}
+
 TEST(Derived, NoRateWithoutAPassedVerdict) {
   for (const Outcome outcome :
        {Outcome::kWrongValue, Outcome::kNan, Outcome::kRefused, Outcome::kNotVerified}) {

@@ -22,6 +22,18 @@ TEST(Json, ComesBackAsItWent) {
   EXPECT_FALSE(back.value().environment.max_sm_clock_mhz);
 }
 
+TEST(Json, ReadsFilesFromBeforeAFieldWasAdded) {
+  nlohmann::json older = nlohmann::json::parse(to_json(sample_document()));
+  for (auto& row : older["rows"]) {
+    if (row["timing"].is_null()) continue;
+    for (const char* field : {"launches_per_sample", "throttled", "alarms"}) row["timing"].erase(field);
+    for (auto& reading : row["timing"]["telemetry"]) reading.erase("clock_reasons");
+  }
+  const auto document = from_json(older.dump(), "test");
+  ASSERT_TRUE(document) << document.status().message();
+  EXPECT_EQ(document.value().rows[0].timing->launches_per_sample, 1);
+}
+
 TEST(Json, IsOneLineARow) {
   const std::string text = to_json(sample_document());
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2 + 1 + 3 + 1);

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// ladder bench: times kernels on suites of shapes, saves the rows, and compares them with saved ones.
+#include <fmt/format.h>
+#include <unistd.h>
+#include <ladder/registry.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "bench_run.hpp"
+#include "dispatch/query.hpp"
+#include "problem/suites.hpp"
+#include "report/compare.hpp"
+
+namespace ladder::app {
+namespace {
+
+struct BenchOptions {
+  CommonOptions common;  // without its json
+  std::vector<std::string> suites;
+  std::string l2 = "cold", save, compare, rows, baseline = "auto", battery = "none", resume;
+  double budget_s = 0.5, noise = 0.5, max_launch_s = 1, tolerance = 2, handicap = 0;
+};
+
+// What none of the options names.
+constexpr const char* kGpuSuite = "square";
+constexpr const char* kHostShapes = "128..512*2";
+
+std::vector<Problem> selected_problems(const BenchOptions& options, bool on_gpu) {
+  std::vector<Problem> problems;
+  const auto add = [&](const std::vector<Problem>& more) {
+    for (const Problem& problem : more) {
+      if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
+    }
+  };
+  for (const std::string& name : options.suites) {
+    const auto suite = find_suite(name);
+    if (!suite) throw BadInput("--suite: " + suite.status().message());
+    add(suite.value());
+  }
+  for (const std::string& text : options.common.shapes) {
+    const auto shapes = parse_shapes(text);
+    if (!shapes) throw BadInput("--shape: " + shapes.status().message());
+    add(shapes.value());
+  }
+  if (problems.empty()) add(on_gpu ? find_suite(kGpuSuite).value() : parse_shapes(kHostShapes).value());
+  return problems;
+}
+
+const KernelInfo* selected_baseline(const std::string& name) {
+  if (name == "auto" || name == "none") return nullptr;
+  const auto found = find_kernels(name);
+  if (!found) throw BadInput("--baseline: " + found.status().message());
+  if (found.value().size() > 1)
+    throw BadInput(
+        fmt::format("--baseline: '{}' is {} kernels; name one, auto or none", name, found.value().size()));
+  return found.value().front();
+}
+
+std::vector<bool> selected_modes(const std::string& l2) {
+  if (l2 == "cold") return {true};
+  if (l2 == "warm") return {false};
+  if (l2 == "both") return {true, false};
+  throw BadInput(fmt::format("--l2: '{}' is none of cold, warm, both", l2));
+}
+
+Document read_rows(const std::string& path, const std::string& argument) {
+  auto document = read_document(path);
+  if (!document) throw BadInput(fmt::format("{}: {}", argument, document.status().message()));
+  return std::move(document).value();
+}
+
+void require(bool ok, const char* rule) {
+  if (!ok) throw BadInput(rule);
+}
+
+void check(const BenchOptions& options) {
+  require(options.budget_s > 0 && std::isfinite(options.budget_s),
+          "--budget: seconds a kernel and shape, more than 0");
+  require(options.noise >= 0, "--noise: per cent, at least 0");
+  require(options.max_launch_s > 0, "--max-launch: seconds, more than 0");
+  require(options.tolerance >= 0 && std::isfinite(options.tolerance), "--tolerance: per cent, at least 0");
+  require(options.handicap >= 0 && options.handicap <= 1000, "--handicap: per cent, from 0 to 1000");
+  require(options.rows.empty() || !options.compare.empty(), "--rows: goes together with --compare");
+  (void)selected_modes(options.l2);
+  (void)selected_baseline(options.baseline);
+  (void)selected_problems(options, true);
+  (void)selected_kernels(options.common, {});
+  require_writable(options.save, "--save");
+}
+
+std::vector<Case> selected_bench_battery(const BenchOptions& options) {
+  if (options.battery == "none") return {};
+  CommonOptions common = options.common;
+  common.battery = options.battery;
+  return selected_battery(common);
+}
+
+// Prints what differs and how much does not. The exit status.
+int report_changes(const Document& before, const std::vector<Row>& now, const BenchOptions& options,
+                   TablePrinter& printer) {
+  CompareOptions how;
+  how.tolerance = options.tolerance / 100;
+  const std::vector<RowChange> changes = compare(before.rows, now, how);
+  std::vector<RowChange> shown = changes;
+  std::erase_if(shown, [](const RowChange& c) { return c.change == Change::kSame; });
+  printer.line("");
+  printer.line(fmt::format("against {} of {} ({}):", options.compare, before.environment.date.substr(0, 10),
+                           before.environment.commit));
+  if (!shown.empty()) {
+    for (const std::string& line : table(shown)) printer.line(line);
+  }
+  printer.line(summary(changes));
+  return passes(changes) ? kOk : kFailed;
+}
+
+// A kernel took the device along, and this process with it: the rest is measured by a new one.
+void continue_elsewhere(const BenchOptions& options, const Document& so_far, TablePrinter& printer) {
+  std::string path = options.save;
+  if (path.empty()) {
+    path = (std::filesystem::temp_directory_path() / "ladder-bench-XXXXXX").string();
+    const int file = ::mkstemp(path.data());
+    if (file < 0) throw BadInput("no temporary file to continue from");
+    (void)::close(file);
+    if (Status status = write_atomic(path, to_json(so_far)); !status) throw BadInput(status.message());
+  }
+  printer.line("the device was lost: the rest is measured by a new process");
+  const Status failed = start_again({"--resume", path});
+  throw BadInput("cannot start again: " + failed.message());
+}
+
+std::vector<Row> resumed(const BenchOptions& options) {
+  if (options.resume.empty()) return {};
+  std::vector<Row> rows = read_rows(options.resume, "--resume").rows;
+  if (options.resume != options.save) (void)::unlink(options.resume.c_str());
+  return rows;
+}
+
+BenchPlan plan_of(const BenchOptions& options, const Target& target) {
+  const bool on_gpu = target.cuda.has_value();
+  BenchPlan plan;
+  plan.kernels = selected_kernels(options.common, target);
+  if (on_gpu && options.common.kernels.empty())
+    std::erase_if(plan.kernels, [](const KernelInfo* kernel) { return kernel->place == Place::kHost; });
+  if (!on_gpu)
+    std::erase_if(plan.kernels, [](const KernelInfo* kernel) { return kernel->place == Place::kCuda; });
+  require(!plan.kernels.empty(),
+          "--kernel: CUDA kernels are timed on a GPU, and there is none (ladder doctor)");
+  plan.problems = selected_problems(options, on_gpu);
+  for (const Problem& problem : plan.problems) require_memory(problem, target.main(), "--shape");
+  plan.cold = on_gpu ? selected_modes(options.l2) : std::vector<bool>{false};
+  plan.baseline = selected_baseline(options.baseline);
+  plan.own_baseline = options.baseline == "auto";
+  plan.battery = selected_bench_battery(options);
+  plan.max_launch_s = options.max_launch_s;
+  if (!options.resume.empty()) plan.group_size = 1;  // so that whoever takes the device along is known
+  plan.measure.budget_s = options.budget_s;
+  plan.measure.settled_s = std::min(plan.measure.settled_s, options.budget_s / 2);
+  plan.measure.warmup_s = on_gpu ? plan.measure.warmup_s : 0.05;
+  plan.measure.noise = options.noise / 100;
+  constexpr double kReplayBelowMs = 0.05;  // where starting a launch is seen beside it
+  plan.measure.replay_below_ms = kReplayBelowMs;
+  plan.measure.handicap = options.handicap / 100;
+  plan.measure.seed = options.common.seed;
+  plan.measure.interrupted = interrupted;
+  return plan;
+}
+
+Target timed_target(const std::string& device) {
+  if (device == "auto" && cuda_device_count() == 0) return select_target("cpu");
+  if (device.starts_with("virtual:"))
+    throw BadInput("--device: the virtual GPU has no clock worth measuring (ladder climb counts on it)");
+  Target target = select_target(device);
+  if (target.cuda && target.cuda->is_virtual)
+    throw BadInput("--device: the virtual GPU has no clock worth measuring");
+  return target;
+}
+
+int run(const BenchOptions& options) {
+  // Everything that needs no device first: bad input stops before any work.
+  check(options);
+  Document before;
+  if (!options.compare.empty()) before = read_rows(options.compare, "--compare");
+  TablePrinter printer(stdout, stderr, detect_style(), true);
+  if (!options.rows.empty())
+    return report_changes(before, read_rows(options.rows, "--rows").rows, options, printer);
+
+  const Target target = timed_target(options.common.device);
+  const BenchPlan plan = plan_of(options, target);
+  require(options.handicap == 0 || target.cuda, "--handicap: slows kernels on a GPU, and there is none");
+  const std::vector<Row> done = resumed(options);
+  catch_interrupt();
+  Recorder recorder(options.save, target);
+  for (const Row& row : done) recorder.add(row);
+  if (!target.cuda && options.common.device == "auto")
+    printer.line("no GPU: host kernels only (ladder climb counts the others on the virtual GPU)");
+  if (target.cuda && !Nvml::open(target.cuda->ordinal))
+    printer.line("no NVML: clocks are not recorded, throttling is not seen, comparisons are in time");
+  Bench bench(plan, target, recorder, printer,
+              [&] { continue_elsewhere(options, recorder.document(), printer); });
+  if (!bench.run(done)) {
+    printer.line(fmt::format("interrupted: {} rows finished", recorder.rows().size()));
+    return kInterrupted;
+  }
+  int status = exit_status(recorder.rows());
+  for (const Row& row : recorder.rows()) {
+    if (row.timing && !row.timing->alarms.empty()) status = kFailed;
+  }
+  if (options.compare.empty()) return status;
+  return std::max(status, report_changes(before, recorder.rows(), options, printer));
+}
+
+std::string suites_help() {
+  std::string text = "Suites:\n";
+  for (const Suite& suite : suites()) text += fmt::format("  {:<12} {}\n", suite.name, suite.what);
+  return text;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Verb& chosen) {
+  CLI::App* verb =
+      app.add_subcommand("bench", "Time kernels on suites of shapes, save the rows, compare with saved ones");
+  auto options = std::make_shared<BenchOptions>();
+  verb->add_option(
+      "kernels,--kernel", options->common.kernels,
+      "kernels by id, rung or number (ladder list); default: all CUDA kernels, without a GPU the host's");
+  verb->add_option("--suite", options->suites, "shapes by name, below; repeatable")->allow_extra_args(false);
+  verb->add_option(
+          "--shape", options->common.shapes,
+          "MxNxK or N, lists with commas; a number may be a range, 128..4096*2 or 256..1024+256; repeatable")
+      ->allow_extra_args(false);
+  verb->add_option("--device", options->common.device, "auto, cuda:N or cpu");
+  verb->add_option("--l2", options->l2,
+                   "cold: operands rotate over twice the L2 cache (default); warm; or both");
+  verb->add_option("--budget", options->budget_s, "seconds of samples a kernel and shape; default 0.5");
+  verb->add_option("--noise", options->noise,
+                   "per cent of MAD over median at which it ends early; default 0.5");
+  verb->add_option("--max-launch", options->max_launch_s,
+                   "seconds; a kernel that takes longer is left out; default 1");
+  verb->add_option("--baseline", options->baseline,
+                   "a kernel that is launched in the same rounds; auto (the library, default) or none");
+  verb->add_option("--battery", options->battery, "verify more than the shape: quick or full; default none");
+  verb->add_option("--save,--json", options->save,
+                   "write rows, environment and samples here (docs/schema.md)");
+  verb->add_option("--compare", options->compare, "rows saved before: SAME, FASTER, SLOWER or UNSURE a row");
+  verb->add_option("--rows", options->rows, "with --compare: measure nothing, take these saved rows");
+  verb->add_option("--tolerance", options->tolerance, "per cent that are no change; default 2");
+  verb->add_option("--handicap", options->handicap,
+                   "per cent that rungs are slowed by, to see --compare find it");
+  verb->add_option("--seed", options->common.seed, "of the operands");
+  verb->add_option("--resume", options->resume)->group("")->take_last();
+  verb->footer(
+      suites_help() +
+      "Without --suite and --shape: square on a GPU, 128..512*2 on the host. Each kernel is verified on each "
+      "shape first.\n"
+      "Exit status: 1 where a kernel failed, became SLOWER, or its time cannot be believed.\n"
+      "Examples:\n"
+      "  ladder bench --save rows.json\n"
+      "  ladder bench r09 r10 --shape 512..4096*2 --shape 4096x64..256+64x4096 --l2 both\n"
+      "  ladder bench --suite transformer --compare rows.json\n"
+      "  ladder bench --compare old.json --rows new.json");
+  verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
+}
+
+}  // namespace ladder::app

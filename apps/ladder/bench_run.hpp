@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measuring part of ladder bench: kernels on shapes, each verified there, then timed in turn with those of about
+// its speed and the baseline.
+#pragma once
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common.hpp"
+#include "measure/session.hpp"
+#include "report/terminal.hpp"
+
+namespace ladder::app {
+
+struct BenchPlan {
+  std::vector<const KernelInfo*> kernels;
+  std::vector<Problem> problems;
+  std::vector<bool> cold;  // the modes to measure in
+  const KernelInfo* baseline = nullptr;
+  bool own_baseline = true;   // where `baseline` is null: the first one of each kernel's precision, else none
+  std::vector<Case> battery;  // beside the shape itself; run once a kernel
+  std::size_t group_size = 8;  // kernels of a round, the baseline not counted
+  double max_launch_s = 1;     // a kernel that takes longer on a shape is left out there
+  MeasureOptions measure;      // all but `cold`
+};
+
+class Bench {
+ public:
+  // `device_lost` is called when a kernel has taken the device along: rows so far are recorded.
+  Bench(const BenchPlan& plan, const Target& target, Recorder& recorder, TablePrinter& printer,
+        std::function<void()> device_lost)
+      : plan_(plan),
+        target_(target),
+        recorder_(recorder),
+        printer_(printer),
+        device_lost_(std::move(device_lost)) {}
+
+  // Leaves out what is in `done`. False if interrupted.
+  bool run(const std::vector<Row>& done);
+
+ private:
+  struct Entry {
+    const KernelInfo* kernel;
+    Row row;
+    double probe_ms = 0;  // 0: not to be timed
+    bool waiting = true;  // nothing final is known yet
+  };
+
+  bool run_problem(const Problem& problem, bool cold, const std::vector<Row>& done);
+  void prepare(Entry& entry, Session& session);
+  bool too_slow(Entry& entry);
+  Verdict verdict_of(const KernelInfo& kernel, const Problem& problem);
+  void time_groups(std::vector<Entry>& entries, Session& session);
+  void time_group(const std::vector<Entry*>& group, Session& session);
+  const KernelInfo* baseline_of(const KernelInfo& kernel) const;
+  void not_timed(Entry& entry, const Status& status);
+
+  const BenchPlan& plan_;
+  const Target& target_;
+  Recorder& recorder_;
+  TablePrinter& printer_;
+  std::function<void()> device_lost_;
+  ReferenceStore store_;
+  bool lost_ = false;
+  std::map<std::string_view, std::vector<CaseResult>> battery_results_;
+  std::map<std::string_view, Verdict> verdicts_;  // of the problem at hand
+  struct Rate {
+    double flops_per_s = 0;
+    std::string shape;
+  };
+  std::map<std::string_view, Rate> rates_;  // of the largest problem so far
+};
+
+}  // namespace ladder::app

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/session.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "measure/alarm.hpp"
+#include "measure/handicap.hpp"
+#include "measure/sampler.hpp"
+#include "verify/encode.hpp"
+#include "verify/input.hpp"
+
+namespace ladder {
+namespace {
+
+constexpr double kReplayMs = 0.5;            // of a sample that is replayed: many times its start
+constexpr std::size_t kMostReplayed = 4096;  // launches of a graph
+constexpr double kL2Parts = 2;               // copies in all, of the L2 cache
+
+double l2_bytes(const Device& device) {
+  int bytes = 0;
+  return cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device.ordinal) == cudaSuccess ? bytes : 0;
+}
+
+}  // namespace
+
+Result<Session> Session::open(Place place, const Problem& problem, const Device& device, bool cold,
+                              std::uint64_t seed) {
+  if (place == Place::kCuda && device.is_virtual)
+    return Status(Code::kUnsupportedDevice, "the virtual GPU has no clock worth measuring");
+  Session session;
+  session.place_ = place;
+  session.problem_ = problem;
+  session.device_ = device;
+  auto images = make_images(problem, {Values::kUniform, seed}, Precision::kIeee);
+  if (!images) return images.status();
+  std::size_t copies = 1;
+  if (place == Place::kCuda) {
+    const double l2 = l2_bytes(device);
+    const Images& i = images.value();
+    const double bytes =
+        static_cast<double>(bytes_of(problem.in)) * static_cast<double>(i.a.size() + i.b.size()) +
+        static_cast<double>(bytes_of(problem.out)) * static_cast<double>(i.c.size());
+    if (cold)
+      copies =
+          std::max<std::size_t>(2, static_cast<std::size_t>(std::ceil(kL2Parts * l2 / std::max(bytes, 1.0))));
+    session.from_memory_ = l2 > 0 && static_cast<double>(copies) * bytes >= kL2Parts * l2;
+  }
+  for (std::size_t i = 0; i < copies; ++i) {
+    auto set = OperandSet::make(place, problem, images.value());
+    if (!set) return set.status();
+    session.copies_.push_back(std::move(set).value());
+  }
+  auto timer = Timer::make(place);
+  if (!timer) return timer.status();
+  session.timer_ = std::move(timer).value();
+  return session;
+}
+
+Launch Session::next_launch(const KernelInfo& kernel) {
+  const Operands operands = copies_[next_++ % copies_.size()].operands();
+  return [this, &kernel, operands](Stream stream) { return kernel.launch(problem_, operands, stream); };
+}
+
+Result<double> Session::probe_ms(const KernelInfo& kernel) {
+  const auto times = timer_->time({next_launch(kernel), next_launch(kernel)});
+  if (!times) return times.status();
+  return times.value().back();
+}
+
+// The session's kernels as the sampler sees them.
+class SessionRig final : public Rig {
+ public:
+  SessionRig(Session& session, std::span<const KernelInfo* const> kernels, const MeasureOptions& options)
+      : session_(session) {
+    if (session.place_ == Place::kCuda) nvml_ = Nvml::open(session.device_.ordinal);
+    for (const KernelInfo* kernel : kernels) entries_.push_back({kernel, {}, 1, 0});
+    if (session.place_ == Place::kCuda) failed_ = prepare(options);
+  }
+
+  const Status& failed() const { return failed_; }
+  int launches_per_sample(std::size_t i) const { return entries_[i].launches; }
+
+  std::size_t kernels() const override { return entries_.size(); }
+
+  Result<std::vector<double>> run(int rounds) override {
+    std::vector<Launch> launches;
+    for (int r = 0; r < rounds; ++r) {
+      for (const Entry& entry : entries_)
+        launches.push_back(entry.replay ? entry.replay
+                                        : with_handicap(entry, session_.next_launch(*entry.kernel)));
+    }
+    auto times = session_.timer_->time(launches);
+    if (!times) return times;
+    for (std::size_t at = 0; at < times.value().size(); ++at)
+      times.value()[at] /= entries_[at % entries_.size()].launches;
+    return times;
+  }
+
+  double seconds() override {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  Telemetry read() override { return nvml_ ? nvml_->read() : Telemetry{}; }
+
+ private:
+  struct Entry {
+    const KernelInfo* kernel;
+    Launch replay;       // of several launches, where one is too short
+    int launches;        // in it
+    double handicap_ms;  // spun after each launch
+  };
+
+  Launch with_handicap(const Entry& entry, Launch launch) const {
+    if (!(entry.handicap_ms > 0)) return launch;
+    return [launch = std::move(launch), ms = entry.handicap_ms,
+            hz = session_.device_.sm_clock_hz](Stream stream) {
+      if (Status status = launch(stream); !status) return status;
+      return spin(ms, hz, stream);
+    };
+  }
+
+  Status prepare(const MeasureOptions& options) {
+    for (Entry& entry : entries_) {
+      if (!(options.replay_below_ms > 0) && !(options.handicap > 0)) continue;
+      const auto probe = session_.probe_ms(*entry.kernel);
+      if (!probe) return probe.status();
+      if (entry.kernel->role == Role::kRung) entry.handicap_ms = options.handicap * probe.value();
+      if (probe.value() >= options.replay_below_ms) continue;
+      // All copies are gone through, or a replay would find the same few in the cache.
+      const double fill = std::ceil(kReplayMs / std::max(probe.value(), 1e-4));
+      const std::size_t many =
+          std::min(kMostReplayed, std::max(static_cast<std::size_t>(fill), session_.copies_.size()));
+      std::vector<Launch> launches;
+      for (std::size_t i = 0; i < many; ++i)
+        launches.push_back(with_handicap(entry, session_.next_launch(*entry.kernel)));
+      auto replay = session_.timer_->together(std::move(launches));
+      if (!replay) continue;  // what cannot be captured is launched one by one
+      entry.replay = std::move(replay).value();
+      entry.launches = static_cast<int>(many);
+    }
+    return Status::ok();
+  }
+
+  Session& session_;
+  std::unique_ptr<Nvml> nvml_;
+  std::vector<Entry> entries_;
+  Status failed_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+Result<std::string> Session::writes(const KernelInfo& kernel) {
+  const Extent c = extent_c(problem_);
+  // Where C = beta C, and beta = 1 at that, nothing need be written.
+  if (c.lines == 0 || c.used == 0 || (!reads_ab(problem_) && reads_c(problem_))) return std::string();
+  OperandSet& set = copies_[next_++ % copies_.size()];
+  // Both ends of the first, the middle and the last line.
+  std::vector<std::int64_t> places;
+  for (const std::int64_t line : {std::int64_t{0}, c.lines / 2, c.lines - 1}) {
+    places.push_back(line * c.ld);
+    places.push_back(line * c.ld + c.used - 1);
+  }
+  const std::vector<std::byte> poison = encode(problem_.out, std::span(&kPoisonBits, 1));
+  const auto offset = [&](std::int64_t at) { return poison.size() * static_cast<std::size_t>(at); };
+  for (const std::int64_t at : places) {
+    if (Status s = set.c().upload(poison.data(), poison.size(), offset(at)); !s) return s;
+  }
+  const Operands operands = set.operands();
+  const auto times = timer_->time({[&](Stream stream) { return kernel.launch(problem_, operands, stream); }});
+  if (!times) return times.status();
+  for (const std::int64_t at : places) {
+    std::vector<std::byte> now(poison.size());
+    if (Status s = set.c().download(now.data(), now.size(), offset(at)); !s) return s;
+    if (now == poison) return std::string("C was not written while it was timed");
+  }
+  return std::string();
+}
+
+Result<std::vector<Measurement>> Session::measure(std::span<const KernelInfo* const> kernels,
+                                                  const MeasureOptions& options) {
+  if (kernels.empty()) return std::vector<Measurement>();
+  SessionRig rig(*this, kernels, options);
+  if (!rig.failed()) return rig.failed();
+  auto results = sample(rig, options);
+  if (!results) return results;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    Measurement& one = results.value()[i];
+    one.copies = static_cast<int>(copies_.size());
+    one.launches_per_sample = rig.launches_per_sample(i);
+    const double floor =
+        place_ == Place::kCuda ? floor_ms(problem_, kernels[i]->precision, device_, from_memory_) : 0;
+    if (std::string alarm = below_floor(one.ms.median, floor); !alarm.empty())
+      one.alarms.push_back(std::move(alarm));
+    auto alarm = writes(*kernels[i]);
+    if (!alarm) return alarm.status();
+    if (!alarm.value().empty()) one.alarms.push_back(std::move(alarm).value());
+  }
+  return results;
+}
+
+Result<std::vector<Measurement>> measure(std::span<const KernelInfo* const> kernels, const Problem& problem,
+                                         const Device& device, const MeasureOptions& options) {
+  if (kernels.empty()) return std::vector<Measurement>();
+  const KernelInfo& first = *kernels.front();
+  auto session = Session::open(first.place, in_types_of(first, problem), device, options.cold, options.seed);
+  if (!session) return session.status();
+  return session.value().measure(kernels, options);
+}
+
+}  // namespace ladder

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "problem/suites.hpp"
+
+#include <charconv>
+#include <cstdint>
+
+namespace ladder {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+constexpr std::size_t kMostShapes = 4096;  // of one text: more is a slip
+
+std::vector<Problem> cubes(const Sizes& sizes) {
+  std::vector<Problem> problems;
+  for (const std::int64_t n : sizes) problems.push_back(make_problem(n, n, n));
+  return problems;
+}
+
+struct Mnk {
+  std::int64_t m, n, k;
+};
+std::vector<Problem> problems_of(const std::vector<Mnk>& shapes) {
+  std::vector<Problem> problems;
+  for (const auto& [m, n, k] : shapes) problems.push_back(make_problem(m, n, k));
+  return problems;
+}
+
+std::vector<Suite> make_suites() {
+  return {
+      {"square", "powers of two from 128 to 16384", cubes({128, 256, 512, 1024, 2048, 4096, 8192, 16384})},
+      {"odd", "their neighbours, the published ladders' 4092 and a prime",
+       cubes({127, 129, 255, 257, 511, 513, 1023, 1025, 2047, 2049, 3072, 4092, 4093, 4095, 4097})},
+      {"small", "cubes below a wave of blocks", cubes({8, 16, 32, 64, 96, 128, 192, 256, 384})},
+      {"tall", "many rows, few columns",
+       problems_of({{65536, 128, 128}, {65536, 64, 1024}, {16384, 256, 4096}})},
+      {"wide", "few rows, many columns",
+       problems_of({{128, 65536, 128}, {16, 4096, 4096}, {128, 14336, 4096}})},
+      {"deep", "long sums of few results",
+       problems_of({{64, 64, 65536}, {256, 256, 16384}, {512, 512, 32768}})},
+      {"transformer",
+       "one layer of a model with 4096 features, 2048 tokens: projections, feed-forward, scores",
+       problems_of({{2048, 4096, 4096},
+                    {2048, 12288, 4096},
+                    {2048, 14336, 4096},
+                    {2048, 4096, 14336},
+                    {2048, 2048, 128},
+                    {2048, 128, 2048},
+                    {2048, 32000, 4096}})},
+      {"batches", "1 to 128 tokens against one matrix of 4096 x 4096",
+       problems_of({{1, 4096, 4096},
+                    {2, 4096, 4096},
+                    {4, 4096, 4096},
+                    {8, 4096, 4096},
+                    {16, 4096, 4096},
+                    {32, 4096, 4096},
+                    {64, 4096, 4096},
+                    {128, 4096, 4096}})},
+  };
+}
+
+Status refuse(const std::string& text, const char* rule) {
+  return {Code::kInvalidArgument, "'" + text + "' " + rule};
+}
+
+bool parse_number(std::string_view text, std::int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= 0;
+}
+
+Result<Sizes> parse_range(const std::string& text) {
+  constexpr const char* kRule = "is neither a size nor a range FIRST..LAST*FACTOR or FIRST..LAST+STEP";
+  const std::size_t dots = text.find("..");
+  std::int64_t first = 0;
+  if (!parse_number(text.substr(0, dots), first)) return refuse(text, kRule);
+  if (dots == std::string::npos) return Sizes{first};
+  const std::size_t sign = text.find_first_of("*+", dots + 2);
+  std::int64_t last = 0;
+  std::int64_t step = 0;
+  if (sign == std::string::npos || !parse_number(text.substr(dots + 2, sign - dots - 2), last) ||
+      !parse_number(text.substr(sign + 1), step))
+    return refuse(text, kRule);
+  const bool times = text[sign] == '*';
+  if (last < first) return refuse(text, "ends before it begins");
+  if (times ? step < 2 || first < 1 : step < 1) return refuse(text, "never gets on");
+  Sizes sizes;
+  for (std::int64_t n = first; n <= last; n = times ? n * step : n + step) {
+    sizes.push_back(n);
+    if (sizes.size() > kMostShapes) return refuse(text, "has more than 4096 sizes");
+    if (times ? n > last / step : n > last - step) break;  // the next would be beyond, or overflow
+  }
+  return sizes;
+}
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find(at); end != std::string::npos; end = text.find(at, begin)) {
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+}  // namespace
+
+std::span<const Suite> suites() {
+  static const std::vector<Suite> all = make_suites();
+  return all;
+}
+
+Result<std::vector<Problem>> find_suite(std::string_view name) {
+  std::string there;
+  for (const Suite& suite : suites()) {
+    if (suite.name == name) return suite.problems;
+    there += (there.empty() ? "" : ", ") + std::string(suite.name);
+  }
+  return Status(Code::kInvalidArgument, "no suite '" + std::string(name) + "'; there are " + there);
+}
+
+Result<std::vector<Problem>> parse_shapes(const std::string& text) {
+  std::vector<Problem> problems;
+  for (const std::string& shape : split(text, ',')) {
+    const std::vector<std::string> parts = split(shape, 'x');
+    if (parts.size() != 1 && parts.size() != 3) return refuse(shape, "is neither MxNxK nor N");
+    std::vector<Sizes> sizes;
+    for (const std::string& part : parts) {
+      auto range = parse_range(part);
+      if (!range) return range.status();
+      sizes.push_back(std::move(range).value());
+    }
+    const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+      const Problem problem = make_problem(m, n, k);
+      if (Status status = validate(problem); !status) return status;
+      problems.push_back(problem);
+      return problems.size() > kMostShapes ? refuse(text, "has more than 4096 shapes") : Status::ok();
+    };
+    for (const std::int64_t m : sizes[0]) {
+      if (parts.size() == 1) {
+        if (Status status = add(m, m, m); !status) return status;
+        continue;
+      }
+      for (const std::int64_t n : sizes[1]) {
+        for (const std::int64_t k : sizes[2]) {
+          if (Status status = add(m, n, k); !status) return status;
+        }
+      }
+    }
+  }
+  return problems;
+}
+
+}  // namespace ladder

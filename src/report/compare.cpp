@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "report/table.hpp"
+
+namespace ladder {
+namespace {
+
+bool has_time(const Row& row) {
+  return derive(row).tflops.has_value() || (row.timing && flops(row.problem) == 0);
+}
+
+bool rotated(const Row& row) { return row.timing && row.timing->copies > 1; }
+
+// A row without a time says nothing of rotation: it matches either.
+bool matches(const Row& a, const Row& b) {
+  return a.kernel == b.kernel && a.problem == b.problem && a.device.name == b.device.name &&
+         (!a.timing || !b.timing || rotated(a) == rotated(b));
+}
+
+bool overlap(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
+
+std::string shape_of(const Row& row) { return to_string(row.problem) + (rotated(row) ? ", cold" : ""); }
+
+RowChange start(const Row& row) { return {row.kernel, shape_of(row), Change::kUnsure, "", 0, 0, 0}; }
+
+}  // namespace
+
+const char* to_string(Change change) {
+  switch (change) {
+    case Change::kSame:
+      return "SAME";
+    case Change::kFaster:
+      return "FASTER";
+    case Change::kSlower:
+      return "SLOWER";
+    case Change::kUnsure:
+      return "UNSURE";
+    case Change::kNew:
+      return "NEW";
+    case Change::kGone:
+      return "GONE";
+    case Change::kFailed:
+      return "FAILED";
+  }
+  return "UNSURE";
+}
+
+std::optional<Interval> interval_of(const Row& row) {
+  if (!row.timing || !has_time(row)) return std::nullopt;
+  const Statistics& ms = row.timing->ms;
+  const auto clock = derive(row).sm_clock_mhz;
+  const double scale = clock ? *clock * 1e3 : 1;
+  return Interval{ms.q1 * scale, ms.median * scale, ms.q3 * scale, clock.has_value()};
+}
+
+RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& options) {
+  RowChange result = start(new_row);
+  const auto before = interval_of(old_row);
+  const auto now = interval_of(new_row);
+  if (before) result.old_ms = old_row.timing->ms.median;
+  if (now) result.new_ms = new_row.timing->ms.median;
+  if (!now) {
+    result.change = before ? Change::kFailed : Change::kUnsure;
+    result.reason = !new_row.verdict.reason.empty() ? new_row.verdict.reason
+                    : new_row.note.empty()          ? "it has no time"
+                                                    : new_row.note;
+    if (new_row.timing && !new_row.timing->alarms.empty()) result.reason = new_row.timing->alarms.front();
+    return result;
+  }
+  if (!before) {
+    result.change = Change::kNew;
+    return result;
+  }
+  const auto unsure = [&](std::string why) {
+    result.reason = std::move(why);
+    return result;
+  };
+  const double in_time = result.new_ms / result.old_ms - 1;
+  const bool in_cycles = before->cycles && now->cycles;
+  const double change = in_cycles ? now->middle / before->middle - 1 : in_time;
+  result.percent = 100 * change;
+  if (std::min(old_row.timing->ms.n, new_row.timing->ms.n) < options.min_samples)
+    return unsure(fmt::format("fewer than {} samples", options.min_samples));
+  if (before->cycles != now->cycles) return unsure("only one of them has a clock");
+  if (std::abs(change) <= options.tolerance) {
+    // What the clock explains is no change of the kernel.
+    result.change = Change::kSame;
+    return result;
+  }
+  if (overlap(*before, *now)) return unsure("the quartiles overlap");
+  if (in_cycles && (in_time > 0) != (change > 0) && std::abs(in_time) > options.tolerance)
+    return unsure("time and cycles moved apart: the clocks differed");
+  result.change = change > 0 ? Change::kSlower : Change::kFaster;
+  return result;
+}
+
+std::vector<RowChange> compare(std::span<const Row> old_rows, std::span<const Row> new_rows,
+                               const CompareOptions& options) {
+  std::vector<RowChange> changes;
+  std::vector<bool> found(old_rows.size(), false);
+  for (const Row& row : new_rows) {
+    bool matched = false;
+    for (std::size_t i = 0; i < old_rows.size() && !matched; ++i) {
+      if (found[i] || !matches(old_rows[i], row)) continue;
+      matched = found[i] = true;
+      if (interval_of(old_rows[i]) || interval_of(row)) changes.push_back(compare(old_rows[i], row, options));
+    }
+    if (matched || !interval_of(row)) continue;
+    changes.push_back(start(row));
+    changes.back().change = Change::kNew;
+    changes.back().new_ms = row.timing->ms.median;
+  }
+  for (std::size_t i = 0; i < old_rows.size(); ++i) {
+    if (found[i] || !interval_of(old_rows[i])) continue;
+    changes.push_back(start(old_rows[i]));
+    changes.back().change = Change::kGone;
+    changes.back().old_ms = old_rows[i].timing->ms.median;
+  }
+  return changes;
+}
+
+std::string summary(std::span<const RowChange> changes) {
+  std::string text;
+  for (const Change which : {Change::kFailed, Change::kSlower, Change::kFaster, Change::kUnsure,
+                             Change::kSame, Change::kNew, Change::kGone}) {
+    const auto n =
+        std::count_if(changes.begin(), changes.end(), [&](const RowChange& c) { return c.change == which; });
+    if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(which), n);
+  }
+  return text.empty() ? "nothing to compare" : text;
+}
+
+std::vector<std::string> table(std::span<const RowChange> changes) {
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("{:<18}  {:<26}  {:>9}  {:>9}  {:>8}  ", "kernel", "shape", "ms before",
+                              "ms now", "change") +
+                  "verdict");
+  for (const RowChange& c : changes) {
+    const auto ms = [](double value) { return figure(value > 0 ? std::optional(value) : std::nullopt); };
+    const std::string percent = c.old_ms > 0 && c.new_ms > 0 ? fmt::format("{:+.1f}%", c.percent) : "-";
+    lines.push_back(fmt::format("{:<18}  {:<26}  {:>9}  {:>9}  {:>8}  {}{}{}", c.kernel, c.shape,
+                                ms(c.old_ms), ms(c.new_ms), percent, to_string(c.change),
+                                c.reason.empty() ? "" : ": ", c.reason));
+  }
+  return lines;
+}
+
+bool passes(std::span<const RowChange> changes) {
+  return std::none_of(changes.begin(), changes.end(), [](const RowChange& c) {
+    return c.change == Change::kSlower || c.change == Change::kFailed;
+  });
+}
+
+}  // namespace ladder
