@@ -14,7 +14,7 @@ namespace {
 struct ReportOptions {
   std::vector<std::string> files;
   bool markdown = false;
-  std::string into, marker, svg;
+  std::string into, marker, svg, chart = "climb";
 };
 
 std::vector<Document> read_all(const std::vector<std::string>& files) {
@@ -33,11 +33,13 @@ void write(const std::string& path, const std::string& text, const std::string& 
 
 int run(const ReportOptions& options) {
   if (options.into.empty() != options.marker.empty()) throw BadInput("--into: goes together with --marker");
+  if (options.chart != "climb" && options.chart != "sizes")
+    throw BadInput(fmt::format("--chart: '{}' is neither climb nor sizes", options.chart));
   require_writable(options.into, "--into");
   require_writable(options.svg, "--svg");
   const std::vector<Document> documents = read_all(options.files);
   if (!options.svg.empty()) {
-    const auto svg = climb_chart(documents);
+    const auto svg = options.chart == "climb" ? climb_chart(documents) : sizes_chart(documents);
     if (!svg) throw BadInput("--svg: " + svg.status().message());
     write(options.svg, svg.value(), "--svg");
   }
@@ -63,11 +65,14 @@ void add_report(CLI::App& app, Verb& chosen) {
   verb->add_option("--into", options->into, "replace the text between two markers of this file");
   verb->add_option("--marker", options->marker,
                    "NAME: between <!-- ladder:NAME --> and <!-- /ladder:NAME -->");
-  verb->add_option("--svg", options->svg, "draw the climb here");
+  verb->add_option("--svg", options->svg, "draw a picture here");
+  verb->add_option("--chart", options->chart,
+                   "what --svg draws: climb, a bar a rung (default), or sizes, rates over the side of cubes");
   verb->footer(
       "Examples:\n"
       "  ladder report rows.json\n"
-      "  ladder report rows.json --markdown --into README.md --marker rungs --svg docs/climb.svg");
+      "  ladder report rows.json --markdown --into README.md --marker rungs --svg docs/climb.svg\n"
+      "  ladder report sizes.json --chart sizes --svg sizes.svg");
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
 }
 
