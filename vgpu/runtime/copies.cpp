@@ -9,6 +9,8 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/graph/capture.hpp"
+
 namespace vgpu::runtime {
 namespace {
 
@@ -67,15 +69,74 @@ cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pi
   return cudaSuccess;
 }
 
+cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what) {
+  if (what.srcArray != nullptr || what.dstArray != nullptr) {
+    throw Failure{cudaErrorNotSupported, fmt::format("{}: CUDA arrays are not implemented", function)};
+  }
+  const cudaExtent& extent = what.extent;
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
+  const auto start = [](const cudaPitchedPtr& memory, const cudaPos& at, std::size_t z) {
+    return static_cast<std::byte*>(memory.ptr) + ((at.z + z) * memory.ysize + at.y) * memory.pitch + at.x;
+  };
+  const auto fits = [&](const cudaPitchedPtr& memory, const cudaPos& at) {
+    return extent.depth == 1 || at.y + extent.height <= memory.ysize;
+  };
+  if (what.srcPtr.ptr == nullptr || what.dstPtr.ptr == nullptr || !fits(what.srcPtr, what.srcPos) ||
+      !fits(what.dstPtr, what.dstPos)) {
+    return cudaErrorInvalidValue;
+  }
+  for (std::size_t z = 0; z < extent.depth; ++z) {
+    const auto error =
+        copy(runtime, function, start(what.dstPtr, what.dstPos, z), what.dstPtr.pitch,
+             start(what.srcPtr, what.srcPos, z), what.srcPtr.pitch, {extent.width, extent.height}, what.kind);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what) {
+  const std::size_t size = what.elementSize, width = what.width * size;
+  if (size != 1 && size != 2 && size != 4) return cudaErrorInvalidValue;
+  const Plane plane{width, what.height};
+  // The bytes of the first row say what all are; bounds and marks are as for bytes.
+  if (const auto error =
+          set(runtime, function, what.dst, what.pitch, static_cast<int>(what.value & 255), plane);
+      error != cudaSuccess || size == 1) {
+    return error;
+  }
+  for (std::size_t row = 0; row < what.height; ++row) {
+    std::byte* const at = static_cast<std::byte*>(what.dst) + row * what.pitch;
+    for (std::size_t i = 0; i < width; i += size) std::memcpy(at + i, &what.value, size);
+  }
+  return cudaSuccess;
+}
+
 }  // namespace vgpu::runtime
 
-using vgpu::runtime::call;
-using vgpu::runtime::copy;
-using vgpu::runtime::Runtime;
-using vgpu::runtime::set;
+using namespace vgpu::runtime;
+
+namespace {
+
+// Copies at once, or makes a node of it where the stream is being captured.
+cudaError_t copy_in(Runtime& runtime, cudaStream_t stream, const char* function, const CopyWork& work) {
+  Stream& on = stream_for(runtime, stream);
+  return capture_of(on) != nullptr ? record(on, work) : copy_3d(runtime, function, work.what);
+}
+
+SetWork set_work(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+  return {{to, pitch, static_cast<unsigned>(value) & 255, 1, width, height}};
+}
+
+cudaError_t set_in(Runtime& runtime, cudaStream_t stream, const char* function, const SetWork& work) {
+  Stream& on = stream_for(runtime, stream);
+  return capture_of(on) != nullptr ? record(on, work) : set_elements(runtime, function, work.what);
+}
+
+}  // namespace
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
+    stream_for(runtime, cudaStreamLegacy);
     return copy(runtime, "cudaMemcpy", to, bytes, from, bytes, {bytes, 1}, kind);
   });
 }
@@ -84,8 +145,7 @@ VGPU_TWIN(cudaMemcpy, _ptds);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return copy(runtime, "cudaMemcpyAsync", to, bytes, from, bytes, {bytes, 1}, kind);
+    return copy_in(runtime, stream, "cudaMemcpyAsync", copy_work(to, bytes, from, bytes, bytes, 1, kind));
   });
 }
 VGPU_TWIN(cudaMemcpyAsync, _ptsz);
@@ -93,6 +153,7 @@ VGPU_TWIN(cudaMemcpyAsync, _ptsz);
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                          size_t height, cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
+    stream_for(runtime, cudaStreamLegacy);
     return copy(runtime, "cudaMemcpy2D", to, to_pitch, from, from_pitch, {width, height}, kind);
   });
 }
@@ -101,8 +162,9 @@ VGPU_TWIN(cudaMemcpy2D, _ptds);
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return copy(runtime, "cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, {width, height}, kind);
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    return copy_in(runtime, stream, "cudaMemcpy2DAsync",
+                   copy_work(to, to_pitch, from, from_pitch, width, height, kind));
   });
 }
 VGPU_TWIN(cudaMemcpy2DAsync, _ptsz);
@@ -110,6 +172,7 @@ VGPU_TWIN(cudaMemcpy2DAsync, _ptsz);
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
   return call([&](Runtime& runtime) {
     if (!runtime.has_device(to_device) || !runtime.has_device(from_device)) return cudaErrorInvalidDevice;
+    stream_for(runtime, cudaStreamLegacy);
     return copy(runtime, "cudaMemcpyPeer", to, bytes, from, bytes, {bytes, 1}, cudaMemcpyDeviceToDevice);
   });
 }
@@ -118,26 +181,29 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
                                 cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     if (!runtime.has_device(to_device) || !runtime.has_device(from_device)) return cudaErrorInvalidDevice;
-    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return copy(runtime, "cudaMemcpyPeerAsync", to, bytes, from, bytes, {bytes, 1}, cudaMemcpyDeviceToDevice);
+    return copy_in(runtime, stream, "cudaMemcpyPeerAsync",
+                   copy_work(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice));
   });
 }
 
 cudaError_t cudaMemset(void* to, int value, size_t bytes) {
-  return call([&](Runtime& runtime) { return set(runtime, "cudaMemset", to, bytes, value, {bytes, 1}); });
+  return call([&](Runtime& runtime) {
+    stream_for(runtime, cudaStreamLegacy);
+    return set(runtime, "cudaMemset", to, bytes, value, {bytes, 1});
+  });
 }
 VGPU_TWIN(cudaMemset, _ptds);
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return set(runtime, "cudaMemsetAsync", to, bytes, value, {bytes, 1});
+    return set_in(runtime, stream, "cudaMemsetAsync", set_work(to, bytes, value, bytes, 1));
   });
 }
 VGPU_TWIN(cudaMemsetAsync, _ptsz);
 
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
   return call([&](Runtime& runtime) {
+    stream_for(runtime, cudaStreamLegacy);
     return set(runtime, "cudaMemset2D", to, pitch, value, {width, height});
   });
 }
@@ -146,8 +212,81 @@ VGPU_TWIN(cudaMemset2D, _ptds);
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return set(runtime, "cudaMemset2DAsync", to, pitch, value, {width, height});
+    return set_in(runtime, stream, "cudaMemset2DAsync", set_work(to, pitch, value, width, height));
   });
 }
 VGPU_TWIN(cudaMemset2DAsync, _ptsz);
+
+namespace {
+
+// The pitch is that of the memory; three dimensions are planes that follow each other.
+cudaError_t set_3d(Runtime& runtime, Stream& on, const char* function, const cudaPitchedPtr& memory,
+                   int value, const cudaExtent& extent) {
+  for (std::size_t z = 0; z < extent.depth; ++z) {
+    auto* start = static_cast<std::byte*>(memory.ptr) + z * memory.ysize * memory.pitch;
+    const SetWork work = set_work(start, memory.pitch, value, extent.width, extent.height);
+    const auto error =
+        capture_of(on) != nullptr ? record(on, work) : set_elements(runtime, function, work.what);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
+  return call([&](Runtime& runtime) {
+    return set_3d(runtime, stream_for(runtime, cudaStreamLegacy), "cudaMemset3D", memory, value, extent);
+  });
+}
+VGPU_TWIN(cudaMemset3D, _ptds);
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return set_3d(runtime, stream_for(runtime, stream), "cudaMemset3DAsync", memory, value, extent);
+  });
+}
+VGPU_TWIN(cudaMemset3DAsync, _ptsz);
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* what) {
+  return call([&](Runtime& runtime) {
+    stream_for(runtime, cudaStreamLegacy);
+    return what == nullptr ? cudaErrorInvalidValue : copy_3d(runtime, "cudaMemcpy3D", *what);
+  });
+}
+VGPU_TWIN(cudaMemcpy3D, _ptds);
+
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* what, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return what == nullptr ? cudaErrorInvalidValue
+                           : copy_in(runtime, stream, "cudaMemcpy3DAsync", CopyWork{*what});
+  });
+}
+VGPU_TWIN(cudaMemcpy3DAsync, _ptsz);
+
+namespace {
+
+CopyWork between_peers(const Runtime& runtime, const cudaMemcpy3DPeerParms* what) {
+  if (what == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  if (!runtime.has_device(what->srcDevice) || !runtime.has_device(what->dstDevice))
+    throw Failure{cudaErrorInvalidDevice, ""};
+  return {{what->srcArray, what->srcPos, what->srcPtr, what->dstArray, what->dstPos, what->dstPtr,
+           what->extent, cudaMemcpyDeviceToDevice}};
+}
+
+}  // namespace
+
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* what) {
+  return call([&](Runtime& runtime) {
+    stream_for(runtime, cudaStreamLegacy);
+    return copy_3d(runtime, "cudaMemcpy3DPeer", between_peers(runtime, what).what);
+  });
+}
+VGPU_TWIN(cudaMemcpy3DPeer, _ptds);
+
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* what, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return copy_in(runtime, stream, "cudaMemcpy3DPeerAsync", between_peers(runtime, what));
+  });
+}
+VGPU_TWIN(cudaMemcpy3DPeerAsync, _ptsz);

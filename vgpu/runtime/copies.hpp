@@ -16,4 +16,8 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
                  std::size_t from_pitch, Plane plane, cudaMemcpyKind kind);
 cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value, Plane plane);
 
+// The same for CUDA's descriptions of copies of three dimensions and of fills by elements. Arrays are refused.
+cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what);
+cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what);
+
 }  // namespace vgpu::runtime

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/device_properties.hpp"
+#include "runtime/graph/capture.hpp"
 #include "runtime/runtime.hpp"
 
 using namespace vgpu::runtime;
@@ -174,7 +175,10 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return call([](Runtime&) { return cudaSuccess; });
+  return call([](Runtime& runtime) {
+    refuse_in_capture(runtime);
+    return cudaSuccess;
+  });
 }
 
 // A fault outlives it, as on a real device, where only a new process helps.

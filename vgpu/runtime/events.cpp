@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events. Times between them are the host's: how long the virtual GPU took, never how long a real one would.
-#include "runtime/runtime.hpp"
+#include <algorithm>
+
+#include "runtime/graph/capture.hpp"
 
 namespace vgpu::runtime {
 
 cudaEvent_t Streams::create_event(unsigned flags) {
-  auto event = std::make_unique<Event>(Event{flags, {}});
+  auto event = std::make_unique<Event>(Event{flags, {}, {}, {}, false});
   const auto handle = reinterpret_cast<cudaEvent_t>(event.get());
   events_[handle] = std::move(event);
   return handle;
@@ -33,11 +35,20 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle, cudaStream_t stream, unsigned) {
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle, cudaStream_t stream, unsigned flags) {
   return call([&](Runtime& runtime) {
     Event* event = runtime.streams.find(handle);
-    if (event == nullptr || runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    event->recorded = std::chrono::steady_clock::now();
+    if (event == nullptr) return cudaErrorInvalidResourceHandle;
+    Stream& on = stream_for(runtime, stream);
+    if (capture_of(on) == nullptr) {
+      event->captured = false;
+      event->recorded = std::chrono::steady_clock::now();
+      return cudaSuccess;
+    }
+    if (flags == cudaEventRecordExternal) return record(on, EventWork{handle, true});
+    event->captured = true;
+    event->capture = on.capture;
+    event->after = on.last;
     return cudaSuccess;
   });
 }
@@ -48,9 +59,13 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 VGPU_TWIN(cudaEventRecord, _ptsz);
 
-cudaError_t cudaEventQuery(cudaEvent_t event) {
+cudaError_t cudaEventQuery(cudaEvent_t handle) {
   return call([&](Runtime& runtime) {
-    return runtime.streams.find(event) != nullptr ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    const Event* event = runtime.streams.find(handle);
+    if (event == nullptr) return cudaErrorInvalidResourceHandle;
+    if (!event->captured) return cudaSuccess;
+    if (const auto capture = event->capture.lock()) capture->broken = true;
+    return cudaErrorCapturedEvent;
   });
 }
 
@@ -66,7 +81,12 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
         return cudaErrorInvalidResourceHandle;
       }
     }
-    *milliseconds = std::chrono::duration<float, std::milli>(*last->recorded - *first->recorded).count();
+    // Work takes some time, however little the clock has seen of it.
+    const auto elapsed = *last->recorded - *first->recorded;
+    const bool forward = first != last && elapsed >= elapsed.zero();
+    *milliseconds = std::chrono::duration<float, std::milli>(
+                        forward ? std::max(elapsed, std::chrono::steady_clock::duration(1)) : elapsed)
+                        .count();
     return cudaSuccess;
   });
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/check_report.hpp"
+#include "runtime/graph/capture.hpp"
 #include "runtime/occupancy.hpp"
 
 namespace vgpu::runtime {
@@ -249,6 +250,14 @@ std::vector<Configuration>& configurations() {
   return stack;
 }
 
+// Launches at once, or makes a node of it where the stream is being captured.
+cudaError_t submit(Runtime& runtime, const void* function, const Request& request) {
+  Stream& on = stream_for(runtime, request.stream);
+  if (capture_of(on) == nullptr) return launch(runtime, function, request);
+  return record(on, kernel_work(runtime, function, request.grid, request.block, request.dynamic_shared,
+                                request.arguments, request.cooperative));
+}
+
 }  // namespace
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {
@@ -270,7 +279,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
                              cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return launch(runtime, function, {grid, block, arguments, shared, stream, false});
+    return submit(runtime, function, {grid, block, arguments, shared, stream, false});
   });
 }
 VGPU_TWIN(cudaLaunchKernel, _ptsz);
@@ -284,7 +293,7 @@ VGPU_TWIN(__cudaLaunchKernel, _ptsz);
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                         size_t shared, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return launch(runtime, function, {grid, block, arguments, shared, stream, true});
+    return submit(runtime, function, {grid, block, arguments, shared, stream, true});
   });
 }
 VGPU_TWIN(cudaLaunchCooperativeKernel, _ptsz);
@@ -325,7 +334,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
                                     known_function(runtime, function).shown, static_cast<int>(attribute.id))};
       }
     }
-    return launch(runtime, function, request);
+    return submit(runtime, function, request);
   });
 }
 VGPU_TWIN(cudaLaunchKernelExC, _ptsz);

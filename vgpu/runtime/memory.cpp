@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "runtime/allocations.hpp"
+#include "runtime/graph/capture.hpp"
 
 using namespace vgpu::runtime;
 
@@ -33,17 +34,23 @@ cudaError_t allocate_pitched(Runtime& runtime, void** pointer, std::size_t* pitc
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   const void* caller = __builtin_return_address(0);
-  return call(
-      [&](Runtime& runtime) { return allocate(runtime, pointer, bytes, Origin::kDevice, 0, caller); });
+  return call([&](Runtime& runtime) {
+    refuse_in_capture(runtime);
+    return allocate(runtime, pointer, bytes, Origin::kDevice, 0, caller);
+  });
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return call([&](Runtime& runtime) { return release_stream_ordered(runtime, "cudaFree", pointer); });
+  return call([&](Runtime& runtime) {
+    refuse_in_capture(runtime);
+    return release_stream_ordered(runtime, "cudaFree", pointer);
+  });
 }
 
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
+    refuse_in_capture(runtime);
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return cudaErrorInvalidValue;
     return allocate(runtime, pointer, bytes, Origin::kManaged, flags, caller);
   });
@@ -51,13 +58,16 @@ cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
   const void* caller = __builtin_return_address(0);
-  return call(
-      [&](Runtime& runtime) { return allocate(runtime, pointer, bytes, Origin::kPinnedHost, 0, caller); });
+  return call([&](Runtime& runtime) {
+    refuse_in_capture(runtime);
+    return allocate(runtime, pointer, bytes, Origin::kPinnedHost, 0, caller);
+  });
 }
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
+    refuse_in_capture(runtime);
     constexpr unsigned kKnown = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     if ((flags & ~kKnown) != 0) return cudaErrorInvalidValue;
     return allocate(runtime, pointer, bytes, Origin::kPinnedHost, flags, caller);
@@ -114,13 +124,16 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) 
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
   const void* caller = __builtin_return_address(0);
-  return call(
-      [&](Runtime& runtime) { return allocate_pitched(runtime, pointer, pitch, width, height, caller); });
+  return call([&](Runtime& runtime) {
+    refuse_in_capture(runtime);
+    return allocate_pitched(runtime, pointer, pitch, width, height, caller);
+  });
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
+    refuse_in_capture(runtime);
     if (pitched == nullptr) return cudaErrorInvalidValue;
     std::size_t rows = 0;
     if (!multiply(extent.height, extent.depth, rows)) return cudaErrorMemoryAllocation;

@@ -118,6 +118,7 @@ void Modules::add_function(FatBinary* binary, const void* host_function, const c
   functions_.push_back(std::make_unique<Function>());
   Function* function = functions_.back().get();
   function->binary = binary;
+  function->host_function = host_function;
   function->name = name;
   function->shown = demangle(function->name);
   by_address_[host_function] = function;

@@ -51,11 +51,12 @@ class FatBinary {
 // A __global__ function. Its address is the cudaKernel_t.
 struct Function {
   FatBinary* binary = nullptr;
-  std::string name;             // mangled
-  std::string shown;            // demangled
-  int max_dynamic_shared = -1;  // cudaFuncAttributeMaxDynamicSharedMemorySize, if it was set
-  int shared_carveout = -1;     // a preference, noted only
-  bool refusal_said = false;    // why it cannot be launched was printed
+  const void* host_function = nullptr;  // the stub that stands for it in the program
+  std::string name;                     // mangled
+  std::string shown;                    // demangled
+  int max_dynamic_shared = -1;          // cudaFuncAttributeMaxDynamicSharedMemorySize, if it was set
+  int shared_carveout = -1;             // a preference, noted only
+  bool refusal_said = false;            // why it cannot be launched was printed
 };
 
 struct Variable {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/allocations.hpp"
+#include "runtime/graph/capture.hpp"
 
 namespace vgpu::runtime {
 
@@ -94,6 +95,17 @@ template <class T>
 cudaError_t take(const void* value, T& content) {
   std::memcpy(&content, value, sizeof content);
   return cudaSuccess;
+}
+
+// Memory of a captured allocation is there from then on.
+cudaError_t allocate_in(Runtime& runtime, Stream& on, cudaMemPool_t pool, void** pointer, std::size_t bytes,
+                        const void* caller) {
+  const auto error = allocate_from(runtime, pool, pointer, bytes, caller);
+  if (error != cudaSuccess || capture_of(on) == nullptr) return error;
+  cudaMemAllocNodeParams params{};
+  params.bytesize = bytes;
+  params.dptr = *pointer;
+  return record(on, AllocateWork{params});
 }
 
 }  // namespace
@@ -259,8 +271,7 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
-    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return allocate_from(runtime, pool, pointer, bytes, caller);
+    return allocate_in(runtime, stream_for(runtime, stream), pool, pointer, bytes, caller);
   });
 }
 VGPU_TWIN(cudaMallocFromPoolAsync, _ptsz);
@@ -268,17 +279,17 @@ VGPU_TWIN(cudaMallocFromPoolAsync, _ptsz);
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
-    const Stream* found = runtime.streams.find(stream);
-    if (found == nullptr) return cudaErrorInvalidResourceHandle;
-    const int device = found->device < 0 ? Runtime::ordinal() : found->device;
-    return allocate_from(runtime, runtime.pools.current_of(device), pointer, bytes, caller);
+    Stream& on = stream_for(runtime, stream);
+    const int device = on.device < 0 ? Runtime::ordinal() : on.device;
+    return allocate_in(runtime, on, runtime.pools.current_of(device), pointer, bytes, caller);
   });
 }
 VGPU_TWIN(cudaMallocAsync, _ptsz);
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
+    Stream& on = stream_for(runtime, stream);
+    if (capture_of(on) != nullptr) return record(on, FreeWork{pointer});
     return release_stream_ordered(runtime, "cudaFreeAsync", pointer);
   });
 }

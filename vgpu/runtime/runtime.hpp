@@ -13,6 +13,7 @@
 #include "engine/memory/memory.hpp"
 #include "runtime/api.hpp"
 #include "runtime/failure.hpp"
+#include "runtime/graph/graph.hpp"
 #include "runtime/launch_log.hpp"
 #include "runtime/modules.hpp"
 #include "runtime/pointers.hpp"
@@ -40,6 +41,7 @@ class Runtime {
   Pointers pointers;
   Pools pools;
   Streams streams;
+  Graphs graphs;
   LaunchLog log;
   LastFault fault;
 

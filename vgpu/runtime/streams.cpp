@@ -3,16 +3,13 @@
 
 #include <algorithm>
 
+#include "runtime/graph/capture.hpp"
 #include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {
 namespace {
 
 constexpr int kLeastPriority = 0, kGreatestPriority = -5;  // as an H200 reports them
-
-bool is_default(cudaStream_t stream) {
-  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
-}
 
 cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
   return call([&](Runtime& runtime) {
@@ -43,14 +40,16 @@ cudaError_t store(T* out, U value) {
 }  // namespace
 
 cudaStream_t Streams::create(unsigned flags, int priority) {
-  auto stream = std::make_unique<Stream>(Stream{flags, priority, next_id_++, Runtime::ordinal()});
+  auto stream =
+      std::make_unique<Stream>(Stream{flags, priority, next_id_++, Runtime::ordinal(), nullptr, {}});
   const auto handle = reinterpret_cast<cudaStream_t>(stream.get());
   streams_[handle] = std::move(stream);
   return handle;
 }
 
 Stream* Streams::find(cudaStream_t handle) {
-  if (is_default(handle)) return &default_;
+  if (handle == cudaStreamPerThread) return &per_thread_;
+  if (handle == nullptr || handle == cudaStreamLegacy) return &default_;
   const auto found = streams_.find(handle);
   return found == streams_.end() ? nullptr : found->second.get();
 }
@@ -79,20 +78,42 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   });
 }
 
+// A stream is idle unless it is being captured; then it must not be waited for.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return with_stream(stream, [](const Stream&) { return cudaSuccess; });
+  return call([&](Runtime& runtime) {
+    Stream& on = stream_for(runtime, stream);
+    if (capture_of(on) == nullptr) return cudaSuccess;
+    break_capture(on);
+    return cudaErrorStreamCaptureUnsupported;
+  });
 }
 VGPU_TWIN(cudaStreamSynchronize, _ptsz);
 
-cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return with_stream(stream, [](const Stream&) { return cudaSuccess; });
-}
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 VGPU_TWIN(cudaStreamQuery, _ptsz);
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+// A wait for an event of a capture takes the stream into that capture.
+cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned flags) {
   return call([&](Runtime& runtime) {
-    const bool known = runtime.streams.find(stream) != nullptr && runtime.streams.find(event) != nullptr;
-    return known ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    Stream& stream = stream_for(runtime, handle);
+    const Event* waited = runtime.streams.find(event);
+    if (waited == nullptr) return cudaErrorInvalidResourceHandle;
+    if (flags == cudaEventWaitExternal && capture_of(stream) != nullptr)
+      return record(stream, EventWork{event, false});
+    if (!waited->captured) {
+      if (capture_of(stream) == nullptr) return cudaSuccess;
+      break_capture(stream);
+      return cudaErrorStreamCaptureIsolation;
+    }
+    const auto capture = waited->capture.lock();
+    if (capture == nullptr || (stream.capture != nullptr && stream.capture != capture))
+      return capture == nullptr ? cudaSuccess : cudaErrorStreamCaptureMerge;
+    stream.capture = capture;
+    for (Node* node : waited->after) {
+      if (std::find(stream.last.begin(), stream.last.end(), node) == stream.last.end())
+        stream.last.push_back(node);
+    }
+    return cudaSuccess;
   });
 }
 VGPU_TWIN(cudaStreamWaitEvent, _ptsz);
@@ -125,25 +146,78 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return finish(cudaSuccess);
 }
 
-// Nothing can be captured: beginning a capture is refused.
-cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
-  return with_stream(handle, [&](const Stream&) { return store(status, cudaStreamCaptureStatusNone); });
+cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID attribute,
+                                   const cudaStreamAttrValue* value) {
+  return call([&](Runtime& runtime) {
+    Stream* stream = runtime.streams.find(handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (value == nullptr) return cudaErrorInvalidValue;
+    if (attribute == cudaLaunchAttributePriority)
+      stream->priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);
+    // The others are about when and where, which changes nothing here; they are read back as they are by default.
+    return cudaSuccess;
+  });
 }
-VGPU_TWIN(cudaStreamIsCapturing, _ptsz);
+VGPU_TWIN(cudaStreamSetAttribute, _ptsz);
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID attribute,
+                                   cudaStreamAttrValue* value) {
+  return with_stream(handle, [&](const Stream& stream) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    *value = {};
+    if (attribute == cudaLaunchAttributePriority) value->priority = stream.priority;
+    if (attribute == cudaLaunchAttributeSynchronizationPolicy) value->syncPolicy = cudaSyncPolicyAuto;
+    return cudaSuccess;
+  });
+}
+VGPU_TWIN(cudaStreamGetAttribute, _ptsz);
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  return call([&](Runtime& runtime) {
+    Stream* target = runtime.streams.find(to);
+    const Stream* source = runtime.streams.find(from);
+    if (target == nullptr || source == nullptr) return cudaErrorInvalidResourceHandle;
+    target->priority = source->priority;
+    return cudaSuccess;
+  });
+}
+VGPU_TWIN(cudaStreamCopyAttributes, _ptsz);
+
+// Managed memory is everywhere at all times.
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t, unsigned flags) {
+  return call([&](Runtime& runtime) {
+    if (runtime.streams.find(handle) == nullptr) return cudaErrorInvalidResourceHandle;
+    const Block* block = runtime.pointers.covering(pointer);
+    const bool good =
+        block != nullptr && block->origin == Origin::kManaged &&
+        (flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle);
+    return good ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+VGPU_TWIN(cudaStreamAttachMemAsync, _ptsz);
 
 // Host functions run at once, outside the lock, since everything before them in the stream is done.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  const auto error = with_stream(
-      stream, [&](const Stream&) { return function == nullptr ? cudaErrorInvalidValue : cudaSuccess; });
-  if (error == cudaSuccess) function(data);
+  bool captured = false;
+  const auto error = call([&](Runtime& runtime) {
+    Stream& on = stream_for(runtime, stream);
+    if (function == nullptr) return cudaErrorInvalidValue;
+    captured = capture_of(on) != nullptr;
+    return captured ? record(on, HostWork{function, data}) : cudaSuccess;
+  });
+  if (error == cudaSuccess && !captured) function(data);
   return error;
 }
 VGPU_TWIN(cudaLaunchHostFunc, _ptsz);
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned flags) {
-  const auto error = with_stream(stream, [&](const Stream&) {
-    return callback == nullptr || flags != 0 ? cudaErrorInvalidValue : cudaSuccess;
+  const auto error = call([&](Runtime& runtime) {
+    Stream& on = stream_for(runtime, stream);
+    if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
+    if (capture_of(on) == nullptr) return cudaSuccess;
+    break_capture(on);
+    return cudaErrorStreamCaptureUnsupported;
   });
   if (error == cudaSuccess) callback(stream, cudaSuccess, data);
   return error;

@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events: handles only. All work is done when it is asked for, so that a stream is always idle,
-// an event is always complete, and an event's time is the host's clock when it was recorded.
+// Streams and events. All work is done when it is asked for (unless the stream is being captured), so that a stream is
+// always idle, an event is always complete, and an event's time is the host's clock when it was recorded.
 #pragma once
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "runtime/api.hpp"
 
 namespace vgpu::runtime {
 
+struct Capture;  // graph/capture.hpp
+struct Node;
+
 struct Stream {
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;
-  int device = -1;  // the ordinal; of the default streams, the calling thread's
+  int device = -1;                   // the ordinal; of the default streams, the calling thread's
+  std::shared_ptr<Capture> capture;  // null where it is not being captured
+  std::vector<Node*> last;           // what the next captured work follows
 };
 
 struct Event {
   unsigned flags = 0;
   std::optional<std::chrono::steady_clock::time_point> recorded;
+  std::weak_ptr<Capture> capture;  // in which it was recorded last, behind these nodes
+  std::vector<Node*> after;
+  bool captured = false;
 };
 
 class Streams {
@@ -30,13 +39,19 @@ class Streams {
   // Null for a handle that is no live stream. The default streams (0, legacy, per thread) are always there.
   Stream* find(cudaStream_t handle);
   bool destroy(cudaStream_t handle);  // false for the default streams too
+  template <class Use>
+  void for_each(Use use) {
+    use(default_);
+    use(per_thread_);
+    for (auto& [handle, stream] : streams_) use(*stream);
+  }
 
   cudaEvent_t create_event(unsigned flags);
   Event* find(cudaEvent_t handle);
   bool destroy(cudaEvent_t handle);
 
  private:
-  Stream default_;
+  Stream default_, per_thread_;
   unsigned long long next_id_ = 1;
   std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;
   std::unordered_map<cudaEvent_t, std::unique_ptr<Event>> events_;

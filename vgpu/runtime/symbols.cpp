@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "runtime/copies.hpp"
+#include "runtime/graph/capture.hpp"
+#include "runtime/symbols.hpp"
 
 using namespace vgpu::runtime;
 
@@ -25,21 +27,32 @@ void* slice(const vgpu::Symbol& symbol, std::size_t offset, std::size_t bytes) {
   return static_cast<std::byte*>(symbol.address) + offset;
 }
 
-cudaError_t copy_to(Runtime& runtime, const void* symbol, const void* from, std::size_t bytes,
+}  // namespace
+
+void* vgpu::runtime::symbol_slice(Runtime& runtime, const void* host_variable, std::size_t offset,
+                                  std::size_t bytes) {
+  return slice(find(runtime, host_variable), offset, bytes);
+}
+
+namespace {
+
+cudaError_t copy_to(Runtime& runtime, Stream& on, const void* symbol, const void* from, std::size_t bytes,
                     std::size_t offset, cudaMemcpyKind kind) {
   if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
-  void* to = slice(find(runtime, symbol), offset, bytes);
+  void* to = symbol_slice(runtime, symbol, offset, bytes);
+  if (capture_of(on) != nullptr) return record(on, copy_work(to, bytes, from, bytes, bytes, 1, kind));
   return copy(runtime, "cudaMemcpyToSymbol", to, bytes, from, bytes, {bytes, 1}, kind);
 }
 
-cudaError_t copy_from(Runtime& runtime, void* to, const void* symbol, std::size_t bytes, std::size_t offset,
-                      cudaMemcpyKind kind) {
+cudaError_t copy_from(Runtime& runtime, Stream& on, void* to, const void* symbol, std::size_t bytes,
+                      std::size_t offset, cudaMemcpyKind kind) {
   if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
-  const void* from = slice(find(runtime, symbol), offset, bytes);
+  const void* from = symbol_slice(runtime, symbol, offset, bytes);
+  if (capture_of(on) != nullptr) return record(on, copy_work(to, bytes, from, bytes, bytes, 1, kind));
   return copy(runtime, "cudaMemcpyFromSymbol", to, bytes, from, bytes, {bytes, 1}, kind);
 }
 
@@ -47,30 +60,32 @@ cudaError_t copy_from(Runtime& runtime, void* to, const void* symbol, std::size_
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
                                cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) { return copy_to(runtime, symbol, from, bytes, offset, kind); });
+  return call([&](Runtime& runtime) {
+    return copy_to(runtime, stream_for(runtime, cudaStreamLegacy), symbol, from, bytes, offset, kind);
+  });
 }
 VGPU_TWIN(cudaMemcpyToSymbol, _ptds);
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
                                     cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return copy_to(runtime, symbol, from, bytes, offset, kind);
+    return copy_to(runtime, stream_for(runtime, stream), symbol, from, bytes, offset, kind);
   });
 }
 VGPU_TWIN(cudaMemcpyToSymbolAsync, _ptsz);
 
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset,
                                  cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) { return copy_from(runtime, to, symbol, bytes, offset, kind); });
+  return call([&](Runtime& runtime) {
+    return copy_from(runtime, stream_for(runtime, cudaStreamLegacy), to, symbol, bytes, offset, kind);
+  });
 }
 VGPU_TWIN(cudaMemcpyFromSymbol, _ptds);
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    if (runtime.streams.find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return copy_from(runtime, to, symbol, bytes, offset, kind);
+    return copy_from(runtime, stream_for(runtime, stream), to, symbol, bytes, offset, kind);
   });
 }
 VGPU_TWIN(cudaMemcpyFromSymbolAsync, _ptsz);

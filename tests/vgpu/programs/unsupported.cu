@@ -9,13 +9,11 @@ __global__ void nothing() {}
 __global__ void waits_for_the_grid() { cooperative_groups::this_grid().sync(); }
 
 int main() {
-  cudaGraph_t graph;
-  for (int i = 0; i < 2; ++i) require(cudaGraphCreate(&graph, 0) == cudaErrorNotSupported, "cudaGraphCreate");
+  cudaArray_t array;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  for (int i = 0; i < 2; ++i)
+    require(cudaMallocArray(&array, &format, 8) == cudaErrorNotSupported, "cudaMallocArray");
   require(cudaGetLastError() == cudaErrorNotSupported, "the last error");
-  cudaStream_t stream;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaErrorNotSupported,
-          "cudaStreamBeginCapture");
   void* function = &function;
   cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSuccess;
   require(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,

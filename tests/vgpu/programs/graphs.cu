@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs: captured from streams, made node by node, launched, changed; and what capture refuses.
+#include <cstring>
+#include <vector>
+
+#include "require.hpp"
+
+__global__ void scale(int* data, int factor) { data[threadIdx.x] *= factor; }
+__global__ void add(int* data, const int* other) { data[threadIdx.x] += other[threadIdx.x]; }
+
+static int value_of(const int* data) {
+  int value = 0;
+  require(cudaMemcpy(&value, data + 31, sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  return value;
+}
+
+static int calls = 0;
+static void count_call(void*) { ++calls; }
+
+static int destroyed = 0;
+static void destroy_object(void*) { ++destroyed; }
+
+static std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
+  std::size_t count = 0;
+  require(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes");
+  std::vector<cudaGraphNode_t> nodes(count);
+  require(cudaGraphGetNodes(graph, nodes.data(), &count), "cudaGraphGetNodes");
+  return nodes;
+}
+
+// a = 2 * host, on a second stream b = 3 * a, then a += b.
+static void captured(int* a, int* b) {
+  cudaStream_t stream, side;
+  cudaEvent_t forked, joined;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  int host[32];
+  for (int& value : host) value = 1;
+  require(cudaStreamCreate(&stream), "cudaStreamCreate");
+  require(cudaStreamCreate(&side), "cudaStreamCreate");
+  require(cudaEventCreate(&forked), "cudaEventCreate");
+  require(cudaEventCreate(&joined), "cudaEventCreate");
+  require(cudaMemset(a, 0, sizeof host), "cudaMemset");
+
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  cudaStreamCaptureStatus status;
+  require(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+  require(status == cudaStreamCaptureStatusActive, "it is captured");
+  require(cudaMemcpyAsync(a, host, sizeof host, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+  scale<<<1, 32, 0, stream>>>(a, 2);
+  require(cudaEventRecord(forked, stream), "cudaEventRecord");
+  require(cudaStreamWaitEvent(side, forked), "cudaStreamWaitEvent");
+  require(cudaMemcpyAsync(b, a, sizeof host, cudaMemcpyDeviceToDevice, side), "cudaMemcpyAsync");
+  scale<<<1, 32, 0, side>>>(b, 3);
+  require(cudaEventRecord(joined, side), "cudaEventRecord");
+  require(cudaLaunchHostFunc(stream, count_call, nullptr), "cudaLaunchHostFunc");
+  require(cudaStreamWaitEvent(stream, joined), "cudaStreamWaitEvent");
+  add<<<1, 32, 0, stream>>>(a, b);
+  require(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  require(value_of(a) == 0 && calls == 0, "nothing has run");
+  require(nodes_of(graph).size() == 6, "six nodes");
+
+  require(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
+  require(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
+  require(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  require(value_of(a) == 8 && calls == 1, "2 + 6");
+  for (int& value : host) value = 10;
+  for (int i = 0; i < 3; ++i) require(cudaGraphLaunch(exec, side), "cudaGraphLaunch");
+  require(value_of(a) == 80 && calls == 4, "20 + 60");
+
+  for (cudaGraphNode_t node : nodes_of(graph)) {
+    cudaGraphNodeType type;
+    require(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType");
+    if (type != cudaGraphNodeTypeKernel) continue;
+    cudaKernelNodeParams params{};
+    require(cudaGraphKernelNodeGetParams(node, &params), "cudaGraphKernelNodeGetParams");
+    if (params.func != reinterpret_cast<void*>(scale)) continue;
+    int factor = 5;
+    void* arguments[] = {params.kernelParams[0], &factor};
+    params.kernelParams = arguments;
+    require(cudaGraphExecKernelNodeSetParams(exec, node, &params), "cudaGraphExecKernelNodeSetParams");
+    break;
+  }
+  require(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
+  require(value_of(a) == 200, "50 + 150");
+  require(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
+  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
+}
+
+static void built(int* a) {
+  cudaGraph_t graph, child;
+  cudaGraphExec_t exec;
+  cudaGraphNode_t set, kernel, host, inner, copy;
+  int result = 0, factor = 7;
+  require(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
+  require(cudaGraphCreate(&child, 0), "cudaGraphCreate");
+  cudaMemsetParams fill{};
+  fill.dst = a;
+  fill.elementSize = 4;
+  fill.value = 6;
+  fill.width = 32;
+  fill.height = 1;
+  fill.pitch = 128;
+  require(cudaGraphAddMemsetNode(&set, graph, nullptr, 0, &fill), "cudaGraphAddMemsetNode");
+  void* arguments[] = {&a, &factor};
+  cudaKernelNodeParams launch{};
+  launch.func = reinterpret_cast<void*>(scale);
+  launch.gridDim = dim3(1);
+  launch.blockDim = dim3(32);
+  launch.kernelParams = arguments;
+  require(cudaGraphAddKernelNode(&inner, child, nullptr, 0, &launch), "cudaGraphAddKernelNode");
+  factor = 0;  // arguments were copied
+  require(cudaGraphAddChildGraphNode(&kernel, graph, &set, 1, child), "cudaGraphAddChildGraphNode");
+  cudaHostNodeParams call{count_call, nullptr};
+  require(cudaGraphAddHostNode(&host, graph, nullptr, 0, &call), "cudaGraphAddHostNode");
+  require(cudaGraphAddMemcpyNode1D(&copy, graph, &kernel, 1, &result, a + 5, 4, cudaMemcpyDeviceToHost),
+          "cudaGraphAddMemcpyNode1D");
+  require(cudaGraphAddDependencies(graph, &copy, &host, nullptr, 1), "cudaGraphAddDependencies");
+  std::size_t edges = 0;
+  require(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges), "cudaGraphGetEdges");
+  require(edges == 3, "three edges");
+
+  cudaUserObject_t object;
+  require(cudaUserObjectCreate(&object, nullptr, destroy_object, 1, cudaUserObjectNoDestructorSync),
+          "cudaUserObjectCreate");
+  require(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove), "cudaGraphRetainUserObject");
+
+  calls = 0;
+  require(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
+  require(cudaGraphLaunch(exec, nullptr), "cudaGraphLaunch");
+  require(result == 42 && calls == 1, "6 * 7");
+  require(cudaGraphNodeSetEnabled(exec, kernel, 0), "cudaGraphNodeSetEnabled");
+  require(cudaGraphLaunch(exec, nullptr), "cudaGraphLaunch");
+  require(result == 6, "without the kernel");
+
+  fill.value = 9;
+  require(cudaGraphMemsetNodeSetParams(set, &fill), "cudaGraphMemsetNodeSetParams");
+  cudaGraphExecUpdateResultInfo info;
+  require(cudaGraphExecUpdate(exec, graph, &info), "cudaGraphExecUpdate");
+  require(cudaGraphLaunch(exec, nullptr), "cudaGraphLaunch");
+  require(result == 63, "9 * 7");
+  require(cudaGraphRemoveDependencies(graph, &copy, &host, nullptr, 1), "cudaGraphRemoveDependencies");
+  require(cudaGraphExecUpdate(exec, graph, &info) == cudaErrorGraphExecUpdateFailure, "another shape");
+  require(info.result == cudaGraphExecUpdateErrorTopologyChanged, "its reason");
+  require(cudaGraphAddDependencies(graph, &copy, &set, nullptr, 1), "cudaGraphAddDependencies");
+  cudaGraphExec_t cyclic;
+  require(cudaGraphInstantiate(&cyclic, graph, 0) == cudaErrorInvalidValue, "a cycle");
+  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  require(destroyed == 0, "the instantiated graph keeps the object");
+  require(cudaGraphExecDestroy(exec), "cudaGraphExecDestroy");
+  require(destroyed == 1, "nobody does");
+}
+
+static void refused(int* a) {
+  cudaStream_t stream, other;
+  cudaGraph_t graph = nullptr;
+  cudaEvent_t event;
+  require(cudaStreamCreate(&stream), "cudaStreamCreate");
+  require(cudaStreamCreate(&other), "cudaStreamCreate");
+  require(cudaEventCreate(&event), "cudaEventCreate");
+  require(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) == cudaErrorStreamCaptureUnsupported,
+          "the legacy stream");
+  require(cudaStreamEndCapture(stream, &graph) == cudaErrorIllegalState, "nothing was begun");
+  const auto begin = [&] {
+    require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  };
+  const auto is_broken = [&](const char* what) {
+    require(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated, what);
+  };
+  begin();
+  require(cudaStreamSynchronize(stream) == cudaErrorStreamCaptureUnsupported, "a wait for the stream");
+  is_broken("the wait broke it");
+  begin();
+  require(cudaDeviceSynchronize() == cudaErrorStreamCaptureUnsupported, "a wait for the device");
+  is_broken("the wait for the device broke it");
+  begin();
+  scale<<<1, 32>>>(a, 1);
+  require(cudaGetLastError() == cudaErrorStreamCaptureImplicit, "work of the legacy stream");
+  is_broken("the legacy stream broke it");
+  begin();
+  void* memory = nullptr;
+  require(cudaMalloc(&memory, 8) == cudaErrorStreamCaptureUnsupported, "an allocation");
+  is_broken("the allocation broke it");
+  begin();
+  require(cudaEventRecord(event, stream), "cudaEventRecord");
+  require(cudaStreamWaitEvent(other, event), "cudaStreamWaitEvent");
+  scale<<<1, 32, 0, other>>>(a, 1);
+  require(cudaEventQuery(event) == cudaErrorCapturedEvent, "a captured event");
+  is_broken("the question broke it");
+  begin();
+  require(cudaEventRecord(event, stream), "cudaEventRecord");
+  require(cudaStreamWaitEvent(other, event), "cudaStreamWaitEvent");
+  scale<<<1, 32, 0, other>>>(a, 1);
+  require(cudaStreamEndCapture(other, &graph) == cudaErrorStreamCaptureUnmatched, "the other stream's end");
+  require(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureUnjoined,
+          "a stream that did not join");
+  require(cudaStreamSynchronize(other), "the stream is itself again");
+}
+
+int main() {
+  int *a, *b;
+  require(cudaMalloc(&a, 128), "cudaMalloc");
+  require(cudaMalloc(&b, 128), "cudaMalloc");
+  captured(a, b);
+  built(a);
+  refused(a);
+  require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}

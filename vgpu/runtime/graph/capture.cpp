@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/graph/capture.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace vgpu::runtime {
+namespace {
+
+unsigned long long next_id = 1;
+
+cudaStreamCaptureMode& thread_mode() {
+  thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  return mode;
+}
+
+// Nodes that no other one needs.
+std::set<const Node*> ends(const Graph& graph) {
+  std::set<const Node*> result;
+  for (const auto& node : graph.nodes) result.insert(node.get());
+  for (const auto& node : graph.nodes) {
+    for (const Node* need : node->needs) result.erase(need);
+  }
+  return result;
+}
+
+}  // namespace
+
+Capture* capture_of(const Stream& stream) { return stream.capture.get(); }
+
+void break_capture(Stream& stream) {
+  if (stream.capture != nullptr) stream.capture->broken = true;
+}
+
+cudaError_t record(Stream& stream, Work work) {
+  if (stream.capture->broken) return cudaErrorStreamCaptureInvalidated;
+  Node* const node = add_node(*stream.capture->graph, std::move(work), stream.last);
+  stream.last = {node};
+  return cudaSuccess;
+}
+
+Stream& stream_for(Runtime& runtime, cudaStream_t handle) {
+  Stream* stream = runtime.streams.find(handle);
+  if (stream == nullptr) throw Failure{cudaErrorInvalidResourceHandle, ""};
+  if (handle == nullptr || handle == cudaStreamLegacy) {
+    bool implicit = false;
+    runtime.streams.for_each([&](Stream& other) {
+      if (other.capture == nullptr || (other.flags & cudaStreamNonBlocking) != 0) return;
+      other.capture->broken = implicit = true;
+    });
+    if (implicit) throw Failure{cudaErrorStreamCaptureImplicit, ""};
+  }
+  return *stream;
+}
+
+void refuse_in_capture(Runtime& runtime) {
+  if (thread_mode() == cudaStreamCaptureModeRelaxed) return;
+  bool refused = false;
+  runtime.streams.for_each([&](Stream& stream) {
+    Capture* const capture = stream.capture.get();
+    if (capture == nullptr || capture->mode == cudaStreamCaptureModeRelaxed) return;
+    const bool own = capture->thread == std::this_thread::get_id();
+    const bool global =
+        capture->mode == cudaStreamCaptureModeGlobal && thread_mode() == cudaStreamCaptureModeGlobal;
+    if (own || global) capture->broken = refused = true;
+  });
+  if (refused) throw Failure{cudaErrorStreamCaptureUnsupported, ""};
+}
+
+namespace {
+
+cudaError_t begin(Runtime& runtime, cudaStream_t handle, std::shared_ptr<Capture> capture,
+                  cudaStreamCaptureMode mode, std::vector<Node*> after) {
+  Stream* stream = runtime.streams.find(handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) return cudaErrorInvalidValue;
+  if (handle == nullptr || handle == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
+  if (stream->capture != nullptr) return cudaErrorIllegalState;
+  capture->mode = mode;
+  capture->thread = std::this_thread::get_id();
+  capture->origin = stream;
+  capture->id = next_id++;
+  runtime.graphs.add(capture->graph);
+  stream->capture = std::move(capture);
+  stream->last = std::move(after);
+  return cudaSuccess;
+}
+
+// All streams that took part leave, and forget.
+void leave(Runtime& runtime, const std::shared_ptr<Capture>& capture) {
+  runtime.streams.for_each([&](Stream& stream) {
+    if (stream.capture != capture) return;
+    stream.capture = nullptr;
+    stream.last.clear();
+  });
+  runtime.graphs.remove(capture->graph);
+}
+
+// What the other streams did must have come back to the first one.
+bool joined(Runtime& runtime, const Capture& capture) {
+  std::set<const Node*> open = ends(*capture.graph);
+  bool all = true;
+  runtime.streams.for_each([&](const Stream& stream) {
+    if (stream.capture.get() != &capture || &stream == capture.origin) return;
+    for (const Node* node : stream.last) {
+      const auto& end = capture.origin->last;
+      if (open.contains(node) && std::find(end.begin(), end.end(), node) == end.end()) all = false;
+    }
+  });
+  return all;
+}
+
+cudaError_t end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* graph) {
+  Stream* stream = runtime.streams.find(handle);
+  if (graph == nullptr) return cudaErrorInvalidValue;
+  *graph = nullptr;
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  const std::shared_ptr<Capture> capture = stream->capture;
+  if (capture == nullptr) return cudaErrorIllegalState;
+  if (capture->origin != stream) return cudaErrorStreamCaptureUnmatched;
+  if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != std::this_thread::get_id())
+    return cudaErrorStreamCaptureWrongThread;
+  const bool whole = joined(runtime, *capture);
+  leave(runtime, capture);
+  if (capture->broken) return cudaErrorStreamCaptureInvalidated;
+  if (!whole) return cudaErrorStreamCaptureUnjoined;
+  *graph =
+      capture->owned != nullptr ? runtime.graphs.keep(std::move(capture->owned)) : handle_of(capture->graph);
+  return cudaSuccess;
+}
+
+cudaStreamCaptureStatus status_of(const Stream& stream) {
+  if (stream.capture == nullptr) return cudaStreamCaptureStatusNone;
+  return stream.capture->broken ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
+}
+
+}  // namespace
+}  // namespace vgpu::runtime
+
+using namespace vgpu::runtime;
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return call([&](Runtime& runtime) {
+    auto capture = std::make_shared<Capture>();
+    capture->owned = std::make_unique<Graph>();
+    capture->graph = capture->owned.get();
+    return begin(runtime, stream, std::move(capture), mode, {});
+  });
+}
+VGPU_TWIN(cudaStreamBeginCapture, _ptsz);
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* dependencies, const cudaGraphEdgeData*,
+                                          size_t count, cudaStreamCaptureMode mode) {
+  return call([&](Runtime& runtime) {
+    Graph* found = runtime.graphs.find(graph);
+    if (found == nullptr || (dependencies == nullptr && count != 0)) return cudaErrorInvalidValue;
+    auto capture = std::make_shared<Capture>();
+    capture->graph = found;
+    std::vector<Node*> after;
+    for (std::size_t i = 0; i < count; ++i) {
+      after.push_back(runtime.graphs.find(dependencies[i]));
+      if (after.back() == nullptr || after.back()->graph != found) return cudaErrorInvalidValue;
+    }
+    return begin(runtime, stream, std::move(capture), mode, std::move(after));
+  });
+}
+VGPU_TWIN(cudaStreamBeginCaptureToGraph, _ptsz);
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  return call([&](Runtime& runtime) { return end(runtime, stream, graph); });
+}
+VGPU_TWIN(cudaStreamEndCapture, _ptsz);
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
+  return call([&](Runtime& runtime) {
+    const Stream* stream = runtime.streams.find(handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (status == nullptr) return cudaErrorInvalidValue;
+    *status = status_of(*stream);
+    return cudaSuccess;
+  });
+}
+VGPU_TWIN(cudaStreamIsCapturing, _ptsz);
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** dependencies, const cudaGraphEdgeData** edges,
+                                     size_t* count) {
+  return call([&](Runtime& runtime) {
+    const Stream* stream = runtime.streams.find(handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (status == nullptr) return cudaErrorInvalidValue;
+    *status = status_of(*stream);
+    if (*status != cudaStreamCaptureStatusActive) return cudaSuccess;
+    if (id != nullptr) *id = stream->capture->id;
+    if (graph != nullptr) *graph = handle_of(stream->capture->graph);
+    // Handles of nodes are their addresses.
+    if (dependencies != nullptr)
+      *dependencies = reinterpret_cast<const cudaGraphNode_t*>(stream->last.data());
+    if (edges != nullptr) *edges = nullptr;
+    if (count != nullptr) *count = stream->last.size();
+    return cudaSuccess;
+  });
+}
+VGPU_TWIN(cudaStreamGetCaptureInfo, _ptsz);
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNode_t* dependencies,
+                                                const cudaGraphEdgeData*, size_t count, unsigned flags) {
+  return call([&](Runtime& runtime) {
+    Stream* stream = runtime.streams.find(handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (flags > cudaStreamSetCaptureDependencies || (dependencies == nullptr && count != 0))
+      return cudaErrorInvalidValue;
+    if (status_of(*stream) != cudaStreamCaptureStatusActive) return cudaErrorIllegalState;
+    std::vector<Node*> nodes;
+    if (flags == cudaStreamAddCaptureDependencies) nodes = stream->last;
+    for (std::size_t i = 0; i < count; ++i) {
+      nodes.push_back(runtime.graphs.find(dependencies[i]));
+      if (nodes.back() == nullptr) return cudaErrorInvalidValue;
+    }
+    stream->last = std::move(nodes);
+    return cudaSuccess;
+  });
+}
+VGPU_TWIN(cudaStreamUpdateCaptureDependencies, _ptsz);
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  return call([&](Runtime&) {
+    if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed)
+      return cudaErrorInvalidValue;
+    std::swap(*mode, thread_mode());
+    return cudaSuccess;
+  });
+}

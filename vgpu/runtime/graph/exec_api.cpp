@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instantiated graphs: launching and changing them.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/graph/capture.hpp"
+#include "runtime/graph/parameters.hpp"
+#include "runtime/symbols.hpp"
+
+using namespace vgpu::runtime;
+
+namespace {
+
+GraphExec& known_exec(Runtime& runtime, cudaGraphExec_t handle) {
+  GraphExec* exec = runtime.graphs.find(handle);
+  if (exec == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  return *exec;
+}
+
+cudaError_t instantiate(Runtime& runtime, cudaGraphExec_t* out, cudaGraph_t handle, unsigned long long flags,
+                        cudaGraphInstantiateResult* result) {
+  constexpr unsigned long long kKnown =
+      cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
+      cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
+  const Graph* graph = runtime.graphs.find(handle);
+  if (result != nullptr) *result = cudaGraphInstantiateError;
+  if (out == nullptr || graph == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
+  if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0)
+    throw Failure{cudaErrorNotSupported,
+                  "cudaGraphInstantiate: launches from the device are not implemented"};
+  if (order_of(*graph).empty() && !graph->nodes.empty()) {
+    if (result != nullptr) *result = cudaGraphInstantiateInvalidStructure;
+    return cudaErrorInvalidValue;
+  }
+  auto exec = std::make_unique<GraphExec>();
+  exec->flags = flags;
+  exec->graph = clone(*graph, &exec->copies);
+  *out = runtime.graphs.keep(std::move(exec));
+  if (result != nullptr) *result = cudaGraphInstantiateSuccess;
+  return cudaSuccess;
+}
+
+// The nodes to run, children's in their places; each with whether it is enabled.
+void flatten(const Graph& graph, std::vector<Node*>& list) {
+  for (Node* node : order_of(graph)) {
+    if (!node->enabled) continue;
+    if (const auto* child = std::get_if<ChildWork>(&node->work))
+      flatten(*child->graph, list);
+    else
+      list.push_back(node);
+  }
+}
+
+// Node by node: host functions run without the lock, and may wait for other threads that call the runtime.
+cudaError_t run(const std::shared_ptr<Graph>& graph) {
+  std::vector<Node*> list;
+  flatten(*graph, list);
+  for (Node* node : list) {
+    if (const auto* host = std::get_if<HostWork>(&node->work)) {
+      const HostWork work = *host;
+      if (const auto error = call([](Runtime&) { return cudaSuccess; }); error != cudaSuccess) return error;
+      work.function(work.data);
+      continue;
+    }
+    const auto error = call([&](Runtime& runtime) {
+      const int former = std::exchange(Runtime::ordinal(), node->device);
+      struct Restore {
+        int ordinal;
+        ~Restore() { Runtime::ordinal() = ordinal; }
+      } const restore{former};
+      return execute(runtime, *node);
+    });
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+// The copy in `exec` of a node of the graph it was made from.
+Node& copy_in(Runtime& runtime, cudaGraphExec_t handle, cudaGraphNode_t node) {
+  GraphExec& exec = known_exec(runtime, handle);
+  const auto found = exec.copies.find(reinterpret_cast<Node*>(node));
+  if (found == exec.copies.end()) throw Failure{cudaErrorInvalidValue, ""};
+  return *found->second;
+}
+
+// Gives the node work of the same kind; `make(Runtime&)` returns it.
+template <class Make>
+cudaError_t replace(cudaGraphExec_t exec, cudaGraphNode_t handle, Make make) {
+  return call([&](Runtime& runtime) {
+    Node& node = copy_in(runtime, exec, handle);
+    Work work = make(runtime);
+    if (work.index() != node.work.index()) return cudaErrorInvalidValue;
+    if (auto* kernel = std::get_if<KernelWork>(&work))
+      kernel->cooperative = std::get<KernelWork>(node.work).cooperative;
+    node.work = std::move(work);
+    return cudaSuccess;
+  });
+}
+
+}  // namespace
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+  return call([&](Runtime& runtime) { return instantiate(runtime, exec, graph, flags, nullptr); });
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return cudaGraphInstantiate(exec, graph, flags);
+}
+
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* params) {
+  return call([&](Runtime& runtime) {
+    if (params == nullptr) return cudaErrorInvalidValue;
+    params->errNode_out = nullptr;
+    return instantiate(runtime, exec, graph, params->flags, &params->result_out);
+  });
+}
+VGPU_TWIN(cudaGraphInstantiateWithParams, _ptsz);
+
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flags) {
+  return call([&](Runtime& runtime) {
+    if (flags == nullptr) return cudaErrorInvalidValue;
+    *flags = known_exec(runtime, exec).flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  return call(
+      [&](Runtime& runtime) { return runtime.graphs.destroy(exec) ? cudaSuccess : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    known_exec(runtime, exec);
+    stream_for(runtime, stream);
+    return cudaSuccess;
+  });
+}
+VGPU_TWIN(cudaGraphUpload, _ptsz);
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
+  std::shared_ptr<Graph> graph;
+  const auto error = call([&](Runtime& runtime) {
+    const GraphExec& exec = known_exec(runtime, handle);
+    Stream& on = stream_for(runtime, stream);
+    if (capture_of(on) != nullptr) return record(on, ChildWork{clone(*exec.graph, nullptr)});
+    graph = exec.graph;
+    return cudaSuccess;
+  });
+  return error != cudaSuccess || graph == nullptr ? error : run(graph);
+}
+VGPU_TWIN(cudaGraphLaunch, _ptsz);
+
+// Only the nodes' work may change: the shape of both graphs must be the same, node by node.
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info) {
+  return call([&](Runtime& runtime) {
+    GraphExec& exec = known_exec(runtime, handle);
+    const Graph* from = runtime.graphs.find(graph);
+    if (from == nullptr) return cudaErrorInvalidValue;
+    const auto fail = [&](cudaGraphExecUpdateResult result, Node* node) {
+      if (info != nullptr) *info = {result, handle_of(node), nullptr};
+      return cudaErrorGraphExecUpdateFailure;
+    };
+    if (from->nodes.size() != exec.graph->nodes.size())
+      return fail(cudaGraphExecUpdateErrorTopologyChanged, nullptr);
+    std::map<const Node*, std::size_t> new_index, old_index;
+    for (std::size_t i = 0; i < from->nodes.size(); ++i) {
+      new_index[from->nodes[i].get()] = old_index[exec.graph->nodes[i].get()] = i;
+    }
+    for (std::size_t i = 0; i < from->nodes.size(); ++i) {
+      Node* const now = from->nodes[i].get();
+      const Node* const before = exec.graph->nodes[i].get();
+      if (type_of(*now) != type_of(*before)) return fail(cudaGraphExecUpdateErrorNodeTypeChanged, now);
+      std::vector<std::size_t> a, b;
+      for (const Node* need : now->needs) a.push_back(new_index.at(need));
+      for (const Node* need : before->needs) b.push_back(old_index.at(need));
+      std::sort(a.begin(), a.end());
+      std::sort(b.begin(), b.end());
+      if (a != b) return fail(cudaGraphExecUpdateErrorTopologyChanged, now);
+    }
+    std::map<Node*, Node*> copies;
+    exec.graph = clone(*from, &copies);
+    // Nodes of the graph that it was made from stay good names for its nodes.
+    for (auto& [original, copy] : exec.copies) {
+      if (const auto at = old_index.find(copy); at != old_index.end())
+        copy = exec.graph->nodes[at->second].get();
+    }
+    exec.copies.insert(copies.begin(), copies.end());
+    if (info != nullptr) *info = {cudaGraphExecUpdateSuccess, nullptr, nullptr};
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* params) {
+  return replace(exec, node, [&](Runtime& runtime) { return work_of(runtime, params); });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaMemcpy3DParms* params) {
+  return replace(exec, node, [&](Runtime& runtime) { return work_of(runtime, params); });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
+                                               const void* from, size_t bytes, cudaMemcpyKind kind) {
+  return replace(exec, node,
+                 [&](Runtime&) -> Work { return copy_work(to, bytes, from, bytes, bytes, 1, kind); });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                     const void* symbol, const void* from, size_t bytes,
+                                                     size_t offset, cudaMemcpyKind kind) {
+  return replace(exec, node, [&](Runtime& runtime) -> Work {
+    return copy_work(symbol_slice(runtime, symbol, offset, bytes), bytes, from, bytes, bytes, 1, kind);
+  });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
+                                                       const void* symbol, size_t bytes, size_t offset,
+                                                       cudaMemcpyKind kind) {
+  return replace(exec, node, [&](Runtime& runtime) -> Work {
+    return copy_work(to, bytes, symbol_slice(runtime, symbol, offset, bytes), bytes, bytes, 1, kind);
+  });
+}
+
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaMemsetParams* params) {
+  return replace(exec, node, [&](Runtime& runtime) { return work_of(runtime, params); });
+}
+
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                           const cudaHostNodeParams* params) {
+  return replace(exec, node, [&](Runtime& runtime) { return work_of(runtime, params); });
+}
+
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                 cudaGraph_t child) {
+  return replace(exec, node, [&](Runtime& runtime) -> Work {
+    const Graph* graph = runtime.graphs.find(child);
+    if (graph == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+    return ChildWork{clone(*graph, nullptr)};
+  });
+}
+
+namespace {
+
+cudaError_t replace_event(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event, bool records) {
+  return replace(exec, node, [&](Runtime& runtime) -> Work {
+    if (runtime.streams.find(event) == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+    return EventWork{event, records};
+  });
+}
+
+}  // namespace
+
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                 cudaEvent_t event) {
+  return replace_event(exec, node, event, true);
+}
+
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                               cudaEvent_t event) {
+  return replace_event(exec, node, event, false);
+}
+
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                       cudaGraphNodeParams* params) {
+  return replace(exec, node, [&](Runtime& runtime) {
+    return work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
+  });
+}
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
+  return call([&](Runtime& runtime) {
+    copy_in(runtime, exec, node).enabled = enabled != 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {
+  return call([&](Runtime& runtime) {
+    if (enabled == nullptr) return cudaErrorInvalidValue;
+    *enabled = copy_in(runtime, exec, node).enabled ? 1 : 0;
+    return cudaSuccess;
+  });
+}

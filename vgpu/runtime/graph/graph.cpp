@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/graph/graph.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/copies.hpp"
+#include "runtime/graph/user_object.hpp"
+#include "runtime/launch.hpp"
+
+namespace vgpu::runtime {
+namespace {
+
+template <class T>
+constexpr bool always_false = false;
+
+}  // namespace
+
+Graph::~Graph() {
+  for (cudaUserObject_t object : objects) release_user_object(object, 1);
+}
+
+cudaGraph_t handle_of(Graph* graph) { return reinterpret_cast<cudaGraph_t>(graph); }
+cudaGraphNode_t handle_of(Node* node) { return reinterpret_cast<cudaGraphNode_t>(node); }
+
+cudaGraph_t Graphs::create() { return keep(std::make_unique<Graph>()); }
+
+cudaGraph_t Graphs::keep(std::unique_ptr<Graph> graph) {
+  const cudaGraph_t handle = handle_of(graph.get());
+  graphs_[handle] = std::move(graph);
+  return handle;
+}
+
+bool Graphs::destroy(cudaGraph_t handle) { return graphs_.erase(handle) != 0; }
+
+namespace {
+
+// In the graph or its children.
+Graph* find_graph(Graph& graph, const void* handle) {
+  if (&graph == handle) return &graph;
+  for (const auto& node : graph.nodes) {
+    if (const auto* child = std::get_if<ChildWork>(&node->work)) {
+      if (Graph* found = find_graph(*child->graph, handle)) return found;
+    }
+  }
+  return nullptr;
+}
+
+Node* find_node(Graph& graph, const void* handle) {
+  for (const auto& node : graph.nodes) {
+    if (node.get() == handle) return node.get();
+    if (const auto* child = std::get_if<ChildWork>(&node->work)) {
+      if (Node* found = find_node(*child->graph, handle)) return found;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Graph* Graphs::find(cudaGraph_t handle) {
+  if (const auto found = graphs_.find(handle); found != graphs_.end()) return found->second.get();
+  for (Graph* graph : known_) {
+    if (handle_of(graph) == handle) return graph;
+  }
+  for (const auto& [key, graph] : graphs_) {
+    if (Graph* found = find_graph(*graph, handle)) return found;
+  }
+  return nullptr;
+}
+
+Node* Graphs::find(cudaGraphNode_t handle) {
+  for (const auto& [key, graph] : graphs_) {
+    if (Node* found = find_node(*graph, handle)) return found;
+  }
+  for (Graph* graph : known_) {
+    if (Node* found = find_node(*graph, handle)) return found;
+  }
+  return nullptr;
+}
+
+cudaGraphExec_t Graphs::keep(std::unique_ptr<GraphExec> exec) {
+  const auto handle = reinterpret_cast<cudaGraphExec_t>(exec.get());
+  execs_[handle] = std::move(exec);
+  return handle;
+}
+
+GraphExec* Graphs::find(cudaGraphExec_t handle) {
+  const auto found = execs_.find(handle);
+  return found == execs_.end() ? nullptr : found->second.get();
+}
+
+bool Graphs::destroy(cudaGraphExec_t handle) { return execs_.erase(handle) != 0; }
+
+cudaGraphNodeType type_of(const Node& node) {
+  constexpr cudaGraphNodeType kTypes[] = {
+      cudaGraphNodeTypeEmpty,     cudaGraphNodeTypeKernel,   cudaGraphNodeTypeMemcpy,
+      cudaGraphNodeTypeMemset,    cudaGraphNodeTypeHost,     cudaGraphNodeTypeGraph,
+      cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree};
+  static_assert(std::size(kTypes) == std::variant_size_v<Work>);
+  if (const auto* event = std::get_if<EventWork>(&node.work); event != nullptr && event->records)
+    return cudaGraphNodeTypeEventRecord;
+  return kTypes[node.work.index()];
+}
+
+Node* add_node(Graph& graph, Work work, std::vector<Node*> needs) {
+  auto node = std::make_unique<Node>();
+  node->graph = &graph;
+  node->work = std::move(work);
+  node->needs = std::move(needs);
+  node->device = Runtime::ordinal();
+  return graph.nodes.emplace_back(std::move(node)).get();
+}
+
+std::unique_ptr<Graph> clone(const Graph& graph, std::map<Node*, Node*>* copies) {
+  auto copy = std::make_unique<Graph>();
+  std::map<Node*, Node*> made;
+  for (const auto& node : graph.nodes) {
+    Work work = node->work;
+    if (auto* child = std::get_if<ChildWork>(&work)) child->graph = clone(*child->graph, copies);
+    if (auto* kernel = std::get_if<KernelWork>(&work)) {
+      for (std::size_t i = 0; i < kernel->values.size(); ++i) kernel->pointers[i] = kernel->values[i].data();
+    }
+    Node* const added = add_node(*copy, std::move(work), node->needs);
+    added->device = node->device;
+    added->enabled = node->enabled;
+    made[node.get()] = added;
+  }
+  for (const auto& node : copy->nodes) {
+    for (Node*& need : node->needs) need = made.at(need);
+  }
+  for (cudaUserObject_t object : graph.objects) {
+    retain_user_object(object, 1);
+    copy->objects.push_back(object);
+  }
+  if (copies != nullptr) copies->insert(made.begin(), made.end());
+  return copy;
+}
+
+std::vector<Node*> order_of(const Graph& graph) {
+  std::map<const Node*, std::size_t> waiting;
+  std::vector<Node*> order;
+  std::multimap<const Node*, Node*> dependents;
+  for (const auto& node : graph.nodes) {
+    waiting[node.get()] = node->needs.size();
+    if (node->needs.empty()) order.push_back(node.get());
+    for (const Node* need : node->needs) dependents.emplace(need, node.get());
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto [first, last] = dependents.equal_range(order[i]);
+    for (auto next = first; next != last; ++next) {
+      if (--waiting[next->second] == 0) order.push_back(next->second);
+    }
+  }
+  return order.size() == graph.nodes.size() ? order : std::vector<Node*>();
+}
+
+KernelWork kernel_work(Runtime& runtime, const void* handle, dim3 grid, dim3 block, std::size_t shared,
+                       void** arguments, bool cooperative) {
+  Function& function = known_function(runtime, handle);
+  const auto& params = attributes(loaded_kernel(runtime, function)).params;
+  if (!params.empty() && arguments == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  KernelWork work{function.host_function, grid, block, shared, cooperative, {}, {}};
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const auto* bytes = static_cast<const std::byte*>(arguments[i]);
+    work.values.emplace_back(bytes, bytes + params[i].size);
+  }
+  for (auto& value : work.values) work.pointers.push_back(value.data());
+  return work;
+}
+
+CopyWork copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                   std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  CopyWork work{};
+  work.what.srcPtr = {const_cast<void*>(from), from_pitch, width, height};
+  work.what.dstPtr = {to, to_pitch, width, height};
+  work.what.extent = {width, height, 1};
+  work.what.kind = kind;
+  return work;
+}
+
+cudaError_t execute(Runtime& runtime, const Node& node) {
+  if (!node.enabled) return cudaSuccess;
+  return std::visit(
+      [&](const auto& work) -> cudaError_t {
+        using T = std::decay_t<decltype(work)>;
+        if constexpr (std::is_same_v<T, KernelWork>) {
+          Request request{work.grid,   work.block, const_cast<void**>(work.pointers.data()),
+                          work.shared, nullptr,    work.cooperative};
+          return launch(runtime, work.handle, request);
+        } else if constexpr (std::is_same_v<T, CopyWork>) {
+          return copy_3d(runtime, "a graph's memcpy node", work.what);
+        } else if constexpr (std::is_same_v<T, SetWork>) {
+          return set_elements(runtime, "a graph's memset node", work.what);
+        } else if constexpr (std::is_same_v<T, EventWork>) {
+          Event* event = runtime.streams.find(work.event);
+          if (event == nullptr) return cudaErrorInvalidResourceHandle;
+          if (work.records) event->recorded = std::chrono::steady_clock::now();
+          return cudaSuccess;
+        } else if constexpr (std::is_same_v<T, FreeWork> || std::is_same_v<T, AllocateWork> ||
+                             std::is_same_v<T, EmptyWork>) {
+          return cudaSuccess;  // memory of a graph lives as long as the program lets it
+        } else {
+          static_assert(std::is_same_v<T, HostWork> || std::is_same_v<T, ChildWork> || always_false<T>);
+          return cudaErrorUnknown;  // the launch does these itself
+        }
+      },
+      node.work);
+}
+
+}  // namespace vgpu::runtime

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making graphs, their nodes and edges, and asking about them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "runtime/allocations.hpp"
+#include "runtime/graph/parameters.hpp"
+#include "runtime/symbols.hpp"
+
+using namespace vgpu::runtime;
+
+namespace {
+
+Graph& known_graph(Runtime& runtime, cudaGraph_t handle) {
+  Graph* graph = runtime.graphs.find(handle);
+  if (graph == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  return *graph;
+}
+
+Node& known_node(Runtime& runtime, cudaGraphNode_t handle) {
+  Node* node = runtime.graphs.find(handle);
+  if (node == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  return *node;
+}
+
+// The node's work, which must be of this kind.
+template <class T>
+T& known_work(Runtime& runtime, cudaGraphNode_t handle) {
+  T* work = std::get_if<T>(&known_node(runtime, handle).work);
+  if (work == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  return *work;
+}
+
+struct After {
+  const cudaGraphNode_t* nodes;
+  std::size_t count;
+};
+
+// Adds a node with the work that `make(Runtime&)` returns.
+template <class Make>
+cudaError_t add(cudaGraphNode_t* out, cudaGraph_t handle, After after, Make make) {
+  return call([&](Runtime& runtime) {
+    if (out == nullptr || (after.nodes == nullptr && after.count != 0)) return cudaErrorInvalidValue;
+    Graph& graph = known_graph(runtime, handle);
+    std::vector<Node*> needs;
+    for (std::size_t i = 0; i < after.count; ++i) {
+      needs.push_back(&known_node(runtime, after.nodes[i]));
+      const bool twice = std::find(needs.begin(), needs.end() - 1, needs.back()) != needs.end() - 1;
+      if (needs.back()->graph != &graph || twice) return cudaErrorInvalidValue;
+    }
+    *out = handle_of(add_node(graph, make(runtime), std::move(needs)));
+    return cudaSuccess;
+  });
+}
+
+// Gives `list` out as the API does: where there is no room, only its length.
+template <class T>
+cudaError_t give(const std::vector<T>& list, T* out, std::size_t* count) {
+  if (count == nullptr) return cudaErrorInvalidValue;
+  if (out != nullptr) {
+    const std::size_t n = std::min(*count, list.size());
+    std::copy_n(list.begin(), n, out);
+    std::fill(out + n, out + *count, T{});
+    *count = n;
+  } else {
+    *count = list.size();
+  }
+  return cudaSuccess;
+}
+
+void* to_symbol(Runtime& runtime, const void* symbol, std::size_t bytes, std::size_t offset) {
+  return symbol_slice(runtime, symbol, offset, bytes);
+}
+
+}  // namespace
+
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
+  return call([&](Runtime& runtime) {
+    if (graph == nullptr || flags != 0) return cudaErrorInvalidValue;
+    *graph = runtime.graphs.create();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return call(
+      [&](Runtime& runtime) { return runtime.graphs.destroy(graph) ? cudaSuccess : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
+  return call([&](Runtime& runtime) {
+    if (out == nullptr) return cudaErrorInvalidValue;
+    *out = runtime.graphs.keep(clone(known_graph(runtime, graph), nullptr));
+    return cudaSuccess;
+  });
+}
+
+// A clone's nodes are in the order of the original's.
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t handle, cudaGraph_t copy) {
+  return call([&](Runtime& runtime) {
+    if (out == nullptr) return cudaErrorInvalidValue;
+    const Node& node = known_node(runtime, handle);
+    const auto& nodes = node.graph->nodes;
+    const auto& copies = known_graph(runtime, copy).nodes;
+    const auto at = std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.get() == &node; });
+    const auto index = static_cast<std::size_t>(at - nodes.begin());
+    if (index >= copies.size()) return cudaErrorInvalidValue;
+    *out = handle_of(copies[index].get());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                   size_t count, const cudaKernelNodeParams* params) {
+  return add(out, graph, {after, count}, [&](Runtime& runtime) { return work_of(runtime, params); });
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                   size_t count, const cudaMemcpy3DParms* params) {
+  return add(out, graph, {after, count}, [&](Runtime& runtime) { return work_of(runtime, params); });
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                     size_t count, void* to, const void* from, size_t bytes,
+                                     cudaMemcpyKind kind) {
+  return add(out, graph, {after, count},
+             [&](Runtime&) -> Work { return copy_work(to, bytes, from, bytes, bytes, 1, kind); });
+}
+
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* out, cudaGraph_t graph,
+                                           const cudaGraphNode_t* after, size_t count, const void* symbol,
+                                           const void* from, size_t bytes, size_t offset,
+                                           cudaMemcpyKind kind) {
+  return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
+    return copy_work(to_symbol(runtime, symbol, bytes, offset), bytes, from, bytes, bytes, 1, kind);
+  });
+}
+
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* out, cudaGraph_t graph,
+                                             const cudaGraphNode_t* after, size_t count, void* to,
+                                             const void* symbol, size_t bytes, size_t offset,
+                                             cudaMemcpyKind kind) {
+  return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
+    return copy_work(to, bytes, to_symbol(runtime, symbol, bytes, offset), bytes, bytes, 1, kind);
+  });
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                   size_t count, const cudaMemsetParams* params) {
+  return add(out, graph, {after, count}, [&](Runtime& runtime) { return work_of(runtime, params); });
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                 size_t count, const cudaHostNodeParams* params) {
+  return add(out, graph, {after, count}, [&](Runtime& runtime) { return work_of(runtime, params); });
+}
+
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                       size_t count, cudaGraph_t child) {
+  return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
+    return ChildWork{clone(known_graph(runtime, child), nullptr)};
+  });
+}
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                  size_t count) {
+  return add(out, graph, {after, count}, [](Runtime&) -> Work { return EmptyWork{}; });
+}
+
+namespace {
+
+Work event_work(Runtime& runtime, cudaEvent_t event, bool records) {
+  if (runtime.streams.find(event) == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+  return EventWork{event, records};
+}
+
+}  // namespace
+
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                        size_t count, cudaEvent_t event) {
+  return add(out, graph, {after, count}, [&](Runtime& runtime) { return event_work(runtime, event, true); });
+}
+
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                      size_t count, cudaEvent_t event) {
+  return add(out, graph, {after, count}, [&](Runtime& runtime) { return event_work(runtime, event, false); });
+}
+
+// The memory is there from now on; the graph's launches find it so.
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                     size_t count, cudaMemAllocNodeParams* params) {
+  const void* caller = __builtin_return_address(0);
+  return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
+    if (params == nullptr) throw Failure{cudaErrorInvalidValue, ""};
+    const auto error = allocate(runtime, &params->dptr, params->bytesize, Origin::kDevice, 0, caller);
+    if (error != cudaSuccess) throw Failure{error, ""};
+    return AllocateWork{*params};
+  });
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                    size_t count, void* pointer) {
+  return add(out, graph, {after, count}, [&](Runtime&) -> Work { return FreeWork{pointer}; });
+}
+
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+                             const cudaGraphEdgeData*, size_t count, cudaGraphNodeParams* params) {
+  return add(out, graph, {after, count}, [&](Runtime& runtime) {
+    return work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
+  });
+}
+
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
+  return call([&](Runtime& runtime) {
+    Node* node = &known_node(runtime, handle);
+    Graph& graph = *node->graph;
+    for (const auto& other : graph.nodes) std::erase(other->needs, node);
+    std::erase_if(graph.nodes, [&](const auto& other) { return other.get() == node; });
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
+  return call([&](Runtime& runtime) {
+    if (type == nullptr) return cudaErrorInvalidValue;
+    *type = type_of(known_node(runtime, node));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  return call([&](Runtime& runtime) {
+    std::vector<cudaGraphNode_t> list;
+    for (const auto& node : known_graph(runtime, graph).nodes) list.push_back(handle_of(node.get()));
+    return give(list, nodes, count);
+  });
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  return call([&](Runtime& runtime) {
+    std::vector<cudaGraphNode_t> list;
+    for (const auto& node : known_graph(runtime, graph).nodes) {
+      if (node->needs.empty()) list.push_back(handle_of(node.get()));
+    }
+    return give(list, nodes, count);
+  });
+}
+
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                              cudaGraphEdgeData* edges, size_t* count) {
+  return call([&](Runtime& runtime) {
+    if (count == nullptr || (from == nullptr) != (to == nullptr)) return cudaErrorInvalidValue;
+    std::vector<cudaGraphNode_t> sources, targets;
+    for (const auto& node : known_graph(runtime, graph).nodes) {
+      for (Node* need : node->needs) {
+        sources.push_back(handle_of(need));
+        targets.push_back(handle_of(node.get()));
+      }
+    }
+    if (edges != nullptr) std::memset(edges, 0, std::min(*count, sources.size()) * sizeof *edges);
+    std::size_t again = *count;
+    give(sources, from, count);
+    return give(targets, to, &again);
+  });
+}
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, cudaGraphEdgeData*,
+                                         size_t* count) {
+  return call([&](Runtime& runtime) {
+    std::vector<cudaGraphNode_t> list;
+    for (Node* need : known_node(runtime, node).needs) list.push_back(handle_of(need));
+    return give(list, nodes, count);
+  });
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t handle, cudaGraphNode_t* nodes, cudaGraphEdgeData*,
+                                           size_t* count) {
+  return call([&](Runtime& runtime) {
+    Node& node = known_node(runtime, handle);
+    std::vector<cudaGraphNode_t> list;
+    for (const auto& other : node.graph->nodes) {
+      if (std::find(other->needs.begin(), other->needs.end(), &node) != other->needs.end())
+        list.push_back(handle_of(other.get()));
+    }
+    return give(list, nodes, count);
+  });
+}
+
+namespace {
+
+// `change(needs, node)` on every edge; it returns whether the edge was good.
+template <class Change>
+cudaError_t change_edges(cudaGraph_t handle, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                         size_t count, Change change) {
+  return call([&](Runtime& runtime) {
+    if (count != 0 && (from == nullptr || to == nullptr)) return cudaErrorInvalidValue;
+    const Graph& graph = known_graph(runtime, handle);
+    for (std::size_t i = 0; i < count; ++i) {
+      Node& source = known_node(runtime, from[i]);
+      Node& target = known_node(runtime, to[i]);
+      if (source.graph != &graph || target.graph != &graph || &source == &target)
+        return cudaErrorInvalidValue;
+      if (!change(target.needs, &source)) return cudaErrorInvalidValue;
+    }
+    return cudaSuccess;
+  });
+}
+
+}  // namespace
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData*, size_t count) {
+  return change_edges(graph, from, to, count, [](std::vector<Node*>& needs, Node* node) {
+    if (std::find(needs.begin(), needs.end(), node) != needs.end()) return false;
+    needs.push_back(node);
+    return true;
+  });
+}
+
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                        const cudaGraphNode_t* to, const cudaGraphEdgeData*, size_t count) {
+  return change_edges(graph, from, to, count,
+                      [](std::vector<Node*>& needs, Node* node) { return std::erase(needs, node) != 0; });
+}
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
+  return call([&](Runtime& runtime) {
+    if (params == nullptr) return cudaErrorInvalidValue;
+    *params = parameters_of(known_work<KernelWork>(runtime, node));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
+  return call([&](Runtime& runtime) {
+    auto& work = known_work<KernelWork>(runtime, node);
+    const bool cooperative = work.cooperative;
+    work = std::get<KernelWork>(work_of(runtime, params));
+    work.cooperative = cooperative;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
+                                            const cudaKernelNodeAttrValue* value) {
+  return call([&](Runtime& runtime) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    auto& work = known_work<KernelWork>(runtime, node);
+    if (attribute == cudaLaunchAttributeCooperative) {
+      work.cooperative = value->cooperative != 0;
+    } else if (attribute != cudaLaunchAttributePriority &&
+               attribute != cudaLaunchAttributeAccessPolicyWindow) {
+      throw Failure{cudaErrorNotSupported, fmt::format("a kernel node's attribute {} is not implemented",
+                                                       static_cast<int>(attribute))};
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
+                                            cudaKernelNodeAttrValue* value) {
+  return call([&](Runtime& runtime) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    *value = {};
+    const auto& work = known_work<KernelWork>(runtime, node);
+    if (attribute == cudaLaunchAttributeCooperative) value->cooperative = work.cooperative ? 1 : 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
+  return call([&](Runtime& runtime) {
+    known_work<KernelWork>(runtime, to).cooperative = known_work<KernelWork>(runtime, from).cooperative;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* params) {
+  return call([&](Runtime& runtime) {
+    if (params == nullptr) return cudaErrorInvalidValue;
+    *params = known_work<CopyWork>(runtime, node).what;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
+  return call([&](Runtime& runtime) {
+    known_work<CopyWork>(runtime, node) = std::get<CopyWork>(work_of(runtime, params));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from, size_t bytes,
+                                           cudaMemcpyKind kind) {
+  return call([&](Runtime& runtime) {
+    known_work<CopyWork>(runtime, node) = copy_work(to, bytes, from, bytes, bytes, 1, kind);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* params) {
+  return call([&](Runtime& runtime) {
+    if (params == nullptr) return cudaErrorInvalidValue;
+    *params = known_work<SetWork>(runtime, node).what;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params) {
+  return call([&](Runtime& runtime) {
+    known_work<SetWork>(runtime, node) = std::get<SetWork>(work_of(runtime, params));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* params) {
+  return call([&](Runtime& runtime) {
+    if (params == nullptr) return cudaErrorInvalidValue;
+    const auto& work = known_work<HostWork>(runtime, node);
+    *params = {work.function, work.data};
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* params) {
+  return call([&](Runtime& runtime) {
+    known_work<HostWork>(runtime, node) = std::get<HostWork>(work_of(runtime, params));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
+  return call([&](Runtime& runtime) {
+    if (graph == nullptr) return cudaErrorInvalidValue;
+    *graph = handle_of(known_work<ChildWork>(runtime, node).graph.get());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
+  return call([&](Runtime& runtime) {
+    if (event == nullptr) return cudaErrorInvalidValue;
+    *event = known_work<EventWork>(runtime, node).event;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
+  return cudaGraphEventRecordNodeGetEvent(node, event);
+}
+
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  return call([&](Runtime& runtime) {
+    if (runtime.streams.find(event) == nullptr) return cudaErrorInvalidValue;
+    known_work<EventWork>(runtime, node).event = event;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  return cudaGraphEventRecordNodeSetEvent(node, event);
+}
+
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* params) {
+  return call([&](Runtime& runtime) {
+    if (params == nullptr) return cudaErrorInvalidValue;
+    *params = known_work<AllocateWork>(runtime, node).what;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
+  return call([&](Runtime& runtime) {
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    *static_cast<void**>(pointer) = known_work<FreeWork>(runtime, node).pointer;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t handle, cudaGraphNodeParams* params) {
+  return call([&](Runtime& runtime) {
+    Node& node = known_node(runtime, handle);
+    if (params == nullptr || params->type != type_of(node)) return cudaErrorInvalidValue;
+    node.work = work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t handle, const char* path, unsigned) {
+  return call([&](Runtime& runtime) {
+    constexpr const char* kNames[] = {"kernel", "memcpy", "memset", "host",
+                                      "graph",  "empty",  "wait",   "record"};
+    const Graph& graph = known_graph(runtime, handle);
+    std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "we");
+    if (file == nullptr) return cudaErrorInvalidValue;
+    fmt::print(file, "digraph {{\n");
+    for (const auto& node : graph.nodes) {
+      const auto type = static_cast<std::size_t>(type_of(*node));
+      fmt::print(file, "  \"{}\" [label=\"{}\"];\n", fmt::ptr(node.get()),
+                 type < std::size(kNames) ? kNames[type] : "memory");
+      for (const Node* need : node->needs)
+        fmt::print(file, "  \"{}\" -> \"{}\";\n", fmt::ptr(need), fmt::ptr(node.get()));
+    }
+    fmt::print(file, "}}\n");
+    std::fclose(file);
+    return cudaSuccess;
+  });
+}
