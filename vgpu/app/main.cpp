@@ -13,12 +13,15 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <regex>
 #include <string>
 #include <system_error>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "app/details.hpp"
 #include "app/inspect.hpp"
-#include "app/launch_table.hpp"
 #include "app/process.hpp"
 #include "runtime/check_report.hpp"
 #include "runtime/settings.hpp"
@@ -28,11 +31,13 @@ namespace {
 namespace fs = std::filesystem;
 using vgpu::app::Environment;
 
+constexpr int kHotLines = 30;  // of a kernel, that --source prints
 constexpr int kBadArgument = 2, kCheckFired = 86, kCannotRun = 126;
 
 struct Options {
   std::string device, check, counters, threads, schedule;
-  bool print = false;
+  std::string kernel, launch_skip, launch_count, sample_blocks;  // checked by the rules of settings.hpp
+  bool print = false, source = false;
   std::vector<std::string> command;
 };
 
@@ -97,6 +102,18 @@ std::string check_options(const Options& options) {
       !std::ofstream(options.counters, std::ios::app)) {
     return fmt::format("--counters: cannot write {}: {}", options.counters, std::strerror(errno));
   }
+  std::regex kernel;
+  if (auto error = vgpu::parse_kernel(options.kernel, kernel); !error.empty()) return "--kernel: " + error;
+  const std::tuple<const char*, const std::string&, std::uint64_t> numbers[] = {
+      {"--launch-skip", options.launch_skip, 0},
+      {"--launch-count", options.launch_count, 1},
+      {"--sample-blocks", options.sample_blocks, 1}};
+  for (const auto& [name, text, least] : numbers) {
+    std::uint64_t number = 0;
+    if (text.empty()) continue;
+    if (auto error = vgpu::parse_number(text, least, number); !error.empty())
+      return fmt::format("{}: {}", name, error);
+  }
   return vgpu::settings_from([](const char* name) -> const char* { return std::getenv(name); }).error;
 }
 
@@ -116,16 +133,25 @@ int run(const Options& options) {
     return fail(kBadArgument, libraries + "/libcudart.so.13 is missing: vgpu is not installed whole");
   }
   const TemporaryFile report, launches;
-  const std::string counters = !options.counters.empty() ? fs::absolute(options.counters).string()
-                               : options.print           ? launches.path()
-                                                         : "";
+  const std::string counters = !options.counters.empty()         ? fs::absolute(options.counters).string()
+                               : options.print || options.source ? launches.path()
+                                                                 : "";
   Environment environment = vgpu::app::current_environment();
   prepend(environment, "LD_LIBRARY_PATH", libraries);
-  if (!options.device.empty()) vgpu::app::set(environment, "VGPU_DEVICE", options.device);
-  if (!options.check.empty()) vgpu::app::set(environment, "VGPU_CHECK", options.check);
-  if (!options.threads.empty()) vgpu::app::set(environment, "VGPU_THREADS", options.threads);
-  if (!options.schedule.empty()) vgpu::app::set(environment, "VGPU_SCHEDULE", options.schedule);
-  if (!counters.empty()) vgpu::app::set(environment, "VGPU_COUNTERS", counters);
+  const std::pair<const char*, const std::string&> variables[] = {
+      {"VGPU_DEVICE", options.device},
+      {"VGPU_CHECK", options.check},
+      {"VGPU_THREADS", options.threads},
+      {"VGPU_SCHEDULE", options.schedule},
+      {"VGPU_COUNTERS", counters},
+      {"VGPU_KERNEL", options.kernel},
+      {"VGPU_LAUNCH_SKIP", options.launch_skip},
+      {"VGPU_LAUNCH_COUNT", options.launch_count},
+      {"VGPU_SAMPLE_BLOCKS", options.sample_blocks}};
+  for (const auto& [variable, value] : variables) {
+    if (!value.empty()) vgpu::app::set(environment, variable, value);
+  }
+  if (options.source) vgpu::app::set(environment, "VGPU_SOURCE", "1");
   vgpu::app::set(environment, "VGPU_REPORT", report.path());
 
   const auto inspection = vgpu::app::inspect(program.path, libraries, environment);
@@ -134,7 +160,8 @@ int run(const Options& options) {
   for (const std::string& library : inspection.preload) prepend(environment, "LD_PRELOAD", library);
 
   const int status = vgpu::app::run(program.path, options.command, environment);
-  if (options.print) fmt::print("{}", vgpu::app::launch_table(read_file(counters)));
+  if (options.print) fmt::print("{}", vgpu::app::details(read_file(counters)));
+  if (options.source) fmt::print("{}", vgpu::app::source_view(read_file(counters), kHotLines, read_file));
   return vgpu::check_fired(read_file(report.path())) ? kCheckFired : status;
 }
 
@@ -152,7 +179,16 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--counters", options.counters,
                  "write every launch's counters as JSON; %p becomes the process id")
       ->type_name("FILE");
-  app.add_flag("--print", options.print, "print a table of the launches at the end");
+  app.add_flag("--print", options.print, "print tables of the kernels' counters at the end");
+  app.add_flag("--source", options.source,
+               "count by source line too, and print the hottest (needs -lineinfo)");
+  app.add_option("--kernel", options.kernel, "record launches only whose kernel's name matches")
+      ->type_name("REGEX");
+  app.add_option("--launch-skip", options.launch_skip, "... and of them not the first N")->type_name("N");
+  app.add_option("--launch-count", options.launch_count, "... and N at most")->type_name("N");
+  app.add_option("--sample-blocks", options.sample_blocks,
+                 "execute N blocks of a launch and scale; the others' results are not written")
+      ->type_name("N");
   app.add_option("--threads", options.threads, "host threads of a launch (default: all)")->type_name("N");
   app.add_option("--schedule", options.schedule,
                  "when asynchronous copies land: eager (default), lazy, random:SEED")

@@ -125,6 +125,9 @@ struct LaunchConfig {
   bool trace = false;         // fill LaunchReport::instructions
   CopySchedule schedule;
   std::uint32_t registers = 0;  // a thread, as the assembler allotted them, for setmaxnreg; 0: not known
+  // Linear indices of the blocks that are executed, in ascending order; empty: all. Unsupported is thrown for a kernel
+  // whose blocks may depend on each other.
+  std::vector<std::uint64_t> blocks;
 };
 
 using Metrics = std::map<std::string, std::uint64_t>;  // by Nsight Compute's names

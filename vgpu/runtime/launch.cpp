@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "runtime/check_report.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/occupancy.hpp"
+#include "runtime/sampling.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -91,6 +93,38 @@ void add_launch_metrics(Runtime& runtime, const Function& function, const Kernel
     report.exact["launch__occupancy_limit_barriers"] = static_cast<std::uint64_t>(o.by_barriers);
   }
   report.exact["sm__maximum_warps_avg_per_active_cycle"] = static_cast<std::uint64_t>(o.warps);
+}
+
+// Executes some of the blocks, if that was asked for and can be done; false if not.
+bool execute_sample(Runtime& runtime, Function& function, const Kernel& kernel, LaunchConfig config,
+                    std::span<const std::byte> params, LaunchRecord& record) {
+  const auto strata = sample(config.grid, runtime.settings.sample_blocks);
+  try {
+    for (const Stratum& stratum : strata) {
+      config.blocks = stratum.blocks;
+      add_scaled(record.report, vgpu::launch(kernel, config, params, runtime.memory), stratum);
+      record.sampled_blocks.insert(record.sampled_blocks.end(), stratum.blocks.begin(), stratum.blocks.end());
+    }
+  } catch (const Unsupported& unsupported) {
+    if (!record.sampled_blocks.empty()) throw;
+    if (!std::exchange(function.sampling_said, true)) {
+      say(fmt::format("{} is executed whole, not sampled: {}", function.shown, unsupported.what()));
+    }
+    return false;
+  }
+  std::sort(record.sampled_blocks.begin(), record.sampled_blocks.end());
+  if (!strata.empty() && !std::exchange(function.sampling_said, true)) {
+    say(fmt::format("{}: {} of {} blocks are executed; what the others would write is not written",
+                    function.shown, record.sampled_blocks.size(), config.grid.count()));
+  }
+  return !strata.empty();
+}
+
+void execute(Runtime& runtime, Function& function, const Kernel& kernel, const LaunchConfig& config,
+             std::span<const std::byte> params, bool cooperative, LaunchRecord& record) {
+  const bool sampled = runtime.settings.sample_blocks != 0 && !cooperative &&
+                       execute_sample(runtime, function, kernel, config, params, record);
+  if (!sampled) record.report = vgpu::launch(kernel, config, params, runtime.memory);
 }
 
 cudaError_t error_of(FaultKind kind) {
@@ -215,12 +249,17 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.trace = runtime.settings.trace;
   config.schedule = runtime.settings.schedule;
   config.registers = function.binary->registers(runtime.device(), function.name).value_or(0);
+  const bool recorded = runtime.log.wanted() && runtime.settings.selection.takes(function.shown);
+  config.count_lines = recorded && runtime.settings.count_lines;
   try {
-    LaunchRecord record{function.shown, config.grid, config.block,
-                        vgpu::launch(kernel, config, pack(attributes, request.arguments), runtime.memory)};
-    add_launch_metrics(runtime, function, attributes, request, record.report);
+    LaunchRecord record{function.shown, config.grid, config.block, {}, Runtime::ordinal(), {}};
+    execute(runtime, function, kernel, config, pack(attributes, request.arguments), request.cooperative,
+            record);
     std::fwrite(record.report.output.data(), 1, record.report.output.size(), stdout);
-    runtime.log.add(record);
+    if (recorded) {
+      add_launch_metrics(runtime, function, attributes, request, record.report);
+      runtime.log.add(record);
+    }
   } catch (const Fault& fault) {
     keep(runtime, fault);
   } catch (const Unsupported& unsupported) {

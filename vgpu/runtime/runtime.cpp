@@ -47,7 +47,7 @@ int& Runtime::ordinal() {
 }
 
 Runtime::Runtime() : settings(settings_from(environment)), memory(memory_of(settings.devices) + kHostRoom) {
-  if (settings.error.empty()) settings.error = log.open(settings.devices.front().id, settings.counters_file);
+  if (settings.error.empty()) settings.error = log.open(settings.devices, settings.counters_file);
   if (!settings.error.empty()) say(settings.error);
   if (settings.checks.init || settings.checks.race) memory.track();
   // Registered before the program's own handlers, hence called after them.

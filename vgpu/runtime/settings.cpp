@@ -89,6 +89,27 @@ std::string parse_schedule(std::string_view text, CopySchedule& schedule) {
   return fmt::format("schedule '{}': eager, lazy, or random:SEED with a number", text);
 }
 
+std::string parse_kernel(const std::string& text, std::regex& kernel) {
+  try {
+    kernel = std::regex(text);
+    return "";
+  } catch (const std::regex_error& error) {
+    return fmt::format("kernel '{}': no regular expression (ECMAScript): {}", text, error.what());
+  }
+}
+
+std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number >= least) return "";
+  return fmt::format("'{}': a number from {}", text, least);
+}
+
+bool Selection::takes(const std::string& name) {
+  if (!std::regex_search(name, kernel)) return false;
+  const std::uint64_t before = matched_++;
+  return before >= skip && before - skip < count;
+}
+
 Settings settings_from(Lookup environment) {
   const auto value = [&](const char* name) {
     const char* text = environment(name);
@@ -108,6 +129,14 @@ Settings settings_from(Lookup environment) {
   if (const auto text = value("VGPU_SCHEDULE"); !text.empty()) {
     check("VGPU_SCHEDULE", parse_schedule(text, settings.schedule));
   }
+  check("VGPU_KERNEL", parse_kernel(value("VGPU_KERNEL"), settings.selection.kernel));
+  const auto number = [&](const char* name, std::uint64_t least, std::uint64_t& into) {
+    if (const auto text = value(name); !text.empty()) check(name, parse_number(text, least, into));
+  };
+  number("VGPU_LAUNCH_SKIP", 0, settings.selection.skip);
+  number("VGPU_LAUNCH_COUNT", 1, settings.selection.count);
+  number("VGPU_SAMPLE_BLOCKS", 1, settings.sample_blocks);
+  settings.count_lines = value("VGPU_SOURCE") == "1";
   settings.report_file = value("VGPU_REPORT");
   settings.counters_file = value("VGPU_COUNTERS");
   if (const auto at = settings.counters_file.find("%p"); at != std::string::npos) {

@@ -5,8 +5,14 @@
 //   VGPU_THREADS   host threads of a launch (default: all)
 //   VGPU_SCHEDULE  when asynchronous copies land: eager (default), lazy, random:SEED
 //   VGPU_COUNTERS  file for the launches' counters; %p becomes the process id
+//   VGPU_KERNEL, VGPU_LAUNCH_SKIP, VGPU_LAUNCH_COUNT
+//                  of which launches: those whose name matches the regular expression, from and for how many of them
+//   VGPU_SOURCE    1: counters by source line as well
+//   VGPU_SAMPLE_BLOCKS  execute only that many blocks of a launch, and scale
 //   VGPU_REPORT    file that is told of every check that fires (check_report.hpp)
 #pragma once
+#include <cstdint>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,12 +31,26 @@ struct Checks {
   bool leak = false;  // allocations that are never freed
 };
 
+// Which launches are recorded. Skipping and counting look at those whose name matches only.
+struct Selection {
+  std::regex kernel{""};  // searched for in the demangled name
+  std::uint64_t skip = 0, count = ~std::uint64_t{0};
+
+  bool takes(const std::string& name);  // the next launch, of this name
+
+ private:
+  std::uint64_t matched_ = 0;
+};
+
 struct Settings {
   std::vector<Device> devices = {vgpu::devices().front()};  // by ordinal; never empty
   Checks checks;
   bool trace = false;  // by vgpuSetTrace only
   unsigned host_threads = 0;
   CopySchedule schedule;
+  Selection selection;
+  bool count_lines = false;
+  std::uint64_t sample_blocks = 0;  // 0: all are executed
   std::string counters_file, report_file;
   std::string error;  // the first thing that is wrong: argument and rule; "" if nothing
 };
@@ -44,5 +64,7 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices);
 std::string parse_checks(std::string_view text, Checks& checks);  // "": as they are
 std::string parse_threads(std::string_view text, unsigned& threads);
 std::string parse_schedule(std::string_view text, CopySchedule& schedule);
+std::string parse_kernel(const std::string& text, std::regex& kernel);
+std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number);
 
 }  // namespace vgpu

@@ -63,6 +63,18 @@ TEST(Settings, SeveralDevicesAreAListWithCounts) {
   EXPECT_NE(from({{"VGPU_DEVICE", ","}}).error.find("known devices are"), std::string::npos);
 }
 
+TEST(Settings, ChooseLaunchesAsNsightComputeDoes) {
+  Settings settings = from({{"VGPU_KERNEL", "gemm"}, {"VGPU_LAUNCH_SKIP", "1"}, {"VGPU_LAUNCH_COUNT", "2"}});
+  EXPECT_EQ(settings.error, "");
+  const char* launches[] = {"sgemm(int)", "copy()", "gemm()", "dgemm()", "gemm()"};
+  const bool taken[] = {false, false, true, true, false};  // the first that matches is skipped
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(settings.selection.takes(launches[i]), taken[i]) << i;
+  EXPECT_NE(from({{"VGPU_KERNEL", "("}}).error.find("no regular expression"), std::string::npos);
+  EXPECT_EQ(from({{"VGPU_SAMPLE_BLOCKS", "0"}}).error, "VGPU_SAMPLE_BLOCKS: '0': a number from 1");
+  EXPECT_EQ(from({{"VGPU_SAMPLE_BLOCKS", "12"}}).sample_blocks, 12u);
+  EXPECT_TRUE(from({}).selection.takes("anything"));
+}
+
 TEST(Settings, BadValuesNameVariableAndRule) {
   EXPECT_EQ(from({{"VGPU_CHECK", "race,speed"}}).error,
             "VGPU_CHECK: check 'speed': known checks are memory (always on), race, init, sync, leak, all and none");

@@ -105,14 +105,17 @@ void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& nex
           std::atomic<u64>& first_error, Outcome& outcome) {
   const FloatEnvironment environment;
   std::vector<SiteMemo> memos(launch.program.sites);
-  const u64 count = launch.config.grid.count();
+  const std::vector<u64>& chosen = launch.config.blocks;
+  const u64 count = chosen.empty() ? launch.config.grid.count() : chosen.size();
   u64 current = 0;
   try {
     Block block(launch, counters, memos.data());
     for (;;) {
-      current = next.fetch_add(1);
+      const u64 turn = next.fetch_add(1);
+      if (turn >= count) return;
+      current = chosen.empty() ? turn : chosen[turn];
       // Blocks behind the first faulty one need not run; those before it must, they may be faulty too.
-      if (current >= count || current > first_error.load()) return;
+      if (current > first_error.load()) return;
       block.start(current);
       while (!block.run(kQuantum)) {
         if (block.idle_rounds > kIdleRounds) report_waiting(block, "no other thread of the block runs");
@@ -132,6 +135,16 @@ void check_config(const Program& program, const LaunchConfig& config, std::span<
   if (config.grid.count() == 0 || config.block.count() == 0 || config.block.count() > 1024) {
     throw std::invalid_argument(fmt::format("{}: a block of {} threads, a grid of {} blocks",
                                             program.display_name, config.block.count(), config.grid.count()));
+  }
+  if (!config.blocks.empty() && program.ordered) {
+    throw Unsupported(
+        fmt::format("{}: some of its blocks alone: they may depend on each other (it uses what atomics "
+                    "return, adds floats atomically, or waits for values in memory)",
+                    program.display_name));
+  }
+  if (!config.blocks.empty() && config.blocks.back() >= config.grid.count()) {
+    throw std::invalid_argument(fmt::format("{}: no block {} in a grid of {}", program.display_name,
+                                            config.blocks.back(), config.grid.count()));
   }
   if (params.size() < program.attributes.param_bytes) {
     throw std::invalid_argument(fmt::format("{}: {} bytes of parameters, {} needed", program.display_name,
@@ -154,7 +167,7 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
   const check::LaunchMarks marks = check::launch_marks(memory, config);
   launch.marks = &marks;
 
-  const u64 blocks = config.grid.count();
+  const u64 blocks = config.blocks.empty() ? config.grid.count() : config.blocks.size();
   const unsigned host =
       std::max(1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
   const unsigned workers = program.ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks));

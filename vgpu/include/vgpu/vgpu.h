@@ -13,11 +13,11 @@ extern "C" {
 /* The virtual device's short name, "h200"; "" if VGPU_DEVICE names none. */
 const char* vgpuDeviceName(void);
 
-/* Forgets the launches so far. */
+/* Forgets the launches so far, and keeps those that follow for vgpuCountersJson. */
 void vgpuResetCounters(void);
 
-/* The launches since the last vgpuResetCounters (or the start), in the counters file's JSON:
-   {"device": NAME, "launches": [{"kernel", "grid", "block", "engine", "metrics", "estimates"}, ...]}. */
+/* The launches since the last vgpuResetCounters (none before the first), in the counters file's JSON
+   (docs/counters.schema.json). */
 const char* vgpuCountersJson(void);
 
 /* Turns the trace on (1) or off (0) for the launches that follow; returns the former setting. A traced launch keeps
