@@ -33,4 +33,5 @@ for tool in memcheck racecheck synccheck initcheck; do
 done
 bench/h200/golden.sh "$build" "${golden:-tests/golden/h200.csv}"
 bench/h200/variants.sh "$build" "$results/variants.csv"
+bench/h200/peak.sh "$build" "$results/peak.csv"
 bench/h200/climb.sh "$build" "$results"

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies tiles of an operand to shared memory: BK steps of k by SIZE rows of op(A) or columns of op(B), with k as the
-// slow index there, whichever is slow in memory. A tile's edge is repeated beyond the matrix: the products land in
+// slow index there, whichever is slow in memory. Beyond the matrix a tile's edge is repeated or zero: the products land in
 // outputs that nobody stores. Beyond the end of k there are zeros.
 #pragma once
 #include "device/ptx/cp_async.cuh"
+#include "device/ptx/sync.cuh"
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ladder {
@@ -23,20 +25,20 @@ struct Source {
 // lie in 32 banks.
 constexpr int kRowPadding = 4;
 
-// By cp.async, by kThreads threads. kAlongK: an element at a time. Otherwise four where kAligned.
+// All copies are by kThreads threads, to a shared address: whole(s, left) copies the next BK of `left` steps, part(s,
+// left) the last ones, if they are fewer. The loop over whole tiles asks for little beside the copies themselves: the
+// producers get only the issue slots that the consumers leave.
+//
+// By cp.async, an element at a time.
 template <int SIZE, int BK, int kThreads, bool kAlongK, bool kAligned>
 class TileCopy {
   static constexpr int kRow = SIZE + kRowPadding;  // elements, in shared memory
-  static constexpr int kWidth = !kAlongK && kAligned ? 4 : 1;
-  static constexpr int kChunks = SIZE / kWidth;  // of a row
-  static constexpr int kAcross = kAlongK              ? kThreads / BK
-                                 : kChunks < kThreads ? kChunks
-                                                      : kThreads;  // threads
+  static constexpr int kAcross = kAlongK ? kThreads / BK : std::min(SIZE, kThreads);  // threads
   static constexpr int kDeep = kThreads / kAcross;
-  static constexpr int kPieces = kChunks / kAcross;  // along the row
-  static constexpr int kPasses = BK / kDeep;         // along k
+  static constexpr int kPieces = SIZE / kAcross;  // along the row
+  static constexpr int kPasses = BK / kDeep;      // along k
   static_assert(!kAlongK || BK == 8, "a 32-byte sector of each row, in 32 banks of shared memory");
-  static_assert(kThreads % kAcross == 0 && kChunks % kAcross == 0 && BK % kDeep == 0, "whole passes");
+  static_assert(kThreads % kAcross == 0 && SIZE % kAcross == 0 && BK % kDeep == 0, "whole passes");
 
  public:
   static constexpr bool kStores = false;  // the copies are all asynchronous
@@ -45,23 +47,23 @@ class TileCopy {
   __device__ __forceinline__ TileCopy(const Source& x, int i0, int k, int /*left*/, int tid) : ld_(x.ld) {
     const int across = kAlongK ? tid / BK : tid % kAcross;
     deep_ = kAlongK ? tid % BK : tid / kAcross;
-    at_ = deep_ * kRow + across * kWidth;
+    at_ = (deep_ * kRow + across) * 4;
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
-      const std::int64_t at = min(i0 + (across + i * kAcross) * kWidth, x.size - kWidth);
+      const std::int64_t at = min(i0 + across + i * kAcross, x.size - 1);
       g_[i] = kAlongK ? x.g + at * ld_ + (k + deep_) : x.g + (k + deep_) * ld_ + at;
     }
   }
 
-  // Copies the next `depth` steps, at most BK, of `left`.
-  __device__ __forceinline__ void operator()(float* s, int depth, int /*left*/) {
-    s += at_;
+  __device__ __forceinline__ void whole(std::uint32_t s, int /*left*/) { part(s, BK); }
+
+  __device__ __forceinline__ void part(std::uint32_t s, int left) {
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
       const float* g = g_[i];
 #pragma unroll
       for (int j = 0; j < kPasses; ++j) {
-        ptx::cp_async<4 * kWidth>(s + j * kDeep * kRow + i * kAcross * kWidth, g, deep_ + j * kDeep < depth);
+        ptx::cp_async<4>(s + at_ + (j * kDeep * kRow + i * kAcross) * 4, g, deep_ + j * kDeep < left);
         if (!kAlongK) g += kDeep * ld_;
       }
       g_[i] = kAlongK ? g_[i] + BK : g;
@@ -70,7 +72,7 @@ class TileCopy {
 
  private:
   std::int64_t ld_;
-  int deep_, at_;
+  int deep_, at_;  // at_ in bytes
   const float* g_[kPieces];
 };
 
@@ -94,20 +96,33 @@ class TileCopy<SIZE, BK, kThreads, true, true> {
     load(left);
   }
 
-  __device__ __forceinline__ void operator()(float* s, int /*depth*/, int left) {
-    s += tid_;
+  __device__ __forceinline__ void whole(std::uint32_t s, int left) {
+    part(s, BK);
+    if (left >= 2 * BK) {
+#pragma unroll
+      for (int i = 0; i < kPieces; ++i) {
+#pragma unroll
+        for (int k = 0; k < BK; k += 4) r_[i][k / 4] = __ldg(reinterpret_cast<const float4*>(g_[i] + k));
+        g_[i] += BK;
+      }
+    } else {
+      load(left - BK);
+    }
+  }
+
+  __device__ __forceinline__ void part(std::uint32_t s, int /*left*/) {
+    s += tid_ * 4;
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
 #pragma unroll
       for (int k = 0; k < BK; k += 4) {
         const float4 v = r_[i][k / 4];
-        s[(k + 0) * kRow + i * kThreads] = v.x;
-        s[(k + 1) * kRow + i * kThreads] = v.y;
-        s[(k + 2) * kRow + i * kThreads] = v.z;
-        s[(k + 3) * kRow + i * kThreads] = v.w;
+        ptx::store_shared(s + ((k + 0) * kRow + i * kThreads) * 4, v.x);
+        ptx::store_shared(s + ((k + 1) * kRow + i * kThreads) * 4, v.y);
+        ptx::store_shared(s + ((k + 2) * kRow + i * kThreads) * 4, v.z);
+        ptx::store_shared(s + ((k + 3) * kRow + i * kThreads) * 4, v.w);
       }
     }
-    load(left - BK);
   }
 
  private:
@@ -125,6 +140,46 @@ class TileCopy<SIZE, BK, kThreads, true, true> {
   int tid_;
   const float* g_[kPieces];
   float4 r_[kPieces][BK / 4];
+};
+
+// Rows as they lie, by 128 bits: a thread copies pieces of one row, so that one pointer serves them all.
+template <int SIZE, int BK, int kThreads>
+class TileCopy<SIZE, BK, kThreads, false, true> {
+  static constexpr int kRow = SIZE + kRowPadding;
+  static constexpr int kAcross = kThreads / BK;
+  static constexpr int kPieces = SIZE / 4 / kAcross;
+  static_assert(kThreads % BK == 0 && SIZE % (4 * kAcross) == 0, "whole rows");
+
+ public:
+  static constexpr bool kStores = false;
+
+  __device__ __forceinline__ TileCopy(const Source& x, int i0, int k, int /*left*/, int tid)
+      : deep_(tid / kAcross), step_(x.ld * BK) {
+    const int i = i0 + tid % kAcross * 4;
+    at_ = (deep_ * kRow + tid % kAcross * 4) * 4;
+    g_ = x.g + (k + deep_) * x.ld + i;
+#pragma unroll
+    for (int p = 0; p < kPieces; ++p) inside_[p] = i + p * kAcross * 4 < x.size;
+  }
+
+  __device__ __forceinline__ void whole(std::uint32_t s, int /*left*/) {
+    copy(s, true);
+    g_ += step_;
+  }
+  __device__ __forceinline__ void part(std::uint32_t s, int left) { copy(s, deep_ < left); }
+
+ private:
+  __device__ __forceinline__ void copy(std::uint32_t s, bool inside) {
+#pragma unroll
+    for (int p = 0; p < kPieces; ++p) {
+      ptx::cp_async<16>(s + at_ + p * kAcross * 16, g_ + p * kAcross * 4, inside && inside_[p]);
+    }
+  }
+
+  int deep_, at_;  // at_ in bytes
+  std::int64_t step_;
+  const float* g_;
+  bool inside_[kPieces];
 };
 
 }  // namespace ladder

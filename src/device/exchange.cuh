@@ -16,17 +16,14 @@ struct Exchange {
   unsigned* gReady;  // (blocks): 1 when written, 0 when read
 };
 
-// Element e of a thread lies at e * kConsumers + tid. That it is written as 4 tid - 3 tid changes nothing but how ptxas
-// gives out registers, and with them the operand banks of the main loop: 2% of the rate with nvcc 13.0.
-//
 // Hands this block's sums on. An element at a time: 128-bit stores would hold each four sums in neighbouring registers,
 // in the banks of the operands that they are multiplied with, and halve the rate of the main loop.
 template <class T>
 __device__ __forceinline__ void hand_on(float (&rC)[T::TM][T::TN], const Exchange& x) {
   const int tid = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x);
-  float* gP = x.gPartial + static_cast<std::int64_t>(block) * T::kPartial + tid * 4;
+  float* gP = x.gPartial + static_cast<std::int64_t>(block) * T::kPartial + tid;
 #pragma unroll
-  for (int i = 0; i < T::TM * T::TN; ++i) gP[i * T::kConsumers - 3 * tid] = rC[i / T::TN][i % T::TN];
+  for (int i = 0; i < T::TM * T::TN; ++i) gP[i * T::kConsumers] = rC[i / T::TN][i % T::TN];
   __threadfence();
   ptx::barrier_sync<1, T::kConsumers>();
   if (tid == 0) ptx::store_relaxed(x.gReady + block, 1);
@@ -38,12 +35,23 @@ __device__ __forceinline__ void take_in(float (&rC)[T::TM][T::TN], const Exchang
   const int tid = static_cast<int>(threadIdx.x);
   while (__any_sync(0xffffffffU, ptx::load_acquire(x.gReady + block) == 0)) {
   }
-  const float* gP = x.gPartial + static_cast<std::int64_t>(block) * T::kPartial + tid * 4;
+  const float* gP = x.gPartial + static_cast<std::int64_t>(block) * T::kPartial + tid;
 #pragma unroll
-  for (int i = 0; i < T::TM * T::TN; ++i)
-    rC[i / T::TN][i % T::TN] += __ldcg(gP + i * T::kConsumers - 3 * tid);
+  for (int i = 0; i < T::TM * T::TN; ++i) rC[i / T::TN][i % T::TN] += __ldcg(gP + i * T::kConsumers);
   ptx::barrier_sync<1, T::kConsumers>();
   if (tid == 0) ptx::store_relaxed(x.gReady + block, 0);
+}
+
+// Keeps sums of a chain of k in shared memory, and adds them to those of the next: each thread its own, a bank each.
+template <class T>
+__device__ __forceinline__ void keep(const float (&rC)[T::TM][T::TN], float* sKept) {
+#pragma unroll
+  for (int i = 0; i < T::TM * T::TN; ++i) sKept[i * T::kConsumers + threadIdx.x] = rC[i % T::TM][i / T::TM];
+}
+template <class T>
+__device__ __forceinline__ void add_kept(float (&rC)[T::TM][T::TN], const float* sKept) {
+#pragma unroll
+  for (int i = 0; i < T::TM * T::TN; ++i) rC[i % T::TM][i / T::TM] += sKept[i * T::kConsumers + threadIdx.x];
 }
 
 }  // namespace ladder

@@ -15,13 +15,15 @@ struct Plan {
   int whole_tiles;  // the first ones, a block each, round robin
   int cut_tiles;    // the rest; all blocks share their cut_tiles * steps steps
   int blocks;
+  int chain;       // steps of k that are summed without a break
   bool aligned_c;  // C takes 128-bit stores
 };
 
-// A tile, or a share of one.
+// A chain of steps of a tile's piece; a piece is all of the tile or a block's share of it.
 struct Work {
   int tile;
-  int begin, end;  // steps
+  int begin, end;   // steps
+  int first, last;  // the piece's
 };
 
 // The work of one block: whole tiles, then its share of the cut ones from its end to its beginning. So the piece whose
@@ -38,17 +40,10 @@ class Schedule {
       : plan_(plan), tile_(block), begin_(share(plan, block)), end_(share(plan, block + 1)) {}
 
   __device__ __forceinline__ bool next(Work& work) {
-    if (tile_ < plan_.whole_tiles) {
-      work = {tile_, 0, plan_.steps};
-      tile_ += plan_.blocks;
-      return true;
-    }
-    if (end_.step == 0) end_ = {end_.tile - 1, plan_.steps};
-    const bool last = end_.tile == begin_.tile;
-    if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;
-    const int first = last ? begin_.step : 0;
-    work = {plan_.whole_tiles + end_.tile, first, end_.step};
-    end_.step = first;
+    if (work_.end == work_.last && !next_piece()) return false;
+    work_.begin = work_.end;
+    work_.end = min(work_.begin + plan_.chain, work_.last);
+    work = work_;
     return true;
   }
 
@@ -59,7 +54,23 @@ class Schedule {
   }
 
  private:
+  __device__ __forceinline__ bool next_piece() {
+    if (tile_ < plan_.whole_tiles) {
+      work_ = {tile_, 0, 0, 0, plan_.steps};
+      tile_ += plan_.blocks;
+      return true;
+    }
+    if (end_.step == 0) end_ = {end_.tile - 1, plan_.steps};
+    const bool last = end_.tile == begin_.tile;
+    if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;
+    const int first = last ? begin_.step : 0;
+    work_ = {plan_.whole_tiles + end_.tile, first, first, first, end_.step};
+    end_.step = first;
+    return true;
+  }
+
   const Plan& plan_;
+  Work work_{};
   int tile_;
   Cut begin_, end_;
 };

@@ -31,6 +31,11 @@ __device__ __forceinline__ void store_relaxed(unsigned* flag, unsigned value) {
   asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 
+// st.shared to a shared address.
+__device__ __forceinline__ void store_shared(std::uint32_t s, float value) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(s), "f"(value) : "memory");
+}
+
 // ld.shared.v4 from a shared address.
 __device__ __forceinline__ void load_shared4(float* r, std::uint32_t s) {
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"

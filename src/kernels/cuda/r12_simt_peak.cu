@@ -47,19 +47,21 @@ struct Tile {
     float b[BK][BN + kRowPadding];
     alignas(16) std::uint64_t full, empty;  // barriers: the copies have landed; the consumers have read them
   };
-  static_assert(sizeof(Stage) * STAGES <= 232'448, "shared memory of a block on compute capability 9.0");
-  static constexpr int kPartial = BM * BN;  // elements
+  static constexpr int kPartial = BM * BN;                                           // elements
+  static constexpr int kShared = sizeof(Stage) * STAGES + kPartial * sizeof(float);  // stages, kept sums
+  static_assert(kShared <= 232'448, "shared memory of a block on compute capability 9.0");
 };
 
 constexpr int kBand = 16;  // tile rows
 
 // Says that this thread's copies to a stage have landed, or will have; its stores with those of its warp.
-template <class CopyA, class CopyB, class Stage>
-__device__ __forceinline__ void arrive(Stage& s) {
-  ptx::cp_async_arrive(ptx::shared_address(&s.full));
+// Says that this thread's copies to a stage have landed, or will have; its stores with those of its warp.
+template <class Stage, class CopyA, class CopyB>
+__device__ __forceinline__ void arrive(std::uint32_t stage) {
+  ptx::cp_async_arrive(stage + offsetof(Stage, full));
   if constexpr (CopyA::kStores || CopyB::kStores) {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(ptx::shared_address(&s.full));
+    if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(stage + offsetof(Stage, full));
   }
 }
 
@@ -67,9 +69,17 @@ __device__ __forceinline__ void arrive(Stage& s) {
 template <class T, class CopyA, class CopyB>
 __device__ __forceinline__ void produce(const Source& a, const Source& b, int depth, const Plan& plan,
                                         char* shared) {
+  using Stage = typename T::Stage;
   const int tid = static_cast<int>(threadIdx.x) - T::kConsumers;
-  int stage = 0;
+  const std::uint32_t first = __shfl_sync(0xffffffffU, ptx::shared_address(shared), 0);
+  const std::uint32_t last = __shfl_sync(0xffffffffU, first + (T::STAGES - 1) * sizeof(Stage), 0);
+  std::uint32_t stage = first;
   std::uint32_t parity = 1;  // at first all stages are empty
+  const auto advance = [&] {
+    arrive<Stage, CopyA, CopyB>(stage);
+    parity ^= stage == last;
+    stage = stage == last ? first : stage + sizeof(Stage);
+  };
   Schedule schedule(plan, static_cast<int>(blockIdx.x));
   for (Work work; schedule.next(work);) {
     const TilePlace place = place_of<kBand>(plan, work.tile);
@@ -78,23 +88,21 @@ __device__ __forceinline__ void produce(const Source& a, const Source& b, int de
     CopyA copy_a(a, place.m * T::BM, k0, left, tid);
     CopyB copy_b(b, place.n * T::BN, k0, left, tid);
 #pragma unroll 1
-    for (; left > 0; left -= T::BK) {
-      auto& s = reinterpret_cast<typename T::Stage*>(shared)[stage];
-      ptx::mbarrier_wait(ptx::shared_address(&s.empty), parity);
-      if (left >= T::BK) {
-        copy_a(&s.a[0][0], T::BK, left);
-        copy_b(&s.b[0][0], T::BK, left);
-      } else {
-        copy_a(&s.a[0][0], left, left);
-        copy_b(&s.b[0][0], left, left);
-      }
-      arrive<CopyA, CopyB>(s);
-      if (++stage == T::STAGES) stage = 0, parity ^= 1;
+    for (; left >= T::BK; left -= T::BK) {
+      ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
+      copy_b.whole(stage + offsetof(Stage, b), left);
+      copy_a.whole(stage + offsetof(Stage, a), left);
+      advance();
+    }
+    if (left > 0) {
+      ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
+      copy_b.part(stage + offsetof(Stage, b), left);
+      copy_a.part(stage + offsetof(Stage, a), left);
+      advance();
     }
   }
-  auto& s = reinterpret_cast<typename T::Stage*>(shared)[stage];
-  ptx::mbarrier_wait(ptx::shared_address(&s.empty), parity);
-  arrive<CopyA, CopyB>(s);
+  ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
+  advance();
   ptx::cp_async_commit();
   ptx::cp_async_wait<0>();
 }
@@ -138,6 +146,7 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
     }
   };
 
+  float* const sKept = reinterpret_cast<float*>(shared + T::STAGES * sizeof(Stage));
   std::uint32_t stage = first, parity = 0;
   ptx::mbarrier_wait(stage + offsetof(Stage, full), parity);
   read_fragments(stage, 0, 0);
@@ -175,11 +184,16 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
     }
 
     // Epilogue
+    if (work.begin > work.first) add_kept<T>(rC, sKept);
+    if (work.end < work.last) {
+      keep<T>(rC, sKept);
+      continue;
+    }
     if (work.end < plan.steps) {
       hand_on<T>(rC, x);
       continue;
     }
-    if (work.begin > 0) {
+    if (work.first > 0) {
       int block = static_cast<int>(blockIdx.x);
       Schedule::Cut begin;
       do {
@@ -256,6 +270,7 @@ static Status accepts(const Problem&, const Device& device) {
 template <class T>
 static Plan make_plan(const Problem& p, int sms) {
   constexpr int kHandOnSteps = 4, kLeastShare = 8;
+  constexpr int kChains = 4, kChainsFrom = 2048;  // rounding errors grow with a chain of additions
   Plan plan{};
   plan.tiles_m = static_cast<int>(ceil_div(p.m, T::BM));
   plan.tiles_n = static_cast<int>(ceil_div(p.n, T::BN));
@@ -275,6 +290,7 @@ static Plan make_plan(const Problem& p, int sms) {
     plan.whole_tiles = 0;
   }
   plan.cut_tiles = tiles - plan.whole_tiles;
+  plan.chain = p.k > kChainsFrom ? static_cast<int>(ceil_div(plan.steps, kChains)) : plan.steps;
   return plan;
 }
 
@@ -319,12 +335,11 @@ static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStre
   const bool aligned = aligned_by_4(a.g, a.ld, a.along_k ? depth : a.size) &&
                        aligned_by_4(b.g, b.ld, b.along_k ? depth : b.size);
   const auto chosen = aligned ? choose<true>(a.along_k, b.along_k) : choose<false>(a.along_k, b.along_k);
-  constexpr int kShared = sizeof(typename T::Stage) * T::STAGES;
-  error = allow_shared(reinterpret_cast<const void*>(chosen), kShared);
+  error = allow_shared(reinterpret_cast<const void*>(chosen), T::kShared);
   if (error != cudaSuccess) return failed(error);
   Plan plan = make_plan<T>(p, sms);
   plan.aligned_c = aligned_by_4(o.c, p.ldc, p.n);
-  chosen<<<plan.blocks, T::kThreads, kShared, stream>>>(p, a, b, o.c, plan, exchange);
+  chosen<<<plan.blocks, T::kThreads, T::kShared, stream>>>(p, a, b, o.c, plan, exchange);
   return Status::ok();
 }
 
