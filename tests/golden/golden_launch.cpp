@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts every CUDA rung of the registry once at each shape, for a profiler: golden_launch SHAPE...
+// Starts the small kernels of micro.cu, and every CUDA rung of the registry once at each shape, for a profiler:
+//   golden_launch SHAPE...
 // Operands are tight, uniform in (-1,1), alpha = 1, beta = 0; one line a launch says "launched KERNEL SHAPE".
 #include <ladder/registry.hpp>
 
 #include "dispatch/query.hpp"
+#include "micro.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -66,6 +68,24 @@ bool launch_all(const std::string& shape, const ladder::Device& device) {
   return true;
 }
 
+// The memory is integers that grow, the same for each kernel.
+bool launch_micro() {
+  void* memory = nullptr;
+  if (!ok(cudaMalloc(&memory, micro::kBytes), "cudaMalloc")) return false;
+  const DeviceArray owner(static_cast<float*>(memory));
+  std::vector<int> values(micro::kBytes / sizeof(int));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
+  for (const micro::Launch& launch : micro::launches()) {
+    if (!ok(cudaMemcpy(memory, values.data(), micro::kBytes, cudaMemcpyHostToDevice), "cudaMemcpy"))
+      return false;
+    launch.start(static_cast<int*>(memory));
+    const bool launched = cudaGetLastError() == cudaSuccess;  // the virtual GPU refuses what it does not have
+    if (!ok(cudaDeviceSynchronize(), launch.name)) return false;
+    std::printf("%s %s -\n", launched ? "launched" : "refused", launch.name);
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -78,6 +98,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "golden_launch: %s\n", device.status().message().c_str());
     return 1;
   }
+  if (!launch_micro()) return 1;
   for (int i = 1; i < argc; ++i) {
     if (!launch_all(argv[i], device.value())) return 1;
   }

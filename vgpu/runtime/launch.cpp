@@ -87,11 +87,10 @@ void add_launch_metrics(Runtime& runtime, const Function& function, const Kernel
                          attributes.static_shared_bytes + request.dynamic_shared, resources->barriers});
   report.exact["launch__occupancy_limit_blocks"] = static_cast<std::uint64_t>(o.by_blocks);
   report.exact["launch__occupancy_limit_registers"] = static_cast<std::uint64_t>(o.by_registers);
-  report.exact["launch__occupancy_limit_shared_mem"] = static_cast<std::uint64_t>(o.by_shared);
+  report.estimates["launch__occupancy_limit_shared_mem"] = static_cast<std::uint64_t>(o.by_shared);
   report.exact["launch__occupancy_limit_warps"] = static_cast<std::uint64_t>(o.by_warps);
-  if (o.by_barriers != Occupancy::kNoLimit) {
-    report.exact["launch__occupancy_limit_barriers"] = static_cast<std::uint64_t>(o.by_barriers);
-  }
+  report.exact["launch__occupancy_limit_barriers"] =
+      static_cast<std::uint64_t>(std::min(o.by_blocks, o.by_barriers));
   report.exact["sm__maximum_warps_avg_per_active_cycle"] = static_cast<std::uint64_t>(o.warps);
 }
 

@@ -46,6 +46,14 @@ constexpr std::string_view kFused =
     "counted in PTX; products and sums may be fused, divisions and roots become sequences";
 constexpr std::string_view kWidth =
     "wavefronts beyond one for each 4 bytes of a lane; the hardware adds arbitration with other traffic";
+constexpr std::string_view kCarveOut =
+    "with all the shared memory that a multiprocessor can have; the driver chooses how much of it a kernel "
+    "needs";
+constexpr std::string_view kEachLane =
+    "summed over lanes; the hardware counts bytes that several lanes touch once";
+constexpr std::string_view kTensorPipe =
+    "tensor products; the hardware adds half-precision instructions that the assembler sends through that "
+    "pipe";
 constexpr std::string_view kClasses = "the classes are ours; Nsight Compute's are not documented";
 
 constexpr Truth kNarrow = Truth::kSinglePrecision, kWide = Truth::kDoublePrecision;
@@ -57,8 +65,9 @@ constexpr Spaces kSharedOrGeneric = {Space::kShared, Space::kGeneric};
 constexpr Spaces kLocalOrGeneric = {Space::kLocal, Space::kGeneric};
 
 constexpr Metric of_launch(Section section, std::string_view name, std::string_view unit,
-                           std::string_view title) {
-  return {name, unit, section, title, nullptr, {}, {}, Truth::kExact, Truth::kExact, ""};
+                           std::string_view title, std::string_view method = "") {
+  const Truth truth = method.empty() ? Truth::kExact : Truth::kEstimate;
+  return {name, unit, section, title, nullptr, {}, {}, truth, truth, method};
 }
 
 constexpr Metric exact(Section section, std::string_view name, std::string_view unit, std::string_view title,
@@ -128,8 +137,8 @@ constexpr std::array kMetrics = {
         kInst, "smsp__sass_thread_inst_executed_op_memory_pred_on.sum", "inst", "memory of threads", lanes,
         {kLoad, kStore, kAtomic, kReduction, kAsyncCopy, kMatrixLoad, kMatrixStore, kBulkLoad, kBulkStore},
         kClasses),
-    from_sass(kInst, "sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA", executions, {kTensorFloat},
-              kAssembler),
+    estimated(kInst, "sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA", executions, {kTensorFloat},
+              kTensorPipe),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_imma.sum", "inst", "IMMA", executions,
               {kTensorInteger}, kAssembler),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_dmma.sum", "inst", "DMMA", executions, {kTensorDouble},
@@ -185,10 +194,10 @@ constexpr std::array kMetrics = {
               local_sectors, {kLoad}, kSpilled),
     from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sectors", "local store sectors",
               local_sectors, {kStore}, kSpilled),
-    exact(kMem, "smsp__sass_data_bytes_mem_global_op_ld.sum", "bytes", "global bytes loaded", global_bytes,
-          {kLoad}),
-    exact(kMem, "smsp__sass_data_bytes_mem_global_op_st.sum", "bytes", "global bytes stored", global_bytes,
-          {kStore}),
+    estimated(kMem, "smsp__sass_data_bytes_mem_global_op_ld.sum", "bytes", "global bytes loaded",
+              global_bytes, {kLoad}, kEachLane),
+    estimated(kMem, "smsp__sass_data_bytes_mem_global_op_st.sum", "bytes", "global bytes stored",
+              global_bytes, {kStore}, kEachLane),
     exact(kMem, "smsp__sass_data_bytes_mem_global_op_ldgsts.sum", "bytes", "global bytes of async copies",
           global_bytes, {kAsyncCopy}),
     exact(kMem, "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum", "bytes",
@@ -214,15 +223,15 @@ constexpr std::array kMetrics = {
               "shared load conflicts", conflicts, {kLoad}, kWidth),
     estimated(kShm, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "conflicts",
               "shared store conflicts", conflicts, {kStore}, kWidth),
-    from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_ld.sum", "bytes", "shared bytes loaded",
-              shared_bytes, {kLoad}, kAssembler),
-    from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_st.sum", "bytes", "shared bytes stored",
-              shared_bytes, {kStore}, kAssembler),
+    estimated(kShm, "smsp__sass_data_bytes_mem_shared_op_ld.sum", "bytes", "shared bytes loaded",
+              shared_bytes, {kLoad}, kEachLane),
+    estimated(kShm, "smsp__sass_data_bytes_mem_shared_op_st.sum", "bytes", "shared bytes stored",
+              shared_bytes, {kStore}, kEachLane),
 
     // How many blocks one multiprocessor holds, by each resource.
     of_launch(kOcc, "launch__occupancy_limit_blocks", "blocks", "limit: blocks"),
     of_launch(kOcc, "launch__occupancy_limit_registers", "blocks", "limit: registers"),
-    of_launch(kOcc, "launch__occupancy_limit_shared_mem", "blocks", "limit: shared memory"),
+    of_launch(kOcc, "launch__occupancy_limit_shared_mem", "blocks", "limit: shared memory", kCarveOut),
     of_launch(kOcc, "launch__occupancy_limit_warps", "blocks", "limit: warps"),
     of_launch(kOcc, "launch__occupancy_limit_barriers", "blocks", "limit: barriers"),
     of_launch(kOcc, "sm__maximum_warps_avg_per_active_cycle", "warps", "warps of a multiprocessor"),
