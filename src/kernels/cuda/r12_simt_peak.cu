@@ -55,7 +55,6 @@ struct Tile {
 constexpr int kBand = 16;  // tile rows
 
 // Says that this thread's copies to a stage have landed, or will have; its stores with those of its warp.
-// Says that this thread's copies to a stage have landed, or will have; its stores with those of its warp.
 template <class Stage, class CopyA, class CopyB>
 __device__ __forceinline__ void arrive(std::uint32_t stage) {
   ptx::cp_async_arrive(stage + offsetof(Stage, full));
