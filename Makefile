@@ -1,5 +1,5 @@
 # Thin: each target is one or two commands that also work by hand after scripts/setup.
-.PHONY: climb test build sanitize setup format lint clean
+.PHONY: climb test build sanitize fuzz setup format lint clean
 .DEFAULT_GOAL := build
 
 setup:
@@ -22,6 +22,14 @@ sanitize: setup
 	@for kind in asan tsan; do \
 	  . .toolchain/env.sh && cmake --preset $$kind >/dev/null && cmake --build --preset $$kind --target vgpu_tests && \
 	  ctest --preset $$kind -L vgpu || exit 1; \
+	done
+
+# Ten minutes each by default; what is found is left in the current folder.
+FUZZ_SECONDS ?= 600
+fuzz: build
+	@cmake --build --preset release --target fuzz_targets && for name in fatbin cubin sass ptx; do \
+	  mkdir -p build/fuzz/new_$$name && build/bin/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 \
+	    -timeout=10 -max_len=65536 -print_final_stats=1 build/fuzz/new_$$name fuzz/corpus/$$name || exit 1; \
 	done
 
 format:

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <string>
-
+#include <array>
+#include <csignal>
 #include <filesystem>
+#include <string>
+#include <thread>
 
 #include "app/elf.hpp"
 #include "app/inspect.hpp"
@@ -100,6 +102,34 @@ TEST(Process, StatusIsTheProgramsOwnOrTheSignals) {
   EXPECT_EQ(run(sh, {"sh", "-c", "exit 7"}, current_environment()), 7);
   EXPECT_EQ(run(sh, {"sh", "-c", "kill -9 $$"}, current_environment()), 137);
   EXPECT_EQ(output_of(sh, {"sh", "-c", "echo $X"}, {"X=1 2"}), "1 2\n");
+}
+
+// The program says through a pipe that it waits for the signal; only then is it sent to this process, and only the
+// thread that runs the program takes it, so that nothing depends on time.
+TEST(Process, SignalsGoOnToTheProgram) {
+  const auto python = find_program("python3");
+  if (python.error != 0) GTEST_SKIP() << "no python3";
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe(ends.data()), 0);
+    std::thread sender([&] {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, nullptr);
+      char ready = 0;
+      if (::read(ends[0], &ready, 1) == 1) ::kill(::getpid(), signal);
+    });
+    const std::string script =
+        "import os, signal, sys\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())\n"
+        "os.write(int(sys.argv[1]), b'r')\n"
+        "os._exit(40 + signal.sigwait(signal.valid_signals()))\n";
+    EXPECT_EQ(run(python.path, {"python3", "-c", script, std::to_string(ends[1])}, current_environment()),
+              40 + signal);
+    ::close(ends[1]);  // ends the thread where the program never came so far
+    sender.join();
+    ::close(ends[0]);
+  }
 }
 
 }  // namespace

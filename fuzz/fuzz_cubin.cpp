@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cubins (ELF), by both readers: the runtime's, which wants registers and barriers, and the machine code's.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "engine/sass/cubin.hpp"
+#include "runtime/image/cubin.hpp"
+#include "runtime/image/fatbin.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto bytes = std::as_bytes(std::span(data, size));
+  try {
+    vgpu::image::read_resources(bytes);
+  } catch (const vgpu::image::Damaged&) {
+  }
+  try {
+    const vgpu::sass::Cubin cubin(bytes);
+    for (const auto& kernel : cubin.kernels()) {
+      volatile std::size_t touched = 0;
+      for (const std::byte byte : kernel.code) touched = touched + static_cast<std::size_t>(byte);
+    }
+  } catch (const vgpu::sass::BadCubin&) {
+  }
+  return 0;
+}

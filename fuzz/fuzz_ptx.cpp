@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX text: parsed, or refused with a line.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "engine/ptx/ast.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    vgpu::ptx::parse(std::string(reinterpret_cast<const char*>(data), size));
+  } catch (const std::invalid_argument& error) {
+    if (!std::string_view(error.what()).starts_with("PTX line ")) std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions of machine code: every 16 bytes are decoded or refused. Refusing is slow: enough is enough.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "engine/sass/decode.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  int refused = 0;
+  for (std::size_t at = 0; refused < 4 && at + sizeof(vgpu::sass::Word) <= size;
+       at += sizeof(vgpu::sass::Word)) {
+    vgpu::sass::Word word;
+    std::memcpy(&word, data + at, sizeof word);
+    try {
+      vgpu::sass::decode(word, static_cast<std::uint32_t>(at));
+    } catch (const vgpu::sass::UnknownInstruction&) {
+      ++refused;
+    }
+  }
+  return 0;
+}
