@@ -71,10 +71,15 @@ int exit_status(const std::vector<Row>& rows);
 // The verbs; each adds itself to `app` and stores what to run in `chosen` when it is parsed.
 void add_bench(CLI::App& app, Verb& chosen);
 void add_climb(CLI::App& app, Verb& chosen);
+void add_diff(CLI::App& app, Verb& chosen);
 void add_doctor(CLI::App& app, Verb& chosen);
 void add_explain(CLI::App& app, Verb& chosen);
 void add_list(CLI::App& app, Verb& chosen);
+void add_new(CLI::App& app, Verb& chosen);
+void add_profile(CLI::App& app, Verb& chosen);
 void add_report(CLI::App& app, Verb& chosen);
+void add_run(CLI::App& app, Verb& chosen);
+void add_show(CLI::App& app, Verb& chosen);
 void add_tune(CLI::App& app, Verb& chosen);
 void add_verify(CLI::App& app, Verb& chosen);
 

@@ -43,7 +43,14 @@ int run(int argc, char** argv) {
   add_verify(app, chosen);
   add_bench(app, chosen);
   add_tune(app, chosen);
+#ifdef LADDER_HAVE_ANALYSE
   add_explain(app, chosen);
+  add_diff(app, chosen);
+  add_show(app, chosen);
+  add_profile(app, chosen);
+  add_run(app, chosen);
+#endif
+  add_new(app, chosen);
   add_list(app, chosen);
   add_report(app, chosen);
   add_doctor(app, chosen);

@@ -10,14 +10,16 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, co
   e.idea = kernel.idea;
   e.machine = machine;
   e.problem = problem;
-  e.work = work_of(problem);
+  e.problem.in = kernel.in;
+  e.problem.out = kernel.out;
+  e.work = work_of(e.problem);
   e.bounds = bounds_of(e.work, machine);
   auto seen = observe(kernel, device, problem.beta);
   if (!seen) return seen.status();
   e.subject.seen = std::move(seen).value();
   e.subject.tile = tile_of(kernel.rung, e.subject.seen.kernel);
 
-  const double blocks = blocks_for(e.subject, problem);
+  const double blocks = blocks_for(e.subject, e.problem);
   for (const auto& [metric, scale] : e.subject.seen.scales) {
     if (!metric.ends_with(".sum") || !scale.exact) continue;
     const double value = scaled(e.subject.seen, metric, blocks, static_cast<double>(problem.k));
@@ -35,7 +37,7 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, co
     return e;
   }
   e.subject.loop = loop.value();
-  auto prediction = predict(e.subject, problem, machine);
+  auto prediction = predict(e.subject, e.problem, machine);
   if (prediction) {
     e.prediction = std::move(prediction).value();
   } else {

@@ -174,6 +174,10 @@ void counters(Lines& lines, const Explanation& e) {
   add(lines, "COUNTERS of this problem, from smaller ones on the virtual GPU (~ an estimate){}",
       profiled ? ", and Nsight Compute's" : "");
   for (const Compared& c : e.counters) {
+    // The finer classes stand in the JSON.
+    if (c.metric.find("thread_inst_executed_op_") != std::string::npos &&
+        c.metric.find("ffma") == std::string::npos)
+      continue;
     add(lines, "  {:<72}{}{:>17.0f}{}", c.metric, c.certain ? ' ' : '~', c.predicted,
         c.profiled ? fmt::format("{:>17.0f}", *c.profiled) : "");
   }

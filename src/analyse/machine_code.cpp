@@ -3,17 +3,23 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "engine/sass/cubin.hpp"
+#include "engine/sass/decode.hpp"
 #include "runtime/image/fatbin.hpp"
+#include "tune/process.hpp"
 
 namespace ladder::analyse {
 namespace {
@@ -145,8 +151,10 @@ std::string plain(std::string_view name) {
   return text;
 }
 
-// What fat binaries in the file hold for this device, decompressed.
-std::vector<std::string> cubins_of(std::span<const std::byte> file, int cc) {
+using Choose = const vgpu::image::Entry* (*)(std::span<const vgpu::image::Entry>, std::uint32_t);
+
+// What fat binaries in the file hold for this device, as `choose` says, decompressed.
+std::vector<std::string> images_of(std::span<const std::byte> file, int cc, Choose choose) {
   constexpr std::array<unsigned char, 8> kMagic{0x50, 0xed, 0x55, 0xba, 0x01, 0x00, 0x10, 0x00};
   std::vector<std::string> found;
   const auto* const begin = reinterpret_cast<const unsigned char*>(file.data());
@@ -154,7 +162,7 @@ std::vector<std::string> cubins_of(std::span<const std::byte> file, int cc) {
   for (const auto* at = begin; (at = std::search(at, end, kMagic.begin(), kMagic.end())) != end; ++at) {
     try {
       const auto entries = vgpu::image::read_entries(file.subspan(static_cast<std::size_t>(at - begin)));
-      const vgpu::image::Entry* best = vgpu::image::choose_cubin(entries, static_cast<std::uint32_t>(cc));
+      const vgpu::image::Entry* best = choose(entries, static_cast<std::uint32_t>(cc));
       if (best != nullptr) found.push_back(vgpu::image::contents(*best));
     } catch (const vgpu::image::Damaged&) {
       continue;  // the same bytes by chance
@@ -273,13 +281,16 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
   const std::string all((std::istreambuf_iterator<char>(stream)), {});
   if (!stream && all.empty()) return Status(Code::kIo, file + ": cannot be read");
   const std::string wanted = plain(kernel);
-  const auto cubins = cubins_of(std::as_bytes(std::span(all)), cc);
+  const auto cubins = images_of(std::as_bytes(std::span(all)), cc, vgpu::image::choose_cubin);
   for (const std::string& cubin : cubins) {
     try {
       const vgpu::sass::Cubin parsed(std::as_bytes(std::span(cubin)));
       for (const vgpu::sass::KernelInfo& info : parsed.kernels()) {
         if (info.name == kernel || plain(demangled(info.name)) == wanted)
-          return KernelCode{info.name, {info.code.begin(), info.code.end()}};
+          return KernelCode{info.name,
+                            {info.code.begin(), info.code.end()},
+                            {reinterpret_cast<const std::byte*>(cubin.data()),
+                             reinterpret_cast<const std::byte*>(cubin.data()) + cubin.size()}};
       }
     } catch (const vgpu::sass::BadCubin& damage) {
       return Status(Code::kIo, file + ": " + damage.what());
@@ -289,6 +300,108 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
                 cubins.empty()
                     ? fmt::format("{}: no machine code for compute capability {}.{}", file, cc / 10, cc % 10)
                     : fmt::format("{}: no kernel {}", file, kernel));
+}
+
+namespace {
+
+std::string find_nvdisasm() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  if (const std::string chosen = variable("LADDER_NVDISASM"); !chosen.empty()) return chosen;
+  std::istringstream all(variable("PATH") + ":" + variable("CUDA_HOME") + "/bin:/usr/local/cuda/bin");
+  for (std::string folder; std::getline(all, folder, ':');) {
+    const std::string program = folder + "/nvdisasm";
+    if (::access(program.c_str(), X_OK) == 0) return program;
+  }
+  return "";
+}
+
+// Lines like "        /*0010*/     IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] ;" of the kernel's section.
+std::map<std::uint32_t, std::string> parse_nvdisasm(const std::string& output, const std::string& mangled) {
+  std::map<std::uint32_t, std::string> text;
+  std::istringstream lines(output);
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(".text.")) inside = line == ".text." + mangled + ":";
+    const auto open = line.find("/*"), close = line.find("*/");
+    if (!inside || open == std::string::npos || close == std::string::npos || close < open + 6) continue;
+    char* end = nullptr;
+    const auto offset = static_cast<std::uint32_t>(std::strtoul(line.c_str() + open + 2, &end, 16));
+    if (end != line.c_str() + close) continue;
+    const auto from = line.find_first_not_of(' ', close + 2), to = line.rfind(';');
+    if (from == std::string::npos || to == std::string::npos || to <= from) continue;
+    std::string one = line.substr(from, to - from);
+    while (!one.empty() && one.back() == ' ') one.pop_back();
+    text[offset] = one;
+  }
+  return text;
+}
+
+}  // namespace
+
+Disassembly disassemble(const KernelCode& code) {
+  Disassembly result;
+  if (const std::string nvdisasm = find_nvdisasm(); !nvdisasm.empty()) {
+    std::string name = (std::filesystem::temp_directory_path() / "ladder-cubin-XXXXXX").string();
+    if (const int file = ::mkstemp(name.data()); file >= 0) {
+      const bool whole =
+          ::write(file, code.cubin.data(), code.cubin.size()) == static_cast<ssize_t>(code.cubin.size());
+      ::close(file);
+      const auto deadline = tune::Clock::now() + std::chrono::seconds(60);
+      const auto done = tune::run({nvdisasm, "-c", name}, deadline, {});
+      std::error_code ignored;
+      std::filesystem::remove(name, ignored);
+      if (whole && done && done.value().end.status == 0)
+        result.text = parse_nvdisasm(done.value().output, code.mangled);
+      if (!result.text.empty()) {
+        result.by = "nvdisasm";
+        return result;
+      }
+    }
+  }
+  result.by = "the virtual GPU's decoder (nvdisasm is not installed)";
+  for (std::size_t at = 0; at + kInstruction <= code.bytes.size(); at += kInstruction) {
+    vgpu::sass::Word word;
+    std::memcpy(&word.low, code.bytes.data() + at, sizeof word.low);
+    std::memcpy(&word.high, code.bytes.data() + at + sizeof word.low, sizeof word.high);
+    const auto offset = static_cast<std::uint32_t>(at);
+    try {
+      result.text[offset] = vgpu::sass::decode(word, offset).text;
+    } catch (const vgpu::sass::UnknownInstruction&) {
+      result.text[offset] = fmt::format("unknown 0x{:016x}{:016x}", word.high, word.low);
+    }
+  }
+  return result;
+}
+
+Result<PtxText> find_ptx(const std::string& file, std::string_view kernel, int cc) {
+  std::ifstream stream(file, std::ios::binary);
+  const std::string all((std::istreambuf_iterator<char>(stream)), {});
+  if (!stream && all.empty()) return Status(Code::kIo, file + ": cannot be read");
+  const std::string wanted = plain(kernel);
+  for (const std::string& module : images_of(std::as_bytes(std::span(all)), cc, vgpu::image::choose_ptx)) {
+    std::istringstream lines(module.substr(0, module.find('\0')));
+    PtxText text;
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      ++number;
+      constexpr std::string_view kEntry = ".entry ";
+      const auto at = line.find(kEntry);
+      if (at != std::string::npos && text.lines.empty()) {
+        std::string name = line.substr(at + kEntry.size());
+        name.resize(std::min(name.find_first_of("( "), name.size()));
+        if (name != kernel && plain(demangled(name)) != wanted) continue;
+        text.first_line = number;
+        text.lines.push_back(line);
+      } else if (!text.lines.empty()) {
+        text.lines.push_back(line);
+        if (line.starts_with("}")) return text;
+      }
+    }
+  }
+  return Status(Code::kInvalidArgument, fmt::format("{}: no PTX of {}", file, kernel));
 }
 
 }  // namespace ladder::analyse

@@ -77,7 +77,23 @@ std::map<std::string, int> mix_of(std::span<const MachineInstruction> code);
 struct KernelCode {
   std::string mangled;
   std::vector<std::byte> bytes;
+  std::vector<std::byte> cubin;  // that holds it
 };
 Result<KernelCode> find_code(const std::string& file, std::string_view kernel, int cc);
+
+// The disassembly, by offset: of nvdisasm where it is installed (LADDER_NVDISASM, PATH, CUDA_HOME, /usr/local/cuda),
+// else of the virtual GPU's decoder, whose unknown instructions stand as bits. `by` says which.
+struct Disassembly {
+  std::string by;
+  std::map<std::uint32_t, std::string> text;
+};
+Disassembly disassemble(const KernelCode& code);
+
+// A kernel's PTX in an executable or library; lines are numbered as in its module. Errors as find_code's.
+struct PtxText {
+  int first_line = 1;
+  std::vector<std::string> lines;
+};
+Result<PtxText> find_ptx(const std::string& file, std::string_view kernel, int cc);
 
 }  // namespace ladder::analyse

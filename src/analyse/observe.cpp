@@ -91,9 +91,10 @@ Result<Seen> launch_once(const KernelInfo& kernel, const Problem& problem) {
   if (counters.value().launches.empty()) return Status(Code::kLaunchFailed, "the kernel launched nothing");
   auto traces = parse_trace(virtual_gpu::trace_json());
   if (!traces) return traces.status();
-  const auto matrix = [](char name, const float* at, const Extent& extent) {
+  const auto matrix = [&problem](char name, const float* at, const Extent& extent) {
+    const std::int64_t bytes = bytes_of(name == 'C' ? problem.out : problem.in);
     return Matrix{name, reinterpret_cast<std::uint64_t>(at),
-                  4 * static_cast<std::uint64_t>(extent.elements()), extent.ld};
+                  static_cast<std::uint64_t>(bytes * extent.elements()), extent.ld, bytes};
   };
   return Seen{std::move(counters).value(),
               std::move(traces).value(),
@@ -127,7 +128,8 @@ std::string elements_of(const Access& access, const std::vector<Matrix>& matrice
   for (int lane = 0; lane < kWarp; ++lane) {
     if ((access.mask >> lane & 1) == 0) continue;
     const auto element =
-        static_cast<std::int64_t>(access.addresses[static_cast<std::size_t>(lane)] - matrix->begin) / 4;
+        static_cast<std::int64_t>(access.addresses[static_cast<std::size_t>(lane)] - matrix->begin) /
+        matrix->element_bytes;
     lanes_of_row[element / matrix->ld] |= 1U << lane;
     columns_of_row[element / matrix->ld].push_back(element % matrix->ld);
   }
@@ -138,7 +140,9 @@ std::string elements_of(const Access& access, const std::vector<Matrix>& matrice
   const auto plural = [](const std::string& what, const std::string& text) {
     return what + (text.find_first_of("-,") == std::string::npos ? " " : "s ") + text;
   };
-  const std::string width = access.bytes > 4 ? fmt::format(", {} elements each", access.bytes / 4) : "";
+  const std::string width = access.bytes > matrix->element_bytes
+                                ? fmt::format(", {} elements each", access.bytes / matrix->element_bytes)
+                                : "";
   const bool alike = std::all_of(columns_of_row.begin(), columns_of_row.end(), [&](const auto& row) {
     return row.second == columns_of_row.begin()->second;
   });
@@ -164,6 +168,8 @@ Result<Observation> observe(const KernelInfo& kernel, const Device& device, floa
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const std::int64_t depth = kDepth * static_cast<std::int64_t>(i + 1);
     seen.problem = make_problem(kSide, kSide, depth, 1, beta);
+    seen.problem.in = kernel.in;
+    seen.problem.out = kernel.out;
     if (Status status = kernel.accepts(seen.problem, device); !status) return status;
     auto once = launch_once(kernel, seen.problem);
     if (!once) return once.status();

@@ -120,8 +120,10 @@ Totals totals_of(const Subject& subject, const Problem& problem) {
   t.warps = t.blocks * ((subject.seen.threads + kWarp - 1) / kWarp);
   t.multiply_adds = scaled(subject.seen, kMultiplyAdds, t.blocks, t.k) / kWarp;
   const double requested = scaled(subject.seen, kLoadSectors, t.blocks, t.k) * kBytesPerSector;
-  t.l2_bytes = std::min(requested, t.blocks * needed_per_step(subject) * t.k * sizeof(float)) +
-               static_cast<double>(problem.m) * static_cast<double>(problem.n) * sizeof(float);
+  t.l2_bytes = std::min(requested, t.blocks * needed_per_step(subject) * t.k *
+                                       static_cast<double>(bytes_of(problem.in))) +
+               static_cast<double>(problem.m) * static_cast<double>(problem.n) *
+                   static_cast<double>(bytes_of(problem.out));
   return t;
 }
 
@@ -163,7 +165,7 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
   p.rounds = totals.multiply_adds / totals.warps / multiply_adds;
 
   const double requested = scaled(subject.seen, kLoadSectors, 1, totals.k) * kBytesPerSector;
-  const double needed = needed_per_step(subject) * totals.k * sizeof(float);
+  const double needed = needed_per_step(subject) * totals.k * static_cast<double>(bytes_of(problem.in));
   SmLoad load;
   load.warps_per_block = p.occupancy.warps_per_block;
   load.blocks = p.occupancy.blocks;

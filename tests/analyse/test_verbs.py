@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 LADDER = pathlib.Path(sys.argv[1])
@@ -103,6 +104,123 @@ class Prediction(unittest.TestCase):
             self.assertEqual(c["predicted"], c["counted"], name)
 
 
+class Difference(unittest.TestCase):
+    def test_sentences_come_from_the_numbers(self):
+        out = ladder("diff", "r06", "r07").stdout
+        self.assertRegex(out, r"r07_swizzled asks \d+% less of L1 and shared memory")
+        self.assertRegex(out, r"L1 and shared memory, ms busy +[\d.]+ +[\d.]+ +/ ")
+        self.assertIn("+++ r07_swizzled", out)  # the sources
+        other = ladder("diff", "r04", "r05", "--no-source").stdout
+        self.assertRegex(other, r"A thousand FFMA come with \d+ other instructions, not \d+: above all LDS")
+        self.assertNotIn("+++", other)
+
+    def test_a_kernel_does_not_differ_from_itself(self):
+        out = ladder("diff", "r05", "r05", "--no-source").stdout
+        self.assertIn("1 times as fast", out)
+        self.assertIn("differs by 5%", out)
+        self.assertNotRegex(out, r"[x/] [\d.]+$")
+
+
+class Show(unittest.TestCase):
+    def test_ptx_has_source_lines_and_executions(self):
+        out = ladder("show", "r03_smem_tile_32", "--ptx", "--hot").stdout
+        self.assertRegex(out, r" +\d+ +r03_smem_tile.cu:\d+ \| .*ld.shared")
+        self.assertRegex(out, r"\| .*fma.rn.f32")
+        self.assertNotIn(".entry", out)
+
+    def test_machine_code_marks_the_hot_loop(self):
+        out = ladder("show", "r05", "--sass").stdout
+        self.assertRegex(out, r"\| [0-9a-f]{5}  .*FFMA R\d+, R\d+, R\d+, R\d+")
+        self.assertRegex(out, r"\| [0-9a-f]{5}  .*LDS.128")
+        self.assertRegex(out, r"  [0-9a-f]{5}  +.*EXIT")
+        self.assertIn("by ", out.splitlines()[0])
+
+    def test_resources_on_every_device(self):
+        out = ladder("show", "r05", "--resources").stdout
+        self.assertRegex(out, r"h200 +2 blocks, 16 of 64 warps")
+        self.assertIn("rtx5070ti", out)
+
+
+class Profile(unittest.TestCase):
+    def test_says_what_is_missing_and_counts_anyway(self):
+        result = ladder("profile", "r02", "--shape", "64")
+        self.assertEqual(result.returncode, 0, result)
+        if "no counters of hardware" in result.stdout:
+            self.assertRegex(result.stdout, "no GPU|ncu|ERR_NVGPUCTRPERM")
+        self.assertRegex(result.stdout, r"op_ffma_pred_on.sum +\S+ +262144")
+
+
+PLAIN = """
+#define CEIL_DIV(M, N) (((M) + (N)-1) / (N))
+__global__ void sgemm(int M, int N, int K, float alpha, const float* A, const float* B, float beta, float* C) {
+  const int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M || col >= N) return;
+  float sum = 0;
+  for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+  C[row * N + col] = alpha * sum + beta * C[row * N + col];
+}
+"""
+LAUNCH = ("--kernel", "sgemm", "--grid", "CEIL_DIV(N, 32), CEIL_DIV(M, 8)", "--block", "32, 8")
+
+
+class OwnKernel(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def file(self, name, text):
+        path = pathlib.Path(self.folder.name) / name
+        path.write_text(text)
+        return str(path)
+
+    def test_a_new_rung_builds_verifies_and_is_explained(self):
+        path = str(pathlib.Path(self.folder.name) / "r77_test.cu")
+        self.assertEqual(ladder("new", "r77_test", "-o", path).returncode, 0)
+        self.assertEqual(ladder("new", "r77_test", "-o", path).returncode, 2)  # never overwritten
+        result = ladder("run", path, "--against", "r02")
+        self.assertEqual(result.returncode, 0, result)
+        self.assertIn("verified: passed", result.stdout)
+        self.assertRegex(result.stdout, r"predicted +[\d.]+ ms, [\d.]+ TFLOP/s")
+        self.assertIn("r02_coalesced", result.stdout)
+
+    def test_a_plain_kernel(self):
+        result = ladder("run", self.file("plain.cu", PLAIN), *LAUNCH, "--no-explain", "--against", "r02")
+        self.assertEqual(result.returncode, 0, result)
+        self.assertIn("verified: passed", result.stdout)
+        self.assertRegex(result.stdout, r"plain +256x256x256")
+
+    def test_a_wrong_kernel_is_rejected(self):
+        result = ladder("run", self.file("wrong.cu", PLAIN.replace("k < K", "k < K - 1")), *LAUNCH)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("verified: wrong_value", result.stdout)
+        self.assertNotIn("TFLOP/s", result.stdout)
+
+    def test_a_fault_is_told(self):
+        text = PLAIN.replace("if (row >= M || col >= N) return;", "")
+        result = ladder("run", self.file("oob.cu", text), *LAUNCH, "--shape", "30x30x30", "--no-explain")
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("verified: fault", result.stdout)
+        self.assertIn("out of bounds", result.stdout)
+
+    def test_bad_files_are_one_line(self):
+        def rejected(*arguments, says):
+            result = ladder("run", *arguments)
+            self.assertEqual(result.returncode, 2, result)
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            self.assertIn(says, result.stderr)
+        plain = self.file("plain.cu", PLAIN)
+        rejected("/nonexistent.cu", says="/nonexistent.cu")
+        rejected(plain, says="--kernel")
+        rejected(plain, "--kernel", "sgemm", says="--grid")
+        rejected(plain, *LAUNCH, "--limit", "0", says="--limit")
+        rejected(plain, *LAUNCH, "--against", "r99", says="--against")
+        rejected(self.file("bad.cu", PLAIN.replace("float sum", "flat sum")), *LAUNCH, says="flat")
+
+    def test_names_of_rungs(self):
+        self.assertEqual(ladder("new", "mine").returncode, 2)
+        self.assertEqual(ladder("new", "r05_block_tile_2d").returncode, 2)
+
+
 class BadInput(unittest.TestCase):
     def rejected(self, *arguments, says):
         result = ladder(*arguments)
@@ -119,6 +237,11 @@ class BadInput(unittest.TestCase):
         self.rejected("explain", "r05", "-m", "-3", says=["-m"])
         self.rejected("explain", "r05", "--clock", "fast", says=["--clock", "fast"])
         self.rejected("explain", "r05", "--device", "h200", "--clock", "base", says=["--clock", "h200"])
+        self.rejected("diff", "r05", "r99", says=["RUNG", "r99"])
+        self.rejected("diff", "r05", "h01", says=["RUNG", "h01"])
+        self.rejected("show", "r05", "--ptx", "--sass", says=["--ptx"])
+        self.rejected("profile", "r99", says=["RUNG", "r99"])
+        self.rejected("profile", "r05", "--shape", "axb", says=["--shape"])
         self.rejected("explain", "r05", "--measured", "/nonexistent", says=["--measured", "/nonexistent"])
 
 

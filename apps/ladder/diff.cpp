@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// ladder diff A B: two kernels side by side, source, resources, instruction mix, counters and times, and why they differ.
+#include <fmt/format.h>
+#include <ladder/registry.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "analyse/difference.hpp"
+#include "common.hpp"
+#include "explain.hpp"
+#include "tune/process.hpp"
+
+namespace ladder::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DiffOptions {
+  std::string a, b, device = "h200", shape, measured, source = LADDER_SOURCE_DIR;
+  bool no_source = false;
+};
+
+const KernelInfo& one_kernel(const std::string& name) {
+  const auto found = find_kernels(name);
+  if (!found) throw BadInput("RUNG: " + found.status().message());
+  for (const KernelInfo* kernel : found.value()) {
+    if (kernel->place == Place::kCuda && kernel->role == Role::kRung) {
+      if (found.value().size() > 1)
+        fmt::print(stderr, "ladder: {} has {} variants; {} is taken\n", name, found.value().size(),
+                   kernel->id);
+      return *kernel;
+    }
+  }
+  throw BadInput(fmt::format("RUNG: {} is no CUDA rung", name));
+}
+
+// How the quantity changed: "x 2.00", "/ 4.00", "=".
+std::string change(const analyse::Compare& c) {
+  if (c.a == c.b) return "=";
+  if (!(c.a > 0) || !(c.b > 0)) return "";
+  return c.b > c.a ? fmt::format("x {:.3g}", c.b / c.a) : fmt::format("/ {:.3g}", c.a / c.b);
+}
+
+void table(const char* title, const std::vector<analyse::Compare>& rows, std::string_view a,
+           std::string_view b) {
+  if (rows.empty()) return;
+  fmt::print("\n{:<34}{:>20}{:>20}  change\n", title, a, b);
+  for (const analyse::Compare& row : rows)
+    fmt::print("  {:<32}{:>20.6g}{:>20.6g}  {}\n", row.name, row.a, row.b, change(row));
+}
+
+void source_diff(const DiffOptions& o, const KernelInfo& a, const KernelInfo& b) {
+  const auto file = [&](const KernelInfo& kernel) {
+    return (fs::path(o.source) / "src" / "kernels" / "cuda" / (std::string(kernel.rung) + ".cu")).string();
+  };
+  std::error_code error;
+  if (!fs::exists(file(a), error) || !fs::exists(file(b), error)) {
+    fmt::print("no source diff: {} holds no such rungs (--source)\n", o.source);
+    return;
+  }
+  const auto deadline = tune::Clock::now() + std::chrono::seconds(20);
+  const auto result = tune::run(
+      {"diff", "-u", "--label", std::string(a.rung), "--label", std::string(b.rung), file(a), file(b)},
+      deadline, interrupted);
+  if (!result || result.value().end.status > 1) {
+    fmt::print("no source diff: the program diff is missing\n");
+    return;
+  }
+  fmt::print("\n{}", result.value().output);
+}
+
+int run(const DiffOptions& o) {
+  const analyse::Machine machine = selected_machine(o.device, "boost");
+  Problem problem = make_problem(4096, 4096, 4096, 1, 1);
+  if (!o.shape.empty()) {
+    const auto parsed = parse_shape(o.shape);
+    if (!parsed) throw BadInput("--shape: " + parsed.status().message());
+    problem = parsed.value();
+  }
+  const KernelInfo &first = one_kernel(o.a), &second = one_kernel(o.b);
+  const auto document = measured_rows(o.measured, machine, o.source);
+  const Target target = select_target("virtual:h200");
+  std::vector<analyse::Explanation> both;
+  for (const KernelInfo* kernel : {&first, &second}) {
+    auto e = analyse::explain(*kernel, problem, machine, *target.cuda, {});
+    if (!e) {
+      fmt::print(stderr, "ladder: {}: {}\n", kernel->id, e.status().message());
+      return kFailed;
+    }
+    e.value().measured = measured_of(document, kernel->id, problem, machine);
+    both.push_back(std::move(e).value());
+  }
+  const analyse::Explanation &a = both[0], &b = both[1];
+  fmt::print("{} -> {}, {} on {}\n", a.id, b.id, to_string(problem), machine.name);
+  for (const std::string& sentence : analyse::why(a, b)) fmt::print("{}\n", sentence);
+  table("resources, counts and times", analyse::compare(a, b), a.id, b.id);
+  table("hot loop, a thousand FFMA", analyse::compare_mixes(a, b), a.id, b.id);
+  if (!o.no_source) source_diff(o, first, second);
+  return kOk;
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, Verb& chosen) {
+  CLI::App* verb = app.add_subcommand("diff", "Two kernels side by side, and why they differ");
+  auto o = std::make_shared<DiffOptions>();
+  verb->add_option("A", o->a, "a CUDA rung, by id, rung or number")->required();
+  verb->add_option("B", o->b, "another")->required();
+  verb->add_option("--device", o->device, "of the database: " + vgpu::known_devices());
+  verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096");
+  verb->add_option("--measured", o->measured, "rows with times; default results/DEVICE/climb-4096.json");
+  verb->add_option("--source", o->source, "the checkout whose sources and results are read");
+  verb->add_flag("--no-source", o->no_source, "without the diff of the sources");
+  verb->footer("Examples:\n  ladder diff r04 r05\n  ladder diff r06 r07 --device a6000 --no-source");
+  verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
+}
+
+}  // namespace ladder::app

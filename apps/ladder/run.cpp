@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// ladder run FILE.cu: a user's kernel compiled, verified, measured or counted, compared and explained like a rung. What
+// it does to a process happens to a child, bound to a time limit.
+#include <fmt/format.h>
+#include <ladder/registry.hpp>
+
+#include <unistd.h>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "analyse/explanation.hpp"
+#include "analyse/user_kernel.hpp"
+#include "common.hpp"
+#include "explain.hpp"
+#include "report/terminal.hpp"
+#include "tune/process.hpp"
+
+namespace ladder::app {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kLoadedVerb = "run-loaded";
+constexpr std::int64_t kGpuSide = 4096, kVirtualSide = 256;
+
+struct RunOptions {
+  std::string file, kernel, grid, block, shared = "0", needs = "true";
+  std::string device = "auto", shape, explain_on = "h200", source = LADDER_SOURCE_DIR, library;
+  std::vector<std::string> against{"r05", "r10", "cublas_ieee"};
+  double limit_s = 300;
+  float beta = 0;
+  bool no_explain = false, strict = false;
+};
+
+Problem problem_for(const RunOptions& o, std::int64_t side) {
+  Problem problem = make_problem(side, side, side);
+  if (!o.shape.empty()) {
+    const auto parsed = parse_shape(o.shape);
+    if (!parsed) throw BadInput("--shape: " + parsed.status().message());
+    problem = parsed.value();
+  }
+  problem.beta = o.beta;
+  return problem;
+}
+
+std::vector<const KernelInfo*> rivals_of(const RunOptions& o) {
+  std::vector<const KernelInfo*> list;
+  for (const std::string& name : o.against) {
+    const auto found = find_kernels(name);
+    if (!found) {
+      if (name == "cublas_ieee") continue;  // built without cuBLAS
+      throw BadInput("--against: " + found.status().message());
+    }
+    for (const KernelInfo* kernel : found.value()) {
+      if (kernel->place == Place::kCuda) list.push_back(kernel);
+    }
+  }
+  return list;
+}
+
+// A folder that goes when the run is over.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "ladder-run-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      throw BadInput("no temporary folder: " + fs::temp_directory_path().string());
+    path_ = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+tune::Deadline in_seconds(double seconds) {
+  return tune::Clock::now() +
+         std::chrono::duration_cast<tune::Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+// The parent: builds, then lets a child load what was built.
+int run(const RunOptions& o) {
+  (void)problem_for(o, kGpuSide);
+  (void)rivals_of(o);
+  (void)selected_machine(o.explain_on, "boost");
+  if (!(o.limit_s > 0) || !(o.limit_s < 1e6)) throw BadInput("--limit: seconds for everything, more than 0");
+  std::error_code error;
+  if (!fs::is_directory(fs::path(o.source) / "include" / "ladder", error))
+    throw BadInput(
+        fmt::format("--source: {}: no checkout of ladder; its headers are needed to compile", o.source));
+  catch_interrupt();
+  const Scratch scratch;
+  const auto deadline = in_seconds(o.limit_s);
+  const analyse::UserKernel kernel{o.file, o.kernel, o.grid, o.block, o.shared, o.strict, o.needs};
+  constexpr int kCc = 90;
+  const auto built = analyse::build(kernel, kCc, scratch.path(), o.source, deadline, interrupted);
+  if (!built) {
+    if (interrupted()) return kInterrupted;
+    throw BadInput(built.status().message());
+  }
+  fmt::print(
+      "compiled: at most {} registers a thread, {} bytes of static shared memory{}\n",
+      built.value().registers, built.value().shared_bytes,
+      built.value().spill_bytes > 0 ? fmt::format(", {} bytes spilled", built.value().spill_bytes) : "");
+  std::fflush(stdout);
+
+  std::vector<std::string> command{"/proc/self/exe", kLoadedVerb, built.value().library.string(),
+                                   "--device",       o.device,    "--explain-on",
+                                   o.explain_on,     "--source",  o.source};
+  if (!o.shape.empty()) command.insert(command.end(), {"--shape", o.shape});
+  for (const std::string& name : o.against) command.insert(command.end(), {"--against", name});
+  // What a plain kernel takes: it reads C.
+  if (!o.kernel.empty() && !o.strict) command.insert(command.end(), {"--beta", "1"});
+  if (o.no_explain) command.emplace_back("--no-explain");
+  auto child = tune::Child::start(command, true);
+  if (!child) throw BadInput(child.status().message());
+  for (std::string line;;) {
+    const auto read = child.value().read_line(line, deadline, interrupted);
+    if (read == tune::Child::Read::kLine) {
+      fmt::print("{}\n", line);
+      std::fflush(stdout);
+      continue;
+    }
+    if (read == tune::Child::Read::kEnd) break;
+    child.value().kill();
+    if (read == tune::Child::Read::kStopped) return kInterrupted;
+    fmt::print(stderr, "ladder: {}: not done within {} s (--limit)\n", o.file, o.limit_s);
+    return kFailed;
+  }
+  const tune::Child::End end = child.value().wait();
+  if (end.status < 0) fmt::print(stderr, "ladder: {}: the process that ran it died: {}\n", o.file, end.text);
+  return end.status < 0 ? kFailed : end.status;
+}
+
+// The child.
+class Trial {
+ public:
+  Trial(const RunOptions& o, const Target& target)
+      : o_(o), target_(target), printer_(stdout, stderr, TerminalStyle{}), device_(*target.cuda) {}
+
+  int run(const KernelInfo& kernel) {
+    const Problem problem = problem_for(o_, device_.is_virtual ? kVirtualSide : kGpuSide);
+    if (Status status = kernel.accepts(problem, device_); !status) {
+      printer_.line(fmt::format("{}: refuses {}: {}", kernel.id, to_string(problem), status.message()));
+      return kFailed;
+    }
+    // The shape first: what fails there would fail everywhere, at length.
+    Row row = make_row(kernel, problem, device_);
+    row.verdict = verify(kernel, cases_of(problem, 1), device_, {}, store_);
+    if (row.verdict.ok()) {
+      std::vector<CaseResult> all =
+          verify(kernel, make_battery(Battery::kQuick, 1), device_, {}, store_).cases;
+      all.insert(all.end(), row.verdict.cases.begin(), row.verdict.cases.end());
+      row.verdict = summarize(std::move(all));
+    }
+    const Verdict& v = row.verdict;
+    printer_.line(fmt::format("verified: {}, {} of {} cases, {} refused", to_string(v.outcome),
+                              v.count(Outcome::kPassed), v.cases.size() - v.count(Outcome::kRefused),
+                              v.count(Outcome::kRefused)));
+    if (!v.ok()) {
+      printer_.line("  " + v.reason);
+      return kFailed;
+    }
+    compare(kernel, problem, std::move(row));
+    return kOk;
+  }
+
+ private:
+  void compare(const KernelInfo& kernel, const Problem& problem, Row own) {
+    std::vector<Row> rows;
+    std::vector<const KernelInfo*> all{&kernel};
+    rows.push_back(std::move(own));
+    for (const KernelInfo* rival : rivals_of(o_)) {
+      if (device_.is_virtual && rival->role == Role::kBaseline) continue;  // never counted
+      if (!rival->accepts(problem, device_)) continue;
+      Row row = make_row(*rival, problem, device_);
+      row.verdict = verify(*rival, cases_of(problem, 1), device_, {}, store_);
+      if (!row.verdict.ok()) continue;
+      all.push_back(rival);
+      rows.push_back(std::move(row));
+    }
+    if (device_.is_virtual) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        auto counted = count(*all[i], problem, device_, 1);
+        if (counted) rows[i].counters = std::move(counted).value();
+      }
+    } else if (auto measured = measure(all, problem, device_, MeasureOptions{})) {
+      for (std::size_t i = 0; i < all.size(); ++i) rows[i].timing = std::move(measured.value()[i]);
+      if (all.back()->role == Role::kBaseline) {
+        const BaselineTiming baseline{std::string(all.back()->id), *rows.back().timing};
+        for (Row& row : rows) row.baseline = baseline;
+      }
+    } else {
+      printer_.line("not timed: " + measured.status().message());
+    }
+    for (const Row& row : rows) printer_.row(row);
+  }
+
+  const RunOptions& o_;
+  const Target& target_;
+  TablePrinter printer_;
+  const Device& device_;
+  ReferenceStore store_;
+};
+
+void explain_user(const RunOptions& o, const KernelInfo& kernel, const Device& device) {
+  const analyse::Machine machine = selected_machine(o.explain_on, "boost");
+  const Problem problem = problem_for(o, kGpuSide);
+  analyse::ExplainOptions options;
+  options.code_file = o.library;
+  const auto e = analyse::explain(kernel, problem, machine, device, options);
+  if (!e) {
+    fmt::print("not explained: {}\n", e.status().message());
+    return;
+  }
+  fmt::print("\n");
+  for (const std::string& line : analyse::to_text(e.value())) fmt::print("{}\n", line);
+  fmt::print("\nPREDICTED BESIDE IT, {} on {}\n", to_string(problem), machine.name);
+  for (const KernelInfo* rival : rivals_of(o)) {
+    if (rival->role == Role::kBaseline) continue;
+    const auto other = analyse::explain(*rival, problem, machine, device, {});
+    if (other && other.value().prediction)
+      fmt::print("  {:<22}{:>8.3g} TFLOP/s, limited by {}\n", rival->id, other.value().prediction->tflops,
+                 other.value().prediction->limiter);
+  }
+}
+
+int run_loaded(const RunOptions& o) {
+  const Target target = select_target(o.device);
+  if (!target.cuda) throw BadInput("--device: " + target.why_no_cuda);
+  const auto library = analyse::UserLibrary::open(o.library);
+  if (!library) throw BadInput(library.status().message());
+  int status = kOk;
+  for (const KernelInfo* kernel : library.value().kernels()) {
+    const int one = Trial(o, target).run(*kernel);
+    status = std::max(status, one);
+    if (one != kOk || o.no_explain) continue;
+    if (target.cuda->is_virtual) {
+      explain_user(o, *kernel, *target.cuda);
+    } else {
+      fmt::print("explained on the virtual GPU: ladder run ... --device virtual:h200\n");
+    }
+  }
+  return status;
+}
+
+void add_shared(CLI::App& verb, RunOptions& o) {
+  verb.add_option("--device", o.device, "auto (a GPU, else virtual:h200), cuda:N or virtual:NAME");
+  verb.add_option("--shape", o.shape,
+                  "MxNxK, or N for a cube; default 4096 on a GPU and to explain, 256 to count");
+  verb.add_option("--against", o.against, "kernels to compare with; default r05, r10 and cuBLAS")
+      ->allow_extra_args(false);
+  verb.add_option("--explain-on", o.explain_on, "the device to predict for: " + vgpu::known_devices());
+  verb.add_flag("--no-explain", o.no_explain, "only verify and measure or count");
+  verb.add_option("--source", o.source, "the checkout of ladder, for its headers");
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Verb& chosen) {
+  CLI::App* verb =
+      app.add_subcommand("run", "Compile your own kernel; verify, measure or count, compare and explain it");
+  auto o = std::make_shared<RunOptions>();
+  verb->add_option("FILE.cu", o->file, "a rung (ladder new writes one), or a file with a plain kernel")
+      ->required();
+  verb->add_option("--kernel", o->kernel,
+                   "a plain kernel (M, N, K, alpha, A, B, beta, C): its name, \"sgemm<32>\"");
+  verb->add_option("--grid", o->grid,
+                   "its grid: an expression in M, N, K, e.g. \"ceil_div(N, 32), ceil_div(M, 32)\"");
+  verb->add_option("--block", o->block, "its block, e.g. \"32, 32\"");
+  verb->add_option("--shared", o->shared, "bytes of dynamic shared memory, an expression");
+  verb->add_option("--needs", o->needs, "the problems it takes, e.g. \"M % 128 == 0 && N % 128 == 0\"");
+  verb->add_flag("--strict", o->strict,
+                 "the plain kernel does not read C where beta = 0, nor A and B where alpha = 0");
+  verb->add_option("--limit", o->limit_s, "seconds for everything; default 300");
+  add_shared(*verb, *o);
+  verb->footer(
+      "A crash, a hang or a fault of the kernel ends the child that runs it, and is told.\n"
+      "Examples:\n"
+      "  ladder new r20_mine && ladder run r20_mine.cu\n"
+      "  ladder run sgemm.cu --kernel sgemm_naive --grid \"CEIL_DIV(M, 32), CEIL_DIV(N, 32)\" --block \"32, "
+      "32\"\n"
+      "  ladder run sgemm.cu --kernel \"sgemm<128, 128, 8>\" --grid \"N / 128, M / 128\" --block 256 \\\n"
+      "             --needs \"M % 128 == 0 && N % 128 == 0 && K % 8 == 0\" --explain-on a6000");
+  verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
+
+  CLI::App* loaded = app.add_subcommand(kLoadedVerb, "");
+  loaded->group("");  // not shown
+  auto l = std::make_shared<RunOptions>();
+  loaded->add_option("LIBRARY", l->library)->required();
+  loaded->add_option("--beta", l->beta);
+  add_shared(*loaded, *l);
+  loaded->callback([&chosen, l] { chosen = [l] { return run_loaded(*l); }; });
+}
+
+}  // namespace ladder::app

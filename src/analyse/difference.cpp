@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyse/difference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace ladder::analyse {
+namespace {
+
+constexpr double kNotable = 0.05;  // a change below it explains nothing
+
+double pipe_ms(const Prediction& prediction, const std::string& name) {
+  for (const Pipe& pipe : prediction.pipes) {
+    if (pipe.name == name) return pipe.ms;
+  }
+  return 0;
+}
+
+double loads(const Explanation& e, bool shared) {
+  if (!e.subject.tile) return -1;
+  const Loads l = loads_per_result(*e.subject.tile, e.problem.k);
+  return shared ? l.shared_loads : l.global_loads;
+}
+
+double counted(const Explanation& e, const char* metric) {
+  for (const Compared& c : e.counters) {
+    if (c.metric == metric) return c.predicted;
+  }
+  return -1;
+}
+
+std::span<const MachineInstruction> body(const Explanation& e) {
+  return std::span(e.subject.code).subspan(e.subject.loop.first, e.subject.loop.size());
+}
+
+std::string percent(double change) {
+  return fmt::format("{:.0f}% {}", std::abs(100 * change), change < 0 ? "less" : "more");
+}
+
+}  // namespace
+
+std::vector<Compare> compare(const Explanation& a, const Explanation& b) {
+  std::vector<Compare> list;
+  const auto add = [&](const std::string& name, double x, double y, bool less = false) {
+    if (x >= 0 && y >= 0) list.push_back({name, x, y, less});
+  };
+  const Observation &sa = a.subject.seen, &sb = b.subject.seen;
+  add("threads a block", sa.threads, sb.threads);
+  add("registers a thread", sa.registers, sb.registers, true);
+  add("shared memory a block, B", sa.shared_bytes, sb.shared_bytes, true);
+  add("global loads a result", loads(a, false), loads(b, false), true);
+  add("shared loads a result", loads(a, true), loads(b, true), true);
+  for (const auto& [name, metric] :
+       {std::pair{"global load requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
+        {"global load sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"},
+        {"global store sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
+        {"barriers", "vgpu__barriers_executed.sum"}}) {
+    add(name, counted(a, metric), counted(b, metric), true);
+  }
+  if (a.prediction && b.prediction) {
+    const Prediction &pa = *a.prediction, &pb = *b.prediction;
+    add("resident warps", pa.occupancy.warps, pb.occupancy.warps);
+    add("resident blocks", pa.occupancy.blocks, pb.occupancy.blocks);
+    for (const Pipe& pipe : pa.pipes) add(pipe.name + ", ms busy", pipe.ms, pipe_ms(pb, pipe.name), true);
+    add("predicted ms", pa.ms, pb.ms, true);
+    add("predicted TFLOP/s", pa.tflops, pb.tflops);
+  }
+  if (a.measured && b.measured) {
+    add("measured ms", a.measured->ms, b.measured->ms, true);
+    add("measured TFLOP/s", a.measured->tflops, b.measured->tflops);
+  }
+  return list;
+}
+
+std::vector<Compare> compare_mixes(const Explanation& a, const Explanation& b) {
+  std::vector<Compare> list;
+  if (a.subject.code.empty() || b.subject.code.empty()) return list;
+  const auto ma = mix_of(body(a)), mb = mix_of(body(b));
+  std::set<std::string> names;
+  for (const auto& entry : ma) names.insert(entry.first);
+  for (const auto& entry : mb) names.insert(entry.first);
+  const auto share = [](const std::map<std::string, int>& mix, const std::string& name) {
+    const auto at = mix.find(name);
+    return at == mix.end() ? 0.0 : 1000.0 * at->second / mix.at("FFMA");
+  };
+  for (const std::string& name : names)
+    list.push_back({name, share(ma, name), share(mb, name), name != "FFMA"});
+  std::stable_sort(list.begin(), list.end(), [](const Compare& x, const Compare& y) {
+    return std::max(x.a, x.b) > std::max(y.a, y.b);
+  });
+  return list;
+}
+
+std::vector<std::string> why(const Explanation& a, const Explanation& b) {
+  std::vector<std::string> sentences;
+  if (!a.prediction || !b.prediction) {
+    sentences.push_back(fmt::format("No sentence: {}", a.prediction ? b.no_prediction : a.no_prediction));
+    return sentences;
+  }
+  const Prediction &pa = *a.prediction, &pb = *b.prediction;
+  const double change = pb.tflops / pa.tflops - 1;
+  std::string first =
+      fmt::format("{} is predicted to be {:.3g} times as fast as {}", b.id, pb.tflops / pa.tflops, a.id);
+  if (a.measured && b.measured)
+    first +=
+        fmt::format(", and was measured to be {:.3g} times as fast", b.measured->tflops / a.measured->tflops);
+  sentences.push_back(first + ".");
+
+  // The pipe that sets the pace of the slower one, and what became of it.
+  const Prediction& slower = change >= 0 ? pa : pb;
+  const Explanation& slow = change >= 0 ? a : b;
+  const Pipe& top = slower.pipes.front();
+  const double before = pipe_ms(pa, top.name), after = pipe_ms(pb, top.name);
+  if (before > 0 && std::abs(after / before - 1) >= kNotable) {
+    sentences.push_back(fmt::format("{} asks {} of {}, the busiest pipe of {} ({:.0f}% of its time).", b.id,
+                                    percent(after / before - 1), top.name, slow.id,
+                                    100 * top.ms / slower.ms));
+  }
+  // What the multiply-adds come with.
+  double other_a = 0, other_b = 0;
+  const Compare* most = nullptr;
+  const std::vector<Compare> mixes = compare_mixes(a, b);
+  for (const Compare& c : mixes) {
+    if (c.name == "FFMA") continue;
+    other_a += c.a;
+    other_b += c.b;
+    if (most == nullptr || std::abs(c.b - c.a) > std::abs(most->b - most->a)) most = &c;
+  }
+  if (most != nullptr && std::abs(other_b - other_a) >= 1000 * kNotable) {
+    sentences.push_back(fmt::format(
+        "A thousand FFMA come with {:.0f} other instructions, not {:.0f}: above all {}, {:.3g} for {:.3g}.",
+        other_b, other_a, most->name, most->b, most->a));
+  }
+  // Waiting: what is left of the time when the busiest pipe is done.
+  const double wait_a = 1 - pa.busiest, wait_b = 1 - pb.busiest;
+  if (std::abs(wait_b - wait_a) >= kNotable) {
+    const bool alike = pa.occupancy.warps == pb.occupancy.warps && pa.occupancy.blocks == pb.occupancy.blocks;
+    sentences.push_back(fmt::format(
+        "Then it waits {}: its busiest pipe ({}) rests {:.0f}% of the time, {}'s {:.0f}%{}.",
+        wait_b < wait_a ? "less" : "more", pb.pipes.front().name, 100 * wait_b, a.id, 100 * wait_a,
+        alike ? ""
+              : fmt::format("; {} warps in {} blocks are resident, not {} in {}", pb.occupancy.warps,
+                            pb.occupancy.blocks, pa.occupancy.warps, pa.occupancy.blocks)));
+  }
+  if (sentences.size() == 1) sentences.emplace_back("No pipe, mix or waiting differs by 5%.");
+  return sentences;
+}
+
+}  // namespace ladder::analyse

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyse/profiler.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+namespace ladder::analyse {
+namespace {
+
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char ch = line[i];
+    if (ch == '"') {
+      if (quoted && i + 1 < line.size() && line[i + 1] == '"') {
+        fields.back() += '"';
+        ++i;
+      } else {
+        quoted = !quoted;
+      }
+    } else if (ch == ',' && !quoted) {
+      fields.emplace_back();
+    } else if (ch != '\r') {
+      fields.back() += ch;
+    }
+  }
+  return fields;
+}
+
+// "1,048,576" and "1048576" alike; NaN-free: false where it is no number.
+bool number_of(std::string text, double& value) {
+  std::erase(text, ',');
+  char* end = nullptr;
+  value = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0';
+}
+
+std::size_t column(const std::vector<std::string>& header, std::string_view name) {
+  return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::string find_ncu() {
+  if (const std::string chosen = environment("LADDER_NCU"); !chosen.empty()) return chosen;
+  std::string folders = environment("PATH");
+  if (const std::string home = environment("CUDA_HOME"); !home.empty()) folders += ":" + home + "/bin";
+  std::istringstream all(folders + ":/usr/local/cuda/bin");
+  for (std::string folder; std::getline(all, folder, ':');) {
+    const std::string program = folder + "/ncu";
+    if (::access(program.c_str(), X_OK) == 0) return program;
+  }
+  return "";
+}
+
+std::vector<std::string> ncu_command(const std::string& ncu, const std::vector<std::string>& metrics,
+                                     const std::vector<std::string>& program) {
+  std::vector<std::string> command{ncu,    "--csv",     "--print-units",
+                                   "base", "--metrics", fmt::format("{}", fmt::join(metrics, ","))};
+  command.insert(command.end(), program.begin(), program.end());
+  return command;
+}
+
+Result<std::vector<Profiled>> parse_ncu(std::string_view output) {
+  if (output.find("ERR_NVGPUCTRPERM") != std::string_view::npos)
+    return Status(
+        Code::kUnsupportedDevice,
+        "the driver does not let this user read counters (ERR_NVGPUCTRPERM); an administrator can load the "
+        "driver with NVreg_RestrictProfilingToAdminUsers=0");
+  std::istringstream lines{std::string(output)};
+  std::vector<std::string> header;
+  std::vector<Profiled> launches;
+  std::string error, last_id;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("==ERROR==")) error = line;
+    const std::vector<std::string> fields = fields_of(line);
+    if (header.empty()) {
+      if (column(fields, "Metric Name") < fields.size() && column(fields, "Metric Value") < fields.size())
+        header = fields;
+      continue;
+    }
+    if (fields.size() != header.size()) continue;
+    const std::string& id = fields[column(header, "ID")];
+    double value = 0;
+    if (!number_of(fields[column(header, "Metric Value")], value)) continue;
+    if (launches.empty() || id != last_id) {
+      launches.push_back({fields[column(header, "Kernel Name")], {}});
+      last_id = id;
+    }
+    launches.back().metrics[fields[column(header, "Metric Name")]] = value;
+  }
+  if (launches.empty()) return Status(Code::kIo, error.empty() ? "ncu printed no table of metrics" : error);
+  return launches;
+}
+
+}  // namespace ladder::analyse

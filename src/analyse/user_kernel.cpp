@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyse/user_kernel.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <sstream>
+
+#include "tune/compile.hpp"
+
+namespace ladder::analyse {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kFirst = "ladder_user_kernels";
+constexpr const char* kCount = "ladder_user_kernel_count";
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+constexpr const char* kRung = R"(#include "{file}"
+extern "C" __attribute__((visibility("default"))) const ladder::KernelInfo* ladder_user_kernels() {{
+  return ladder::{rung}::kInfo.data();
+}}
+extern "C" __attribute__((visibility("default"))) std::size_t ladder_user_kernel_count() {{
+  return ladder::{rung}::kInfo.size();
+}}
+)";
+
+constexpr const char* kPlain = R"cuda(#include <cuda_runtime.h>
+#include <ladder/kernel.hpp>
+#include "problem/accept.hpp"
+#include <climits>
+#include <cstdint>
+template <class A, class B>
+__host__ __device__ constexpr long long ceil_div(A a, B b) {{
+  return (static_cast<long long>(a) + b - 1) / b;
+}}
+#ifndef CEIL_DIV
+#define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
+#endif
+#include "{file}"
+namespace {{
+ladder::Status accepts(const ladder::Problem& p, const ladder::Device& device) {{
+  using ladder::Code;
+  if (ladder::Status s = ladder::accept_cuda(device, 80); !s) return s;
+  if (ladder::Status s = ladder::accept_row_major_nn(p); !s) return s;
+  if (p.lda != (p.k > 1 ? p.k : 1) || p.ldb != (p.n > 1 ? p.n : 1) || p.ldc != (p.n > 1 ? p.n : 1))
+    return {{Code::kUnsupportedProblem, "the signature has no leading dimensions: takes tight operands only"}};
+  if (p.m == 0 || p.n == 0 || p.k == 0 || p.m > INT_MAX || p.n > INT_MAX || p.k > INT_MAX)
+    return {{Code::kUnsupportedProblem, "takes sizes from 1 to 2^31 - 1"}};
+  if (!{strict} && (p.alpha == 0.0F || p.beta == 0.0F))
+    return {{Code::kUnsupportedProblem, "a plain kernel multiplies by alpha and beta even where they are 0; see --strict"}};
+  const long long M = p.m, N = p.n, K = p.k;
+  (void)M, (void)N, (void)K;
+  if (!({needs})) return {{Code::kUnsupportedProblem, R"why(--needs {needs})why"}};
+  return ladder::Status::ok();
+}}
+ladder::Status launch(const ladder::Problem& p, const ladder::Operands& o, ladder::Stream stream) {{
+  const long long M = p.m, N = p.n, K = p.k;
+  (void)M, (void)N, (void)K;
+  const dim3 grid({grid}), block({block});
+  const std::size_t shared = {shared};
+  const auto chosen = {kernel};
+  if (shared > 48 * 1024) {{
+    const cudaError_t error =
+        cudaFuncSetAttribute(chosen, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+    if (error != cudaSuccess) return {{ladder::Code::kLaunchFailed, cudaGetErrorString(error)}};
+  }}
+  chosen<<<grid, block, shared, stream>>>(static_cast<int>(M), static_cast<int>(N), static_cast<int>(K), p.alpha,
+                                          const_cast<float*>(o.a), const_cast<float*>(o.b), p.beta, o.c);
+  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
+    return {{ladder::Code::kLaunchFailed, cudaGetErrorString(error)}};
+  return ladder::Status::ok();
+}}
+constexpr ladder::KernelInfo kInfo{{.id = "{name}",
+                                   .rung = "{name}",
+                                   .idea = "a kernel of the user's",
+                                   .min_cc = 80,
+                                   .accepts = accepts,
+                                   .launch = launch}};
+}}  // namespace
+extern "C" __attribute__((visibility("default"))) const ladder::KernelInfo* ladder_user_kernels() {{ return &kInfo; }}
+extern "C" __attribute__((visibility("default"))) std::size_t ladder_user_kernel_count() {{ return 1; }}
+)cuda";
+
+std::string wrapper(const UserKernel& kernel, const std::string& rung) {
+  const std::string file = fs::absolute(kernel.file).string();
+  if (kernel.kernel.empty()) return fmt::format(kRung, fmt::arg("file", file), fmt::arg("rung", rung));
+  return fmt::format(kPlain, fmt::arg("file", file), fmt::arg("kernel", kernel.kernel),
+                     fmt::arg("grid", kernel.grid), fmt::arg("block", kernel.block),
+                     fmt::arg("shared", kernel.shared), fmt::arg("needs", kernel.needs),
+                     fmt::arg("strict", kernel.strict), fmt::arg("name", kernel.file.stem().string()));
+}
+
+// The first line that says what is wrong, with the line under which it stands in the user's file.
+std::string first_error(const std::string& output) {
+  std::istringstream lines(output);
+  std::string last = "the compiler said nothing";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) return line;
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+int largest_before(const std::string& output, const std::string& words) {
+  int largest = 0;
+  const std::regex pattern("([0-9]+) " + words);
+  for (auto it = std::sregex_iterator(output.begin(), output.end(), pattern); it != std::sregex_iterator();
+       ++it)
+    largest = std::max(largest, std::stoi((*it)[1].str()));
+  return largest;
+}
+
+Status bad(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
+
+}  // namespace
+
+std::string rung_in(const std::string& text) {
+  static const std::regex pattern("namespace ladder::([A-Za-z_][A-Za-z0-9_]*)");
+  std::smatch match;
+  if (text.find("kInfo") == std::string::npos || !std::regex_search(text, match, pattern)) return "";
+  return match[1].str();
+}
+
+Result<Build> build(const UserKernel& kernel, int cc, const fs::path& folder, const fs::path& checkout,
+                    tune::Deadline deadline, const tune::Stop& stop) {
+  std::error_code error;
+  if (!fs::is_regular_file(kernel.file, error)) return bad(kernel.file.string() + ": no such file");
+  const std::string rung = rung_in(content(kernel.file));
+  if (kernel.kernel.empty() && rung.empty())
+    return bad(kernel.file.string() +
+               ": holds no rung (namespace ladder::NAME with kInfo); for a plain kernel give --kernel, "
+               "--grid, --block");
+  if (!kernel.kernel.empty() && (kernel.grid.empty() || kernel.block.empty()))
+    return bad("--kernel: needs --grid and --block, expressions in M, N and K");
+  const std::string nvcc = tune::find_nvcc();
+  if (nvcc.empty()) return bad("nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda");
+  const fs::path source = folder / "wrapper.cu", library = folder / "kernel.so";
+  std::ofstream(source) << wrapper(kernel, rung);
+  const std::string include = "-I" + (checkout / "include").string(),
+                    src = "-I" + (checkout / "src").string();
+  const auto result = tune::run(
+      {nvcc, "-std=c++20", "-O3", "-DNDEBUG", "-lineinfo", "-diag-suppress=177",
+       "-Xcompiler=-fPIC,-fvisibility=hidden", fmt::format("-gencode=arch=compute_{0},code=sm_{0}", cc),
+       "-gencode=arch=compute_80,code=compute_80", include, src,
+       "-I" + fs::absolute(kernel.file).parent_path().string(), "-shared", "-cudart=shared", "-Xptxas=-v",
+       "-o", library.string(), source.string()},
+      deadline, stop);
+  if (!result) return result.status();
+  const tune::Finished& done = result.value();
+  if (done.timed_out) return bad(kernel.file.string() + ": not compiled in time");
+  if (!done.ended) return bad("interrupted");
+  if (done.end.status != 0) return bad(first_error(done.output));
+  Build made;
+  made.library = library;
+  made.registers = largest_before(done.output, "registers");
+  made.shared_bytes = largest_before(done.output, "bytes smem");
+  made.spill_bytes = std::max(largest_before(done.output, "bytes spill stores"),
+                              largest_before(done.output, "bytes spill loads"));
+  return made;
+}
+
+void UserLibrary::Close::operator()(void* handle) const { (void)::dlclose(handle); }
+
+Result<UserLibrary> UserLibrary::open(const std::string& path) {
+  UserLibrary library;
+  library.handle_.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+  const char* const why = ::dlerror();
+  if (library.handle_ == nullptr) return Status(Code::kIo, why == nullptr ? path : why);
+  const auto first = reinterpret_cast<const KernelInfo* (*)()>(::dlsym(library.handle_.get(), kFirst));
+  const auto count = reinterpret_cast<std::size_t (*)()>(::dlsym(library.handle_.get(), kCount));
+  if (first == nullptr || count == nullptr) return Status(Code::kIo, fmt::format("{}: no {}", path, kFirst));
+  library.first_ = first();
+  library.count_ = count();
+  return library;
+}
+
+std::vector<const KernelInfo*> UserLibrary::kernels() const {
+  std::vector<const KernelInfo*> list;
+  for (std::size_t i = 0; i < count_; ++i) list.push_back(first_ + i);
+  return list;
+}
+
+}  // namespace ladder::analyse
