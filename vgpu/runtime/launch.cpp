@@ -81,9 +81,10 @@ void add_launch_metrics(Runtime& runtime, const Function& function, const Kernel
   report.exact["launch__shared_mem_per_block_driver"] = runtime.device().reserved_shared_per_block;
   const auto resources = function.binary->resources(runtime.device(), function.name);
   if (!resources) return;
-  report.exact["launch__registers_per_thread"] = std::max(kFewestRegisters, resources->registers);
+  const std::uint32_t registers = std::max(kFewestRegisters, resources->registers);
+  report.exact["launch__registers_per_thread"] = registers;
   const Occupancy o = occupancy(
-      runtime.device(), {resources->registers, static_cast<int>(extent(request.block).count()),
+      runtime.device(), {registers, static_cast<int>(extent(request.block).count()),
                          attributes.static_shared_bytes + request.dynamic_shared, resources->barriers});
   report.exact["launch__occupancy_limit_blocks"] = static_cast<std::uint64_t>(o.by_blocks);
   report.exact["launch__occupancy_limit_registers"] = static_cast<std::uint64_t>(o.by_registers);
