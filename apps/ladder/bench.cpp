@@ -28,6 +28,7 @@ struct BenchOptions {
 // What none of the options names.
 constexpr const char* kGpuSuite = "square";
 constexpr const char* kHostShapes = "128..512*2";
+constexpr int kMostSamples = 200;  // more make files large and medians no surer
 
 std::vector<Problem> selected_problems(const BenchOptions& options, bool on_gpu) {
   std::vector<Problem> problems;
@@ -161,6 +162,7 @@ BenchPlan plan_of(const BenchOptions& options, const Target& target) {
   plan.measure.settled_s = std::min(plan.measure.settled_s, options.budget_s / 2);
   plan.measure.warmup_s = on_gpu ? plan.measure.warmup_s : 0.05;
   plan.measure.noise = options.noise / 100;
+  plan.measure.max_samples = kMostSamples;
   constexpr double kReplayBelowMs = 0.05;  // where starting a launch is seen beside it
   plan.measure.replay_below_ms = kReplayBelowMs;
   plan.measure.handicap = options.handicap / 100;

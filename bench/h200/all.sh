@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that is shown on an H200, in one go: builds, verifies every rung, runs compute-sanitizer, measures the
-# golden counters, the variants and the ladder.
+# golden counters, the variants, the ladder and its rates over sizes.
 #   bench/h200/all.sh [OUTPUT_FOLDER]        default: the folders where the results are committed
 # Without git, name the commit in LADDER_COMMIT.
 set -euo pipefail
@@ -35,3 +35,4 @@ bench/h200/golden.sh "$build" "${golden:-tests/golden/h200.csv}"
 bench/h200/variants.sh "$build" "$results/variants.csv"
 bench/h200/peak.sh "$build" "$results/peak.csv"
 bench/h200/climb.sh "$build" "$results"
+bench/h200/sizes.sh "$build" "$results"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures how each kernel's rate grows with N on an H200, and measures again to see that nothing has changed.
+# Measures how the rate of each kernel in ieee grows with N on an H200, and again to see that nothing has changed.
 #   bench/h200/sizes.sh [BUILD_FOLDER] [OUTPUT_FOLDER]
 # Writes OUTPUT_FOLDER/sizes.json (by default under results/h200), docs/images/sizes.svg where the output is the default,
 # and OUTPUT_FOLDER/compare.txt: the second run against the first, and r05 to r10 slowed by 5% on purpose, which must be
@@ -11,12 +11,17 @@ output=${2:-results/h200}
 cmake --build "$build" --target ladder
 mkdir -p "$output"
 ladder=$build/bin/ladder
-"$ladder" bench --device cuda:0 --suite square --max-launch 0.5 --budget 0.4 --save "$output/sizes.json"
+mapfile -t kernels < <("$ladder" list --json | python3 -c '
+import json, sys
+for k in json.load(sys.stdin):
+    if k["place"] == "cuda" and k["precision"] == "ieee":
+        print(k["id"])')
+"$ladder" bench "${kernels[@]}" --device cuda:0 --suite square --max-launch 0.5 --budget 0.4 --save "$output/sizes.json"
 [ "$output" != results/h200 ] || "$ladder" report "$output/sizes.json" --chart sizes --svg docs/images/sizes.svg
 {
   echo "# $(bench/h200/environment.sh)"
   echo "## the same again"
-  "$ladder" bench --device cuda:0 --shape '128..4096*2' --max-launch 0.5 --budget 0.4 --compare "$output/sizes.json" |
+  "$ladder" bench "${kernels[@]}" --device cuda:0 --shape '128..4096*2' --max-launch 0.5 --budget 0.4 --compare "$output/sizes.json" |
     sed -n '/^against/,$p'
   echo "## r05 to r10 slowed by 5%"
   if "$ladder" bench r05 r06 r07 r08 r09 r10 --device cuda:0 --shape 2048,4096 --budget 0.3 --handicap 5 \
