@@ -107,7 +107,9 @@ int report_changes(const Document& before, const std::vector<Row>& now, const Be
   how.tolerance = options.tolerance / 100;
   const std::vector<RowChange> changes = compare(before.rows, now, how);
   std::vector<RowChange> shown = changes;
-  std::erase_if(shown, [](const RowChange& c) { return c.change == Change::kSame; });
+  // What was not measured this time, since it was not asked for, only counts.
+  std::erase_if(shown,
+                [](const RowChange& c) { return c.change == Change::kSame || c.change == Change::kGone; });
   printer.line("");
   printer.line(fmt::format("against {} of {} ({}):", options.compare, before.environment.date.substr(0, 10),
                            before.environment.commit));

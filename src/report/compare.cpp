@@ -89,6 +89,8 @@ RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& 
   if (std::min(old_row.timing->ms.n, new_row.timing->ms.n) < options.min_samples)
     return unsure(fmt::format("fewer than {} samples", options.min_samples));
   if (before->cycles != now->cycles) return unsure("only one of them has a clock");
+  if ((old_row.timing->launches_per_sample > 1) != (new_row.timing->launches_per_sample > 1))
+    return unsure("only one of them was replayed from a graph");
   if (std::abs(change) <= options.tolerance) {
     // What the clock explains is no change of the kernel.
     result.change = Change::kSame;

@@ -4,17 +4,25 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
+#include <vector>
 
 namespace ladder::tune {
 namespace {
 
 constexpr int kWarp = 32;
-constexpr double kSchedulers = 4;       // of an SM, each issues an instruction of a warp a cycle
-constexpr double kSectorsPerCycle = 2;  // 64 bytes a cycle between an SM and L2
-constexpr double kExposedCycles = 800;  // a global load under load, and two barriers: latency of a step of K
-constexpr int kRegisterUnit = 8;        // registers of a thread are allotted in eights, by the warp
-constexpr int kSharedUnit = 1024;       // of a block, with 1 KB that the runtime keeps
+// Of an SM, a cycle: instructions of warps issued, wavefronts of shared memory, sectors that come from L2.
+constexpr double kIssued = 4;
+constexpr double kWavefronts = 1;
+constexpr double kSectors = 1;
+// Cycles that a warp waits whatever else the SM does: for a shared load, each step of k; and from one tile to the next,
+// for a global load under load and at two barriers for the block's other warps.
+constexpr double kSharedLatency = 30;
+constexpr double kTileLatency = 1600;
+constexpr int kRegisterUnit = 8;   // registers of a thread are allotted in eights, by the warp
+constexpr int kSharedUnit = 1024;  // of a block, with 1 KB that the runtime keeps
 constexpr double kMsPerSecond = 1e3;
 
 double sum(const Counters& counted, const char* name) {
@@ -22,6 +30,21 @@ double sum(const Counters& counted, const char* name) {
     if (const auto at = metrics->find(name); at != metrics->end()) return static_cast<double>(at->second);
   }
   return 0;
+}
+
+// Cycles between two warps that finish a visit, where `warps` of them go round through the stations, of which each
+// serves one at a time and takes `demands` cycles, and then wait `latency` cycles beside each other. Mean value analysis
+// of a closed network (Reiser and Lavenberg 1980): a warp that comes sees the queues of a network with one warp less.
+double cycles_a_visit(int warps, std::span<const double> demands, double latency) {
+  std::vector<double> queues(demands.size(), 0.0);
+  double rate = 0;
+  for (int n = 1; n <= warps; ++n) {
+    double total = latency;
+    for (std::size_t i = 0; i < demands.size(); ++i) total += demands[i] * (1 + queues[i]);
+    rate = n / total;
+    for (std::size_t i = 0; i < demands.size(); ++i) queues[i] = rate * demands[i] * (1 + queues[i]);
+  }
+  return 1 / rate;
 }
 
 int attribute(cudaDeviceAttr which, int ordinal, int otherwise) {
@@ -70,21 +93,25 @@ std::optional<Prediction> predict(const Counters& counted, const Problem& counte
                          sum(counted, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum");
   const double issued = std::max(sum(counted, "smsp__inst_executed.sum"), fmas_counted);
 
-  // A block of the problem does what a counted block does, along the problem's K.
-  const double deeper = static_cast<double>(problem.k) / static_cast<double>(counted_problem.k);
-  const double busy =
-      std::max({issued / kSchedulers, wavefronts, sectors / kSectorsPerCycle}) / blocks_counted * deeper;
-  const double waiting = std::ceil(static_cast<double>(problem.k) / step_k) * kExposedCycles;
+  // What a warp asks of each station for a tile of depth step_k; a block of the problem does what a counted one does.
+  const int warps_a_block = (threads + kWarp - 1) / kWarp;
+  const double tiles_counted = std::ceil(static_cast<double>(counted_problem.k) / step_k);
+  const double visits_counted = blocks_counted * warps_a_block * tiles_counted;
+  const std::array<double, 3> demands{issued / visits_counted / kIssued,
+                                      wavefronts / visits_counted / kWavefronts,
+                                      sectors / visits_counted / kSectors};
+  const int warps = resident * warps_a_block;
+  const double visit = cycles_a_visit(warps, demands, kTileLatency + kSharedLatency * step_k);
+
   const double outputs = static_cast<double>(counted_problem.m * counted_problem.n) / blocks_counted;
   const double blocks = std::ceil(static_cast<double>(problem.m * problem.n) / outputs);
-  // Blocks that share an SM compute in turn and wait together.
-  const double waves = std::ceil(blocks / (static_cast<double>(device.sm_count) * resident));
-  const double cycles = waves * std::max(busy * resident, busy + waiting);
+  const double visits = blocks * warps_a_block * std::ceil(static_cast<double>(problem.k) / step_k);
+  const double cycles = visits / static_cast<double>(device.sm_count) * visit;
 
   Prediction prediction;
   prediction.ms = cycles / device.sm_clock_hz * kMsPerSecond;
   prediction.blocks_per_sm = resident;
-  prediction.occupancy = static_cast<double>(resident * ((threads + kWarp - 1) / kWarp)) / limits.warps;
+  prediction.occupancy = static_cast<double>(warps) / limits.warps;
   prediction.wavefronts_per_kilo_fma = 1e3 * wavefronts / fmas_counted;
   prediction.shared_loads_per_kilo_fma = 1e3 * shared_loads / fmas_counted;
   return prediction;

@@ -34,6 +34,14 @@ TEST(Compare, ByTheDistanceAndTheQuartiles) {
   EXPECT_EQ(change(row_of(10, 0.1, 1980, 4), row_of(20, 0.1)), Change::kUnsure);
 }
 
+TEST(Compare, WhatWasMeasuredInAnotherWayIsUnsure) {
+  Row replayed = row_of(10, 0.1);
+  Row alone = row_of(11, 0.1);
+  replayed.timing->launches_per_sample = 50;
+  alone.timing->launches_per_sample = 1;
+  EXPECT_EQ(change(replayed, alone), Change::kUnsure);
+}
+
 TEST(Compare, InCyclesNotInTime) {
   // The chip ran at 90% of its clock: the launch took longer and as many cycles.
   EXPECT_EQ(change(row_of(10, 0.1, 1980), row_of(11, 0.1, 1800)), Change::kSame);
