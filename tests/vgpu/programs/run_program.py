@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,7 @@ def main():
     parser.add_argument("--stderr", action="append", default=[])
     parser.add_argument("--silent", action="store_true", help="nothing may be written to stderr")
     parser.add_argument("--counters")
+    parser.add_argument("--most-memory", type=int, metavar="MB", help="resident, at any moment")
     parser.add_argument("--setting", action="append", default=[])
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
@@ -88,6 +90,9 @@ def main():
                 problems.append(f"stderr does not match {pattern!r}")
         if options.silent and result.stderr:
             problems.append("stderr is not empty")
+        resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+        if options.most_memory is not None and resident > options.most_memory:
+            problems.append(f"{resident} MB of memory, {options.most_memory} are allowed")
         if options.counters:
             with open(options.counters) as expected, open(counters) as found:
                 document = json.load(found)

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uses 256 MB of device memory, all of it written and read, in many launches: the test that runs it looks at what the
+// process took of the host's.
+#include "require.hpp"
+
+__global__ void fill(float* x, int value) {
+  x[blockIdx.x * std::size_t{blockDim.x} + threadIdx.x] = static_cast<float>(value);
+}
+
+__global__ void copy(const float* from, float* to) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  to[i] = from[i] + 1;
+}
+
+int main() {
+  constexpr int kBlocks = 4, kThreads = 256, kGrid = 65536, kRounds = 500;
+  constexpr std::size_t kBytes = std::size_t{kThreads} * kGrid * sizeof(float);  // 64 MB
+  float* x[kBlocks];
+  for (float*& block : x) {
+    require(cudaMalloc(&block, kBytes), "cudaMalloc");
+    fill<<<kGrid, kThreads>>>(block, 1);
+  }
+  copy<<<kGrid, kThreads>>>(x[0], x[1]);
+  for (int i = 0; i < kRounds; ++i)
+    copy<<<1, kThreads>>>(x[1], x[2]);  // what a launch leaves behind must not add up
+  float last = 0;
+  require(cudaMemcpy(&last, x[1] + kBytes / sizeof(float) - 1, sizeof last, cudaMemcpyDeviceToHost), "copy");
+  require(last == 2, "the last element");
+  return 0;
+}
