@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of metrics, and what the two engines make of one list of instructions.
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+
+#include "engine/count/metrics.hpp"
+
+namespace vgpu::count {
+namespace {
+
+TEST(Metrics, HaveNamesOfTheirOwnUnitsAndMethods) {
+  const std::regex form("[a-z0-9]+__[a-z0-9_]+(\\.sum)?");
+  std::set<std::string_view> names;
+  for (const Metric& metric : metrics()) {
+    EXPECT_TRUE(std::regex_match(std::string(metric.name), form)) << metric.name;
+    EXPECT_TRUE(names.insert(metric.name).second) << metric.name << " is there twice";
+    EXPECT_NE(metric.unit, "") << metric.name;
+    EXPECT_NE(metric.title, "") << metric.name;
+    const bool always = metric.from_ptx == Truth::kExact && metric.from_sass == Truth::kExact;
+    EXPECT_EQ(metric.method.empty(), always)
+        << metric.name << ": an estimate has a method, and only an estimate";
+    EXPECT_EQ(find_metric(metric.name), &metric);
+    EXPECT_EQ(metric.share != nullptr, metric.name.ends_with(".sum"))
+        << metric.name << ": sums are of instructions";
+  }
+  EXPECT_EQ(find_metric("smsp__no_such.sum"), nullptr);
+}
+
+// What a metric of the table makes of one instruction.
+std::uint64_t share(const char* name, const InstructionCount& count, const Class& what) {
+  const Metric* metric = find_metric(name);
+  const bool counted = metric->operations.has(what.operation) && metric->spaces.has(what.space);
+  return counted ? metric->share(count, what) : 0;
+}
+
+TEST(Metrics, CountAGenericAccessWhereItWent) {
+  InstructionCount count;
+  count.executions = 10;
+  count.shared_requests = 10;
+  count.shared_wavefronts = 40;
+  const Class generic{Operation::kLoad, Space::kGeneric, 4};
+  EXPECT_EQ(share("smsp__inst_executed_op_shared_ld.sum", count, generic), 10u);
+  EXPECT_EQ(share("smsp__inst_executed_op_global_ld.sum", count, generic), 0u);
+  EXPECT_EQ(share("smsp__inst_executed_op_shared_st.sum", count, generic), 0u);
+  EXPECT_EQ(share("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", count, generic), 30u);
+}
+
+TEST(Metrics, NeedOneWavefrontForEachFourBytesOfALane) {
+  InstructionCount count;
+  count.executions = count.shared_requests = 10;
+  count.shared_wavefronts = 40;
+  const char* conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum";
+  EXPECT_EQ(share(conflicts, count, {Operation::kStore, Space::kShared, 16}), 0u);
+  EXPECT_EQ(share(conflicts, count, {Operation::kStore, Space::kShared, 8}), 20u);
+  EXPECT_EQ(share(conflicts, count, {Operation::kStore, Space::kShared, 1}), 30u);
+}
+
+TEST(Metrics, PutAsynchronousCopiesAmongTheLoads) {
+  InstructionCount count;
+  count.executions = 3;
+  count.global_requests = 2;
+  count.global_sectors = 8;
+  const Class copy{Operation::kAsyncCopy, Space::kGlobal, 16};
+  EXPECT_EQ(share("smsp__inst_executed_op_ldgsts.sum", count, copy), 3u);
+  EXPECT_EQ(share("smsp__inst_executed_op_global_ld.sum", count, copy), 0u);
+  EXPECT_EQ(share("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", count, copy), 2u);
+  EXPECT_EQ(share("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", count, copy), 8u);
+}
+
+}  // namespace
+}  // namespace vgpu::count
