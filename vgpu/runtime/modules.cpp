@@ -4,8 +4,11 @@
 #include <cxxabi.h>
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include "runtime/failure.hpp"
 #include "runtime/image/cubin.hpp"
@@ -21,9 +24,23 @@ std::string target_name(const image::Entry& entry) {
 
 }  // namespace
 
+FatBinary::FatBinary(std::string ptx) : ptx_(std::move(ptx)) {
+  image::Entry entry;
+  entry.kind = image::Kind::kPtx;
+  entry.stored = std::as_bytes(std::span(ptx_));
+  entry.plain_bytes = ptx_.size();
+  constexpr std::string_view kTarget = ".target sm_";
+  if (const auto at = ptx_.find(kTarget); at != ptx_.npos) {
+    const char* const number = ptx_.data() + at + kTarget.size();
+    const auto [end, error] = std::from_chars(number, ptx_.data() + ptx_.size(), entry.target);
+    entry.arch_specific = error == std::errc() && end != ptx_.data() + ptx_.size() && *end == 'a';
+  }
+  entries_ = {entry};
+}
+
 const std::vector<image::Entry>& FatBinary::entries() {
+  if (unloaded()) throw Failure{cudaErrorCudartUnloading, ""};
   if (!entries_) {
-    if (unloaded()) throw Failure{cudaErrorCudartUnloading, ""};
     try {
       entries_ = image::read_entries(image::fat_binary_of(wrapper_));
     } catch (const image::Damaged& error) {
@@ -41,7 +58,7 @@ void FatBinary::refuse_without_ptx(const std::string& user) {
     present += target_name(entry);
   }
   const std::string remedy =
-      image::is_linked(wrapper_)
+      wrapper_ != nullptr && image::is_linked(wrapper_)
           ? "relocatable device code is linked without its PTX: build without -rdc=true"
           : "build with -gencode arch=compute_80,code=compute_80";
   throw Failure{cudaErrorNoKernelImageForDevice,
@@ -106,6 +123,11 @@ FatBinary* Modules::add(const void* wrapper) {
   return binaries_.back().get();
 }
 
+FatBinary* Modules::add_ptx(std::string ptx) {
+  binaries_.push_back(std::make_unique<FatBinary>(std::move(ptx)));
+  return binaries_.back().get();
+}
+
 // The objects stay: the program may still hold handles to them, which then answer cudaErrorCudartUnloading.
 void Modules::unload(FatBinary* binary) {
   binary->unload();
@@ -114,15 +136,16 @@ void Modules::unload(FatBinary* binary) {
   std::erase_if(variables_, [&](const auto& item) { return item.second.binary == binary; });
 }
 
-void Modules::add_function(FatBinary* binary, const void* host_function, const char* name) {
+Function* Modules::add_function(FatBinary* binary, const void* host_function, const char* name) {
   functions_.push_back(std::make_unique<Function>());
   Function* function = functions_.back().get();
   function->binary = binary;
   function->host_function = host_function;
   function->name = name;
   function->shown = demangle(function->name);
-  by_address_[host_function] = function;
+  if (host_function != nullptr) by_address_[host_function] = function;
   by_address_[function] = function;
+  return function;
 }
 
 void Modules::add_variable(const void* host_variable, Variable variable) {

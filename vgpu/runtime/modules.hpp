@@ -22,6 +22,7 @@ namespace vgpu::runtime {
 class FatBinary {
  public:
   explicit FatBinary(const void* wrapper) : wrapper_(wrapper) {}
+  explicit FatBinary(std::string ptx);  // that one text, for the target that it names
 
   // The module of the PTX for this device, loaded on the first call. Throws Failure (with the reason, again
   // on every call) if there is none; `user` is the kernel or variable that it is needed for.
@@ -34,14 +35,16 @@ class FatBinary {
   std::optional<image::Resources> resources(const Device& device, const std::string& kernel);
   std::optional<std::uint32_t> registers(const Device& device, const std::string& kernel);
 
-  void unload() { wrapper_ = nullptr; }  // its bytes go away
-  bool unloaded() const { return wrapper_ == nullptr; }
+  void unload() { unloaded_ = true; }  // its bytes go away
+  bool unloaded() const { return unloaded_; }
 
  private:
   const std::vector<image::Entry>& entries();
   [[noreturn]] void refuse_without_ptx(const std::string& user);
 
-  const void* wrapper_;
+  const void* wrapper_ = nullptr;
+  bool unloaded_ = false;
+  std::string ptx_;
   std::optional<std::vector<image::Entry>> entries_;
   std::map<const Device*, std::unique_ptr<Module>> modules_;  // each device has variables of its own
   std::map<int, std::string> cubins_;                         // by target
@@ -70,9 +73,11 @@ struct Variable {
 class Modules {
  public:
   FatBinary* add(const void* wrapper);
+  FatBinary* add_ptx(std::string ptx);
   void unload(FatBinary* binary);
 
-  void add_function(FatBinary* binary, const void* host_function, const char* name);
+  // `host_function` is null for a kernel that no stub stands for.
+  Function* add_function(FatBinary* binary, const void* host_function, const char* name);
   void add_variable(const void* host_variable, Variable variable);
   const std::vector<Variable>& managed_variables() const { return managed_; }
 

@@ -162,7 +162,8 @@ KernelWork kernel_work(Runtime& runtime, const void* handle, dim3 grid, dim3 blo
   Function& function = known_function(runtime, handle);
   const auto& params = attributes(loaded_kernel(runtime, function)).params;
   if (!params.empty() && arguments == nullptr) throw Failure{cudaErrorInvalidValue, ""};
-  KernelWork work{function.host_function, grid, block, shared, cooperative, {}, {}};
+  const void* stub = function.host_function;
+  KernelWork work{stub != nullptr ? stub : &function, grid, block, shared, cooperative, {}, {}};
   for (std::size_t i = 0; i < params.size(); ++i) {
     const auto* bytes = static_cast<const std::byte*>(arguments[i]);
     work.values.emplace_back(bytes, bytes + params[i].size);

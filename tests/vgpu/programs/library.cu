@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code that a program loads by itself, as PTX text, and kernels by name.
+#include <cstring>
+#include <string>
+
+#include "require.hpp"
+
+static const char* const kText = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .global .align 4 .u32 step = 3;
+.visible .entry count(.param .u64 out)
+{
+  .reg .b64 %p;
+  .reg .b32 %v, %t;
+  ld.param.u64 %p, [out];
+  ld.global.u32 %v, [%p];
+  ld.global.u32 %t, [step];
+  add.u32 %v, %v, %t;
+  st.global.u32 [%p], %v;
+  ret;
+}
+)";
+
+int main() {
+  cudaLibrary_t library, broken;
+  cudaKernel_t kernel, same;
+  std::string text = kText;
+  require(cudaLibraryLoadData(&library, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+          "cudaLibraryLoadData");
+  text.assign(text.size(), ' ');  // the library has its own copy
+  unsigned count = 0;
+  require(cudaLibraryGetKernelCount(&count, library), "cudaLibraryGetKernelCount");
+  require(count == 1, "one kernel");
+  require(cudaLibraryGetKernel(&kernel, library, "count"), "cudaLibraryGetKernel");
+  require(cudaLibraryEnumerateKernels(&same, 1, library), "cudaLibraryEnumerateKernels");
+  require(kernel == same, "the same kernel");
+  require(cudaLibraryGetKernel(&same, library, "other") == cudaErrorSymbolNotFound, "no such kernel");
+  const char* name = nullptr;
+  require(cudaFuncGetName(&name, kernel), "cudaFuncGetName");
+  require(std::strcmp(name, "count") == 0, "its name");
+
+  unsigned *out, *step, host = 5;
+  std::size_t bytes = 0;
+  require(cudaMalloc(&out, 4), "cudaMalloc");
+  require(cudaMemcpy(out, &host, 4, cudaMemcpyHostToDevice), "cudaMemcpy");
+  void* arguments[] = {&out};
+  require(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr), "cudaLaunchKernel");
+  require(cudaLibraryGetGlobal(reinterpret_cast<void**>(&step), &bytes, library, "step"),
+          "cudaLibraryGetGlobal");
+  require(bytes == 4, "its size");
+  host = 10;
+  require(cudaMemcpy(step, &host, 4, cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr), "cudaLaunchKernel");
+  require(cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(host == 18, "5 + 3 + 10");
+
+  require(cudaLibraryLoadData(&broken, ".version 8.0 .target sm_80 nonsense", nullptr, nullptr, 0, nullptr,
+                              nullptr, 0) == cudaErrorInvalidPtx,
+          "no PTX");
+  require(cudaLibraryLoadFromFile(&broken, "/nowhere", nullptr, nullptr, 0, nullptr, nullptr, 0) ==
+              cudaErrorFileNotFound,
+          "no file");
+  require(cudaLibraryUnload(library), "cudaLibraryUnload");
+  require(cudaLibraryGetKernel(&kernel, library, "count") == cudaErrorInvalidResourceHandle, "it is gone");
+}
