@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <functional>
 #include <limits>
+#include <mutex>
 #include <type_traits>
+#include <utility>
 
 #include "include/vgpu/vgpu.h"
 #ifdef VGPU_OPENBLAS
@@ -79,6 +83,38 @@ void multiply(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n
   multiply_by_loop(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
+template <class T>
+void compute(const Gemm<T>& gemm, T alpha, T beta) {
+  const bool transpose_a = gemm.op_a != CUBLAS_OP_N, transpose_b = gemm.op_b != CUBLAS_OP_N;
+  for (std::int64_t i = 0; i < gemm.batch; ++i) {
+    multiply(transpose_a, transpose_b, gemm.m, gemm.n, gemm.k, alpha, gemm.a.data + i * gemm.a.stride,
+             gemm.a.ld, gemm.b.data + i * gemm.b.stride, gemm.b.ld, beta, gemm.c.data + i * gemm.c.stride,
+             gemm.c.ld);
+    for (std::int64_t j = 0; j < gemm.n; ++j) {
+      vgpuMarkWritten(gemm.c.data + i * gemm.c.stride + j * gemm.c.ld,
+                      static_cast<std::size_t>(gemm.m) * sizeof(T));
+    }
+  }
+}
+
+// Host work of a stream that is being captured becomes a node of its graph, which may be launched for as long as the
+// program runs.
+cublasStatus_t at_once_or_captured(cudaStream_t stream, std::function<void()> work) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
+  if (status == cudaStreamCaptureStatusNone) {
+    work();
+    return CUBLAS_STATUS_SUCCESS;
+  }
+  static std::mutex mutex;
+  static auto* const captured = new std::deque<std::function<void()>>;
+  const std::scoped_lock lock(mutex);
+  captured->push_back(std::move(work));
+  const auto run = [](void* function) { (*static_cast<std::function<void()>*>(function))(); };
+  return cudaLaunchHostFunc(stream, run, &captured->back()) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
+                                                                           : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
 }  // namespace
 
 template <class T>
@@ -108,7 +144,8 @@ cublasStatus_t run(cublasHandle_t handle, const Gemm<T>& gemm) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   // What was launched before is done; if it failed, nothing works any more.
-  if (cudaStreamSynchronize(handle->stream) != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
+  unsigned flags = 0;
+  if (cudaStreamGetFlags(handle->stream, &flags) != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
   if (gemm.m == 0 || gemm.n == 0 || gemm.batch == 0) return CUBLAS_STATUS_SUCCESS;
   T alpha{}, beta{};
   if (!read_scalar(handle, gemm.alpha, alpha) || !read_scalar(handle, gemm.beta, beta)) {
@@ -124,16 +161,7 @@ cublasStatus_t run(cublasHandle_t handle, const Gemm<T>& gemm) {
   if (!on_device(gemm.c, gemm.m, gemm.n, gemm.batch)) {
     return refuse_operand(gemm, 'C', gemm.c.data, gemm.m, gemm.n, gemm.c.ld);
   }
-  for (std::int64_t i = 0; i < gemm.batch; ++i) {
-    multiply(transpose_a, transpose_b, gemm.m, gemm.n, gemm.k, alpha, gemm.a.data + i * gemm.a.stride,
-             gemm.a.ld, gemm.b.data + i * gemm.b.stride, gemm.b.ld, beta, gemm.c.data + i * gemm.c.stride,
-             gemm.c.ld);
-    for (std::int64_t j = 0; j < gemm.n; ++j) {
-      vgpuMarkWritten(gemm.c.data + i * gemm.c.stride + j * gemm.c.ld,
-                      static_cast<std::size_t>(gemm.m) * sizeof(T));
-    }
-  }
-  return CUBLAS_STATUS_SUCCESS;
+  return at_once_or_captured(handle->stream, [=] { compute(gemm, alpha, beta); });
 }
 
 template cublasStatus_t run<float>(cublasHandle_t, const Gemm<float>&);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events. Times between them are the host's: how long the virtual GPU took, never how long a real one would.
 #include <algorithm>
+#include <utility>
 
 #include "runtime/graph/capture.hpp"
 
@@ -81,6 +82,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
         return cudaErrorInvalidResourceHandle;
       }
     }
+    if (!std::exchange(runtime.time_said, true))
+      say("times between events are those of this host's clock: they say nothing of a GPU's");
     // Work takes some time, however little the clock has seen of it.
     const auto elapsed = *last->recorded - *first->recorded;
     const bool forward = first != last && elapsed >= elapsed.zero();

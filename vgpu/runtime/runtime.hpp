@@ -44,6 +44,7 @@ class Runtime {
   Graphs graphs;
   LaunchLog log;
   LastFault fault;
+  bool time_said = false;  // that events tell the host's time
 
   // The calling thread's, and its number. Each device is an object of its own, even where two are of one kind.
   const Device& device() const { return settings.devices[static_cast<std::size_t>(ordinal())]; }
