@@ -51,6 +51,7 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, std::span<const TileShape>
     plan.tiles_m = static_cast<int>(ceil_div(p.m, t.m));
     plan.tiles_n = static_cast<int>(ceil_div(p.n, t.n));
     plan.steps = static_cast<int>(ceil_div(p.k, t.k));
+    plan.chain = plan.steps;  // sums stay in registers from a piece's first step to its last
     const int tiles = plan.tiles_m * plan.tiles_n, waves = static_cast<int>(ceil_div(tiles, sms));
     const double step = clocks_of_step(t);
     const auto consider = [&](int parts, double clocks) {

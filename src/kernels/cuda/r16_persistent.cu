@@ -173,6 +173,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   plan.tiles_m = static_cast<int>(ceil_div(p.m, T::kPairM));
   plan.tiles_n = static_cast<int>(ceil_div(p.n, T::kPairN));
   plan.steps = l.steps;
+  plan.chain = plan.steps;  // sums stay in registers for all of k
   plan.whole_tiles = plan.tiles_m * plan.tiles_n;
   plan.blocks = std::clamp(sms / kCluster, 1, plan.whole_tiles);  // pairs
   const auto chosen = l.by_map ? kernel<T, true> : kernel<T, false>;

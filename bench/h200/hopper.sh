@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# The Hopper rungs on an H200: builds them into a folder of their own, verifies every case, runs compute-sanitizer, counts
+# the instructions that the pages name, and measures them beside cuBLAS.
+#   bench/h200/hopper.sh [OUTPUT_FOLDER] [RUNG...]         default: results/h200 and all five
+# Writes OUTPUT_FOLDER/hopper.json and OUTPUT_FOLDER/hopper-ragged.json (rows), and where cuobjdump is installed
+# OUTPUT_FOLDER/hopper-sass.txt. Without git, name the commit in LADDER_COMMIT. With SKIP_CHECKS=1 it only measures.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+output=${1:-results/h200}
+build=build/hopper
+all=(r13_mma_sync r14_wgmma r15_warp_specialized r16_persistent r17_stream_k)
+rungs=("${@:2}")
+[ ${#rungs[@]} -gt 0 ] || rungs=("${all[@]}")
+mkdir -p "$output"
+
+list=$(IFS=';'; echo "${all[*]}")
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLADDER_HOPPER_RUNGS="$list" \
+  ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"} >/dev/null
+cmake --build "$build" --target ladder | sed '/^\[[0-9]*\/[0-9]*\]/d'  # progress is dropped, errors are not
+ladder=$build/bin/ladder
+
+if [ "${SKIP_CHECKS:-0}" = 0 ]; then
+  echo "--- every case"
+  "$ladder" verify "${rungs[@]}" --device cuda:0 --battery full
+  echo "--- compute-sanitizer"
+  for tool in memcheck racecheck synccheck; do
+    log=$(mktemp)
+    if ! compute-sanitizer --tool "$tool" --error-exitcode 1 "$ladder" verify "${rungs[@]}" --device cuda:0 \
+        --battery quick >"$log" 2>&1; then
+      cat "$log"
+      echo "compute-sanitizer $tool: failed" >&2
+      exit 1
+    fi
+    echo "$tool: $(grep -E 'SUMMARY' "$log")"
+    rm -f "$log"
+  done
+fi
+if command -v cuobjdump >/dev/null; then
+  echo "--- instructions of each kernel"
+  cuobjdump -sass "$ladder" | awk '
+    /Function :/ { name = $3 }
+    name ~ /r1[3-7]/ && match($0, /(HGMMA|HMMA|UTMALDG|UTMASTG|LDSM|STSM|LDGSTS|SYNCS|MEMBAR)[A-Z0-9_.x]*/) {
+      count[name " " substr($0, RSTART, RLENGTH)]++
+    }
+    END { for (key in count) print key, count[key] }' | sort >"$output/hopper-sass.txt"
+  wc -l <"$output/hopper-sass.txt"
+fi
+echo "--- measured"
+"$ladder" climb "${rungs[@]}" --device cuda:0 --shape 4096 --shape 8192 --json "$output/hopper.json"
+ragged=(3072 1000 1001 4088 4092 64x64x65536 128x14336x4096 4096x64x4096)
+"$ladder" climb r17 --device cuda:0 "${ragged[@]/#/--shape=}" --budget 0.4 --json "$output/hopper-ragged.json"
