@@ -18,6 +18,10 @@ std::uint64_t global_requests(const Count& c, const Class&) { return c.global_re
 std::uint64_t global_sectors(const Count& c, const Class&) { return c.global_sectors; }
 std::uint64_t global_bytes(const Count& c, const Class&) { return c.global_bytes; }
 std::uint64_t local_requests(const Count& c, const Class&) { return c.local_requests; }
+// Each 4 bytes of a lane are a request of their own, as measured.
+std::uint64_t local_store_requests(const Count& c, const Class& w) {
+  return c.local_requests * static_cast<std::uint64_t>(std::max(1, w.bytes / 4));
+}
 std::uint64_t local_sectors(const Count& c, const Class&) { return c.local_sectors; }
 std::uint64_t wavefronts(const Count& c, const Class&) { return c.shared_wavefronts; }
 std::uint64_t shared_bytes(const Count& c, const Class&) { return c.shared_bytes; }
@@ -117,11 +121,11 @@ constexpr std::array kMetrics = {
     arithmetic(kWide, "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", "DADD of threads", {kDadd}),
     arithmetic(kWide, "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "DMUL of threads", {kDmul}),
     arithmetic(kWide, "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "DFMA of threads", {kDfma}),
-    estimated(kInst, "smsp__sass_thread_inst_executed_op_fp16_pred_on.sum", "inst", "FP16 of threads", lanes,
+    from_sass(kInst, "smsp__sass_thread_inst_executed_op_fp16_pred_on.sum", "inst", "FP16 of threads", lanes,
               {kHalf}, kClasses),
-    estimated(kInst, "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum", "inst", "FP32 of threads", lanes,
+    from_sass(kInst, "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum", "inst", "FP32 of threads", lanes,
               {kFadd, kFmul, kFfma, kFloat}, kClasses),
-    estimated(kInst, "smsp__sass_thread_inst_executed_op_fp64_pred_on.sum", "inst", "FP64 of threads", lanes,
+    from_sass(kInst, "smsp__sass_thread_inst_executed_op_fp64_pred_on.sum", "inst", "FP64 of threads", lanes,
               {kDadd, kDmul, kDfma, Operation::kDouble}, kClasses),
     estimated(kInst, "smsp__sass_thread_inst_executed_op_integer_pred_on.sum", "inst", "integer of threads",
               lanes, {kInteger}, kClasses),
@@ -129,9 +133,9 @@ constexpr std::array kMetrics = {
               {kBit}, kClasses),
     estimated(kInst, "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum", "inst",
               "conversion of threads", lanes, {kConversion}, kClasses),
-    estimated(kInst, "smsp__sass_thread_inst_executed_op_control_pred_on.sum", "inst", "control of threads",
+    from_sass(kInst, "smsp__sass_thread_inst_executed_op_control_pred_on.sum", "inst", "control of threads",
               lanes, {kBranch, kControl}, kClasses),
-    estimated(kInst, "smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum", "inst",
+    from_sass(kInst, "smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum", "inst",
               "exchange of threads", lanes, {kExchange}, kClasses),
     estimated(
         kInst, "smsp__sass_thread_inst_executed_op_memory_pred_on.sum", "inst", "memory of threads", lanes,
@@ -189,7 +193,7 @@ constexpr std::array kMetrics = {
     from_sass(kMem, "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "requests", "local load requests",
               local_requests, {kLoad}, kSpilled),
     from_sass(kMem, "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", "requests", "local store requests",
-              local_requests, {kStore}, kSpilled),
+              local_store_requests, {kStore}, kSpilled),
     from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sectors", "local load sectors",
               local_sectors, {kLoad}, kSpilled),
     from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sectors", "local store sectors",
