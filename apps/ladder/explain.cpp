@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analyse/profiler.hpp"
 #include "common.hpp"
 #include "explain.hpp"
 #include "report/table.hpp"
@@ -122,6 +123,19 @@ void count_as_is(analyse::Explanation& e, const KernelInfo& kernel, const Device
   }
 }
 
+// What Nsight Compute read of the same launch, where the checkout has it.
+void add_golden(analyse::Explanation& e, const std::string& source) {
+  if (e.problem.beta != 0) return;
+  const auto table =
+      read_file((std::filesystem::path(source) / "tests" / "golden" / (e.machine.id + ".csv")).string());
+  if (!table) return;
+  const auto golden = analyse::golden_counters(
+      table.value(), e.id, fmt::format("{}x{}x{}", e.problem.m, e.problem.n, e.problem.k));
+  for (analyse::Compared& c : e.counters) {
+    if (const auto at = golden.find(c.metric); at != golden.end()) c.profiled = at->second;
+  }
+}
+
 int accuracy(const std::vector<analyse::Explanation>& all, const analyse::Machine& machine,
              const std::string& into) {
   std::string table =
@@ -177,6 +191,7 @@ int run(const ExplainOptions& o) {
     analyse::Explanation e = std::move(explained).value();
     e.measured = measured_of(document, e.id, problem, machine);
     count_as_is(e, *kernel, *target.cuda);
+    add_golden(e, o.source);
     if (o.json && !o.accuracy) fmt::print("{}", analyse::to_json(e));
     if (!o.json && !o.accuracy) {
       if (!all.empty()) fmt::print("\n{:=<100}\n", "");

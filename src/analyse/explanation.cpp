@@ -2,6 +2,34 @@
 #include "analyse/explanation.hpp"
 
 namespace ladder::analyse {
+namespace {
+
+// Shared-memory instructions and wavefronts of the hot loop, all rounds of all warps: what ptxas made of PTX's accesses.
+void model_shared(Explanation& e) {
+  if (e.subject.seen.engine != "ptx" || !e.prediction) return;
+  const std::vector<MemoryCost> costs = loop_costs(e.subject);
+  double loads = 0, load_wavefronts = 0, stores = 0, store_wavefronts = 0;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    const Kind kind = e.subject.code[e.subject.loop.first + i].kind;
+    loads += kind == Kind::kLoadShared ? 1 : 0;
+    load_wavefronts += kind == Kind::kLoadShared ? costs[i].pipe : 0;
+    stores += kind == Kind::kStoreShared ? 1 : 0;
+    store_wavefronts += kind == Kind::kStoreShared ? costs[i].pipe : 0;
+  }
+  const double rounds =
+      e.prediction->waves.blocks * e.prediction->occupancy.warps_per_block * e.prediction->rounds;
+  for (const auto& [metric, value] :
+       {std::pair{"smsp__inst_executed_op_shared_ld.sum", loads},
+        {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", load_wavefronts},
+        {"smsp__inst_executed_op_shared_st.sum", stores},
+        {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum", store_wavefronts}}) {
+    for (Compared& c : e.counters) {
+      if (c.metric == metric) c.modelled = rounds * value;
+    }
+  }
+}
+
+}  // namespace
 
 Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, const Machine& machine,
                             const Device& device, const ExplainOptions& options) {
@@ -23,7 +51,11 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, co
   for (const auto& [metric, scale] : e.subject.seen.scales) {
     if (!metric.ends_with(".sum") || !scale.exact) continue;
     const double value = scaled(e.subject.seen, metric, blocks, static_cast<double>(problem.k));
-    if (value != 0) e.counters.push_back({metric, value, std::nullopt, std::nullopt, scale.certain});
+    if (value == 0) continue;
+    Compared& c = e.counters.emplace_back();
+    c.metric = metric;
+    c.predicted = value;
+    c.certain = scale.certain;
   }
   auto code = find_code(options.code_file, e.subject.seen.kernel, device.cc);
   if (!code) {
@@ -40,6 +72,7 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, co
   auto prediction = predict(e.subject, e.problem, machine);
   if (prediction) {
     e.prediction = std::move(prediction).value();
+    model_shared(e);
   } else {
     e.no_prediction = prediction.status().message();
   }

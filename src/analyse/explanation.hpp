@@ -15,7 +15,9 @@ namespace ladder::analyse {
 // What Nsight Compute read of this kernel, and what the virtual GPU says of the same launch.
 struct Compared {
   std::string metric;
-  double predicted = 0;            // from the counts of smaller problems
+  double predicted = 0;  // from the counts of smaller problems
+  std::optional<double>
+      modelled;  // from the machine code's hot loop and the merged accesses, where PTX misleads
   std::optional<double> counted;   // the same launch on the virtual GPU
   std::optional<double> profiled;  // on hardware
   bool certain = false;            // the virtual GPU calls it exact

@@ -141,6 +141,7 @@ std::string to_json(const Explanation& e) {
   for (const Compared& c : e.counters)
     counters[c.metric] = {{"predicted", c.predicted},
                           {"exact", c.certain},
+                          {"modelled", or_null(c.modelled)},
                           {"counted", or_null(c.counted)},
                           {"profiled", or_null(c.profiled)}};
   json["counters"] = std::move(counters);

@@ -171,15 +171,18 @@ void counters(Lines& lines, const Explanation& e) {
   const bool profiled =
       std::any_of(e.counters.begin(), e.counters.end(), [](const auto& c) { return c.profiled; });
   lines.emplace_back();
-  add(lines, "COUNTERS of this problem, from smaller ones on the virtual GPU (~ an estimate){}",
+  add(lines, "COUNTERS of this problem, from smaller ones (~ an estimate, * of the hot loop){}",
       profiled ? ", and Nsight Compute's" : "");
   for (const Compared& c : e.counters) {
     // The finer classes stand in the JSON.
     if (c.metric.find("thread_inst_executed_op_") != std::string::npos &&
         c.metric.find("ffma") == std::string::npos)
       continue;
-    add(lines, "  {:<72}{}{:>17.0f}{}", c.metric, c.certain ? ' ' : '~', c.predicted,
-        c.profiled ? fmt::format("{:>17.0f}", *c.profiled) : "");
+    add(lines, "  {:<72}{}{:>17.0f}{}", c.metric,
+        c.certain    ? ' '
+        : c.modelled ? '*'
+                     : '~',
+        c.modelled.value_or(c.predicted), c.profiled ? fmt::format("{:>17.0f}", *c.profiled) : "");
   }
 }
 

@@ -64,6 +64,11 @@ std::optional<Kind> whole_opcode(std::uint16_t opcode) {
     case 0xb1d:
     case 0x31d:
       return Kind::kBarrier;
+    case 0x3a7:
+    case 0x5a7:
+    case 0x9a7:
+    case 0x5b2:
+      return Kind::kMbarrier;
     case 0x947:
       return Kind::kBranch;
     case 0x94d:
@@ -231,6 +236,8 @@ std::string name_of(const MachineInstruction& i) {
       return "local" + width;
     case Kind::kTensor:
       return "MMA";
+    case Kind::kMbarrier:
+      return "SYNCS";
     case Kind::kBarrier:
       return "BAR";
     case Kind::kBranch:

@@ -30,7 +30,8 @@ enum class Kind : std::uint8_t {
   kWaitCopies,
   kLocal,  // spills
   kTensor,
-  kBarrier,  // of the block
+  kMbarrier,  // SYNCS: objects in shared memory that warps wait for
+  kBarrier,   // of the block
   kBranch,
   kExit,
   kOther,

@@ -150,6 +150,9 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
   const auto missing = [](const std::string& what) { return Status(Code::kUnsupportedProblem, what); };
   if (!reads_ab(problem)) return missing("nothing is multiplied: k, m or n is 0, or alpha is");
   if (subject.seen.registers == 0) return missing("registers are unknown: no machine code was found");
+  const bool split = std::any_of(subject.code.begin(), subject.code.end(),
+                                 [](const auto& i) { return i.kind == Kind::kMbarrier; });
+  if (split) return missing("its warps wait on mbarriers for what others do; the model lets all do the same");
   Prediction p;
   p.occupancy =
       occupancy_of({subject.seen.threads, subject.seen.registers, subject.seen.shared_bytes}, machine);

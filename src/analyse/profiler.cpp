@@ -103,4 +103,29 @@ Result<std::vector<Profiled>> parse_ncu(std::string_view output) {
   return launches;
 }
 
+std::map<std::string, double> golden_counters(std::string_view table, std::string_view kernel,
+                                              std::string_view shape) {
+  std::istringstream lines{std::string(table)};
+  std::vector<std::string> header;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("#")) continue;
+    const std::vector<std::string> fields = fields_of(line);
+    if (header.empty()) {
+      header = fields;
+      continue;
+    }
+    const std::size_t kernel_at = column(header, "kernel"), shape_at = column(header, "shape");
+    if (fields.size() != header.size() || kernel_at >= fields.size() || shape_at >= fields.size()) continue;
+    if (fields[kernel_at] != kernel || fields[shape_at] != shape) continue;
+    std::map<std::string, double> metrics;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      double value = 0;
+      if (header[i].find("__") != std::string::npos && number_of(fields[i], value))
+        metrics[header[i]] = value;
+    }
+    return metrics;
+  }
+  return {};
+}
+
 }  // namespace ladder::analyse

@@ -25,4 +25,9 @@ struct Profiled {
 // permitted, with what to do; (kIo): no table of metrics, with ncu's own line of error where there is one.
 Result<std::vector<Profiled>> parse_ncu(std::string_view output);
 
+// The metrics that a table of golden counters (tests/golden/<gpu>.csv: kernel, shape, ..., a column a metric) holds of a
+// kernel and a shape; empty if it has no such row.
+std::map<std::string, double> golden_counters(std::string_view table, std::string_view kernel,
+                                              std::string_view shape);
+
 }  // namespace ladder::analyse

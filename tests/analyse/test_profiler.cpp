@@ -47,6 +47,22 @@ TEST(Ncu, its_own_error_is_passed_on) {
   EXPECT_FALSE(parse_ncu(""));
 }
 
+TEST(Golden, a_row_is_found_by_kernel_and_shape) {
+  constexpr const char* kGolden =
+      "# when and where\n"
+      "kernel,shape,symbol,sass_sha256,launch__grid_size,smsp__inst_executed.sum\n"
+      "k1,256x256x256,_Z1k,abc,4,1000\n"
+      "k1,250x251x253,_Z1k,abc,4,\n";
+  const auto metrics = golden_counters(kGolden, "k1", "256x256x256");
+  EXPECT_EQ(metrics.at("smsp__inst_executed.sum"), 1000);
+  EXPECT_EQ(metrics.at("launch__grid_size"), 4);
+  EXPECT_EQ(metrics.size(), 2U);
+  EXPECT_FALSE(golden_counters(kGolden, "k1", "250x251x253").contains("smsp__inst_executed.sum"))
+      << "was not read";
+  EXPECT_TRUE(golden_counters(kGolden, "k2", "256x256x256").empty());
+  EXPECT_TRUE(golden_counters("", "k1", "256x256x256").empty());
+}
+
 TEST(Ncu, command_asks_for_every_metric) {
   const auto command = ncu_command("ncu", {"a", "b"}, {"program", "x"});
   EXPECT_NE(std::find(command.begin(), command.end(), "a,b"), command.end());

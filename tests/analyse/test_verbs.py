@@ -96,6 +96,17 @@ class Prediction(unittest.TestCase):
                 if measured < 0.92 * other_measured:  # nearer ones are a tie
                     self.assertLess(predicted, other_predicted)
 
+    def test_shared_memory_is_what_ncu_counted(self):
+        compared = 0
+        for rung in ("r03_smem_tile_16", "r03_smem_tile_32", "r04", "r05", "r06", "r07", "r08"):
+            out = ladder("explain", rung, "--shape", "256", "--beta", "0", "--json").stdout
+            for e in [json.loads(out)]:
+                for name, c in e["counters"].items():
+                    if c["modelled"] is not None and c["profiled"] is not None:
+                        self.assertAlmostEqual(c["modelled"], c["profiled"], delta=1e-6 * c["profiled"], msg=(e["kernel"], name))
+                        compared += 1
+        self.assertGreater(compared, 20)
+
     def test_counts_scale_exactly(self):
         e = explained("r05", "--shape", "384x384x448", "--beta", "0")
         compared = [c for c in e["counters"].values() if c["counted"] is not None]
