@@ -4,6 +4,7 @@
 #include <ladder/registry.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 
@@ -109,6 +110,8 @@ int run(const ShowOptions& o) {
   const auto found = find_kernels(o.rung);
   if (!found) throw BadInput("RUNG: " + found.status().message());
   if (o.ptx + o.sass + o.resources > 1) throw BadInput("--ptx, --sass, --resources: one of them");
+  // Executions of PTX are counted where PTX is executed.
+  if (o.ptx) ::setenv("VGPU_ENGINE", "ptx", 1);
   const Target target = select_target("virtual:h200");
   int status = kOk;
   for (const KernelInfo* kernel : found.value()) {

@@ -64,7 +64,35 @@ double seconds(double cycles, const Machine& machine) { return cycles / machine.
 
 }  // namespace
 
+namespace {
+
+// A trace of machine code knows every instruction by its offset; what was counted there is averaged.
+std::vector<MemoryCost> costs_by_offset(const Subject& subject) {
+  std::map<std::uint32_t, const TracedInstruction*> traced;
+  for (const TracedInstruction& i : subject.seen.trace.instructions) traced[i.place] = &i;
+  std::vector<MemoryCost> costs(subject.loop.size());
+  for (std::size_t at = 0; at < costs.size(); ++at) {
+    const auto found = traced.find(subject.code[subject.loop.first + at].offset);
+    if (found == traced.end() || found->second->access.mask == 0) continue;
+    const TracedInstruction& i = *found->second;
+    const Cost first = cost_of(i.access);
+    const auto mean = [](std::uint64_t sum, std::uint64_t requests) {
+      return static_cast<double>(sum) / static_cast<double>(requests);
+    };
+    if (i.global_requests > 0) {
+      costs[at].pipe = std::max(1, first.lines);
+      costs[at].sectors = mean(i.global_sectors, i.global_requests);
+    } else if (i.shared_requests > 0) {
+      costs[at].pipe = std::max(1.0, mean(i.shared_wavefronts, i.shared_requests));
+    }
+  }
+  return costs;
+}
+
+}  // namespace
+
 std::vector<MemoryCost> loop_costs(const Subject& subject) {
+  if (subject.seen.trace.engine == "sass") return costs_by_offset(subject);
   const std::vector<LoopAccess> accesses = frequent(merged_accesses(subject.seen.trace));
   std::vector<MemoryCost> costs;
   std::map<std::pair<Kind, int>, std::size_t> next;

@@ -46,7 +46,7 @@ struct Subject {
   Loop loop;
 };
 
-// The cost of each instruction of the loop, from the trace. Accesses are matched by kind and width.
+// The cost of each instruction of the loop, from the trace: of machine code by offset, of PTX by kind and width.
 std::vector<MemoryCost> loop_costs(const Subject& subject);
 
 // Errors (kUnsupportedProblem): something the model needs is missing; the message says what.

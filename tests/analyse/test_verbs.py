@@ -102,8 +102,12 @@ class Prediction(unittest.TestCase):
             out = ladder("explain", rung, "--shape", "256", "--beta", "0", "--json").stdout
             for e in [json.loads(out)]:
                 for name, c in e["counters"].items():
-                    if c["modelled"] is not None and c["profiled"] is not None:
-                        self.assertAlmostEqual(c["modelled"], c["profiled"], delta=1e-6 * c["profiled"], msg=(e["kernel"], name))
+                    # Where machine code is executed, the counts themselves are those of the hardware.
+                    if "shared" in name and "conflicts" not in name and c["profiled"] is not None:
+                        if c["modelled"] is None and not c["exact"]:
+                            continue  # bytes, of PTX
+                        value = c["predicted"] if c["modelled"] is None else c["modelled"]
+                        self.assertAlmostEqual(value, c["profiled"], delta=1e-6 * c["profiled"], msg=(e["kernel"], name))
                         compared += 1
         self.assertGreater(compared, 20)
 
