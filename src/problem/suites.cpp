@@ -12,6 +12,7 @@ constexpr std::size_t kMostShapes = 4096;  // of one text: more is a slip
 
 std::vector<Problem> cubes(const Sizes& sizes) {
   std::vector<Problem> problems;
+  problems.reserve(sizes.size());
   for (const std::int64_t n : sizes) problems.push_back(make_problem(n, n, n));
   return problems;
 }
@@ -21,6 +22,7 @@ struct Mnk {
 };
 std::vector<Problem> problems_of(const std::vector<Mnk>& shapes) {
   std::vector<Problem> problems;
+  problems.reserve(shapes.size());
   for (const auto& [m, n, k] : shapes) problems.push_back(make_problem(m, n, k));
   return problems;
 }

@@ -113,7 +113,7 @@ void remove_leftovers(const fs::path& cache) {
 }  // namespace
 
 std::string find_nvcc() {
-  if (const std::string chosen = environment("LADDER_NVCC"); !chosen.empty()) return chosen;
+  if (std::string chosen = environment("LADDER_NVCC"); !chosen.empty()) return chosen;
   std::string folders = environment("PATH");
   if (const std::string home = environment("CUDA_HOME"); !home.empty()) folders += ":" + home + "/bin";
   folders += ":/usr/local/cuda/bin";

@@ -284,6 +284,7 @@ class Tuner {
     tell("the best, launched in turn");
     const double left = std::chrono::duration<double>(end_ - Clock::now()).count();
     std::vector<std::string> libraries;
+    libraries.reserve(entrants.size());
     for (const std::size_t at : entrants)
       libraries.push_back(tuning_.candidates[at].compiled.library.string());
     // A part of the time is left for what precedes the first round.
