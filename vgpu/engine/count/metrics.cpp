@@ -207,6 +207,13 @@ constexpr std::array kMetrics = {
     exact(kMem, "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum", "bytes",
           "global bytes of bulk loads", global_bytes, {kBulkLoad}),
 
+    // What goes on to the L2 cache: bounds, since nothing here knows what the first cache holds.
+    estimated(kMem, "lts__t_sectors_srcunit_tex_op_read.sum", "sectors", "L2 sectors read, at most",
+              global_sectors, {kLoad, kAsyncCopy},
+              "global load sectors, as if L1 never had them: an upper bound"),
+    estimated(kMem, "lts__t_sectors_srcunit_tex_op_write.sum", "sectors", "L2 sectors written",
+              global_sectors, {kStore}, "global store sectors: L1 writes through"),
+
     // Shared memory.
     from_sass(kShm, "smsp__inst_executed_op_shared_ld.sum", "inst", "shared load instructions", on_shared,
               {kLoad}, kAssembler, kSharedOrGeneric),
