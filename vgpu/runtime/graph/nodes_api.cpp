@@ -7,32 +7,13 @@
 #include <cstring>
 
 #include "runtime/allocations.hpp"
+#include "runtime/graph/known.hpp"
 #include "runtime/graph/parameters.hpp"
 #include "runtime/symbols.hpp"
 
 using namespace vgpu::runtime;
 
 namespace {
-
-Graph& known_graph(Runtime& runtime, cudaGraph_t handle) {
-  Graph* graph = runtime.graphs.find(handle);
-  if (graph == nullptr) throw Failure{cudaErrorInvalidValue, ""};
-  return *graph;
-}
-
-Node& known_node(Runtime& runtime, cudaGraphNode_t handle) {
-  Node* node = runtime.graphs.find(handle);
-  if (node == nullptr) throw Failure{cudaErrorInvalidValue, ""};
-  return *node;
-}
-
-// The node's work, which must be of this kind.
-template <class T>
-T& known_work(Runtime& runtime, cudaGraphNode_t handle) {
-  T* work = std::get_if<T>(&known_node(runtime, handle).work);
-  if (work == nullptr) throw Failure{cudaErrorInvalidValue, ""};
-  return *work;
-}
 
 struct After {
   const cudaGraphNode_t* nodes;
@@ -324,169 +305,6 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
                                         const cudaGraphNode_t* to, const cudaGraphEdgeData*, size_t count) {
   return change_edges(graph, from, to, count,
                       [](std::vector<Node*>& needs, Node* node) { return std::erase(needs, node) != 0; });
-}
-
-cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
-  return call([&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
-    *params = parameters_of(known_work<KernelWork>(runtime, node));
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
-  return call([&](Runtime& runtime) {
-    auto& work = known_work<KernelWork>(runtime, node);
-    const bool cooperative = work.cooperative;
-    work = std::get<KernelWork>(work_of(runtime, params));
-    work.cooperative = cooperative;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
-                                            const cudaKernelNodeAttrValue* value) {
-  return call([&](Runtime& runtime) {
-    if (value == nullptr) return cudaErrorInvalidValue;
-    auto& work = known_work<KernelWork>(runtime, node);
-    if (attribute == cudaLaunchAttributeCooperative) {
-      work.cooperative = value->cooperative != 0;
-    } else if (attribute != cudaLaunchAttributePriority &&
-               attribute != cudaLaunchAttributeAccessPolicyWindow) {
-      throw Failure{cudaErrorNotSupported, fmt::format("a kernel node's attribute {} is not implemented",
-                                                       static_cast<int>(attribute))};
-    }
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
-                                            cudaKernelNodeAttrValue* value) {
-  return call([&](Runtime& runtime) {
-    if (value == nullptr) return cudaErrorInvalidValue;
-    *value = {};
-    const auto& work = known_work<KernelWork>(runtime, node);
-    if (attribute == cudaLaunchAttributeCooperative) value->cooperative = work.cooperative ? 1 : 0;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
-  return call([&](Runtime& runtime) {
-    known_work<KernelWork>(runtime, to).cooperative = known_work<KernelWork>(runtime, from).cooperative;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* params) {
-  return call([&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
-    *params = known_work<CopyWork>(runtime, node).what;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
-  return call([&](Runtime& runtime) {
-    known_work<CopyWork>(runtime, node) = std::get<CopyWork>(work_of(runtime, params));
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from, size_t bytes,
-                                           cudaMemcpyKind kind) {
-  return call([&](Runtime& runtime) {
-    known_work<CopyWork>(runtime, node) = copy_work(to, bytes, from, bytes, bytes, 1, kind);
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* params) {
-  return call([&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
-    *params = known_work<SetWork>(runtime, node).what;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params) {
-  return call([&](Runtime& runtime) {
-    known_work<SetWork>(runtime, node) = std::get<SetWork>(work_of(runtime, params));
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* params) {
-  return call([&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
-    const auto& work = known_work<HostWork>(runtime, node);
-    *params = {work.function, work.data};
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* params) {
-  return call([&](Runtime& runtime) {
-    known_work<HostWork>(runtime, node) = std::get<HostWork>(work_of(runtime, params));
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
-  return call([&](Runtime& runtime) {
-    if (graph == nullptr) return cudaErrorInvalidValue;
-    *graph = handle_of(known_work<ChildWork>(runtime, node).graph.get());
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
-  return call([&](Runtime& runtime) {
-    if (event == nullptr) return cudaErrorInvalidValue;
-    *event = known_work<EventWork>(runtime, node).event;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
-  return cudaGraphEventRecordNodeGetEvent(node, event);
-}
-
-cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return call([&](Runtime& runtime) {
-    if (runtime.streams.find(event) == nullptr) return cudaErrorInvalidValue;
-    known_work<EventWork>(runtime, node).event = event;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return cudaGraphEventRecordNodeSetEvent(node, event);
-}
-
-cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* params) {
-  return call([&](Runtime& runtime) {
-    if (params == nullptr) return cudaErrorInvalidValue;
-    *params = known_work<AllocateWork>(runtime, node).what;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
-  return call([&](Runtime& runtime) {
-    if (pointer == nullptr) return cudaErrorInvalidValue;
-    *static_cast<void**>(pointer) = known_work<FreeWork>(runtime, node).pointer;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t handle, cudaGraphNodeParams* params) {
-  return call([&](Runtime& runtime) {
-    Node& node = known_node(runtime, handle);
-    if (params == nullptr || params->type != type_of(node)) return cudaErrorInvalidValue;
-    node.work = work_of(runtime, static_cast<const cudaGraphNodeParams*>(params));
-    return cudaSuccess;
-  });
 }
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t handle, const char* path, unsigned) {
