@@ -174,7 +174,8 @@ int parse_and_run(int argc, char** argv) {
          "--device,--devices", options.device,
          "the virtual devices, comma-separated, NAME:COUNT for several alike: " + vgpu::known_devices())
       ->type_name("LIST");
-  app.add_option("--check", options.check, "comma-separated: memory, race, init, sync (the default), leak, all, none")
+  app.add_option("--check", options.check,
+                 "comma-separated: memory, race, init, sync (the default), leak, all, none")
       ->type_name("LIST");
   app.add_option("--counters", options.counters,
                  "write every launch's counters as JSON; %p becomes the process id")

@@ -76,8 +76,9 @@ TEST(Settings, ChooseLaunchesAsNsightComputeDoes) {
 }
 
 TEST(Settings, BadValuesNameVariableAndRule) {
-  EXPECT_EQ(from({{"VGPU_CHECK", "race,speed"}}).error,
-            "VGPU_CHECK: check 'speed': known checks are memory (always on), race, init, sync, leak, all and none");
+  EXPECT_EQ(
+      from({{"VGPU_CHECK", "race,speed"}}).error,
+      "VGPU_CHECK: check 'speed': known checks are memory (always on), race, init, sync, leak, all and none");
   const Settings off = from({{"VGPU_CHECK", "none"}});
   EXPECT_FALSE(off.checks.race || off.checks.init || off.checks.sync || off.checks.leak);
   const Settings all = from({{"VGPU_CHECK", "all"}});
