@@ -166,6 +166,16 @@ class Compare(Folder):
         self.assertEqual(result.returncode, 1, result)
         self.assertIn("FAILED: an element is NaN", result.stdout)
 
+    def test_what_looks_slower_is_measured_twice(self):
+        for row in self.document["rows"]:
+            row["timing"]["samples_ms"] = [1e-6 + 1e-9 * i for i in range(11)]
+        result = bench("h01", *QUICK, "--shape", "24,48", "--compare", self.write("old.json", self.document))
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("SLOWER 2", result.stdout)
+        measured, _, _ = result.stdout.partition("against ")
+        self.assertEqual(measured.count("24x24x24"), 2)
+        self.assertEqual(measured.count("48x48x48"), 2)
+
     def test_against_what_is_measured_now(self):
         for row in self.document["rows"]:
             row["timing"]["samples_ms"] = [1e6 + i for i in range(11)]
