@@ -16,6 +16,7 @@
 #include <optional>
 #include <sstream>
 
+#include "analyse/tools.hpp"
 #include "engine/sass/cubin.hpp"
 #include "engine/sass/decode.hpp"
 #include "runtime/image/fatbin.hpp"
@@ -311,20 +312,6 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
 
 namespace {
 
-std::string find_nvdisasm() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  if (const std::string chosen = variable("LADDER_NVDISASM"); !chosen.empty()) return chosen;
-  std::istringstream all(variable("PATH") + ":" + variable("CUDA_HOME") + "/bin:/usr/local/cuda/bin");
-  for (std::string folder; std::getline(all, folder, ':');) {
-    const std::string program = folder + "/nvdisasm";
-    if (::access(program.c_str(), X_OK) == 0) return program;
-  }
-  return "";
-}
-
 // Lines like "        /*0010*/     IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] ;" of the kernel's section.
 std::map<std::uint32_t, std::string> parse_nvdisasm(const std::string& output, const std::string& mangled) {
   std::map<std::uint32_t, std::string> text;
@@ -350,7 +337,7 @@ std::map<std::uint32_t, std::string> parse_nvdisasm(const std::string& output, c
 
 Disassembly disassemble(const KernelCode& code) {
   Disassembly result;
-  if (const std::string nvdisasm = find_nvdisasm(); !nvdisasm.empty()) {
+  if (const std::string nvdisasm = find_tool("LADDER_NVDISASM", "nvdisasm"); !nvdisasm.empty()) {
     std::string name = (std::filesystem::temp_directory_path() / "ladder-cubin-XXXXXX").string();
     if (const int file = ::mkstemp(name.data()); file >= 0) {
       const bool whole =

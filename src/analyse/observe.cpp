@@ -148,6 +148,7 @@ std::string elements_of(const Access& access, const std::vector<Matrix>& matrice
   });
   if (alike) {
     std::vector<std::int64_t> rows;
+    rows.reserve(columns_of_row.size());
     for (const auto& row : columns_of_row) rows.push_back(row.first);
     return fmt::format("{}: {}, {}{}", matrix->name, plural("row", series(rows)),
                        plural("column", series(columns_of_row.begin()->second)), width);

@@ -145,7 +145,8 @@ Totals totals_of(const Subject& subject, const Problem& problem) {
   Totals t;
   t.k = static_cast<double>(problem.k);
   t.blocks = blocks_for(subject, problem);
-  t.warps = t.blocks * ((subject.seen.threads + kWarp - 1) / kWarp);
+  const int warps_per_block = (subject.seen.threads + kWarp - 1) / kWarp;
+  t.warps = t.blocks * warps_per_block;
   t.multiply_adds = scaled(subject.seen, kMultiplyAdds, t.blocks, t.k) / kWarp;
   const double requested = scaled(subject.seen, kLoadSectors, t.blocks, t.k) * kBytesPerSector;
   t.l2_bytes = std::min(requested, t.blocks * needed_per_step(subject) * t.k *

@@ -2,11 +2,12 @@
 #include "analyse/profiler.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
+
+#include "analyse/tools.hpp"
 
 namespace ladder::analyse {
 namespace {
@@ -44,24 +45,9 @@ std::size_t column(const std::vector<std::string>& header, std::string_view name
   return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
 }
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 }  // namespace
 
-std::string find_ncu() {
-  if (const std::string chosen = environment("LADDER_NCU"); !chosen.empty()) return chosen;
-  std::string folders = environment("PATH");
-  if (const std::string home = environment("CUDA_HOME"); !home.empty()) folders += ":" + home + "/bin";
-  std::istringstream all(folders + ":/usr/local/cuda/bin");
-  for (std::string folder; std::getline(all, folder, ':');) {
-    const std::string program = folder + "/ncu";
-    if (::access(program.c_str(), X_OK) == 0) return program;
-  }
-  return "";
-}
+std::string find_ncu() { return find_tool("LADDER_NCU", "ncu"); }
 
 std::vector<std::string> ncu_command(const std::string& ncu, const std::vector<std::string>& metrics,
                                      const std::vector<std::string>& program) {

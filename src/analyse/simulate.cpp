@@ -68,7 +68,7 @@ class Sm {
   Sm(std::span<const MachineInstruction> loop, std::span<const MemoryCost> costs, const SmLoad& load,
      const Machine& machine)
       : loop_(loop), costs_(costs), load_(load), machine_(machine) {
-    warps_.resize(static_cast<std::size_t>(load.warps_per_block * load.blocks));
+    warps_.resize(static_cast<std::size_t>(load.warps_per_block) * static_cast<std::size_t>(load.blocks));
     schedulers_.resize(static_cast<std::size_t>(machine.schedulers));
     arrived_.resize(static_cast<std::size_t>(load.blocks));
     for (std::size_t w = 0; w < warps_.size(); ++w) {
@@ -234,8 +234,8 @@ class Sm {
     } else if (i.sets_result != kNone) {
       done = now_ + machine_.shared_latency;  // constants, special registers: as long as a shared load
     }
-    if (i.sets_result != kNone && i.sets_result < kScoreboards) wait_for(warp, w, i.sets_result, done);
-    if (i.sets_read != kNone && i.sets_read < kScoreboards) wait_for(warp, w, i.sets_read, read);
+    if (i.sets_result < kScoreboards) wait_for(warp, w, i.sets_result, done);
+    if (i.sets_read < kScoreboards) wait_for(warp, w, i.sets_read, read);
   }
 
   // Requests that miss come as evenly as their share says.
