@@ -2,6 +2,7 @@
 // The CUDA runtime's functions as this library exports them. Everything else in it is hidden.
 #pragma once
 #pragma GCC visibility push(default)
+#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 
 #include "include/vgpu/vgpu.h"

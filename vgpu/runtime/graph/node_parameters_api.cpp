@@ -4,6 +4,7 @@
 
 #include "runtime/graph/known.hpp"
 #include "runtime/graph/parameters.hpp"
+#include "runtime/symbols.hpp"
 
 using namespace vgpu::runtime;
 
@@ -78,6 +79,24 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const
                                            cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
     known_work<CopyWork>(runtime, node) = copy_work(to, bytes, from, bytes, bytes, 1, kind);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol, const void* from,
+                                                 size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  return call([&](Runtime& runtime) {
+    known_work<CopyWork>(runtime, node) =
+        copy_work(symbol_slice(runtime, symbol, offset, bytes), bytes, from, bytes, bytes, 1, kind);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to, const void* symbol,
+                                                   size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  return call([&](Runtime& runtime) {
+    known_work<CopyWork>(runtime, node) =
+        copy_work(to, bytes, symbol_slice(runtime, symbol, offset, bytes), bytes, bytes, 1, kind);
     return cudaSuccess;
   });
 }
