@@ -68,7 +68,8 @@ std::vector<std::string> own_arguments() {
   }
   ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
   ::setenv(kDeviceVariable, name.c_str(), 1);
-  ::setenv("VGPU_CHECK", "memory,init,sync", 0);  // verification turns the race check on where it looks for races
+  ::setenv("VGPU_CHECK", "memory,init,sync",
+           0);  // verification turns the race check on where it looks for races
   ::setenv(kReplaced, "1", 1);
   const Status failed = start_again({});
   bad_device("cannot start on the virtual GPU: " + failed.message());

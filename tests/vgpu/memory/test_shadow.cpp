@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is remembered of device memory: bytes, not words; copies of any alignment; marks of launches.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "engine/memory/memory.hpp"
+#include "engine/memory/shadow.hpp"
+
+namespace vgpu {
+namespace {
+
+constexpr std::uint64_t kBegin = 4096;
+constexpr std::size_t kBytes = 1 << 16;
+
+// The same by a vector of flags.
+class Model {
+ public:
+  explicit Model(std::size_t bytes) : flags_(bytes) {}
+  void mark(std::size_t at, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) flags_[at + i] = true;
+  }
+  void copy(std::size_t to, std::size_t from, std::size_t size) {
+    const std::vector<bool> source(flags_.begin() + static_cast<std::ptrdiff_t>(from),
+                                   flags_.begin() + static_cast<std::ptrdiff_t>(from + size));
+    for (std::size_t i = 0; i < size; ++i) flags_[to + i] = source[i];
+  }
+  bool at(std::size_t i) const { return flags_[i]; }
+
+ private:
+  std::vector<bool> flags_;
+};
+
+TEST(Shadow, MarksAndCopiesAreThoseOfTheBytes) {
+  constexpr std::size_t kUsed = 200;
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    Shadow shadow(kBegin, kBytes);
+    Model model(kUsed);
+    for (int step = 0; step < 12; ++step) {
+      const std::size_t size = random() % 40, a = random() % (kUsed - size), b = random() % (kUsed - size);
+      if (random() % 2 == 0) {
+        shadow.mark_written(kBegin + a, size);
+        model.mark(a, size);
+      } else {
+        shadow.copy_written(kBegin + a, kBegin + b, size);
+        model.copy(a, b, size);
+      }
+    }
+    for (std::size_t i = 0; i < kUsed; ++i) ASSERT_EQ(shadow.is_written(kBegin + i, 1), model.at(i)) << i;
+  }
+}
+
+TEST(Shadow, ForgetsWholePagesAndParts) {
+  for (const std::size_t size : {std::size_t{4}, std::size_t{400}, std::size_t{40000}}) {
+    Shadow shadow(kBegin, kBytes);
+    shadow.mark_written(kBegin, kBytes);
+    shadow.forget(kBegin + 512, size);
+    EXPECT_TRUE(shadow.is_written(kBegin, 512));
+    EXPECT_FALSE(shadow.is_written(kBegin + 512, 1));
+    EXPECT_FALSE(shadow.is_written(kBegin + 512 + size - 1, 1));
+    EXPECT_TRUE(shadow.is_written(kBegin + 512 + size, kBytes - 512 - size));
+  }
+}
+
+TEST(Shadow, MarksOfLaunchesGrowAndBeginAnewWhenTheyRunOut) {
+  Shadow shadow(kBegin, kBytes);
+  const std::uint32_t first = shadow.new_marks(10);
+  EXPECT_GE(first, 1u);
+  EXPECT_EQ(shadow.new_marks(5), first + 10);
+  shadow.touched()[3] = 7;
+  EXPECT_EQ(shadow.new_marks(0xfffffff0), 1u);  // all marks are gone
+  EXPECT_EQ(shadow.touched()[3], 0u);
+  EXPECT_EQ(shadow.new_marks(std::uint64_t{1} << 32), 0u);
+}
+
+TEST(Memory, TracksWhatIsAllocatedAfterwards) {
+  Memory memory(1 << 20);
+  void* const before = memory.allocate(64);
+  memory.track();
+  char* const after = static_cast<char*>(memory.allocate(64));
+  void* const variable = memory.allocate(64, "variable");
+  const auto written = [&](const void* block) {
+    return memory.find(reinterpret_cast<std::uint64_t>(block))->written;
+  };
+  EXPECT_TRUE(written(before));
+  EXPECT_TRUE(written(variable));
+  EXPECT_FALSE(written(after));
+  memory.mark_written(after, 63);
+  EXPECT_FALSE(written(after));
+  EXPECT_TRUE(memory.shadow()->is_written(reinterpret_cast<std::uint64_t>(after), 63));
+  EXPECT_FALSE(memory.shadow()->is_written(reinterpret_cast<std::uint64_t>(after), 64));
+  memory.mark_written(after, 64);
+  EXPECT_TRUE(written(after));
+}
+
+}  // namespace
+}  // namespace vgpu
