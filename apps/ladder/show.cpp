@@ -51,6 +51,8 @@ void show_ptx(const ShowOptions& o, const analyse::Observation& seen, const anal
   const std::uint64_t most = seen.engine == "ptx" ? most_executions(seen.trace) : 0;
   fmt::print("PTX of {}\n{:>10} {:>24}   (| hot: at least half as often as the most frequent)\n", seen.kernel,
              "executed", "source");
+  if (most == 0)
+    fmt::print("nothing is counted: this process executes machine code (VGPU_ENGINE=ptx counts PTX)\n");
   for (std::size_t i = 0; i < ptx.lines.size(); ++i) {
     const auto at = places.find(static_cast<std::uint32_t>(ptx.first_line) + static_cast<std::uint32_t>(i));
     const analyse::TracedInstruction* traced = at == places.end() ? nullptr : at->second;
