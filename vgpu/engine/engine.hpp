@@ -90,6 +90,9 @@ class Module {
   // Throws Unsupported, or std::invalid_argument with line and reason if the text is not PTX. A kernel that
   // contains an unsupported instruction does not fail the module: launching it throws.
   static std::unique_ptr<Module> from_ptx(std::string_view ptx, Memory& memory);
+  // The machine code of one architecture (sm_90, sm_90a), an ELF file. Throws std::invalid_argument if it is damaged. As
+  // above, a kernel with instructions that are not known fails when it is launched: refusal() says so before.
+  static std::unique_ptr<Module> from_cubin(std::span<const std::byte> cubin, Memory& memory);
   virtual ~Module() = default;
   Module() = default;
   Module(const Module&) = delete;
@@ -101,6 +104,9 @@ class Module {
 };
 
 const KernelAttributes& attributes(const Kernel& kernel);
+
+// Why a kernel cannot be launched: the instruction that is not known, and where it is. "" if it can.
+const std::string& refusal(const Kernel& kernel);
 
 // When the data of an asynchronous copy land, of all the moments that PTX allows. A kernel that waits for its copies as
 // it must computes the same under every schedule.

@@ -12,7 +12,9 @@ inline constexpr u64 kWindowBytes = u64{1} << 24;  // of each: more than any of 
 struct Windows {
   u64 shared = 0, local = 0, param = 0, function = 0;  // first addresses, kWindowBytes apart in this order
 };
-const Windows& windows();  // reserved once a process
+// Reserved once a process. The shared one begins at a multiple of 4 GB: machine code makes a generic address by setting
+// the upper half.
+const Windows& windows();
 
 enum class AddressSpace : u8 { kGlobal, kShared, kLocal, kParam, kFunction };
 

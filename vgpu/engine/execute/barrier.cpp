@@ -7,6 +7,7 @@
 #include "engine/check/race.hpp"
 #include "engine/check/watch.hpp"
 #include "engine/execute/fault.hpp"
+#include "engine/sass/converge.hpp"
 
 namespace vgpu::execute {
 namespace {
@@ -64,6 +65,7 @@ void release(Block& block, u32 number) {
       released = true;
     }
     if (released) waited |= 1u << w;
+    if (released && warp.machine_code) sass::join_ready(warp);
     if (released && warp.status == WarpStatus::kWaiting)
       select_group(warp);
     else if (released && warp.status == WarpStatus::kReady)

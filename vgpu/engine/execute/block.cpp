@@ -21,6 +21,17 @@ std::byte* aligned(std::byte* at, u64 to) {
   return at + ((reinterpret_cast<u64>(at) + to - 1) / to * to - reinterpret_cast<u64>(at));
 }
 
+void fill_bank_constants(const Launch& launch, std::byte* window) {
+  for (const BankConstant& constant : launch.program.bank_constants) {
+    const std::vector<std::byte>& bank = launch.banks[constant.bank];
+    u32 value = 0;  // behind the end of a bank
+    if (constant.offset + sizeof(value) <= bank.size()) {
+      std::memcpy(&value, bank.data() + constant.offset, sizeof(value));
+    }
+    std::fill_n(reinterpret_cast<u32*>(window + constant.slot), kLanes, value);
+  }
+}
+
 }  // namespace
 
 Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(of), counters(into) {
@@ -50,6 +61,8 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(
     warp.block = this;
     warp.root.window = aligned(windows_.get(), 64) + window_bytes * w;
     std::copy(kernel.constants.begin(), kernel.constants.end(), warp.root.window);
+    fill_bank_constants(launch, warp.root.window);
+    warp.machine_code = program.machine_code != nullptr;
     warp.code = program.code.data();
     warp.runs = program.runs.data();
     warp.run_at = program.run_at.data();

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/sass/code.hpp"
+
 namespace vgpu::execute {
 namespace {
 
@@ -15,6 +17,12 @@ Source source_of(const Program& program, const ptx::Instruction& instruction) {
   if (instruction.location == ptx::kNone) return {};
   const ptx::Location& location = program.module->locations[instruction.location];
   return {std::string(program.module->file_name(location.file)), static_cast<int>(location.line)};
+}
+
+Source source_of(const sass::Code& code, u32 address) {
+  const sass::LineEntry* const entry = code.lines.find(address);
+  if (entry == nullptr) return {};
+  return {code.lines.files[entry->file], static_cast<int>(entry->line)};
 }
 
 std::string show(const Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
@@ -72,6 +80,13 @@ std::string one_line(std::string_view text) {
 }
 
 std::string place(const Program& program, u32 pc) {
+  if (program.machine_code != nullptr) {
+    const sass::Instruction& instruction = program.machine_code->at(pc);
+    std::string text = fmt::format("{} (machine code 0x{:x}", instruction.text, instruction.address);
+    const Source source = source_of(*program.machine_code, instruction.address);
+    if (!source.file.empty()) text += fmt::format("; {}:{}", source.file, source.line);
+    return text + ")";
+  }
   const ptx::Instruction* instruction = program.origin[pc].instruction;
   if (instruction == nullptr) return "the end of the function";
   const Source source = source_of(program, *instruction);
@@ -110,11 +125,23 @@ void fault(const Lane& at, FaultKind kind, const std::string& what, const std::s
     made.file = source.file;
     made.line = source.line;
   }
+  if (program.machine_code != nullptr) {
+    const sass::Instruction& machine = program.machine_code->at(pc);
+    const Source source = source_of(*program.machine_code, machine.address);
+    made.instruction = machine.text;
+    made.file = source.file;
+    made.line = source.line;
+  }
   throw made;
 }
 
 void fault(const Lane& at, FaultKind kind, const char* what) {
   fault(at, kind, std::string(what), std::string());
+}
+
+void fault_constant(const Lane& at, u32 offset, u32 size) {
+  fault(at, FaultKind::kOutOfBounds, "read from a bank of constants",
+        fmt::format("offset 0x{:x} of {} bytes", offset, size));
 }
 
 void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes) {

@@ -21,6 +21,9 @@ struct Lane {
 // An access of `bytes` bytes of the lane is bad: says why from the address.
 [[noreturn]] void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes);
 
+// A load from a bank of constants of `size` bytes is outside it or misaligned.
+[[noreturn]] void fault_constant(const Lane& at, u32 offset, u32 size);
+
 // A statement of the PTX text on one line, with single blanks.
 std::string one_line(std::string_view text);
 

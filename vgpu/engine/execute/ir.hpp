@@ -7,6 +7,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,10 @@
 
 #include "engine/engine.hpp"
 #include "engine/ptx/ast.hpp"
+
+namespace vgpu::sass {
+struct Code;
+}
 
 namespace vgpu::execute {
 
@@ -31,7 +36,7 @@ inline constexpr u32 kAllLanes = 0xffffffff;
 inline constexpr u32 kNone = 0xffffffff;
 
 // Bits of Insn::flags; what they say depends on the operation.
-enum Flag : u8 {
+enum Flag : u16 {
   kFlagAddress32 = 1,   // memory: the address register has 32 bits
   kFlagSigned = 2,      // memory: a load that sign-extends into a wider register
   kFlagStrong = 4,      // memory: volatile, relaxed, acquire, release: may wait for another thread
@@ -43,6 +48,8 @@ enum Flag : u8 {
   // Asynchronous copies: these stand for other things.
   kFlagIgnore = kFlagNegate,   // s[2] is the predicate ignore-src
   kFlagCopy = kFlagHasResult,  // reads global memory and writes shared memory
+  kFlagMachine = 256,  // memory: addresses as machine code has them: the upper halves in the row behind s[0], or
+                       // (with kFlagAddress32) s[3] added
 };
 
 enum class AtomicSpace : u8 { kGlobal, kShared, kGeneric };      // Insn::sub of atom
@@ -68,7 +75,7 @@ enum class MbarrierKind : u8 {  // Insn::sub of mbarrier
 
 struct alignas(64) Insn {
   u16 op = 0;  // index into the operation tables
-  u8 flags = 0;
+  u16 flags = 0;
   bool guard_negated = false;
   u8 bytes = 0;       // memory: size of one element
   u8 vector = 1;      // memory: elements of a lane
@@ -96,6 +103,13 @@ struct Origin {
   const ptx::Instruction* instruction = nullptr;
   u32 function = 0;     // index into Program::functions
   bool helper = false;  // added by lowering: not counted
+};
+
+// A word of a constant bank, in all lanes of the window from `slot` on; it is known when the launch is.
+struct BankConstant {
+  u32 slot = 0;
+  u8 bank = 0;
+  u32 offset = 0;
 };
 
 struct ParamPlace {
@@ -128,7 +142,9 @@ struct BranchTable {
 };
 
 struct Program {
-  const ptx::Module* module = nullptr;
+  const ptx::Module* module = nullptr;             // null for machine code
+  std::shared_ptr<const sass::Code> machine_code;  // null for PTX
+  std::vector<BankConstant> bank_constants;
   KernelAttributes attributes;
   std::string display_name;  // demangled
   std::vector<Insn> code;

@@ -28,6 +28,8 @@ class Kernel {
 
 namespace execute {
 
+std::string demangle(std::string_view name);  // itself if it is not mangled
+
 LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::span<const std::byte> params,
                       Memory& memory);
 

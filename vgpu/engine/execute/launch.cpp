@@ -18,6 +18,8 @@
 #include "engine/execute/fault.hpp"
 #include "engine/execute/kernel.hpp"
 #include "engine/execute/operations.hpp"
+#include "engine/sass/classify.hpp"
+#include "engine/sass/code.hpp"
 
 namespace vgpu::execute {
 namespace {
@@ -166,6 +168,9 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
                                                        : dynamic_begin + config.dynamic_shared_bytes;
   const check::LaunchMarks marks = check::launch_marks(memory, config);
   launch.marks = &marks;
+  if (program.machine_code != nullptr) {
+    launch.banks = sass::make_banks(*program.machine_code, config, launch.params);
+  }
 
   const u64 blocks = config.blocks.empty() ? config.grid.count() : config.blocks.size();
   const unsigned host =
@@ -192,8 +197,12 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
 
   LaunchReport report;
   for (std::size_t i = 1; i < counters.size(); ++i) counters[0].add(counters[i]);
-  count::report(count::Engine::kPtx, count::instructions(program, counters[0]),
-                count::doubts(program, counters[0]), config, report);
+  if (program.machine_code != nullptr) {
+    count::report(count::Engine::kSass, sass::instructions(program, counters[0]), {}, config, report);
+  } else {
+    count::report(count::Engine::kPtx, count::instructions(program, counters[0]),
+                  count::doubts(program, counters[0]), config, report);
+  }
   std::vector<std::pair<u64, std::string>> output;
   for (Outcome& outcome : outcomes)
     std::move(outcome.output.begin(), outcome.output.end(), std::back_inserter(output));

@@ -2,6 +2,7 @@
 // The state of a running grid: warps with their groups of lanes, blocks with their barriers, and what all blocks of
 // a launch share. The layouts are plain because code compiled for several instruction sets works on them.
 #pragma once
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ enum class GroupState : u8 {
   kReady,
   kBarrier,      // at a block barrier: `pc` is the barrier, `wait` its number
   kWarpBarrier,  // at bar.warp.sync: `wait` is its mask
+  kReconverge,   // at a BSYNC of machine code: `wait` is the row of its convergence barrier
   kConverge,     // at a .sync instruction whose other lanes have not arrived: `wait` is the lanes it needs
 };
 
@@ -116,7 +118,9 @@ struct Warp {
   u32 registers = 0;             // a thread; 0: not known
   u32 register_moves = 0;        // setmaxnreg that it has executed
   bool wants_registers = false;  // it waits for some at setmaxnreg
-  u32 id = 0;                    // in the block
+  bool machine_code = false;  // groups meet where the code says so, not where they are at one place
+
+  u32 id = 0;  // in the block
   Block* block = nullptr;
   alignas(64) u32 tid[3][kLanes] = {};
 
@@ -183,6 +187,7 @@ struct Launch {
   const Isa& isa;
   u32 shared_end = 0;                         // first shared address behind static and dynamic shared memory
   const check::LaunchMarks* marks = nullptr;  // of global memory
+  std::array<std::vector<std::byte>, 5> banks = {};  // of constants, for machine code
 };
 
 // Keep the first access of a site in a traced launch.

@@ -14,7 +14,7 @@
 #include "engine/memory/memory.hpp"
 
 namespace vgpu {
-namespace {
+namespace execute {
 
 std::string demangle(std::string_view name) {
   int status = 0;
@@ -23,6 +23,9 @@ std::string demangle(std::string_view name) {
   std::free(text);
   return result;
 }
+
+}  // namespace execute
+namespace {
 
 class PtxModule final : public Module {
  public:
@@ -106,7 +109,7 @@ class PtxModule final : public Module {
     const std::string_view name = module_.functions[index].name;
     const auto lower = [this, layout, attributes] {
       execute::Program program = execute::lower(module_, layout, placement_, attributes);
-      program.display_name = demangle(attributes.name);
+      program.display_name = execute::demangle(attributes.name);
       return program;
     };
     kernels_.emplace(name, std::make_unique<Kernel>(attributes, lower));
@@ -125,6 +128,7 @@ std::unique_ptr<Module> Module::from_ptx(std::string_view ptx, Memory& memory) {
 }
 
 const KernelAttributes& attributes(const Kernel& kernel) { return kernel.attributes(); }
+const std::string& refusal(const Kernel& kernel) { return kernel.program().unsupported; }
 
 LaunchReport launch(const Kernel& kernel, const LaunchConfig& config, std::span<const std::byte> params,
                     Memory& memory) {

@@ -45,7 +45,8 @@ enum class Special : u8 {
   kReservedSmemEnd,
   kReservedSmemCap,
   kZero,
-  kOne,  // a block is its own cluster: ranks are 0, extents 1
+  kSharedWindowHi,  // the upper half of generic addresses of shared memory
+  kOne,             // a block is its own cluster: ranks are 0, extents 1
 };
 
 struct SpecialRegister {

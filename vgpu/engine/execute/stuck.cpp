@@ -19,6 +19,8 @@ std::string reason(const Block& block, const Group& group) {
     }
     case GroupState::kWarpBarrier:
       return fmt::format("wait at bar.warp.sync of lanes 0x{:08x}", group.wait);
+    case GroupState::kReconverge:
+      return "wait at a convergence barrier";
     case GroupState::kConverge:
       return fmt::format("wait at a .sync instruction with lanes 0x{:08x}", group.wait);
     case GroupState::kReady:

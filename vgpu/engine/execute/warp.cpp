@@ -6,6 +6,7 @@
 
 #include "engine/execute/fault.hpp"
 #include "engine/execute/operations.hpp"
+#include "engine/sass/converge.hpp"
 
 namespace vgpu::execute {
 namespace {
@@ -76,9 +77,13 @@ void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes) {
 
 void select_group(Warp& warp) {
   put_back(warp);
-  merge(warp);
   u32 best = kNone;
-  for (u32 i = 0; i < warp.parked_count; ++i) {
+  if (warp.machine_code) {
+    best = sass::newest_ready(warp);
+  } else {
+    merge(warp);
+  }
+  for (u32 i = 0; i < warp.parked_count && !warp.machine_code; ++i) {
     if (warp.parked[i].state != GroupState::kReady) continue;
     if (best == kNone || runs_before(warp.parked[i], warp.parked[best])) best = i;
   }
@@ -89,12 +94,15 @@ void select_group(Warp& warp) {
   const Group group = warp.parked[best];
   remove(warp, best);
   load(warp, group);
-  set_limit(warp);
+  if (warp.machine_code)
+    warp.limit = kNone;
+  else
+    set_limit(warp);
 }
 
 void rotate_groups(Warp& warp) {
   put_back(warp);
-  merge(warp);
+  if (!warp.machine_code) merge(warp);
   u32 best = kNone;
   for (u32 i = 0; i < warp.parked_count; ++i) {
     if (warp.parked[i].state != GroupState::kReady) continue;
@@ -110,7 +118,7 @@ void rotate_groups(Warp& warp) {
 void split(Warp& warp, u32 mask, u32 pc) {
   warp.mask &= ~mask;
   add(warp, {pc, mask, warp.frame, GroupState::kReady, 0, warp.instructions});
-  if (pc < warp.limit) warp.limit = pc;
+  if (pc < warp.limit && !warp.machine_code) warp.limit = pc;
 }
 
 void park(Warp& warp, GroupState state, u32 wait) {
@@ -130,11 +138,11 @@ void exit_lanes(Warp& warp) {
     frame = parent;
   }
   // Nobody waits for lanes that are gone.
+  if (warp.machine_code) sass::settle(warp);
   for (u32 i = 0; i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
-    if (group.state == GroupState::kConverge || group.state == GroupState::kWarpBarrier) {
-      group.state = GroupState::kReady;
-    }
+    const bool waits = group.state == GroupState::kConverge || group.state == GroupState::kWarpBarrier;
+    if (waits && !warp.machine_code) group.state = GroupState::kReady;
   }
   select_group(warp);
   barrier_exit(*warp.block);

@@ -13,6 +13,10 @@ enum class Pattern { kContiguous, kUniform, kScattered };
   if ((insn.flags & kFlagAddress32) != 0) {
     const u32* const base = slot<u32>(window, insn.s[0]);
     for (u32 i = 0; i < kLanes; ++i) addresses[i] = static_cast<u32>(base[i] + static_cast<u32>(insn.imm));
+  } else if ((insn.flags & kFlagMachine) != 0) {
+    const u32 *const low = slot<u32>(window, insn.s[0]), *const high = low + kLanes;
+    for (u32 i = 0; i < kLanes; ++i)
+      addresses[i] = (low[i] | u64{high[i]} << 32) + static_cast<u64>(insn.imm);
   } else {
     const u64* const base = slot<u64>(window, insn.s[0]);
     for (u32 i = 0; i < kLanes; ++i) addresses[i] = base[i] + static_cast<u64>(insn.imm);
@@ -24,6 +28,10 @@ enum class Pattern { kContiguous, kUniform, kScattered };
   if ((insn.flags & kFlagAddress32) != 0) {
     const u32* const base = slot<u32>(window, insn.s[0]);
     for (u32 i = 0; i < kLanes; ++i) offsets[i] = base[i] + static_cast<u32>(insn.imm);
+    if ((insn.flags & kFlagMachine) != 0) {
+      const u32* const uniform = slot<u32>(window, insn.s[3]);
+      for (u32 i = 0; i < kLanes; ++i) offsets[i] += uniform[i];
+    }
   } else {
     const u64* const base = slot<u64>(window, insn.s[0]);
     for (u32 i = 0; i < kLanes; ++i) {

@@ -9,7 +9,8 @@ namespace vgpu::execute::VGPU_ISA {
 namespace {
 
 // s: shared address, global address, bytes to read or the predicate ignore-src. imm: the offsets of both addresses, the
-// global one above.
+// global one above. Of machine code: the upper half of the global address in the row behind s[1], and s[2] the predicate
+// to read (negated if sub is 1).
 void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const i32 to_offset = static_cast<i32>(insn.imm), from_offset = static_cast<i32>(insn.imm >> 32);
   alignas(64) u32 to[kLanes];
@@ -26,9 +27,20 @@ void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       to[i] = (address >> 32) == 0 ? static_cast<u32>(address) : kNone;
     }
   }
-  const u64* const source = slot<u64>(window, insn.s[1]);
-  for (u32 i = 0; i < kLanes; ++i) from[i] = source[i] + static_cast<u64>(i64{from_offset});
-  if ((insn.flags & kFlagIgnore) != 0) {
+  const bool machine = (insn.flags & kFlagMachine) != 0;
+  if (machine) {
+    const u32 *const low = slot<u32>(window, insn.s[1]), *const high = low + kLanes;
+    for (u32 i = 0; i < kLanes; ++i) {
+      from[i] = (low[i] | u64{high[i]} << 32) + static_cast<u64>(i64{from_offset});
+    }
+  } else {
+    const u64* const source = slot<u64>(window, insn.s[1]);
+    for (u32 i = 0; i < kLanes; ++i) from[i] = source[i] + static_cast<u64>(i64{from_offset});
+  }
+  if (machine) {
+    const u32 read = *slot<u32>(window, insn.s[2]) ^ (insn.sub != 0 ? kAllLanes : 0);
+    for (u32 i = 0; i < kLanes; ++i) sizes[i] = (read >> i & 1) != 0 ? bytes : 0;
+  } else if ((insn.flags & kFlagIgnore) != 0) {
     const u32 ignored = *slot<u32>(window, insn.s[2]);
     for (u32 i = 0; i < kLanes; ++i) sizes[i] = (ignored >> i & 1) != 0 ? 0 : bytes;
   } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One instruction set's operations, together. VGPU_ISA names the namespace, VGPU_ISA_NAME is what users call it.
-#include "engine/execute/isa/lanes.hpp"
+#include "engine/execute/isa/sass.hpp"
 
 namespace vgpu::execute {
 namespace VGPU_ISA {
@@ -22,6 +22,10 @@ void define(OperationSink& sink) {
   define_warp(sink);
   define_control(sink);
   define_async(sink);
+  define_sass_float(sink);
+  define_sass_integer(sink);
+  define_sass_warp(sink);
+  define_sass_control(sink);
 }
 
 // Asked before anything else of this instruction set runs.

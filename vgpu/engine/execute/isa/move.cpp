@@ -45,6 +45,8 @@ u64 uniform_special(const Warp& warp, Special special) {
     case Special::kReservedSmemEnd:
     case Special::kReservedSmemCap:
       return warp.shared_begin;
+    case Special::kSharedWindowHi:
+      return warp.shared_window >> 32;
     case Special::kOne:
       return 1;
     default:

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions of machine code. Registers are rows of 32 lanes, 128 bytes apart, so that a 64-bit value is a row of
+// lower halves and the next one of upper halves; predicates are masks. Instructions of the uniform datapath work on
+// rows whose lanes are equal, always on all of them.
+#pragma once
+#include "engine/execute/isa/floats.hpp"
+#include "engine/sass/modifiers.hpp"
+
+namespace vgpu::execute::VGPU_ISA {
+
+inline constexpr u32 kRow = 4 * kLanes;  // bytes of a register
+
+using sass::Modifiers;
+[[gnu::always_inline]] inline Modifiers modifiers(const Insn& insn) {
+  return static_cast<Modifiers>(insn.imm);
+}
+
+// Flips the bits where the modifier is set.
+[[gnu::always_inline]] inline u32 mask_if(Modifiers m, Modifiers bit) {
+  return sass::has(m, bit) ? kAllLanes : 0;
+}
+
+[[gnu::always_inline]] inline u32 predicate(const std::byte* window, u32 offset, Modifiers m,
+                                            Modifiers negation) {
+  return *reinterpret_cast<const u32*>(window + offset) ^ mask_if(m, negation);
+}
+
+// 64-bit values: lane i of two rows.
+struct Pair {
+  Pair(const std::byte* window, u32 offset)
+      : low(reinterpret_cast<const u32*>(window + offset)), high(low + kLanes) {}
+  [[gnu::always_inline]] u64 operator[](u32 i) const { return low[i] | u64{high[i]} << 32; }
+  const u32 *low, *high;
+};
+
+// Writes f(lane), 64 bits, to two rows. Lanes are computed before any is written: rows may be sources too.
+template <class F>
+[[gnu::always_inline]] inline void write_pairs(std::byte* window, u32 offset, u32 mask, F f) {
+  alignas(64) u32 low[kLanes], high[kLanes];
+  for (u32 i = 0; i < kLanes; ++i) {
+    const u64 value = f(i);
+    low[i] = static_cast<u32>(value);
+    high[i] = static_cast<u32>(value >> 32);
+  }
+  blend(slot<u32>(window, offset), low, mask);
+  blend(slot<u32>(window, offset + kRow), high, mask);
+}
+
+// Sign and magnitude of a floating-point operand's bits.
+template <class U>
+struct Sign {
+  Sign(Modifiers m, Modifiers negate, Modifiers absolute)
+      : keep(sass::has(m, absolute) ? ~kTop : ~U{0}), flip(sass::has(m, negate) ? kTop : U{0}) {}
+  [[gnu::always_inline]] U operator()(U bits) const { return (bits & keep) ^ flip; }
+  static constexpr U kTop = U{1} << (8 * sizeof(U) - 1);
+  U keep, flip;
+};
+
+// Registers `name` and its twin of the uniform datapath, "u." + name: a handler template with a flag for it.
+inline void define_twins(OperationSink& sink, const char* name, Handler plain, Handler uniform) {
+  sink.add(name, "", Shape{}, plain);
+  sink.add((std::string("u.") + name).c_str(), "", Shape{}, uniform);
+}
+
+template <bool kUniform>
+[[gnu::always_inline]] inline u32 lanes_of(u32 mask) {
+  return kUniform ? kAllLanes : mask;
+}
+
+void define_sass_float(OperationSink& sink);
+void define_sass_integer(OperationSink& sink);
+void define_sass_warp(OperationSink& sink);
+void define_sass_control(OperationSink& sink);
+
+}  // namespace vgpu::execute::VGPU_ISA

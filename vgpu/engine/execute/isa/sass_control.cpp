@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine code: control flow. Lanes that part stay apart until a convergence barrier (BSSY ... BSYNC) or WARPSYNC brings
+// them together (engine/sass/converge.cpp). Convergence barriers are registers whose lanes hold masks of participants.
+#include "engine/execute/fault.hpp"
+#include "engine/execute/isa/sass.hpp"
+#include "engine/sass/converge.hpp"
+
+namespace vgpu::execute::VGPU_ISA {
+namespace {
+
+using namespace sass;
+
+// s[3]: the condition besides the guard. sub 1: all active lanes go if one does.
+void branch(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  u32 taken = mask & predicate(window, insn.s[3], modifiers(insn), kNegateP);
+  if (insn.sub == 1 && taken != 0) taken = warp.mask;
+  if (taken == warp.mask) {
+    warp.pc = insn.target;
+    return;
+  }
+  ++warp.pc;
+  if (taken == 0) return;
+  ++warp.block->counters.divergent[static_cast<u32>(&insn - warp.code)];
+  part(warp, taken, insn.target);
+}
+
+// BRA.DIV: taken if lanes of the mask in s[0] are not active here.
+void branch_if_apart(Warp& warp, std::byte* window, const Insn& insn, u32) {
+  const u32 wanted = slot<u32>(window, insn.s[0])[__builtin_ctz(warp.mask)];
+  warp.pc = (wanted & warp.live & ~warp.mask) != 0 ? insn.target : warp.pc + 1;
+}
+
+// To the address in s[0] + imm. Lanes with another address come here in their turn.
+void jump(Warp& warp, std::byte* window, const Insn& insn, u32) {
+  const u32* const address = slot<u32>(window, insn.s[0]);
+  const u32 first = address[__builtin_ctz(warp.mask)];
+  u32 same = 0;
+  for (u32 i = 0; i < kLanes; ++i) same |= static_cast<u32>(address[i] == first) << i;
+  same &= warp.mask;
+  if (same != warp.mask) {
+    ++warp.block->counters.divergent[static_cast<u32>(&insn - warp.code)];
+    part(warp, warp.mask & ~same, warp.pc);
+  }
+  warp.pc = place_of_address(warp, insn, first + static_cast<u32>(insn.imm));
+}
+
+void call(Warp& warp, std::byte*, const Insn& insn, u32) { warp.pc = insn.target; }
+void exit_thread(Warp& warp, std::byte*, const Insn&, u32) { exit_lanes(warp); }
+void synchronise(Warp& warp, std::byte*, const Insn& insn, u32) { reconverge(warp, insn); }
+void synchronise_warp(Warp& warp, std::byte* window, const Insn& insn, u32) {
+  const u32 wanted = insn.s[0] == kNone ? kAllLanes : slot<u32>(window, insn.s[0])[__builtin_ctz(warp.mask)];
+  meet(warp, insn, wanted);
+}
+
+// BSSY: these lanes will meet.
+void set_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  (void)warp;
+  write_lanes<u32>(
+      window, insn.d, mask, [&](u32) __attribute__((always_inline)) { return mask; });
+}
+
+// BREAK: these lanes will not come.
+void leave_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  u32* const barrier = slot<u32>(window, insn.d);
+  for (u32 i = 0; i < kLanes; ++i) barrier[i] &= ~mask;
+  if (warp.parked_count != 0) settle(warp);
+}
+
+void trap(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
+  fault({warp, insn, static_cast<u32>(__builtin_ctz(mask))}, FaultKind::kTrap, "the kernel executed a trap");
+}
+
+}  // namespace
+
+void define_sass_control(OperationSink& sink) {
+  op_special(sink, "sass.bra", &branch, true);
+  op_special(sink, "sass.bra.div", &branch_if_apart, true);
+  op_special(sink, "sass.jump", &jump, true);
+  op_special(sink, "sass.call", &call, true);
+  op_special(sink, "sass.exit", &exit_thread, true);
+  op_special(sink, "sass.bsync", &synchronise, true);
+  op_special(sink, "sass.warpsync", &synchronise_warp, true);
+  op_special(sink, "sass.bssy", &set_barrier);
+  op_special(sink, "sass.break", &leave_barrier);
+  op_special(sink, "sass.trap", &trap, true);
+}
+
+}  // namespace vgpu::execute::VGPU_ISA

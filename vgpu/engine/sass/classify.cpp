@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/sass/classify.hpp"
+
+#include "engine/sass/code.hpp"
+
+namespace vgpu::sass {
+namespace {
+
+using count::Class;
+using count::Operation;
+using count::Space;
+
+Class class_of(const Instruction& i) {
+  switch (i.op) {
+    case Op::kFfma:
+      return {Operation::kFfma};
+    case Op::kFadd:
+      return {Operation::kFadd};
+    case Op::kFmul:
+      return {Operation::kFmul};
+    case Op::kFmnmx:
+    case Op::kFsel:
+    case Op::kFset:
+    case Op::kFsetp:
+    case Op::kFchk:
+    case Op::kMufu:
+    case Op::kFswzadd:
+      return {Operation::kFloat};
+    case Op::kDadd:
+      return {Operation::kDadd};
+    case Op::kDmul:
+      return {Operation::kDmul};
+    case Op::kDfma:
+      return {Operation::kDfma};
+    case Op::kDsetp:
+      return {Operation::kDouble};
+    case Op::kHadd2:
+    case Op::kHmul2:
+    case Op::kHfma2:
+    case Op::kHsetp2:
+    case Op::kHset2:
+    case Op::kHmnmx2:
+      return {Operation::kHalf};
+    case Op::kIadd3:
+    case Op::kImad:
+    case Op::kImadWide:
+    case Op::kImadHi:
+    case Op::kLea:
+    case Op::kIsetp:
+    case Op::kVimnmx:
+    case Op::kViaddmnmx:
+    case Op::kViadd:
+    case Op::kIabs:
+    case Op::kIdp:
+      return {Operation::kInteger};
+    case Op::kLop3:
+    case Op::kPlop3:
+    case Op::kShf:
+    case Op::kPopc:
+    case Op::kFlo:
+    case Op::kBrev:
+    case Op::kBmsk:
+    case Op::kSgxt:
+      return {Operation::kBit};
+    case Op::kI2f:
+    case Op::kF2i:
+    case Op::kF2f:
+    case Op::kFrnd:
+    case Op::kI2fp:
+    case Op::kF2fp:
+    case Op::kI2i:
+      return {Operation::kConversion};
+    case Op::kShfl:
+    case Op::kVote:
+    case Op::kMatch:
+    case Op::kRedux:
+    case Op::kElect:
+      return {Operation::kExchange};
+    case Op::kLdc:
+      return {Operation::kLoad, Space::kConstant, i.bytes};
+    case Op::kLdg:
+      return {Operation::kLoad, Space::kGlobal, i.bytes};
+    case Op::kStg:
+      return {Operation::kStore, Space::kGlobal, i.bytes};
+    case Op::kLds:
+      return {Operation::kLoad, Space::kShared, i.bytes};
+    case Op::kSts:
+      return {Operation::kStore, Space::kShared, i.bytes};
+    case Op::kLdl:
+      return {Operation::kLoad, Space::kLocal, i.bytes};
+    case Op::kStl:
+      return {Operation::kStore, Space::kLocal, i.bytes};
+    case Op::kLd:
+      return {Operation::kLoad, Space::kGeneric, i.bytes};
+    case Op::kSt:
+      return {Operation::kStore, Space::kGeneric, i.bytes};
+    case Op::kLdgsts:
+      return {Operation::kAsyncCopy, Space::kGlobal, i.bytes};
+    case Op::kLdsm:
+      return {Operation::kMatrixLoad, Space::kShared, i.bytes};
+    case Op::kAtom:
+      return {Operation::kAtomic, Space::kGlobal, i.bytes};
+    case Op::kAtoms:
+      return {Operation::kAtomic, Space::kShared, i.bytes};
+    case Op::kRed:
+      return {Operation::kReduction, Space::kGlobal, i.bytes};
+    // What smsp__inst_executed_op_branch counts; BSSY is none of them.
+    case Op::kBra:
+    case Op::kBrx:
+    case Op::kCall:
+    case Op::kRet:
+    case Op::kExit:
+    case Op::kBsync:
+    case Op::kBreak:
+    case Op::kWarpsync:
+      return {Operation::kBranch};
+    case Op::kBssy:
+    case Op::kBmov:
+    case Op::kEndcollective:
+    case Op::kYield:
+    case Op::kNanosleep:
+    case Op::kTrap:
+      return {Operation::kControl};
+    case Op::kBar:
+      return {Operation::kBarrier};
+    case Op::kSyncsInit:
+    case Op::kSyncsArrive:
+    case Op::kSyncsTest:
+    case Op::kSyncsCopies:
+      return {Operation::kMbarrier};
+    case Op::kHmma:
+      return {Operation::kTensorFloat};
+    default:
+      return {Operation::kOther};
+  }
+}
+
+}  // namespace
+
+std::vector<count::Instruction> instructions(const execute::Program& program,
+                                             const count::Counters& counters) {
+  const Code& code = *program.machine_code;
+  std::vector<count::Instruction> list;
+  list.reserve(code.instructions.size());
+  for (execute::u32 pc = 0; pc < program.code.size(); ++pc) {
+    if (code.is_helper[pc]) continue;
+    const execute::Insn& insn = program.code[pc];
+    const Instruction& instruction = code.at(pc);
+    const count::RunCount& run = counters.runs[program.run_at[pc]];
+    count::Instruction& item = list.emplace_back();
+    item.what = class_of(instruction);
+    item.text = instruction.text;
+    item.place = instruction.address;
+    if (const LineEntry* const line = code.lines.find(instruction.address); line != nullptr) {
+      item.file = code.lines.files[line->file];
+      item.line = line->line;
+    }
+    if (insn.site != execute::kNone) {
+      static_cast<count::SiteCount&>(item.count) = counters.sites[insn.site];
+      if (!counters.samples.empty()) item.sample = &counters.samples[insn.site];
+    }
+    item.count.executions = run.executions;
+    item.count.active_lanes = item.count.lanes = run.lanes;
+    if (insn.guard_site != execute::kNone) item.count.lanes = counters.guards[insn.guard_site].lanes;
+    item.count.divergent = counters.divergent[pc];
+  }
+  return list;
+}
+
+}  // namespace vgpu::sass

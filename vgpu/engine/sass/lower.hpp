@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoded machine code to the executor's instructions. Where a PTX operation does the same it is used; what only machine
+// code has is in execute/isa/sass_*.cpp.
+#pragma once
+#include <map>
+#include <span>
+
+#include "engine/execute/operations.hpp"
+#include "engine/sass/code.hpp"
+#include "engine/sass/cubin.hpp"
+
+namespace vgpu::sass {
+
+using execute::Insn;
+using execute::kNone;
+using execute::u32;
+using execute::u64;
+using execute::u8;
+
+class Lowering {
+ public:
+  // `code` has its banks and lines; its instructions are filled in. `jump_targets` are addresses that indirect jumps
+  // may lead to.
+  Lowering(execute::Program& program, Code& code, std::span<const std::byte> text,
+           const std::vector<u32>& jump_targets);
+  // Throws UnknownInstruction.
+  void run();
+
+ private:
+  void lower(const Instruction& i);
+  void lower_float(const Instruction& i);
+  void lower_half(const Instruction& i);
+  void lower_integer(const Instruction& i);
+  void lower_conversion(const Instruction& i);
+  void lower_move(const Instruction& i);
+  void lower_memory(const Instruction& i);
+  void lower_atomic(const Instruction& i);
+  void lower_constant(const Instruction& i);
+  void lower_copy(const Instruction& i);
+  void lower_exchange(const Instruction& i);
+  void lower_control(const Instruction& i);
+  void lower_barrier(const Instruction& i);
+
+  // An instruction of the executor; with the guard of the instruction that is lowered unless it is a helper that may run
+  // anyhow.
+  u32 emit(std::string_view operation, bool helper = false, bool guarded = true);
+  Insn& at(u32 pc) { return program_.code[pc]; }
+  u32 emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources, u64 modifiers = 0);
+  std::string twin(const char* name) const;  // "u." in front if the instruction is of the uniform datapath
+
+  // Slots. Those of registers are marked until the size of the constants is known.
+  u32 row(u32 index) const { return kMark | index * 128; }
+  u32 source(const Operand& o);
+  u32 source_pair(const Operand& o);
+  u32 destination(const Operand& o) const;
+  u32 predicate(const Operand& o) const;
+  u32 predicate_out(const Operand& o) const;  // kNone for PT
+  u32 constant(u32 value);
+  u32 constant_pair(u32 low, u32 high);
+  u32 bank_constant(const Operand& o, u32 words);
+  u32 wide_scratch(u32 n) const { return row(scratch_ + 2 * n); }  // 64 bits a lane
+  u32 scratch() const { return row(scratch_ + 8); }
+  void address(u32 pc, const Operand& o, bool far);
+  void vector(u32 pc, const Operand& first, u32 words, bool is_store);
+
+  void finish();
+  void make_runs();
+  [[noreturn]] void refuse(const std::string& why) const;
+
+  static constexpr u32 kMark = 0x80000000;
+  static constexpr u32 kConstantsAt = 128;  // predicates lie before
+
+  execute::Program& program_;
+  Code& code_;
+  std::span<const std::byte> text_;
+  const std::vector<u32>& jump_targets_;
+  const Instruction* current_ = nullptr;
+  std::vector<std::byte> constants_;
+  std::map<u64, u32> known_constants_, known_pairs_, known_bank_;
+  u32 registers_ = 0, uniforms_ = 0, barriers_ = 0, trash_ = 0, scratch_ = 0, rows_ = 0;  // first rows
+  u32 zero_ = 0;
+};
+
+}  // namespace vgpu::sass

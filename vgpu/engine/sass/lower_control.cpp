@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering of control flow and barriers, and the choice by operation.
+#include "engine/sass/lower.hpp"
+#include "engine/sass/modifiers.hpp"
+
+namespace vgpu::sass {
+namespace {
+
+constexpr u32 kReductionPredicate = 64;  // the slot for what BAR.RED leaves to B2R
+
+}  // namespace
+
+void Lowering::lower(const Instruction& i) {
+  switch (i.op) {
+    case Op::kFfma:
+    case Op::kFadd:
+    case Op::kFmul:
+    case Op::kFmnmx:
+    case Op::kFsel:
+    case Op::kFsetp:
+    case Op::kFchk:
+    case Op::kMufu:
+    case Op::kDfma:
+    case Op::kDadd:
+    case Op::kDmul:
+    case Op::kDsetp:
+      return lower_float(i);
+    case Op::kHadd2:
+    case Op::kHmul2:
+    case Op::kHfma2:
+      return lower_half(i);
+    case Op::kI2f:
+    case Op::kI2fp:
+    case Op::kF2i:
+    case Op::kF2f:
+    case Op::kFrnd:
+    case Op::kF2fp:
+      return lower_conversion(i);
+    case Op::kMov:
+    case Op::kS2r:
+    case Op::kCs2r:
+    case Op::kP2r:
+    case Op::kR2p:
+    case Op::kR2ur:
+      return lower_move(i);
+    case Op::kLdc:
+      return lower_constant(i);
+    case Op::kLdg:
+    case Op::kStg:
+    case Op::kLds:
+    case Op::kSts:
+    case Op::kLdl:
+    case Op::kStl:
+    case Op::kLd:
+    case Op::kSt:
+      return lower_memory(i);
+    case Op::kAtom:
+    case Op::kAtoms:
+    case Op::kRed:
+      return lower_atomic(i);
+    case Op::kLdgsts:
+      return lower_copy(i);
+    case Op::kShfl:
+    case Op::kVote:
+    case Op::kMatch:
+    case Op::kRedux:
+    case Op::kElect:
+    case Op::kQspc:
+      return lower_exchange(i);
+    case Op::kBar:
+    case Op::kB2r:
+      return lower_barrier(i);
+    case Op::kBra:
+    case Op::kBrx:
+    case Op::kCall:
+    case Op::kRet:
+    case Op::kExit:
+    case Op::kBssy:
+    case Op::kBsync:
+    case Op::kBreak:
+    case Op::kBmov:
+    case Op::kWarpsync:
+    case Op::kTrap:
+      return lower_control(i);
+    case Op::kLdgdepbar:
+      emit("cp.async.commit_group");
+      program_.copies = true;
+      return;
+    case Op::kDepbar:
+      at(emit("cp.async.wait_group")).imm = i.shift;
+      program_.copies = true;
+      return;
+    // Memory is in order, caches are not modelled.
+    case Op::kMembar:
+    case Op::kFence:
+    case Op::kErrbar:
+    case Op::kCctl:
+    case Op::kEndcollective:
+    case Op::kYield:
+    case Op::kNop:
+      emit("nop");
+      return;
+    case Op::kNanosleep:
+      emit("nanosleep");
+      return;
+    default:
+      return lower_integer(i);
+  }
+}
+
+void Lowering::lower_control(const Instruction& i) {
+  switch (i.op) {
+    case Op::kBra: {
+      if (i.mode == 2) {
+        const u32 pc = emit("sass.bra.div");
+        at(pc).s[0] = source(i[0]);
+        at(pc).target = i.target;
+        return;
+      }
+      const u32 pc =
+          emit_alu("sass.bra", kNone, {zero_, zero_, zero_, predicate(i[0])}, i[0].negated ? kNegateP : 0);
+      at(pc).target = i.target;
+      at(pc).sub = i.text.find(".ANY") != i.text.npos ? 1 : 0;
+      return;
+    }
+    case Op::kBrx:
+    case Op::kRet: {
+      const u32 pc = emit("sass.jump");
+      at(pc).s[0] = source(i[0]);
+      at(pc).imm = static_cast<std::int32_t>(i.target);
+      return;
+    }
+    case Op::kCall: {
+      const u32 pc = emit(i.opcode == 0x944 ? "sass.call" : "sass.jump");
+      if (i.opcode == 0x944) {
+        at(pc).target = i.target;
+      } else {
+        at(pc).s[0] = source(i[0]);
+        at(pc).imm = static_cast<std::int32_t>(i.target);
+      }
+      return;
+    }
+    case Op::kExit:
+      emit("sass.exit");
+      return;
+    case Op::kBssy:
+    case Op::kBreak: {
+      const u32 pc = emit(i.op == Op::kBssy ? "sass.bssy" : "sass.break");
+      at(pc).d = source(i[0]);
+      return;
+    }
+    case Op::kBsync: {
+      if (i.guard.index != kTrue || i.guard.negated) refuse("a guard");
+      const u32 pc = emit("sass.bsync");
+      at(pc).s[0] = source(i[0]);
+      return;
+    }
+    case Op::kBmov: {
+      emit_alu("sass.mov", i.opcode == 0x355 ? destination(i[0]) : source(i[0]), {source(i[1])});
+      if (i.opcode != 0x355 || !i.high) return;
+      const u32 clear = emit("sass.mov", true);
+      at(clear).d = source(i[1]);
+      at(clear).s[0] = zero_;
+      return;
+    }
+    case Op::kWarpsync: {
+      const u32 pc = emit("sass.warpsync");
+      at(pc).s[0] = i.opcode == 0x948 ? kNone : source(i[0]);
+      return;
+    }
+    default:
+      emit("sass.trap");
+  }
+}
+
+void Lowering::lower_barrier(const Instruction& i) {
+  using execute::BarrierKind;
+  const u32 result_row = scratch_ + 7;  // kept for B2R: no other instruction uses it
+  if (i.op == Op::kB2r) {
+    const bool to_predicate = i.count > 1;
+    if (to_predicate) {
+      if (i[0].index != kZeroRegister) refuse("two results");
+      emit_alu("mov.pred", predicate(i[1]), {kReductionPredicate});
+    } else {
+      emit_alu("sass.mov", destination(i[0]), {row(result_row)});
+    }
+    return;
+  }
+  const u32 pc = emit("bar");
+  Insn& insn = at(pc);
+  insn.flags = execute::kFlagAligned;
+  insn.s[0] = constant(i[0].value);
+  insn.s[1] = constant(i.target);
+  at(pc).s[2] = kNone;
+  switch (i.mode) {
+    case 0:
+      at(pc).sub = static_cast<u8>(BarrierKind::kSync);
+      return;
+    case 1:
+      at(pc).sub = static_cast<u8>(BarrierKind::kArrive);
+      return;
+    default: {
+      const Operand& p = i[i.count - 1u];
+      static constexpr BarrierKind kKinds[] = {BarrierKind::kReducePopulation, BarrierKind::kReduceAnd,
+                                               BarrierKind::kReduceOr};
+      at(pc).sub = static_cast<u8>(kKinds[i.type]);
+      at(pc).s[2] = predicate(p);
+      if (p.negated) at(pc).flags |= execute::kFlagNegate;
+      at(pc).d = i.type == 0 ? row(result_row) : kReductionPredicate;
+    }
+  }
+}
+
+}  // namespace vgpu::sass

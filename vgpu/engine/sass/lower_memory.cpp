@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering of memory instructions: PTX's, with machine code's addresses, on rows that follow each other.
+#include <fmt/format.h>
+
+#include "engine/execute/address.hpp"
+#include "engine/sass/lower.hpp"
+#include "engine/sass/modifiers.hpp"
+
+namespace vgpu::sass {
+
+using execute::AddressSpace;
+using execute::Flag;
+
+void Lowering::address(u32 pc, const Operand& o, bool far) {
+  Insn& insn = at(pc);
+  insn.s[0] = o.index == kZeroRegister ? zero_ : row(o.index);
+  insn.imm = static_cast<std::int32_t>(o.value);
+  insn.flags |= execute::kFlagMachine;
+  if (far) return;
+  insn.flags |= execute::kFlagAddress32;
+  insn.s[3] = o.uniform == kZeroUniform ? zero_ : row(uniforms_ + o.uniform);
+}
+
+// The registers that a lane's access fills or takes.
+void Lowering::vector(u32 pc, const Operand& first, u32 words, bool is_store) {
+  const bool none = first.index == kZeroRegister;
+  const auto slot = [&](u32 word) { return none ? (is_store ? zero_ : kNone) : row(first.index + word); };
+  Insn& insn = at(pc);
+  insn.vector = static_cast<u8>(words);
+  if (words == 1) {
+    insn.d = slot(0);
+    return;
+  }
+  insn.list = static_cast<u32>(program_.lists.size());
+  for (u32 w = 0; w < words; ++w) program_.lists.push_back(slot(w));
+}
+
+void Lowering::lower_memory(const Instruction& i) {
+  const char* space = nullptr;
+  switch (i.op) {
+    case Op::kLdg:
+    case Op::kStg:
+      space = "global";
+      break;
+    case Op::kLds:
+    case Op::kSts:
+      space = "shared";
+      break;
+    case Op::kLdl:
+    case Op::kStl:
+      space = "local";
+      break;
+    default:
+      space = "generic";
+  }
+  const bool is_store = i.op == Op::kStg || i.op == Op::kSts || i.op == Op::kStl || i.op == Op::kSt;
+  const bool near = i.op == Op::kLds || i.op == Op::kSts || i.op == Op::kLdl || i.op == Op::kStl;
+  const bool local = i.op == Op::kLdl || i.op == Op::kStl;
+  const u32 words = i.bytes < 4 ? 1 : i.bytes / 4u, bytes = i.bytes < 4 ? i.bytes : 4u;
+  const char* const verb = is_store ? "st" : "ld";
+  std::string name = fmt::format("{}.{}", verb, space);
+  if (!local) name += bytes < 4 ? ".any" : fmt::format(".4x{}", words);
+  const u32 pc = emit(name);
+  Insn& insn = at(pc);
+  insn.site = program_.sites++;
+  insn.bytes = static_cast<u8>(bytes);
+  insn.width = 4;
+  if (is_store) insn.flags |= execute::kFlagStore;
+  if (i.strong) insn.flags |= execute::kFlagStrong;
+  if (i.is_signed) insn.flags |= execute::kFlagSigned;
+  const Operand &data = i[is_store ? 1 : 0], &where = i[is_store ? 0 : 1];
+  if (local && where.uniform != kZeroUniform) refuse("a uniform register in a local address");
+  vector(pc, data, words, is_store);
+  address(pc, where, !near);
+  // Shared memory that warps of one block poll does not depend on other blocks.
+  if (i.strong && !is_store && !near) program_.ordered = true;
+}
+
+void Lowering::lower_constant(const Instruction& i) {
+  const Operand& from = i[1];
+  const bool uniform = i[0].kind == Kind::kUniform;
+  const bool fixed = from.index == kZeroRegister && from.uniform == kZeroUniform;
+  const std::string prefix = uniform ? "u." : "";
+  if (fixed && i.bytes >= 4 && from.value % 4 == 0) {
+    const u32 words = i.bytes / 4u;
+    emit_alu(prefix + (words == 2 ? "sass.mov64" : "sass.mov"), destination(i[0]),
+             {bank_constant(from, words)});
+    return;
+  }
+  if (from.bank != 0 && from.bank != 2 && from.bank != 3 && from.bank != 4) refuse("another constant bank");
+  if (fixed && from.bank == 0 && from.value < code_.param_base) refuse("a part of a driver's constant");
+  const u32 index = from.uniform != kZeroUniform  ? row(uniforms_ + from.uniform)
+                    : from.index != kZeroRegister ? row(from.index)
+                                                  : zero_;
+  const u32 pc = emit_alu(prefix + "sass.ldc", destination(i[0]), {index}, from.value);
+  at(pc).sub = from.bank;
+  at(pc).bytes = i.bytes;
+  if (i.is_signed) at(pc).flags |= execute::kFlagSigned;
+}
+
+namespace {
+
+// PTX's name of an atomic operation on words, or "" if there is none.
+std::string atomic_name(const Instruction& i) {
+  static constexpr const char* kSized[] = {"add", "min", "max"};
+  const char* const type = i.bytes == 8 ? (i.is_signed ? "s64" : "u64") : (i.is_signed ? "s32" : "u32");
+  const char* const bits = i.bytes == 8 ? "b64" : "b32";
+  switch (i.mode) {
+    case 0:
+    case 1:
+    case 2:
+      return fmt::format("atom.{}.{}", kSized[i.mode], type);
+    case 3:
+      return i.bytes == 4 ? "atom.inc.u32" : "";
+    case 4:
+      return i.bytes == 4 ? "atom.dec.u32" : "";
+    case 5:
+      return fmt::format("atom.and.{}", bits);
+    case 6:
+      return fmt::format("atom.or.{}", bits);
+    case 7:
+      return fmt::format("atom.xor.{}", bits);
+    case 8:
+      return fmt::format("atom.exch.{}", bits);
+    case 9:
+    case 10:
+      return fmt::format("atom.cas.{}", bits);
+    case 11:
+      return "atom.add.u32";  // each lane adds 1
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+void Lowering::lower_atomic(const Instruction& i) {
+  const bool floating = i.opcode == 0x9a6;
+  const std::string name = floating ? (i.bytes == 8 ? "atom.add.f64" : "atom.add.f32") : atomic_name(i);
+  if (name.empty()) refuse("there is no such atomic operation");
+  const bool reduces = i.op == Op::kRed, shared = i.op == Op::kAtoms;
+  u32 n = 0;
+  if (i.op == Op::kAtom) {
+    if (i[0].index != kTrue) refuse("a predicate as result");
+    n = 1;
+  }
+  const Operand* const result = reduces ? nullptr : &i.operands[n++];
+  const Operand& where = i[n++];
+  const bool wide = i.bytes == 8, compares = i.mode == 9 || i.mode == 10;
+  const u32 operands = i.mode == 11 ? 0 : compares ? 2 : 1;
+  u32 values[2] = {constant(1), zero_};
+  for (u32 k = 0; k < operands; ++k) {
+    values[k] = source(i[n + k]);
+    if (!wide) continue;
+    const u32 pack = emit("pack.32x2", true, false);
+    at(pack).d = wide_scratch(k);
+    at(pack).s[0] = values[k];
+    at(pack).s[1] = values[k] + 128;
+    values[k] = wide_scratch(k);
+  }
+  const bool wanted = result != nullptr && result->index != kZeroRegister;
+  const u32 pc = emit(name);
+  Insn& insn = at(pc);
+  insn.site = program_.sites++;
+  insn.bytes = i.bytes;
+  insn.flags |= execute::kFlagStore | execute::kFlagStrong;
+  insn.sub = static_cast<u8>(shared ? execute::AtomicSpace::kShared : execute::AtomicSpace::kGlobal);
+  address(pc, where, !shared);
+  at(pc).s[1] = values[0];
+  at(pc).s[2] = operands == 2 ? values[1] : values[0];
+  at(pc).d = wide ? wide_scratch(2) : scratch();
+  if (wanted) at(pc).flags |= execute::kFlagHasResult;
+  // What another order of the blocks could change.
+  const bool counts = i.mode == 3 || i.mode == 4 || i.mode == 8 || compares;
+  if (!shared && (floating || counts || wanted)) program_.ordered = true;
+  if (!wanted) return;
+  const u32 d = destination(*result);
+  if (i.mode == 10) {
+    const u32 compare = emit("sass.equal", true);
+    at(compare).d = d;
+    at(compare).s[0] = scratch();
+    at(compare).s[1] = values[0];
+    if (wide) refuse("a test of 64 bits");
+    return;
+  }
+  for (u32 half = 0; half < (wide ? 2u : 1u); ++half) {
+    const u32 part = emit(!wide ? "mov.b32" : half == 0 ? "unpack.64.32.0" : "unpack.64.32.1", true);
+    at(part).d = d + half * 128;
+    at(part).s[0] = wide ? wide_scratch(2) : scratch();
+  }
+}
+
+void Lowering::lower_copy(const Instruction& i) {
+  const Operand &to = i[0], &from = i[1], &p = i[2];
+  const u32 pc = emit("cp.async");
+  Insn& insn = at(pc);
+  insn.site = program_.sites++;
+  insn.bytes = i.bytes;
+  insn.flags = execute::kFlagMachine | execute::kFlagAddress32 | execute::kFlagCopy;
+  insn.s[0] = to.index == kZeroRegister ? zero_ : row(to.index);
+  insn.s[1] = from.index == kZeroRegister ? zero_ : row(from.index);
+  insn.imm = static_cast<execute::i64>(u64{from.value} << 32 | to.value);
+  insn.s[2] = predicate(p);
+  insn.sub = p.negated ? 1 : 0;
+  program_.copies = true;
+}
+
+void Lowering::lower_exchange(const Instruction& i) {
+  switch (i.op) {
+    case Op::kShfl: {
+      const u32 pc = emit_alu("sass.shfl", destination(i[1]), {source(i[2]), source(i[3]), source(i[4])});
+      at(pc).sub = i.mode;
+      at(pc).list = predicate_out(i[0]);
+      return;
+    }
+    case Op::kVote: {
+      u32 n = 0;
+      const bool uniform = i.opcode == 0x886;
+      const u32 d = i.high ? kNone : destination(i[n++]);
+      const Operand &out = i[n], &in = i[n + 1];
+      const u32 pc = emit_alu(uniform ? "u.sass.vote" : "sass.vote", d, {zero_, zero_, zero_, predicate(in)},
+                              in.negated ? kNegateP : 0);
+      at(pc).sub = i.mode;
+      at(pc).list = predicate_out(out);
+      return;
+    }
+    case Op::kMatch: {
+      const u32 n = i.high ? 1 : 0;
+      const u32 pc = emit_alu("sass.match", destination(i[n]), {source(i[n + 1])}, i.high ? kHigh : 0);
+      at(pc).bytes = i.bytes;
+      at(pc).list = i.high ? predicate_out(i[0]) : kNone;
+      return;
+    }
+    case Op::kRedux: {
+      const u32 pc = emit_alu("sass.redux", destination(i[0]), {source(i[1])}, i.is_signed ? kSigned : 0);
+      at(pc).sub = i.mode;
+      return;
+    }
+    case Op::kElect: {
+      if (i[2].index != kTrue || i[2].negated) refuse("a condition");
+      const u32 pc = emit_alu("sass.elect", destination(i[1]), {});
+      at(pc).list = predicate_out(i[0]);
+      return;
+    }
+    default: {  // QSPC
+      if (i[1].index != kZeroRegister) refuse("a result in a register");
+      const bool known = i.mode == 1 || i.mode == 3 || i.mode == 5;
+      if (!known) refuse("distributed shared memory");
+      const u32 pc = emit("sass.qspc");
+      address(pc, i[2], true);
+      at(pc).list = predicate_out(i[0]);
+      const AddressSpace space = i.mode == 1   ? AddressSpace::kGlobal
+                                 : i.mode == 3 ? AddressSpace::kLocal
+                                               : AddressSpace::kShared;
+      at(pc).sub = static_cast<u8>(space);
+      if (at(pc).list == kNone) refuse("no result");
+    }
+  }
+}
+
+}  // namespace vgpu::sass

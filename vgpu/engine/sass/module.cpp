@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cubin as a module: its variables in device memory, its kernels lowered when they are first used.
+#include <cstring>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "engine/execute/kernel.hpp"
+#include "engine/memory/memory.hpp"
+#include "engine/sass/cubin.hpp"
+#include "engine/sass/decode.hpp"
+#include "engine/sass/lines.hpp"
+#include "engine/sass/lower.hpp"
+
+namespace vgpu {
+namespace {
+
+using execute::u32;
+using execute::u64;
+
+constexpr u32 kReservedShared = 1024;  // in front of a block's own shared memory, on sm_90
+constexpr u32 kFewestStackBytes =
+    1024;  // where calls go by address or recurse: the default of cudaLimitStackSize
+constexpr u32 kRecursiveStackBytes = 16 << 10;
+
+class CubinModule final : public Module {
+ public:
+  CubinModule(std::span<const std::byte> file, Memory& memory)
+      : bytes_(file.begin(), file.end()), cubin_(bytes_), memory_(memory) {
+    try {
+      place_variables();
+    } catch (...) {
+      free_variables();
+      throw;
+    }
+    for (const sass::KernelInfo& kernel : cubin_.kernels()) add_kernel(kernel);
+  }
+  ~CubinModule() override { free_variables(); }
+
+  const Kernel* find_kernel(std::string_view name) const override {
+    const auto found = kernels_.find(name);
+    return found == kernels_.end() ? nullptr : found->second.get();
+  }
+
+  std::optional<Symbol> find_symbol(std::string_view name) const override {
+    const auto found = symbols_.find(name);
+    return found == symbols_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  std::vector<std::string> kernel_names() const override {
+    std::vector<std::string> names;
+    for (const sass::KernelInfo& kernel : cubin_.kernels()) names.push_back(kernel.name);
+    return names;
+  }
+
+ private:
+  std::byte* place(u64 bytes, std::string_view name) {
+    void* const at = memory_.allocate(bytes, std::string(name));
+    if (at == nullptr) throw std::bad_alloc();
+    std::memset(at, 0, bytes);
+    allocations_.push_back(at);
+    return static_cast<std::byte*>(at);
+  }
+
+  void place_variables() {
+    constexpr std::string_view kGlobal = ".nv.global", kInitialised = ".nv.global.init",
+                               kConstant = ".nv.constant3";
+    const sass::Section* const constants = cubin_.find(kConstant);
+    if (constants != nullptr && constants->size != 0) {
+      bank3_ = place(constants->size, "__constant__ variables");
+      bank3_bytes_ = constants->size;
+      std::memcpy(bank3_, constants->data.data(), constants->data.size());
+    }
+    for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
+      if (symbol.type != 1 || symbol.section >= cubin_.sections().size() || symbol.size == 0) continue;
+      const sass::Section& section = cubin_.sections()[symbol.section];
+      if (section.name != kGlobal && section.name != kInitialised && section.name != kConstant) continue;
+      if (symbol.value > section.size || symbol.size > section.size - symbol.value) {
+        throw sass::BadCubin(fmt::format("cubin: variable {} lies outside its section", symbol.name));
+      }
+      std::byte* at;
+      if (section.name == kConstant) {
+        at = bank3_ + symbol.value;
+      } else {
+        at = place(symbol.size, symbol.name);
+        if (section.name == kInitialised) std::memcpy(at, section.data.data() + symbol.value, symbol.size);
+      }
+      symbols_[symbol.name] = {at, symbol.size, section.name == kConstant};
+    }
+    for (const std::string_view section : {kInitialised, kConstant}) {
+      for (const sass::Relocation& r : cubin_.relocations(section)) relocate_variable(section, r);
+    }
+    if (const sass::Section* const addresses = cubin_.find(".nv.constant4"); addresses != nullptr) {
+      bank4_.assign(addresses->data.begin(), addresses->data.end());
+      for (const sass::Relocation& r : cubin_.relocations(".nv.constant4")) {
+        const u64 address = address_of(r);
+        if (r.offset + 8 > bank4_.size()) throw sass::BadCubin("cubin: a relocation outside its section");
+        std::memcpy(bank4_.data() + r.offset, &address, 8);
+      }
+    }
+  }
+
+  // 0 for what has no address here (functions of the driver): who uses it is refused.
+  u64 address_of(const sass::Relocation& r) const {
+    constexpr u32 kAddress64 = 2;
+    const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
+    const auto found = symbols_.find(symbol.name);
+    if (r.type != kAddress64 || found == symbols_.end()) return 0;
+    return reinterpret_cast<u64>(found->second.address) + static_cast<u64>(r.addend);
+  }
+
+  void relocate_variable(std::string_view section, const sass::Relocation& r) {
+    const u64 address = address_of(r);
+    if (address == 0) return;
+    for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
+      const bool inside = symbol.type == 1 && symbol.section < cubin_.sections().size() &&
+                          cubin_.sections()[symbol.section].name == section && r.offset >= symbol.value &&
+                          r.offset + 8 <= symbol.value + symbol.size;
+      const auto found = inside ? symbols_.find(symbol.name) : symbols_.end();
+      if (found == symbols_.end()) continue;
+      std::memcpy(static_cast<std::byte*>(found->second.address) + (r.offset - symbol.value), &address, 8);
+      return;
+    }
+  }
+
+  void free_variables() {
+    for (void* at : allocations_) memory_.free(at);
+  }
+
+  void add_kernel(const sass::KernelInfo& kernel) {
+    KernelAttributes attributes;
+    attributes.name = kernel.name;
+    attributes.params = kernel.params;
+    attributes.param_bytes = kernel.param_bytes;
+    attributes.static_shared_bytes = kernel.shared_bytes - std::min(kernel.shared_bytes, kReservedShared);
+    attributes.local_bytes = kernel.stack_bytes;
+    attributes.constant_bytes = static_cast<u32>(bank3_bytes_);
+    attributes.max_threads = kernel.max_threads;
+    attributes.target = cubin_.target();
+    const auto lower = [this, &kernel, attributes] { return program_of(kernel, attributes); };
+    kernels_.emplace(kernel.name, std::make_unique<Kernel>(attributes, lower));
+  }
+
+  // Where jumps by address may lead: the beginnings of functions, and the entries of the kernel's tables.
+  std::vector<u32> jump_targets(const sass::KernelInfo& kernel) const {
+    std::vector<u32> targets;
+    for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
+      if (symbol.type == 2 && symbol.section == kernel.section)
+        targets.push_back(static_cast<u32>(symbol.value));
+    }
+    for (u64 at = 0; at + 4 <= kernel.constants2.size(); at += 4) {
+      targets.push_back(sass::read32(kernel.constants2, at));
+    }
+    return targets;
+  }
+
+  execute::Program program_of(const sass::KernelInfo& kernel, const KernelAttributes& attributes) const {
+    execute::Program program;
+    program.attributes = attributes;
+    program.display_name = execute::demangle(kernel.name);
+    program.shared_begin = kReservedShared;
+    program.shared_static = attributes.static_shared_bytes;
+    program.shared_dynamic_alignment = 16;
+    program.functions.resize(1);
+    program.functions[0].name = kernel.name;
+    const auto code = std::make_shared<sass::Code>();
+    code->param_base = kernel.param_base;
+    code->bank2.assign(kernel.constants2.begin(), kernel.constants2.end());
+    code->bank3 = bank3_;
+    code->bank3_bytes = bank3_bytes_;
+    code->bank4 = bank4_;
+    try {
+      if (!cubin_.relocations(".text." + kernel.name).empty() ||
+          !cubin_.relocations(".nv.constant2." + kernel.name).empty()) {
+        throw sass::UnknownInstruction("machine code that the driver would have to link");
+      }
+      sass::Lowering(program, *code, kernel.code, jump_targets(kernel)).run();
+    } catch (const sass::UnknownInstruction& unknown) {
+      program.unsupported = unknown.what();
+      return program;
+    }
+    code->lines = sass::read_lines(cubin_, kernel);
+    code->stack_bytes = stack_of(kernel, *code);
+    program.functions[0].local_bytes = code->stack_bytes;
+    program.machine_code = code;
+    return program;
+  }
+
+  static u32 stack_of(const sass::KernelInfo& kernel, const sass::Code& code) {
+    u32 bytes = kernel.stack_bytes;
+    bool calls = false, local = false;
+    for (const sass::Instruction& i : code.instructions) {
+      calls |= i.op == sass::Op::kCall;
+      local |=
+          i.op == sass::Op::kLdl || i.op == sass::Op::kStl || i.op == sass::Op::kLd || i.op == sass::Op::kSt;
+    }
+    if (calls && local) bytes = std::max(bytes, bytes == 0 ? kRecursiveStackBytes : kFewestStackBytes);
+    return (bytes + 15) / 16 * 16;
+  }
+
+  std::vector<std::byte> bytes_;
+  sass::Cubin cubin_;
+  Memory& memory_;
+  std::vector<void*> allocations_;
+  std::byte* bank3_ = nullptr;
+  u64 bank3_bytes_ = 0;
+  std::vector<std::byte> bank4_;
+  std::map<std::string_view, Symbol> symbols_;
+  std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Module> Module::from_cubin(std::span<const std::byte> cubin, Memory& memory) {
+  try {
+    return std::make_unique<CubinModule>(cubin, memory);
+  } catch (const sass::BadCubin& error) {
+    throw std::invalid_argument(error.what());
+  }
+}
+
+}  // namespace vgpu
