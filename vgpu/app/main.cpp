@@ -35,7 +35,7 @@ constexpr int kHotLines = 30;  // of a kernel, that --source prints
 constexpr int kBadArgument = 2, kCheckFired = 86, kCannotRun = 126;
 
 struct Options {
-  std::string device, check, counters, threads, schedule;
+  std::string device, check, counters, threads, schedule, engine;
   std::string kernel, launch_skip, launch_count, sample_blocks;  // checked by the rules of settings.hpp
   bool print = false, source = false;
   std::vector<std::string> command;
@@ -98,6 +98,10 @@ std::string check_options(const Options& options) {
     if (auto error = vgpu::parse_schedule(options.schedule, schedule); !error.empty())
       return "--schedule: " + error;
   }
+  if (!options.engine.empty()) {
+    vgpu::EngineChoice engine;
+    if (auto error = vgpu::parse_engine(options.engine, engine); !error.empty()) return "--engine: " + error;
+  }
   if (!options.counters.empty() && options.counters.find("%p") == std::string::npos &&
       !std::ofstream(options.counters, std::ios::app)) {
     return fmt::format("--counters: cannot write {}: {}", options.counters, std::strerror(errno));
@@ -143,6 +147,7 @@ int run(const Options& options) {
       {"VGPU_CHECK", options.check},
       {"VGPU_THREADS", options.threads},
       {"VGPU_SCHEDULE", options.schedule},
+      {"VGPU_ENGINE", options.engine},
       {"VGPU_COUNTERS", counters},
       {"VGPU_KERNEL", options.kernel},
       {"VGPU_LAUNCH_SKIP", options.launch_skip},
@@ -174,6 +179,9 @@ int parse_and_run(int argc, char** argv) {
          "--device,--devices", options.device,
          "the virtual devices, comma-separated, NAME:COUNT for several alike: " + vgpu::known_devices())
       ->type_name("LIST");
+  app.add_option("--engine", options.engine,
+                 "auto (default): machine code where it is known, else PTX; or only sass, only ptx")
+      ->type_name("ENGINE");
   app.add_option("--check", options.check,
                  "comma-separated: memory, race, init, sync (the default), leak, all, none")
       ->type_name("LIST");

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/sass/module.hpp"
 #include "runtime/check_report.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/occupancy.hpp"
@@ -188,11 +189,12 @@ void refuse_managed_elsewhere(const Runtime& runtime, const Function& function) 
 const Kernel& loaded_kernel(Runtime& runtime, Function& function) {
   try {
     refuse_managed_elsewhere(runtime, function);
-    Module& module = function.binary->module(runtime.device(), runtime.memory, "kernel " + function.shown);
+    const Module& module = function.binary->module(runtime.device(), runtime.memory, runtime.settings.engine,
+                                                   "kernel " + function.shown);
     const Kernel* kernel = module.find_kernel(function.name);
     if (kernel == nullptr) {
       throw Failure{cudaErrorInvalidDeviceFunction,
-                    fmt::format("the PTX in the fat binary has no kernel {}", function.shown)};
+                    fmt::format("the code in the fat binary has no kernel {}", function.shown)};
     }
     return *kernel;
   } catch (Failure& failure) {
@@ -252,9 +254,10 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   const bool recorded = runtime.log.wanted() && runtime.settings.selection.takes(function.shown);
   config.count_lines = recorded && runtime.settings.count_lines;
   try {
-    LaunchRecord record{function.shown, config.grid, config.block, {}, Runtime::ordinal(), {}};
+    LaunchRecord record{function.shown, config.grid, config.block, {}, Runtime::ordinal(), {}, {}};
     execute(runtime, function, kernel, config, pack(attributes, request.arguments), request.cooperative,
             record);
+    record.fallback = sass::fallback(kernel);
     std::fwrite(record.report.output.data(), 1, record.report.output.size(), stdout);
     if (recorded) {
       add_launch_metrics(runtime, function, attributes, request, record.report);

@@ -19,6 +19,7 @@ struct LaunchRecord {
   LaunchReport report;
   int device = 0;                             // ordinal
   std::vector<std::uint64_t> sampled_blocks;  // that were executed; empty: all
+  std::string fallback;  // why the engine is "ptx" where there is machine code; "" if it is not so
 };
 
 std::string to_json(const LaunchRecord& record);  // one object, on one line

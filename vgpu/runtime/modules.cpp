@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/sass/module.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/image/cubin.hpp"
 
@@ -50,28 +51,54 @@ const std::vector<image::Entry>& FatBinary::entries() {
   return *entries_;
 }
 
-void FatBinary::refuse_without_ptx(const std::string& user) {
-  std::string present;
+std::string FatBinary::present() {
+  std::string list;
   for (const image::Entry& entry : entries()) {
     if (entry.kind != image::Kind::kPtx && entry.kind != image::Kind::kCubin) continue;
-    if (!present.empty()) present += ", ";
-    present += target_name(entry);
+    if (!list.empty()) list += ", ";
+    list += target_name(entry);
   }
+  return list.empty() ? "nothing" : list;
+}
+
+void FatBinary::refuse_without_ptx(const std::string& user) {
   const std::string remedy =
       wrapper_ != nullptr && image::is_linked(wrapper_)
           ? "relocatable device code is linked without its PTX: build without -rdc=true"
           : "build with -gencode arch=compute_80,code=compute_80";
   throw Failure{cudaErrorNoKernelImageForDevice,
-                fmt::format("no PTX in the fat binary for {} (only {}): {}", user,
-                            present.empty() ? "nothing" : present, remedy)};
+                fmt::format("no PTX in the fat binary for {} (only {}): {}", user, present(), remedy)};
 }
 
-Module& FatBinary::module(const Device& device, Memory& memory, const std::string& user) {
+Module& FatBinary::module(const Device& device, Memory& memory, EngineChoice engine,
+                          const std::string& user) {
   if (const auto known = modules_.find(&device); known != modules_.end()) return *known->second;
+  return *(modules_[&device] = load(device, memory, engine, user));
+}
+
+std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, EngineChoice engine,
+                                        const std::string& user) {
+  constexpr int kKnownTarget = 90;  // whose machine code the engine executes
   const image::Entry* entry = image::choose_ptx(entries(), static_cast<std::uint32_t>(device.target()));
-  if (entry == nullptr) refuse_without_ptx(user);
   try {
-    return *(modules_[&device] = Module::from_ptx(image::ptx_text(*entry), memory));
+    const std::span<const std::byte> code = engine != EngineChoice::kPtx && device.target() == kKnownTarget
+                                                ? cubin(device)
+                                                : std::span<const std::byte>();
+    if (!code.empty()) {
+      const bool falls_back = entry != nullptr && engine == EngineChoice::kAuto;
+      std::function<std::string()> text;
+      if (falls_back) text = [entry] { return image::ptx_text(*entry); };
+      return sass::from_images(code, std::move(text), memory);
+    }
+    if (engine == EngineChoice::kSass) {
+      throw Failure{
+          cudaErrorNoKernelImageForDevice,
+          fmt::format("no machine code of sm_{} in the fat binary for {} (only {}): build with -gencode "
+                      "arch=compute_{},code=sm_{}, or choose another engine",
+                      kKnownTarget, user, present(), kKnownTarget, kKnownTarget)};
+    }
+    if (entry == nullptr) refuse_without_ptx(user);
+    return Module::from_ptx(image::ptx_text(*entry), memory);
   } catch (const image::Damaged& error) {
     throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
   } catch (const Unsupported& error) {

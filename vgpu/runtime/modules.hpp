@@ -16,6 +16,7 @@
 #include "engine/engine.hpp"
 #include "runtime/image/cubin.hpp"
 #include "runtime/image/fatbin.hpp"
+#include "runtime/settings.hpp"
 
 namespace vgpu::runtime {
 
@@ -24,9 +25,10 @@ class FatBinary {
   explicit FatBinary(const void* wrapper) : wrapper_(wrapper) {}
   explicit FatBinary(std::string ptx);  // that one text, for the target that it names
 
-  // The module of the PTX for this device, loaded on the first call. Throws Failure (with the reason, again
-  // on every call) if there is none; `user` is the kernel or variable that it is needed for.
-  Module& module(const Device& device, Memory& memory, const std::string& user);
+  // The module for this device, loaded on the first call: of the machine code, with the PTX for what that does not do,
+  // or of one of them. Throws Failure (with the reason, again on every call) if there is none; `user` is the kernel or
+  // variable that it is needed for.
+  Module& module(const Device& device, Memory& memory, EngineChoice engine, const std::string& user);
 
   // The machine code for this device, decompressed; empty if there is none.
   std::span<const std::byte> cubin(const Device& device);
@@ -40,6 +42,9 @@ class FatBinary {
 
  private:
   const std::vector<image::Entry>& entries();
+  std::unique_ptr<Module> load(const Device& device, Memory& memory, EngineChoice engine,
+                               const std::string& user);
+  std::string present();
   [[noreturn]] void refuse_without_ptx(const std::string& user);
 
   const void* wrapper_ = nullptr;

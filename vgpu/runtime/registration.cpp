@@ -50,7 +50,8 @@ char __cudaInitModule(void** handle) {
   const auto error = query([&](Runtime& runtime) {
     for (const Variable& variable : runtime.modules.managed_variables()) {
       if (variable.binary != binary_of(handle) || *variable.managed_pointer != nullptr) continue;
-      auto& module = variable.binary->module(runtime.device(), runtime.memory, "variable " + variable.name);
+      auto& module = variable.binary->module(runtime.device(), runtime.memory, runtime.settings.engine,
+                                             "variable " + variable.name);
       const auto symbol = module.find_symbol(variable.name);
       if (!symbol)
         throw Failure{cudaErrorInvalidSymbol, "no managed variable " + variable.name + " in the PTX"};

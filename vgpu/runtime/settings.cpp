@@ -110,6 +110,18 @@ bool Selection::takes(const std::string& name) {
   return before >= skip && before - skip < count;
 }
 
+std::string parse_engine(std::string_view text, EngineChoice& engine) {
+  if (text == "auto")
+    engine = EngineChoice::kAuto;
+  else if (text == "sass")
+    engine = EngineChoice::kSass;
+  else if (text == "ptx")
+    engine = EngineChoice::kPtx;
+  else
+    return fmt::format("engine '{}': auto, sass or ptx", text);
+  return "";
+}
+
 Settings settings_from(Lookup environment) {
   const auto value = [&](const char* name) {
     const char* text = environment(name);
@@ -137,6 +149,9 @@ Settings settings_from(Lookup environment) {
   number("VGPU_LAUNCH_COUNT", 1, settings.selection.count);
   number("VGPU_SAMPLE_BLOCKS", 1, settings.sample_blocks);
   settings.count_lines = value("VGPU_SOURCE") == "1";
+  if (const auto text = value("VGPU_ENGINE"); !text.empty()) {
+    check("VGPU_ENGINE", parse_engine(text, settings.engine));
+  }
   settings.report_file = value("VGPU_REPORT");
   settings.counters_file = value("VGPU_COUNTERS");
   if (const auto at = settings.counters_file.find("%p"); at != std::string::npos) {

@@ -4,6 +4,7 @@
 //   VGPU_CHECK     comma-separated: memory, race, init, sync (these four by default), leak, all, none
 //   VGPU_THREADS   host threads of a launch (default: all)
 //   VGPU_SCHEDULE  when asynchronous copies land: eager (default), lazy, random:SEED
+//   VGPU_ENGINE    auto (default): machine code where the fat binary has it and it is known, else PTX; sass, ptx
 //   VGPU_COUNTERS  file for the launches' counters; %p becomes the process id
 //   VGPU_KERNEL, VGPU_LAUNCH_SKIP, VGPU_LAUNCH_COUNT
 //                  of which launches: those whose name matches the regular expression, from and for how many of them
@@ -42,6 +43,8 @@ struct Selection {
   std::uint64_t matched_ = 0;
 };
 
+enum class EngineChoice { kAuto, kSass, kPtx };
+
 struct Settings {
   std::vector<Device> devices = {vgpu::devices().front()};  // by ordinal; never empty
   Checks checks;
@@ -51,6 +54,7 @@ struct Settings {
   Selection selection;
   bool count_lines = false;
   std::uint64_t sample_blocks = 0;  // 0: all are executed
+  EngineChoice engine = EngineChoice::kAuto;
   std::string counters_file, report_file;
   std::string error;  // the first thing that is wrong: argument and rule; "" if nothing
 };
@@ -63,6 +67,7 @@ Settings settings_from(Lookup environment);
 std::string parse_devices(std::string_view text, std::vector<Device>& devices);
 std::string parse_checks(std::string_view text, Checks& checks);  // "": as they are
 std::string parse_threads(std::string_view text, unsigned& threads);
+std::string parse_engine(std::string_view text, EngineChoice& engine);
 std::string parse_schedule(std::string_view text, CopySchedule& schedule);
 std::string parse_kernel(const std::string& text, std::regex& kernel);
 std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number);

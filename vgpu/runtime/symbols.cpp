@@ -13,7 +13,8 @@ namespace {
 vgpu::Symbol find(Runtime& runtime, const void* host_variable) {
   const Variable* variable = runtime.modules.variable(host_variable);
   if (variable == nullptr) throw Failure{cudaErrorInvalidSymbol, ""};
-  auto& module = variable->binary->module(runtime.device(), runtime.memory, "variable " + variable->name);
+  auto& module = variable->binary->module(runtime.device(), runtime.memory, runtime.settings.engine,
+                                          "variable " + variable->name);
   const auto symbol = module.find_symbol(variable->name);
   if (!symbol) {
     throw Failure{cudaErrorInvalidSymbol, fmt::format("the PTX has no variable {}", variable->name)};

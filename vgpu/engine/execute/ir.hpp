@@ -48,8 +48,9 @@ enum Flag : u16 {
   // Asynchronous copies: these stand for other things.
   kFlagIgnore = kFlagNegate,   // s[2] is the predicate ignore-src
   kFlagCopy = kFlagHasResult,  // reads global memory and writes shared memory
-  kFlagMachine = 256,  // memory: addresses as machine code has them: the upper halves in the row behind s[0], or
-                       // (with kFlagAddress32) s[3] added
+  kFlagMachine =
+      256,  // memory: addresses as machine code has them: the upper halves in the row behind s[0], or
+            // (with kFlagAddress32) s[3] added
 };
 
 enum class AtomicSpace : u8 { kGlobal, kShared, kGeneric };      // Insn::sub of atom

@@ -14,6 +14,9 @@ class Kernel {
       : attributes_(std::move(attributes)), lower_(std::move(lower)) {}
 
   const KernelAttributes& attributes() const { return attributes_; }
+  // Why it stands in for the kernel's machine code; "" if it does not.
+  const std::string& fallback() const { return fallback_; }
+  void set_fallback(std::string why) const { fallback_ = std::move(why); }
   const execute::Program& program() const {
     std::call_once(once_, [this] { program_ = lower_(); });
     return program_;
@@ -24,9 +27,13 @@ class Kernel {
   std::function<execute::Program()> lower_;
   mutable std::once_flag once_;
   mutable execute::Program program_;
+  mutable std::string fallback_;
 };
 
 namespace execute {
+
+// As Module::from_ptx; variables that `others` has too are those.
+std::unique_ptr<Module> module_of_ptx(std::string_view ptx, Memory& memory, const Module* others);
 
 std::string demangle(std::string_view name);  // itself if it is not mangled
 

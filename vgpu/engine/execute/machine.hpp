@@ -118,7 +118,7 @@ struct Warp {
   u32 registers = 0;             // a thread; 0: not known
   u32 register_moves = 0;        // setmaxnreg that it has executed
   bool wants_registers = false;  // it waits for some at setmaxnreg
-  bool machine_code = false;  // groups meet where the code says so, not where they are at one place
+  bool machine_code = false;     // groups meet where the code says so, not where they are at one place
 
   u32 id = 0;  // in the block
   Block* block = nullptr;

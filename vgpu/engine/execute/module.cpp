@@ -29,7 +29,8 @@ namespace {
 
 class PtxModule final : public Module {
  public:
-  PtxModule(ptx::Module module, Memory& memory) : module_(std::move(module)), memory_(memory) {
+  PtxModule(ptx::Module module, Memory& memory, const Module* others)
+      : module_(std::move(module)), memory_(memory), others_(others), owned_(module_.variables.size()) {
     placement_.addresses.assign(module_.variables.size(), 0);
     place_variables();
     for (execute::u32 i = 0; i < module_.functions.size(); ++i) {
@@ -67,19 +68,35 @@ class PtxModule final : public Module {
         const ptx::Variable& v = module_.variables[i];
         const bool placed = v.space == ptx::Space::kGlobal || v.space == ptx::Space::kConst;
         if (!placed || v.linkage == ptx::Linkage::kExtern || v.size == 0) continue;
+        if (void* const shared = shared_with_others(v); shared != nullptr) {
+          placement_.addresses[i] = reinterpret_cast<execute::u64>(shared);
+          continue;
+        }
         void* const at = memory_.allocate(v.size, std::string(v.name));
         if (at == nullptr) throw std::bad_alloc();
+        owned_[i] = true;
         std::memset(at, 0, v.size);
         if (!v.initial.empty()) std::memcpy(at, v.initial.data(), v.initial.size());
         placement_.addresses[i] = reinterpret_cast<execute::u64>(at);
       }
       for (std::size_t i = 0; i < module_.variables.size(); ++i) {
+        if (!owned_[i]) continue;
         for (const ptx::Relocation& r : module_.variables[i].relocations) relocate(i, r);
       }
     } catch (...) {
       free_variables();
       throw;
     }
+  }
+
+  // Functions have other addresses in machine code: variables that hold some are not shared.
+  void* shared_with_others(const ptx::Variable& v) const {
+    if (others_ == nullptr) return nullptr;
+    for (const ptx::Relocation& r : v.relocations) {
+      if (r.symbol.kind == ptx::Symbol::Kind::kFunction) return nullptr;
+    }
+    const auto found = others_->find_symbol(v.name);
+    return found && found->bytes == v.size ? found->address : nullptr;
   }
 
   void relocate(std::size_t variable, const ptx::Relocation& r) {
@@ -98,8 +115,8 @@ class PtxModule final : public Module {
   }
 
   void free_variables() {
-    for (execute::u64 address : placement_.addresses) {
-      if (address != 0) memory_.free(reinterpret_cast<void*>(address));
+    for (std::size_t i = 0; i < owned_.size(); ++i) {
+      if (owned_[i]) memory_.free(reinterpret_cast<void*>(placement_.addresses[i]));
     }
   }
 
@@ -117,14 +134,20 @@ class PtxModule final : public Module {
 
   ptx::Module module_;
   Memory& memory_;
+  const Module* others_;
+  std::vector<bool> owned_;  // by variable: placed by this module
   execute::Placement placement_;
   std::map<std::string_view, std::unique_ptr<Kernel>> kernels_;
 };
 
 }  // namespace
 
+std::unique_ptr<Module> execute::module_of_ptx(std::string_view ptx, Memory& memory, const Module* others) {
+  return std::make_unique<PtxModule>(ptx::parse(ptx), memory, others);
+}
+
 std::unique_ptr<Module> Module::from_ptx(std::string_view ptx, Memory& memory) {
-  return std::make_unique<PtxModule>(ptx::parse(ptx), memory);
+  return execute::module_of_ptx(ptx, memory, nullptr);
 }
 
 const KernelAttributes& attributes(const Kernel& kernel) { return kernel.attributes(); }

@@ -11,6 +11,7 @@
 #include "engine/sass/decode.hpp"
 #include "engine/sass/lines.hpp"
 #include "engine/sass/lower.hpp"
+#include "engine/sass/module.hpp"
 
 namespace vgpu {
 namespace {
@@ -210,6 +211,63 @@ class CubinModule final : public Module {
 };
 
 }  // namespace
+
+namespace sass {
+namespace {
+
+class BothModule final : public Module {
+ public:
+  BothModule(std::unique_ptr<Module> machine, std::function<std::string()> ptx, Memory& memory)
+      : machine_(std::move(machine)), text_(std::move(ptx)), memory_(memory) {}
+
+  const Kernel* find_kernel(std::string_view name) const override {
+    const Kernel* const kernel = machine_->find_kernel(name);
+    if (kernel != nullptr && (refusal(*kernel).empty() || text_ == nullptr)) return kernel;
+    const Module* const other = ptx();
+    const Kernel* const found = other == nullptr ? nullptr : other->find_kernel(name);
+    if (found == nullptr) return kernel;
+    if (found->fallback().empty()) {
+      found->set_fallback(kernel == nullptr ? "the machine code has no such kernel" : refusal(*kernel));
+    }
+    return found;
+  }
+
+  std::optional<Symbol> find_symbol(std::string_view name) const override {
+    if (const auto found = machine_->find_symbol(name)) return found;
+    const Module* const other = ptx();
+    return other == nullptr ? std::nullopt : other->find_symbol(name);
+  }
+
+  std::vector<std::string> kernel_names() const override { return machine_->kernel_names(); }
+
+ private:
+  const Module* ptx() const {
+    if (ptx_ != nullptr || failed_ || text_ == nullptr) return ptx_.get();
+    try {
+      ptx_ = execute::module_of_ptx(text_(), memory_, machine_.get());
+    } catch (const std::exception&) {
+      failed_ = true;  // what the machine code lacks is reported instead
+    }
+    return ptx_.get();
+  }
+
+  std::unique_ptr<Module> machine_;
+  std::function<std::string()> text_;
+  Memory& memory_;
+  mutable std::unique_ptr<Module> ptx_;
+  mutable bool failed_ = false;  // the PTX could not be read
+};
+
+}  // namespace
+
+std::unique_ptr<Module> from_images(std::span<const std::byte> cubin, std::function<std::string()> ptx,
+                                    Memory& memory) {
+  return std::make_unique<BothModule>(Module::from_cubin(cubin, memory), std::move(ptx), memory);
+}
+
+const std::string& fallback(const Kernel& kernel) { return kernel.fallback(); }
+
+}  // namespace sass
 
 std::unique_ptr<Module> Module::from_cubin(std::span<const std::byte> cubin, Memory& memory) {
   try {
