@@ -30,3 +30,31 @@ function(ladder_ptx target)
   add_custom_target(${target} DEPENDS ${files})
   set_target_properties(${target} PROPERTIES LADDER_PTX_FILES "${files}" LADDER_PTX_DIR ${folder})
 endfunction()
+
+# ladder_cubin(<target> <source.cu>... [ARCH sm_90] [OPTIONS ...]): the same for machine code, <name>.cubin; its property
+# LADDER_CUBIN_DIR is the folder.
+function(ladder_cubin target)
+  cmake_parse_arguments(arg "" "ARCH" "OPTIONS" ${ARGN})
+  if(NOT arg_ARCH)
+    set(arg_ARCH sm_90)
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target})
+  file(MAKE_DIRECTORY ${folder})
+  set(files "")
+  foreach(source ${arg_UNPARSED_ARGUMENTS})
+    get_filename_component(name ${source} NAME_WE)
+    get_filename_component(path ${source} ABSOLUTE)
+    set(out ${folder}/${name}.cubin)
+    add_custom_command(
+      OUTPUT ${out}
+      COMMAND ${CMAKE_CUDA_COMPILER} -cubin -lineinfo -std=c++20 -arch=${arg_ARCH} ${arg_OPTIONS}
+              -MD -MF ${out}.d -MT ${out} -o ${out} ${path}
+      DEPENDS ${path}
+      DEPFILE ${out}.d
+      COMMENT "Machine code ${target}/${name} (${arg_ARCH})"
+      VERBATIM)
+    list(APPEND files ${out})
+  endforeach()
+  add_custom_target(${target} DEPENDS ${files})
+  set_target_properties(${target} PROPERTIES LADDER_CUBIN_DIR ${folder})
+endfunction()

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test with a device of its own: loads PTX that the build made of kernels/, owns arrays, launches by name.
+// A test with a device of its own: loads what the build made of kernels/, owns arrays, launches by name. The kernels run
+// from PTX, or where VGPU_TEST_ENGINE is "sass" from machine code as far as that is known.
 #pragma once
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -12,16 +14,36 @@
 
 #include "engine/engine.hpp"
 #include "engine/memory/memory.hpp"
+#include "engine/sass/module.hpp"
 
 class EngineTest : public testing::Test {
  protected:
   // Of kernels/<name>.cu.
   void load(const std::string& name, const std::string& folder = VGPU_TEST_PTX) {
-    std::ifstream file(folder + "/" + name + ".ptx");
-    ASSERT_TRUE(file) << name;
-    std::ostringstream text;
-    text << file.rdbuf();
-    load_text(text.str());
+    const std::string text = read(folder + "/" + name + ".ptx");
+    ASSERT_FALSE(text.empty()) << name;
+    if (!from_machine_code()) {
+      load_text(text);
+      return;
+    }
+    const std::string code = read(std::string(VGPU_TEST_CUBIN) + "/" + name + ".cubin");
+    ASSERT_FALSE(code.empty()) << name;
+    module = vgpu::sass::from_images(
+        std::as_bytes(std::span(code)), [text] { return text; }, memory);
+  }
+  // For what only one of the engines shows: its instructions' text, the estimates of the other.
+  static bool from_machine_code() {
+    const char* const engine = std::getenv("VGPU_TEST_ENGINE");
+    return engine != nullptr && std::string(engine) == "sass";
+  }
+  static const char* named(const char* ptx, const char* machine_code) {
+    return from_machine_code() ? machine_code : ptx;
+  }
+  static std::string read(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream bytes;
+    bytes << file.rdbuf();
+    return bytes.str();
   }
   void load_text(const std::string& ptx) { module = vgpu::Module::from_ptx(ptx, memory); }
 

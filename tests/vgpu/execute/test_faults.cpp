@@ -36,8 +36,8 @@ TEST_F(Faults, OutOfBounds) {
   EXPECT_EQ(fault.thread, (vgpu::Dim3{20, 0, 0}));  // the first whose element is not there
   EXPECT_EQ(fault.line, line_of("void out_of_bounds"));
   EXPECT_NE(fault.file.find("faults.cu"), std::string::npos);
-  EXPECT_NE(fault.instruction.find("st.global"), std::string::npos);
-  EXPECT_GT(fault.ptx_line, 0);
+  EXPECT_NE(fault.instruction.find(named("st.global", "STG")), std::string::npos);
+  EXPECT_EQ(fault.ptx_line > 0, !from_machine_code());
   expect_text(fault, {"out of bounds", "kernel out_of_bounds", "block (0, 0, 0), thread (20, 0, 0)",
                       "write of 4 bytes", "400-byte allocation", "faults.cu:"});
 }
@@ -82,6 +82,7 @@ TEST_F(Faults, Misaligned) {
 }
 
 TEST_F(Faults, LocalMemoryOutOfBounds) {
+  if (from_machine_code()) GTEST_SKIP() << "the assembler keeps the array in registers";
   const vgpu::Fault fault = fault_of("local_out_of_bounds", {1, 1, 1}, {32, 1, 1}, 1 << 20, array<int>(32));
   EXPECT_EQ(fault.kind, FaultKind::kOutOfBounds);
   expect_text(fault, {"local"});
@@ -90,7 +91,7 @@ TEST_F(Faults, LocalMemoryOutOfBounds) {
 TEST_F(Faults, BarrierInBothBranches) {
   const vgpu::Fault fault = fault_of("divided_barriers", {1, 1, 1}, {64, 1, 1}, array<int>(64));
   EXPECT_EQ(fault.kind, FaultKind::kBarrierDivergence);
-  expect_text(fault, {"threads of one warp wait at different barriers", "bar.sync"});
+  expect_text(fault, {"threads of one warp wait at different barriers", named("bar.sync", "BAR.SYNC")});
 }
 
 TEST_F(Faults, WarpsAtDifferentBarriers) {
@@ -125,7 +126,7 @@ TEST_F(Faults, Trap) {
 TEST_F(Faults, StackOverflow) {
   const vgpu::Fault fault = fault_of("endless", {1, 1, 1}, {64, 1, 1}, array<int>(64));
   EXPECT_EQ(fault.kind, FaultKind::kStackOverflow);
-  expect_text(fault, {"in function"});
+  if (!from_machine_code()) expect_text(fault, {"in function"});
 }
 
 TEST_F(Faults, TheFirstFaultyBlockIsReportedWhateverTheHostDoes) {
@@ -146,7 +147,7 @@ TEST_F(Faults, Races) {
   const std::string write =
       "faults.cu:" + std::to_string(line_of("values[threadIdx.x] = static_cast<int>(threadIdx.x);"));
   const std::string read = "faults.cu:" + std::to_string(line_of("values[(threadIdx.x + 32) % 128];"));
-  expect_text(fault, {"st.shared", "ld.shared", write.c_str(), read.c_str()});
+  expect_text(fault, {named("st.shared", "STS"), named("ld.shared", "LDS"), write.c_str(), read.c_str()});
   EXPECT_EQ(fault_of("race_of_writes", {1, 1, 1}, {64, 1, 1}, out).kind, FaultKind::kRace);
   EXPECT_EQ(fault_of("race_after_read", {1, 1, 1}, {128, 1, 1}, out).kind, FaultKind::kRace);
   EXPECT_NO_THROW(
@@ -178,8 +179,7 @@ TEST_F(Faults, WhatIsNotThereIsNamedBeforeAnythingRuns) {
     const std::string text = error.what();
     EXPECT_NE(text.find("txq.width"), std::string::npos) << text;
     EXPECT_NE(text.find("PTX line"), std::string::npos) << text;
-    EXPECT_NE(text.find("faults.cu:" + std::to_string(line_of("txq.width"))), std::string::npos)
-        << text;
+    EXPECT_NE(text.find("faults.cu:" + std::to_string(line_of("txq.width"))), std::string::npos) << text;
   }
 }
 

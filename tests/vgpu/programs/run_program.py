@@ -37,6 +37,8 @@ def check_counters(expected, found):
         for field in ("kernel", "grid", "block", "engine"):
             if want[field] != got[field]:
                 problems.append(f"launch {i}: {field} is {got[field]}, expected {want[field]}")
+        if not re.search(want.get("fallback", "^$"), got.get("fallback", "")):
+            problems.append(f"launch {i}: fallback is {got.get('fallback')}")
         for kind in ("metrics", "estimates"):
             for metric, value in want.get(kind, {}).items():
                 if got[kind].get(metric) != value:

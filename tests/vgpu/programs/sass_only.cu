@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built without PTX: the launch is refused with the remedy, and the program goes on.
+// Built without PTX. Run with the argument "runs" the machine code is executed; else the launch is refused with the
+// remedy, and the program goes on.
 #include "require.hpp"
 
 __global__ void lonely(int* data) { data[0] = 1; }
 
-int main() {
+int main(int argc, char**) {
+  const bool runs = argc > 1;
   int* data;
   require(cudaMalloc(&data, sizeof(int)), "cudaMalloc");
   for (int i = 0; i < 2; ++i) {
     lonely<<<1, 1>>>(data);
-    require(cudaGetLastError() == cudaErrorNoKernelImageForDevice, "the launch is refused");
+    require(cudaGetLastError() == (runs ? cudaSuccess : cudaErrorNoKernelImageForDevice), "the launch");
   }
   require(cudaDeviceSynchronize(), "the refusal is not sticky");
+  int value = 0;
+  require(cudaMemcpy(&value, data, sizeof(value), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  if (runs) require(value == 1, "the kernel has run");
 }

@@ -61,11 +61,12 @@ void release(Block& block, u32 number) {
       if (group.state != GroupState::kBarrier || group.wait != number) continue;
       write_result(warp, group, barrier);
       group.state = GroupState::kReady;
+      group.wait = sass::kReleased;
       ++group.pc;
       released = true;
     }
     if (released) waited |= 1u << w;
-    if (released && warp.machine_code) sass::join_ready(warp);
+    if (released && warp.machine_code) sass::join_released(warp);
     if (released && warp.status == WarpStatus::kWaiting)
       select_group(warp);
     else if (released && warp.status == WarpStatus::kReady)

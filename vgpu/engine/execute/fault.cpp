@@ -140,8 +140,12 @@ void fault(const Lane& at, FaultKind kind, const char* what) {
 }
 
 void fault_constant(const Lane& at, u32 offset, u32 size) {
-  fault(at, FaultKind::kOutOfBounds, "read from a bank of constants",
-        fmt::format("offset 0x{:x} of {} bytes", offset, size));
+  constexpr u8 kTables = 2;
+  const std::string details = fmt::format("offset 0x{:x} of {} bytes", offset, size);
+  if (at.insn.sub == kTables) {
+    fault(at, FaultKind::kTrap, "a call through a bad function pointer, or a jump beyond its table", details);
+  }
+  fault(at, FaultKind::kOutOfBounds, "read from a bank of constants", details);
 }
 
 void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes) {
@@ -160,6 +164,8 @@ void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes) {
         details = describe_shared(at.warp, address, bytes);
         break;
       case AddressSpace::kLocal:
+        // The stack of machine code grows down to 0.
+        if (at.warp.machine_code && address > 0x80000000) kind = FaultKind::kStackOverflow;
         details = describe_local(at.warp, address, bytes);
         break;
       case AddressSpace::kParam:

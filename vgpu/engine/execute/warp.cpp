@@ -55,6 +55,12 @@ void set_limit(Warp& warp) {
   }
 }
 
+u32 count_ready(const Warp& warp) {
+  u32 ready = 0;
+  for (u32 i = 0; i < warp.parked_count; ++i) ready += warp.parked[i].state == GroupState::kReady ? 1 : 0;
+  return ready;
+}
+
 void put_back(Warp& warp) {
   if (warp.mask != 0) add(warp, {warp.pc, warp.mask, warp.frame, GroupState::kReady, 0, warp.instructions});
   warp.mask = 0;
@@ -102,7 +108,10 @@ void select_group(Warp& warp) {
 
 void rotate_groups(Warp& warp) {
   put_back(warp);
-  if (!warp.machine_code) merge(warp);
+  if (!warp.machine_code)
+    merge(warp);
+  else if (count_ready(warp) == 1)
+    sass::stop_waiting(warp);
   u32 best = kNone;
   for (u32 i = 0; i < warp.parked_count; ++i) {
     if (warp.parked[i].state != GroupState::kReady) continue;

@@ -16,34 +16,43 @@ using execute::kNone;
 
 u32 first_lane(u32 mask) { return static_cast<u32>(__builtin_ctz(mask)); }
 
-// The lanes that a parked group waits for.
+// The lanes that a parked group waits for, those that have exited included.
 u32 wanted_by(const Warp& warp, const Group& group) {
-  if (group.state == GroupState::kWarpBarrier) return group.wait & warp.live;
+  if (group.state == GroupState::kWarpBarrier) return group.wait;
   const u32* const barrier = reinterpret_cast<const u32*>(warp.window + group.wait);
-  return barrier[first_lane(group.mask)] & warp.live;
+  return barrier[first_lane(group.mask)];
 }
 
-bool waits_with(const Group& group, GroupState state, u32 wait, u32 pc) {
-  return group.state == state && group.wait == wait && (state == GroupState::kWarpBarrier || group.pc == pc);
-}
+// What groups that wait together have in common. In a recursive function lanes wait at one instruction in several
+// activations: the lanes that they wait for tell them apart.
+struct Meeting {
+  GroupState state;
+  u32 wait, pc, wanted;
 
-u32 arrived(const Warp& warp, GroupState state, u32 wait, u32 pc) {
+  bool has(const Warp& warp, const Group& group) const {
+    if (group.state != state || group.wait != wait) return false;
+    return state == GroupState::kWarpBarrier || (group.pc == pc && wanted_by(warp, group) == wanted);
+  }
+};
+
+u32 arrived(const Warp& warp, const Meeting& meeting) {
   u32 lanes = 0;
   for (u32 i = 0; i < warp.parked_count; ++i) {
-    if (waits_with(warp.parked[i], state, wait, pc)) lanes |= warp.parked[i].mask;
+    if (meeting.has(warp, warp.parked[i])) lanes |= warp.parked[i].mask;
   }
   return lanes;
 }
 
-void release(Warp& warp, GroupState state, u32 wait, u32 pc) {
+void release(Warp& warp, const Meeting& meeting) {
   for (u32 i = 0; i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
-    if (!waits_with(group, state, wait, pc)) continue;
+    if (!meeting.has(warp, group)) continue;
     group.state = GroupState::kReady;
+    group.wait = kReleased;
     group.since = warp.instructions;
     ++group.pc;
   }
-  join_ready(warp);
+  join_released(warp);
 }
 
 void arrive(Warp& warp, GroupState state, u32 wait, u32 wanted) {
@@ -51,14 +60,14 @@ void arrive(Warp& warp, GroupState state, u32 wait, u32 wanted) {
     ++warp.pc;
     return;
   }
-  const u32 pc = warp.pc;
-  if ((wanted & warp.live & ~(warp.mask | arrived(warp, state, wait, pc))) != 0) {
+  const Meeting meeting{state, wait, warp.pc, wanted};
+  if ((wanted & warp.live & ~(warp.mask | arrived(warp, meeting))) != 0) {
     execute::park(warp, state, wait);
     return;
   }
-  warp.parked[warp.parked_count++] = {pc, warp.mask, warp.frame, state, wait, warp.instructions};
+  warp.parked[warp.parked_count++] = {warp.pc, warp.mask, warp.frame, state, wait, warp.instructions};
   warp.mask = 0;
-  release(warp, state, wait, pc);
+  release(warp, meeting);
   execute::select_group(warp);
 }
 
@@ -80,8 +89,9 @@ void settle(Warp& warp) {
   for (u32 i = 0; i < warp.parked_count;) {
     const Group group = warp.parked[i];
     const bool waits = group.state == GroupState::kReconverge || group.state == GroupState::kWarpBarrier;
-    if (waits && (wanted_by(warp, group) & ~arrived(warp, group.state, group.wait, group.pc)) == 0) {
-      release(warp, group.state, group.wait, group.pc);
+    const Meeting meeting{group.state, group.wait, group.pc, waits ? wanted_by(warp, group) : 0};
+    if (waits && (meeting.wanted & warp.live & ~arrived(warp, meeting)) == 0) {
+      release(warp, meeting);
       i = 0;
     } else {
       ++i;
@@ -89,13 +99,31 @@ void settle(Warp& warp) {
   }
 }
 
-void join_ready(Warp& warp) {
+bool stop_waiting(Warp& warp) {
+  for (u32 i = 0; i < warp.parked_count; ++i) {
+    Group& group = warp.parked[i];
+    if (group.state != GroupState::kReconverge) continue;
+    u32* const barrier = reinterpret_cast<u32*>(warp.window + group.wait);
+    for (u32 lane = 0; lane < execute::kLanes; ++lane) barrier[lane] &= ~group.mask;
+    group.state = GroupState::kReady;
+    group.since = 0;
+    ++group.pc;
+    return true;
+  }
+  return false;
+}
+
+void join_released(Warp& warp) {
+  const auto released = [](const Group& group) {
+    return group.state == GroupState::kReady && group.wait == kReleased;
+  };
   for (u32 i = 0; i < warp.parked_count; ++i) {
     Group& into = warp.parked[i];
-    if (into.state != GroupState::kReady) continue;
+    if (!released(into)) continue;
+    into.wait = 0;
     for (u32 k = i + 1; k < warp.parked_count;) {
       const Group& other = warp.parked[k];
-      if (other.state == GroupState::kReady && other.pc == into.pc) {
+      if (released(other) && other.pc == into.pc) {
         into.mask |= other.mask;
         warp.parked[k] = warp.parked[--warp.parked_count];
       } else {

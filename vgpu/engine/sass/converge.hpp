@@ -22,8 +22,13 @@ void meet(Warp& warp, const Insn& insn, u32 wanted);
 // Lanes have exited or left a barrier: lets those go on that wait for nobody else.
 void settle(Warp& warp);
 
-// Ready groups at one place become one.
-void join_ready(Warp& warp);
+// The running lanes only poll memory, and what they wait for may be what lanes at a BSYNC would do behind it: these go on
+// without them, as YIELD lets the hardware do. False: no lanes wait so.
+bool stop_waiting(Warp& warp);
+
+// Group::wait of ready groups that were released together. join_released makes one of those at one place.
+inline constexpr u32 kReleased = 0xfffffffe;
+void join_released(Warp& warp);
 
 // The group that was parked last runs next: the inner parts of nested branches before the outer ones.
 u32 newest_ready(const Warp& warp);  // index into parked, kNone if there is none

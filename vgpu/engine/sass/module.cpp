@@ -103,10 +103,10 @@ class CubinModule final : public Module {
 
   // 0 for what has no address here (functions of the driver): who uses it is refused.
   u64 address_of(const sass::Relocation& r) const {
-    constexpr u32 kAddress64 = 2;
+    constexpr u32 kAddress64 = 2, kGenericAddress64 = 4;
     const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
     const auto found = symbols_.find(symbol.name);
-    if (r.type != kAddress64 || found == symbols_.end()) return 0;
+    if ((r.type != kAddress64 && r.type != kGenericAddress64) || found == symbols_.end()) return 0;
     return reinterpret_cast<u64>(found->second.address) + static_cast<u64>(r.addend);
   }
 

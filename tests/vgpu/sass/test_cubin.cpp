@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cubins: what is read from them, and that damaged ones give an error or a module, nothing else.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "engine/engine.hpp"
+#include "engine/memory/memory.hpp"
+#include "engine/sass/cubin.hpp"
+#include "engine/sass/lines.hpp"
+
+namespace {
+
+std::string read(const char* name) {
+  std::ifstream file(std::string(VGPU_SASS_CUBINS) + "/" + name + ".cubin", std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+const vgpu::sass::KernelInfo* find(const vgpu::sass::Cubin& cubin, const std::string& name) {
+  for (const vgpu::sass::KernelInfo& kernel : cubin.kernels()) {
+    if (kernel.name == name) return &kernel;
+  }
+  return nullptr;
+}
+
+TEST(Cubin, Kernels) {
+  const std::string file = read("cubin");
+  const vgpu::sass::Cubin cubin(bytes_of(file));
+  EXPECT_EQ(cubin.target(), 90);
+  EXPECT_EQ(cubin.kernels().size(), 2u);
+  const vgpu::sass::KernelInfo* const kernel = find(cubin, "with_everything");
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_EQ(kernel->code.size() % 128, 0u);
+  EXPECT_EQ(kernel->param_base, 0x210u);
+  EXPECT_EQ(kernel->params.size(), 3u);
+  EXPECT_EQ(kernel->params[1].offset, 8u);
+  EXPECT_EQ(kernel->params[2].size, 4u);
+  EXPECT_EQ(kernel->param_bytes, 20u);
+  EXPECT_EQ(kernel->shared_bytes, 1024u + 256u);
+  EXPECT_EQ(kernel->max_threads, 96u);
+  EXPECT_GE(kernel->registers, 8u);
+}
+
+TEST(Cubin, Variables) {
+  const std::string file = read("cubin");
+  vgpu::Memory memory(std::size_t{1} << 24);
+  const auto module = vgpu::Module::from_cubin(bytes_of(file), memory);
+  const auto numbers = module->find_symbol("numbers"), factor = module->find_symbol("factor"),
+             pointer = module->find_symbol("pointer");
+  ASSERT_TRUE(numbers && factor && pointer);
+  EXPECT_EQ(numbers->bytes, 4 * sizeof(int));
+  EXPECT_FALSE(numbers->constant);
+  EXPECT_EQ(static_cast<int*>(numbers->address)[2], 7);
+  EXPECT_TRUE(factor->constant);
+  EXPECT_EQ(*static_cast<float*>(factor->address), 2.5F);
+  void* target;
+  std::memcpy(&target, pointer->address, sizeof(target));
+  EXPECT_EQ(target, static_cast<int*>(numbers->address) + 1);
+  EXPECT_FALSE(module->find_symbol("absent"));
+}
+
+TEST(Cubin, SourceLines) {
+  const std::string file = read("cubin");
+  const vgpu::sass::Cubin cubin(bytes_of(file));
+  const vgpu::sass::KernelInfo* const kernel = find(cubin, "with_everything");
+  ASSERT_NE(kernel, nullptr);
+  const vgpu::sass::LineTable lines = vgpu::sass::read_lines(cubin, *kernel);
+  ASSERT_FALSE(lines.entries.empty());
+  bool store = false;
+  for (const vgpu::sass::LineEntry& entry : lines.entries) {
+    if (entry.line == 0) continue;
+    EXPECT_NE(lines.files[entry.file].find("cubin.cu"), std::string::npos);
+    store |= entry.line == 22;
+  }
+  EXPECT_TRUE(store);
+}
+
+// An error, or a module whose kernels say whether they can be launched.
+void load(const std::string& file) {
+  vgpu::Memory memory(std::size_t{1} << 24);
+  try {
+    const auto module = vgpu::Module::from_cubin(bytes_of(file), memory);
+    for (const std::string& name : module->kernel_names()) vgpu::refusal(*module->find_kernel(name));
+  } catch (const std::invalid_argument&) {
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+TEST(CubinDamage, Truncated) {
+  const std::string file = read("cubin");
+  for (std::size_t size = 0; size < file.size(); size += 1 + size / 64) load(file.substr(0, size));
+}
+
+TEST(CubinDamage, OneByteChanged) {
+  const std::string file = read("cubin");
+  std::uint64_t state = 1;
+  for (int i = 0; i < 4000; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    std::string changed = file;
+    // Half of them in the ELF header and the tables at the end.
+    const std::size_t at = i % 2 == 0 ? (state >> 33) % file.size() : (state >> 33) % 64;
+    changed[at] = static_cast<char>(state >> 24);
+    load(changed);
+  }
+}
+
+TEST(CubinDamage, OtherFiles) {
+  vgpu::Memory memory(std::size_t{1} << 24);
+  for (const char* text :
+       {"", "\177ELF", "not an ELF file, but longer than the header of one would have to be....."}) {
+    EXPECT_THROW(vgpu::Module::from_cubin(bytes_of(std::string(text)), memory), std::invalid_argument);
+  }
+}
+
+}  // namespace
