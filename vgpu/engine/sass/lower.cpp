@@ -209,6 +209,8 @@ void Lowering::make_runs() {
     const execute::Operation& operation = operations[program_.code[pc].op];
     if (!operation.control) continue;
     leads[pc + 1] = true;
+    // Lanes with another address come back to it.
+    if (operation.name == "sass.jump") leads[pc] = true;
     const bool jumps =
         operation.name == "sass.bra" || operation.name == "sass.bra.div" || operation.name == "sass.call";
     if (jumps) leads[program_.code[pc].target] = true;

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same program from machine code and from PTX, on one and on several host threads: the output must be the same.
+
+compare_engines.py VGPU PROGRAM ARGS...
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def run(vgpu, command, engine, threads):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("VGPU_")}
+    with tempfile.TemporaryDirectory() as folder:
+        counters = os.path.join(folder, "counters.json")
+        options = ["--engine", engine, "--threads", str(threads), "--check", "none", "--counters", counters]
+        result = subprocess.run([vgpu] + options + ["--"] + command, capture_output=True, text=True, env=environment)
+        if result.returncode != 0:
+            sys.exit(f"--engine {engine}: exit status {result.returncode}\n{result.stdout}{result.stderr}")
+        with open(counters) as file:
+            launches = json.load(file)["launches"]
+    others = [launch["kernel"] for launch in launches if launch["engine"] != engine]
+    if others or not launches:
+        sys.exit(f"--engine {engine}: executed otherwise: {others}")
+    return result.stdout, [launch["metrics"] for launch in launches]
+
+
+def main():
+    vgpu, command = sys.argv[1], sys.argv[2:]
+    machine, counters = run(vgpu, command, "sass", 1)
+    if run(vgpu, command, "sass", 3) != (machine, counters):
+        sys.exit("machine code: another result with three host threads")
+    ptx, _ = run(vgpu, command, "ptx", 2)
+    differing = [(a, b) for a, b in zip(machine.splitlines(), ptx.splitlines()) if a != b]
+    for a, b in differing:
+        print(f"sass: {a}\nptx:  {b}")
+    return 1 if differing or machine.count("\n") != ptx.count("\n") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
