@@ -68,14 +68,14 @@ cudaError_t load(Runtime& runtime, cudaLibrary_t* out, std::unique_ptr<Library> 
     library->binary = runtime.modules.add_ptx(static_cast<const char*>(code));
   }
   // The code is read now, so that what is wrong with it is this call's error.
-  library->binary->module(runtime.device(), runtime.memory, "a library");
+  library->binary->module(runtime.device(), runtime.memory, runtime.settings.engine, "a library");
   *out = reinterpret_cast<cudaLibrary_t>(library.get());
   libraries()[*out] = std::move(library);
   return cudaSuccess;
 }
 
 Module& module_of(Runtime& runtime, const Library& library) {
-  return library.binary->module(runtime.device(), runtime.memory, "a library");
+  return library.binary->module(runtime.device(), runtime.memory, runtime.settings.engine, "a library");
 }
 
 Function* function_of(Runtime& runtime, Library& library, const std::string& name) {
