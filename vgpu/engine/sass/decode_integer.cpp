@@ -110,7 +110,7 @@ void decode_lea(Reader& r) {
   a.negated = r.bit(72);
   Operand& low = r.form() == 2 || r.form() == 3 || r.form() == 7 ? c : b;
   if (low.kind != Kind::kImmediate) low.negated = r.bit(63);
-  if (low.negated && (&low == &c || r.insn.extended || r.insn.mode != 0)) r.refuse("a negated summand");
+  if (low.negated && &low == &c) r.refuse("a negated summand");
   r.bitwise = r.insn.extended;
   r.add(a);
   r.add(b);

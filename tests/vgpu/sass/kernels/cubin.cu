@@ -23,5 +23,4 @@ __global__ void __launch_bounds__(96) with_everything(const float* in, float* ou
 }
 
 __global__ void empty() {}
-
 }

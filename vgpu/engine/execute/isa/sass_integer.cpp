@@ -154,7 +154,7 @@ void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     } else {
       shifted = ((a[i] << shift) ^ static_cast<u32>(flip)) + static_cast<u32>(minus);
     }
-    const u64 sum = u64{shifted} + ((b[i] ^ fb) + (fb & 1)) + (in >> i & 1);
+    const u64 sum = u64{shifted} + (b[i] ^ fb) + (extended ? in >> i & 1 : fb & 1);
     result[i] = static_cast<u32>(sum);
     out |= static_cast<u32>(sum >> 32) << i;
   }
