@@ -157,6 +157,7 @@ constexpr Entry kEntries[] = {
 
     // Synchronisation.
     exact(0xb1d, "BAR", Op::kBar, decode_bar),
+    exact(0x51d, "BAR", Op::kBar, decode_bar),
     exact(0x992, "MEMBAR", Op::kMembar, decode_membar),
     exact(0x9ab, "ERRBAR", Op::kErrbar, decode_nothing),
     exact(0x5ab, "CGAERRBAR", Op::kErrbar, decode_nothing),

@@ -202,7 +202,10 @@ void decode_bar(Reader& r) {
   else
     r.expect(74, 2, {0});
   r.suffix_if(r.bit(80), ".DEFER_BLOCKING");
-  r.add(Reader::immediate(r.field(54, 4)));
+  if (r.insn.opcode == 0x51d)
+    r.add(r.general_at(32));  // its number is in a register
+  else
+    r.add(Reader::immediate(r.field(54, 4)));
   const std::uint64_t count = r.field(42, 12);
   if (count != 0) r.add(Reader::immediate(count));
   Operand p = r.predicate_at(87, 90);

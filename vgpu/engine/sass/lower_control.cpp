@@ -189,7 +189,7 @@ void Lowering::lower_barrier(const Instruction& i) {
   const u32 pc = emit("bar");
   Insn& insn = at(pc);
   insn.flags = execute::kFlagAligned;
-  insn.s[0] = constant(i[0].value);
+  insn.s[0] = source(i[0]);
   insn.s[1] = constant(i.target);
   at(pc).s[2] = kNone;
   switch (i.mode) {
