@@ -68,7 +68,7 @@ std::vector<std::string> own_arguments() {
   }
   ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
   ::setenv(kDeviceVariable, name.c_str(), 1);
-  ::setenv("VGPU_CHECK", "memory,init,sync",
+  ::setenv("VGPU_CHECK", "memory,init-global,sync",
            0);  // verification turns the race check on where it looks for races
   ::setenv(kReplaced, "1", 1);
   const Status failed = start_again({});

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures r12 beside cuBLAS over sizes and operation pairs, errors included, and writes results/h200/peak.csv (or the
-# file named). The build must have r12: -DLADDER_HOPPER_RUNGS=r12_simt_peak where it is not in by default.
+# file named).
 #   bench/h200/peak.sh [BUILD_FOLDER] [FILE.csv]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

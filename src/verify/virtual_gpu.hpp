@@ -8,7 +8,10 @@ namespace ladder::virtual_gpu {
 
 bool active();              // the CUDA runtime in this process is the virtual GPU's
 void check_races(bool on);  // for the launches that follow
-std::string last_fault();   // the report of the last fault, "" if there was none
+// Asynchronous copies of the launches that follow land as `schedule` says: eager, lazy, random:SEED. Returns the former
+// setting, "" where this is no virtual GPU.
+std::string set_schedule(const std::string& schedule);
+std::string last_fault();  // the report of the last fault, "" if there was none
 bool last_fault_is_race();
 void clear_fault();  // the device works again
 void reset_counters();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "device/ptx/cp_async.cuh"
 #include "dispatch/query.hpp"
 #include "verify/verify.hpp"
 #include "verify/virtual_gpu.hpp"
@@ -30,6 +31,7 @@ enum class Bug {
   kIgnoresLda,
   kPastA,
   kBarrierDivergence,
+  kMissingWait,
 };
 
 constexpr int kTile = 16;
@@ -56,7 +58,11 @@ __global__ void __launch_bounds__(kTile* kTile) tiled(Problem p, Operands o) {
       a = tf32(a);
       b = tf32(b);
     }
-    sA[ty][tx] = a;
+    if (kBug == Bug::kMissingWait)
+      ptx::cp_async<4>(&sA[ty][tx], o.a + (row < p.m && k + tx < depth ? row * lda + k + tx : 0),
+                       row < p.m && k + tx < depth);
+    else
+      sA[ty][tx] = a;
     sB[ty][tx] = b;
     if (kBug == Bug::kBarrierDivergence) {
       if (p.m != 33 || row < p.m) __syncthreads();
@@ -102,12 +108,14 @@ Status bad_launch(const Problem& p, const Operands& o, Stream stream) {
 
 using Launch = Status (*)(const Problem&, const Operands&, Stream);
 
-Verdict quick(Launch launch) {
+Verdict quick(Launch launch, bool check_races = true) {
   const KernelInfo info{.id = "test", .rung = "test", .idea = "test", .accepts = accepts, .launch = launch};
   ReferenceStore store;
   const auto device = query_device(0);
   if (!device) return summarize({});
-  return verify(info, make_battery(Battery::kQuick, 7), device.value(), {}, store);
+  VerifyOptions options;
+  options.check_races = check_races;
+  return verify(info, make_battery(Battery::kQuick, 7), device.value(), options, store);
 }
 
 // On a real GPU nothing reports a race, an access just out of bounds, or threads that exit before a barrier;
@@ -148,8 +156,16 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"ignores_lda", launch<Bug::kIgnoresLda>, Outcome::kNan, "lda"},
         Broken{"reads_past_a", launch<Bug::kPastA>, Outcome::kFault, "out of bounds", true},
         Broken{"barrier_divergence", launch<Bug::kBarrierDivergence>, Outcome::kFault, "barrier", true},
+        Broken{"missing_wait", launch<Bug::kMissingWait>, Outcome::kRace, "asynchronous copy", true},
         Broken{"bad_launch", bad_launch, Outcome::kLaunchError, "invalid"}),
     [](const auto& parameter) { return parameter.param.name; });
+
+// The copies of the second run land as late as they may.
+TEST(MissingWait, IsSeenInTheResultToo) {
+  if (!virtual_gpu::active()) GTEST_SKIP() << "only the virtual GPU lets copies land late";
+  EXPECT_STREQ(to_string(quick(launch<Bug::kMissingWait>, false).outcome),
+               to_string(Outcome::kNondeterministic));
+}
 
 TEST(HonestCuda, Passes) {
   const Verdict verdict = quick(launch<Bug::kNone>);

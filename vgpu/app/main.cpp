@@ -183,7 +183,8 @@ int parse_and_run(int argc, char** argv) {
                  "auto (default): machine code where it is known, else PTX; or only sass, only ptx")
       ->type_name("ENGINE");
   app.add_option("--check", options.check,
-                 "comma-separated: memory, race, init, sync (the default), leak, all, none")
+                 "comma-separated: memory, race, init-global, sync (the default), init (of shared memory "
+                 "too), leak, all, none")
       ->type_name("LIST");
   app.add_option("--counters", options.counters,
                  "write every launch's counters as JSON; %p becomes the process id")

@@ -126,10 +126,12 @@ struct LaunchConfig {
   unsigned host_threads = 0;  // 0: as many as the machine has; results never depend on it
   bool check_race = false;    // FaultKind::kRace; between blocks only where the memory tracks (Memory::track)
   bool check_init = false;    // FaultKind::kUninitialized; of global memory only where the memory tracks
-  bool check_sync = true;     // what hardware may forgive: lanes of a warp that meet at different barriers
-  bool count_lines = false;   // fill LaunchReport::lines
-  bool trace = false;         // fill LaunchReport::instructions
+  bool check_init_shared = true;  // ... if check_init: of shared memory too
+  bool check_sync = true;    // what hardware may forgive: lanes of a warp that meet at different barriers
+  bool count_lines = false;  // fill LaunchReport::lines
+  bool trace = false;        // fill LaunchReport::instructions
   CopySchedule schedule;
+  bool cooperative = false;     // blocks may wait for each other: all of them run at the same time
   std::uint32_t registers = 0;  // a thread, as the assembler allotted them, for setmaxnreg; 0: not known
   // Linear indices of the blocks that are executed, in ascending order; empty: all. Unsupported is thrown for a kernel
   // whose blocks may depend on each other.

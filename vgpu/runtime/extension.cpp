@@ -56,6 +56,15 @@ int vgpuSetRaceCheck(int on) {
   return std::exchange(runtime.settings.checks.race, on != 0);
 }
 
+const char* vgpuSetSchedule(const char* schedule) {
+  vgpu::CopySchedule wanted;
+  if (schedule == nullptr || !vgpu::parse_schedule(schedule, wanted).empty()) return nullptr;
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  static std::string text;
+  return keep(text, vgpu::to_string(std::exchange(runtime.settings.schedule, wanted)));
+}
+
 const char* vgpuLastFault() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);

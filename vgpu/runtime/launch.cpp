@@ -247,9 +247,11 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.host_threads = runtime.settings.host_threads;
   config.check_race = runtime.settings.checks.race;
   config.check_init = runtime.settings.checks.init;
+  config.check_init_shared = runtime.settings.checks.init_shared;
   config.check_sync = runtime.settings.checks.sync;
   config.trace = runtime.settings.trace;
   config.schedule = runtime.settings.schedule;
+  config.cooperative = request.cooperative;
   config.registers = function.binary->registers(runtime.device(), function.name).value_or(0);
   const bool recorded = runtime.log.wanted() && runtime.settings.selection.takes(function.shown);
   config.count_lines = recorded && runtime.settings.count_lines;
@@ -267,9 +269,8 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
     keep(runtime, fault);
   } catch (const Unsupported& unsupported) {
     const bool said = std::exchange(function.refusal_said, true);
-    const char* manner = request.cooperative ? " cooperatively (there is no grid-wide synchronisation)" : "";
     throw Failure{cudaErrorNotSupported,
-                  said ? "" : fmt::format("{} cannot run{}: {}", function.shown, manner, unsupported.what())};
+                  said ? "" : fmt::format("{} cannot run: {}", function.shown, unsupported.what())};
   }
   return cudaSuccess;
 }

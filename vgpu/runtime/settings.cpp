@@ -38,7 +38,7 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
 
 std::string parse_checks(std::string_view text, Checks& checks) {
   if (text.empty()) return "";
-  constexpr Checks kNone{false, false, false, false};
+  constexpr Checks kNone{false, false, false, false, false};
   checks = kNone;
   while (!text.empty()) {
     const auto comma = text.find(',');
@@ -47,18 +47,20 @@ std::string parse_checks(std::string_view text, Checks& checks) {
     if (word == "race") {
       checks.race = true;
     } else if (word == "init") {
+      checks.init = checks.init_shared = true;
+    } else if (word == "init-global") {
       checks.init = true;
     } else if (word == "sync") {
       checks.sync = true;
     } else if (word == "leak") {
       checks.leak = true;
     } else if (word == "all") {
-      checks = {true, true, true, true};
+      checks = {true, true, true, true, true};
     } else if (word == "none") {
       checks = kNone;
     } else if (word != "memory" && !word.empty()) {
       return fmt::format(
-          "check '{}': known checks are memory (always on), race, init, sync, leak, all and none", word);
+          "check '{}': known checks are memory (always on), race, init, init-global, sync, leak, all and none", word);
     }
   }
   return "";
@@ -120,6 +122,18 @@ std::string parse_engine(std::string_view text, EngineChoice& engine) {
   else
     return fmt::format("engine '{}': auto, sass or ptx", text);
   return "";
+}
+
+std::string to_string(const CopySchedule& schedule) {
+  switch (schedule.kind) {
+    case CopySchedule::Kind::kEager:
+      return "eager";
+    case CopySchedule::Kind::kLazy:
+      return "lazy";
+    case CopySchedule::Kind::kRandom:
+      break;
+  }
+  return fmt::format("random:{}", schedule.seed);
 }
 
 Settings settings_from(Lookup environment) {

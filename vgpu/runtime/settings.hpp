@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the environment asks of the virtual GPU. `vgpu` sets these variables; they can be set by hand as well.
 //   VGPU_DEVICE    the devices' ids, comma-separated, NAME:COUNT for several of one kind (default h200)
-//   VGPU_CHECK     comma-separated: memory, race, init, sync (these four by default), leak, all, none
+//   VGPU_CHECK     comma-separated: memory, race, init-global, sync (these four by default), init, leak, all, none
 //   VGPU_THREADS   host threads of a launch (default: all)
 //   VGPU_SCHEDULE  when asynchronous copies land: eager (default), lazy, random:SEED
 //   VGPU_ENGINE    auto (default): machine code where the fat binary has it and it is known, else PTX; sass, ptx
@@ -26,9 +26,11 @@ namespace vgpu {
 // Bounds, alignment and use after free are checked whatever is chosen: without them a faulty kernel would end the
 // host's process.
 struct Checks {
-  bool race = true;   // shared memory between warps, global memory between blocks
-  bool init = true;   // reads of memory that was never written
-  bool sync = true;   // misuse of barriers that hardware may forgive
+  bool race = true;  // shared memory between warps, global memory between blocks
+  bool init = true;  // reads of memory that was never written
+  bool sync = true;  // misuse of barriers that hardware may forgive
+  bool init_shared =
+      false;          // ... of shared memory too: also where a kernel only reads ahead and uses nothing of it
   bool leak = false;  // allocations that are never freed
 };
 
@@ -71,5 +73,6 @@ std::string parse_engine(std::string_view text, EngineChoice& engine);
 std::string parse_schedule(std::string_view text, CopySchedule& schedule);
 std::string parse_kernel(const std::string& text, std::regex& kernel);
 std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number);
+std::string to_string(const CopySchedule& schedule);  // as parse_schedule reads it
 
 }  // namespace vgpu

@@ -123,6 +123,59 @@ TEST_P(Atomics, WaitingForNobodyIsADeadlock) {
   EXPECT_EQ(fault.kind, vgpu::FaultKind::kDeadlock) << fault.what();
 }
 
+TEST_P(Atomics, Vectors) {
+  load("reductions", VGPU_TEST_PTX_90A);
+  float* const singles = array<float>(18);
+  unsigned* const halves = array<unsigned>(8);
+  float* const old = array<float>(64);
+  launch("add_vectors", {1, 1, 1}, {32, 1, 1}, singles, halves, old);
+  for (int v = 0; v < 4; ++v) {
+    float sum = 0;  // of the threads that add here
+    for (int t = v; t < 32; t += 4) sum += static_cast<float>(t);
+    EXPECT_EQ(singles[4 * v], sum);
+    EXPECT_EQ(singles[4 * v + 1], 8.0f);
+    EXPECT_EQ(singles[4 * v + 2], sum);  // -x and 2 x
+    EXPECT_EQ(singles[4 * v + 3], 6.0f);
+  }
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(halves[i], 0x54005000u);       // 64, 32
+  for (int i = 4; i < 8; ++i) EXPECT_EQ(halves[i], 0x42004200u) << i;  // 32
+  EXPECT_EQ(singles[16], 320.0f);
+  EXPECT_EQ(singles[17], 32.0f);
+  for (int t = 0; t < 32; ++t) {  // lanes take their turns
+    EXPECT_EQ(old[2 * t], 10.0f * static_cast<float>(t));
+    EXPECT_EQ(old[2 * t + 1], static_cast<float>(t));
+  }
+  const vgpu::Fault fault = fault_of("add_misaligned", {1, 1, 1}, {1, 1, 1}, singles);
+  EXPECT_EQ(fault.kind, vgpu::FaultKind::kMisaligned) << fault.what();
+}
+
+TEST_P(Atomics, TheGridMeets) {
+  load("grid");
+  const int blocks = 23, n = blocks * 64, rounds = 9;
+  std::vector<int> expected(n);
+  for (int i = 0; i < n; ++i) expected[i] = i % 17;
+  std::vector<int> in(2 * n, -1);
+  std::copy(expected.begin(), expected.end(), in.begin());
+  for (int r = 0; r < rounds; ++r) {
+    const std::vector<int> from = expected;
+    for (int i = 0; i < n; ++i) expected[i] = from[(i + 1) % n] + from[(i + n - 70) % n];
+  }
+  config.cooperative = true;
+  for (const bool race : {false, true}) {
+    config.check_race = race;
+    int* const values = array(in);
+    launch("rounds", {blocks, 1, 1}, {64, 1, 1}, values, rounds);
+    for (int i = 0; i < n; ++i) ASSERT_EQ(values[rounds % 2 * n + i], expected[i]) << i;
+  }
+  int* const valid = array<int>(1);
+  launch("is_a_grid", {1, 1, 1}, {1, 1, 1}, valid);
+  EXPECT_EQ(*valid, 1);
+  config.cooperative = false;
+  launch("is_a_grid", {1, 1, 1}, {1, 1, 1}, valid);
+  EXPECT_EQ(*valid, 0);
+  EXPECT_EQ(fault_of("rounds", {2, 1, 1}, {64, 1, 1}, array(in), 1).kind, vgpu::FaultKind::kTrap);
+}
+
 INSTANTIATE_TEST_SUITE_P(HostThreads, Atomics, testing::Values(1u, 2u, 5u));
 
 }  // namespace

@@ -34,6 +34,7 @@ int main() {
   const auto reset = find<decltype(vgpuResetCounters)>("vgpuResetCounters");
   const auto counters = find<decltype(vgpuCountersJson)>("vgpuCountersJson");
   const auto set_race_check = find<decltype(vgpuSetRaceCheck)>("vgpuSetRaceCheck");
+  const auto set_schedule = find<decltype(vgpuSetSchedule)>("vgpuSetSchedule");
   const auto last_fault = find<decltype(vgpuLastFault)>("vgpuLastFault");
   const auto last_kind = find<decltype(vgpuLastFaultKind)>("vgpuLastFaultKind");
   const auto clear_fault = find<decltype(vgpuClearFault)>("vgpuClearFault");
@@ -53,6 +54,11 @@ int main() {
   reset();
   touch<<<1, 64>>>(data);
   require(count(counters(), "touch(int*)") == 1, "one launch after the reset");
+
+  require(std::strcmp(set_schedule("random:7"), "eager") == 0, "copies landed at once");
+  require(set_schedule("late") == nullptr, "no schedule");
+  require(std::strcmp(set_schedule("lazy"), "random:7") == 0, "copies landed at random");
+  require(std::strcmp(set_schedule("eager"), "lazy") == 0, "copies landed late");
 
   require(std::strlen(last_fault()) == 0 && std::strlen(last_kind()) == 0, "no fault yet");
   require(set_race_check(1) == 1, "the race check was on");

@@ -36,7 +36,8 @@ int main() {
 
   require(cudaLaunchCooperativeKernel(nothing, dim3(4), dim3(32), nullptr),
           "a cooperative launch that needs nothing");
-  require(
-      cudaLaunchCooperativeKernel(waits_for_the_grid, dim3(4), dim3(32), nullptr) == cudaErrorNotSupported,
-      "a grid-wide barrier");
+  require(cudaLaunchCooperativeKernel(waits_for_the_grid, dim3(4), dim3(32), nullptr), "a grid-wide barrier");
+  require(cudaLaunchCooperativeKernel(waits_for_the_grid, dim3(100000), dim3(32), nullptr) ==
+              cudaErrorCooperativeLaunchTooLarge,
+          "more blocks than run at the same time");
 }

@@ -76,9 +76,9 @@ TEST(Settings, ChooseLaunchesAsNsightComputeDoes) {
 }
 
 TEST(Settings, BadValuesNameVariableAndRule) {
-  EXPECT_EQ(
-      from({{"VGPU_CHECK", "race,speed"}}).error,
-      "VGPU_CHECK: check 'speed': known checks are memory (always on), race, init, sync, leak, all and none");
+  EXPECT_EQ(from({{"VGPU_CHECK", "race,speed"}}).error,
+            "VGPU_CHECK: check 'speed': known checks are memory (always on), race, init, init-global, "
+            "sync, leak, all and none");
   const Settings off = from({{"VGPU_CHECK", "none"}});
   EXPECT_FALSE(off.checks.race || off.checks.init || off.checks.sync || off.checks.leak);
   const Settings all = from({{"VGPU_CHECK", "all"}});
@@ -97,6 +97,11 @@ TEST(Settings, Schedules) {
   EXPECT_EQ(settings.error, "");
   EXPECT_EQ(settings.schedule.kind, CopySchedule::Kind::kRandom);
   EXPECT_EQ(settings.schedule.seed, 42u);
+  for (const char* text : {"eager", "lazy", "random:18446744073709551615"}) {
+    CopySchedule schedule;
+    EXPECT_EQ(parse_schedule(text, schedule), "");
+    EXPECT_EQ(to_string(schedule), text);
+  }
   for (const char* text : {"late", "random", "random:", "random:x", "random:1x", "lazy:1"}) {
     EXPECT_EQ(from({{"VGPU_SCHEDULE", text}}).error, std::string("VGPU_SCHEDULE: schedule '") + text +
                                                          "': eager, lazy, or random:SEED with a number");

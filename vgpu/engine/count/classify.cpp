@@ -128,6 +128,7 @@ void Counters::add(const Counters& other) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (other.samples[i].block < samples[i].block) samples[i] = other.samples[i];
   }
+  waited |= other.waited;
 }
 
 std::vector<Instruction> instructions(const Program& program, const Counters& counters) {
@@ -174,7 +175,8 @@ Doubts doubts(const Program& program, const Counters& counters) {
     expands[wide] |= is_one_of(base, {"div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"});
   }
   return {.single_precision = expands[0] || (loose_products[0] && loose_sums[0]),
-          .double_precision = expands[1] || (loose_products[1] && loose_sums[1])};
+          .double_precision = expands[1] || (loose_products[1] && loose_sums[1]),
+          .waits = counters.waited};
 }
 
 }  // namespace vgpu::count

@@ -82,9 +82,11 @@ struct Instruction {
 enum class Engine : std::uint8_t { kPtx, kSass };
 
 // Properties of the kernel's PTX that make arithmetic counts uncertain: divisions, roots and the like become sequences
-// with such instructions of their own, and products and sums without a rounding modifier may be fused.
+// with such instructions of their own, and products and sums without a rounding modifier may be fused. A kernel whose
+// threads wait for each other by loading loads as often as time has it.
 struct Doubts {
   bool single_precision = false, double_precision = false;
+  bool waits = false;
 };
 
 const char* to_string(Operation operation);  // "load", "ffma", ...

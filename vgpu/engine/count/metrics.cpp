@@ -79,6 +79,21 @@ constexpr Metric exact(Section section, std::string_view name, std::string_view 
   return {name, unit, section, title, share, operations, spaces, Truth::kExact, Truth::kExact, ""};
 }
 
+// Of loads: a thread that waits for another may load as often as time has it.
+constexpr Metric of_loads(std::string_view name, std::string_view unit, std::string_view title, Share share,
+                          Operations operations) {
+  return {name,
+          unit,
+          Section::kMemory,
+          title,
+          share,
+          operations,
+          {},
+          Truth::kUnlessWaiting,
+          Truth::kUnlessWaiting,
+          "how often a thread looks at what it waits for depends on time"};
+}
+
 // What only machine code says exactly.
 constexpr Metric from_sass(Section section, std::string_view name, std::string_view unit,
                            std::string_view title, Share share, Operations operations,
@@ -172,8 +187,8 @@ constexpr std::array kMetrics = {
               {kLoad}, kSpilled, kLocalOrGeneric),
     from_sass(kMem, "smsp__inst_executed_op_local_st.sum", "inst", "local store instructions", on_local,
               {kStore}, kSpilled, kLocalOrGeneric),
-    exact(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "requests", "global load requests",
-          global_requests, {kLoad, kAsyncCopy}),
+    of_loads("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "requests", "global load requests",
+             global_requests, {kLoad, kAsyncCopy}),
     exact(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "requests", "global store requests",
           global_requests, {kStore}),
     estimated(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "requests", "global atomic requests",
@@ -182,8 +197,8 @@ constexpr std::array kMetrics = {
     estimated(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "requests",
               "global reduction requests", global_requests, {kReduction},
               "one for each instruction of a warp; the assembler may combine lanes first"),
-    exact(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sectors", "global load sectors",
-          global_sectors, {kLoad, kAsyncCopy}),
+    of_loads("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sectors", "global load sectors",
+             global_sectors, {kLoad, kAsyncCopy}),
     exact(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sectors", "global store sectors",
           global_sectors, {kStore}),
     estimated(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sectors", "global atomic sectors",

@@ -18,6 +18,7 @@ enum class Truth : std::uint8_t {
   kEstimate,
   kSinglePrecision,  // exact unless Doubts::single_precision
   kDoublePrecision,  // exact unless Doubts::double_precision
+  kUnlessWaiting,    // exact unless Doubts::waits
 };
 
 // Bit sets over the enumerations.

@@ -21,6 +21,8 @@ bool is_exact(const Metric& metric, Engine engine, Doubts doubts) {
       return !doubts.single_precision;
     case Truth::kDoublePrecision:
       return !doubts.double_precision;
+    case Truth::kUnlessWaiting:
+      return !doubts.waits;
   }
   return false;
 }

@@ -50,7 +50,7 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(
                                               program.copies);
   if (launch.config.check_init || launch.marks->touched != nullptr) {
     watch = std::make_unique<check::Watch>(*launch.marks, program.shared_begin, shared_bytes,
-                                           launch.config.check_init);
+                                           launch.config.check_init && launch.config.check_init_shared);
   }
   mbarriers = std::make_unique<Mbarriers>(*this);
   register_moves.resize((warp_count + kWarpsOfGroup - 1) / kWarpsOfGroup);

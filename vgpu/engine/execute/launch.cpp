@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -46,6 +47,23 @@ struct Outcome {
   std::vector<std::pair<u64, std::string>> output;  // by block
 };
 
+// What cooperative groups count the blocks in that have arrived at a barrier of the grid: a size, then the barrier.
+class GridWorkspace {
+ public:
+  explicit GridWorkspace(Memory& memory) : memory_(memory) {
+    words_[0] = sizeof(words_);
+    memory_.adopt(words_, sizeof(words_), "the grid's barrier");
+  }
+  ~GridWorkspace() { memory_.disown(words_); }
+  GridWorkspace(const GridWorkspace&) = delete;
+  GridWorkspace& operator=(const GridWorkspace&) = delete;
+  u64 address() const { return reinterpret_cast<u64>(words_); }
+
+ private:
+  Memory& memory_;
+  alignas(64) u32 words_[16] = {};
+};
+
 // Blocks in order: the next one begins when all before it have ended or wait.
 class InOrder {
  public:
@@ -54,6 +72,7 @@ class InOrder {
 
   void run(Outcome& outcome) {
     const u64 count = launch_.config.grid.count();
+    const u64 resident = launch_.config.cooperative ? count : kResident;
     u64 next = 0, idle = 0;
     while (next < count || !running_.empty()) {
       bool all_idle = true;
@@ -65,7 +84,7 @@ class InOrder {
         else
           ++i;
       }
-      while (next < count && running_.size() < kResident) {
+      while (next < count && running_.size() < resident) {
         all_idle = false;
         running_.push_back(fresh());
         running_.back()->start(next++);
@@ -160,6 +179,9 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
                       Memory& memory) {
   const auto begin = std::chrono::steady_clock::now();
   check_config(program, config, params);
+  std::optional<GridWorkspace> workspace;
+  if (config.cooperative) workspace.emplace(memory);
+  const bool ordered = program.ordered || config.cooperative;
   Launch launch{program, config, {params.begin(), params.end()}, memory, memory.map(), current_isa()};
   const u32 alignment = program.shared_dynamic_alignment;
   const u32 dynamic_begin =
@@ -171,14 +193,15 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
   if (program.machine_code != nullptr) {
     launch.banks = sass::make_banks(*program.machine_code, config, launch.params);
   }
+  if (workspace) launch.grid_workspace = workspace->address();
 
   const u64 blocks = config.blocks.empty() ? config.grid.count() : config.blocks.size();
   const unsigned host =
       std::max(1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
-  const unsigned workers = program.ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks));
+  const unsigned workers = ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks));
   std::vector<count::Counters> counters(workers, count::Counters(program, config.trace));
   std::vector<Outcome> outcomes(workers);
-  if (program.ordered) {
+  if (ordered) {
     const FloatEnvironment environment;
     InOrder(launch, counters[0]).run(outcomes[0]);
   } else {

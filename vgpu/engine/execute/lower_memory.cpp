@@ -273,6 +273,7 @@ void FunctionLowering::parameter(const Access& access, const Operand& where, con
 // atom and red, in any of their spellings: the operation, the type, and where.
 void FunctionLowering::atom() {
   const bool reduction = opcode().base() == "red";
+  u32 vector = 1;
   std::string operation;
   std::string_view noftz;
   AtomicSpace space = AtomicSpace::kGeneric;
@@ -288,6 +289,8 @@ void FunctionLowering::atom() {
       refuse();
     else if (part == "noftz")
       noftz = ".noftz";
+    else if (part == "v2" || part == "v4" || part == "v8")
+      vector = static_cast<u32>(part[1] - '0');
     else if (is_strong(part) || is_hint(part))
       continue;
     else
@@ -298,6 +301,10 @@ void FunctionLowering::atom() {
   if (!op) refuse();
   const RegisterClass type = class_of(operations()[*op].shape.dest);
   const std::size_t where = reduction ? 0 : 1;
+  if (vector != 1) {
+    atom_vector(name, vector, space, where);
+    return;
+  }
   const bool compares = operation == "cas";
   const Value b = source(operand(where + 1), type);
   const Value c = compares ? source(operand(where + 2), type) : b;
@@ -323,6 +330,52 @@ void FunctionLowering::atom() {
   at(pc).flags |= kFlagHasResult;
   destination(pc, operand(0), type);
   if (global) results_.push_back(pc);
+}
+
+// Elements of a vector are updated one by one, each atomically: "the atomicity is guaranteed for each element
+// separately" (PTX ISA, "red"). Only sums are here.
+void FunctionLowering::atom_vector(const std::string& name, u32 count, AtomicSpace space, std::size_t where) {
+  const RegisterClass type = class_of(operations()[*find_operation(name)].shape.dest);
+  const u32 bytes = register_bytes(type);
+  const Operand& what = operand(where + 1);
+  if (!opcode().has("add") || space == AtomicSpace::kShared || bytes > 4 || bytes * count > 16) refuse();
+  if (what.kind != Kind::kVector || what.elements.size() != count) refuse("another number of elements");
+  if (where == 1 && (operand(0).kind != Kind::kVector || operand(0).elements.size() != count)) {
+    refuse("another number of elements");
+  }
+  if (operand(where).kind != Kind::kAddress || operand(where).elements.empty())
+    refuse("its operand is no address");
+  std::vector<Value> values;
+  for (const Operand& e : what.elements) values.push_back(source(e, type));
+  const u32 check = emit("check.aligned");
+  at(check).bytes = static_cast<u8>(bytes * count);
+  at(check).flags |= kFlagStore;
+  address(check, operand(where));
+  // The address may be the register of an element: it is kept.
+  const Value kept = temporary(RegisterClass::k64);
+  write(check, Field::kD, kept);
+  std::vector<Value> old;
+  for (u32 i = 0; i < count; ++i) {
+    const u32 pc = emit(name, true);
+    at(pc).site = program_.sites++;
+    at(pc).sub = static_cast<u8>(space);
+    at(pc).bytes = static_cast<u8>(bytes);
+    at(pc).flags |= kFlagStore | kFlagStrong;
+    at(pc).imm = static_cast<i64>(i) * bytes;
+    read(pc, Field::kS0, kept);
+    read(pc, Field::kS1, values[i]);
+    read(pc, Field::kS2, values[i]);
+    if (where == 0) continue;
+    at(pc).flags |= kFlagHasResult;
+    old.push_back(temporary(type));
+    write(pc, Field::kD, old.back());
+  }
+  for (u32 i = 0; i < old.size(); ++i) {  // a result's register may hold the value of a later element
+    const u32 pc = emit(move_of(type), true);
+    read(pc, Field::kS0, old[i]);
+    destination(pc, operand(0).elements[i], type);
+  }
+  program_.ordered = true;
 }
 
 }  // namespace vgpu::execute

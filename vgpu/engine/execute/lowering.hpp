@@ -107,6 +107,7 @@ class FunctionLowering {
   void data(u32 pc, const Operand& operand, u32 width, bool is_store, std::span<const Value> sources);
   void address(u32 pc, const Operand& operand);
   void atom();
+  void atom_vector(const std::string& name, u32 count, AtomicSpace space, std::size_t where);
 
   // lower_control.cpp
   void bra();
@@ -126,6 +127,16 @@ class FunctionLowering {
   void nanosleep();
   void call_arguments(const Operand& list, std::vector<ParamPlace>& into);
   void results(u32 pc, const Operand& operand);  // d, or d|p
+
+  // lower_matrix.cpp
+  void mma();
+  void wmma();
+  void wmma_product();
+  void wmma_move(bool stores);
+  void matrix_product(const std::string& name, std::span<const std::size_t> counts, RegisterClass type);
+  void matrix_rows();
+  void movmatrix();
+  void fragments(u32 pc, std::span<const Operand* const> operands, RegisterClass type, bool writes_first);
 
   // lower_async.cpp
   void cp();

@@ -186,6 +186,7 @@ struct Launch {
   std::shared_ptr<const AllocationMap> map;
   const Isa& isa;
   u32 shared_end = 0;                         // first shared address behind static and dynamic shared memory
+  u64 grid_workspace = 0;                     // of a cooperative launch
   const check::LaunchMarks* marks = nullptr;  // of global memory
   std::array<std::vector<std::byte>, 5> banks = {};  // of constants, for machine code
 };
@@ -200,6 +201,7 @@ inline void note_poll(Warp& warp, const Insn& insn, u64 address) {
   for (u64 known : warp.polled) {
     if (known == key) {
       ++warp.polls;
+      warp.block->counters.waited = true;
       return;
     }
   }

@@ -43,6 +43,9 @@ std::optional<SpecialRegister> find_special(std::string_view name) {
       {"%reserved_smem_offset_begin", {kReservedSmemBegin, false}},
       {"%reserved_smem_offset_end", {kReservedSmemEnd, false}},
       {"%reserved_smem_offset_cap", {kReservedSmemCap, false}},
+      // Where the driver puts it: cooperative_groups/details/helpers.h reads it so.
+      {"%envreg1", {kGridWorkspaceHigh, false}},
+      {"%envreg2", {kGridWorkspaceLow, false}},
       {"%clusterid.x", {kCtaidX, false}},
       {"%clusterid.y", {kCtaidY, false}},
       {"%clusterid.z", {kCtaidZ, false}},

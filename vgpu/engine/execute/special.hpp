@@ -46,7 +46,9 @@ enum class Special : u8 {
   kReservedSmemCap,
   kZero,
   kSharedWindowHi,  // the upper half of generic addresses of shared memory
-  kOne,             // a block is its own cluster: ranks are 0, extents 1
+  kGridWorkspaceLow,  // address of what cooperative groups synchronise the grid with; 0 in other launches
+  kGridWorkspaceHigh,
+  kOne,  // a block is its own cluster: ranks are 0, extents 1
 };
 
 struct SpecialRegister {

@@ -34,6 +34,10 @@ const char* vgpuTraceJson(void);
 /* Turns the race check on (1) or off (0) for the launches that follow; returns the former setting. */
 int vgpuSetRaceCheck(int on);
 
+/* When the data of asynchronous copies land in the launches that follow: "eager", "lazy" or "random:SEED". Returns the
+   former setting, or NULL (and changes nothing) where the text is none of these. */
+const char* vgpuSetSchedule(const char* schedule);
+
 /* The last fault's report (several lines), and the name of its kind: "out of bounds", "use after free", "misaligned
    address", ... Both are "" if there was none since the start or the last vgpuClearFault. */
 const char* vgpuLastFault(void);

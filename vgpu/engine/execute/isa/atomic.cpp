@@ -89,6 +89,19 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     note_poll(warp, insn, addresses[__builtin_ctz(mask)]);
 }
 
+// The address of a vector of Insn::bytes bytes, which goes to d; its elements' atomics have only their own size.
+void check_aligned(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  alignas(64) u64 addresses[kLanes];
+  lane_addresses(window, insn, addresses);
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    if (addresses[i] % insn.bytes != 0) {
+      fault_access({warp, insn, i}, AddressSpace::kGlobal, addresses[i], insn.bytes);
+    }
+  }
+  blend(slot<u64>(window, insn.d), addresses, mask);
+}
+
 template <class T, class F>
 void define(OperationSink& sink, const char* name, F) {
   sink.add(name, "", Shape{arg_of<T>(), {Arg::kAbsent, arg_of<T>(), arg_of<T>()}}, &atomic<T, F>);
@@ -126,6 +139,7 @@ template <class H, class F>
 }  // namespace
 
 void define_atomic(OperationSink& sink) {
+  op_special(sink, "check.aligned", &check_aligned);
   define_integer_atomics<u32>(sink, "atom.add.u32", "atom.min.u32", "atom.max.u32");
   define_integer_atomics<i32>(sink, "atom.add.s32", "atom.min.s32", "atom.max.s32");
   define_integer_atomics<u64>(sink, "atom.add.u64", "atom.min.u64", "atom.max.u64");

@@ -22,6 +22,7 @@ void define(OperationSink& sink) {
   define_warp(sink);
   define_control(sink);
   define_async(sink);
+  define_matrix(sink);
   define_sass_float(sink);
   define_sass_integer(sink);
   define_sass_warp(sink);

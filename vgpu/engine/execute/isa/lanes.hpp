@@ -169,5 +169,6 @@ void define_atomic(OperationSink& sink);
 void define_warp(OperationSink& sink);
 void define_control(OperationSink& sink);
 void define_async(OperationSink& sink);
+void define_matrix(OperationSink& sink);
 
 }  // namespace vgpu::execute::VGPU_ISA

@@ -47,6 +47,10 @@ u64 uniform_special(const Warp& warp, Special special) {
       return warp.shared_begin;
     case Special::kSharedWindowHi:
       return warp.shared_window >> 32;
+    case Special::kGridWorkspaceLow:
+      return block.launch.grid_workspace & 0xffffffff;
+    case Special::kGridWorkspaceHigh:
+      return block.launch.grid_workspace >> 32;
     case Special::kOne:
       return 1;
     default:

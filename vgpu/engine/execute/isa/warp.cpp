@@ -1,33 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions between the lanes of a warp. Those with .sync first wait for the lanes that their masks name.
-#include "engine/execute/fault.hpp"
-#include "engine/execute/isa/lanes.hpp"
+#include "engine/execute/isa/synchronise.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
 namespace {
-
-// The lanes that execute now; they are the running group. 0: they wait, another group runs.
-[[gnu::always_inline]] inline u32 arrive(Warp& warp, const Insn& insn, u32 mask, const u32* members) {
-  u32 missing = 0, unnamed = 0;
-  for (u32 i = 0; i < kLanes; ++i) {
-    const u32 on = 0u - (mask >> i & 1);
-    missing |= members[i] & on;
-    unnamed |= ~(members[i] >> i) & on & 1;
-  }
-  missing &= warp.live & ~mask;
-  if (__builtin_expect((missing | unnamed) == 0, 1)) return mask;
-  return converge(warp, insn, members);
-}
-
-// `execute(ready)` writes the results of the lanes in `ready`.
-template <class F>
-[[gnu::always_inline]] inline void synchronised(Warp& warp, const Insn& insn, u32 mask, const u32* members,
-                                                F execute) {
-  const u32 ready = arrive(warp, insn, mask, members);
-  if (ready == 0) return;
-  execute(ready);
-  ++warp.pc;
-}
 
 // s: value, lane operand, clamp and segment, members; list: predicate "source in range".
 void shuffle(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {

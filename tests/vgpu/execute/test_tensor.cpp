@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix instructions against products in double. Inputs are small multiples of 1/4, so that every sum is exact in every
+// format and an element in another place shows.
+#include <bit>
+#include <cmath>
+#include <tuple>
+
+#include "engine_fixture.hpp"
+
+namespace {
+
+using Matrix = std::vector<double>;
+
+// Not symmetric in anything, and no two rows or columns the same.
+Matrix numbers(int rows, int columns, int seed) {
+  Matrix values(static_cast<std::size_t>(rows) * columns);
+  unsigned state = 12345u + static_cast<unsigned>(seed);
+  for (double& v : values) {
+    state = state * 1664525u + 1013904223u;
+    v = (static_cast<int>(state >> 20) % 15 - 7) / 4.0;
+  }
+  return values;
+}
+
+Matrix product(const Matrix& a, const Matrix& b, const Matrix& c, int m, int n, int k, double alpha = 1) {
+  Matrix d = c;
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) {
+      for (int l = 0; l < k; ++l) d[i * n + j] += alpha * a[i * k + l] * b[l * n + j];
+    }
+  }
+  return d;
+}
+
+// Exact for the numbers here.
+std::uint16_t half_of(double value) {
+  if (value == 0) return 0;
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
+  const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
+  return static_cast<std::uint16_t>((bits >> 63) << 15 | static_cast<std::uint64_t>(exponent + 15) << 10 |
+                                    (bits >> 42 & 0x3ff));
+}
+std::uint16_t bfloat_of(double value) {
+  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16);
+}
+double from_half(std::uint16_t h) {
+  const int exponent = h >> 10 & 31;
+  const double magnitude =
+      exponent == 0 ? (h & 0x3ff) * 0x1p-24 : std::ldexp(1024 + (h & 0x3ff), exponent - 25);
+  return (h >> 15) != 0 ? -magnitude : magnitude;
+}
+
+class Tensor : public EngineTest {
+ protected:
+  void SetUp() override { load("tensor"); }
+
+  std::uint16_t* halves(const Matrix& m, bool bfloat) {
+    std::vector<std::uint16_t> values;
+    for (const double v : m) values.push_back(bfloat ? bfloat_of(v) : half_of(v));
+    return array(values);
+  }
+  float* singles(const Matrix& m) { return array(std::vector<float>(m.begin(), m.end())); }
+
+  template <class T>
+  static void expect_equal(const T* got, const Matrix& expected, int columns) {
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(static_cast<double>(got[i]), expected[i])
+          << "row " << i / columns << ", column " << i % columns;
+    }
+  }
+};
+
+TEST_F(Tensor, FragmentsOf16Bits) {
+  for (const auto& [name, k, bfloat] :
+       {std::tuple{"mma_f16_k16", 16, false}, std::tuple{"mma_bf16_k16", 16, true},
+        std::tuple{"mma_f16_k8", 8, false}, std::tuple{"mma_bf16_k8", 8, true}}) {
+    SCOPED_TRACE(name);
+    const Matrix a = numbers(16, k, 1), b = numbers(k, 8, 2), c = numbers(16, 8, 3);
+    float* const d = array<float>(128);
+    launch(name, {1, 1, 1}, {32, 1, 1}, d, halves(a, bfloat), halves(b, bfloat), singles(c));
+    expect_equal(d, product(a, b, c, 16, 8, k), 8);
+  }
+}
+
+TEST_F(Tensor, SumsIn16Bits) {
+  for (const int k : {8, 16}) {
+    const Matrix a = numbers(16, k, 4), b = numbers(k, 8, 5), c = numbers(16, 8, 6);
+    float* const d = array<float>(128);
+    launch("mma_f16_sums", {1, 1, 1}, {32, 1, 1}, d, halves(a, false), halves(b, false), singles(c), k);
+    expect_equal(d, product(a, b, c, 16, 8, k), 8);
+  }
+}
+
+TEST_F(Tensor, FragmentsOfTf32) {
+  for (const int k : {4, 8}) {
+    const Matrix a = numbers(16, k, 7), b = numbers(k, 8, 8), c = numbers(16, 8, 9);
+    float* const d = array<float>(128);
+    launch("mma_tf32", {1, 1, 1}, {32, 1, 1}, d, singles(a), singles(b), singles(c), k);
+    expect_equal(d, product(a, b, c, 16, 8, k), 8);
+  }
+}
+
+TEST_F(Tensor, FragmentsOfDoubles) {
+  const Matrix a = numbers(8, 4, 10), b = numbers(4, 8, 11), c = numbers(8, 8, 12);
+  double* const d = array<double>(64);
+  launch("mma_f64", {1, 1, 1}, {32, 1, 1}, d, array(a), array(b), array(c));
+  expect_equal(d, product(a, b, c, 8, 8, 4), 8);
+}
+
+TEST_F(Tensor, FragmentsThatLdmatrixMakes) {
+  const Matrix a = numbers(16, 16, 13), b = numbers(16, 8, 14), c = numbers(16, 8, 15);
+  for (const int generic : {0, 1}) {
+    for (const bool race : {false, true}) {
+      config.check_race = race;
+      float* const d = array<float>(128);
+      launch("mma_by_ldmatrix", {1, 1, 1}, {32, 1, 1}, d, halves(a, false), halves(b, false), singles(c),
+             generic);
+      expect_equal(d, product(a, b, c, 16, 8, 16), 8);
+    }
+  }
+}
+
+TEST_F(Tensor, MatricesAreTransposed) {
+  std::vector<std::uint16_t> in(64);
+  for (std::uint16_t i = 0; i < 64; ++i) in[i] = static_cast<std::uint16_t>(i * 1021);
+  std::uint16_t* const out = array<std::uint16_t>(64);
+  launch("transpose", {1, 1, 1}, {32, 1, 1}, out, array(in));
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], in[i % 8 * 8 + i / 8]) << i;
+}
+
+TEST_F(Tensor, Wmma) {
+  const struct {
+    const char* name;
+    int m, n, k;
+    char type;  // h, b, t: of A and B; H: of C and D too
+    bool a_by_column, b_by_column;
+  } cases[] = {
+      {"wmma_f16_square_rr", 16, 16, 16, 'h', false, false},
+      {"wmma_f16_square_rc", 16, 16, 16, 'h', false, true},
+      {"wmma_f16_square_cr", 16, 16, 16, 'h', true, false},
+      {"wmma_f16_tall_cc", 32, 8, 16, 'h', true, true},
+      {"wmma_f16_wide_rr", 8, 32, 16, 'h', false, false},
+      {"wmma_half_square_rc", 16, 16, 16, 'H', false, true},
+      {"wmma_bf16_square_rc", 16, 16, 16, 'b', false, true},
+      {"wmma_bf16_tall_rr", 32, 8, 16, 'b', false, false},
+      {"wmma_bf16_wide_cc", 8, 32, 16, 'b', true, true},
+      {"wmma_tf32_square_rc", 16, 16, 8, 't', false, true},
+  };
+  const auto turned = [](const Matrix& m, int rows, int columns) {
+    Matrix result(m.size());
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < columns; ++j) result[j * rows + i] = m[i * columns + j];
+    }
+    return result;
+  };
+  for (const auto& t : cases) {
+    SCOPED_TRACE(t.name);
+    const Matrix a = numbers(t.m, t.k, 16), b = numbers(t.k, t.n, 17), c = numbers(t.m, t.n, 18);
+    const Matrix ga = t.a_by_column ? turned(a, t.m, t.k) : a, gb = t.b_by_column ? turned(b, t.k, t.n) : b;
+    const Matrix expected = product(a, b, c, t.m, t.n, t.k, 2);
+    const vgpu::Dim3 one{1, 1, 1}, warp{32, 1, 1};
+    if (t.type == 'H') {
+      std::uint16_t* const d = array<std::uint16_t>(expected.size());
+      launch(t.name, one, warp, d, halves(ga, false), halves(gb, false), halves(c, false));
+      std::vector<double> got;
+      for (std::size_t i = 0; i < expected.size(); ++i) got.push_back(from_half(d[i]));
+      expect_equal(got.data(), expected, t.n);
+      continue;
+    }
+    float* const d = array<float>(expected.size());
+    if (t.type == 't')
+      launch(t.name, one, warp, d, singles(ga), singles(gb), singles(c));
+    else
+      launch(t.name, one, warp, d, halves(ga, t.type == 'b'), halves(gb, t.type == 'b'), singles(c));
+    expect_equal(d, expected, t.n);
+  }
+}
+
+TEST_F(Tensor, NeedAWholeWarp) {
+  std::uint16_t* const out = array<std::uint16_t>(32);
+  EXPECT_NO_THROW(launch("half_a_warp", {1, 1, 1}, {32, 1, 1}, out, 32));
+  const vgpu::Fault fault = fault_of("half_a_warp", {1, 1, 1}, {32, 1, 1}, out, 20);
+  EXPECT_EQ(fault.kind, vgpu::FaultKind::kBarrierDivergence);
+  EXPECT_NE(std::string(fault.what()).find("some have exited"), std::string::npos) << fault.what();
+  EXPECT_THROW(launch("half_a_warp", {1, 1, 1}, {20, 1, 1}, out, 32), vgpu::Fault);
+}
+
+TEST_F(Tensor, WhatIsMissingIsNamed) {
+  const auto refused = [&](const std::string& instruction) {
+    load_text(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n.reg .b32 %r<16>;\n.reg .f32 "
+        "%f<9>;\n" +
+        instruction + "\nret;\n}\n");
+    try {
+      launch("k", {1, 1, 1}, {32, 1, 1});
+    } catch (const vgpu::Unsupported& error) {
+      return std::string(error.what());
+    }
+    return std::string("it ran");
+  };
+  EXPECT_NE(refused("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%r6}, "
+                    "{%r0,%r1,%r2,%r3};")
+                .find("known are m16n8k4"),
+            std::string::npos);
+  EXPECT_NE(
+      refused("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, {%r0,%r1}, "
+              "{%r2,%r3}, {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};")
+          .find("m8n8k4"),
+      std::string::npos);
+  EXPECT_NE(
+      refused("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2}, {%r3}, "
+              "{%f0,%f1,%f2,%f3};")
+          .find("another number of registers"),
+      std::string::npos);
+}
+
+}  // namespace
