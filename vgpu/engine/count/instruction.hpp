@@ -87,6 +87,7 @@ enum class Engine : std::uint8_t { kPtx, kSass };
 struct Doubts {
   bool single_precision = false, double_precision = false;
   bool waits = false;
+  bool fragments = false;  // moved by wmma: in which pieces is the assembler's choice
 };
 
 const char* to_string(Operation operation);  // "load", "ffma", ...

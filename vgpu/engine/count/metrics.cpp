@@ -94,6 +94,20 @@ constexpr Metric of_loads(std::string_view name, std::string_view unit, std::str
           "how often a thread looks at what it waits for depends on time"};
 }
 
+constexpr Metric of_stores(std::string_view name, std::string_view unit, std::string_view title,
+                           Share share) {
+  return {name,
+          unit,
+          Section::kMemory,
+          title,
+          share,
+          {Operation::kStore},
+          {},
+          Truth::kUnlessFragments,
+          Truth::kExact,
+          "in which pieces wmma moves a fragment is the assembler's choice"};
+}
+
 // What only machine code says exactly.
 constexpr Metric from_sass(Section section, std::string_view name, std::string_view unit,
                            std::string_view title, Share share, Operations operations,
@@ -189,8 +203,8 @@ constexpr std::array kMetrics = {
               {kStore}, kSpilled, kLocalOrGeneric),
     of_loads("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "requests", "global load requests",
              global_requests, {kLoad, kAsyncCopy}),
-    exact(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "requests", "global store requests",
-          global_requests, {kStore}),
+    of_stores("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "requests", "global store requests",
+              global_requests),
     estimated(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "requests", "global atomic requests",
               global_requests, {kAtomic},
               "one for each instruction of a warp; the assembler may combine lanes first"),
@@ -199,8 +213,8 @@ constexpr std::array kMetrics = {
               "one for each instruction of a warp; the assembler may combine lanes first"),
     of_loads("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sectors", "global load sectors",
              global_sectors, {kLoad, kAsyncCopy}),
-    exact(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sectors", "global store sectors",
-          global_sectors, {kStore}),
+    of_stores("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sectors", "global store sectors",
+              global_sectors),
     estimated(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sectors", "global atomic sectors",
               global_sectors, {kAtomic}, "distinct sectors of a warp's lanes"),
     estimated(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sectors", "global reduction sectors",
@@ -217,8 +231,8 @@ constexpr std::array kMetrics = {
               global_bytes, {kLoad}, kEachLane),
     estimated(kMem, "smsp__sass_data_bytes_mem_global_op_st.sum", "bytes", "global bytes stored",
               global_bytes, {kStore}, kEachLane),
-    exact(kMem, "smsp__sass_data_bytes_mem_global_op_ldgsts.sum", "bytes", "global bytes of async copies",
-          global_bytes, {kAsyncCopy}),
+    estimated(kMem, "smsp__sass_data_bytes_mem_global_op_ldgsts.sum", "bytes", "global bytes of async copies",
+              global_bytes, {kAsyncCopy}, kEachLane),
     exact(kMem, "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum", "bytes",
           "global bytes of bulk loads", global_bytes, {kBulkLoad}),
 

@@ -22,7 +22,9 @@ bool is_exact(const Metric& metric, Engine engine, Doubts doubts) {
     case Truth::kDoublePrecision:
       return !doubts.double_precision;
     case Truth::kUnlessWaiting:
-      return !doubts.waits;
+      return !doubts.waits && !doubts.fragments;
+    case Truth::kUnlessFragments:
+      return !doubts.fragments;
   }
   return false;
 }
