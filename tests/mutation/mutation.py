@@ -34,10 +34,13 @@ TIMEOUT_S = 60
 
 
 def entries(data):
-    """(name, begin, end) of the kernels in the plain PTX texts of a program."""
+    """(name, begin, end) of the kernels in the plain PTX texts of a program. Compressed texts, of kernels that are linked
+    but not broken here, can show a kernel's first line as well."""
     for match in re.finditer(rb"\.entry (\w+)\(", data):
-        begin = data.index(b"\n{", match.end())
-        yield match.group(1).decode(), match.end(), data.index(b"\n}", begin)
+        begin = data.find(b"\n{", match.end())
+        end = data.find(b"\n}", begin)
+        if 0 <= begin < end and data[match.end():end].isascii() and b"\0" not in data[match.end():end]:
+            yield match.group(1).decode(), match.end(), end
 
 
 def blank(text):

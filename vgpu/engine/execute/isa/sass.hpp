@@ -57,9 +57,10 @@ struct Sign {
 };
 
 // Registers `name` and its twin of the uniform datapath, "u." + name: a handler template with a flag for it.
-inline void define_twins(OperationSink& sink, const char* name, Handler plain, Handler uniform) {
+[[gnu::always_inline]] inline void define_twins(OperationSink& sink, const char* name, Handler plain,
+                                                Handler uniform) {
   sink.add(name, "", Shape{}, plain);
-  sink.add((std::string("u.") + name).c_str(), "", Shape{}, uniform);
+  sink.add_joined("u.", name, "", Shape{}, uniform);
 }
 
 template <bool kUniform>
