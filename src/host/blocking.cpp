@@ -25,11 +25,11 @@ Blocks blocks() {
 }
 
 Packing packing_for(const Problem& p, const MicroKernel& kernel) {
-  constexpr std::int64_t kReads = 3;
+  constexpr std::int64_t kReadsOfA = 4, kReadsOfB = 8;
   Packing out;
   const bool whole_vectors = p.n % kernel.lanes == 0 || kernel.partial_loads;
-  out.b = p.op_b == Op::kTranspose || p.m > kReads * kernel.rows || !whole_vectors;
-  out.a = p.n > kReads * kernel.cols();
+  out.b = p.op_b == Op::kTranspose || p.m > kReadsOfB * kernel.rows || !whole_vectors;
+  out.a = p.n > kReadsOfA * kernel.cols();
   return out;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a product is cut for the caches of the machine (Goto and van de Geijn 2008, "Anatomy of high-performance matrix
-// multiplication"): a sliver of B stays in L1 while panels of A stream past it from L2, and blocks of B stay in L3.
+// How a product is cut for the caches of the machine (after Goto and van de Geijn 2008, "Anatomy of high-performance
+// matrix multiplication", with A and B in each other's place since C lies in rows): a panel of A stays in L1 while the
+// slivers of a block of B stream past it from L2; the block of A stays in L3.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -24,14 +25,13 @@ struct Blocks {
 constexpr Blocks blocks_for(const CacheSizes& caches, std::int64_t tile_rows, std::int64_t tile_cols) {
   constexpr std::int64_t kFloat = sizeof(float);
   Blocks out;
-  // Two thirds of L1 for the sliver of B; the rest for the panel of A that passes and for C.
-  out.depth = std::max<std::int64_t>(64, caches.l1 * 2 / 3 / (tile_cols * kFloat) / 8 * 8);
-  // Half of L2 for the block of A, since slivers of B pass through it as well.
-  out.rows = std::max<std::int64_t>(1, caches.l2 / 2 / (out.depth * kFloat) / tile_rows) * tile_rows;
-  // Half of L3, and no more than 16 MiB: a block of B is packed before its first use.
-  out.cols = std::max<std::int64_t>(
-                 1, std::min<std::int64_t>(caches.l3 / 2, 16 << 20) / (out.depth * kFloat) / tile_cols) *
-             tile_cols;
+  // A third of L1 for the panel of A; the rest for the sliver of B that passes and for C.
+  out.depth = std::max<std::int64_t>(64, caches.l1 / 3 / (tile_rows * kFloat) / 16 * 16);
+  // Half of L2 for the block of B, since panels of A and C pass through it as well.
+  out.cols = std::max<std::int64_t>(1, caches.l2 / 2 / (out.depth * kFloat) / tile_cols) * tile_cols;
+  // Half of L3, and no more than 16 MiB: a block of A is packed before its first use.
+  const std::int64_t l3 = std::min<std::int64_t>(caches.l3 / 2, 16 << 20);
+  out.rows = std::max<std::int64_t>(1, l3 / (out.depth * kFloat) / tile_rows) * tile_rows;
   return out;
 }
 
@@ -41,8 +41,8 @@ Blocks blocks();  // of this machine, for micro_kernel()
 constexpr std::int64_t packed_floats(std::int64_t lines, std::int64_t most, std::int64_t k,
                                      std::int64_t most_depth, std::int64_t unit) {
   const std::int64_t widest = std::min(lines, most) + unit;
-  constexpr std::int64_t kVectorBehind = 16;  // the last line of a packed panel is written in whole vectors
-  return widest / unit * unit * std::min(k, most_depth) + kVectorBehind;
+  constexpr std::int64_t kVector = 16, kLeastTileRows = 6;  // a vector's room behind each panel: see Panels
+  return widest / unit * unit * std::min(k, most_depth) + kVector * (widest / kLeastTileRows + 2);
 }
 
 // What to pack. An element of A is read once for each tile column of C, one of B once for each tile row: below a few

@@ -28,12 +28,17 @@ std::int64_t Panels::stored_width(std::int64_t lines) const {
   return role_ == Role::kRows ? lines : pieces(lines, kernel_.lanes) * kernel_.lanes;
 }
 
+// Copying writes whole vectors: room behind each panel, so that threads can pack neighbours at the same time.
+float* Panels::stored(std::int64_t i, std::int64_t begin) const {
+  return memory_ + begin * depth_.size + (role_ == Role::kRows ? i * kernel_.lanes : 0);
+}
+
 void Panels::pack(std::int64_t i) const {
   if (!packed_) return;
   const auto [begin, lines] = part(i);
   const std::int64_t width = stored_width(lines);
   const float* x = x_.at(lines_.begin + begin, depth_.begin);
-  float* y = memory_ + begin * depth_.size;
+  float* y = stored(i, begin);
   if (x_.along_k) {
     if (lines != width) std::fill_n(y, width * depth_.size, 0.0F);
     kernel_.transpose(x, x_.ld, static_cast<int>(lines), depth_.size, y, width);
@@ -44,7 +49,7 @@ void Panels::pack(std::int64_t i) const {
 
 Panel Panels::at(std::int64_t i) const {
   const auto [begin, lines] = part(i);
-  if (packed_) return {memory_ + begin * depth_.size, stored_width(lines), begin, static_cast<int>(lines)};
+  if (packed_) return {stored(i, begin), stored_width(lines), begin, static_cast<int>(lines)};
   return {x_.at(lines_.begin + begin, depth_.begin), x_.ld, begin, static_cast<int>(lines)};
 }
 

@@ -51,6 +51,7 @@ class Panels {
  private:
   Piece part(std::int64_t i) const;
   std::int64_t stored_width(std::int64_t lines) const;
+  float* stored(std::int64_t i, std::int64_t begin) const;
 
   const MicroKernel& kernel_;
   const Operand& x_;

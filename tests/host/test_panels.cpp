@@ -24,7 +24,8 @@ TEST(Panels, ShowTheirBlock) {
         std::vector<float> memory(
             packed_floats(block.size, block.size, depth.size, depth.size, kernel.cols()));
         const Panels panels(kernel, role, operand, block, depth, packed, memory.data());
-        for (std::int64_t i = 0; i < panels.count(); ++i) panels.pack(i);
+        // In any order: threads pack panels at the same time.
+        for (std::int64_t i = panels.count(); i-- > 0;) panels.pack(i);
         std::int64_t next = 0;
         for (std::int64_t i = 0; i < panels.count(); ++i) {
           const Panel panel = panels.at(i);

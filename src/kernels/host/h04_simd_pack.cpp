@@ -65,27 +65,26 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
 
   const std::int64_t col_blocks = pieces(p.n, most.cols), row_blocks = pieces(p.m, most.rows);
   const std::int64_t depth_blocks = pieces(p.k, most.depth);
-  for (std::int64_t jb = 0; jb < col_blocks; ++jb) {
-    const auto cols = piece(p.n, col_blocks, jb, kernel.cols());
+  for (std::int64_t ib = 0; ib < row_blocks; ++ib) {
+    const auto rows = piece(p.m, row_blocks, ib, kernel.rows);
     for (std::int64_t kb = 0; kb < depth_blocks; ++kb) {
       const auto depth = piece(p.k, depth_blocks, kb);
-      const Panels pB(kernel, Panels::Role::kCols, b, cols, depth, packing.b,
-                      memory_b);  // (depth, cols)
-      for (std::int64_t j = 0; j < pB.count(); ++j) pB.pack(j);
+      const Panels pA(kernel, Panels::Role::kRows, a, rows, depth, packing.a, memory_a);  // (depth, rows)
+      for (std::int64_t i = 0; i < pA.count(); ++i) pA.pack(i);
 
-      for (std::int64_t ib = 0; ib < row_blocks; ++ib) {
-        const auto rows = piece(p.m, row_blocks, ib, kernel.rows);
-        const Panels pA(kernel, Panels::Role::kRows, a, rows, depth, packing.a, memory_a);  // (depth, rows)
-        for (std::int64_t i = 0; i < pA.count(); ++i) pA.pack(i);
+      for (std::int64_t jb = 0; jb < col_blocks; ++jb) {
+        const auto cols = piece(p.n, col_blocks, jb, kernel.cols());
+        const Panels pB(kernel, Panels::Role::kCols, b, cols, depth, packing.b, memory_b);  // (depth, cols)
+        for (std::int64_t j = 0; j < pB.count(); ++j) pB.pack(j);
 
-        // Main loop: a sliver of B stays in L1 while the panels of A pass
+        // Main loop: a panel of A stays in L1 while the slivers of B pass
         const host::TileArgs block{.depth = depth.size,
                                    .c = operands.c + rows.begin * p.ldc + cols.begin,
                                    .c_ld = p.ldc,
                                    .alpha = p.alpha,
                                    .beta = kb == 0 ? p.beta : 1.0F};
-        for (std::int64_t j = 0; j < pB.count(); ++j) {
-          for (std::int64_t i = 0; i < pA.count(); ++i) multiply(kernel, form, pA.at(i), pB.at(j), block);
+        for (std::int64_t i = 0; i < pA.count(); ++i) {
+          for (std::int64_t j = 0; j < pB.count(); ++j) multiply(kernel, form, pA.at(i), pB.at(j), block);
         }
       }
     }

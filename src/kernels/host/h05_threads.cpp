@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// h05_threads: all cores.                                       NEW: threads that share packed B
+// h05_threads: all cores.                                       NEW: threads that share packed A
 // WHY: h04 uses one core.
 // PREDICT: as many times h04 as there are cores, less the time to pack and to wait for each other, some per cent at 1024.
 // LIMITS: any m, n, k, leading dimensions, transposition, layout, alpha, beta. The result does not depend on the number
@@ -27,7 +27,8 @@ static Piece within(const Piece& all, const Piece& part) { return {all.begin + p
 
 static Status accepts(const Problem&, const Device&) { return Status::ok(); }
 
-// How threads share C: a grid of cells, each one thread's. Threads of one column share the packed B.
+// How threads share C: a grid of cells, each one thread's. Threads of one row share the packed A, in the cache they
+// share; each has blocks of B in its own.
 struct Grid {
   int rows = 1, cols = 1;
 };
@@ -39,13 +40,13 @@ static int worthwhile_threads(const Problem& p) {
       std::clamp(flops(p) / kLeastFlops, 1.0, static_cast<double>(omp_get_max_threads())));
 }
 
-// The grid whose busiest thread has least to do. Rows first, since a column of threads packs B once.
+// The grid whose busiest thread has least to do. Columns first, since a row of threads packs A once.
 static Grid share(const Problem& p, const host::MicroKernel& kernel, int threads) {
   const std::int64_t row_panels = pieces(p.m, kernel.rows), col_panels = pieces(p.n, kernel.cols());
   Grid best;
   std::int64_t least_work = row_panels * col_panels + 1;
-  for (std::int64_t cols = 1; cols <= std::min<std::int64_t>(threads, col_panels); ++cols) {
-    const std::int64_t rows = std::min(threads / cols, row_panels);
+  for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(threads, row_panels); ++rows) {
+    const std::int64_t cols = std::min(threads / rows, col_panels);
     const std::int64_t work = pieces(row_panels, rows) * pieces(col_panels, cols);
     if (work >= least_work) continue;
     least_work = work;
@@ -57,24 +58,24 @@ static Grid share(const Problem& p, const host::MicroKernel& kernel, int threads
 // What all threads of a team agree on.
 struct Plan {
   Grid grid;
-  std::int64_t most_rows = 0;  // of C, of one thread
+  std::int64_t most_cols = 0;  // of C, of one thread
   std::int64_t row_blocks = 0, col_blocks = 0,
-               depth_blocks = 0;  // of every thread, so that all meet at the barriers
-  std::int64_t b_floats = 0;      // of one column of threads
-  float* memory_b = nullptr;
+               depth_blocks = 0;  // of every thread, so that all meet at barriers
+  std::int64_t a_floats = 0;      // of one row of threads
+  float* memory_a = nullptr;
 };
 
 static Plan make_plan(const Problem& p, const host::MicroKernel& kernel, const host::Blocks& most,
                       int threads) {
   Plan out;
   out.grid = share(p, kernel, threads);
-  const std::int64_t most_cols = pieces(pieces(p.n, kernel.cols()), out.grid.cols) * kernel.cols();
-  out.most_rows = pieces(pieces(p.m, kernel.rows), out.grid.rows) * kernel.rows;
-  out.row_blocks = pieces(out.most_rows, most.rows);
-  out.col_blocks = pieces(most_cols, most.cols);
+  const std::int64_t most_rows = pieces(pieces(p.m, kernel.rows), out.grid.rows) * kernel.rows;
+  out.most_cols = pieces(pieces(p.n, kernel.cols()), out.grid.cols) * kernel.cols();
+  out.row_blocks = pieces(most_rows, most.rows);
+  out.col_blocks = pieces(out.most_cols, most.cols);
   out.depth_blocks = pieces(p.k, most.depth);
-  out.b_floats = host::packed_floats(most_cols, most.cols, p.k, most.depth, kernel.cols());
-  out.memory_b = host::workspace(host::Use::kB, out.b_floats * out.grid.cols);
+  out.a_floats = host::packed_floats(most_rows, most.rows, p.k, most.depth, 1);
+  out.memory_a = host::workspace(host::Use::kA, out.a_floats * out.grid.rows);
   return out;
 }
 
@@ -104,31 +105,31 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
     const bool idle = thread_row >= plan.grid.rows;  // it only meets the others at the barriers
     const Piece my_rows = idle ? Piece{} : piece(p.m, plan.grid.rows, thread_row, kernel.rows);
     const Piece my_cols = idle ? Piece{} : piece(p.n, plan.grid.cols, thread_col, kernel.cols());
-    float* memory_b = plan.memory_b + thread_col * plan.b_floats;
-    float* memory_a =
-        host::workspace(host::Use::kA, host::packed_floats(plan.most_rows, most.rows, p.k, most.depth, 1));
-    if (memory_a == nullptr || plan.memory_b == nullptr) out_of_memory = true;
+    float* memory_a = plan.memory_a + thread_row * plan.a_floats;
+    float* memory_b = host::workspace(
+        host::Use::kB, host::packed_floats(plan.most_cols, most.cols, p.k, most.depth, kernel.cols()));
+    if (plan.memory_a == nullptr || memory_b == nullptr) out_of_memory = true;
 #pragma omp barrier
-    for (std::int64_t jb = 0; jb < plan.col_blocks && !out_of_memory; ++jb) {
-      const Piece cols = within(my_cols, piece(my_cols.size, plan.col_blocks, jb, kernel.cols()));
+    for (std::int64_t ib = 0; ib < plan.row_blocks && !out_of_memory; ++ib) {
+      const Piece rows = within(my_rows, piece(my_rows.size, plan.row_blocks, ib, kernel.rows));
       for (std::int64_t kb = 0; kb < plan.depth_blocks; ++kb) {
         const Piece depth = piece(p.k, plan.depth_blocks, kb);
-        const Panels pB(kernel, Panels::Role::kCols, b, cols, depth, packing.b, memory_b);  // (depth, cols)
-        for (std::int64_t j = thread_row; j < pB.count(); j += plan.grid.rows) pB.pack(j);
+        const Panels pA(kernel, Panels::Role::kRows, a, rows, depth, packing.a, memory_a);  // (depth, rows)
+        for (std::int64_t i = thread_col; i < pA.count(); i += plan.grid.cols) pA.pack(i);
 #pragma omp barrier
-        for (std::int64_t ib = 0; ib < plan.row_blocks; ++ib) {
-          const Piece rows = within(my_rows, piece(my_rows.size, plan.row_blocks, ib, kernel.rows));
-          const Panels pA(kernel, Panels::Role::kRows, a, rows, depth, packing.a, memory_a);  // (depth, rows)
-          for (std::int64_t i = 0; i < pA.count(); ++i) pA.pack(i);
+        for (std::int64_t jb = 0; jb < plan.col_blocks; ++jb) {
+          const Piece cols = within(my_cols, piece(my_cols.size, plan.col_blocks, jb, kernel.cols()));
+          const Panels pB(kernel, Panels::Role::kCols, b, cols, depth, packing.b, memory_b);  // (depth, cols)
+          for (std::int64_t j = 0; j < pB.count(); ++j) pB.pack(j);
 
-          // Main loop: a sliver of B stays in L1 while the panels of A pass
+          // Main loop: a panel of A stays in L1 while the slivers of B pass
           const host::TileArgs block{.depth = depth.size,
                                      .c = operands.c + rows.begin * p.ldc + cols.begin,
                                      .c_ld = p.ldc,
                                      .alpha = p.alpha,
                                      .beta = kb == 0 ? p.beta : 1.0F};
-          for (std::int64_t j = 0; j < pB.count(); ++j) {
-            for (std::int64_t i = 0; i < pA.count(); ++i) multiply(kernel, form, pA.at(i), pB.at(j), block);
+          for (std::int64_t i = 0; i < pA.count(); ++i) {
+            for (std::int64_t j = 0; j < pB.count(); ++j) multiply(kernel, form, pA.at(i), pB.at(j), block);
           }
         }
 #pragma omp barrier
@@ -142,7 +143,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
 static constexpr KernelInfo kKernels[] = {
     {.id = "h05_threads",
      .rung = "h05_threads",
-     .idea = "all cores, packed B shared",
+     .idea = "all cores, packed A shared",
      .place = Place::kHost,
      .accepts = accepts,
      .launch = launch},
