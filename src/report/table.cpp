@@ -137,7 +137,7 @@ std::string markdown(std::span<const Document> documents) {
       rule += column.left ? " :-- |" : " --: |";
     }
     text +=
-        (text.empty() ? "" : "\n") + head + "\n" + rule + "\n" + table.lines + "\n" + table.caption + ".\n";
+        fmt::format("{}{}\n{}\n{}\n{}.\n", text.empty() ? "" : "\n", head, rule, table.lines, table.caption);
   }
   return text;
 }
