@@ -6,6 +6,7 @@
 // the argument's number; C is not touched.
 #include <ladder/kernel.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -35,14 +36,13 @@ constexpr int kRowMajor = 101, kColMajor = 102, kNoTrans = 111, kTrans = 112, kC
 
 // The first wrong argument, counted as sgemm_ does (1 is trans_a), 0 if there is none.
 int first_wrong(const Problem& p) {
-  const bool row = p.layout == Layout::kRowMajor;
-  const auto least = [](std::int64_t size) { return size > 1 ? size : 1; };
   if (p.m < 0) return 3;
   if (p.n < 0) return 4;
   if (p.k < 0) return 5;
-  if (p.lda < least((p.op_a == Op::kNone) == row ? p.k : p.m)) return 8;
-  if (p.ldb < least((p.op_b == Op::kNone) == row ? p.n : p.k)) return 10;
-  if (p.ldc < least(row ? p.n : p.m)) return 13;
+  const auto least_ld = [](const ladder::Extent& extent) { return std::max<std::int64_t>(1, extent.used); };
+  if (p.lda < least_ld(extent_a(p))) return 8;
+  if (p.ldb < least_ld(extent_b(p))) return 10;
+  if (p.ldc < least_ld(extent_c(p))) return 13;
   return 0;
 }
 

@@ -45,13 +45,11 @@ HWY_INLINE void update(const Vector (&sum)[kVectors], const TileArgs& args, floa
       Vector result = hn::Mul(alpha, sum[v]);
       if constexpr (kReads) result = hn::MulAdd(beta, hn::LoadU(d, line), result);
       hn::StoreU(result, d, line);
-#if HWY_TARGET <= HWY_AVX2
-    } else if (true) {
+    } else if constexpr (kPartialLoads) {
       const auto mask = hn::FirstN(d, static_cast<std::size_t>(used));
       Vector result = hn::Mul(alpha, sum[v]);
       if constexpr (kReads) result = hn::MulAdd(beta, hn::MaskedLoad(mask, d, line), result);
       hn::BlendedStore(result, mask, d, line);
-#endif
     } else {
       update_tail<kReads>(sum[v], args, line, used);
     }
