@@ -91,8 +91,16 @@ double expected_at(const Prepared& prepared, bool exact, std::int64_t index) {
   return exact && out != Type::kF32 ? round_to(out, static_cast<float>(reference)) : reference;
 }
 
+// Where results are exact: what rounding alpha A B to C's type, and then its sum with beta C, gives.
+double rounded_twice_at(const Operation& operation, double reference, std::int64_t i, std::int64_t j) {
+  const Problem& p = operation.problem;
+  const double c = reads_c(p) ? static_cast<double>(p.beta) * operation.c[i * p.ldc + j] : 0.0;
+  const double products = round_to(p.out, static_cast<float>(reference - c));
+  return round_to(p.out, static_cast<float>(products + c));
+}
+
 Tally tally_elements(const Prepared& prepared, bool exact, const ErrorBound& bound,
-                     const ResultMemory& memory) {
+                     const ResultMemory& memory, Rounding rounding) {
   const Operation& operation = prepared.operation;
   const Problem& p = operation.problem;
   const bool poisoned = !reads_c(p);
@@ -102,7 +110,9 @@ Tally tally_elements(const Prepared& prepared, bool exact, const ErrorBound& bou
         const std::int64_t index = i * p.n + j;
         look_at(tally, index, word, value, poisoned);
         if (!by_element) return;
-        const double expected = expected_at(prepared, exact, index);
+        double expected = expected_at(prepared, exact, index);
+        if (exact && rounding == Rounding::kOnceOrTwice && p.out != Type::kF32 && value != expected)
+          expected = rounded_twice_at(operation, prepared.reference.c[index], i, j);
         const double error = std::abs(static_cast<double>(value) - expected);
         const double abs_products = prepared.reference.abs_products[index];
         const double abs_c = abs_c_at(operation, i, j);
@@ -154,7 +164,7 @@ Finding check_untouched(const Operation& operation, const ResultMemory& memory) 
 }
 
 Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& bound,
-                const ResultMemory& memory) {
+                const ResultMemory& memory, Rounding rounding) {
   const Operation& operation = prepared.operation;
   const Problem& p = operation.problem;
   if (Finding untouched = check_untouched(operation, memory); untouched.outcome != Outcome::kPassed)
@@ -162,7 +172,7 @@ Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& 
   if (p.m == 0 || p.n == 0) return {Outcome::kPassed, "", {}};
 
   const bool exact = input.values == Values::kIntegers;
-  const Tally tally = tally_elements(prepared, exact, bound, memory);
+  const Tally tally = tally_elements(prepared, exact, bound, memory, rounding);
   const std::int64_t elements = p.m * p.n;
   if (tally.unwritten > 0) {
     return {Outcome::kUnwritten,

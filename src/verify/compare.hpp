@@ -27,9 +27,13 @@ struct Finding {
 // Only what must be untouched: kGuardWritten, kPaddingWritten, or kPassed.
 Finding check_untouched(const Operation& operation, const ResultMemory& memory);
 
+// How exact data reach a 16-bit C: rounded once, or alpha A B rounded first and its sum with beta C again. What
+// Ladder writes rounds once; of a vendor's library, whose definition is its own, either is taken.
+enum class Rounding : unsigned char { kOnce, kOnceOrTwice };
+
 // check_untouched, then every element against `prepared` (its reference or the identity).
 Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& bound,
-                const ResultMemory& memory);
+                const ResultMemory& memory, Rounding rounding = Rounding::kOnce);
 
 // Hints at the cause of wrong values, "" if none is known. `precision` is what the kernel claims.
 std::string explain_wrong_values(const Prepared& prepared, Precision precision, const ResultMemory& memory);

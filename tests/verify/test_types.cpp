@@ -139,17 +139,39 @@ Status one_unwritten(const Problem& p, const Operands& o, Stream s) {
   return Status::ok();
 }
 
+Status rounds_twice(const Problem& p, const Operands& o, Stream) {
+  Problem products = p;
+  products.beta = 0;
+  std::vector<float> before;
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j)
+      before.push_back(reads_c(p) ? p.beta * read(p.out, o.c, i * p.ldc + j) : 0.0F);
+  }
+  if (Status status = honest(products, o, nullptr); !status) return status;
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      const std::int64_t at = i * p.ldc + j;
+      write(p.out, o.c, at, read(p.out, o.c, at) + before[static_cast<std::size_t>(i * p.n + j)]);
+    }
+  }
+  return Status::ok();
+}
+
 using Launch = Status (*)(const Problem&, const Operands&, Stream);
+KernelInfo kernel_of(Launch launch, Type in, Type out, Role role) {
+  return KernelInfo{.id = "test",
+                    .rung = "test",
+                    .idea = "test",
+                    .place = Place::kHost,
+                    .role = role,
+                    .precision = in == Type::kBf16 ? Precision::kBf16 : Precision::kFp16,
+                    .in = in,
+                    .out = out,
+                    .accepts = accepts_all,
+                    .launch = launch};
+}
 Verdict quick(Launch launch, Type in, Type out) {
-  const KernelInfo info{.id = "test",
-                        .rung = "test",
-                        .idea = "test",
-                        .place = Place::kHost,
-                        .precision = in == Type::kBf16 ? Precision::kBf16 : Precision::kFp16,
-                        .in = in,
-                        .out = out,
-                        .accepts = accepts_all,
-                        .launch = launch};
+  const KernelInfo info = kernel_of(launch, in, out, Role::kRung);
   ReferenceStore store;
   return verify(info, make_battery(Battery::kQuick, 7), host_device(), {}, store);
 }
@@ -168,6 +190,20 @@ TEST(Types, BrokenKernelsAreRejected) {
     EXPECT_EQ(quick(truncates, type, type).outcome, Outcome::kWrongValue) << to_string(type);
     EXPECT_EQ(quick(sums_in_16_bits, type, Type::kF32).outcome, Outcome::kWrongValue) << to_string(type);
     EXPECT_EQ(quick(one_unwritten, type, type).outcome, Outcome::kUnwritten) << to_string(type);
+  }
+}
+
+TEST(Types, OnlyABaselineMayRoundTheProductsOfIntegersAlone) {
+  for (const Type type : kNarrow) {
+    Problem problem = make_problem(63, 251, 8, 1, 1);
+    problem.in = problem.out = type;
+    const Input integers{Values::kIntegers, 3};
+    const auto outcome = [&](Launch launch, Role role) {
+      return verify(kernel_of(launch, type, type, role), problem, integers, host_device()).outcome;
+    };
+    EXPECT_EQ(outcome(rounds_twice, Role::kRung), Outcome::kWrongValue) << to_string(type);
+    EXPECT_EQ(outcome(rounds_twice, Role::kBaseline), Outcome::kPassed) << to_string(type);
+    EXPECT_EQ(outcome(truncates, Role::kBaseline), Outcome::kWrongValue) << to_string(type);
   }
 }
 
