@@ -61,7 +61,7 @@ __device__ __forceinline__ void take_in(Product<T>& product, const Exchange& x, 
 // Adds the `parts` of each tile, part q of tile i being piece q * whole_tiles + i, and stores it. A block takes kQuads of one warpgroup's part of one tile, one quad each:
 // kAdders groups of 128 threads add their share of the parts, then the first adds what they have.
 constexpr int kAdders = 4;
-template <class T, int kBand>
+template <class T>
 __global__ void __launch_bounds__(kAdders* kWarpgroup)
     add_parts(const __grid_constant__ Target<typename T::Out> c, float* gPartial,
               const __grid_constant__ Plan plan, int parts) {
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kAdders* kWarpgroup)
     sum.x += four.x, sum.y += four.y, sum.z += four.z, sum.w += four.w;
   }
   const Product<T> product(warpgroup);
-  const TilePlace place = place_of<kBand>(plan, tile);
+  const TilePlace place = place_of<T::kBand>(plan, tile);
   const int row = place.m * T::BM + product.row() + product.lane_row();
   const int col = place.n * T::BN + product.col() + product.lane_col();
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};

@@ -16,6 +16,7 @@ namespace ladder {
 
 struct TileShape {
   int m, n, k;  // outputs, and k of a stage
+  int blocks;   // that compute it, sharing copies
 };
 
 struct TensorPlan {
@@ -27,33 +28,39 @@ struct TensorPlan {
 namespace plan_detail {
 
 constexpr double kLoadBytesPerClock = 48;   // that L2 brings to an SM when all ask
+constexpr double kOffLines = 0.6;           // of that, where lines of operands do not start on 128 bytes
 constexpr double kTileClocks = 2500;        // of a tile, beside its steps: first copies, last stores
 constexpr double kLaunchClocks = 4500;      // of a second kernel
 constexpr double kAddBytesPerClock = 2000;  // of partial sums, written and read, by all SMs
-constexpr int kHandOnSteps = 8;             // that handing sums on and taking them in costs
+constexpr double kHandOnClocks = 0.6;       // for each sum of a tile that is handed on and taken in
 constexpr int kLeastSteps = 4;              // of a part
 
-inline double clocks_of_step(const TileShape& t) {
-  constexpr double kLine = 128;              // bytes of a row or column of a stage, whatever its type
-  const double products = t.m * t.n / 32.0;  // 64 x 256 x 16 in 128 clocks; tf32's stage is half as deep
-  return std::max(products, (t.m + t.n) * kLine / kLoadBytesPerClock);
+inline double clocks_of_step(const TileShape& t, bool on_lines) {
+  constexpr double kLine = 128;  // bytes of a row or column of a stage, whatever its type
+  const double m = t.blocks == 1 ? t.m : t.m / 2.0, n = t.n;
+  const double products = m * n / 32;  // 64 x 256 x 16 in 128 clocks; tf32's stage is half as deep
+  const double lines = t.blocks == 1 ? m + n : m + n / 2;
+  return std::max(products, lines * kLine / (kLoadBytesPerClock * (on_lines ? 1 : kOffLines)));
 }
 
 }  // namespace plan_detail
 
-inline TensorPlan plan_tensor_tiles(const Problem& p, std::span<const TileShape> shapes, int sms) {
+// on_lines: whether the lines of A and B start on 128 bytes.
+inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<const TileShape> shapes,
+                                    int all_sms) {
   using namespace plan_detail;
   TensorPlan best;
   double best_clocks = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const TileShape& t = shapes[i];
+    const int sms = std::max(1, all_sms / t.blocks);  // or pairs of them
     Plan plan{};
     plan.tiles_m = static_cast<int>(ceil_div(p.m, t.m));
     plan.tiles_n = static_cast<int>(ceil_div(p.n, t.n));
     plan.steps = static_cast<int>(ceil_div(p.k, t.k));
     plan.chain = plan.steps;  // sums stay in registers from a piece's first step to its last
     const int tiles = plan.tiles_m * plan.tiles_n, waves = static_cast<int>(ceil_div(tiles, sms));
-    const double step = clocks_of_step(t);
+    const double step = clocks_of_step(t, on_lines);
     const auto consider = [&](int parts, double clocks) {
       if (clocks >= best_clocks) return;
       best_clocks = clocks;
@@ -68,12 +75,12 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, std::span<const TileShape>
     if (tiles > sms) {
       plan.whole_tiles = std::max(waves - 2, 0) * sms;
       plan.cut_tiles = tiles - plan.whole_tiles;
-      consider(1, (share + kHandOnSteps) * step + waves * kTileClocks);
+      consider(1, share * step + kHandOnClocks * t.m * t.n / t.blocks + waves * kTileClocks);
       plan.whole_tiles = tiles;
       plan.cut_tiles = 0;
     }
     // Every tile cut into equal parts.
-    for (int parts = 2; tiles * parts <= sms && plan.steps / parts >= kLeastSteps; ++parts) {
+    for (int parts = 2; t.blocks == 1 && tiles * parts <= sms && plan.steps / parts >= kLeastSteps; ++parts) {
       plan.blocks = tiles * parts;
       const double bytes = 8.0 * tiles * parts * t.m * t.n;
       consider(parts, static_cast<double>(ceil_div(plan.steps, parts)) * step + 2 * kTileClocks +

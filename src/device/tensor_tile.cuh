@@ -45,7 +45,7 @@ struct TensorTile {
   static_assert(BM % WM == 0 && BN % WN == 0, "warpgroups must cover the tile");
   static_assert(BM <= 256, "a box of a tensor map has at most 256 lines");
   static_assert(BN % BK == 0, "B comes in boxes of BK columns");
-  static_assert(!kTf32 || BM == 256, "the one width of wgmma_registers");
+  static_assert(!kTf32 || BM == 256 || BM == 128, "the widths of wgmma_registers");
 
   struct Stage {
     alignas(1024) In a[BM][BK];  // the swizzle repeats every 8 lines
@@ -79,10 +79,12 @@ class Product {
   __device__ __forceinline__ int row() const { return T::kTf32 ? 0 : warpgroup_ * T::WM; }
   __device__ __forceinline__ int col() const { return T::kTf32 ? warpgroup_ * T::WN : 0; }
 
-  // Starts one group of wgmma: the product of a stage, added to the sums or in their place.
+  // Starts one group of wgmma: the product of a stage, added to the sums or in their place. Of groups under way at the
+  // same time each needs its own kSet of registers for fragments.
+  template <int kSet = 0>
   __device__ __forceinline__ void multiply(const typename T::Stage& s, bool add) {
     if constexpr (T::kTf32) {
-      multiply_tf32(s, add);
+      multiply_tf32(s, fragments_[kSet], add);
     } else {
       const std::uint32_t a = ptx::shared_address(s.a[warpgroup_ * T::WM]), b = ptx::shared_address(s.b);
       ptx::wgmma_fence();
@@ -96,7 +98,10 @@ class Product {
     }
   }
 
-  // Until the sums are there and the stage has been read.
+  // Until all groups but the last have read their stages.
+  __device__ __forceinline__ void wait_for_all_but_last() { ptx::wgmma_wait<1>(); }
+
+  // Until the sums are there and all stages have been read.
   __device__ __forceinline__ void wait() {
     ptx::wgmma_wait<0>();
 #pragma unroll
@@ -139,13 +144,13 @@ class Product {
  private:
   // Column n of B is row g of the first operand where n = 16 warp + 2 g, row g + 8 where n = 16 warp + 2 g + 1: so each
   // two come in one load. B is rounded to the nearest tf32 on the way; A is cut by the tensor core.
-  __device__ __forceinline__ void multiply_tf32(const typename T::Stage& s, bool add) {
+  using Fragments = std::uint32_t[T::kTf32 ? T::BK / 8 : 1][4];
+  __device__ __forceinline__ void multiply_tf32(const typename T::Stage& s, Fragments& rB, bool add) {
     const int tid = static_cast<int>(threadIdx.x) % kWarpgroup, warp = tid / 32, g = tid % 32 / 4,
               t = tid % 4;
     const std::uint32_t a = ptx::shared_address(s.a);
     const char* box = reinterpret_cast<const char*>(s.b[warpgroup_ * 2 + warp / 2]);
     const int at = warp % 2 * 64 + g * 8;  // bytes along a line
-    std::uint32_t rB[T::BK / 8][4];
 #pragma unroll
     for (int k = 0; k < T::BK; k += 4) {
       const int line = k + t;
@@ -162,6 +167,7 @@ class Product {
     ptx::wgmma_commit();
   }
 
+  Fragments fragments_[2];
   int warpgroup_;
 };
 

@@ -70,18 +70,20 @@ __device__ __forceinline__ void store_tile(const Product<T>& product, const Targ
 }
 
 // The tile by tensor map, for beta = 0: in chunks of 8 KB, lines of 128 bytes in the swizzle, two buffers in turn. The
-// map drops what lies beyond C. Sums of a 16-bit C are packed into half as many registers, free the product's at once,
-// and leave while the next tile's first products run; those of a 32-bit C would not fit beside it and leave at once.
+// map drops what lies beyond C. What fits beside the product's registers leaves later, while the next tile's first
+// products run: all of a 16-bit C, two sums a register, and half of a 32-bit
+// one; nothing in tf32, whose fragments need those registers.
 template <class T>
 class TileStore {
  public:
   using Out = typename T::Out;
-  static constexpr bool kLater = sizeof(Out) == 2;
+  static constexpr bool kPacked = sizeof(Out) == 2;
   static constexpr int kCols = kLineBytes / static_cast<int>(sizeof(Out));  // of a box
   static constexpr int kRows = T::kTf32 ? 32 : 64;                          // of a box, and of a chunk
   static constexpr int kChunks = T::kTf32 ? T::WM / kRows : T::WN / kCols;
-  static constexpr int kChunksLater = kLater ? kChunks : 0;
-  static constexpr int kWordsPerChunk = kLater ? T::kSums / 2 / kChunks : T::kSums / kChunks;
+  static constexpr int kChunksLater = kPacked ? kChunks : T::kTf32 ? 0 : kChunks / 2;
+  static constexpr int kChunksNow = kChunks - kChunksLater;
+  static constexpr int kWordsPerChunk = (kPacked ? T::kSums / 2 : T::kSums) / kChunks;
   struct Buffers {
     alignas(1024) char chunk[2][8192];
   };
@@ -93,27 +95,26 @@ class TileStore {
   __device__ __forceinline__ void take(const Product<T>& product, float alpha, int row, int col) {
     row_ = row + product.row();
     col_ = col + product.col();
-    if constexpr (kLater) {
 #pragma unroll
-      for (int i = 0; i < T::kSums / 2; ++i) {
+    for (int h = 0; h < kChunksNow; ++h) {
+      put(h, [&](int i) { return __float_as_uint(alpha * product.sums[h * kWordsPerChunk + i]); });
+    }
+#pragma unroll
+    for (int i = 0; i < kChunksLater * kWordsPerChunk; ++i) {
+      if constexpr (kPacked) {
         words_[i] = two_words(alpha * product.sums[2 * i], alpha * product.sums[2 * i + 1], Out{});
-      }
-      pending_ = true;
-    } else {
-#pragma unroll
-      for (int h = 0; h < kChunks; ++h) {
-        put(h, [&](int i) { return __float_as_uint(alpha * product.sums[i]); });
+      } else {
+        words_[i] = __float_as_uint(alpha * product.sums[kChunksNow * kWordsPerChunk + i]);
       }
     }
+    pending_ = kChunksLater > 0;
   }
 
-  // Sends chunk h of what was taken, if anything was.
+  // Sends piece h of what was kept, if anything was.
   __device__ __forceinline__ void send(int h) {
-    if constexpr (kLater) {
-      if (!pending_) return;
-      put(h, [&](int i) { return words_[i]; });
-      if (h == kChunks - 1) pending_ = false;
-    }
+    if (!pending_) return;
+    put(kChunksNow + h, [&](int i) { return words_[h * kWordsPerChunk + i]; });
+    if (h == kChunksLater - 1) pending_ = false;
   }
 
   // Sends the rest and waits until shared memory has been read, before the block ends.
@@ -127,13 +128,13 @@ class TileStore {
   __device__ __forceinline__ static bool leads() { return threadIdx.x % kWarpgroup == 0; }
   __device__ __forceinline__ void meet() const { ptx::barrier_sync(1 + warpgroup_, kWarpgroup); }
 
-  // word(i): word i of this thread's part of the tile.
+  // word(i): word i of this thread's part of chunk h.
   template <class Word>
   __device__ __forceinline__ void put(int h, Word word) {
     const std::uint32_t buffer = ptx::shared_address(buffers_.chunk[h % 2]);
     if (leads()) ptx::bulk_wait_read<1>();  // the store before last
     meet();
-    write(buffer, h * kWordsPerChunk, word);
+    write(buffer, word);
     ptx::fence_proxy_async();
     meet();
     if (!leads()) return;
@@ -147,17 +148,16 @@ class TileStore {
   }
 
   template <class Word>
-  __device__ __forceinline__ static void write(std::uint32_t buffer, int first, Word word) {
+  __device__ __forceinline__ static void write(std::uint32_t buffer, Word word) {
     const int tid = static_cast<int>(threadIdx.x) % kWarpgroup, warp = tid / 32, lane = tid % 32;
     const int g = lane / 4, t = lane % 4;
     const auto place = [&](int line, int bytes) {
       return buffer + line * kLineBytes + (bytes ^ (line % 8 * 16));
     };
-    if constexpr (kLater) {
+    if constexpr (kPacked) {
 #pragma unroll
       for (int i = 0; i < kWordsPerChunk; i += 4) {  // 16 columns: pieces of 8 x 8, the lower ones second
-        const std::uint32_t r[4] = {word(first + i), word(first + i + 1), word(first + i + 2),
-                                    word(first + i + 3)};
+        const std::uint32_t r[4] = {word(i), word(i + 1), word(i + 2), word(i + 3)};
         ptx::store_matrix4(place(16 * warp + lane % 16, i * 8 + lane / 16 * 16), r);
       }
     } else {
@@ -167,11 +167,11 @@ class TileStore {
         for (int e = 0; e < 2; ++e) {
           if constexpr (T::kTf32) {
             const std::uint32_t box = warp / 2 * kRows * kLineBytes;
-            ptx::store_shared2(box + place(2 * i + 2 * t + e, warp % 2 * 64 + g * 8), word(first + i + e),
-                               word(first + i + 2 + e));
+            ptx::store_shared2(box + place(2 * i + 2 * t + e, warp % 2 * 64 + g * 8), word(i + e),
+                               word(i + 2 + e));
           } else {
-            ptx::store_shared2(place(16 * warp + g + 8 * e, i * 8 + t * 8), word(first + i + 2 * e),
-                               word(first + i + 2 * e + 1));
+            ptx::store_shared2(place(16 * warp + g + 8 * e, i * 8 + t * 8), word(i + 2 * e),
+                               word(i + 2 * e + 1));
           }
         }
       }
@@ -182,7 +182,7 @@ class TileStore {
   const CUtensorMap& map_;
   int warpgroup_, row_ = 0, col_ = 0;
   bool pending_ = false;
-  std::uint32_t words_[kLater ? T::kSums / 2 : 1];
+  std::uint32_t words_[kChunksLater == 0 ? 1 : kChunksLater * kWordsPerChunk];
 };
 
 }  // namespace ladder

@@ -83,6 +83,17 @@ inline Status accept_tensor_maps(const Problem& p, const Device& device) {
   return Status::ok();
 }
 
+// Whether A's and B's lines, or those of their copies, start on the 128 bytes of a line of L2.
+template <class In>
+bool lines_start_on_128(const Problem& p, const Operands& o) {
+  const auto starts = [](const float* g, std::int64_t ld) {
+    const std::int64_t bytes = ld * static_cast<std::int64_t>(sizeof(In));
+    if (!tensor_map_takes(g, bytes)) return true;  // copied
+    return reinterpret_cast<std::uintptr_t>(g) % kLineBytes == 0 && bytes % kLineBytes == 0;
+  };
+  return starts(o.a, p.lda) && starts(o.b, p.ldb);
+}
+
 template <class Out>
 Target<Out> target_of(const Problem& p, const Operands& o) {
   Out* const gC = o.c_as<Out>();

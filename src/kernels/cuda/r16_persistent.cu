@@ -7,29 +7,21 @@
 //          for it, so that this alone gives nothing.
 // LIMITS: Hopper. bf16, fp16 (results of the same type or f32), tf32. Any m, n, k up to 2^30, alpha, beta; lines not on
 //         16 bytes are copied first.                                NEXT: r17 leaves no SM idle in the last wave
-#include "device/ptx/cluster.cuh"
-#include "device/ptx/mbarrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
-#include "device/schedule.cuh"
+#include "device/tensor_cluster.cuh"
 #include "device/tma_operands.cuh"
 
 #include <span>
+#include <type_traits>
 
 namespace ladder::r16_persistent {
 
-constexpr int kCluster =
-    2;                    // blocks, neighbours across the operand that they share: the larger part of a stage
-constexpr int kBand = 8;  // rows of the pair's tiles
-
 template <class In, class Out, int BM, int BN, int STAGES>
-struct Tile : TensorTile<In, Out, BM, BN, STAGES> {
+struct Tile : ClusterTile<In, Out, BM, BN, STAGES, 2> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
   static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
-  static constexpr bool kSharesB = BN > BM;
-  static constexpr int kPairM = kSharesB ? kCluster * BM : BM, kPairN = kSharesB ? BN : kCluster * BN;
-  static constexpr int kBoxRows = kSharesB ? BM : BM / kCluster;
   static_assert(Base::kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
                 "registers at launch: 65,536 over 384 threads, by eights");
 
@@ -42,43 +34,12 @@ struct Tile : TensorTile<In, Out, BM, BN, STAGES> {
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
-// One thread of each block of the pair starts its own copies and its half of the shared ones.
-template <class T>
-__device__ __forceinline__ void load_pair(typename T::Stage& s, const TensorMaps& maps, std::uint32_t barrier,
-                                          int rank, int row, int col, int k) {
-  constexpr std::uint16_t kBoth = (1 << kCluster) - 1;
-  if constexpr (T::kSharesB) {
-    ptx::tma_load(ptx::shared_address(s.a), maps.a, barrier, k, row);
-    for (int j = rank; j < T::BN / T::BK; j += kCluster) {
-      ptx::tma_load_multicast(ptx::shared_address(s.b[j]), maps.b, barrier, col + j * T::BK, k, kBoth);
-    }
-  } else {
-    const int half = rank * T::kBoxRows;
-    ptx::tma_load_multicast(ptx::shared_address(s.a[half]), maps.a, barrier, k, row + half, kBoth);
-#pragma unroll
-    for (int j = 0; j < T::BN / T::BK; ++j) {
-      ptx::tma_load(ptx::shared_address(s.b[j]), maps.b, barrier, col + j * T::BK, k);
-    }
-  }
-}
-
-// Where a block's tile of C lies: its pair's, and there its own.
-struct Origin {
-  int row, col;
-};
-template <class T>
-__device__ __forceinline__ Origin origin_of(const Plan& plan, int tile, int rank) {
-  const TilePlace pair = place_of<kBand>(plan, tile);
-  return {pair.m * T::kPairM + (T::kSharesB ? rank * T::BM : 0),
-          pair.n * T::kPairN + (T::kSharesB ? 0 : rank * T::BN)};
-}
-
 template <class T>
 __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const Plan& plan) {
   if (threadIdx.x != 0) return;
-  const int rank = ptx::cluster_rank();
+  const int rank = rank_in_cluster<T>();
   auto ring = Ring<T::STAGES>::of_producer();
-  Schedule schedule(plan, static_cast<int>(blockIdx.x) / kCluster);
+  Schedule schedule(plan, static_cast<int>(blockIdx.x) / T::kCluster);
   for (Work work; schedule.next(work);) {
     const Origin at = origin_of<T>(plan, work.tile, rank);
 #pragma unroll 1
@@ -86,7 +47,7 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
       const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);
       ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());
       ptx::mbarrier_arrive_expect(full, T::kBytes);
-      load_pair<T>(s.stage[ring.stage()], maps, full, rank, at.row, at.col, step * T::BK);
+      load_cluster<T>(s.stage[ring.stage()], maps, full, rank, at, step * T::BK);
       ring.advance();
     }
   }
@@ -96,36 +57,48 @@ template <class T, bool kByMap>
 __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shared& s,
                                         const Target<typename T::Out>& c, const Plan& plan) {
   using Store = TileStore<typename T::Base>;
-  const int group = static_cast<int>(threadIdx.x) / kWarpgroup - 1, lane = static_cast<int>(threadIdx.x) % 32;
-  const int rank = ptx::cluster_rank();
+  const int group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+  const int rank = rank_in_cluster<T>();
   Product<typename T::Base> product(group);  // (WM,WN)
   Store store(s.out[group], maps.c, group);
   auto ring = Ring<T::STAGES>::of_consumer();
-  Schedule schedule(plan, static_cast<int>(blockIdx.x) / kCluster);
+  Schedule schedule(plan, static_cast<int>(blockIdx.x) / T::kCluster);
   for (Work work; schedule.next(work);) {
-    // Main loop. What is left of the tile before goes out while the first products run.
-    int step = work.begin;
-    const auto advance = [&](auto meanwhile) {
+    // Main loop. A stage's products start before those of the stage before have ended. What is left of the tile before
+    // goes out while the first ones run.
+    int step = work.begin, before = -1;  // the stage before
+    const auto advance = [&](auto set, auto meanwhile) {
       ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
-      product.multiply(s.stage[ring.stage()], step > work.begin);
+      product.template multiply<decltype(set)::value>(s.stage[ring.stage()], step > work.begin);
       meanwhile();
-      product.wait();
-      if (lane < kCluster) ptx::mbarrier_arrive_at(ptx::shared_address(&s.empty[ring.stage()]), lane);
+      product.wait_for_all_but_last();
+      if (before >= 0) release_stage<T>(s.empty[before]);
+      before = ring.stage();
       ring.advance();
       ++step;
     };
-    if constexpr (kByMap) {
+    constexpr int kMeanwhile = kByMap ? Store::kChunksLater : 0;
+    const std::integral_constant<int, kMeanwhile % 2>
+        first;  // sets of fragments: two groups in a row have two
+    const std::integral_constant<int, 1 - kMeanwhile % 2> second;
 #pragma unroll
-      for (int h = 0; h < Store::kChunksLater; ++h) {
-        if (step < work.end) {
-          advance([&] { store.send(h); });
-        } else {
-          store.send(h);
-        }
+    for (int h = 0; h < kMeanwhile; ++h) {
+      if (step == work.end) {
+        store.send(h);
+      } else if ((kMeanwhile - h) % 2 == 0) {
+        advance(first, [&] { store.send(h); });
+      } else {
+        advance(second, [&] { store.send(h); });
       }
     }
 #pragma unroll 1
-    while (step < work.end) advance([] {});
+    while (step + 1 < work.end) {
+      advance(first, [] {});
+      advance(second, [] {});
+    }
+    if (step < work.end) advance(first, [] {});
+    product.wait();
+    release_stage<T>(s.empty[before]);
 
     // Epilogue
     const Origin at = origin_of<T>(plan, work.tile, rank);
@@ -147,10 +120,10 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   if (threadIdx.x == 0) {
     for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
     for (auto& empty : s.empty)
-      ptx::mbarrier_init(ptx::shared_address(&empty), kCluster * T::kWarpgroups * 4);
+      ptx::mbarrier_init(ptx::shared_address(&empty), T::kCluster * T::kWarpgroups * 4);
     ptx::fence_mbarrier_init();
   }
-  ptx::cluster_sync();  // before a neighbour copies to here or arrives here
+  sync_cluster<T>();  // before a neighbour copies to here or arrives here
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
     produce<T>(maps, s, plan);
@@ -159,7 +132,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     consume<T, kByMap>(maps, s, c, plan);
   }
   __syncwarp();
-  ptx::cluster_sync();  // nobody leaves whose shared memory a neighbour still needs
+  sync_cluster<T>();  // nobody leaves whose shared memory a neighbour still needs
 }
 
 template <class T>
@@ -175,9 +148,9 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   plan.steps = l.steps;
   plan.chain = plan.steps;  // sums stay in registers for all of k
   plan.whole_tiles = plan.tiles_m * plan.tiles_n;
-  plan.blocks = std::clamp(sms / kCluster, 1, plan.whole_tiles);  // pairs
+  plan.blocks = std::clamp(sms / T::kCluster, 1, plan.whole_tiles);  // pairs
   const auto chosen = l.by_map ? kernel<T, true> : kernel<T, false>;
-  return launch_clusters("r16_persistent", chosen, kCluster, plan.blocks * kCluster, T::kThreads,
+  return launch_clusters("r16_persistent", chosen, T::kCluster, plan.blocks * T::kCluster, T::kThreads,
                          sizeof(typename T::Shared), stream, l.maps, l.c, plan);
 }
 

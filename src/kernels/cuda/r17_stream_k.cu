@@ -7,23 +7,21 @@
 // LIMITS: Hopper. bf16, fp16 (results of the same type or f32), tf32. Any m, n, k up to 2^30, alpha, beta; lines not on
 //         16 bytes are copied first. Sums are added in an order fixed by the shape: the same bits on every run.
 //                                                               NEXT: more bits than the tensor core's types have
-#include "device/ptx/mbarrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
-#include "device/schedule.cuh"
+#include "device/tensor_cluster.cuh"
 #include "device/tensor_exchange.cuh"
 #include "device/tensor_plan.cuh"
 #include "device/tma_operands.cuh"
 
 #include <array>
 #include <span>
+#include <type_traits>
 
 namespace ladder::r17_stream_k {
 
-constexpr int kBand = 16;  // tile rows
-
-template <class In, class Out, int BM, int BN, int STAGES>
-struct Tile : TensorTile<In, Out, BM, BN, STAGES> {
+template <class In, class Out, int BM, int BN, int STAGES, int kCluster = 1>
+struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kCluster> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
   static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
@@ -45,16 +43,17 @@ using Order = std::conditional_t<kFinish == Finish::kParts, PartSchedule, Schedu
 template <class T, Finish kFinish>
 __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const Plan& plan) {
   if (threadIdx.x != 0) return;
+  const int rank = rank_in_cluster<T>();
   auto ring = Ring<T::STAGES>::of_producer();
-  Order<kFinish> schedule(plan, static_cast<int>(blockIdx.x));
+  Order<kFinish> schedule(plan, static_cast<int>(blockIdx.x) / T::kCluster);
   for (Work work; schedule.next(work);) {
-    const TilePlace place = place_of<kBand>(plan, work.tile);
+    const Origin at = origin_of<T>(plan, work.tile, rank);
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);
       ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());
       ptx::mbarrier_arrive_expect(full, T::kBytes);
-      load_stage<T>(s.stage[ring.stage()], maps, full, place.m * T::BM, place.n * T::BN, step * T::BK);
+      load_cluster<T>(s.stage[ring.stage()], maps, full, rank, at, step * T::BK);
       ring.advance();
     }
   }
@@ -65,57 +64,70 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
                                         const Target<typename T::Out>& c, const Plan& plan,
                                         const Exchange& x) {
   using Store = TileStore<typename T::Base>;
-  const int block = static_cast<int>(blockIdx.x), group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+  const int unit = static_cast<int>(blockIdx.x) / T::kCluster, rank = rank_in_cluster<T>();
+  const int group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   Product<typename T::Base> product(group);  // (WM,WN)
   Store store(s.out[group], maps.c, group);
   auto ring = Ring<T::STAGES>::of_consumer();
-  Order<kFinish> schedule(plan, block);
+  Order<kFinish> schedule(plan, unit);
   for (Work work; schedule.next(work);) {
-    // Main loop. What is left of the tile before goes out while the first products run.
-    int step = work.begin;
-    const auto advance = [&](auto meanwhile) {
+    // Main loop. A stage's products start before those of the stage before have ended. What is left of the tile before
+    // goes out while the first ones run.
+    int step = work.begin, before = -1;  // the stage before
+    const auto advance = [&](auto set, auto meanwhile) {
       ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
-      product.multiply(s.stage[ring.stage()], step > work.begin);
+      product.template multiply<decltype(set)::value>(s.stage[ring.stage()], step > work.begin);
       meanwhile();
-      product.wait();
-      if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(ptx::shared_address(&s.empty[ring.stage()]));
+      product.wait_for_all_but_last();
+      if (before >= 0) release_stage<T>(s.empty[before]);
+      before = ring.stage();
       ring.advance();
       ++step;
     };
-    if constexpr (kFinish == Finish::kByMap) {
+    constexpr int kMeanwhile = kFinish == Finish::kByMap ? Store::kChunksLater : 0;
+    const std::integral_constant<int, kMeanwhile % 2>
+        first;  // sets of fragments: two groups in a row have two
+    const std::integral_constant<int, 1 - kMeanwhile % 2> second;
 #pragma unroll
-      for (int h = 0; h < Store::kChunksLater; ++h) {
-        if (step < work.end) {
-          advance([&] { store.send(h); });
-        } else {
-          store.send(h);
-        }
+    for (int h = 0; h < kMeanwhile; ++h) {
+      if (step == work.end) {
+        store.send(h);
+      } else if ((kMeanwhile - h) % 2 == 0) {
+        advance(first, [&] { store.send(h); });
+      } else {
+        advance(second, [&] { store.send(h); });
       }
     }
 #pragma unroll 1
-    while (step < work.end) advance([] {});
+    while (step + 1 < work.end) {
+      advance(first, [] {});
+      advance(second, [] {});
+    }
+    if (step < work.end) advance(first, [] {});
+    product.wait();
+    release_stage<T>(s.empty[before]);
 
     // Epilogue
     if constexpr (kFinish == Finish::kParts) {
-      write_partial(product, x.gPartial, block, group);
+      write_partial(product, x.gPartial, unit, group);
     } else {
       if (work.end < plan.steps) {
         hand_on(product, x, group);
         continue;
       }
       if (work.begin > 0) {
-        int giver = block;
+        int giver = unit;
         Schedule::Cut begin;
         do {
-          take_in(product, x, --giver, group);
+          take_in(product, x, --giver * T::kCluster + rank, group);
           begin = Schedule::share(plan, giver);
         } while (begin.tile == work.tile - plan.whole_tiles && begin.step > 0);
       }
-      const TilePlace place = place_of<kBand>(plan, work.tile);
+      const Origin at = origin_of<T>(plan, work.tile, rank);
       if constexpr (kFinish == Finish::kByMap) {
-        store.take(product, c.alpha, place.m * T::BM, place.n * T::BN);
+        store.take(product, c.alpha, at.row, at.col);
       } else {
-        store_tile(product, c, place.m * T::BM, place.n * T::BN);
+        store_tile(product, c, at.row, at.col);
       }
     }
   }
@@ -130,10 +142,11 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
   if (threadIdx.x == 0) {
     for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-    for (auto& empty : s.empty) ptx::mbarrier_init(ptx::shared_address(&empty), T::kWarpgroups * 4);
+    for (auto& empty : s.empty)
+      ptx::mbarrier_init(ptx::shared_address(&empty), T::kCluster * T::kWarpgroups * 4);
     ptx::fence_mbarrier_init();
   }
-  __syncthreads();
+  sync_cluster<T>();
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
     produce<T, kFinish>(maps, s, plan);
@@ -141,17 +154,21 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     ptx::claim_registers<T::kConsumerRegisters>();
     consume<T, kFinish>(maps, s, c, plan, x);
   }
+  __syncwarp();
+  if constexpr (T::kCluster > 1)
+    sync_cluster<T>();  // nobody leaves whose shared memory a neighbour still needs
 }
 
 template <class T>
 static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan& chosen, Stream stream) {
   const Plan& plan = chosen.plan;
   constexpr int kPartial = T::BM * T::BN;
-  const std::size_t flags = static_cast<std::size_t>(plan.blocks * T::kWarpgroups) * sizeof(unsigned);
+  const std::size_t flags =
+      static_cast<std::size_t>(plan.blocks * T::kCluster * T::kWarpgroups) * sizeof(unsigned);
   const std::size_t flag_bytes = (flags + 255) / 256 * 256;
-  const std::size_t pieces = chosen.parts > 1
-                                 ? static_cast<std::size_t>(plan.whole_tiles) * chosen.parts
-                                 : static_cast<std::size_t>(plan.cut_tiles > 0 ? plan.blocks : 0);
+  const std::size_t pieces =
+      chosen.parts > 1 ? static_cast<std::size_t>(plan.whole_tiles) * chosen.parts
+                       : static_cast<std::size_t>(plan.cut_tiles > 0 ? plan.blocks * T::kCluster : 0);
   TensorLaunch<T> l;
   if (Status s = prepare<T>(p, o, stream, l, flag_bytes + pieces * kPartial * sizeof(float)); !s) return s;
   const Exchange x{reinterpret_cast<float*>(static_cast<char*>(l.workspace) + flag_bytes),
@@ -159,32 +176,36 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
   const auto run = chosen.parts > 1 ? kernel<T, Finish::kParts>
                    : l.by_map       ? kernel<T, Finish::kByMap>
                                     : kernel<T, Finish::kDirect>;
-  constexpr int kShared = sizeof(typename T::Shared);
-  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(run), kShared);
-  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  run<<<plan.blocks, T::kThreads, kShared, stream>>>(l.maps, l.c, plan, x);
+  if (Status s = launch_clusters("r17_stream_k", run, T::kCluster, plan.blocks * T::kCluster, T::kThreads,
+                                 sizeof(typename T::Shared), stream, l.maps, l.c, plan, x);
+      !s) {
+    return s;
+  }
   if (chosen.parts > 1) {
-    using Base = typename T::Base;
-    const int blocks = plan.whole_tiles * T::kWarpgroups * kQuads<Base>;
-    add_parts<Base, kBand><<<blocks, kAdders * kWarpgroup, 0, stream>>>(l.c, x.gPartial, plan, chosen.parts);
+    const int blocks = plan.whole_tiles * T::kWarpgroups * kQuads<T>;
+    add_parts<T><<<blocks, kAdders * kWarpgroup, 0, stream>>>(l.c, x.gPartial, plan, chosen.parts);
   }
   return launched("r17_stream_k");
 }
 
-// The tiles to choose from, the widest first.
+// The tiles to choose from. The last one is for pairs of blocks: shapes count a pair's tile.
 template <class In, class Out>
 struct Menu {
-  static constexpr std::array kTiles{TileShape{128, 256, 64}, TileShape{128, 192, 64},
-                                     TileShape{128, 128, 64}, TileShape{128, 64, 64}};
+  static constexpr std::array kTiles{TileShape{128, 256, 64, 1}, TileShape{128, 192, 64, 1},
+                                     TileShape{128, 128, 64, 1}, TileShape{128, 64, 64, 1},
+                                     TileShape{256, 256, 64, 2}};
   static constexpr std::array kLaunch{
       launch_tile<Tile<In, Out, 128, 256, 4>>, launch_tile<Tile<In, Out, 128, 192, 4>>,
-      launch_tile<Tile<In, Out, 128, 128, 6>>, launch_tile<Tile<In, Out, 128, 64, 8>>};
+      launch_tile<Tile<In, Out, 128, 128, 6>>, launch_tile<Tile<In, Out, 128, 64, 8>>,
+      launch_tile<Tile<In, Out, 128, 256, 4, 2>>};
 };
 template <>
 struct Menu<float, float> {
-  static constexpr std::array kTiles{TileShape{256, 128, 32}, TileShape{256, 64, 32}};
-  static constexpr std::array kLaunch{launch_tile<Tile<float, float, 256, 128, 4>>,
-                                      launch_tile<Tile<float, float, 256, 64, 5>>};
+  static constexpr std::array kTiles{TileShape{256, 128, 32, 1}, TileShape{128, 128, 32, 1},
+                                     TileShape{128, 64, 32, 1}, TileShape{256, 256, 32, 2}};
+  static constexpr std::array kLaunch{
+      launch_tile<Tile<float, float, 256, 128, 4>>, launch_tile<Tile<float, float, 128, 128, 6>>,
+      launch_tile<Tile<float, float, 128, 64, 8>>, launch_tile<Tile<float, float, 256, 128, 4, 2>>};
 };
 
 template <class In, class Out>
@@ -193,7 +214,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   int sms = 0;
   if (const cudaError_t error = sm_count(sms); error != cudaSuccess) return cuda_failure("SM count", error);
   using Tiles = Menu<In, Out>;
-  const TensorPlan chosen = plan_tensor_tiles(p, Tiles::kTiles, sms);
+  const TensorPlan chosen = plan_tensor_tiles(p, lines_start_on_128<In>(p, o), Tiles::kTiles, sms);
   return Tiles::kLaunch[chosen.tile](p, o, chosen, stream);
 }
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks alone or in pairs. The two of a pair are neighbours across the larger part of a stage, each copies half of that
+// to both: a third less is asked of L2, and of lines that do not start on 128 bytes, where each box costs L2 more, as much
+// less.
+#pragma once
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/mbarrier.cuh"
+#include "device/schedule.cuh"
+#include "device/tensor_tile.cuh"
+
+#include <cstdint>
+
+namespace ladder {
+
+template <class In, class Out, int BM, int BN, int STAGES, int kCluster_>
+struct ClusterTile : TensorTile<In, Out, BM, BN, STAGES> {
+  static constexpr int kCluster = kCluster_;  // blocks
+  static_assert(kCluster == 1 || kCluster == 2, "alone or in pairs");
+  static constexpr bool kSharesB = BN >= BM;
+  static constexpr int kPairM = kSharesB ? kCluster * BM : BM, kPairN = kSharesB ? BN : kCluster * BN;
+  static constexpr int kBoxRows = kSharesB ? BM : BM / kCluster;  // lines of A in one copy
+  static constexpr int kBand = 2048 / kPairM;  // tile rows whose operands stay in L2 together
+};
+
+template <class T>
+__device__ __forceinline__ int rank_in_cluster() {
+  return T::kCluster == 1 ? 0 : ptx::cluster_rank();
+}
+
+template <class T>
+__device__ __forceinline__ void sync_cluster() {
+  if constexpr (T::kCluster == 1) {
+    __syncthreads();
+  } else {
+    ptx::cluster_sync();
+  }
+}
+
+// Where a block's tile of C lies: its pair's, and there its own.
+struct Origin {
+  int row, col;
+};
+template <class T>
+__device__ __forceinline__ Origin origin_of(const Plan& plan, int tile, int rank) {
+  const TilePlace pair = place_of<T::kBand>(plan, tile);
+  return {pair.m * T::kPairM + (T::kSharesB ? rank * T::BM : 0),
+          pair.n * T::kPairN + (T::kSharesB ? 0 : rank * T::BN)};
+}
+
+// One thread of each block starts its own copies and its part of the shared ones; `barrier` completes with T::kBytes.
+template <class T>
+__device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorMaps& maps,
+                                             std::uint32_t barrier, int rank, const Origin& at, int k) {
+  if constexpr (T::kCluster == 1) {
+    load_stage<T>(s, maps, barrier, at.row, at.col, k);
+  } else {
+    constexpr std::uint16_t kBoth = 3;
+    if constexpr (T::kSharesB) {
+      ptx::tma_load(ptx::shared_address(s.a), maps.a, barrier, k, at.row);
+      for (int j = rank; j < T::BN / T::BK; j += 2) {
+        ptx::tma_load_multicast(ptx::shared_address(s.b[j]), maps.b, barrier, at.col + j * T::BK, k, kBoth);
+      }
+    } else {
+      const int half = rank * T::kBoxRows;
+      ptx::tma_load_multicast(ptx::shared_address(s.a[half]), maps.a, barrier, k, at.row + half, kBoth);
+#pragma unroll
+      for (int j = 0; j < T::BN / T::BK; ++j) {
+        ptx::tma_load(ptx::shared_address(s.b[j]), maps.b, barrier, at.col + j * T::BK, k);
+      }
+    }
+  }
+}
+
+// A warp says that it has read a stage, to all who copy to it.
+template <class T>
+__device__ __forceinline__ void release_stage(const std::uint64_t& empty) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if constexpr (T::kCluster == 1) {
+    if (lane == 0) ptx::mbarrier_arrive(ptx::shared_address(&empty));
+  } else {
+    if (lane < T::kCluster) ptx::mbarrier_arrive_at(ptx::shared_address(&empty), lane);
+  }
+}
+
+}  // namespace ladder
