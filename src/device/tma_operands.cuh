@@ -169,7 +169,7 @@ struct TensorLaunch {
   Target<typename T::Out> c;
   int tiles_m, tiles_n, steps;  // of T::BK along k
   bool by_map;                  // C may be stored by tensor map
-  void* workspace;              // as many bytes as were asked for, zero when new
+  void* workspace;              // as many bytes as were asked for, of any content
 };
 
 // For a problem that reads A and B; enqueues copies of operands that are not aligned. Errors: kLaunchFailed.
@@ -180,7 +180,7 @@ Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorL
   workspace_bytes = static_cast<std::size_t>(ceil_div(static_cast<std::int64_t>(workspace_bytes), 256)) * 256;
   cudaError_t error = cudaSuccess;
   void* const memory =
-      Workspace::of(stream, workspace_bytes + tma_detail::copy_bytes<typename T::In>(p, o), error);
+      Workspace::scratch(stream, workspace_bytes + tma_detail::copy_bytes<typename T::In>(p, o), error);
   if (error != cudaSuccess) return cuda_failure("workspace", error);
   launch.workspace = memory;
   launch.c = target_of<Out>(p, o);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory that a kernel needs beside its operands, kept from launch to launch: one buffer for each device and
-// stream, so that launches that may run at the same time never share one.
+// Device memory that kernels need beside their operands, kept from launch to launch: for each device and stream of its
+// own, so that launches that may run at the same time never share any.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -15,20 +15,16 @@ namespace ladder {
 
 class Workspace {
  public:
-  // At least `bytes`, zero when new; valid until a call for more on this stream. Null with the error if there is none.
-  static void* of(cudaStream_t stream, std::size_t bytes, cudaError_t& error) {
-    static Workspace all;
-    int device = 0;
-    if ((error = cudaGetDevice(&device)) != cudaSuccess) return nullptr;
-    const std::lock_guard lock(all.mutex_);
-    Buffer& buffer = all.buffers_[{device, stream}];
-    if (buffer.bytes >= bytes) return buffer.at.get();
-    void* at = nullptr;
-    if ((error = cudaMalloc(&at, bytes)) != cudaSuccess) return nullptr;
-    std::unique_ptr<void, Free> fresh(at);
-    if ((error = cudaMemsetAsync(at, 0, bytes, stream)) != cudaSuccess) return nullptr;
-    buffer = {std::move(fresh), bytes};  // cudaFree of the old one waits for its kernels
-    return buffer.at.get();
+  // At least `bytes`, as the launch before left them; valid until a call for more on this stream. Null with the error if
+  // there is none.
+  static void* scratch(cudaStream_t stream, std::size_t bytes, cudaError_t& error) {
+    return of(stream, &Buffers::scratch, bytes, error);
+  }
+
+  // At least `count` words that are zero. A kernel leaves them zero. They are no part of scratch: what one kernel keeps
+  // there another would find in its flags.
+  static unsigned* flags(cudaStream_t stream, std::size_t count, cudaError_t& error) {
+    return static_cast<unsigned*>(of(stream, &Buffers::flags, count * sizeof(unsigned), error));
   }
 
  private:
@@ -39,8 +35,27 @@ class Workspace {
     std::unique_ptr<void, Free> at;
     std::size_t bytes = 0;
   };
+  struct Buffers {
+    Buffer scratch, flags;
+  };
+
+  static void* of(cudaStream_t stream, Buffer Buffers::*which, std::size_t bytes, cudaError_t& error) {
+    static Workspace all;
+    int device = 0;
+    if ((error = cudaGetDevice(&device)) != cudaSuccess) return nullptr;
+    const std::lock_guard lock(all.mutex_);
+    Buffer& buffer = all.buffers_[{device, stream}].*which;
+    if (buffer.bytes >= bytes) return buffer.at.get();
+    void* at = nullptr;
+    if ((error = cudaMalloc(&at, bytes)) != cudaSuccess) return nullptr;
+    std::unique_ptr<void, Free> fresh(at);
+    if ((error = cudaMemsetAsync(at, 0, bytes, stream)) != cudaSuccess) return nullptr;
+    buffer = {std::move(fresh), bytes};  // cudaFree of the old one waits for its kernels
+    return buffer.at.get();
+  }
+
   std::mutex mutex_;
-  std::map<std::pair<int, cudaStream_t>, Buffer> buffers_;
+  std::map<std::pair<int, cudaStream_t>, Buffers> buffers_;
 };
 
 // Allows `kernel` so much shared memory a block on this device. Asked of the runtime once, since that costs about as

@@ -12,7 +12,7 @@
 namespace ladder {
 namespace {
 
-constexpr TileShape kShapes[] = {{128, 256, 64}, {128, 64, 64}};
+constexpr TileShape kShapes[] = {{128, 256, 64, 1}, {128, 128, 64, 1}, {128, 64, 64, 1}, {256, 256, 64, 2}};
 
 // Marks the steps that each block does: one thread a block.
 template <class Order>
@@ -42,9 +42,12 @@ TEST(TensorPlan, CoversEveryStepOnce) {
   for (const int sms : {1, 7, 78, 132}) {
     for (const auto& [m, n, k] : {std::array{1, 1, 1}, std::array{1000, 1001, 999},
                                   std::array{3072, 1500, 300}, std::array{64, 64, 20000}}) {
-      const TensorPlan chosen = plan_tensor_tiles(make_problem(m, n, k), kShapes, sms);
-      EXPECT_LE(chosen.plan.blocks, sms);
-      expect_complete(chosen);
+      for (const bool on_lines : {true, false}) {
+        const TensorPlan chosen = plan_tensor_tiles(make_problem(m, n, k), on_lines, kShapes, sms);
+        EXPECT_LE(chosen.plan.blocks * kShapes[chosen.tile].blocks,
+                  std::max(sms, kShapes[chosen.tile].blocks));
+        expect_complete(chosen);
+      }
     }
   }
 }
@@ -52,13 +55,28 @@ TEST(TensorPlan, CoversEveryStepOnce) {
 TEST(TensorPlan, CutsWhereThatEndsSooner) {
   constexpr int kSms = 132;
   const auto plan = [&](int m, int n, int k) {
-    return plan_tensor_tiles(make_problem(m, n, k), kShapes, kSms);
+    return plan_tensor_tiles(make_problem(m, n, k), true, kShapes, kSms);
   };
   EXPECT_GT(plan(8192, 8192, 8192).plan.cut_tiles, 0);  // 15.5 waves
   EXPECT_EQ(plan(4096, 4096, 4096).plan.cut_tiles, 0);  // 3.88 waves: what is won is what handing on costs
   EXPECT_EQ(plan(1536, 2816, 4096).plan.cut_tiles, 0);  // one wave
   EXPECT_GT(plan(64, 64, 65536).parts, 32);
   EXPECT_EQ(plan(64, 64, 64).parts, 1);
+}
+
+TEST(TensorPlan, PairsWhereLinesCrossThoseOfL2) {
+  const auto blocks = [](bool on_lines) {
+    return kShapes[plan_tensor_tiles(make_problem(4088, 4088, 4088), on_lines, kShapes, 132).tile].blocks;
+  };
+  EXPECT_EQ(blocks(true), 1);
+  EXPECT_EQ(blocks(false), 2);
+}
+
+// The battery's problems of the last wave are there because of what is cut.
+TEST(TensorPlan, CutsTheBatterysLastWave) {
+  for (const int k : {3200, 1600 * 2}) {  // the second is tf32's, whose stage is half as deep
+    EXPECT_GT(plan_tensor_tiles(make_problem(8, 8576, k), true, kShapes, 132).plan.cut_tiles, 0);
+  }
 }
 
 }  // namespace

@@ -322,12 +322,14 @@ static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStre
   const int depth = static_cast<int>(p.k);
   Source a{o.a, p.lda, static_cast<int>(p.m), p.op_a == Op::kNone};
   Source b{o.b, p.ldb, static_cast<int>(p.n), p.op_b == Op::kTranspose};
-  const std::size_t flags = ceil_div(sms, 64) * 64, partials = static_cast<std::size_t>(sms) * T::kPartial;
+  const std::size_t partials = static_cast<std::size_t>(sms) * T::kPartial;
   const std::size_t packed_a = to_pack(a, depth, p.n), packed_b = to_pack(b, depth, p.m);
   cudaError_t error = cudaSuccess;
-  void* const at = Workspace::of(stream, (flags + partials + packed_a + packed_b) * sizeof(float), error);
+  void* const at = Workspace::scratch(stream, (partials + packed_a + packed_b) * sizeof(float), error);
   if (at == nullptr) return failed(error);
-  const Exchange exchange{static_cast<float*>(at) + flags, static_cast<unsigned*>(at)};
+  unsigned* const gReady = Workspace::flags(stream, static_cast<std::size_t>(sms), error);
+  if (gReady == nullptr) return failed(error);
+  const Exchange exchange{static_cast<float*>(at), gReady};
   float* const gPacked = exchange.gPartial + partials;
   if (packed_a > 0) a = pack(a, depth, gPacked, stream);
   if (packed_b > 0) b = pack(b, depth, gPacked + packed_a, stream);

@@ -163,16 +163,16 @@ template <class T>
 static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan& chosen, Stream stream) {
   const Plan& plan = chosen.plan;
   constexpr int kPartial = T::BM * T::BN;
-  const std::size_t flags =
-      static_cast<std::size_t>(plan.blocks * T::kCluster * T::kWarpgroups) * sizeof(unsigned);
-  const std::size_t flag_bytes = (flags + 255) / 256 * 256;
-  const std::size_t pieces =
-      chosen.parts > 1 ? static_cast<std::size_t>(plan.whole_tiles) * chosen.parts
-                       : static_cast<std::size_t>(plan.cut_tiles > 0 ? plan.blocks * T::kCluster : 0);
+  const auto blocks = static_cast<std::size_t>(plan.blocks * T::kCluster);
+  const std::size_t pieces = chosen.parts > 1     ? static_cast<std::size_t>(plan.whole_tiles) * chosen.parts
+                             : plan.cut_tiles > 0 ? blocks
+                                                  : 0;
   TensorLaunch<T> l;
-  if (Status s = prepare<T>(p, o, stream, l, flag_bytes + pieces * kPartial * sizeof(float)); !s) return s;
-  const Exchange x{reinterpret_cast<float*>(static_cast<char*>(l.workspace) + flag_bytes),
-                   static_cast<unsigned*>(l.workspace)};
+  if (Status s = prepare<T>(p, o, stream, l, pieces * kPartial * sizeof(float)); !s) return s;
+  cudaError_t error = cudaSuccess;
+  unsigned* const gReady = Workspace::flags(stream, blocks * T::kWarpgroups, error);
+  if (gReady == nullptr) return cuda_failure("workspace", error);
+  const Exchange x{static_cast<float*>(l.workspace), gReady};
   const auto run = chosen.parts > 1 ? kernel<T, Finish::kParts>
                    : l.by_map       ? kernel<T, Finish::kByMap>
                                     : kernel<T, Finish::kDirect>;
@@ -182,8 +182,8 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
     return s;
   }
   if (chosen.parts > 1) {
-    const int blocks = plan.whole_tiles * T::kWarpgroups * kQuads<T>;
-    add_parts<T><<<blocks, kAdders * kWarpgroup, 0, stream>>>(l.c, x.gPartial, plan, chosen.parts);
+    const int adders = plan.whole_tiles * T::kWarpgroups * kQuads<T>;
+    add_parts<T><<<adders, kAdders * kWarpgroup, 0, stream>>>(l.c, x.gPartial, plan, chosen.parts);
   }
   return launched("r17_stream_k");
 }
