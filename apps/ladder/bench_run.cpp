@@ -149,8 +149,8 @@ const KernelInfo* Bench::baseline_of(const KernelInfo& kernel) const {
   if (!plan_.own_baseline || plan_.baseline != nullptr)
     return plan_.baseline != nullptr && plan_.baseline->place == kernel.place ? plan_.baseline : nullptr;
   for (const KernelInfo& other : ladder::kernels()) {
-    if (other.role == Role::kBaseline && other.place == kernel.place && other.precision == kernel.precision &&
-        other.in == kernel.in && other.out == kernel.out)
+    if (other.role == Role::kBaseline && other.place == kernel.place &&
+        other.precision == stands_for(kernel.precision) && other.in == kernel.in && other.out == kernel.out)
       return &other;
   }
   return nullptr;

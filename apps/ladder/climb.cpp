@@ -146,11 +146,11 @@ class Climb {
         BaselineTiming{std::string(baseline->id), baseline == &kernel ? *row.timing : results.value().back()};
   }
 
-  // The first baseline of the registry in the same place, precision and types.
+  // The first baseline of the registry in the same place and types, of the precision that the kernel stands for.
   static const KernelInfo* baseline_of(const KernelInfo& kernel) {
     for (const KernelInfo& other : ladder::kernels()) {
       if (other.role == Role::kBaseline && other.place == kernel.place &&
-          other.precision == kernel.precision && other.in == kernel.in && other.out == kernel.out) {
+          other.precision == stands_for(kernel.precision) && other.in == kernel.in && other.out == kernel.out) {
         return &other;
       }
     }

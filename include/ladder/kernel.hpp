@@ -6,6 +6,7 @@
 #include <ladder/problem.hpp>
 #include <ladder/status.hpp>
 
+#include <span>
 #include <string_view>
 
 struct CUstream_st;  // cudaStream_t without the CUDA headers
@@ -18,12 +19,26 @@ enum class Place : unsigned char { kHost, kCuda };  // where operands lie and th
 enum class Role : unsigned char { kRung, kBaseline };
 // Named as PyTorch, JAX and Triton name them. kIeee: every product and sum is an IEEE binary32 operation.
 // kTf32: operands rounded or cut to 10 explicit mantissa bits, FP32 accumulation on tensor cores. kBf16, kFp16: operands
-// of that type, exact products, FP32 accumulation on tensor cores.
-enum class Precision : unsigned char { kIeee, kTf32, kBf16, kFp16 };
+// of that type, exact products, FP32 accumulation on tensor cores. The others stand in for kIeee: each operand is a sum
+// of words of the type named first, and so many products of words are added, in short sums that are then added to
+// nearest.
+enum class Precision : unsigned char {
+  kIeee,
+  kTf32,
+  kBf16,
+  kFp16,
+  kTf32x3,
+  kBf16x3,
+  kBf16x6,
+  kBf16x9,
+  kFp16x3,
+};
 
 const char* to_string(Place place);
 const char* to_string(Role role);
 const char* to_string(Precision precision);
+std::span<const Precision> precisions();   // all of them
+Precision stands_for(Precision precision);  // the one whose baseline a kernel is compared with
 
 // Device pointers for Place::kCuda, host pointers for Place::kHost. a or b may be null where reads_ab() is
 // false. Where the problem's types are others than f32, they are addresses only, to be used through the accessors.

@@ -22,7 +22,7 @@ inline bool tensor_map_takes(const void* g, std::int64_t ld_bytes) {
   return reinterpret_cast<std::uintptr_t>(g) % kAlign == 0 && ld_bytes % kAlign == 0;
 }
 
-// A matrix of `rows` lines of `cols` elements, copied in boxes of box_rows x box_cols, a line of a box being the 128
+// A matrix of `rows` lines of `cols` elements, copied in boxes of box_rows x box_cols, a line of a box being the 128 or 64
 // bytes of the swizzle. Errors: kLaunchFailed, where the driver lacks the encoder or refuses.
 inline Status make_tensor_map(CUtensorMap& map, Type type, const void* g, std::int64_t rows,
                               std::int64_t cols, std::int64_t ld, int box_rows, int box_cols) {
@@ -44,8 +44,10 @@ inline Status make_tensor_map(CUtensorMap& map, Type type, const void* g, std::i
   const cuuint64_t strides[] = {static_cast<cuuint64_t>(ld * bytes_of(type))};
   const cuuint32_t box[] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t steps[] = {1, 1};
+  const auto swizzle =
+      box_cols * bytes_of(type) == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B;
   const CUresult result = encode(&map, element, 2, const_cast<void*>(g), sizes, strides, box, steps,
-                                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                 CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
                                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return Status::ok();
   return {Code::kLaunchFailed, "cuTensorMapEncodeTiled: error " + std::to_string(static_cast<int>(result))};

@@ -4,6 +4,7 @@
 #include <ladder/registry.hpp>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #define LADDER_RUNG(name)                         \
@@ -62,8 +63,36 @@ const char* to_string(Precision precision) {
       return "bf16";
     case Precision::kFp16:
       return "fp16";
+    case Precision::kTf32x3:
+      return "tf32x3";
+    case Precision::kBf16x3:
+      return "bf16x3";
+    case Precision::kBf16x6:
+      return "bf16x6";
+    case Precision::kBf16x9:
+      return "bf16x9";
+    case Precision::kFp16x3:
+      return "fp16x3";
   }
   return "unknown";
+}
+
+std::span<const Precision> precisions() {
+  static constexpr std::array kAll{Precision::kIeee,   Precision::kTf32,   Precision::kBf16,
+                                   Precision::kFp16,   Precision::kTf32x3, Precision::kBf16x3,
+                                   Precision::kBf16x6, Precision::kBf16x9, Precision::kFp16x3};
+  return kAll;
+}
+
+Precision stands_for(Precision precision) {
+  switch (precision) {
+    case Precision::kTf32:
+    case Precision::kBf16:
+    case Precision::kFp16:
+      return precision;
+    default:
+      return Precision::kIeee;
+  }
 }
 
 Problem in_types_of(const KernelInfo& kernel, Problem problem) {

@@ -25,12 +25,16 @@ std::optional<double> maybe_of(const Json& value) {
 
 // The value among `choices` whose name the text is.
 template <class T>
-T named(const Json& json, std::initializer_list<T> choices) {
+T named(const Json& json, std::span<const T> choices) {
   const auto text = json.get<std::string>();
   for (const T choice : choices) {
     if (text == to_string(choice)) return choice;
   }
   throw std::runtime_error("unknown word '" + text + "'");
+}
+template <class T>
+T named(const Json& json, std::initializer_list<T> choices) {
+  return named(json, std::span<const T>(choices.begin(), choices.size()));
 }
 
 Problem problem_of(const Json& j) {
@@ -157,8 +161,7 @@ Row row_of(const Json& j) {
   r.idea = j.at("idea").get<std::string>();
   r.place = named(j.at("place"), {Place::kHost, Place::kCuda});
   r.role = named(j.at("role"), {Role::kRung, Role::kBaseline});
-  r.precision =
-      named(j.at("precision"), {Precision::kIeee, Precision::kTf32, Precision::kBf16, Precision::kFp16});
+  r.precision = named(j.at("precision"), precisions());
   r.problem = problem_of(j.at("problem"));
   r.device = device_of(j.at("device"));
   r.verdict = verdict_of(j.at("verdict"));

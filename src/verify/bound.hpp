@@ -10,17 +10,19 @@ namespace ladder {
 double gamma(double n, double u);
 
 // |C - R|_ij <= e + result (|R|_ij + e) + least, where
-// e = products * (|alpha| (|A||B|)_ij) + c * |beta C0|_ij + underflow bounds the error of the binary32 result, and the
-// rest that of rounding it to C's type; both zero where that is binary32.
+// e = products * (|alpha| (|A||B|)_ij) + floor * f_ij + c * |beta C0|_ij + underflow bounds the error of the binary32
+// result, and the rest that of rounding it to C's type; both zero where that is binary32. f is Lines::of(), for operands
+// whose words have an absolute error, in proportion to the largest element of a row of op(A) or column of op(B).
 struct ErrorBound {
   double products = 0;
+  double floor = 0;
   double c = 0;
   double underflow = 0;
   double result = 0;
   double least = 0;
 
-  double at(double abs_products, double abs_c, double abs_result = 0) const {
-    const double before = products * abs_products + c * abs_c + underflow;
+  double at(double abs_products, double abs_c, double abs_result = 0, double line = 0) const {
+    const double before = products * abs_products + floor * line + c * abs_c + underflow;
     return before + result * (abs_result + before) + least;
   }
 };

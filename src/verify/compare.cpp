@@ -10,6 +10,7 @@
 
 #include "verify/encode.hpp"
 #include "verify/identity.hpp"
+#include "verify/lines.hpp"
 #include "verify/parallel.hpp"
 
 namespace ladder {
@@ -105,6 +106,7 @@ Tally tally_elements(const Prepared& prepared, bool exact, const ErrorBound& bou
   const Problem& p = operation.problem;
   const bool poisoned = !reads_c(p);
   const bool by_element = prepared.kind != ReferenceKind::kIdentity;
+  const Lines lines = by_element && bound.floor > 0 ? lines_of(operation) : Lines{};
   return for_each_element(
       p, memory, [&](Tally& tally, std::int64_t i, std::int64_t j, std::uint32_t word, float value) {
         const std::int64_t index = i * p.n + j;
@@ -116,7 +118,7 @@ Tally tally_elements(const Prepared& prepared, bool exact, const ErrorBound& bou
         const double error = std::abs(static_cast<double>(value) - expected);
         const double abs_products = prepared.reference.abs_products[index];
         const double abs_c = abs_c_at(operation, i, j);
-        const double limit = exact ? 0.0 : bound.at(abs_products, abs_c, std::abs(expected));
+        const double limit = exact ? 0.0 : bound.at(abs_products, abs_c, std::abs(expected), lines.of(i, j));
         const bool within = error <= limit;  // false for NaN
         if (!within) Tally::note(tally.wrong, tally.first_wrong, index);
         tally.error_squares += error * error;
@@ -198,10 +200,11 @@ Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& 
     const std::int64_t j = tally.first_wrong % p.n;
     const float got = memory.c()[i * p.ldc + j];
     const double expected = expected_at(prepared, exact, tally.first_wrong);
+    const double line = bound.floor > 0 ? lines_of(operation).of(i, j) : 0.0;
     const std::string limit =
         exact ? std::string("exactly")
               : fmt::format("within {:.3g}", bound.at(prepared.reference.abs_products[tally.first_wrong],
-                                                      abs_c_at(operation, i, j), std::abs(expected)));
+                                                      abs_c_at(operation, i, j), std::abs(expected), line));
     return {Outcome::kWrongValue,
             fmt::format("{} is {:.9g}, expected {:.9g} {}; {} of {} elements", place(operation, i, j), got,
                         expected, limit, tally.wrong, elements),

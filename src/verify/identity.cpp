@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "verify/lines.hpp"
 #include "verify/parallel.hpp"
 
 namespace ladder {
@@ -86,6 +87,7 @@ IdentityResult check_identity(const Operation& operation, const Input& input, co
   const double alpha = p.alpha;
   const double beta = p.beta;
   const double own = gamma(static_cast<double>(p.n + p.k + 4), 0x1p-53);
+  const Lines lines = bound.floor > 0 && input.values != Values::kIntegers ? lines_of(operation) : Lines{};
   IdentityResult result;
   result.errors.known = true;
   double error_norm = 0;
@@ -103,7 +105,15 @@ IdentityResult check_identity(const Operation& operation, const Input& input, co
       product = multiply(operation.a, p.op_a, p.lda, p.m, p.k, inner.plain, inner.absolute);
     }
     if (reads_c(p)) before = multiply(operation.c, Op::kNone, p.ldc, p.m, p.n, t, abs_t);
+    double largest_t = 0;  // sum over j of the largest |b_j| |t_j|, and of sum |b_j| |t_j|
+    double sums_t = 0;
+    for (std::size_t j = 0; j < lines.b.sum.size(); ++j) {
+      largest_t += lines.b.largest[j] * abs_t[j];
+      sums_t += lines.b.sum[j] * abs_t[j];
+    }
     for (std::int64_t i = 0; i < p.m; ++i) {
+      const double line =
+          lines.b.sum.empty() ? 0 : lines.scale * (lines.a.largest[i] * sums_t + lines.a.sum[i] * largest_t);
       const double expected = alpha * product.plain[i] + beta * before.plain[i];
       const double error = std::abs(after.plain[i] - expected);
       const double abs_products = std::abs(alpha) * product.absolute[i];
@@ -112,7 +122,7 @@ IdentityResult check_identity(const Operation& operation, const Input& input, co
       const double rounding = 2 * bound.result * after.absolute[i] + bound.least * sum_t;
       const double limit = input.values == Values::kIntegers
                                ? rounding
-                               : bound.products * abs_products + bound.c * abs_c + bound.underflow * sum_t +
+                               : bound.products * abs_products + bound.floor * line + bound.c * abs_c + bound.underflow * sum_t +
                                      own * (after.absolute[i] + abs_products + abs_c) + rounding;
       const bool row_ok = error <= limit;  // false for NaN
       if (!row_ok && result.rows_wrong++ == 0) {

@@ -154,6 +154,25 @@ const char* to_string(Values values) {
   return "unknown";
 }
 
+namespace {
+
+// The largest integer whose products with its like the precision computes exactly: those of one word where products of
+// second words are left out.
+std::int64_t exact_integers(Precision precision) {
+  switch (precision) {
+    case Precision::kTf32:
+    case Precision::kTf32x3:
+    case Precision::kFp16x3:
+      return 2048;
+    case Precision::kBf16x3:
+      return 256;
+    default:
+      return 4096;
+  }
+}
+
+}  // namespace
+
 Result<IntegerRange> integer_range(const Problem& problem, Precision precision) {
   const auto small_integer = [](float x) { return std::abs(x) <= 64.0F && x == std::trunc(x); };
   if (!small_integer(problem.alpha) || !small_integer(problem.beta)) {
@@ -168,8 +187,7 @@ Result<IntegerRange> integer_range(const Problem& problem, Precision precision) 
   const std::int64_t budget =
       (std::int64_t{1} << (bits - 1)) / std::max<std::int64_t>(1, std::llabs(std::llround(problem.alpha)));
   // Operands that their type, or tf32, represents exactly: all of 11 significant bits or less.
-  const std::int64_t most =
-      std::min<std::int64_t>(precision == Precision::kTf32 ? 2048 : 4096, whole_numbers(problem.in));
+  const std::int64_t most = std::min<std::int64_t>(exact_integers(precision), whole_numbers(problem.in));
   IntegerRange range;
   const std::int64_t k = std::max<std::int64_t>(1, problem.k);
   range.stride = (k + budget - 1) / budget;

@@ -8,15 +8,17 @@
 
 namespace ladder::ptx {
 
-// "Matrix Descriptor Format": where a matrix lies, by atoms of 8 lines of 128 bytes in the 128-byte swizzle. `start` is
-// a shared address; along a line it may point inside an atom. K-major: `lines` bytes from one 8 rows to the next, and
-// `across` has no meaning. MN-major: `lines` from one 8 of k to the next, `across` from one 128 bytes of m or n to the
-// next.
+// "Matrix Descriptor Format": where a matrix lies, by atoms of 8 lines of kLine bytes in the swizzle of as many: 128 or 64.
+// `start` is a shared address; along a line it may point inside an atom. K-major: `lines` bytes from one 8 rows to the
+// next, and `across` has no meaning. MN-major: `lines` from one 8 of k to the next, `across` from one kLine bytes of m or
+// n to the next.
+template <int kLine = 128>
 __device__ __forceinline__ std::uint64_t matrix_descriptor(std::uint32_t start, std::uint32_t lines,
                                                            std::uint32_t across = 16) {
-  constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
+  static_assert(kLine == 128 || kLine == 64, "the swizzles in use");
+  constexpr std::uint64_t kSwizzle = std::uint64_t{kLine == 128 ? 1 : 2} << 62;
   const auto field = [](std::uint32_t bytes) { return std::uint64_t{(bytes & 0x3FFFFU) >> 4}; };
-  return field(start) | field(across) << 16 | field(lines) << 32 | kSwizzle128;
+  return field(start) | field(across) << 16 | field(lines) << 32 | kSwizzle;
 }
 
 // wgmma.fence: registers written before are seen by the wgmma that follow.

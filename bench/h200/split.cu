@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the time of a product of split operands goes: the whole call, and the passes over A and B alone. One line a
+// problem, CSV: m,n,k,ops,format,call_ms,pass_ms,tflops. Medians of back-to-back launches after a warm-up, operands
+// uniform in [-1, 1).
+//   bench_split MxNxK[:NN|NT|TN|TT]...
+#include "device/split_product.cuh"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace ladder;
+
+void require(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "bench_split: %s: %s\n", what, cudaGetErrorString(error));
+  std::exit(1);
+}
+void require(const Status& status, const char* what) {
+  if (status) return;
+  std::fprintf(stderr, "bench_split: %s: %s\n", what, status.message().c_str());
+  std::exit(1);
+}
+
+__global__ void fill(float* g, std::int64_t count, std::uint32_t seed) {
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+       i += std::int64_t{gridDim.x} * blockDim.x) {
+    std::uint32_t x = (static_cast<std::uint32_t>(i) + seed) * 2654435761U;
+    x = (x ^ (x >> 16)) * 0x85EBCA6BU;
+    x = (x ^ (x >> 13)) * 0xC2B2AE35U;
+    g[i] = static_cast<float>(static_cast<int>(x ^ (x >> 16))) * 0x1p-31F;
+  }
+}
+
+template <class Work>
+double median_ms(Work work) {
+  constexpr int kSamples = 25;
+  constexpr float kWarmMs = 400;
+  cudaEvent_t begin, end;
+  require(cudaEventCreate(&begin), "event");
+  require(cudaEventCreate(&end), "event");
+  const auto once = [&](int launches) {
+    require(cudaEventRecord(begin), "record");
+    for (int i = 0; i < launches; ++i) work();
+    require(cudaEventRecord(end), "record");
+    require(cudaEventSynchronize(end), "work");
+    float ms = 0;
+    require(cudaEventElapsedTime(&ms, begin, end), "elapsed");
+    return ms;
+  };
+  once(1);
+  const int launches = std::max(1, static_cast<int>(5 / std::max(1e-3F, once(5) / 5)));
+  for (float spent = 0; spent < kWarmMs;) spent += once(launches);
+  std::vector<float> samples;
+  for (int i = 0; i < kSamples; ++i) samples.push_back(once(launches) / static_cast<float>(launches));
+  std::nth_element(samples.begin(), samples.begin() + kSamples / 2, samples.end());
+  return samples[kSamples / 2];
+}
+
+template <class F, int kProducts>
+void measure(const char* name, const Problem& p, const Operands& o) {
+  const bool a_along = p.op_a == Op::kNone, b_along = p.op_b == Op::kTranspose;
+  const SplitBytes bytes_a = split_bytes<F>(p.m, p.k, a_along), bytes_b = split_bytes<F>(p.n, p.k, b_along);
+  char* memory = nullptr;
+  require(cudaMalloc(&memory, static_cast<std::size_t>(bytes_a.all() + bytes_b.all())), "words");
+  const auto operand = [](const float* g, std::int64_t ld, std::int64_t lines, bool along, char* at,
+                          const SplitBytes& bytes) {
+    return SplitOperand{g, ld, static_cast<int>(lines), along, ld % 4 == 0, at,
+                        reinterpret_cast<int*>(at + bytes.words),
+                        reinterpret_cast<std::uint32_t*>(at + bytes.words + bytes.exponents)};
+  };
+  const SplitOperand a = operand(o.a, p.lda, p.m, a_along, memory, bytes_a);
+  const SplitOperand b = operand(o.b, p.ldb, p.n, b_along, memory + bytes_a.all(), bytes_b);
+  const double call = median_ms([&] { require(launch_split<F, kProducts>(p, o, nullptr), name); });
+  const double pass = median_ms([&] {
+    require(split_operand<F>(a, static_cast<int>(p.k), nullptr), name);
+    require(split_operand<F>(b, static_cast<int>(p.k), nullptr), name);
+  });
+  std::printf("%lld,%lld,%lld,%c%c,%s,%.4f,%.4f,%.1f\n", static_cast<long long>(p.m),
+              static_cast<long long>(p.n), static_cast<long long>(p.k), a_along ? 'N' : 'T',
+              b_along ? 'T' : 'N', name, call, pass, flops(p) / call * 1e-9);
+  std::fflush(stdout);
+  require(cudaFree(memory), "free");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::printf("m,n,k,ops,format,call_ms,pass_ms,tflops\n");
+  for (int i = 1; i < argc; ++i) {
+    const std::string text = argv[i], shape = text.substr(0, text.find(':'));
+    const std::string ops = text.find(':') == std::string::npos ? "NN" : text.substr(text.find(':') + 1);
+    const auto parsed = parse_shape(shape);
+    require(parsed.status(), "shape");
+    const Problem& sizes = parsed.value();
+    const Problem p = make_problem(sizes.m, sizes.n, sizes.k, 1, 0, ops[0] == 'T' ? Op::kTranspose : Op::kNone,
+                                   ops[1] == 'T' ? Op::kTranspose : Op::kNone);
+    float *a = nullptr, *b = nullptr, *c = nullptr;
+    require(cudaMalloc(&a, 4 * static_cast<std::size_t>(p.m * p.k)), "A");
+    require(cudaMalloc(&b, 4 * static_cast<std::size_t>(p.n * p.k)), "B");
+    require(cudaMalloc(&c, 4 * static_cast<std::size_t>(p.m * p.n)), "C");
+    fill<<<1024, 256>>>(a, p.m * p.k, 1);
+    fill<<<1024, 256>>>(b, p.n * p.k, 77);
+    measure<WordFormat<__half, 2>, 3>("fp16x3", p, {a, b, c});
+    measure<WordFormat<__nv_bfloat16, 3>, 6>("bf16x6", p, {a, b, c});
+    require(cudaFree(a), "free");
+    require(cudaFree(b), "free");
+    require(cudaFree(c), "free");
+  }
+  return 0;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host: which tile a product of split operands is cut into, and how tiles are shared out among SMs. As
+// plan_tensor_tiles(), but a step costs as many products as there are pairs of words, and more bytes.
+#pragma once
+#include "device/tensor_plan.cuh"
+
+#include <span>
+
+namespace ladder {
+
+// What a step of k costs beside what TileShape says.
+struct SplitCost {
+  int products;   // of words
+  int line;       // bytes of a row or column in a step, all words
+  int word_line;  // of them, of one word
+};
+
+inline TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost, std::span<const TileShape> shapes,
+                                   int sms) {
+  using namespace plan_detail;
+  TensorPlan best;
+  double best_clocks = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const TileShape& t = shapes[i];
+    Plan plan{};
+    plan.tiles_m = static_cast<int>(ceil_div(p.m, t.m));
+    plan.tiles_n = static_cast<int>(ceil_div(p.n, t.n));
+    plan.steps = static_cast<int>(ceil_div(p.k, t.k));
+    plan.chain = plan.steps;  // sums stay in registers from a piece's first step to its last
+    const int tiles = plan.tiles_m * plan.tiles_n, waves = static_cast<int>(ceil_div(tiles, sms));
+    // 64 x 128 x 32 bytes of k in 64 clocks, of columns at least; narrower tiles read A as often as B.
+    const double narrow = t.n < 128 ? 1.15 : 1.0;
+    const double products = cost.products * narrow * t.m * t.n / 32.0 * cost.word_line / 128.0;
+    const double step = std::max(products, (t.m + t.n) * cost.line / kLoadBytesPerClock);
+    const auto consider = [&](int parts, double clocks) {
+      if (clocks >= best_clocks) return;
+      best_clocks = clocks;
+      best = {i, parts, plan};
+    };
+    plan.whole_tiles = tiles;
+    plan.blocks = std::min(sms, tiles);
+    consider(1, waves * (plan.steps * step + kTileClocks));
+    // The last tiles cut so that all blocks have equal shares: of the last two waves, or all where there are not two.
+    const double hand_on = kHandOnClocks * t.m * t.n;
+    if (tiles > sms) {
+      plan.whole_tiles = std::max(waves - 2, 0) * sms;
+      plan.cut_tiles = tiles - plan.whole_tiles;
+      consider(1, static_cast<double>(tiles) * plan.steps / sms * step + hand_on + waves * kTileClocks);
+      plan.whole_tiles = tiles;
+      plan.cut_tiles = 0;
+    }
+    for (int parts = 2; tiles * parts <= sms && plan.steps / parts >= kLeastSteps; ++parts) {
+      const double share = static_cast<double>(ceil_div(plan.steps, parts)) * step;
+      plan.blocks = tiles * parts;
+      // From neighbour to neighbour, one after the other; or all through device memory and a second kernel.
+      plan.whole_tiles = 0;
+      plan.cut_tiles = tiles;
+      consider(1, share + kTileClocks + (parts - 1) * hand_on);
+      plan.whole_tiles = tiles;
+      plan.cut_tiles = 0;
+      const double bytes = 8.0 * tiles * parts * t.m * t.n;
+      consider(parts, share + 2 * kTileClocks + kLaunchClocks + bytes / kAddBytesPerClock);
+    }
+  }
+  return best;
+}
+
+}  // namespace ladder

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product of split operands: which words are multiplied with which, and the stages that hold them.
+//
+// A unit is all words of some lines in one slab. A's units and B's halves go through rings of their own, so that each is
+// free as soon as the last product has read it: with whole stages, shared memory would hold two.
+#pragma once
+#include "device/ptx/tma.cuh"
+#include "device/ptx/wgmma.cuh"
+#include "device/ptx/wgmma_tf32.cuh"
+#include "device/split_words.cuh"
+#include "device/tensor_tile.cuh"
+
+#include <cstdint>
+
+namespace ladder {
+
+// Products of words, the smallest first: what truncation takes from a sum is in proportion to the sum. Two octal digits a
+// product, A's word and B's, the last product in the lowest: device code may not index a constant array.
+template <int kWords, int kProducts>
+constexpr std::uint64_t kPairs = 0;
+template <>
+constexpr std::uint64_t kPairs<2, 3> = 0'10'01'00;  // without w1 w1
+template <>
+constexpr std::uint64_t kPairs<3, 6> = 0'20'11'02'10'01'00;  // without w1 w2, w2 w1, w2 w2
+template <>
+constexpr std::uint64_t kPairs<3, 9> = 0'22'21'12'20'11'02'10'01'00;
+
+struct WordPair {
+  int a, b;
+};
+template <class T>
+__device__ __forceinline__ constexpr WordPair word_pair(int product) {
+  const auto digits = static_cast<int>(T::kPairsOfWords >> 6 * (T::kProducts - 1 - product));
+  return {digits >> 3 & 7, digits & 7};
+}
+
+template <class Format_, int kProducts_, int BN_, int UNITS_A_, int UNITS_B_>
+struct SplitTile {
+  using Format = Format_;
+  using In = typename Format::Word;
+  using Out = float;
+  using Word = typename Format::Word;
+  static constexpr int BM = 128, BN = BN_, BK = Format::BK, UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;
+  static constexpr int WM = 64, WN = BN;  // outputs of a warpgroup
+  static constexpr int kWarpgroups = BM / WM;
+  static constexpr int kSums = WM * WN / kWarpgroup;  // a thread
+  static constexpr int kProducts = kProducts_;
+  static constexpr std::uint64_t kPairsOfWords = kPairs<Format::kWords, kProducts>;
+  static_assert(kPairsOfWords != 0, "a list of products");
+  static constexpr int kHalf = BN < 128 ? BN : 128;  // columns that are promoted at once
+  static constexpr int kHalves = BN / kHalf;
+  static constexpr int kPartials = WM * kHalf / kWarpgroup;  // of them, a thread
+  static constexpr int kStepBytes = 32;                      // of k that one wgmma multiplies
+  static constexpr int kThreads = (kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
+  static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
+  static constexpr bool kTf32 = false;  // sums lie as those of 16-bit words, also where words are tf32
+  static_assert(BN % kHalf == 0, "halves must cover the tile");
+  static_assert(kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
+                "registers at launch: 65,536 over 384 threads, by eights");
+
+  template <int kLines>
+  struct Unit {
+    alignas(1024) Word line[Format::kWords][kLines][BK];  // the swizzle repeats every 8 lines
+  };
+  using UnitA = Unit<BM>;
+  using UnitB = Unit<kHalf>;
+  struct Stage {};  // what Product reads in rungs without words
+  struct Shared {
+    UnitA a[UNITS_A];
+    UnitB b[UNITS_B];
+    std::uint64_t full_a[UNITS_A], empty_a[UNITS_A], full_b[UNITS_B], empty_b[UNITS_B];
+  };
+  static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
+};
+
+// Starts the copies of one unit: its words lie side by side in a line of the map.
+template <class T, class Unit>
+__device__ __forceinline__ void load_unit(Unit& unit, const CUtensorMap& map, std::uint32_t barrier, int line,
+                                          int slab) {
+  ptx::mbarrier_arrive_expect(barrier, sizeof(Unit));
+#pragma unroll
+  for (int w = 0; w < T::Format::kWords; ++w) {
+    ptx::tma_load(ptx::shared_address(unit.line[w]), map, barrier, (slab * T::Format::kWords + w) * T::BK,
+                  line);
+  }
+}
+
+// All products of one half of a slab, as one group of wgmma. What `partial` held is overwritten.
+template <class T>
+__device__ __forceinline__ void multiply_words(float (&partial)[T::kPartials], const typename T::UnitA& a,
+                                               const typename T::UnitB& b, int warpgroup) {
+  constexpr int kSlab = T::Format::kSlabBytes;
+  ptx::wgmma_fence();
+#pragma unroll
+  for (int i = 0; i < T::kProducts; ++i) {
+    const WordPair pair = word_pair<T>(i);
+    const std::uint32_t at_a = ptx::shared_address(a.line[pair.a][warpgroup * T::WM]);
+    const std::uint32_t at_b = ptx::shared_address(b.line[pair.b]);
+#pragma unroll
+    for (int step = 0; step < kSlab; step += T::kStepBytes) {
+      const auto matrix_a = ptx::matrix_descriptor<kSlab>(at_a + step, 8 * kSlab);
+      const auto matrix_b = ptx::matrix_descriptor<kSlab>(at_b + step, 8 * kSlab);
+      ptx::wgmma_shared<typename T::Word, false>(partial, matrix_a, matrix_b, i > 0 || step > 0);
+    }
+  }
+  ptx::wgmma_commit();
+}
+
+// Adds a slab's partial sums, rounding to nearest, to those of the slabs before. The tensor core cuts instead of rounding:
+// what it sums alone must be short.
+template <class T, bool kCompensated>
+__device__ __forceinline__ void promote(float* sums, const float (&partial)[T::kPartials]) {
+  constexpr float kUp = 1 + 0x1p-23F;  // half of what a cut takes on average is given back
+#pragma unroll
+  for (int i = 0; i < T::kPartials; ++i) {
+    sums[i] = kCompensated ? __fmaf_rn(partial[i], kUp, sums[i]) : sums[i] + partial[i];
+  }
+}
+
+}  // namespace ladder

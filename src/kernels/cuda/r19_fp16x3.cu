@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// r19_fp16x3: FP32's accuracy at a third of fp16's rate.        NEW: lines scaled, two words, three products
+// WHY: r18's six products take six times fp16's time; fp16 has 11 significant bits to bf16's 8, so that two words hold
+//      what bf16 needs three for. What it lacks is range, which a power of two for each line gives back.
+// PREDICT: 660 / 3 = 220 TFLOP/s less the pass over A and B: 10% at 4096, 5% at 8192; errors below SGEMM's from K = 1024
+//          on, since sums of 64 products are added to nearest.
+// LIMITS: Hopper. Any m, n, k up to 2^28, layouts, transpositions, leading dimensions, alpha, beta; Inf and NaN as SGEMM.
+//         Elements 2^16 times smaller than their line's largest lose bits.
+//                                                               NEXT: -
+#include "device/split_product.cuh"
+
+#include <span>
+
+namespace ladder::r19_fp16x3 {
+
+using Words = WordFormat<__half, 2>;
+
+static constexpr KernelInfo info(std::string_view id, std::string_view idea,
+                                 Status (*launch)(const Problem&, const Operands&, Stream)) {
+  return {.id = id,
+          .rung = "r19_fp16x3",
+          .idea = idea,
+          .precision = Precision::kFp16x3,
+          .min_cc = 90,
+          .accepts = accept_split,
+          .launch = launch};
+}
+
+static constexpr KernelInfo kKernels[] = {
+    info("r19_fp16x3", "lines scaled, two fp16 words, three products", launch_split<Words, 3>),
+};
+extern const std::span<const KernelInfo> kInfo{kKernels};
+
+}  // namespace ladder::r19_fp16x3
