@@ -150,7 +150,8 @@ class Climb {
   static const KernelInfo* baseline_of(const KernelInfo& kernel) {
     for (const KernelInfo& other : ladder::kernels()) {
       if (other.role == Role::kBaseline && other.place == kernel.place &&
-          other.precision == stands_for(kernel.precision) && other.in == kernel.in && other.out == kernel.out) {
+          other.precision == stands_for(kernel.precision) && other.in == kernel.in &&
+          other.out == kernel.out) {
         return &other;
       }
     }

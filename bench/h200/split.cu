@@ -71,7 +71,12 @@ void measure(const char* name, const Problem& p, const Operands& o) {
   require(cudaMalloc(&memory, static_cast<std::size_t>(bytes_a.all() + bytes_b.all())), "words");
   const auto operand = [](const float* g, std::int64_t ld, std::int64_t lines, bool along, char* at,
                           const SplitBytes& bytes) {
-    return SplitOperand{g, ld, static_cast<int>(lines), along, ld % 4 == 0, at,
+    return SplitOperand{g,
+                        ld,
+                        static_cast<int>(lines),
+                        along,
+                        ld % 4 == 0,
+                        at,
                         reinterpret_cast<int*>(at + bytes.words),
                         reinterpret_cast<std::uint32_t*>(at + bytes.words + bytes.exponents)};
   };
@@ -99,8 +104,9 @@ int main(int argc, char** argv) {
     const auto parsed = parse_shape(shape);
     require(parsed.status(), "shape");
     const Problem& sizes = parsed.value();
-    const Problem p = make_problem(sizes.m, sizes.n, sizes.k, 1, 0, ops[0] == 'T' ? Op::kTranspose : Op::kNone,
-                                   ops[1] == 'T' ? Op::kTranspose : Op::kNone);
+    const Problem p =
+        make_problem(sizes.m, sizes.n, sizes.k, 1, 0, ops[0] == 'T' ? Op::kTranspose : Op::kNone,
+                     ops[1] == 'T' ? Op::kTranspose : Op::kNone);
     float *a = nullptr, *b = nullptr, *c = nullptr;
     require(cudaMalloc(&a, 4 * static_cast<std::size_t>(p.m * p.k)), "A");
     require(cudaMalloc(&b, 4 * static_cast<std::size_t>(p.n * p.k)), "B");

@@ -37,7 +37,7 @@ enum class Precision : unsigned char {
 const char* to_string(Place place);
 const char* to_string(Role role);
 const char* to_string(Precision precision);
-std::span<const Precision> precisions();   // all of them
+std::span<const Precision> precisions();    // all of them
 Precision stands_for(Precision precision);  // the one whose baseline a kernel is compared with
 
 // Device pointers for Place::kCuda, host pointers for Place::kHost. a or b may be null where reads_ab() is

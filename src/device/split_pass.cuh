@@ -16,13 +16,13 @@ namespace ladder {
 
 // An operand as the pass reads it, and what it writes.
 struct SplitOperand {
-  const float* g;   // element (line, k) at line * ld + k, or where not along_k, k * ld + line
+  const float* g;  // element (line, k) at line * ld + k, or where not along_k, k * ld + line
   std::int64_t ld;
   int lines;
   bool along_k;
-  bool quads;              // four neighbours along k may be loaded at once
-  void* gWords;            // (lines, slabs, kWords, BK)
-  int* gExponent;          // (lines): s, or kExceptional
+  bool quads;               // four neighbours along k may be loaded at once
+  void* gWords;             // (lines, slabs, kWords, BK)
+  int* gExponent;           // (lines): s, or kExceptional
   std::uint32_t* gLargest;  // (kChunks, lines), where not along_k
 };
 
@@ -168,7 +168,8 @@ __global__ void __launch_bounds__(kThreads)
     if (blockIdx.y == 0) x.gExponent[line] = sScale[lane];
   }
   const int padded = slabs * F::BK;
-  for (int k0 = static_cast<int>(blockIdx.y) * kEdge; k0 < padded; k0 += static_cast<int>(gridDim.y) * kEdge) {
+  for (int k0 = static_cast<int>(blockIdx.y) * kEdge; k0 < padded;
+       k0 += static_cast<int>(gridDim.y) * kEdge) {
     float r[kEdge / kRows];
 #pragma unroll
     for (int i = 0; i < kEdge / kRows; ++i) {
@@ -205,7 +206,8 @@ SplitBytes split_bytes(std::int64_t lines, std::int64_t k, bool along_k) {
   constexpr std::int64_t kTileLines = 256;  // exponents are read by whole tiles
   const auto whole = [](std::int64_t bytes) { return ceil_div(bytes, kGrain) * kGrain; };
   const std::int64_t slabs = ceil_div(k, F::BK);
-  return {whole(lines * slabs * F::kWords * F::kSlabBytes), whole(ceil_div(lines, kTileLines) * kTileLines * 4),
+  return {whole(lines * slabs * F::kWords * F::kSlabBytes),
+          whole(ceil_div(lines, kTileLines) * kTileLines * 4),
           along_k ? 0 : whole(std::int64_t{split_detail::kChunks} * lines * 4)};
 }
 
@@ -235,8 +237,9 @@ Status split_operand(const SplitOperand& x, int k, cudaStream_t stream) {
     split_across<F><<<dim3(groups(kEdge), rows), kThreads, 0, stream>>>(x, k, slabs);
   }
   const cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? Status::ok()
-                              : Status{Code::kLaunchFailed, std::string("split: ") + cudaGetErrorString(error)};
+  return error == cudaSuccess
+             ? Status::ok()
+             : Status{Code::kLaunchFailed, std::string("split: ") + cudaGetErrorString(error)};
 }
 
 }  // namespace ladder

@@ -69,7 +69,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
 #pragma unroll
     for (float& sum : product.sums) sum = 0.0F;
 
-    // Main loop
+      // Main loop
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       ptx::mbarrier_wait(ptx::shared_address(&s.full_a[ring_a.stage()]), ring_a.parity());
@@ -156,8 +156,8 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
   run<<<chosen.plan.blocks, T::kThreads, kShared, stream>>>(map_a, map_b, x, chosen.plan, exchange);
   if (chosen.parts > 1) {
     const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kQuads<T>;
-    add_split_parts<T, kBand><<<adders, kAdders * kWarpgroup, 0, stream>>>(x, exchange.gPartial, chosen.plan,
-                                                                           chosen.parts);
+    add_split_parts<T, kBand>
+        <<<adders, kAdders * kWarpgroup, 0, stream>>>(x, exchange.gPartial, chosen.plan, chosen.parts);
   }
   return launched("product of split operands");
 }
@@ -203,20 +203,22 @@ Status launch_split(const Problem& original, const Operands& given, Stream strea
                               : plan.cut_tiles > 0 ? plan.blocks
                                                    : 0;
   const std::int64_t partials = pieces * tile.m * tile.n * 4;
-  char* const memory = static_cast<char*>(Workspace::scratch(
-      stream, static_cast<std::size_t>(bytes_a.all() + bytes_b.all() + partials), error));
+  char* const memory = static_cast<char*>(
+      Workspace::scratch(stream, static_cast<std::size_t>(bytes_a.all() + bytes_b.all() + partials), error));
   if (memory == nullptr) return cuda_failure("workspace", error);
   constexpr std::size_t kGroups = 2;  // warpgroups of a block
-  unsigned* const gReady =
-      Workspace::flags(stream, static_cast<std::size_t>(plan.blocks) * kGroups, error);
+  unsigned* const gReady = Workspace::flags(stream, static_cast<std::size_t>(plan.blocks) * kGroups, error);
   if (gReady == nullptr) return cuda_failure("workspace", error);
 
   const auto operand = [&](const float* g, std::int64_t ld, std::int64_t lines, bool along_k, char* at,
                            const SplitBytes& bytes) {
     const bool quads = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
-    return SplitOperand{g,  ld,
-                        static_cast<int>(lines), along_k,
-                        quads, at,
+    return SplitOperand{g,
+                        ld,
+                        static_cast<int>(lines),
+                        along_k,
+                        quads,
+                        at,
                         reinterpret_cast<int*>(at + bytes.words),
                         reinterpret_cast<std::uint32_t*>(at + bytes.words + bytes.exponents)};
   };

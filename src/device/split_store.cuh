@@ -74,8 +74,7 @@ __device__ __forceinline__ void store_split(const Product<T>& product, const Spl
   bool exceptional = false;
 #pragma unroll
   for (int i = 0; i < T::kSums; i += 4) {
-    exceptional |=
-        store_scaled_quad<T>(x, product.sums + i, i, row, col, scale_low, scale_high, whole_pairs);
+    exceptional |= store_scaled_quad<T>(x, product.sums + i, i, row, col, scale_low, scale_high, whole_pairs);
   }
   if (!__any_sync(0xFFFFFFFFU, exceptional)) return;
 #pragma unroll 1

@@ -49,8 +49,8 @@ struct SplitTile {
   static_assert(kPairsOfWords != 0, "a list of products");
   static constexpr int kHalf = BN < 128 ? BN : 128;  // columns that are promoted at once
   static constexpr int kHalves = BN / kHalf;
-  static constexpr int kPartials = WM * kHalf / kWarpgroup;  // of them, a thread
-  static constexpr int kStepBytes = 32;                      // of k that one wgmma multiplies
+  static constexpr int kPartials = WM * kHalf / kWarpgroup;        // of them, a thread
+  static constexpr int kStepBytes = 32;                            // of k that one wgmma multiplies
   static constexpr int kThreads = (kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
   static constexpr bool kTf32 = false;  // sums lie as those of 16-bit words, also where words are tf32

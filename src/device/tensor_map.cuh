@@ -47,8 +47,8 @@ inline Status make_tensor_map(CUtensorMap& map, Type type, const void* g, std::i
   const auto swizzle =
       box_cols * bytes_of(type) == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B;
   const CUresult result = encode(&map, element, 2, const_cast<void*>(g), sizes, strides, box, steps,
-                                 CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+                                 CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return Status::ok();
   return {Code::kLaunchFailed, "cuTensorMapEncodeTiled: error " + std::to_string(static_cast<int>(result))};
 }

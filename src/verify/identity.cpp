@@ -122,7 +122,8 @@ IdentityResult check_identity(const Operation& operation, const Input& input, co
       const double rounding = 2 * bound.result * after.absolute[i] + bound.least * sum_t;
       const double limit = input.values == Values::kIntegers
                                ? rounding
-                               : bound.products * abs_products + bound.floor * line + bound.c * abs_c + bound.underflow * sum_t +
+                               : bound.products * abs_products + bound.floor * line + bound.c * abs_c +
+                                     bound.underflow * sum_t +
                                      own * (after.absolute[i] + abs_products + abs_c) + rounding;
       const bool row_ok = error <= limit;  // false for NaN
       if (!row_ok && result.rows_wrong++ == 0) {
