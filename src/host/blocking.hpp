@@ -25,12 +25,13 @@ struct Blocks {
 constexpr Blocks blocks_for(const CacheSizes& caches, std::int64_t tile_rows, std::int64_t tile_cols) {
   constexpr std::int64_t kFloat = sizeof(float);
   Blocks out;
-  // A third of L1 for the panel of A; the rest for the sliver of B that passes and for C.
-  out.depth = std::max<std::int64_t>(64, caches.l1 / 3 / (tile_rows * kFloat) / 16 * 16);
-  // Half of L2 for the block of B, since panels of A and C pass through it as well.
-  out.cols = std::max<std::int64_t>(1, caches.l2 / 2 / (out.depth * kFloat) / tile_cols) * tile_cols;
-  // Half of L3, and no more than 16 MiB: a block of A is packed before its first use.
-  const std::int64_t l3 = std::min<std::int64_t>(caches.l3 / 2, 16 << 20);
+  // Three fifths of L1 for the panel of A; the rest for the sliver of B that passes and for C. Deeper than 512, what C
+  // costs is below one per cent.
+  out.depth = std::clamp<std::int64_t>(caches.l1 * 3 / 5 / (tile_rows * kFloat) / 16 * 16, 64, 512);
+  // Three eighths of L2 for the block of B, since panels of A and C pass through it as well.
+  out.cols = std::max<std::int64_t>(1, caches.l2 * 3 / 8 / (out.depth * kFloat) / tile_cols) * tile_cols;
+  // Half of L3, and no more than 4 MiB: what of L3 is this core's own, nobody says.
+  const std::int64_t l3 = std::min<std::int64_t>(caches.l3 / 2, 4 << 20);
   out.rows = std::max<std::int64_t>(1, l3 / (out.depth * kFloat) / tile_rows) * tile_rows;
   return out;
 }

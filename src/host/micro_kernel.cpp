@@ -6,7 +6,6 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "host/micro_kernel.cpp"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -64,28 +63,42 @@ void tile(const TileArgs& args) {
   for (int i = 0; i < kTileRows; ++i) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
-    hwy::Prefetch(args.c + i * args.c_ld);
+    // Into L2: rows of C whose distance is a power of two share sets of L1, more rows than a set has ways.
+    __builtin_prefetch(args.c + i * args.c_ld, 0, 2);
+    __builtin_prefetch(args.c + i * args.c_ld + args.cols - 1, 0, 2);
   }
   const float* a = args.a;
   const float* b = args.b;
   const std::int64_t a_ld = args.a_ld, b_ld = args.b_ld;
-
+  const std::int64_t a_step = kForm != Form::kInRows ? a_ld : 1;
   const auto last = hn::FirstN(d, static_cast<std::size_t>(args.cols - (kVectors - 1) * kLanes));
 
-  for (std::int64_t k = args.depth; k > 0; --k) {
+  // One k: an outer product.
+  const auto step = [&](const float* ak, const float* bk) HWY_ATTR {
     Vector bv[kVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
       const bool is_cut = kPartialLoads && kForm != Form::kPacked && v + 1 == kVectors;
-      bv[v] = is_cut ? hn::MaskedLoad(last, d, b + v * kLanes) : hn::LoadU(d, b + v * kLanes);
+      bv[v] = is_cut ? hn::MaskedLoad(last, d, bk + v * kLanes) : hn::LoadU(d, bk + v * kLanes);
     }
 #pragma GCC unroll 14
     for (int i = 0; i < kTileRows; ++i) {
-      const Vector av = hn::Set(d, kForm != Form::kInRows ? a[i] : a[i * a_ld]);
+      const Vector av = hn::Set(d, kForm != Form::kInRows ? ak[i] : ak[i * a_ld]);
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(av, bv[v], sum[i][v]);
     }
-    a += kForm != Form::kInRows ? a_ld : 1;
+  };
+  // Main loop. Operands in place have steps of their own, and the tile is small: two k share what counts and branches.
+  std::int64_t k = args.depth;
+  for (; kForm != Form::kPacked && k > 1; k -= 2) {
+    step(a, b);
+    step(a + a_step, b + b_ld);
+    a += 2 * a_step;
+    b += 2 * b_ld;
+  }
+  for (; k > 0; --k) {
+    step(a, b);
+    a += a_step;
     b += b_ld;
   }
 

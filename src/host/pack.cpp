@@ -16,11 +16,13 @@ Panels::Panels(const MicroKernel& kernel, Role role, const Operand& x, Piece lin
       memory_(memory),
       width_(role == Role::kRows ? kernel.rows : kernel.cols()),
       count_(pieces(lines.size, width_)),
+      least_(count_ > 0 ? lines.size / count_ : 0),
+      wider_(count_ > 0 ? lines.size % count_ : 0),
       role_(role),
       packed_(packed) {}
 
 Piece Panels::part(std::int64_t i) const {
-  if (role_ == Role::kRows) return piece(lines_.size, count_, i);
+  if (role_ == Role::kRows) return {i * least_ + std::min(i, wider_), least_ + (i < wider_ ? 1 : 0)};
   return {i * width_, std::min(width_, lines_.size - i * width_)};
 }
 

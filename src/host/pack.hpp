@@ -58,6 +58,7 @@ class Panels {
   Piece lines_, depth_;
   float* memory_;
   std::int64_t width_, count_;
+  std::int64_t least_, wider_;  // lines of a panel of rows, and how many panels have one more
   Role role_;
   bool packed_;
 };

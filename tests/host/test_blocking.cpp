@@ -37,7 +37,7 @@ TEST(Blocking, BlocksFitTheCachesTheyAreMeantFor) {
       const Blocks blocks = blocks_for(caches, rows, cols);
       EXPECT_EQ(blocks.rows % rows, 0);
       EXPECT_EQ(blocks.cols % cols, 0);
-      EXPECT_LT(blocks.depth * rows * 4, caches.l1 / 2);
+      EXPECT_LE(blocks.depth * rows * 4, caches.l1 * 3 / 5);
       EXPECT_LE(blocks.depth * blocks.cols * 4, caches.l2);
       EXPECT_LE(blocks.depth * blocks.rows * 4, caches.l3);
     }
