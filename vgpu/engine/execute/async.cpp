@@ -42,8 +42,7 @@ void CopyQueue::start_block() {
   draws_ = 0;
 }
 
-bool CopyQueue::delays() {
-  const CopySchedule& schedule = warp_->block->launch.config.schedule;
+bool schedule_delays(const CopySchedule& schedule, u64 place, u64 draw) {
   switch (schedule.kind) {
     case CopySchedule::Kind::kEager:
       return false;
@@ -52,8 +51,12 @@ bool CopyQueue::delays() {
     case CopySchedule::Kind::kRandom:
       break;
   }
-  const u64 place = warp_->block->linear * 64 + warp_->id;
-  return (mixed(mixed(schedule.seed + mixed(place)) + ++draws_) & 1) != 0;
+  return (mixed(mixed(schedule.seed + mixed(place)) + draw) & 1) != 0;
+}
+
+bool CopyQueue::delays() {
+  const Block& block = *warp_->block;
+  return schedule_delays(block.launch.config.schedule, block.linear * 64 + warp_->id, ++draws_);
 }
 
 void CopyQueue::write(u32 bytes, u32 to, u64 from, u32 size) const {

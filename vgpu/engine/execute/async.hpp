@@ -50,6 +50,9 @@ class CopyQueue {
   u64 draws_ = 0;
 };
 
+// Whether the next thing of `place` that may happen late does: the draw that is meant counts where the schedule is random.
+bool schedule_delays(const CopySchedule& schedule, u64 place, u64 draw);
+
 // Faults at the first of these lanes, which copy fewer bytes than they write, whose source is bad: aligned as for all
 // bytes, but only those that are copied must exist.
 void verify_parts(Warp& warp, const Insn& insn, u32 mask, const u64* from, const u32* sizes);

@@ -9,6 +9,7 @@
 #include "engine/execute/async.hpp"
 #include "engine/execute/mbarrier.hpp"
 #include "engine/execute/operations.hpp"
+#include "engine/execute/wgmma.hpp"
 
 namespace vgpu::execute {
 namespace {
@@ -53,6 +54,7 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(
                                            launch.config.check_init && launch.config.check_init_shared);
   }
   mbarriers = std::make_unique<Mbarriers>(*this);
+  if (program.warpgroups) warpgroups = std::make_unique<Warpgroups>(*this);
   register_moves.resize((warp_count + kWarpsOfGroup - 1) / kWarpsOfGroup);
   for (u32 w = 0; program.copies && w < warp_count; ++w) copies.emplace_back(warps[w]);
   for (u32 w = 0; w < warp_count; ++w) {
@@ -112,6 +114,7 @@ void Block::start(u64 linear_index) {
   if (race != nullptr) race->start_block();
   if (watch != nullptr) watch->start_block(linear);
   mbarriers->start_block();
+  if (warpgroups != nullptr) warpgroups->start_block();
   for (CopyQueue& queue : copies) queue.start_block();
   for (std::vector<u32>& moves : register_moves) moves.clear();
   free_registers = 0;
@@ -127,6 +130,7 @@ void Block::start(u64 linear_index) {
     warp.registers = launch.config.registers;
     warp.register_moves = 0;
     warp.wants_registers = false;
+    warp.wants_warpgroup = false;
     for (const auto& [offset, bytes] : kernel.undefined) std::memset(warp.root.window + offset, 0, bytes);
     std::fill(warp.local_storage.begin(), warp.local_storage.end(), std::byte{0xcd});
     std::fill(warp.local_marks.begin(), warp.local_marks.end(), u8{0});

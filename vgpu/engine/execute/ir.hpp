@@ -163,6 +163,7 @@ struct Program {
   u32 shared_dynamic_alignment = 1;
 
   bool copies = false;      // it copies asynchronously
+  bool warpgroups = false;  // it has wgmma
   bool ordered = false;     // its result may depend on the order of blocks: they run in order
   std::string unsupported;  // "" or why it cannot be launched
 };

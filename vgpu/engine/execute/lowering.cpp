@@ -62,6 +62,7 @@ const std::unordered_map<std::string_view, FunctionLowering::Method>& FunctionLo
       {"setmaxnreg", &F::set_registers},
       {"mma", &F::mma},
       {"wmma", &F::wmma},
+      {"wgmma", &F::wgmma},
       {"ldmatrix", &F::matrix_rows},
       {"stmatrix", &F::matrix_rows},
       {"movmatrix", &F::movmatrix},

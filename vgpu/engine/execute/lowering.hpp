@@ -138,6 +138,10 @@ class FunctionLowering {
   void movmatrix();
   void fragments(u32 pc, std::span<const Operand* const> operands, RegisterClass type, bool writes_first);
 
+  // lower_wgmma.cpp
+  void wgmma();
+  void wgmma_product();
+
   // lower_async.cpp
   void cp();
   void copy();

@@ -23,8 +23,9 @@ namespace vgpu::execute {
 
 struct Block;
 struct Warp;
-class CopyQueue;  // async.hpp
-class Mbarriers;  // mbarrier.hpp
+class CopyQueue;   // async.hpp
+class Mbarriers;   // mbarrier.hpp
+class Warpgroups;  // wgmma.hpp
 
 // An activation of a function: the lanes in it share a window. Lanes that call from different places get frames of
 // their own, so that lanes are only ever merged where their call stacks are the same.
@@ -118,6 +119,7 @@ struct Warp {
   u32 registers = 0;             // a thread; 0: not known
   u32 register_moves = 0;        // setmaxnreg that it has executed
   bool wants_registers = false;  // it waits for some at setmaxnreg
+  bool wants_warpgroup = false;  // it waits at wgmma.wait_group for warps that have not begun
   bool machine_code = false;     // groups meet where the code says so, not where they are at one place
 
   u32 id = 0;  // in the block
@@ -166,6 +168,7 @@ struct Block {
   std::unique_ptr<check::Watch> watch;
   std::vector<CopyQueue> copies;  // by warp, if the program has any
   std::unique_ptr<Mbarriers> mbarriers;
+  std::unique_ptr<Warpgroups> warpgroups;        // if the program has wgmma
   std::vector<std::vector<u32>> register_moves;  // by warpgroup: its setmaxnreg in order
   u64 free_registers = 0;                        // given back by setmaxnreg, if they are counted
   u64 idle_rounds = 0;  // without a break, in which all warps that can run only polled memory

@@ -6,6 +6,7 @@
 
 #include "engine/execute/fault.hpp"
 #include "engine/execute/mbarrier.hpp"
+#include "engine/execute/wgmma.hpp"
 
 namespace vgpu::execute {
 namespace {
@@ -34,6 +35,7 @@ std::string reason(const Warp& warp, u32& pc) {
   if (warp.wants_registers) {
     return fmt::format("wait for registers; the block's pool has {}", warp.block->free_registers);
   }
+  if (warp.wants_warpgroup) return warp.block->warpgroups->describe(warp);
   if (warp.waits_for.address == kNone) return "poll memory";
   pc = warp.waits_for.pc;
   return fmt::format("wait for the mbarrier at shared address 0x{:x}", warp.waits_for.address);
@@ -90,11 +92,12 @@ void report_waiting(const Block& block, const char* why) {
   }
   u32 pc = first->pc;
   const std::string what = reason(*first, pc);
-  const char* const message = first->waits_for.address != kNone
-                                  ? "a thread waits for a phase of an mbarrier that nobody will complete"
-                              : first->wants_registers
-                                  ? "a warp waits for registers that nobody will give back"
-                                  : "a thread waits for a value in memory that nobody will write";
+  const char* const message =
+      first->waits_for.address != kNone
+          ? "a thread waits for a phase of an mbarrier that nobody will complete"
+      : first->wants_registers ? "a warp waits for registers that nobody will give back"
+      : first->wants_warpgroup ? "a warp waits for wgmma that its warpgroup will not begin"
+                               : "a thread waits for a value in memory that nobody will write";
   fault({*first, first->code[pc], static_cast<u32>(__builtin_ctz(first->mask))}, FaultKind::kDeadlock,
         message, std::string(why) + "\n" + positions(block));
 }

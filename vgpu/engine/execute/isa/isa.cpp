@@ -23,6 +23,7 @@ void define(OperationSink& sink) {
   define_control(sink);
   define_async(sink);
   define_matrix(sink);
+  define_wgmma(sink);
   define_sass_float(sink);
   define_sass_integer(sink);
   define_sass_warp(sink);

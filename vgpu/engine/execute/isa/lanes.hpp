@@ -170,5 +170,6 @@ void define_warp(OperationSink& sink);
 void define_control(OperationSink& sink);
 void define_async(OperationSink& sink);
 void define_matrix(OperationSink& sink);
+void define_wgmma(OperationSink& sink);
 
 }  // namespace vgpu::execute::VGPU_ISA

@@ -7,6 +7,7 @@
 #include "engine/execute/fragments.hpp"
 #include "engine/execute/isa/floats.hpp"
 #include "engine/execute/isa/synchronise.hpp"
+#include "engine/execute/isa/tensor_values.hpp"
 #include "engine/execute/isa/watch.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
@@ -14,16 +15,6 @@ namespace {
 
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 8, u64, u32>;
-
-struct tf32 {
-  u32 bits;  // of which the upper 19 count
-};
-[[gnu::always_inline]] inline float to_float(tf32 x) { return bits_as<float>(x.bits & 0xffffe000u); }
-[[gnu::always_inline]] inline float value_of(f16 x) { return to_float(x); }
-[[gnu::always_inline]] inline float value_of(bf16 x) { return to_float(x); }
-[[gnu::always_inline]] inline float value_of(tf32 x) { return to_float(x); }
-[[gnu::always_inline]] inline float value_of(float x) { return x; }
-[[gnu::always_inline]] inline double value_of(double x) { return x; }
 
 // Element i of a lane, from registers of 32 bits (which hold two of 16) or of 64.
 template <class T>

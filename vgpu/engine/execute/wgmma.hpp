@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// wgmma: products that the four warps of a warpgroup begin together and that run beside them. PTX ISA, "Asynchronous
+// Warpgroup Level Matrix Multiply-Accumulate Instructions". A product reads its operands and writes its sums when the
+// launch's CopySchedule says: once all four warps have come to it, or only when one of them waits for it; always in
+// the order in which they began.
+#pragma once
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "engine/execute/machine.hpp"
+#include "engine/execute/matrix_descriptor.hpp"
+
+namespace vgpu::execute {
+
+// Insn of wgmma.mma_async. imm: N. bytes, width: WgmmaType of A and B. vector: WgmmaType of D. s: descriptors of A
+// (unless from registers) and B, predicate scale-d. list: the registers of D, then those of A.
+enum class WgmmaType : u8 { kF16, kBf16, kTf32, kE4m3, kE5m2, kS8, kU8, kF32, kS32 };
+enum WgmmaFlag : u8 {   // Insn::sub
+  kWgmmaRegisters = 1,  // A is in registers
+  kWgmmaTransposeA = 2,
+  kWgmmaTransposeB = 4,
+  kWgmmaNegateA = 8,
+  kWgmmaNegateB = 16,
+  kWgmmaSaturate = 32,
+};
+
+constexpr u32 wgmma_bytes(WgmmaType type) {  // of an element
+  switch (type) {
+    case WgmmaType::kF16:
+    case WgmmaType::kBf16:
+      return 2;
+    case WgmmaType::kTf32:
+    case WgmmaType::kF32:
+    case WgmmaType::kS32:
+      return 4;
+    default:
+      return 1;
+  }
+}
+constexpr u32 wgmma_depth(WgmmaType a) { return 32 / wgmma_bytes(a); }  // k of one instruction
+constexpr u32 wgmma_registers_of_d(WgmmaType d, u32 n) { return d == WgmmaType::kF16 ? n / 4 : n / 2; }
+
+// One product whose four warps are there.
+struct WgmmaStep {
+  const Insn* insn = nullptr;
+  const u32* lists = nullptr;
+  const std::byte* shared = nullptr;
+  std::byte* windows[Block::kWarpsOfGroup] = {};
+  MatrixDescriptor a, b;
+  bool adds = false;  // to D, else it replaces it
+};
+using WgmmaKernel = void (*)(const WgmmaStep& step);
+
+class Warpgroups {
+ public:
+  explicit Warpgroups(Block& block);
+
+  void start_block();
+  // A warp comes to a product; `kernel` computes it when its time has come.
+  void begin(Warp& warp, const Insn& insn, WgmmaKernel kernel);
+  void commit(const Warp& warp);
+  // Whether at most `pending` of the warp's groups are under way now. False: the other warps have not begun them all,
+  // and the warp comes back.
+  bool wait(Warp& warp, u64 pending);
+  // What a warp that wait() sent away waits for.
+  std::string describe(const Warp& warp) const;
+
+ private:
+  struct Product {
+    WgmmaStep step;
+    WgmmaKernel kernel = nullptr;
+    u64 descriptors[2] = {};
+  };
+  struct Group {
+    std::deque<Product> products;  // not yet done, the oldest first
+    u64 done = 0;                  // products that were
+    u64 begun[Block::kWarpsOfGroup] = {};
+    std::deque<u64>
+        committed[Block::kWarpsOfGroup];  // where each of a warp's groups ends, waited for not yet
+    u64 draws = 0;
+    u64 complete() const;  // products that all four warps have begun
+  };
+  Group& of(const Warp& warp) { return groups_[warp.id / Block::kWarpsOfGroup]; }
+  void check(const Warp& warp, const Insn& insn, const Product& product) const;
+  static void run_until(Group& group, u64 end);
+  bool delays(Group& group, u32 number) const;
+
+  Block& block_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace vgpu::execute
