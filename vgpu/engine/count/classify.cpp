@@ -162,13 +162,13 @@ std::vector<Instruction> instructions(const Program& program, const Counters& co
 
 Doubts doubts(const Program& program, const Counters& counters) {
   bool expands[2] = {}, loose_products[2] = {}, loose_sums[2] = {}, selects = false;
-  bool waits = counters.waited, fragments = false;
+  bool polls = counters.waited, fragments = false;
   for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
     const ptx::Instruction* const instruction = program.origin[pc].instruction;
     if (instruction == nullptr || counters.runs[program.run_at[pc]].executions == 0) continue;
     const ptx::Opcode& opcode = *instruction->opcode;
     const std::string_view base = opcode.base(), type = opcode.parts.back();
-    waits |= base == "ld" && !opcode.has("shared") &&
+    polls |= base == "ld" && !opcode.has("shared") &&
              (opcode.has("acquire") || opcode.has("relaxed") || opcode.has("volatile"));
     fragments |= base == "wmma" && (opcode.has("load") || opcode.has("store"));
     if (type != "f32" && type != "f64") continue;
@@ -182,7 +182,8 @@ Doubts doubts(const Program& program, const Counters& counters) {
   }
   return {.single_precision = expands[0] || (loose_products[0] && (loose_sums[0] || selects)),
           .double_precision = expands[1] || (loose_products[1] && loose_sums[1]),
-          .waits = waits,
+          .polls = polls,
+          .waits = polls,
           .fragments = fragments};
 }
 

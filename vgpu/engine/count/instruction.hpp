@@ -83,10 +83,11 @@ enum class Engine : std::uint8_t { kPtx, kSass };
 
 // Properties of the kernel's PTX that make arithmetic counts uncertain: divisions, roots and the like become sequences
 // with such instructions of their own, and products and sums without a rounding modifier may be fused. A kernel whose
-// threads wait for each other by loading loads as often as time has it.
+// threads wait for each other asks as often as time has it.
 struct Doubts {
   bool single_precision = false, double_precision = false;
-  bool waits = false;
+  bool polls = false;  // waits by loading, or by atomics
+  bool waits = false;  // by any means: how often it asks depends on time
   bool fragments = false;  // moved by wmma: in which pieces is the assembler's choice
 };
 

@@ -44,6 +44,9 @@ std::uint64_t conflicts(const Count& c, const Class& w) {
 }
 
 constexpr std::string_view kAssembler = "counted in PTX; the assembler merges, splits and unrolls";
+constexpr std::string_view kLoops =
+    "counted in PTX, which the assembler merges, splits and unrolls; or repeated by who waits, as time has "
+    "it";
 constexpr std::string_view kSpilled =
     "counted in PTX; which variables stay in registers is the assembler's choice";
 constexpr std::string_view kFused =
@@ -89,8 +92,8 @@ constexpr Metric of_loads(std::string_view name, std::string_view unit, std::str
           share,
           operations,
           {},
-          Truth::kUnlessWaiting,
-          Truth::kUnlessWaiting,
+          Truth::kUnlessPolling,
+          Truth::kUnlessPolling,
           "how often a thread looks at what it waits for depends on time"};
 }
 
@@ -113,6 +116,21 @@ constexpr Metric from_sass(Section section, std::string_view name, std::string_v
                            std::string_view title, Share share, Operations operations,
                            std::string_view method, Spaces spaces = {}) {
   return {name, unit, section, title, share, operations, spaces, Truth::kEstimate, Truth::kExact, method};
+}
+
+// ... where nobody waits: who does repeats some instructions as often as time has it.
+constexpr Metric of_loops(std::string_view name, std::string_view unit, std::string_view title, Share share,
+                          Operations operations, std::string_view method) {
+  return {name,
+          unit,
+          Section::kInstructions,
+          title,
+          share,
+          operations,
+          {},
+          Truth::kEstimate,
+          Truth::kUnlessWaiting,
+          method};
 }
 
 constexpr Metric arithmetic(Truth from_ptx, std::string_view name, std::string_view title,
@@ -138,12 +156,11 @@ constexpr std::array kMetrics = {
               "shared memory of a block, the system's"),
 
     // Instructions.
-    from_sass(kInst, "smsp__inst_executed.sum", "inst", "instructions of warps", executions, kAnyOp,
-              kAssembler),
-    from_sass(kInst, "smsp__thread_inst_executed.sum", "inst", "instructions of threads", active_lanes,
-              kAnyOp, kAssembler),
-    from_sass(kInst, "smsp__thread_inst_executed_pred_on.sum", "inst", "instructions of threads, guard true",
-              lanes, kAnyOp, kAssembler),
+    of_loops("smsp__inst_executed.sum", "inst", "instructions of warps", executions, kAnyOp, kLoops),
+    of_loops("smsp__thread_inst_executed.sum", "inst", "instructions of threads", active_lanes, kAnyOp,
+             kLoops),
+    of_loops("smsp__thread_inst_executed_pred_on.sum", "inst", "instructions of threads, guard true", lanes,
+             kAnyOp, kLoops),
     arithmetic(kNarrow, "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "FADD of threads", {kFadd}),
     arithmetic(kNarrow, "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "FMUL of threads", {kFmul}),
     arithmetic(kNarrow, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "FFMA of threads", {kFfma}),
@@ -162,10 +179,10 @@ constexpr std::array kMetrics = {
               {kBit}, kClasses),
     estimated(kInst, "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum", "inst",
               "conversion of threads", lanes, {kConversion}, kClasses),
-    from_sass(kInst, "smsp__sass_thread_inst_executed_op_control_pred_on.sum", "inst", "control of threads",
-              lanes, {kBranch, kControl}, kClasses),
-    from_sass(kInst, "smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum", "inst",
-              "exchange of threads", lanes, {kExchange}, kClasses),
+    of_loops("smsp__sass_thread_inst_executed_op_control_pred_on.sum", "inst", "control of threads", lanes,
+             {kBranch, kControl}, kLoops),
+    of_loops("smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum", "inst",
+             "exchange of threads", lanes, {kExchange}, kClasses),
     estimated(
         kInst, "smsp__sass_thread_inst_executed_op_memory_pred_on.sum", "inst", "memory of threads", lanes,
         {kLoad, kStore, kAtomic, kReduction, kAsyncCopy, kMatrixLoad, kMatrixStore, kBulkLoad, kBulkStore},
@@ -178,17 +195,26 @@ constexpr std::array kMetrics = {
               kAssembler),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_gmma.sum", "inst", "HGMMA", executions,
               {kTensorWarpgroup}, kAssembler),
-    from_sass(kInst, "smsp__inst_executed_op_branch.sum", "inst", "branches", executions, {kBranch},
-              kAssembler),
-    from_sass(kInst, "smsp__sass_branch_targets_threads_divergent.sum", "branches", "branches that diverge",
-              divergent, {kBranch}, "counted in PTX; the assembler turns short branches into guards"),
+    of_loops("smsp__inst_executed_op_branch.sum", "inst", "branches", executions, {kBranch}, kLoops),
+    of_loops(
+        "smsp__sass_branch_targets_threads_divergent.sum", "branches", "branches that diverge", divergent,
+        {kBranch},
+        "counted in PTX, where the assembler turns short branches into guards; or repeated by who waits"),
     exact(kInst, "vgpu__barriers_executed.sum", "inst", "barriers of the block", executions, {kBarrier}),
     estimated(kInst, "vgpu__mbarriers_executed.sum", "inst", "mbarrier instructions", executions, {kMbarrier},
               "how often a waiting thread asks depends on time"),
 
     // Global and local memory. Asynchronous copies are among the loads, as in hardware.
-    from_sass(kMem, "smsp__inst_executed_op_global_ld.sum", "inst", "global load instructions", on_global,
-              {kLoad}, kAssembler, kGlobalOrGeneric),
+    Metric{"smsp__inst_executed_op_global_ld.sum",
+           "inst",
+           kMem,
+           "global load instructions",
+           on_global,
+           {kLoad},
+           kGlobalOrGeneric,
+           Truth::kEstimate,
+           Truth::kUnlessPolling,
+           kLoops},
     from_sass(kMem, "smsp__inst_executed_op_global_st.sum", "inst", "global store instructions", on_global,
               {kStore}, kAssembler, kGlobalOrGeneric),
     from_sass(kMem, "smsp__inst_executed_op_ldgsts.sum", "inst", "async copy instructions", executions,

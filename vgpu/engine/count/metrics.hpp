@@ -18,7 +18,8 @@ enum class Truth : std::uint8_t {
   kEstimate,
   kSinglePrecision,  // exact unless Doubts::single_precision
   kDoublePrecision,  // exact unless Doubts::double_precision
-  kUnlessWaiting,    // exact unless Doubts::waits or ::fragments
+  kUnlessWaiting,    // exact unless Doubts::waits
+  kUnlessPolling,    // exact unless Doubts::polls or ::fragments
   kUnlessFragments,  // exact unless Doubts::fragments
 };
 

@@ -22,7 +22,9 @@ bool is_exact(const Metric& metric, Engine engine, Doubts doubts) {
     case Truth::kDoublePrecision:
       return !doubts.double_precision;
     case Truth::kUnlessWaiting:
-      return !doubts.waits && !doubts.fragments;
+      return !doubts.waits;
+    case Truth::kUnlessPolling:
+      return !doubts.polls && !doubts.fragments;
     case Truth::kUnlessFragments:
       return !doubts.fragments;
   }

@@ -221,7 +221,8 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
   LaunchReport report;
   for (std::size_t i = 1; i < counters.size(); ++i) counters[0].add(counters[i]);
   if (program.machine_code != nullptr) {
-    count::report(count::Engine::kSass, sass::instructions(program, counters[0]), {}, config, report);
+    count::report(count::Engine::kSass, sass::instructions(program, counters[0]),
+                  sass::doubts(program, counters[0]), config, report);
   } else {
     count::report(count::Engine::kPtx, count::instructions(program, counters[0]),
                   count::doubts(program, counters[0]), config, report);

@@ -27,6 +27,21 @@ T operand(const Warp& warp, u32 slot, u32 lane) {
   fault(lane, FaultKind::kBadOperand, what, "");
 }
 
+// Machine code keeps counts as what they lack of 2^20: the expected one from bit 1 on, the pending one from bit 43 on, the
+// phase's parity in bit 63.
+constexpr u32 kMachineCounts = 1u << 20, kExpectedAt = 1,
+              kPendingAt = 11;  // the latter two in halves of 32 bits
+
+u32 count_in_image(const Lane& lane) {
+  const u32* const low = reinterpret_cast<const u32*>(lane.warp.window + lane.insn.s[1]);
+  const u32 image[2] = {low[lane.lane], low[kLanes + lane.lane]};
+  const u32 lacks = image[0] >> kExpectedAt;
+  if (lacks << kExpectedAt != image[0] || lacks << kPendingAt != image[1] || lacks > kMachineCounts) {
+    bad_operand(lane, fmt::format("0x{:08x}{:08x} is not how an mbarrier begins", image[1], image[0]));
+  }
+  return kMachineCounts - lacks;
+}
+
 void check_count(const Lane& lane, u32 count) {
   if (count < 1 || count > kMostArrivals) {
     bad_operand(lane, fmt::format("an mbarrier counts 1 to {} arrivals, not {}", kMostArrivals, count));
@@ -71,9 +86,14 @@ std::string Mbarriers::describe(u32 address) const {
 void Mbarriers::addresses(const Warp& warp, const Insn& insn, u32 mask, u32* to) const {
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    u64 address = (insn.flags & kFlagAddress32) != 0
-                      ? u64{operand<u32>(warp, insn.s[0], lane) + static_cast<u32>(insn.imm)}
-                      : operand<u64>(warp, insn.s[0], lane) + static_cast<u64>(insn.imm);
+    u64 address;
+    if ((insn.flags & kFlagMachine) != 0)
+      address = operand<u32>(warp, insn.s[0], lane) + operand<u32>(warp, insn.s[3], lane) +
+                static_cast<u32>(insn.imm);
+    else if ((insn.flags & kFlagAddress32) != 0)
+      address = operand<u32>(warp, insn.s[0], lane) + static_cast<u32>(insn.imm);
+    else
+      address = operand<u64>(warp, insn.s[0], lane) + static_cast<u64>(insn.imm);
     if ((insn.flags & kFlagGeneric) != 0) {
       if (space_of(address, warp.shared_window) != AddressSpace::kShared) {
         fault({warp, insn, lane}, FaultKind::kOutOfBounds,
@@ -178,6 +198,7 @@ void Mbarriers::change(const Lane& lane, u32 address) {
   Mbarrier& barrier = at(lane, address);
   const MbarrierKind kind = static_cast<MbarrierKind>(insn.sub);
   const u64 state = barrier.phase << kPhaseShift | barrier.pending;
+  const u32 expected = barrier.expected;
   const u32 count = operand<u32>(warp, insn.s[1], lane.lane);
   const u32 bytes = operand<u32>(warp, insn.s[2], lane.lane);
   switch (kind) {
@@ -205,7 +226,15 @@ void Mbarriers::change(const Lane& lane, u32 address) {
   }
   complete_if_due(warp, barrier);
   store(address, barrier.picture());
-  if (insn.d != kNone) reinterpret_cast<u64*>(warp.window + insn.d)[lane.lane] = state;
+  if (insn.d == kNone) return;
+  if ((insn.flags & kFlagMachine) != 0) {
+    u32* const low = reinterpret_cast<u32*>(warp.window + insn.d);
+    low[lane.lane] = (kMachineCounts - expected) << kExpectedAt;
+    low[kLanes + lane.lane] = static_cast<u32>(state >> kPhaseShift & 1) << 31 |
+                              (kMachineCounts - static_cast<u32>(state & kMostArrivals)) << kPendingAt;
+  } else {
+    reinterpret_cast<u64*>(warp.window + insn.d)[lane.lane] = state;
+  }
 }
 
 bool Mbarriers::is_complete(const Lane& lane, const Mbarrier& barrier, u64 asked) const {
@@ -231,7 +260,8 @@ void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresse
       u32 result = 0;
       for (u32 m = lanes; m != 0; m &= m - 1) {
         const u32 lane = static_cast<u32>(__builtin_ctz(m));
-        const u64 asked = static_cast<MbarrierKind>(insn.sub) == MbarrierKind::kWaitParity
+        const u64 asked = (insn.flags & kFlagMachine) != 0 ? operand<u32>(warp, insn.s[1], lane) >> 31
+                          : static_cast<MbarrierKind>(insn.sub) == MbarrierKind::kWaitParity
                               ? operand<u32>(warp, insn.s[1], lane)
                               : operand<u64>(warp, insn.s[1], lane);
         result |= static_cast<u32>(is_complete({warp, insn, lane}, barrier, asked)) << lane;
@@ -277,6 +307,8 @@ void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
   addresses(warp, insn, mask, to);
   const bool tests = kind == MbarrierKind::kWaitState || kind == MbarrierKind::kWaitParity;
   const bool makes = kind == MbarrierKind::kInit || kind == MbarrierKind::kInvalidate;
+  const bool machine = (insn.flags & kFlagMachine) != 0;
+  if (machine && kind == MbarrierKind::kInit) mask &= 0u - mask;  // once for the warp
   if (warp.race != nullptr) {
     warp.race->access(warp, insn, mask, to, kBytes, !tests,
                       makes ? check::Access::kPlain : check::Access::kStrong);
@@ -290,7 +322,7 @@ void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
     const Lane at_lane{warp, insn, lane};
     if (kind == MbarrierKind::kInit)
-      initialise(at_lane, to[lane], operand<u32>(warp, insn.s[1], lane));
+      initialise(at_lane, to[lane], machine ? count_in_image(at_lane) : operand<u32>(warp, insn.s[1], lane));
     else if (kind == MbarrierKind::kInvalidate)
       invalidate(at_lane, to[lane]);
     else
@@ -307,8 +339,9 @@ void Mbarriers::copies_arrive(Warp& warp, const Insn& insn, u32 mask) {
   }
   std::array<u32, kLanes> epochs{};
   warp.copies->end_epoch(mask, epochs.data());
-  const bool adds =
-      insn.sub == 0;  // without .noinc the thread's own arrival is one that the phase did not expect
+  // 0: each lane's arrival is one that the phase did not expect, 1: the phase expects it, 2: machine code has added a
+  // byte for each, which is to come instead.
+  const bool adds = insn.sub == 0, bytes = insn.sub == 2;
   for_each_address(mask, to, [&](u32 address, u32 lanes) {
     const u32 first = static_cast<u32>(__builtin_ctz(lanes)),
               count = static_cast<u32>(__builtin_popcount(lanes));
@@ -321,11 +354,15 @@ void Mbarriers::copies_arrive(Warp& warp, const Insn& insn, u32 mask) {
       }
       barrier.pending += count;
     }
-    const auto come = [this, &warp, &insn, address, lanes, epochs] {
+    const auto come = [this, &warp, &insn, address, lanes, epochs, bytes] {
       Mbarrier& then = all_.at(address);
       warp.copies->land(lanes, epochs.data());
       for (u32 m = lanes; m != 0; m &= m - 1) {
-        arrive({warp, insn, static_cast<u32>(__builtin_ctz(m))}, then, 1);
+        const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
+        if (bytes)
+          expect(lane, then, -1);
+        else
+          arrive(lane, then, 1);
         complete_if_due(warp, then);
       }
     };

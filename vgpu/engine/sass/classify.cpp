@@ -98,6 +98,8 @@ Class class_of(const Instruction& i) {
       return {Operation::kAsyncCopy, Space::kGlobal, i.bytes};
     case Op::kLdsm:
       return {Operation::kMatrixLoad, Space::kShared, i.bytes};
+    case Op::kStsm:
+      return {Operation::kMatrixStore, Space::kShared, i.bytes};
     case Op::kAtom:
       return {Operation::kAtomic, Space::kGlobal, i.bytes};
     case Op::kAtoms:
@@ -126,10 +128,13 @@ Class class_of(const Instruction& i) {
     case Op::kSyncsInit:
     case Op::kSyncsArrive:
     case Op::kSyncsTest:
+    case Op::kSyncsInvalidate:
     case Op::kSyncsCopies:
       return {Operation::kMbarrier};
     case Op::kHmma:
       return {Operation::kTensorFloat};
+    case Op::kDmma:
+      return {Operation::kTensorDouble};
     default:
       return {Operation::kOther};
   }
@@ -165,6 +170,18 @@ std::vector<count::Instruction> instructions(const execute::Program& program,
     item.count.divergent = counters.divergent[pc];
   }
   return list;
+}
+
+count::Doubts doubts(const execute::Program& program, const count::Counters& counters) {
+  const Code& code = *program.machine_code;
+  bool polls = counters.waited, waits = false;
+  for (execute::u32 pc = 0; pc < program.code.size(); ++pc) {
+    if (code.is_helper[pc] || counters.runs[program.run_at[pc]].executions == 0) continue;
+    const Instruction& i = code.at(pc);
+    polls |= (i.op == Op::kLdg || i.op == Op::kLd) && i.strong;
+    waits |= i.op == Op::kSyncsTest || i.op == Op::kSetmaxreg || i.op == Op::kNanosleep;
+  }
+  return {.polls = polls, .waits = polls || waits};
 }
 
 }  // namespace vgpu::sass

@@ -9,5 +9,7 @@ namespace vgpu::sass {
 
 std::vector<count::Instruction> instructions(const execute::Program& program,
                                              const count::Counters& counters);
+// Whether its threads waited for each other.
+count::Doubts doubts(const execute::Program& program, const count::Counters& counters);
 
 }  // namespace vgpu::sass

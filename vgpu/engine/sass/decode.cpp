@@ -155,9 +155,18 @@ constexpr Entry kEntries[] = {
     exact(0x3c4, "REDUX", Op::kRedux, decode_redux),
     exact(0x82f, "ELECT", Op::kElect, decode_elect),
 
+    // Matrices.
+    exact(0x23c, "HMMA", Op::kHmma, decode_hmma),
+    exact(0x23f, "DMMA", Op::kDmma, decode_dmma),
+    exact(0x83b, "LDSM", Op::kLdsm, decode_ldsm),
+    exact(0x844, "STSM", Op::kStsm, decode_stsm),
+    exact(0x23a, "MOVM", Op::kMovm, decode_movm),
+
     // Synchronisation.
     exact(0xb1d, "BAR", Op::kBar, decode_bar),
     exact(0x51d, "BAR", Op::kBar, decode_bar),
+    exact(0x91d, "BAR", Op::kBar, decode_bar),
+    exact(0x31d, "BAR", Op::kBar, decode_bar),
     exact(0x992, "MEMBAR", Op::kMembar, decode_membar),
     exact(0x9ab, "ERRBAR", Op::kErrbar, decode_nothing),
     exact(0x5ab, "CGAERRBAR", Op::kErrbar, decode_nothing),
@@ -167,6 +176,12 @@ constexpr Entry kEntries[] = {
     exact(0x82e, "ACQBULK", Op::kNop, decode_nothing),
     exact(0x9af, "LDGDEPBAR", Op::kLdgdepbar, decode_ldgdepbar),
     exact(0x91a, "DEPBAR", Op::kDepbar, decode_depbar),
+    exact(0x5b2, "SYNCS.EXCH", Op::kSyncsInit, decode_syncs_exchange),
+    exact(0x9a7, "SYNCS.ARRIVE.TRANS64", Op::kSyncsArrive, decode_syncs_arrive),
+    exact(0x5a7, "SYNCS.PHASECHK.TRANS64", Op::kSyncsTest, decode_syncs_test),
+    exact(0x9b1, "SYNCS.CCTL.IV", Op::kSyncsInvalidate, decode_syncs_invalidate),
+    exact(0x9b0, "ARRIVES.LDGSTSBAR.64", Op::kSyncsCopies, decode_copies_arrive),
+    exact(0x9c8, "USETMAXREG", Op::kSetmaxreg, decode_set_registers),
 
     // Control.
     exact(0x947, "BRA", Op::kBra, decode_bra),
@@ -209,22 +224,10 @@ const char* name_of_refused(unsigned opcode) {
       return "CALL.ABS";
     case 0x94e:
       return "LEPC";
-    case 0x23c:
-      return "HMMA";
-    case 0x83b:
-      return "LDSM";
-    case 0x844:
-      return "STSM";
     case 0x9a2:
       return "ATOM";
     case 0x38b:
       return "ATOM";
-    case 0x5b2:
-    case 0x9a7:
-    case 0x5a7:
-      return "SYNCS";
-    case 0x9b0:
-      return "ARRIVES";
     case 0x3ba:
       return "UBLKCP";
     case 0x9f0:
@@ -234,8 +237,6 @@ const char* name_of_refused(unsigned opcode) {
       return "UTMALDG";
     case 0x3b5:
       return "UTMASTG";
-    case 0x9c8:
-      return "USETMAXREG";
     default:
       return "an instruction";
   }
@@ -250,7 +251,8 @@ Instruction decode(Word word, std::uint32_t address) {
   if (entry == nullptr) Reader(word, address, name_of_refused(opcode)).refuse("it is not implemented");
   Reader reader(word, address, entry->name);
   reader.insn.op = entry->op;
-  const bool uniform_guard = entry->uniform || opcode == 0xab9 || opcode == 0xabb || opcode == 0x9c3;
+  const bool uniform_guard = entry->uniform || opcode == 0xab9 || opcode == 0xabb || opcode == 0x9c3 ||
+                             opcode == 0x5b2 || opcode == 0x9c8;
   reader.insn.uniform = uniform_guard;
   reader.insn.guard = reader.predicate_at(12, 15);
   reader.insn.uniform = entry->uniform;

@@ -154,7 +154,9 @@ void decode_warpsync(Reader& r) {
 void decode_nanosleep(Reader& r) {
   const Operand p = r.predicate_at(87, 90);
   if (p.index != kTrue || p.negated) r.refuse("a condition");
-  r.ignore(72, 15);
+  r.suffix_if(r.bit(84), ".SYNCS");
+  r.ignore(72, 12);
+  r.ignore(85, 2);
   r.add(r.insn.opcode == 0x95d ? Reader::immediate(r.field(32, 32)) : r.general_at(32));
 }
 
@@ -174,20 +176,6 @@ void decode_cctl(Reader& r) {
 
 void decode_fence(Reader&) {}
 
-// The copies since the last one form a group.
-void decode_ldgdepbar(Reader&) {}
-
-// Waits until no more than `shift` groups of copies are under way.
-void decode_depbar(Reader& r) {
-  r.expect(47, 1, {1});
-  r.expect(44, 3, {0});
-  r.suffix(".LE");
-  r.expect(32, 6, {0});
-  r.insn.shift = static_cast<std::uint8_t>(r.field(38, 6));
-  r.add_text("SB0");
-  r.add(Reader::immediate(r.insn.shift));
-}
-
 void decode_membar(Reader& r) {
   r.insn.mode = r.named(79, 2, {".SC", ".ALL", nullptr, nullptr});
   r.named(76, 3, {".CTA", nullptr, ".GPU", ".SYS", nullptr, ".VC"});
@@ -202,12 +190,16 @@ void decode_bar(Reader& r) {
   else
     r.expect(74, 2, {0});
   r.suffix_if(r.bit(80), ".DEFER_BLOCKING");
-  if (r.insn.opcode == 0x51d)
-    r.add(r.general_at(32));  // its number is in a register
-  else
-    r.add(Reader::immediate(r.field(54, 4)));
-  const std::uint64_t count = r.field(42, 12);
-  if (count != 0) r.add(Reader::immediate(count));
+  // Number and count of threads: each in the instruction or in a register; with 0x31d one register has both.
+  const unsigned opcode = r.insn.opcode;
+  const bool number_given = opcode == 0xb1d || opcode == 0x91d,
+             count_given = opcode == 0xb1d || opcode == 0x51d;
+  r.add(number_given ? Reader::immediate(r.field(54, 4)) : r.general_at(32));
+  const std::uint64_t count = count_given ? r.field(42, 12) : 0;
+  if (!count_given)
+    r.add(r.general_at(32));
+  else if (count != 0)
+    r.add(Reader::immediate(count));
   Operand p = r.predicate_at(87, 90);
   if (r.insn.mode == 2) r.add(p);
   r.insn.target = static_cast<std::uint32_t>(count);

@@ -85,6 +85,8 @@ enum class Op : std::uint8_t {
   kLdgdepbar,
   kDepbar,
   kLdsm,
+  kStsm,
+  kMovm,
   kAtom,
   kAtoms,
   kRed,
@@ -102,6 +104,7 @@ enum class Op : std::uint8_t {
   kSyncsInit,
   kSyncsArrive,
   kSyncsTest,
+  kSyncsInvalidate,
   kSyncsCopies,
   kSetmaxreg,
   kBra,
@@ -120,6 +123,7 @@ enum class Op : std::uint8_t {
   kNanosleep,
   kTrap,
   kHmma,
+  kDmma,
 };
 
 enum class Kind : std::uint8_t {

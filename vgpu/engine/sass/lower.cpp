@@ -51,7 +51,7 @@ void Lowering::run() {
   barriers_ = uniforms_ + std::min<u32>(most_uniform + 4, 63);
   trash_ = barriers_ + 16;
   scratch_ = trash_ + 4;
-  rows_ = scratch_ + 9;
+  rows_ = scratch_ + 10;
   for (const Instruction& i : code_.instructions) {
     current_ = &i;
     code_.pc_at.push_back(static_cast<u32>(program_.code.size()));

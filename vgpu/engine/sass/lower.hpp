@@ -37,6 +37,10 @@ class Lowering {
   void lower_atomic(const Instruction& i);
   void lower_constant(const Instruction& i);
   void lower_copy(const Instruction& i);
+  void lower_copies(const Instruction& i);
+  void lower_mbarrier(const Instruction& i);
+  void lower_matrix(const Instruction& i);
+  void lower_set_registers(const Instruction& i);
   void lower_exchange(const Instruction& i);
   void lower_control(const Instruction& i);
   void lower_barrier(const Instruction& i);
@@ -62,6 +66,7 @@ class Lowering {
   u32 scratch() const { return row(scratch_ + 8); }
   void address(u32 pc, const Operand& o, bool far);
   void vector(u32 pc, const Operand& first, u32 words, bool is_store);
+  void list(const Operand& first, u32 registers, bool writes);
 
   void finish();
   void make_runs();

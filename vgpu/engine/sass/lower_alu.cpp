@@ -268,9 +268,11 @@ void Lowering::lower_move(const Instruction& i) {
       at(pc).target = i[reads ? 2 : 1].value;
       return;
     }
-    case Op::kR2ur:
-      emit_alu("sass.r2ur", destination(i[0]), {source(i[1])});
+    case Op::kR2ur: {
+      const u32 pc = emit_alu("sass.r2ur", destination(i[i.mode]), {source(i[i.mode + 1u])});
+      at(pc).list = i.mode != 0 ? predicate_out(i[0]) : kNone;
       return;
+    }
     default:
       break;
   }

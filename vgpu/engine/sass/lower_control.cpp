@@ -83,13 +83,22 @@ void Lowering::lower(const Instruction& i) {
     case Op::kTrap:
       return lower_control(i);
     case Op::kLdgdepbar:
-      emit("cp.async.commit_group");
-      program_.copies = true;
-      return;
     case Op::kDepbar:
-      at(emit("cp.async.wait_group")).imm = i.shift;
-      program_.copies = true;
-      return;
+    case Op::kSyncsCopies:
+      return lower_copies(i);
+    case Op::kHmma:
+    case Op::kDmma:
+    case Op::kLdsm:
+    case Op::kStsm:
+    case Op::kMovm:
+      return lower_matrix(i);
+    case Op::kSyncsInit:
+    case Op::kSyncsArrive:
+    case Op::kSyncsTest:
+    case Op::kSyncsInvalidate:
+      return lower_mbarrier(i);
+    case Op::kSetmaxreg:
+      return lower_set_registers(i);
     // Memory is in order, caches are not modelled.
     case Op::kMembar:
     case Op::kFence:
@@ -175,7 +184,7 @@ void Lowering::lower_control(const Instruction& i) {
 
 void Lowering::lower_barrier(const Instruction& i) {
   using execute::BarrierKind;
-  const u32 result_row = scratch_ + 7;  // kept for B2R: no other instruction uses it
+  const u32 result_row = scratch_ + 9;  // kept for B2R: no other instruction uses it
   if (i.op == Op::kB2r) {
     const bool to_predicate = i.count > 1;
     if (to_predicate) {
@@ -186,12 +195,25 @@ void Lowering::lower_barrier(const Instruction& i) {
     }
     return;
   }
+  const bool count_in_register = i.opcode == 0x31d || i.opcode == 0x91d, both = i.opcode == 0x31d;
+  u32 number = source(i[0]), count = count_in_register ? source(i[1]) : constant(i.target);
+  if (both) {  // the count in the upper half
+    const u32 parts[2] = {wide_scratch(0), wide_scratch(1)};
+    for (const bool upper : {false, true}) {
+      const u32 part = emit(upper ? "shr.u32" : "and.b32", true);
+      at(part).d = parts[upper ? 1 : 0];
+      at(part).s[0] = number;
+      at(part).s[1] = constant(upper ? 16 : 15);
+    }
+    number = parts[0];
+    count = parts[1];
+  }
   const u32 pc = emit("bar");
   Insn& insn = at(pc);
   insn.flags = execute::kFlagAligned;
-  insn.s[0] = source(i[0]);
-  insn.s[1] = constant(i.target);
-  at(pc).s[2] = kNone;
+  insn.s[0] = number;
+  insn.s[1] = count;
+  insn.s[2] = kNone;
   switch (i.mode) {
     case 0:
       at(pc).sub = static_cast<u8>(BarrierKind::kSync);

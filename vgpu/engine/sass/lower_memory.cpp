@@ -190,21 +190,6 @@ void Lowering::lower_atomic(const Instruction& i) {
   }
 }
 
-void Lowering::lower_copy(const Instruction& i) {
-  const Operand &to = i[0], &from = i[1], &p = i[2];
-  const u32 pc = emit("cp.async");
-  Insn& insn = at(pc);
-  insn.site = program_.sites++;
-  insn.bytes = i.bytes;
-  insn.flags = execute::kFlagMachine | execute::kFlagAddress32 | execute::kFlagCopy;
-  insn.s[0] = to.index == kZeroRegister ? zero_ : row(to.index);
-  insn.s[1] = from.index == kZeroRegister ? zero_ : row(from.index);
-  insn.imm = static_cast<execute::i64>(u64{from.value} << 32 | to.value);
-  insn.s[2] = predicate(p);
-  insn.sub = p.negated ? 1 : 0;
-  program_.copies = true;
-}
-
 void Lowering::lower_exchange(const Instruction& i) {
   switch (i.op) {
     case Op::kShfl: {

@@ -122,9 +122,15 @@ void elect(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (insn.list != kNone) set_predicate(window, insn.list, 1u << leader, mask);
 }
 
-// To a uniform register: the value of the first active lane.
+// To a uniform register: the value of the first active lane; list: whether this one has another.
 void to_uniform(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  const u32 value = slot<u32>(window, insn.s[0])[__builtin_ctz(mask)];
+  const u32* const a = slot<u32>(window, insn.s[0]);
+  const u32 value = a[__builtin_ctz(mask)];
+  if (insn.list != kNone) {
+    u32 other = 0;
+    for (u32 i = 0; i < kLanes; ++i) other |= static_cast<u32>(a[i] != value) << i;
+    set_predicate(window, insn.list, other, mask);
+  }
   write_lanes<u32>(
       window, insn.d, kAllLanes, [&](u32) __attribute__((always_inline)) { return value; });
 }
