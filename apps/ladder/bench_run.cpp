@@ -148,12 +148,7 @@ Verdict Bench::verdict_of(const KernelInfo& kernel, const Problem& problem) {
 const KernelInfo* Bench::baseline_of(const KernelInfo& kernel) const {
   if (!plan_.own_baseline || plan_.baseline != nullptr)
     return plan_.baseline != nullptr && plan_.baseline->place == kernel.place ? plan_.baseline : nullptr;
-  for (const KernelInfo& other : ladder::kernels()) {
-    if (other.role == Role::kBaseline && other.place == kernel.place &&
-        other.precision == stands_for(kernel.precision) && other.in == kernel.in && other.out == kernel.out)
-      return &other;
-  }
-  return nullptr;
+  return ladder::baseline_of(kernel);
 }
 
 // Kernels of about one speed and one baseline go in the same rounds: a slow one would cost the others their samples.
@@ -211,6 +206,7 @@ void Bench::time_group(const std::vector<Entry*>& group, Session& session) {
     Row& row = group[i]->row;
     group[i]->waiting = false;
     row.timing = results.value()[i];
+    row.device = rated_device_of(*group[i]->kernel, target_);
     if (usable) row.baseline = BaselineTiming{std::string(baseline->id), results.value()[baseline_at]};
     if (!row.timing->alarms.empty()) row.note = "not believed: " + row.timing->alarms.front();
     if (row.note.empty() && plan_.measure.handicap > 0 && group[i]->kernel->role == Role::kRung)

@@ -141,21 +141,10 @@ class Climb {
       return;
     }
     row.timing = std::move(results.value().front());
+    row.device = rated_device_of(kernel, target_);
     if (baseline == nullptr) return;
     row.baseline =
         BaselineTiming{std::string(baseline->id), baseline == &kernel ? *row.timing : results.value().back()};
-  }
-
-  // The first baseline of the registry in the same place and types, of the precision that the kernel stands for.
-  static const KernelInfo* baseline_of(const KernelInfo& kernel) {
-    for (const KernelInfo& other : ladder::kernels()) {
-      if (other.role == Role::kBaseline && other.place == kernel.place &&
-          other.precision == stands_for(kernel.precision) && other.in == kernel.in &&
-          other.out == kernel.out) {
-        return &other;
-      }
-    }
-    return nullptr;
   }
 
   int finish(int status) {

@@ -7,7 +7,11 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <thread>
 
+#ifdef LADDER_HAVE_HIGHWAY
+#include "host/rates.hpp"
+#endif
 #include "verify/buffer.hpp"
 
 namespace ladder::app {
@@ -99,6 +103,20 @@ const Device& device_of(const KernelInfo& kernel, const Target& target) {
   static const Device none;
   if (kernel.place == Place::kHost) return target.host;
   return target.cuda ? *target.cuda : none;
+}
+
+Device rated_device_of(const KernelInfo& kernel, const Target& target) {
+  Device device = device_of(kernel, target);
+#ifdef LADDER_HAVE_HIGHWAY
+  if (kernel.place == Place::kHost) {
+    static const host::Rates one = host::measure_rates(1);
+    static const host::Rates all = host::measure_rates(static_cast<int>(std::thread::hardware_concurrency()));
+    const host::Rates& rates = kernel.all_cores ? all : one;
+    device.fp32_flops = rates.fma_flops;
+    device.memory_bandwidth = rates.memory_bandwidth;
+  }
+#endif
+  return device;
 }
 
 Recorder::Recorder(const std::string& path, const Target& target) : path_(path) {

@@ -47,6 +47,9 @@ void require_writable(const std::string& path, const std::string& argument);
 
 // Where `kernel` runs: the host, the target's CUDA device, or a Device without CUDA, which it then refuses.
 const Device& device_of(const KernelInfo& kernel, const Target& target);
+// The same with the peak and bandwidth that rates refer to: of a host kernel's cores they are measured, once a process,
+// in about half a second.
+Device rated_device_of(const KernelInfo& kernel, const Target& target);
 
 // Rows that are kept as they come. Throws BadInput if the file stops being writable.
 class Recorder {

@@ -11,9 +11,16 @@
 
 #include "common.hpp"
 #include "dispatch/query.hpp"
+#include "host/openblas.hpp"
+#include "host/shared_library.hpp"
 #include "measure/telemetry.hpp"
+#include "report/table.hpp"
 #include "verify/buffer.hpp"
 #include "verify/virtual_gpu.hpp"
+
+#ifdef LADDER_HAVE_HIGHWAY
+#include "host/rates.hpp"
+#endif
 
 namespace ladder::app {
 namespace {
@@ -75,10 +82,46 @@ void tell_gpus() {
   }
 }
 
+void tell_rates() {
+#ifdef LADDER_HAVE_HIGHWAY
+  const host::Rates one = host::measure_rates(1);
+  tell("one core", true,
+       fmt::format(
+           "measured, {}: {} GFLOP/s of FP32 multiply-adds at {} GHz; reads {} GB/s from L1, {} from L2, {} "
+           "from memory",
+           one.target, figure(one.fma_flops * 1e-9), figure(one.clock_hz * 1e-9),
+           figure(one.l1_bandwidth * 1e-9), figure(one.l2_bandwidth * 1e-9),
+           figure(one.memory_bandwidth * 1e-9)));
+#endif
+}
+
+// OpenBLAS chooses its kernels by the processors that it knew when it was released.
+void tell_openblas(const Environment& e) {
+  const host::OpenBlas* blas = host::openblas();
+  tell("OpenBLAS", blas != nullptr,
+       blas == nullptr ? "no host baseline; the host's FP64 reference is a plain loop, slow: scripts/setup "
+                         "installs libopenblas"
+                       : e.openblas);
+  if (blas == nullptr || !host::has_avx512()) return;
+  if (host::is_amd_with_avx512() && blas->core == "SkylakeX" && blas->core_was_given) {
+    fmt::print("         {:<16} {}\n", "",
+               "by OPENBLAS_CORETYPE, set by ladder where it was not set: OpenBLAS 0.3.21 alone takes newer "
+               "AMD cores for "
+               "older ones and runs AVX2 kernels; set it for your own programs too");
+  } else if (blas->core != "SkylakeX" && blas->core != "Cooperlake" && blas->core != "SapphireRapids" &&
+             blas->core != "Zen4" && blas->core != "Zen5") {
+    fmt::print(
+        "         {:<16} core {} has no AVX-512 kernels, which this processor could run: try "
+        "OPENBLAS_CORETYPE=SkylakeX\n",
+        "", blas->core);
+  }
+}
+
 int run() {
   const Environment e = query_environment(host_device());
   fmt::print("ladder {} ({}), {}\n", e.version, e.commit, e.date);
   tell("CPU", true, fmt::format("{}, {} threads", e.cpu, e.cpu_threads));
+  tell_rates();
   tell("memory", true,
        fmt::format("{:.1f} GiB available", static_cast<double>(available_host_memory()) / kGib));
   const std::string nvcc = find_in_path("nvcc");
@@ -96,10 +139,7 @@ int run() {
        e.cublas.empty()
            ? "no CUDA baselines, no FP64 reference on a GPU: scripts/setup installs it, then build again"
            : e.cublas);
-  tell("OpenBLAS", !e.openblas.empty(),
-       e.openblas.empty()
-           ? "no host baseline; the host's FP64 reference is a plain loop, slow: scripts/setup installs libopenblas"
-           : e.openblas);
+  tell_openblas(e);
   const bool host_kernels = std::any_of(kernels().begin(), kernels().end(),
                                         [](const KernelInfo& k) { return k.place == Place::kHost; });
   const bool cuda = cuda_device_count() > 0 || !folder.empty();

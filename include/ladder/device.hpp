@@ -15,8 +15,8 @@ struct Device {
   int sm_count = 0;
   std::size_t memory_bytes = 0;  // device memory, total
   double sm_clock_hz = 0;        // highest SM clock
-  double fp32_flops = 0;         // peak FP32 on CUDA cores at sm_clock_hz; 0 if unknown
-  double memory_bandwidth = 0;   // bytes a second of device memory; 0 if unknown
+  double fp32_flops = 0;         // peak FP32 on CUDA cores at sm_clock_hz, or of CPU cores; 0 if unknown
+  double memory_bandwidth = 0;   // bytes a second of device or the CPU's memory; 0 if unknown
 };
 
 }  // namespace ladder

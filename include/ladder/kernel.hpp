@@ -70,6 +70,7 @@ struct KernelInfo {
   Precision precision = Precision::kIeee;
   int min_cc = 0;                          // least compute capability, 80 for 8.0; 0 for host kernels
   Type in = Type::kF32, out = Type::kF32;  // the only types of operands that it takes
+  bool all_cores = false;                  // host kernels: one core, or all of them
 
   // Pure. Not ok (kUnsupportedProblem, kUnsupportedDevice) with the reason if the kernel cannot take the
   // problem, whose types are the kernel's. Callers ask accepts() below.

@@ -16,4 +16,8 @@ std::span<const KernelInfo> kernels();
 // ("r03"). Errors (kInvalidArgument): no such kernel; the message lists the nearest names.
 Result<std::vector<const KernelInfo*>> find_kernels(std::string_view name);
 
+// What `kernel` is measured against unless told otherwise: the first baseline in the same place, on as many cores, in
+// the same types, of the precision that it stands for. Null: none.
+const KernelInfo* baseline_of(const KernelInfo& kernel);
+
 }  // namespace ladder

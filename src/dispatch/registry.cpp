@@ -129,4 +129,13 @@ Result<std::vector<const KernelInfo*>> find_kernels(std::string_view name) {
   return Status(Code::kInvalidArgument, message + " (ladder list shows all)");
 }
 
+const KernelInfo* baseline_of(const KernelInfo& kernel) {
+  for (const KernelInfo& other : kernels()) {
+    if (other.role == Role::kBaseline && other.place == kernel.place && other.all_cores == kernel.all_cores &&
+        other.precision == stands_for(kernel.precision) && other.in == kernel.in && other.out == kernel.out)
+      return &other;
+  }
+  return nullptr;
+}
+
 }  // namespace ladder

@@ -75,9 +75,9 @@ std::vector<Column> columns(TableKind kind, Place place, bool detail) {
     all.push_back(plain("TFLOP/s", 8, &Derived::tflops));
     all.push_back({baseline, place == Place::kCuda ? 8U : 10U, false,
                    [](const Row&, const Derived& d) { return percent(d.percent_of_baseline); }});
+    all.push_back(
+        {"% peak", 6, false, [](const Row&, const Derived& d) { return percent(d.percent_of_peak); }});
     if (place == Place::kCuda) {
-      all.push_back(
-          {"% peak", 6, false, [](const Row&, const Derived& d) { return percent(d.percent_of_peak); }});
       if (detail) {
         all.push_back({"% @clock", 8, false,
                        [](const Row&, const Derived& d) { return percent(d.percent_of_peak_at_clock); }});

@@ -24,8 +24,9 @@ struct Library {
 
 static const Library& library() {
   static const Library loaded = [] {
-    // BLIS 0.9.0 runs its generic kernels on AMD cores that it does not know. 0 is its number for skx.
-    if (host::is_amd_with_avx512()) setenv("BLIS_ARCH_TYPE", "0", 0);
+    // BLIS 0.9.0 runs its generic kernels on AMD cores that it does not know, and its AVX2 kernels on Intel's whose model
+    // it does not know. 0 is its number for skx.
+    if (host::has_avx512()) setenv("BLIS_ARCH_TYPE", "0", 0);
     host::SharedLibrary file("libblis.so.4");
     Library out;
     out.sgemm = file.get<Library::Sgemm>("bli_sgemm");
@@ -74,6 +75,7 @@ static constexpr KernelInfo kKernels[] = {
      .idea = "BLIS on all cores",
      .place = Place::kHost,
      .role = Role::kBaseline,
+     .all_cores = true,
      .accepts = accepts,
      .launch =
          [](const Problem& p, const Operands& o, Stream) {

@@ -68,6 +68,7 @@ static constexpr KernelInfo kKernels[] = {
      .idea = "oneDNN on all cores",
      .place = Place::kHost,
      .role = Role::kBaseline,
+     .all_cores = true,
      .accepts = accepts,
      .launch = [](const Problem& p, const Operands& o,
                   Stream) { return run(p, o, static_cast<int>(std::thread::hardware_concurrency())); }},

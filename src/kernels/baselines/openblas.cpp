@@ -50,6 +50,7 @@ static constexpr KernelInfo kKernels[] = {
      .idea = "OpenBLAS on all cores",
      .place = Place::kHost,
      .role = Role::kBaseline,
+     .all_cores = true,
      .accepts = accepts,
      .launch = [](const Problem& p, const Operands& o, Stream) { return run(p, o, true); }},
 };

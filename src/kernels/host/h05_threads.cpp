@@ -145,6 +145,7 @@ static constexpr KernelInfo kKernels[] = {
      .rung = "h05_threads",
      .idea = "all cores, packed A shared",
      .place = Place::kHost,
+     .all_cores = true,
      .accepts = accepts,
      .launch = launch},
 };

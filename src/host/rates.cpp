@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once for each instruction set (foreach_target), as the register tile is.
+#include "host/rates.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "host/rates.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+HWY_BEFORE_NAMESPACE();
+namespace ladder::host::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Tag = hn::ScalableTag<float>;
+using Vector = hn::Vec<Tag>;
+inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag{}));
+// Two multiply-adds start in a cycle and take four or five: ten in flight hide that, and fit 16 registers.
+inline constexpr int kChains = 10;
+
+template <int... kChain>
+HWY_NOINLINE float multiply_add(std::int64_t rounds, std::integer_sequence<int, kChain...>) {
+  const Tag d;
+  const Vector x = hn::Set(d, 0.999F), y = hn::Set(d, 1e-3F);
+  Vector sum[kChains] = {hn::Set(d, static_cast<float>(kChain))...};
+  for (; rounds > 0; --rounds) ((sum[kChain] = hn::MulAdd(sum[kChain], x, y)), ...);
+  Vector total = hn::Zero(d);
+  ((total = hn::Add(total, sum[kChain])), ...);
+  return hn::GetLane(hn::SumOfLanes(d, total));
+}
+float multiply_adds(std::int64_t rounds) {
+  return multiply_add(rounds, std::make_integer_sequence<int, kChains>{});
+}
+
+template <int... kPart>
+HWY_NOINLINE float read(const float* x, std::int64_t floats, std::integer_sequence<int, kPart...>) {
+  const Tag d;
+  Vector sum[] = {hn::Set(d, static_cast<float>(kPart))...};
+  constexpr int kStep = kLanes * static_cast<int>(sizeof...(kPart));
+  for (std::int64_t i = 0; i + kStep <= floats; i += kStep)
+    ((sum[kPart] = hn::Add(sum[kPart], hn::LoadU(d, x + i + kPart * kLanes))), ...);
+  Vector total = hn::Zero(d);
+  ((total = hn::Add(total, sum[kPart])), ...);
+  return hn::GetLane(hn::SumOfLanes(d, total));
+}
+float reads(const float* x, std::int64_t floats) {
+  return read(x, floats, std::make_integer_sequence<int, 8>{});
+}
+
+const char* target() { return hwy::TargetName(HWY_TARGET); }
+int flops_per_round() { return 2 * kLanes * kChains; }
+
+}  // namespace ladder::host::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <hwy/aligned_allocator.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "host/blocking.hpp"
+
+namespace ladder::host {
+namespace {
+
+HWY_EXPORT(multiply_adds);
+HWY_EXPORT(reads);
+HWY_EXPORT(target);
+HWY_EXPORT(flops_per_round);
+
+constexpr int kWindows = 8;
+constexpr double kWindow = 5e-3;  // seconds
+// More than a core's share of any L3 that has been built, in all.
+constexpr std::int64_t kMemory = 512 << 20;
+
+// Results go here, so that nothing is left out as unused.
+std::atomic<float> sink;
+
+// Units of work a second, the best window: `work(n)` does n units.
+template <class Work>
+double rate_of(std::int64_t least, const Work& work) {
+  using Clock = std::chrono::steady_clock;
+  std::int64_t units = least;
+  double best = 0;
+  for (int window = 0; window < kWindows;) {
+    const auto begin = Clock::now();
+    work(units);
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (seconds < kWindow) {
+      units *= 2;
+      continue;
+    }
+    best = std::max(best, static_cast<double>(units) / seconds);
+    ++window;
+  }
+  return best;
+}
+
+double clock_rate() {
+  constexpr int kUnrolled = 16;
+  return rate_of(1 << 16,
+                 [](std::int64_t rounds) {
+                   std::uint64_t value = 1, step = static_cast<std::uint64_t>(rounds);
+                   for (std::int64_t i = 0; i < rounds; ++i) {
+#pragma GCC unroll 16
+                     for (int add = 0; add < kUnrolled; ++add) {
+                       value += step;
+                       asm volatile("" : "+r"(value));  // neither folded nor reordered
+                     }
+                   }
+                   sink = static_cast<float>(value);
+                 }) *
+         kUnrolled;
+}
+
+double read_rate(std::int64_t bytes) {
+  const auto floats = bytes / static_cast<std::int64_t>(sizeof(float));
+  const auto memory = hwy::AllocateAligned<float>(static_cast<std::size_t>(floats));
+  if (!memory) return 0;
+  std::fill_n(memory.get(), floats, 1.0F);
+  return rate_of(1,
+                 [&](std::int64_t passes) {
+                   for (std::int64_t pass = 0; pass < passes; ++pass)
+                     sink = HWY_DYNAMIC_DISPATCH(reads)(memory.get(), floats);
+                 }) *
+         static_cast<double>(bytes);
+}
+
+Rates measure_one(std::int64_t memory_bytes) {
+  const CacheSizes caches = cache_sizes();
+  Rates out;
+  out.clock_hz = clock_rate();
+  out.fma_flops =
+      rate_of(1 << 12, [](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(multiply_adds)(rounds); }) *
+      HWY_DYNAMIC_DISPATCH(flops_per_round)();
+  out.l1_bandwidth = read_rate(caches.l1 / 2);
+  out.l2_bandwidth = read_rate(caches.l2 / 2);
+  out.memory_bandwidth = read_rate(memory_bytes);
+  return out;
+}
+
+}  // namespace
+
+Rates measure_rates(int threads) {
+  Rates all;
+  std::mutex mutex;
+  {
+    std::vector<std::jthread> team;
+    for (int i = 0; i < threads; ++i) {
+      team.emplace_back([&] {
+        const Rates one = measure_one(kMemory / threads);
+        const std::lock_guard lock(mutex);
+        all.clock_hz = std::max(all.clock_hz, one.clock_hz);
+        all.fma_flops += one.fma_flops;
+        all.l1_bandwidth += one.l1_bandwidth;
+        all.l2_bandwidth += one.l2_bandwidth;
+        all.memory_bandwidth += one.memory_bandwidth;
+      });
+    }
+  }
+  all.threads = threads;
+  all.target = HWY_DYNAMIC_DISPATCH(target)();
+  return all;
+}
+
+}  // namespace ladder::host
+#endif
