@@ -16,6 +16,7 @@
 #include "dispatch/query.hpp"
 #include "problem/suites.hpp"
 #include "report/compare.hpp"
+#include "report/temporary.hpp"
 
 namespace ladder::app {
 namespace {
@@ -155,10 +156,9 @@ int report_changes(const Document& before, const std::vector<Row>& now, const Be
 void continue_elsewhere(const BenchOptions& options, const Document& so_far, TablePrinter& printer) {
   std::string path = options.save;
   if (path.empty()) {
-    path = (std::filesystem::temp_directory_path() / "ladder-bench-XXXXXX").string();
-    const int file = ::mkstemp(path.data());
-    if (file < 0) throw BadInput("no temporary file to continue from");
-    (void)::close(file);
+    auto file = Temporary::file("bench");
+    if (!file) throw BadInput(file.status().message());
+    path = file.value().keep().string();  // whoever resumes removes it
     if (Status status = write_atomic(path, to_json(so_far)); !status) throw BadInput(status.message());
   }
   printer.line("the device was lost: the rest is measured by a new process");

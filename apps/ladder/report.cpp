@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder report: rows from files as a markdown table or a picture.
+// ladder report: rows from files as a markdown table, a chart, or a page to look at.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "common.hpp"
+#include "page/render.hpp"
 #include "report/chart.hpp"
 #include "report/table.hpp"
+#include "target.hpp"
+#ifdef LADDER_HAVE_ANALYSE
+#include "page/page.hpp"
+#endif
 
 namespace ladder::app {
 namespace {
@@ -14,7 +20,8 @@ namespace {
 struct ReportOptions {
   std::vector<std::string> files;
   bool markdown = false;
-  std::string into, marker, svg, chart = "climb";
+  std::string into, marker, svg, chart = "climb", html, specs, with;
+  bool draws() const { return !svg.empty() || !html.empty() || !specs.empty(); }
 };
 
 std::vector<Document> read_all(const std::vector<std::string>& files) {
@@ -31,25 +38,90 @@ void write(const std::string& path, const std::string& text, const std::string& 
   if (Status status = write_atomic(path, text); !status) throw BadInput(argument + ": " + status.message());
 }
 
+std::string spec_file(const std::string& folder, const Chart& chart) {
+  return (std::filesystem::path(folder) / (chart.name + ".vl.json")).string();
+}
+
+// Specifications that a user has changed take the place of Ladder's own.
+void take_specs(std::vector<Chart>& charts, const std::string& folder) {
+  if (folder.empty()) return;
+  std::size_t taken = 0;
+  for (Chart& chart : charts) {
+    std::error_code error;
+    const std::string file = spec_file(folder, chart);
+    if (!std::filesystem::exists(file, error)) continue;
+    auto text = read_file(file);
+    if (!text) throw BadInput("--with: " + text.status().message());
+    chart.spec = std::move(text).value();
+    ++taken;
+  }
+  if (taken == 0)
+    throw BadInput(fmt::format("--with: no specification of {} charts is in {}", charts.size(), folder));
+}
+
+std::vector<std::string> rendered(const std::vector<Chart>& charts, const char* argument) {
+  std::vector<std::string> specs;
+  specs.reserve(charts.size());
+  for (const Chart& chart : charts) specs.push_back(chart.spec);
+  auto pictures = page::render(specs);
+  if (!pictures) throw BadInput(fmt::format("{}: {}", argument, pictures.status().message()));
+  return std::move(pictures).value();
+}
+
+const Chart& chosen_chart(const std::vector<Chart>& charts, const std::string& name) {
+  std::string there;
+  for (const Chart& chart : charts) {
+    if (chart.name == name) return chart;
+    there += (there.empty() ? "" : ", ") + chart.name;
+  }
+  throw BadInput(fmt::format("--chart: no data for '{}'; there are: {}", name, there));
+}
+
+#ifdef LADDER_HAVE_ANALYSE
+void draw(const ReportOptions& o, const std::vector<Document>& documents) {
+  std::vector<std::string> names;
+  for (const std::string& file : o.files) names.push_back(std::filesystem::path(file).filename().string());
+  const Target target = select_target("virtual:h200");
+  auto gathered = page::gather(documents, names, target.cuda ? &*target.cuda : nullptr);
+  if (!gathered) throw BadInput(gathered.status().message());
+  page::Contents contents = std::move(gathered).value();
+  take_specs(contents.charts, o.with);
+  if (!o.specs.empty()) {
+    for (const Chart& chart : contents.charts) write(spec_file(o.specs, chart), chart.spec + "\n", "--specs");
+  }
+  if (!o.svg.empty()) {
+    const Chart& chart = chosen_chart(contents.charts, o.chart);
+    write(o.svg, page::stand_alone(rendered({chart}, "--svg").front(), chart.description), "--svg");
+  }
+  if (!o.html.empty()) write(o.html, page::html(contents, rendered(contents.charts, "--html")), "--html");
+}
+#else
+void draw(const ReportOptions&, const std::vector<Document>&) {
+  throw BadInput(
+      "--html, --svg, --specs: this ladder was built without the virtual GPU, which analyses what is drawn");
+}
+#endif
+
 int run(const ReportOptions& options) {
   if (options.into.empty() != options.marker.empty()) throw BadInput("--into: goes together with --marker");
-  if (options.chart != "climb" && options.chart != "sizes")
-    throw BadInput(fmt::format("--chart: '{}' is neither climb nor sizes", options.chart));
+  if (!options.with.empty() && !options.draws()) throw BadInput("--with: goes together with --html or --svg");
   require_writable(options.into, "--into");
   require_writable(options.svg, "--svg");
-  const std::vector<Document> documents = read_all(options.files);
-  if (!options.svg.empty()) {
-    const auto svg = options.chart == "climb" ? climb_chart(documents) : sizes_chart(documents);
-    if (!svg) throw BadInput("--svg: " + svg.status().message());
-    write(options.svg, svg.value(), "--svg");
+  require_writable(options.html, "--html");
+  std::error_code error;
+  for (const auto& [argument, folder] : {std::pair{"--specs", options.specs}, {"--with", options.with}}) {
+    if (!folder.empty() && !std::filesystem::is_directory(folder, error))
+      throw BadInput(fmt::format("{}: {} is no folder", argument, folder));
   }
+  const std::vector<Document> documents = read_all(options.files);
+  if (options.draws()) draw(options, documents);
   if (!options.into.empty()) {
     const auto before = read_file(options.into);
     if (!before) throw BadInput("--into: " + before.status().message());
     const auto after = splice(before.value(), options.marker, markdown(documents));
     if (!after) throw BadInput(fmt::format("--marker: {}: {}", options.into, after.status().message()));
     if (after.value() != before.value()) write(options.into, after.value(), "--into");
-  } else if (options.markdown || options.svg.empty()) {
+  } else if (options.markdown || !options.draws()) {
     fmt::print("{}", markdown(documents));
   }
   return kOk;
@@ -58,21 +130,31 @@ int run(const ReportOptions& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Verb& chosen) {
-  CLI::App* verb = app.add_subcommand("report", "Rows from --json files as a markdown table or a picture");
+  CLI::App* verb =
+      app.add_subcommand("report", "Rows from --json or --save files as a page, a chart or a table");
   auto options = std::make_shared<ReportOptions>();
-  verb->add_option("files", options->files, "files that --json wrote")->required();
+  verb->add_option("files", options->files, "files that --json or --save wrote")->required();
+  verb->add_option("--html", options->html,
+                   "a page to look at: charts, pictures of accesses, tables; one file");
   verb->add_flag("--markdown", options->markdown, "a table, on stdout unless --into (the default)");
   verb->add_option("--into", options->into, "replace the text between two markers of this file");
   verb->add_option("--marker", options->marker,
                    "NAME: between <!-- ladder:NAME --> and <!-- /ladder:NAME -->");
-  verb->add_option("--svg", options->svg, "draw a picture here");
-  verb->add_option("--chart", options->chart,
-                   "what --svg draws: climb, a bar a rung (default), or sizes, rates over the side of cubes");
+  verb->add_option("--svg", options->svg, "draw one chart here");
+  verb->add_option(
+      "--chart", options->chart,
+      "which one: climb (default), sizes, roofline, accuracy, occupancy, samples; climb-tf32 and the like "
+      "for other precisions");
+  verb->add_option("--specs", options->specs,
+                   "write all charts as Vega-Lite specifications into this folder");
+  verb->add_option("--with", options->with, "take the specifications in this folder instead of Ladder's own");
   verb->footer(
+      "Charts are drawn by vl-convert (a Python package; scripts/setup installs it).\n"
       "Examples:\n"
-      "  ladder report rows.json\n"
+      "  ladder report rows.json --html report.html\n"
       "  ladder report rows.json --markdown --into README.md --marker rungs --svg docs/climb.svg\n"
-      "  ladder report sizes.json --chart sizes --svg sizes.svg");
+      "  ladder report rows.json --specs charts    (change charts/climb.vl.json, then)\n"
+      "  ladder report rows.json --with charts --html report.html");
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
 }
 

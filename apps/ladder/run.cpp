@@ -15,6 +15,7 @@
 #include "analyse/user_kernel.hpp"
 #include "common.hpp"
 #include "explain.hpp"
+#include "report/temporary.hpp"
 #include "report/terminal.hpp"
 #include "tune/process.hpp"
 
@@ -60,27 +61,6 @@ std::vector<const KernelInfo*> rivals_of(const RunOptions& o) {
   return list;
 }
 
-// A folder that goes when the run is over.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "ladder-run-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      throw BadInput("no temporary folder: " + fs::temp_directory_path().string());
-    path_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 tune::Deadline in_seconds(double seconds) {
   return tune::Clock::now() +
          std::chrono::duration_cast<tune::Clock::duration>(std::chrono::duration<double>(seconds));
@@ -97,11 +77,12 @@ int run(const RunOptions& o) {
     throw BadInput(
         fmt::format("--source: {}: no checkout of ladder; its headers are needed to compile", o.source));
   catch_interrupt();
-  const Scratch scratch;
+  const auto scratch = Temporary::folder("run");
+  if (!scratch) throw BadInput(scratch.status().message());
   const auto deadline = in_seconds(o.limit_s);
   const analyse::UserKernel kernel{o.file, o.kernel, o.grid, o.block, o.shared, o.strict, o.needs};
   constexpr int kCc = 90;
-  const auto built = analyse::build(kernel, kCc, scratch.path(), o.source, deadline, interrupted);
+  const auto built = analyse::build(kernel, kCc, scratch.value().path(), o.source, deadline, interrupted);
   if (!built) {
     if (interrupted()) return kInterrupted;
     throw BadInput(built.status().message());

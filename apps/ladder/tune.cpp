@@ -6,6 +6,7 @@
 #include <ladder/registry.hpp>
 #include <ladder/search.hpp>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -13,6 +14,7 @@
 #include <thread>
 
 #include "common.hpp"
+#include "page/render.hpp"
 #include "report/terminal.hpp"
 #include "tune/earlier.hpp"
 #include "tune/heat_map.hpp"
@@ -93,6 +95,7 @@ std::pair<std::string, std::string> selected_axes(const std::string& text, const
 }
 
 bool is_csv(const std::string& path) { return path.ends_with(".csv"); }
+bool is_spec(const std::string& path) { return path.ends_with(".vl.json"); }
 
 std::vector<tune::EarlierCandidate> selected_points(const std::string& path, const SearchSpace& space) {
   if (path.empty()) return {};
@@ -149,12 +152,13 @@ class Files {
     if (options_.heat_map.empty()) return;
     if (is_csv(options_.heat_map))
       return write(options_.heat_map, "--heat-map", tune::candidates_csv(job_, outcome));
-    const auto picture = tune::heat_map(job_, outcome, axes_.first, axes_.second);
-    if (picture) {
-      write(options_.heat_map, "--heat-map", picture.value());
-    } else {
-      printer.line(fmt::format("no heat map: {}", picture.status().message()));
-    }
+    const auto chart = tune::heat_map(job_, outcome, axes_.first, axes_.second);
+    if (!chart) return printer.line(fmt::format("no heat map: {}", chart.status().message()));
+    if (is_spec(options_.heat_map)) return write(options_.heat_map, "--heat-map", chart.value().spec + "\n");
+    const auto pictures = page::render(std::array{chart.value().spec});
+    if (!pictures) return printer.line(fmt::format("no heat map: {}", pictures.status().message()));
+    write(options_.heat_map, "--heat-map",
+          page::stand_alone(pictures.value().front(), chart.value().description));
   }
 
   void tuned(const tune::Tuning& outcome) const {
@@ -185,8 +189,13 @@ int run(const TuneOptions& options) {
   if (!(options.budget_s > 0) || !std::isfinite(options.budget_s))
     throw BadInput("--budget: seconds for the whole search, more than 0");
   (void)selected_axes(options.axes, space);
-  if (!options.heat_map.empty() && !is_csv(options.heat_map) && !options.heat_map.ends_with(".svg"))
-    throw BadInput(fmt::format("--heat-map: '{}' ends neither in .svg nor in .csv", options.heat_map));
+  if (!options.heat_map.empty() && !is_csv(options.heat_map) && !is_spec(options.heat_map)) {
+    if (!options.heat_map.ends_with(".svg"))
+      throw BadInput(
+          fmt::format("--heat-map: '{}' ends in none of .svg, .vl.json and .csv", options.heat_map));
+    // Before the search, not after it.
+    if (Status status = page::can_render(); !status) throw BadInput("--heat-map: " + status.message());
+  }
   require_writable(options.heat_map, "--heat-map");
   const std::vector<tune::EarlierCandidate> earlier = selected_points(options.points, space);
   if (options.jobs < 1) throw BadInput("--jobs: compilers at once, at least 1");
@@ -283,9 +292,10 @@ void add_tune(CLI::App& app, Verb& chosen) {
   verb->add_option("--json", options->json, "write every candidate here (docs/tuning.md)");
   verb->add_option("--output", options->output,
                    "tuned file; default src/dispatch/tuned/GPU.json of the checkout");
-  verb->add_option(
-      "--heat-map", options->heat_map,
-      "FILE.svg: the best rate for each pair of values of two parameters; FILE.csv: all candidates");
+  verb->add_option("--heat-map", options->heat_map,
+                   "FILE.svg (or FILE.vl.json, its Vega-Lite specification): the best rate for each pair of "
+                   "values of two parameters; "
+                   "FILE.csv: all candidates");
   verb->add_option("--axes", options->axes,
                    "the two parameters of the heat map, e.g. BK,TM; default the first two");
   verb->add_option("--points", options->points,

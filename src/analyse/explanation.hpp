@@ -49,6 +49,9 @@ struct ExplainOptions {
 Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, const Machine& machine,
                             const Device& device, const ExplainOptions& options);
 
+// Of the accesses of a warp the first of each kind (memory, width, cost, matrix or source line), most frequent first.
+std::vector<LoopAccess> kinds_of_access(const Explanation& explanation);
+
 std::vector<std::string> to_text(const Explanation& explanation);
 std::string to_json(const Explanation& explanation);
 

@@ -100,22 +100,13 @@ void accesses(Lines& lines, const Explanation& e) {
   lines.emplace_back();
   add(lines, "ACCESSES OF A WARP ({}; the first of each kind, most frequent first)",
       e.subject.seen.engine == "sass" ? "machine code" : "PTX, shared loads merged as ptxas does");
-  std::vector<LoopAccess> list = merged_accesses(e.subject.seen.trace);
-  std::stable_sort(list.begin(), list.end(),
-                   [](const LoopAccess& a, const LoopAccess& b) { return a.executions > b.executions; });
-  std::vector<std::string> said;
-  for (const LoopAccess& a : list) {
+  for (const LoopAccess& a : kinds_of_access(e)) {
     const Cost c = cost_of(a.access);
     const bool shared = a.access.memory == Memory::kShared;
     const std::string elements = elements_of(a.access, e.subject.seen.matrices);
     const std::string what =
         fmt::format("{} {} memory, {} B a lane, {}:{}", a.access.store ? "store to" : "load from",
                     shared ? "shared" : "global", a.access.bytes, short_name(a.file), a.line);
-    const std::string key =
-        fmt::format("{} {} {} {} {} {}", shared, a.access.store, a.access.bytes, c.wavefronts, c.sectors,
-                    shared ? fmt::format("{}", a.line) : elements.substr(0, 1));
-    if (std::find(said.begin(), said.end(), key) != said.end()) continue;
-    said.push_back(key);
     add(lines, "  {}", what);
     if (shared) {
       add(lines, "    {} wavefront{}, at least {}; {}", c.wavefronts, c.wavefronts == 1 ? "" : "s",
@@ -193,6 +184,25 @@ std::string with_unit(double value, const std::string& unit) {
     if (value >= scale) return fmt::format("{:.3g} {}{}", value / scale, prefix, unit);
   }
   return fmt::format("{:.3g} {}", value, unit);
+}
+
+std::vector<LoopAccess> kinds_of_access(const Explanation& e) {
+  std::vector<LoopAccess> list = merged_accesses(e.subject.seen.trace);
+  std::stable_sort(list.begin(), list.end(),
+                   [](const LoopAccess& a, const LoopAccess& b) { return a.executions > b.executions; });
+  std::vector<std::string> known;
+  std::erase_if(list, [&](const LoopAccess& a) {
+    const Cost c = cost_of(a.access);
+    const bool shared = a.access.memory == Memory::kShared;
+    const std::string place =
+        shared ? fmt::format("{}", a.line) : elements_of(a.access, e.subject.seen.matrices).substr(0, 1);
+    const std::string key = fmt::format("{} {} {} {} {} {}", shared, a.access.store, a.access.bytes,
+                                        c.wavefronts, c.sectors, place);
+    if (std::find(known.begin(), known.end(), key) != known.end()) return true;
+    known.push_back(key);
+    return false;
+  });
+  return list;
 }
 
 std::vector<std::string> to_text(const Explanation& e) {

@@ -3,7 +3,6 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +18,8 @@
 #include "analyse/tools.hpp"
 #include "engine/sass/cubin.hpp"
 #include "engine/sass/decode.hpp"
+#include "report/json.hpp"
+#include "report/temporary.hpp"
 #include "runtime/image/fatbin.hpp"
 #include "tune/process.hpp"
 
@@ -338,15 +339,12 @@ std::map<std::uint32_t, std::string> parse_nvdisasm(const std::string& output, c
 Disassembly disassemble(const KernelCode& code) {
   Disassembly result;
   if (const std::string nvdisasm = find_tool("LADDER_NVDISASM", "nvdisasm"); !nvdisasm.empty()) {
-    std::string name = (std::filesystem::temp_directory_path() / "ladder-cubin-XXXXXX").string();
-    if (const int file = ::mkstemp(name.data()); file >= 0) {
-      const bool whole =
-          ::write(file, code.cubin.data(), code.cubin.size()) == static_cast<ssize_t>(code.cubin.size());
-      ::close(file);
+    if (const auto file = Temporary::file("cubin"); file) {
+      const std::string name = file.value().path().string();
+      const Status whole =
+          write_atomic(name, {reinterpret_cast<const char*>(code.cubin.data()), code.cubin.size()});
       const auto deadline = tune::Clock::now() + std::chrono::seconds(60);
       const auto done = tune::run({nvdisasm, "-c", name}, deadline, {});
-      std::error_code ignored;
-      std::filesystem::remove(name, ignored);
       if (whole && done && done.value().end.status == 0)
         result.text = parse_nvdisasm(done.value().output, code.mangled);
       if (!result.text.empty()) {

@@ -5,14 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "report/chart.hpp"
 #include "tune/tuner.hpp"
 
 namespace ladder::tune {
 
-// Stand-alone SVG: values of `rows` down, of `columns` across, in each cell the best GFLOP/s over the other
-// parameters. Errors (kInvalidArgument): no such parameter, the same one twice, nothing passed.
-Result<std::string> heat_map(const Job& job, const Tuning& outcome, std::string_view rows,
-                             std::string_view columns);
+// Values of `rows` down, of `columns` across, in each cell the best GFLOP/s over the other parameters. Errors
+// (kInvalidArgument): no such parameter, the same one twice, nothing passed.
+Result<Chart> heat_map(const Job& job, const Tuning& outcome, std::string_view rows,
+                       std::string_view columns);
 
 // One line a candidate below a line of names: the parameters, status, registers, spill_bytes, shared_bytes, ms,
 // gflops, model_ms; empty where there is no figure.

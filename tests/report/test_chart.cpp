@@ -1,39 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
+// Charts as specifications: their data, their words, and what is left out of them.
 #include "report/chart.hpp"
 
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "sample_rows.hpp"
 
 namespace ladder {
 namespace {
 
-std::size_t occurrences(const std::string& text, const std::string& what) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
-  return count;
+using Json = nlohmann::json;
+
+Json parsed(const Result<Chart>& chart) {
+  EXPECT_TRUE(chart) << chart.status().message();
+  return chart ? Json::parse(chart.value().spec) : Json();
 }
 
-TEST(Chart, HasABarARungAndALineForCublas) {
+Result<Chart> climb_of(const Document& document) {
+  const auto documents = std::span(&document, 1);
+  const auto problem = main_problem(documents);
+  if (!problem) return Status(Code::kInvalidArgument, "nothing");
+  return climb_chart(measured_bars(rows_at(documents, *problem)), to_string(*problem), "a GPU",
+                     Precision::kIeee);
+}
+
+std::set<std::string> values(const Json& rows, const char* field) {
+  std::set<std::string> found;
+  for (const Json& row : rows) found.insert(row.at(field).get<std::string>());
+  return found;
+}
+
+TEST(ClimbChart, HasABarAKernelAndARuleAtTheLibrary) {
   Document document = sample_document();
   document.rows.push_back(timed_row("r03_smem_tile_32", 15));
-  const auto svg = climb_chart(std::span(&document, 1));
-  ASSERT_TRUE(svg) << svg.status().message();
-  EXPECT_EQ(occurrences(svg.value(), "class=\"bar\""), 2U);
-  EXPECT_EQ(occurrences(svg.value(), "class=\"base\""), 1U);
-  EXPECT_NE(svg.value().find("TFLOP/s at 4096x4096x4096"), std::string::npos);
-  EXPECT_NE(svg.value().find("cublas_ieee 50.9"), std::string::npos);
-  EXPECT_NE(svg.value().find("an idea &amp; &lt;more&gt;"), std::string::npos);
-  EXPECT_EQ(svg.value().find("nan"), std::string::npos);
+  const auto chart = climb_of(document);
+  const Json data = parsed(chart)["datasets"];
+  ASSERT_EQ(data["bars"].size(), 3U);
+  EXPECT_EQ(data["bars"][0]["kernel"], "r02_coalesced");
+  EXPECT_EQ(data["bars"][1]["kernel"], "r03_smem_tile_32");
+  EXPECT_EQ(data["bars"][2]["source"], "library, measured");
+  EXPECT_EQ(data["bars"][2]["label"], "50.9");
+  ASSERT_EQ(data["best"].size(), 1U);
+  EXPECT_DOUBLE_EQ(data["best"][0]["tflops"], data["bars"][2]["tflops"]);
+  EXPECT_NE(chart.value().title.find("4096x4096x4096"), std::string::npos);
+  EXPECT_NE(chart.value().description.find("cublas_ieee, 50.9"), std::string::npos);
+  EXPECT_NE(data["bars"][0]["about"].get<std::string>().find("an idea & <more>"), std::string::npos);
 }
 
-TEST(Chart, LeavesOutWhatFailed) {
+TEST(ClimbChart, LeavesOutWhatFailedAndRefusesToDrawNothing) {
   Document document = sample_document();
   document.rows.push_back(timed_row("r03_smem_tile_32", 15));
   document.rows[0].verdict.outcome = Outcome::kWrongValue;
-  const auto svg = climb_chart(std::span(&document, 1));
-  ASSERT_TRUE(svg);
-  EXPECT_EQ(svg.value().find("r02_coalesced"), std::string::npos);
+  EXPECT_EQ(values(parsed(climb_of(document))["datasets"]["bars"], "kernel").count("r02_coalesced"), 0U);
+  document.rows.clear();
+  EXPECT_FALSE(climb_of(document));
+  document.rows = {counted_row()};
+  EXPECT_EQ(climb_of(document).status().code(), Code::kInvalidArgument);
+}
+
+TEST(ClimbChart, SaysWhatIsPredicted) {
+  const Bar bar{"r05", "idea", 30, false, true, std::nullopt};
+  const auto chart = climb_chart(std::span(&bar, 1), "1x1x1", "a GPU", Precision::kIeee);
+  EXPECT_EQ(parsed(chart)["datasets"]["bars"][0]["source"], "rung, predicted");
+  EXPECT_NE(chart.value().description.find("predicted"), std::string::npos);
 }
 
 Document sizes_document() {
@@ -49,15 +81,18 @@ Document sizes_document() {
   return document;
 }
 
-TEST(SizesChart, HasALineAKernelAndAPointARow) {
+TEST(SizesChart, HasAPointARowAndANameALine) {
   const Document document = sizes_document();
-  const auto svg = sizes_chart(std::span(&document, 1));
-  ASSERT_TRUE(svg) << svg.status().message();
-  EXPECT_EQ(occurrences(svg.value(), "<polyline"), 3U);
-  EXPECT_EQ(occurrences(svg.value(), "<circle"), 8U);
-  EXPECT_EQ(occurrences(svg.value(), "stroke-dasharray"), 1U);
-  EXPECT_NE(svg.value().find("cublas_ieee at 4096: 13.7"), std::string::npos);
-  EXPECT_EQ(svg.value().find("nan"), std::string::npos);
+  const auto chart = sizes_chart(std::span(&document, 1), Precision::kIeee);
+  const Json data = parsed(chart)["datasets"];
+  EXPECT_EQ(data["points"].size(), 8U);
+  ASSERT_EQ(data["names"].size(), 3U);
+  EXPECT_EQ(data["names"][2]["kernel"], "cublas_ieee");
+  EXPECT_EQ(data["points"].back()["role"], "library");
+  EXPECT_NE(data["points"].back()["about"].get<std::string>().find("cublas_ieee at 4096: 13.7"),
+            std::string::npos);
+  // Names of equal rates stand apart.
+  EXPECT_NE(data["names"][1]["tflops"], data["names"][2]["tflops"]);
 }
 
 TEST(SizesChart, MixesNeitherShapesNorStatesOfTheCacheNorPrecisions) {
@@ -65,18 +100,62 @@ TEST(SizesChart, MixesNeitherShapesNorStatesOfTheCacheNorPrecisions) {
   document.rows[0].problem = make_problem(128, 64, 128);
   document.rows[4].timing->copies = 1;
   document.rows[5].precision = Precision::kTf32;
-  const auto svg = sizes_chart(std::span(&document, 1));
-  ASSERT_TRUE(svg);
-  EXPECT_EQ(occurrences(svg.value(), "<circle"), 5U);
+  const auto chart = sizes_chart(std::span(&document, 1), Precision::kIeee);
+  EXPECT_EQ(parsed(chart)["datasets"]["points"].size(), 5U);
+  EXPECT_EQ(sizes_chart(std::span(&document, 1), Precision::kTf32).status().code(),
+            Code::kInvalidArgument);  // one point
   document.rows.clear();
-  EXPECT_EQ(sizes_chart(std::span(&document, 1)).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(sizes_chart(std::span(&document, 1), Precision::kIeee).status().code(), Code::kInvalidArgument);
 }
 
-TEST(Chart, RefusesToDrawNothing) {
-  Document document;
-  EXPECT_EQ(climb_chart(std::span(&document, 1)).status().code(), Code::kInvalidArgument);
-  document.rows = {counted_row()};
-  EXPECT_EQ(climb_chart(std::span(&document, 1)).status().code(), Code::kInvalidArgument);
+TEST(AccuracyChart, HasErrorAndRateOfWhatHasBoth) {
+  Document document = sample_document();
+  document.rows.push_back(timed_row("r03_smem_tile_32", 15));
+  document.rows.back().errors = {};
+  const auto rows = rows_at(std::span(&document, 1), make_problem(4096, 4096, 4096));
+  const Json data = parsed(accuracy_chart(rows))["datasets"];
+  EXPECT_EQ(values(data["points"], "kernel"), (std::set<std::string>{"cublas_ieee", "r02_coalesced"}));
+  EXPECT_DOUBLE_EQ(data["points"][0]["error"], 1e-6);
+}
+
+TEST(SamplesChart, HasEverySampleAndReading) {
+  const Document document = sample_document();
+  const auto rows = rows_at(std::span(&document, 1), make_problem(4096, 4096, 4096));
+  const auto chart = samples_chart(rows);
+  const Json data = parsed(chart)["datasets"];
+  EXPECT_EQ(data["samples"].size(), 6U);
+  EXPECT_DOUBLE_EQ(data["samples"][0]["percent"], 1);
+  EXPECT_EQ(data["readings"].size(), 6U);
+  EXPECT_NE(chart.value().description.find("3 samples discarded"), std::string::npos);
+}
+
+TEST(RooflineChart, RoofsEndAtTheCeilingAndPointsStandAtTheirBytes) {
+  const std::vector<Roof> roofs{{"FP32", 60, 0}, {"device memory", 0, 4e12}};
+  const std::vector<RooflinePoint> points{{"r05_block_tile_2d", 30, false, 20, 600}};
+  const Json data = parsed(roofline_chart(roofs, points, "a GPU"))["datasets"];
+  double highest = 0;
+  for (const Json& end : data["roofs"]) highest = std::max(highest, end["tflops"].get<double>());
+  EXPECT_DOUBLE_EQ(highest, 60);
+  EXPECT_EQ(data["points"].size(), 2U);
+  EXPECT_EQ(data["names"][0]["name"], "r05");
+  EXPECT_FALSE(roofline_chart(roofs, {}, "a GPU"));
+}
+
+TEST(OccupancyChart, SaysWhatBinds) {
+  const std::vector<BlockLimit> limits{{"r05", "registers", 2, true}, {"r05", "threads", 8, false}};
+  const auto chart = occupancy_chart(limits, "a GPU");
+  EXPECT_EQ(parsed(chart)["datasets"]["limits"][0]["binds"], "binds");
+  EXPECT_NE(chart.value().description.find("r05: registers at 2"), std::string::npos);
+}
+
+TEST(Selection, TakesTheProblemAndTheGroupWithTheMostRungs) {
+  Document document = sizes_document();  // 128, 1024: two rungs; 4096: one
+  EXPECT_EQ(main_problem(std::span(&document, 1))->m, 1024);
+  document.rows[1].timing->copies = 1;  // r01 at 1024, now in another state of the cache
+  const auto rows = rows_at(std::span(&document, 1), make_problem(1024, 1024, 1024));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].row->kernel, "r02_coalesced");
+  EXPECT_FALSE(main_problem({}));
 }
 
 }  // namespace

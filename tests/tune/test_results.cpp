@@ -45,12 +45,6 @@ Tuning sample() {
   return tuning;
 }
 
-std::size_t occurrences(const std::string& text, const std::string& what) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
-  return count;
-}
-
 TEST(Ranks, TiesShareTheirPlaces) {
   EXPECT_EQ(ranks({3, 1, 2}), (std::vector<double>{3, 1, 2}));
   EXPECT_EQ(ranks({5, 5, 1, 5}), (std::vector<double>{3, 3, 1, 3}));
@@ -133,15 +127,16 @@ TEST(TunedFile, OfAnotherKindOrGpuIsRefused) {
 }
 
 TEST(HeatMap, HasACellForEachPairThatPassed) {
-  const auto picture = heat_map(job_of(), sample(), "R", "C");
-  ASSERT_TRUE(picture) << picture.status().message();
-  EXPECT_EQ(occurrences(picture.value(), "fill=\"#"), 2U);              // (1, 10) and (2, 30)
-  EXPECT_EQ(occurrences(picture.value(), "<rect class=\"none\""), 4U);  // the others
-  EXPECT_NE(picture.value().find("R 1, C 10, D 7: 2000, best of 2"), std::string::npos);
-  EXPECT_NE(picture.value().find("#fde725"), std::string::npos);  // the best cell has the scale's upper end
-  EXPECT_NE(picture.value().find("#440154"), std::string::npos);  // the worst its lower
-  EXPECT_NE(picture.value().find("a &amp; b"), std::string::npos);
-  EXPECT_EQ(picture.value().find("nan"), std::string::npos);
+  const auto chart = heat_map(job_of(), sample(), "R", "C");
+  ASSERT_TRUE(chart) << chart.status().message();
+  const auto data = nlohmann::json::parse(chart.value().spec)["datasets"];
+  ASSERT_EQ(data["cells"].size(), 2U);  // (1, 10) and (2, 30)
+  EXPECT_EQ(data["empty"].size(), 4U);  // the others
+  EXPECT_EQ(data["cells"][0]["row"], "R 1");
+  EXPECT_EQ(data["cells"][0]["about"], "R 1, C 10, D 7: 2000, best of 2");
+  EXPECT_EQ(data["cells"][0]["share"], 1.0);  // the best cell has the scale's upper end
+  EXPECT_EQ(data["cells"][1]["share"], 0.0);  // the worst its lower
+  EXPECT_NE(chart.value().description.find("2000"), std::string::npos);
 }
 
 TEST(HeatMap, RefusesOtherAxesAndNothing) {

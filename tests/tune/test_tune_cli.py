@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 import unittest
-import xml.etree.ElementTree
 
 LADDER = pathlib.Path(sys.argv[1])
 NVCC = subprocess.run([LADDER, "doctor"], capture_output=True, text=True, check=False).stdout
@@ -72,7 +71,7 @@ class BadInput(Folder):
         self.rejected("r09", "--shape", "8y8", says=["--shape", "8y8"])
         self.rejected("r09", "--json", "/no/such/folder/x.json", says=["--json", "/no/such/folder"])
         self.rejected("r09", "--output", self.folder.name, says=["--output", "folder"])
-        self.rejected("r09", "--heat-map", self.path("x.png"), says=["--heat-map", ".svg", ".csv"])
+        self.rejected("r09", "--heat-map", self.path("x.png"), says=["--heat-map", ".svg", ".vl.json", ".csv"])
         self.rejected("r09", "--axes", "BM", says=["--axes", "'BM'", "BK"])
         self.rejected("r09", "--axes", "BM,BM", says=["--axes"])
         self.rejected("r09", "--axes", "BM,XX", says=["--axes", "XX"])
@@ -101,7 +100,7 @@ class OnTheVirtualGpu(Folder):
                                  for values, ms in ((BY_HAND, 3.5), ([64, 64, 8, 8, 8, 2], 3.9))]}
         pathlib.Path(self.path("points.json")).write_text(json.dumps(points))
         arguments = command("--budget", "120", "--points", self.path("points.json"), "--json", self.path("all.json"),
-                            "--output", self.path("h200.json"), "--heat-map", self.path("map.svg"), "--axes", "BM,BN")
+                            "--output", self.path("h200.json"), "--heat-map", self.path("map.vl.json"), "--axes", "BM,BN")
         result = subprocess.run(arguments, capture_output=True, text=True, timeout=200, check=False, env=ENVIRONMENT)
         self.assertEqual(result.returncode, 0, result)
         for text in ("r09_autotuned, NVIDIA H200 (virtual), 4096x4096x4096", "model", "set by hand", "2 passed",
@@ -130,9 +129,8 @@ class OnTheVirtualGpu(Folder):
         self.assertEqual(entry["basis"], "model")
         self.assertIsNone(entry["gflops"])
 
-        picture = xml.etree.ElementTree.parse(self.path("map.svg")).getroot()
-        cells = [cell for cell in picture.iter("{http://www.w3.org/2000/svg}rect") if cell.get("fill")]
-        self.assertEqual(len(cells), 2)  # BM, BN = 128, 128 and 64, 64
+        cells = self.read("map.vl.json")["datasets"]["cells"]
+        self.assertEqual({(cell["row"], cell["column"]) for cell in cells}, {("BM 128", "BN 128"), ("BM 64", "BN 64")})
 
         arguments[-4:] = ["--heat-map", self.path("map.csv")]
         result = subprocess.run(arguments, capture_output=True, text=True, timeout=200, check=False, env=ENVIRONMENT)

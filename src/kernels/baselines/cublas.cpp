@@ -81,6 +81,26 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return {Code::kLaunchFailed, std::string("cuBLAS: ") + cublasGetStatusString(status)};
 }
 
+// Only there does cuBLAS have kernels for it; elsewhere it would compute something else.
+static Status accepts_emulation(const Problem& problem, const Device& device) {
+  if (Status s = accepts(problem, device); !s) return s;
+  if (device.cc == 100 || device.cc == 103) return Status::ok();
+  return {Code::kUnsupportedDevice, "cuBLAS emulates FP32 by bf16 on compute capability 10.0 and 10.3, " +
+                                        device.name + " has " + std::to_string(device.cc / 10) + "." +
+                                        std::to_string(device.cc % 10)};
+}
+
+static constexpr KernelInfo other_mode(std::string_view id, std::string_view idea,
+                                       decltype(KernelInfo::accepts) accepts,
+                                       decltype(KernelInfo::launch) launch) {
+  return {.id = id,
+          .rung = "cublas",
+          .idea = idea,
+          .role = Role::kBaseline,
+          .accepts = accepts,
+          .launch = launch};
+}
+
 static constexpr KernelInfo baseline(std::string_view id, std::string_view idea, Precision precision, Type in,
                                      Type out) {
   return {.id = id,
@@ -103,6 +123,10 @@ static constexpr KernelInfo kKernels[] = {
     baseline("cublas_bf16_f32", "cuBLAS, bf16 in, f32 out", Precision::kBf16, Type::kBf16, Type::kF32),
     baseline("cublas_fp16", "cuBLAS, fp16 in and out", Precision::kFp16, Type::kF16, Type::kF16),
     baseline("cublas_fp16_f32", "cuBLAS, fp16 in, f32 out", Precision::kFp16, Type::kF16, Type::kF32),
+    other_mode("cublas_pedantic", "cuBLAS SGEMM, pedantic: no reassociation", accepts,
+               launch<CUBLAS_COMPUTE_32F_PEDANTIC>),
+    other_mode("cublas_bf16x9", "cuBLAS SGEMM emulated by nine bf16 products", accepts_emulation,
+               launch<CUBLAS_COMPUTE_32F_EMULATED_16BFX9>),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

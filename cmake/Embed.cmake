@@ -1,0 +1,12 @@
+# ladder_embed(<out.inc> <file>...): text files as C++: {"name", R"~~~(its text)~~~"}, a line each, to be included in an
+# initialiser. Configures again where a file changes.
+function(ladder_embed out)
+  set(text "")
+  foreach(path ${ARGN})
+    get_filename_component(name ${path} NAME)
+    file(READ ${path} content)
+    string(APPEND text "{\"${name}\", R\"~~~(${content})~~~\"},\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  endforeach()
+  file(GENERATE OUTPUT ${out} CONTENT "${text}")
+endfunction()

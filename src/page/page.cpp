@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "page/files.hpp"
+#include "page/render.hpp"
+#include "page/sections.hpp"
+#include "report/table.hpp"
+
+namespace ladder::page {
+namespace {
+
+// For a data: URL: what browsers would not take as it is, by RFC 3986.
+std::string percent_encoded(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,:[]{}/()";
+  std::string encoded;
+  for (const char ch : text) {
+    if (kPlain.find(ch) != std::string_view::npos) {
+      encoded += ch;
+    } else {
+      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(ch));
+    }
+  }
+  return encoded;
+}
+
+// A picture that says itself what it shows, and its specification to take along.
+std::string chart_figure(const Chart& chart, const std::string& svg) {
+  const auto head = svg.find('>');
+  std::string drawn = svg;
+  if (head != std::string::npos)
+    drawn = fmt::format("{} role=\"group\" aria-label=\"{}\"{}", svg.substr(0, head),
+                        escape(chart.description), svg.substr(head));
+  return fmt::format(
+      "<figure class=\"chart\" id=\"chart-{0}\"><div "
+      "class=\"scroll\">{1}</div><figcaption><details><summary>In "
+      "words</summary><p>{2}</p></details> <a download=\"{0}.vl.json\" "
+      "href=\"data:application/json,{3}\">Vega-Lite "
+      "specification</a></figcaption></figure>\n",
+      chart.name, drawn, escape(chart.description), percent_encoded(chart.spec));
+}
+
+struct Heading {
+  const char *chart, *id, *title, *text;
+};
+
+// The charts' sections, by the first part of their names, in the page's order.
+constexpr Heading kHeadings[] = {
+    {"climb", "climb", "The climb", "One bar a kernel; only what was verified has one."},
+    {"sizes", "sizes", "Rate over size", "Dashed: libraries."},
+    {"roofline", "roofline", "Roofline",
+     "Each rung twice: by the bytes that it takes from L2 and by those that must come from device memory. "
+     "Bytes are the "
+     "model's; where a rung touches its roof, that is what holds it back."},
+    {"accuracy", "accuracy", "Accuracy beside speed",
+     "Error: the Frobenius norm of C minus the FP64 result, over that of the result. Below is more exact, to "
+     "the right faster."},
+    {"occupancy", "occupancy", "Occupancy and its limits", ""},
+    {"samples", "samples", "Samples, clock and power",
+     "Every sample a tick, and every reading of NVML meanwhile."},
+};
+
+std::string chart_sections(const Contents& c, std::span<const std::string> pictures) {
+  std::string html;
+  for (const Heading& heading : kHeadings) {
+    std::string figures;
+    for (std::size_t i = 0; i < c.charts.size(); ++i) {
+      const std::string& name = c.charts[i].name;
+      if (name.substr(0, name.find('-')) == heading.chart) figures += chart_figure(c.charts[i], pictures[i]);
+    }
+    if (!figures.empty())
+      html += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n<p>{}</p>\n{}</section>\n", heading.id,
+                          heading.title, heading.text, figures);
+  }
+  return html;
+}
+
+std::string tables(const Contents& c) {
+  std::string html =
+      "<section id=\"rows\">\n<h2>All rows</h2>\n<p class=\"controls scripted\" hidden><label>show only rows "
+      "with "
+      "<input id=\"filter\" type=\"search\"></label> A click on a column's title sorts.</p>\n";
+  std::map<std::pair<TableKind, Place>, std::string> bodies;
+  for (const Document& document : c.documents) {
+    for (const Row& row : document.rows) {
+      const std::pair kind{kind_of(row), row.place};
+      const Derived derived = derive(row);
+      std::string& body = bodies[kind];
+      body += fmt::format("<tr data-kernel=\"{}\">", escape(row.kernel));
+      for (const Column& column : columns(kind.first, kind.second, true))
+        body += fmt::format("<td{}>{}</td>", column.left ? " class=\"left\"" : "",
+                            escape(column.text(row, derived)));
+      std::string note = row.verdict.ok() || row.verdict.reason.empty() ? row.note : row.verdict.reason;
+      for (const auto* timing : {row.timing ? &*row.timing : nullptr}) {
+        if (timing == nullptr) continue;
+        for (const std::string& alarm : timing->alarms) note += (note.empty() ? "" : "; ") + alarm;
+      }
+      body += fmt::format("<td class=\"left\">{}</td></tr>\n", escape(note));
+    }
+  }
+  for (const auto& [kind, body] : bodies) {
+    html += fmt::format("<div class=\"scroll\"><table class=\"sortable\"><caption>{}{}</caption><thead><tr>",
+                        kind.second == Place::kHost ? "On the host" : "CUDA",
+                        kind.first == TableKind::kCounted ? ", counted, not timed" : "");
+    for (const Column& column : columns(kind.first, kind.second, true))
+      html += fmt::format("<th scope=\"col\">{}</th>", escape(column.title));
+    html += "<th scope=\"col\">note</th></tr></thead><tbody>\n" + body + "</tbody></table></div>\n";
+  }
+  return html + "</section>\n";
+}
+
+std::string environment_table(const Document& document, const std::string& file) {
+  const Environment& e = document.environment;
+  std::string html = fmt::format("<table class=\"facts\"><caption>{}</caption><tbody>\n", escape(file));
+  const auto fact = [&](const char* name, const std::string& text) {
+    if (!text.empty())
+      html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", name, escape(text));
+  };
+  fact("date", e.date);
+  fact("ladder", e.version + ", commit " + e.commit);
+  fact("device", e.device.name);
+  if (e.power_limit_w) fact("power limit", fmt::format("{:.0f} W", *e.power_limit_w));
+  if (e.max_sm_clock_mhz) fact("highest SM clock", fmt::format("{:.0f} MHz", *e.max_sm_clock_mhz));
+  fact("driver", e.driver);
+  fact("CUDA toolkit", e.toolkit);
+  fact("CUDA runtime", e.runtime);
+  fact("cuBLAS", e.cublas);
+  fact("OpenBLAS", e.openblas);
+  fact("processor", fmt::format("{}, {} threads", e.cpu, e.cpu_threads));
+  return html + "</tbody></table>\n";
+}
+
+// Commands that make such a file again: the same kernels on the same shapes.
+std::string commands_of(const Document& document, const std::string& file) {
+  std::vector<std::string> kernels, shapes;
+  bool cold = false, cuda = false, timed = false;
+  const auto note = [](std::vector<std::string>& list, const std::string& text) {
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+  };
+  for (const Row& row : document.rows) {
+    note(kernels, row.kernel);
+    note(shapes, fmt::format("{}x{}x{}", row.problem.m, row.problem.n, row.problem.k));
+    cold = cold || (row.timing && row.timing->copies > 1);
+    cuda = cuda || row.place == Place::kCuda;
+    timed = timed || row.timing;
+  }
+  std::string text = fmt::format("git checkout {} && make\n", document.environment.commit);
+  text += fmt::format("build/bin/ladder {}", timed ? "bench" : "climb");
+  for (const std::string& kernel : kernels) text += " " + kernel;
+  for (const std::string& shape : shapes) text += " --shape " + shape;
+  if (timed && cuda) text += cold ? " --l2 cold" : " --l2 warm";
+  return text + (timed ? " --save " : " --json ") + file + "\n";
+}
+
+std::string reproduce(const Contents& c) {
+  std::string html =
+      "<section id=\"environment\">\n<h2>Environment, and how to do it again</h2>\n<div class=\"side\">\n";
+  std::string commands, files;
+  for (std::size_t i = 0; i < c.documents.size(); ++i) {
+    const std::string file = i < c.files.size() ? c.files[i] : fmt::format("rows{}.json", i);
+    html += environment_table(c.documents[i], file);
+    commands += commands_of(c.documents[i], file);
+    files += " " + file;
+  }
+  commands += "build/bin/ladder report" + files + " --html report.html\n";
+  return html + fmt::format("</div>\n<pre>{}</pre>\n", escape(commands)) +
+         "<p>How it was measured, and why so: docs/measurement.md. What stands behind the analysis: "
+         "docs/analysis.md.</p>\n"
+         "</section>\n";
+}
+
+std::string summary(const Contents& c) {
+  const Pick* best = nullptr;
+  const Pick* library = nullptr;
+  std::size_t failed = 0;
+  for (const Pick& pick : c.rows) {
+    if (!pick.row->verdict.ok() && pick.row->verdict.outcome != Outcome::kRefused) ++failed;
+    if (!pick.derived.tflops || pick.row->precision != Precision::kIeee) continue;
+    const Pick*& most = pick.row->role == Role::kRung ? best : library;
+    if (most == nullptr || *pick.derived.tflops > *most->derived.tflops) most = &pick;
+  }
+  const Row& first = *c.rows.front().row;
+  std::string text =
+      fmt::format("{} kernels at {} on {}. ", c.rows.size(), to_string(c.problem), first.device.name);
+  if (best != nullptr) {
+    text +=
+        fmt::format("Fastest rung in FP32: {}, {} TFLOP/s", best->row->kernel, figure(best->derived.tflops));
+    if (library != nullptr)
+      text += fmt::format("; {} reaches {} ({:.1f}% of it)", library->row->kernel,
+                          figure(library->derived.tflops),
+                          100 * *best->derived.tflops / *library->derived.tflops);
+    text += ". ";
+  } else {
+    text += "Nothing was timed: rates are the model's. ";
+  }
+  text +=
+      failed == 0 ? "All were verified." : fmt::format("{} failed verification and have no rate.", failed);
+  return text;
+}
+
+std::string style() {
+  std::string css(file("page.css"));
+  const std::string on_dark =
+      "--ground:#0d1117;--raised:#161b22;--ink:#e6edf3;--quiet:#aab3bd;--line:#30363d;--accent:#56b4e9;"
+      "--waste:#30363d;--warn:#ff8f3e";
+  // Selectors of the rules stand behind one another without commas, so each can be put below another one.
+  const auto below = [&](const std::string& root) {
+    return root + "{" + on_dark + ";color-scheme:dark}" + dark_rules(root + " svg ");
+  };
+  return css + "\n@media screen and (prefers-color-scheme:dark){" + below(":root:not([data-theme=light])") +
+         "}\n@media screen{" + below(":root[data-theme=dark]") + "}\n";
+}
+
+std::string navigation(const std::string& body) {
+  std::string html = "<nav aria-label=\"Sections\"><ul>";
+  for (std::size_t at = body.find("<section id=\""); at != std::string::npos;
+       at = body.find("<section id=\"", at + 1)) {
+    const auto id = at + 13, id_end = body.find('"', id);
+    const auto title = body.find("<h2>", at) + 4, title_end = body.find("</h2>", title);
+    html += fmt::format("<li><a href=\"#{}\">{}</a></li>", body.substr(id, id_end - id),
+                        body.substr(title, title_end - title));
+  }
+  return html + "</ul></nav>\n";
+}
+
+}  // namespace
+
+std::string html(const Contents& c, std::span<const std::string> pictures) {
+  const Row& first = *c.rows.front().row;
+  const std::string title = fmt::format("Ladder: {}, {}", first.device.name,
+                                        c.rows.front().document->environment.date.substr(0, 10));
+  const std::string body =
+      chart_sections(c, pictures) + rungs_section(c) + compare_section(c) + tables(c) + reproduce(c);
+  std::string page =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n";
+  page += fmt::format(
+      "<meta name=\"generator\" content=\"ladder "
+      "{}\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+      escape(c.rows.front().document->environment.version), escape(title), style());
+  page += fmt::format(
+      "<header><h1>{}</h1>\n<p>{}</p>\n<button id=\"theme\" class=\"scripted\" type=\"button\" hidden>light "
+      "or "
+      "dark</button></header>\n",
+      escape(title), escape(summary(c)));
+  page += navigation(body) + "<main>\n" + body + "</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n";
+  page += fmt::format(
+      "<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
+      compare_data(c), file("page.js"));
+  return page;
+}
+
+}  // namespace ladder::page

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draws Vega-Lite specifications as SVG: reads a JSON array of them, writes a JSON array of pictures.
+
+Ladder runs it as `python -c TEXT SPECS.json PICTURES.json`. Exit status 3: vl-convert is not installed.
+"""
+import json
+import sys
+
+try:
+    import vl_convert
+except ImportError:
+    sys.exit(3)
+
+
+def main(specs, pictures):
+    with open(specs, encoding="utf-8") as file:
+        wanted = json.load(file)
+    # Data is in the specifications: nothing is fetched.
+    drawn = [vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]) for spec in wanted]
+    with open(pictures, "w", encoding="utf-8") as file:
+        json.dump(drawn, file)
+
+
+if len(sys.argv) == 3:
+    try:
+        main(*sys.argv[1:])
+    except ValueError as error:
+        sys.exit(str(error).strip().splitlines()[0])

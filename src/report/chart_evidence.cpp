@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The charts of what stands behind the rates: roofline, accuracy, samples with clocks, limits of occupancy.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/chart.hpp"
+#include "report/table.hpp"
+
+namespace ladder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostSamples = 120;  // a kernel: more would only be drawn over one another
+
+Status nothing(const std::string& what) { return {Code::kInvalidArgument, what + ": nothing to draw"}; }
+
+// "r05" of "r05_block_tile_2d", "r03 32" of "r03_smem_tile_32"; libraries keep their name.
+std::string short_name(const std::string& kernel, bool library) {
+  return library ? kernel : kernel.substr(0, kernel.find('_'));
+}
+
+struct Name {
+  std::string text;
+  double x = 0, y = 0;
+};
+
+// Names of points that lie too close together for a name each become one: "r07, r08".
+std::vector<Name> gathered(std::vector<Name> names, double near_x, double line_y) {
+  std::stable_sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.y < b.y; });
+  std::vector<Name> groups;
+  for (const Name& name : names) {
+    const auto near = std::find_if(groups.begin(), groups.end(), [&](const Name& group) {
+      return std::abs(group.x - name.x) < near_x && name.y - group.y < line_y;
+    });
+    if (near == groups.end()) {
+      groups.push_back(name);
+    } else {
+      near->text += ", " + name.text;
+    }
+  }
+  return groups;
+}
+
+double spread_of(const std::vector<double>& logs) {
+  const auto [low, high] = std::minmax_element(logs.begin(), logs.end());
+  return std::max(*high - *low, 0.5);
+}
+
+}  // namespace
+
+Result<Chart> roofline_chart(std::span<const Roof> roofs, std::span<const RooflinePoint> points,
+                             const std::string& device) {
+  if (points.empty() || roofs.empty()) return nothing("no kernel's traffic is known");
+  double low_x = 1e30, high_x = 0, low_y = 1e30, top = 0;
+  for (const RooflinePoint& p : points) {
+    low_x = std::min({low_x, p.l2_intensity, p.memory_intensity});
+    high_x = std::max({high_x, p.l2_intensity, p.memory_intensity});
+    low_y = std::min(low_y, p.tflops);
+    top = std::max(top, p.tflops);
+  }
+  for (const Roof& roof : roofs) top = std::max(top, roof.tflops);
+  low_x /= 2;
+  high_x *= 2;
+  low_y /= 2;
+  const double ceiling = std::max_element(roofs.begin(), roofs.end(), [](const Roof& a, const Roof& b) {
+                           return a.tflops < b.tflops;
+                         })->tflops;
+  Json lines = Json::array(), level_names = Json::array(), slope_names = Json::array(), marks = Json::array(),
+       spans = Json::array(), names = Json::array();
+  for (const Roof& roof : roofs) {
+    const bool level = roof.tflops > 0;
+    const std::string about = level ? fmt::format("{}: {} TFLOP/s", roof.name, figure(roof.tflops))
+                                    : fmt::format("{}: {} GB/s", roof.name, figure(roof.bandwidth * 1e-9));
+    const auto at = [&](double x) { return level ? roof.tflops : x * roof.bandwidth * 1e-12; };
+    // A slope from the chart's lower edge, or its left one, to the ceiling.
+    const double from = level ? low_x : std::max(low_x, low_y / (roof.bandwidth * 1e-12));
+    const double to = level ? high_x : std::min(high_x, ceiling / (roof.bandwidth * 1e-12));
+    for (const double x : {from, to})
+      lines.push_back({{"roof", about}, {"intensity", x}, {"tflops", at(x)}, {"about", about}});
+    if (level) {
+      level_names.push_back({{"roof", about}, {"intensity", to}, {"tflops", at(to)}});
+    } else {
+      slope_names.push_back({{"roof", about}, {"intensity", from}, {"tflops", at(from)}});
+    }
+  }
+  std::vector<Name> labels;
+  std::string says = fmt::format("Roofline of {}.", device);
+  for (const RooflinePoint& p : points) {
+    const std::string rate = fmt::format("{} TFLOP/s{}", figure(p.tflops), p.predicted ? " predicted" : "");
+    for (const auto& [level, intensity] :
+         {std::pair{"L2", p.l2_intensity}, {"device memory", p.memory_intensity}})
+      marks.push_back({{"kernel", p.kernel},
+                       {"level", level},
+                       {"source", p.predicted ? "predicted" : "measured"},
+                       {"intensity", intensity},
+                       {"tflops", p.tflops},
+                       {"about", fmt::format("{}: {}, {} FLOP a byte from {}", p.kernel, rate,
+                                             figure(intensity), level)}});
+    spans.push_back({{"intensity", p.l2_intensity}, {"x2", p.memory_intensity}, {"tflops", p.tflops}});
+    labels.push_back({short_name(p.kernel, false), std::log10(p.l2_intensity), std::log10(p.tflops)});
+    says += fmt::format(" {}: {}, {} FLOP a byte from L2.", p.kernel, rate, figure(p.l2_intensity));
+  }
+  constexpr double kLinesInHeight = 28, kNamesInWidth = 40;
+  for (const Name& label :
+       gathered(labels, std::log10(high_x / low_x) / kNamesInWidth, std::log10(top / low_y) / kLinesInHeight))
+    names.push_back(
+        {{"name", label.text}, {"intensity", std::pow(10, label.x)}, {"tflops", std::pow(10, label.y)}});
+  return make_chart("roofline", "Roofline", device, says,
+                    std::array{ChartData{"roofs", lines.dump()}, ChartData{"level_names", level_names.dump()},
+                               ChartData{"slope_names", slope_names.dump()}, ChartData{"spans", spans.dump()},
+                               ChartData{"points", marks.dump()}, ChartData{"names", names.dump()}});
+}
+
+Result<Chart> accuracy_chart(std::span<const Pick> rows) {
+  Json points = Json::array(), names = Json::array();
+  std::vector<Name> labels;
+  std::vector<double> xs, ys;
+  std::string says = "Error beside rate.";
+  for (const Pick& pick : rows) {
+    const Row& row = *pick.row;
+    if (!pick.derived.tflops || !row.errors.known || !(row.errors.normwise > 0)) continue;
+    const bool library = row.role == Role::kBaseline;
+    const std::string about = fmt::format("{}: error {:.1e} at {} TFLOP/s", row.kernel, row.errors.normwise,
+                                          figure(pick.derived.tflops));
+    points.push_back({{"kernel", row.kernel},
+                      {"precision", to_string(row.precision)},
+                      {"role", library ? "library" : "rung"},
+                      {"tflops", *pick.derived.tflops},
+                      {"error", row.errors.normwise},
+                      {"about", about}});
+    xs.push_back(std::log10(*pick.derived.tflops));
+    ys.push_back(std::log10(row.errors.normwise));
+    labels.push_back({short_name(row.kernel, library), xs.back(), ys.back()});
+    says += " " + about + ".";
+  }
+  if (labels.empty()) return nothing("no row has both a rate and an error");
+  constexpr double kLinesInHeight = 20, kNamesInWidth = 9;
+  const double line = spread_of(ys) / kLinesInHeight;
+  for (Name& label : labels) label.y += line;  // above its point
+  for (const Name& label : gathered(labels, spread_of(xs) / kNamesInWidth, line))
+    names.push_back(
+        {{"name", label.text}, {"tflops", std::pow(10, label.x)}, {"error", std::pow(10, label.y)}});
+  const Row& first = *rows.front().row;
+  return make_chart("accuracy", "Error beside rate",
+                    fmt::format("{}, uniform operands, {}", to_string(first.problem), first.device.name),
+                    says, std::array{ChartData{"points", points.dump()}, ChartData{"names", names.dump()}});
+}
+
+Result<Chart> samples_chart(std::span<const Pick> rows) {
+  Json samples = Json::array(), kernels = Json::array(), readings = Json::array();
+  std::string says = "Samples around their median, and clock and power meanwhile.";
+  for (const Pick& pick : rows) {
+    const Row& row = *pick.row;
+    if (!row.timing || !(row.timing->ms.median > 0)) continue;
+    const Measurement& m = *row.timing;
+    const auto percent = [&](double ms) { return 100 * (ms / m.ms.median - 1); };
+    const std::size_t step = m.samples_ms.size() / kMostSamples + 1;
+    for (std::size_t i = 0; i < m.samples_ms.size(); i += step)
+      samples.push_back(
+          {{"kernel", row.kernel}, {"percent", std::round(1e3 * percent(m.samples_ms[i])) / 1e3}});
+    std::string about =
+        fmt::format("{}: median {} ms of {} samples, half of them from {:+.2f}% to {:+.2f}%", row.kernel,
+                    figure(m.ms.median), m.ms.n, percent(m.ms.q1), percent(m.ms.q3));
+    if (pick.derived.sm_clock_mhz) about += fmt::format(", {:.0f} MHz", *pick.derived.sm_clock_mhz);
+    if (pick.derived.power_w) about += fmt::format(", {:.0f} W", *pick.derived.power_w);
+    if (m.throttled > 0) about += fmt::format(", {} samples discarded: the chip was held back", m.throttled);
+    kernels.push_back(
+        {{"kernel", row.kernel}, {"q1", percent(m.ms.q1)}, {"q3", percent(m.ms.q3)}, {"about", about}});
+    says += " " + about + ".";
+    for (const Telemetry& t : m.telemetry) {
+      Json reading{{"kernel", row.kernel}};
+      if (t.sm_clock_mhz) reading["mhz"] = *t.sm_clock_mhz;
+      if (t.power_w) reading["watts"] = *t.power_w;
+      if (reading.size() > 1) readings.push_back(std::move(reading));
+    }
+  }
+  if (kernels.empty()) return nothing("nothing was timed");
+  return make_chart("samples", "Samples, clock and power",
+                    fmt::format("{}; orange: the middle half", to_string(rows.front().row->problem)), says,
+                    std::array{ChartData{"samples", samples.dump()}, ChartData{"kernels", kernels.dump()},
+                               ChartData{"readings", readings.dump()}});
+}
+
+Result<Chart> occupancy_chart(std::span<const BlockLimit> limits, const std::string& device) {
+  if (limits.empty()) return nothing("no kernel's resources are known");
+  Json rows = Json::array();
+  std::string says = fmt::format("Blocks that fit on an SM of {}, by each limit. What binds:", device);
+  for (const BlockLimit& l : limits) {
+    rows.push_back({{"kernel", l.kernel},
+                    {"limit", l.limit},
+                    {"blocks", l.blocks},
+                    {"binds", l.binds ? "binds" : "would allow more"},
+                    {"about", fmt::format("{}: {} allow {} blocks{}", l.kernel, l.limit, l.blocks,
+                                          l.binds ? ", binds" : "")}});
+    if (l.binds) says += fmt::format(" {}: {} at {}.", l.kernel, l.limit, l.blocks);
+  }
+  return make_chart("occupancy", "Blocks that fit on an SM, by each limit", device, says,
+                    std::array{ChartData{"limits", rows.dump()}});
+}
+
+}  // namespace ladder

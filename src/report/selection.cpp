@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/selection.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace ladder {
+namespace {
+
+bool was_run(const Row& row) { return row.timing.has_value() || row.counters.has_value(); }
+
+bool has_rate(const Row& row) { return derive(row).tflops.has_value(); }
+
+bool is_cold(const Row& row) { return row.timing && row.timing->copies > 1; }
+
+template <class Wanted>
+std::vector<const Row*> rungs(std::span<const Document> documents, Place place, Wanted wanted) {
+  std::vector<const Row*> rows;
+  for (const Document& document : documents) {
+    for (const Row& row : document.rows) {
+      if (row.place == place && row.role == Role::kRung && wanted(row)) rows.push_back(&row);
+    }
+  }
+  return rows;
+}
+
+std::optional<Problem> commonest(const std::vector<const Row*>& rows) {
+  const Row* best = nullptr;
+  std::ptrdiff_t most = 0;
+  for (const Row* row : rows) {
+    const auto uses = std::count_if(
+        rows.begin(), rows.end(), [&](const Row* other) { return same_shape(other->problem, row->problem); });
+    const bool larger = best != nullptr && flops(row->problem) > flops(best->problem);
+    if (best != nullptr && (uses < most || (uses == most && !larger))) continue;
+    best = row;
+    most = uses;
+  }
+  return best == nullptr ? std::nullopt : std::optional(best->problem);
+}
+
+}  // namespace
+
+bool same_shape(const Problem& a, const Problem& b) {
+  Problem other = b;
+  other.in = a.in;
+  other.out = a.out;
+  return a == other;
+}
+
+bool is_cube(const Problem& p) { return p.m == p.n && p.n == p.k && p.m > 0; }
+
+std::optional<Problem> main_problem(std::span<const Document> documents) {
+  for (const auto wanted : {has_rate, was_run}) {
+    for (const Place place : {Place::kCuda, Place::kHost}) {
+      if (const auto problem = commonest(rungs(documents, place, wanted))) return problem;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Pick> rows_at(std::span<const Document> documents, const Problem& problem) {
+  // One device and one state of the cache, timed before counted, CUDA before the host; of several the one with the most
+  // kernels.
+  using Group = std::tuple<bool, bool, std::string, bool>;
+  std::map<Group, std::vector<Pick>> groups;
+  for (const Document& document : documents) {
+    for (const Row& row : document.rows) {
+      if (!same_shape(row.problem, problem) || !was_run(row)) continue;
+      auto& picks =
+          groups[{row.timing.has_value(), row.place == Place::kCuda, row.device.name, is_cold(row)}];
+      const bool known = std::any_of(picks.begin(), picks.end(),
+                                     [&](const Pick& pick) { return pick.row->kernel == row.kernel; });
+      if (!known) picks.push_back({&row, &document, derive(row)});
+    }
+  }
+  const auto best = std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+    const auto rank = [](const auto& group) {
+      return std::tuple(std::get<0>(group.first), std::get<1>(group.first), group.second.size());
+    };
+    return rank(a) < rank(b);
+  });
+  if (best == groups.end()) return {};
+  std::vector<Pick> picks = std::move(best->second);
+  // Files may bring parts of the ladder in any order; ids begin with their number.
+  std::stable_sort(picks.begin(), picks.end(), [](const Pick& a, const Pick& b) {
+    if (a.row->role != b.row->role) return a.row->role == Role::kRung;
+    return a.row->role == Role::kRung && a.row->kernel < b.row->kernel;
+  });
+  return picks;
+}
+
+std::vector<Pick> of_precision(std::span<const Pick> rows, Precision precision) {
+  std::vector<Pick> chosen;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(chosen),
+               [&](const Pick& pick) { return pick.row->precision == precision; });
+  return chosen;
+}
+
+std::vector<Precision> precisions_of(std::span<const Pick> rows) {
+  std::vector<Precision> found;
+  for (const Precision precision : {Precision::kIeee, Precision::kTf32, Precision::kBf16, Precision::kFp16}) {
+    if (std::any_of(rows.begin(), rows.end(), [&](const Pick& pick) {
+          return pick.row->role == Role::kRung && pick.row->precision == precision && pick.derived.tflops;
+        }))
+      found.push_back(precision);
+  }
+  return found;
+}
+
+}  // namespace ladder

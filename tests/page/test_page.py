@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report as a reader has it: made from committed rows, opened in Chromium, clicked, printed, without scripts."""
+import html.parser
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import chromium
+
+LADDER, SOURCE, PICTURES = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+ROWS = [str(SOURCE / "results" / "h200" / name) for name in ("climb-4096.json", "sizes.json")]
+FOLDER = tempfile.TemporaryDirectory()
+VIRTUAL = (LADDER.parent.parent / "lib" / "vgpu" / "libcudart.so.13").exists()
+VOID = {"meta", "link", "input", "br", "hr", "img"}
+
+
+def ladder(*arguments, **keywords):
+    return subprocess.run([LADDER, *arguments], capture_output=True, text=True, timeout=200, **keywords)
+
+
+def path(name):
+    return os.path.join(FOLDER.name, name)
+
+
+MADE = ladder("report", *ROWS, "--html", path("report.html"), "--specs", FOLDER.name)
+DRAWS = "vl-convert" not in MADE.stderr
+
+
+class Document(html.parser.HTMLParser):
+    """Elements with their attributes; every element that is opened must be closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.wrong = [], [], []
+        self.feed(text)
+        self.wrong += [f"{tag} is not closed" for tag in self.open]
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}> at {self.getpos()}")
+
+
+@unittest.skipUnless(DRAWS, MADE.stderr.strip())
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        assert MADE.returncode == 0, MADE
+        cls.text = pathlib.Path(path("report.html")).read_text(encoding="utf-8")
+        cls.document = Document(cls.text)
+
+    def test_is_well_formed_and_needs_nothing_else(self):
+        self.assertEqual(self.document.wrong, [])
+        for tag, attributes in self.document.elements:
+            for name in ("src", "href", "xlink:href", "action", "data", "poster"):
+                if value := attributes.get(name):
+                    self.assertTrue(value.startswith(("data:", "#")), (tag, name, value[:80]))
+        style = re.search(r"<style>.*?</style>", self.text, re.S).group()
+        self.assertNotRegex(style, r"@import|url\(")
+
+    def test_has_every_part(self):
+        ids = {attributes["id"] for _, attributes in self.document.elements if "id" in attributes}
+        self.assertLessEqual({"climb", "sizes", "roofline", "accuracy", "occupancy", "samples", "rungs", "compare", "rows",
+                              "environment"}, ids)
+        self.assertEqual(len(ids), len([1 for _, attributes in self.document.elements if "id" in attributes]))
+        for rung in ("r01_naive", "r05_block_tile_2d", "r10_warp_tile"):
+            self.assertIn(rung, ids)
+        self.assertIn("git checkout", self.text)
+
+    def test_every_picture_says_what_it_shows(self):
+        pictures = [attributes for tag, attributes in self.document.elements if tag == "svg"]
+        self.assertGreater(len(pictures), 40)
+        for attributes in pictures:
+            self.assertGreater(len(attributes.get("aria-label", "")), 20, attributes)
+
+    def test_charts_are_specifications_to_take_along(self):
+        written = {file.name for file in pathlib.Path(FOLDER.name).glob("*.vl.json")}
+        linked = {attributes["download"] for tag, attributes in self.document.elements if "download" in attributes}
+        self.assertEqual(written, linked)
+        climb = json.loads(pathlib.Path(path("climb.vl.json")).read_text())
+        self.assertIn("vega-lite", climb["$schema"])
+        for bar in climb["datasets"]["bars"]:
+            self.assertIn(bar["about"].split(";")[0].replace("&", "&amp;"), self.text)
+
+    def test_changed_specifications_are_drawn(self):
+        with tempfile.TemporaryDirectory() as folder:
+            spec = json.loads(pathlib.Path(path("climb.vl.json")).read_text())
+            spec["title"]["text"] = "A title of my own"
+            pathlib.Path(folder, "climb.vl.json").write_text(json.dumps(spec))
+            result = ladder("report", ROWS[0], "--with", folder, "--svg", os.path.join(folder, "climb.svg"))
+            self.assertEqual(result.returncode, 0, result)
+            self.assertIn("A title of my own", pathlib.Path(folder, "climb.svg").read_text())
+            pathlib.Path(folder, "climb.vl.json").write_text("{}")
+            result = ladder("report", ROWS[0], "--with", folder, "--svg", os.path.join(folder, "climb.svg"))
+            self.assertEqual(result.returncode, 2, result)
+            self.assertIn("vl-convert", result.stderr)
+
+    @unittest.skipUnless(VIRTUAL, "no virtual GPU")
+    def test_what_was_only_counted_has_predictions(self):
+        result = ladder("climb", "r01", "r05", "--device", "virtual:h200", "--shape", "64", "--json", path("counted.json"))
+        self.assertEqual(result.returncode, 0, result)
+        result = ladder("report", path("counted.json"), "--html", path("counted.html"))
+        self.assertEqual(result.returncode, 0, result)
+        text = pathlib.Path(path("counted.html")).read_text()
+        self.assertEqual(Document(text).wrong, [])
+        self.assertIn("Nothing was timed", text)
+        self.assertIn("rung, predicted", text)
+
+
+class BadInput(unittest.TestCase):
+    def rejected(self, *arguments, says, **keywords):
+        result = ladder("report", *arguments, **keywords)
+        self.assertEqual(result.returncode, 2, result)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        for text in says:
+            self.assertIn(text, result.stderr)
+
+    def test_names_the_argument_and_the_rule(self):
+        self.rejected(ROWS[0], "--html", "/no/such/folder/x.html", says=["--html", "/no/such/folder"])
+        self.rejected(ROWS[0], "--specs", path("no-folder"), says=["--specs", "no folder"])
+        self.rejected(ROWS[0], "--with", FOLDER.name, says=["--with", "--html"])
+        self.rejected(ROWS[0], "--svg", path("x.svg"), "--chart", "nonsense", says=["--chart", "nonsense", "climb"])
+        self.rejected(ROWS[0], "--html", path("x.html"), says=["--html", "vl-convert", "scripts/setup"],
+                      env={**os.environ, "LADDER_PYTHON": "no-such-python"})
+        pathlib.Path(path("empty.json")).write_text(json.dumps(
+            {**json.loads(pathlib.Path(ROWS[0]).read_text()), "rows": []}))
+        self.rejected(path("empty.json"), "--html", path("x.html"), says=["nothing to show"])
+
+
+CONTRAST = """(() => {
+    const light = (color) => {
+        const [r, g, b] = color.match(/[\\d.]+/g).map((part) => part / 255)
+            .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const ground = light(getComputedStyle(document.body).backgroundColor);
+    return [...document.querySelectorAll("svg text:not(.lane), p, td, th, h2, a")].map((element) => {
+        const style = getComputedStyle(element);
+        const ink = light(element instanceof SVGElement ? style.fill : style.color);
+        return [(Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05), element.textContent.slice(0, 40)];
+    }).sort((a, b) => a[0] - b[0])[0];
+})()"""
+
+
+@unittest.skipUnless(DRAWS, "nothing was drawn")
+@unittest.skipUnless(chromium.find(), "chromium is not installed (scripts/setup installs it)")
+class InChromium(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = chromium.Browser()
+        PICTURES.mkdir(parents=True, exist_ok=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.__exit__()
+
+    def open(self, scheme="light", media="screen", scripts=True):
+        self.browser.send("Emulation.setScriptExecutionDisabled", value=not scripts)
+        self.browser.media(media, scheme)
+        self.browser.open(path("report.html"))
+
+    def column(self, title):
+        return self.browser.evaluate(f"""(() => {{
+            const table = document.querySelector("table.sortable");
+            const at = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent.startsWith({json.dumps(title)}));
+            return [...table.tBodies[0].rows].map((row) => row.cells[at].textContent);
+        }})()""")
+
+    def tearDown(self):
+        self.assertEqual(self.browser.problems(), [])
+
+    def test_sorts_by_clicks(self):
+        self.open()
+        at = self.browser.evaluate("""[...document.querySelectorAll("table.sortable th")]
+            .findIndex((cell) => cell.textContent.startsWith("TFLOP/s")) + 1""")
+        before = self.column("kernel")
+        self.browser.click(f"table.sortable th:nth-child({at}) button")
+        rates = [float(text) for text in self.column("TFLOP/s") if text != "-"]
+        self.assertEqual(rates, sorted(rates, reverse=True))
+        self.browser.click(f"table.sortable th:nth-child({at}) button")
+        rates = [float(text) for text in self.column("TFLOP/s") if text != "-"]
+        self.assertEqual(rates, sorted(rates))
+        self.assertCountEqual(self.column("kernel"), before)
+
+    def test_filters_rows(self):
+        self.open()
+        self.browser.click("#filter")
+        self.browser.send("Input.insertText", text="r05")
+        shown = self.browser.evaluate("""[...document.querySelectorAll("table.sortable tbody tr")]
+            .filter((row) => row.offsetParent).map((row) => row.dataset.kernel)""")
+        self.assertEqual(set(shown), {"r05_block_tile_2d"})
+
+    def test_compares_two_kernels(self):
+        self.open()
+        said = []
+        for first, second in (("r01_naive", "r02_coalesced"), ("r06_vectorized", "r07_swizzled")):
+            self.browser.evaluate(f"""for (const [id, kernel] of [["first", "{first}"], ["second", "{second}"]]) {{
+                document.getElementById(id).value = kernel;
+                document.getElementById(id).dispatchEvent(new Event("change"));
+            }}""")
+            titles = self.browser.evaluate("""[...document.querySelectorAll("#pair thead th")].map((c) => c.textContent)""")
+            self.assertEqual(titles[1:], [first, second])
+            said.append(self.browser.evaluate("""document.getElementById("why").textContent"""))
+            self.assertIn(second, said[-1])
+        self.assertNotEqual(*said)
+
+    def test_shows_one_rung(self):
+        self.open()
+        self.browser.evaluate("""(() => { const rung = document.getElementById("rung");
+            rung.value = "r05_block_tile_2d"; rung.dispatchEvent(new Event("change")); })()""")
+        shown = self.browser.evaluate("""[...document.querySelectorAll(".rung")].filter((r) => r.offsetParent).map((r) => r.id)""")
+        self.assertEqual(shown, ["r05_block_tile_2d"])
+        self.browser.media("print")  # paper has them all
+        shown = self.browser.evaluate("""[...document.querySelectorAll(".rung")].filter((r) => r.offsetParent).length""")
+        self.assertGreater(shown, 9)
+
+    def test_marks_say_what_they_are(self):
+        self.open()
+        self.browser.evaluate("""document.querySelector("#climb svg [aria-label^='r05']").focus()""")
+        self.assertIn("r05_block_tile_2d", self.browser.evaluate("""document.getElementById("tip").textContent"""))
+        self.assertFalse(self.browser.evaluate("""document.getElementById("tip").hidden"""))
+
+    def test_light_and_dark_by_click_and_by_system(self):
+        ground = "getComputedStyle(document.body).backgroundColor"
+        for scheme in ("light", "dark"):
+            self.open(scheme)
+            own = self.browser.evaluate(ground)
+            self.browser.picture(PICTURES / f"{scheme}.png")
+            self.assertGreaterEqual(self.browser.evaluate(CONTRAST)[0], 4.5, self.browser.evaluate(CONTRAST))  # WCAG 2.1, 1.4.3
+            self.browser.click("#theme")
+            other = self.browser.evaluate(ground)
+            self.assertNotEqual(own, other)
+            self.assertGreaterEqual(self.browser.evaluate(CONTRAST)[0], 4.5, self.browser.evaluate(CONTRAST))
+            self.browser.click("#theme")
+            self.assertEqual(self.browser.evaluate(ground), own)
+
+    def test_prints_light_whole_and_without_controls(self):
+        self.open("dark", "print")
+        self.assertEqual(self.browser.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
+        self.assertEqual(self.browser.evaluate("""[...document.querySelectorAll("button:not(th button), select, input, nav")]
+            .filter((element) => element.offsetParent).length"""), 0)
+        self.browser.picture(PICTURES / "print.png", width=760)
+
+    def test_without_scripts_all_is_there(self):
+        self.open(scripts=False)
+        # Nothing can be evaluated in the page then; what is laid out can be asked for all the same.
+        root = self.browser.send("DOM.getDocument", depth=0)["root"]["nodeId"]
+
+        def boxes(selector):
+            nodes = self.browser.send("DOM.querySelectorAll", nodeId=root, selector=selector)["nodeIds"]
+            found = 0
+            for node in nodes:
+                try:
+                    self.browser.send("DOM.getBoxModel", nodeId=node)
+                    found += 1
+                except RuntimeError:
+                    pass
+            return found
+
+        self.assertGreater(boxes(".rung"), 9)
+        self.assertGreater(boxes("table.sortable tbody tr"), 50)
+        self.assertGreater(boxes("#pair tbody tr"), 10)
+        self.assertGreater(boxes("#climb svg"), 0)
+        self.assertEqual(boxes(".scripted"), 0)
+        self.assertEqual(boxes("#tip"), 0)
+        self.browser.send("Emulation.setScriptExecutionDisabled", value=False)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)
