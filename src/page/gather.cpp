@@ -99,14 +99,13 @@ void add(std::vector<Chart>& charts, Result<Chart> chart) {
 
 void add_charts(Contents& c, const std::optional<analyse::Machine>& machine) {
   const std::string device = c.rows.front().row->device.name;
-  const std::vector<Precision> precisions = precisions_of(c.rows);
-  for (const Precision precision : precisions)
+  const std::vector<Precision> timed = precisions_of(c.rows);
+  for (const Precision precision : timed)
     add(c.charts,
         climb_chart(measured_bars(of_precision(c.rows, precision)), to_string(c.problem), device, precision));
-  if (precisions.empty())
+  if (timed.empty())
     add(c.charts, climb_chart(predicted_bars(c), to_string(c.problem), device, Precision::kIeee));
-  for (const Precision precision : {Precision::kIeee, Precision::kTf32, Precision::kBf16, Precision::kFp16})
-    add(c.charts, sizes_chart(c.documents, precision));
+  for (const Precision precision : precisions()) add(c.charts, sizes_chart(c.documents, precision));
   if (machine) add(c.charts, roofline_chart(roofs_of(*machine, c.rows), points_of(c), machine->name));
   add(c.charts, accuracy_chart(c.rows));
   if (machine) add(c.charts, occupancy_chart(limits_of(c), machine->name));

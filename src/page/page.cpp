@@ -180,7 +180,7 @@ std::string summary(const Contents& c) {
   std::size_t failed = 0;
   for (const Pick& pick : c.rows) {
     if (!pick.row->verdict.ok() && pick.row->verdict.outcome != Outcome::kRefused) ++failed;
-    if (!pick.derived.tflops || pick.row->precision != Precision::kIeee) continue;
+    if (!pick.derived.tflops || stands_for(pick.row->precision) != Precision::kIeee) continue;
     const Pick*& most = pick.row->role == Role::kRung ? best : library;
     if (most == nullptr || *pick.derived.tflops > *most->derived.tflops) most = &pick;
   }
@@ -188,8 +188,8 @@ std::string summary(const Contents& c) {
   std::string text =
       fmt::format("{} kernels at {} on {}. ", c.rows.size(), to_string(c.problem), first.device.name);
   if (best != nullptr) {
-    text +=
-        fmt::format("Fastest rung in FP32: {}, {} TFLOP/s", best->row->kernel, figure(best->derived.tflops));
+    text += fmt::format("Fastest rung at the accuracy of FP32: {}, {} TFLOP/s", best->row->kernel,
+                        figure(best->derived.tflops));
     if (library != nullptr)
       text += fmt::format("; {} reaches {} ({:.1f}% of it)", library->row->kernel,
                           figure(library->derived.tflops),

@@ -62,7 +62,8 @@ std::vector<const Row*> alike(std::span<const Document> documents, Precision pre
   const std::vector<const Row*>* most = nullptr;
   for (const Document& document : documents) {
     for (const Row& row : document.rows) {
-      if (!is_cube(row.problem) || row.place != Place::kCuda || row.precision != precision) continue;
+      if (!is_cube(row.problem) || row.place != Place::kCuda || stands_for(row.precision) != precision)
+        continue;
       if (!derive(row).tflops) continue;
       auto& group = groups[{row.device.name, row.timing->copies > 1}];
       group.push_back(&row);

@@ -95,15 +95,16 @@ std::vector<Pick> rows_at(std::span<const Document> documents, const Problem& pr
 std::vector<Pick> of_precision(std::span<const Pick> rows, Precision precision) {
   std::vector<Pick> chosen;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(chosen),
-               [&](const Pick& pick) { return pick.row->precision == precision; });
+               [&](const Pick& pick) { return stands_for(pick.row->precision) == precision; });
   return chosen;
 }
 
 std::vector<Precision> precisions_of(std::span<const Pick> rows) {
   std::vector<Precision> found;
-  for (const Precision precision : {Precision::kIeee, Precision::kTf32, Precision::kBf16, Precision::kFp16}) {
+  for (const Precision precision : precisions()) {
     if (std::any_of(rows.begin(), rows.end(), [&](const Pick& pick) {
-          return pick.row->role == Role::kRung && pick.row->precision == precision && pick.derived.tflops;
+          return pick.row->role == Role::kRung && stands_for(pick.row->precision) == precision &&
+                 pick.derived.tflops;
         }))
       found.push_back(precision);
   }

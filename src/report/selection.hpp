@@ -26,9 +26,10 @@ std::optional<Problem> main_problem(std::span<const Document> documents);
 // state of the cache; of several groups the one with the most kernels, timed before counted, CUDA before the host.
 std::vector<Pick> rows_at(std::span<const Document> documents, const Problem& problem);
 
+// Those that are compared with a library of that precision: of kIeee also what stands in for it on tensor cores.
 std::vector<Pick> of_precision(std::span<const Pick> rows, Precision precision);
 
-// Those that occur with a rate among rungs, in the enumeration's order.
+// Those that rungs with a rate are compared in, in the enumeration's order.
 std::vector<Precision> precisions_of(std::span<const Pick> rows);
 
 bool is_cube(const Problem& problem);

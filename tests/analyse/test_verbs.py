@@ -3,17 +3,13 @@
 import json
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import unittest
 
-LADDER = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from command_line import Folder, ladder
+
 SOURCE = pathlib.Path(sys.argv[2])
-
-
-def ladder(*arguments, **keywords):
-    return subprocess.run([LADDER, *arguments], capture_output=True, text=True, timeout=240, **keywords)
 
 
 def explained(*arguments):
@@ -178,18 +174,9 @@ __global__ void sgemm(int M, int N, int K, float alpha, const float* A, const fl
 LAUNCH = ("--kernel", "sgemm", "--grid", "CEIL_DIV(N, 32), CEIL_DIV(M, 8)", "--block", "32, 8")
 
 
-class OwnKernel(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def file(self, name, text):
-        path = pathlib.Path(self.folder.name) / name
-        path.write_text(text)
-        return str(path)
-
+class OwnKernel(Folder):
     def test_a_new_rung_builds_verifies_and_is_explained(self):
-        path = str(pathlib.Path(self.folder.name) / "r77_test.cu")
+        path = self.path("r77_test.cu")
         self.assertEqual(ladder("new", "r77_test", "-o", path).returncode, 0)
         self.assertEqual(ladder("new", "r77_test", "-o", path).returncode, 2)  # never overwritten
         result = ladder("run", path, "--against", "r02")
@@ -199,20 +186,20 @@ class OwnKernel(unittest.TestCase):
         self.assertIn("r02_coalesced", result.stdout)
 
     def test_a_plain_kernel(self):
-        result = ladder("run", self.file("plain.cu", PLAIN), *LAUNCH, "--no-explain", "--against", "r02")
+        result = ladder("run", self.write("plain.cu", PLAIN), *LAUNCH, "--no-explain", "--against", "r02")
         self.assertEqual(result.returncode, 0, result)
         self.assertIn("verified: passed", result.stdout)
         self.assertRegex(result.stdout, r"plain +256x256x256")
 
     def test_a_wrong_kernel_is_rejected(self):
-        result = ladder("run", self.file("wrong.cu", PLAIN.replace("k < K", "k < K - 1")), *LAUNCH)
+        result = ladder("run", self.write("wrong.cu", PLAIN.replace("k < K", "k < K - 1")), *LAUNCH)
         self.assertEqual(result.returncode, 1, result)
         self.assertIn("verified: wrong_value", result.stdout)
         self.assertNotIn("TFLOP/s", result.stdout)
 
     def test_a_fault_is_told(self):
         text = PLAIN.replace("if (row >= M || col >= N) return;", "")
-        result = ladder("run", self.file("oob.cu", text), *LAUNCH, "--shape", "30x30x30", "--no-explain")
+        result = ladder("run", self.write("oob.cu", text), *LAUNCH, "--shape", "30x30x30", "--no-explain")
         self.assertEqual(result.returncode, 1, result)
         self.assertIn("verified: fault", result.stdout)
         self.assertIn("out of bounds", result.stdout)
@@ -223,27 +210,20 @@ class OwnKernel(unittest.TestCase):
             self.assertEqual(result.returncode, 2, result)
             self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
             self.assertIn(says, result.stderr)
-        plain = self.file("plain.cu", PLAIN)
+        plain = self.write("plain.cu", PLAIN)
         rejected("/nonexistent.cu", says="/nonexistent.cu")
         rejected(plain, says="--kernel")
         rejected(plain, "--kernel", "sgemm", says="--grid")
         rejected(plain, *LAUNCH, "--limit", "0", says="--limit")
         rejected(plain, *LAUNCH, "--against", "r99", says="--against")
-        rejected(self.file("bad.cu", PLAIN.replace("float sum", "flat sum")), *LAUNCH, says="flat")
+        rejected(self.write("bad.cu", PLAIN.replace("float sum", "flat sum")), *LAUNCH, says="flat")
 
     def test_names_of_rungs(self):
         self.assertEqual(ladder("new", "mine").returncode, 2)
         self.assertEqual(ladder("new", "r05_block_tile_2d").returncode, 2)
 
 
-class BadInput(unittest.TestCase):
-    def rejected(self, *arguments, says):
-        result = ladder(*arguments)
-        self.assertEqual(result.returncode, 2, result)
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-        for text in says:
-            self.assertIn(text, result.stderr)
-
+class BadInput(Folder):
     def test_names_the_argument_and_the_rule(self):
         self.rejected("explain", "r05", "--device", "abacus", says=["--device", "abacus", "a6000"])
         self.rejected("explain", "r99", says=["RUNG", "r99"])

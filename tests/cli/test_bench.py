@@ -1,46 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """ladder bench from outside, on the host: rows, shapes and suites, comparisons and their exit status, bad input."""
-import json
-import os
 import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
-LADDER = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from command_line import LADDER, Folder, ladder
+
 QUICK = ["--device", "cpu", "--budget", "0.02"]
 
 
 def bench(*arguments):
-    return subprocess.run([LADDER, "bench", *arguments], capture_output=True, text=True, timeout=120, check=False)
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def read(self, name):
-        return json.loads(pathlib.Path(self.path(name)).read_text())
-
-    def write(self, name, document):
-        pathlib.Path(self.path(name)).write_text(json.dumps(document))
-        return self.path(name)
+    return ladder("bench", *arguments)
 
 
 class BadInput(Folder):
-    def rejected(self, *arguments, says):
-        result = bench(*arguments)
-        self.assertEqual(result.returncode, 2, result)
-        self.assertEqual(result.stdout, "")
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-        for text in says:
-            self.assertIn(text, result.stderr)
+    def rejected(self, *arguments, says, **keywords):
+        super().rejected("bench", *arguments, says=says, **keywords)
 
     def test_names_the_argument_and_the_rule(self):
         self.rejected("r99", says=["--kernel", "r99"])

@@ -8,17 +8,13 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-LADDER = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from command_line import LADDER, VIRTUAL, Folder, ladder
+
 SCHEMA = pathlib.Path(sys.argv[2])
-VIRTUAL = (LADDER.parent.parent / "lib" / "vgpu" / "libcudart.so.13").exists()
-
-
-def ladder(*arguments, **keywords):
-    return subprocess.run([LADDER, *arguments], capture_output=True, text=True, timeout=120, **keywords)
 
 
 def documented():
@@ -33,25 +29,7 @@ def documented():
     return sections
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-
 class BadInput(Folder):
-    def rejected(self, *arguments, says):
-        result = ladder(*arguments)
-        self.assertEqual(result.returncode, 2, result)
-        self.assertEqual(result.stdout, "")
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-        self.assertTrue(result.stderr.startswith("ladder: "), result.stderr)
-        for text in says:
-            self.assertIn(text, result.stderr)
-
     def test_names_the_argument_and_the_rule(self):
         self.rejected("climb", "--kernel", "r99", says=["--kernel", "r99"])
         self.rejected("climb", "nonsense", says=["--kernel", "nonsense"])

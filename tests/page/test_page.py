@@ -5,23 +5,18 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import chromium
+from command_line import VIRTUAL, Folder, ladder
 
-LADDER, SOURCE, PICTURES = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+SOURCE, PICTURES = pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 ROWS = [str(SOURCE / "results" / "h200" / name) for name in ("climb-4096.json", "sizes.json")]
 FOLDER = tempfile.TemporaryDirectory()
-VIRTUAL = (LADDER.parent.parent / "lib" / "vgpu" / "libcudart.so.13").exists()
 VOID = {"meta", "link", "input", "br", "hr", "img"}
-
-
-def ladder(*arguments, **keywords):
-    return subprocess.run([LADDER, *arguments], capture_output=True, text=True, timeout=200, **keywords)
 
 
 def path(name):
@@ -120,13 +115,9 @@ class Page(unittest.TestCase):
         self.assertIn("rung, predicted", text)
 
 
-class BadInput(unittest.TestCase):
+class BadInput(Folder):
     def rejected(self, *arguments, says, **keywords):
-        result = ladder("report", *arguments, **keywords)
-        self.assertEqual(result.returncode, 2, result)
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-        for text in says:
-            self.assertIn(text, result.stderr)
+        super().rejected("report", *arguments, says=says, **keywords)
 
     def test_names_the_argument_and_the_rule(self):
         self.rejected(ROWS[0], "--html", "/no/such/folder/x.html", says=["--html", "/no/such/folder"])
@@ -135,9 +126,8 @@ class BadInput(unittest.TestCase):
         self.rejected(ROWS[0], "--svg", path("x.svg"), "--chart", "nonsense", says=["--chart", "nonsense", "climb"])
         self.rejected(ROWS[0], "--html", path("x.html"), says=["--html", "vl-convert", "scripts/setup"],
                       env={**os.environ, "LADDER_PYTHON": "no-such-python"})
-        pathlib.Path(path("empty.json")).write_text(json.dumps(
-            {**json.loads(pathlib.Path(ROWS[0]).read_text()), "rows": []}))
-        self.rejected(path("empty.json"), "--html", path("x.html"), says=["nothing to show"])
+        empty = self.write("empty.json", {**json.loads(pathlib.Path(ROWS[0]).read_text()), "rows": []})
+        self.rejected(empty, "--html", path("x.html"), says=["nothing to show"])
 
 
 CONTRAST = """(() => {

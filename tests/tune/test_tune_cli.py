@@ -11,10 +11,11 @@ import tempfile
 import time
 import unittest
 
-LADDER = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from command_line import LADDER, VIRTUAL, Folder
+
 NVCC = subprocess.run([LADDER, "doctor"], capture_output=True, text=True, check=False).stdout
 HAS_NVCC = any(line.split()[:2] == ["ok", "nvcc"] for line in NVCC.splitlines())
-VIRTUAL = (LADDER.parent.parent / "lib" / "vgpu" / "libcudart.so.13").exists()
 CACHE = tempfile.TemporaryDirectory()  # one for all tests here: what was compiled once is not compiled again
 ENVIRONMENT = {**os.environ, "XDG_CACHE_HOME": CACHE.name}
 PARAMETERS = ["BM", "BN", "BK", "TM", "TN", "blocks"]
@@ -37,26 +38,9 @@ def wait_for(condition, process, seconds=150):
     return False
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def read(self, name):
-        return json.loads(pathlib.Path(self.path(name)).read_text())
-
-
 class BadInput(Folder):
-    def rejected(self, *arguments, says):
-        result = subprocess.run([LADDER, "tune", *arguments], capture_output=True, text=True, timeout=60, check=False)
-        self.assertEqual(result.returncode, 2, result)
-        self.assertEqual(result.stdout, "")
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-        for text in says:
-            self.assertIn(text, result.stderr)
+    def rejected(self, *arguments, says, **keywords):
+        super().rejected("tune", *arguments, says=says, **keywords)
 
     def test_names_the_argument_and_the_rule(self):
         self.rejected(says=["RUNG"])
