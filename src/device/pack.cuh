@@ -24,12 +24,16 @@ __global__ void __launch_bounds__(kThreads)
   const int i0 = static_cast<int>(blockIdx.x) * kTile;
   constexpr int kLines = kThreads / kTile;
   for (int k0 = static_cast<int>(blockIdx.y) * kTile; k0 < depth; k0 += static_cast<int>(gridDim.y) * kTile) {
+    float r[kTile / kLines];  // all loads are under way before the first is used
     if constexpr (kAlongK) {
       __shared__ float s[kTile][kTile + 1];  // a column lies in banks of its own
 #pragma unroll
-      for (int i = line; i < kTile; i += kLines) {
-        s[i][lane] = i0 + i < x.size && k0 + lane < depth ? x.g[(i0 + i) * x.ld + k0 + lane] : 0.0F;
+      for (int i = 0; i < kTile / kLines; ++i) {
+        const int row = i0 + line + i * kLines;
+        r[i] = row < x.size && k0 + lane < depth ? __ldg(x.g + row * x.ld + k0 + lane) : 0.0F;
       }
+#pragma unroll
+      for (int i = 0; i < kTile / kLines; ++i) s[line + i * kLines][lane] = r[i];
       __syncthreads();
 #pragma unroll
       for (int k = line; k < kTile; k += kLines) {
@@ -38,10 +42,14 @@ __global__ void __launch_bounds__(kThreads)
       __syncthreads();
     } else {
 #pragma unroll
-      for (int k = line; k < kTile; k += kLines) {
-        if (k0 + k < depth && i0 + lane < ld_y) {
-          gY[(k0 + k) * ld_y + i0 + lane] = i0 + lane < x.size ? x.g[(k0 + k) * x.ld + i0 + lane] : 0.0F;
-        }
+      for (int i = 0; i < kTile / kLines; ++i) {
+        const int k = k0 + line + i * kLines;
+        r[i] = k < depth && i0 + lane < x.size ? __ldg(x.g + k * x.ld + i0 + lane) : 0.0F;
+      }
+#pragma unroll
+      for (int i = 0; i < kTile / kLines; ++i) {
+        const int k = k0 + line + i * kLines;
+        if (k < depth && i0 + lane < ld_y) gY[k * ld_y + i0 + lane] = r[i];
       }
     }
   }

@@ -32,7 +32,7 @@ struct Tile {
   static constexpr int kConsumers = BM / WM * (BN / WN) * 32;
   static constexpr int kProducers = 128;  // a warpgroup, the unit of setmaxnreg
   static constexpr int kThreads = kConsumers + kProducers;
-  static constexpr int kConsumerRegisters = 208, kProducerRegisters = 88;
+  static constexpr int kConsumerRegisters = 192, kProducerRegisters = 120;
   static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles must divide the block tile");
   static_assert((kLanesM == 4 && kLanesN == 8) || (kLanesM == 8 && kLanesN == 4),
                 "lane_m and lane_n split a lane's five bits into two and three");
@@ -53,6 +53,12 @@ struct Tile {
 };
 
 constexpr int kBand = 16;  // tile rows
+
+// Barriers are initialised. The warps come here with all that does not need them done.
+template <class T>
+__device__ __forceinline__ void barriers_are_there() {
+  ptx::barrier_sync<1, T::kThreads>();
+}
 
 // Says that this thread's copies to a stage have landed, or will have; its stores with those of its warp.
 template <class Stage, class CopyA, class CopyB>
@@ -80,12 +86,15 @@ __device__ __forceinline__ void produce(const Source& a, const Source& b, int de
     stage = stage == last ? first : stage + sizeof(Stage);
   };
   Schedule schedule(plan, static_cast<int>(blockIdx.x));
+  bool first_tile = true;
   for (Work work; schedule.next(work);) {
     const TilePlace place = place_of<kBand>(plan, work.tile);
     const int k0 = work.begin * T::BK, end = min(depth, work.end * T::BK);
     int left = end - k0;
     CopyA copy_a(a, place.m * T::BM, k0, left, tid);
     CopyB copy_b(b, place.n * T::BN, k0, left, tid);
+    if (first_tile) barriers_are_there<T>();
+    first_tile = false;
 #pragma unroll 1
     for (; left >= T::BK; left -= T::BK) {
       ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
@@ -106,6 +115,16 @@ __device__ __forceinline__ void produce(const Source& a, const Source& b, int de
   ptx::cp_async_wait<0>();
 }
 
+// Where a warp's outputs lie in the block's tile, and a lane's in the warp's. Lanes that share a row or a column of outputs
+// neighbour each other, so that of each 128-bit shared load two wavefronts suffice.
+template <class T>
+struct WarpPlace {
+  int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  int row = warp / (T::BN / T::WN) * T::WM, col = warp % (T::BN / T::WN) * T::WN;
+  int of8 = lane % 2 + lane / 8 * 2, of4 = lane / 2 % 4;
+  int lane_row = (T::kLanesM == 8 ? of8 : of4) * 4, lane_col = (T::kLanesN == 8 ? of8 : of4) * 4;
+};
+
 // Calls store(row, column, sums) for each four sums. Stores are predicated, never branched around: behind a branch that
 // could divide a warp, ptxas would keep the main loop's counters in the lanes' registers.
 template <class T, class Store>
@@ -117,16 +136,42 @@ __device__ __forceinline__ void store_tile(const float (&rC)[T::TM][T::TN], Stor
   }
 }
 
+// Where rows of C do not start on 16 bytes: through the warp's shared memory, so that it stores whole rows of its outputs.
+// An element at a time as they lie in the lanes would write each sector four times.
+template <class T>
+__device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], const Problem& p, float* gC,
+                                           const TilePlace& place, float* sWarp) {
+  const WarpPlace<T> at;
+  // Four neighbouring columns of eight lanes and four rows lie in the 32 banks.
+  const auto index = [](int row, int col) { return row * T::WN + (col ^ row / 4 % 4); };
+  store_tile<T>(rC, [&](int i, int j, const float* r) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) sWarp[index(at.lane_row + i, at.lane_col + j + e)] = r[e];
+  });
+  __syncwarp();
+  const float alpha = p.alpha, beta = p.beta;
+  const int row0 = place.m * T::BM + at.row, col0 = place.n * T::BN + at.col + at.lane;
+#pragma unroll 8
+  for (int i = 0; i < T::WM; ++i) {
+#pragma unroll
+    for (int j = 0; j < T::WN; j += 32) {
+      float* g = gC + (row0 + i) * p.ldc + col0 + j;
+      const bool inside = row0 + i < p.m && col0 + j < p.n;
+      float c = 0.0F;
+      if (beta != 0.0F && inside) c = *g;
+      if (inside) *g = alpha * sWarp[index(i, at.lane + j)] + beta * c;
+    }
+  }
+  __syncwarp();
+}
+
 template <class T>
 __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan& plan, const Exchange& x,
                                         char* shared) {
   using Stage = typename T::Stage;
-  // Who am I. Lanes that share a row or a column of outputs neighbour each other, so that of each 128-bit shared
-  // load two wavefronts suffice.
-  const int tid = static_cast<int>(threadIdx.x), warp = tid / 32, lane = tid % 32;
-  const int of8 = lane % 2 + lane / 8 * 2, of4 = lane / 2 % 4;
-  const int c_row = warp / (T::BN / T::WN) * T::WM + (T::kLanesM == 8 ? of8 : of4) * 4;
-  const int c_col = warp % (T::BN / T::WN) * T::WN + (T::kLanesN == 8 ? of8 : of4) * 4;
+  // Who am I
+  const WarpPlace<T> me;
+  const int c_row = me.row + me.lane_row, c_col = me.col + me.lane_col;
 
   // Every shared address in the main loop is a stage's address and a constant.
   const auto uniform = [](std::uint32_t value) { return __shfl_sync(0xffffffffU, value, 0); };
@@ -147,10 +192,13 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
 
   float* const sKept = reinterpret_cast<float*>(shared + T::STAGES * sizeof(Stage));
   std::uint32_t stage = first, parity = 0;
+  Schedule schedule(plan, static_cast<int>(blockIdx.x));
+  Work work;
+  schedule.next(work);
+  barriers_are_there<T>();
   ptx::mbarrier_wait(stage + offsetof(Stage, full), parity);
   read_fragments(stage, 0, 0);
-  Schedule schedule(plan, static_cast<int>(blockIdx.x));
-  for (Work work; schedule.next(work);) {
+  do {
     float rC[T::TM][T::TN] = {};  // (TM,TN)
 
     // Main loop
@@ -163,8 +211,7 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
       for (int kk = 0; kk < T::BK; ++kk) {
         if (kk == T::BK - 2) ready = ptx::mbarrier_try_wait(next + offsetof(Stage, full), parity);
         if (kk == T::BK - 1) {
-          __syncwarp();
-          if (lane == 0) ptx::mbarrier_arrive(stage + offsetof(Stage, empty));
+          ptx::mbarrier_arrive(stage + offsetof(Stage, empty));
           if (!ready) ptx::mbarrier_wait(next + offsetof(Stage, full), parity);
           read_fragments(next, 0, 0);
         } else {
@@ -215,19 +262,9 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
         if (inside) store4(g, v);
       });
     } else {
-      store_tile<T>(rC, [&](int i, int j, const float* r) {
-        const int row = row0 + i, col = col0 + j;
-        float* g = gC + row * p.ldc + col;
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const bool inside = row < p.m && col + e < p.n;
-          float c = 0.0F;
-          if (beta != 0.0F && inside) c = g[e];
-          if (inside) g[e] = alpha * r[e] + beta * c;
-        }
-      });
+      store_rows<T>(rC, p, gC, place, kept_by_warp<T>(sKept));
     }
-  }
+  } while (schedule.next(work));
 }
 
 template <class T, bool kAlongA, bool kAlongB, bool kAligned>
@@ -239,16 +276,13 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   using CopyB = TileCopy<T::BN, T::BK, T::kProducers, kAlongB, kAligned>;
   extern __shared__ float4 shared4[];
   char* const shared = reinterpret_cast<char*>(shared4);
-  if (threadIdx.x == 0) {
+  if (threadIdx.x < T::STAGES) {
     constexpr int kArrivals = T::kProducers + (CopyA::kStores || CopyB::kStores ? T::kProducers / 32 : 0);
-    for (int i = 0; i < T::STAGES; ++i) {
-      auto& s = reinterpret_cast<typename T::Stage*>(shared)[i];
-      ptx::mbarrier_init(ptx::shared_address(&s.full), kArrivals);
-      ptx::mbarrier_init(ptx::shared_address(&s.empty), T::kConsumers / 32);
-    }
+    auto& s = reinterpret_cast<typename T::Stage*>(shared)[threadIdx.x];
+    ptx::mbarrier_init(ptx::shared_address(&s.full), kArrivals);
+    ptx::mbarrier_init(ptx::shared_address(&s.empty), T::kConsumers);
     ptx::fence_mbarrier_init();
   }
-  __syncthreads();
   if (threadIdx.x >= T::kConsumers) {
     ptx::release_registers<T::kProducerRegisters>();
     produce<T, CopyA, CopyB>(a, b, static_cast<int>(p.k), plan, shared);
@@ -327,7 +361,8 @@ static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStre
   cudaError_t error = cudaSuccess;
   void* const at = Workspace::scratch(stream, (partials + packed_a + packed_b) * sizeof(float), error);
   if (at == nullptr) return failed(error);
-  unsigned* const gReady = Workspace::flags(stream, static_cast<std::size_t>(sms), error);
+  unsigned* const gReady =
+      Workspace::flags(stream, static_cast<std::size_t>(sms) * (T::kConsumers / 32), error);
   if (gReady == nullptr) return failed(error);
   const Exchange exchange{static_cast<float*>(at), gReady};
   float* const gPacked = exchange.gPartial + partials;
