@@ -45,6 +45,7 @@ enum class FaultKind {
   kMbarrier,       // an mbarrier that is not there, was overwritten, or is used against its rules
   kBadOperand,     // an operand outside what its instruction takes
   kRegisters,      // setmaxnreg that not all warps of a warpgroup execute, or in the wrong direction
+  kClusterExit,    // shared memory of a block of the cluster that has ended
 };
 const char* to_string(FaultKind kind);  // "out of bounds", ...
 
@@ -73,6 +74,7 @@ struct KernelAttributes {
   std::uint32_t local_bytes = 0;  // a thread
   std::uint32_t constant_bytes = 0;
   std::uint32_t max_threads = 0;    // .maxntid; 0 if not given
+  Dim3 cluster{0, 0, 0};            // .reqnctapercluster; 0 if not given
   int ptx_version = 0, target = 0;  // 90 for 9.0; 80 for sm_80
 };
 
@@ -99,6 +101,8 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   virtual const Kernel* find_kernel(std::string_view name) const = 0;  // null if absent
+  // Its form in PTX where there is one, though there is machine code too: what runs in clusters.
+  virtual const Kernel* find_kernel_of_ptx(std::string_view name) const { return find_kernel(name); }
   virtual std::optional<Symbol> find_symbol(std::string_view name) const = 0;
   virtual std::vector<std::string> kernel_names() const = 0;
 };
@@ -122,6 +126,7 @@ struct CopySchedule {
 
 struct LaunchConfig {
   Dim3 grid, block;
+  Dim3 cluster;  // blocks that run together; divides the grid
   std::uint32_t dynamic_shared_bytes = 0;
   unsigned host_threads = 0;  // 0: as many as the machine has; results never depend on it
   bool check_race = false;    // FaultKind::kRace; between blocks only where the memory tracks (Memory::track)

@@ -13,6 +13,7 @@
 #include "runtime/device_properties.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/tensor_map.hpp"
 
 using namespace vgpu::runtime;
 
@@ -47,11 +48,15 @@ std::set<std::pair<int, int>>& peers() {
 }
 constexpr int kVersion = CUDART_VERSION;
 
-cudaError_t refuse_driver_function(const char* symbol, void** function,
-                                   cudaDriverEntryPointQueryResult* status) {
+cudaError_t find_driver_function(const char* symbol, void** function,
+                                 cudaDriverEntryPointQueryResult* status) {
   return query([&](Runtime&) {
     if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
-    *function = nullptr;
+    *function = driver_function(symbol);
+    if (*function != nullptr) {
+      if (status != nullptr) *status = cudaDriverEntryPointSuccess;
+      return cudaSuccess;
+    }
     if (status != nullptr) *status = cudaDriverEntryPointSymbolNotFound;
     throw Failure{cudaErrorNotSupported, fmt::format("the driver's function {} is not implemented", symbol)};
   });
@@ -245,12 +250,12 @@ cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChan
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long,
                                     cudaDriverEntryPointQueryResult* status) {
-  return refuse_driver_function(symbol, function, status);
+  return find_driver_function(symbol, function, status);
 }
 VGPU_TWIN(cudaGetDriverEntryPoint, _ptsz);
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
                                              unsigned long long, cudaDriverEntryPointQueryResult* status) {
-  return refuse_driver_function(symbol, function, status);
+  return find_driver_function(symbol, function, status);
 }
 VGPU_TWIN(cudaGetDriverEntryPointByVersion, _ptsz);

@@ -30,6 +30,10 @@ cudaError_t set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribut
       function.shared_carveout = value;
       return cudaSuccess;
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
+      if (value != 0 && value != 1) return cudaErrorInvalidValue;
+      function.non_portable_cluster = value != 0;
+      return cudaSuccess;
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:
       return cudaSuccess;
     default:
       throw Failure{cudaErrorNotSupported, fmt::format("{}: function attribute {} is not implemented",
@@ -100,6 +104,11 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* handle) {
                                          ? function.max_dynamic_shared
                                          : static_cast<int>(runtime.device().shared_per_block);
     out->preferredShmemCarveout = function.shared_carveout;
+    out->nonPortableClusterSizeAllowed = function.non_portable_cluster ? 1 : 0;
+    out->clusterDimMustBeSet = attributes.cluster.count() != 0 ? 1 : 0;
+    out->requiredClusterWidth = static_cast<int>(attributes.cluster.x);
+    out->requiredClusterHeight = static_cast<int>(attributes.cluster.y);
+    out->requiredClusterDepth = static_cast<int>(attributes.cluster.z);
     return cudaSuccess;
   });
 }

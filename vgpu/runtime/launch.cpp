@@ -29,6 +29,37 @@ bool within(const dim3& d, const std::uint32_t (&largest)[3]) {
   return d.x >= 1 && d.y >= 1 && d.z >= 1 && d.x <= largest[0] && d.y <= largest[1] && d.z <= largest[2];
 }
 
+// The cluster that a launch means: the one asked for, or the kernel's own.
+Dim3 cluster_of(const KernelAttributes& attributes, const Request& request) {
+  if (request.cluster.x != 0) return extent(request.cluster);
+  return attributes.cluster.count() != 0 ? attributes.cluster : Dim3{};
+}
+
+// Blocks of the cluster all run at once, and so does the kernel's code say what it needs.
+cudaError_t check_cluster(const Device& device, const Function& function, const KernelAttributes& attributes,
+                          const Request& request) {
+  const Dim3 cluster = cluster_of(attributes, request), grid = extent(request.grid);
+  const std::uint64_t blocks = cluster.count();
+  if (blocks == 1) return cudaSuccess;
+  const auto refuse = [&](cudaError_t code, std::string_view why) {
+    throw Failure{code, fmt::format("{}: clusters of {}x{}x{} blocks: {}", function.shown, cluster.x,
+                                    cluster.y, cluster.z, why)};
+  };
+  if (device.target() < 90) refuse(cudaErrorNotSupported, "they came with compute capability 9.0");
+  if (blocks == 0) refuse(cudaErrorInvalidValue, "an extent is 0");
+  if (request.cluster.x != 0 && attributes.cluster.count() != 0 && !(attributes.cluster == cluster)) {
+    refuse(cudaErrorInvalidClusterSize, "the kernel was compiled for others");
+  }
+  if (blocks > most_cluster_blocks(function)) {
+    refuse(cudaErrorInvalidClusterSize,
+           "at most 8 are allowed, or 16 with cudaFuncAttributeNonPortableClusterSizeAllowed");
+  }
+  if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
+    refuse(cudaErrorInvalidValue, "the grid is no multiple of that");
+  }
+  return cudaSuccess;
+}
+
 // What a real device refuses, with the code that it refuses with.
 cudaError_t check(Runtime& runtime, Function& function, const KernelAttributes& attributes,
                   const Request& request) {
@@ -41,6 +72,9 @@ cudaError_t check(Runtime& runtime, Function& function, const KernelAttributes& 
   if (attributes.max_threads != 0 && threads > attributes.max_threads) return cudaErrorInvalidValue;
   if (threads > static_cast<std::uint64_t>(thread_limit(runtime, function)))
     return cudaErrorLaunchOutOfResources;
+
+  if (const cudaError_t error = check_cluster(device, function, attributes, request); error != cudaSuccess)
+    return error;
 
   const std::size_t allowed = dynamic_shared_limit(runtime, function);
   if (request.dynamic_shared > allowed) {
@@ -148,6 +182,7 @@ cudaError_t error_of(FaultKind kind) {
     case FaultKind::kMbarrier:
     case FaultKind::kBadOperand:
     case FaultKind::kRegisters:
+    case FaultKind::kClusterExit:
       return cudaErrorLaunchFailure;
   }
   return cudaErrorLaunchFailure;
@@ -186,12 +221,13 @@ void refuse_managed_elsewhere(const Runtime& runtime, const Function& function) 
 
 }  // namespace
 
-const Kernel& loaded_kernel(Runtime& runtime, Function& function) {
+const Kernel& loaded_kernel(Runtime& runtime, Function& function, bool in_clusters) {
   try {
     refuse_managed_elsewhere(runtime, function);
     const Module& module = function.binary->module(runtime.device(), runtime.memory, runtime.settings.engine,
                                                    "kernel " + function.shown);
-    const Kernel* kernel = module.find_kernel(function.name);
+    const Kernel* kernel =
+        in_clusters ? module.find_kernel_of_ptx(function.name) : module.find_kernel(function.name);
     if (kernel == nullptr) {
       throw Failure{cudaErrorInvalidDeviceFunction,
                     fmt::format("the code in the fat binary has no kernel {}", function.shown)};
@@ -202,6 +238,8 @@ const Kernel& loaded_kernel(Runtime& runtime, Function& function) {
     throw;
   }
 }
+
+std::uint64_t most_cluster_blocks(const Function& function) { return function.non_portable_cluster ? 16 : 8; }
 
 std::uint32_t known_registers(Runtime& runtime, const Function& function) {
   const auto registers = function.binary->registers(runtime.device(), function.name);
@@ -234,15 +272,17 @@ std::size_t dynamic_shared_limit(Runtime& runtime, Function& function) {
 
 cudaError_t launch(Runtime& runtime, const void* handle, const Request& request) {
   Function& function = known_function(runtime, handle);
-  const Kernel& kernel = loaded_kernel(runtime, function);
-  const KernelAttributes& attributes = vgpu::attributes(kernel);
+  const KernelAttributes& attributes = vgpu::attributes(loaded_kernel(runtime, function));
   if (const cudaError_t error = check(runtime, function, attributes, request); error != cudaSuccess)
     return error;
+  const Dim3 cluster = cluster_of(attributes, request);
+  const Kernel& kernel = loaded_kernel(runtime, function, cluster.count() > 1);
   if (!attributes.params.empty() && request.arguments == nullptr) return cudaErrorInvalidValue;
 
   LaunchConfig config;
   config.grid = extent(request.grid);
   config.block = extent(request.block);
+  config.cluster = cluster;
   config.dynamic_shared_bytes = static_cast<std::uint32_t>(request.dynamic_shared);
   config.host_threads = runtime.settings.host_threads;
   config.check_race = runtime.settings.checks.race;
@@ -297,8 +337,10 @@ std::vector<Configuration>& configurations() {
 cudaError_t submit(Runtime& runtime, const void* function, const Request& request) {
   Stream& on = stream_for(runtime, request.stream);
   if (capture_of(on) == nullptr) return launch(runtime, function, request);
-  return record(on, kernel_work(runtime, function, request.grid, request.block, request.dynamic_shared,
-                                request.arguments, request.cooperative));
+  KernelWork work = kernel_work(runtime, function, request.grid, request.block, request.dynamic_shared,
+                                request.arguments, request.cooperative);
+  work.cluster = request.cluster;
+  return record(on, std::move(work));
 }
 
 }  // namespace
@@ -322,7 +364,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
                              cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return submit(runtime, function, {grid, block, arguments, shared, stream, false});
+    return submit(runtime, function, {grid, block, arguments, shared, stream, false, {0, 0, 0}});
   });
 }
 VGPU_TWIN(cudaLaunchKernel, _ptsz);
@@ -336,7 +378,7 @@ VGPU_TWIN(__cudaLaunchKernel, _ptsz);
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                         size_t shared, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return submit(runtime, function, {grid, block, arguments, shared, stream, true});
+    return submit(runtime, function, {grid, block, arguments, shared, stream, true, {0, 0, 0}});
   });
 }
 VGPU_TWIN(cudaLaunchCooperativeKernel, _ptsz);
@@ -345,8 +387,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
   return call([&](Runtime& runtime) {
     if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr))
       return cudaErrorInvalidValue;
-    Request request{config->gridDim,          config->blockDim, arguments,
-                    config->dynamicSmemBytes, config->stream,   false};
+    Request request{config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream,
+                    false,           {0, 0, 0}};
     for (unsigned i = 0; i < config->numAttrs; ++i) {
       const cudaLaunchAttribute& attribute = config->attrs[i];
       switch (attribute.id) {
@@ -355,11 +397,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
           break;
         case cudaLaunchAttributeClusterDimension: {
           const auto& cluster = attribute.val.clusterDim;
-          if (cluster.x * cluster.y * cluster.z == 1) break;
-          throw Failure{
-              cudaErrorNotSupported,
-              fmt::format("{}: a cluster of {}x{}x{} blocks is not implemented",
-                          known_function(runtime, function).shown, cluster.x, cluster.y, cluster.z)};
+          request.cluster = {cluster.x, cluster.y, cluster.z};
+          break;
         }
         // About when and where, which changes nothing here.
         case cudaLaunchAttributeIgnore:

@@ -14,13 +14,18 @@ struct Request {
   std::size_t dynamic_shared = 0;
   cudaStream_t stream = nullptr;
   bool cooperative = false;
+  dim3 cluster{0, 0, 0};  // blocks; 0: as the kernel says
 };
 
 // By host stub or handle. Throws Failure if there is none.
 Function& known_function(Runtime& runtime, const void* handle);
 
 // Its kernel in the engine, the module loaded where it was not. Throws Failure; says why the first time only.
-const Kernel& loaded_kernel(Runtime& runtime, Function& function);
+// `in_clusters`: not its machine code, which the engine does not execute in clusters.
+const Kernel& loaded_kernel(Runtime& runtime, Function& function, bool in_clusters = false);
+
+// The blocks of a cluster that may be asked for: 8, or 16 where cudaFuncAttributeNonPortableClusterSizeAllowed is set.
+std::uint64_t most_cluster_blocks(const Function& function);
 
 // Registers a thread. Throws Failure where the fat binary has no machine code for the device.
 std::uint32_t known_registers(Runtime& runtime, const Function& function);

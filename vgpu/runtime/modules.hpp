@@ -64,6 +64,7 @@ struct Function {
   std::string shown;                    // demangled
   int max_dynamic_shared = -1;          // cudaFuncAttributeMaxDynamicSharedMemorySize, if it was set
   int shared_carveout = -1;             // a preference, noted only
+  bool non_portable_cluster = false;    // cudaFuncAttributeNonPortableClusterSizeAllowed
   bool refusal_said = false;            // why it cannot be launched was printed
   bool sampling_said = false;           // that only some of its blocks are executed, or why all are
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The occupancy questions of the CUDA runtime. They need a kernel's registers, which only machine code has.
+#include <algorithm>
+
 #include "runtime/launch.hpp"
 #include "runtime/occupancy.hpp"
 #include "runtime/runtime.hpp"
@@ -28,6 +30,50 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
                                                           size_t dynamic_shared) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_shared,
                                                                 cudaOccupancyDefault);
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* handle,
+                                                 const cudaLaunchConfig_t* config) {
+  return call([&](Runtime& runtime) {
+    if (blocks == nullptr || config == nullptr) return cudaErrorInvalidValue;
+    const Function& function = known_function(runtime, handle);
+    *blocks = runtime.device().target() < 90 ? 1 : static_cast<int>(most_cluster_blocks(function));
+    return cudaSuccess;
+  });
+}
+
+// As many as all multiprocessors together have room for. Hardware puts a cluster on multiprocessors of one group of them
+// only, so that it may hold fewer.
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* handle,
+                                           const cudaLaunchConfig_t* config) {
+  return call([&](Runtime& runtime) {
+    if (clusters == nullptr || config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) {
+      return cudaErrorInvalidValue;
+    }
+    Function& function = known_function(runtime, handle);
+    const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
+    std::uint64_t size = std::max<std::uint64_t>(1, attributes.cluster.count());
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+      const cudaLaunchAttribute& attribute = config->attrs[i];
+      if (attribute.id != cudaLaunchAttributeClusterDimension) continue;
+      const auto& cluster = attribute.val.clusterDim;
+      size = std::uint64_t{cluster.x} * cluster.y * cluster.z;
+    }
+    if (size == 0 || size > most_cluster_blocks(function)) return cudaErrorInvalidClusterSize;
+    const std::uint64_t threads = std::uint64_t{config->blockDim.x} * config->blockDim.y * config->blockDim.z;
+    if (threads == 0 || threads > 1024) return cudaErrorInvalidValue;
+    if (config->dynamicSmemBytes > dynamic_shared_limit(runtime, function)) {
+      *clusters = 0;
+      return cudaSuccess;
+    }
+    const Device& device = runtime.device();
+    const int blocks =
+        blocks_per_multiprocessor(device, known_registers(runtime, function), static_cast<int>(threads),
+                                  attributes.static_shared_bytes + config->dynamicSmemBytes);
+    *clusters = static_cast<int>(static_cast<std::uint64_t>(blocks) *
+                                 static_cast<std::uint64_t>(device.multiprocessors) / size);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* handle, int blocks,

@@ -1,76 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/check/race.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <map>
+#include <tuple>
 
-#include "engine/execute/fault.hpp"
+#include "engine/check/race_state.hpp"
 
 namespace vgpu::check {
 namespace {
 
-constexpr u32 kLastClock = 1u << 31;  // of a block's beginning; then all is forgotten and clocks begin anew
+constexpr u32 kLastClock = 1u << 31;  // of a cluster's beginning; then all is forgotten and clocks begin anew
 
-void raise(u32* to, const u32* from, u32 count) {
-  for (u32 i = 0; i < count; ++i) to[i] = std::max(to[i], from[i]);
+void raise(std::vector<u32>& to, const std::vector<u32>& from) {
+  if (to.size() < from.size()) to.resize(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::max(to[i], from[i]);
 }
 
 }  // namespace
 
 RaceCheck::RaceCheck(const execute::Program& program, u32 shared_begin, u64 shared_bytes, u32 warps,
-                     bool copies)
-    : program_(program),
-      begin_(shared_begin / 4 * 4),
-      warps_(warps),
-      agents_(copies ? warps + warps * execute::kLanes : warps) {
+                     u32 blocks)
+    : state_(std::make_unique<State>(program, shared_begin, shared_bytes, warps, blocks)) {}
+
+RaceCheck::~RaceCheck() = default;
+
+RaceCheck::State::State(const execute::Program& of, u32 shared_begin, u64 shared_bytes, u32 warps_of_block,
+                        u32 blocks)
+    : program(of), begin(shared_begin / 4 * 4), block_warps(warps_of_block), warps(warps_of_block * blocks) {
   const u64 words = (shared_bytes + 7) / 4;
-  writes_ = {std::vector<u32>(words), std::vector<u32>(words)};
-  if (copies) {
-    copies_ = writes_;
-    copier_.resize(words);
+  memories.resize(blocks);
+  for (BlockMemory& memory : memories) {
+    memory.writes = Marks(words);
+    memory.writer.resize(words);
+    memory.reads.assign(warps_of_block, Marks(words));
+    memory.last_read.resize(words);
   }
-  writer_.resize(words);
-  reads_.assign(warps, writes_);
-  last_read_.resize(words);
-  known_.resize(u64{warps} * agents_);
-  idle_.resize(agents_);
+  known.resize(warps);
+  oldest.resize(warps);
+  oldest_async.resize(warps);
 }
 
-void RaceCheck::start_block() {
-  u32 past = past_ + last_epoch_;
-  for (u32 w = 0; w < warps_; ++w) past = std::max(past, known(w)[w]);
-  past_ = past;
-  last_epoch_ = 0;
-  if (past_ > kLastClock) {
-    past_ = 0;
-    std::fill(writes_.clock.begin(), writes_.clock.end(), 0);
-    std::fill(copies_.clock.begin(), copies_.clock.end(), 0);
-    for (Marks& marks : reads_) std::fill(marks.clock.begin(), marks.clock.end(), 0);
-    std::fill(last_read_.begin(), last_read_.end(), 0);
+void RaceCheck::start() {
+  State& s = *state_;
+  u32 past = s.past + s.last_epoch;
+  for (u32 w = 0; w < s.warps; ++w) {
+    if (!s.known[w].empty()) past = std::max(past, s.known[w][w]);
   }
-  std::fill(known_.begin(), known_.end(), past_);
-  std::fill(idle_.begin(), idle_.end(), ~0u);
-  for (u32 w = 0; w < warps_; ++w) {
-    known(w)[w] = past_ + 1;
-    update_oldest(w);
+  s.past = past;
+  s.last_epoch = 0;
+  if (s.past > kLastClock) {
+    s.past = 0;
+    for (BlockMemory& memory : s.memories) memory.forget();
   }
+  s.agents.clear();
+  s.by_key.clear();
+  for (BlockMemory& memory : s.memories) memory.async_reads.clear();
+  for (u32 w = 0; w < s.warps; ++w) {
+    s.known[w].assign(s.first_agent(), s.past);
+    s.known[w][w] = s.past + 1;
+  }
+  for (u32 w = 0; w < s.warps; ++w) s.update_oldest(w);
 }
 
-void RaceCheck::update_oldest(u32 warp) {
-  const u32* const row = known(warp);
-  u32 oldest = row[warp];
-  for (u32 v = 0; v < warps_; ++v) oldest = std::min(oldest, v == warp ? oldest : row[v]);
-  oldest_[warp] = oldest;
-  u32 copy = ~0u;
-  for (u32 a = warps_; a < agents_; ++a) copy = std::min(copy, row[a] | idle_[a]);
-  oldest_copy_[warp] = copy;
+void RaceCheck::State::update_oldest(u32 warp) {
+  const std::vector<u32>& row = known[warp];
+  u32 least = row[warp];
+  for (u32 v = 0; v < warps; ++v) least = v == warp ? least : std::min(least, row[v]);
+  oldest[warp] = least;
+  u32 async = ~0u;
+  for (std::size_t a = first_agent(); a < row.size(); ++a) async = std::min(async, row[a]);
+  oldest_async[warp] = async;
+}
+
+void RaceCheck::State::join(u32 warp, const std::vector<u32>& clocks) {
+  if (clocks.empty()) return;
+  raise(known[warp], clocks);
+  update_oldest(warp);
+}
+
+u32 RaceCheck::State::agent_of(const AgentName& name) {
+  const auto [found, added] = by_key.try_emplace({static_cast<u32>(name.kind), name.owner, name.place},
+                                                 first_agent() + static_cast<u32>(agents.size()));
+  if (added) {
+    agents.push_back(name);
+    for (u32 w = 0; w < warps; ++w) {
+      known[w].push_back(past);
+      oldest_async[w] = past;
+    }
+  }
+  return found->second;
 }
 
 void RaceCheck::access(const execute::Warp& warp, const execute::Insn& insn, u32 mask, const u32* offsets,
                        u32 bytes, bool is_write, Access kind) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
   const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (kind == Access::kStrong ? 16 : 0);
-  Attempt attempt{warp, insn, 0, {known(warp.id)[warp.id], info}, is_write, false};
+  Attempt attempt{warp, insn, 0, me, {s.known[me][me], info}, warp.block->rank, is_write, {}};
   if (mask == execute::kAllLanes && bytes >= 4) {
     u32 gaps = 0, spread = 0;
     for (u32 i = 0; i < execute::kLanes; ++i) {
@@ -78,182 +105,266 @@ void RaceCheck::access(const execute::Warp& warp, const execute::Insn& insn, u32
       spread |= offsets[i] - offsets[0];
     }
     if (gaps == 0 || spread == 0) {
-      touch(attempt, offsets[0] - begin_, gaps == 0 ? execute::kLanes * bytes : bytes);
+      s.touch(attempt, offsets[0] - s.begin, gaps == 0 ? execute::kLanes * bytes : bytes);
       return;
     }
   }
   for (u32 m = mask; m != 0; m &= m - 1) {
     attempt.lane = static_cast<u32>(__builtin_ctz(m));
-    touch(attempt, offsets[attempt.lane] - begin_, bytes);
+    s.touch(attempt, offsets[attempt.lane] - s.begin, bytes);
   }
 }
 
+void RaceCheck::access(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
+                       const SharedRange& where, bool is_write, Access kind) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (kind == Access::kStrong ? 16 : 0);
+  s.touch({warp, insn, lane, me, {s.known[me][me], info}, where.block->rank, is_write, {}},
+          where.offset - s.begin, where.bytes);
+}
+
 // Bytes from `first`, counted from the beginning of shared memory.
-void RaceCheck::touch(const Attempt& attempt, u32 first, u32 bytes) {
+void RaceCheck::State::touch(const Attempt& attempt, u32 first, u32 bytes) {
   Attempt whole = attempt;
+  BlockMemory& memory = memories[attempt.rank];
   const u32 word = first / 4, end = (first + bytes + 3) / 4;
   whole.mark.info |= bytes >= 4 ? 15 : ((1u << bytes) - 1) << first % 4;
-  if (!is_ordered(attempt.warp.id, word, end, attempt.is_write)) {
+  if (!is_ordered(attempt.me, memory, word, end, attempt.is_write)) {
     for (u32 w = word; w < end; ++w) check(whole, w);
   }
-  Marks& marks = attempt.is_write ? writes_ : reads_[attempt.warp.id];
+  Marks& marks = attempt.is_write ? memory.writes : reads_of(memory, attempt);
   for (u32 w = word; w < end; ++w) {
     marks.clock[w] = whole.mark.clock;
     marks.info[w] = whole.mark.info;
   }
   if (attempt.is_write) {
-    for (u32 w = word; w < end; ++w) writer_[w] = static_cast<u8>(attempt.warp.id);
+    for (u32 w = word; w < end; ++w) memory.writer[w] = static_cast<u16>(attempt.me);
   } else {
-    for (u32 w = word; w < end; ++w) last_read_[w] = std::max(last_read_[w], whole.mark.clock);
+    for (u32 w = word; w < end; ++w) memory.last_read[w] = std::max(memory.last_read[w], whole.mark.clock);
   }
+}
+
+Marks& RaceCheck::State::reads_of(BlockMemory& memory, const Attempt& attempt) {
+  if (attempt.warp.block->rank == attempt.rank) return memory.reads[attempt.warp.id];
+  for (Reader& reader : memory.remote_reads) {
+    if (reader.agent == attempt.me) return reader.marks;
+  }
+  return memory.remote_reads.emplace_back(Reader{attempt.me, Marks(memory.writer.size())}).marks;
 }
 
 void RaceCheck::copy(const execute::Warp& warp, const execute::Insn& insn, u32 mask, const u32* offsets,
                      u32 bytes, const u32* epochs) {
-  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | 15;
-  Attempt attempt{warp, insn, 0, {0, info}, true, true};
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    const u32 agent = copier(warp.id, lane);
-    if (idle_[agent] != 0) {
-      idle_[agent] = 0;
-      oldest_copy_.fill(past_);
-    }
-    last_epoch_ = std::max(last_epoch_, epochs[lane]);
-    attempt.lane = lane;
-    const u32 word = (offsets[lane] - begin_) / 4, end = word + bytes / 4;
-    if (!is_ordered(warp.id, word, end, true)) {
-      for (u32 w = word; w < end; ++w) check(attempt, w);
-    }
-    for (u32 w = word; w < end; ++w) {
-      copies_.clock[w] = past_ + epochs[lane];
-      copies_.info[w] = info;
-      copier_[w] = static_cast<u16>(agent);
-    }
+    async_write(warp, insn, lane, {warp.block, offsets[lane], bytes}, agent(AgentKind::kCopies, warp, lane),
+                epochs[lane]);
+  }
+}
+
+void RaceCheck::async_write(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
+                            const SharedRange& where, Agent agent, u32 epoch) {
+  State& s = *state_;
+  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | 15;
+  s.last_epoch = std::max(s.last_epoch, epoch);
+  const Attempt attempt{
+      warp, insn, lane, s.index_of(warp), {0, info}, where.block->rank, true, s.kind_of(agent.index)};
+  BlockMemory& memory = s.memories[attempt.rank];
+  if (memory.copier.empty()) {
+    memory.copies = Marks(memory.writer.size());
+    memory.copier.resize(memory.writer.size());
+  }
+  const u32 word = (where.offset - s.begin) / 4, end = (where.offset - s.begin + where.bytes + 3) / 4;
+  if (!s.is_ordered(attempt.me, memory, word, end, true)) {
+    for (u32 w = word; w < end; ++w) s.check(attempt, w);
+  }
+  for (u32 w = word; w < end; ++w) {
+    memory.copies.clock[w] = s.past + epoch;
+    memory.copies.info[w] = info;
+    memory.copier[w] = static_cast<u16>(agent.index);
+  }
+}
+
+void RaceCheck::async_read(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
+                           const SharedRange& where, Agent agent, u32 epoch) {
+  State& s = *state_;
+  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | 15;
+  s.last_epoch = std::max(s.last_epoch, epoch);
+  const Attempt attempt{
+      warp, insn, lane, s.index_of(warp), {0, info}, where.block->rank, false, s.kind_of(agent.index)};
+  BlockMemory& memory = s.memories[attempt.rank];
+  const u32 word = (where.offset - s.begin) / 4, end = (where.offset - s.begin + where.bytes + 3) / 4;
+  const bool ordered = s.is_ordered(attempt.me, memory, word, end, false);
+  for (u32 w = word; w < end; ++w) {
+    if (!ordered) s.check(attempt, w);
+    s.check_fence(attempt, w);
+  }
+  if (memory.last_async_read.empty()) memory.last_async_read.resize(memory.writer.size());
+  auto reader = std::find_if(memory.async_reads.begin(), memory.async_reads.end(),
+                             [&](const Reader& r) { return r.agent == agent.index; });
+  if (reader == memory.async_reads.end()) {
+    reader = memory.async_reads.insert(reader, Reader{agent.index, Marks(memory.writer.size())});
+  }
+  const u32 clock = s.past + epoch;
+  for (u32 w = word; w < end; ++w) {
+    reader->marks.clock[w] = clock;
+    reader->marks.info[w] = info;
+    memory.last_async_read[w] = std::max(memory.last_async_read[w], clock);
   }
 }
 
 // Everything that happened to these words lies before what the warp has seen of all others.
-bool RaceCheck::is_ordered(u32 warp, u32 first, u32 last, bool is_write) const {
-  const u32 seen = oldest_[warp];
+bool RaceCheck::State::is_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last,
+                                  bool is_write) const {
+  const u32 seen = oldest[me], seen_async = oldest_async[me];
   u32 late = 0;
-  for (u32 w = first; w < last; ++w) late |= static_cast<u32>(writes_.clock[w] > seen);
-  if (agents_ != warps_) {
-    const u32 landed = oldest_copy_[warp];
-    for (u32 w = first; w < last; ++w) late |= static_cast<u32>(copies_.clock[w] > landed);
+  for (u32 w = first; w < last; ++w) late |= static_cast<u32>(memory.writes.clock[w] > seen);
+  if (!memory.copier.empty()) {
+    for (u32 w = first; w < last; ++w) late |= static_cast<u32>(memory.copies.clock[w] > seen_async);
   }
   if (is_write && late == 0) {
-    for (u32 w = first; w < last; ++w) late |= static_cast<u32>(last_read_[w] > seen);
-    if (late != 0) return reads_are_ordered(warp, first, last);
+    if (!memory.last_async_read.empty()) {
+      for (u32 w = first; w < last; ++w) late |= static_cast<u32>(memory.last_async_read[w] > seen_async);
+      if (late != 0) return false;
+    }
+    for (u32 w = first; w < last; ++w) late |= static_cast<u32>(memory.last_read[w] > seen);
+    if (late != 0) return reads_are_ordered(me, memory, first, last);
   }
   return late == 0;
 }
 
 // The same of reads, with what the warp has seen of each other one.
-bool RaceCheck::reads_are_ordered(u32 warp, u32 first, u32 last) const {
+bool RaceCheck::State::reads_are_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last) const {
+  const std::vector<u32>& row = known[me];
+  const u32 base = static_cast<u32>(&memory - memories.data()) * block_warps;
   u32 late = 0;
-  for (u32 v = 0; v < warps_; ++v) {
-    if (v == warp) continue;
-    const u32 seen = known(warp)[v];
-    const u32* const clock = reads_[v].clock.data();
-    for (u32 w = first; w < last; ++w) late |= static_cast<u32>(clock[w] > seen);
-  }
+  const auto look = [&](u32 agent, const Marks& marks) {
+    if (agent == me) return;
+    const u32 seen = row[agent];
+    for (u32 w = first; w < last; ++w) late |= static_cast<u32>(marks.clock[w] > seen);
+  };
+  for (u32 v = 0; v < block_warps; ++v) look(base + v, memory.reads[v]);
+  for (const Reader& reader : memory.remote_reads) look(reader.agent, reader.marks);
   return late == 0;
 }
 
-bool RaceCheck::conflicts(const Attempt& attempt, u32 agent, const Mark& other) const {
-  return agent != attempt.warp.id && (other.bytes() & attempt.mark.bytes()) != 0 &&
-         !(other.strong() && attempt.mark.strong()) && other.clock > known(attempt.warp.id)[agent];
+bool RaceCheck::State::conflicts(const Attempt& attempt, u32 agent, const Mark& other) const {
+  return agent != attempt.me && (other.bytes() & attempt.mark.bytes()) != 0 &&
+         !(other.strong() && attempt.mark.strong()) && other.clock > past &&
+         other.clock > known[attempt.me][agent];
 }
 
-void RaceCheck::check(const Attempt& attempt, u32 word) const {
-  const Mark write = writes_.at(word);
-  if (conflicts(attempt, writer_[word], write)) report(attempt, writer_[word], write, Other::kWrite, word);
-  if (agents_ != warps_) {
-    const Mark copied = copies_.at(word);
-    if (conflicts(attempt, copier_[word], copied)) {
-      report(attempt, copier_[word], copied, Other::kCopy, word);
-    }
+void RaceCheck::State::check(const Attempt& attempt, u32 word) const {
+  const BlockMemory& memory = memories[attempt.rank];
+  const Mark write = memory.writes.at(word);
+  if (conflicts(attempt, memory.writer[word], write)) report(attempt, memory.writer[word], write, true, word);
+  if (!memory.copier.empty()) {
+    const Mark copied = memory.copies.at(word);
+    if (conflicts(attempt, memory.copier[word], copied))
+      report(attempt, memory.copier[word], copied, true, word);
   }
   if (!attempt.is_write) return;
-  for (u32 v = 0; v < warps_; ++v) {
-    const Mark read = reads_[v].at(word);
-    if (conflicts(attempt, v, read)) report(attempt, v, read, Other::kRead, word);
+  const u32 base = attempt.rank * block_warps;
+  for (u32 v = 0; v < block_warps; ++v) {
+    const Mark read = memory.reads[v].at(word);
+    if (conflicts(attempt, base + v, read)) report(attempt, base + v, read, false, word);
+  }
+  for (const auto* readers : {&memory.remote_reads, &memory.async_reads}) {
+    for (const Reader& reader : *readers) {
+      const Mark read = reader.marks.at(word);
+      if (conflicts(attempt, reader.agent, read)) report(attempt, reader.agent, read, false, word);
+    }
   }
 }
 
-void RaceCheck::join(u32 warp, const std::vector<u32>& clocks) {
-  if (clocks.empty()) return;
-  raise(known(warp), clocks.data(), agents_);
-  update_oldest(warp);
+void RaceCheck::State::check_fence(const Attempt& attempt, u32 word) const {
+  const BlockMemory& memory = memories[attempt.rank];
+  const u32 clock = memory.writes.clock[word], writer = memory.writer[word];
+  if (clock > past && clock > known[attempt.me][warps + writer]) report_fence(attempt, word);
 }
 
-void RaceCheck::barrier(const u32* arrived, u32 waited) {
-  joined_.assign(agents_, 0);
-  for (u32 w = 0; w < warps_; ++w) {
-    if (arrived[w] != 0) raise(joined_.data(), known(w), agents_);
+void RaceCheck::barrier(const execute::Block& block, const u32* arrived, u32 waited) {
+  State& s = *state_;
+  const u32 base = block.rank * s.block_warps;
+  std::vector<u32> joined;
+  for (u32 w = 0; w < s.block_warps; ++w) {
+    if (arrived[w] != 0) raise(joined, s.known[base + w]);
   }
-  for (u32 w = 0; w < warps_; ++w) {
-    if ((waited >> w & 1) != 0) raise(known(w), joined_.data(), agents_);
-    if (arrived[w] != 0) ++known(w)[w];
-    update_oldest(w);
+  for (u32 w = 0; w < s.block_warps; ++w) {
+    if ((waited >> w & 1) != 0) raise(s.known[base + w], joined);
+    if (arrived[w] != 0) ++s.known[base + w][base + w];
+    s.update_oldest(base + w);
   }
 }
 
 void RaceCheck::copies_landed(const execute::Warp& warp, u32 mask, const u32* epochs) {
-  u32* const row = known(warp.id);
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    u32& seen = row[copier(warp.id, lane)];
-    seen = std::max(seen, past_ + epochs[lane]);
+    const u32 of = agent(AgentKind::kCopies, warp, lane).index;
+    u32& seen = s.known[me][of];
+    seen = std::max(seen, s.past + epochs[lane]);
   }
-  update_oldest(warp.id);
+  s.update_oldest(me);
 }
 
 void RaceCheck::arrive(const execute::Warp& warp, PhaseClock& clock) {
-  clock.arriving.resize(agents_);
-  raise(clock.arriving.data(), known(warp.id), agents_);
-  ++known(warp.id)[warp.id];
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  raise(clock.arriving, s.known[me]);
+  ++s.known[me][me];
 }
 
 void RaceCheck::copies_arrive(const execute::Warp& warp, u32 mask, const u32* epochs, PhaseClock& clock) {
-  clock.arriving.resize(agents_);
-  u32* const arriving = clock.arriving.data();
-  const u32 own = arriving[warp.id];
-  raise(arriving, known(warp.id), agents_);
-  arriving[warp.id] = own;
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  std::vector<u32> handed = s.known[me];
+  handed[me] = 0;
+  raise(clock.arriving, handed);
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    u32& landed = arriving[copier(warp.id, lane)];
-    landed = std::max(landed, past_ + epochs[lane]);
+    tells(clock, agent(AgentKind::kCopies, warp, lane), epochs[lane]);
   }
 }
 
 void RaceCheck::complete(PhaseClock& clock) {
-  if (clock.arriving.empty()) return;
-  clock.completed.resize(agents_);
-  raise(clock.completed.data(), clock.arriving.data(), agents_);
+  raise(clock.completed, clock.arriving);
   std::fill(clock.arriving.begin(), clock.arriving.end(), 0);
 }
 
-void RaceCheck::wait(const execute::Warp& warp, const PhaseClock& clock) { join(warp.id, clock.completed); }
+void RaceCheck::wait(const execute::Warp& warp, const PhaseClock& clock) {
+  state_->join(state_->index_of(warp), clock.completed);
+}
 
-void RaceCheck::report(const Attempt& attempt, u32 agent, const Mark& other, Other what, u32 word) const {
-  const std::string here = fmt::format("{}warp {} {}", attempt.is_copy ? "an asynchronous copy of " : "",
-                                       attempt.warp.id, attempt.is_write ? "writes" : "reads");
-  std::string there, why = "with no barrier between";
-  if (what == Other::kCopy) {
-    const u32 thread = agent - warps_;
-    there = fmt::format("an asynchronous copy of warp {} writes", thread / execute::kLanes);
-    why = "but nothing has waited for the copy";
-    if (thread / execute::kLanes != attempt.warp.id) why += " and told this warp";
-  } else {
-    there = fmt::format("warp {} {}", agent, what == Other::kWrite ? "writes" : "reads");
-  }
-  execute::fault({attempt.warp, attempt.insn, attempt.lane}, FaultKind::kRace,
-                 fmt::format("{} and {} one word of shared memory, {}", there, here, why),
-                 fmt::format("shared address 0x{:x}\nthe other access is {}", begin_ + 4 * word,
-                             execute::place(program_, other.pc())));
+Agent RaceCheck::agent(AgentKind kind, const execute::Warp& warp, u32 lane) {
+  return {state_->agent_of({kind, state_->index_of(warp), lane})};
+}
+
+Agent RaceCheck::agent_of_barrier(const execute::Block& block, u32 address) {
+  return {state_->agent_of({AgentKind::kBarrier, block.rank, address})};
+}
+
+void RaceCheck::fence_proxy(const execute::Warp& warp) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  std::vector<u32>& row = s.known[me];
+  for (u32 v = 0; v < s.warps; ++v) row[s.warps + v] = std::max(row[s.warps + v], row[v]);
+  ++row[me];
+}
+
+void RaceCheck::knows(const execute::Warp& warp, Agent agent, u32 epoch) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  u32& seen = s.known[me][agent.index];
+  seen = std::max(seen, s.past + epoch);
+  s.update_oldest(me);
+}
+
+void RaceCheck::tells(PhaseClock& clock, Agent agent, u32 epoch) {
+  if (clock.arriving.size() <= agent.index) clock.arriving.resize(agent.index + 1);
+  u32& told = clock.arriving[agent.index];
+  told = std::max(told, state_->past + epoch);
 }
 
 }  // namespace vgpu::check

@@ -103,6 +103,9 @@ void add(SiteCount& to, const SiteCount& from) {
   to.shared_bytes += from.shared_bytes;
   to.local_requests += from.local_requests;
   to.local_sectors += from.local_sectors;
+  to.bulk_bytes += from.bulk_bytes;
+  to.bulk_deliveries += from.bulk_deliveries;
+  to.bulk_multicasts += from.bulk_multicasts;
 }
 
 }  // namespace

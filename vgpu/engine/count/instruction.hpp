@@ -60,6 +60,9 @@ struct SiteCount {  // of a memory instruction; only accesses with a lane on
   std::uint64_t global_requests = 0, global_sectors = 0, global_bytes = 0;  // bytes: summed over lanes
   std::uint64_t shared_requests = 0, shared_wavefronts = 0, shared_bytes = 0;
   std::uint64_t local_requests = 0, local_sectors = 0;
+  // Bulk copies: bytes of shared memory that were written (in every block) or read, blocks that loads went to, and
+  // loads for several blocks.
+  std::uint64_t bulk_bytes = 0, bulk_deliveries = 0, bulk_multicasts = 0;
 };
 
 struct InstructionCount : SiteCount {

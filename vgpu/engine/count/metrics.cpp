@@ -23,6 +23,9 @@ std::uint64_t local_store_requests(const Count& c, const Class& w) {
   return c.local_requests * static_cast<std::uint64_t>(std::max(1, w.bytes / 4));
 }
 std::uint64_t local_sectors(const Count& c, const Class&) { return c.local_sectors; }
+std::uint64_t bulk_bytes(const Count& c, const Class&) { return c.bulk_bytes; }
+std::uint64_t bulk_deliveries(const Count& c, const Class&) { return c.bulk_deliveries; }
+std::uint64_t bulk_multicasts(const Count& c, const Class&) { return c.bulk_multicasts; }
 std::uint64_t wavefronts(const Count& c, const Class&) { return c.shared_wavefronts; }
 std::uint64_t shared_bytes(const Count& c, const Class&) { return c.shared_bytes; }
 
@@ -261,6 +264,14 @@ constexpr std::array kMetrics = {
               global_bytes, {kAsyncCopy}, kEachLane),
     exact(kMem, "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum", "bytes",
           "global bytes of bulk loads", global_bytes, {kBulkLoad}),
+    exact(kMem, "vgpu__bulk_bytes_loaded.sum", "bytes", "shared bytes that bulk loads wrote, in all blocks",
+          bulk_bytes, {kBulkLoad}),
+    exact(kMem, "vgpu__bulk_bytes_stored.sum", "bytes", "shared bytes that bulk stores read", bulk_bytes,
+          {kBulkStore}),
+    exact(kMem, "vgpu__bulk_multicasts.sum", "inst", "bulk loads for several blocks", bulk_multicasts,
+          {kBulkLoad}),
+    exact(kMem, "vgpu__bulk_deliveries.sum", "boxes", "bulk loads by block that they went to",
+          bulk_deliveries, {kBulkLoad}),
 
     // What goes on to the L2 cache: bounds, since nothing here knows what the first cache holds.
     estimated(kMem, "lts__t_sectors_srcunit_tex_op_read.sum", "sectors", "L2 sectors read, at most",

@@ -10,7 +10,7 @@ namespace vgpu::execute {
 const Windows& windows() {
   static const Windows reserved = [] {
     constexpr u64 kAlignment = u64{1} << 32;
-    void* at = mmap(nullptr, kAlignment + 4 * kWindowBytes, PROT_NONE,
+    void* at = mmap(nullptr, kAlignment + kAllWindows * kWindowBytes, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) throw std::bad_alloc();
     const u64 first = (reinterpret_cast<u64>(at) + kAlignment - 1) / kAlignment * kAlignment;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generic addresses. Device memory is host memory and its addresses are the host's; shared memory, local memory,
 // kernel parameters and functions get ranges that the process reserves without access, so that no allocation can
-// ever have an address in them.
+// ever have an address in them. Behind them come the shared memories of a cluster's blocks, by rank: an address of
+// shared::cluster is its distance from the shared window, in 32 bits or as a generic address alike, and one inside that
+// window itself is the executing block's own.
 #pragma once
 #include "engine/execute/ir.hpp"
 
@@ -16,13 +18,20 @@ struct Windows {
 // the upper half.
 const Windows& windows();
 
-enum class AddressSpace : u8 { kGlobal, kShared, kLocal, kParam, kFunction };
+inline constexpr u32 kMostClusterBlocks = 16;
+inline constexpr u64 kFirstOfCluster = 4, kAllWindows = kFirstOfCluster + kMostClusterBlocks;
+inline constexpr u64 cluster_address(u32 rank, u64 offset) {
+  return (kFirstOfCluster + rank) * kWindowBytes + offset;
+}
+
+enum class AddressSpace : u8 { kGlobal, kShared, kLocal, kParam, kFunction, kCluster };
 
 // `base` is windows().shared.
 inline AddressSpace space_of(u64 address, u64 base) {
   const u64 distance = address - base;
-  return distance >= 4 * kWindowBytes ? AddressSpace::kGlobal
-                                      : static_cast<AddressSpace>(1 + distance / kWindowBytes);
+  if (distance >= kAllWindows * kWindowBytes) return AddressSpace::kGlobal;
+  const u64 window = distance / kWindowBytes;
+  return static_cast<AddressSpace>(1 + (window < kFirstOfCluster ? window : kFirstOfCluster));
 }
 
 // A function's address is a handle: its number in the module, 16 bytes apart, never 0.

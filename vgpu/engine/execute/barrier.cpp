@@ -77,7 +77,7 @@ void release(Block& block, u32 number) {
     for (u32 w = 0; w < block.warp_count && barrier.expected == 0; ++w) {
       if (block.warps[w].live == 0) barrier.arrived[w] = kAllLanes;
     }
-    block.race->barrier(barrier.arrived, waited);
+    block.race->barrier(block, barrier.arrived, waited);
   }
   const bool all = barrier.expected == 0;
   barrier = {};

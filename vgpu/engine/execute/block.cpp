@@ -7,6 +7,8 @@
 #include "engine/check/race.hpp"
 #include "engine/check/watch.hpp"
 #include "engine/execute/async.hpp"
+#include "engine/execute/bulk.hpp"
+#include "engine/execute/cluster.hpp"
 #include "engine/execute/mbarrier.hpp"
 #include "engine/execute/operations.hpp"
 #include "engine/execute/wgmma.hpp"
@@ -35,7 +37,8 @@ void fill_bank_constants(const Launch& launch, std::byte* window) {
 
 }  // namespace
 
-Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(of), counters(into) {
+Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos, Cluster& in, u32 rank_in_cluster)
+    : launch(of), counters(into), cluster(in), rank(rank_in_cluster) {
   const Program& program = launch.program;
   const FunctionCode& kernel = program.functions[0];
   const u32 threads = static_cast<u32>(launch.config.block.count());
@@ -46,9 +49,7 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(
   const u64 shared_bytes = launch.shared_end - program.shared_begin;
   shared_ = std::make_unique<std::byte[]>(shared_bytes + 1024);
   std::byte* const shared = aligned(shared_.get(), 1024);
-  if (launch.config.check_race)
-    race = std::make_unique<check::RaceCheck>(program, program.shared_begin, shared_bytes, warp_count,
-                                              program.copies);
+  race = cluster.race();
   if (launch.config.check_init || launch.marks->touched != nullptr) {
     watch = std::make_unique<check::Watch>(*launch.marks, program.shared_begin, shared_bytes,
                                            launch.config.check_init && launch.config.check_init_shared);
@@ -56,7 +57,10 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(
   mbarriers = std::make_unique<Mbarriers>(*this);
   if (program.warpgroups) warpgroups = std::make_unique<Warpgroups>(*this);
   register_moves.resize((warp_count + kWarpsOfGroup - 1) / kWarpsOfGroup);
-  for (u32 w = 0; program.copies && w < warp_count; ++w) copies.emplace_back(warps[w]);
+  for (u32 w = 0; program.copies && w < warp_count; ++w) {
+    copies.emplace_back(warps[w]);
+    bulk.emplace_back(warps[w]);
+  }
   for (u32 w = 0; w < warp_count; ++w) {
     Warp& warp = warps[w];
     warp.id = w;
@@ -83,13 +87,14 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos) : launch(
     warp.local = warp.local_storage.data();
     warp.params = launch.params.data();
     warp.param_bytes = static_cast<u32>(launch.params.size());
-    warp.race = race.get();
+    warp.race = race;
     warp.watch = watch.get();
     if (launch.config.check_init) {
       warp.local_marks.resize(u64{warp.local_bytes} / 4 * kLanes + kLanes);
       warp.local_written = warp.local_marks.data();
     }
     warp.copies = program.copies ? &copies[w] : nullptr;
+    warp.bulk = program.copies ? &bulk[w] : nullptr;
     const Dim3& b = launch.config.block;
     for (u32 i = 0; i < kLanes; ++i) {
       const u32 t = w * kLanes + i;
@@ -110,12 +115,13 @@ void Block::start(u64 linear_index) {
   index.z = static_cast<u32>(linear / grid.x / grid.y);
   output.clear();
   idle_rounds = 0;
+  done = blocked = false;
   for (Barrier& barrier : barriers) barrier = {};
-  if (race != nullptr) race->start_block();
   if (watch != nullptr) watch->start_block(linear);
   mbarriers->start_block();
   if (warpgroups != nullptr) warpgroups->start_block();
   for (CopyQueue& queue : copies) queue.start_block();
+  for (BulkGroups& groups : bulk) groups.start_block();
   for (std::vector<u32>& moves : register_moves) moves.clear();
   free_registers = 0;
   // What a kernel reads before writing it is the same in every block and on every host.
@@ -139,7 +145,13 @@ void Block::start(u64 linear_index) {
 
 bool Block::run(i64 quantum) {
   try {
-    const bool done = run_warps(quantum);
+    blocked = ran = false;
+    done = run_warps(quantum);
+    if (done) {
+      for (BulkGroups& groups : bulk) groups.finish();
+      mbarriers->finish();
+      if (race != nullptr) race->end_block(*this);
+    }
     if (done && watch != nullptr && watch->pending != nullptr) std::rethrow_exception(watch->pending);
     return done;
   } catch (const Fault& fault) {
@@ -170,7 +182,11 @@ bool Block::run_warps(i64 quantum) {
       if (idle && warp.parked_count != 0) rotate_groups(warp);
     }
     if (all_done) return true;
-    if (!any_ran) report_stuck(*this);
+    ran |= any_ran;
+    if (!any_ran) {
+      blocked = true;
+      return false;
+    }
     idle_rounds = all_idle ? idle_rounds + 1 : 0;
     if (all_idle) return false;
   }

@@ -39,6 +39,8 @@ const char* name_of(AddressSpace space) {
       return "parameter";
     case AddressSpace::kFunction:
       return "function";
+    case AddressSpace::kCluster:
+      return "shared";
   }
   return "";
 }

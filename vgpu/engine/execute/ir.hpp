@@ -53,9 +53,9 @@ enum Flag : u16 {
             // (with kFlagAddress32) s[3] added
 };
 
-enum class AtomicSpace : u8 { kGlobal, kShared, kGeneric };      // Insn::sub of atom
-enum class ShuffleMode : u8 { kUp, kDown, kButterfly, kIndex };  // Insn::sub of shfl
-enum class VoteMode : u8 { kAll, kAny, kUniform, kBallot };      // Insn::sub of vote
+enum class AtomicSpace : u8 { kGlobal, kShared, kGeneric, kCluster };  // Insn::sub of atom
+enum class ShuffleMode : u8 { kUp, kDown, kButterfly, kIndex };        // Insn::sub of shfl
+enum class VoteMode : u8 { kAll, kAny, kUniform, kBallot };            // Insn::sub of vote
 enum class BarrierKind : u8 { kSync, kArrive, kReducePopulation, kReduceAnd, kReduceOr };  // Insn::sub of bar
 
 enum class MbarrierKind : u8 {  // Insn::sub of mbarrier

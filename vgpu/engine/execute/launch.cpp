@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "engine/check/watch.hpp"
+#include "engine/execute/cluster.hpp"
 #include "engine/execute/fault.hpp"
 #include "engine/execute/kernel.hpp"
 #include "engine/execute/operations.hpp"
@@ -64,15 +65,15 @@ class GridWorkspace {
   alignas(64) u32 words_[16] = {};
 };
 
-// Blocks in order: the next one begins when all before it have ended or wait.
+// Blocks (clusters of them) in order: the next one begins when all before it have ended or wait.
 class InOrder {
  public:
   InOrder(const Launch& launch, count::Counters& counters)
       : launch_(launch), counters_(counters), memos_(launch.program.sites) {}
 
   void run(Outcome& outcome) {
-    const u64 count = launch_.config.grid.count();
-    const u64 resident = launch_.config.cooperative ? count : kResident;
+    const u64 size = launch_.config.cluster.count(), count = launch_.config.grid.count() / size;
+    const u64 resident = launch_.config.cooperative ? count : std::max<u64>(1, kResident / size);
     u64 next = 0, idle = 0;
     while (next < count || !running_.empty()) {
       bool all_idle = true;
@@ -92,21 +93,21 @@ class InOrder {
         retire(running_.size() - 1);
       }
       idle = all_idle ? idle + 1 : 0;
-      if (idle > kIdleRounds) report_waiting(*running_.front(), "all blocks wait so");
+      if (idle > kIdleRounds) report_waiting(running_.front()->block(0), "all blocks wait so");
     }
   }
 
  private:
-  std::unique_ptr<Block> fresh() {
-    if (spare_.empty()) return std::make_unique<Block>(launch_, counters_, memos_.data());
-    std::unique_ptr<Block> block = std::move(spare_.back());
+  std::unique_ptr<Cluster> fresh() {
+    if (spare_.empty()) return std::make_unique<Cluster>(launch_, counters_, memos_.data());
+    std::unique_ptr<Cluster> cluster = std::move(spare_.back());
     spare_.pop_back();
-    return block;
+    return cluster;
   }
 
-  bool turn(Block& block, Outcome& outcome) {
-    const bool done = block.run(kQuantum);
-    if (done && !block.output.empty()) outcome.output.emplace_back(block.linear, std::move(block.output));
+  static bool turn(Cluster& cluster, Outcome& outcome) {
+    const bool done = cluster.run(kQuantum);
+    if (done) cluster.take_output(outcome.output);
     return done;
   }
 
@@ -118,30 +119,34 @@ class InOrder {
   const Launch& launch_;
   count::Counters& counters_;
   std::vector<SiteMemo> memos_;
-  std::vector<std::unique_ptr<Block>> running_, spare_;
+  std::vector<std::unique_ptr<Cluster>> running_, spare_;
 };
 
-// One of several that deal the blocks among themselves.
+// One of several that deal the clusters among themselves.
 void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& next,
           std::atomic<u64>& first_error, Outcome& outcome) {
   const FloatEnvironment environment;
   std::vector<SiteMemo> memos(launch.program.sites);
   const std::vector<u64>& chosen = launch.config.blocks;
-  const u64 count = chosen.empty() ? launch.config.grid.count() : chosen.size();
+  const u64 count =
+      chosen.empty() ? launch.config.grid.count() / launch.config.cluster.count() : chosen.size();
   u64 current = 0;
   try {
-    Block block(launch, counters, memos.data());
+    Cluster cluster(launch, counters, memos.data());
     for (;;) {
       const u64 turn = next.fetch_add(1);
       if (turn >= count) return;
       current = chosen.empty() ? turn : chosen[turn];
       // Blocks behind the first faulty one need not run; those before it must, they may be faulty too.
       if (current > first_error.load()) return;
-      block.start(current);
-      while (!block.run(kQuantum)) {
-        if (block.idle_rounds > kIdleRounds) report_waiting(block, "no other thread of the block runs");
+      cluster.start(current);
+      while (!cluster.run(kQuantum)) {
+        if (cluster.idle_rounds > kIdleRounds) {
+          report_waiting(cluster.block(0), cluster.size() > 1 ? "no other thread of the cluster runs"
+                                                              : "no other thread of the block runs");
+        }
       }
-      if (!block.output.empty()) outcome.output.emplace_back(current, std::move(block.output));
+      cluster.take_output(outcome.output);
     }
   } catch (...) {
     outcome.error = std::current_exception();
@@ -156,6 +161,21 @@ void check_config(const Program& program, const LaunchConfig& config, std::span<
   if (config.grid.count() == 0 || config.block.count() == 0 || config.block.count() > 1024) {
     throw std::invalid_argument(fmt::format("{}: a block of {} threads, a grid of {} blocks",
                                             program.display_name, config.block.count(), config.grid.count()));
+  }
+  const Dim3 &grid = config.grid, &cluster = config.cluster;
+  const u64 size = cluster.count();
+  if (size == 0 || size > kMostClusterBlocks || grid.x % cluster.x != 0 || grid.y % cluster.y != 0 ||
+      grid.z % cluster.z != 0) {
+    throw std::invalid_argument(fmt::format("{}: clusters of {}x{}x{} blocks in a grid of {}x{}x{}",
+                                            program.display_name, cluster.x, cluster.y, cluster.z, grid.x,
+                                            grid.y, grid.z));
+  }
+  if (size > 1 && program.machine_code != nullptr) {
+    throw Unsupported(fmt::format("{}: machine code in clusters of blocks", program.display_name));
+  }
+  if (!config.blocks.empty() && size > 1) {
+    throw Unsupported(
+        fmt::format("{}: some of its blocks alone: they run in clusters", program.display_name));
   }
   if (!config.blocks.empty() && program.ordered) {
     throw Unsupported(
@@ -198,7 +218,8 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
   const u64 blocks = config.blocks.empty() ? config.grid.count() : config.blocks.size();
   const unsigned host =
       std::max(1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
-  const unsigned workers = ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks));
+  const unsigned workers =
+      ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks / config.cluster.count()));
   std::vector<count::Counters> counters(workers, count::Counters(program, config.trace));
   std::vector<Outcome> outcomes(workers);
   if (ordered) {

@@ -157,6 +157,10 @@ KernelAttributes attributes_of(const ptx::Module& module, u32 kernel, const Layo
   attributes.constant_bytes = layout.constant_bytes;
   const auto& bound = function.required_threads ? function.required_threads : function.max_threads;
   if (bound) attributes.max_threads = (*bound)[0] * std::max(1u, (*bound)[1]) * std::max(1u, (*bound)[2]);
+  if (function.required_cluster) {
+    const auto& of = *function.required_cluster;
+    attributes.cluster = {of[0], std::max(1u, of[1]), std::max(1u, of[2])};
+  }
   attributes.ptx_version = module.version;
   attributes.target = module.target;
   return attributes;

@@ -24,7 +24,20 @@ bool is_one_of(std::string_view part, std::initializer_list<std::string_view> se
 
 void FunctionLowering::cp() {
   const auto parts = opcode().parts;
+  if (parts.size() > 3 && parts[1] == "reduce" && parts[2] == "async" && parts[3] == "bulk") {
+    bulk();
+    return;
+  }
   if (parts.size() < 3 || parts[1] != "async") refuse();
+  if (parts[2] == "bulk") {
+    if (opcode().has("commit_group"))
+      bulk_commit();
+    else if (opcode().has("wait_group"))
+      bulk_wait();
+    else
+      bulk();
+    return;
+  }
   program_.copies = true;
   if (parts[2] == "commit_group")
     emit("cp.async.commit_group");

@@ -86,7 +86,10 @@ void FunctionLowering::results(u32 pc, const Operand& what) {
 
 // bar and barrier: {.cta}.sync|arrive|red, and bar.warp.sync.
 void FunctionLowering::barrier() {
-  if (opcode().has("cluster")) refuse();
+  if (opcode().has("cluster")) {
+    cluster_barrier();
+    return;
+  }
   if (opcode().has("warp")) {
     const Value members = source(operand(0), RegisterClass::k32);
     read(emit("bar.warp.sync"), Field::kS0, members);

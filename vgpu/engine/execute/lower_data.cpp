@@ -255,15 +255,6 @@ void FunctionLowering::carry() {
   destination(pc, operand(0), kind);
 }
 
-// A block is its own cluster: an address in the block of rank 0 is the address itself.
-void FunctionLowering::map_address() {
-  const Value to = named(operand(0));
-  const Value from = source(operand(1), to.type);
-  const u32 pc = emit(move_of(to.type));
-  read(pc, Field::kS0, from);
-  write(pc, Field::kD, to);
-}
-
 // Cache policies say nothing to a machine without a cache.
 void FunctionLowering::cache_policy() {
   const u32 pc = emit("mov.b64");

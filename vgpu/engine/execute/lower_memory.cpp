@@ -45,7 +45,9 @@ FunctionLowering::Access FunctionLowering::access() const {
   const auto parts = opcode().parts;
   for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
     const std::string_view part = parts[i];
-    if (const std::string_view space = space_named(part); !space.empty())
+    if (part == "shared::cluster")
+      result.space = "cluster";
+    else if (const std::string_view space = space_named(part); !space.empty())
       result.space = space;
     else if (is_strong(part))
       result.strong = true;
@@ -85,8 +87,8 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
   }
   if (width == 0) width = std::max(bytes, 2u);
   std::string name = is_store ? "st." : "ld.";
-  if (access.space == "local") {
-    name += "local";
+  if (access.space == "local" || access.space == "cluster") {
+    name += access.space;
   } else if (width == bytes) {
     name += fmt::format("{}.{}x{}", access.space, bytes, access.vector);
     if (!find_operation(name)) refuse();
@@ -113,7 +115,8 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
   if (is_store) at(pc).flags |= kFlagStore;
   if (access.strong) at(pc).flags |= kFlagStrong;
   if (ptx::to_string(access.type).front() == 's') at(pc).flags |= kFlagSigned;
-  if (!is_store && access.strong && access.space != "shared" && access.space != "local")
+  if (!is_store && access.strong && access.space != "shared" && access.space != "local" &&
+      access.space != "cluster")
     program_.ordered = true;
   if (local_symbol) {
     read(pc, Field::kS0, local_base);
@@ -281,7 +284,9 @@ void FunctionLowering::atom() {
   for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
     const std::string_view part = parts[i];
     const std::string_view named_space = space_named(part);
-    if (named_space == "global")
+    if (part == "shared::cluster")
+      space = AtomicSpace::kCluster;
+    else if (named_space == "global")
       space = AtomicSpace::kGlobal;
     else if (named_space == "shared")
       space = AtomicSpace::kShared;
@@ -319,7 +324,7 @@ void FunctionLowering::atom() {
   read(pc, Field::kS1, b);
   read(pc, Field::kS2, c);
   // What another order of the blocks could change.
-  const bool global = space != AtomicSpace::kShared;
+  const bool global = space == AtomicSpace::kGlobal || space == AtomicSpace::kGeneric;
   const bool floating =
       parts.back().front() == 'f' || parts.back().front() == 'b';  // .f32, .bf16; bits are not added
   const bool sums = operation == "add" && floating;
@@ -338,7 +343,9 @@ void FunctionLowering::atom_vector(const std::string& name, u32 count, AtomicSpa
   const RegisterClass type = class_of(operations()[*find_operation(name)].shape.dest);
   const u32 bytes = register_bytes(type);
   const Operand& what = operand(where + 1);
-  if (!opcode().has("add") || space == AtomicSpace::kShared || bytes > 4 || bytes * count > 16) refuse();
+  if (!opcode().has("add") || space == AtomicSpace::kShared || space == AtomicSpace::kCluster || bytes > 4 ||
+      bytes * count > 16)
+    refuse();
   if (what.kind != Kind::kVector || what.elements.size() != count) refuse("another number of elements");
   if (where == 1 && (operand(0).kind != Kind::kVector || operand(0).elements.size() != count)) {
     refuse("another number of elements");

@@ -36,6 +36,7 @@ const std::unordered_map<std::string_view, FunctionLowering::Method>& FunctionLo
       {"subc", &F::carry},
       {"madc", &F::carry},
       {"mapa", &F::map_address},
+      {"getctarank", &F::cluster_rank},
       {"createpolicy", &F::cache_policy},
       {"ld", &F::ld},
       {"ldu", &F::ld},
@@ -68,8 +69,8 @@ const std::unordered_map<std::string_view, FunctionLowering::Method>& FunctionLo
       {"movmatrix", &F::movmatrix},
       {"nanosleep", &F::nanosleep},
       {"membar", &F::nothing},
-      {"fence", &F::nothing},
-      {"prefetch", &F::nothing},
+      {"fence", &F::fence},
+      {"prefetch", &F::prefetch},
       {"prefetchu", &F::nothing},
       {"applypriority", &F::nothing},
       {"discard", &F::nothing},
@@ -383,12 +384,6 @@ Program lower(const ptx::Module& module, const Layout& layout, const Placement& 
     code.local_bytes = member.local_bytes;
   }
 
-  const auto& cluster = module.functions[layout.members[0].function].required_cluster;
-  if (cluster && (*cluster)[0] * (*cluster)[1] * (*cluster)[2] > 1) {
-    program.unsupported =
-        fmt::format("unsupported: clusters of {}x{}x{} blocks", (*cluster)[0], (*cluster)[1], (*cluster)[2]);
-    return program;
-  }
   try {
     for (u32 member = 0; member < layout.members.size(); ++member) {
       FunctionLowering(program, layout, placement, member).run();

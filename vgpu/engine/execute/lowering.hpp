@@ -86,14 +86,13 @@ class FunctionLowering {
   void set();
   void lop3();
   void carry();
-  void map_address();
   void cache_policy();
   void setp_parts(std::string& key, u8& combination) const;
   void place_test(u32 pc, std::size_t first_source, u8 combination);
 
   // lower_memory.cpp
   struct Access {
-    std::string space;  // "global", "shared", "local", "const", "param", "generic"
+    std::string space;  // "global", "shared", "local", "const", "param", "cluster", "generic"
     bool strong = false;
     u32 vector = 1;
     ptx::Type type = ptx::Type::kB32;
@@ -149,6 +148,21 @@ class FunctionLowering {
   void copy_arrive();
   void mbarrier();
   void set_registers();
+
+  // lower_bulk.cpp
+  struct BulkForm;
+  void bulk();
+  void bulk_wait();
+  void bulk_commit();
+  BulkForm bulk_form();
+  Value wide_address(const Operand& where);
+  void fence();
+  void prefetch();
+
+  // lower_cluster.cpp
+  void cluster_barrier();
+  void map_address();
+  void cluster_rank();
 
   static const std::unordered_map<std::string_view, Method>& methods();
   void make_runs(u32 begin);

@@ -23,6 +23,8 @@ namespace vgpu::execute {
 
 struct Block;
 struct Warp;
+class BulkGroups;  // bulk.hpp
+class Cluster;     // cluster.hpp
 class CopyQueue;   // async.hpp
 class Mbarriers;   // mbarrier.hpp
 class Warpgroups;  // wgmma.hpp
@@ -42,10 +44,11 @@ struct Frame {
 
 enum class GroupState : u8 {
   kReady,
-  kBarrier,      // at a block barrier: `pc` is the barrier, `wait` its number
-  kWarpBarrier,  // at bar.warp.sync: `wait` is its mask
-  kReconverge,   // at a BSYNC of machine code: `wait` is the row of its convergence barrier
-  kConverge,     // at a .sync instruction whose other lanes have not arrived: `wait` is the lanes it needs
+  kBarrier,         // at a block barrier: `pc` is the barrier, `wait` its number
+  kWarpBarrier,     // at bar.warp.sync: `wait` is its mask
+  kReconverge,      // at a BSYNC of machine code: `wait` is the row of its convergence barrier
+  kClusterBarrier,  // at barrier.cluster.wait: `pc` is the wait
+  kConverge,        // at a .sync instruction whose other lanes have not arrived: `wait` is the lanes it needs
 };
 
 // Lanes of a warp that are at one place.
@@ -114,6 +117,7 @@ struct Warp {
   check::Watch* watch = nullptr;
   u8* local_written = nullptr;  // marks of local memory, if they are kept
   CopyQueue* copies = nullptr;  // if the program has any
+  BulkGroups* bulk = nullptr;   // likewise
 
   MbarrierWait waits_for;
   u32 registers = 0;             // a thread; 0: not known
@@ -137,13 +141,14 @@ struct Launch;
 
 // One block's resources, used again for the next block.
 struct Block {
-  Block(const Launch& launch, count::Counters& counters, SiteMemo* memos);
+  Block(const Launch& launch, count::Counters& counters, SiteMemo* memos, Cluster& cluster, u32 rank);
   ~Block();
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
   void start(u64 linear_index);
-  // Runs until the block is done (true), all warps that can run only poll memory, or `quantum` instructions.
+  // Runs until the block is done (true), all warps that can run only poll memory, none can (`blocked`), or `quantum`
+  // instructions.
   bool run(i64 quantum);
 
   struct Barrier {
@@ -158,19 +163,25 @@ struct Block {
 
   const Launch& launch;
   count::Counters& counters;
+  Cluster& cluster;
+  u32 rank;  // in the cluster
   Dim3 index;
   u64 linear = 0;
   u32 warp_count = 0;
   std::unique_ptr<Warp[]> warps;
   Barrier barriers[kBarriers];
   std::string output;
-  std::unique_ptr<check::RaceCheck> race;
+  check::RaceCheck* race = nullptr;  // of the cluster
   std::unique_ptr<check::Watch> watch;
   std::vector<CopyQueue> copies;  // by warp, if the program has any
+  std::vector<BulkGroups> bulk;   // likewise
   std::unique_ptr<Mbarriers> mbarriers;
   std::unique_ptr<Warpgroups> warpgroups;        // if the program has wgmma
   std::vector<std::vector<u32>> register_moves;  // by warpgroup: its setmaxnreg in order
   u64 free_registers = 0;                        // given back by setmaxnreg, if they are counted
+  bool done = false;                             // all threads have exited
+  bool blocked = false;                          // no warp can run before another block does something
+  bool ran = false;                              // some did in the last run()
   u64 idle_rounds = 0;  // without a break, in which all warps that can run only polled memory
 
  private:

@@ -13,7 +13,6 @@
 namespace vgpu::execute {
 namespace {
 
-constexpr u32 kBytes = 8, kAlignment = 8;
 constexpr u32 kMostArrivals = (1u << 20) - 1;  // PTX ISA, "mbarrier: Range of the counts"
 constexpr i64 kMostBytes = (1 << 20) - 1;
 constexpr u32 kPhaseShift = 20;  // in a state: pending arrivals below, the phase above
@@ -83,30 +82,32 @@ std::string Mbarriers::describe(u32 address) const {
       place(block_.launch.program, b.made_by));
 }
 
+u64 Mbarriers::address_of(const Warp& warp, const Insn& insn, u32 lane) {
+  u64 address;
+  if ((insn.flags & kFlagMachine) != 0)
+    address =
+        operand<u32>(warp, insn.s[0], lane) + operand<u32>(warp, insn.s[3], lane) + static_cast<u32>(insn.imm);
+  else if ((insn.flags & kFlagAddress32) != 0)
+    address = operand<u32>(warp, insn.s[0], lane) + static_cast<u32>(insn.imm);
+  else
+    address = operand<u64>(warp, insn.s[0], lane) + static_cast<u64>(insn.imm);
+  if ((insn.flags & kFlagGeneric) == 0) return address;
+  const AddressSpace space = space_of(address, warp.shared_window);
+  if (space != AddressSpace::kShared && space != AddressSpace::kCluster) {
+    fault({warp, insn, lane}, FaultKind::kOutOfBounds,
+          fmt::format("the generic address 0x{:x} of an mbarrier lies outside shared memory", address), "");
+  }
+  return address - warp.shared_window;
+}
+
+// Of mbarriers that must be the block's own.
 void Mbarriers::addresses(const Warp& warp, const Insn& insn, u32 mask, u32* to) const {
   for (u32 m = mask; m != 0; m &= m - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    u64 address;
-    if ((insn.flags & kFlagMachine) != 0)
-      address = operand<u32>(warp, insn.s[0], lane) + operand<u32>(warp, insn.s[3], lane) +
-                static_cast<u32>(insn.imm);
-    else if ((insn.flags & kFlagAddress32) != 0)
-      address = operand<u32>(warp, insn.s[0], lane) + static_cast<u32>(insn.imm);
-    else
-      address = operand<u64>(warp, insn.s[0], lane) + static_cast<u64>(insn.imm);
-    if ((insn.flags & kFlagGeneric) != 0) {
-      if (space_of(address, warp.shared_window) != AddressSpace::kShared) {
-        fault({warp, insn, lane}, FaultKind::kOutOfBounds,
-              fmt::format("the generic address 0x{:x} of an mbarrier lies outside shared memory", address),
-              "");
-      }
-      address -= warp.shared_window;
-    }
-    to[lane] = (address >> 32) == 0 ? static_cast<u32>(address) : kNone;
-    if (to[lane] % kAlignment != 0 || to[lane] < warp.shared_begin ||
-        u64{to[lane]} + kBytes > warp.shared_end) {
-      fault_access({warp, insn, lane}, AddressSpace::kShared, address, kBytes);
-    }
+    const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
+    const SharedPlace place = shared_place(lane, address_of(warp, insn, lane.lane), kBytes, kBytes);
+    if (place.block != &block_)
+      bad_operand(lane, "only an arrival or a count of bytes may go to another block's mbarrier");
+    to[lane.lane] = place.offset;
   }
 }
 
@@ -127,7 +128,7 @@ Mbarriers::Mbarrier& Mbarriers::at(const Lane& lane, u32 address) {
           fmt::format("the mbarrier at shared address 0x{:x} was invalidated", address), "by " + maker);
   }
   u64 found_there;
-  std::memcpy(&found_there, lane.warp.shared + address, sizeof(found_there));
+  std::memcpy(&found_there, block_.warps[0].shared + address, sizeof(found_there));
   if (found_there != barrier.picture()) {
     fault(lane, FaultKind::kMbarrier,
           fmt::format("a store has overwritten the mbarrier at shared address 0x{:x}", address),
@@ -153,7 +154,7 @@ void Mbarriers::initialise(const Lane& lane, u32 address, u32 count) {
 
 void Mbarriers::invalidate(const Lane& lane, u32 address) {
   Mbarrier& barrier = at(lane, address);
-  if (!barrier.events.empty()) {
+  if (!barrier.events.empty() || !barrier.bulk.empty()) {
     fault(lane, FaultKind::kMbarrier,
           fmt::format(
               "the mbarrier at shared address 0x{:x} is invalidated while asynchronous arrivals are to come",
@@ -192,8 +193,7 @@ void Mbarriers::complete_if_due(Warp& warp, Mbarrier& barrier) const {
 }
 
 // Everything that counts on an mbarrier, for one lane.
-void Mbarriers::change(const Lane& lane, u32 address) {
-  Warp& warp = block_.warps[lane.warp.id];
+void Mbarriers::change(Warp& warp, const Lane& lane, u32 address) {
   const Insn& insn = lane.insn;
   Mbarrier& barrier = at(lane, address);
   const MbarrierKind kind = static_cast<MbarrierKind>(insn.sub);
@@ -268,10 +268,12 @@ void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresse
       }
       return result;
     };
+    if (!barrier.bulk.empty()) let_some_come(warp, barrier, address);
     u32 here = complete();
-    if (here != lanes && !barrier.events.empty()) {
+    if (here != lanes && !(barrier.events.empty() && barrier.bulk.empty())) {
       // Nobody can go on without them: now they happen.
       for (const auto& event : std::exchange(barrier.events, {})) event();
+      for (const BulkEvent& event : std::exchange(barrier.bulk, {})) come(barrier, address, event);
       store(address, barrier.picture());
       ++warp.progress;
       here = complete();
@@ -303,12 +305,16 @@ void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
     }
     return;
   }
-  u32 to[kLanes];
-  addresses(warp, insn, mask, to);
   const bool tests = kind == MbarrierKind::kWaitState || kind == MbarrierKind::kWaitParity;
   const bool makes = kind == MbarrierKind::kInit || kind == MbarrierKind::kInvalidate;
   const bool machine = (insn.flags & kFlagMachine) != 0;
   if (machine && kind == MbarrierKind::kInit) mask &= 0u - mask;  // once for the warp
+  if (!tests && !makes) {
+    change_all(warp, insn, mask);
+    return;
+  }
+  u32 to[kLanes];
+  addresses(warp, insn, mask, to);
   if (warp.race != nullptr) {
     warp.race->access(warp, insn, mask, to, kBytes, !tests,
                       makes ? check::Access::kPlain : check::Access::kStrong);
@@ -323,10 +329,78 @@ void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
     const Lane at_lane{warp, insn, lane};
     if (kind == MbarrierKind::kInit)
       initialise(at_lane, to[lane], machine ? count_in_image(at_lane) : operand<u32>(warp, insn.s[1], lane));
-    else if (kind == MbarrierKind::kInvalidate)
-      invalidate(at_lane, to[lane]);
     else
-      change(at_lane, to[lane]);
+      invalidate(at_lane, to[lane]);
+  }
+}
+
+// Arrivals and counts of bytes, here or in other blocks of the cluster.
+void Mbarriers::change_all(Warp& warp, const Insn& insn, u32 mask) {
+  ++warp.progress;
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
+    const SharedPlace place = shared_place(lane, address_of(warp, insn, lane.lane), kBytes, kBytes);
+    if (place.block != &block_ && insn.d != kNone) {
+      bad_operand(lane, "an arrival at another block's mbarrier has no state to return");
+    }
+    if (warp.race != nullptr) {
+      warp.race->access(warp, insn, lane.lane, {place.block, place.offset, kBytes}, true,
+                        check::Access::kStrong);
+    }
+    place.block->mbarriers->change(warp, lane, place.offset);
+  }
+}
+
+// The bytes of a bulk copy have come: complete-tx.
+void Mbarriers::come(Mbarrier& barrier, u32 address, const BulkEvent& event) {
+  event.copy();
+  if (block_.race != nullptr)
+    block_.race->tells(barrier.clock, block_.race->agent_of_barrier(block_, address), event.epoch);
+  expect({*event.warp, *event.insn, event.lane}, barrier, -i64{event.bytes});
+  complete_if_due(*event.warp, barrier);
+  store(address, barrier.picture());
+}
+
+// Under a random schedule, those that the copies' own draws say.
+void Mbarriers::let_some_come(Warp& warp, Mbarrier& barrier, u32 address) {
+  if (block_.launch.config.schedule.kind != CopySchedule::Kind::kRandom) return;
+  std::vector<BulkEvent> later;
+  for (BulkEvent& event : std::exchange(barrier.bulk, {})) {
+    if (warp.copies->delays())
+      later.push_back(std::move(event));
+    else
+      come(barrier, address, event);
+  }
+  barrier.bulk = std::move(later);
+}
+
+void Mbarriers::bulk_lands(Warp& warp, const Lane& lane, u32 address, const SharedPlace& to, u32 bytes,
+                           std::function<void()> copy) {
+  Mbarrier& barrier = at(lane, address);
+  const BulkEvent event{&warp,          &lane.insn, lane.lane, bytes, static_cast<u32>(barrier.phase) + 1,
+                        std::move(copy)};
+  if (block_.race != nullptr && bytes != 0) {
+    block_.race->async_write(warp, lane.insn, lane.lane, {to.block, to.offset, bytes},
+                             block_.race->agent_of_barrier(block_, address), event.epoch);
+  }
+  if (warp.copies->delays())
+    barrier.bulk.push_back(event);
+  else
+    come(barrier, address, event);
+}
+
+void Mbarriers::bulk_reads(Warp& warp, const Lane& lane, u32 address, const SharedPlace& from, u32 bytes) {
+  block_.race->async_read(warp, lane.insn, lane.lane, {from.block, from.offset, bytes},
+                          block_.race->agent_of_barrier(block_, address),
+                          static_cast<u32>(at(lane, address).phase) + 1);
+}
+
+void Mbarriers::finish() {
+  for (const auto& [address, barrier] : all_) {
+    if (barrier.bulk.empty()) continue;
+    const BulkEvent& event = barrier.bulk.front();
+    fault({*event.warp, *event.insn, event.lane}, FaultKind::kRace,
+          "the block ends while a bulk copy may still write its shared memory", describe(address));
   }
 }
 

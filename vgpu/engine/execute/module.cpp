@@ -190,6 +190,8 @@ const char* to_string(FaultKind kind) {
       return "bad operand";
     case FaultKind::kRegisters:
       return "setmaxnreg";
+    case FaultKind::kClusterExit:
+      return "shared memory of a block that has ended";
   }
   return "fault";
 }

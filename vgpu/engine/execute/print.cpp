@@ -50,6 +50,7 @@ class Reader {
       case AddressSpace::kParam:
         if (offset >= warp_.param_bytes) break;
         return static_cast<u8>(warp_.params[offset]);
+      case AddressSpace::kCluster:
       case AddressSpace::kFunction:
         break;
     }

@@ -45,10 +45,24 @@ enum class Special : u8 {
   kReservedSmemEnd,
   kReservedSmemCap,
   kZero,
-  kSharedWindowHi,  // the upper half of generic addresses of shared memory
+  kSharedWindowHi,    // the upper half of generic addresses of shared memory
   kGridWorkspaceLow,  // address of what cooperative groups synchronise the grid with; 0 in other launches
   kGridWorkspaceHigh,
-  kOne,  // a block is its own cluster: ranks are 0, extents 1
+  kOne,
+  kClusteridX,  // of the cluster in the grid
+  kClusteridY,
+  kClusteridZ,
+  kNclusteridX,
+  kNclusteridY,
+  kNclusteridZ,
+  kClusterCtaidX,  // of the block in the cluster
+  kClusterCtaidY,
+  kClusterCtaidZ,
+  kClusterNctaidX,
+  kClusterNctaidY,
+  kClusterNctaidZ,
+  kClusterCtarank,
+  kClusterNctarank,
 };
 
 struct SpecialRegister {

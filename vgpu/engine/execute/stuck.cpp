@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "engine/execute/cluster.hpp"
 #include "engine/execute/fault.hpp"
 #include "engine/execute/mbarrier.hpp"
 #include "engine/execute/wgmma.hpp"
@@ -20,6 +21,8 @@ std::string reason(const Block& block, const Group& group) {
     }
     case GroupState::kWarpBarrier:
       return fmt::format("wait at bar.warp.sync of lanes 0x{:08x}", group.wait);
+    case GroupState::kClusterBarrier:
+      return fmt::format("wait at the cluster's barrier, which lacks {} threads", block.cluster.missing());
     case GroupState::kReconverge:
       return "wait at a convergence barrier";
     case GroupState::kConverge:
@@ -42,7 +45,7 @@ std::string reason(const Warp& warp, u32& pc) {
 }
 
 // A line for each group of lanes, then one for each mbarrier that somebody waits for.
-std::string positions(const Block& block) {
+std::string positions_in(const Block& block) {
   const Program& program = block.launch.program;
   std::string text;
   std::set<u32> mbarriers;
@@ -66,30 +69,51 @@ std::string positions(const Block& block) {
   return text;
 }
 
+std::string positions(const Block& block) {
+  const Cluster& cluster = block.cluster;
+  if (cluster.size() == 1) return positions_in(block);
+  std::string text;
+  for (u32 rank = 0; rank < cluster.size(); ++rank) {
+    const Dim3& index = cluster.block(rank).index;
+    text += fmt::format("{}block ({}, {}, {}), rank {} of the cluster{}", rank == 0 ? "" : "\n", index.x,
+                        index.y, index.z, rank, cluster.block(rank).done ? ", has ended" : "");
+    const std::string inside = positions_in(cluster.block(rank));
+    if (!inside.empty()) text += "\n" + inside;
+  }
+  return text;
+}
+
+// Every warp of the cluster, until f(warp) says true.
+template <class F>
+void for_each_warp(const Block& block, F f) {
+  const Cluster& cluster = block.cluster;
+  for (u32 rank = 0; rank < cluster.size(); ++rank) {
+    for (u32 w = 0; w < cluster.block(rank).warp_count; ++w) {
+      if (f(cluster.block(rank).warps[w])) return;
+    }
+  }
+}
+
 }  // namespace
 
 void report_stuck(const Block& block) {
-  for (u32 w = 0; w < block.warp_count; ++w) {
-    const Warp& warp = block.warps[w];
-    if (warp.parked_count == 0) continue;
+  for_each_warp(block, [&](const Warp& warp) {
+    if (warp.parked_count == 0) return false;
     const Group& at = warp.parked[0];
     fault({warp, warp.code[at.pc], static_cast<u32>(__builtin_ctz(at.mask))}, FaultKind::kBarrierDivergence,
           "a barrier that the other threads can no longer reach", positions(block));
-  }
+  });
   throw std::logic_error("a block is stuck without a waiting warp");
 }
 
 void report_waiting(const Block& block, const char* why) {
   const Warp* first = nullptr;
-  for (u32 w = 0; w < block.warp_count; ++w) {
-    const Warp& warp = block.warps[w];
-    if (warp.status != WarpStatus::kReady) continue;
-    if (first == nullptr) first = &warp;
-    if (warp.waits_for.address != kNone) {  // this says more
-      first = &warp;
-      break;
-    }
-  }
+  for_each_warp(block, [&](const Warp& warp) {
+    if (warp.status != WarpStatus::kReady) return false;
+    const bool waits = warp.waits_for.address != kNone;  // this says more
+    if (first == nullptr || waits) first = &warp;
+    return waits;
+  });
   u32 pc = first->pc;
   const std::string what = reason(*first, pc);
   const char* const message =

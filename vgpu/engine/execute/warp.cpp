@@ -4,6 +4,7 @@
 // out so that this reconverges lanes where hardware does.
 #include <fmt/format.h>
 
+#include "engine/execute/cluster.hpp"
 #include "engine/execute/fault.hpp"
 #include "engine/execute/operations.hpp"
 #include "engine/sass/converge.hpp"
@@ -155,6 +156,7 @@ void exit_lanes(Warp& warp) {
   }
   select_group(warp);
   barrier_exit(*warp.block);
+  warp.block->cluster.lanes_left();
 }
 
 u32 converge(Warp& warp, const Insn& insn, const u32* members) {

@@ -46,6 +46,7 @@ enum Attribute : std::uint8_t {  // EIATTR_*
   kParamInfo = 0x17,
   kParamSize = 0x19,
   kRegisters = 0x2f,
+  kCluster = 0x3d,
 };
 
 }  // namespace
@@ -181,6 +182,9 @@ void Cubin::read_kernel_info(KernelInfo& kernel) const {
         kernel.params[ordinal] = param;
         break;
       }
+      case kCluster:
+        for (std::uint32_t d = 0; d < 3; ++d) kernel.cluster[d] = read32(value, 4 * d);
+        break;
       case kMaxThreads: {
         const std::uint64_t threads =
             std::uint64_t{read32(value, 0)} * std::max(1u, read32(value, 4)) * std::max(1u, read32(value, 8));

@@ -51,6 +51,7 @@ struct KernelInfo {
   std::uint32_t stack_bytes = 0;          // of local memory, where calls are not recursive
   std::uint32_t shared_bytes = 0;         // with what is reserved in front
   std::uint32_t max_threads = 0;          // __launch_bounds__; 0 if not given
+  std::uint32_t cluster[3] = {};          // __cluster_dims__; 0 if not given
   std::span<const std::byte> constants2;  // bank 2: literals and jump tables of this kernel
 };
 

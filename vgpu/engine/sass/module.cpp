@@ -137,6 +137,7 @@ class CubinModule final : public Module {
     attributes.local_bytes = kernel.stack_bytes;
     attributes.constant_bytes = static_cast<u32>(bank3_bytes_);
     attributes.max_threads = kernel.max_threads;
+    attributes.cluster = {kernel.cluster[0], kernel.cluster[1], kernel.cluster[2]};
     attributes.target = cubin_.target();
     const auto lower = [this, &kernel, attributes] { return program_of(kernel, attributes); };
     kernels_.emplace(kernel.name, std::make_unique<Kernel>(attributes, lower));
@@ -171,6 +172,8 @@ class CubinModule final : public Module {
     code->bank3_bytes = bank3_bytes_;
     code->bank4 = bank4_;
     try {
+      if (attributes.cluster.count() > 1)
+        throw sass::UnknownInstruction("machine code is not executed in clusters");
       if (!cubin_.relocations(".text." + kernel.name).empty() ||
           !cubin_.relocations(".nv.constant2." + kernel.name).empty()) {
         throw sass::UnknownInstruction("machine code that the driver would have to link");
@@ -223,13 +226,16 @@ class BothModule final : public Module {
   const Kernel* find_kernel(std::string_view name) const override {
     const Kernel* const kernel = machine_->find_kernel(name);
     if (kernel != nullptr && (refusal(*kernel).empty() || text_ == nullptr)) return kernel;
-    const Module* const other = ptx();
-    const Kernel* const found = other == nullptr ? nullptr : other->find_kernel(name);
-    if (found == nullptr) return kernel;
-    if (found->fallback().empty()) {
-      found->set_fallback(kernel == nullptr ? "the machine code has no such kernel" : refusal(*kernel));
-    }
-    return found;
+    return in_its_stead(kernel, name,
+                        kernel == nullptr ? "the machine code has no such kernel" : refusal(*kernel));
+  }
+
+  const Kernel* find_kernel_of_ptx(std::string_view name) const override {
+    const Kernel* const kernel = machine_->find_kernel(name);
+    return in_its_stead(kernel, name,
+                        kernel == nullptr          ? "the machine code has no such kernel"
+                        : refusal(*kernel).empty() ? "machine code is not executed in clusters"
+                                                   : refusal(*kernel));
   }
 
   std::optional<Symbol> find_symbol(std::string_view name) const override {
@@ -241,6 +247,15 @@ class BothModule final : public Module {
   std::vector<std::string> kernel_names() const override { return machine_->kernel_names(); }
 
  private:
+  // The kernel from PTX; `kernel` where there is none.
+  const Kernel* in_its_stead(const Kernel* kernel, std::string_view name, const std::string& why) const {
+    const Module* const other = ptx();
+    const Kernel* const found = other == nullptr ? nullptr : other->find_kernel(name);
+    if (found == nullptr) return kernel;
+    if (found->fallback().empty()) found->set_fallback(why);
+    return found;
+  }
+
   const Module* ptx() const {
     if (ptx_ != nullptr || failed_ || text_ == nullptr) return ptx_.get();
     try {

@@ -90,8 +90,10 @@ cudaError_t replace(cudaGraphExec_t exec, cudaGraphNode_t handle, Make make) {
     Node& node = copy_in(runtime, exec, handle);
     Work work = make(runtime);
     if (work.index() != node.work.index()) return cudaErrorInvalidValue;
-    if (auto* kernel = std::get_if<KernelWork>(&work))
+    if (auto* kernel = std::get_if<KernelWork>(&work)) {
       kernel->cooperative = std::get<KernelWork>(node.work).cooperative;
+      kernel->cluster = std::get<KernelWork>(node.work).cluster;
+    }
     node.work = std::move(work);
     return cudaSuccess;
   });

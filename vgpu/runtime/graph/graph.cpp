@@ -163,7 +163,7 @@ KernelWork kernel_work(Runtime& runtime, const void* handle, dim3 grid, dim3 blo
   const auto& params = attributes(loaded_kernel(runtime, function)).params;
   if (!params.empty() && arguments == nullptr) throw Failure{cudaErrorInvalidValue, ""};
   const void* stub = function.host_function;
-  KernelWork work{stub != nullptr ? stub : &function, grid, block, shared, cooperative, {}, {}};
+  KernelWork work{stub != nullptr ? stub : &function, grid, block, shared, cooperative, {0, 0, 0}, {}, {}};
   for (std::size_t i = 0; i < params.size(); ++i) {
     const auto* bytes = static_cast<const std::byte*>(arguments[i]);
     work.values.emplace_back(bytes, bytes + params[i].size);
@@ -189,7 +189,8 @@ cudaError_t execute(Runtime& runtime, const Node& node) {
         using T = std::decay_t<decltype(work)>;
         if constexpr (std::is_same_v<T, KernelWork>) {
           Request request{work.grid,   work.block, const_cast<void**>(work.pointers.data()),
-                          work.shared, nullptr,    work.cooperative};
+                          work.shared, nullptr,    work.cooperative,
+                          work.cluster};
           return launch(runtime, work.handle, request);
         } else if constexpr (std::is_same_v<T, CopyWork>) {
           return copy_3d(runtime, "a graph's memcpy node", work.what);

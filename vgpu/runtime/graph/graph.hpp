@@ -23,6 +23,7 @@ struct KernelWork {
   dim3 grid, block;
   std::size_t shared = 0;
   bool cooperative = false;
+  dim3 cluster{0, 0, 0};
   std::vector<std::vector<std::byte>> values;  // the arguments, copied
   std::vector<void*> pointers;                 // to them
 };

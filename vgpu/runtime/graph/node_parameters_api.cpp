@@ -20,8 +20,10 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelN
   return call([&](Runtime& runtime) {
     auto& work = known_work<KernelWork>(runtime, node);
     const bool cooperative = work.cooperative;
+    const dim3 cluster = work.cluster;
     work = std::get<KernelWork>(work_of(runtime, params));
     work.cooperative = cooperative;
+    work.cluster = cluster;
     return cudaSuccess;
   });
 }
@@ -33,6 +35,8 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNode
     auto& work = known_work<KernelWork>(runtime, node);
     if (attribute == cudaLaunchAttributeCooperative) {
       work.cooperative = value->cooperative != 0;
+    } else if (attribute == cudaLaunchAttributeClusterDimension) {
+      work.cluster = {value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
     } else if (attribute != cudaLaunchAttributePriority &&
                attribute != cudaLaunchAttributeAccessPolicyWindow) {
       throw Failure{cudaErrorNotSupported, fmt::format("a kernel node's attribute {} is not implemented",
@@ -49,6 +53,11 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNode
     *value = {};
     const auto& work = known_work<KernelWork>(runtime, node);
     if (attribute == cudaLaunchAttributeCooperative) value->cooperative = work.cooperative ? 1 : 0;
+    if (attribute == cudaLaunchAttributeClusterDimension) {
+      value->clusterDim.x = work.cluster.x;
+      value->clusterDim.y = work.cluster.y;
+      value->clusterDim.z = work.cluster.z;
+    }
     return cudaSuccess;
   });
 }
@@ -56,6 +65,7 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNode
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
   return call([&](Runtime& runtime) {
     known_work<KernelWork>(runtime, to).cooperative = known_work<KernelWork>(runtime, from).cooperative;
+    known_work<KernelWork>(runtime, to).cluster = known_work<KernelWork>(runtime, from).cluster;
     return cudaSuccess;
   });
 }

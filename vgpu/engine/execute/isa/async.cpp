@@ -2,6 +2,8 @@
 // What runs beside the threads: cp.async, mbarriers, setmaxnreg. Addresses are checked and counted here; the rest is
 // done elsewhere, the same for every instruction set.
 #include "engine/execute/async.hpp"
+#include "engine/execute/bulk.hpp"
+#include "engine/execute/cluster.hpp"
 #include "engine/execute/isa/watch.hpp"
 #include "engine/execute/mbarrier.hpp"
 
@@ -88,6 +90,66 @@ void mbarrier(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
 
 void set_registers(Warp& warp, std::byte*, const Insn& insn, u32) { set_max_registers(warp, insn); }
 
+void bulk(Warp& warp, std::byte*, const Insn& insn, u32 mask) { bulk_copy(warp, insn, mask); }
+
+void bulk_commit(Warp& warp, std::byte*, const Insn&, u32 mask) { warp.bulk->commit(mask); }
+
+// imm: groups that may stay under way; sub: 1 where it is enough that they have been read.
+void bulk_wait(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
+  warp.bulk->wait(mask, static_cast<u64>(insn.imm), insn.sub != 0);
+}
+
+void prefetch_map(Warp& warp, std::byte*, const Insn& insn, u32 mask) { check_tensor_map(warp, insn, mask); }
+
+void fence_proxy(Warp& warp, std::byte*, const Insn&, u32) {
+  if (warp.race != nullptr) warp.race->fence_proxy(warp);
+}
+
+// .aligned: all lanes that have not exited come together.
+bool is_whole(Warp& warp, const Insn& insn, u32 mask) {
+  if ((insn.flags & kFlagAligned) == 0 || mask == warp.live) return true;
+  u32 members[kLanes];
+  for (u32& m : members) m = kAllLanes;
+  return converge(warp, insn, members) != 0;
+}
+
+void cluster_arrive(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
+  if (!is_whole(warp, insn, mask)) return;
+  warp.block->cluster.arrive(warp, insn);
+}
+
+void cluster_wait(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
+  if (!is_whole(warp, insn, mask)) return;
+  warp.block->cluster.wait(warp, insn);
+}
+
+// s: an address in some block's shared memory, a rank.
+template <class T>
+void map_address(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  const T* const from = slot<T>(window, insn.s[0]);
+  const u32* const rank = slot<u32>(window, insn.s[1]);
+  T* const to = slot<T>(window, insn.d);
+  const u64 base = (insn.flags & kFlagGeneric) != 0 ? warp.shared_window : 0;
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    if (rank[i] >= warp.block->cluster.size()) {
+      fault({warp, insn, i}, FaultKind::kBadOperand, "mapa with a rank that the cluster does not have");
+    }
+    to[i] = static_cast<T>(base + cluster_address(rank[i], (from[i] - base) % kWindowBytes));
+  }
+}
+
+template <class T>
+void address_rank(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  const T* const from = slot<T>(window, insn.s[0]);
+  u32* const to = slot<u32>(window, insn.d);
+  const u64 base = (insn.flags & kFlagGeneric) != 0 ? warp.shared_window : 0;
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    to[i] = rank_of(warp, from[i] - base);
+  }
+}
+
 }  // namespace
 
 void define_async(OperationSink& sink) {
@@ -97,6 +159,17 @@ void define_async(OperationSink& sink) {
   op_special(sink, "cp.async.mbarrier.arrive", &copies_arrive);
   op_special(sink, "mbarrier", &mbarrier);
   op_special(sink, "setmaxnreg", &set_registers, true);
+  op_special(sink, "bulk", &bulk);
+  op_special(sink, "bulk.commit_group", &bulk_commit);
+  op_special(sink, "bulk.wait_group", &bulk_wait);
+  op_special(sink, "prefetch.tensormap", &prefetch_map);
+  op_special(sink, "fence.proxy.async", &fence_proxy);
+  op_special(sink, "barrier.cluster.arrive", &cluster_arrive, true);
+  op_special(sink, "barrier.cluster.wait", &cluster_wait, true);
+  op_special(sink, "mapa.32", &map_address<u32>);
+  op_special(sink, "mapa.64", &map_address<u64>);
+  op_special(sink, "getctarank.32", &address_rank<u32>);
+  op_special(sink, "getctarank.64", &address_rank<u64>);
 }
 
 }  // namespace vgpu::execute::VGPU_ISA

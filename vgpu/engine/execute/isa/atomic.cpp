@@ -2,6 +2,7 @@
 // atom and red. Lanes of a warp take their turns in order; on global memory every update is atomic against the
 // other workers' too.
 #include "engine/check/race.hpp"
+#include "engine/execute/cluster.hpp"
 #include "engine/execute/isa/floats.hpp"
 #include "engine/execute/isa/watch.hpp"
 
@@ -36,7 +37,7 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u64 addresses[kLanes];
   alignas(64) u32 offsets[kLanes];
   lane_addresses(window, insn, addresses);
-  u32 in_shared = 0;
+  u32 in_shared = 0, in_cluster = 0;
   switch (static_cast<AtomicSpace>(insn.sub)) {
     case AtomicSpace::kGlobal:
       break;
@@ -48,11 +49,29 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       for (u32 i = 0; i < kLanes; ++i) {
         const bool shared = space_of(addresses[i], warp.shared_window) == AddressSpace::kShared;
         in_shared |= static_cast<u32>(shared) << i;
+        const bool cluster = space_of(addresses[i], warp.shared_window) == AddressSpace::kCluster;
+        in_cluster |= static_cast<u32>(cluster) << i;
         offsets[i] = static_cast<u32>(addresses[i] - warp.shared_window);
       }
       in_shared &= mask;
+      in_cluster &= mask;
+      break;
+    case AtomicSpace::kCluster:
+      in_cluster = mask;
+      for (u32 i = 0; i < kLanes; ++i) offsets[i] = static_cast<u32>(addresses[i]);
   }
-  if (const u32 in_global = mask & ~in_shared; in_global != 0) {
+  std::byte* hosts[kLanes];
+  for (u32 m = in_cluster; m != 0; m &= m - 1) {
+    const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
+    const SharedPlace place = shared_place(lane, offsets[lane.lane], sizeof(T), sizeof(T));
+    touch_shared_place(lane, place, sizeof(T), true, check::Access::kStrong);
+    hosts[lane.lane] = place.host();
+  }
+  for (u32 m = in_shared; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    hosts[i] = warp.shared + offsets[i];
+  }
+  if (const u32 in_global = mask & ~in_shared & ~in_cluster; in_global != 0) {
     const Pattern pattern = pattern_of(addresses, in_global, sizeof(T));
     check_global(warp, insn, in_global, addresses, sizeof(T), pattern);
     watch_global(warp, insn, in_global, addresses, sizeof(T), pattern, Touch::kUpdate, true);
@@ -74,8 +93,8 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     T old;
-    if ((in_shared >> i & 1) != 0) {
-      T* const at = reinterpret_cast<T*>(warp.shared + offsets[i]);
+    if (((in_shared | in_cluster) >> i & 1) != 0) {
+      T* const at = reinterpret_cast<T*>(hosts[i]);
       old = update_shared<T, F>(at, b[i], c[i]);
       changed |= __builtin_memcmp(at, &old, sizeof(T)) != 0;
     } else {

@@ -2,6 +2,7 @@
 // ld and st in every state space. Accesses whose elements fill their registers are moved 32 lanes at a time; the
 // others (bytes into wider registers, local memory at differing offsets, mixed generic addresses) lane by lane.
 #include "engine/check/race.hpp"
+#include "engine/execute/cluster.hpp"
 #include "engine/execute/isa/watch.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
@@ -192,6 +193,30 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
   }
 }
 
+// Shared memory of any block of the cluster, by addresses of shared::cluster.
+template <bool kStore>
+void access_cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask, const u64* addresses) {
+  const u32 total = u32{insn.bytes} * insn.vector;
+  const check::Access access =
+      (insn.flags & kFlagStrong) != 0 ? check::Access::kStrong : check::Access::kPlain;
+  std::byte* hosts[kLanes];
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    const SharedPlace place = shared_place({warp, insn, i}, addresses[i], total, total);
+    touch_shared_place({warp, insn, i}, place, total, kStore, access);
+    hosts[i] = place.host();
+  }
+  note<kStore>(warp, insn, mask, addresses);
+  move_any<kStore>(warp, window, insn, mask, [&](u32 i, u32 byte) { return hosts[i] + byte; });
+}
+
+template <bool kStore>
+void cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  alignas(64) u64 addresses[kLanes];
+  lane_addresses(window, insn, addresses);
+  access_cluster<kStore>(warp, window, insn, mask, addresses);
+}
+
 // Kernel parameters, by offset into their block.
 void load_params(Warp& warp, std::byte* window, const Insn& insn, u32 mask, const u64* offsets) {
   const u32 total = u32{insn.bytes} * insn.vector;
@@ -244,11 +269,11 @@ void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     const u64 distance = (mask >> i & 1) != 0 ? addresses[i] - warp.shared_window : ~u64{0};
     nearest = distance < nearest ? distance : nearest;
   }
-  if (__builtin_expect(nearest >= 4 * kWindowBytes, 1)) {
+  if (__builtin_expect(nearest >= kAllWindows * kWindowBytes, 1)) {
     access_global<kBytes, kVector, kStore, true>(warp, window, insn, mask, addresses);
     return;
   }
-  u32 lanes_of[5] = {};
+  u32 lanes_of[6] = {};
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     lanes_of[static_cast<int>(space_of(addresses[i], warp.shared_window))] |= 1u << i;
@@ -268,6 +293,10 @@ void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   }
   if (const u32 m = lanes(AddressSpace::kLocal); m != 0) {
     access_local<kStore>(warp, window, insn, m, long_offsets);
+  }
+  if (const u32 m = lanes(AddressSpace::kCluster); m != 0) {
+    for (u32 i = 0; i < kLanes; ++i) long_offsets[i] = addresses[i] - warp.shared_window;
+    access_cluster<kStore>(warp, window, insn, m, long_offsets);
   }
   if (const u32 m = lanes(AddressSpace::kParam) | lanes(AddressSpace::kFunction); m != 0) {
     if (kStore || lanes(AddressSpace::kFunction) != 0) {
@@ -342,6 +371,8 @@ void define_memory(OperationSink& sink) {
   define_size<0, 0>(sink, "any");
   op_special(sink, "ld.local", &local<false>);
   op_special(sink, "st.local", &local<true>);
+  op_special(sink, "ld.cluster", &cluster<false>);
+  op_special(sink, "st.cluster", &cluster<true>);
   op_special(sink, "ld.param.fixed", &param_fixed);
   op_special(sink, "ld.param.register", &param_register);
   op_special(sink, "ld.frame", &frame<false>);

@@ -53,6 +53,34 @@ u64 uniform_special(const Warp& warp, Special special) {
       return block.launch.grid_workspace >> 32;
     case Special::kOne:
       return 1;
+    case Special::kClusteridX:
+      return block.index.x / config.cluster.x;
+    case Special::kClusteridY:
+      return block.index.y / config.cluster.y;
+    case Special::kClusteridZ:
+      return block.index.z / config.cluster.z;
+    case Special::kNclusteridX:
+      return config.grid.x / config.cluster.x;
+    case Special::kNclusteridY:
+      return config.grid.y / config.cluster.y;
+    case Special::kNclusteridZ:
+      return config.grid.z / config.cluster.z;
+    case Special::kClusterCtaidX:
+      return block.index.x % config.cluster.x;
+    case Special::kClusterCtaidY:
+      return block.index.y % config.cluster.y;
+    case Special::kClusterCtaidZ:
+      return block.index.z % config.cluster.z;
+    case Special::kClusterNctaidX:
+      return config.cluster.x;
+    case Special::kClusterNctaidY:
+      return config.cluster.y;
+    case Special::kClusterNctaidZ:
+      return config.cluster.z;
+    case Special::kClusterCtarank:
+      return block.rank;
+    case Special::kClusterNctarank:
+      return config.cluster.count();
     default:
       return 0;
   }

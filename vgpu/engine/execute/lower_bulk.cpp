@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// cp.async.bulk, cp.reduce.async.bulk and their tensor forms, the fences of the asynchronous proxy, prefetches. PTX ISA,
+// "Data Movement and Conversion Instructions: Bulk copy, Tensor copy", "membar, fence".
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "engine/execute/bulk.hpp"
+#include "engine/execute/bulk_reduce.hpp"
+#include "engine/execute/lowering.hpp"
+
+namespace vgpu::execute {
+namespace {
+
+std::optional<BulkReduction> reduction_from(std::string_view part) {
+  static constexpr std::string_view kNames[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
+  const auto found = std::find(std::begin(kNames), std::end(kNames), part);
+  if (found == std::end(kNames)) return std::nullopt;
+  return static_cast<BulkReduction>(1 + (found - std::begin(kNames)));
+}
+
+std::optional<TensorType> element_from(std::string_view part) {
+  struct Name {
+    std::string_view name;
+    TensorType type;
+  };
+  static constexpr Name kNames[] = {{"u32", TensorType::kUint32},  {"b32", TensorType::kUint32},
+                                    {"s32", TensorType::kInt32},   {"u64", TensorType::kUint64},
+                                    {"b64", TensorType::kUint64},  {"s64", TensorType::kInt64},
+                                    {"f16", TensorType::kFloat16}, {"bf16", TensorType::kBfloat16},
+                                    {"f32", TensorType::kFloat32}, {"f64", TensorType::kFloat64}};
+  const auto found =
+      std::find_if(std::begin(kNames), std::end(kNames), [&](const Name& n) { return n.name == part; });
+  if (found == std::end(kNames)) return std::nullopt;
+  return found->type;
+}
+
+bool is_shared(std::string_view part) {
+  return part == "shared" || part == "shared::cta" || part == "shared::cluster";
+}
+
+}  // namespace
+
+// What the modifiers of a bulk instruction say.
+struct FunctionLowering::BulkForm {
+  BulkKind kind{};
+  u32 dimensions = 0;  // 0: no tensor map
+  bool multicast = false, policy = false, prefetch = false;
+  BulkReduction reduction{};
+  std::optional<TensorType> element;  // of a reduction without tensor map
+};
+
+FunctionLowering::BulkForm FunctionLowering::bulk_form() {
+  BulkForm form;
+  std::string_view to, from;
+  bool grouped = false, counted = false, tensor = false;
+  const auto parts = opcode().parts;
+  const bool reduces = parts[1] == "reduce";
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::string_view part = parts[i];
+    if (part == "async" || part == "reduce" || part == "bulk" || part == "tile" || part == "noftz")
+      continue;
+    else if (part == "tensor")
+      tensor = true;
+    else if (tensor && part.size() == 2 && part[0] >= '1' && part[0] <= '5' && part[1] == 'd')
+      form.dimensions = static_cast<u32>(part[0] - '0');
+    else if (is_shared(part) || part == "global")
+      (to.empty() ? to : from) = part;
+    else if (part == "bulk_group")
+      grouped = true;
+    else if (part == "mbarrier::complete_tx::bytes")
+      counted = true;
+    else if (part == "multicast::cluster")
+      form.multicast = true;
+    else if (part == "L2::cache_hint")
+      form.policy = true;
+    else if (part == "prefetch" || part == "L2")
+      form.prefetch = true;
+    else if (const auto operation = reduction_from(part); reduces && operation)
+      form.reduction = *operation;
+    else if (const auto element = element_from(part); reduces && !tensor && element)
+      form.element = element;
+    else
+      refuse(fmt::format("modifier .{}", part));
+  }
+  if (tensor && form.dimensions == 0) refuse();
+  if (form.prefetch) return form;
+  if (is_shared(to) && from == "global")
+    form.kind = BulkKind::kLoad;
+  else if (to == "global" && is_shared(from))
+    form.kind = BulkKind::kStore;
+  else if (is_shared(to) && is_shared(from) && !tensor)
+    form.kind = BulkKind::kSend;
+  else
+    refuse();
+  if (grouped != (form.kind == BulkKind::kStore) || counted == grouped) refuse();
+  if (form.multicast && form.kind != BulkKind::kLoad) refuse();
+  if (reduces && (form.reduction == BulkReduction::kCopy || form.kind == BulkKind::kLoad)) refuse();
+  if (reduces && !tensor && (!form.element || !Reducer::takes(form.reduction, *form.element))) {
+    refuse("that reduction of that type");
+  }
+  return form;
+}
+
+// The value of an address operand, offset included, in a 64-bit register.
+FunctionLowering::Value FunctionLowering::wide_address(const Operand& where) {
+  if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
+  const Operand& base = where.elements[0];
+  Value value;
+  if (base.kind == Kind::kRegister) {
+    value = named(base);
+    if (value.type == RegisterClass::k32) {
+      const u32 pc = emit("cvt.u64.u32", true);
+      read(pc, Field::kS0, value);
+      value = temporary(RegisterClass::k64);
+      write(pc, Field::kD, value);
+    }
+    if (value.type != RegisterClass::k64) refuse("an address of another size");
+  } else {
+    value = source(base, RegisterClass::k64);
+  }
+  if (where.offset == 0) return value;
+  const u32 pc = emit("add.u64", true);
+  read(pc, Field::kS0, value);
+  read(pc, Field::kS1, constant(static_cast<u64>(where.offset), RegisterClass::k64));
+  value = temporary(RegisterClass::k64);
+  write(pc, Field::kD, value);
+  return value;
+}
+
+void FunctionLowering::bulk() {
+  const BulkForm form = bulk_form();
+  if (form.prefetch) {
+    nothing();
+    return;
+  }
+  const bool tensor = form.dimensions != 0;
+  std::size_t next = 0;
+  const Operand& first = operand(next++);
+  const Operand& second = operand(next++);
+  const bool map_first = form.kind == BulkKind::kStore;
+  const Operand& other = map_first ? first : second;
+  std::optional<Value> operands[kBulkOperands];
+  operands[kBulkShared] = wide_address(map_first ? second : first);
+  operands[kBulkOther] = wide_address(other);
+  if (tensor) {
+    const bool given = other.elements.size() == 2 && other.elements[1].kind == Kind::kVector &&
+                       other.elements[1].elements.size() == form.dimensions;
+    if (!given) refuse("another number of coordinates");
+    for (u32 d = 0; d < form.dimensions; ++d) {
+      operands[kBulkAt + d] = source(other.elements[1].elements[d], RegisterClass::k32);
+    }
+  } else {
+    operands[kBulkSize] = source(operand(next++), RegisterClass::k32);
+  }
+  if (form.kind != BulkKind::kStore) operands[kBulkBarrier] = wide_address(operand(next++));
+  if (form.multicast) operands[kBulkBlocks] = source(operand(next++), RegisterClass::k16);
+  if (form.policy) ++next;
+  if (operand_count() != next) refuse("another number of operands");
+
+  program_.copies = true;
+  const u32 pc = emit("bulk");
+  at(pc).site = program_.sites++;
+  at(pc).sub = static_cast<u8>(form.kind);
+  at(pc).vector = static_cast<u8>(form.dimensions);
+  at(pc).width = static_cast<u8>(form.reduction);
+  at(pc).bytes = static_cast<u8>(form.element.value_or(TensorType::kUint8));
+  at(pc).list = static_cast<u32>(program_.lists.size());
+  program_.lists.resize(program_.lists.size() + kBulkOperands, kNone);
+  for (u32 i = 0; i < kBulkOperands; ++i) {
+    if (operands[i]) read(pc, Field::kLists, *operands[i], at(pc).list + i);
+  }
+  // What another order of the blocks could change: sums of floating point, of a type that only the map knows perhaps.
+  if (form.kind != BulkKind::kStore || form.reduction == BulkReduction::kCopy) return;
+  const bool exact = form.element && !is_floating(*form.element);
+  const bool sums = form.reduction == BulkReduction::kAdd && !exact;
+  if (sums || form.reduction == BulkReduction::kInc || form.reduction == BulkReduction::kDec)
+    program_.ordered = true;
+}
+
+void FunctionLowering::bulk_wait() {
+  program_.copies = true;
+  const bool reads = opcode().parts.back() == "read";
+  if (operand(0).kind != Kind::kInteger || operand(0).integer() < 0) refuse("not a number of groups");
+  const u32 pc = emit("bulk.wait_group");
+  at(pc).imm = operand(0).integer();
+  at(pc).sub = reads ? 1 : 0;
+}
+
+void FunctionLowering::bulk_commit() {
+  program_.copies = true;
+  emit("bulk.commit_group");
+}
+
+// Memory is one: only what orders the asynchronous proxy behind others says something, and that to the checks.
+void FunctionLowering::fence() {
+  emit(opcode().has("proxy") && opcode().has("async") ? "fence.proxy.async" : "nop");
+}
+
+void FunctionLowering::prefetch() {
+  if (!opcode().has("tensormap")) {
+    nothing();
+    return;
+  }
+  const Value map = wide_address(operand(0));
+  read(emit("prefetch.tensormap"), Field::kS0, map);
+}
+
+}  // namespace vgpu::execute

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor maps: what cuTensorMapEncodeTiled is told of a tensor and a box, the rules that it checks, and the 128 bytes
+// that programs pass to kernels. NVIDIA does not document those bytes; these are this engine's own record. Sources: CUDA
+// Driver API, "Tensor Map Object Management"; PTX ISA, "Tensors".
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace vgpu {
+
+// With the driver API's values.
+enum class TensorType : std::uint32_t {
+  kUint8,
+  kUint16,
+  kUint32,
+  kInt32,
+  kUint64,
+  kInt64,
+  kFloat16,
+  kFloat32,
+  kFloat64,
+  kBfloat16,
+  kFloat32Ftz,
+  kTfloat32,
+  kTfloat32Ftz,
+  k16U4Align8,
+  k16U4Align16,
+  k16U6Align16,
+};
+enum class TensorInterleave : std::uint32_t { kNone, k16B, k32B };
+enum class TensorSwizzle : std::uint32_t {
+  kNone,
+  k32B,
+  k64B,
+  k128B,
+  k128BAtom32,
+  k128BAtom32Flip8,
+  k128BAtom64
+};
+enum class TensorPromotion : std::uint32_t { kNone, k64B, k128B, k256B };
+enum class TensorFill : std::uint32_t { kZero, kNan };
+
+struct TensorMap {
+  static constexpr std::size_t kBytes = 128, kAlignment = 64;
+  static constexpr std::uint32_t kMostRank = 5;
+
+  TensorType type = TensorType::kUint8;
+  std::uint32_t rank = 0;
+  std::uint64_t address = 0;
+  // By dimension, the one along which elements are neighbours first. Entries from `rank` on mean nothing.
+  std::array<std::uint64_t, kMostRank> sizes{};  // elements
+  std::array<std::uint64_t, kMostRank>
+      strides{};  // bytes from one element to the next; [0] is the element's size
+  std::array<std::uint32_t, kMostRank> box{};    // elements that a copy spans
+  std::array<std::uint32_t, kMostRank> steps{};  // every how manyth of them is copied; [0] counts as 1
+  TensorInterleave interleave = TensorInterleave::kNone;
+  TensorSwizzle swizzle = TensorSwizzle::kNone;
+  TensorPromotion promotion = TensorPromotion::kNone;
+  TensorFill fill = TensorFill::kZero;
+
+  std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(strides[0]); }
+  // Elements that a copy has along a dimension, and the bytes of all of them in shared memory.
+  std::uint32_t count(std::uint32_t dimension) const;
+  std::uint32_t box_bytes() const;
+};
+
+// Of one element; 0 for a packed type (several elements share bytes) or no type at all.
+std::uint32_t bytes_of(TensorType type);
+bool is_floating(TensorType type);
+
+// The first rule of cuTensorMapEncodeTiled that the arguments break, in words; "" if none.
+std::string broken_rule(const TensorMap& map);
+// Why copies by a map that breaks no rule cannot be executed here; "" if they can.
+std::string refusal(const TensorMap& map);
+
+void encode(const TensorMap& map, std::span<std::byte, TensorMap::kBytes> to);
+// None where the bytes are no record of encode(), or one that was changed since.
+std::optional<TensorMap> decode(std::span<const std::byte, TensorMap::kBytes> from);
+
+}  // namespace vgpu
