@@ -40,22 +40,20 @@ cudaError_t check_cluster(const Device& device, const Function& function, const 
                           const Request& request) {
   const Dim3 cluster = cluster_of(attributes, request), grid = extent(request.grid);
   const std::uint64_t blocks = cluster.count();
-  if (blocks == 1) return cudaSuccess;
-  const auto refuse = [&](cudaError_t code, std::string_view why) {
+  const auto refuse = [&](std::string_view why, cudaError_t code = cudaErrorInvalidClusterSize) {
     throw Failure{code, fmt::format("{}: clusters of {}x{}x{} blocks: {}", function.shown, cluster.x,
                                     cluster.y, cluster.z, why)};
   };
-  if (device.target() < 90) refuse(cudaErrorNotSupported, "they came with compute capability 9.0");
-  if (blocks == 0) refuse(cudaErrorInvalidValue, "an extent is 0");
   if (request.cluster.x != 0 && attributes.cluster.count() != 0 && !(attributes.cluster == cluster)) {
-    refuse(cudaErrorInvalidClusterSize, "the kernel was compiled for others");
+    refuse("the kernel was compiled for others");
   }
+  if (blocks == 1) return cudaSuccess;
+  if (device.target() < 90) refuse("they came with compute capability 9.0", cudaErrorNotSupported);
   if (blocks > most_cluster_blocks(function)) {
-    refuse(cudaErrorInvalidClusterSize,
-           "at most 8 are allowed, or 16 with cudaFuncAttributeNonPortableClusterSizeAllowed");
+    refuse("at most 8 are allowed, or 16 with cudaFuncAttributeNonPortableClusterSizeAllowed");
   }
   if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
-    refuse(cudaErrorInvalidValue, "the grid is no multiple of that");
+    refuse("the grid is no multiple of that");
   }
   return cudaSuccess;
 }
@@ -397,6 +395,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
           break;
         case cudaLaunchAttributeClusterDimension: {
           const auto& cluster = attribute.val.clusterDim;
+          if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0) return cudaErrorInvalidClusterSize;
           request.cluster = {cluster.x, cluster.y, cluster.z};
           break;
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what cuTensorMapEncodeTiled answers to good and bad arguments, and where copies by tensor maps put every
+// Prints what cuTensorMapEncodeTiled answers to good and bad arguments (but for two rules of the documentation that the driver
+// does not check: the map's own alignment, and the swizzle of interleave 32B), and where copies by tensor maps put every
 // element, read back by plain loads. tensor_maps.h200 is what it prints on an H200; the virtual GPU must print the same.
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -115,22 +116,21 @@ void rules(void* memory) {
   show("interleave 16B of rank 2", [](Arguments& a) { a.interleave = CU_TENSOR_MAP_INTERLEAVE_16B; });
   show("interleave 32B, swizzle none",
        [](Arguments& a) { a.interleave = CU_TENSOR_MAP_INTERLEAVE_32B, a.rank = 3; });
-  CUtensorMap two[2];
-  Arguments a;
-  a.address = memory;
-  std::printf("%-46s %d\n", "tensorMap + 16",
-              static_cast<int>(a.encode(reinterpret_cast<CUtensorMap*>(reinterpret_cast<char*>(two) + 16))));
 }
 
 __device__ unsigned address(const void* shared) {
   return static_cast<unsigned>(__cvta_generic_to_shared(shared));
 }
 
-// The box at (x, y) as plain loads find it in shared memory.
-__global__ void load_box(std::uint16_t* out, const __grid_constant__ CUtensorMap map, int x, int y,
-                         int bytes) {
+// `reach` bytes of shared memory, all ones before, as plain loads find them when the box at (x, y) of `bytes` bytes has come.
+__global__ void load_box(std::uint16_t* out, const __grid_constant__ CUtensorMap map, int x, int y, int bytes,
+                         int reach) {
   extern __shared__ __align__(1024) std::uint16_t tile[];
   __shared__ std::uint64_t full;
+  for (int i = static_cast<int>(threadIdx.x); i < reach / 2; i += static_cast<int>(blockDim.x))
+    tile[i] = 0xffff;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
   if (threadIdx.x == 0) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&full)) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -170,42 +170,49 @@ __global__ void store_box(const __grid_constant__ CUtensorMap map, int x, int y,
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-std::vector<std::uint16_t> load(const Arguments& a, int x, int y, int bytes) {
+std::vector<std::uint16_t> load(const Arguments& a, int x, int y, int bytes, int reach = 0) {
   CUtensorMap map;
   if (a.encode(&map) != CUDA_SUCCESS) return {};
+  reach = reach == 0 ? bytes : reach;
   std::uint16_t* out = nullptr;
-  require(cudaMalloc(&out, static_cast<std::size_t>(bytes)), "cudaMalloc");
-  load_box<<<1, 64, bytes + 1024>>>(out, map, x, y, bytes);
-  std::vector<std::uint16_t> box(static_cast<std::size_t>(bytes / 2));
-  require(cudaMemcpy(box.data(), out, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost), "load_box");
+  require(cudaMalloc(&out, static_cast<std::size_t>(reach)), "cudaMalloc");
+  load_box<<<1, 64, reach>>>(out, map, x, y, bytes, reach);
+  std::vector<std::uint16_t> box(static_cast<std::size_t>(reach / 2));
+  require(cudaMemcpy(box.data(), out, static_cast<std::size_t>(reach), cudaMemcpyDeviceToHost), "load_box");
   cudaFree(out);
   return box;
 }
 
-// Every element of a box of `rows` rows must lie where the formula says: the 16-byte chunk's number in its span,
-// exclusive or the number of its 128 bytes.
+// Every element must lie where the formula says: lines one after the other, with a swizzle as far apart as its span; the
+// number of a 16-byte chunk in the span exclusive or the number of its 128 bytes.
 void swizzles(std::uint16_t* memory) {
-  constexpr int kRows = 32;
-  const int chunks[] = {1, 2, 4, 8};
-  for (int swizzle = 0; swizzle < 4; ++swizzle) {
-    for (unsigned width : {8u, 16u, 32u, 64u}) {
-      if (swizzle > 0 && width * 2 > static_cast<unsigned>(chunks[swizzle] * 16)) continue;
+  constexpr unsigned kRows = 32;
+  const unsigned chunks[] = {1, 2, 4, 8};
+  for (unsigned swizzle = 0; swizzle < 4; ++swizzle) {
+    const unsigned span = chunks[swizzle] * 16;
+    for (unsigned width : {8u, 16u, 24u, 32u, 64u}) {
+      if (swizzle > 0 && width * 2 > span) continue;
+      const unsigned pitch = swizzle > 0 ? span : width * 2;
       Arguments a;
       a.address = memory;
       a.swizzle = static_cast<CUtensorMapSwizzle>(swizzle);
       a.box[0] = width;
       a.box[1] = kRows;
-      const auto box = load(a, 0, 16, static_cast<int>(width) * kRows * 2);
-      int wrong = 0;
-      for (unsigned i = 0; i < box.size(); ++i) {
-        const unsigned byte = i * 2,
-                       moved = byte ^ (byte / 128 % static_cast<unsigned>(chunks[swizzle]) * 16);
-        const unsigned row = i / width, col = i % width;
-        wrong += box[moved / 2] != static_cast<std::uint16_t>((16 + row) * 64 + col) ? 1 : 0;
+      const auto box = load(a, 0, 16, static_cast<int>(width * kRows * 2), static_cast<int>(pitch * kRows));
+      std::vector<std::uint16_t> expected(box.size(), 0xffff);
+      for (unsigned row = 0; row < kRows; ++row) {
+        for (unsigned col = 0; col < width; ++col) {
+          const unsigned byte = row * pitch + col * 2;
+          expected[(byte ^ (byte / 128 % chunks[swizzle] * 16)) / 2] =
+              static_cast<std::uint16_t>((16 + row) * 64 + col);
+        }
       }
-      std::printf("swizzle %d, lines of %3u bytes: %d of %zu elements elsewhere; first words", swizzle,
-                  width * 2, wrong, box.size());
-      for (unsigned i = 0; i < 12; ++i) std::printf(" %u", static_cast<unsigned>(box[i * 8]));
+      int wrong = 0;
+      for (std::size_t i = 0; i < box.size(); ++i) wrong += box[i] != expected[i] ? 1 : 0;
+      std::printf("swizzle %u, lines of %3u bytes: %d of %zu elements are not where they should be; chunks",
+                  swizzle, width * 2, wrong, box.size());
+      for (std::size_t i = 0; i < 16; ++i)
+        std::printf(" %d", static_cast<int>(static_cast<std::int16_t>(box[i * 8])));
       std::printf("\n");
     }
   }

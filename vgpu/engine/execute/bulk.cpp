@@ -88,7 +88,8 @@ struct Transfer {
   Operands to;
   bool tensor = false;
 
-  u32 bytes() const { return tensor ? map.box_bytes() : to.bytes; }
+  u32 bytes() const { return tensor ? map.box_bytes() : to.bytes; }            // that an mbarrier counts
+  u32 shared_bytes() const { return tensor ? map.shared_bytes() : to.bytes; }  // that it reaches over
 
   void load(std::byte* shared, u32 address) const {
     if (!tensor) {
@@ -107,7 +108,7 @@ struct Transfer {
 
   // The box's bytes in its own order.
   std::vector<std::byte> take(const std::byte* shared, u32 address) const {
-    std::vector<std::byte> data(bytes());
+    std::vector<std::byte> data(shared_bytes());
     if (!tensor) {
       std::memcpy(data.data(), shared + address, data.size());
       return data;
@@ -190,20 +191,20 @@ u32 alignment_of(const Transfer& transfer) { return transfer.tensor ? kTensorAli
 void load(Warp& warp, const Lane& lane) {
   const Transfer transfer = transfer_of(lane);
   check_global_side(warp, lane, transfer, false);
-  const u32 bytes = transfer.bytes();
+  const u32 bytes = transfer.bytes(), reach = transfer.shared_bytes();
   count::SiteCount& count = warp.site_counts[lane.insn.site];
   const auto land = [&](u64 to, u64 at_barrier) {
-    const SharedPlace place = shared_place(lane, to, bytes, alignment_of(transfer));
+    const SharedPlace place = shared_place(lane, to, reach, alignment_of(transfer));
     const SharedPlace barrier = shared_place(lane, at_barrier, Mbarriers::kBytes, Mbarriers::kBytes);
     if (place.block != barrier.block) {
       bad_operand(lane, "a bulk copy to one block's shared memory completes on an mbarrier of another block");
     }
     ++count.bulk_deliveries;
     count.bulk_bytes += bytes;
-    watch_bulk_shared(lane, place, bytes, true);
-    barrier.block->mbarriers->bulk_lands(warp, lane, barrier.offset, place, bytes, [transfer, place] {
-      transfer.load(place.block->warps[0].shared, place.offset);
-    });
+    watch_bulk_shared(lane, place, reach, true);
+    barrier.block->mbarriers->bulk_lands(
+        warp, lane, barrier.offset, {place.block, place.offset, reach}, bytes,
+        [transfer, place] { transfer.load(place.block->warps[0].shared, place.offset); });
   };
   if (warp.lists[lane.insn.list + kBulkBlocks] == kNone) {
     land(transfer.to.shared, transfer.to.barrier);
@@ -225,14 +226,14 @@ void load(Warp& warp, const Lane& lane) {
 void store(Warp& warp, const Lane& lane) {
   const auto transfer = std::make_shared<const Transfer>(transfer_of(lane));
   check_global_side(warp, lane, *transfer, true);
-  const u32 bytes = transfer->bytes();
-  const SharedPlace place = shared_place(lane, transfer->to.shared, bytes, alignment_of(*transfer));
+  const u32 bytes = transfer->bytes(), reach = transfer->shared_bytes();
+  const SharedPlace place = shared_place(lane, transfer->to.shared, reach, alignment_of(*transfer));
   if (place.block != warp.block) bad_operand(lane, "a bulk store of another block's shared memory");
   warp.site_counts[lane.insn.site].bulk_bytes += bytes;
-  watch_bulk_shared(lane, place, bytes, false);
+  watch_bulk_shared(lane, place, reach, false);
   const Insn& insn = lane.insn;
   if (warp.race != nullptr && bytes != 0) {
-    warp.race->async_read(warp, insn, lane.lane, {place.block, place.offset, bytes},
+    warp.race->async_read(warp, insn, lane.lane, {place.block, place.offset, reach},
                           warp.race->agent(check::AgentKind::kGroups, warp, lane.lane),
                           warp.bulk->epoch(lane.lane));
   }
@@ -269,13 +270,14 @@ void send(Warp& warp, const Lane& lane) {
   if (warp.race != nullptr && bytes != 0) {
     barrier.block->mbarriers->bulk_reads(warp, lane, barrier.offset, from, bytes);
   }
-  barrier.block->mbarriers->bulk_lands(warp, lane, barrier.offset, to, bytes, [&insn, from, to, bytes] {
-    const auto reduction = static_cast<BulkReduction>(insn.width);
-    if (reduction == BulkReduction::kCopy)
-      std::memmove(to.host(), from.host(), bytes);
-    else
-      Reducer(reduction, static_cast<TensorType>(insn.bytes)).apply(to.host(), from.host(), bytes, false);
-  });
+  barrier.block->mbarriers->bulk_lands(
+      warp, lane, barrier.offset, {to.block, to.offset, bytes}, bytes, [&insn, from, to, bytes] {
+        const auto reduction = static_cast<BulkReduction>(insn.width);
+        if (reduction == BulkReduction::kCopy)
+          std::memmove(to.host(), from.host(), bytes);
+        else
+          Reducer(reduction, static_cast<TensorType>(insn.bytes)).apply(to.host(), from.host(), bytes, false);
+      });
 }
 
 }  // namespace

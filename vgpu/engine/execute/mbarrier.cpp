@@ -374,14 +374,14 @@ void Mbarriers::let_some_come(Warp& warp, Mbarrier& barrier, u32 address) {
   barrier.bulk = std::move(later);
 }
 
-void Mbarriers::bulk_lands(Warp& warp, const Lane& lane, u32 address, const SharedPlace& to, u32 bytes,
+void Mbarriers::bulk_lands(Warp& warp, const Lane& lane, u32 address, const check::SharedRange& to, u32 bytes,
                            std::function<void()> copy) {
   Mbarrier& barrier = at(lane, address);
   const BulkEvent event{&warp,          &lane.insn, lane.lane, bytes, static_cast<u32>(barrier.phase) + 1,
                         std::move(copy)};
-  if (block_.race != nullptr && bytes != 0) {
-    block_.race->async_write(warp, lane.insn, lane.lane, {to.block, to.offset, bytes},
-                             block_.race->agent_of_barrier(block_, address), event.epoch);
+  if (block_.race != nullptr && to.bytes != 0) {
+    block_.race->async_write(warp, lane.insn, lane.lane, to, block_.race->agent_of_barrier(block_, address),
+                             event.epoch);
   }
   if (warp.copies->delays())
     barrier.bulk.push_back(event);

@@ -27,9 +27,9 @@ class Mbarriers {
   void execute(Warp& warp, const Insn& insn, u32 mask);
   // cp.async.mbarrier.arrive: arrivals that come when the lanes' copies so far have landed. s: address.
   void copies_arrive(Warp& warp, const Insn& insn, u32 mask);
-  // A bulk copy of `bytes` bytes to `to` (in this block) completes on the mbarrier at `address`: `copy` does it, now or
-  // when somebody waits.
-  void bulk_lands(Warp& warp, const Lane& lane, u32 address, const SharedPlace& to, u32 bytes,
+  // A bulk copy to a range in this block, of which the mbarrier at `address` counts so many bytes, completes there: `copy`
+  // does it, now or when somebody waits.
+  void bulk_lands(Warp& warp, const Lane& lane, u32 address, const check::SharedRange& to, u32 bytes,
                   std::function<void()> copy);
   // Such a copy's source, which must stay as it is until then; for the race check.
   void bulk_reads(Warp& warp, const Lane& lane, u32 address, const SharedPlace& from, u32 bytes);

@@ -11,7 +11,7 @@ namespace vgpu {
 // A line of the box: elements that are neighbours.
 struct BoxLine {
   std::uint64_t global = 0;   // address of its first byte that lies inside the tensor
-  std::uint32_t shared = 0;   // offset of its first byte in the box
+  std::uint32_t shared = 0;   // offset of its first byte from the box's
   std::uint32_t bytes = 0;    // whole
   std::uint32_t skipped = 0;  // at its beginning, outside the tensor
   std::uint32_t inside = 0;   // behind those; what follows is outside again
@@ -22,6 +22,7 @@ struct BoxLine {
 template <class F>
 void for_each_line(const TensorMap& map, const std::int32_t* at, bool stores, F f) {
   const std::uint64_t element = map.strides[0];
+  const std::uint32_t pitch = map.line_pitch();
   BoxLine line;
   line.bytes = static_cast<std::uint32_t>(map.count(0) * element);
   const std::int64_t first = at[0], end = first + map.count(0);
@@ -52,7 +53,7 @@ void for_each_line(const TensorMap& map, const std::int32_t* at, bool stores, F 
       line.inside = static_cast<std::uint32_t>(to < most ? to : most);
     }
     f(line);
-    line.shared += line.bytes;
+    line.shared += pitch;
     std::uint32_t d = 1;
     while (d < map.rank && ++index[d] == map.count(d)) index[d++] = 0;
     if (d >= map.rank) return;

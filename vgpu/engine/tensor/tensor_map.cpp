@@ -106,8 +106,8 @@ std::string check_box(const TensorMap& map) {
     if (map.box[d] == 0 || map.box[d] > kMostBox) {
       return fmt::format("boxDim[{}] must be 1 to {}, not {}", d, kMostBox, map.box[d]);
     }
-    const bool ignored = d == 0 && map.interleave == TensorInterleave::kNone;
-    if (!ignored && (map.steps[d] == 0 || map.steps[d] > kMostStep)) {
+    if (map.steps[d] == 0 ||
+        map.steps[d] > kMostStep) {  // of d = 0 too, where it means nothing without interleave
       return fmt::format("elementStrides[{}] must be 1 to {}, not {}", d, kMostStep, map.steps[d]);
     }
   }
@@ -199,6 +199,14 @@ std::uint32_t TensorMap::box_bytes() const {
   std::uint32_t bytes = element_bytes();
   for (std::uint32_t d = 0; d < rank; ++d) bytes *= count(d);
   return bytes;
+}
+
+std::uint32_t TensorMap::line_pitch() const {
+  return swizzle == TensorSwizzle::kNone ? count(0) * element_bytes() : swizzle_bytes(swizzle);
+}
+
+std::uint32_t TensorMap::shared_bytes() const {
+  return box_bytes() / (count(0) * element_bytes()) * line_pitch();
 }
 
 std::string broken_rule(const TensorMap& map) {

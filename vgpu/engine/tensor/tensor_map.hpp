@@ -63,9 +63,13 @@ struct TensorMap {
   TensorFill fill = TensorFill::kZero;
 
   std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(strides[0]); }
-  // Elements that a copy has along a dimension, and the bytes of all of them in shared memory.
+  // Elements that a copy has along a dimension, and the bytes of all of them, as mbarriers count them.
   std::uint32_t count(std::uint32_t dimension) const;
   std::uint32_t box_bytes() const;
+  // From one line to the next in shared memory: with a swizzle its span, whatever the line's length (as seen on an H200);
+  // and what all lines take.
+  std::uint32_t line_pitch() const;
+  std::uint32_t shared_bytes() const;
 };
 
 // Of one element; 0 for a packed type (several elements share bytes) or no type at all.
