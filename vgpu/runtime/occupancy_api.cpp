@@ -66,7 +66,7 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* handle,
       *clusters = 0;
       return cudaSuccess;
     }
-    const Device& device = runtime.device();
+    const vgpu::Device& device = runtime.device();
     const int blocks =
         blocks_per_multiprocessor(device, known_registers(runtime, function), static_cast<int>(threads),
                                   attributes.static_shared_bytes + config->dynamicSmemBytes);

@@ -11,7 +11,7 @@
 namespace vgpu::runtime {
 namespace {
 
-static_assert(sizeof(CUtensorMap) == TensorMap::kBytes && alignof(CUtensorMap) == TensorMap::kAlignment);
+static_assert(sizeof(CUtensorMap) == TensorMap::kBytes && alignof(CUtensorMap) % TensorMap::kAlignment == 0);
 static_assert(static_cast<int>(TensorType::k16U6Align16) == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B &&
               static_cast<int>(TensorType::kBfloat16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
 static_assert(static_cast<int>(TensorInterleave::k32B) == CU_TENSOR_MAP_INTERLEAVE_32B);

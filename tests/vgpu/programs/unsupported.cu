@@ -16,23 +16,10 @@ int main() {
   require(cudaGetLastError() == cudaErrorNotSupported, "the last error");
   void* function = &function;
   cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSuccess;
-  require(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
-                                           &status) == cudaErrorNotSupported,
+  require(cudaGetDriverEntryPointByVersion("cuMemCreate", &function, 12000, cudaEnableDefault, &status) ==
+              cudaErrorNotSupported,
           "a driver function");
   require(function == nullptr && status == cudaDriverEntryPointSymbolNotFound, "its pointer and status");
-
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = 2;
-  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(4);
-  config.blockDim = dim3(32);
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  require(cudaLaunchKernelEx(&config, nothing) == cudaErrorNotSupported, "a cluster");
-  cluster.val.clusterDim.x = 1;
-  require(cudaLaunchKernelEx(&config, nothing), "a cluster of one block");
 
   require(cudaLaunchCooperativeKernel(nothing, dim3(4), dim3(32), nullptr),
           "a cooperative launch that needs nothing");

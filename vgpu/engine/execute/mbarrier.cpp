@@ -85,8 +85,8 @@ std::string Mbarriers::describe(u32 address) const {
 u64 Mbarriers::address_of(const Warp& warp, const Insn& insn, u32 lane) {
   u64 address;
   if ((insn.flags & kFlagMachine) != 0)
-    address =
-        operand<u32>(warp, insn.s[0], lane) + operand<u32>(warp, insn.s[3], lane) + static_cast<u32>(insn.imm);
+    address = operand<u32>(warp, insn.s[0], lane) + operand<u32>(warp, insn.s[3], lane) +
+              static_cast<u32>(insn.imm);
   else if ((insn.flags & kFlagAddress32) != 0)
     address = operand<u32>(warp, insn.s[0], lane) + static_cast<u32>(insn.imm);
   else
