@@ -60,7 +60,7 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       in_cluster = mask;
       for (u32 i = 0; i < kLanes; ++i) offsets[i] = static_cast<u32>(addresses[i]);
   }
-  std::byte* hosts[kLanes];
+  std::byte* hosts[kLanes] = {};
   for (u32 m = in_cluster; m != 0; m &= m - 1) {
     const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
     const SharedPlace place = shared_place(lane, offsets[lane.lane], sizeof(T), sizeof(T));

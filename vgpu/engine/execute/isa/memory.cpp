@@ -199,7 +199,7 @@ void access_cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask, c
   const u32 total = u32{insn.bytes} * insn.vector;
   const check::Access access =
       (insn.flags & kFlagStrong) != 0 ? check::Access::kStrong : check::Access::kPlain;
-  std::byte* hosts[kLanes];
+  std::byte* hosts[kLanes] = {};
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     const SharedPlace place = shared_place({warp, insn, i}, addresses[i], total, total);
