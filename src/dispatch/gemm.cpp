@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cuda_runtime_api.h>
+#include <ladder/gemm.hpp>
+#include <ladder/registry.hpp>
+
+#include <optional>
+#include <ranges>
+#include <string>
+#include <vector>
+
+#include "dispatch/query.hpp"
+
+namespace ladder {
+namespace {
+
+constexpr int kHostMemory = -1;
+
+std::string place_of(int ordinal) {
+  return ordinal == kHostMemory ? "on the host" : "on CUDA device " + std::to_string(ordinal);
+}
+
+// The CUDA device whose memory this is, or kHostMemory: also where no CUDA runtime answers.
+int device_of(const void* pointer) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    cudaGetLastError();  // it is not the caller's
+    return kHostMemory;
+  }
+  const bool on_device = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  return on_device ? attributes.device : kHostMemory;
+}
+
+struct Argument {
+  const char* name;
+  const float* pointer;
+};
+
+// The operands that the problem touches.
+std::vector<Argument> used_operands(const Problem& p, const Operands& o) {
+  std::vector<Argument> used;
+  if (p.m == 0 || p.n == 0) return used;
+  if (reads_ab(p)) used = {{"a", o.a}, {"b", o.b}};
+  used.push_back({"c", o.c});
+  return used;
+}
+
+// The devices of this process do not change: each is asked once a thread.
+Result<Device> queried(int ordinal) {
+  static thread_local std::vector<std::optional<Device>> known;
+  const auto at = static_cast<std::size_t>(ordinal);
+  if (known.size() <= at) known.resize(at + 1);
+  if (!known[at]) {
+    auto device = query_device(ordinal);
+    if (!device) return device.status();
+    known[at] = std::move(device).value();
+  }
+  return *known[at];
+}
+
+}  // namespace
+
+Result<const KernelInfo*> select(const Problem& problem, Place place, Precision precision,
+                                 const Device& device) {
+  std::string why;
+  for (const KernelInfo& kernel : std::views::reverse(kernels())) {
+    if (kernel.role != Role::kRung || kernel.place != place || kernel.precision != precision) continue;
+    if (kernel.in != problem.in || kernel.out != problem.out) continue;
+    const Status status = accepts(kernel, problem, device);
+    if (status) return &kernel;
+    if (why.empty())
+      why = "no kernel takes " + to_string(problem) + "; " + std::string(kernel.id) + ": " + status.message();
+  }
+  if (why.empty()) {
+    why = std::string("there is no ") + (place == Place::kHost ? "host" : "CUDA") + " kernel in " +
+          to_string(precision) + " for " + to_string(problem);
+  }
+  return Status(Code::kUnsupportedProblem, why);
+}
+
+Status sgemm(const Problem& problem, const Operands& operands, Stream stream) {
+  if (Status status = validate(problem); !status) return status;
+  if (problem.in != Type::kF32 || problem.out != Type::kF32)
+    return {Code::kInvalidArgument, "in, out: sgemm takes f32 operands"};
+  const std::vector<Argument> used = used_operands(problem, operands);
+  if (used.empty()) return Status::ok();
+  for (const Argument& argument : used) {
+    if (argument.pointer == nullptr)
+      return {Code::kInvalidArgument, std::string(argument.name) + ": null, but the problem uses it"};
+  }
+  const int ordinal = device_of(operands.c);
+  for (const Argument& argument : used) {
+    const int other = device_of(argument.pointer);
+    if (other != ordinal) {
+      return {Code::kInvalidArgument,
+              std::string(argument.name) + ": lies " + place_of(other) + ", but c " + place_of(ordinal)};
+    }
+  }
+  if (ordinal == kHostMemory) {
+    static const Device host = host_device();
+    const auto kernel = select(problem, Place::kHost, Precision::kIeee, host);
+    return kernel ? kernel.value()->launch(problem, operands, nullptr) : kernel.status();
+  }
+  int current = 0;
+  if (cudaGetDevice(&current) != cudaSuccess || current != ordinal) {
+    return {Code::kInvalidArgument, "c: lies " + place_of(ordinal) + ", but device " +
+                                        std::to_string(current) + " is the current one"};
+  }
+  const auto device = queried(ordinal);
+  if (!device) return device.status();
+  const auto kernel = select(problem, Place::kCuda, Precision::kIeee, device.value());
+  return kernel ? kernel.value()->launch(problem, operands, stream) : kernel.status();
+}
+
+}  // namespace ladder

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's call, on the host, and on a CUDA device where one answers (ctest runs it under vgpu as well).
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+#include <ladder/gemm.hpp>
+#include <ladder/registry.hpp>
+
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "dispatch/query.hpp"
+
+namespace ladder {
+namespace {
+
+// Small integers: every sum is exact, so results compare with ==.
+std::vector<float> integers(std::int64_t count, int seed) {
+  std::vector<float> x(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>((static_cast<int>(i) * 7 + seed) % 11 - 5);
+  return x;
+}
+
+struct Case {
+  Problem problem;
+  std::vector<float> a, b, c, expected;
+};
+
+Case make_case(Op op_a, Op op_b, Layout layout) {
+  Case out;
+  Problem& p = out.problem = make_problem(37, 29, 41, 2, -1, op_a, op_b, layout);
+  p.lda += 3;
+  p.ldb += 1;
+  p.ldc += 2;
+  out.a = integers(extent_a(p).elements(), 1);
+  out.b = integers(extent_b(p).elements(), 2);
+  out.c = integers(extent_c(p).elements(), 3);
+  out.expected = out.c;
+  const bool columns = layout == Layout::kColMajor;
+  const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t ld, bool transposed) {
+    return static_cast<std::size_t>(columns != transposed ? j * ld + i : i * ld + j);
+  };
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      float sum = 0;
+      for (std::int64_t k = 0; k < p.k; ++k)
+        sum +=
+            out.a[at(i, k, p.lda, op_a == Op::kTranspose)] * out.b[at(k, j, p.ldb, op_b == Op::kTranspose)];
+      float& c = out.expected[at(i, j, p.ldc, false)];
+      c = p.alpha * sum + p.beta * c;
+    }
+  }
+  return out;
+}
+
+TEST(Sgemm, MultipliesHostOperandsOfEveryLayout) {
+  for (const Layout layout : {Layout::kRowMajor, Layout::kColMajor}) {
+    for (const Op op_a : {Op::kNone, Op::kTranspose}) {
+      for (const Op op_b : {Op::kNone, Op::kTranspose}) {
+        Case x = make_case(op_a, op_b, layout);
+        ASSERT_TRUE(sgemm(x.problem, {x.a.data(), x.b.data(), x.c.data()}));
+        EXPECT_EQ(x.c, x.expected) << to_string(x.problem);
+      }
+    }
+  }
+}
+
+struct Free {
+  void operator()(void* pointer) const { cudaFree(pointer); }
+};
+using OnDevice = std::unique_ptr<float, Free>;
+OnDevice upload(const std::vector<float>& x) {
+  void* memory = nullptr;
+  if (cudaMalloc(&memory, x.size() * sizeof(float)) != cudaSuccess) return nullptr;
+  cudaMemcpy(memory, x.data(), x.size() * sizeof(float), cudaMemcpyDefault);
+  return OnDevice(static_cast<float*>(memory));
+}
+
+TEST(Sgemm, MultipliesDeviceOperands) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
+  Case x = make_case(Op::kNone, Op::kNone, Layout::kRowMajor);
+  const OnDevice a = upload(x.a), b = upload(x.b), c = upload(x.c);
+  ASSERT_TRUE(a && b && c);
+  const Status status = sgemm(x.problem, {a.get(), b.get(), c.get()});
+  ASSERT_TRUE(status) << status.message();
+  ASSERT_EQ(cudaMemcpy(x.c.data(), c.get(), x.c.size() * sizeof(float), cudaMemcpyDefault), cudaSuccess);
+  EXPECT_EQ(x.c, x.expected);
+}
+
+TEST(Sgemm, OperandsInDifferentPlacesAreRefused) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
+  Case x = make_case(Op::kNone, Op::kNone, Layout::kRowMajor);
+  const OnDevice b = upload(x.b);
+  const std::vector<float> before = x.c;
+  const Status status = sgemm(x.problem, {x.a.data(), b.get(), x.c.data()});
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_EQ(status.message(), "b: lies on CUDA device 0, but c on the host");
+  EXPECT_EQ(x.c, before);
+}
+
+TEST(Sgemm, BadInputIsNamedAndNothingIsWritten) {
+  Case x = make_case(Op::kNone, Op::kNone, Layout::kRowMajor);
+  const std::vector<float> before = x.c;
+  const auto refused = [&](const Problem& problem, const float* a, float* c, const char* argument) {
+    const Status status = sgemm(problem, {a, x.b.data(), c});
+    EXPECT_EQ(status.code(), Code::kInvalidArgument);
+    EXPECT_EQ(status.message().find(argument), 0U) << status.message();
+  };
+  refused(x.problem, nullptr, x.c.data(), "a:");
+  refused(x.problem, x.a.data(), nullptr, "c:");
+  Problem narrow = x.problem;
+  narrow.ldb = narrow.n - 1;
+  refused(narrow, x.a.data(), x.c.data(), "ldb");
+  Problem typed = x.problem;
+  typed.in = Type::kBf16;
+  refused(typed, x.a.data(), x.c.data(), "in, out:");
+  EXPECT_EQ(x.c, before);
+}
+
+TEST(Sgemm, OperandsThatAreNotUsedMayBeNull) {
+  Problem p = make_problem(3, 5, 7, 0, 2);
+  std::vector<float> c = integers(15, 4), twice = c;
+  for (float& x : twice) x *= 2;
+  ASSERT_TRUE(sgemm(p, {nullptr, nullptr, c.data()}));
+  EXPECT_EQ(c, twice);
+  p.m = 0;
+  EXPECT_TRUE(sgemm(p, {}));
+}
+
+TEST(Select, TakesTheHighestRungThatAccepts) {
+  Device hopper{.name = "a Hopper", .has_cuda = true, .cc = 90, .sm_count = 132};
+  Device ampere{.name = "an Ampere", .has_cuda = true, .cc = 80, .sm_count = 108};
+  const auto rung = [](const Device& device, Place place) {
+    const auto found = select(make_problem(512, 512, 512), place, Precision::kIeee, device);
+    return found ? std::string(found.value()->rung) : found.status().message();
+  };
+  EXPECT_EQ(rung(hopper, Place::kCuda), "r12_simt_peak");
+  EXPECT_EQ(rung(ampere, Place::kCuda), "r11_async_copy");
+  EXPECT_EQ(rung(host_device(), Place::kHost).substr(0, 1), "h");
+  const auto none =
+      select(make_problem(8, 8, 8, 1, 0, Op::kTranspose), Place::kCuda, Precision::kIeee, ampere);
+  EXPECT_EQ(none.status().code(), Code::kUnsupportedProblem);
+  EXPECT_NE(none.status().message().find("r12_simt_peak: "), std::string::npos) << none.status().message();
+}
+
+}  // namespace
+}  // namespace ladder

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rates of this machine must be on any machine; how high they are is nobody's promise.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "host/rates.hpp"
+
+namespace ladder::host {
+namespace {
+
+TEST(Rates, EveryRateIsMeasured) {
+  const Rates rates = measure_rates(1);
+  EXPECT_EQ(rates.threads, 1);
+  EXPECT_NE(std::string(rates.target), "");
+  for (const double rate : {rates.clock_hz, rates.fma_flops, rates.l1_bandwidth, rates.l2_bandwidth,
+                            rates.memory_bandwidth}) {
+    EXPECT_GT(rate, 0);
+    EXPECT_LT(rate, 1e15);
+  }
+}
+
+}  // namespace
+}  // namespace ladder::host
