@@ -35,7 +35,7 @@ constexpr int kHotLines = 30;  // of a kernel, that --source prints
 constexpr int kBadArgument = 2, kCheckFired = 86, kCannotRun = 126;
 
 struct Options {
-  std::string device, check, counters, threads, schedule, engine;
+  std::string device, check, counters, threads, schedule, numerics, engine;
   std::string kernel, launch_skip, launch_count, sample_blocks;  // checked by the rules of settings.hpp
   bool print = false, source = false;
   std::vector<std::string> command;
@@ -93,6 +93,11 @@ std::string check_options(const Options& options) {
     if (auto error = vgpu::parse_threads(options.threads, threads); !error.empty())
       return "--threads: " + error;
   }
+  if (!options.numerics.empty()) {
+    vgpu::Numerics numerics;
+    if (auto error = vgpu::parse_numerics(options.numerics, numerics); !error.empty())
+      return "--numerics: " + error;
+  }
   if (!options.schedule.empty()) {
     vgpu::CopySchedule schedule;
     if (auto error = vgpu::parse_schedule(options.schedule, schedule); !error.empty())
@@ -147,6 +152,7 @@ int run(const Options& options) {
       {"VGPU_CHECK", options.check},
       {"VGPU_THREADS", options.threads},
       {"VGPU_SCHEDULE", options.schedule},
+      {"VGPU_NUMERICS", options.numerics},
       {"VGPU_ENGINE", options.engine},
       {"VGPU_COUNTERS", counters},
       {"VGPU_KERNEL", options.kernel},
@@ -200,6 +206,10 @@ int parse_and_run(int argc, char** argv) {
                  "execute N blocks of a launch and scale; the others' results are not written")
       ->type_name("N");
   app.add_option("--threads", options.threads, "host threads of a launch (default: all)")->type_name("N");
+  app.add_option(
+      "--numerics", options.numerics,
+      "how tensor cores add: single (the default: one product after the other in single precision) or hopper "
+      "(as an H200, bit for bit)");
   app.add_option("--schedule", options.schedule,
                  "when asynchronous copies land: eager (default), lazy, random:SEED")
       ->type_name("WHEN");

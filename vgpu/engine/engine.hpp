@@ -124,6 +124,12 @@ struct CopySchedule {
   std::uint64_t seed = 0;
 };
 
+// How tensor cores add products. Both multiply exactly.
+enum class Numerics : std::uint8_t {
+  kSingle,  // one product after the other, each sum rounded to nearest in single precision
+  kHopper,  // all products of an instruction at once, as an H200 does, bit for bit
+};
+
 struct LaunchConfig {
   Dim3 grid, block;
   Dim3 cluster;  // blocks that run together; divides the grid
@@ -136,6 +142,7 @@ struct LaunchConfig {
   bool count_lines = false;  // fill LaunchReport::lines
   bool trace = false;        // fill LaunchReport::instructions
   CopySchedule schedule;
+  Numerics numerics = Numerics::kSingle;
   bool cooperative = false;     // blocks may wait for each other: all of them run at the same time
   std::uint32_t registers = 0;  // a thread, as the assembler allotted them, for setmaxnreg; 0: not known
   // Linear indices of the blocks that are executed, in ascending order; empty: all. Unsupported is thrown for a kernel

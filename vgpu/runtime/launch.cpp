@@ -289,6 +289,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.check_sync = runtime.settings.checks.sync;
   config.trace = runtime.settings.trace;
   config.schedule = runtime.settings.schedule;
+  config.numerics = runtime.settings.numerics;
   config.cooperative = request.cooperative;
   config.registers = function.binary->registers(runtime.device(), function.name).value_or(0);
   const bool recorded = runtime.log.wanted() && runtime.settings.selection.takes(function.shown);

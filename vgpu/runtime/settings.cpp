@@ -60,7 +60,9 @@ std::string parse_checks(std::string_view text, Checks& checks) {
       checks = kNone;
     } else if (word != "memory" && !word.empty()) {
       return fmt::format(
-          "check '{}': known checks are memory (always on), race, init, init-global, sync, leak, all and none", word);
+          "check '{}': known checks are memory (always on), race, init, init-global, sync, leak, all and "
+          "none",
+          word);
     }
   }
   return "";
@@ -89,6 +91,16 @@ std::string parse_schedule(std::string_view text, CopySchedule& schedule) {
     if (error == std::errc() && end == seed.data() + seed.size()) return "";
   }
   return fmt::format("schedule '{}': eager, lazy, or random:SEED with a number", text);
+}
+
+std::string parse_numerics(std::string_view text, Numerics& numerics) {
+  if (text == "single")
+    numerics = Numerics::kSingle;
+  else if (text == "hopper")
+    numerics = Numerics::kHopper;
+  else
+    return fmt::format("numerics '{}': single or hopper", text);
+  return "";
 }
 
 std::string parse_kernel(const std::string& text, std::regex& kernel) {
@@ -154,6 +166,9 @@ Settings settings_from(Lookup environment) {
   }
   if (const auto text = value("VGPU_SCHEDULE"); !text.empty()) {
     check("VGPU_SCHEDULE", parse_schedule(text, settings.schedule));
+  }
+  if (const auto text = value("VGPU_NUMERICS"); !text.empty()) {
+    check("VGPU_NUMERICS", parse_numerics(text, settings.numerics));
   }
   check("VGPU_KERNEL", parse_kernel(value("VGPU_KERNEL"), settings.selection.kernel));
   const auto number = [&](const char* name, std::uint64_t least, std::uint64_t& into) {

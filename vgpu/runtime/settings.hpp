@@ -53,6 +53,7 @@ struct Settings {
   bool trace = false;  // by vgpuSetTrace only
   unsigned host_threads = 0;
   CopySchedule schedule;
+  Numerics numerics = Numerics::kSingle;
   Selection selection;
   bool count_lines = false;
   std::uint64_t sample_blocks = 0;  // 0: all are executed
@@ -71,6 +72,7 @@ std::string parse_checks(std::string_view text, Checks& checks);  // "": as they
 std::string parse_threads(std::string_view text, unsigned& threads);
 std::string parse_engine(std::string_view text, EngineChoice& engine);
 std::string parse_schedule(std::string_view text, CopySchedule& schedule);
+std::string parse_numerics(std::string_view text, Numerics& numerics);
 std::string parse_kernel(const std::string& text, std::regex& kernel);
 std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number);
 std::string to_string(const CopySchedule& schedule);  // as parse_schedule reads it

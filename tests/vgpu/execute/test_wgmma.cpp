@@ -75,7 +75,9 @@ struct Case {
   Layout of_a, of_b;
   bool registers = false;
   std::string options;  // behind scale-d
-  std::string before_commit, before_wait, kind;
+  std::string kind, before_fence, before_commit, before_wait;
+  std::string fence = "  wgmma.fence.sync.aligned;\n", commit = "  wgmma.commit_group.sync.aligned;\n",
+              wait = "  wgmma.wait_group.sync.aligned 0;\n";
 };
 
 std::string list(const char* prefix, int count) {
@@ -135,14 +137,13 @@ copied:
   text += "  ld.param.u64 g, [a_in];\n  mad.wide.u32 g, t, 16, g;\n";
   for (int r = 0; r < 4; ++r)
     text += "  ld.global.u32 a" + to_string(r) + ", [g+" + to_string(4 * r) + "];\n";
-  text += "  wgmma.fence.sync.aligned;\n";
+  text += c.before_fence + c.fence;
   const int depth = 32 / c.a.bytes;
   text += "  wgmma.mma_async.sync.aligned.m64n" + to_string(c.n) + "k" + to_string(depth) + "." + c.d +
           c.kind + "." + c.a.name + "." + c.b.name + " " + list("d", count) + ", " +
           (c.registers ? list("a", 4) : "first") + ", second, q" + c.options + ";\n";
-  text += c.before_commit + "  wgmma.commit_group.sync.aligned;\n" + c.before_wait;
-  text += "  wgmma.wait_group.sync.aligned 0;\n  ld.param.u64 g, [d_out];\n  mad.wide.u32 g, t, " +
-          to_string(4 * count) + ", g;\n";
+  text += c.before_commit + c.commit + c.before_wait + c.wait;
+  text += "  ld.param.u64 g, [d_out];\n  mad.wide.u32 g, t, " + to_string(4 * count) + ", g;\n";
   for (int r = 0; r < count; ++r)
     text += "  st.global.u32 [g+" + to_string(4 * r) + "], d" + to_string(r) + ";\n";
   return text + "  ret;\n}\n";
@@ -223,7 +224,7 @@ class Wgmma : public EngineTest {
         for (int k = 0; k < depth; ++k) {
           expected += sign * a[static_cast<size_t>(m * depth + k)] * b[static_cast<size_t>(n * depth + k)];
         }
-        ASSERT_EQ(sum_at(after, c, m, n), expected) << m << ", " << n << "\n" << kernel_text(c).substr(0, 0);
+        ASSERT_EQ(sum_at(after, c, m, n), expected) << m << ", " << n;
       }
     }
   }
@@ -355,6 +356,23 @@ class WgmmaFaults : public Wgmma {
     return fault_of("k", {1, 1, 1}, {128, 1, 1}, array<u8>(32 * 1024), u32{32 * 1024}, da, db, u32{0},
                     array<u32>(registers), array<u32>(512), array<u32>(registers));
   }
+  // Under every schedule, at the instruction named.
+  void expect_hazard(const Case& c, const std::string& text, const std::string& instruction,
+                     vgpu::FaultKind kind = vgpu::FaultKind::kRace) {
+    for (const auto schedule : {vgpu::CopySchedule::Kind::kEager, vgpu::CopySchedule::Kind::kLazy}) {
+      config.schedule = {schedule, 0};
+      const vgpu::Fault fault = fault_with(c, c.of_a.descriptor(), c.of_b.descriptor());
+      EXPECT_EQ(fault.kind, kind) << fault.what();
+      EXPECT_NE(std::string(fault.what()).find(text), std::string::npos) << fault.what();
+      EXPECT_NE(fault.instruction.find(instruction), std::string::npos) << fault.what();
+    }
+  }
+  void run(const Case& c) {
+    for (const auto schedule : {vgpu::CopySchedule::Kind::kEager, vgpu::CopySchedule::Kind::kLazy}) {
+      config.schedule = {schedule, 0};
+      check(c, true);
+    }
+  }
   static void expect(const vgpu::Fault& fault, vgpu::FaultKind kind, const std::string& text) {
     EXPECT_EQ(fault.kind, kind) << fault.what();
     EXPECT_NE(std::string(fault.what()).find(text), std::string::npos) << fault.what();
@@ -387,6 +405,84 @@ TEST_F(WgmmaFaults, BitsThatNoFieldHas) {
   Case c = plain();
   expect(fault_with(c, c.of_a.descriptor() | u64{1} << 55, c.of_b.descriptor()), vgpu::FaultKind::kBadOperand,
          "bits are set");
+}
+
+// The first register of D is `d0`, of A `a0`.
+TEST_F(WgmmaFaults, SumReadBeforeItsWait) {
+  Case c = plain();
+  c.before_wait = "  add.u32 v, d7, 1;\n";
+  expect_hazard(c, "reads a sum of wgmma that is under way", "add.u32");
+}
+
+TEST_F(WgmmaFaults, SumWrittenBeforeItsWait) {
+  Case c = plain();
+  c.before_commit = "  mov.b32 d0, 0;\n";
+  expect_hazard(c, "writes a sum of wgmma that is under way", "mov.b32");
+}
+
+TEST_F(WgmmaFaults, RegisterOfAWrittenBeforeItsWait) {
+  Case c = plain();
+  c.registers = true;
+  c.options = ", 1, 1, 0";
+  c.before_wait = "  add.u32 a3, a3, 1;\n";
+  expect_hazard(c, "writes a register of A of wgmma that is under way", "add.u32");
+}
+
+TEST_F(WgmmaFaults, NoWait) {
+  Case c = plain();
+  c.wait = "";
+  expect_hazard(c, "reads a sum of wgmma that is under way", "st.global");
+}
+
+TEST_F(WgmmaFaults, GroupThatWasNotWaitedFor) {
+  Case c = plain();
+  c.wait = "  wgmma.wait_group.sync.aligned 1;\n";
+  expect_hazard(c, "reads a sum of wgmma that is under way", "st.global");
+}
+
+TEST_F(WgmmaFaults, NoCommit) {
+  Case c = plain();
+  c.commit = "";
+  expect_hazard(c, "reads a sum of wgmma that is under way", "st.global");
+}
+
+TEST_F(WgmmaFaults, NoFence) {
+  Case c = plain();
+  c.fence = "";
+  expect_hazard(c, "without a wgmma.fence before it", "wgmma.mma_async");
+}
+
+TEST_F(WgmmaFaults, RegistersWrittenBehindTheFence) {
+  Case c = plain();
+  c.fence += "  add.u32 d5, d5, 0;\n";
+  expect_hazard(c, "adds to a register that was written behind the last wgmma.fence", "wgmma.mma_async");
+  c = plain();
+  c.registers = true;
+  c.options = ", 1, 1, 0";
+  c.fence += "  xor.b32 a1, a1, 1;\n";
+  expect_hazard(c, "reads a register that was written behind the last wgmma.fence", "wgmma.mma_async");
+}
+
+// What compilers put between.
+TEST_F(WgmmaFaults, CopiesBehindTheFenceAreNone) {
+  Case c = plain();
+  c.before_fence = "  mov.b32 v, d5;\n";
+  c.fence += "  mov.b32 d5, v;\n";
+  run(c);
+}
+
+// Only the path that is taken counts.
+TEST_F(WgmmaFaults, OtherPathsDoNotCount) {
+  Case c = plain();
+  c.fence = "  setp.eq.u32 p, n, 0;\n  @p bra unfenced;\n  wgmma.fence.sync.aligned;\nunfenced:\n";
+  c.wait = "  @!p wgmma.wait_group.sync.aligned 0;\n";
+  run(c);
+}
+
+TEST_F(WgmmaFaults, WarpsThatComeToDifferentProducts) {
+  Case c = plain();
+  c.fence += "  cvt.u64.u32 h, t;\n  and.b64 h, h, 64;\n  shr.u64 h, h, 5;\n  add.u64 first, first, h;\n";
+  expect_hazard(c, "give it different descriptors", "wgmma.mma_async", vgpu::FaultKind::kBarrierDivergence);
 }
 
 TEST_F(WgmmaFaults, UnknownFormsAreRefusedByName) {

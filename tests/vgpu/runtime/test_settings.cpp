@@ -89,6 +89,13 @@ TEST(Settings, BadValuesNameVariableAndRule) {
   }
 }
 
+TEST(Settings, NumericsOfTensorCores) {
+  EXPECT_EQ(from({}).numerics, Numerics::kSingle);
+  EXPECT_EQ(from({{"VGPU_NUMERICS", "hopper"}}).numerics, Numerics::kHopper);
+  EXPECT_EQ(from({{"VGPU_NUMERICS", "single"}}).numerics, Numerics::kSingle);
+  EXPECT_EQ(from({{"VGPU_NUMERICS", "volta"}}).error, "VGPU_NUMERICS: numerics 'volta': single or hopper");
+}
+
 TEST(Settings, Schedules) {
   EXPECT_EQ(from({}).schedule.kind, CopySchedule::Kind::kEager);
   EXPECT_EQ(from({{"VGPU_SCHEDULE", "eager"}}).schedule.kind, CopySchedule::Kind::kEager);

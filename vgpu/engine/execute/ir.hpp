@@ -7,6 +7,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -138,6 +139,15 @@ struct Call {
   std::vector<ParamPlace> args, returns;  // in the caller's window
 };
 
+// An instruction that may touch registers of wgmma at the wrong time, as far as its paths tell; of a wgmma, its registers:
+// those of A are read, those of D written. By virtual register.
+struct RegisterWatch {
+  u16 op = 0;  // what it is
+  std::vector<u32> reads, writes;
+  bool copies = false;          // it moves a constant, or reads[0], to writes[0]
+  bool follows_writes = false;  // some wgmma may use what was written behind the last fence
+};
+
 struct BranchTable {
   std::vector<u32> targets;  // instructions
 };
@@ -157,6 +167,7 @@ struct Program {
   std::vector<Call> calls;
   std::vector<BranchTable> branch_tables;
   std::vector<u32> address_to_function;  // handle of a function pointer -> index into functions, or kNone
+  std::map<u32, RegisterWatch> watches;  // by instruction; none in a kernel that waits and fences as it must
   u32 sites = 0, guard_sites = 0;
   u32 shared_begin = 0;   // the first shared address (what is below belongs to the system)
   u32 shared_static = 0;  // bytes from shared_begin

@@ -141,6 +141,9 @@ class FunctionLowering {
   void wgmma();
   void wgmma_product();
 
+  // wgmma_registers.cpp
+  void watch_wgmma(std::span<const Flow> flow);
+
   // lower_async.cpp
   void cp();
   void copy();

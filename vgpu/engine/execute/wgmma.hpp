@@ -5,11 +5,18 @@
 // the order in which they began.
 #pragma once
 #include <deque>
+#include <map>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "engine/execute/machine.hpp"
 #include "engine/execute/matrix_descriptor.hpp"
+
+namespace vgpu::check {
+struct Agent;
+}
 
 namespace vgpu::execute {
 
@@ -48,7 +55,8 @@ struct WgmmaStep {
   const std::byte* shared = nullptr;
   std::byte* windows[Block::kWarpsOfGroup] = {};
   MatrixDescriptor a, b;
-  bool adds = false;  // to D, else it replaces it
+  bool adds = false;    // to D, else it replaces it
+  bool hopper = false;  // Numerics::kHopper
 };
 using WgmmaKernel = void (*)(const WgmmaStep& step);
 
@@ -63,6 +71,9 @@ class Warpgroups {
   // Whether at most `pending` of the warp's groups are under way now. False: the other warps have not begun them all,
   // and the warp comes back.
   bool wait(Warp& warp, u64 pending);
+  void fence(const Warp& warp);
+  // Before an instruction of Program::watches: faults where it touches registers at the wrong time.
+  void look(const Warp& warp, const Insn& insn);
   // What a warp that wait() sent away waits for.
   std::string describe(const Warp& warp) const;
 
@@ -72,6 +83,12 @@ class Warpgroups {
     WgmmaKernel kernel = nullptr;
     u64 descriptors[2] = {};
   };
+  // What is known of a warp's registers, if there is something to watch.
+  struct Registers {
+    std::deque<std::pair<u64, u32>> under_way;  // a product's number and instruction; waited for not yet
+    std::map<u32, u32> written;                 // register -> instruction, since the last fence
+    bool fenced = false;
+  };
   struct Group {
     std::deque<Product> products;  // not yet done, the oldest first
     u64 done = 0;                  // products that were
@@ -79,15 +96,20 @@ class Warpgroups {
     std::deque<u64>
         committed[Block::kWarpsOfGroup];  // where each of a warp's groups ends, waited for not yet
     u64 draws = 0;
+    Registers registers[Block::kWarpsOfGroup];
     u64 complete() const;  // products that all four warps have begun
   };
   Group& of(const Warp& warp) { return groups_[warp.id / Block::kWarpsOfGroup]; }
-  void check(const Warp& warp, const Insn& insn, const Product& product) const;
+  void use(const Warp& warp, const Insn& insn, Registers& registers) const;
+  using Covered = std::vector<std::pair<u32, u32>>;  // shared addresses, from and to
+  const Covered& covered(const Warp& warp, const Insn& insn, u64 a, u64 b);
+  check::Agent agent_of(const Warp& warp) const;
   static void run_until(Group& group, u64 end);
   bool delays(Group& group, u32 number) const;
 
   Block& block_;
   std::vector<Group> groups_;
+  std::map<std::tuple<u32, u64, u64>, Covered> covered_;  // by instruction and descriptors
 };
 
 }  // namespace vgpu::execute

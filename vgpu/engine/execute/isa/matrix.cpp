@@ -2,10 +2,10 @@
 // Matrix instructions of a warp: mma, wmma, ldmatrix, stmatrix, movmatrix. Numerics: products are exact, and they are
 // added one after the other, k rising, beginning with C, each sum rounded to nearest in single precision (double for
 // .f64); .f16 results are rounded once at the end. The hardware adds several products at once and truncates; both are
-// equal where sums are exact.
+// equal where sums are exact. With Numerics::kHopper it is as hopper_sums.hpp has it, but for .f64.
 #include "engine/check/race.hpp"
 #include "engine/execute/fragments.hpp"
-#include "engine/execute/isa/floats.hpp"
+#include "engine/execute/isa/hopper_sums.hpp"
 #include "engine/execute/isa/synchronise.hpp"
 #include "engine/execute/isa/tensor_values.hpp"
 #include "engine/execute/isa/watch.hpp"
@@ -62,6 +62,26 @@ template <u32 M, u32 N, u32 K, class T>
   }
 }
 
+// The same as the launch's Numerics have it.
+template <class In, class Out, u32 M, u32 N, u32 K, class T>
+[[gnu::always_inline]] inline void multiply_as(const Warp& warp, const T (&a)[M][K], const T (&b)[K][N],
+                                               T (&c)[M][N]) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (warp.block->launch.config.numerics == Numerics::kHopper) {
+      HopperProducts<N> products;
+      for (u32 k = 0; k < K; ++k) __builtin_memcpy(products.b[k], b[k], sizeof(b[k]));
+      for (u32 i = 0; i < M; ++i) {
+        for (u32 k = 0; k < K; ++k) {
+          for (u32 j = 0; j < N; ++j) products.a[k][j] = a[i][k];
+        }
+        hopper_sums(products, K, hopper_format<In, In, Out>(), c[i]);
+      }
+      return;
+    }
+  }
+  multiply(a, b, c);
+}
+
 // Insn::list: the registers of d, a, b, c, one after the other.
 template <class In, class Out, u32 M, u32 K>
 void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
@@ -88,7 +108,7 @@ void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       c[at.row][at.column] = value_of(element<Out>(window, c_slots, i, lane));
     }
   }
-  multiply(a, b, c);
+  multiply_as<In, Out>(warp, a, b, c);
   put<Out>(window, d_slots, kC / kPerRegister<Out>, [&](u32 lane, u32 i) {
     const Place at = place_in_c(lane, i);
     return c[at.row][at.column];
@@ -123,7 +143,7 @@ void wmma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       c[at.row][at.column] = value_of(element<Out>(window, c_slots, i, lane));
     }
   }
-  multiply(a, b, c);
+  multiply_as<In, Out>(warp, a, b, c);
   put<Out>(window, d_slots, kC / kPerRegister<Out>, [&](u32 lane, u32 i) {
     const Place at = place_in_wmma(lane, i, N, M * N);
     return c[at.row][at.column];

@@ -2,10 +2,10 @@
 // The products of wgmma. Operands are decoded once, into what the multiplication reads in order; sums stay where the
 // instruction's registers are. Register 4 j + 2 h + e of a lane (f32) is row 16 warp + lane / 4 + 8 h, column
 // 8 j + 2 (lane % 4) + e: so four columns, repeated, times rows, each for four lanes, are a register of all lanes.
-// Numerics: as matrix.cpp has it.
+// Numerics: as matrix.cpp has it, or hopper_sums.hpp.
 #include "engine/execute/wgmma.hpp"
 
-#include "engine/execute/isa/floats.hpp"
+#include "engine/execute/isa/hopper_sums.hpp"
 #include "engine/execute/isa/synchronise.hpp"
 #include "engine/execute/isa/tensor_values.hpp"
 
@@ -129,6 +129,18 @@ void multiply(const Operands<float>& operands, u32 depth, u32 j, u32 e, float (&
   for (u32 v = 0; v < kVectors; ++v) total[v].store(&sums[0][0] + v * Vector::kWidth);
 }
 
+void multiply(const Operands<float>& operands, u32 depth, u32 j, u32 e, const HopperFormat& format,
+              float (&sums)[2][kLanes]) {
+  HopperProducts<kLanes> products;
+  for (u32 k = 0; k < depth; ++k) {
+    for (u32 lane = 0; lane < kLanes; ++lane) products.b[k][lane] = operands.b[j][k][e][lane % kColumns];
+  }
+  for (u32 h = 0; h < 2; ++h) {
+    for (u32 k = 0; k < depth; ++k) __builtin_memcpy(products.a[k], operands.a[k][h], sizeof(products.a[k]));
+    hopper_sums(products, depth, format, sums[h]);
+  }
+}
+
 void multiply(const Operands<i32>& operands, u32 depth, u32 j, u32 e, i64 (&sums)[2][kLanes]) {
   for (u32 k = 0; k < depth; ++k) {
     for (u32 h = 0; h < 2; ++h) {
@@ -193,7 +205,15 @@ void product(const WgmmaStep& step) {
       for (u32 e = 0; e < 2; ++e) {
         alignas(64) Sum sums[2][kLanes] = {};
         if (step.adds) load_sums<Out>(window, slots, j, e, sums);
-        multiply(operands, kDepth, j, e, sums);
+        if constexpr (std::is_same_v<Value, float>) {
+          constexpr HopperFormat kFormat = hopper_format<A, B, Out>();
+          if (step.hopper)
+            multiply(operands, kDepth, j, e, kFormat, sums);
+          else
+            multiply(operands, kDepth, j, e, sums);
+        } else {
+          multiply(operands, kDepth, j, e, sums);
+        }
         store_sums<Out>(window, slots, j, e, (step.insn->sub & kWgmmaSaturate) != 0, sums);
       }
     }
@@ -238,7 +258,17 @@ void multiply_async(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
 }
 
 void fence(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
-  if (whole_warp(warp, insn, mask)) ++warp.pc;
+  if (!whole_warp(warp, insn, mask)) return;
+  warp.block->warpgroups->fence(warp);
+  ++warp.pc;
+}
+
+// Stands in for another instruction, which it executes.
+void watched(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  const Launch& launch = warp.block->launch;
+  warp.block->warpgroups->look(warp, insn);
+  const u16 op = launch.program.watches.at(static_cast<u32>(&insn - warp.code)).op;
+  launch.isa.handlers[op](warp, window, insn, mask);
 }
 
 void commit(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
@@ -270,6 +300,7 @@ void define_wgmma(OperationSink& sink) {
   op_special(sink, "wgmma.fence", &fence, true);
   op_special(sink, "wgmma.commit_group", &commit, true);
   op_special(sink, "wgmma.wait_group", &wait, true);
+  op_special(sink, "wgmma.watched", &watched);
 }
 
 }  // namespace vgpu::execute::VGPU_ISA
