@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a product of split operands goes: the whole call, and the passes over A and B alone. One line a
-// problem, CSV: m,n,k,ops,format,call_ms,pass_ms,tflops. Medians of back-to-back launches after a warm-up, operands
+// Where the time of a product of split operands goes: the whole call, the passes over A and B, and the product. One line a
+// problem, CSV: m,n,k,ops,format,call_ms,pass_ms,product_ms,tflops. Medians of back-to-back launches after a warm-up, operands
 // uniform in [-1, 1).
 //   bench_split MxNxK[:NN|NT|TN|TT]...
 #include "device/split_product.cuh"
@@ -65,39 +65,30 @@ double median_ms(Work work) {
 
 template <class F, int kProducts>
 void measure(const char* name, const Problem& p, const Operands& o) {
-  const bool a_along = p.op_a == Op::kNone, b_along = p.op_b == Op::kTranspose;
-  const SplitBytes bytes_a = split_bytes<F>(p.m, p.k, a_along), bytes_b = split_bytes<F>(p.n, p.k, b_along);
-  char* memory = nullptr;
-  require(cudaMalloc(&memory, static_cast<std::size_t>(bytes_a.all() + bytes_b.all())), "words");
-  const auto operand = [](const float* g, std::int64_t ld, std::int64_t lines, bool along, char* at,
-                          const SplitBytes& bytes) {
-    return SplitOperand{g,
-                        ld,
-                        static_cast<int>(lines),
-                        along,
-                        ld % 4 == 0,
-                        at,
-                        reinterpret_cast<int*>(at + bytes.words),
-                        reinterpret_cast<std::uint32_t*>(at + bytes.words + bytes.exponents)};
-  };
-  const SplitOperand a = operand(o.a, p.lda, p.m, a_along, memory, bytes_a);
-  const SplitOperand b = operand(o.b, p.ldb, p.n, b_along, memory + bytes_a.all(), bytes_b);
+  SplitCall split;
+  require(prepare_split(p, o, split), "device");
+  const SplitJob<F, kProducts> job(split.p, split.o, split.sms);
+  char* scratch = nullptr;
+  require(cudaMalloc(&scratch, static_cast<std::size_t>(job.scratch_bytes())), "words");
+  unsigned* gFlags = nullptr;
+  require(cudaMalloc(&gFlags, static_cast<std::size_t>(4 * job.flags())), "flags");
+  require(cudaMemset(gFlags, 0, static_cast<std::size_t>(4 * job.flags())), "flags");
+  const SplitTarget x = job.target(scratch);
   const double call = median_ms([&] { require(launch_split<F, kProducts>(p, o, nullptr), name); });
-  const double pass = median_ms([&] {
-    require(split_operand<F>(a, static_cast<int>(p.k), nullptr), name);
-    require(split_operand<F>(b, static_cast<int>(p.k), nullptr), name);
-  });
-  std::printf("%lld,%lld,%lld,%c%c,%s,%.4f,%.4f,%.1f\n", static_cast<long long>(p.m),
-              static_cast<long long>(p.n), static_cast<long long>(p.k), a_along ? 'N' : 'T',
-              b_along ? 'T' : 'N', name, call, pass, flops(p) / call * 1e-9);
+  const double pass = median_ms([&] { require(job.pass(x, {}, nullptr), name); });
+  const double product = median_ms([&] { require(job.product(x, scratch, gFlags, {}, nullptr), name); });
+  std::printf("%lld,%lld,%lld,%c%c,%s,%.4f,%.4f,%.4f,%.1f\n", static_cast<long long>(p.m),
+              static_cast<long long>(p.n), static_cast<long long>(p.k), p.op_a == Op::kNone ? 'N' : 'T',
+              p.op_b == Op::kNone ? 'N' : 'T', name, call, pass, product, flops(p) / call * 1e-9);
   std::fflush(stdout);
-  require(cudaFree(memory), "free");
+  require(cudaFree(scratch), "free");
+  require(cudaFree(gFlags), "free");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::printf("m,n,k,ops,format,call_ms,pass_ms,tflops\n");
+  std::printf("m,n,k,ops,format,call_ms,pass_ms,product_ms,tflops\n");
   for (int i = 1; i < argc; ++i) {
     const std::string text = argv[i], shape = text.substr(0, text.find(':'));
     const std::string ops = text.find(':') == std::string::npos ? "NN" : text.substr(text.find(':') + 1);

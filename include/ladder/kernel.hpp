@@ -21,7 +21,7 @@ enum class Role : unsigned char { kRung, kBaseline };
 // kTf32: operands rounded or cut to 10 explicit mantissa bits, FP32 accumulation on tensor cores. kBf16, kFp16: operands
 // of that type, exact products, FP32 accumulation on tensor cores. The others stand in for kIeee: each operand is a sum
 // of words of the type named first, and so many products of words are added, in short sums that are then added to
-// nearest.
+// nearest. kAuto: the fastest whose error bound on the operands at hand is no larger than kIeee's, chosen on the device.
 enum class Precision : unsigned char {
   kIeee,
   kTf32,
@@ -32,6 +32,7 @@ enum class Precision : unsigned char {
   kBf16x6,
   kBf16x9,
   kFp16x3,
+  kAuto,
 };
 
 const char* to_string(Place place);

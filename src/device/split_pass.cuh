@@ -3,8 +3,11 @@
 // along k: slab after slab of BK elements, of each slab first w0, then w1 (then w2), zeros up to the last slab's end. So a
 // line lies as tensor maps want it, whatever its operand's leading dimension, alignment and transposition.
 //
-// Lines that lie along k are read once. Of others the largest magnitudes are found in a pass of its own.
+// Lines that lie along k are read once, by the first kernel, which also finds the largest magnitudes of lines that lie
+// across; a second kernel then splits those, beginning with what was read last.
 #pragma once
+#include "device/ptx/dependent.cuh"
+#include "device/split_census.cuh"
 #include "device/split_words.cuh"
 #include "kernels/cuda/launch.cuh"
 
@@ -24,6 +27,14 @@ struct SplitOperand {
   void* gWords;             // (lines, slabs, kWords, BK)
   int* gExponent;           // (lines): s, or kExceptional
   std::uint32_t* gLargest;  // (kChunks, lines), where not along_k
+  Census* gCensus;          // (lines), or null where nobody asks; zero before, where not along_k
+};
+
+struct SplitPass {
+  SplitOperand a, b;
+  int k, slabs;
+  const int* gChoice;  // null, or the pass is made only where it holds `wanted`
+  int wanted;
 };
 
 namespace split_detail {
@@ -32,11 +43,16 @@ constexpr int kChunks = 32;  // of k, each with its own largest magnitudes
 constexpr int kThreads = 256;
 constexpr int kEdge = 64;  // lines and k of a tile on its way through shared memory
 
+__device__ __forceinline__ bool wanted(const int* gChoice, int choice) {
+  return gChoice == nullptr || *gChoice == choice;
+}
+
 __device__ __forceinline__ std::uint32_t magnitude(float x) { return __float_as_uint(x) & 0x7FFFFFFFU; }
 
-// Writes the words of four neighbours along k, the first being k-th of its line.
-template <class F>
-__device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const float (&x)[4], int s) {
+// Writes the words of four neighbours along k, the first being k-th of its line; kCount: counts them.
+template <class F, bool kCount>
+__device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const float (&x)[4], int s,
+                                           Census& census) {
   using Word = typename F::Word;
   const bool exceptional = s == kExceptional;
   const int first = min(max(s, -126), 126);
@@ -45,7 +61,9 @@ __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     Word words[F::kWords];
-    split<F>(exceptional ? 0.0F : x[i] * one * two, words);
+    const float scaled = exceptional ? 0.0F : x[i] * one * two;
+    split<F>(scaled, words);
+    if constexpr (kCount) census.count<F>(scaled, !exceptional && x[i] != 0.0F, from_word(words[1]) != 0.0F);
 #pragma unroll
     for (int w = 0; w < F::kWords; ++w) r[w][i] = words[w];
   }
@@ -61,12 +79,11 @@ __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const
 }
 
 // Lines along k, kWide threads each: in registers where they fit, else read twice.
-template <class F, int kWide, int QUADS>
-__global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
-    split_lines(const __grid_constant__ SplitOperand x, int k, int slabs) {
+template <class F, int kWide, int QUADS, bool kCount>
+__device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int slabs, int group) {
   constexpr int kBlock = kWide < kThreads ? kThreads : kWide, kReach = 4 * QUADS * kWide;
   const int tid = static_cast<int>(threadIdx.x) % kWide;
-  const int line = static_cast<int>(blockIdx.x) * (kBlock / kWide) + static_cast<int>(threadIdx.x) / kWide;
+  const int line = group * (kBlock / kWide) + static_cast<int>(threadIdx.x) / kWide;
   const bool mine = line < x.lines;
   const float* gX = x.g + static_cast<std::int64_t>(mine ? line : 0) * x.ld;
   const int end = mine ? k : 0;
@@ -104,19 +121,29 @@ __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
 #pragma unroll
     for (int i = 0; i < kWide / 32; ++i) largest = max(largest, s[i]);
   }
-  if (!mine) return;
   const int scale = exponent_of_line<F>(largest);
-  if (tid == 0) x.gExponent[line] = scale;
+  if (mine && tid == 0) x.gExponent[line] = scale;
   const int padded = slabs * F::BK;
   auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
                       static_cast<std::int64_t>(line) * slabs * (F::kWords * F::BK);
+  Census census{};
   for (int from = 0; from < padded; from += kReach) {
     if (padded > kReach) load(from);
 #pragma unroll
     for (int q = 0; q < QUADS; ++q) {
       const int at = from + 4 * (q * kWide + tid);
-      if (at < padded) store_quad<F>(gLine, at, r[q], scale);
+      if (mine && at < padded) store_quad<F, kCount>(gLine, at, r[q], scale, census);
     }
+  }
+  if constexpr (kCount) {
+    census.add_warp();
+    if constexpr (kWide > 32) {
+      __shared__ Census s[kWide / 32];
+      if (tid % 32 == 0) s[tid / 32] = census;
+      __syncthreads();
+      for (int i = 1; tid == 0 && i < kWide / 32; ++i) census.add(s[i]);
+    }
+    if (mine && tid == 0) x.gCensus[line] = census;
   }
 }
 
@@ -126,13 +153,14 @@ __device__ __forceinline__ int chunk_begin(int k, int chunk, int chunks) {
   return static_cast<int>(std::int64_t{tiles} * chunk / chunks) * kEdge;
 }
 
-// The largest magnitudes of each line's part in chunk blockIdx.y; lines lie across k.
-template <int kDummy = 0>
-__global__ void __launch_bounds__(kThreads) largest_across(const __grid_constant__ SplitOperand x, int k) {
-  constexpr int kRows = kThreads / kEdge;
+// The largest magnitudes of each line's part in chunk number group / strips; lines lie across k.
+template <int kBlock>
+__device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int group) {
+  constexpr int kRows = kBlock / kEdge;
   __shared__ std::uint32_t s[kRows][kEdge];
+  const int strips = (x.lines + kEdge - 1) / kEdge;
   const int lane = static_cast<int>(threadIdx.x) % kEdge, row = static_cast<int>(threadIdx.x) / kEdge;
-  const int line = static_cast<int>(blockIdx.x) * kEdge + lane, chunk = static_cast<int>(blockIdx.y);
+  const int line = group % strips * kEdge + lane, chunk = group / strips;
   const int begin = chunk_begin(k, chunk, kChunks), end = min(k, chunk_begin(k, chunk + 1, kChunks));
   std::uint32_t largest = 0;
   if (line < x.lines) {
@@ -149,15 +177,42 @@ __global__ void __launch_bounds__(kThreads) largest_across(const __grid_constant
   x.gLargest[static_cast<std::int64_t>(chunk) * x.lines + line] = largest;
 }
 
-// Lines across k, by tiles of kEdge x kEdge through shared memory.
-template <class F>
+// The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines across.
+template <class F, int kWide, int QUADS, bool kCount>
+__global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
+    first_pass(const __grid_constant__ SplitPass pass, int groups_a) {
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  if (!wanted(pass.gChoice, pass.wanted)) return;
+  const int group = static_cast<int>(blockIdx.x);
+  const SplitOperand& x = group < groups_a ? pass.a : pass.b;
+  const int in_operand = group < groups_a ? group : group - groups_a;
+  if (x.along_k) {
+    split_lines<F, kWide, QUADS, kCount>(x, pass.k, pass.slabs, in_operand);
+  } else {
+    largest_across<(kWide < kThreads ? kThreads : kWide)>(x, pass.k, in_operand);
+  }
+}
+
+// The second: lines across k, by tiles of kEdge x kEdge through shared memory, kAtOnce tiles a block.
+constexpr int kAtOnce = 4;
+template <class F, bool kCount>
 __global__ void __launch_bounds__(kThreads)
-    split_across(const __grid_constant__ SplitOperand x, int k, int slabs) {
+    split_across(const __grid_constant__ SplitPass pass, int groups_a) {
   constexpr int kRows = kThreads / kEdge;
   __shared__ float s[kEdge][kEdge + 1];  // (k, line); a column lies in banks of its own
   __shared__ int sScale[kEdge];
+  __shared__ Census sCensus[kEdge];
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  if (!wanted(pass.gChoice, pass.wanted)) return;
+  const int group = static_cast<int>(gridDim.x - 1 - blockIdx.x);  // what was read last is in L2
+  const SplitOperand& x = group < groups_a ? pass.a : pass.b;
+  const int in_operand = group < groups_a ? group : group - groups_a;
+  const int strips = (x.lines + kEdge - 1) / kEdge;
+  const int k = pass.k, slabs = pass.slabs, k_begin = in_operand / strips * (kAtOnce * kEdge);
   const int tid = static_cast<int>(threadIdx.x), lane = tid % kEdge, row = tid / kEdge;
-  const int line0 = static_cast<int>(blockIdx.x) * kEdge, line = line0 + lane;
+  const int line0 = in_operand % strips * kEdge, line = line0 + lane;
   if (row == 0 && line < x.lines) {
     std::uint32_t largest = 0;
 #pragma unroll 8
@@ -165,7 +220,10 @@ __global__ void __launch_bounds__(kThreads)
       largest = max(largest, x.gLargest[static_cast<std::int64_t>(chunk) * x.lines + line]);
     }
     sScale[lane] = exponent_of_line<F>(largest);
-    if (blockIdx.y == 0) x.gExponent[line] = sScale[lane];
+    if (k_begin == 0) x.gExponent[line] = sScale[lane];
+  }
+  if constexpr (kCount) {
+    if (row == 0) sCensus[lane] = {};
   }
   const int padded = slabs * F::BK;
   for (int k0 = static_cast<int>(blockIdx.y) * kEdge; k0 < padded;
@@ -184,12 +242,20 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = tid; i < kEdge * kQuadsOfLine; i += kThreads) {
       const int l = i / kQuadsOfLine, q = 4 * (i % kQuadsOfLine);
-      if (line0 + l >= x.lines || k0 + q >= padded) continue;
-      const float four[4] = {s[q][l], s[q + 1][l], s[q + 2][l], s[q + 3][l]};
-      auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
-                          static_cast<std::int64_t>(line0 + l) * slabs * (F::kWords * F::BK);
-      store_quad<F>(gLine, k0 + q, four, sScale[l]);
+      const bool inside = line0 + l < x.lines && k0 + q < padded;
+      Census census{};
+      if (inside) {
+        const float four[4] = {s[q][l], s[q + 1][l], s[q + 2][l], s[q + 3][l]};
+        auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
+                            static_cast<std::int64_t>(line0 + l) * slabs * (F::kWords * F::BK);
+        store_quad<F, kCount>(gLine, k0 + q, four, sScale[l], census);
+      }
+      if constexpr (kCount) sCensus[l].add_atomically(census);
     }
+  }
+  if constexpr (kCount) {
+    __syncthreads();
+    if (row == 0 && line < x.lines) x.gCensus[line].add_atomically(sCensus[lane]);
   }
 }
 
@@ -211,35 +277,59 @@ SplitBytes split_bytes(std::int64_t lines, std::int64_t k, bool along_k) {
           along_k ? 0 : whole(std::int64_t{split_detail::kChunks} * lines * 4)};
 }
 
-// Enqueues the pass over one operand. Errors: kLaunchFailed.
-template <class F>
-Status split_operand(const SplitOperand& x, int k, cudaStream_t stream) {
-  using namespace split_detail;
-  const int slabs = static_cast<int>(ceil_div(k, F::BK));
-  const auto groups = [&](int of) { return static_cast<unsigned>(ceil_div(x.lines, of)); };
-  if (x.along_k) {
-    if (k <= 256) {
-      split_lines<F, 32, 2><<<groups(8), kThreads, 0, stream>>>(x, k, slabs);
-    } else if (k <= 1024) {
-      split_lines<F, 256, 1><<<groups(1), kThreads, 0, stream>>>(x, k, slabs);
-    } else if (k <= 4096) {
-      split_lines<F, 256, 4><<<groups(1), kThreads, 0, stream>>>(x, k, slabs);
-    } else if (k <= 8192) {
-      split_lines<F, 256, 8><<<groups(1), kThreads, 0, stream>>>(x, k, slabs);
-    } else {
-      split_lines<F, 512, 8><<<groups(1), 512, 0, stream>>>(x, k, slabs);
-    }
-  } else {
-    largest_across<><<<dim3(groups(kEdge), kChunks), kThreads, 0, stream>>>(x, k);
-    constexpr unsigned kAtOnce = 4;  // tiles a block
-    const auto tiles = static_cast<unsigned>(ceil_div(std::int64_t{slabs} * F::BK, kEdge));
-    const unsigned rows = std::min<unsigned>((tiles + kAtOnce - 1) / kAtOnce, kMaxGridYZ);
-    split_across<F><<<dim3(groups(kEdge), rows), kThreads, 0, stream>>>(x, k, slabs);
-  }
-  const cudaError_t error = cudaGetLastError();
+namespace split_detail {
+
+// Launches `kernel` so that its blocks may start when those of the launch before have: it waits for them itself.
+template <class Kernel, class... Arguments>
+Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, int threads, int shared_bytes,
+                        cudaStream_t stream, const Arguments&... arguments) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  const cudaError_t error = cudaLaunchKernelEx(&config, kernel, arguments...);
   return error == cudaSuccess
              ? Status::ok()
-             : Status{Code::kLaunchFailed, std::string("split: ") + cudaGetErrorString(error)};
+             : Status{Code::kLaunchFailed, std::string(name) + ": " + cudaGetErrorString(error)};
+}
+
+template <class F, int kWide, int QUADS, bool kCount>
+Status launch_first(const SplitPass& pass, cudaStream_t stream) {
+  constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
+  const auto groups = [&](const SplitOperand& x) {
+    return x.along_k ? ceil_div(x.lines, kBlock / kWide) : ceil_div(x.lines, kEdge) * kChunks;
+  };
+  const std::int64_t groups_a = groups(pass.a);
+  return launch_dependent("first pass", first_pass<F, kWide, QUADS, kCount>, groups_a + groups(pass.b),
+                          kBlock, 0, stream, pass, static_cast<int>(groups_a));
+}
+
+}  // namespace split_detail
+
+// Enqueues the pass over both operands. Errors: kLaunchFailed.
+template <class F, bool kCount = false>
+Status split_operands(const SplitPass& pass, cudaStream_t stream) {
+  using namespace split_detail;
+  const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kCount>
+                     : pass.k <= 1024 ? launch_first<F, 256, 1, kCount>
+                     : pass.k <= 4096 ? launch_first<F, 256, 4, kCount>
+                     : pass.k <= 8192 ? launch_first<F, 256, 8, kCount>
+                                      : launch_first<F, 512, 8, kCount>;
+  if (Status s = first(pass, stream); !s) return s;
+  const auto groups = [&](const SplitOperand& x) {
+    const std::int64_t padded = std::int64_t{pass.slabs} * F::BK;
+    return x.along_k ? 0 : ceil_div(x.lines, kEdge) * ceil_div(padded, kAtOnce * kEdge);
+  };
+  const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
+  if (all == 0) return Status::ok();
+  return launch_dependent("second pass", split_across<F, kCount>, all, kThreads, 0, stream, pass,
+                          static_cast<int>(groups_a));
 }
 
 }  // namespace ladder

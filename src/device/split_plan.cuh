@@ -28,8 +28,8 @@ inline TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost, std:
     plan.steps = static_cast<int>(ceil_div(p.k, t.k));
     plan.chain = plan.steps;  // sums stay in registers from a piece's first step to its last
     const int tiles = plan.tiles_m * plan.tiles_n, waves = static_cast<int>(ceil_div(tiles, sms));
-    // 64 x 128 x 32 bytes of k in 64 clocks, of columns at least; narrower tiles read A as often as B.
-    const double narrow = t.n < 128 ? 1.15 : 1.0;
+    // Narrow tiles read A as often, for fewer products.
+    const double narrow = t.n >= 256 ? 1.0 : t.n >= 128 ? 1.12 : 1.35;
     const double products = cost.products * narrow * t.m * t.n / 32.0 * cost.word_line / 128.0;
     const double step = std::max(products, (t.m + t.n) * cost.line / kLoadBytesPerClock);
     const auto consider = [&](int parts, double clocks) {
@@ -45,7 +45,10 @@ inline TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost, std:
     if (tiles > sms) {
       plan.whole_tiles = std::max(waves - 2, 0) * sms;
       plan.cut_tiles = tiles - plan.whole_tiles;
-      consider(1, static_cast<double>(tiles) * plan.steps / sms * step + hand_on + waves * kTileClocks);
+      // Power binds: while SMs idle, the others' clock rises. Less than a tenth won is nothing won.
+      constexpr double kWorth = 1.1;
+      consider(
+          1, kWorth * (static_cast<double>(tiles) * plan.steps / sms * step + hand_on + waves * kTileClocks));
       plan.whole_tiles = tiles;
       plan.cut_tiles = 0;
     }

@@ -6,6 +6,7 @@
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
+#include "device/split_choice.cuh"
 #include "device/split_plan.cuh"
 #include "device/split_store.cuh"
 #include "device/split_tile.cuh"
@@ -58,7 +59,7 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensor
 
 template <class T, class Order, bool kParts, bool kCompensated>
 __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget& x, const Plan& plan,
-                                        const Exchange& exchange) {
+                                        const Exchange& exchange, float up) {
   const int block = static_cast<int>(blockIdx.x), group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const bool leads = threadIdx.x % 32 == 0;
   Product<T> product(group);  // (WM,WN)
@@ -84,7 +85,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
         if (leads) ptx::mbarrier_arrive(ptx::shared_address(&s.empty_b[ring_b.stage()]));
         if (leads && half == T::kHalves - 1)
           ptx::mbarrier_arrive(ptx::shared_address(&s.empty_a[ring_a.stage()]));
-        promote<T, kCompensated>(product.sums + half * T::kPartials, partial);
+        promote<T, kCompensated>(product.sums + half * T::kPartials, partial, up);
         ring_b.advance();
       }
       ring_a.advance();
@@ -116,7 +117,7 @@ template <class T, bool kParts, bool kCompensated>
 __global__ void __launch_bounds__(T::kThreads, 1)
     kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
            const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
-           const __grid_constant__ Exchange exchange) {
+           const __grid_constant__ Exchange exchange, const int* gChoice, int choice) {
   using Order = std::conditional_t<kParts, PartSchedule, Schedule>;
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
@@ -127,19 +128,30 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     for (auto& empty : s.empty_a) ptx::mbarrier_init(ptx::shared_address(&empty), kConsumers);
     for (auto& empty : s.empty_b) ptx::mbarrier_init(ptx::shared_address(&empty), kConsumers);
     ptx::fence_mbarrier_init();
+    ptx::prefetch(map_a);
+    ptx::prefetch(map_b);
   }
   __syncthreads();
+  ptx::wait_for_prerequisites();
+  if (!wanted(gChoice, choice)) return;
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
     produce<T, Order>(map_a, map_b, s, plan);
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T, Order, kParts, kCompensated>(s, x, plan, exchange);
+    const float up = kCompensated ? __int_as_float(gChoice[kUp]) : 1.0F;
+    consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, up);
   }
 }
 
+// Whether a kernel's work is wanted: always, or where *g holds `choice`.
+struct When {
+  const int* g = nullptr;
+  int choice = 0;
+};
+
 template <class T, bool kCompensated>
-Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchange& exchange,
+Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchange& exchange, const When& when,
                    cudaStream_t stream) {
   using F = typename T::Format;
   const auto map = [&](CUtensorMap& to, const SplitOperand& operand, int lines) {
@@ -153,13 +165,15 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
   constexpr int kShared = sizeof(typename T::Shared);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(run), kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  run<<<chosen.plan.blocks, T::kThreads, kShared, stream>>>(map_a, map_b, x, chosen.plan, exchange);
-  if (chosen.parts > 1) {
-    const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kQuads<T>;
-    add_split_parts<T, kBand>
-        <<<adders, kAdders * kWarpgroup, 0, stream>>>(x, exchange.gPartial, chosen.plan, chosen.parts);
+  if (Status s = launch_dependent("product of split operands", run, chosen.plan.blocks, T::kThreads, kShared,
+                                  stream, map_a, map_b, x, chosen.plan, exchange, when.g, when.choice);
+      !s || chosen.parts == 1) {
+    return s;
   }
-  return launched("product of split operands");
+  const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kQuads<T>;
+  add_split_parts<T, kBand><<<adders, kAdders * kWarpgroup, 0, stream>>>(x, exchange.gPartial, chosen.plan,
+                                                                         chosen.parts, when.g, when.choice);
+  return launched("sum of parts");
 }
 
 // The tiles to choose from, the widest first, with as many units as fit.
@@ -179,56 +193,107 @@ struct Menu {
 
 }  // namespace split_detail
 
+// One product in words of format F, of a row-major problem: how it is cut and what lies where in its scratch.
+template <class F, int kProducts, bool kCompensated = false>
+class SplitJob {
+ public:
+  SplitJob(const Problem& p, const Operands& o, int sms)
+      : p_(p),
+        o_(o),
+        chosen_(
+            plan_split_tiles(p, {kProducts, F::kWords * F::kSlabBytes, F::kSlabBytes}, Tiles::kTiles, sms)),
+        a_(split_bytes<F>(p.m, p.k, along_a())),
+        b_(split_bytes<F>(p.n, p.k, along_b())) {}
+
+  std::int64_t scratch_bytes() const {
+    const Plan& plan = chosen_.plan;
+    const TileShape& tile = Tiles::kTiles[chosen_.tile];
+    const std::int64_t pieces = chosen_.parts > 1    ? std::int64_t{plan.whole_tiles} * chosen_.parts
+                                : plan.cut_tiles > 0 ? plan.blocks
+                                                     : 0;
+    return a_.all() + b_.all() + pieces * tile.m * tile.n * 4;
+  }
+  // Words of Workspace::flags.
+  std::int64_t flags() const {
+    constexpr std::int64_t kGroups = 2;  // warpgroups of a block
+    return chosen_.plan.blocks * kGroups;
+  }
+
+  // Where everything lies; gCensus, if not null, has m + n.
+  SplitTarget target(char* scratch, Census* gCensus = nullptr) const {
+    return {target_of<float>(p_, o_), operand(o_.a, p_.lda, p_.m, along_a(), scratch, a_, gCensus),
+            operand(o_.b, p_.ldb, p_.n, along_b(), scratch + a_.all(), b_,
+                    gCensus == nullptr ? nullptr : gCensus + p_.m),
+            static_cast<int>(p_.k)};
+  }
+  // Both enqueue. Errors: kLaunchFailed.
+  template <bool kCount = false>
+  Status pass(const SplitTarget& x, const split_detail::When& when, cudaStream_t stream) const {
+    return split_operands<F, kCount>({x.a, x.b, x.k, chosen_.plan.steps, when.g, when.choice}, stream);
+  }
+  Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, const split_detail::When& when,
+                 cudaStream_t stream) const {
+    const Exchange exchange{reinterpret_cast<float*>(scratch + a_.all() + b_.all()), gFlags};
+    return Tiles::kLaunch[chosen_.tile](chosen_, x, exchange, when, stream);
+  }
+
+ private:
+  using Tiles = split_detail::Menu<F, kProducts, kCompensated>;
+
+  bool along_a() const { return p_.op_a == Op::kNone; }
+  bool along_b() const { return p_.op_b == Op::kTranspose; }
+  static SplitOperand operand(const float* g, std::int64_t ld, std::int64_t lines, bool along_k, char* at,
+                              const SplitBytes& bytes, Census* gCensus) {
+    const bool quads = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
+    char* const exponents = at + bytes.words;
+    return {.g = g,
+            .ld = ld,
+            .lines = static_cast<int>(lines),
+            .along_k = along_k,
+            .quads = quads,
+            .gWords = at,
+            .gExponent = reinterpret_cast<int*>(exponents),
+            .gLargest = reinterpret_cast<std::uint32_t*>(exponents + bytes.exponents),
+            .gCensus = gCensus};
+  }
+
+  Problem p_;
+  Operands o_;
+  TensorPlan chosen_;
+  SplitBytes a_, b_;
+};
+
+// A problem as row-major, with its operands, and the SMs that there are.
+struct SplitCall {
+  Problem p;
+  Operands o;
+  int sms = 0;
+};
+inline Status prepare_split(const Problem& original, const Operands& given, SplitCall& call) {
+  const auto [p, swapped] = as_row_major(original);
+  call.p = p;
+  call.o = swapped ? Operands{given.b, given.a, given.c} : given;
+  const cudaError_t error = sm_count(call.sms);
+  return error == cudaSuccess ? Status::ok() : cuda_failure("SM count", error);
+}
+
 // C = alpha op(A) op(B) + beta C in words of format F, any layout, for a problem that accept_split() takes. Errors:
 // kLaunchFailed.
 template <class F, int kProducts, bool kCompensated = false>
 Status launch_split(const Problem& original, const Operands& given, Stream stream) {
-  using namespace split_detail;
-  const auto [p, swapped] = as_row_major(original);
-  const Operands o = swapped ? Operands{given.b, given.a, given.c} : given;
-  if (!reads_ab(p)) return scale_only<float>(p, o, stream);
-  int sms = 0;
-  cudaError_t error = sm_count(sms);
-  if (error != cudaSuccess) return cuda_failure("SM count", error);
-  using Tiles = Menu<F, kProducts, kCompensated>;
-  const SplitCost cost{kProducts, F::kWords * F::kSlabBytes, F::kSlabBytes};
-  const TensorPlan chosen = plan_split_tiles(p, cost, Tiles::kTiles, sms);
-
-  const bool a_along_k = p.op_a == Op::kNone, b_along_k = p.op_b == Op::kTranspose;
-  const SplitBytes bytes_a = split_bytes<F>(p.m, p.k, a_along_k),
-                   bytes_b = split_bytes<F>(p.n, p.k, b_along_k);
-  const Plan& plan = chosen.plan;
-  const TileShape& tile = Tiles::kTiles[chosen.tile];
-  const std::int64_t pieces = chosen.parts > 1     ? std::int64_t{plan.whole_tiles} * chosen.parts
-                              : plan.cut_tiles > 0 ? plan.blocks
-                                                   : 0;
-  const std::int64_t partials = pieces * tile.m * tile.n * 4;
-  char* const memory = static_cast<char*>(
-      Workspace::scratch(stream, static_cast<std::size_t>(bytes_a.all() + bytes_b.all() + partials), error));
-  if (memory == nullptr) return cuda_failure("workspace", error);
-  constexpr std::size_t kGroups = 2;  // warpgroups of a block
-  unsigned* const gReady = Workspace::flags(stream, static_cast<std::size_t>(plan.blocks) * kGroups, error);
-  if (gReady == nullptr) return cuda_failure("workspace", error);
-
-  const auto operand = [&](const float* g, std::int64_t ld, std::int64_t lines, bool along_k, char* at,
-                           const SplitBytes& bytes) {
-    const bool quads = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
-    return SplitOperand{g,
-                        ld,
-                        static_cast<int>(lines),
-                        along_k,
-                        quads,
-                        at,
-                        reinterpret_cast<int*>(at + bytes.words),
-                        reinterpret_cast<std::uint32_t*>(at + bytes.words + bytes.exponents)};
-  };
-  const SplitTarget x{target_of<float>(p, o), operand(o.a, p.lda, p.m, a_along_k, memory, bytes_a),
-                      operand(o.b, p.ldb, p.n, b_along_k, memory + bytes_a.all(), bytes_b),
-                      static_cast<int>(p.k)};
-  if (Status s = split_operand<F>(x.a, x.k, stream); !s) return s;
-  if (Status s = split_operand<F>(x.b, x.k, stream); !s) return s;
-  const Exchange exchange{reinterpret_cast<float*>(memory + bytes_a.all() + bytes_b.all()), gReady};
-  return Tiles::kLaunch[chosen.tile](chosen, x, exchange, stream);
+  SplitCall call;
+  if (Status s = prepare_split(original, given, call); !s) return s;
+  if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
+  const SplitJob<F, kProducts, kCompensated> job(call.p, call.o, call.sms);
+  cudaError_t error = cudaSuccess;
+  char* const scratch =
+      static_cast<char*>(Workspace::scratch(stream, static_cast<std::size_t>(job.scratch_bytes()), error));
+  if (scratch == nullptr) return cuda_failure("workspace", error);
+  unsigned* const gFlags = Workspace::flags(stream, static_cast<std::size_t>(job.flags()), error);
+  if (gFlags == nullptr) return cuda_failure("workspace", error);
+  const SplitTarget x = job.target(scratch);
+  if (Status s = job.pass(x, {}, stream); !s) return s;
+  return job.product(x, scratch, gFlags, {}, stream);
 }
 
 // Hopper's tensor cores, sizes that fit ints.

@@ -90,8 +90,9 @@ __device__ __forceinline__ void store_split(const Product<T>& product, const Spl
 template <class T, int kBand>
 __global__ void __launch_bounds__(kAdders* kWarpgroup)
     add_split_parts(const __grid_constant__ SplitTarget x, float* gPartial, const __grid_constant__ Plan plan,
-                    int parts) {
+                    int parts, const int* gChoice, int choice) {
   __shared__ float4 s[kAdders][kWarpgroup];
+  if (!split_detail::wanted(gChoice, choice)) return;
   const int tid = static_cast<int>(threadIdx.x) % kWarpgroup,
             adder = static_cast<int>(threadIdx.x) / kWarpgroup;
   const int quad = static_cast<int>(blockIdx.x) % kQuads<T>, rest = static_cast<int>(blockIdx.x) / kQuads<T>;

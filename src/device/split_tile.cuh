@@ -107,13 +107,13 @@ __device__ __forceinline__ void multiply_words(float (&partial)[T::kPartials], c
 }
 
 // Adds a slab's partial sums, rounding to nearest, to those of the slabs before. The tensor core cuts instead of rounding:
-// what it sums alone must be short.
+// what it sums alone must be short. `up` gives back what cuts take on average, for kCompensated.
+constexpr float kCompensation = 1 + 0x1p-23F;
 template <class T, bool kCompensated>
-__device__ __forceinline__ void promote(float* sums, const float (&partial)[T::kPartials]) {
-  constexpr float kUp = 1 + 0x1p-23F;  // half of what a cut takes on average is given back
+__device__ __forceinline__ void promote(float* sums, const float (&partial)[T::kPartials], float up) {
 #pragma unroll
   for (int i = 0; i < T::kPartials; ++i) {
-    sums[i] = kCompensated ? __fmaf_rn(partial[i], kUp, sums[i]) : sums[i] + partial[i];
+    sums[i] = kCompensated ? __fmaf_rn(partial[i], up, sums[i]) : sums[i] + partial[i];
   }
 }
 

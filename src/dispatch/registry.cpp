@@ -73,6 +73,8 @@ const char* to_string(Precision precision) {
       return "bf16x9";
     case Precision::kFp16x3:
       return "fp16x3";
+    case Precision::kAuto:
+      return "auto";
   }
   return "unknown";
 }
@@ -80,7 +82,8 @@ const char* to_string(Precision precision) {
 std::span<const Precision> precisions() {
   static constexpr std::array kAll{Precision::kIeee,   Precision::kTf32,   Precision::kBf16,
                                    Precision::kFp16,   Precision::kTf32x3, Precision::kBf16x3,
-                                   Precision::kBf16x6, Precision::kBf16x9, Precision::kFp16x3};
+                                   Precision::kBf16x6, Precision::kBf16x9, Precision::kFp16x3,
+                                   Precision::kAuto};
   return kAll;
 }
 

@@ -4,10 +4,9 @@
 #include <ladder/kernel.hpp>
 #include <ladder/problem.hpp>
 
-namespace ladder {
+#include "problem/split_error.hpp"
 
-// n roundings of unit u: n u / (1 - n u) (Higham 2002, lemma 3.1); infinite where n u >= 1.
-double gamma(double n, double u);
+namespace ladder {
 
 // |C - R|_ij <= e + result (|R|_ij + e) + least, where
 // e = products * (|alpha| (|A||B|)_ij) + floor * f_ij + c * |beta C0|_ij + underflow bounds the error of the binary32

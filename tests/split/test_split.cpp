@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of split operands on data that no battery draws: Inf, NaN, signed zeros, subnormals, the largest numbers, lines of
+// zeros; and the guarded product's choice and errors on operands made to mislead it. Runs on a GPU, or under the virtual
+// one.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+#include <ladder/guard.hpp>
+#include <ladder/registry.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "verify/bound.hpp"
+#include "verify/input.hpp"
+
+namespace ladder {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kLargest = std::numeric_limits<float>::max();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
+
+struct Free {
+  void operator()(float* g) const { (void)cudaFree(g); }
+};
+std::unique_ptr<float, Free> on_device(const std::vector<float>& values) {
+  float* g = nullptr;
+  if (cudaMalloc(&g, values.size() * sizeof(float)) != cudaSuccess) return nullptr;
+  (void)cudaMemcpy(g, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice);
+  return std::unique_ptr<float, Free>(g);
+}
+
+const KernelInfo& kernel(const std::string& id) { return *find_kernels(id).value().front(); }
+
+struct Matrices {
+  Problem p;
+  std::vector<float> a, b, c;
+  float& at_a(std::int64_t i, std::int64_t k) {
+    return a[p.op_a == Op::kNone ? i * p.lda + k : k * p.lda + i];
+  }
+  float& at_b(std::int64_t k, std::int64_t j) {
+    return b[p.op_b == Op::kNone ? k * p.ldb + j : j * p.ldb + k];
+  }
+};
+
+Matrices uniform(const Problem& p, std::uint64_t seed = 3) {
+  const Images images = make_images(p, {Values::kUniform, seed}, Precision::kIeee).value();
+  return {p, images.a, images.b, images.c};
+}
+
+std::vector<float> run(const KernelInfo& which, const Matrices& x) {
+  const auto a = on_device(x.a), b = on_device(x.b), c = on_device(x.c);
+  const Status status = which.launch(x.p, {a.get(), b.get(), c.get()}, nullptr);
+  EXPECT_TRUE(status) << status.message();
+  std::vector<float> result(x.c.size());
+  EXPECT_EQ(cudaMemcpy(result.data(), c.get(), result.size() * sizeof(float), cudaMemcpyDeviceToHost),
+            cudaSuccess);
+  return result;
+}
+
+struct Sums {
+  double sum = 0, absolute = 0;
+  bool finite = true, nan = false;
+};
+Sums exact(Matrices& x, std::int64_t i, std::int64_t j) {
+  Sums s;
+  for (std::int64_t k = 0; k < x.p.k; ++k) {
+    const double product = static_cast<double>(x.at_a(i, k)) * x.at_b(k, j);
+    s.sum += product;
+    s.absolute += std::abs(product);
+  }
+  s.nan = std::isnan(s.sum);
+  s.finite = std::isfinite(s.sum) && std::abs(s.sum) <= kLargest;
+  return s;
+}
+
+// Inf and NaN where SGEMM has them, finite elements within the bound of `precision`.
+void expect_as_sgemm(Matrices x, const std::string& id) {
+  const KernelInfo& which = kernel(id);
+  const std::vector<float> c = run(which, x);
+  const ErrorBound bound = error_bound(x.p, which.precision).value();
+  int wrong = 0;
+  for (std::int64_t i = 0; i < x.p.m; ++i) {
+    for (std::int64_t j = 0; j < x.p.n; ++j) {
+      const float got = c[i * x.p.ldc + j];
+      const Sums s = exact(x, i, j);
+      bool ok = false;
+      if (s.nan) {
+        ok = std::isnan(got);
+      } else if (!s.finite) {
+        ok = std::isinf(got) && std::signbit(got) == (s.sum < 0);
+      } else {
+        ok = std::abs(got - s.sum) <= bound.at(s.absolute, 0);
+      }
+      if (!ok && wrong++ < 3)
+        ADD_FAILURE() << id << " C(" << i << "," << j << ") is " << got << ", exactly " << s.sum;
+    }
+  }
+  EXPECT_EQ(wrong, 0) << id;
+}
+
+const std::vector<std::string> kAll{"r18_bf16x6", "r18_bf16x9", "r19_fp16x3", "r20_guarded"};
+const std::pair<Op, Op> kOps[] = {
+    {Op::kNone, Op::kNone}, {Op::kNone, Op::kTranspose}, {Op::kTranspose, Op::kNone}};
+
+TEST(SplitSpecials, InfAndNanAreWhereSgemmHasThem) {
+  for (const std::string& id : kAll) {
+    for (const auto& [op_a, op_b] : kOps) {
+      Matrices x = uniform(make_problem(150, 140, 200, 1, 0, op_a, op_b));
+      x.at_a(3, 5) = kInf;
+      x.at_a(70, 199) = -kInf;
+      x.at_a(130, 0) = kNan;
+      x.at_b(7, 66) = -kInf;
+      x.at_b(5, 9) = 0;        // Inf times zero
+      x.at_b(199, 12) = kInf;  // Inf times Inf
+      x.at_b(100, 139) = kNan;
+      expect_as_sgemm(x, id);
+    }
+  }
+}
+
+TEST(SplitSpecials, InfKeepsAlphaBetaAndC) {
+  for (const std::string& id : kAll) {
+    Matrices x = uniform(make_problem(66, 65, 190, 0.5F, 2));
+    x.at_a(65, 3) = kInf;
+    const std::vector<float> c = run(kernel(id), x);
+    for (std::int64_t j = 0; j < x.p.n; ++j) {
+      EXPECT_TRUE(std::isinf(c[65 * x.p.ldc + j])) << id;
+      const double expected = 0.5 * exact(x, 0, j).sum + 2.0 * x.c[j];
+      EXPECT_NEAR(c[j], expected, 1e-5) << id;
+    }
+  }
+}
+
+TEST(SplitSpecials, ZerosAreZeroAndLinesOfThemStay) {
+  for (const std::string& id : kAll) {
+    Matrices x = uniform(make_problem(130, 70, 256));
+    for (std::int64_t k = 0; k < x.p.k; ++k) {
+      x.at_a(4, k) = k % 2 == 0 ? 0.0F : -0.0F;
+      x.at_b(k, 69) = -0.0F;
+    }
+    const std::vector<float> c = run(kernel(id), x);
+    for (std::int64_t j = 0; j < x.p.n; ++j) EXPECT_EQ(c[4 * x.p.ldc + j], 0.0F) << id;
+    for (std::int64_t i = 0; i < x.p.m; ++i) EXPECT_EQ(c[i * x.p.ldc + 69], 0.0F) << id;
+    expect_as_sgemm(x, id);
+  }
+}
+
+TEST(SplitSpecials, SubnormalsAndTheLargestNumbersKeepTheirBits) {
+  for (const std::string& id : kAll) {
+    Matrices x = uniform(make_problem(40, 36, 192));
+    for (std::int64_t k = 0; k < x.p.k; ++k) {
+      x.at_a(0, k) = kSmallest * static_cast<float>(1 + k % 7);        // all of a row
+      x.at_a(1, k) = std::ldexp(x.at_a(1, k), -130);                   // partly
+      x.at_a(2, k) = k == 17 ? kLargest : k == 18 ? -kLargest : 0.0F;  // near overflow
+      x.at_b(k, 0) = std::ldexp(x.at_b(k, 0), 100);                    // meets them
+      x.at_b(k, 1) = kLargest;
+    }
+    x.at_b(17, 2) = 0.5F, x.at_b(18, 2) = 0.25F;
+    for (std::int64_t k = 0; k < x.p.k; ++k) x.at_a(3, k) = kLargest;  // overflows with column 1
+    expect_as_sgemm(x, id);
+  }
+}
+
+Precision chosen_on(Matrices x) {
+  expect_as_sgemm(x, "r20_guarded");
+  const auto choice = guarded_choice(nullptr);
+  EXPECT_TRUE(choice) << choice.status().message();
+  return choice ? choice.value() : Precision::kTf32;
+}
+
+TEST(Guard, TakesTwoWordsWhereThatIsProved) {
+  for (const auto& [op_a, op_b] : kOps) {
+    const Problem p = make_problem(96, 80, 512, 1, 0, op_a, op_b);
+    EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);
+    Matrices x = uniform(p);
+    for (float& value : x.a) value = std::abs(value);  // truncation is a bias there
+    for (float& value : x.b) value = std::abs(value);
+    EXPECT_EQ(chosen_on(x), Precision::kFp16x3);
+    for (std::int64_t k = 0; k < p.k; ++k) x.at_a(1, k) = std::ldexp(x.at_a(1, k), 60);  // rows far apart
+    x.at_a(0, 5) = 0x1p-30F;                                                             // one tiny element
+    EXPECT_EQ(chosen_on(x), Precision::kFp16x3);
+    Matrices sparse = uniform(p);  // a third of A is zero
+    for (std::size_t i = 0; i < sparse.a.size(); i += 3) sparse.a[i] = 0;
+    sparse.at_b(4, 4) = 0x1p-40F;
+    EXPECT_EQ(chosen_on(sparse), Precision::kFp16x3);
+  }
+}
+
+TEST(Guard, TakesThreeWordsWhereTinyMeetsHuge) {
+  for (const auto& [op_a, op_b] : kOps) {
+    Matrices x = uniform(make_problem(64, 72, 320, 1, 0, op_a, op_b));
+    for (std::int64_t k = 0; k < x.p.k; ++k) {  // graded: what is small in A is large in B
+      for (std::int64_t i = 0; i < x.p.m; ++i)
+        x.at_a(i, k) = std::ldexp(x.at_a(i, k), static_cast<int>(k % 40));
+      for (std::int64_t j = 0; j < x.p.n; ++j)
+        x.at_b(k, j) = std::ldexp(x.at_b(k, j), -static_cast<int>(k % 40));
+    }
+    EXPECT_EQ(chosen_on(x), Precision::kBf16x6);
+    Matrices one = uniform(make_problem(64, 72, 320, 1, 0, op_a, op_b));  // one row, one huge element
+    one.at_a(13, 7) = 0x1p40F;
+    EXPECT_EQ(chosen_on(one), Precision::kBf16x6);
+  }
+}
+
+TEST(Guard, TakesBinary32WhereNoWordsWillDo) {
+  Matrices x = uniform(make_problem(34, 33, 200));
+  x.at_a(2, 2) = 0x1p120F;
+  x.at_a(2, 3) = 0x1p-100F;
+  x.at_b(2, 5) = 0;
+  x.at_b(3, 5) = 0x1p100F;
+  EXPECT_EQ(chosen_on(x), Precision::kIeee);
+}
+
+TEST(Guard, KeepsIntegersExact) {
+  const Problem p = make_problem(70, 66, 300);
+  const Images images = make_images(p, {Values::kIntegers, 5}, Precision::kIeee).value();
+  Matrices x{p, images.a, images.b, images.c};
+  const std::vector<float> c = run(kernel("r20_guarded"), x);
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) ASSERT_EQ(c[i * p.ldc + j], exact(x, i, j).sum);
+  }
+}
+
+TEST(Guard, RefusesAKWhoseBoundIsNotBelowSgemms) {
+  Device device;
+  device.has_cuda = true;
+  device.cc = 90;
+  EXPECT_FALSE(accepts(kernel("r20_guarded"), make_problem(64, 64, 16), device));
+  EXPECT_TRUE(accepts(kernel("r20_guarded"), make_problem(64, 64, 512), device));
+}
+
+}  // namespace
+}  // namespace ladder
