@@ -72,6 +72,7 @@ bool interrupted();
 int exit_status(const std::vector<Row>& rows);
 
 // The verbs; each adds itself to `app` and stores what to run in `chosen` when it is parsed.
+void add_atlas(CLI::App& app, Verb& chosen);
 void add_bench(CLI::App& app, Verb& chosen);
 void add_climb(CLI::App& app, Verb& chosen);
 void add_diff(CLI::App& app, Verb& chosen);

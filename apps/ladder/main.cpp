@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   add_climb(app, chosen);
   add_verify(app, chosen);
   add_bench(app, chosen);
+  add_atlas(app, chosen);
   add_tune(app, chosen);
 #ifdef LADDER_HAVE_ANALYSE
   add_explain(app, chosen);

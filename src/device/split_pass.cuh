@@ -177,6 +177,19 @@ __device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int
   x.gLargest[static_cast<std::int64_t>(chunk) * x.lines + line] = largest;
 }
 
+// By value, field by field: loads through a pointer into parameters that only then is known would come one by one.
+__device__ __forceinline__ SplitOperand operand_of(const SplitPass& pass, bool a) {
+  return {a ? pass.a.g : pass.b.g,
+          a ? pass.a.ld : pass.b.ld,
+          a ? pass.a.lines : pass.b.lines,
+          a ? pass.a.along_k : pass.b.along_k,
+          a ? pass.a.quads : pass.b.quads,
+          a ? pass.a.gWords : pass.b.gWords,
+          a ? pass.a.gExponent : pass.b.gExponent,
+          a ? pass.a.gLargest : pass.b.gLargest,
+          a ? pass.a.gCensus : pass.b.gCensus};
+}
+
 // The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines across.
 template <class F, int kWide, int QUADS, bool kCount>
 __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
@@ -185,7 +198,7 @@ __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
   ptx::wait_for_prerequisites();
   if (!wanted(pass.gChoice, pass.wanted)) return;
   const int group = static_cast<int>(blockIdx.x);
-  const SplitOperand& x = group < groups_a ? pass.a : pass.b;
+  const SplitOperand x = operand_of(pass, group < groups_a);
   const int in_operand = group < groups_a ? group : group - groups_a;
   if (x.along_k) {
     split_lines<F, kWide, QUADS, kCount>(x, pass.k, pass.slabs, in_operand);
@@ -207,7 +220,7 @@ __global__ void __launch_bounds__(kThreads)
   ptx::wait_for_prerequisites();
   if (!wanted(pass.gChoice, pass.wanted)) return;
   const int group = static_cast<int>(gridDim.x - 1 - blockIdx.x);  // what was read last is in L2
-  const SplitOperand& x = group < groups_a ? pass.a : pass.b;
+  const SplitOperand x = operand_of(pass, group < groups_a);
   const int in_operand = group < groups_a ? group : group - groups_a;
   const int strips = (x.lines + kEdge - 1) / kEdge;
   const int k = pass.k, slabs = pass.slabs, k_begin = in_operand / strips * (kAtOnce * kEdge);
@@ -232,7 +245,9 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < kEdge / kRows; ++i) {
       const int at = k0 + row + i * kRows;
-      r[i] = at < k && line < x.lines ? x.g[at * x.ld + line] : 0.0F;
+      const bool inside = at < k && line < x.lines;
+      const float element = x.g[inside ? at * x.ld + line : 0];  // without branches: all loads at once
+      r[i] = inside ? element : 0.0F;
     }
     __syncthreads();
 #pragma unroll
