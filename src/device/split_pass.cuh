@@ -239,8 +239,7 @@ __global__ void __launch_bounds__(kThreads)
     if (row == 0) sCensus[lane] = {};
   }
   const int padded = slabs * F::BK;
-  for (int k0 = static_cast<int>(blockIdx.y) * kEdge; k0 < padded;
-       k0 += static_cast<int>(gridDim.y) * kEdge) {
+  for (int k0 = k_begin; k0 < min(padded, k_begin + kAtOnce * kEdge); k0 += kEdge) {
     float r[kEdge / kRows];
 #pragma unroll
     for (int i = 0; i < kEdge / kRows; ++i) {
