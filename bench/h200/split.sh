@@ -2,7 +2,7 @@
 # The rungs that split operands into words, on an H200: builds them into a folder of their own, verifies every case, runs
 # their tests on special values and the guard, compute-sanitizer, and measures them beside cuBLAS's FP32.
 #   bench/h200/split.sh [OUTPUT_FOLDER]                    default: results/h200
-# Writes OUTPUT_FOLDER/split.json (rows), split-times.csv (a call's passes and product by transposition) and atlas.json
+# Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows), split-times.csv (a call's passes and product by transposition) and atlas.json
 # (errors). Without git, name the commit in LADDER_COMMIT. With SKIP_CHECKS=1 it only measures.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -36,11 +36,11 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
     rm -f "$log"
   done
 fi
-echo "--- measured, each beside cuBLAS alone: who else runs decides how much power is left"
-shapes=(1024 2048 3072 4096 8192 16384 4092 8192x8192x1024 128x14336x4096)
-for kernel in r19_fp16x3 r18_bf16x6 r20_guarded; do
-  "$ladder" bench "$kernel" --device cuda:0 "${shapes[@]/#/--shape=}" --budget 0.4 --save "$output/split-$kernel.json"
-done
+echo "--- measured"
+shapes=(1024 2048 4096 8192 4092)
+"$ladder" bench r19 r18 --device cuda:0 "${shapes[@]/#/--shape=}" --budget 0.4 --save "$output/split.json"
+shapes+=(3072 16384 8192x8192x1024 128x14336x4096)
+"$ladder" bench r19 r20 --device cuda:0 "${shapes[@]/#/--shape=}" --budget 0.4 --save "$output/split-guarded.json"
 { bench/h200/environment.sh | sed 's/^/# /'
   "$bench" 1024:NT 2048:NT 4096:{NN,NT,TN,TT} 8192:{NN,NT} 128x14336x4096:NT; } >"$output/split-times.csv"
 cat "$output/split-times.csv"

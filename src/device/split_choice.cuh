@@ -8,7 +8,6 @@
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "device/split_census.cuh"
-#include "device/split_tile.cuh"
 #include "device/split_words.cuh"
 
 #include <cuda_runtime.h>
@@ -27,6 +26,8 @@ enum class SplitChoice : int {
 // What is written about a choice, by index: which product's kernels run, which choice it was, and the factor of promotion:
 // one where second words are all zero, so that sums of integers stay exact.
 enum ChoiceWord : int { kWhichKernel, kWhichChoice, kUp, kWhichMark, kChoiceWords };
+// Of a sum of 64 products: what the tensor core cuts off on average.
+constexpr float kCompensation = 1 + 0x1p-23F;
 constexpr int kChoiceMark = 0x51C4A3;  // that a choice, and nothing else, lies there
 
 struct ChoiceInput {
@@ -127,14 +128,20 @@ __global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__
     x.gExtremes[2 * blockIdx.x + 1] = b.c;
     __threadfence();
     last = atomicAdd(x.gDone, 1U) == kChooseBlocks - 1;
-    if (last) {
-      __threadfence();
+  }
+  __syncthreads();
+  if (!last) return;
+  if (threadIdx.x < 32) {
+    __threadfence();
+    Extremes of_a, of_b;
+    if (threadIdx.x < kChooseBlocks) {
+      of_a.take(from_other_block(x.gExtremes + 2 * threadIdx.x));
+      of_b.take(from_other_block(x.gExtremes + 2 * threadIdx.x + 1));
+    }
+    of_a.take_warp();
+    of_b.take_warp();
+    if (threadIdx.x == 0) {
       *x.gDone = 0;
-      Extremes of_a, of_b;
-      for (int i = 0; i < kChooseBlocks; ++i) {
-        of_a.take(from_other_block(x.gExtremes + 2 * i));
-        of_b.take(from_other_block(x.gExtremes + 2 * i + 1));
-      }
       chosen = static_cast<int>(choice_of(of_a.c, of_b.c, x.k, x.budget));
       const bool exact = (of_a.c.seconds | of_b.c.seconds) == 0;
       x.gChoice[kWhichKernel] = chosen == static_cast<int>(SplitChoice::kBf16x6) ? 1 : 0;
@@ -144,7 +151,7 @@ __global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__
     }
   }
   __syncthreads();
-  if (!last || chosen != static_cast<int>(SplitChoice::kBinary32)) return;
+  if (chosen != static_cast<int>(SplitChoice::kBinary32)) return;
   for (int i = static_cast<int>(threadIdx.x); i < x.lines_a; i += kChooseThreads)
     x.gExponentA[i] = kExceptional;
 }

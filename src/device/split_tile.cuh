@@ -4,6 +4,7 @@
 // A unit is all words of some lines in one slab. A's units and B's halves go through rings of their own, so that each is
 // free as soon as the last product has read it: with whole stages, shared memory would hold two.
 #pragma once
+#include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
 #include "device/ptx/wgmma_tf32.cuh"
@@ -108,7 +109,6 @@ __device__ __forceinline__ void multiply_words(float (&partial)[T::kPartials], c
 
 // Adds a slab's partial sums, rounding to nearest, to those of the slabs before. The tensor core cuts instead of rounding:
 // what it sums alone must be short. `up` gives back what cuts take on average, for kCompensated.
-constexpr float kCompensation = 1 + 0x1p-23F;
 template <class T, bool kCompensated>
 __device__ __forceinline__ void promote(float* sums, const float (&partial)[T::kPartials], float up) {
 #pragma unroll

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pass over split operands by itself: words that sum to their element, zeros behind each line, scales, exceptional
+// lines, and the census, for lines along and across k, aligned or not. Runs on a GPU, or under the virtual one, whose
+// race check sees a tile that two blocks do.
+#include "device/split_pass.cuh"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace ladder {
+namespace {
+
+struct Case {
+  int lines_a, lines_b, k;
+  bool along_a, along_b;
+  int padding;  // of leading dimensions
+};
+
+template <class T>
+class Memory {
+ public:
+  explicit Memory(std::size_t count, unsigned char fill) : count_(count) {
+    EXPECT_EQ(cudaMalloc(&g_, count * sizeof(T)), cudaSuccess);
+    EXPECT_EQ(cudaMemset(g_, fill, count * sizeof(T)), cudaSuccess);
+  }
+  explicit Memory(const std::vector<T>& values) : Memory(values.size(), 0) {
+    EXPECT_EQ(cudaMemcpy(g_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice), cudaSuccess);
+  }
+  ~Memory() { (void)cudaFree(g_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  T* get() const { return g_; }
+  std::vector<T> copy() const {
+    std::vector<T> values(count_);
+    EXPECT_EQ(cudaMemcpy(values.data(), g_, count_ * sizeof(T), cudaMemcpyDeviceToHost), cudaSuccess);
+    return values;
+  }
+
+ private:
+  T* g_ = nullptr;
+  std::size_t count_;
+};
+
+// An operand on its way: values on the host, everything else on the device.
+template <class F>
+struct Lines {
+  Lines(int lines, int k, bool along, int padding, std::uint32_t seed)
+      : lines(lines), k(k), along(along), ld((along ? k : lines) + padding), slabs((k + F::BK - 1) / F::BK) {
+    std::mt19937 engine(seed);
+    std::normal_distribution<float> normal;
+    host.assign(static_cast<std::size_t>(along ? lines : k) * ld, std::numeric_limits<float>::quiet_NaN());
+    for (int line = 0; line < lines; ++line) {
+      for (int i = 0; i < k; ++i) at(line, i) = std::ldexp(normal(engine), line % 50 - 25);
+    }
+    if (lines > 3) {
+      at(0, k / 2) = std::numeric_limits<float>::infinity();
+      for (int i = 0; i < k; ++i) at(1, i) = 0;
+      for (int i = 0; i < k; ++i) at(2, i) = std::ldexp(at(2, i), -120);  // some subnormal
+      at(3, 0) = 0x1p120F;                                                // all others tiny
+    }
+  }
+  float& at(int line, int i) { return host[along ? std::size_t(line) * ld + i : std::size_t(i) * ld + line]; }
+
+  int lines, k;
+  bool along;
+  int ld, slabs;
+  std::vector<float> host;
+};
+
+template <class F>
+class Device {
+ public:
+  explicit Device(const Lines<F>& x)
+      : g(x.host),
+        words(static_cast<std::size_t>(x.lines) * x.slabs * F::kWords * F::BK, 0xFF),
+        exponents(x.lines, 0xFF),
+        largest(static_cast<std::size_t>(split_detail::kChunks) * x.lines, 0xFF),
+        census(x.lines, 0) {}
+  SplitOperand operand(const Lines<F>& x) const {
+    return {g.get(),         x.ld,          x.lines,     x.along, x.ld % 4 == 0, words.get(),
+            exponents.get(), largest.get(), census.get()};
+  }
+  Memory<float> g;
+  Memory<typename F::Word> words;
+  Memory<int> exponents;
+  Memory<std::uint32_t> largest;
+  Memory<Census> census;
+};
+
+template <class F>
+void check(Lines<F>& x, const Device<F>& device, double relative, double floor) {
+  const auto words = device.words.copy();
+  const auto exponents = device.exponents.copy();
+  const auto census = device.census.copy();
+  for (int line = 0; line < x.lines; ++line) {
+    float largest = 0;
+    bool exceptional = false;
+    for (int i = 0; i < x.k; ++i) {
+      exceptional |= !std::isfinite(x.at(line, i));
+      largest = std::max(largest, std::abs(x.at(line, i)));
+    }
+    ASSERT_EQ(exponents[line] == kExceptional, exceptional) << "line " << line;
+    if (exceptional) continue;
+    if (largest > 0) {
+      ASSERT_EQ(std::ilogb(std::ldexp(static_cast<double>(largest), exponents[line])), F::kTop);
+    }
+    Census expected{};
+    for (int i = 0; i < x.slabs * F::BK; ++i) {
+      const double element = i < x.k ? static_cast<double>(x.at(line, i)) : 0.0;
+      const double scaled = std::ldexp(element, exponents[line]);
+      double sum = 0;
+      for (int w = 0; w < F::kWords; ++w) {
+        const std::size_t at = (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kWords * F::BK +
+                               w * F::BK + i % F::BK;
+        sum += static_cast<double>(static_cast<float>(words[at]));
+      }
+      ASSERT_LE(std::abs(sum - scaled), relative * std::abs(scaled) + floor) << "line " << line << " k " << i;
+      const double top = std::ldexp(1.0, F::kTop);
+      expected.tiny += element != 0 && std::abs(scaled) < 0x1p-2 ? 1 : 0;
+      expected.minute += element != 0 && std::abs(scaled) < top * 0x1p-100 ? 1 : 0;
+      for (int l = 0; l < kLevels; ++l) {
+        expected.above[l] += std::abs(scaled) >= std::ldexp(top, -level_bits(l)) ? 1 : 0;
+      }
+    }
+    ASSERT_EQ(census[line].tiny, expected.tiny) << "line " << line;
+    ASSERT_EQ(census[line].minute, expected.minute) << "line " << line;
+    for (int l = 0; l < kLevels; ++l) ASSERT_EQ(census[line].above[l], expected.above[l]) << "line " << line;
+  }
+}
+
+template <class F>
+void run(const Case& c, double relative, double floor) {
+  SCOPED_TRACE(testing::Message() << c.lines_a << "x" << c.lines_b << "x" << c.k << " along " << c.along_a
+                                  << c.along_b << " padding " << c.padding);
+  Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 1), b(c.lines_b, c.k, c.along_b, c.padding, 2);
+  const Device<F> device_a(a), device_b(b);
+  const Status status =
+      split_operands<F, true>({device_a.operand(a), device_b.operand(b), c.k, a.slabs, nullptr, 0}, nullptr);
+  ASSERT_TRUE(status) << status.message();
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  check(a, device_a, relative, floor);
+  check(b, device_b, relative, floor);
+}
+
+constexpr Case kCases[] = {
+    {70, 66, 100, true, true, 0},   {9, 130, 320, true, false, 3}, {65, 5, 333, false, true, 1},
+    {64, 72, 600, false, false, 0}, {3, 2, 1300, true, false, 5},  {4, 4, 5000, true, true, 0},
+    {1, 1, 1, false, false, 0},     {6, 7, 9000, true, false, 0},  {5, 4, 17000, true, true, 3}};
+
+TEST(SplitPass, TwoHalvesHoldTwentyTwoBits) {
+  for (const Case& c : kCases) run<WordFormat<__half, 2>>(c, 0x1p-23, 0x1p-25);
+}
+
+TEST(SplitPass, ThreeBrainWordsHoldAllBits) {
+  for (const Case& c : kCases) run<WordFormat<__nv_bfloat16, 3>>(c, 0, 0x1p-125);
+}
+
+TEST(SplitPass, TwoBrainWordsHoldSixteenBits) {
+  run<WordFormat<__nv_bfloat16, 2>>(kCases[3], 0x1p-17, 0x1p-125);
+}
+
+TEST(SplitPass, TwoTf32WordsHoldTwentyTwoBits) { run<WordFormat<float, 2>>(kCases[3], 0x1p-23, 0x1p-125); }
+
+}  // namespace
+}  // namespace ladder
