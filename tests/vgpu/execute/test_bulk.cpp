@@ -115,7 +115,7 @@ TEST_F(Bulk, OutsideTheTensor) {
   const auto expected = [&](int x, int y) {
     return x < 0 || y < 0 || x >= 20 || y >= 12 ? 0 : in[static_cast<std::size_t>(y * 20 + x)];
   };
-  for (const auto& [x, y] : {std::pair(-3, -2), {15, 7}, {-20, 0}, {4, 100}, {17, -7}}) {
+  for (const auto& [x, y] : {std::pair(-4, -2), {16, 7}, {-20, 0}, {4, 100}, {12, -7}}) {
     const auto got = load_box(map, {{x, y}});
     for (int j = 0; j < 8; ++j) {
       for (int i = 0; i < 16; ++i)
@@ -124,10 +124,10 @@ TEST_F(Bulk, OutsideTheTensor) {
   }
   map.type = TensorType::kFloat32;
   map.fill = TensorFill::kNan;
-  const auto got = load_box(map, {{-1, 0}});
+  const auto got = load_box(map, {{-4, 0}});
   EXPECT_EQ(got[0] & 0x7f800000, 0x7f800000u);
   EXPECT_NE(got[0] & 0x7fffff, 0u);
-  EXPECT_EQ(got[1], in[0]);
+  EXPECT_EQ(got[4], in[0]);
 }
 
 TEST_F(Bulk, OneToFiveDimensions) {
@@ -147,7 +147,7 @@ TEST_F(Bulk, OneToFiveDimensions) {
       map.box[d] = d == 0 ? 4 : 2;
       map.steps[d] = 1;
     }
-    const Coordinates at{{2, 1, 3, 0, 1}};
+    const Coordinates at{{4, 1, 3, 0, 1}};
     const auto got = load_box(map, at);
     std::size_t next = 0;
     std::array<std::uint32_t, 5> i{};
@@ -164,6 +164,30 @@ TEST_F(Bulk, OneToFiveDimensions) {
     }
     EXPECT_EQ(next, got.size());
   }
+}
+
+TEST_F(Bulk, FirstCoordinatesLieOnSixteenBytes) {
+  const MapBytes map = encoded(matrix(array<std::uint32_t>(32 * 32), 32, 32, 8, 32));
+  for (const int x : {-1, 2, 7}) {
+    const vgpu::Fault fault = fault_of("load_box", {1, 1, 1}, {32, 1, 1}, array<std::uint32_t>(256), map, 2,
+                                       Coordinates{{x, 0}}, 1024);
+    EXPECT_EQ(fault.kind, FaultKind::kBadOperand);
+    expect_text(fault, {"first coordinate of a copy by tensor map must be a multiple of 16 bytes"});
+    EXPECT_EQ(fault_of("store_box", {1, 1, 1}, {32, 1, 1}, map, x, 0, 1024, 0).kind, FaultKind::kBadOperand);
+  }
+}
+
+TEST_F(Bulk, Tf32IsRounded) {
+  // Values and results of an H200.
+  const std::vector<std::uint32_t> in = {0x3f801fff, 0x3f801000, 0x3f803000, 0x00000001,
+                                         0x007fffff, 0x80000400, 0x7f801234, 0x7f7fffff};
+  const std::vector<std::uint32_t> rounded = {0x3f802000, 0x3f800000, 0x3f804000, 0x00000000,
+                                              0x00800000, 0x80000000, 0x7fffe000, 0x7f800000};
+  TensorMap map = matrix(array(in), 1, 8, 1, 8);
+  map.type = TensorType::kTfloat32;
+  EXPECT_EQ(load_box(map, {{0, 0}}), rounded);
+  map.type = TensorType::kFloat32;
+  EXPECT_EQ(load_box(map, {{0, 0}}), in);
 }
 
 TEST_F(Bulk, StepsAlongADimension) {

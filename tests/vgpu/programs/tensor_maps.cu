@@ -114,8 +114,6 @@ void rules(void* memory) {
   show("interleave 3",
        [](Arguments& a) { a.interleave = static_cast<CUtensorMapInterleave>(3), a.rank = 3; });
   show("interleave 16B of rank 2", [](Arguments& a) { a.interleave = CU_TENSOR_MAP_INTERLEAVE_16B; });
-  show("interleave 32B, swizzle none",
-       [](Arguments& a) { a.interleave = CU_TENSOR_MAP_INTERLEAVE_32B, a.rank = 3; });
 }
 
 __device__ unsigned address(const void* shared) {
@@ -151,23 +149,8 @@ __global__ void load_box(std::uint16_t* out, const __grid_constant__ CUtensorMap
         : "r"(address(&full))
         : "memory");
   }
-  for (int i = static_cast<int>(threadIdx.x); i < bytes / 2; i += static_cast<int>(blockDim.x))
+  for (int i = static_cast<int>(threadIdx.x); i < reach / 2; i += static_cast<int>(blockDim.x))
     out[i] = tile[i];
-}
-
-__global__ void store_box(const __grid_constant__ CUtensorMap map, int x, int y, int bytes) {
-  extern __shared__ __align__(1024) std::uint16_t tile[];
-  for (int i = static_cast<int>(threadIdx.x); i < bytes / 2; i += static_cast<int>(blockDim.x)) {
-    tile[i] = static_cast<std::uint16_t>(1 + i);
-  }
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
-               "r"(address(tile)), "r"(x), "r"(y)
-               : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
 std::vector<std::uint16_t> load(const Arguments& a, int x, int y, int bytes, int reach = 0) {
@@ -218,44 +201,6 @@ void swizzles(std::uint16_t* memory) {
   }
 }
 
-void outside(std::uint16_t* memory) {
-  for (int type :
-       {CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-        CU_TENSOR_MAP_DATA_TYPE_FLOAT64, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
-        CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ}) {
-    Arguments a;
-    a.address = memory;
-    a.type = static_cast<CUtensorMapDataType>(type);
-    a.fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
-    a.sizes[0] = 8;
-    a.box[0] = type == CU_TENSOR_MAP_DATA_TYPE_FLOAT64 ? 2 : 8;
-    const auto box = load(a, -1, 0,
-                          static_cast<int>(a.box[0]) *
-                              (a.box[0] == 2           ? 8
-                               : type > 8 || type == 7 ? 4
-                                                       : 2) *
-                              8);
-    std::printf("type %2d outside:", type);
-    for (unsigned i = 0; i < 6 && i < box.size(); ++i) std::printf(" %04x", static_cast<unsigned>(box[i]));
-    std::printf("\n");
-  }
-  // Coordinates on either side, zeros.
-  for (const auto& [x, y] : {std::pair(-5, -3), std::pair(55, 60), std::pair(-64, 0), std::pair(0, 1000)}) {
-    Arguments a;
-    a.address = memory;
-    const auto box = load(a, x, y, 16 * 8 * 2);
-    int wrong = 0;
-    for (int j = 0; j < 8; ++j) {
-      for (int i = 0; i < 16; ++i) {
-        const bool inside = x + i >= 0 && x + i < 64 && y + j >= 0 && y + j < 64;
-        const auto expected = static_cast<std::uint16_t>(inside ? (y + j) * 64 + x + i : 0);
-        wrong += box[static_cast<std::size_t>(j * 16 + i)] != expected ? 1 : 0;
-      }
-    }
-    std::printf("box at (%d, %d): %d elements wrong\n", x, y, wrong);
-  }
-}
-
 // Single-precision bits through maps of each 32-bit type.
 void values() {
   const std::uint32_t bits[] = {0x3f801fff, 0x3f801000, 0x3f803000, 0x00000001,
@@ -281,43 +226,6 @@ void values() {
   cudaFree(memory);
 }
 
-// Which elements a store of a box of 1, 2, 3... wrote.
-void stores() {
-  constexpr int kRows = 8, kCols = 64;
-  std::uint16_t* memory = nullptr;
-  require(cudaMalloc(&memory, kRows * kCols * 2), "cudaMalloc");
-  for (unsigned cols : {64u, 60u, 57u, 41u}) {
-    for (const auto& [x, y] : {std::pair(0, 0), std::pair(-3, -2), std::pair(50, 5), std::pair(37, 1)}) {
-      require(cudaMemset(memory, 0, kRows * kCols * 2), "cudaMemset");
-      Arguments a;
-      a.address = memory;
-      a.sizes[0] = cols;
-      a.sizes[1] = kRows;
-      a.box[1] = 4;
-      CUtensorMap map;
-      if (a.encode(&map) != CUDA_SUCCESS) continue;
-      store_box<<<1, 32, 2048>>>(map, x, y, 16 * 4 * 2);
-      std::vector<std::uint16_t> got(kRows * kCols);
-      require(cudaMemcpy(got.data(), memory, got.size() * 2, cudaMemcpyDeviceToHost), "store_box");
-      std::printf("store at (%d, %d) of %u columns:", x, y, cols);
-      for (int row = 0; row < kRows; ++row) {
-        for (int col = 0; col < kCols;) {
-          if (got[static_cast<std::size_t>(row * kCols + col)] == 0) {
-            ++col;
-            continue;
-          }
-          const int first = col;
-          while (col < kCols && got[static_cast<std::size_t>(row * kCols + col)] != 0) ++col;
-          std::printf(" %d:%d-%d=%u", row, first, col - 1,
-                      static_cast<unsigned>(got[static_cast<std::size_t>(row * kCols + first)]));
-        }
-      }
-      std::printf("\n");
-    }
-  }
-  cudaFree(memory);
-}
-
 }  // namespace
 
 int main() {
@@ -329,8 +237,6 @@ int main() {
   require(cudaMemcpy(memory, numbers.data(), numbers.size() * 2, cudaMemcpyHostToDevice), "cudaMemcpy");
   rules(memory);
   swizzles(memory);
-  outside(memory);
   values();
-  stores();
   cudaFree(memory);
 }

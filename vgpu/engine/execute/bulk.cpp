@@ -101,6 +101,7 @@ struct Transfer {
       fill_outside(map, line, bytes);
       if (line.inside != 0) {
         std::memcpy(bytes + line.skipped, reinterpret_cast<const void*>(line.global), line.inside);
+        convert_inside(map, line, bytes);
       }
       put_line(map, line, bytes, shared, address);
     });
@@ -161,6 +162,14 @@ Transfer transfer_of(const Lane& lane) {
   if (transfer.map.rank != insn.vector) {
     bad_operand(lane,
                 fmt::format("a copy of {} dimensions by a tensor map of {}", insn.vector, transfer.map.rank));
+  }
+  // Hardware calls that an illegal instruction.
+  const i64 first = i64{transfer.to.at[0]} * transfer.map.element_bytes();
+  if (first % kPlainAlignment != 0) {
+    bad_operand(
+        lane, fmt::format(
+                  "the first coordinate of a copy by tensor map must be a multiple of 16 bytes, not {} ({})",
+                  first, transfer.to.at[0]));
   }
   return transfer;
 }

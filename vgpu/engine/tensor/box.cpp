@@ -67,6 +67,19 @@ void get_line(const TensorMap& map, const BoxLine& line, std::byte* to, const st
   }
 }
 
+void convert_inside(const TensorMap& map, const BoxLine& line, std::byte* bytes) {
+  if (map.type != TensorType::kTfloat32 && map.type != TensorType::kTfloat32Ftz) return;
+  constexpr std::uint32_t kDropped = 13, kNan = 0x7fffe000;  // bits of the significand that tf32 has not
+  for (std::uint32_t i = line.skipped; i < line.skipped + line.inside; i += 4) {
+    std::uint32_t bits;
+    std::memcpy(&bits, bytes + i, sizeof(bits));
+    const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+    bits += (1u << (kDropped - 1)) - 1 + (bits >> kDropped & 1);
+    bits = is_nan ? kNan : bits >> kDropped << kDropped;
+    std::memcpy(bytes + i, &bits, sizeof(bits));
+  }
+}
+
 void fill_outside(const TensorMap& map, const BoxLine& line, std::byte* bytes) {
   const auto fill = [&](std::uint32_t begin, std::uint32_t end) {
     if (map.fill == TensorFill::kNan)

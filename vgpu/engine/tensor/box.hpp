@@ -70,6 +70,9 @@ void put_line(const TensorMap& map, const BoxLine& line, const std::byte* from, 
 void get_line(const TensorMap& map, const BoxLine& line, std::byte* to, const std::byte* shared,
               std::uint32_t address);
 
+// What loads change of elements inside the tensor: .tf32 ones are rounded to the nearest, ties to even (seen on an H200).
+void convert_inside(const TensorMap& map, const BoxLine& line, std::byte* bytes);
+
 // Elements outside the tensor, as loads write them.
 void fill_outside(const TensorMap& map, const BoxLine& line, std::byte* bytes);
 
