@@ -1,5 +1,5 @@
 # Thin: each target is one or two commands that also work by hand after scripts/setup.
-.PHONY: climb test build sanitize fuzz setup format lint clean
+.PHONY: climb report test build sanitize fuzz setup format lint clean
 .DEFAULT_GOAL := build
 
 setup:
@@ -13,6 +13,12 @@ build: setup
 # The main job: every rung verified, then measured on a GPU, or counted on the virtual one.
 climb: build
 	build/bin/ladder climb
+
+# What the README links: the report of the committed rows, and a picture of it.
+ROWS = $(wildcard results/h200/climb-4096.json results/h200/sizes.json results/h200/baselines.json results/h200/python.json)
+report: build
+	build/bin/ladder report $(ROWS) --html results/h200/report.html
+	scripts/picture results/h200/report.html docs/images/report.png 1330
 
 test: build
 	ctest --preset release

@@ -23,6 +23,12 @@ bool near(std::optional<double> a, std::optional<double> b, double tolerance) {
   return !a || !b || std::abs(*a - *b) <= tolerance * std::max(*a, *b);
 }
 
+// Samples are kept to a tenth of a nanosecond, far below what an event resolves: digits beyond are only bytes in files.
+double rounded(double ms) {
+  constexpr double kSteps = 1e7;
+  return std::round(ms * kSteps) / kSteps;
+}
+
 struct WarmUp {
   int batch = 1;  // rounds that are enqueued at once
   double seconds = 0, settled_mhz = 0;
@@ -103,7 +109,7 @@ Result<std::vector<Measurement>> sample(Rig& rig, const MeasureOptions& options)
       discarded += pending.size() / kernels;
     } else {
       for (std::size_t at = 0; at < pending.size(); ++at)
-        results[at % kernels].samples_ms.push_back(pending[at]);
+        results[at % kernels].samples_ms.push_back(rounded(pending[at]));
     }
     pending.clear();
     if (stop) break;

@@ -212,7 +212,7 @@ std::string tile_picture(const analyse::TileShape& tile) {
     }
   }
   box("thread", kOrigin, kOrigin, std::max(3.0, tile.tn * scale), std::max(3.0, tile.tm * scale));
-  svg += text(kOrigin - 8 - strip, kOrigin - 6, "small end",
+  svg += text(0, kOrigin - 6, "small",
               fmt::format("A {}x{}", tile.bm, tile.bk > 0 ? std::to_string(tile.bk) : "K"));
   svg += text(kOrigin + w / 2, kOrigin - 14 - strip, "small middle",
               fmt::format("B {}x{}", tile.bk > 0 ? std::to_string(tile.bk) : "K", tile.bn));

@@ -191,9 +191,8 @@ std::string summary(const Contents& c) {
     text += fmt::format("Fastest rung at the accuracy of FP32: {}, {} TFLOP/s", best->row->kernel,
                         figure(best->derived.tflops));
     if (library != nullptr)
-      text += fmt::format("; {} reaches {} ({:.1f}% of it)", library->row->kernel,
-                          figure(library->derived.tflops),
-                          100 * *best->derived.tflops / *library->derived.tflops);
+      text += fmt::format(", {:.1f}% of {}'s {}", 100 * *best->derived.tflops / *library->derived.tflops,
+                          library->row->kernel, figure(library->derived.tflops));
     text += ". ";
   } else {
     text += "Nothing was timed: rates are the model's. ";

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "page/diagrams.hpp"
 #include "page/render.hpp"
@@ -21,10 +22,17 @@ std::string figure_of(const std::string& picture, const std::string& caption) {
 
 std::string accesses(const Explanation& e, analyse::Memory memory) {
   std::string html;
-  std::size_t count = 0;
+  std::vector<std::string> known;
   for (const analyse::LoopAccess& a : analyse::kinds_of_access(e)) {
-    if (a.access.memory != memory || count++ >= kMostPictures) continue;
+    if (a.access.memory != memory || known.size() == kMostPictures) continue;
     const analyse::Cost c = analyse::cost_of(a.access);
+    // Lines of source that do the same to the banks are one picture.
+    const std::string kind =
+        memory == analyse::Memory::kShared
+            ? fmt::format("{} {} {} {}", a.access.store, a.access.bytes, c.wavefronts, c.broadcast)
+            : fmt::format("{}", known.size());
+    if (std::find(known.begin(), known.end(), kind) != known.end()) continue;
+    known.push_back(kind);
     std::string caption = fmt::format("{}, {} B a lane, {}:{}. ", a.access.store ? "Store" : "Load",
                                       a.access.bytes, a.file.substr(a.file.find_last_of('/') + 1), a.line);
     if (memory == analyse::Memory::kShared) {
@@ -45,6 +53,11 @@ std::string accesses(const Explanation& e, analyse::Memory memory) {
   return html;
 }
 
+std::string sentence(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
 std::string pace(const Explanation& e) {
   if (!e.prediction) return fmt::format("<p>No prediction: {}.</p>\n", escape(e.no_prediction));
   const analyse::Prediction& p = *e.prediction;
@@ -55,7 +68,7 @@ std::string pace(const Explanation& e) {
                         100 * (p.tflops / e.measured->tflops - 1));
   html +=
       fmt::format(". {}</p>\n<table class=\"pipes\"><caption>Busy if nothing else waited</caption><tbody>\n",
-                  escape(p.why));
+                  escape(sentence(p.why)));
   for (const analyse::Pipe& pipe : p.pipes) {
     const double share = std::min(100.0, 100 * pipe.ms / p.ms);
     html += fmt::format(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "report/chart.hpp"
@@ -18,7 +19,7 @@ constexpr std::size_t kMostSamples = 120;  // a kernel: more would only be drawn
 
 Status nothing(const std::string& what) { return {Code::kInvalidArgument, what + ": nothing to draw"}; }
 
-// "r05" of "r05_block_tile_2d", "r03 32" of "r03_smem_tile_32"; libraries keep their name.
+// "r05" of "r05_block_tile_2d"; libraries keep their name.
 std::string short_name(const std::string& kernel, bool library) {
   return library ? kernel : kernel.substr(0, kernel.find('_'));
 }
@@ -28,21 +29,54 @@ struct Name {
   double x = 0, y = 0;
 };
 
-// Names of points that lie too close together for a name each become one: "r07, r08".
-std::vector<Name> gathered(std::vector<Name> names, double near_x, double line_y) {
-  std::stable_sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.y < b.y; });
-  std::vector<Name> groups;
+// "r06 to r12, cublas_ieee": what one name says of several points. Two rungs are named, more are a range.
+std::string joined(std::vector<std::string> texts) {
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  const auto is_library = [](const std::string& text) { return text.size() > 3; };
+  const auto libraries = std::stable_partition(texts.begin(), texts.end(), std::not_fn(is_library));
+  const auto rungs = libraries - texts.begin();
+  std::string text;
+  if (rungs > 2) {
+    text = texts.front() + " to " + *(libraries - 1);
+  } else {
+    for (auto at = texts.begin(); at != libraries; ++at) text += (text.empty() ? "" : ", ") + *at;
+  }
+  if (libraries == texts.end()) return text;
+  if (!text.empty()) text += ", ";
+  return texts.end() - libraries == 1 ? text + *libraries
+                                      : text + fmt::format("{} libraries", texts.end() - libraries);
+}
+
+// Names of points that lie too close together for a name each become one, at the leftmost's place, at the height of the
+// lowest or the highest.
+enum class At { kLowest, kHighest };
+std::vector<Name> gathered(std::vector<Name> names, double near_x, double line_y, At height) {
+  std::stable_sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.x < b.x; });
+  std::vector<std::vector<Name>> groups;
   for (const Name& name : names) {
-    const auto near = std::find_if(groups.begin(), groups.end(), [&](const Name& group) {
-      return std::abs(group.x - name.x) < near_x && name.y - group.y < line_y;
+    const auto near = std::find_if(groups.begin(), groups.end(), [&](const std::vector<Name>& group) {
+      return name.x - group.back().x < near_x && std::abs(name.y - group.back().y) < line_y;
     });
     if (near == groups.end()) {
-      groups.push_back(name);
+      groups.push_back({name});
     } else {
-      near->text += ", " + name.text;
+      near->push_back(name);
     }
   }
-  return groups;
+  std::vector<Name> one_each;
+  for (const std::vector<Name>& group : groups) {
+    Name& name = one_each.emplace_back();
+    std::vector<std::string> texts;
+    name.y = group.front().y;
+    for (const Name& member : group) {
+      texts.push_back(member.text);
+      name.y = height == At::kHighest ? std::max(name.y, member.y) : std::min(name.y, member.y);
+    }
+    name.x = group.front().x;
+    name.text = joined(std::move(texts));
+  }
+  return one_each;
 }
 
 double spread_of(const std::vector<double>& logs) {
@@ -105,8 +139,8 @@ Result<Chart> roofline_chart(std::span<const Roof> roofs, std::span<const Roofli
     says += fmt::format(" {}: {}, {} FLOP a byte from L2.", p.kernel, rate, figure(p.l2_intensity));
   }
   constexpr double kLinesInHeight = 28, kNamesInWidth = 40;
-  for (const Name& label :
-       gathered(labels, std::log10(high_x / low_x) / kNamesInWidth, std::log10(top / low_y) / kLinesInHeight))
+  for (const Name& label : gathered(labels, std::log10(high_x / low_x) / kNamesInWidth,
+                                    std::log10(top / low_y) / kLinesInHeight, At::kLowest))
     names.push_back(
         {{"name", label.text}, {"intensity", std::pow(10, label.x)}, {"tflops", std::pow(10, label.y)}});
   return make_chart("roofline", "Roofline", device, says,
@@ -138,10 +172,10 @@ Result<Chart> accuracy_chart(std::span<const Pick> rows) {
     says += " " + about + ".";
   }
   if (labels.empty()) return nothing("no row has both a rate and an error");
-  constexpr double kLinesInHeight = 20, kNamesInWidth = 9;
+  constexpr double kLinesInHeight = 20, kNamesInWidth = 18;
   const double line = spread_of(ys) / kLinesInHeight;
   for (Name& label : labels) label.y += line;  // above its point
-  for (const Name& label : gathered(labels, spread_of(xs) / kNamesInWidth, line))
+  for (const Name& label : gathered(labels, spread_of(xs) / kNamesInWidth, line, At::kHighest))
     names.push_back(
         {{"name", label.text}, {"tflops", std::pow(10, label.x)}, {"error", std::pow(10, label.y)}});
   const Row& first = *rows.front().row;

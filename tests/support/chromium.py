@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A headless Chromium driven through its DevTools pipe: two file descriptors and JSON, no driver program between."""
+import base64
 import json
 import os
 import shutil
@@ -19,7 +20,7 @@ def find():
 class Browser:
     def __init__(self, seconds=120):
         self.end = time.monotonic() + seconds
-        self.profile = tempfile.TemporaryDirectory()
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_read, self.to = os.pipe()
         self.back, from_write = os.pipe()
         # Chromium reads commands at descriptor 3 and writes answers at 4; a shell puts them there.
@@ -40,10 +41,15 @@ class Browser:
         return self
 
     def __exit__(self, *_):
+        self.session = None
+        try:  # its children, which write into the profile, end with it
+            self.send("Browser.close")
+            self.process.wait(10)
+        except (OSError, TimeoutError, subprocess.TimeoutExpired):
+            self.process.kill()
+            self.process.wait()
         os.close(self.to)
         os.close(self.back)
-        self.process.kill()
-        self.process.wait()
         self.profile.cleanup()
 
     def receive(self):
@@ -116,14 +122,14 @@ class Browser:
     def media(self, kind="screen", scheme="light"):
         self.send("Emulation.setEmulatedMedia", media=kind, features=[{"name": "prefers-color-scheme", "value": scheme}])
 
-    def picture(self, path, selector=None, width=1060):
-        """A PNG of the whole page or of an element, for people to look at."""
-        import base64
+    def picture(self, path, selector=None, width=1060, height=None):
+        """A PNG of the whole page or of an element, or of so many pixels of it from above, for people to look at."""
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         box = self.evaluate(f"""(() => {{
             const box = document.querySelector({json.dumps(selector or "html")}).getBoundingClientRect();
             return [box.x + scrollX, box.y + scrollY, box.width, box.height];
         }})()""")
+        box[3] = min(box[3], height or box[3])
         clip = dict(zip(("x", "y", "width", "height"), box), scale=1)
         shot = self.send("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
         with open(path, "wb") as file:

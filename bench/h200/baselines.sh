@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Measures the libraries that rungs are compared with on an H200: cuBLAS in each mode, cuBLASLt's best, and, where Python
+# has them, PyTorch and Triton. Then a kernel of a user's own and a profile, which need a GPU to be seen.
+#   bench/h200/baselines.sh [BUILD_FOLDER] [OUTPUT_FOLDER]
+# Writes OUTPUT_FOLDER/baselines.json, python.json (rows), own-kernel.txt and profile.txt (by default under results/h200).
+# Without git, name the commit in LADDER_COMMIT.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=${1:-build}
+output=${2:-results/h200}
+cmake --build "$build" --target ladder
+mkdir -p "$output"
+ladder=$build/bin/ladder
+status=0
+"$ladder" bench cublas cublaslt --device cuda:0 --shape '256..8192*2' --budget 0.2 --save "$output/baselines.json" || status=1
+python3 bench/python/baselines.py --shape 4096 --budget 0.3 --save "$output/python.json" || [ $? -eq 3 ] || status=1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+"$ladder" new r77_test -o "$scratch/r77_test.cu"
+{
+  echo "# $(bench/h200/environment.sh)"
+  "$ladder" run "$scratch/r77_test.cu" --device cuda:0 --source .
+} >"$output/own-kernel.txt" 2>&1 || status=1
+{
+  echo "# $(bench/h200/environment.sh)"
+  "$ladder" profile r05 --shape 1024
+} >"$output/profile.txt" 2>&1 || status=1
+exit $status
