@@ -5,13 +5,15 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 #include <ladder/guard.hpp>
-#include <ladder/registry.hpp>
+#include <ladder/kernel.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,17 @@
 #include "verify/input.hpp"
 
 namespace ladder {
+
+namespace r18_bf16x6 {
+extern const std::span<const KernelInfo> kInfo;
+}
+namespace r19_fp16x3 {
+extern const std::span<const KernelInfo> kInfo;
+}
+namespace r20_guarded {
+extern const std::span<const KernelInfo> kInfo;
+}
+
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -36,7 +49,14 @@ std::unique_ptr<float, Free> on_device(const std::vector<float>& values) {
   return std::unique_ptr<float, Free>(g);
 }
 
-const KernelInfo& kernel(const std::string& id) { return *find_kernels(id).value().front(); }
+const KernelInfo& kernel(const std::string& id) {
+  for (const auto infos : {r18_bf16x6::kInfo, r19_fp16x3::kInfo, r20_guarded::kInfo}) {
+    for (const KernelInfo& info : infos) {
+      if (info.id == id) return info;
+    }
+  }
+  throw std::out_of_range("no kernel " + id);
+}
 
 struct Matrices {
   Problem p;
@@ -232,8 +252,8 @@ TEST(Guard, RefusesAKWhoseBoundIsNotBelowSgemms) {
   Device device;
   device.has_cuda = true;
   device.cc = 90;
-  EXPECT_FALSE(accepts(kernel("r20_guarded"), make_problem(64, 64, 16), device));
-  EXPECT_TRUE(accepts(kernel("r20_guarded"), make_problem(64, 64, 512), device));
+  EXPECT_FALSE(kernel("r20_guarded").accepts(make_problem(64, 64, 16), device));
+  EXPECT_TRUE(kernel("r20_guarded").accepts(make_problem(64, 64, 512), device));
 }
 
 }  // namespace
