@@ -12,12 +12,15 @@ namespace ladder {
 Result<const KernelInfo*> select(const Problem& problem, Place place, Precision precision,
                                  const Device& device);
 
-// C = alpha op(A) op(B) + beta C in FP32 (Precision::kIeee), with FP32 operands. A, B and C lie all on the host, pinned
-// or not, or all on the current CUDA device (managed memory counts as the device's). On the host the call returns when C
-// is written, having used all cores; on a device the work is enqueued in `stream`.
-// Errors: kInvalidArgument (a rule of validate(), types that are not f32, a null operand that would be read or written,
-// operands in different places), kUnsupportedProblem (no kernel of the place takes it), kOutOfMemory, kLaunchFailed. With
-// an error of the first two kinds C is untouched.
-Status sgemm(const Problem& problem, const Operands& operands, Stream stream = nullptr);
+// C = alpha op(A) op(B) + beta C with FP32 operands, on the highest rung of a precision that takes them.
+// Precision::kAuto: the guarded product (ladder/guard.hpp: the device chooses words, by a bound no larger than
+// kIeee's), where it takes the problem and the problem is large enough to gain by it; else, and on the host, kIeee.
+// A, B and C lie all on the host, pinned or not, or all on the current CUDA device (managed memory counts as the
+// device's). On the host the call returns when C is written, having used all cores; on a device the work is enqueued in
+// `stream`. Errors: kInvalidArgument (a rule of validate(), types that are not f32, a null operand that would be read or
+// written, operands in different places), kUnsupportedProblem (no kernel of the place and precision takes it),
+// kOutOfMemory, kLaunchFailed. With an error of the first two kinds C is untouched.
+Status sgemm(const Problem& problem, const Operands& operands, Stream stream = nullptr,
+             Precision precision = Precision::kIeee);
 
 }  // namespace ladder

@@ -3,6 +3,7 @@
 #include <ladder/gemm.hpp>
 #include <ladder/registry.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -77,7 +78,33 @@ Result<const KernelInfo*> select(const Problem& problem, Place place, Precision 
   return Status(Code::kUnsupportedProblem, why);
 }
 
-Status sgemm(const Problem& problem, const Operands& operands, Stream stream) {
+namespace {
+
+// From where the passes, the choice and kernels that end at once cost less than tensor cores gain: a cube of 768. On an
+// H200 a product of that size takes CUDA cores 25 us.
+bool gains_by_words(const Problem& p) {
+  constexpr double kLeast = 768.0 * 768 * 768;
+  constexpr std::int64_t kTile = 64;  // fewer rows or columns leave most of a tile empty
+  return std::min(p.m, p.n) >= kTile && flops(p) >= 2 * kLeast;
+}
+
+Result<const KernelInfo*> select_auto(const Problem& problem, Place place, const Device& device) {
+  if (place == Place::kCuda && gains_by_words(problem)) {
+    auto guarded = select(problem, place, Precision::kAuto, device);
+    if (guarded) return guarded;
+  }
+  return select(problem, place, Precision::kIeee, device);
+}
+
+Result<const KernelInfo*> select_any(const Problem& problem, Place place, Precision precision,
+                                     const Device& device) {
+  return precision == Precision::kAuto ? select_auto(problem, place, device)
+                                       : select(problem, place, precision, device);
+}
+
+}  // namespace
+
+Status sgemm(const Problem& problem, const Operands& operands, Stream stream, Precision precision) {
   if (Status status = validate(problem); !status) return status;
   if (problem.in != Type::kF32 || problem.out != Type::kF32)
     return {Code::kInvalidArgument, "in, out: sgemm takes f32 operands"};
@@ -97,7 +124,7 @@ Status sgemm(const Problem& problem, const Operands& operands, Stream stream) {
   }
   if (ordinal == kHostMemory) {
     static const Device host = host_device();
-    const auto kernel = select(problem, Place::kHost, Precision::kIeee, host);
+    const auto kernel = select_any(problem, Place::kHost, precision, host);
     return kernel ? kernel.value()->launch(problem, operands, nullptr) : kernel.status();
   }
   int current = 0;
@@ -107,7 +134,7 @@ Status sgemm(const Problem& problem, const Operands& operands, Stream stream) {
   }
   const auto device = queried(ordinal);
   if (!device) return device.status();
-  const auto kernel = select(problem, Place::kCuda, Precision::kIeee, device.value());
+  const auto kernel = select_any(problem, Place::kCuda, precision, device.value());
   return kernel ? kernel.value()->launch(problem, operands, stream) : kernel.status();
 }
 

@@ -67,6 +67,17 @@ TEST(Sgemm, MultipliesHostOperandsOfEveryLayout) {
   }
 }
 
+TEST(Sgemm, TakesThePrecisionThatIsAskedFor) {
+  Case x = make_case(Op::kNone, Op::kNone, Layout::kRowMajor);
+  const std::vector<float> before = x.c;
+  const Operands operands{x.a.data(), x.b.data(), x.c.data()};
+  EXPECT_EQ(sgemm(x.problem, operands, nullptr, Precision::kTf32).code(),
+            Code::kUnsupportedProblem);  // on the host
+  EXPECT_EQ(x.c, before);
+  ASSERT_TRUE(sgemm(x.problem, operands, nullptr, Precision::kAuto));
+  EXPECT_EQ(x.c, x.expected);
+}
+
 struct Free {
   void operator()(void* pointer) const { cudaFree(pointer); }
 };
