@@ -2,8 +2,10 @@
 # The Hopper rungs on an H200: builds them into a folder of their own, verifies every case, runs compute-sanitizer, counts
 # the instructions that the pages name, and measures them beside cuBLAS.
 #   bench/h200/hopper.sh [OUTPUT_FOLDER] [RUNG...]         default: results/h200 and all five
-# Writes OUTPUT_FOLDER/hopper.json and OUTPUT_FOLDER/hopper-ragged.json (rows), and where cuobjdump is installed
-# OUTPUT_FOLDER/hopper-sass.txt. Without git, name the commit in LADDER_COMMIT. With SKIP_CHECKS=1 it only measures.
+# Writes rows to OUTPUT_FOLDER: hopper.json (4096, the last two rungs 8192 too), hopper-ragged.json (r17 where other
+# kernels leave SMs idle; short kernels are replayed from a graph) and hopper-16384.json; and where cuobjdump is installed
+# hopper-sass.txt. Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM nothing is built, with SKIP_CHECKS=1
+# it only measures, with SKIP_LARGE=1 it leaves 16384 out, whose operands take minutes to draw.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
@@ -13,11 +15,15 @@ rungs=("${@:2}")
 [ ${#rungs[@]} -gt 0 ] || rungs=("${all[@]}")
 mkdir -p "$output"
 
-list=$(IFS=';'; echo "${all[*]}")
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLADDER_HOPPER_RUNGS="$list" \
-  ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"} >/dev/null
-cmake --build "$build" --target ladder | sed '/^\[[0-9]*\/[0-9]*\]/d'  # progress is dropped, errors are not
-ladder=$build/bin/ladder
+if [ -n "${LADDER:-}" ]; then
+  ladder=$LADDER
+else
+  list=$(IFS=';'; echo "${all[*]}")
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLADDER_HOPPER_RUNGS="$list" \
+    ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"} >/dev/null
+  cmake --build "$build" --target ladder | sed '/^\[[0-9]*\/[0-9]*\]/d'  # progress is dropped, errors are not
+  ladder=$build/bin/ladder
+fi
 
 if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   echo "--- every case"
@@ -46,6 +52,22 @@ if command -v cuobjdump >/dev/null; then
   wc -l <"$output/hopper-sass.txt"
 fi
 echo "--- measured"
-"$ladder" climb "${rungs[@]}" --device cuda:0 --shape 4096 --shape 8192 --json "$output/hopper.json"
-ragged=(3072 1000 1001 4088 4092 64x64x65536 128x14336x4096 4096x64x4096)
-"$ladder" climb r17 --device cuda:0 "${ragged[@]/#/--shape=}" --budget 0.4 --json "$output/hopper-ragged.json"
+"$ladder" bench "${rungs[@]}" --device cuda:0 --shape 4096 --battery quick --save "$output/hopper.json"
+large=()
+for rung in "${rungs[@]}"; do
+  case $rung in r16*|r17*) large+=("$rung");; esac
+done
+[ ${#large[@]} -gt 0 ] || exit 0
+at_8192=$(mktemp)
+"$ladder" bench "${large[@]}" --device cuda:0 --shape 8192 --save "$at_8192"
+python3 - "$output/hopper.json" "$at_8192" <<'PYTHON'
+import json, sys
+first, second = (json.load(open(name)) for name in sys.argv[1:])
+first["rows"] += second["rows"]
+json.dump(first, open(sys.argv[1], "w"), separators=(",", ":"))
+PYTHON
+rm -f "$at_8192"
+ragged=3072,1000,1001,4088,4092,64x64x65536,128x14336x4096,4096x64x4096
+"$ladder" bench r17 --device cuda:0 --shape "$ragged" --budget 0.3 --save "$output/hopper-ragged.json"
+[ "${SKIP_LARGE:-0}" = 1 ] || \
+  "$ladder" bench r16_persistent_bf16 r17_stream_k_bf16 --device cuda:0 --shape 16384 --save "$output/hopper-16384.json"

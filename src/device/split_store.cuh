@@ -86,6 +86,8 @@ __device__ __forceinline__ void store_split(const Product<T>& product, const Spl
   }
 }
 
+constexpr int kAdders = 4;  // groups of 128 threads that share the parts of an element
+
 // add_parts of tensor_exchange.cuh, for sums of split operands: adds the `parts` of each tile and stores it.
 template <class T, int kBand>
 __global__ void __launch_bounds__(kAdders* kWarpgroup)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks alone or in pairs. The two of a pair are neighbours across the larger part of a stage, each copies half of that
-// to both: a third less is asked of L2, and of lines that do not start on 128 bytes, where each box costs L2 more, as much
-// less.
+// Blocks alone or in pairs. The two of a pair are neighbours along m or n; of what both read, each copies half to both.
+// Where that is the larger part of a stage, a third less is asked of L2, and as much less of lines that do not start on
+// 128 bytes, where each box costs L2 more.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/mbarrier.cuh"
@@ -12,11 +12,16 @@
 
 namespace ladder {
 
-template <class In, class Out, int BM, int BN, int STAGES, int kCluster_>
+enum class Blocks : unsigned char {
+  kAlone,
+  kPairAlongM,
+  kPairAlongN
+};  // a pair along m shares B, one along n A
+
+template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks>
 struct ClusterTile : TensorTile<In, Out, BM, BN, STAGES> {
-  static constexpr int kCluster = kCluster_;  // blocks
-  static_assert(kCluster == 1 || kCluster == 2, "alone or in pairs");
-  static constexpr bool kSharesB = BN >= BM;
+  static constexpr int kCluster = kBlocks == Blocks::kAlone ? 1 : 2;  // blocks
+  static constexpr bool kSharesB = kBlocks != Blocks::kPairAlongN;
   static constexpr int kPairM = kSharesB ? kCluster * BM : BM, kPairN = kSharesB ? BN : kCluster * BN;
   static constexpr int kBoxRows = kSharesB ? BM : BM / kCluster;  // lines of A in one copy
   static constexpr int kBand = 2048 / kPairM;  // tile rows whose operands stay in L2 together
@@ -47,17 +52,19 @@ __device__ __forceinline__ Origin origin_of(const Plan& plan, int tile, int rank
           pair.n * T::kPairN + (T::kSharesB ? 0 : rank * T::BN)};
 }
 
-// One thread of each block starts its own copies and its part of the shared ones; `barrier` completes with T::kBytes.
+// One thread of each block starts its own copies and its part of the shared ones, of B as many boxes as are needed;
+// `barrier` completes with their bytes.
 template <class T>
 __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorMaps& maps,
-                                             std::uint32_t barrier, int rank, const Origin& at, int k) {
+                                             std::uint32_t barrier, int rank, const Origin& at, int k,
+                                             int boxes = T::BN / T::BK) {
   if constexpr (T::kCluster == 1) {
-    load_stage<T>(s, maps, barrier, at.row, at.col, k);
+    load_stage<T>(s, maps, barrier, at.row, at.col, k, boxes);
   } else {
     constexpr std::uint16_t kBoth = 3;
     if constexpr (T::kSharesB) {
       ptx::tma_load(ptx::shared_address(s.a), maps.a, barrier, k, at.row);
-      for (int j = rank; j < T::BN / T::BK; j += 2) {
+      for (int j = rank; j < boxes; j += 2) {
         ptx::tma_load_multicast(ptx::shared_address(s.b[j]), maps.b, barrier, at.col + j * T::BK, k, kBoth);
       }
     } else {

@@ -3,6 +3,7 @@
 // of them through device memory and a kernel that adds. Both orders are fixed by the shape alone.
 #pragma once
 #include "device/exchange.cuh"
+#include "device/ptx/griddepcontrol.cuh"
 #include "device/schedule.cuh"
 #include "device/tile_store.cuh"
 
@@ -14,8 +15,8 @@ namespace ladder {
 template <class T>
 constexpr int kQuads = T::kSums / 4;
 template <class T>
-__device__ __forceinline__ float4* quads_of(float* gPartial, std::int64_t piece, int warpgroup) {
-  const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
+__device__ __forceinline__ float4* quads_of(float* gPartial, std::int64_t piece, int warpgroup,
+                                            int tid = static_cast<int>(threadIdx.x) % kWarpgroup) {
   return reinterpret_cast<float4*>(gPartial) + (piece * T::kWarpgroups + warpgroup) * kQuads<T> * kWarpgroup +
          tid;
 }
@@ -58,21 +59,33 @@ __device__ __forceinline__ void take_in(Product<T>& product, const Exchange& x, 
   if (threadIdx.x % kWarpgroup == 0) ptx::store_relaxed(ready, 0);
 }
 
-// Adds the `parts` of each tile, part q of tile i being piece q * whole_tiles + i, and stores it. A block takes kQuads of one warpgroup's part of one tile, one quad each:
-// kAdders groups of 128 threads add their share of the parts, then the first adds what they have.
-constexpr int kAdders = 4;
-template <class T>
-__global__ void __launch_bounds__(kAdders* kWarpgroup)
+// Adds the `parts` of each tile, part q of tile i being piece q * whole_tiles + i, and stores it. A block takes kLanes of
+// the 128 threads' quads of one warpgroup's part of one tile: kAdders groups of kLanes threads add their share of the
+// parts, then the first adds what they have.
+constexpr int kAddThreads = 512;
+template <class T, int kAdders>
+__global__ void __launch_bounds__(kAddThreads)
     add_parts(const __grid_constant__ Target<typename T::Out> c, float* gPartial,
               const __grid_constant__ Plan plan, int parts) {
-  __shared__ float4 s[kAdders][kWarpgroup];
-  const int tid = static_cast<int>(threadIdx.x) % kWarpgroup,
-            adder = static_cast<int>(threadIdx.x) / kWarpgroup;
-  const int quad = static_cast<int>(blockIdx.x) % kQuads<T>, rest = static_cast<int>(blockIdx.x) / kQuads<T>;
+  constexpr int kLanes = kAddThreads / kAdders, kSlices = kWarpgroup / kLanes;  // of 128 threads
+  static_assert(kLanes % 32 == 0 && kLanes <= kWarpgroup, "whole warps of one warpgroup");
+  __shared__ float4 s[kAdders][kLanes];
+  const int lane = static_cast<int>(threadIdx.x) % kLanes, adder = static_cast<int>(threadIdx.x) / kLanes;
+  int rest = static_cast<int>(blockIdx.x);
+  const int tid = rest % kSlices * kLanes + lane;
+  rest /= kSlices;
+  const int quad = rest % kQuads<T>;
+  rest /= kQuads<T>;
   const int warpgroup = rest % T::kWarpgroups, tile = rest / T::kWarpgroups;
+  const Product<T> product(warpgroup);
+  const TilePlace place = place_of<T::kBand>(plan, tile);
+  const int row = place.m * T::BM + product.row(), col = place.n * T::BN + product.col();
+  ptx::let_next_kernel_start();
+  ptx::wait_for_kernels_ahead();
+  if (row >= c.m || col >= c.n) return;  // nobody wrote it
   const std::int64_t stride =
       std::int64_t{plan.whole_tiles} * T::kWarpgroups * kQuads<T> * kWarpgroup;  // to the next part
-  const float4* g = quads_of<T>(gPartial, tile, warpgroup) + quad * kWarpgroup;
+  const float4* g = quads_of<T>(gPartial, tile, warpgroup, tid) + quad * kWarpgroup;
   float4 sum{};
   const int begin = parts * adder / kAdders, end = parts * (adder + 1) / kAdders;
 #pragma unroll 8
@@ -80,24 +93,21 @@ __global__ void __launch_bounds__(kAdders* kWarpgroup)
     const float4 four = __ldcg(g + part * stride);
     sum.x += four.x, sum.y += four.y, sum.z += four.z, sum.w += four.w;
   }
-  s[adder][tid] = sum;
+  s[adder][lane] = sum;
   __syncthreads();
   if (adder > 0) return;
 #pragma unroll
   for (int i = 1; i < kAdders; ++i) {
-    const float4 four = s[i][tid];
+    const float4 four = s[i][lane];
     sum.x += four.x, sum.y += four.y, sum.z += four.z, sum.w += four.w;
   }
-  const Product<T> product(warpgroup);
-  const TilePlace place = place_of<T::kBand>(plan, tile);
-  const int row = place.m * T::BM + product.row() + product.lane_row();
-  const int col = place.n * T::BN + product.col() + product.lane_col();
+  const int in_row = row + Product<T>::lane_row(tid), in_col = col + Product<T>::lane_col(tid);
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   Product<T>::for_each_pair_of(4 * quad, [&](int i, int j, int first, int second) {
-    if (row + i >= c.m) return;
-    auto* const gC = c.gC + (row + i) * c.ld + col + j;
-    if (col + j < c.n) store_element(c, gC, r[first - 4 * quad]);
-    if (col + j + 1 < c.n) store_element(c, gC + 1, r[second - 4 * quad]);
+    if (in_row + i >= c.m) return;
+    auto* const gC = c.gC + (in_row + i) * c.ld + in_col + j;
+    if (in_col + j < c.n) store_element(c, gC, r[first - 4 * quad]);
+    if (in_col + j + 1 < c.n) store_element(c, gC + 1, r[second - 4 * quad]);
   });
 }
 

@@ -46,9 +46,13 @@ inline Status make_tensor_map(CUtensorMap& map, Type type, const void* g, std::i
   const cuuint32_t steps[] = {1, 1};
   const auto swizzle =
       box_cols * bytes_of(type) == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B;
-  const CUresult result = encode(&map, element, 2, const_cast<void*>(g), sizes, strides, box, steps,
-                                 CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  // Where lines start on no line of L2, a box's rows touch two of those; to fetch the next one besides costs more than it
+  // brings (1000 x 1000 x 1000 in bf16: 7%).
+  const bool on_lines = reinterpret_cast<std::uintptr_t>(g) % 128 == 0 && strides[0] % 128 == 0;
+  const auto promotion = on_lines ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+  const CUresult result =
+      encode(&map, element, 2, const_cast<void*>(g), sizes, strides, box, steps,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return Status::ok();
   return {Code::kLaunchFailed, "cuTensorMapEncodeTiled: error " + std::to_string(static_cast<int>(result))};
 }

@@ -2,7 +2,7 @@
 // Host: which tile a problem is cut into, and how tiles are shared out so that all SMs end together. A pure function of
 // the shape and the number of SMs; times are in clocks of an SM, by the few constants below.
 #pragma once
-#include "device/schedule.cuh"
+#include "device/tensor_cluster.cuh"
 #include "kernels/cuda/launch.cuh"
 
 #include <ladder/problem.hpp>
@@ -15,53 +15,110 @@
 namespace ladder {
 
 struct TileShape {
-  int m, n, k;  // outputs, and k of a stage
-  int blocks;   // that compute it, sharing copies
+  int m, n, k;     // outputs, and k of a stage
+  int blocks;      // that compute it, sharing copies
+  int narrow = 0;  // columns that its last tiles may have instead of n; 0: none
+};
+
+// Tiles that are narrower than the others: the last ones, where those would leave SMs idle in the last wave. They begin in
+// the band where the others end.
+struct NarrowTiles {
+  int first = std::numeric_limits<int>::max();  // their first tile
+  int width;
+  int m, rows, col;        // what is left of that band: tile rows from m on, columns from col on
+  int columns, in_a_line;  // tiles along n there, and in the bands behind it
+};
+
+// A plan whose tiles may have two widths.
+struct TilePlan : Plan {
+  NarrowTiles narrow;
 };
 
 struct TensorPlan {
   std::size_t tile = 0;  // of the shapes to choose from
   int parts = 1;         // into which every tile is cut along k, to be added by a second kernel
-  Plan plan{};           // with parts > 1, of whole tiles
+  TilePlan plan{};       // with parts > 1, of whole tiles
 };
 
 namespace plan_detail {
 
-constexpr double kLoadBytesPerClock = 48;   // that L2 brings to an SM when all ask
-constexpr double kOffLines = 0.6;           // of that, where lines of operands do not start on 128 bytes
+constexpr double kLoadBytesPerClock = 80;   // that L2 brings to an SM when all ask
+constexpr double kFromMemory = 0.48;        // of that, where L2 does not hold A and B
+constexpr double kOffLines = 0.36;          // of that, where lines of operands do not start on 128 bytes
+constexpr double kPairClocks = 1200;        // of launching blocks in pairs
 constexpr double kTileClocks = 2500;        // of a tile, beside its steps: first copies, last stores
 constexpr double kLaunchClocks = 4500;      // of a second kernel
 constexpr double kAddBytesPerClock = 2000;  // of partial sums, written and read, by all SMs
 constexpr double kHandOnClocks = 0.6;       // for each sum of a tile that is handed on and taken in
 constexpr int kLeastSteps = 4;              // of a part
+constexpr int kMostParts = 64;              // more are added no sooner than fewer end
 
-inline double clocks_of_step(const TileShape& t, bool on_lines) {
+inline double clocks_of_step(const TileShape& t, int width, double bytes_per_clock) {
   constexpr double kLine = 128;  // bytes of a row or column of a stage, whatever its type
-  const double m = t.blocks == 1 ? t.m : t.m / 2.0, n = t.n;
-  const double products = m * n / 32;  // 64 x 256 x 16 in 128 clocks; tf32's stage is half as deep
+  const double m = t.blocks == 1 ? t.m : t.m / 2.0;
+  const double n = width == t.n ? width : static_cast<double>(ceil_div(width, t.k) * t.k);  // in whole boxes
+  const double products = m * width / 32;  // 64 x 256 x 16 in 128 clocks; tf32's stage is half as deep
   const double lines = t.blocks == 1 ? m + n : m + n / 2;
-  return std::max(products, lines * kLine / (kLoadBytesPerClock * (on_lines ? 1 : kOffLines)));
+  return std::max(products, lines * kLine / bytes_per_clock);
+}
+
+constexpr int kBandRows = 2048;
+
+// The narrow tiles behind at most `wide` others, and how many others there are then: as many as fill
+// columns of their band.
+inline int place_narrow(const TileShape& t, const Problem& p, const Plan& plan, int wide,
+                        NarrowTiles& narrow) {
+  const int band = kBandRows / t.m, in_band = band * plan.tiles_n, first = wide / in_band;
+  narrow.width = t.narrow;
+  narrow.m = first * band;
+  narrow.rows = std::min(band, plan.tiles_m - narrow.m);
+  const int columns = wide % in_band / narrow.rows;
+  narrow.first = first * in_band + columns * narrow.rows;
+  narrow.col = columns * t.n;
+  narrow.columns = static_cast<int>(ceil_div(p.n - narrow.col, t.narrow));
+  narrow.in_a_line = static_cast<int>(ceil_div(p.n, t.narrow));
+  return narrow.rows * narrow.columns + (plan.tiles_m - narrow.m - narrow.rows) * narrow.in_a_line;
 }
 
 }  // namespace plan_detail
 
+// What of a device decides.
+struct PlanDevice {
+  int sms = 132;
+  int l2_bytes = 60 << 20;
+};
+inline cudaError_t plan_device(PlanDevice& device) {
+  int current = 0;
+  cudaError_t error = cudaGetDevice(&current);
+  if (error == cudaSuccess) {
+    error = cudaDeviceGetAttribute(&device.sms, cudaDevAttrMultiProcessorCount, current);
+  }
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&device.l2_bytes, cudaDevAttrL2CacheSize, current);
+  return error;
+}
+
 // on_lines: whether the lines of A and B start on 128 bytes.
 inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<const TileShape> shapes,
-                                    int all_sms) {
+                                    const PlanDevice& device) {
   using namespace plan_detail;
   TensorPlan best;
   double best_clocks = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const TileShape& t = shapes[i];
-    const int sms = std::max(1, all_sms / t.blocks);  // or pairs of them
-    Plan plan{};
+    const int sms = std::max(1, device.sms / t.blocks);  // or pairs of them
+    const double bytes_ab = static_cast<double>(p.m + p.n) * static_cast<double>(p.k) * 128 / t.k;
+    const double bytes_per_clock =
+        kLoadBytesPerClock * (bytes_ab > device.l2_bytes ? kFromMemory : 1) * (on_lines ? 1 : kOffLines);
+    const double launch = t.blocks == 1 ? 0 : kPairClocks;
+    TilePlan plan{};
     plan.tiles_m = static_cast<int>(ceil_div(p.m, t.m));
     plan.tiles_n = static_cast<int>(ceil_div(p.n, t.n));
     plan.steps = static_cast<int>(ceil_div(p.k, t.k));
     plan.chain = plan.steps;  // sums stay in registers from a piece's first step to its last
     const int tiles = plan.tiles_m * plan.tiles_n, waves = static_cast<int>(ceil_div(tiles, sms));
-    const double step = clocks_of_step(t, on_lines);
+    const double step = clocks_of_step(t, t.n, bytes_per_clock), wave = plan.steps * step + kTileClocks;
     const auto consider = [&](int parts, double clocks) {
+      clocks += launch;
       if (clocks >= best_clocks) return;
       best_clocks = clocks;
       best = {i, parts, plan};
@@ -69,18 +126,29 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
     // Whole tiles.
     plan.whole_tiles = tiles;
     plan.blocks = std::min(sms, tiles);
-    consider(1, waves * (plan.steps * step + kTileClocks));
+    consider(1, waves * wave);
+    // Whole tiles, those of the last waves narrower.
+    for (int wide = std::max(0, waves - 3); t.narrow > 0 && tiles > sms && wide < waves; ++wide) {
+      const int narrow = place_narrow(t, p, plan, wide * sms, plan.narrow);
+      plan.whole_tiles = plan.narrow.first + narrow;
+      const auto narrow_waves = static_cast<double>(ceil_div(plan.whole_tiles, sms) - wide);
+      consider(1, wide * wave + narrow_waves * (plan.steps * clocks_of_step(t, t.narrow, bytes_per_clock) +
+                                                kTileClocks));
+    }
+    plan.narrow = {};
     // Whole tiles, the last ones cut so that all blocks have equal shares.
     const double share = static_cast<double>(tiles) * plan.steps / sms;
-    if (tiles > sms) {
+    if (tiles > sms && t.narrow == 0) {
       plan.whole_tiles = std::max(waves - 2, 0) * sms;
       plan.cut_tiles = tiles - plan.whole_tiles;
       consider(1, share * step + kHandOnClocks * t.m * t.n / t.blocks + waves * kTileClocks);
-      plan.whole_tiles = tiles;
       plan.cut_tiles = 0;
     }
+    plan.whole_tiles = tiles;
     // Every tile cut into equal parts.
-    for (int parts = 2; t.blocks == 1 && tiles * parts <= sms && plan.steps / parts >= kLeastSteps; ++parts) {
+    for (int parts = 2;
+         parts <= kMostParts && t.blocks == 1 && tiles * parts <= sms && plan.steps / parts >= kLeastSteps;
+         ++parts) {
       plan.blocks = tiles * parts;
       const double bytes = 8.0 * tiles * parts * t.m * t.n;
       consider(parts, static_cast<double>(ceil_div(plan.steps, parts)) * step + 2 * kTileClocks +
@@ -89,6 +157,45 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
   }
   return best;
 }
+
+// Where a block's tile of C begins, and how many columns it has.
+struct TileOrigin : Origin {
+  int width;
+};
+template <class T>
+__device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, int rank) {
+  const NarrowTiles& narrow = plan.narrow;
+  if (!T::kSharesB || tile < narrow.first)
+    return {origin_of<T>(static_cast<const Plan&>(plan), tile, rank), T::BN};
+  tile -= narrow.first;
+  TilePlace pair{tile % narrow.rows, tile / narrow.rows};
+  int col = narrow.col;
+  if (pair.n >= narrow.columns) {
+    Plan behind{};
+    behind.tiles_m = plan.tiles_m - narrow.m - narrow.rows;
+    behind.tiles_n = narrow.in_a_line;
+    pair = place_of<T::kBand>(behind, tile - narrow.rows * narrow.columns);
+    pair.m += narrow.rows;
+    col = 0;
+  }
+  return {{(narrow.m + pair.m) * T::kPairM + rank * T::BM, col + pair.n * narrow.width}, narrow.width};
+}
+
+// The order of one unit where no tile is cut: round robin.
+class WholeSchedule {
+ public:
+  __device__ __forceinline__ WholeSchedule(const Plan& plan, int unit) : plan_(plan), tile_(unit) {}
+  __device__ __forceinline__ bool next(Work& work) {
+    if (tile_ >= plan_.whole_tiles) return false;
+    work = {tile_, 0, plan_.steps, 0, plan_.steps};
+    tile_ += plan_.blocks;
+    return true;
+  }
+
+ private:
+  const Plan& plan_;
+  int tile_;
+};
 
 // The order of one block where every tile is cut into plan.blocks / plan.whole_tiles parts: one of them.
 class PartSchedule {

@@ -11,6 +11,7 @@
 #include "device/ptx/mma.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
+#include "device/ptx/wgmma_narrow.cuh"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -58,13 +59,21 @@ struct TensorMaps {
   CUtensorMap a, b, c;
 };
 
-// One thread starts the copy of a stage; `barrier` completes with T::kBytes.
+// So that the first copies need not wait for their maps.
+__device__ __forceinline__ void prefetch_maps(const TensorMaps& maps) {
+  ptx::prefetch_tensor_map(maps.a);
+  ptx::prefetch_tensor_map(maps.b);
+}
+
+// One thread starts the copy of a stage, of B as many boxes as are needed; `barrier` completes with their bytes.
 template <class T>
 __device__ __forceinline__ void load_stage(typename T::Stage& s, const TensorMaps& maps,
-                                           std::uint32_t barrier, int row, int col, int k) {
+                                           std::uint32_t barrier, int row, int col, int k,
+                                           int boxes = T::BN / T::BK) {
   ptx::tma_load(ptx::shared_address(s.a), maps.a, barrier, k, row);
 #pragma unroll
   for (int j = 0; j < T::BN / T::BK; ++j) {
+    if (j == boxes) break;
     ptx::tma_load(ptx::shared_address(s.b[j]), maps.b, barrier, col + j * T::BK, k);
   }
 }
@@ -79,9 +88,9 @@ class Product {
   __device__ __forceinline__ int row() const { return T::kTf32 ? 0 : warpgroup_ * T::WM; }
   __device__ __forceinline__ int col() const { return T::kTf32 ? warpgroup_ * T::WN : 0; }
 
-  // Starts one group of wgmma: the product of a stage, added to the sums or in their place. Of groups under way at the
-  // same time each needs its own kSet of registers for fragments.
-  template <int kSet = 0>
+  // Starts one group of wgmma: the product of a stage, its first kWidth columns, added to the sums or in their place. Of
+  // groups under way at the same time each needs its own kSet of registers for fragments.
+  template <int kSet = 0, int kWidth = T::BN>
   __device__ __forceinline__ void multiply(const typename T::Stage& s, bool add) {
     if constexpr (T::kTf32) {
       multiply_tf32(s, fragments_[kSet], add);
@@ -92,7 +101,8 @@ class Product {
       for (int k = 0; k < T::BK; k += 16) {
         const auto at_a = ptx::matrix_descriptor(a + k * sizeof(typename T::In), 8 * kLineBytes);
         const auto at_b = ptx::matrix_descriptor(b + k * kLineBytes, 8 * kLineBytes, T::BK * kLineBytes);
-        ptx::wgmma_shared<typename T::In, true>(sums, at_a, at_b, k > 0 || add);
+        ptx::wgmma_shared<typename T::In, true>(reinterpret_cast<float(&)[kWidth / 2]>(sums), at_a, at_b,
+                                                k > 0 || add);
       }
       ptx::wgmma_commit();
     }
@@ -109,12 +119,10 @@ class Product {
   }
 
   // Where this thread's first sum lies in that part.
-  __device__ __forceinline__ static int lane_row() {
-    const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
+  __device__ __forceinline__ static int lane_row(int tid = static_cast<int>(threadIdx.x) % kWarpgroup) {
     return T::kTf32 ? tid % 4 * 2 : tid / 32 * 16 + tid % 32 / 4;
   }
-  __device__ __forceinline__ static int lane_col() {
-    const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
+  __device__ __forceinline__ static int lane_col(int tid = static_cast<int>(threadIdx.x) % kWarpgroup) {
     return T::kTf32 ? tid / 32 * 16 + tid % 32 / 4 * 2 : tid % 4 * 2;
   }
 

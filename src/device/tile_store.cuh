@@ -47,14 +47,16 @@ __device__ __forceinline__ void store_pair(const Target<Out>& c, Out* g, float x
   }
 }
 
-// The tile whose first row and column are given, from registers: any alpha, beta, edge and alignment.
+// The first `width` columns of the tile whose first row and column are given, from registers: any alpha, beta, edge and
+// alignment.
 template <class T>
 __device__ __forceinline__ void store_tile(const Product<T>& product, const Target<typename T::Out>& c,
-                                           int row, int col) {
-  const bool inside = col + product.col() + T::WN <= c.n;
+                                           int row, int col, int width = T::BN) {
+  const int end = min(c.n, col + width);
+  const bool inside = col + product.col() + T::WN <= end;
   row += product.row() + product.lane_row();
   col += product.col() + product.lane_col();
-  const int m = c.m - row, n = c.n - col;  // what is left of C
+  const int m = c.m - row, n = end - col;  // what is left of C
   auto* const gC = c.gC + row * c.ld + col;
   if (c.pairs && c.beta == 0.0F && inside) {
     Product<T>::for_each_pair([&](int i, int j, int first, int second) {
@@ -69,11 +71,29 @@ __device__ __forceinline__ void store_tile(const Product<T>& product, const Targ
   }
 }
 
-// The tile by tensor map, for beta = 0: in chunks of 8 KB, lines of 128 bytes in the swizzle, two buffers in turn. The
+// Columns kBegin to kEnd of a tile whose C is stored by tensor map otherwise: beta = 0, lines on 16 bytes, n even.
+template <int kBegin, int kEnd, class T>
+__device__ __forceinline__ void store_columns(const Product<T>& product, const Target<typename T::Out>& c,
+                                              int row, int col) {
+  static_assert(!T::kTf32 && kBegin % 8 == 0 && kEnd % 8 == 0, "columns come by eights");
+  row += product.row() + product.lane_row();
+  col += product.col() + product.lane_col();
+  auto* const gC = c.gC + row * c.ld + col;
+#pragma unroll
+  for (int i = kBegin / 2; i < kEnd / 2; i += 4) {
+    Product<T>::for_each_pair_of(i, [&](int m, int n, int first, int second) {
+      if (row + m < c.m && col + n < c.n) {
+        store_pair(c, gC + m * c.ld + n, product.sums[first], product.sums[second]);
+      }
+    });
+  }
+}
+
+// The tile by tensor map, for beta = 0: in chunks of 8 KB, lines of 128 bytes in the swizzle, kBuffers of them in turn. The
 // map drops what lies beyond C. What fits beside the product's registers leaves later, while the next tile's first
-// products run: all of a 16-bit C, two sums a register, and half of a 32-bit
-// one; nothing in tf32, whose fragments need those registers.
-template <class T>
+// products run: all of a 16-bit C, two sums a register, and half of a 32-bit one; nothing in tf32, whose fragments need
+// those registers.
+template <class T, int kBuffers = 2>
 class TileStore {
  public:
   using Out = typename T::Out;
@@ -84,27 +104,34 @@ class TileStore {
   static constexpr int kChunksLater = kPacked ? kChunks : T::kTf32 ? 0 : kChunks / 2;
   static constexpr int kChunksNow = kChunks - kChunksLater;
   static constexpr int kWordsPerChunk = (kPacked ? T::kSums / 2 : T::kSums) / kChunks;
+  static_assert((kBuffers & (kBuffers - 1)) == 0, "buffers are counted by their number's low bits");
   struct Buffers {
-    alignas(1024) char chunk[2][8192];
+    alignas(1024) char chunk[kBuffers][8192];
   };
 
   __device__ __forceinline__ TileStore(Buffers& buffers, const CUtensorMap& map, int warpgroup)
       : buffers_(buffers), map_(map), warpgroup_(warpgroup) {}
 
-  // Takes over the product's sums for the tile at (row, col), which product.row() and col() are added to.
-  __device__ __forceinline__ void take(const Product<T>& product, float alpha, int row, int col) {
+  // Takes over the product's sums for the tile at (row, col), which product.row() and col() are added to; the first
+  // kWidth columns are meant. Those beyond whole chunks leave at once, from registers.
+  template <int kWidth>
+  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, int row, int col) {
+    static_assert(kWidth == T::BN || !T::kTf32, "tf32's tiles have one width");
+    constexpr int kWhole = T::kTf32 ? kChunks : kWidth / kCols;
     row_ = row + product.row();
     col_ = col + product.col();
-#pragma unroll
-    for (int h = 0; h < kChunksNow; ++h) {
-      put(h, [&](int i) { return __float_as_uint(alpha * product.sums[h * kWordsPerChunk + i]); });
+    whole_ = kWhole;
+    if constexpr (kWhole * kCols < kWidth && !T::kTf32) {
+      store_columns<kWhole * kCols, kWidth>(product, c, row, col);
     }
+    put_all < 0, kWhole<kChunksNow ? kWhole : kChunksNow>(
+                     [&](int i) { return __float_as_uint(c.alpha * product.sums[i]); });
 #pragma unroll
-    for (int i = 0; i < kChunksLater * kWordsPerChunk; ++i) {
+    for (int i = 0; i < (kWhole - kChunksNow) * kWordsPerChunk; ++i) {
       if constexpr (kPacked) {
-        words_[i] = two_words(alpha * product.sums[2 * i], alpha * product.sums[2 * i + 1], Out{});
+        words_[i] = two_words(c.alpha * product.sums[2 * i], c.alpha * product.sums[2 * i + 1], Out{});
       } else {
-        words_[i] = __float_as_uint(alpha * product.sums[kChunksNow * kWordsPerChunk + i]);
+        words_[i] = __float_as_uint(c.alpha * product.sums[kChunksNow * kWordsPerChunk + i]);
       }
     }
     pending_ = kChunksLater > 0;
@@ -113,14 +140,19 @@ class TileStore {
   // Sends piece h of what was kept, if anything was.
   __device__ __forceinline__ void send(int h) {
     if (!pending_) return;
-    put(kChunksNow + h, [&](int i) { return words_[h * kWordsPerChunk + i]; });
+    if (kChunksNow + h < whole_)
+      put<1>(kChunksNow + h, [&](int i) { return words_[h * kWordsPerChunk + i]; });
     if (h == kChunksLater - 1) pending_ = false;
   }
 
   // Sends the rest and waits until shared memory has been read, before the block ends.
   __device__ __forceinline__ void finish() {
+    if (pending_ && whole_ == kChunks) {
+      put_all<kChunksNow, kChunks>([&](int i) { return words_[i]; });
+    } else {
 #pragma unroll
-    for (int h = 0; h < kChunksLater; ++h) send(h);
+      for (int h = 0; h < kChunksLater; ++h) send(h);
+    }
     if (leads()) ptx::bulk_wait_read<0>();
   }
 
@@ -128,23 +160,41 @@ class TileStore {
   __device__ __forceinline__ static bool leads() { return threadIdx.x % kWarpgroup == 0; }
   __device__ __forceinline__ void meet() const { ptx::barrier_sync(1 + warpgroup_, kWarpgroup); }
 
-  // word(i): word i of this thread's part of chunk h.
-  template <class Word>
+  // Chunks kFirst to kEnd, as many at a time as there are buffers. word(i): word i of this thread's part of them all.
+  template <int kFirst, int kEnd, class Word>
+  __device__ __forceinline__ void put_all(Word word) {
+    if constexpr (kFirst < kEnd) {
+      constexpr int kMany = kEnd - kFirst < kBuffers ? kEnd - kFirst : kBuffers;
+      put<kMany>(kFirst, word);
+      put_all<kFirst + kMany, kEnd>([&](int i) { return word(kMany * kWordsPerChunk + i); });
+    }
+  }
+
+  // kMany chunks from chunk h on. word(i): word i of this thread's part of them.
+  template <int kMany, class Word>
   __device__ __forceinline__ void put(int h, Word word) {
-    const std::uint32_t buffer = ptx::shared_address(buffers_.chunk[h % 2]);
-    if (leads()) ptx::bulk_wait_read<1>();  // the store before last
+    const auto buffer = [&](int j) {
+      return ptx::shared_address(buffers_.chunk) + (next_ + j) % kBuffers * sizeof(buffers_.chunk[0]);
+    };
+    if (leads()) ptx::bulk_wait_read<kBuffers - kMany>();
     meet();
-    write(buffer, word);
+#pragma unroll
+    for (int j = 0; j < kMany; ++j) write(buffer(j), [&](int i) { return word(j * kWordsPerChunk + i); });
     ptx::fence_proxy_async();
     meet();
-    if (!leads()) return;
-    if constexpr (T::kTf32) {
-      ptx::tma_store(map_, buffer, col_, row_ + h * kRows);
-      ptx::tma_store(map_, buffer + kRows * kLineBytes, col_ + kCols, row_ + h * kRows);
-    } else {
-      ptx::tma_store(map_, buffer, col_ + h * kCols, row_);
+    if (leads()) {
+#pragma unroll
+      for (int j = 0; j < kMany; ++j) {
+        if constexpr (T::kTf32) {
+          ptx::tma_store(map_, buffer(j), col_, row_ + (h + j) * kRows);
+          ptx::tma_store(map_, buffer(j) + kRows * kLineBytes, col_ + kCols, row_ + (h + j) * kRows);
+        } else {
+          ptx::tma_store(map_, buffer(j), col_ + (h + j) * kCols, row_);
+        }
+        ptx::bulk_commit();
+      }
     }
-    ptx::bulk_commit();
+    next_ = (next_ + kMany) % kBuffers;
   }
 
   template <class Word>
@@ -181,6 +231,7 @@ class TileStore {
   Buffers& buffers_;
   const CUtensorMap& map_;
   int warpgroup_, row_ = 0, col_ = 0;
+  int next_ = 0, whole_ = 0;  // buffer; chunks of the tile
   bool pending_ = false;
   std::uint32_t words_[kChunksLater == 0 ? 1 : kChunksLater * kWordsPerChunk];
 };

@@ -2,6 +2,7 @@
 // Host: what every rung on tensor maps does before its kernel. Operands whose lines do not start on 16 bytes are first
 // copied to lines that do; problems that read neither A nor B only scale C.
 #pragma once
+#include "device/ptx/griddepcontrol.cuh"
 #include "device/tensor_map.cuh"
 #include "device/tile_store.cuh"
 #include "device/workspace.cuh"
@@ -19,20 +20,33 @@ namespace tma_detail {
 
 constexpr int kThreads = 256;
 
-// Lines of `used` words, to lines of ld_y, zeros behind them. A thread writes 16 bytes.
+// Lines of `used` words, to lines of ld_y, zeros behind them.
 template <class Word>
-__global__ void __launch_bounds__(kThreads)
-    copy_lines(const Word* __restrict__ gX, std::int64_t ld, std::int64_t lines, std::int64_t used,
-               Word* __restrict__ gY, std::int64_t ld_y) {
+struct LineCopy {
+  const Word* gX;
+  std::int64_t ld, lines, used;
+  Word* gY;
+  std::int64_t ld_y;
+};
+template <class Word>
+struct LineCopies {
+  LineCopy<Word> of[2];
+};
+
+// One copy for each blockIdx.y. A thread writes 16 bytes.
+template <class Word>
+__global__ void __launch_bounds__(kThreads) copy_lines(const __grid_constant__ LineCopies<Word> copies) {
   constexpr int kWidth = 16 / static_cast<int>(sizeof(Word));
-  const std::int64_t in_line = ld_y / kWidth, all = lines * in_line;
+  const LineCopy<Word>& c = copies.of[blockIdx.y];
+  const std::int64_t in_line = c.ld_y / kWidth, all = c.lines * in_line;
+  ptx::let_next_kernel_start();
   for (std::int64_t at = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; at < all;
        at += std::int64_t{gridDim.x} * kThreads) {
     const std::int64_t line = at / in_line, col = at % in_line * kWidth;
     alignas(16) Word r[kWidth];
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i) r[i] = col + i < used ? gX[line * ld + col + i] : Word{0};
-    *reinterpret_cast<uint4*>(gY + line * ld_y + col) = *reinterpret_cast<const uint4*>(r);
+    for (int i = 0; i < kWidth; ++i) r[i] = col + i < c.used ? c.gX[line * c.ld + col + i] : Word{0};
+    *reinterpret_cast<uint4*>(c.gY + line * c.ld_y + col) = *reinterpret_cast<const uint4*>(r);
   }
 }
 
@@ -138,15 +152,16 @@ Status make_maps(const Problem& p, const Operands& o, void* copies, cudaStream_t
   using In = typename T::In;
   using Word = std::conditional_t<sizeof(In) == 2, std::uint16_t, std::uint32_t>;
   auto* free_lines = static_cast<Word*>(copies);
+  LineCopies<Word> to_copy{};
+  unsigned count = 0;
+  std::int64_t most = 0;  // elements of a copy
   const auto map_operand = [&](CUtensorMap& map, const float* g, std::int64_t ld, std::int64_t lines,
                                std::int64_t used, int box_lines) -> Status {
     const void* at = g;
     if (!tensor_map_takes(g, ld * static_cast<std::int64_t>(sizeof(In)))) {
       const std::int64_t ld_y = line_of<In>(used);
-      const int blocks = blocks_for(lines * ld_y * static_cast<std::int64_t>(sizeof(In)) / 16);
-      copy_lines<Word><<<blocks, kThreads, 0, stream>>>(reinterpret_cast<const Word*>(g), ld, lines, used,
-                                                        free_lines, ld_y);
-      if (Status s = launched("copy_lines"); !s) return s;
+      to_copy.of[count++] = {reinterpret_cast<const Word*>(g), ld, lines, used, free_lines, ld_y};
+      most = std::max(most, lines * ld_y);
       at = free_lines;
       ld = ld_y;
       free_lines += lines * ld_y;
@@ -155,6 +170,11 @@ Status make_maps(const Problem& p, const Operands& o, void* copies, cudaStream_t
   };
   if (Status s = map_operand(maps.a, o.a, p.lda, p.m, p.k, T::kBoxRows); !s) return s;
   if (Status s = map_operand(maps.b, o.b, p.ldb, p.k, p.n, T::BK); !s) return s;
+  if (count > 0) {
+    const auto blocks = static_cast<unsigned>(blocks_for(most * static_cast<std::int64_t>(sizeof(In)) / 16));
+    copy_lines<Word><<<dim3(blocks, count), kThreads, 0, stream>>>(to_copy);
+    if (Status s = launched("copy_lines"); !s) return s;
+  }
   using Store = TileStore<T>;
   if (!stores_by_map<typename T::Out>(p, o)) return Status::ok();
   return make_tensor_map(maps.c, kTypeOf<typename T::Out>, o.c, p.m, p.n, p.ldc, Store::kRows, Store::kCols);
@@ -197,22 +217,25 @@ inline cudaError_t sm_count(int& sms) {
   return error == cudaSuccess ? cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) : error;
 }
 
-// Launches `kernel` in clusters of so many blocks along x. Errors: kLaunchFailed.
+// Launches `kernel` in clusters of so many blocks along x. It may start before the kernel ahead of it has ended, and waits
+// for that itself (griddepcontrol). Errors: kLaunchFailed.
 template <class Kernel, class... Arguments>
 Status launch_clusters(const char* name, Kernel kernel, int cluster, int blocks, int threads,
                        int shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
   cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  config.attrs = attributes;
+  config.numAttrs = cluster > 1 ? 2 : 1;
   error = cudaLaunchKernelEx(&config, kernel, arguments...);
   return error == cudaSuccess ? Status::ok() : cuda_failure(name, error);
 }

@@ -12,7 +12,9 @@
 namespace ladder {
 namespace {
 
-constexpr TileShape kShapes[] = {{128, 256, 64, 1}, {128, 128, 64, 1}, {128, 64, 64, 1}, {256, 256, 64, 2}};
+constexpr TileShape kShapes[] = {{128, 256, 64, 1},      {128, 128, 64, 1},      {128, 64, 64, 1},
+                                 {256, 256, 64, 2, 232}, {256, 256, 64, 2, 192}, {128, 128, 64, 2}};
+constexpr std::size_t kPair = 3;
 
 // Marks the steps that each block does: one thread a block.
 template <class Order>
@@ -25,14 +27,17 @@ __global__ void mark(const __grid_constant__ Plan plan, int* done) {
 
 void expect_complete(const TensorPlan& chosen) {
   const Plan& plan = chosen.plan;
-  const int tiles = plan.tiles_m * plan.tiles_n;
-  ASSERT_EQ(plan.whole_tiles + plan.cut_tiles, tiles);
+  const int tiles = plan.whole_tiles + plan.cut_tiles;
+  if (chosen.plan.narrow.width == 0) ASSERT_EQ(tiles, plan.tiles_m * plan.tiles_n);
   std::vector<int> done(static_cast<std::size_t>(tiles) * plan.steps);
   int* gDone = nullptr;
   const std::size_t bytes = done.size() * sizeof(int);
   ASSERT_EQ(cudaMalloc(&gDone, bytes), cudaSuccess);
   ASSERT_EQ(cudaMemset(gDone, 0, bytes), cudaSuccess);
-  (chosen.parts > 1 ? mark<PartSchedule> : mark<Schedule>)<<<plan.blocks, 1>>>(plan, gDone);
+  const auto run = chosen.parts > 1     ? mark<PartSchedule>
+                   : plan.cut_tiles > 0 ? mark<Schedule>
+                                        : mark<WholeSchedule>;
+  run<<<plan.blocks, 1>>>(plan, gDone);
   ASSERT_EQ(cudaMemcpy(done.data(), gDone, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
   ASSERT_EQ(cudaFree(gDone), cudaSuccess);
   for (const int times : done) ASSERT_EQ(times, 1);
@@ -43,7 +48,8 @@ TEST(TensorPlan, CoversEveryStepOnce) {
     for (const auto& [m, n, k] : {std::array{1, 1, 1}, std::array{1000, 1001, 999},
                                   std::array{3072, 1500, 300}, std::array{64, 64, 20000}}) {
       for (const bool on_lines : {true, false}) {
-        const TensorPlan chosen = plan_tensor_tiles(make_problem(m, n, k), on_lines, kShapes, sms);
+        const TensorPlan chosen =
+            plan_tensor_tiles(make_problem(m, n, k), on_lines, kShapes, PlanDevice{sms});
         EXPECT_LE(chosen.plan.blocks * kShapes[chosen.tile].blocks,
                   std::max(sms, kShapes[chosen.tile].blocks));
         expect_complete(chosen);
@@ -55,10 +61,10 @@ TEST(TensorPlan, CoversEveryStepOnce) {
 TEST(TensorPlan, CutsWhereThatEndsSooner) {
   constexpr int kSms = 132;
   const auto plan = [&](int m, int n, int k) {
-    return plan_tensor_tiles(make_problem(m, n, k), true, kShapes, kSms);
+    return plan_tensor_tiles(make_problem(m, n, k), true, kShapes, PlanDevice{kSms});
   };
-  EXPECT_GT(plan(8192, 8192, 8192).plan.cut_tiles, 0);  // 15.5 waves
-  EXPECT_EQ(plan(4096, 4096, 4096).plan.cut_tiles, 0);  // 3.88 waves: what is won is what handing on costs
+  EXPECT_GT(plan(136, 4288, 2560).plan.cut_tiles, 0);   // a tile more than a wave
+  EXPECT_EQ(plan(4096, 4096, 4096).plan.cut_tiles, 0);  // 3.88 waves: narrower tiles fill the last one
   EXPECT_EQ(plan(1536, 2816, 4096).plan.cut_tiles, 0);  // one wave
   EXPECT_GT(plan(64, 64, 65536).parts, 32);
   EXPECT_EQ(plan(64, 64, 64).parts, 1);
@@ -66,17 +72,61 @@ TEST(TensorPlan, CutsWhereThatEndsSooner) {
 
 TEST(TensorPlan, PairsWhereLinesCrossThoseOfL2) {
   const auto blocks = [](bool on_lines) {
-    return kShapes[plan_tensor_tiles(make_problem(4088, 4088, 4088), on_lines, kShapes, 132).tile].blocks;
+    return kShapes[plan_tensor_tiles(make_problem(2040, 2040, 4096), on_lines, kShapes, {}).tile].blocks;
   };
   EXPECT_EQ(blocks(true), 1);
   EXPECT_EQ(blocks(false), 2);
 }
 
+// Marks what each block of a pair stores, by 128 rows and 8 columns.
+struct Pair {
+  static constexpr int kCluster = 2, BM = 128, BN = 256, kPairM = 256, kPairN = 256, kBand = 8;
+  static constexpr bool kSharesB = true;
+};
+__global__ void mark_places(const __grid_constant__ TilePlan plan, int n, int* done) {
+  const int rank = static_cast<int>(blockIdx.x) % Pair::kCluster, eights = (n + 7) / 8;
+  WholeSchedule order(plan, static_cast<int>(blockIdx.x) / Pair::kCluster);
+  for (Work work; order.next(work);) {
+    const TileOrigin at = origin_of<Pair>(plan, work.tile, rank);
+    for (int col = at.col; col < min(n, at.col + at.width); col += 8) {
+      atomicAdd(done + at.row / Pair::BM * eights + col / 8, 1);
+    }
+  }
+}
+
+TEST(TensorPlan, NarrowTilesCoverCOnceInFewerWaves) {
+  constexpr int kSms = 132;
+  int narrower = 0;
+  for (const auto& [m, n] : {std::array{3072, 3072}, std::array{4096, 4096}, std::array{8192, 8192},
+                             std::array{5000, 4104}, std::array{2056, 14344}, std::array{300, 40000}}) {
+    const Problem p = make_problem(m, n, 4096);
+    const TileShape& shape = kShapes[kPair];
+    const TilePlan plan = plan_tensor_tiles(p, true, std::span(&shape, 1), {}).plan;
+    const int eights = (n + 7) / 8, waves = static_cast<int>(ceil_div(plan.tiles_m * plan.tiles_n, kSms / 2));
+    if (plan.narrow.width != 0) {
+      ++narrower;
+      EXPECT_LT(plan.narrow.width, shape.n);
+      EXPECT_EQ(plan.narrow.col % shape.n, 0);
+      EXPECT_EQ(ceil_div(plan.whole_tiles, plan.blocks), waves) << "as many waves, the last ones shorter";
+    }
+    std::vector<int> done(static_cast<std::size_t>(plan.tiles_m) * 2 * eights);
+    int* gDone = nullptr;
+    const std::size_t bytes = done.size() * sizeof(int);
+    ASSERT_EQ(cudaMalloc(&gDone, bytes), cudaSuccess);
+    ASSERT_EQ(cudaMemset(gDone, 0, bytes), cudaSuccess);
+    mark_places<<<plan.blocks * Pair::kCluster, 1>>>(plan, n, gDone);
+    ASSERT_EQ(cudaMemcpy(done.data(), gDone, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+    ASSERT_EQ(cudaFree(gDone), cudaSuccess);
+    for (const int times : done) ASSERT_EQ(times, 1) << m << " x " << n;
+  }
+  EXPECT_GE(narrower, 4);
+}
+
 // The battery's problems of the last wave are there because of what is cut.
 TEST(TensorPlan, CutsTheBatterysLastWave) {
-  for (const int k : {3200, 1600 * 2}) {  // the second is tf32's, whose stage is half as deep
-    EXPECT_GT(plan_tensor_tiles(make_problem(8, 8576, k), true, kShapes, 132).plan.cut_tiles, 0);
-  }
+  constexpr TileShape kTf32[] = {{256, 128, 32, 1}, {128, 128, 32, 1}, {128, 64, 32, 1}, {256, 256, 32, 2}};
+  EXPECT_GT(plan_tensor_tiles(make_problem(136, 4288, 2560), true, kShapes, {}).plan.cut_tiles, 0);
+  EXPECT_GT(plan_tensor_tiles(make_problem(136, 4288, 1536), true, kTf32, {}).plan.cut_tiles, 0);
 }
 
 }  // namespace

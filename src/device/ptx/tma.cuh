@@ -8,6 +8,11 @@
 
 namespace ladder::ptx {
 
+// prefetch.tensormap: the map of a __grid_constant__ parameter, into the cache that the copies read it from.
+__device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
 // cp.async.bulk.tensor.2d, global to shared: the box at (x, y), x along lines; elements beyond the matrix become zeros.
 // Completes on `barrier` with the box's bytes, zeros included.
 __device__ __forceinline__ void tma_load(std::uint32_t to, const CUtensorMap& map, std::uint32_t barrier,

@@ -7,6 +7,7 @@
 //          for it, so that this alone gives nothing.
 // LIMITS: Hopper. bf16, fp16 (results of the same type or f32), tf32. Any m, n, k up to 2^30, alpha, beta; lines not on
 //         16 bytes are copied first.                                NEXT: r17 leaves no SM idle in the last wave
+#include "device/ptx/griddepcontrol.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
 #include "device/tensor_cluster.cuh"
@@ -18,8 +19,9 @@
 namespace ladder::r16_persistent {
 
 template <class In, class Out, int BM, int BN, int STAGES>
-struct Tile : ClusterTile<In, Out, BM, BN, STAGES, 2> {
+struct Tile : ClusterTile<In, Out, BM, BN, STAGES, BM <= BN ? Blocks::kPairAlongM : Blocks::kPairAlongN> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
+  using Store = TileStore<Base>;
   static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
   static_assert(Base::kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
@@ -27,7 +29,7 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, 2> {
 
   struct Shared {
     typename Base::Stage stage[STAGES];
-    typename TileStore<Base>::Buffers out[Base::kWarpgroups];
+    typename Store::Buffers out[Base::kWarpgroups];
     std::uint64_t full[STAGES],
         empty[STAGES];  // barriers: the copies have landed; both blocks have read them
   };
@@ -37,6 +39,9 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, 2> {
 template <class T>
 __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const Plan& plan) {
   if (threadIdx.x != 0) return;
+  ptx::let_next_kernel_start();
+  prefetch_maps(maps);
+  ptx::wait_for_kernels_ahead();  // and with it all who wait for what is copied
   const int rank = rank_in_cluster<T>();
   auto ring = Ring<T::STAGES>::of_producer();
   Schedule schedule(plan, static_cast<int>(blockIdx.x) / T::kCluster);
@@ -56,14 +61,17 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
 template <class T, bool kByMap>
 __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shared& s,
                                         const Target<typename T::Out>& c, const Plan& plan) {
-  using Store = TileStore<typename T::Base>;
+  using Store = typename T::Store;
   const int group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const int rank = rank_in_cluster<T>();
   Product<typename T::Base> product(group);  // (WM,WN)
   Store store(s.out[group], maps.c, group);
   auto ring = Ring<T::STAGES>::of_consumer();
   Schedule schedule(plan, static_cast<int>(blockIdx.x) / T::kCluster);
-  for (Work work; schedule.next(work);) {
+  Work work;
+  bool more = schedule.next(work);
+  Origin at = origin_of<T>(plan, work.tile, rank);
+  while (more) {
     // Main loop. A stage's products start before those of the stage before have ended. What is left of the tile before
     // goes out while the first ones run.
     int step = work.begin, before = -1;  // the stage before
@@ -97,15 +105,17 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
       advance(second, [] {});
     }
     if (step < work.end) advance(first, [] {});
+    const Origin here = at;
+    more = schedule.next(work);  // while the last products run
+    at = origin_of<T>(plan, work.tile, rank);
     product.wait();
     release_stage<T>(s.empty[before]);
 
     // Epilogue
-    const Origin at = origin_of<T>(plan, work.tile, rank);
     if constexpr (kByMap) {
-      store.take(product, c.alpha, at.row, at.col);
+      store.template take<T::BN>(product, c, here.row, here.col);
     } else {
-      store_tile(product, c, at.row, at.col);
+      store_tile(product, c, here.row, here.col);
     }
   }
   if constexpr (kByMap) store.finish();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// r17_stream_k: no SM idles in the last wave.                   NEW: tiles cut along k, the tile chosen by shape
+// r17_stream_k: no SM idles in the last wave.   NEW: narrower tiles in the last waves, or cut along k, chosen by shape
 // WHY: r16's tiles come in waves: 2,048 on 132 SMs are 15.5, and the last half wave takes as long as a whole one; one
 //      tile with a deep k keeps one SM busy.
 // PREDICT: time goes with tiles over SMs, not with the waves rounded up: 3% at 8192, 20% at 3072; tenfold where k is deep
@@ -7,6 +7,7 @@
 // LIMITS: Hopper. bf16, fp16 (results of the same type or f32), tf32. Any m, n, k up to 2^30, alpha, beta; lines not on
 //         16 bytes are copied first. Sums are added in an order fixed by the shape: the same bits on every run.
 //                                                               NEXT: more bits than the tensor core's types have
+#include "device/ptx/griddepcontrol.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
 #include "device/tensor_cluster.cuh"
@@ -20,40 +21,50 @@
 
 namespace ladder::r17_stream_k {
 
-template <class In, class Out, int BM, int BN, int STAGES, int kCluster = 1>
-struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kCluster> {
+template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks = Blocks::kAlone,
+          int kNarrower = BN>
+struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
+  using Store = TileStore<Base>;
   static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
 
   struct Shared {
     typename Base::Stage stage[STAGES];
-    typename TileStore<Base>::Buffers out[Base::kWarpgroups];
+    typename Store::Buffers out[Base::kWarpgroups];
     std::uint64_t full[STAGES],
         empty[STAGES];  // barriers: the copies have landed; the consumers have read them
   };
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
+
+  static constexpr int kNarrow = kNarrower;       // columns of the last tiles
+  static constexpr bool kCuts = kNarrower == BN;  // along k, where no narrower tiles fill the last wave
 };
 
 // What becomes of sums: stored by map or from registers, or, of tiles cut into equal parts, written for add_parts.
 enum class Finish : unsigned char { kByMap, kDirect, kParts };
-template <Finish kFinish>
-using Order = std::conditional_t<kFinish == Finish::kParts, PartSchedule, Schedule>;
+template <class T, Finish kFinish>
+using Order = std::conditional_t<kFinish == Finish::kParts, PartSchedule,
+                                 std::conditional_t<T::kCuts, Schedule, WholeSchedule>>;
 
 template <class T, Finish kFinish>
-__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const Plan& plan) {
+__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const TilePlan& plan) {
   if (threadIdx.x != 0) return;
+  ptx::let_next_kernel_start();
+  prefetch_maps(maps);
+  ptx::wait_for_kernels_ahead();  // and with it all who wait for what is copied
   const int rank = rank_in_cluster<T>();
   auto ring = Ring<T::STAGES>::of_producer();
-  Order<kFinish> schedule(plan, static_cast<int>(blockIdx.x) / T::kCluster);
+  Order<T, kFinish> schedule(plan, static_cast<int>(blockIdx.x) / T::kCluster);
   for (Work work; schedule.next(work);) {
-    const Origin at = origin_of<T>(plan, work.tile, rank);
+    const TileOrigin at = origin_of<T>(plan, work.tile, rank);
+    const int boxes = (at.width + T::BK - 1) / T::BK, bytes = (T::BM + boxes * T::BK) * kLineBytes;
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);
       ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());
-      ptx::mbarrier_arrive_expect(full, T::kBytes);
-      load_cluster<T>(s.stage[ring.stage()], maps, full, rank, at, step * T::BK);
+      ptx::mbarrier_arrive_expect(full, bytes);
+      load_cluster<T>(s.stage[ring.stage()], maps, full, rank, at, step * T::BK, boxes);
       ring.advance();
     }
   }
@@ -61,22 +72,28 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
 
 template <class T, Finish kFinish>
 __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shared& s,
-                                        const Target<typename T::Out>& c, const Plan& plan,
+                                        const Target<typename T::Out>& c, const TilePlan& plan,
                                         const Exchange& x) {
-  using Store = TileStore<typename T::Base>;
+  using Store = typename T::Store;
   const int unit = static_cast<int>(blockIdx.x) / T::kCluster, rank = rank_in_cluster<T>();
   const int group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   Product<typename T::Base> product(group);  // (WM,WN)
   Store store(s.out[group], maps.c, group);
   auto ring = Ring<T::STAGES>::of_consumer();
-  Order<kFinish> schedule(plan, unit);
-  for (Work work; schedule.next(work);) {
+  Order<T, kFinish> schedule(plan, unit);
+  Work work;
+  bool more = schedule.next(work);
+  TileOrigin at = origin_of<T>(plan, work.tile, rank);
+
+  // One tile, or a part of it along k.
+  const auto compute = [&](auto constant) {
+    constexpr int kWidth = decltype(constant)::value;
     // Main loop. A stage's products start before those of the stage before have ended. What is left of the tile before
     // goes out while the first ones run.
     int step = work.begin, before = -1;  // the stage before
     const auto advance = [&](auto set, auto meanwhile) {
       ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
-      product.template multiply<decltype(set)::value>(s.stage[ring.stage()], step > work.begin);
+      product.template multiply<decltype(set)::value, kWidth>(s.stage[ring.stage()], step > work.begin);
       meanwhile();
       product.wait_for_all_but_last();
       if (before >= 0) release_stage<T>(s.empty[before]);
@@ -104,31 +121,45 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
       advance(second, [] {});
     }
     if (step < work.end) advance(first, [] {});
+    [[maybe_unused]] const Work done = work;
+    const TileOrigin here = at;
+    more = schedule.next(work);  // while the last products run
+    at = origin_of<T>(plan, work.tile, rank);
     product.wait();
     release_stage<T>(s.empty[before]);
 
     // Epilogue
     if constexpr (kFinish == Finish::kParts) {
-      write_partial(product, x.gPartial, unit, group);
-    } else {
-      if (work.end < plan.steps) {
-        hand_on(product, x, group);
-        continue;
+      if (here.row + product.row() < c.m && here.col + product.col() < c.n) {
+        write_partial(product, x.gPartial, unit, group);
       }
-      if (work.begin > 0) {
+      return;
+    }
+    if constexpr (T::kCuts) {
+      if (done.end < plan.steps) {
+        hand_on(product, x, group);
+        return;
+      }
+      if (done.begin > 0) {
         int giver = unit;
         Schedule::Cut begin;
         do {
           take_in(product, x, --giver * T::kCluster + rank, group);
           begin = Schedule::share(plan, giver);
-        } while (begin.tile == work.tile - plan.whole_tiles && begin.step > 0);
+        } while (begin.tile == done.tile - plan.whole_tiles && begin.step > 0);
       }
-      const Origin at = origin_of<T>(plan, work.tile, rank);
-      if constexpr (kFinish == Finish::kByMap) {
-        store.take(product, c.alpha, at.row, at.col);
-      } else {
-        store_tile(product, c, at.row, at.col);
-      }
+    }
+    if constexpr (kFinish == Finish::kByMap) {
+      store.template take<kWidth>(product, c, here.row, here.col);
+    } else {
+      store_tile(product, c, here.row, here.col, kWidth);
+    }
+  };
+  while (more) {
+    if (T::kNarrow == T::BN || at.width == T::BN) {
+      compute(std::integral_constant<int, T::BN>{});
+    } else {
+      compute(std::integral_constant<int, T::kNarrow>{});
     }
   }
   if constexpr (kFinish == Finish::kByMap) store.finish();
@@ -137,7 +168,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
 template <class T, Finish kFinish>
 __global__ void __launch_bounds__(T::kThreads, 1)
     kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<typename T::Out> c,
-           const __grid_constant__ Plan plan, const __grid_constant__ Exchange x) {
+           const __grid_constant__ TilePlan plan, const __grid_constant__ Exchange x) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
   if (threadIdx.x == 0) {
@@ -161,7 +192,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 
 template <class T>
 static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan& chosen, Stream stream) {
-  const Plan& plan = chosen.plan;
+  const TilePlan& plan = chosen.plan;
   constexpr int kPartial = T::BM * T::BN;
   const auto blocks = static_cast<std::size_t>(plan.blocks * T::kCluster);
   const std::size_t pieces = chosen.parts > 1     ? static_cast<std::size_t>(plan.whole_tiles) * chosen.parts
@@ -173,48 +204,59 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
   unsigned* const gReady = Workspace::flags(stream, blocks * T::kWarpgroups, error);
   if (gReady == nullptr) return cuda_failure("workspace", error);
   const Exchange x{static_cast<float*>(l.workspace), gReady};
-  const auto run = chosen.parts > 1 ? kernel<T, Finish::kParts>
-                   : l.by_map       ? kernel<T, Finish::kByMap>
-                                    : kernel<T, Finish::kDirect>;
+  auto run = l.by_map ? kernel<T, Finish::kByMap> : kernel<T, Finish::kDirect>;
+  if constexpr (T::kCluster == 1) {
+    if (chosen.parts > 1) run = kernel<T, Finish::kParts>;
+  }
   if (Status s = launch_clusters("r17_stream_k", run, T::kCluster, plan.blocks * T::kCluster, T::kThreads,
                                  sizeof(typename T::Shared), stream, l.maps, l.c, plan, x);
       !s) {
     return s;
   }
-  if (chosen.parts > 1) {
-    const int adders = plan.whole_tiles * T::kWarpgroups * kQuads<T>;
-    add_parts<T><<<adders, kAdders * kWarpgroup, 0, stream>>>(l.c, x.gPartial, plan, chosen.parts);
+  if (T::kCluster == 1 && chosen.parts > 1) {
+    constexpr int kManyParts = 32;
+    const auto add = chosen.parts < kManyParts ? add_parts<T, 4> : add_parts<T, 16>;
+    const int slices = chosen.parts < kManyParts ? 1 : 4;
+    return launch_clusters("add_parts", add, 1, plan.whole_tiles * T::kWarpgroups * kQuads<T> * slices,
+                           kAddThreads, 0, stream, l.c, x.gPartial, static_cast<const Plan&>(plan),
+                           chosen.parts);
   }
-  return launched("r17_stream_k");
+  return Status::ok();
 }
 
-// The tiles to choose from. The last one is for pairs of blocks: shapes count a pair's tile.
+// The tiles to choose from. Shapes count a pair's tile where two blocks share copies. One narrower width a kernel: of two,
+// ptxas finds no registers for.
 template <class In, class Out>
 struct Menu {
-  static constexpr std::array kTiles{TileShape{128, 256, 64, 1}, TileShape{128, 192, 64, 1},
-                                     TileShape{128, 128, 64, 1}, TileShape{128, 64, 64, 1},
-                                     TileShape{256, 256, 64, 2}};
-  static constexpr std::array kLaunch{
-      launch_tile<Tile<In, Out, 128, 256, 4>>, launch_tile<Tile<In, Out, 128, 192, 4>>,
-      launch_tile<Tile<In, Out, 128, 128, 6>>, launch_tile<Tile<In, Out, 128, 64, 8>>,
-      launch_tile<Tile<In, Out, 128, 256, 4, 2>>};
+  static constexpr std::array kTiles{TileShape{128, 256, 64, 1},      TileShape{128, 128, 64, 1},
+                                     TileShape{128, 64, 64, 1},       TileShape{256, 256, 64, 2, 232},
+                                     TileShape{256, 256, 64, 2, 192}, TileShape{128, 128, 64, 2}};
+  static constexpr std::array kLaunch{launch_tile<Tile<In, Out, 128, 256, 4>>,
+                                      launch_tile<Tile<In, Out, 128, 128, 6>>,
+                                      launch_tile<Tile<In, Out, 128, 64, 8>>,
+                                      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 232>>,
+                                      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 192>>,
+                                      launch_tile<Tile<In, Out, 128, 64, 8, Blocks::kPairAlongN>>};
 };
 template <>
 struct Menu<float, float> {
   static constexpr std::array kTiles{TileShape{256, 128, 32, 1}, TileShape{128, 128, 32, 1},
                                      TileShape{128, 64, 32, 1}, TileShape{256, 256, 32, 2}};
-  static constexpr std::array kLaunch{
-      launch_tile<Tile<float, float, 256, 128, 4>>, launch_tile<Tile<float, float, 128, 128, 6>>,
-      launch_tile<Tile<float, float, 128, 64, 8>>, launch_tile<Tile<float, float, 256, 128, 4, 2>>};
+  static constexpr std::array kLaunch{launch_tile<Tile<float, float, 256, 128, 4>>,
+                                      launch_tile<Tile<float, float, 128, 128, 6>>,
+                                      launch_tile<Tile<float, float, 128, 64, 8>>,
+                                      launch_tile<Tile<float, float, 256, 128, 4, Blocks::kPairAlongN>>};
 };
 
 template <class In, class Out>
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
   if (!reads_ab(p)) return scale_only<Out>(p, o, stream);
-  int sms = 0;
-  if (const cudaError_t error = sm_count(sms); error != cudaSuccess) return cuda_failure("SM count", error);
+  PlanDevice device;
+  if (const cudaError_t error = plan_device(device); error != cudaSuccess) {
+    return cuda_failure("attributes of the device", error);
+  }
   using Tiles = Menu<In, Out>;
-  const TensorPlan chosen = plan_tensor_tiles(p, lines_start_on_128<In>(p, o), Tiles::kTiles, sms);
+  const TensorPlan chosen = plan_tensor_tiles(p, lines_start_on_128<In>(p, o), Tiles::kTiles, device);
   return Tiles::kLaunch[chosen.tile](p, o, chosen, stream);
 }
 
