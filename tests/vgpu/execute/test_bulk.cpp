@@ -196,6 +196,36 @@ TEST_F(Bulk, Linear) {
   EXPECT_EQ(fault(1008, 1).kind, FaultKind::kMisaligned);
 }
 
+TEST_F(Bulk, Reductions) {
+  struct Operands {
+    std::array<std::uint16_t, 8> f16, bf16;
+    std::array<float, 4> f32;
+    std::array<std::int32_t, 4> words;
+  };
+  static_assert(sizeof(Operands) == 64);
+  // 1, 65504, 2^-24, 1 + 2^-10 and their like; sums that are exact, overflow, stay subnormal, tie to even.
+  const Operands to{{0x3c00, 0x7bff, 0x0001, 0x3c01, 0x7c00, 0x8000, 0xbc00, 0x6400},
+                    {0x3f80, 0x7f7f, 0x3f80, 0x3f81, 0x7f80, 0x8000, 0xbf80, 0x4300},
+                    {1.0F, 16777216.0F, -1.0F, 0.5F},
+                    {1, -5, 7, -2147483647}};
+  const Operands from{{0x3c00, 0x7bff, 0x0001, 0x1000, 0x3c00, 0x0000, 0x3c00, 0x3800},
+                      {0x3f80, 0x7f7f, 0x3b80, 0x3b80, 0x3f80, 0x0000, 0x3f80, 0x3f00},
+                      {2.0F, 1.0F, 1.0F, 0.25F},
+                      {2, -6, 7, 3}};
+  const Operands expected{{0x4000, 0x7c00, 0x0002, 0x3c02, 0x7c00, 0x0000, 0x0000, 0x6400},
+                          {0x4000, 0x7f80, 0x3f80, 0x3f82, 0x7f80, 0x0000, 0x0000, 0x4300},
+                          {3.0F, 16777216.0F, 0.0F, 0.75F},
+                          {2, -5, 7, 3}};
+  for_each_schedule([&] {
+    auto* const out = array(std::vector<Operands>{to});
+    launch("reduce", {1, 1, 1}, {32, 1, 1}, out, array(std::vector<Operands>{from}));
+    EXPECT_EQ(out->f16, expected.f16);
+    EXPECT_EQ(out->bf16, expected.bf16);
+    EXPECT_EQ(out->f32, expected.f32);
+    EXPECT_EQ(out->words, expected.words);
+  });
+}
+
 TEST_F(Bulk, FlawsOfStores) {
   const auto fault = [&](int flaw) {
     return fault_of("store_box", {1, 1, 1}, {64, 1, 1},

@@ -19,10 +19,25 @@ struct Bfloat {
   u16 bits;
 };
 
-float to_float(Half h) { return static_cast<float>(std::bit_cast<_Float16>(h.bits)); }
+float to_float(Half h) {
+  const u32 sign = u32{h.bits} >> 15 << 31, exponent = h.bits >> 10 & 31, fraction = h.bits & 1023;
+  if (exponent == 0)
+    return std::bit_cast<float>(std::bit_cast<u32>(std::ldexp(static_cast<float>(fraction), -24)) | sign);
+  const u32 wide = exponent == 31 ? 255 : exponent + 112;
+  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+}
 float to_float(Bfloat b) { return std::bit_cast<float>(u32{b.bits} << 16); }
-Half from_float(float x, Half) {
-  return {std::isnan(x) ? u16{0x7fff} : std::bit_cast<u16>(static_cast<_Float16>(x))};
+
+Half from_float(float x, Half) {  // to nearest even
+  constexpr u32 kOverflow = 0x47800000, kLeastNormal = 0x38800000, kBias = 0x38000000;
+  if (std::isnan(x)) return {0x7fff};
+  const u32 sign = std::bit_cast<u32>(x) >> 31 << 15, size = std::bit_cast<u32>(x) & 0x7fffffff;
+  u32 half = 0x7c00;
+  if (size < kLeastNormal)
+    half = static_cast<u32>(std::nearbyint(std::ldexp(std::bit_cast<float>(size), 24)));
+  else if (size < kOverflow)
+    half = (size + 0xfff + (size >> 13 & 1) - kBias) >> 13;
+  return {static_cast<u16>(sign | half)};
 }
 Bfloat from_float(float x, Bfloat) {  // to nearest even
   const u32 bits = std::bit_cast<u32>(x);

@@ -188,6 +188,26 @@ extern "C" __global__ void linear(u32* out, u32* sum, const u32* in, int bytes) 
   wait_done<0>();
 }
 
+// Adds eight elements of each type to `to`, and takes the greater of words.
+extern "C" __global__ void reduce(char* to, const char* from) {
+  __shared__ alignas(128) char tile[64];
+  if (threadIdx.x != 0) return;
+  for (int i = 0; i < 64; ++i) tile[i] = from[i];
+  fence_proxy();
+#define REDUCE(operation, offset)                                              \
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group." operation \
+               " [%0], [%1], 16;" ::"l"(to + (offset)),                        \
+               "r"(address(tile + (offset)))                                   \
+               : "memory")
+  REDUCE("add.noftz.f16", 0);
+  REDUCE("add.noftz.bf16", 16);
+  REDUCE("add.f32", 32);
+  REDUCE("max.s32", 48);
+#undef REDUCE
+  commit();
+  wait_done<0>();
+}
+
 // Transposes tiles of 32 x 32 words through two buffers each way. flaw 1: a stage is read before its barrier. 2: a stage
 // is loaded again while it may still be read. 3: no fence before the store. 4: a buffer is written while the store before
 // last may still read it. 5: bytes that never come are expected. 6: an arrival too many.
