@@ -80,10 +80,9 @@ const char* to_string(Precision precision) {
 }
 
 std::span<const Precision> precisions() {
-  static constexpr std::array kAll{Precision::kIeee,   Precision::kTf32,   Precision::kBf16,
-                                   Precision::kFp16,   Precision::kTf32x3, Precision::kBf16x3,
-                                   Precision::kBf16x6, Precision::kBf16x9, Precision::kFp16x3,
-                                   Precision::kAuto};
+  static constexpr std::array kAll{
+      Precision::kIeee,   Precision::kTf32,   Precision::kBf16,   Precision::kFp16,   Precision::kTf32x3,
+      Precision::kBf16x3, Precision::kBf16x6, Precision::kBf16x9, Precision::kFp16x3, Precision::kAuto};
   return kAll;
 }
 

@@ -34,7 +34,7 @@ extern const std::span<const KernelInfo> kInfo;
 
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kLargest = std::numeric_limits<float>::max();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
@@ -133,12 +133,12 @@ TEST(SplitSpecials, InfAndNanAreWhereSgemmHasThem) {
   for (const std::string& id : kAll) {
     for (const auto& [op_a, op_b] : kOps) {
       Matrices x = uniform(make_problem(150, 140, 200, 1, 0, op_a, op_b));
-      x.at_a(3, 5) = kInf;
-      x.at_a(70, 199) = -kInf;
+      x.at_a(3, 5) = kInfinity;
+      x.at_a(70, 199) = -kInfinity;
       x.at_a(130, 0) = kNan;
-      x.at_b(7, 66) = -kInf;
-      x.at_b(5, 9) = 0;        // Inf times zero
-      x.at_b(199, 12) = kInf;  // Inf times Inf
+      x.at_b(7, 66) = -kInfinity;
+      x.at_b(5, 9) = 0;             // Inf times zero
+      x.at_b(199, 12) = kInfinity;  // Inf times Inf
       x.at_b(100, 139) = kNan;
       expect_as_sgemm(x, id);
     }
@@ -148,7 +148,7 @@ TEST(SplitSpecials, InfAndNanAreWhereSgemmHasThem) {
 TEST(SplitSpecials, InfKeepsAlphaBetaAndC) {
   for (const std::string& id : kAll) {
     Matrices x = uniform(make_problem(66, 65, 190, 0.5F, 2));
-    x.at_a(65, 3) = kInf;
+    x.at_a(65, 3) = kInfinity;
     const std::vector<float> c = run(kernel(id), x);
     for (std::int64_t j = 0; j < x.p.n; ++j) {
       EXPECT_TRUE(std::isinf(c[65 * x.p.ldc + j])) << id;

@@ -13,6 +13,8 @@ __device__ __forceinline__ void launch_dependents() {
 
 // griddepcontrol.wait: until the kernels before have ended and their stores are seen; at once where this kernel was not
 // launched to overlap.
-__device__ __forceinline__ void wait_for_prerequisites() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+__device__ __forceinline__ void wait_for_prerequisites() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
 
 }  // namespace ladder::ptx
