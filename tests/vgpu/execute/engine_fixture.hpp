@@ -26,7 +26,8 @@ class EngineTest : public testing::Test {
       load_text(text);
       return;
     }
-    const std::string code = read(std::string(VGPU_TEST_CUBIN) + "/" + name + ".cubin");
+    const char* const cubins = folder == VGPU_TEST_PTX_90A ? VGPU_TEST_CUBIN_90A : VGPU_TEST_CUBIN;
+    const std::string code = read(std::string(cubins) + "/" + name + ".cubin");
     ASSERT_FALSE(code.empty()) << name;
     module = vgpu::sass::from_images(
         std::as_bytes(std::span(code)), [text] { return text; }, memory);

@@ -82,7 +82,6 @@ TEST_F(Faults, Misaligned) {
 }
 
 TEST_F(Faults, LocalMemoryOutOfBounds) {
-  if (from_machine_code()) GTEST_SKIP() << "the assembler keeps the array in registers";
   const vgpu::Fault fault = fault_of("local_out_of_bounds", {1, 1, 1}, {32, 1, 1}, 1 << 20, array<int>(32));
   EXPECT_EQ(fault.kind, FaultKind::kOutOfBounds);
   expect_text(fault, {"local"});

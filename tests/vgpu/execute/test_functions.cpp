@@ -2,10 +2,12 @@
 // Code of the CUDA headers and its mathematical library, executed: within the errors that the CUDA programming guide
 // states for each function, in units of the last place of the exact value.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <vector>
 
 #include "engine_fixture.hpp"
 
@@ -158,6 +160,124 @@ TEST_F(Functions, BfloatSplit) {
     // Two words of 8 bits: the rest is below half a unit of the second one's last place.
     EXPECT_LE(std::fabs(in[i] - out[2 * i]), std::ldexp(std::fabs(in[i]), -8));
     EXPECT_LE(std::fabs(in[i] - out[2 * i] - out[2 * i + 1]), std::ldexp(std::fabs(in[i]), -16));
+  }
+}
+
+// Every pair of exponents, with the fractions where rounding is hardest: what divides is a sequence of its own in machine
+// code, with a slow path at the limits.
+TEST_F(Functions, QuotientsAreExact) {
+  std::vector<float> a, b;
+  std::mt19937 random(11);
+  const auto number = [&](std::uint32_t exponent) {
+    const auto any = [&] { return static_cast<std::uint32_t>(random()); };
+    const std::uint32_t ends = any() % 3;
+    const std::uint32_t fraction = any() % 4 != 0   ? any() & 0x7fffff
+                                   : any() % 2 == 0 ? 0x7fffff - ends
+                                                    : ends;
+    return std::bit_cast<float>((any() & 0x80000000) | exponent << 23 | fraction);
+  };
+  for (std::uint32_t x = 0; x < 256; ++x) {
+    for (std::uint32_t y = 0; y < 256; ++y) {
+      const int pairs = x > 20 && x < 28 ? 8 : 2;
+      for (int k = 0; k < pairs; ++k) {
+        a.push_back(number(x));
+        b.push_back(number(y));
+      }
+    }
+  }
+  const int n = static_cast<int>(a.size());
+  float* const out = array<float>(a.size());
+  launch("divide", {static_cast<unsigned>(n + 255) / 256, 1, 1}, {256, 1, 1}, array(a), array(b), out, n);
+  for (int i = 0; i < n; ++i) {
+    const float expected = a[i] / b[i];
+    if (std::isnan(expected)) {
+      ASSERT_TRUE(std::isnan(out[i])) << a[i] << " / " << b[i];
+    } else {
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(out[i]), std::bit_cast<std::uint32_t>(expected))
+          << a[i] << " / " << b[i];
+    }
+  }
+}
+
+TEST_F(Functions, ExtremesOfDoubles) {
+  const double nan = std::nan(""), infinity = INFINITY;
+  const std::vector<double> values = {0.0, -0.0, 1.5, -1.5, 1e-310, 1e300, infinity, -infinity, nan, -nan};
+  std::vector<double> a, b;
+  for (const double x : values) {
+    for (const double y : values) a.push_back(x), b.push_back(y);
+  }
+  const int n = static_cast<int>(a.size());
+  double* const out = array<double>(2 * a.size());
+  launch("extremes", {1, 1, 1}, {128, 1, 1}, array(a), array(b), out, n);
+  for (int i = 0; i < n; ++i) {
+    // As IEEE 754 has minimumNumber and maximumNumber: -0 is less than +0, a NaN gives way.
+    const auto one_of = [&](double x, double y, bool greater) {
+      if (std::isnan(x)) return y;
+      if (std::isnan(y)) return x;
+      if (x == y) return std::signbit(x) != greater ? x : y;
+      return (x < y) != greater ? x : y;
+    };
+    for (const bool greater : {false, true}) {
+      const double got = out[2 * i + (greater ? 1 : 0)], expected = one_of(a[i], b[i], greater);
+      if (std::isnan(expected)) {
+        EXPECT_TRUE(std::isnan(got)) << a[i] << ", " << b[i];
+      } else {
+        EXPECT_EQ(std::bit_cast<std::uint64_t>(got), std::bit_cast<std::uint64_t>(expected))
+            << a[i] << ", " << b[i];
+      }
+    }
+  }
+}
+
+TEST_F(Functions, ComparisonsOfHalves) {
+  const std::vector<std::uint16_t> values = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x4248, 0xc248,
+                                             0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x0001, 0x5640};
+  std::vector<std::uint32_t> a, b;
+  for (const std::uint16_t x : values) {
+    for (const std::uint16_t y : values) {
+      a.push_back(x | static_cast<std::uint32_t>(y) << 16);
+      b.push_back(y | 0x3c000000u);
+    }
+  }
+  const int n = static_cast<int>(a.size());
+  std::uint32_t* const out = array<std::uint32_t>(8 * a.size());
+  launch("compare_halves", {2, 1, 1}, {128, 1, 1}, array(a), array(b), out, n);
+  const auto is_nan = [](std::uint32_t h) { return (h & 0x7fff) > 0x7c00; };
+  for (int i = 0; i < n; ++i) {
+    const std::uint32_t* const row = out + 8 * i;
+    for (int half = 0; half < 2; ++half) {
+      const std::uint32_t hx = a[i] >> 16 * half & 0xffff, hy = b[i] >> 16 * half & 0xffff;
+      const float x = half_to_float(static_cast<std::uint16_t>(hx)),
+                  y = half_to_float(static_cast<std::uint16_t>(hy));
+      const auto part = [&](int r) { return row[r] >> 16 * half & 0xffff; };
+      EXPECT_EQ(part(0), x > y ? 0x3c00u : 0u) << x << ", " << y;
+      EXPECT_EQ(part(1), x <= y ? 0xffffu : 0u) << x << ", " << y;
+      const bool none = is_nan(hx) || is_nan(hy);
+      if (is_nan(hx) && is_nan(hy)) {
+        EXPECT_TRUE(is_nan(part(2)));
+      } else if (none) {
+        EXPECT_EQ(part(2), is_nan(hx) ? hy : hx);
+      } else {
+        EXPECT_EQ(half_to_float(static_cast<std::uint16_t>(part(2))), std::min(x, y)) << x << ", " << y;
+      }
+      EXPECT_EQ(is_nan(part(3)), none) << x << ", " << y;
+      const float sum = std::fma(x, y, x);
+      if (std::isnan(sum)) {
+        EXPECT_TRUE(is_nan(part(4))) << x << ", " << y;
+      } else if (!(sum > 0)) {
+        EXPECT_EQ(part(4), 0u) << x << ", " << y;
+      }
+    }
+    const float low = half_to_float(static_cast<std::uint16_t>(a[i])),
+                other = half_to_float(static_cast<std::uint16_t>(b[i]));
+    const float high = half_to_float(static_cast<std::uint16_t>(a[i] >> 16));
+    EXPECT_EQ(row[5], low < other ? 1u : 0u);
+    if (std::isfinite(high)) {
+      EXPECT_EQ(static_cast<int>(row[6]), static_cast<int>(high));
+    }
+    const int integer = static_cast<int>(a[i] % 5000) - 2500;
+    const double unit = std::abs(integer) >= 2048 ? 2 : 1;  // of the eleven bits that a half has
+    EXPECT_EQ(half_to_float(static_cast<std::uint16_t>(row[7])), std::nearbyint(integer / unit) * unit);
   }
 }
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes corpus.txt: encodings of sm_90 instructions with the text that NVIDIA's disassembler has for them.
 
-usage: make_corpus.py CUBIN... > corpus.txt     (cuobjdump in PATH; nvcc -cubin -arch=sm_90a makes cubins)
+usage: make_corpus.py [corpus.txt] CUBIN... > new     (cuobjdump in PATH; nvcc -cubin -arch=sm_90a makes cubins)
 
 One instruction a line: address, the 128 bits as two words, text. Of instructions that differ only in the numbers of
-their registers, in immediates' values or in scheduling hints, a few are kept.
+their registers, in immediates' values or in scheduling hints, a few are kept. The lines of an earlier corpus come first.
 """
 import re
 import subprocess
@@ -14,7 +14,18 @@ import sys
 KEPT_OF_A_SHAPE = 2
 
 
-def instructions(cubin):
+def instructions(path):
+    if path.endswith(".txt"):
+        with open(path) as corpus:
+            for line in corpus:
+                if not line.startswith("#"):
+                    address, low, high, text = line.rstrip("\n").split(" ", 3)
+                    yield int(address, 16), low, high, text
+    else:
+        yield from disassembled(path)
+
+
+def disassembled(cubin):
     listing = subprocess.run(["cuobjdump", "-sass", cubin], capture_output=True, text=True, check=True).stdout
     first = None
     for line in listing.splitlines():

@@ -293,6 +293,7 @@ void send(Warp& warp, const Lane& lane) {
 
 void bulk_copy(Warp& warp, const Insn& insn, u32 mask) {
   ++warp.progress;
+  if ((insn.flags & kFlagMachine) != 0) mask &= 0u - mask;  // once for the warp
   for (u32 m = mask; m != 0; m &= m - 1) {
     const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
     switch (static_cast<BulkKind>(insn.sub)) {

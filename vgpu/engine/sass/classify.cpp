@@ -96,12 +96,16 @@ Class class_of(const Instruction& i) {
       return {Operation::kStore, Space::kGeneric, i.bytes};
     case Op::kLdgsts:
       return {Operation::kAsyncCopy, Space::kGlobal, i.bytes};
+    case Op::kUblkcp:
+      return {Operation::kBulkLoad, Space::kGlobal, i.bytes};
     case Op::kLdsm:
       return {Operation::kMatrixLoad, Space::kShared, i.bytes};
     case Op::kStsm:
       return {Operation::kMatrixStore, Space::kShared, i.bytes};
     case Op::kAtom:
       return {Operation::kAtomic, Space::kGlobal, i.bytes};
+    case Op::kAtomGeneric:
+      return {Operation::kAtomic, Space::kGeneric, i.bytes};
     case Op::kAtoms:
       return {Operation::kAtomic, Space::kShared, i.bytes};
     case Op::kRed:
@@ -110,6 +114,7 @@ Class class_of(const Instruction& i) {
     case Op::kBra:
     case Op::kBrx:
     case Op::kCall:
+    case Op::kCallAbsolute:
     case Op::kRet:
     case Op::kExit:
     case Op::kBsync:

@@ -72,7 +72,10 @@ constexpr Entry kEntries[] = {
     {0x30, kTwoAsThird, "HADD2", Op::kHadd2, decode_hadd2},
     {0x31, kThree, "HFMA2", Op::kHfma2, decode_hfma2},
     {0x32, kTwo, "HMUL2", Op::kHmul2, decode_hadd2},
+    {0x33, kTwoAsThird, "HSET2", Op::kHset2, decode_hset2},
+    {0x34, kTwoAsThird, "HSETP2", Op::kHsetp2, decode_hsetp2},
     {0x35, kThree, "HFMA2", Op::kHfma2, decode_hfma2},
+    {0x40, kTwo, "HMNMX2", Op::kHmnmx2, decode_hmnmx2},
     {0x36, kTwo, "VIADD", Op::kViadd, decode_viadd},
     {0x3e, kThree, "F2FP", Op::kF2fp, decode_f2fp},
     {0x45, kTwo, "I2FP", Op::kI2fp, decode_i2fp},
@@ -135,7 +138,11 @@ constexpr Entry kEntries[] = {
     exact(0x987, "STL", Op::kStl, decode_stl),
     exact(0xfae, "LDGSTS", Op::kLdgsts, decode_ldgsts),
     exact(0x9a8, "ATOMG", Op::kAtom, decode_atomg),
+    exact(0x9a3, "ATOMG", Op::kAtom, decode_atomg_float),
     exact(0x3a9, "ATOMG", Op::kAtom, decode_atomg_cas),
+    exact(0x98a, "ATOM", Op::kAtomGeneric, decode_atomg),
+    exact(0x9a2, "ATOM", Op::kAtomGeneric, decode_atomg_float),
+    exact(0x38b, "ATOM", Op::kAtomGeneric, decode_atomg_cas),
     exact(0x98e, "REDG", Op::kRed, decode_red),
     exact(0x9a6, "REDG", Op::kRed, decode_red_float),
     exact(0x38c, "ATOMS", Op::kAtoms, decode_atoms),
@@ -181,6 +188,7 @@ constexpr Entry kEntries[] = {
     exact(0x5a7, "SYNCS.PHASECHK.TRANS64", Op::kSyncsTest, decode_syncs_test),
     exact(0x9b1, "SYNCS.CCTL.IV", Op::kSyncsInvalidate, decode_syncs_invalidate),
     exact(0x9b0, "ARRIVES.LDGSTSBAR.64", Op::kSyncsCopies, decode_copies_arrive),
+    exact(0x3ba, "UBLKCP", Op::kUblkcp, decode_ublkcp),
     exact(0x9c8, "USETMAXREG", Op::kSetmaxreg, decode_set_registers),
 
     // Control.
@@ -188,6 +196,9 @@ constexpr Entry kEntries[] = {
     exact(0x949, "BRX", Op::kBrx, decode_brx),
     exact(0x944, "CALL", Op::kCall, decode_call),
     exact(0x344, "CALL", Op::kCall, decode_call),
+    exact(0x343, "CALL", Op::kCallAbsolute, decode_call_absolute),
+    exact(0x943, "CALL", Op::kCallAbsolute, decode_call_absolute),
+    exact(0x94e, "LEPC", Op::kLepc, decode_lepc),
     exact(0x950, "RET", Op::kRet, decode_ret),
     exact(0x94d, "EXIT", Op::kExit, decode_exit),
     exact(0x945, "BSSY", Op::kBssy, decode_bssy),
@@ -220,16 +231,6 @@ Index make_index() {
 // Known by name, and refused.
 const char* name_of_refused(unsigned opcode) {
   switch (opcode) {
-    case 0x343:
-      return "CALL.ABS";
-    case 0x94e:
-      return "LEPC";
-    case 0x9a2:
-      return "ATOM";
-    case 0x38b:
-      return "ATOM";
-    case 0x3ba:
-      return "UBLKCP";
     case 0x9f0:
       return "HGMMA";
     case 0x3b4:
@@ -252,7 +253,7 @@ Instruction decode(Word word, std::uint32_t address) {
   Reader reader(word, address, entry->name);
   reader.insn.op = entry->op;
   const bool uniform_guard = entry->uniform || opcode == 0xab9 || opcode == 0xabb || opcode == 0x9c3 ||
-                             opcode == 0x5b2 || opcode == 0x9c8;
+                             opcode == 0x5b2 || opcode == 0x9c8 || opcode == 0x3ba;
   reader.insn.uniform = uniform_guard;
   reader.insn.guard = reader.predicate_at(12, 15);
   reader.insn.uniform = entry->uniform;

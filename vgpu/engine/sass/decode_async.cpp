@@ -109,6 +109,20 @@ void decode_copies_arrive(Reader& r) {
   r.add(near_address(r, 64));
 }
 
+// UBLKCP.S.G [URb], [URa], URc: URc units of 16 bytes from the global address in URa and the next to the shared address in
+// URb; the register behind URb has the mbarrier's.
+void decode_ublkcp(Reader& r) {
+  r.suffix(".S.G");
+  r.expect(72, 4, {2});
+  if (r.bit(76)) r.refuse("a cache policy");
+  r.named(81, 2, {"", ".LTC64B", ".LTC128B"});
+  Operand to = uniform_address(r, 32), from = uniform_address(r, 24);
+  r.add(to);
+  r.add(from);
+  r.add(r.uniform_at(64));
+  r.expect(91, 1, {1});
+}
+
 // USETMAXREG.TRY_ALLOC UP, registers; USETMAXREG.DEALLOC registers.
 void decode_set_registers(Reader& r) {
   r.insn.mode = r.named(72, 2, {nullptr, ".DEALLOC", ".TRY_ALLOC"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics and reductions.
+// Atomics and reductions: on global memory (ATOMG, REDG), at generic addresses (ATOM), on shared memory (ATOMS).
 #include "engine/sass/addresses.hpp"
 #include "engine/sass/families.hpp"
 
@@ -15,9 +15,29 @@ void atomic_size(Reader& r) {
   r.insn.bytes = r.insn.type >= 2 ? 8 : 4;
 }
 
+// Sums of floating point: bytes of a word, `shift` words.
+void float_sum(Reader& r) {
+  r.suffix(".ADD");
+  r.insn.type = r.named(
+      73, 4,
+      {".F16x2.RN", ".F16x4.RN", ".F16x8.RN", ".BF16x2.RN", ".BF16x4.RN", ".BF16x8.RN", nullptr, nullptr,
+       nullptr, ".F32.FTZ.RN", ".F32x2.FTZ.RN", ".F32x4.FTZ.RN", nullptr, nullptr, nullptr, ".F64.RN"});
+  r.insn.bytes = r.insn.type == 15 ? 8 : 4;
+  static constexpr std::uint8_t kWords[] = {1, 2, 4, 1, 2, 4, 0, 0, 0, 1, 2, 4, 0, 0, 0, 1};
+  r.insn.shift = kWords[r.insn.type];
+}
+
+Operand register_address(Reader& r) {
+  Operand address;
+  address.kind = Kind::kAddress;
+  address.index = static_cast<std::uint8_t>(r.field(24, 8));
+  address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
+  return address;
+}
+
 }  // namespace
 
-// ATOMG: what was in memory before.
+// What was in memory before; at generic addresses a predicate says which lanes' memory could be changed so.
 void decode_atomg(Reader& r) {
   r.suffix(".E");
   r.insn.mode = r.named(87, 4, kAtomics);
@@ -27,6 +47,19 @@ void decode_atomg(Reader& r) {
   r.expect(70, 1, {1});
   r.expect(76, 1, {0});
   r.insn.strong = true;
+  r.add(r.predicate_at(81));
+  r.add(r.general_at(16));
+  add_far(r, far_address(r, 64, 71));
+  r.add(r.general_at(32));
+}
+
+void decode_atomg_float(Reader& r) {
+  r.suffix(".E");
+  r.expect(87, 4, {0});
+  float_sum(r);
+  order_at(r);
+  r.expect(84, 3, {1});
+  r.expect(70, 1, {1});
   r.add(r.predicate_at(81));
   r.add(r.general_at(16));
   add_far(r, far_address(r, 64, 71));
@@ -50,38 +83,31 @@ void decode_red(Reader& r) {
 
 // RED of floating point.
 void decode_red_float(Reader& r) {
-  r.suffix(".E.ADD");
+  r.suffix(".E");
   r.expect(87, 4, {0, 8});
-  r.insn.type =
-      r.named(73, 3, {nullptr, ".F32.FTZ.RN", nullptr, nullptr, nullptr, nullptr, nullptr, ".F64.RN"});
-  r.insn.bytes = r.insn.type == 7 ? 8 : 4;
+  float_sum(r);
   order_at(r);
   r.expect(84, 3, {1});
   r.expect(81, 3, {0, 7});
   r.expect(70, 1, {0});
-  r.expect(76, 1, {1});
   r.unused(16);
   add_far(r, far_address(r, 64, 71));
   r.add(r.general_at(32));
 }
 
+// CAST: the result says whether the value was exchanged.
 void decode_atomg_cas(Reader& r) {
   r.suffix(".E");
-  r.named(87, 2, {".CAS"});
-  r.insn.mode = 9;
+  r.insn.mode = r.named(87, 2, {".CAS", nullptr, nullptr, ".CAST.SPIN"}) == 0 ? 9 : 10;
   r.insn.bytes = r.named(73, 3, {"", nullptr, ".64"}) == 2 ? 8 : 4;
   order_at(r);
   r.expect(84, 3, {1});
   r.ignore(89, 2);
   r.add(r.predicate_at(81));
   r.add(r.general_at(16));
-  Operand address;
-  address.kind = Kind::kAddress;
-  address.index = static_cast<std::uint8_t>(r.field(24, 8));
-  address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
   r.expect(72, 1, {1});
   r.expect(76, 1, {0});
-  r.add(address);
+  r.add(register_address(r));
   r.add(r.general_at(32));
   r.add(r.general_at(64));
 }
@@ -100,22 +126,16 @@ void decode_atoms(Reader& r) {
   }
   r.expect(78, 2, {0});
   r.add(r.general_at(16));
-  Operand address = near_address(r, 64);
-  r.add(address);
+  r.add(near_address(r, 64));
   if (!increments) r.add(r.general_at(32));
 }
 
-// CAST: the result says whether the value was exchanged.
 void decode_atoms_cas(Reader& r) {
   r.insn.mode = r.named(87, 2, {".CAS", ".CAST", nullptr, ".CAST.SPIN"}) == 0 ? 9 : 10;
   r.insn.bytes = r.named(73, 3, {"", nullptr, ".64"}) == 2 ? 8 : 4;
   r.expect(78, 2, {0});
   r.add(r.general_at(16));
-  Operand address;
-  address.kind = Kind::kAddress;
-  address.index = static_cast<std::uint8_t>(r.field(24, 8));
-  address.value = static_cast<std::uint32_t>(r.signed_field(40, 24));
-  r.add(address);
+  r.add(register_address(r));
   r.add(r.general_at(32));
   r.add(r.general_at(64));
 }

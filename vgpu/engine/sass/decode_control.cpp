@@ -87,6 +87,29 @@ void decode_call(Reader& r) {
   }
 }
 
+// To a 64-bit address: in a register pair, or what a relocation says.
+void decode_call_absolute(Reader& r) {
+  r.expect(85, 2, {2});
+  r.expect(87, 4, {7});
+  r.suffix(".ABS.NOINC");
+  if (r.insn.opcode == 0x343) {
+    r.add(r.general_at(24));
+    r.unused(32);
+    return;
+  }
+  r.insn.target = static_cast<std::uint32_t>(r.field(34, 30) << 10 | r.field(16, 8) << 2);
+  r.ignore(64, 18);
+  r.unused(24);
+  r.add(Reader::immediate(r.insn.target));
+}
+
+// A pair of registers gets the address of an instruction.
+void decode_lepc(Reader& r) {
+  r.add(r.general_at(16));
+  const std::int64_t distance = r.signed_field(24, 58);
+  add_target(r, static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + distance));
+}
+
 void decode_ret(Reader& r) {
   r.expect(86, 1, {1});
   r.expect(85, 1, {0});

@@ -70,6 +70,17 @@ const std::initializer_list<const char*> kSizes = {".U8", ".S8", ".U16", ".S16",
 
 void prefetch_at(Reader& r) { r.named(68, 2, {"", ".LTC64B", ".LTC128B", ".LTC256B"}); }
 
+// Without a descriptor the offset has 32 bits, and what is stored lies behind it.
+bool plain(Reader& r) { return !r.bit(76); }
+Operand plain_address(Reader& r) {
+  Operand address;
+  address.kind = Kind::kAddress;
+  address.index = static_cast<std::uint8_t>(r.field(24, 8));
+  address.value = static_cast<std::uint32_t>(r.field(32, 32));
+  r.expect(72, 1, {1});
+  return address;
+}
+
 }  // namespace
 
 // LDG, LD.
@@ -84,7 +95,7 @@ void decode_load_far(Reader& r) {
   r.expect(70, 2, {0});
   r.ignore(87, 4);
   r.add(r.general_at(16));
-  add_far(r, far_address(r, 32));
+  add_far(r, plain(r) ? plain_address(r) : far_address(r, 32));
 }
 
 void decode_store_far(Reader& r) {
@@ -94,8 +105,9 @@ void decode_store_far(Reader& r) {
   order_at(r);
   r.expect(81, 3, {0, 7});
   r.ignore(87, 4);
-  add_far(r, far_address(r, 64));
-  r.add(r.general_at(32));
+  const bool is_plain = plain(r);
+  add_far(r, is_plain ? plain_address(r) : far_address(r, 64));
+  r.add(r.general_at(is_plain ? 64 : 32));
 }
 
 void decode_lds(Reader& r) {

@@ -80,6 +80,8 @@ const char* special_name(std::uint64_t number) {
       return "SR_GTMASK";
     case 0x3c:
       return "SR_GEMASK";
+    case 0x43:
+      return "SR_VIRTUALSMID";
     case 0x50:
       return "SR_CLOCKLO";
     case 0x51:

@@ -88,6 +88,7 @@ enum class Op : std::uint8_t {
   kStsm,
   kMovm,
   kAtom,
+  kAtomGeneric,
   kAtoms,
   kRed,
   kQspc,
@@ -106,10 +107,13 @@ enum class Op : std::uint8_t {
   kSyncsTest,
   kSyncsInvalidate,
   kSyncsCopies,
+  kUblkcp,
   kSetmaxreg,
   kBra,
   kBrx,
   kCall,
+  kCallAbsolute,
+  kLepc,
   kRet,
   kExit,
   kBssy,
@@ -140,7 +144,7 @@ enum class Kind : std::uint8_t {
 
 inline constexpr std::uint8_t kZeroRegister = 255, kZeroUniform = 63, kTrue = 7;
 
-enum class Half : std::uint8_t { kPair, kLow, kHigh, kSingle };  // R0, R0.H0_H0, R0.H1_H1, R0.F32
+enum class Half : std::uint8_t { kPair, kLow, kHigh, kUpper };  // R0, R0.H0_H0, R0.H1_H1, R0.H1
 
 struct Operand {
   Kind kind = Kind::kNone;

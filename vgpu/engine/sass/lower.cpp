@@ -47,6 +47,9 @@ void Lowering::run() {
       if (o.uniform != kZeroUniform) most_uniform = std::max<u32>(most_uniform, o.uniform);
     }
   }
+  const bool calls = std::any_of(code_.instructions.begin(), code_.instructions.end(),
+                                 [](const Instruction& i) { return i.op == Op::kCallAbsolute; });
+  if (calls) most = std::max<u32>(most, 11);  // the arguments' registers, set or not
   uniforms_ = std::min<u32>(most + 4, 255);
   barriers_ = uniforms_ + std::min<u32>(most_uniform + 4, 63);
   trash_ = barriers_ + 16;
@@ -186,6 +189,10 @@ void Lowering::finish() {
     fix(insn.list);
   }
   for (u32& slot : program_.lists) fix(slot);
+  for (execute::Call& call : program_.calls) {
+    for (execute::ParamPlace& place : call.args) fix(place.slot);
+    for (execute::ParamPlace& place : call.returns) fix(place.slot);
+  }
   execute::FunctionCode& function = program_.functions[0];
   function.window_bytes = base + rows_ * 128;
   function.undefined = {{0, kPredicateBytes}, {kUniformPredicates, kPredicateBytes}, {base, rows_ * 128}};
@@ -210,7 +217,7 @@ void Lowering::make_runs() {
     if (!operation.control) continue;
     leads[pc + 1] = true;
     // Lanes with another address come back to it.
-    if (operation.name == "sass.jump") leads[pc] = true;
+    if (operation.name == "sass.jump" || operation.name == "sass.call.absolute") leads[pc] = true;
     const bool jumps =
         operation.name == "sass.bra" || operation.name == "sass.bra.div" || operation.name == "sass.call";
     if (jumps) leads[program_.code[pc].target] = true;

@@ -32,17 +32,34 @@ class Lowering {
   void lower_half(const Instruction& i);
   void lower_integer(const Instruction& i);
   void lower_conversion(const Instruction& i);
+  void lower_packing(const Instruction& i);
   void lower_move(const Instruction& i);
   void lower_memory(const Instruction& i);
   void lower_atomic(const Instruction& i);
+  struct Atomic {           // on a word
+    std::string_view name;  // PTX's
+    u8 bytes;
+    u32 offset;     // beyond the instruction's
+    u32 values[2];  // slots; 64 bits: of the lower words
+    bool compares;
+    execute::AtomicSpace space{};
+    u32 to = kNone;             // slot of the old value
+    bool says_success = false;  // ... of whether the exchange happened
+    bool helper = false;
+    u32 served = kNone;        // generic addresses: predicate of the lanes whose memory could be changed so
+    bool only_global = false;  // ... which are those of global memory
+  };
+  void lower_one_atomic(const Atomic& one, const Operand& where);
   void lower_constant(const Instruction& i);
   void lower_copy(const Instruction& i);
+  void lower_bulk_load(const Instruction& i);
   void lower_copies(const Instruction& i);
   void lower_mbarrier(const Instruction& i);
   void lower_matrix(const Instruction& i);
   void lower_set_registers(const Instruction& i);
   void lower_exchange(const Instruction& i);
   void lower_control(const Instruction& i);
+  void lower_absolute_call(const Instruction& i);
   void lower_barrier(const Instruction& i);
 
   // An instruction of the executor; with the guard of the instruction that is lowered unless it is a helper that may run
@@ -56,6 +73,8 @@ class Lowering {
   u32 row(u32 index) const { return kMark | index * 128; }
   u32 source(const Operand& o);
   u32 source_pair(const Operand& o);
+  u32 signed_single(const Operand& o, u32 to);
+  u32 convertible(const Operand& from, u8 type, bool is_float, bool is_signed);
   u32 destination(const Operand& o) const;
   u32 predicate(const Operand& o) const;
   u32 predicate_out(const Operand& o) const;  // kNone for PT

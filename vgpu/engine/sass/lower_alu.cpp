@@ -2,7 +2,6 @@
 // Lowering of arithmetic: operands to rows, modifiers to bits.
 #include <fmt/format.h>
 
-#include "engine/execute/special.hpp"
 #include "engine/sass/lower.hpp"
 #include "engine/sass/modifiers.hpp"
 
@@ -90,14 +89,38 @@ void Lowering::lower_float(const Instruction& i) {
 void Lowering::lower_half(const Instruction& i) {
   if (i.flush) refuse("subnormal halves as zeros");
   const bool is_bfloat = i.type == 4;
+  const auto pairs = [](const Operand& a, const Operand& b) {
+    return signs_a(a) | signs_b(b) | half_bits(a) << kHalfAAt | half_bits(b) << kHalfBAt;
+  };
+  const auto named = [&](const char* half, const char* bfloat) { return is_bfloat ? bfloat : half; };
+  if (i.op == Op::kHmnmx2) {
+    emit_alu(named("sass.hmnmx2", "sass.bmnmx2"), destination(i[0]),
+             {source(i[1]), source(i[2]), zero_, predicate(i[3])},
+             pairs(i[1], i[2]) | (i[3].negated ? kNegateP : 0) | (i.high ? kHigh : 0));
+    return;
+  }
+  if (i.op == Op::kHset2) {
+    emit_alu(named("sass.hset2", "sass.bset2"), destination(i[0]),
+             {source(i[1]), source(i[2]), zero_, predicate(i[3])},
+             common(i) | pairs(i[1], i[2]) | (i[3].negated ? kNegateP : 0));
+    return;
+  }
+  if (i.op == Op::kHsetp2) {
+    if (i.high) refuse("one predicate for both halves");
+    const u32 pc = emit_alu(named("sass.hsetp2", "sass.bsetp2"), predicate_out(i[0]),
+                            {source(i[2]), source(i[3]), zero_, predicate(i[4])},
+                            common(i) | pairs(i[2], i[3]) | (i[4].negated ? kNegateP : 0));
+    at(pc).list = predicate_out(i[1]);
+    return;
+  }
   u64 m = (i.saturate ? kSaturate : 0) | (i.high ? kHigh : 0) | signs_a(i[1]) | signs_b(i[2]) |
           half_bits(i[1]) << kHalfAAt | half_bits(i[2]) << kHalfBAt;
   if (i.op == Op::kHfma2) {
-    m |= signs_c(i[3]) | half_bits(i[3]) << kHalfCAt;
+    m |= signs_c(i[3]) | half_bits(i[3]) << kHalfCAt | (i.wrap ? kRelu : 0);
     // How constants are often made: -0 * 0 + constant.
     const bool moves = i[1].kind == Kind::kRegister && i[1].index == kZeroRegister && i[1].negated &&
                        i[2].kind == Kind::kRegister && i[2].index == kZeroRegister && !i[2].negated &&
-                       i[3].kind == Kind::kImmediate && !i.saturate;
+                       !i.wrap && i[3].kind == Kind::kImmediate && !i.saturate;
     if (moves) {
       emit_alu("mov.b32", destination(i[0]), {constant(i[3].value)});
       return;
@@ -252,219 +275,6 @@ void Lowering::lower_integer(const Instruction& i) {
       return;
     default:
       refuse("it is not implemented");
-  }
-}
-
-void Lowering::lower_move(const Instruction& i) {
-  switch (i.op) {
-    case Op::kMov:
-      emit_alu(twin("sass.mov"), destination(i[0]), {source(i[1])});
-      return;
-    case Op::kP2r:
-    case Op::kR2p: {
-      const bool reads = i.op == Op::kP2r;
-      const u32 pc = reads ? emit_alu("sass.p2r", destination(i[0]), {source(i[1]), 0})
-                           : emit_alu("sass.r2p", kNone, {source(i[0]), 0});
-      at(pc).target = i[reads ? 2 : 1].value;
-      return;
-    }
-    case Op::kR2ur: {
-      const u32 pc = emit_alu("sass.r2ur", destination(i[i.mode]), {source(i[i.mode + 1u])});
-      at(pc).list = i.mode != 0 ? predicate_out(i[0]) : kNone;
-      return;
-    }
-    default:
-      break;
-  }
-  // S2R, S2UR, CS2R.
-  if (i.op == Op::kCs2r && i.mode == 0xff) {
-    emit_alu(i.bytes == 8 ? "sass.mov64" : "sass.mov", destination(i[0]), {zero_});
-    return;
-  }
-  using execute::Special;
-  Special special;
-  switch (i.mode) {
-    case 0x00:
-      special = Special::kLaneid;
-      break;
-    case 0x21:
-      special = Special::kTidX;
-      break;
-    case 0x22:
-      special = Special::kTidY;
-      break;
-    case 0x23:
-      special = Special::kTidZ;
-      break;
-    case 0x25:
-      special = Special::kCtaidX;
-      break;
-    case 0x26:
-      special = Special::kCtaidY;
-      break;
-    case 0x27:
-      special = Special::kCtaidZ;
-      break;
-    case 0x2f:
-      special = Special::kSharedWindowHi;
-      break;
-    case 0x38:
-      special = Special::kLanemaskEq;
-      break;
-    case 0x39:
-      special = Special::kLanemaskLt;
-      break;
-    case 0x3a:
-      special = Special::kLanemaskLe;
-      break;
-    case 0x3b:
-      special = Special::kLanemaskGt;
-      break;
-    case 0x3c:
-      special = Special::kLanemaskGe;
-      break;
-    case 0x50:
-      special = i.bytes == 8 ? Special::kClock64 : Special::kClock;
-      break;
-    case 0x51:
-      special = Special::kClockHi;
-      break;
-    case 0x52:
-      special = i.bytes == 8 ? Special::kGlobaltimer : Special::kGlobaltimerLo;
-      break;
-    case 0x53:
-      special = Special::kGlobaltimerHi;
-      break;
-    case 0x88:
-      special = Special::kZero;  // a block is its own cluster
-      break;
-    default:
-      refuse("the special register");
-  }
-  const bool wide = i.op == Op::kCs2r && i.bytes == 8, uniform = i[0].kind == Kind::kUniform;
-  if (!wide && !uniform) {
-    const u32 pc = emit_alu("special.32", destination(i[0]), {});
-    at(pc).sub = static_cast<u8>(special);
-    return;
-  }
-  if (uniform) {
-    const u32 pc = emit("special.32", true, false);
-    at(pc).d = scratch();
-    at(pc).sub = static_cast<u8>(special);
-    emit_alu("sass.r2ur", destination(i[0]), {scratch()});
-    return;
-  }
-  const u32 pc = emit_alu("special.64", wide_scratch(0), {});
-  at(pc).sub = static_cast<u8>(special);
-  for (u32 half = 0; half < 2; ++half) {
-    const u32 part = emit(half == 0 ? "unpack.64.32.0" : "unpack.64.32.1", true);
-    at(part).s[0] = wide_scratch(0);
-    at(part).d = destination(i[0]) + half * 128;
-  }
-}
-
-// Conversions are PTX's, by way of a row of 64-bit values where there are any.
-void Lowering::lower_conversion(const Instruction& i) {
-  static constexpr const char* kToFloat[] = {"rn", "rm", "rp", "rz"};
-  static constexpr const char* kToInteger[] = {"rni", "rmi", "rpi", "rzi"};
-  std::string name;
-  bool wide_result = false, wide_source = false, narrow_result = false;
-  const Operand& from = i[1];
-  const auto single_or_double = [](u8 type) { return type == 3 ? "f64" : "f32"; };
-  switch (i.op) {
-    case Op::kI2f:
-    case Op::kI2fp: {
-      wide_result = i.type == 3;
-      wide_source = i.source_type == 3;
-      name = fmt::format("cvt.{}.{}.{}{}", kToFloat[i.rounding], single_or_double(i.type),
-                         i.is_signed ? "s" : "u", wide_source ? 64 : 32);
-      break;
-    }
-    case Op::kF2i:
-      wide_result = i.type == 3;
-      wide_source = i.source_type == 3;
-      if (i.source_type == 2 && i.mode == 0 && i.type != 3) refuse("a NaN that becomes no zero");
-      name = fmt::format("cvt.{}{}.{}{}.{}", kToInteger[i.rounding], i.flush ? ".ftz" : "",
-                         i.is_signed ? "s" : "u", wide_result ? 64 : 32, single_or_double(i.source_type));
-      break;
-    case Op::kFrnd:
-      wide_result = wide_source = i.type == 3;
-      name = fmt::format("cvt.{}{}.{}.{}", kToInteger[i.rounding], i.flush ? ".ftz" : "",
-                         single_or_double(i.type), single_or_double(i.type));
-      break;
-    case Op::kF2fp: {
-      const bool bfloat = i.type == 4;
-      if (i[1].negated || i[2].negated || i[1].absolute || i[2].absolute) refuse("a sign");
-      emit_alu(bfloat ? "cvt.rn.bf16x2.f32" : "cvt.rn.f16x2.f32", destination(i[0]),
-               {source(i[1]), source(i[2])});
-      return;
-    }
-    default: {  // F2F
-      if (i.source_type != 2 && i.source_type != 3) refuse("a source of 16 bits");
-      wide_result = i.type == 3;
-      wide_source = i.source_type == 3;
-      narrow_result = i.type == 1 || i.type == 4;
-      const char* const to = i.type == 1 ? "f16" : i.type == 4 ? "bf16" : single_or_double(i.type);
-      const std::string rounding =
-          i.type == 3 ? "" : fmt::format("{}.", kToFloat[i.rounding]);  // widening needs none
-      name =
-          fmt::format("cvt.{}{}{}.{}", rounding, i.flush ? "ftz." : "", to, single_or_double(i.source_type));
-    }
-  }
-  if (!execute::find_operation(name)) refuse(fmt::format("there is no conversion {}", name));
-  u32 operand;
-  const bool has_sign = from.negated || from.absolute;
-  if (wide_source) {
-    operand = wide_scratch(0);
-    const u32 pc = emit("pack.32x2", true, false);
-    const u32 pair = source_pair(from);
-    at(pc).d = operand;
-    at(pc).s[0] = pair;
-    at(pc).s[1] = pair + 128;
-    if (has_sign) {
-      for (const char* const sign :
-           {from.absolute ? "abs.f64" : nullptr, from.negated ? "neg.f64" : nullptr}) {
-        if (sign == nullptr) continue;
-        const u32 change = emit(sign, true, false);
-        at(change).d = at(change).s[0] = operand;
-      }
-    }
-  } else {
-    operand = source(from);
-    if (has_sign) {
-      const u32 pc = emit("sass.fsel", true, false);  // with its signs
-      at(pc).d = scratch();
-      at(pc).s[0] = operand;
-      at(pc).s[1] = operand;
-      at(pc).s[3] = 4 * kTrue;
-      at(pc).imm = static_cast<execute::i64>(signs_a(from));
-      operand = scratch();
-    }
-    const bool from_integer = i.op == Op::kI2f || i.op == Op::kI2fp;
-    if (from_integer && i.source_type < 2) {  // 8 and 16 bits
-      const u32 pc = emit("sass.sgxt", true, false);
-      at(pc).d = scratch();
-      at(pc).s[0] = operand;
-      at(pc).s[1] = constant(i.source_type == 0 ? 8 : 16);
-      at(pc).imm = i.is_signed ? static_cast<execute::i64>(kSigned) : 0;
-      operand = scratch();
-    }
-  }
-  if (!wide_result && !narrow_result) {
-    emit_alu(name, destination(i[0]), {operand});
-    return;
-  }
-  emit_alu(name, wide_scratch(1), {operand});
-  if (narrow_result) {
-    const u32 pc = emit("cvt.u32.u16", true);
-    at(pc).d = destination(i[0]);
-    at(pc).s[0] = wide_scratch(1);
-    return;
-  }
-  for (u32 half = 0; half < 2; ++half) {
-    const u32 pc = emit(half == 0 ? "unpack.64.32.0" : "unpack.64.32.1", true);
-    at(pc).d = destination(i[0]) + half * 128;
-    at(pc).s[0] = wide_scratch(1);
   }
 }
 

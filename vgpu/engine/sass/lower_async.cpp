@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering of what runs beside the threads: PTX's cp.async, mbarrier and setmaxnreg, with machine code's operands.
+#include "engine/execute/bulk.hpp"
 #include "engine/sass/lower.hpp"
 #include "engine/sass/modifiers.hpp"
 
@@ -32,6 +33,8 @@ void Lowering::lower_copies(const Instruction& i) {
     case Op::kDepbar:
       at(emit("cp.async.wait_group")).imm = i.shift;
       return;
+    case Op::kUblkcp:
+      return lower_bulk_load(i);
     default: {  // ARRIVES
       const u32 pc = emit("cp.async.mbarrier.arrive");
       at(pc).sub = i.mode;
@@ -39,6 +42,36 @@ void Lowering::lower_copies(const Instruction& i) {
       address(pc, i[0], false);
     }
   }
+}
+
+// The data's shared address in a uniform register, the mbarrier's in the next one; sizes are in units of 16 bytes.
+void Lowering::lower_bulk_load(const Instruction& i) {
+  const u32 places = row(uniforms_ + i[0].uniform), from = row(uniforms_ + i[1].uniform),
+            units = source(i[2]);
+  const u32 four = constant(4);
+  const auto prepare = [&](const char* operation, u32 to, u32 a, u32 b) {
+    const u32 pc = emit(operation, true, false);
+    at(pc).d = wide_scratch(to);
+    at(pc).s[0] = a;
+    at(pc).s[1] = b;
+  };
+  prepare("cvt.u64.u32", 0, places, kNone);
+  prepare("pack.32x2", 1, from, from + 128);
+  prepare("cvt.u64.u32", 2, places + 128, kNone);
+  prepare("shl.b32", 3, units, four);
+  const u32 pc = emit("bulk");
+  Insn& insn = at(pc);
+  insn.site = program_.sites++;
+  insn.sub = static_cast<u8>(execute::BulkKind::kLoad);
+  insn.vector = 0;
+  insn.flags |= execute::kFlagMachine;
+  insn.list = static_cast<u32>(program_.lists.size());
+  program_.lists.resize(program_.lists.size() + execute::kBulkOperands, kNone);
+  u32* const operands = program_.lists.data() + insn.list;
+  operands[execute::kBulkShared] = wide_scratch(0);
+  operands[execute::kBulkOther] = wide_scratch(1);
+  operands[execute::kBulkBarrier] = wide_scratch(2);
+  operands[execute::kBulkSize] = wide_scratch(3);
 }
 
 void Lowering::lower_mbarrier(const Instruction& i) {

@@ -28,6 +28,9 @@ void Lowering::lower(const Instruction& i) {
     case Op::kHadd2:
     case Op::kHmul2:
     case Op::kHfma2:
+    case Op::kHmnmx2:
+    case Op::kHset2:
+    case Op::kHsetp2:
       return lower_half(i);
     case Op::kI2f:
     case Op::kI2fp:
@@ -55,6 +58,7 @@ void Lowering::lower(const Instruction& i) {
     case Op::kSt:
       return lower_memory(i);
     case Op::kAtom:
+    case Op::kAtomGeneric:
     case Op::kAtoms:
     case Op::kRed:
       return lower_atomic(i);
@@ -73,6 +77,8 @@ void Lowering::lower(const Instruction& i) {
     case Op::kBra:
     case Op::kBrx:
     case Op::kCall:
+    case Op::kCallAbsolute:
+    case Op::kLepc:
     case Op::kRet:
     case Op::kExit:
     case Op::kBssy:
@@ -85,6 +91,7 @@ void Lowering::lower(const Instruction& i) {
     case Op::kLdgdepbar:
     case Op::kDepbar:
     case Op::kSyncsCopies:
+    case Op::kUblkcp:
       return lower_copies(i);
     case Op::kHmma:
     case Op::kDmma:
@@ -101,13 +108,15 @@ void Lowering::lower(const Instruction& i) {
       return lower_set_registers(i);
     // Memory is in order, caches are not modelled.
     case Op::kMembar:
-    case Op::kFence:
     case Op::kErrbar:
     case Op::kCctl:
     case Op::kEndcollective:
     case Op::kYield:
     case Op::kNop:
       emit("nop");
+      return;
+    case Op::kFence:
+      emit("fence.proxy.async");
       return;
     case Op::kNanosleep:
       emit("nanosleep");
@@ -149,6 +158,15 @@ void Lowering::lower_control(const Instruction& i) {
       }
       return;
     }
+    case Op::kCallAbsolute:
+      return lower_absolute_call(i);
+    case Op::kLepc: {
+      emit_alu("sass.mov", destination(i[0]), {constant(i.target)});
+      const u32 upper = emit("sass.mov", true);
+      at(upper).d = destination(i[0]) + 128;
+      at(upper).s[0] = zero_;
+      return;
+    }
     case Op::kExit:
       emit("sass.exit");
       return;
@@ -180,6 +198,25 @@ void Lowering::lower_control(const Instruction& i) {
     default:
       emit("sass.trap");
   }
+}
+
+// The driver's functions take their arguments in registers from R4 on, 64-bit ones in pairs.
+void Lowering::lower_absolute_call(const Instruction& i) {
+  using execute::Call;
+  static constexpr u32 kPairs[] = {4, 6, 10}, kLine = 8, kResult = 4;
+  for (u32 n = 0; n < 3; ++n) {
+    const u32 pack = emit("pack.32x2", true, false);
+    at(pack).d = wide_scratch(n);
+    at(pack).s[0] = row(kPairs[n]);
+    at(pack).s[1] = row(kPairs[n] + 1);
+  }
+  const u32 pc = emit("sass.call.absolute");
+  at(pc).s[0] = i.opcode == 0x343 ? source(i[0]) : kNone;
+  at(pc).imm = i.target;
+  at(pc).target = static_cast<u32>(program_.calls.size());
+  const auto wide = [&](u32 n) { return execute::ParamPlace{wide_scratch(n), 8}; };
+  program_.calls.push_back({Call::Kind::kPrint, kNone, {wide(0), wide(1)}, {{row(kResult), 4}}});
+  program_.calls.push_back({Call::Kind::kAssert, kNone, {wide(0), wide(1), {row(kLine), 4}, wide(2)}, {}});
 }
 
 void Lowering::lower_barrier(const Instruction& i) {

@@ -12,7 +12,7 @@ inline constexpr Modifiers kAbsoluteA = 8, kAbsoluteB = 16, kAbsoluteC = 32;
 inline constexpr Modifiers kFlush = 1 << 6, kSaturate = 1 << 7;
 inline constexpr unsigned kRoundingAt = 8;  // 2 bits
 inline constexpr Modifiers kExtended = 1 << 10, kSigned = 1 << 11, kHigh = 1 << 12, kRight = 1 << 13,
-                           kWrap = 1 << 14;
+                           kWrap = 1 << 14, kRelu = 1 << 15;
 inline constexpr unsigned kCompareAt = 16;                                              // 4 bits
 inline constexpr unsigned kCombineAt = 20;                                              // 2 bits
 inline constexpr unsigned kTypeAt = 22;                                                 // 3 bits

@@ -7,6 +7,7 @@
 
 #include "engine/execute/kernel.hpp"
 #include "engine/memory/memory.hpp"
+#include "engine/sass/call.hpp"
 #include "engine/sass/cubin.hpp"
 #include "engine/sass/decode.hpp"
 #include "engine/sass/lines.hpp"
@@ -105,9 +106,43 @@ class CubinModule final : public Module {
   u64 address_of(const sass::Relocation& r) const {
     constexpr u32 kAddress64 = 2, kGenericAddress64 = 4;
     const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
+    if (const auto provided = sass::provided_function(symbol.name)) return *provided;
     const auto found = symbols_.find(symbol.name);
     if ((r.type != kAddress64 && r.type != kGenericAddress64) || found == symbols_.end()) return 0;
     return reinterpret_cast<u64>(found->second.address) + static_cast<u64>(r.addend);
+  }
+
+  // Addresses in instructions: the lower or upper half of one as an immediate, the target of a call.
+  void relocate_code(const sass::KernelInfo& kernel, std::vector<std::byte>& text,
+                     const sass::Relocation& r) const {
+    constexpr u32 kLowerHalf = 0x38, kUpperHalf = 0x39, kCall = 0x4b;
+    if (r.offset % 16 != 0 || r.offset + 16 > text.size() || r.symbol >= cubin_.symbols().size()) {
+      throw sass::BadCubin("cubin: a relocation outside its section");
+    }
+    const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
+    const auto variable = symbols_.find(symbol.name);
+    const auto provided = sass::provided_function(symbol.name);
+    u64 value = static_cast<u64>(r.addend);
+    if (provided)
+      value = *provided;
+    else if (variable != symbols_.end())
+      value += reinterpret_cast<u64>(variable->second.address);
+    else if (symbol.type == 2 && symbol.section == kernel.section)
+      value += symbol.value;
+    else
+      throw sass::UnknownInstruction(fmt::format("machine code with the address of {}", symbol.name));
+    std::byte* const at = text.data() + r.offset;
+    if (r.type == kLowerHalf || r.type == kUpperHalf) {
+      const u32 half = static_cast<u32>(r.type == kLowerHalf ? value : value >> 32);
+      std::memcpy(at + 4, &half, 4);
+    } else if (r.type == kCall) {
+      u64 low;
+      std::memcpy(&low, at, 8);
+      low |= (value >> 2 & 0xff) << 16 | value >> 10 << 34;
+      std::memcpy(at, &low, 8);
+    } else {
+      throw sass::UnknownInstruction("machine code that the driver would have to link");
+    }
   }
 
   void relocate_variable(std::string_view section, const sass::Relocation& r) {
@@ -174,11 +209,13 @@ class CubinModule final : public Module {
     try {
       if (attributes.cluster.count() > 1)
         throw sass::UnknownInstruction("machine code is not executed in clusters");
-      if (!cubin_.relocations(".text." + kernel.name).empty() ||
-          !cubin_.relocations(".nv.constant2." + kernel.name).empty()) {
+      if (!cubin_.relocations(".nv.constant2." + kernel.name).empty()) {
         throw sass::UnknownInstruction("machine code that the driver would have to link");
       }
-      sass::Lowering(program, *code, kernel.code, jump_targets(kernel)).run();
+      std::vector<std::byte> text(kernel.code.begin(), kernel.code.end());
+      for (const sass::Relocation& r : cubin_.relocations(".text." + kernel.name))
+        relocate_code(kernel, text, r);
+      sass::Lowering(program, *code, text, jump_targets(kernel)).run();
     } catch (const sass::UnknownInstruction& unknown) {
       program.unsupported = unknown.what();
       return program;

@@ -309,6 +309,7 @@ std::string Reader::show(const Operand& operand) const {
     case Kind::kBarrier:
       return fmt::format("B{}", operand.index);
   }
+  if (operand.absolute) text = "|" + text + "|";
   switch (operand.half) {
     case Half::kPair:
       break;
@@ -318,11 +319,10 @@ std::string Reader::show(const Operand& operand) const {
     case Half::kHigh:
       text += ".H1_H1";
       break;
-    case Half::kSingle:
-      text += ".F32";
+    case Half::kUpper:
+      text += ".H1";
       break;
   }
-  if (operand.absolute) text = "|" + text + "|";
   if (operand.negated) text = (bitwise ? "~" : "-") + text;
   return text;
 }

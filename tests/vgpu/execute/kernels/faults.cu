@@ -21,8 +21,9 @@ extern "C" __global__ void misaligned_vector(const float* data, float4* out) {
   out[threadIdx.x] = *reinterpret_cast<const float4*>(data + 1);
 }
 extern "C" __global__ void local_out_of_bounds(int at, int* out) {
-  int values[4] = {1, 2, 3, 4};
-  for (int k = 0; k < 4; ++k) values[(k * at) & 3] += k;
+  int values[64];  // too many for registers
+  for (int k = 0; k < 64; ++k) values[k] = k * at;
+  for (int k = 0; k < 64; ++k) values[(k * at >> 2) & 63] += k;
   out[threadIdx.x] = *(values + at);
 }
 extern "C" __global__ void divided_barriers(int* out) {

@@ -74,3 +74,32 @@ extern "C" __global__ void bfloats(const float* a, float* out, int n) {
   out[2 * i] = __bfloat162float(high);
   out[2 * i + 1] = __bfloat162float(low);
 }
+
+extern "C" __global__ void divide(const float* a, const float* b, float* out, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) out[i] = a[i] / b[i];
+}
+
+extern "C" __global__ void extremes(const double* a, const double* b, double* out, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= n) return;
+  out[2 * i] = fmin(a[i], b[i]);
+  out[2 * i + 1] = fmax(a[i], b[i]);
+}
+
+// Of pairs of halves: comparisons, choices, and what integers they make.
+extern "C" __global__ void compare_halves(const __half2* a, const __half2* b, unsigned* out, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= n) return;
+  const __half2 x = a[i], y = b[i];
+  const auto bits = [](__half2 v) { return *reinterpret_cast<const unsigned*>(&v); };
+  unsigned* const row = out + i * 8;
+  row[0] = bits(__hgt2(x, y));
+  row[1] = __hle2_mask(x, y);
+  row[2] = bits(__hmin2(x, y));
+  row[3] = bits(__hmax2_nan(x, y));
+  row[4] = bits(__hfma2_relu(x, y, x));
+  row[5] = __low2half(x) < __low2half(y) ? 1 : 0;
+  row[6] = static_cast<unsigned>(__half2int_rz(__high2half(x)));
+  row[7] = __half_as_ushort(__int2half_rn(static_cast<int>(bits(x) % 5000) - 2500));
+}

@@ -31,7 +31,8 @@ template <class T, class F>
   return bits_as<T>(old);
 }
 
-// s[0] address, s[1] b, s[2] c.
+// s[0] address, s[1] b, s[2] c. list, at generic addresses: a predicate for the lanes that are served, which are those of
+// global memory (kFlagGeneric) or of global and shared memory; without it none can be elsewhere.
 template <class T, class F>
 void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u64 addresses[kLanes];
@@ -45,17 +46,25 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       in_shared = mask;
       lane_offsets(window, insn, offsets);
       break;
-    case AtomicSpace::kGeneric:
+    case AtomicSpace::kGeneric: {
+      u32 in_global = 0;
       for (u32 i = 0; i < kLanes; ++i) {
-        const bool shared = space_of(addresses[i], warp.shared_window) == AddressSpace::kShared;
-        in_shared |= static_cast<u32>(shared) << i;
-        const bool cluster = space_of(addresses[i], warp.shared_window) == AddressSpace::kCluster;
-        in_cluster |= static_cast<u32>(cluster) << i;
+        const AddressSpace space = space_of(addresses[i], warp.shared_window);
+        in_shared |= static_cast<u32>(space == AddressSpace::kShared) << i;
+        in_cluster |= static_cast<u32>(space == AddressSpace::kCluster) << i;
+        in_global |= static_cast<u32>(space == AddressSpace::kGlobal) << i;
         offsets[i] = static_cast<u32>(addresses[i] - warp.shared_window);
+      }
+      if (insn.list != kNone) {
+        const u32 served = in_global | ((insn.flags & kFlagGeneric) != 0 ? 0 : in_shared);
+        set_predicate(window, insn.list, served, mask);
+        mask &= served;
+        if (mask == 0) return;
       }
       in_shared &= mask;
       in_cluster &= mask;
       break;
+    }
     case AtomicSpace::kCluster:
       in_cluster = mask;
       for (u32 i = 0; i < kLanes; ++i) offsets[i] = static_cast<u32>(addresses[i]);

@@ -25,7 +25,9 @@ void define(OperationSink& sink) {
   define_matrix(sink);
   define_wgmma(sink);
   define_sass_float(sink);
+  define_sass_half(sink);
   define_sass_integer(sink);
+  define_sass_bits(sink);
   define_sass_warp(sink);
   define_sass_control(sink);
 }

@@ -56,6 +56,43 @@ struct Sign {
   U keep, flip;
 };
 
+// A comparison's result with the predicate s[3], to d; its complement with it, to list.
+[[gnu::always_inline]] inline void combine(std::byte* window, const Insn& insn, Modifiers m, u32 result,
+                                           u32 lanes) {
+  const u32 p = predicate(window, insn.s[3], m, sass::kNegateP);
+  const auto with = [&](u32 r) {
+    switch (sass::bits_of(m, sass::kCombineAt, 2)) {
+      case 0:
+        return r & p;
+      case 1:
+        return r | p;
+      default:
+        return r ^ p;
+    }
+  };
+  if (insn.d != kNone) set_predicate(window, insn.d, with(result), lanes);
+  if (insn.list != kNone) set_predicate(window, insn.list, with(~result), lanes);
+}
+
+// Lanes that compare as the modifiers say.
+template <class T, class A, class B>
+[[gnu::always_inline]] inline u32 compare(Modifiers m, A a, B b) {
+  u32 less = 0, equal = 0, greater = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    const T x = a(i), y = b(i);
+    less |= static_cast<u32>(x < y) << i;
+    equal |= static_cast<u32>(x == y) << i;
+    greater |= static_cast<u32>(x > y) << i;
+  }
+  const u32 unordered = ~(less | equal | greater);
+  const unsigned how = sass::bits_of(m, sass::kCompareAt, 4);
+  u32 result = (how & 8) != 0 ? unordered : 0;
+  if ((how & 1) != 0) result |= less;
+  if ((how & 2) != 0) result |= equal;
+  if ((how & 4) != 0) result |= greater;
+  return result;
+}
+
 // Registers `name` and its twin of the uniform datapath, "u." + name: a handler template with a flag for it.
 [[gnu::always_inline]] inline void define_twins(OperationSink& sink, const char* name, Handler plain,
                                                 Handler uniform) {
@@ -69,7 +106,9 @@ template <bool kUniform>
 }
 
 void define_sass_float(OperationSink& sink);
+void define_sass_half(OperationSink& sink);
 void define_sass_integer(OperationSink& sink);
+void define_sass_bits(OperationSink& sink);
 void define_sass_warp(OperationSink& sink);
 void define_sass_control(OperationSink& sink);
 

@@ -3,6 +3,7 @@
 // them together (engine/sass/converge.cpp). Convergence barriers are registers whose lanes hold masks of participants.
 #include "engine/execute/fault.hpp"
 #include "engine/execute/isa/sass.hpp"
+#include "engine/sass/call.hpp"
 #include "engine/sass/converge.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
@@ -45,6 +46,7 @@ void jump(Warp& warp, std::byte* window, const Insn& insn, u32) {
 }
 
 void call(Warp& warp, std::byte*, const Insn& insn, u32) { warp.pc = insn.target; }
+void call_by_address(Warp& warp, std::byte*, const Insn& insn, u32) { call_absolute(warp, insn); }
 void exit_thread(Warp& warp, std::byte*, const Insn&, u32) { exit_lanes(warp); }
 void synchronise(Warp& warp, std::byte*, const Insn& insn, u32) { reconverge(warp, insn); }
 void synchronise_warp(Warp& warp, std::byte* window, const Insn& insn, u32) {
@@ -77,6 +79,7 @@ void define_sass_control(OperationSink& sink) {
   op_special(sink, "sass.bra.div", &branch_if_apart, true);
   op_special(sink, "sass.jump", &jump, true);
   op_special(sink, "sass.call", &call, true);
+  op_special(sink, "sass.call.absolute", &call_by_address, true);
   op_special(sink, "sass.exit", &exit_thread, true);
   op_special(sink, "sass.bsync", &synchronise, true);
   op_special(sink, "sass.warpsync", &synchronise_warp, true);

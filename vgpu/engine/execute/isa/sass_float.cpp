@@ -132,33 +132,6 @@ void select(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       mask, [&](u32 i) __attribute__((always_inline)) { return (p >> i & 1) != 0 ? sa(a[i]) : sb(b[i]); });
 }
 
-// Lanes that compare as the modifiers say.
-template <class T, class A, class B>
-[[gnu::always_inline]] inline u32 compare(Modifiers m, A a, B b) {
-  u32 less = 0, equal = 0, greater = 0;
-  for (u32 i = 0; i < kLanes; ++i) {
-    const T x = a(i), y = b(i);
-    less |= static_cast<u32>(x < y) << i;
-    equal |= static_cast<u32>(x == y) << i;
-    greater |= static_cast<u32>(x > y) << i;
-  }
-  const u32 unordered = ~(less | equal | greater);
-  const unsigned how = bits_of(m, kCompareAt, 4);
-  u32 result = (how & 8) != 0 ? unordered : 0;
-  if ((how & 1) != 0) result |= less;
-  if ((how & 2) != 0) result |= equal;
-  if ((how & 4) != 0) result |= greater;
-  return result;
-}
-
-void combine(std::byte* window, const Insn& insn, Modifiers m, u32 result, u32 mask) {
-  const u32 p = predicate(window, insn.s[3], m, kNegateP);
-  const unsigned how = bits_of(m, kCombineAt, 2);
-  const auto with = [&](u32 r) { return how == 0 ? r & p : how == 1 ? r | p : r ^ p; };
-  if (insn.d != kNone) set_predicate(window, insn.d, with(result), mask);
-  if (insn.list != kNone) set_predicate(window, insn.list, with(~result), mask);
-}
-
 void compare_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const Single sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
@@ -175,8 +148,32 @@ void compare_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   combine(window, insn, m, result, mask);
 }
 
+// Which of two doubles is the lesser (greater): d says that a is, list that both are no numbers. -0 is less than +0.
+void choose_double(std::byte* window, const Insn& insn, u32 mask, bool greater) {
+  const Modifiers m = modifiers(insn);
+  const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
+  const Pair a(window, insn.s[0]), b(window, insn.s[1]);
+  u32 first = 0, neither = 0;
+  for (u32 i = 0; i < kLanes; ++i) {
+    const u64 bits = sa(a[i]);
+    const double x = bits_as<double>(bits), y = bits_as<double>(sb(b[i]));
+    const bool negative = bits >> 63 != 0;
+    const bool wins = x == y ? negative != greater : greater ? x > y : x < y;
+    first |= static_cast<u32>(is_nan(y) ? !is_nan(x) : wins) << i;
+    neither |= static_cast<u32>(is_nan(x) && is_nan(y)) << i;
+  }
+  const u32 p = predicate(window, insn.s[3], m, kNegateP);
+  if (insn.d != kNone) set_predicate(window, insn.d, first & p, mask);
+  if (insn.list != kNone) set_predicate(window, insn.list, neither & p, mask);
+}
+
 void compare_doubles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
+  const unsigned how = bits_of(m, kCompareAt, 4);
+  if (how == 0 || how == 15) {
+    choose_double(window, insn, mask, how == 15);
+    return;
+  }
   const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
   const Pair a(window, insn.s[0]), b(window, insn.s[1]);
   const u32 result = compare<double>(
@@ -184,13 +181,17 @@ void compare_doubles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   combine(window, insn, m, result, mask);
 }
 
-// Whether the quotient a / b needs the slow path: where exponents are at their limits or far apart.
+// FCHK: whether a / b needs more than a reciprocal, one step of Newton's and the remainder's correction. That sequence
+// rounds correctly where nothing in it leaves the range of normal numbers: b's reciprocal does for exponents of b from 253
+// on and for subnormal ones; the remainder a - b q has bits down to 2^-47 of a, of which none may lie below 2^-149, so that
+// a's exponent must be at least 25; the quotient's is at most 126 from either side. Which of the pairs just inside these
+// limits the hardware calls slow is not documented: results are the same, how many instructions it takes is not.
 void check_division(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
   u32 slow = 0;
   for (u32 i = 0; i < kLanes; ++i) {
     const i32 x = static_cast<i32>(a[i] >> 23 & 255), y = static_cast<i32>(b[i] >> 23 & 255), apart = x - y;
-    const bool extreme = x <= 23 || x == 255 || y == 0 || y >= 253 || apart >= 126 || apart <= -126;
+    const bool extreme = x < 25 || x == 255 || y == 0 || y >= 253 || apart >= 126 || apart <= -126;
     slow |= static_cast<u32>(extreme) << i;
   }
   set_predicate(window, insn.d, slow, mask);
@@ -246,65 +247,6 @@ void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   }
 }
 
-// A row of pairs of halves, one of which may stand for both, with sign and magnitude.
-struct Halves {
-  Halves(const std::byte* window, u32 offset, Modifiers m, unsigned half_at, Modifiers negate,
-         Modifiers absolute)
-      : row(reinterpret_cast<const u32*>(window + offset)),
-        half(bits_of(m, half_at, 2)),
-        keep(has(m, absolute) ? 0x7fff7fff : kAllLanes),
-        flip(has(m, negate) ? 0x80008000 : 0) {}
-  [[gnu::always_inline]] u32 operator[](u32 i) const {
-    u32 v = row[i];
-    if (half == 1) v = (v & 0xffff) | v << 16;
-    if (half == 2) v = (v >> 16) | (v & 0xffff0000);
-    return (v & keep) ^ flip;
-  }
-  const u32* row;
-  unsigned half;
-  u32 keep, flip;
-};
-
-template <class H>
-[[gnu::always_inline]] inline double number(u32 bits) {
-  return double{to_float(H{static_cast<u16>(bits)})};
-}
-
-template <class H, Form kForm>
-[[gnu::always_inline]] inline u32 half_result(u32 a, u32 b, u32 c, bool saturates, bool single_result) {
-  const double x = number<H>(a), y = number<H>(b), z = number<H>(c);
-  double r;
-  if constexpr (kForm == Form::kFma)
-    r = multiply_add_to_odd(x, y, z);
-  else if constexpr (kForm == Form::kAdd)
-    r = x + y;
-  else
-    r = x * y;
-  if (saturates) r = saturate(r);
-  if (single_result) return bits_as<u32>(canonical(static_cast<float>(r)));
-  return narrow(r, std::is_same_v<H, f16> ? kHalf : kBfloat, Rounding::kNearest);
-}
-
-template <class H, Form kForm>
-void halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  const Modifiers m = modifiers(insn);
-  const Halves a(window, insn.s[0], m, kHalfAAt, kNegateA, kAbsoluteA),
-      b(window, insn.s[1], m, kHalfBAt, kNegateB, kAbsoluteB),
-      c(window, insn.s[2], m, kHalfCAt, kNegateC, kAbsoluteC);
-  const bool saturates = has(m, kSaturate), single_result = has(m, kHigh);
-  u32* const d = slot<u32>(window, insn.d);
-  for (u32 left = mask; left != 0; left &= left - 1) {
-    const u32 i = static_cast<u32>(__builtin_ctz(left));
-    const u32 low = half_result<H, kForm>(a[i], b[i], c[i], saturates, single_result);
-    if (single_result) {
-      d[i] = low;
-      continue;
-    }
-    const u32 high = half_result<H, kForm>(a[i] >> 16, b[i] >> 16, c[i] >> 16, saturates, false);
-    d[i] = low | high << 16;
-  }
-}
-
 }  // namespace
 
 void define_sass_float(OperationSink& sink) {
@@ -323,12 +265,6 @@ void define_sass_float(OperationSink& sink) {
   op_special(sink, "sass.dsetp", &compare_doubles);
   op_special(sink, "sass.fchk", &check_division);
   op_special(sink, "sass.mufu", &function);
-  op_special(sink, "sass.hfma2", &halves<f16, Form::kFma>);
-  op_special(sink, "sass.hadd2", &halves<f16, Form::kAdd>);
-  op_special(sink, "sass.hmul2", &halves<f16, Form::kMultiply>);
-  op_special(sink, "sass.bfma2", &halves<bf16, Form::kFma>);
-  op_special(sink, "sass.badd2", &halves<bf16, Form::kAdd>);
-  op_special(sink, "sass.bmul2", &halves<bf16, Form::kMultiply>);
 }
 
 }  // namespace vgpu::execute::VGPU_ISA

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/sass/call.hpp"
+
+#include <fmt/format.h>
+
+#include "engine/execute/fault.hpp"
+#include "engine/execute/print.hpp"
+#include "engine/sass/converge.hpp"
+
+namespace vgpu::sass {
+
+std::optional<std::uint32_t> provided_function(std::string_view name) {
+  if (name == "vprintf") return kPrintAddress;
+  if (name == "__assertfail") return kAssertAddress;
+  return std::nullopt;
+}
+
+void call_absolute(Warp& warp, const Insn& insn) {
+  u32 address = static_cast<u32>(insn.imm);
+  if (insn.s[0] != execute::kNone) {
+    const u32* const low = reinterpret_cast<const u32*>(warp.window + insn.s[0]);
+    const u32* const high = low + execute::kLanes;
+    const u32 first = static_cast<u32>(__builtin_ctz(warp.mask));
+    u32 others = 0;
+    for (u32 i = 0; i < execute::kLanes; ++i) {
+      others |= static_cast<u32>(low[i] != low[first] || high[i] != high[first]) << i;
+    }
+    if (high[first] != 0) {
+      execute::fault({warp, insn, first}, FaultKind::kTrap, "a call through a bad function pointer",
+                     fmt::format("its value is 0x{:08x}{:08x}", high[first], low[first]));
+    }
+    if ((others & warp.mask) != 0) {
+      ++warp.block->counters.divergent[static_cast<u32>(&insn - warp.code)];
+      part(warp, others & warp.mask, warp.pc);  // they call in their turn
+    }
+    address = low[first];
+  }
+  const execute::Program& program = warp.block->launch.program;
+  switch (address) {
+    case kPrintAddress:
+      execute::print(warp, insn, program.calls[insn.target]);
+      ++warp.pc;
+      return;
+    case kAssertAddress:
+      execute::report_assertion(warp, insn, program.calls[insn.target + 1]);
+    default:
+      warp.pc = place_of_address(warp, insn, address);
+  }
+}
+
+}  // namespace vgpu::sass
