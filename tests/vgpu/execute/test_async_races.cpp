@@ -94,7 +94,8 @@ TEST_F(Rings, EveryFlawIsARace) {
       SCOPED_TRACE(kernel);
       const vgpu::Fault found = fault(kernel);
       EXPECT_EQ(found.kind, FaultKind::kRace);
-      expect_text(found, {copy, read, "cp.async", "ld.shared", "asynchronous copy"});
+      expect_text(found,
+                  {copy, read, named("cp.async", "LDGSTS"), named("ld.shared", "LDS"), "asynchronous copy"});
     }
   });
 }
@@ -117,9 +118,9 @@ TEST_F(Rings, AThreadMustWaitForItsOwnCopies) {
   };
   EXPECT_NO_THROW(launch("own_copy", {1, 1, 1}, {32, 1, 1}, array<int>(32), array(in), 0));
   EXPECT_EQ(of(1).kind, FaultKind::kRace);
-  expect_text(of(1), {"st.shared", place("async.cu", "s[t] = 5;")});
+  expect_text(of(1), {named("st.shared", "STS"), place("async.cu", "s[t] = 5;")});
   EXPECT_EQ(of(2).kind, FaultKind::kRace);
-  expect_text(of(2), {"ld.shared", place("async.cu", "out[t] = s[t];           // the copy")});
+  expect_text(of(2), {named("ld.shared", "LDS"), place("async.cu", "out[t] = s[t];           // the copy")});
 }
 
 class ProducersAndConsumers : public Pipelines {

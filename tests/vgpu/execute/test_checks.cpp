@@ -192,4 +192,19 @@ TEST_F(Checks, OffMeansOff) {
   launch("write_word", {64, 1, 1}, {32, 1, 1}, fresh<int>(64), 0);
 }
 
+// The system has the first kilobyte of a block's shared memory on sm_90, so that no array lies at a multiple of more than
+// that, whatever its alignment says. PTX's addresses begin at 0.
+TEST_F(Checks, BuffersSwitchedByXor) {
+  float* const in = written<float>(1024);
+  float* const out = fresh<float>(1024);
+  if (from_machine_code()) {
+    const vgpu::Fault fault = fault_of("buffers_by_xor", {1, 1, 1}, {256, 1, 1}, in, out);
+    EXPECT_EQ(fault.kind, FaultKind::kOutOfBounds) << fault.what();
+    EXPECT_EQ(fault.thread, (vgpu::Dim3{192, 0, 0}));
+    EXPECT_NE(std::string(fault.what()).find("shared"), std::string::npos) << fault.what();
+  } else {
+    launch("buffers_by_xor", {1, 1, 1}, {256, 1, 1}, in, out);
+  }
+}
+
 }  // namespace

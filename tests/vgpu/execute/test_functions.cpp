@@ -243,12 +243,16 @@ TEST_F(Functions, ComparisonsOfHalves) {
   std::uint32_t* const out = array<std::uint32_t>(8 * a.size());
   launch("compare_halves", {2, 1, 1}, {128, 1, 1}, array(a), array(b), out, n);
   const auto is_nan = [](std::uint32_t h) { return (h & 0x7fff) > 0x7c00; };
+  const auto value = [&](std::uint32_t h) {
+    if (is_nan(h & 0xffff)) return std::nanf("");
+    if ((h & 0x7fff) == 0x7c00) return (h & 0x8000) != 0 ? -INFINITY : INFINITY;
+    return half_to_float(static_cast<std::uint16_t>(h));
+  };
   for (int i = 0; i < n; ++i) {
     const std::uint32_t* const row = out + 8 * i;
     for (int half = 0; half < 2; ++half) {
       const std::uint32_t hx = a[i] >> 16 * half & 0xffff, hy = b[i] >> 16 * half & 0xffff;
-      const float x = half_to_float(static_cast<std::uint16_t>(hx)),
-                  y = half_to_float(static_cast<std::uint16_t>(hy));
+      const float x = value(hx), y = value(hy);
       const auto part = [&](int r) { return row[r] >> 16 * half & 0xffff; };
       EXPECT_EQ(part(0), x > y ? 0x3c00u : 0u) << x << ", " << y;
       EXPECT_EQ(part(1), x <= y ? 0xffffu : 0u) << x << ", " << y;
@@ -258,7 +262,7 @@ TEST_F(Functions, ComparisonsOfHalves) {
       } else if (none) {
         EXPECT_EQ(part(2), is_nan(hx) ? hy : hx);
       } else {
-        EXPECT_EQ(half_to_float(static_cast<std::uint16_t>(part(2))), std::min(x, y)) << x << ", " << y;
+        EXPECT_EQ(value(part(2)), std::min(x, y)) << x << ", " << y;
       }
       EXPECT_EQ(is_nan(part(3)), none) << x << ", " << y;
       const float sum = std::fma(x, y, x);
@@ -268,16 +272,15 @@ TEST_F(Functions, ComparisonsOfHalves) {
         EXPECT_EQ(part(4), 0u) << x << ", " << y;
       }
     }
-    const float low = half_to_float(static_cast<std::uint16_t>(a[i])),
-                other = half_to_float(static_cast<std::uint16_t>(b[i]));
-    const float high = half_to_float(static_cast<std::uint16_t>(a[i] >> 16));
+    const float low = value(a[i] & 0xffff), other = value(b[i] & 0xffff);
+    const float high = value(a[i] >> 16 & 0xffff);
     EXPECT_EQ(row[5], low < other ? 1u : 0u);
     if (std::isfinite(high)) {
       EXPECT_EQ(static_cast<int>(row[6]), static_cast<int>(high));
     }
     const int integer = static_cast<int>(a[i] % 5000) - 2500;
     const double unit = std::abs(integer) >= 2048 ? 2 : 1;  // of the eleven bits that a half has
-    EXPECT_EQ(half_to_float(static_cast<std::uint16_t>(row[7])), std::nearbyint(integer / unit) * unit);
+    EXPECT_EQ(value(row[7] & 0xffff), std::nearbyint(integer / unit) * unit);
   }
 }
 

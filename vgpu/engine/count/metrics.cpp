@@ -171,7 +171,7 @@ constexpr std::array kMetrics = {
     arithmetic(kWide, "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "DMUL of threads", {kDmul}),
     arithmetic(kWide, "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "DFMA of threads", {kDfma}),
     from_sass(kInst, "smsp__sass_thread_inst_executed_op_fp16_pred_on.sum", "inst", "FP16 of threads", lanes,
-              {kHalf}, kClasses),
+              {kHalf, kTensorFloat}, kClasses),
     from_sass(kInst, "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum", "inst", "FP32 of threads", lanes,
               {kFadd, kFmul, kFfma, kFloat}, kClasses),
     from_sass(kInst, "smsp__sass_thread_inst_executed_op_fp64_pred_on.sum", "inst", "FP64 of threads", lanes,

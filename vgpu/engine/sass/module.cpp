@@ -21,6 +21,7 @@ using execute::u32;
 using execute::u64;
 
 constexpr u32 kReservedShared = 1024;  // in front of a block's own shared memory, on sm_90
+constexpr u32 kParamBase = 0x210;      // on sm_90; kernels without parameters do not say it
 constexpr u32 kFewestStackBytes =
     1024;  // where calls go by address or recurse: the default of cudaLimitStackSize
 constexpr u32 kRecursiveStackBytes = 16 << 10;
@@ -201,7 +202,7 @@ class CubinModule final : public Module {
     program.functions.resize(1);
     program.functions[0].name = kernel.name;
     const auto code = std::make_shared<sass::Code>();
-    code->param_base = kernel.param_base;
+    code->param_base = kernel.param_base != 0 ? kernel.param_base : kParamBase;
     code->bank2.assign(kernel.constants2.begin(), kernel.constants2.end());
     code->bank3 = bank3_;
     code->bank3_bytes = bank3_bytes_;
@@ -228,10 +229,11 @@ class CubinModule final : public Module {
   }
 
   static u32 stack_of(const sass::KernelInfo& kernel, const sass::Code& code) {
-    u32 bytes = kernel.stack_bytes;
+    constexpr u32 kUnknown = 0xffffffff;  // it calls what only the driver knows
+    u32 bytes = kernel.stack_bytes == kUnknown ? 0 : kernel.stack_bytes;
     bool calls = false, local = false;
     for (const sass::Instruction& i : code.instructions) {
-      calls |= i.op == sass::Op::kCall;
+      calls |= i.op == sass::Op::kCall || i.op == sass::Op::kCallAbsolute;
       local |=
           i.op == sass::Op::kLdl || i.op == sass::Op::kStl || i.op == sass::Op::kLd || i.op == sass::Op::kSt;
     }
