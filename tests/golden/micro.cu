@@ -175,6 +175,138 @@ __global__ void vector_loads(int* x) {
   reinterpret_cast<char*>(x)[32768 + t * 3] = static_cast<char>(a.w);
 }
 
+__global__ void conversions(int* x) {
+  const int t = thread_number();
+  const auto f = static_cast<float>(x[t]) * 0.75F;
+  const double d = static_cast<double>(f) + static_cast<double>(x[t + 1]);
+  const __half h = __float2half(f);
+  int sum = static_cast<int>(f) + __float2int_rd(f) + __double2int_rz(d) + __half2int_rn(h);
+  sum += static_cast<int>(static_cast<float>(d)) + static_cast<int>(rintf(f) + floorf(f * 0.5F));
+  sum += static_cast<int>(__half2float(h) + static_cast<float>(static_cast<short>(x[t + 2])));
+  sum += static_cast<int>(static_cast<long long>(f * 3.0F) >> 1);
+  x[1024 + t] = sum;
+  x[2048 + t] = static_cast<int>(static_cast<float>(static_cast<unsigned char>(x[t + 3] >> 1)));
+}
+
+__global__ void bit_operations(int* x) {
+  const int t = thread_number();
+  const auto a = static_cast<unsigned>(x[t]), b = static_cast<unsigned>(x[t + 5]);
+  unsigned sum = __popc(a) + __clz(b) + __brev(a) + __ffs(b) + __byte_perm(a, b, 0x3715);
+  sum ^= __funnelshift_l(a, b, 7) + __funnelshift_r(a, b, a & 31);
+  sum += static_cast<unsigned>(static_cast<signed char>(a)) + (a >> 3 & 0x7f);
+  unsigned mask, field;
+  asm("bmsk.clamp.b32 %0, %1, %2;" : "=r"(mask) : "r"(a & 15), "r"(b & 15));
+  asm("bfi.b32 %0, %1, %2, 3, 7;" : "=r"(field) : "r"(a), "r"(b));
+  x[1024 + t] = static_cast<int>(sum ^ mask ^ field);
+  x[2048 + t] = static_cast<int>((a & b) | (~a ^ b));
+}
+
+__global__ void integers(int* x) {
+  const int t = thread_number();
+  const int a = x[t] - 100, b = x[t + 7] * 3;
+  int sum = abs(a) + min(a, b) + max(a, t) + __mulhi(a, b) + __mul24(a, b);
+  sum += a > b ? x[t + 9] : b - t;
+  sum += a / (t + 3) + b % 7;
+  const long long wide = static_cast<long long>(a) * b + t;
+  x[1024 + t] = sum;
+  x[2048 + t] = static_cast<int>(wide >> 9) + (wide > 1000 ? 3 : 4);
+}
+
+__global__ void dot_products(int* x) {
+  const int t = thread_number();
+  x[1024 + t] = __dp4a(x[t], x[t + 7], t);
+}
+
+__global__ void special_functions(int* x) {
+  const int t = thread_number();
+  const float a = static_cast<float>(x[t] + 1), b = static_cast<float>(x[t + 3] + 2);
+  float sum = __fdividef(a, b) + sqrtf(a) + rsqrtf(b) + __sinf(a) + __expf(-a) + __logf(b);
+  sum += fminf(a, b) + fmaxf(a, 4.0F) + fabsf(a - b) + (a > b ? a : sum) + a / b;
+  x[1024 + t] = __float_as_int(sum);
+}
+
+__global__ void exchange_more(int* x) {
+  const int t = thread_number();
+  const unsigned v = static_cast<unsigned>(x[t & 63]);
+  const unsigned reduced = __reduce_add_sync(0xffffffff, v) ^ __reduce_max_sync(0xffffffff, v);
+  const unsigned same = __match_any_sync(0xffffffff, v & 3);
+  const int up = __shfl_up_sync(0xffffffff, t, 3) + __shfl_sync(0xffffffff, t, t & 7);
+  x[1024 + t] = static_cast<int>(reduced + __popc(same)) + up + __all_sync(0xffffffff, v != 3);
+}
+
+// Several lanes at one address, and several in one word.
+template <class T>
+__global__ void shared_lanes(int* x) {
+  __shared__ T s[kThreads];
+  const auto t = static_cast<int>(threadIdx.x);
+  const int mine = 32 + t / 32 * 8;  // of the warp
+  s[t / 4] = reinterpret_cast<const T*>(x)[t / 4];
+  s[mine + t % 8] = reinterpret_cast<const T*>(x)[t % 8];
+  __syncthreads();
+  reinterpret_cast<T*>(x)[1024 + thread_number() / 2] = s[t / 8];
+  reinterpret_cast<T*>(x)[2048 + thread_number() / 32 * 3 + t % 3] = s[mine + t % 3];
+}
+
+template <class T>
+__global__ void narrow(int* x) {
+  __shared__ T s[kThreads * 3];
+  const auto t = static_cast<int>(threadIdx.x);
+  s[t * 3] = reinterpret_cast<const T*>(x)[t];
+  s[t * 3 + 1] = reinterpret_cast<const T*>(x)[t * 5 + 1];
+  __syncthreads();
+  reinterpret_cast<T*>(x)[32000 / sizeof(T) + thread_number()] =
+      static_cast<T>(s[(t ^ 1) * 3] + s[t / 2 * 3]);
+}
+
+// Reductions whose addresses several lanes share.
+template <int kShared>
+__global__ void reductions(int* x) {
+  const int t = thread_number();
+  atomicMax(&x[1024 + t / kShared], t);
+  atomicMin(&x[4096 + t % (32 / kShared)], t);
+  x[8192 + t] = atomicOr(&x[2048 + t / kShared * 5], t);
+}
+
+__global__ void shared_atomics(int* x) {
+  __shared__ int s[64];
+  const auto t = static_cast<int>(threadIdx.x);
+  if (t < 64) s[t] = t;
+  __syncthreads();
+  atomicAdd(&s[t % 4], t);
+  atomicMax(&s[16 + t / 8], t);
+  __syncthreads();
+  x[1024 + thread_number()] = s[t % 64];
+}
+
+// Asynchronous copies of each width, to places that conflict or not, from places that lie together or not.
+template <int kBytes, int kTo, int kFrom>
+__global__ void copy_stride(int* x) {
+  __shared__ alignas(16) char s[kThreads * kBytes * kTo];
+  const auto t = static_cast<int>(threadIdx.x);
+  __pipeline_memcpy_async(&s[t * kTo * kBytes], reinterpret_cast<const char*>(x) + t * kFrom * kBytes,
+                          kBytes);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  x[8192 + thread_number()] = s[t * kTo * kBytes];
+}
+
+// The same where some lanes take no part, and where several read one address.
+template <int kBytes>
+__global__ void copy_some(int* x) {
+  __shared__ alignas(16) char s[2 * kThreads * kBytes];
+  const auto t = static_cast<int>(threadIdx.x);
+  if (t % 3 != 0) {
+    __pipeline_memcpy_async(&s[t * kBytes], reinterpret_cast<const char*>(x) + t * kBytes, kBytes);
+  }
+  __pipeline_memcpy_async(&s[(kThreads + (t ^ 5)) * kBytes],
+                          reinterpret_cast<const char*>(x) + t / 4 * kBytes, kBytes);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  x[8192 + thread_number()] = s[(kThreads + t) * kBytes];
+}
+
 template <class Kernel>
 void start(Kernel kernel, int* x) {
   kernel<<<kBlocks, kThreads>>>(x);
@@ -206,6 +338,35 @@ std::span<const Launch> launches() {
       {"micro.tensor", [](int* x) { start(tensor, x); }},
       {"micro.named_barriers", [](int* x) { start(named_barriers, x); }},
       {"micro.vector_loads", [](int* x) { start(vector_loads, x); }},
+      {"micro.conversions", [](int* x) { start(conversions, x); }},
+      {"micro.bit_operations", [](int* x) { start(bit_operations, x); }},
+      {"micro.integers", [](int* x) { start(integers, x); }},
+      {"micro.dot_products", [](int* x) { start(dot_products, x); }},
+      {"micro.special_functions", [](int* x) { start(special_functions, x); }},
+      {"micro.exchange_more", [](int* x) { start(exchange_more, x); }},
+      {"micro.lanes_32", [](int* x) { start(shared_lanes<int>, x); }},
+      {"micro.lanes_64", [](int* x) { start(shared_lanes<int2>, x); }},
+      {"micro.lanes_128", [](int* x) { start(shared_lanes<int4>, x); }},
+      {"micro.narrow_8", [](int* x) { start(narrow<unsigned char>, x); }},
+      {"micro.narrow_16", [](int* x) { start(narrow<short>, x); }},
+      {"micro.reductions_1", [](int* x) { start(reductions<1>, x); }},
+      {"micro.reductions_2", [](int* x) { start(reductions<2>, x); }},
+      {"micro.reductions_8", [](int* x) { start(reductions<8>, x); }},
+      {"micro.shared_atomics", [](int* x) { start(shared_atomics, x); }},
+      {"micro.copy_32", [](int* x) { start(copy_stride<4, 1, 1>, x); }},
+      {"micro.copy_32_to_2", [](int* x) { start(copy_stride<4, 2, 1>, x); }},
+      {"micro.copy_32_to_8", [](int* x) { start(copy_stride<4, 8, 1>, x); }},
+      {"micro.copy_32_from_8", [](int* x) { start(copy_stride<4, 1, 8>, x); }},
+      {"micro.copy_32_from_33", [](int* x) { start(copy_stride<4, 1, 33>, x); }},
+      {"micro.copy_64", [](int* x) { start(copy_stride<8, 1, 1>, x); }},
+      {"micro.copy_64_to_2", [](int* x) { start(copy_stride<8, 2, 1>, x); }},
+      {"micro.copy_64_from_5", [](int* x) { start(copy_stride<8, 1, 5>, x); }},
+      {"micro.copy_128", [](int* x) { start(copy_stride<16, 1, 1>, x); }},
+      {"micro.copy_128_to_2", [](int* x) { start(copy_stride<16, 2, 1>, x); }},
+      {"micro.copy_128_from_3", [](int* x) { start(copy_stride<16, 1, 3>, x); }},
+      {"micro.copy_128_from_9", [](int* x) { start(copy_stride<16, 1, 9>, x); }},
+      {"micro.copy_some_32", [](int* x) { start(copy_some<4>, x); }},
+      {"micro.copy_some_128", [](int* x) { start(copy_some<16>, x); }},
   };
   return kLaunches;
 }

@@ -64,7 +64,7 @@ TEST_F(Gemm, CountersAreThoseOfTheHardware) {
     EXPECT_EQ(report.exact.at("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"), 2048u) << m.kernel;
     EXPECT_EQ(report.exact.at("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"), 526336u * 32)
         << m.kernel;
-    EXPECT_EQ(report.estimates.at("smsp__sass_data_bytes_mem_global_op_st.sum"), kN * kN * sizeof(float));
+    EXPECT_EQ(report.exact.at("smsp__sass_data_bytes_mem_global_op_st.sum"), kN * kN * sizeof(float));
     EXPECT_EQ(report.exact.at("launch__grid_size"), 64u);
   }
   EXPECT_EQ(multiply("tiled").exact.at("vgpu__barriers_executed.sum"), 64u * 32 * 16);
@@ -123,7 +123,7 @@ TEST_F(Gemm, PartOfAWarpCountsWhatItTouches) {
   }
   EXPECT_EQ(report.exact.at("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"), requests);
   EXPECT_EQ(report.exact.at("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), sectors);
-  EXPECT_EQ(report.estimates.at("smsp__sass_data_bytes_mem_global_op_ld.sum"), bytes);
+  EXPECT_EQ(report.exact.at("smsp__sass_data_bytes_mem_global_op_ld.sum"), bytes);
   EXPECT_EQ(report.exact.at("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"), sums);
   EXPECT_EQ(report.exact.at("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"), 2u);
 }

@@ -142,6 +142,25 @@ TEST(GlobalSectors, AgreeWithTheReference) {
   }
 }
 
+TEST(AtomicSectors, LanesOfOneAddressTakeTurns) {
+  Random random(4);
+  for (int n = 0; n < 20000; ++n) {
+    const std::uint32_t bytes = kSizes[random() % 5], mask = random_mask(random);
+    const auto lanes = random_pattern<std::uint64_t>(random, bytes, 1 << 16);
+    std::map<std::uint64_t, std::map<std::uint64_t, std::uint32_t>> lanes_at;  // by sector, by address
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      if (is_active(mask, lane)) ++lanes_at[lanes[lane] / 32][lanes[lane]];
+    }
+    std::uint32_t sum = 0;
+    for (const auto& [sector, addresses] : lanes_at) {
+      std::uint32_t most = 0;
+      for (const auto& [address, count] : addresses) most = std::max(most, count);
+      sum += most;
+    }
+    ASSERT_EQ(atomic_sectors(lanes.data(), mask, bytes), sum) << n;
+  }
+}
+
 TEST(SharedWavefronts, AgreeWithTheReference) {
   Random random(2);
   for (int n = 0; n < 20000; ++n) {
@@ -230,6 +249,28 @@ TEST(SharedWavefronts, WholeBlockOfAPublishedKernel) {
   EXPECT_EQ(wavefronts * 4 * 32 * 8, 163840u);
 }
 
+// The runs of the pattern that was looked up last hold each word once, in order; there are none where there are many.
+void expect_runs_are_the_words(SharedMemo& memo, const Lanes<std::uint32_t>& lanes, std::uint32_t mask,
+                               std::uint32_t bytes) {
+  if (bytes < 4 || mask == 0) return;
+  const std::uint32_t base = lanes[static_cast<std::size_t>(__builtin_ctz(mask))];
+  std::set<std::int32_t> words, found;
+  for (int i = 0; i < kWarpSize; ++i) {
+    for (std::uint32_t b = 0; b < bytes && is_active(mask, i); b += 4) {
+      words.insert(static_cast<std::int32_t>(lanes[i] + b - base) / 4);
+    }
+  }
+  std::uint32_t runs = 0;
+  for (auto word = words.begin(); word != words.end(); ++word) runs += words.count(*word - 1) == 0 ? 1 : 0;
+  std::uint32_t sum = 0;
+  for (const WordRun& run : memo.runs(bytes)) {
+    for (std::uint32_t w = 0; w < run.words; ++w) found.insert(run.first + static_cast<std::int32_t>(w));
+    sum += run.words;
+  }
+  EXPECT_EQ(found, runs > kMostRuns ? std::set<std::int32_t>{} : words);
+  EXPECT_EQ(sum, found.size());
+}
+
 template <class Memo, class Address, class Count>
 void expect_memo_is_transparent(Count count, Address limit) {
   Random random(3);
@@ -245,13 +286,20 @@ void expect_memo_is_transparent(Count count, Address limit) {
         lanes[i] += shift;
         if (!is_active(mask, i)) lanes[i] = random();  // never looked at
       }
-      ASSERT_EQ(memo(count, lanes.data(), mask, bytes), count(lanes.data(), mask, bytes))
-          << bytes << ' ' << n;
+      const AccessCost cost = memo(count, lanes.data(), mask, bytes);
+      ASSERT_EQ(cost.units, count(lanes.data(), mask, bytes)) << bytes << ' ' << n;
+      std::set<Address> distinct;
+      for (int i = 0; i < kWarpSize; ++i) {
+        if (is_active(mask, i)) distinct.insert(lanes[i]);
+      }
+      ASSERT_EQ(cost.addresses, distinct.size()) << bytes << ' ' << n;
+      if constexpr (sizeof(Address) == 4) expect_runs_are_the_words(memo, lanes, mask, bytes);
     }
   }
 }
 
 TEST(AccessMemo, NeverChangesACount) {
+  expect_memo_is_transparent<GlobalMemo, std::uint64_t>(atomic_sectors, 1 << 16);
   expect_memo_is_transparent<GlobalMemo, std::uint64_t>(global_sectors, 1 << 16);
   expect_memo_is_transparent<SharedMemo, std::uint32_t>(shared_load_wavefronts, 1 << 14);
   expect_memo_is_transparent<SharedMemo, std::uint32_t>(shared_store_wavefronts, 1 << 14);
@@ -266,12 +314,12 @@ TEST(AccessMemo, CountsAPatternOnce) {
   GlobalMemo memo;
   for (std::uint64_t n = 0; n < 1000; ++n) {
     const auto lanes = strided<std::uint64_t>(4096 * n, 4);
-    EXPECT_EQ(memo(count, lanes.data(), kAll, 4), 4u);
+    EXPECT_EQ(memo(count, lanes.data(), kAll, 4).units, 4u);
   }
   EXPECT_EQ(calls, 1);
   for (std::uint64_t n = 0; n < 1000; ++n) {  // one per place within a sector
     const auto lanes = strided<std::uint64_t>(4 * n, 4);
-    EXPECT_EQ(memo(count, lanes.data(), kAll, 4), n % 8 == 0 ? 4u : 5u);
+    EXPECT_EQ(memo(count, lanes.data(), kAll, 4).units, n % 8 == 0 ? 4u : 5u);
   }
   EXPECT_EQ(calls, 8);
 }

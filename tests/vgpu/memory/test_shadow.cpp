@@ -71,9 +71,9 @@ TEST(Shadow, MarksOfLaunchesGrowAndBeginAnewWhenTheyRunOut) {
   EXPECT_GE(first, 1u);
   EXPECT_EQ(shadow.new_marks(5), first + 10);
   shadow.touched()[3] = 7;
-  EXPECT_EQ(shadow.new_marks(0xfffffff0), 1u);  // all marks are gone
+  EXPECT_EQ(shadow.new_marks(Shadow::kMarkBits - 5), 1u);  // all marks are gone
   EXPECT_EQ(shadow.touched()[3], 0u);
-  EXPECT_EQ(shadow.new_marks(std::uint64_t{1} << 32), 0u);
+  EXPECT_EQ(shadow.new_marks(std::uint64_t{1} << 30), 0u);
 }
 
 TEST(Memory, TracksWhatIsAllocatedAfterwards) {

@@ -18,7 +18,7 @@ TEST(Metrics, HaveNamesOfTheirOwnUnitsAndMethods) {
     EXPECT_TRUE(names.insert(metric.name).second) << metric.name << " is there twice";
     EXPECT_NE(metric.unit, "") << metric.name;
     EXPECT_NE(metric.title, "") << metric.name;
-    const bool always = metric.from_ptx == Truth::kExact && metric.from_sass == Truth::kExact;
+    const bool always = metric.unless_ptx == kNever && metric.unless_sass == kNever;
     EXPECT_EQ(metric.method.empty(), always)
         << metric.name << ": an estimate has a method, and only an estimate";
     EXPECT_EQ(find_metric(metric.name), &metric);

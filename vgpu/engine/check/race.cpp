@@ -63,6 +63,26 @@ void RaceCheck::start() {
   for (u32 w = 0; w < s.warps; ++w) s.update_oldest(w);
 }
 
+RaceCheck::Glance RaceCheck::glance(const execute::Warp& warp) {
+  State& s = *state_;
+  BlockMemory& memory = s.memories[warp.block->rank];
+  Marks& reads = memory.reads[warp.id];
+  const u32 me = s.index_of(warp);
+  return {memory.writes.clock.data(),
+          memory.writes.info.data(),
+          memory.writer.data(),
+          reads.clock.data(),
+          reads.info.data(),
+          memory.last_read.data(),
+          memory.copier.empty() ? nullptr : memory.copies.clock.data(),
+          memory.last_async_read.empty() ? nullptr : memory.last_async_read.data(),
+          s.begin,
+          me,
+          s.known[me][me],
+          s.oldest[me],
+          s.oldest_async[me]};
+}
+
 void RaceCheck::State::update_oldest(u32 warp) {
   const std::vector<u32>& row = known[warp];
   u32 least = row[warp];

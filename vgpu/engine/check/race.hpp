@@ -55,6 +55,20 @@ class RaceCheck {
   RaceCheck& operator=(const RaceCheck&) = delete;
 
   void start();  // other blocks begin
+
+  // What a warp's accesses to its block's shared memory are judged by at a glance (execute/isa/race.hpp), by word but for
+  // what stands last. Valid until anything else is called.
+  struct Glance {
+    u32 *write_clock, *write_info;
+    u16* writer;
+    u32 *read_clock, *read_info;               // the warp's own reads
+    u32* last_read;                            // any warp's
+    const u32 *async_write, *last_async_read;  // clocks; null where there are none
+    u32 begin;                                 // shared address of word 0
+    u32 me, now;                               // the warp in the cluster, its clock
+    u32 oldest, oldest_async;  // what it has seen of every other warp, and of everything asynchronous
+  };
+  Glance glance(const execute::Warp& warp);
   // Throws Fault (kRace) at the first conflict, as all that touch memory do. Of lanes' own block.
   void access(const execute::Warp& warp, const execute::Insn& insn, u32 mask, const u32* offsets, u32 bytes,
               bool is_write, Access kind);

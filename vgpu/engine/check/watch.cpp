@@ -67,27 +67,27 @@ void Watch::start_block(u64 linear) {
 void touch_word(execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 address, bool is_write) {
   const Watch& watch = *warp.watch;
   const LaunchMarks& marks = watch.global;
-  u64* const entry = marks.touched + (address - marks.begin) / 4;
-  u64 old = __atomic_load_n(entry, __ATOMIC_RELAXED);
+  u32* const entry = marks.touched + (address - marks.begin) / 4;
+  const u32 mine = watch.mark;
+  u32 old = __atomic_load_n(entry, __ATOMIC_RELAXED);
   for (;;) {
-    // Marks of earlier launches say nothing.
-    const u32 reader = static_cast<u32>(old >> 32) < marks.first ? 0 : static_cast<u32>(old >> 32);
-    const u32 writer = static_cast<u32>(old) < marks.first ? 0 : static_cast<u32>(old);
-    if (!watch.synchronised) {
-      if (writer != 0 && writer != watch.mark) {
-        report_conflict(warp, insn, lane, address, writer, true, is_write);
-      }
-      if (is_write && reader != 0 && reader != watch.mark) {
-        report_conflict(warp, insn, lane, address, reader, false, true);
-      }
+    const u32 mark = old & Shadow::kMarkBits, how = old & ~Shadow::kMarkBits;
+    const bool touched = mark >= marks.first;  // marks of earlier launches say nothing
+    const bool written = touched && how == Shadow::kWritten;
+    if (!watch.synchronised && touched && mark != mine && (written || is_write)) {
+      report_conflict(warp, insn, lane, address, mark, written, is_write);
     }
-    u64 next;
+    u32 next = old;
     if (is_write) {
-      next = u64{reader} << 32 | watch.mark;
-    } else {
-      next = u64{reader == 0 || reader == watch.mark ? watch.mark : marks.first} << 32 | writer;
+      next = Shadow::kWritten | mine;
+    } else if (!touched) {
+      next = Shadow::kReadByOne | mine;
+    } else if (!written && mark != mine) {
+      next = Shadow::kReadBySeveral | marks.first;
     }
-    if (__atomic_compare_exchange_n(entry, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
+    if (next == old ||
+        __atomic_compare_exchange_n(entry, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      return;
   }
 }
 

@@ -28,7 +28,7 @@ using execute::u8;
 struct LaunchMarks {
   u64 begin = 0, bytes = 0;  // of the memory that has marks
   u8* written = nullptr;     // null: not checked
-  u64* touched = nullptr;    // null: not checked
+  u32* touched = nullptr;    // null: not checked
   u32 first = 0;             // stands for "several blocks"; block n has first + 1 + n
 };
 LaunchMarks launch_marks(Memory& memory, const LaunchConfig& config);

@@ -35,8 +35,9 @@ Operation memory_operation(const ptx::Opcode& opcode) {
   if (base == "ldmatrix") return kMatrixLoad;
   if (base == "stmatrix") return kMatrixStore;
   if (base != "cp" || !opcode.has("async")) return kOther;
-  const bool grouping = opcode.has("commit_group") || opcode.has("wait_group") || opcode.has("wait_all");
-  if (grouping || opcode.has("mbarrier")) return kOther;
+  if (opcode.has("commit_group")) return opcode.has("bulk") ? kOther : kAsyncGroup;
+  if (opcode.has("wait_group") || opcode.has("wait_all")) return opcode.has("bulk") ? kOther : kMisc;
+  if (opcode.has("mbarrier")) return kOther;
   if (!opcode.has("bulk")) return kAsyncCopy;
   // cp.async.bulk.DESTINATION.SOURCE
   const auto at = std::find_if(opcode.parts.begin(), opcode.parts.end(), [](std::string_view part) {
@@ -66,12 +67,15 @@ Operation operation_of(const ptx::Opcode& opcode) {
   }
   if (is_one_of(base, {"shfl", "vote", "match", "redux", "activemask"})) return kExchange;
   if (is_one_of(base, {"cvt", "cvta"})) return base == "cvt" ? kConversion : kOther;
-  if (is_one_of(base, {"mov", "prmt", "nop", "isspacep", "membar", "fence"})) return kOther;
+  if (base == "mov") return kMisc;
+  if (is_one_of(base, {"nop", "isspacep", "membar", "fence"})) return kOther;
   if (type == "f32" || type == "f64") return floating(base, type == "f64");
   if (type.starts_with("f16") || type.starts_with("bf16")) return kHalf;
-  if (is_one_of(base, {"and", "or", "xor", "not", "lop3", "shl", "shr", "shf", "bfe", "bfi", "brev", "popc",
-                       "clz", "bfind", "fns"})) {
-    return kBit;
+  // As hardware has it: logic, shifts and counts of bits are among the integers.
+  if (is_one_of(base, {"prmt", "selp", "brev", "bmsk", "szext"}) || type == "pred") return kBit;
+  if (is_one_of(base, {"and", "or", "xor", "not", "lop3", "shl", "shr", "shf", "bfe", "bfi", "popc", "clz",
+                       "bfind", "fns"})) {
+    return kInteger;
   }
   const bool integer =
       type.size() > 1 && (type[0] == 's' || type[0] == 'u') && type[1] >= '0' && type[1] <= '9';
@@ -106,6 +110,7 @@ void add(SiteCount& to, const SiteCount& from) {
   to.bulk_bytes += from.bulk_bytes;
   to.bulk_deliveries += from.bulk_deliveries;
   to.bulk_multicasts += from.bulk_multicasts;
+  to.torn_copies += from.torn_copies;
 }
 
 }  // namespace
@@ -163,6 +168,12 @@ std::vector<Instruction> instructions(const Program& program, const Counters& co
   return list;
 }
 
+Doubts torn_copies(const Counters& counters) {
+  const bool any = std::any_of(counters.sites.begin(), counters.sites.end(),
+                               [](const SiteCount& site) { return site.torn_copies != 0; });
+  return any ? kTornCopies : kNever;
+}
+
 Doubts doubts(const Program& program, const Counters& counters) {
   bool expands[2] = {}, loose_products[2] = {}, loose_sums[2] = {}, selects = false;
   bool polls = counters.waited, fragments = false;
@@ -183,11 +194,12 @@ Doubts doubts(const Program& program, const Counters& counters) {
     loose_products[wide] |= !rounded && base == "mul";
     expands[wide] |= is_one_of(base, {"div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"});
   }
-  return {.single_precision = expands[0] || (loose_products[0] && (loose_sums[0] || selects)),
-          .double_precision = expands[1] || (loose_products[1] && loose_sums[1]),
-          .polls = polls,
-          .waits = polls,
-          .fragments = fragments};
+  Doubts doubts = torn_copies(counters);
+  if (expands[0] || (loose_products[0] && (loose_sums[0] || selects))) doubts |= kSinglePrecision;
+  if (expands[1] || (loose_products[1] && loose_sums[1])) doubts |= kDoublePrecision;
+  if (polls) doubts |= kPolls | kWaits;
+  if (fragments) doubts |= kFragments;
+  return doubts;
 }
 
 }  // namespace vgpu::count

@@ -36,6 +36,7 @@ struct Counters {
 
 // The program's instructions with their classes, counts and source lines. Texts live as long as the program.
 std::vector<Instruction> instructions(const execute::Program& program, const Counters& counters);
+Doubts torn_copies(const Counters& counters);  // kTornCopies, or nothing
 Doubts doubts(const execute::Program& program, const Counters& counters);
 
 }  // namespace vgpu::count

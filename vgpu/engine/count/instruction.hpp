@@ -17,8 +17,9 @@ enum class Operation : std::uint8_t {
   kFmul,
   kFfma,
   kFloat,
-  kHalf,  // 16-bit floating point
-  kDadd,  // double precision
+  kHalf,        // 16-bit floating point
+  kHalfTensor,  // ... that runs on the tensor cores' pipe
+  kDadd,        // double precision
   kDmul,
   kDfma,
   kDouble,
@@ -32,9 +33,10 @@ enum class Operation : std::uint8_t {
   kTensorWarpgroup,
   kLoad,
   kStore,
-  kAtomic,     // whose old value is used
-  kReduction,  // whose is not
-  kAsyncCopy,  // a thread's copy from global to shared memory: cp.async, LDGSTS
+  kAtomic,      // whose old value is used
+  kReduction,   // whose is not
+  kAsyncGroup,  // of such copies closed
+  kAsyncCopy,   // a thread's copy from global to shared memory: cp.async, LDGSTS
   kMatrixLoad,
   kMatrixStore,
   kBulkLoad,  // by the copy engine: cp.async.bulk, TMA
@@ -43,8 +45,9 @@ enum class Operation : std::uint8_t {
   kControl,  // other control flow
   kBarrier,  // of the block
   kMbarrier,
+  kMisc,  // moves, reads of special registers, waits for copies
 };
-inline constexpr int kOperations = static_cast<int>(Operation::kMbarrier) + 1;
+inline constexpr int kOperations = static_cast<int>(Operation::kMisc) + 1;
 
 // As the instruction names it; a generic access's memory counts still say what was touched.
 enum class Space : std::uint8_t { kNone, kGlobal, kShared, kLocal, kGeneric, kConstant };
@@ -56,13 +59,17 @@ struct Class {
   std::uint8_t bytes = 0;  // memory: of a lane
 };
 
-struct SiteCount {  // of a memory instruction; only accesses with a lane on
-  std::uint64_t global_requests = 0, global_sectors = 0, global_bytes = 0;  // bytes: summed over lanes
+// Of a memory instruction; only accesses with a lane on. Bytes: each once a request, however many lanes touch it.
+struct SiteCount {
+  std::uint64_t global_requests = 0, global_sectors = 0, global_bytes = 0;
   std::uint64_t shared_requests = 0, shared_wavefronts = 0, shared_bytes = 0;
   std::uint64_t local_requests = 0, local_sectors = 0;
   // Bulk copies: bytes of shared memory that were written (in every block) or read, blocks that loads went to, and
   // loads for several blocks.
   std::uint64_t bulk_bytes = 0, bulk_deliveries = 0, bulk_multicasts = 0;
+  // Asynchronous copies of 16 bytes a lane that are not of whole sectors to whole sectors, two neighbouring lanes each:
+  // the hardware moves sectors, and looks at such ones several times or not at all.
+  std::uint64_t torn_copies = 0;
 };
 
 struct InstructionCount : SiteCount {
@@ -84,15 +91,18 @@ struct Instruction {
 
 enum class Engine : std::uint8_t { kPtx, kSass };
 
-// Properties of the kernel's PTX that make arithmetic counts uncertain: divisions, roots and the like become sequences
-// with such instructions of their own, and products and sums without a rounding modifier may be fused. A kernel whose
-// threads wait for each other asks as often as time has it.
-struct Doubts {
-  bool single_precision = false, double_precision = false;
-  bool polls = false;  // waits by loading, or by atomics
-  bool waits = false;  // by any means: how often it asks depends on time
-  bool fragments = false;  // moved by wmma: in which pieces is the assembler's choice
-};
+// What makes counts uncertain: bits of a set.
+using Doubts = std::uint32_t;
+inline constexpr Doubts kNever = 0;
+// Of PTX: divisions, roots and the like become sequences with such instructions of their own, and products and sums
+// without a rounding modifier may be fused.
+inline constexpr Doubts kSinglePrecision = 1, kDoublePrecision = 2;
+inline constexpr Doubts kFragments = 4;  // of PTX, moved by wmma: in which pieces is the assembler's choice
+// Threads wait for each other: by loading or by atomics, by any means. How often they ask depends on time.
+inline constexpr Doubts kPolls = 8, kWaits = 64;
+inline constexpr Doubts kTornCopies = 16;    // SiteCount::torn_copies
+inline constexpr Doubts kUnclassified = 32;  // of machine code: instructions whose class was not measured
+inline constexpr Doubts kAlways = ~Doubts{0};
 
 const char* to_string(Operation operation);  // "load", "ffma", ...
 

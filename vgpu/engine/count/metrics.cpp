@@ -59,14 +59,17 @@ constexpr std::string_view kWidth =
 constexpr std::string_view kCarveOut =
     "with all the shared memory that a multiprocessor can have; the driver chooses how much of it a kernel "
     "needs";
-constexpr std::string_view kEachLane =
-    "summed over lanes; the hardware counts bytes that several lanes touch once";
-constexpr std::string_view kTensorPipe =
-    "tensor products; the hardware adds half-precision instructions that the assembler sends through that "
-    "pipe";
-constexpr std::string_view kClasses = "the classes are ours; Nsight Compute's are not documented";
+constexpr std::string_view kClasses =
+    "counted in PTX, or among instructions whose class in Nsight Compute was not measured";
+constexpr std::string_view kCombined =
+    "counted in PTX; the assembler may combine the lanes of an address first, and sends atomics whose result "
+    "is not "
+    "used as reductions";
+constexpr std::string_view kTorn =
+    "as if each sector were moved once; the hardware looks several times at 16-byte copies that are not of "
+    "whole "
+    "sectors to whole sectors";
 
-constexpr Truth kNarrow = Truth::kSinglePrecision, kWide = Truth::kDoublePrecision;
 constexpr Section kInst = Section::kInstructions, kMem = Section::kMemory, kShm = Section::kShared;
 constexpr Section kLaunch = Section::kLaunch, kOcc = Section::kOccupancy;
 constexpr Operations kAnyOp;
@@ -76,28 +79,21 @@ constexpr Spaces kLocalOrGeneric = {Space::kLocal, Space::kGeneric};
 
 constexpr Metric of_launch(Section section, std::string_view name, std::string_view unit,
                            std::string_view title, std::string_view method = "") {
-  const Truth truth = method.empty() ? Truth::kExact : Truth::kEstimate;
-  return {name, unit, section, title, nullptr, {}, {}, truth, truth, method};
+  const Doubts unless = method.empty() ? kNever : kAlways;
+  return {name, unit, section, title, nullptr, {}, {}, unless, unless, method};
 }
 
 constexpr Metric exact(Section section, std::string_view name, std::string_view unit, std::string_view title,
                        Share share, Operations operations, Spaces spaces = {}) {
-  return {name, unit, section, title, share, operations, spaces, Truth::kExact, Truth::kExact, ""};
+  return {name, unit, section, title, share, operations, spaces, kNever, kNever, ""};
 }
 
 // Of loads: a thread that waits for another may load as often as time has it.
 constexpr Metric of_loads(std::string_view name, std::string_view unit, std::string_view title, Share share,
-                          Operations operations) {
-  return {name,
-          unit,
-          Section::kMemory,
-          title,
-          share,
-          operations,
-          {},
-          Truth::kUnlessPolling,
-          Truth::kUnlessPolling,
-          "how often a thread looks at what it waits for depends on time"};
+                          Operations operations, Doubts also = kNever) {
+  constexpr std::string_view kTime = "how often a thread looks at what it waits for depends on time";
+  return {name,       unit, Section::kMemory,           title,         share,
+          operations, {},   kPolls | kFragments | also, kPolls | also, also == kNever ? kTime : kTorn};
 }
 
 constexpr Metric of_stores(std::string_view name, std::string_view unit, std::string_view title,
@@ -109,8 +105,8 @@ constexpr Metric of_stores(std::string_view name, std::string_view unit, std::st
           share,
           {Operation::kStore},
           {},
-          Truth::kUnlessFragments,
-          Truth::kExact,
+          kFragments,
+          kNever,
           "in which pieces wmma moves a fragment is the assembler's choice"};
 }
 
@@ -118,34 +114,31 @@ constexpr Metric of_stores(std::string_view name, std::string_view unit, std::st
 constexpr Metric from_sass(Section section, std::string_view name, std::string_view unit,
                            std::string_view title, Share share, Operations operations,
                            std::string_view method, Spaces spaces = {}) {
-  return {name, unit, section, title, share, operations, spaces, Truth::kEstimate, Truth::kExact, method};
+  return {name, unit, section, title, share, operations, spaces, kAlways, kNever, method};
 }
 
 // ... where nobody waits: who does repeats some instructions as often as time has it.
 constexpr Metric of_loops(std::string_view name, std::string_view unit, std::string_view title, Share share,
                           Operations operations, std::string_view method) {
-  return {name,
-          unit,
-          Section::kInstructions,
-          title,
-          share,
-          operations,
-          {},
-          Truth::kEstimate,
-          Truth::kUnlessWaiting,
-          method};
+  return {name, unit, Section::kInstructions, title, share, operations, {}, kAlways, kWaits, method};
 }
 
-constexpr Metric arithmetic(Truth from_ptx, std::string_view name, std::string_view title,
+// A class of instructions, threads with their guard on; `also`: what makes it uncertain besides.
+constexpr Metric of_class(std::string_view name, std::string_view title, Operations operations,
+                          Doubts also = kWaits) {
+  return {name, "inst",  Section::kInstructions, title,   lanes, operations,
+          {},   kAlways, kUnclassified | also,   kClasses};
+}
+
+constexpr Metric arithmetic(Doubts from_ptx, std::string_view name, std::string_view title,
                             Operations operations) {
-  return {name, "inst",   Section::kInstructions, title, lanes, operations,
-          {},   from_ptx, Truth::kExact,          kFused};
+  return {name, "inst", Section::kInstructions, title, lanes, operations, {}, from_ptx, kNever, kFused};
 }
 
 constexpr Metric estimated(Section section, std::string_view name, std::string_view unit,
                            std::string_view title, Share share, Operations operations,
                            std::string_view method, Spaces spaces = {}) {
-  return {name, unit, section, title, share, operations, spaces, Truth::kEstimate, Truth::kEstimate, method};
+  return {name, unit, section, title, share, operations, spaces, kAlways, kAlways, method};
 }
 
 constexpr std::array kMetrics = {
@@ -164,34 +157,38 @@ constexpr std::array kMetrics = {
              kLoops),
     of_loops("smsp__thread_inst_executed_pred_on.sum", "inst", "instructions of threads, guard true", lanes,
              kAnyOp, kLoops),
-    arithmetic(kNarrow, "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "FADD of threads", {kFadd}),
-    arithmetic(kNarrow, "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "FMUL of threads", {kFmul}),
-    arithmetic(kNarrow, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "FFMA of threads", {kFfma}),
-    arithmetic(kWide, "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", "DADD of threads", {kDadd}),
-    arithmetic(kWide, "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "DMUL of threads", {kDmul}),
-    arithmetic(kWide, "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "DFMA of threads", {kDfma}),
-    from_sass(kInst, "smsp__sass_thread_inst_executed_op_fp16_pred_on.sum", "inst", "FP16 of threads", lanes,
-              {kHalf, kTensorFloat}, kClasses),
-    from_sass(kInst, "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum", "inst", "FP32 of threads", lanes,
-              {kFadd, kFmul, kFfma, kFloat}, kClasses),
-    from_sass(kInst, "smsp__sass_thread_inst_executed_op_fp64_pred_on.sum", "inst", "FP64 of threads", lanes,
-              {kDadd, kDmul, kDfma, Operation::kDouble}, kClasses),
-    estimated(kInst, "smsp__sass_thread_inst_executed_op_integer_pred_on.sum", "inst", "integer of threads",
-              lanes, {kInteger}, kClasses),
-    estimated(kInst, "smsp__sass_thread_inst_executed_op_bit_pred_on.sum", "inst", "bit of threads", lanes,
-              {kBit}, kClasses),
-    estimated(kInst, "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum", "inst",
-              "conversion of threads", lanes, {kConversion}, kClasses),
-    of_loops("smsp__sass_thread_inst_executed_op_control_pred_on.sum", "inst", "control of threads", lanes,
-             {kBranch, kControl}, kLoops),
-    of_loops("smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum", "inst",
-             "exchange of threads", lanes, {kExchange}, kClasses),
-    estimated(
-        kInst, "smsp__sass_thread_inst_executed_op_memory_pred_on.sum", "inst", "memory of threads", lanes,
-        {kLoad, kStore, kAtomic, kReduction, kAsyncCopy, kMatrixLoad, kMatrixStore, kBulkLoad, kBulkStore},
-        kClasses),
-    estimated(kInst, "sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA", executions, {kTensorFloat},
-              kTensorPipe),
+    arithmetic(kSinglePrecision, "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "FADD of threads",
+               {kFadd}),
+    arithmetic(kSinglePrecision, "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "FMUL of threads",
+               {kFmul}),
+    arithmetic(kSinglePrecision, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "FFMA of threads",
+               {kFfma}),
+    arithmetic(kDoublePrecision, "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", "DADD of threads",
+               {kDadd}),
+    arithmetic(kDoublePrecision, "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "DMUL of threads",
+               {kDmul}),
+    arithmetic(kDoublePrecision, "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "DFMA of threads",
+               {kDfma}),
+    of_class("smsp__sass_thread_inst_executed_op_fp16_pred_on.sum", "FP16 of threads",
+             {kHalf, kHalfTensor, kTensorFloat}, kNever),
+    of_class("smsp__sass_thread_inst_executed_op_fp32_pred_on.sum", "FP32 of threads",
+             {kFadd, kFmul, kFfma, kFloat}, kNever),
+    of_class("smsp__sass_thread_inst_executed_op_fp64_pred_on.sum", "FP64 of threads",
+             {kDadd, kDmul, kDfma, Operation::kDouble}, kNever),
+    of_class("smsp__sass_thread_inst_executed_op_integer_pred_on.sum", "integer of threads", {kInteger}),
+    of_class("smsp__sass_thread_inst_executed_op_bit_pred_on.sum", "bit of threads", {kBit}),
+    of_class("smsp__sass_thread_inst_executed_op_conversion_pred_on.sum", "conversion of threads",
+             {kConversion}),
+    of_class("smsp__sass_thread_inst_executed_op_control_pred_on.sum", "control of threads",
+             {kBranch, kControl}),
+    of_class("smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum",
+             "exchange of threads", {kExchange}),
+    of_class("smsp__sass_thread_inst_executed_op_memory_pred_on.sum", "memory of threads",
+             {kLoad, kStore, kAtomic, kReduction, kAsyncCopy, kAsyncGroup, kMatrixLoad, kMatrixStore,
+              kBulkLoad, kBulkStore}),
+    of_class("smsp__sass_thread_inst_executed_op_misc_pred_on.sum", "others of threads", {kMisc, kBarrier}),
+    from_sass(kInst, "sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA", executions,
+              {kTensorFloat, kHalfTensor}, kAssembler),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_imma.sum", "inst", "IMMA", executions,
               {kTensorInteger}, kAssembler),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_dmma.sum", "inst", "DMMA", executions, {kTensorDouble},
@@ -215,8 +212,8 @@ constexpr std::array kMetrics = {
            on_global,
            {kLoad},
            kGlobalOrGeneric,
-           Truth::kEstimate,
-           Truth::kUnlessPolling,
+           kAlways,
+           kPolls,
            kLoops},
     from_sass(kMem, "smsp__inst_executed_op_global_st.sum", "inst", "global store instructions", on_global,
               {kStore}, kAssembler, kGlobalOrGeneric),
@@ -234,20 +231,18 @@ constexpr std::array kMetrics = {
              global_requests, {kLoad, kAsyncCopy}),
     of_stores("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "requests", "global store requests",
               global_requests),
-    estimated(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "requests", "global atomic requests",
-              global_requests, {kAtomic},
-              "one for each instruction of a warp; the assembler may combine lanes first"),
-    estimated(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "requests",
-              "global reduction requests", global_requests, {kReduction},
-              "one for each instruction of a warp; the assembler may combine lanes first"),
+    from_sass(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "requests", "global atomic requests",
+              global_requests, {kAtomic}, kCombined),
+    from_sass(kMem, "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "requests",
+              "global reduction requests", global_requests, {kReduction}, kCombined),
     of_loads("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sectors", "global load sectors",
-             global_sectors, {kLoad, kAsyncCopy}),
+             global_sectors, {kLoad, kAsyncCopy}, kTornCopies),
     of_stores("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sectors", "global store sectors",
               global_sectors),
-    estimated(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sectors", "global atomic sectors",
-              global_sectors, {kAtomic}, "distinct sectors of a warp's lanes"),
-    estimated(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sectors", "global reduction sectors",
-              global_sectors, {kReduction}, "distinct sectors of a warp's lanes"),
+    from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sectors", "global atomic sectors",
+              global_sectors, {kAtomic}, kCombined),
+    from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sectors", "global reduction sectors",
+              global_sectors, {kReduction}, kCombined),
     from_sass(kMem, "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "requests", "local load requests",
               local_requests, {kLoad}, kSpilled),
     from_sass(kMem, "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", "requests", "local store requests",
@@ -256,12 +251,11 @@ constexpr std::array kMetrics = {
               local_sectors, {kLoad}, kSpilled),
     from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sectors", "local store sectors",
               local_sectors, {kStore}, kSpilled),
-    estimated(kMem, "smsp__sass_data_bytes_mem_global_op_ld.sum", "bytes", "global bytes loaded",
-              global_bytes, {kLoad}, kEachLane),
-    estimated(kMem, "smsp__sass_data_bytes_mem_global_op_st.sum", "bytes", "global bytes stored",
-              global_bytes, {kStore}, kEachLane),
-    estimated(kMem, "smsp__sass_data_bytes_mem_global_op_ldgsts.sum", "bytes", "global bytes of async copies",
-              global_bytes, {kAsyncCopy}, kEachLane),
+    of_loads("smsp__sass_data_bytes_mem_global_op_ld.sum", "bytes", "global bytes loaded", global_bytes,
+             {kLoad}),
+    of_stores("smsp__sass_data_bytes_mem_global_op_st.sum", "bytes", "global bytes stored", global_bytes),
+    of_loads("smsp__sass_data_bytes_mem_global_op_ldgsts.sum", "bytes", "global bytes of async copies",
+             global_bytes, {kAsyncCopy}, kTornCopies),
     exact(kMem, "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum", "bytes",
           "global bytes of bulk loads", global_bytes, {kBulkLoad}),
     exact(kMem, "vgpu__bulk_bytes_loaded.sum", "bytes", "shared bytes that bulk loads wrote, in all blocks",
@@ -300,10 +294,10 @@ constexpr std::array kMetrics = {
               "shared load conflicts", conflicts, {kLoad}, kWidth),
     estimated(kShm, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "conflicts",
               "shared store conflicts", conflicts, {kStore}, kWidth),
-    estimated(kShm, "smsp__sass_data_bytes_mem_shared_op_ld.sum", "bytes", "shared bytes loaded",
-              shared_bytes, {kLoad}, kEachLane),
-    estimated(kShm, "smsp__sass_data_bytes_mem_shared_op_st.sum", "bytes", "shared bytes stored",
-              shared_bytes, {kStore}, kEachLane),
+    from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_ld.sum", "bytes", "shared bytes loaded",
+              shared_bytes, {kLoad}, kAssembler),
+    from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_st.sum", "bytes", "shared bytes stored",
+              shared_bytes, {kStore}, kAssembler),
 
     // How many blocks one multiprocessor holds, by each resource.
     of_launch(kOcc, "launch__occupancy_limit_blocks", "blocks", "limit: blocks"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of all metrics: names and units as Nsight Compute has them, what is summed for each, and whether the value
-// is the hardware's (exact) or not, by engine. Counters file, tables and golden tests all read this one table.
+// The table of all metrics: names and units as Nsight Compute has them, what is summed for each, and when the value is
+// the hardware's (exact), by engine. Counters file, tables and golden tests all read this one table.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -12,16 +12,6 @@
 namespace vgpu::count {
 
 enum class Section : std::uint8_t { kLaunch, kInstructions, kMemory, kShared, kOccupancy };
-
-enum class Truth : std::uint8_t {
-  kExact,
-  kEstimate,
-  kSinglePrecision,  // exact unless Doubts::single_precision
-  kDoublePrecision,  // exact unless Doubts::double_precision
-  kUnlessWaiting,    // exact unless Doubts::waits
-  kUnlessPolling,    // exact unless Doubts::polls or ::fragments
-  kUnlessFragments,  // exact unless Doubts::fragments
-};
 
 // Bit sets over the enumerations.
 struct Operations {
@@ -52,8 +42,8 @@ struct Metric {
   Share share = nullptr;
   Operations operations;
   Spaces spaces;
-  Truth from_ptx = Truth::kEstimate, from_sass = Truth::kExact;
-  std::string_view method;  // how it is estimated, and why it is no more than that
+  Doubts unless_ptx = kAlways, unless_sass = kNever;  // exact unless the launch has one of these
+  std::string_view method;                            // how it is estimated, and why it is no more than that
 };
 
 std::span<const Metric> metrics();

@@ -12,23 +12,8 @@ namespace vgpu::count {
 namespace {
 
 bool is_exact(const Metric& metric, Engine engine, Doubts doubts) {
-  switch (engine == Engine::kPtx ? metric.from_ptx : metric.from_sass) {
-    case Truth::kExact:
-      return true;
-    case Truth::kEstimate:
-      return false;
-    case Truth::kSinglePrecision:
-      return !doubts.single_precision;
-    case Truth::kDoublePrecision:
-      return !doubts.double_precision;
-    case Truth::kUnlessWaiting:
-      return !doubts.waits;
-    case Truth::kUnlessPolling:
-      return !doubts.polls && !doubts.fragments;
-    case Truth::kUnlessFragments:
-      return !doubts.fragments;
-  }
-  return false;
+  const Doubts unless = engine == Engine::kPtx ? metric.unless_ptx : metric.unless_sass;
+  return unless != kAlways && (unless & doubts) == 0;
 }
 
 using Values = std::vector<std::uint64_t>;  // by index into metrics()
@@ -76,13 +61,40 @@ InstructionReport trace_of(const Instruction& instruction) {
 }  // namespace
 
 const char* to_string(Operation operation) {
-  static constexpr std::array<const char*, kOperations> kNames = {
-      "other",        "fadd",      "fmul",         "ffma",           "float",         "half",
-      "dadd",         "dmul",      "dfma",         "double",         "integer",       "bit",
-      "conversion",   "exchange",  "tensor float", "tensor integer", "tensor double", "warpgroup tensor",
-      "load",         "store",     "atomic",       "reduction",      "async copy",    "matrix load",
-      "matrix store", "bulk load", "bulk store",   "branch",         "control",       "barrier",
-      "mbarrier"};
+  static constexpr std::array<const char*, kOperations> kNames = {"other",
+                                                                  "fadd",
+                                                                  "fmul",
+                                                                  "ffma",
+                                                                  "float",
+                                                                  "half",
+                                                                  "half tensor",
+                                                                  "dadd",
+                                                                  "dmul",
+                                                                  "dfma",
+                                                                  "double",
+                                                                  "integer",
+                                                                  "bit",
+                                                                  "conversion",
+                                                                  "exchange",
+                                                                  "tensor float",
+                                                                  "tensor integer",
+                                                                  "tensor double",
+                                                                  "warpgroup tensor",
+                                                                  "load",
+                                                                  "store",
+                                                                  "atomic",
+                                                                  "reduction",
+                                                                  "async group",
+                                                                  "async copy",
+                                                                  "matrix load",
+                                                                  "matrix store",
+                                                                  "bulk load",
+                                                                  "bulk store",
+                                                                  "branch",
+                                                                  "control",
+                                                                  "barrier",
+                                                                  "mbarrier",
+                                                                  "misc"};
   return kNames[static_cast<std::size_t>(operation)];
 }
 

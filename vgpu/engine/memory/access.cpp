@@ -79,7 +79,30 @@ bool is_consecutive(const Address* addresses, std::uint32_t bytes) {
   return difference == 0;
 }
 
+// How many of the first `n` differ; sorts them.
+template <class Value>
+std::uint32_t count_distinct(std::array<Value, kWarpSize>& values, std::size_t n) {
+  const auto end = values.begin() + static_cast<std::ptrdiff_t>(n);
+  std::sort(values.begin(), end);
+  return static_cast<std::uint32_t>(std::unique(values.begin(), end) - values.begin());
+}
+
+template <class Address>
+std::uint32_t distinct(const Address* addresses, std::uint32_t mask) {
+  std::array<Address, kWarpSize> active;
+  std::size_t n = 0;
+  for (; mask != 0; mask &= mask - 1) active[n++] = addresses[__builtin_ctz(mask)];
+  return count_distinct(active, n);
+}
+
 }  // namespace
+
+std::uint32_t distinct_addresses(const std::uint64_t* addresses, std::uint32_t mask) {
+  return distinct(addresses, mask);
+}
+std::uint32_t distinct_addresses(const std::uint32_t* addresses, std::uint32_t mask) {
+  return distinct(addresses, mask);
+}
 
 std::uint32_t global_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes) {
   constexpr std::uint64_t kSector = 32;
@@ -94,9 +117,51 @@ std::uint32_t global_sectors(const std::uint64_t* addresses, std::uint32_t mask,
   std::array<std::uint64_t, kWarpSize> sectors;
   std::size_t n = 0;
   for (; mask != 0; mask &= mask - 1) sectors[n++] = addresses[__builtin_ctz(mask)] / kSector;
-  std::sort(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(n));
-  const auto end = std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(n));
-  return static_cast<std::uint32_t>(end - sectors.begin());
+  return count_distinct(sectors, n);
+}
+
+std::uint32_t word_runs(const std::uint32_t* distances, std::uint32_t mask, std::uint32_t bytes,
+                        WordRun* runs) {
+  std::array<std::int32_t, kWarpSize> firsts;
+  std::size_t n = 0;
+  for (; mask != 0; mask &= mask - 1) {
+    firsts[n++] =
+        static_cast<std::int32_t>(distances[__builtin_ctz(mask)]) / static_cast<std::int32_t>(kWordBytes);
+  }
+  std::sort(firsts.begin(), firsts.begin() + static_cast<std::ptrdiff_t>(n));
+  const std::uint32_t words = bytes / kWordBytes;
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    WordRun* const last = count == 0 ? nullptr : &runs[count - 1];
+    const std::int32_t end = last == nullptr ? 0 : last->first + static_cast<std::int32_t>(last->words);
+    if (last != nullptr && firsts[i] <= end) {
+      const std::int32_t new_end = std::max(end, firsts[i] + static_cast<std::int32_t>(words));
+      last->words = static_cast<std::uint32_t>(new_end - last->first);
+    } else if (count == kMostRuns) {
+      return 0;
+    } else {
+      runs[count++] = {firsts[i], words};
+    }
+  }
+  return count;
+}
+
+std::uint32_t atomic_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes) {
+  std::uint32_t sectors = 0;
+  while (mask != 0) {
+    std::uint32_t turn = 0;  // the first lane of each address that is left
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      bool is_first = true;
+      for (std::uint32_t before = turn; before != 0; before &= before - 1) {
+        is_first = is_first && addresses[__builtin_ctz(before)] != addresses[lane];
+      }
+      if (is_first) turn |= 1u << lane;
+    }
+    sectors += global_sectors(addresses, turn, bytes);
+    mask &= ~turn;
+  }
+  return sectors;
 }
 
 std::uint32_t shared_store_wavefronts(const std::uint32_t* addresses, std::uint32_t mask,

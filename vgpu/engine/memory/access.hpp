@@ -15,6 +15,15 @@ inline constexpr int kWarpSize = 32;
 // warp is one request, whatever the access's size.
 std::uint32_t global_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes);
 
+// The same of atomics and reductions: lanes with one address take turns, and each turn looks at its sectors anew.
+// Measured on an H200.
+std::uint32_t atomic_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes);
+
+// Distinct addresses among the lanes that take part. The hardware counts a byte once however many lanes of a request
+// touch it; accesses of one instruction have one size and are aligned to it, so that they share all bytes or none.
+std::uint32_t distinct_addresses(const std::uint64_t* addresses, std::uint32_t mask);
+std::uint32_t distinct_addresses(const std::uint32_t* addresses, std::uint32_t mask);
+
 // Wavefronts of one access to shared memory: 32 banks of 4 bytes; each pass serves a group of lanes and takes
 // as many wavefronts as its busiest bank has distinct words, so a broadcast is free. Groups are the warp for
 // up to 4 bytes, its halves for 8, its quarters for 16. Loads of 8 and 16 bytes serve groups twice as large
@@ -24,6 +33,27 @@ std::uint32_t shared_load_wavefronts(const std::uint32_t* addresses, std::uint32
 std::uint32_t shared_store_wavefronts(const std::uint32_t* addresses, std::uint32_t mask,
                                       std::uint32_t bytes);
 
+struct AccessCost {
+  std::uint32_t units = 0;      // sectors or wavefronts
+  std::uint32_t addresses = 0;  // distinct ones
+};
+
+// Words that lie together among those that a pattern touches, by distance from the first active lane's address.
+struct WordRun {
+  std::int32_t first = 0;
+  std::uint32_t words = 0;
+};
+inline constexpr std::uint32_t kMostRuns = 16;
+struct WordRuns {  // no std::span: what is compiled for an instruction set of its own must be inlined
+  const WordRun* first = nullptr;
+  std::uint32_t count = 0;
+  [[gnu::always_inline]] const WordRun* begin() const { return first; }
+  [[gnu::always_inline]] const WordRun* end() const { return first + count; }
+};
+// Of the lanes at these distances, multiples of 4 bytes; 0 where there are more than kMostRuns.
+std::uint32_t word_runs(const std::uint32_t* distances, std::uint32_t mask, std::uint32_t bytes,
+                        WordRun* runs);
+
 // Remembers the address patterns that one instruction had last: distances from the first active lane's
 // address. The counts depend on nothing else but that address modulo a period, and few instructions have more
 // than a handful of patterns. `Address` is std::uint64_t for global, std::uint32_t for shared memory. One
@@ -31,12 +61,12 @@ std::uint32_t shared_store_wavefronts(const std::uint32_t* addresses, std::uint3
 template <class Address, std::uint32_t kPeriod>
 class AccessMemo {
  public:
-  // count(addresses, mask, bytes), from memory where the pattern is known. An instruction always passes the
-  // same `count` and `bytes`.
+  // count(addresses, mask, bytes) and the distinct addresses, from memory where the pattern is known. An instruction
+  // always passes the same `count` and `bytes`.
   template <class Count>
-  [[gnu::always_inline]] std::uint32_t operator()(Count count, const Address* addresses, std::uint32_t mask,
-                                                  std::uint32_t bytes) {
-    if (mask == 0) return 0;
+  [[gnu::always_inline]] AccessCost operator()(Count count, const Address* addresses, std::uint32_t mask,
+                                               std::uint32_t bytes) {
+    if (mask == 0) return {};
     const Address base = addresses[__builtin_ctz(mask)];
     const std::uint32_t phase = static_cast<std::uint32_t>(base % kPeriod);
     for (std::uint32_t n = 0; n < kWays; ++n) {
@@ -45,10 +75,20 @@ class AccessMemo {
       recent_ = way;
       std::uint8_t& known = ways_[way].counts[phase];
       if (known == 0) known = static_cast<std::uint8_t>(count(addresses, mask, bytes));
-      return known;
+      return {known, ways_[way].distinct};
     }
     recent_ = (recent_ + kWays - 1) % kWays;
     return learn(ways_[recent_], addresses, mask, base, phase, count(addresses, mask, bytes));
+  }
+
+  // Of the pattern that was asked for last, of accesses of 4 bytes or more; empty where it has too many.
+  [[gnu::always_inline]] WordRuns runs(std::uint32_t bytes) requires(sizeof(Address) == 4) {
+    Way& way = ways_[recent_];
+    if (!way.runs_known) {
+      way.run_count = word_runs(way.distances, way.mask, bytes, way.runs);
+      way.runs_known = true;
+    }
+    return {way.runs, way.run_count};
   }
 
  private:
@@ -56,7 +96,11 @@ class AccessMemo {
   struct Way {
     alignas(64) Address distances[kWarpSize] = {};
     std::uint32_t mask = 0;
+    std::uint32_t distinct = 0;
     std::uint8_t counts[kPeriod] = {};  // by phase; 0 where not yet known
+    bool runs_known = false;
+    std::uint32_t run_count = 0;
+    WordRun runs[sizeof(Address) == 4 ? kMostRuns : 1];
   };
 
   [[gnu::always_inline]] static bool same(const Way& way, const Address* addresses, Address base) {
@@ -72,13 +116,15 @@ class AccessMemo {
     return difference == 0;
   }
 
-  [[gnu::always_inline]] static std::uint32_t learn(Way& way, const Address* addresses, std::uint32_t mask,
-                                                    Address base, std::uint32_t phase, std::uint32_t value) {
+  [[gnu::always_inline]] static AccessCost learn(Way& way, const Address* addresses, std::uint32_t mask,
+                                                 Address base, std::uint32_t phase, std::uint32_t value) {
     for (int i = 0; i < kWarpSize; ++i) way.distances[i] = addresses[i] - base;
     for (std::uint8_t& c : way.counts) c = 0;
     way.mask = mask;
+    way.runs_known = false;
     way.counts[phase] = static_cast<std::uint8_t>(value);
-    return value;
+    way.distinct = distinct_addresses(addresses, mask);
+    return {value, way.distinct};
   }
 
   std::array<Way, kWays> ways_{};

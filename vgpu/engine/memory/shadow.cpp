@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <system_error>
 
 namespace vgpu {
@@ -45,12 +44,12 @@ void clear(std::uint8_t* begin, std::uint8_t* end) {
 
 Shadow::Shadow(std::uint64_t begin, std::size_t bytes) : begin_(begin), bytes_(bytes / 4 * 4) {
   written_ = static_cast<std::uint8_t*>(reserve(bytes_ / 4));
-  touched_ = static_cast<std::uint64_t*>(reserve(bytes_ * 2));
+  touched_ = static_cast<std::uint32_t*>(reserve(bytes_));
 }
 
 Shadow::~Shadow() {
   munmap(written_, bytes_ / 4);
-  munmap(touched_, bytes_ * 2);
+  munmap(touched_, bytes_);
 }
 
 void Shadow::mark_written(std::uint64_t address, std::size_t size) {
@@ -98,10 +97,10 @@ void Shadow::copy_written(std::uint64_t to, std::uint64_t from, std::size_t size
 }
 
 std::uint32_t Shadow::new_marks(std::uint64_t count) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::uint64_t kMost = kMarkBits;
   if (count >= kMost - 1) return 0;
   if (next_mark_ + count > kMost) {
-    madvise(touched_, bytes_ * 2, MADV_DONTNEED);
+    madvise(touched_, bytes_, MADV_DONTNEED);
     next_mark_ = 1;
   }
   const std::uint32_t first = next_mark_;

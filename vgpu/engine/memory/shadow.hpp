@@ -30,17 +30,19 @@ class Shadow {
   // The marks of one range become another's; the two may overlap.
   void copy_written(std::uint64_t to, std::uint64_t from, std::size_t size);
 
-  // By word: the mark of the block that wrote it last in the lower half, of its reader in the upper half. Marks of
-  // one launch are greater than all of earlier ones.
-  std::uint64_t* touched() const { return touched_; }
-  // The least mark of a launch that needs `count` of them, counted from 1. 0 if `count` is beyond 32 bits.
+  // By word: how blocks touched it (kRead..., the two upper bits) and the mark of one of them. Marks of one launch are
+  // greater than all of earlier ones.
+  static constexpr std::uint32_t kReadByOne = 0, kReadBySeveral = 1u << 30, kWritten = 2u << 30;
+  static constexpr std::uint32_t kMarkBits = kReadBySeveral - 1;
+  std::uint32_t* touched() const { return touched_; }
+  // The least mark of a launch that needs `count` of them, counted from 1. 0 if `count` is beyond 30 bits.
   std::uint32_t new_marks(std::uint64_t count);
 
  private:
   std::uint64_t begin_;
   std::size_t bytes_;
   std::uint8_t* written_ = nullptr;
-  std::uint64_t* touched_ = nullptr;
+  std::uint32_t* touched_ = nullptr;
   std::uint32_t next_mark_ = 1;
 };
 

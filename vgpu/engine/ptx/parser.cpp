@@ -69,7 +69,7 @@ void Parser::version() {
   const std::size_t dot = text.find('.');
   int major = 0, minor = 0;
   const char* end = text.data() + text.size();
-  if (token_.kind != Token::Kind::kFloat64 ||
+  if (token_.kind != Token::Kind::kFloat64 || dot == std::string_view::npos ||
       std::from_chars(text.data(), end, major).ptr != text.data() + dot ||
       std::from_chars(text.data() + dot + 1, end, minor).ptr != end || major > 99 || minor > 9) {
     unexpected("a version such as 8.0");

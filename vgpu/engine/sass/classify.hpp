@@ -9,7 +9,7 @@ namespace vgpu::sass {
 
 std::vector<count::Instruction> instructions(const execute::Program& program,
                                              const count::Counters& counters);
-// Whether its threads waited for each other.
+// What makes its counts uncertain.
 count::Doubts doubts(const execute::Program& program, const count::Counters& counters);
 
 }  // namespace vgpu::sass

@@ -100,15 +100,28 @@ template <class Address>
   count::SiteCount& count = warp.site_counts[insn.site];
   ++count.global_requests;
   if (__builtin_expect(warp.samples != nullptr, 0)) sample_global(warp, insn, mask, addresses, bytes);
-  count.global_bytes += u64{bytes} * static_cast<u32>(__builtin_popcount(mask));
   const u64 base = addresses[__builtin_ctz(mask)];
   if (pattern == Pattern::kContiguous) {
     count.global_sectors += ((base + 32 * bytes - 1) >> 5) - (base >> 5) + 1;
+    count.global_bytes += u64{bytes} * kLanes;
   } else if (pattern == Pattern::kUniform) {
     ++count.global_sectors;  // aligned: it never crosses a sector
+    count.global_bytes += bytes;
   } else {
-    count.global_sectors += warp.memos[insn.site].global(global_sectors, addresses, mask, bytes);
+    const AccessCost cost = warp.memos[insn.site].global(global_sectors, addresses, mask, bytes);
+    count.global_sectors += cost.units;
+    count.global_bytes += u64{bytes} * cost.addresses;
   }
+}
+
+[[gnu::always_inline]] inline void count_atomic(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
+                                                u32 bytes) {
+  count::SiteCount& count = warp.site_counts[insn.site];
+  ++count.global_requests;
+  if (__builtin_expect(warp.samples != nullptr, 0)) sample_global(warp, insn, mask, addresses, bytes);
+  const AccessCost cost = warp.memos[insn.site].global(atomic_sectors, addresses, mask, bytes);
+  count.global_sectors += cost.units;
+  count.global_bytes += u64{bytes} * cost.addresses;
 }
 
 template <bool kStore>
@@ -117,12 +130,14 @@ template <bool kStore>
   count::SiteCount& count = warp.site_counts[insn.site];
   ++count.shared_requests;
   if (__builtin_expect(warp.samples != nullptr, 0)) sample_shared(warp, insn, mask, offsets, bytes);
-  count.shared_bytes += u64{bytes} * static_cast<u32>(__builtin_popcount(mask));
   if (bytes == 4 && pattern != Pattern::kScattered) {
     ++count.shared_wavefronts;
+    count.shared_bytes += pattern == Pattern::kUniform ? 4 : 4 * kLanes;
   } else {
-    count.shared_wavefronts += warp.memos[insn.site].shared(
+    const AccessCost cost = warp.memos[insn.site].shared(
         kStore ? shared_store_wavefronts : shared_load_wavefronts, offsets, mask, bytes);
+    count.shared_wavefronts += cost.units;
+    count.shared_bytes += u64{bytes} * cost.addresses;
   }
 }
 

@@ -10,6 +10,18 @@
 namespace vgpu::execute::VGPU_ISA {
 namespace {
 
+// Whether each two neighbouring lanes copy a whole sector to a whole sector (SiteCount::torn_copies).
+[[gnu::always_inline]] inline bool copies_whole_sectors(u32 mask, const u32* to, const u64* from) {
+  constexpr u32 kPiece = 16, kSector = 32;
+  if (mask != kAllLanes) return false;
+  u64 bad = 0;
+  for (u32 i = 0; i < kLanes; i += 2) {
+    bad |= (from[i] % kSector) | (from[i + 1] - from[i] - kPiece);
+    bad |= (to[i] % kSector) | (to[i + 1] - to[i] - kPiece);
+  }
+  return bad == 0;
+}
+
 // s: shared address, global address, bytes to read or the predicate ignore-src. imm: the offsets of both addresses, the
 // global one above. Of machine code: the upper half of the global address in the row behind s[1], and s[2] the predicate
 // to read (negated if sub is 1).
@@ -68,6 +80,7 @@ void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     if (parts == 0) watch_global(warp, insn, reads, from, bytes, read, Touch::kLoad, false);
   }
   count_shared<true>(warp, insn, mask, to, bytes, pattern);
+  if (bytes == 16 && !copies_whole_sectors(reads, to, from)) ++warp.site_counts[insn.site].torn_copies;
   watch_shared(warp, insn, mask, to, bytes, pattern, Touch::kStore);
   warp.copies->begin(insn, mask, to, from, sizes);
 }

@@ -84,7 +84,7 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     const Pattern pattern = pattern_of(addresses, in_global, sizeof(T));
     check_global(warp, insn, in_global, addresses, sizeof(T), pattern);
     watch_global(warp, insn, in_global, addresses, sizeof(T), pattern, Touch::kUpdate, true);
-    count_global(warp, insn, in_global, addresses, sizeof(T), pattern);
+    count_atomic(warp, insn, in_global, addresses, sizeof(T));
   }
   if (in_shared != 0) {
     const Pattern pattern = pattern_of(offsets, in_shared, sizeof(T));

@@ -3,9 +3,9 @@
 // added one after the other, k rising, beginning with C, each sum rounded to nearest in single precision (double for
 // .f64); .f16 results are rounded once at the end. The hardware adds several products at once and truncates; both are
 // equal where sums are exact. With Numerics::kHopper it is as hopper_sums.hpp has it, but for .f64.
-#include "engine/check/race.hpp"
 #include "engine/execute/fragments.hpp"
 #include "engine/execute/isa/hopper_sums.hpp"
+#include "engine/execute/isa/race.hpp"
 #include "engine/execute/isa/synchronise.hpp"
 #include "engine/execute/isa/tensor_values.hpp"
 #include "engine/execute/isa/watch.hpp"
@@ -191,7 +191,7 @@ template <bool kStore>
   count_shared<true>(warp, insn, mask, rows, kRow,
                      pattern);  // served by eight lanes, whatever their addresses
   watch_shared(warp, insn, mask, rows, kRow, pattern, kStore ? Touch::kStore : Touch::kLoad);
-  if (warp.race != nullptr) warp.race->access(warp, insn, mask, rows, kRow, kStore, check::Access::kPlain);
+  race_shared<kStore>(warp, insn, mask, rows, kRow, pattern, false);
 }
 
 // Where element `half` of a lane's register of an 8 x 8 matrix lies.

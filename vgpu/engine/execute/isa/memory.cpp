@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ld and st in every state space. Accesses whose elements fill their registers are moved 32 lanes at a time; the
 // others (bytes into wider registers, local memory at differing offsets, mixed generic addresses) lane by lane.
-#include "engine/check/race.hpp"
 #include "engine/execute/cluster.hpp"
+#include "engine/execute/isa/race.hpp"
 #include "engine/execute/isa/watch.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
@@ -125,11 +125,7 @@ template <u32 kBytes, u32 kVector, bool kStore>
   watch_shared(warp, insn, mask, offsets, total, pattern, kStore ? Touch::kStore : Touch::kLoad);
   count_shared<kStore>(warp, insn, mask, offsets, total, pattern);
   note<kStore>(warp, insn, mask, offsets);
-  if (__builtin_expect(warp.race != nullptr, 0)) {
-    const check::Access access =
-        (insn.flags & kFlagStrong) != 0 ? check::Access::kStrong : check::Access::kPlain;
-    warp.race->access(warp, insn, mask, offsets, total, kStore, access);
-  }
+  race_shared<kStore>(warp, insn, mask, offsets, total, pattern, (insn.flags & kFlagStrong) != 0);
   if constexpr (kBytes == 0) {
     move_any<kStore>(warp, window, insn, mask,
                      [&](u32 i, u32 byte) { return warp.shared + offsets[i] + byte; });

@@ -72,30 +72,31 @@ void mark_written(Warp& warp, u32 mask, const u64* addresses, u32 bytes, Pattern
   }
 }
 
-// Of `entry`, both halves are the block's own, unset, or (of a load) "several readers"; else 1.
-template <bool kWrite>
-[[gnu::always_inline]] inline u64 foreign(u64 entry, u64 mark, u64 several) {
-  const u64 reader = entry >> 32, writer = entry & 0xffffffff;
-  if constexpr (kWrite) {
-    return static_cast<u64>(writer != mark) |
-           (static_cast<u64>(reader != mark) & static_cast<u64>(reader != 0));
-  } else {
-    return (static_cast<u64>(reader != mark) & static_cast<u64>(reader != several)) |
-           (static_cast<u64>(writer != mark) & static_cast<u64>(writer != 0));
+// Whether a touch leaves `entry` as it is: the block's own word, or (of a load) one that several have read.
+struct Known {
+  u32 written, read, several;
+  explicit Known(const Warp& warp)
+      : written(Shadow::kWritten | warp.watch->mark),
+        read(Shadow::kReadByOne | warp.watch->mark),
+        several(Shadow::kReadBySeveral | warp.watch->global.first) {}
+  template <bool kWrite>
+  [[gnu::always_inline]] u32 is_foreign(u32 entry) const {
+    const u32 foreign = static_cast<u32>(entry != written);
+    if constexpr (kWrite) return foreign;
+    return foreign & static_cast<u32>(entry != read) & static_cast<u32>(entry != several);
   }
-}
+};
 
 template <bool kWrite>
 void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes) {
   const check::LaunchMarks& marks = warp.watch->global;
-  const u64 mark = warp.watch->mark;
+  const Known known(warp);
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     const u64 at = addresses[i] - marks.begin;
     if (at >= marks.bytes) continue;
     for (u32 byte = 0; byte < bytes; byte += 4) {
-      if (foreign<kWrite>(__atomic_load_n(marks.touched + (at + byte) / 4, __ATOMIC_RELAXED), mark,
-                          marks.first) != 0)
+      if (known.is_foreign<kWrite>(__atomic_load_n(marks.touched + (at + byte) / 4, __ATOMIC_RELAXED)) != 0)
         check::touch_word(warp, insn, i, addresses[i] + byte, kWrite);
     }
   }
@@ -104,22 +105,23 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
 template <bool kWrite>
 void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes, Pattern pattern) {
   const check::LaunchMarks& marks = warp.watch->global;
-  const u64 mark = warp.watch->mark, several = marks.first;
-  const u64* const touched = marks.touched;
-  u64 bad = 0;
+  const Known known(warp);
+  const u32* const touched = marks.touched;
+  u32 bad = 0;
   if (pattern != Pattern::kScattered) {
     const u64 at = addresses[0] - marks.begin;
     if (at >= marks.bytes) return;
     const Words words = words_of(at, bytes, pattern);
-    for (u64 i = 0; i < words.count; ++i) bad |= foreign<kWrite>(touched[words.first + i], mark, several);
+    for (u64 i = 0; i < words.count; ++i) bad |= known.is_foreign<kWrite>(touched[words.first + i]);
     if (bad == 0) return;
     if (pattern == Pattern::kUniform) mask = 1;
   } else if (mask == kAllLanes && bytes == 4) {
     u64 outside = 0;
     for (u32 i = 0; i < kLanes; ++i) outside |= static_cast<u64>(addresses[i] - marks.begin >= marks.bytes);
     if (outside == 0) {
-      for (u32 i = 0; i < kLanes; ++i)
-        bad |= foreign<kWrite>(touched[(addresses[i] - marks.begin) / 4], mark, several);
+      alignas(64) u32 entries[kLanes];
+      for (u32 i = 0; i < kLanes; ++i) entries[i] = touched[(addresses[i] - marks.begin) / 4];
+      for (u32 i = 0; i < kLanes; ++i) bad |= known.is_foreign<kWrite>(entries[i]);
       if (bad == 0) return;
     }
   }
