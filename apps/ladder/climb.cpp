@@ -6,9 +6,12 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <span>
 
 #include "common.hpp"
+#include "report/selection.hpp"
 #include "report/terminal.hpp"
+#include "report/text_chart.hpp"
 
 namespace ladder::app {
 namespace {
@@ -147,7 +150,23 @@ class Climb {
         BaselineTiming{std::string(baseline->id), baseline == &kernel ? *row.timing : results.value().back()};
   }
 
+  // The rungs' rates as bars, where there are two or more.
+  void draw() {
+    const auto documents = std::span(&recorder_.document(), 1);
+    const auto problem = main_problem(documents);
+    if (!problem) return;
+    const std::vector<Pick> rows = rows_at(documents, *problem);
+    for (const Precision precision : precisions_of(rows)) {
+      const std::vector<Bar> bars = measured_bars(of_precision(rows, precision));
+      if (bars.size() < 2) continue;
+      printer_.line("");
+      printer_.line(fmt::format("TFLOP/s at {}, {}", to_string(*problem), to_string(precision)));
+      for (const std::string& line : climb_text(bars, terminal_width(stdout))) printer_.line(line);
+    }
+  }
+
   int finish(int status) {
+    draw();
     bool counted = false;
     for (const Row& row : recorder_.rows()) counted |= row.counters.has_value();
     if (counted) {

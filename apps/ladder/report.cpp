@@ -9,6 +9,8 @@
 #include "page/render.hpp"
 #include "report/chart.hpp"
 #include "report/table.hpp"
+#include "report/terminal.hpp"
+#include "report/text_chart.hpp"
 #include "target.hpp"
 #ifdef LADDER_HAVE_ANALYSE
 #include "page/page.hpp"
@@ -19,9 +21,9 @@ namespace {
 
 struct ReportOptions {
   std::vector<std::string> files;
-  bool markdown = false;
+  bool markdown = false, text = false;
   std::string into, marker, svg, chart = "climb", html, specs, with;
-  bool draws() const { return !svg.empty() || !html.empty() || !specs.empty(); }
+  bool draws() const { return !svg.empty() || !html.empty() || !specs.empty() || text; }
 };
 
 std::vector<Document> read_all(const std::vector<std::string>& files) {
@@ -78,6 +80,14 @@ const Chart& chosen_chart(const std::vector<Chart>& charts, const std::string& n
 }
 
 #ifdef LADDER_HAVE_ANALYSE
+void print_text(const page::Contents& contents) {
+  const std::size_t width = terminal_width(stdout);
+  fmt::print("TFLOP/s at {}, {}\n", to_string(contents.problem), contents.rows.front().row->device.name);
+  for (const auto& bars : contents.climbs) fmt::print("{}\n", fmt::join(climb_text(bars, width), "\n"));
+  if (!contents.points.empty())
+    fmt::print("\n{}\n", fmt::join(roofline_text(contents.roofs, contents.points, width), "\n"));
+}
+
 void draw(const ReportOptions& o, const std::vector<Document>& documents) {
   std::vector<std::string> names;
   for (const std::string& file : o.files) names.push_back(std::filesystem::path(file).filename().string());
@@ -85,6 +95,7 @@ void draw(const ReportOptions& o, const std::vector<Document>& documents) {
   auto gathered = page::gather(documents, names, target.cuda ? &*target.cuda : nullptr);
   if (!gathered) throw BadInput(gathered.status().message());
   page::Contents contents = std::move(gathered).value();
+  if (o.text) print_text(contents);
   take_specs(contents.charts, o.with);
   if (!o.specs.empty()) {
     for (const Chart& chart : contents.charts) write(spec_file(o.specs, chart), chart.spec + "\n", "--specs");
@@ -136,6 +147,7 @@ void add_report(CLI::App& app, Verb& chosen) {
   verb->add_option("files", options->files, "files that --json or --save wrote")->required();
   verb->add_option("--html", options->html,
                    "a page to look at: charts, pictures of accesses, tables; one file");
+  verb->add_flag("--text", options->text, "the climb and the roofline as characters, on stdout");
   verb->add_flag("--markdown", options->markdown, "a table, on stdout unless --into (the default)");
   verb->add_option("--into", options->into, "replace the text between two markers of this file");
   verb->add_option("--marker", options->marker,
@@ -152,6 +164,7 @@ void add_report(CLI::App& app, Verb& chosen) {
       "Charts are drawn by vl-convert (a Python package; scripts/setup installs it).\n"
       "Examples:\n"
       "  ladder report rows.json --html report.html\n"
+      "  ladder report rows.json --text\n"
       "  ladder report rows.json --markdown --into README.md --marker rungs --svg docs/climb.svg\n"
       "  ladder report rows.json --specs charts    (change charts/climb.vl.json, then)\n"
       "  ladder report rows.json --with charts --html report.html");

@@ -46,11 +46,9 @@ std::vector<Bar> predicted_bars(const Contents& c) {
   return bars;
 }
 
-std::vector<analyse::Explanation> const& of(const Contents& c) { return c.explained; }
-
 std::vector<BlockLimit> limits_of(const Contents& c) {
   std::vector<BlockLimit> limits;
-  for (const analyse::Explanation& e : of(c)) {
+  for (const analyse::Explanation& e : c.explained) {
     const analyse::Observation& seen = e.subject.seen;
     if (seen.registers == 0) continue;
     const analyse::Occupancy o =
@@ -100,13 +98,18 @@ void add(std::vector<Chart>& charts, Result<Chart> chart) {
 void add_charts(Contents& c, const std::optional<analyse::Machine>& machine) {
   const std::string device = c.rows.front().row->device.name;
   const std::vector<Precision> timed = precisions_of(c.rows);
-  for (const Precision precision : timed)
-    add(c.charts,
-        climb_chart(measured_bars(of_precision(c.rows, precision)), to_string(c.problem), device, precision));
-  if (timed.empty())
-    add(c.charts, climb_chart(predicted_bars(c), to_string(c.problem), device, Precision::kIeee));
+  const auto climb = [&](std::vector<Bar> bars, Precision precision) {
+    add(c.charts, climb_chart(bars, to_string(c.problem), device, precision));
+    c.climbs.push_back(std::move(bars));
+  };
+  for (const Precision precision : timed) climb(measured_bars(of_precision(c.rows, precision)), precision);
+  if (timed.empty()) climb(predicted_bars(c), Precision::kIeee);
   for (const Precision precision : precisions()) add(c.charts, sizes_chart(c.documents, precision));
-  if (machine) add(c.charts, roofline_chart(roofs_of(*machine, c.rows), points_of(c), machine->name));
+  if (machine) {
+    c.roofs = roofs_of(*machine, c.rows);
+    c.points = points_of(c);
+    add(c.charts, roofline_chart(c.roofs, c.points, machine->name));
+  }
   add(c.charts, accuracy_chart(c.rows));
   if (machine) add(c.charts, occupancy_chart(limits_of(c), machine->name));
   add(c.charts, samples_chart(c.rows));

@@ -23,6 +23,9 @@ struct Contents {
   std::vector<analyse::Explanation> explained;  // of the CUDA rungs among them, in the same order
   std::vector<std::string> unexplained;         // "r99: why there is no analysis"
   std::vector<Chart> charts;
+  std::vector<std::vector<Bar>> climbs;  // what the climbs among the charts show
+  std::vector<Roof> roofs;
+  std::vector<RooflinePoint> points;
 };
 
 // The machine of the database that rows of this device belong to; none for a host or an unknown GPU.

@@ -15,16 +15,16 @@ constexpr const char* kRed = "\033[31m";
 constexpr const char* kGreen = "\033[32m";
 constexpr const char* kPlain = "\033[0m";
 
-std::size_t terminal_width(std::FILE* stream) {
-  winsize size{};
-  return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 std::string cell(const Column& column, const std::string& text) {
   return column.left ? fmt::format("{:<{}}", text, column.width) : fmt::format("{:>{}}", text, column.width);
 }
 
 }  // namespace
+
+std::size_t terminal_width(std::FILE* stream) {
+  winsize size{};
+  return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
 
 TerminalStyle detect_style() {
   const char* no_color = std::getenv("NO_COLOR");

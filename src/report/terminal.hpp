@@ -9,6 +9,9 @@
 
 namespace ladder {
 
+// Columns of the terminal behind `stream`; 80 where it is none.
+std::size_t terminal_width(std::FILE* stream);
+
 struct TerminalStyle {
   bool progress = false;  // the stream of progress is a terminal
   bool color = false;     // the table's stream is one, NO_COLOR is not set and TERM is not "dumb"
