@@ -126,8 +126,8 @@ void add_edges(Builder& builder, std::uint64_t seed) {
   // A few tiles more than a large GPU has SMs, and deep: what the last ones' blocks hand to each other. Twice, and other
   // problems in between, whose kernels may leave anything in memory that they share.
   for (const char* what : {"last wave", "last wave again"}) {
-    builder.add(what, make_problem(136, 4288, 2560), Values::kIntegers);
-    builder.add(what, make_problem(136, 4288, 1536), Values::kUniform);
+    builder.add(what, make_problem(8, 8512, 2560), Values::kIntegers);
+    builder.add(what, make_problem(8, 8512, 1536), Values::kUniform);
     builder.add("between", padded(make_problem(65, 67, 2049), 1, 2, 3), Values::kUniform);
     builder.add("between", make_problem(16, 24, 8192), Values::kUniform);
   }

@@ -63,7 +63,7 @@ TEST(TensorPlan, CutsWhereThatEndsSooner) {
   const auto plan = [&](int m, int n, int k) {
     return plan_tensor_tiles(make_problem(m, n, k), true, kShapes, PlanDevice{kSms});
   };
-  EXPECT_GT(plan(136, 4288, 2560).plan.cut_tiles, 0);   // a tile more than a wave
+  EXPECT_GT(plan(8, 8512, 2560).plan.cut_tiles, 0);     // a tile more than a wave
   EXPECT_EQ(plan(4096, 4096, 4096).plan.cut_tiles, 0);  // 3.88 waves: narrower tiles fill the last one
   EXPECT_EQ(plan(1536, 2816, 4096).plan.cut_tiles, 0);  // one wave
   EXPECT_GT(plan(64, 64, 65536).parts, 32);
@@ -125,8 +125,8 @@ TEST(TensorPlan, NarrowTilesCoverCOnceInFewerWaves) {
 // The battery's problems of the last wave are there because of what is cut.
 TEST(TensorPlan, CutsTheBatterysLastWave) {
   constexpr TileShape kTf32[] = {{256, 128, 32, 1}, {128, 128, 32, 1}, {128, 64, 32, 1}, {256, 256, 32, 2}};
-  EXPECT_GT(plan_tensor_tiles(make_problem(136, 4288, 2560), true, kShapes, {}).plan.cut_tiles, 0);
-  EXPECT_GT(plan_tensor_tiles(make_problem(136, 4288, 1536), true, kTf32, {}).plan.cut_tiles, 0);
+  EXPECT_GT(plan_tensor_tiles(make_problem(8, 8512, 2560), true, kShapes, {}).plan.cut_tiles, 0);
+  EXPECT_GT(plan_tensor_tiles(make_problem(8, 8512, 1536), true, kTf32, {}).plan.cut_tiles, 0);
 }
 
 }  // namespace
