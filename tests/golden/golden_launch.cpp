@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the small kernels of micro.cu, and every CUDA rung of the registry once at each shape, for a profiler:
+// Starts the small kernels of micro.cu, and every CUDA-core rung of the registry once at each shape, for a profiler:
 //   golden_launch SHAPE...
 // Operands are tight, uniform in (-1,1), alpha = 1, beta = 0; one line a launch says "launched KERNEL SHAPE".
 #include <ladder/registry.hpp>
@@ -56,6 +56,7 @@ bool launch_all(const std::string& shape, const ladder::Device& device) {
   if (!a || !b || !c) return false;
   for (const ladder::KernelInfo& info : ladder::kernels()) {
     if (info.place != ladder::Place::kCuda || info.role != ladder::Role::kRung) continue;
+    if (info.precision != ladder::Precision::kIeee) continue;
     const std::string id(info.id);
     if (!accepts(info, p, device)) continue;
     if (const ladder::Status status = info.launch(p, {a.get(), b.get(), c.get()}, nullptr); !status) {
