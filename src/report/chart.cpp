@@ -40,7 +40,7 @@ std::span<const std::pair<const char*, const char*>> dark_colors() {
       {"#8c959f", "#6e7681"},  // lines
       {"#d8dee4", "#30363d"},  // grid
       {"#0072b2",
-       "#56b4e9"},  // Okabe and Ito's blue, vermillion, green and purple, distinct to the colour-blind
+       "#56b4e9"},  // Okabe and Ito's blue, vermilion, green and purple, distinct to the colour-blind
       {"#d55e00", "#ff8f3e"},
       {"#009e73", "#2fc79d"},
       {"#cc79a7", "#e29bc2"},

@@ -83,7 +83,7 @@ TEST_P(Atomics, FloatsInSharedMemory) {
   for (int b = 0; b < 4; ++b) EXPECT_EQ(out[b], std::accumulate(&in[b * 64], &in[b * 64] + 64, 0.0F));
 }
 
-TEST_P(Atomics, Halfs) {
+TEST_P(Atomics, Halves) {
   std::uint16_t* const pair = array<std::uint16_t>(2);
   std::uint16_t* const one = array<std::uint16_t>(1);
   launch("half_sum", {2, 1, 1}, {32, 1, 1}, pair, one);
