@@ -64,4 +64,11 @@ Result<ErrorBound> error_bound(const Problem& problem, Precision precision) {
   return bound;
 }
 
+ErrorBound rounded_twice(ErrorBound bound, const Problem& problem) {
+  if (!reads_c(problem)) return bound;
+  bound.products += bound.result * (1 + bound.products);
+  bound.underflow += bound.least;
+  return bound;
+}
+
 }  // namespace ladder

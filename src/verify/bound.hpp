@@ -28,5 +28,8 @@ struct ErrorBound {
 
 // Errors (kInvalidArgument): k is so large that no bound holds in this precision.
 Result<ErrorBound> error_bound(const Problem& problem, Precision precision);
+// The same where alpha A B alone is rounded to C's type before beta C is added (Rounding::kOnceOrTwice). As `bound` where C
+// is binary32 or not read.
+ErrorBound rounded_twice(ErrorBound bound, const Problem& problem);
 
 }  // namespace ladder

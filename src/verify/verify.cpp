@@ -241,7 +241,9 @@ CaseResult verify_case(const KernelInfo& kernel, const Case& any_types, const De
                                                       : prepared.value()->reference.name;
   virtual_gpu::check_races(options.check_races);
   try {
-    result = judge(std::move(result), kernel, which, device, *prepared.value(), bound.value());
+    const ErrorBound allowed =
+        kernel.role == Role::kBaseline ? rounded_twice(bound.value(), which.problem) : bound.value();
+    result = judge(std::move(result), kernel, which, device, *prepared.value(), allowed);
   } catch (const std::bad_alloc&) {
     result.outcome = Outcome::kNotVerified;
     result.reason = "no host memory for the result";

@@ -170,8 +170,8 @@ KernelInfo kernel_of(Launch launch, Type in, Type out, Role role) {
                     .accepts = accepts_all,
                     .launch = launch};
 }
-Verdict quick(Launch launch, Type in, Type out) {
-  const KernelInfo info = kernel_of(launch, in, out, Role::kRung);
+Verdict quick(Launch launch, Type in, Type out, Role role = Role::kRung) {
+  const KernelInfo info = kernel_of(launch, in, out, role);
   ReferenceStore store;
   return verify(info, make_battery(Battery::kQuick, 7), host_device(), {}, store);
 }
@@ -193,7 +193,7 @@ TEST(Types, BrokenKernelsAreRejected) {
   }
 }
 
-TEST(Types, OnlyABaselineMayRoundTheProductsOfIntegersAlone) {
+TEST(Types, OnlyABaselineMayRoundTheProductsAlone) {
   for (const Type type : kNarrow) {
     Problem problem = make_problem(63, 251, 8, 1, 1);
     problem.in = problem.out = type;
@@ -204,6 +204,10 @@ TEST(Types, OnlyABaselineMayRoundTheProductsOfIntegersAlone) {
     EXPECT_EQ(outcome(rounds_twice, Role::kRung), Outcome::kWrongValue) << to_string(type);
     EXPECT_EQ(outcome(rounds_twice, Role::kBaseline), Outcome::kPassed) << to_string(type);
     EXPECT_EQ(outcome(truncates, Role::kBaseline), Outcome::kWrongValue) << to_string(type);
+    const Verdict battery = quick(rounds_twice, type, type, Role::kBaseline);
+    EXPECT_TRUE(battery.ok()) << to_string(type) << ": " << battery.reason;
+    EXPECT_EQ(quick(sums_in_16_bits, type, type, Role::kBaseline).outcome, Outcome::kWrongValue)
+        << to_string(type);
   }
 }
 
