@@ -2,8 +2,8 @@
 # The CPU ladder beside OpenBLAS, BLIS and oneDNN on this machine: cubes, small cubes and skinny shapes. Wants a machine
 # that does nothing else.
 #   bench/host/all.sh [BUILD_FOLDER] [OUTPUT_FOLDER]        default: build and results/cpu
-# Writes OUTPUT_FOLDER/{square,small,skinny}.json and rates.txt; where the output is the default also docs/images/host.svg
-# and the tables of docs/ladder/h05.md.
+# Writes OUTPUT_FOLDER/{square,small,skinny}.json and rates.txt; where the output is the default also the table of
+# docs/ladder/h05.md.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
@@ -21,3 +21,6 @@ bench --shape '64..4096*2' --max-launch 1 --budget 0.6 --save "$output/square.js
 bench --shape 8,12,16,24,32,33,48,64 --budget 0.1 --save "$output/small.json"
 bench --shape 4096x64x64 --shape 64x4096x64 --shape 64x64x4096 --shape 2048x2048x16 --shape 1x4096x4096 \
   --shape 16x4096x4096 --shape 4096x16x4096 --max-launch 1 --budget 0.3 --save "$output/skinny.json"
+if [ "$output" = results/cpu ]; then
+  "$ladder" report "$output/square.json" --markdown --into docs/ladder/h05.md --marker host
+fi
