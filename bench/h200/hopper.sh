@@ -18,8 +18,7 @@ mkdir -p "$output"
 if [ -n "${LADDER:-}" ]; then
   ladder=$LADDER
 else
-  list=$(IFS=';'; echo "${all[*]}")
-  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLADDER_HOPPER_RUNGS="$list" \
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"} >/dev/null
   cmake --build "$build" --target ladder | sed '/^\[[0-9]*\/[0-9]*\]/d'  # progress is dropped, errors are not
   ladder=$build/bin/ladder
