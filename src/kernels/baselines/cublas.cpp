@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuBLAS in IEEE FP32 (CUDA cores), and in TF32, bf16 and fp16 (tensor cores): the CUDA rungs' baselines.
-#include "problem/accept.hpp"
-
-#include <cublas_v2.h>
+#include "kernels/baselines/cublas_terms.hpp"
 
 #include <array>
 #include <memory>
@@ -38,20 +36,6 @@ static cublasStatus_t handle_of_device(cublasHandle_t* handle) {
   }
   *handle = slot.get();
   return CUBLAS_STATUS_SUCCESS;
-}
-
-static cublasOperation_t operation(Op op) { return op == Op::kNone ? CUBLAS_OP_N : CUBLAS_OP_T; }
-
-static cudaDataType_t type_of(Type type) {
-  switch (type) {
-    case Type::kF32:
-      return CUDA_R_32F;
-    case Type::kBf16:
-      return CUDA_R_16BF;
-    case Type::kF16:
-      return CUDA_R_16F;
-  }
-  return CUDA_R_32F;
 }
 
 static cublasStatus_t run(const Problem& problem, const Operands& o, Stream stream,
@@ -101,28 +85,19 @@ static constexpr KernelInfo other_mode(std::string_view id, std::string_view ide
           .launch = launch};
 }
 
-static constexpr KernelInfo baseline(std::string_view id, std::string_view idea, Precision precision, Type in,
-                                     Type out) {
-  return {.id = id,
-          .rung = "cublas",
-          .idea = idea,
-          .role = Role::kBaseline,
-          .precision = precision,
-          .min_cc = precision == Precision::kIeee ? 0 : 80,
-          .in = in,
-          .out = out,
-          .accepts = accepts,
-          .launch = precision == Precision::kTf32 ? launch<CUBLAS_COMPUTE_32F_FAST_TF32>
-                                                  : launch<CUBLAS_COMPUTE_32F>};
+static constexpr KernelInfo of_mode(std::string_view id, std::string_view idea, Precision precision, Type in,
+                                    Type out) {
+  return baseline("cublas", id, idea, precision, in, out, accepts,
+                  {.fp32 = launch<CUBLAS_COMPUTE_32F>, .tf32 = launch<CUBLAS_COMPUTE_32F_FAST_TF32>});
 }
 
 static constexpr KernelInfo kKernels[] = {
-    baseline("cublas_ieee", "cuBLAS SGEMM", Precision::kIeee, Type::kF32, Type::kF32),
-    baseline("cublas_tf32", "cuBLAS with TF32 tensor cores", Precision::kTf32, Type::kF32, Type::kF32),
-    baseline("cublas_bf16", "cuBLAS, bf16 in and out", Precision::kBf16, Type::kBf16, Type::kBf16),
-    baseline("cublas_bf16_f32", "cuBLAS, bf16 in, f32 out", Precision::kBf16, Type::kBf16, Type::kF32),
-    baseline("cublas_fp16", "cuBLAS, fp16 in and out", Precision::kFp16, Type::kF16, Type::kF16),
-    baseline("cublas_fp16_f32", "cuBLAS, fp16 in, f32 out", Precision::kFp16, Type::kF16, Type::kF32),
+    of_mode("cublas_ieee", "cuBLAS SGEMM", Precision::kIeee, Type::kF32, Type::kF32),
+    of_mode("cublas_tf32", "cuBLAS with TF32 tensor cores", Precision::kTf32, Type::kF32, Type::kF32),
+    of_mode("cublas_bf16", "cuBLAS, bf16 in and out", Precision::kBf16, Type::kBf16, Type::kBf16),
+    of_mode("cublas_bf16_f32", "cuBLAS, bf16 in, f32 out", Precision::kBf16, Type::kBf16, Type::kF32),
+    of_mode("cublas_fp16", "cuBLAS, fp16 in and out", Precision::kFp16, Type::kF16, Type::kF16),
+    of_mode("cublas_fp16_f32", "cuBLAS, fp16 in, f32 out", Precision::kFp16, Type::kF16, Type::kF32),
     other_mode("cublas_pedantic", "cuBLAS SGEMM, pedantic: no reassociation", accepts,
                launch<CUBLAS_COMPUTE_32F_PEDANTIC>),
     other_mode("cublas_bf16x9", "cuBLAS SGEMM emulated by nine bf16 products", accepts_emulation,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuBLASLt at its best: of the algorithms that its heuristic names for a problem, the one that is fastest on it. The
 // choice is made at the first launch of a problem, by timing; what is measured afterwards is that algorithm alone.
-#include "problem/accept.hpp"
+#include "kernels/baselines/cublas_terms.hpp"
 
 #include <cublasLt.h>
 #include <cuda_runtime.h>
@@ -65,18 +65,6 @@ static Status check(const char* what, cudaError_t error) {
   return error == cudaSuccess ? Status::ok() : failed(what, cudaGetErrorString(error));
 }
 
-static cudaDataType_t type_of(Type type) {
-  switch (type) {
-    case Type::kF32:
-      return CUDA_R_32F;
-    case Type::kBf16:
-      return CUDA_R_16BF;
-    case Type::kF16:
-      return CUDA_R_16F;
-  }
-  return CUDA_R_32F;
-}
-
 // The largest power of two up to 256 that divides an address: algorithms with wide loads ask for it.
 static std::uint32_t alignment_of(const void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
@@ -100,7 +88,7 @@ struct Product {
     product.matmul.reset(matmul);
     for (const auto& [attribute, op] :
          {std::pair{CUBLASLT_MATMUL_DESC_TRANSA, p.op_b}, {CUBLASLT_MATMUL_DESC_TRANSB, p.op_a}}) {
-      const cublasOperation_t operation = op == Op::kNone ? CUBLAS_OP_N : CUBLAS_OP_T;
+      const cublasOperation_t operation = cublas::operation(op);
       if (Status s = check("operation",
                            cublasLtMatmulDescSetAttribute(matmul, attribute, &operation, sizeof operation));
           !s)
@@ -110,8 +98,9 @@ struct Product {
                            std::int64_t ld) {
       if (op == Op::kTranspose) std::swap(rows, columns);
       cublasLtMatrixLayout_t layout = nullptr;
-      const auto status = cublasLtMatrixLayoutCreate(&layout, type_of(type), static_cast<std::uint64_t>(rows),
-                                                     static_cast<std::uint64_t>(columns), ld);
+      const auto status =
+          cublasLtMatrixLayoutCreate(&layout, cublas::type_of(type), static_cast<std::uint64_t>(rows),
+                                     static_cast<std::uint64_t>(columns), ld);
       into.reset(layout);
       return check("layout", status);
     };
@@ -266,33 +255,24 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return run(p, o, stream, kCompute);
 }
 
-static constexpr KernelInfo baseline(std::string_view id, std::string_view idea, Precision precision, Type in,
-                                     Type out) {
-  return {.id = id,
-          .rung = "cublaslt",
-          .idea = idea,
-          .role = Role::kBaseline,
-          .precision = precision,
-          .min_cc = precision == Precision::kIeee ? 0 : 80,
-          .in = in,
-          .out = out,
-          .accepts = accepts,
-          .launch = precision == Precision::kTf32 ? launch<CUBLAS_COMPUTE_32F_FAST_TF32>
-                                                  : launch<CUBLAS_COMPUTE_32F>};
+static constexpr KernelInfo of_type(std::string_view id, std::string_view idea, Precision precision, Type in,
+                                    Type out) {
+  return cublas::baseline("cublaslt", id, idea, precision, in, out, accepts,
+                          {.fp32 = launch<CUBLAS_COMPUTE_32F>, .tf32 = launch<CUBLAS_COMPUTE_32F_FAST_TF32>});
 }
 
 static constexpr KernelInfo kKernels[] = {
-    baseline("cublaslt_ieee", "cuBLASLt, the best of its heuristics", Precision::kIeee, Type::kF32,
-             Type::kF32),
-    baseline("cublaslt_tf32", "cuBLASLt, the best for TF32", Precision::kTf32, Type::kF32, Type::kF32),
-    baseline("cublaslt_bf16", "cuBLASLt, the best for bf16 in and out", Precision::kBf16, Type::kBf16,
-             Type::kBf16),
-    baseline("cublaslt_bf16_f32", "cuBLASLt, the best for bf16 in, f32 out", Precision::kBf16, Type::kBf16,
-             Type::kF32),
-    baseline("cublaslt_fp16", "cuBLASLt, the best for fp16 in and out", Precision::kFp16, Type::kF16,
-             Type::kF16),
-    baseline("cublaslt_fp16_f32", "cuBLASLt, the best for fp16 in, f32 out", Precision::kFp16, Type::kF16,
-             Type::kF32),
+    of_type("cublaslt_ieee", "cuBLASLt, the best of its heuristics", Precision::kIeee, Type::kF32,
+            Type::kF32),
+    of_type("cublaslt_tf32", "cuBLASLt, the best for TF32", Precision::kTf32, Type::kF32, Type::kF32),
+    of_type("cublaslt_bf16", "cuBLASLt, the best for bf16 in and out", Precision::kBf16, Type::kBf16,
+            Type::kBf16),
+    of_type("cublaslt_bf16_f32", "cuBLASLt, the best for bf16 in, f32 out", Precision::kBf16, Type::kBf16,
+            Type::kF32),
+    of_type("cublaslt_fp16", "cuBLASLt, the best for fp16 in and out", Precision::kFp16, Type::kF16,
+            Type::kF16),
+    of_type("cublaslt_fp16_f32", "cuBLASLt, the best for fp16 in, f32 out", Precision::kFp16, Type::kF16,
+            Type::kF32),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A problem in the terms of NVIDIA's libraries, and how a baseline of theirs is registered.
+#pragma once
+
+#include "problem/accept.hpp"
+
+#include <cublas_v2.h>
+
+namespace ladder::cublas {
+
+constexpr cublasOperation_t operation(Op op) { return op == Op::kNone ? CUBLAS_OP_N : CUBLAS_OP_T; }
+
+constexpr cudaDataType_t type_of(Type type) {
+  switch (type) {
+    case Type::kF32:
+      return CUDA_R_32F;
+    case Type::kBf16:
+      return CUDA_R_16BF;
+    case Type::kF16:
+      return CUDA_R_16F;
+  }
+  return CUDA_R_32F;
+}
+
+// A product with FP32 accumulation; with `tf32` of operands that the hardware cuts to TF32.
+struct Launches {
+  decltype(KernelInfo::launch) fp32, tf32;
+};
+
+constexpr KernelInfo baseline(std::string_view rung, std::string_view id, std::string_view idea,
+                              Precision precision, Type in, Type out, decltype(KernelInfo::accepts) accepts,
+                              Launches launches) {
+  return {.id = id,
+          .rung = rung,
+          .idea = idea,
+          .role = Role::kBaseline,
+          .precision = precision,
+          .min_cc = precision == Precision::kIeee ? 0 : 80,
+          .in = in,
+          .out = out,
+          .accepts = accepts,
+          .launch = precision == Precision::kTf32 ? launches.tf32 : launches.fp32};
+}
+
+}  // namespace ladder::cublas
