@@ -167,13 +167,17 @@ class Climb {
 
   int finish(int status) {
     draw();
-    bool counted = false;
-    for (const Row& row : recorder_.rows()) counted |= row.counters.has_value();
+    bool counted = false, estimated = false;
+    for (const Row& row : recorder_.rows()) {
+      counted |= row.counters.has_value();
+      estimated |= derive(row).counts_estimated;
+    }
     if (counted) {
       printer_.line(
           "x least: bytes requested over the fewest possible. roofline: TFLOP/s if every requested byte "
           "came");
-      printer_.line("from device memory; caches raise it.");
+      printer_.line(std::string("from device memory; caches raise it.") +
+                    (estimated ? " ~: rests on a counter that is an estimate." : ""));
     }
     if (status == kInterrupted)
       printer_.line(fmt::format("interrupted: {} rows finished", recorder_.rows().size()));

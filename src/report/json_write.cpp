@@ -121,7 +121,8 @@ Json json_of(const Derived& d) {
           {"bytes_requested_over_least", maybe(d.requested_over_least)},
           {"flop_per_byte", maybe(d.flop_per_byte)},
           {"roofline_tflops", maybe(d.roofline_tflops)},
-          {"ceiling_tflops", maybe(d.ceiling_tflops)}};
+          {"ceiling_tflops", maybe(d.ceiling_tflops)},
+          {"counts_estimated", d.counts_estimated}};
 }
 
 Json json_of(const Environment& e) {

@@ -14,6 +14,37 @@ std::optional<double> metric(const Counters& counters, const char* name) {
   return static_cast<double>(found->second);
 }
 
+// The exact figure, or what stands under estimates; `estimated` is set where it is one.
+std::optional<double> metric(const Counters& counters, const char* name, bool& estimated) {
+  if (const auto exact = metric(counters, name)) return exact;
+  const auto found = counters.estimates.find(name);
+  if (found == counters.estimates.end()) return std::nullopt;
+  estimated = true;
+  return static_cast<double>(found->second);
+}
+
+// Dense FLOP a cycle that an SM's tensor cores take of a precision (NVIDIA A100 and H100 whitepapers, table of peak
+// rates); on CUDA cores the device's own peak. Absent where it is not known, or where several products make one.
+std::optional<double> peak_flops(const Device& device, Precision precision) {
+  double per_cycle = 0;
+  if (device.cc == 80) per_cycle = 2048;
+  if (device.cc == 90) per_cycle = 4096;
+  switch (precision) {
+    case Precision::kIeee:
+      return device.fp32_flops > 0 ? std::optional(device.fp32_flops) : std::nullopt;
+    case Precision::kTf32:
+      per_cycle /= 2;
+      break;
+    case Precision::kBf16:
+    case Precision::kFp16:
+      break;
+    default:
+      return std::nullopt;
+  }
+  const double flops = per_cycle * device.sm_count * device.sm_clock_hz;
+  return flops > 0 ? std::optional(flops) : std::nullopt;
+}
+
 std::optional<double> ratio(std::optional<double> above, std::optional<double> below) {
   if (!above || !below || !(*below > 0)) return std::nullopt;
   return *above / *below;
@@ -31,9 +62,10 @@ std::optional<double> median_of(const std::vector<Telemetry>& readings,
   return describe(std::move(values)).median;
 }
 
-std::optional<double> roofline(const Device& device, std::optional<double> flop_per_byte) {
-  if (!flop_per_byte || !(device.fp32_flops > 0) || !(device.memory_bandwidth > 0)) return std::nullopt;
-  return std::min(device.fp32_flops, *flop_per_byte * device.memory_bandwidth) * 1e-12;
+std::optional<double> roofline(const Row& row, std::optional<double> flop_per_byte) {
+  const auto peak = peak_flops(row.device, row.precision);
+  if (!flop_per_byte || !peak || !(row.device.memory_bandwidth > 0)) return std::nullopt;
+  return std::min(*peak, *flop_per_byte * row.device.memory_bandwidth) * 1e-12;
 }
 
 void derive_timing(const Row& row, Derived& d) {
@@ -57,16 +89,22 @@ void derive_timing(const Row& row, Derived& d) {
 
 void derive_counters(const Row& row, Derived& d) {
   const Counters& counters = *row.counters;
-  const auto load_sectors = metric(counters, kLoadSectors);
-  const auto store_sectors = metric(counters, kStoreSectors);
-  d.sectors_per_load = ratio(load_sectors, metric(counters, kLoadRequests));
-  d.sectors_per_store = ratio(store_sectors, metric(counters, kStoreRequests));
+  bool estimated = false;
+  const auto load_sectors = metric(counters, kLoadSectors, estimated);
+  const auto store_sectors = metric(counters, kStoreSectors, estimated);
+  d.sectors_per_load = ratio(load_sectors, metric(counters, kLoadRequests, estimated));
+  d.sectors_per_store = ratio(store_sectors, metric(counters, kStoreRequests, estimated));
+  d.counts_estimated = estimated;
   if (!load_sectors || !store_sectors) return;
-  d.bytes_requested = kSectorBytes * (*load_sectors + *store_sectors);
+  // The copy engine's bytes do not go through the load-store unit. Files of before there were any lack them.
+  const auto bulk = [&](const char* name) { return metric(counters, name, estimated).value_or(0); };
+  d.bytes_requested =
+      kSectorBytes * (*load_sectors + *store_sectors) + bulk(kBulkLoadBytes) + bulk(kBulkStoreBytes);
+  d.counts_estimated = estimated;
   d.requested_over_least = ratio(d.bytes_requested, positive(least_bytes(row.problem)));
   d.flop_per_byte = ratio(flops(row.problem), d.bytes_requested);
-  d.roofline_tflops = roofline(row.device, d.flop_per_byte);
-  d.ceiling_tflops = roofline(row.device, ratio(flops(row.problem), positive(least_bytes(row.problem))));
+  d.roofline_tflops = roofline(row, d.flop_per_byte);
+  d.ceiling_tflops = roofline(row, ratio(flops(row.problem), positive(least_bytes(row.problem))));
 }
 
 }  // namespace

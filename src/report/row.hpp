@@ -46,11 +46,12 @@ struct Derived {
   std::optional<double> cycles;                                // median time in cycles of that clock
   std::optional<double> sm_clock_mhz, power_w, temperature_c;  // medians of the readings
   std::optional<double> sectors_per_load, sectors_per_store;   // 32-byte sectors a global request
-  std::optional<double> bytes_requested;                       // 32 bytes a sector, loads and stores
-  std::optional<double> requested_over_least;                  // against least_bytes(problem)
-  std::optional<double> flop_per_byte;                         // of the bytes requested
+  std::optional<double> bytes_requested;  // 32 bytes a sector, loads and stores, and the copy engine's bytes
+  std::optional<double> requested_over_least;  // against least_bytes(problem)
+  std::optional<double> flop_per_byte;         // of the bytes requested
   std::optional<double> roofline_tflops;  // min(peak, flop_per_byte * bandwidth): no request hits a cache
   std::optional<double> ceiling_tflops;   // the same with the least bytes: no kernel can be beyond it
+  bool counts_estimated = false;          // a counter that the figures of requests rest on is an estimate
 };
 Derived derive(const Row& row);
 
@@ -59,5 +60,7 @@ constexpr const char* kLoadRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_
 constexpr const char* kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 constexpr const char* kStoreRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
 constexpr const char* kStoreSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
+constexpr const char* kBulkLoadBytes = "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum";
+constexpr const char* kBulkStoreBytes = "vgpu__bulk_bytes_stored.sum";  // Nsight Compute has none
 
 }  // namespace ladder

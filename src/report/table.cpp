@@ -22,6 +22,13 @@ Column plain(std::string title, std::size_t width, std::optional<double> Derived
   return {std::move(title), width, false, [field](const Row&, const Derived& d) { return figure(d.*field); }};
 }
 
+// As plain, with ~ before what rests on an estimate.
+Column counted(std::string title, std::size_t width, std::optional<double> Derived::*field) {
+  return {std::move(title), width, false, [field](const Row&, const Derived& d) {
+            return (d.counts_estimated && d.*field ? "~" : "") + figure(d.*field);
+          }};
+}
+
 std::string shape_of(const Row& row) { return to_string(row.problem); }
 
 std::string spread(const Row& row) {
@@ -92,11 +99,11 @@ std::vector<Column> columns(TableKind kind, Place place, bool detail) {
     }
     return all;
   }
-  all.push_back(plain("sect/ld", 7, &Derived::sectors_per_load));
-  all.push_back(plain("sect/st", 7, &Derived::sectors_per_store));
-  all.push_back(plain("x least", 7, &Derived::requested_over_least));
-  all.push_back(plain("FLOP/B", 7, &Derived::flop_per_byte));
-  all.push_back(plain("roofline", 8, &Derived::roofline_tflops));
+  all.push_back(counted("sect/ld", 7, &Derived::sectors_per_load));
+  all.push_back(counted("sect/st", 7, &Derived::sectors_per_store));
+  all.push_back(counted("x least", 7, &Derived::requested_over_least));
+  all.push_back(counted("FLOP/B", 7, &Derived::flop_per_byte));
+  all.push_back(counted("roofline", 8, &Derived::roofline_tflops));
   return all;
 }
 

@@ -73,6 +73,40 @@ TEST(Derived, BandwidthBindsLeftOfTheRidge) {
   EXPECT_LT(*d.roofline_tflops, 66.9);
 }
 
+TEST(Derived, TheCopyEnginesBytesAreRequestedToo) {
+  Row row = counted_row();
+  row.counters->exact[kBulkLoadBytes] = 1000;
+  row.counters->exact[kBulkStoreBytes] = 24;
+  EXPECT_EQ(*derive(row).bytes_requested, 7200 * 32 + 1024);
+}
+
+TEST(Derived, FiguresThatRestOnAnEstimateSaySo) {
+  Row row = counted_row();
+  EXPECT_FALSE(derive(row).counts_estimated);
+  row.counters->estimates[kLoadSectors] = row.counters->exact[kLoadSectors];
+  row.counters->exact.erase(kLoadSectors);
+  const Derived d = derive(row);
+  EXPECT_TRUE(d.counts_estimated);
+  EXPECT_EQ(*d.bytes_requested, 7200 * 32);
+}
+
+TEST(Derived, TensorCoresHaveARoofOfTheirOwn) {
+  Row row = counted_row();
+  row.device.cc = 90;
+  row.device.sm_count = 132;
+  row.device.sm_clock_hz = 1.83e9;
+  row.device.memory_bandwidth = 1e18;  // far right of the ridge
+  row.precision = Precision::kBf16;
+  EXPECT_NEAR(*derive(row).roofline_tflops, 989.4, 0.1);  // H100 SXM5, dense, NVIDIA's data sheet
+  row.precision = Precision::kTf32;
+  EXPECT_NEAR(*derive(row).roofline_tflops, 494.7, 0.1);
+  row.device.cc = 86;  // whose rate depends on the product line
+  EXPECT_FALSE(derive(row).roofline_tflops);
+  row.device.cc = 90;
+  row.precision = Precision::kBf16x6;
+  EXPECT_FALSE(derive(row).roofline_tflops);
+}
+
 TEST(Derived, MissingMetricsLeaveFiguresOut) {
   Row row = counted_row();
   row.counters->exact.erase(kStoreSectors);
