@@ -37,14 +37,9 @@ std::vector<const KernelInfo*> atlas_kernels(const CommonOptions& options, const
 
 // What a guarded product took; "" for others.
 std::string chosen_by(const KernelInfo& kernel) {
-#ifdef LADDER_HAVE_GUARD
-  if (kernel.precision == Precision::kAuto) {
-    const auto choice = guarded_choice(nullptr);
-    if (choice) return to_string(choice.value());
-  }
-#endif
-  (void)kernel;
-  return "";
+  if (kernel.precision != Precision::kAuto) return "";
+  const auto choice = guarded_choice(nullptr);
+  return choice ? to_string(choice.value()) : "";
 }
 
 // Of one problem and distribution, one reference for all kernels.

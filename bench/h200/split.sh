@@ -2,8 +2,9 @@
 # The rungs that split operands into words, on an H200: builds them into a folder of their own, verifies every case, runs
 # their tests on special values and the guard, compute-sanitizer, and measures them beside cuBLAS's FP32.
 #   bench/h200/split.sh [OUTPUT_FOLDER]                    default: results/h200
-# Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows), split-times.csv (a call's passes and product by transposition) and atlas.json
-# (errors). Without git, name the commit in LADDER_COMMIT. With SKIP_CHECKS=1 it only measures.
+# Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows), split-times.csv (a call's passes and product by
+# transposition) and atlas.json (errors). Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM nothing is built:
+# the tests and bench_split are looked for beside that program. With SKIP_CHECKS=1 it only measures.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
@@ -11,18 +12,21 @@ build=build/split
 rungs=(r18_bf16x6 r19_fp16x3 r20_guarded)
 mkdir -p "$output"
 
-list=$(IFS=';'; echo "${rungs[*]}")
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLADDER_HOPPER_RUNGS="$list" \
-  ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"} >/dev/null
-cmake --build "$build" --target ladder bench_split test_split | sed '/^\[[0-9]*\/[0-9]*\]/d'  # errors are not dropped
-ladder=$build/bin/ladder
-bench=$(find "$build" -name bench_split -type f)
+if [ -n "${LADDER:-}" ]; then
+  ladder=$LADDER
+else
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"} >/dev/null
+  cmake --build "$build" --target ladder bench_split test_split | sed '/^\[[0-9]*\/[0-9]*\]/d'  # errors are not dropped
+  ladder=$build/bin/ladder
+fi
+programs=$(dirname "$ladder")
 
 if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   echo "--- every case"
   "$ladder" verify "${rungs[@]}" --device cuda:0 --battery full
   echo "--- special values and the guard"
-  "$(find "$build" -name test_split -type f)" --gtest_brief=1
+  "$programs/test_split" --gtest_brief=1
   echo "--- compute-sanitizer"
   for tool in memcheck racecheck synccheck; do
     log=$(mktemp)
@@ -42,7 +46,7 @@ shapes=(1024 2048 4096 8192 4092)
 shapes+=(3072 16384 8192x8192x1024 128x14336x4096)
 "$ladder" bench r19 r20 --device cuda:0 "${shapes[@]/#/--shape=}" --budget 0.4 --save "$output/split-guarded.json"
 { bench/h200/environment.sh | sed 's/^/# /'
-  "$bench" 1024:NT 2048:NT 4096:{NN,NT,TN,TT} 8192:{NN,NT} 128x14336x4096:NT; } >"$output/split-times.csv"
+  "$programs/bench_split" 1024:NT 2048:NT 4096:{NN,NT,TN,TT} 8192:{NN,NT} 128x14336x4096:NT; } >"$output/split-times.csv"
 cat "$output/split-times.csv"
 echo "--- accuracy"
 "$ladder" atlas --device cuda:0 --json "$output/atlas.json"
