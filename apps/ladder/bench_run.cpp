@@ -41,6 +41,11 @@ bool is_done(const std::vector<Row>& done, const Row& row, bool cold) {
 
 bool Bench::run(const std::vector<Row>& done) {
   for (const Problem& problem : plan_.problems) {
+    for (const KernelInfo* kernel : plan_.kernels) {
+      printer_.expect(make_row(*kernel, in_types_of(*kernel, problem), device_of(*kernel, target_)));
+    }
+  }
+  for (const Problem& problem : plan_.problems) {
     verdicts_.clear();
     for (const bool cold : plan_.cold) {
       if (!run_problem(problem, cold, done)) return false;

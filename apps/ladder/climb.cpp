@@ -40,6 +40,11 @@ class Climb {
   int run(const std::vector<const KernelInfo*>& kernels, const std::vector<Problem>& shapes) {
     for (const KernelInfo* kernel : kernels) {
       for (const Problem& problem : problems_of(*kernel, shapes)) {
+        printer_.expect(make_row(*kernel, in_types_of(*kernel, problem), device_of(*kernel, target_)));
+      }
+    }
+    for (const KernelInfo* kernel : kernels) {
+      for (const Problem& problem : problems_of(*kernel, shapes)) {
         Row row = climb(*kernel, in_types_of(*kernel, problem));
         if (interrupted()) return finish(kInterrupted);
         printer_.row(row);

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -61,12 +62,20 @@ void TablePrinter::line(const std::string& text) {
   std::fflush(table_);
 }
 
+void TablePrinter::expect(const Row& row) {
+  for (const auto& [title, text] : {std::pair{"kernel", row.kernel}, {"shape", to_string(row.problem)}}) {
+    std::size_t& width = widths_[{row.place, title}];
+    width = std::max(width, text.size());
+  }
+}
+
 void TablePrinter::heading(const Row& row) {
   const std::pair kind{kind_of(row), row.place};
   if (open_ == kind) return;
   if (open_) fmt::print(table_, "\n");
   open_ = kind;
   columns_ = columns(kind.first, kind.second, detail_);
+  for (Column& column : columns_) column.width = std::max(column.width, widths_[{row.place, column.title}]);
   fmt::print(table_, "{}{}\n", row.device.name,
              kind.first == TableKind::kCounted ? ": counted, not timed" : "");
   std::string line;

@@ -2,8 +2,11 @@
 // Prints rows as they come: an aligned table, and on a terminal a line of progress that is overwritten.
 #pragma once
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "report/table.hpp"
 
@@ -28,7 +31,8 @@ class TablePrinter {
 
   void progress(const std::string& text);  // shown until the next call of anything
   void line(const std::string& text);
-  void row(const Row& row);  // starts a new table with its heading where place or kind change
+  void expect(const Row& row);  // one that is to come: columns of text become as wide as its kernel and shape
+  void row(const Row& row);     // starts a new table with its heading where place or kind change
 
  private:
   void clear_progress();
@@ -41,6 +45,8 @@ class TablePrinter {
   bool shown_ = false;
   std::optional<std::pair<TableKind, Place>> open_;
   std::vector<Column> columns_;
+  std::map<std::pair<Place, std::string>, std::size_t>
+      widths_;  // of columns by title, where expect() widened them
 };
 
 }  // namespace ladder

@@ -62,6 +62,25 @@ TEST(Splice, ReplacesBetweenMarkersOnly) {
   EXPECT_FALSE(splice("<!-- /ladder:x --><!-- ladder:x -->", "x", "new"));
 }
 
+std::string text_of(std::FILE* file) {
+  std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
+  std::rewind(file);
+  const std::size_t read = std::fread(text.data(), 1, text.size(), file);
+  std::fclose(file);
+  text.resize(read);
+  return text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
 std::string printed(const std::vector<Row>& rows, TerminalStyle style) {
   std::FILE* file = std::tmpfile();
   {
@@ -71,12 +90,7 @@ std::string printed(const std::vector<Row>& rows, TerminalStyle style) {
       printer.row(row);
     }
   }
-  std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
-  std::rewind(file);
-  const std::size_t read = std::fread(text.data(), 1, text.size(), file);
-  std::fclose(file);
-  text.resize(read);
-  return text;
+  return text_of(file);
 }
 
 TEST(Terminal, PlainLinesHaveNoControlCharacters) {
@@ -88,14 +102,25 @@ TEST(Terminal, PlainLinesHaveNoControlCharacters) {
   EXPECT_NE(text.find("roofline"), std::string::npos) << text;
 }
 
+TEST(Terminal, ColumnsMakeRoomForWhatIsToCome) {
+  std::vector<Row> rows = {sample_document().rows[0], sample_document().rows[0]};
+  rows[1].kernel = "r15_warp_specialized_bf16_f32";
+  std::FILE* file = std::tmpfile();
+  {
+    TablePrinter printer(file, file, {});
+    for (const Row& row : rows) printer.expect(row);
+    for (const Row& row : rows) printer.row(row);
+  }
+  const std::vector<std::string> lines = lines_of(text_of(file));
+  ASSERT_GE(lines.size(), 4U);
+  const std::size_t verdict = lines[1].find("verdict");
+  EXPECT_EQ(lines[2].find("passed"), verdict);
+  EXPECT_EQ(lines[3].find("passed"), verdict);
+}
+
 TEST(Terminal, ColumnsAlign) {
   const std::string text = printed(sample_document().rows, {});
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = text.find('\n', at);
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
+  const std::vector<std::string> lines = lines_of(text);
   ASSERT_GE(lines.size(), 4U);
   EXPECT_EQ(lines[1].find("TFLOP/s") + 7, lines[2].find("6.25") + 4) << text;
   EXPECT_EQ(lines[1].find("verdict"), lines[2].find("passed")) << text;
