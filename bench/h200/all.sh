@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Everything that is shown on an H200, in one go: builds, verifies every rung, runs compute-sanitizer, measures the
-# golden counters, the variants, the ladder and its rates over sizes.
+# golden counters, the variants, the ladder, its rates over sizes, other libraries, tensor-core rungs and their accuracy.
 #   bench/h200/all.sh [OUTPUT_FOLDER]        default: the folders where the results are committed
-# Without git, name the commit in LADDER_COMMIT.
+# Without git, name the commit in LADDER_COMMIT. The scripts that this one calls can be
+# called alone; with PREBUILT=1 they build nothing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-}
@@ -36,6 +37,11 @@ bench/h200/variants.sh "$build" "$results/variants.csv"
 bench/h200/peak.sh "$build" "$results/peak.csv"
 bench/h200/climb.sh "$build" "$results"
 bench/h200/sizes.sh "$build" "$results"
+bench/h200/baselines.sh "$build" "$results" || failed+=(baselines)
+# Their checks are above, but for those of the guard.
+"$build/bin/test_split" --gtest_brief=1 || failed+=(test_split)
+SKIP_CHECKS=1 LADDER=$build/bin/ladder bench/h200/hopper.sh "$results"
+SKIP_CHECKS=1 LADDER=$build/bin/ladder bench/h200/split.sh "$results"
 if [ ${#failed[@]} -gt 0 ]; then
   printf 'all.sh: failed: %s\n' "${failed[@]}" >&2
   exit 1

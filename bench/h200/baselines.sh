@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
 output=${2:-results/h200}
-cmake --build "$build" --target ladder
+[ "${PREBUILT:-0}" = 1 ] || cmake --build "$build" --target ladder
 mkdir -p "$output"
 ladder=$build/bin/ladder
 status=0

@@ -6,6 +6,6 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
 output=${2:-results/h200}
-cmake --build "$build" --target ladder
+[ "${PREBUILT:-0}" = 1 ] || cmake --build "$build" --target ladder
 mkdir -p "$output"
 "$build/bin/ladder" climb --device cuda:0 --shape 4096x4096x4096 --json "$output/climb-4096.json"

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
 file=${2:-results/h200/peak.csv}
-cmake --build "$build" --target bench_peak
+[ "${PREBUILT:-0}" = 1 ] || cmake --build "$build" --target bench_peak
 {
   echo "# $(bench/h200/environment.sh)"
   "$build/bin/bench_peak"

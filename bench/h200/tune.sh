@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
 output=${2:-results/h200}
-cmake --build "$build" --target ladder
+[ "${PREBUILT:-0}" = 1 ] || cmake --build "$build" --target ladder
 mkdir -p "$output"
 for rung_and_axes in r09:BM,BN r10:WM,WN; do
   rung=${rung_and_axes%:*}

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
-cmake --build "$build" --target bench_variants
+[ "${PREBUILT:-0}" = 1 ] || cmake --build "$build" --target bench_variants
 {
   echo "# $(bench/h200/environment.sh)"
   "$build/bin/bench_variants"
