@@ -8,6 +8,8 @@ namespace {
 
 constexpr double kSectorBytes = 32;
 
+std::optional<double> positive(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
+
 std::optional<double> metric(const Counters& counters, const char* name) {
   const auto found = counters.exact.find(name);
   if (found == counters.exact.end()) return std::nullopt;
@@ -23,34 +25,44 @@ std::optional<double> metric(const Counters& counters, const char* name, bool& e
   return static_cast<double>(found->second);
 }
 
-// Dense FLOP a cycle that an SM's tensor cores take of a precision (NVIDIA A100 and H100 whitepapers, table of peak
-// rates); on CUDA cores the device's own peak. Absent where it is not known, or where several products make one.
+// Products of words that make one of the precision, in bf16 or fp16; in tf32 each counts twice, at half the rate.
+std::optional<double> word_products(Precision precision) {
+  switch (precision) {
+    case Precision::kBf16:
+    case Precision::kFp16:
+      return 1;
+    case Precision::kTf32:
+      return 2;
+    case Precision::kBf16x3:
+    case Precision::kFp16x3:
+      return 3;
+    case Precision::kBf16x6:
+    case Precision::kTf32x3:
+      return 6;
+    case Precision::kBf16x9:
+      return 9;
+    case Precision::kIeee:
+    case Precision::kAuto:
+      break;
+  }
+  return std::nullopt;
+}
+
+// On CUDA cores the device's own peak. On tensor cores by the dense FLOP a cycle that an SM takes of 16-bit operands
+// (NVIDIA A100 and H100 whitepapers, table of peak rates). Absent where it is not known, or for the device to choose.
 std::optional<double> peak_flops(const Device& device, Precision precision) {
+  if (precision == Precision::kIeee) return positive(device.fp32_flops);
+  const auto products = word_products(precision);
   double per_cycle = 0;
   if (device.cc == 80) per_cycle = 2048;
   if (device.cc == 90) per_cycle = 4096;
-  switch (precision) {
-    case Precision::kIeee:
-      return device.fp32_flops > 0 ? std::optional(device.fp32_flops) : std::nullopt;
-    case Precision::kTf32:
-      per_cycle /= 2;
-      break;
-    case Precision::kBf16:
-    case Precision::kFp16:
-      break;
-    default:
-      return std::nullopt;
-  }
-  const double flops = per_cycle * device.sm_count * device.sm_clock_hz;
-  return flops > 0 ? std::optional(flops) : std::nullopt;
+  return products ? positive(per_cycle / *products * device.sm_count * device.sm_clock_hz) : std::nullopt;
 }
 
 std::optional<double> ratio(std::optional<double> above, std::optional<double> below) {
   if (!above || !below || !(*below > 0)) return std::nullopt;
   return *above / *below;
 }
-
-std::optional<double> positive(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
 
 std::optional<double> median_of(const std::vector<Telemetry>& readings,
                                 std::optional<double> Telemetry::*field) {

@@ -100,10 +100,12 @@ TEST(Derived, TensorCoresHaveARoofOfTheirOwn) {
   EXPECT_NEAR(*derive(row).roofline_tflops, 989.4, 0.1);  // H100 SXM5, dense, NVIDIA's data sheet
   row.precision = Precision::kTf32;
   EXPECT_NEAR(*derive(row).roofline_tflops, 494.7, 0.1);
+  row.precision = Precision::kBf16x6;
+  EXPECT_NEAR(*derive(row).roofline_tflops, 989.4 / 6, 0.1);
   row.device.cc = 86;  // whose rate depends on the product line
   EXPECT_FALSE(derive(row).roofline_tflops);
   row.device.cc = 90;
-  row.precision = Precision::kBf16x6;
+  row.precision = Precision::kAuto;
   EXPECT_FALSE(derive(row).roofline_tflops);
 }
 
