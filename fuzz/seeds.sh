@@ -4,7 +4,7 @@
 # is kept beside them (minimised: fuzz_NAME -merge=1).
 set -euo pipefail
 cd "$(dirname "$0")"
-mkdir -p corpus/{fatbin,cubin,sass,ptx}
+mkdir -p corpus/{fatbin,cubin,sass,ptx,lower}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/k.cu" <<'CU'
@@ -32,3 +32,9 @@ nvcc -cubin -arch sm_90 "$work/k.cu" -o corpus/cubin/kernel
 # The kernel's section, where readelf says that it lies.
 read -r offset size < <(readelf -SW corpus/cubin/kernel | sed -n 's/.* \.text\.k  *PROGBITS  *[0-9a-f]*  *\([0-9a-f]*\)  *\([0-9a-f]*\) .*/0x\1 0x\2/p')
 tail -c +$((offset + 1)) corpus/cubin/kernel | head -c $((size)) >corpus/sass/kernel
+cp corpus/cubin/kernel corpus/lower/cubin
+# Instructions of many kinds, without their line information.
+for name in atomics control functions memory tensor warps async mbarrier reductions; do
+  nvcc -ptx -std=c++20 -arch compute_90a "../tests/vgpu/execute/kernels/$name.cu" -o "$work/$name.ptx"
+  ./split_ptx.py corpus/lower "$work/$name.ptx"
+done

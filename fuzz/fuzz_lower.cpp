@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a module to programs that could run: PTX and cubins that their readers take are lowered, or refused by name.
+// Bytes that change at random seldom parse: PTX is mutated by words besides, so that instructions keep their form and
+// lose their meaning.
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/execute/operations.hpp"
+#include "engine/memory/memory.hpp"
+
+// One set of instructions is enough here: the others say that this host lacks them.
+namespace vgpu::execute {
+namespace {
+bool never() { return false; }
+constexpr IsaCode kAbsent{"absent", &never, nullptr, nullptr};
+}  // namespace
+namespace x86_64_v3 {
+const IsaCode& code();
+const IsaCode& code() { return kAbsent; }
+}  // namespace x86_64_v3
+namespace x86_64_v4 {
+const IsaCode& code();
+const IsaCode& code() { return kAbsent; }
+}  // namespace x86_64_v4
+}  // namespace vgpu::execute
+
+namespace {
+
+void lower_all(const vgpu::Module& module) {
+  for (const std::string& name : module.kernel_names()) {
+    if (const vgpu::Kernel* const kernel = module.find_kernel(name); kernel != nullptr)
+      vgpu::refusal(*kernel);
+  }
+}
+
+struct Word {
+  std::size_t begin = 0, end = 0;
+};
+
+// Names and numbers, with what may stand in them (%r1, .f32, 0x1F).
+std::vector<Word> words_of(std::string_view text) {
+  const auto belongs = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '%' || c == '$';
+  };
+  std::vector<Word> words;
+  for (std::size_t i = 0; i < text.size();) {
+    if (!belongs(text[i])) {
+      ++i;
+      continue;
+    }
+    const std::size_t begin = i;
+    while (i < text.size() && belongs(text[i])) ++i;
+    words.push_back({begin, i});
+  }
+  return words;
+}
+
+}  // namespace
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+
+// A word takes another's place; now and then bytes change as libFuzzer likes.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most,
+                                               unsigned seed) {
+  std::mt19937 random(seed);
+  std::string text(reinterpret_cast<const char*>(data), size);
+  const bool is_binary = text.find('\0') != std::string::npos;
+  if (is_binary || random() % 4 == 0) return LLVMFuzzerMutate(data, size, most);
+  for (unsigned n = 1 + random() % 3; n > 0; --n) {
+    const std::vector<Word> words = words_of(text);
+    if (words.size() < 2) return LLVMFuzzerMutate(data, size, most);
+    const Word to = words[random() % words.size()], from = words[random() % words.size()];
+    const std::string word = text.substr(from.begin, from.end - from.begin);
+    text.replace(to.begin, to.end - to.begin, word);
+  }
+  if (text.size() > most) return size;
+  std::copy(text.begin(), text.end(), data);
+  return text.size();
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t kDeviceBytes = std::size_t{1} << 24;
+  vgpu::Memory memory(kDeviceBytes);
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    if (text.starts_with("\x7f"
+                         "ELF")) {
+      lower_all(*vgpu::Module::from_cubin(std::as_bytes(std::span(data, size)), memory));
+    } else {
+      lower_all(*vgpu::Module::from_ptx(text, memory));
+    }
+  } catch (const std::invalid_argument&) {  // no PTX
+  } catch (const vgpu::Unsupported&) {
+  } catch (const std::bad_alloc&) {  // variables beyond the device's memory
+  }
+  return 0;
+}
