@@ -5,6 +5,7 @@
 #include <ladder/registry.hpp>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 
 #include "analyse/profiler.hpp"
@@ -84,9 +85,13 @@ Result<std::vector<analyse::Profiled>> profiled(const ProfileOptions& o,
   if (ncu.empty())
     return Status(Code::kUnsupportedDevice,
                   "ncu is not installed (LADDER_NCU, PATH, CUDA_HOME, /usr/local/cuda)");
-  const auto done = tune::run(
-      analyse::ncu_command(ncu, metrics, {"/proc/self/exe", kLaunchVerb, o.rung, "--shape", o.shape}),
-      ncu_deadline(), interrupted);
+  // The file itself: in ncu's process /proc/self/exe is ncu.
+  std::error_code error;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  if (error) return Status(Code::kIo, "/proc/self/exe: " + error.message());
+  const auto done =
+      tune::run(analyse::ncu_command(ncu, metrics, {self, kLaunchVerb, o.rung, "--shape", o.shape}),
+                ncu_deadline(), interrupted);
   if (!done) return done.status();
   if (done.value().timed_out)
     return Status(Code::kIo, fmt::format("ncu did not end within {} s", kNcuSeconds));
