@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures the libraries that rungs are compared with on an H200: cuBLAS in each mode, cuBLASLt's best, and, where Python
-# has them, PyTorch and Triton. Then a kernel of a user's own and a profile, which need a GPU to be seen.
+# has them, PyTorch, Triton and (its library named in GEMMUL8) GEMMul8. Beside those that emulate FP32, r19 and r20. Then a kernel of a user's own and a profile, which need a GPU to be seen.
 #   bench/h200/baselines.sh [BUILD_FOLDER] [OUTPUT_FOLDER]
-# Writes OUTPUT_FOLDER/baselines.json, python.json (rows), own-kernel.txt and profile.txt (by default under results/h200).
+# Writes OUTPUT_FOLDER/baselines.json, python.json, emulation.json, emulation-python.json (rows), own-kernel.txt and profile.txt (by default under results/h200).
 # Without git, name the commit in LADDER_COMMIT.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -14,6 +14,10 @@ ladder=$build/bin/ladder
 status=0
 "$ladder" bench cublas cublaslt --device cuda:0 --shape '256..8192*2' --budget 0.2 --save "$output/baselines.json" || status=1
 python3 bench/python/baselines.py --shape 4096 --budget 0.3 --save "$output/python.json" || [ $? -eq 3 ] || status=1
+shapes=(1024 2048 4096 8192)
+python3 bench/python/baselines.py "${shapes[@]/#/--shape=}" --kernel torch_ieee --kernel triton_tf32x3 --kernel gemmul8 \
+  --budget 0.3 --save "$output/emulation-python.json" || [ $? -eq 3 ] || status=1
+"$ladder" bench r19 r20 --device cuda:0 "${shapes[@]/#/--shape=}" --budget 0.3 --save "$output/emulation.json" || status=1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$ladder" new r77_test -o "$scratch/r77_test.cu"

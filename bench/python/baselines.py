@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's and Triton's matrix products, verified and measured as ladder bench does, into rows of its format.
+"""PyTorch's, Triton's and GEMMul8's matrix products, verified and measured as ladder bench does, into rows of its format.
 
     python3 bench/python/baselines.py --shape 4096 --shape 8192 --save python.json
     build/bin/ladder report rows.json python.json --html report.html
 
-Needs a GPU and PyTorch; Triton's kernels are left out where it is not installed. Exit status 3: something is missing.
+Needs a GPU and PyTorch; Triton's kernels are left out where it is not installed, GEMMul8's where GEMMUL8 does not name its
+shared library (gemmul8.py says how to build it; GEMMUL8_VERSION, its tag, goes into the rows). Exit status 3: something
+is missing.
 docs/measurement.md says how it is measured; the commit in the rows is that of the checkout.
 """
 import argparse
@@ -144,6 +146,14 @@ def triton_kernels(torch):
             for precision in PRECISIONS]
 
 
+def gemmul8_kernels(torch):
+    path = os.environ.get("GEMMUL8")
+    if not path:
+        return []
+    import gemmul8
+    return gemmul8.kernels(torch, path, os.environ.get("GEMMUL8_VERSION", "of unknown version"))
+
+
 def operands(torch, shape, precision, copies):
     m, n, k = shape
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(precision, torch.float32)
@@ -206,7 +216,7 @@ def clock_reading():
 def main(argv):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--shape", action="append", help="MxNxK, or N for a cube; repeatable; default 4096")
-    parser.add_argument("--kernel", action="append", help="torch_ieee, triton_tf32x3, ...; default all")
+    parser.add_argument("--kernel", action="append", help="torch_ieee, triton_tf32x3, gemmul8, ...: names or how they start; default all")
     parser.add_argument("--l2", choices=("cold", "warm"), default="cold")
     parser.add_argument("--budget", type=float, default=1.0, help="seconds a kernel")
     parser.add_argument("--save", required=True, help="the file of rows")
@@ -222,9 +232,9 @@ def main(argv):
     properties = torch.cuda.get_device_properties(0)
     clock = text_of("nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits").split("\n")[0]
     device = device_json(properties, float(clock) * 1e6 if clock else 0.0)
-    kernels = torch_kernels(torch) + triton_kernels(torch)
+    kernels = torch_kernels(torch) + triton_kernels(torch) + gemmul8_kernels(torch)
     if options.kernel:
-        kernels = [kernel for kernel in kernels if kernel[0] in options.kernel]
+        kernels = [kernel for kernel in kernels if kernel[0].startswith(tuple(options.kernel))]
     document = {"schema": "ladder-rows", "version": 1, "environment": environment_json(torch, device), "rows": []}
     for text in options.shape or ["4096"]:
         sizes = [int(part) for part in text.split("x")]
