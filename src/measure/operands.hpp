@@ -5,9 +5,11 @@
 
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "verify/buffer.hpp"
+#include "verify/draw_device.hpp"
 #include "verify/encode.hpp"
 #include "verify/input.hpp"
 
@@ -26,6 +28,17 @@ class OperandSet {
       if (!made) return made.status();
       *buffer = std::move(made).value();
       if (Status status = buffer->upload(memory.data(), memory.size()); !status) return status;
+    }
+    return set;
+  }
+  // On the current CUDA device, drawn there. Errors: kOutOfMemory, kLaunchFailed.
+  static Result<OperandSet> draw(const Problem& problem, const Drawing& drawing) {
+    OperandSet set;
+    for (auto [buffer, which] :
+         {std::pair{&set.a_, Matrix::kA}, std::pair{&set.b_, Matrix::kB}, std::pair{&set.c_, Matrix::kC}}) {
+      auto drawn = draw_on_device(drawing, which, problem);
+      if (!drawn) return drawn.status();
+      *buffer = std::move(drawn).value();
     }
     return set;
   }

@@ -26,6 +26,12 @@ double l2_bytes(const Device& device) {
   return cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device.ordinal) == cudaSuccess ? bytes : 0;
 }
 
+double operand_bytes(const Problem& problem) {
+  return static_cast<double>(bytes_of(problem.in)) *
+             static_cast<double>(extent_a(problem).elements() + extent_b(problem).elements()) +
+         static_cast<double>(bytes_of(problem.out)) * static_cast<double>(extent_c(problem).elements());
+}
+
 }  // namespace
 
 Result<Session> Session::open(Place place, const Problem& problem, const Device& device, bool cold,
@@ -36,21 +42,25 @@ Result<Session> Session::open(Place place, const Problem& problem, const Device&
   session.place_ = place;
   session.problem_ = problem;
   session.device_ = device;
-  auto images = make_images(problem, {Values::kUniform, seed}, Precision::kIeee);
-  if (!images) return images.status();
-  std::size_t copies = 1;
+  const Input input{Values::kUniform, seed};
   if (place == Place::kCuda) {
+    const auto drawing = drawing_of(problem, input, Precision::kIeee);
+    if (!drawing) return drawing.status();
     const double l2 = l2_bytes(device);
-    const Images& i = images.value();
-    const double bytes =
-        static_cast<double>(bytes_of(problem.in)) * static_cast<double>(i.a.size() + i.b.size()) +
-        static_cast<double>(bytes_of(problem.out)) * static_cast<double>(i.c.size());
+    const double bytes = operand_bytes(problem);
+    std::size_t copies = 1;
     if (cold)
       copies =
           std::max<std::size_t>(2, static_cast<std::size_t>(std::ceil(kL2Parts * l2 / std::max(bytes, 1.0))));
     session.from_memory_ = l2 > 0 && static_cast<double>(copies) * bytes >= kL2Parts * l2;
-  }
-  for (std::size_t i = 0; i < copies; ++i) {
+    for (std::size_t i = 0; i < copies; ++i) {
+      auto set = OperandSet::draw(problem, drawing.value());
+      if (!set) return set.status();
+      session.copies_.push_back(std::move(set).value());
+    }
+  } else {
+    const auto images = make_images(problem, input, Precision::kIeee);
+    if (!images) return images.status();
     auto set = OperandSet::make(place, problem, images.value());
     if (!set) return set.status();
     session.copies_.push_back(std::move(set).value());

@@ -20,7 +20,7 @@ struct ErrorBound {
   double result = 0;
   double least = 0;
 
-  double at(double abs_products, double abs_c, double abs_result = 0, double line = 0) const {
+  constexpr double at(double abs_products, double abs_c, double abs_result = 0, double line = 0) const {
     const double before = products * abs_products + floor * line + c * abs_c + underflow;
     return before + result * (abs_result + before) + least;
   }

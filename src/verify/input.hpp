@@ -50,6 +50,14 @@ Result<IntegerRange> integer_range(const Problem& problem, Precision precision);
 Result<Images> make_images(const Problem& problem, const Input& input, Precision precision);
 
 // The counter-based generator behind it: 64 random bits for (seed, stream, index).
-std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index);
+constexpr std::uint64_t mix(std::uint64_t x) {  // the finalizer of SplitMix64 (Steele, Lea, Flood 2014)
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+  return x ^ (x >> 31);
+}
+constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+  constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ULL;
+  return mix(mix(seed * kGolden + stream) + index * kGolden);
+}
 
 }  // namespace ladder

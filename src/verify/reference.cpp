@@ -12,6 +12,7 @@
 #include "host/openblas.hpp"
 #include "verify/buffer.hpp"
 #include "verify/parallel.hpp"
+#include "verify/proof_device.hpp"
 #include "verify/virtual_gpu.hpp"
 
 namespace ladder {
@@ -123,7 +124,7 @@ ReferenceKind choose_reference(const Problem& problem, const Device& device) {
   if (fits_host && seconds < kSmall) return ReferenceKind::kHost;
 #ifdef LADDER_HAVE_CUBLAS
   if (device.has_cuda && !device.is_virtual && 16.0 * count(problem.m, problem.n) < 0.5 * host_bytes &&
-      1.1 * wide_bytes < static_cast<double>(available_device_memory())) {
+      1.2 * wide_bytes < static_cast<double>(available_device_memory())) {
     return ReferenceKind::kCublas;
   }
 #else
@@ -148,23 +149,50 @@ Result<Reference> make_reference(const Operation& operation, ReferenceKind kind)
 Status cublas_reference(const Operation&, Reference&) {
   return {Code::kUnsupportedDevice, "the cuBLAS reference needs a build with cuBLAS"};
 }
+Status cublas_products(const Problem&, const void*, const void*, double*, double*) {
+  return {Code::kUnsupportedDevice, "the cuBLAS reference needs a build with cuBLAS"};
+}
 #endif
 
 ReferenceStore::ReferenceStore(std::size_t capacity_bytes)
     : capacity_(capacity_bytes > 0 ? capacity_bytes : available_host_memory() / 4) {}
 
-Result<std::shared_ptr<const Prepared>> ReferenceStore::get(const Problem& problem, const Input& input,
-                                                            Precision precision, ReferenceKind kind) {
-  // Precision decides the range of integers only.
-  const Precision relevant = input.values == Values::kIntegers ? precision : Precision::kIeee;
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.problem == problem && entry.input == input && entry.precision == relevant &&
+namespace {
+
+// Of what a store keeps, the entry of this problem and input, brought to the front; else the end. Precision decides the
+// range of integers only.
+template <class Entry>
+const Entry* find(std::list<Entry>& entries, const Problem& problem, const Input& input, Precision precision,
+                  ReferenceKind kind) {
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+    return entry.problem == problem && entry.input == input && entry.precision == precision &&
            entry.kind == kind;
   });
-  if (found != entries_.end()) {
-    entries_.splice(entries_.begin(), entries_, found);
-    return entries_.front().prepared;
-  }
+  if (found == entries.end()) return nullptr;
+  entries.splice(entries.begin(), entries, found);
+  return &entries.front();
+}
+
+template <class Entry>
+void keep(std::list<Entry>& entries, Entry entry, std::size_t capacity) {
+  std::size_t total = entry.bytes;
+  entries.remove_if([&](const Entry& other) {
+    total += other.bytes;
+    return total > capacity;
+  });
+  entries.push_front(std::move(entry));
+}
+
+Precision relevant(const Input& input, Precision precision) {
+  return input.values == Values::kIntegers ? precision : Precision::kIeee;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Prepared>> ReferenceStore::get(const Problem& problem, const Input& input,
+                                                            Precision precision, ReferenceKind kind) {
+  const Precision ranged = relevant(input, precision);
+  if (const Entry* known = find(entries_, problem, input, ranged, kind)) return known->prepared;
   try {
     auto prepared = std::make_shared<Prepared>();
     auto images = make_images(problem, input, precision);
@@ -181,17 +209,25 @@ Result<std::shared_ptr<const Prepared>> ReferenceStore::get(const Problem& probl
     const Reference& r = prepared->reference;
     const std::size_t bytes =
         4 * (i.a.size() + i.b.size() + i.c.size()) + 8 * (r.c.size() + r.abs_products.size());
-    std::size_t total = bytes;
-    entries_.remove_if([&](const Entry& entry) {
-      total += entry.bytes;
-      return total > capacity_;
-    });
-    entries_.push_front({problem, input, relevant, kind, prepared, bytes});
+    keep(entries_, {problem, input, ranged, kind, prepared, bytes}, capacity_);
     return std::shared_ptr<const Prepared>(prepared);
   } catch (const std::bad_alloc&) {
     return Status(Code::kOutOfMemory,
                   fmt::format("no host memory for the reference of {}", to_string(problem)));
   }
+}
+
+Result<std::shared_ptr<const DeviceProof>> ReferenceStore::on_device(const Problem& problem,
+                                                                     const Input& input, Precision precision,
+                                                                     ReferenceKind kind) {
+  const Precision ranged = relevant(input, precision);
+  if (const DeviceEntry* known = find(on_device_, problem, input, ranged, kind)) return known->proof;
+  auto made = DeviceProof::make(problem, input, precision, kind);
+  if (!made) return made.status();
+  auto proof = std::make_shared<const DeviceProof>(std::move(made).value());
+  const std::size_t bytes = proof->bytes();
+  keep(on_device_, {problem, input, ranged, kind, proof, bytes}, (available_device_memory() + bytes) / 4);
+  return proof;
 }
 
 }  // namespace ladder

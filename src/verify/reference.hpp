@@ -62,13 +62,19 @@ struct Prepared {
   Reference reference;  // empty for kIdentity
 };
 
-// Keeps what was prepared last, up to `capacity_bytes` (0: a quarter of the memory available at the start).
+class DeviceProof;
+
+// Keeps what was prepared last, up to `capacity_bytes` (0: a quarter of the memory available at the start), and on the device
+// up to a quarter of its memory.
 class ReferenceStore {
  public:
   explicit ReferenceStore(std::size_t capacity_bytes = 0);
   // Errors: make_images' and make_reference's.
   Result<std::shared_ptr<const Prepared>> get(const Problem& problem, const Input& input, Precision precision,
                                               ReferenceKind kind);
+  // The same kept on the device: DeviceProof::make's result and errors.
+  Result<std::shared_ptr<const DeviceProof>> on_device(const Problem& problem, const Input& input,
+                                                       Precision precision, ReferenceKind kind);
 
  private:
   struct Entry {
@@ -79,8 +85,17 @@ class ReferenceStore {
     std::shared_ptr<const Prepared> prepared;
     std::size_t bytes;
   };
+  struct DeviceEntry {
+    Problem problem;
+    Input input;
+    Precision precision;
+    ReferenceKind kind;
+    std::shared_ptr<const DeviceProof> proof;
+    std::size_t bytes;
+  };
   std::size_t capacity_;
-  std::list<Entry> entries_;  // the last used first
+  std::list<Entry> entries_;  // the last used first, here and there
+  std::list<DeviceEntry> on_device_;
 };
 
 }  // namespace ladder

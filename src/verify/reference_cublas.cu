@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FP64 reference on a GPU: operands widened there, two cuBLAS dgemm, results brought to the host.
+// The FP64 reference on a GPU: operands widened there, two cuBLAS dgemm.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "verify/buffer.hpp"
+#include "verify/device_element.cuh"
+#include "verify/proof_device.hpp"
 #include "verify/reference.hpp"
 #include "verify/virtual_gpu.hpp"
 
@@ -17,14 +18,15 @@ namespace {
 constexpr int kThreads = 256;
 
 // op(X) in double, dense and row-major.
-__global__ void widen(const float* x, bool transposed, long long ld, long long rows, long long columns,
-                      bool absolute, double* wide) {
+template <class E>
+__global__ void widen(const typename E::Bits* x, bool transposed, long long ld, long long rows,
+                      long long columns, bool absolute, double* wide) {
   const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; at < rows * columns;
        at += step) {
     const long long i = at / columns;
     const long long j = at % columns;
-    const double value = transposed ? x[j * ld + i] : x[i * ld + j];
+    const double value = E::value(transposed ? x[j * ld + i] : x[i * ld + j]);
     wide[at] = absolute ? fabs(value) : value;
   }
 }
@@ -52,62 +54,80 @@ class Handle {
   cublasHandle_t handle_ = nullptr;
 };
 
-struct Wide {
-  Buffer narrow, wide;
-};
-
-Result<Wide> place(const float* x, const Extent& extent, std::int64_t elements) {
-  auto narrow = Buffer::allocate(Place::kCuda, sizeof(float) * static_cast<std::size_t>(extent.elements()));
-  if (!narrow) return narrow.status();
-  auto wide = Buffer::allocate(Place::kCuda, sizeof(double) * static_cast<std::size_t>(elements));
-  if (!wide) return wide.status();
-  Status status = narrow.value().upload(x, narrow.value().bytes());
-  if (!status) return status;
-  return Wide{std::move(narrow).value(), std::move(wide).value()};
-}
-
-Status convert(const Wide& matrix, Op op, std::int64_t ld, std::int64_t rows, std::int64_t columns,
-               bool absolute) {
+Status convert(Type type, const void* x, Op op, std::int64_t ld, std::int64_t rows, std::int64_t columns,
+               bool absolute, double* wide) {
   const std::int64_t blocks = std::min<std::int64_t>((rows * columns + kThreads - 1) / kThreads, 1 << 16);
-  widen<<<static_cast<unsigned>(blocks), kThreads>>>(matrix.narrow.as<float>(), op == Op::kTranspose, ld,
-                                                     rows, columns, absolute, matrix.wide.as<double>());
+  with_element(type, [&](auto element) {
+    using E = decltype(element);
+    widen<E><<<static_cast<unsigned>(blocks), kThreads>>>(
+        static_cast<const typename E::Bits*>(x), op == Op::kTranspose, ld, rows, columns, absolute, wide);
+  });
   return cuda_status(cudaGetLastError(), "widen");
 }
 
+Result<Buffer> doubles(std::int64_t count) {
+  return Buffer::allocate(Place::kCuda, sizeof(double) * static_cast<std::size_t>(count));
+}
+
+Result<Buffer> brought(const float* x, const Extent& extent) {
+  auto buffer = Buffer::allocate(Place::kCuda, sizeof(float) * static_cast<std::size_t>(extent.elements()));
+  if (!buffer) return buffer;
+  if (Status status = buffer->upload(x, buffer->bytes()); !status) return status;
+  return buffer;
+}
+
 }  // namespace
+
+Status cublas_products(const Problem& p, const void* a, const void* b, double* c, double* abs_products) {
+  if (virtual_gpu::active()) {
+    return {Code::kUnsupportedDevice, "the cuBLAS reference is not executed on the virtual GPU"};
+  }
+  const auto wide_a = doubles(p.m * p.k);
+  if (!wide_a) return wide_a.status();
+  const auto wide_b = doubles(p.k * p.n);
+  if (!wide_b) return wide_b.status();
+  auto* left = wide_a.value().as<double>();
+  auto* right = wide_b.value().as<double>();
+  Handle handle;
+  if (Status status = handle.create(); !status) return status;
+  for (const bool absolute : {false, true}) {
+    if (Status status = convert(p.in, a, p.op_a, p.lda, p.m, p.k, absolute, left); !status) return status;
+    if (Status status = convert(p.in, b, p.op_b, p.ldb, p.k, p.n, absolute, right); !status) return status;
+    const double one = 1;
+    const double zero = 0;
+    // Row-major C = A B is column-major C' = B' A'.
+    Status status =
+        cublas_status(cublasDgemm_64(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &one, right, p.n,
+                                     left, p.k, &zero, absolute ? abs_products : c, p.n),
+                      "cublasDgemm");
+    if (!status) return status;
+  }
+  return synchronize();
+}
 
 Status cublas_reference(const Operation& operation, Reference& reference) {
   if (virtual_gpu::active()) {
     return {Code::kUnsupportedDevice, "the cuBLAS reference is not executed on the virtual GPU"};
   }
-  const Problem& p = operation.problem;
+  Problem p = operation.problem;
+  p.in = Type::kF32;  // the host's images hold numbers of the problem's type as binary32
   reference.name = "cuBLAS dgemm";
   if (!reads_ab(p) || p.m == 0 || p.n == 0) return Status::ok();
-  auto a = place(operation.a, extent_a(p), p.m * p.k);
+  const auto a = brought(operation.a, extent_a(p));
   if (!a) return a.status();
-  auto b = place(operation.b, extent_b(p), p.k * p.n);
+  const auto b = brought(operation.b, extent_b(p));
   if (!b) return b.status();
-  auto c = Buffer::allocate(Place::kCuda, sizeof(double) * static_cast<std::size_t>(p.m * p.n));
+  const auto c = doubles(p.m * p.n);
   if (!c) return c.status();
-  Handle handle;
-  if (Status status = handle.create(); !status) return status;
-  for (const bool absolute : {false, true}) {
-    if (Status status = convert(a.value(), p.op_a, p.lda, p.m, p.k, absolute); !status) return status;
-    if (Status status = convert(b.value(), p.op_b, p.ldb, p.k, p.n, absolute); !status) return status;
-    const double one = 1;
-    const double zero = 0;
-    // Row-major C = A B is column-major C' = B' A'.
-    Status status =
-        cublas_status(cublasDgemm_64(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &one,
-                                     b.value().wide.as<double>(), p.n, a.value().wide.as<double>(), p.k,
-                                     &zero, c.value().as<double>(), p.n),
-                      "cublasDgemm");
-    if (!status) return status;
-    if (status = synchronize(); !status) return status;
-    std::vector<double>& target = absolute ? reference.abs_products : reference.c;
-    if (status = c.value().download(target.data(), target.size() * sizeof(double)); !status) return status;
-  }
-  return Status::ok();
+  const auto abs_products = doubles(p.m * p.n);
+  if (!abs_products) return abs_products.status();
+  if (Status status = cublas_products(p, a.value().as<float>(), b.value().as<float>(), c.value().as<double>(),
+                                      abs_products.value().as<double>());
+      !status)
+    return status;
+  const std::size_t bytes = c.value().bytes();
+  if (Status status = c.value().download(reference.c.data(), bytes); !status) return status;
+  return abs_products.value().download(reference.abs_products.data(), bytes);
 }
 
 }  // namespace ladder

@@ -8,11 +8,13 @@
 #include <cmath>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "verify/buffer.hpp"
 #include "verify/compare.hpp"
 #include "verify/encode.hpp"
+#include "verify/proof_device.hpp"
 #include "verify/virtual_gpu.hpp"
 
 namespace ladder {
@@ -25,6 +27,8 @@ std::size_t guard_words(const Problem& problem) {
   const std::int64_t lines = std::clamp<std::int64_t>(32 * problem.ldc, 1024, 1 << 18);
   return static_cast<std::size_t>((lines + kAlign - 1) / kAlign * kAlign);
 }
+
+constexpr std::size_t kOperandGuard = 1024;  // elements of NaN on each side of A and B
 
 // The first line of a fault's report, and the line of the source where it has one.
 std::string one_line(std::string report) {
@@ -59,7 +63,7 @@ class Bench {
     Bench bench(kernel, problem);
     bench.guard_ = guard_words(problem);
     const bool guarded = !(kernel.place == Place::kCuda && device.is_virtual);
-    bench.operand_guard_ = guarded ? 1024 : 0;
+    bench.operand_guard_ = guarded ? kOperandGuard : 0;
     if (Status status = bench.place(images.a, bench.a_); !status) return status;
     if (Status status = bench.place(images.b, bench.b_); !status) return status;
     bench.initial_ = initial_words(images, bench.guard_);
@@ -174,6 +178,33 @@ CaseResult failed_run(CaseResult result, const KernelInfo& kernel, const Status&
   return result;
 }
 
+Rounding rounding_of(const KernelInfo& kernel) {
+  return kernel.role == Role::kBaseline ? Rounding::kOnceOrTwice : Rounding::kOnce;
+}
+
+// Where the reference is made by a GPU, everything stays there. Nothing, where that proves nothing: then the host judges, and
+// says what is wrong.
+std::optional<CaseResult> proved_on_device(CaseResult result, const KernelInfo& kernel, const Case& which,
+                                           const ErrorBound& bound, ReferenceKind kind,
+                                           ReferenceStore& store) {
+  const Problem& p = which.problem;
+  if (kind != ReferenceKind::kCublas || kernel.place != Place::kCuda || !reads_ab(p) || p.m == 0 || p.n == 0)
+    return std::nullopt;
+  const auto proof = store.on_device(p, which.input, kernel.precision, kind);
+  if (!proof) return std::nullopt;
+  const auto judged = proof.value()->judge(kernel, bound, rounding_of(kernel), guard_words(p), kOperandGuard);
+  if (!judged) {
+    if (judged.status().code() == Code::kOutOfMemory) return std::nullopt;
+    result.reference = DeviceProof::kName;
+    return failed_run(std::move(result), kernel, judged.status());
+  }
+  if (!judged.value()) return std::nullopt;
+  result.reference = DeviceProof::kName;
+  result.outcome = Outcome::kPassed;
+  result.errors = *judged.value();
+  return result;
+}
+
 CaseResult judge(CaseResult result, const KernelInfo& kernel, const Case& which, const Device& device,
                  const Prepared& prepared, const ErrorBound& bound) {
   auto made = Bench::make(kernel, which.problem, prepared.images, device);
@@ -190,7 +221,7 @@ CaseResult judge(CaseResult result, const KernelInfo& kernel, const Case& which,
     if (!status) return failed_run(std::move(result), kernel, status);
     virtual_gpu::check_races(false);  // a second run of the same launch would find the same
   }
-  const Rounding rounding = kernel.role == Role::kBaseline ? Rounding::kOnceOrTwice : Rounding::kOnce;
+  const Rounding rounding = rounding_of(kernel);
   Finding finding = compare(prepared, which.input, bound, bench.memory(first), rounding);
   if (finding.outcome == Outcome::kPassed)
     finding = compare(prepared, which.input, bound, bench.memory(second), rounding);
@@ -235,14 +266,15 @@ CaseResult verify_case(const KernelInfo& kernel, const Case& any_types, const De
   if (!bound) return not_verified(bound.status());
   const ReferenceKind kind =
       options.reference == ReferenceKind::kAuto ? choose_reference(which.problem, device) : options.reference;
+  const ErrorBound allowed =
+      kernel.role == Role::kBaseline ? rounded_twice(bound.value(), which.problem) : bound.value();
+  if (auto proved = proved_on_device(result, kernel, which, allowed, kind, store)) return *std::move(proved);
   const auto prepared = store.get(which.problem, which.input, kernel.precision, kind);
   if (!prepared) return not_verified(prepared.status());
   result.reference = kind == ReferenceKind::kIdentity ? "identity C t = alpha A (B t) + beta C t"
                                                       : prepared.value()->reference.name;
   virtual_gpu::check_races(options.check_races);
   try {
-    const ErrorBound allowed =
-        kernel.role == Role::kBaseline ? rounded_twice(bound.value(), which.problem) : bound.value();
     result = judge(std::move(result), kernel, which, device, *prepared.value(), allowed);
   } catch (const std::bad_alloc&) {
     result.outcome = Outcome::kNotVerified;

@@ -147,14 +147,16 @@ void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   u32 out = 0;
   for (u32 i = 0; i < kLanes; ++i) {
     u32 shifted;
+    u64 carry = extended ? in >> i & 1 : fb & 1;
     if (high) {
       const u32 upper = sign_extends ? static_cast<u32>(static_cast<i32>(a[i]) >> 31) : c[i];
       const u64 value = ((a[i] | u64{upper} << 32) ^ flip) + minus;
       shifted = static_cast<u32>(value << shift >> 32);
     } else {
-      shifted = ((a[i] << shift) ^ static_cast<u32>(flip)) + static_cast<u32>(minus);
+      shifted = (a[i] << shift) ^ static_cast<u32>(flip);
+      carry += minus;  // in the sum, whose carry out it may be: b - 0 borrows nothing
     }
-    const u64 sum = u64{shifted} + (b[i] ^ fb) + (extended ? in >> i & 1 : fb & 1);
+    const u64 sum = u64{shifted} + (b[i] ^ fb) + carry;
     result[i] = static_cast<u32>(sum);
     out |= static_cast<u32>(sum >> 32) << i;
   }
