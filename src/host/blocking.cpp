@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace ladder::host {
 
 CacheSizes cache_sizes() {
@@ -19,17 +21,55 @@ CacheSizes cache_sizes() {
   return out;
 }
 
-Blocks blocks() {
-  static const Blocks blocks = blocks_for(cache_sizes(), micro_kernel().rows, micro_kernel().cols());
-  return blocks;
+static const CacheSizes& caches() {
+  static const CacheSizes sizes = cache_sizes();
+  return sizes;
 }
 
-Packing packing_for(const Problem& p, const MicroKernel& kernel) {
-  constexpr std::int64_t kReadsOfA = 4, kReadsOfB = 8;
-  Packing out;
+Blocks blocks(Shape tile) { return blocks_for(caches(), tile); }
+
+// Cycles of a step of k on all tiles of C: of each the multiply-adds, two a cycle, or the loads, two a cycle, or the wait of
+// a sum for itself.
+static double cycles(const MicroKernel& kernel, Shape tile, std::int64_t m, std::int64_t n) {
+  constexpr double kLatency = 4;
+  const std::int64_t panels = pieces(m, tile.rows);
+  const double rows = static_cast<double>(m) / static_cast<double>(panels);
+  const auto column = [&](std::int64_t cols) {
+    const auto vectors = static_cast<double>(pieces(cols, kernel.lanes));
+    return std::max({rows * vectors / 2, (rows + vectors) / 2, kLatency});
+  };
+  const std::int64_t whole = n / tile.cols, rest = n % tile.cols;
+  return static_cast<double>(panels) *
+         (static_cast<double>(whole) * column(tile.cols) + (rest > 0 ? column(rest) : 0));
+}
+
+static Shape tile_for(const Problem& p, const MicroKernel& kernel) {
+  // Wider than this, the sliver at the edge no longer decides.
+  constexpr std::int64_t kMostForThree = 128;
+  const Shape two = kernel.shape(2), three = kernel.shape(3);
+  if (p.n <= two.cols || p.n > kMostForThree) return two;
+  return cycles(kernel, three, p.m, p.n) < cycles(kernel, two, p.m, p.n) ? three : two;
+}
+
+Way way_for(const Problem& p, const MicroKernel& kernel) {
+  constexpr std::int64_t kFloat = sizeof(float);
+  // Reads of an element from which a copy pays. Rows of A are read well where they lie; down its columns every step of k is
+  // on another page.
+  constexpr std::int64_t kReadsOfRows = 48, kReadsOfColumns = 4, kReadsOfB = 8;
+  const std::int64_t l2 = caches().l2, bytes_a = p.m * p.k * kFloat, bytes_b = p.n * p.k * kFloat;
+  Way out;
+  out.tile = tile_for(p, kernel);
+  const bool near = bytes_a + bytes_b <= l2 * 5 / 8;
   const bool whole_vectors = p.n % kernel.lanes == 0 || kernel.partial_loads;
-  out.b = p.op_b == Op::kTranspose || p.m > kReadsOfB * kernel.rows || !whole_vectors;
-  out.a = p.n > kReadsOfA * kernel.cols();
+  const bool b_in_place =
+      near || p.m <= out.tile.rows || (p.m <= kReadsOfB * out.tile.rows && bytes_b <= l2 / 2);
+  out.pack_b = p.op_b == Op::kTranspose || !whole_vectors || !b_in_place;
+  out.pack_a = !near && p.n > (p.op_a == Op::kTranspose ? kReadsOfColumns : kReadsOfRows) * out.tile.cols;
+  if (out.pack_a) {
+    out.form = out.pack_b ? Form::kPacked : Form::kInColumns;
+  } else {
+    out.form = p.op_a == Op::kTranspose ? Form::kInColumns : Form::kInRows;
+  }
   return out;
 }
 

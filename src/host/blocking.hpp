@@ -21,42 +21,40 @@ struct Blocks {
   std::int64_t rows = 0, cols = 0, depth = 0;  // of C's block and of k; rows and cols in whole tiles
 };
 
-// Pure. `tile_rows` x `tile_cols` results in registers.
-constexpr Blocks blocks_for(const CacheSizes& caches, std::int64_t tile_rows, std::int64_t tile_cols) {
+// Pure.
+constexpr Blocks blocks_for(const CacheSizes& caches, Shape tile) {
   constexpr std::int64_t kFloat = sizeof(float);
   Blocks out;
   // Three fifths of L1 for the panel of A; the rest for the sliver of B that passes and for C. Deeper than 512, what C
   // costs is below one per cent.
-  out.depth = std::clamp<std::int64_t>(caches.l1 * 3 / 5 / (tile_rows * kFloat) / 16 * 16, 64, 512);
+  out.depth = std::clamp<std::int64_t>(caches.l1 * 3 / 5 / (tile.rows * kFloat) / 16 * 16, 64, 512);
   // Three eighths of L2 for the block of B, since panels of A and C pass through it as well.
-  out.cols = std::max<std::int64_t>(1, caches.l2 * 3 / 8 / (out.depth * kFloat) / tile_cols) * tile_cols;
+  out.cols = std::max<std::int64_t>(1, caches.l2 * 3 / 8 / (out.depth * kFloat) / tile.cols) * tile.cols;
   // Half of L3, and no more than 4 MiB: what of L3 is this core's own, nobody says.
   const std::int64_t l3 = std::min<std::int64_t>(caches.l3 / 2, 4 << 20);
-  out.rows = std::max<std::int64_t>(1, l3 / (out.depth * kFloat) / tile_rows) * tile_rows;
+  out.rows = std::max<std::int64_t>(1, l3 / (out.depth * kFloat) / tile.rows) * tile.rows;
   return out;
 }
 
-Blocks blocks();  // of this machine, for micro_kernel()
+Blocks blocks(Shape tile);  // of this machine
 
 // Floats that packed blocks of an operand take: of `lines` cut into blocks of at most `most`, filled up to `unit`.
 constexpr std::int64_t packed_floats(std::int64_t lines, std::int64_t most, std::int64_t k,
                                      std::int64_t most_depth, std::int64_t unit) {
   const std::int64_t widest = std::min(lines, most) + unit;
-  constexpr std::int64_t kVector = 16, kLeastTileRows = 6;  // a vector's room behind each panel: see Panels
+  constexpr std::int64_t kVector = 16, kLeastTileRows = 4;  // a vector's room behind each panel: see Panels
   return widest / unit * unit * std::min(k, most_depth) + kVector * (widest / kLeastTileRows + 2);
 }
 
-// What to pack. An element of A is read once for each tile column of C, one of B once for each tile row: below a few
-// reads the copy costs more than the strides.
-struct Packing {
-  bool a = true, b = true;
+// The way to a product: the register tile, and which operands are copied into panels. An element of A is read once for
+// each tile column of C, one of B once for each tile row: below a few reads, or where all lies near, the copy costs more
+// than the strides.
+struct Way {
+  Shape tile;
+  bool pack_a = true, pack_b = true;
+  Form form = Form::kPacked;
 };
-Packing packing_for(const Problem& row_major, const MicroKernel& kernel);
-// The register tile's form for it.
-constexpr Form form_for(const Packing& packing, Op op_a) {
-  if (packing.a) return packing.b ? Form::kPacked : Form::kInColumns;
-  return op_a == Op::kTranspose ? Form::kInColumns : Form::kInRows;
-}
+Way way_for(const Problem& row_major, const MicroKernel& kernel);
 
 // Piece `i` of `size` cut into the fewest pieces of at most `most`, as equal as multiples of `unit` allow.
 struct Piece {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled once for each instruction set (foreach_target). The tile sizes follow from the registers: AVX-512 and NEON
-// have 32 vectors, so 14 x 2 accumulators with two of B and one element of A; SSE4 and AVX2 have 16, so 6 x 2. A
-// multiply-add has a latency of four cycles and two start in each, so eight accumulators hide it.
+// have 32 vectors, so 14 x 2 or 9 x 3 accumulators with the vectors of B and one element of A; SSE4 and AVX2 have 16, so
+// 6 x 2 or 4 x 3. A multiply-add has a latency of four cycles and two start in each, so eight accumulators hide it.
 #include "host/micro_kernel.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -10,6 +10,8 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <iterator>
+#include <type_traits>
 #include <utility>
 
 HWY_BEFORE_NAMESPACE();
@@ -19,9 +21,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<float>;
 using Vector = hn::Vec<Tag>;
 inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag{}));
-inline constexpr int kRows = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON ? 14 : 6;
+inline constexpr bool kHas32 = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON;    // registers
+inline constexpr int kRows[] = {kHas32 ? 14 : 6, kHas32 ? 14 : 6, kHas32 ? 9 : 4};  // [vectors - 1]
 inline constexpr bool kPartialLoads = HWY_TARGET <= HWY_AVX2;  // elsewhere a masked load may fault
-static_assert(kRows <= MicroKernel::kMostRows);
+static_assert(kRows[0] <= MicroKernel::kMostRows && std::size(kRows) == MicroKernel::kMostVectors);
 
 // The last vector of a row of C may be used in part only.
 template <bool kReads>
@@ -36,7 +39,7 @@ template <bool kReads, int kVectors>
 HWY_INLINE void update(const Vector (&sum)[kVectors], const TileArgs& args, float* c) {
   const Tag d;
   const Vector alpha = hn::Set(d, args.alpha), beta = hn::Set(d, args.beta);
-#pragma GCC unroll 2
+#pragma GCC unroll 3
   for (int v = 0; v < kVectors; ++v) {
     const int used = args.cols - v * kLanes;
     float* line = c + v * kLanes;
@@ -61,45 +64,53 @@ void tile(const TileArgs& args) {
   Vector sum[kTileRows][kVectors];
 #pragma GCC unroll 14
   for (int i = 0; i < kTileRows; ++i) {
-#pragma GCC unroll 2
+#pragma GCC unroll 3
     for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
-    // Into L2: rows of C whose distance is a power of two share sets of L1, more rows than a set has ways.
-    __builtin_prefetch(args.c + i * args.c_ld, 0, 2);
+      // Into L2: rows of C whose distance is a power of two share sets of L1, more rows than a set has ways.
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(args.c + i * args.c_ld + v * kLanes, 0, 2);
     __builtin_prefetch(args.c + i * args.c_ld + args.cols - 1, 0, 2);
   }
-  const float* a = args.a;
-  const float* b = args.b;
   const std::int64_t a_ld = args.a_ld, b_ld = args.b_ld;
   const std::int64_t a_step = kForm != Form::kInRows ? a_ld : 1;
   const auto last = hn::FirstN(d, static_cast<std::size_t>(args.cols - (kVectors - 1) * kLanes));
 
-  // One k: an outer product.
-  const auto step = [&](const float* ak, const float* bk) HWY_ATTR {
+  // One k: an outer product. A load through a mask takes a turn of the multiply-add units, so only a vector that is cut
+  // off has one.
+  const auto step = [&](const float* ak, const float* bk, auto is_cut) HWY_ATTR {
     Vector bv[kVectors];
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) {
-      const bool is_cut = kPartialLoads && kForm != Form::kPacked && v + 1 == kVectors;
-      bv[v] = is_cut ? hn::MaskedLoad(last, d, bk + v * kLanes) : hn::LoadU(d, bk + v * kLanes);
-    }
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v)
+      bv[v] = is_cut && v + 1 == kVectors ? hn::MaskedLoad(last, d, bk + v * kLanes)
+                                          : hn::LoadU(d, bk + v * kLanes);
 #pragma GCC unroll 14
     for (int i = 0; i < kTileRows; ++i) {
       const Vector av = hn::Set(d, kForm != Form::kInRows ? ak[i] : ak[i * a_ld]);
-#pragma GCC unroll 2
+#pragma GCC unroll 3
       for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(av, bv[v], sum[i][v]);
     }
   };
   // Main loop. Operands in place have steps of their own, and the tile is small: two k share what counts and branches.
-  std::int64_t k = args.depth;
-  for (; kForm != Form::kPacked && k > 1; k -= 2) {
-    step(a, b);
-    step(a + a_step, b + b_ld);
-    a += 2 * a_step;
-    b += 2 * b_ld;
-  }
-  for (; k > 0; --k) {
-    step(a, b);
-    a += a_step;
-    b += b_ld;
+  const auto walk = [&](auto is_cut) HWY_ATTR {
+    const float* a = args.a;
+    const float* b = args.b;
+    std::int64_t k = args.depth;
+    for (; kForm != Form::kPacked && k > 1; k -= 2) {
+      step(a, b, is_cut);
+      step(a + a_step, b + b_ld, is_cut);
+      a += 2 * a_step;
+      b += 2 * b_ld;
+    }
+    for (; k > 0; --k) {
+      step(a, b, is_cut);
+      a += a_step;
+      b += b_ld;
+    }
+  };
+  if (kPartialLoads && kForm != Form::kPacked && args.cols != kVectors * kLanes) {
+    walk(std::true_type{});
+  } else {
+    walk(std::false_type{});
   }
 
   if (args.beta == 0.0F) {
@@ -111,45 +122,62 @@ void tile(const TileArgs& args) {
   }
 }
 
-void copy(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y, std::int64_t y_ld) {
+// One line of a panel in whole vectors.
+HWY_INLINE void copy_line(const float* from, int lines, float* to) {
   const Tag d;
-  const int whole = lines / kLanes * kLanes, rest = lines - whole;
-  const auto mask = hn::FirstN(d, static_cast<std::size_t>(rest));
-  for (std::int64_t k = 0; k < depth; ++k) {
-    const float* from = x + k * ld;
-    float* to = y + k * y_ld;
-    for (int i = 0; i < whole; i += kLanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
-    if (rest == 0) continue;
-    if constexpr (kPartialLoads) {
-      hn::StoreU(hn::MaskedLoad(mask, d, from + whole), d, to + whole);
-    } else {
-      for (int i = 0; i < kLanes; ++i) to[whole + i] = i < rest ? from[whole + i] : 0.0F;
-    }
+  int i = 0;
+  for (; i + kLanes <= lines; i += kLanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  const int rest = lines - i;
+  if (rest == 0) return;
+  if constexpr (kPartialLoads) {
+    hn::StoreU(hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(rest)), d, from + i), d, to + i);
+  } else {
+    for (int j = 0; j < kLanes; ++j) to[i + j] = j < rest ? from[i + j] : 0.0F;
   }
 }
 
-// Four lines by four elements at a time; the last four lines overlap the ones before.
+void copy(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y, int width) {
+  const int panels = lines / width, rest = lines % width, rest_width = (rest + kLanes - 1) / kLanes * kLanes;
+  for (std::int64_t k = 0; k < depth; ++k) {
+    const float* from = x + k * ld;
+    float* to = y + k * width;
+    for (int panel = 0; panel < panels; ++panel, from += width, to += width * depth)
+      copy_line(from, width, to);
+    if (rest > 0) copy_line(from, rest, to + k * (rest_width - width));
+  }
+}
+
+#if HWY_TARGET != HWY_SCALAR
+// Four lines by four elements.
+HWY_INLINE void transpose_4x4(const float* x, std::int64_t ld, float* y, std::int64_t y_ld) {
+  const hn::CappedTag<float, 4> d4;
+  const hn::RepartitionToWide<decltype(d4)> d2;
+  const auto r0 = hn::LoadU(d4, x), r1 = hn::LoadU(d4, x + ld);
+  const auto r2 = hn::LoadU(d4, x + 2 * ld), r3 = hn::LoadU(d4, x + 3 * ld);
+  const auto p01l = hn::BitCast(d2, hn::InterleaveLower(d4, r0, r1));
+  const auto p23l = hn::BitCast(d2, hn::InterleaveLower(d4, r2, r3));
+  const auto p01u = hn::BitCast(d2, hn::InterleaveUpper(d4, r0, r1));
+  const auto p23u = hn::BitCast(d2, hn::InterleaveUpper(d4, r2, r3));
+  hn::StoreU(hn::BitCast(d4, hn::InterleaveLower(d2, p01l, p23l)), d4, y);
+  hn::StoreU(hn::BitCast(d4, hn::InterleaveUpper(d2, p01l, p23l)), d4, y + y_ld);
+  hn::StoreU(hn::BitCast(d4, hn::InterleaveLower(d2, p01u, p23u)), d4, y + 2 * y_ld);
+  hn::StoreU(hn::BitCast(d4, hn::InterleaveUpper(d2, p01u, p23u)), d4, y + 3 * y_ld);
+}
+#endif
+
+// The last four lines overlap the ones before. A cache line of each is used up before the next four lines come, since
+// lines whose distance is a power of two share sets of L1.
 void transpose(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y, std::int64_t y_ld) {
   std::int64_t done = 0;
 #if HWY_TARGET != HWY_SCALAR
   if (lines >= 4) {
-    const hn::CappedTag<float, 4> d4;
-    const hn::RepartitionToWide<decltype(d4)> d2;
-    for (; done + 4 <= depth; done += 4) {
+    constexpr std::int64_t kCacheLine = 16;
+    for (; done + 4 <= depth; done = std::min(done + kCacheLine, depth / 4 * 4)) {
+      const std::int64_t end = std::min(done + kCacheLine, depth / 4 * 4);
       for (int i = 0; i < lines; i += 4) {
         const int first = std::min(i, lines - 4);
-        const float* line = x + first * ld + done;
-        const auto r0 = hn::LoadU(d4, line), r1 = hn::LoadU(d4, line + ld);
-        const auto r2 = hn::LoadU(d4, line + 2 * ld), r3 = hn::LoadU(d4, line + 3 * ld);
-        const auto p01l = hn::BitCast(d2, hn::InterleaveLower(d4, r0, r1));
-        const auto p23l = hn::BitCast(d2, hn::InterleaveLower(d4, r2, r3));
-        const auto p01u = hn::BitCast(d2, hn::InterleaveUpper(d4, r0, r1));
-        const auto p23u = hn::BitCast(d2, hn::InterleaveUpper(d4, r2, r3));
-        float* out = y + done * y_ld + first;
-        hn::StoreU(hn::BitCast(d4, hn::InterleaveLower(d2, p01l, p23l)), d4, out);
-        hn::StoreU(hn::BitCast(d4, hn::InterleaveUpper(d2, p01l, p23l)), d4, out + y_ld);
-        hn::StoreU(hn::BitCast(d4, hn::InterleaveLower(d2, p01u, p23u)), d4, out + 2 * y_ld);
-        hn::StoreU(hn::BitCast(d4, hn::InterleaveUpper(d2, p01u, p23u)), d4, out + 3 * y_ld);
+        for (std::int64_t k = done; k < end; k += 4)
+          transpose_4x4(x + first * ld + k, ld, y + k * y_ld + first, y_ld);
       }
     }
   }
@@ -167,16 +195,16 @@ void fill(MicroKernel& out, std::integer_sequence<int, kRowsLessOne...>) {
 
 template <Form kForm>
 void fill(MicroKernel& out) {
-  fill<kForm, 1>(out, std::make_integer_sequence<int, kRows>{});
-  fill<kForm, 2>(out, std::make_integer_sequence<int, kRows>{});
+  fill<kForm, 1>(out, std::make_integer_sequence<int, kRows[0]>{});
+  fill<kForm, 2>(out, std::make_integer_sequence<int, kRows[1]>{});
+  fill<kForm, 3>(out, std::make_integer_sequence<int, kRows[2]>{});
 }
 
 MicroKernel describe() {
   MicroKernel out;
   out.target = hwy::TargetName(HWY_TARGET);
   out.lanes = kLanes;
-  out.rows = kRows;
-  out.vectors = 2;
+  std::ranges::copy(kRows, out.rows);
   out.partial_loads = kPartialLoads;
   fill<Form::kPacked>(out);
   fill<Form::kInColumns>(out);

@@ -26,29 +26,37 @@ struct TileArgs {
   float alpha = 1.0F, beta = 0.0F;
 };
 
+// Results of one call.
+struct Shape {
+  int rows = 0, cols = 0;
+};
+
 using TileFunction = void (*)(const TileArgs& args);
 
 // What one instruction set offers.
 struct MicroKernel {
-  static constexpr int kMostRows = 14, kMostVectors = 2;
+  static constexpr int kMostRows = 14, kMostVectors = 3;
 
   const char* target = "";  // "AVX3": Highway's name of the instruction set
   int lanes = 0;            // floats of a vector
-  int rows = 0,
-      vectors = 0;  // of the largest tile: its accumulators, operands and nothing else fill the registers
+  // [vectors - 1]: most rows of a tile so wide: its accumulators, operands and nothing else fill the registers.
+  int rows[kMostVectors] = {};
   // Whether a load can be cut off inside a vector; else only Form::kPacked serves columns that end there.
   bool partial_loads = false;
   // [form][vectors - 1][rows - 1]: a tile of exactly so many rows, and columns that need exactly so many vectors
   static constexpr int kForms = 3;
   TileFunction tiles[kForms][kMostVectors][kMostRows] = {};
 
-  int cols() const { return lanes * vectors; }
+  Shape shape(int vectors) const { return {rows[vectors - 1], vectors * lanes}; }
 
-  // Both give y[k * y_ld + i], i < lines, k < depth; `copy` from x[k * ld + i], `transpose` from x[i * ld + k].
-  // `copy` fills each line up to whole vectors with zeros, in order of k.
-  using Pack = void (*)(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y,
-                        std::int64_t y_ld);
-  Pack copy = nullptr, transpose = nullptr;
+  // y[k * y_ld + i] = x[i * ld + k], i < lines, k < depth.
+  using Transpose = void (*)(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y,
+                             std::int64_t y_ld);
+  Transpose transpose = nullptr;
+  // y[k * width + i] = x[k * ld + i], i < lines, k < depth, filled up to whole vectors with zeros, in order of k. Lines
+  // beyond `width` go to further panels, the last as wide as its vectors: together, since x is then read along its rows.
+  using Copy = void (*)(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y, int width);
+  Copy copy = nullptr;
 };
 
 // Of the best instruction set that this machine has.

@@ -7,14 +7,14 @@
 
 namespace ladder::host {
 
-Panels::Panels(const MicroKernel& kernel, Role role, const Operand& x, Piece lines, Piece depth, bool packed,
-               float* memory)
+Panels::Panels(const MicroKernel& kernel, Shape tile, Role role, const Operand& x, Piece lines, Piece depth,
+               bool packed, float* memory)
     : kernel_(kernel),
       x_(x),
       lines_(lines),
       depth_(depth),
       memory_(memory),
-      width_(role == Role::kRows ? kernel.rows : kernel.cols()),
+      width_(role == Role::kRows ? tile.rows : tile.cols),
       count_(pieces(lines.size, width_)),
       least_(count_ > 0 ? lines.size / count_ : 0),
       wider_(count_ > 0 ? lines.size % count_ : 0),
@@ -35,17 +35,26 @@ float* Panels::stored(std::int64_t i, std::int64_t begin) const {
   return memory_ + begin * depth_.size + (role_ == Role::kRows ? i * kernel_.lanes : 0);
 }
 
-void Panels::pack(std::int64_t i) const {
+void Panels::pack() const {
+  // Columns that lie side by side, a kilobyte of a row together: narrower pieces of rows far apart come slower.
+  const std::int64_t most = role_ == Role::kCols && !x_.along_k ? std::max<std::int64_t>(1, 256 / width_) : 1;
+  for (std::int64_t i = 0; i < count_; i += most) pack(i, std::min(most, count_ - i));
+}
+
+void Panels::pack(std::int64_t i) const { pack(i, 1); }
+
+void Panels::pack(std::int64_t i, std::int64_t panels) const {
   if (!packed_) return;
-  const auto [begin, lines] = part(i);
-  const std::int64_t width = stored_width(lines);
+  const auto [begin, first_lines] = part(i);
+  const auto [last_begin, last_lines] = part(i + panels - 1);
+  const std::int64_t lines = last_begin + last_lines - begin, width = stored_width(first_lines);
   const float* x = x_.at(lines_.begin + begin, depth_.begin);
   float* y = stored(i, begin);
   if (x_.along_k) {
     if (lines != width) std::fill_n(y, width * depth_.size, 0.0F);
     kernel_.transpose(x, x_.ld, static_cast<int>(lines), depth_.size, y, width);
   } else {
-    kernel_.copy(x, x_.ld, static_cast<int>(lines), depth_.size, y, width);
+    kernel_.copy(x, x_.ld, static_cast<int>(lines), depth_.size, y, static_cast<int>(width));
   }
 }
 

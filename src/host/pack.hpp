@@ -41,14 +41,17 @@ class Panels {
     kCols,  // of op(B): panels of a tile's columns; the last ends with the block
   };
   // `memory`: packed_floats() floats, if `packed`.
-  Panels(const MicroKernel& kernel, Role role, const Operand& x, Piece lines, Piece depth, bool packed,
-         float* memory);
+  Panels(const MicroKernel& kernel, Shape tile, Role role, const Operand& x, Piece lines, Piece depth,
+         bool packed, float* memory);
 
   std::int64_t count() const { return count_; }
-  void pack(std::int64_t i) const;  // panel i; does nothing where it is read in place
+  // All, or panel i; nothing where they are read in place.
+  void pack() const;
+  void pack(std::int64_t i) const;
   Panel at(std::int64_t i) const;
 
  private:
+  void pack(std::int64_t i, std::int64_t panels) const;  // more than one: of columns that lie side by side
   Piece part(std::int64_t i) const;
   std::int64_t stored_width(std::int64_t lines) const;
   float* stored(std::int64_t i, std::int64_t begin) const;
@@ -71,7 +74,8 @@ inline void multiply(const MicroKernel& kernel, Form form, const Panel& a, const
   args.b_ld = b.ld;
   args.c += a.begin * args.c_ld + b.begin;
   args.cols = b.lines;
-  kernel.tiles[static_cast<int>(form)][b.lines > kernel.lanes ? 1 : 0][a.lines - 1](args);
+  kernel.tiles[static_cast<int>(form)][(b.lines > kernel.lanes) + (b.lines > 2 * kernel.lanes)][a.lines - 1](
+      args);
 }
 
 // Floats, aligned to 64 bytes, kept by the thread from call to call, one buffer a use. Contents are undefined. Null:

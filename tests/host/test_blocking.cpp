@@ -33,13 +33,40 @@ TEST(Blocking, BlocksFitTheCachesTheyAreMeantFor) {
   for (const CacheSizes& caches :
        {CacheSizes{32 << 10, 256 << 10, 2 << 20}, CacheSizes{48 << 10, 2 << 20, 32 << 20},
         CacheSizes{64 << 10, 512 << 10, 1 << 30}}) {
-    for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t>{14, 32}, {6, 16}, {6, 8}}) {
-      const Blocks blocks = blocks_for(caches, rows, cols);
-      EXPECT_EQ(blocks.rows % rows, 0);
-      EXPECT_EQ(blocks.cols % cols, 0);
-      EXPECT_LE(blocks.depth * rows * 4, caches.l1 * 3 / 5);
+    for (const Shape& tile : {Shape{14, 32}, Shape{9, 48}, Shape{6, 16}, Shape{6, 8}, Shape{4, 12}}) {
+      const Blocks blocks = blocks_for(caches, tile);
+      EXPECT_EQ(blocks.rows % tile.rows, 0);
+      EXPECT_EQ(blocks.cols % tile.cols, 0);
+      EXPECT_GE(blocks.depth, 64);
+      EXPECT_LE(blocks.depth * tile.rows * 4, caches.l1 * 3 / 5);
       EXPECT_LE(blocks.depth * blocks.cols * 4, caches.l2);
       EXPECT_LE(blocks.depth * blocks.rows * 4, caches.l3);
+    }
+  }
+}
+
+TEST(Blocking, TheWayFitsTheProblem) {
+  const MicroKernel& kernel = micro_kernel();
+  const auto way = [&](std::int64_t m, std::int64_t n, std::int64_t k, Op op_a = Op::kNone,
+                       Op op_b = Op::kNone) {
+    return way_for(make_problem(m, n, k, 1.0F, 0.0F, op_a, op_b), kernel);
+  };
+  // Cubes as small as a tile are never copied, but for what cannot be read in place.
+  EXPECT_FALSE(way(16, 16, 16).pack_a);
+  EXPECT_FALSE(way(16, 16, 16).pack_b);
+  EXPECT_TRUE(way(16, 16, 16, Op::kNone, Op::kTranspose).pack_b);
+  EXPECT_TRUE(way(4096, 4096, 4096).pack_b);
+  EXPECT_TRUE(way(4096, 4096, 4096, Op::kTranspose).pack_a);
+  // A tile of three vectors is taken where two would leave a third of the last one empty.
+  EXPECT_EQ(way(64, kernel.shape(3).cols, 64).tile.cols, kernel.shape(3).cols);
+  EXPECT_EQ(way(64, kernel.shape(2).cols * 2, 64).tile.cols, kernel.shape(2).cols);
+  // The form says how the operands lie.
+  for (const Op op_a : {Op::kNone, Op::kTranspose}) {
+    for (const std::int64_t size : {16, 4096}) {
+      const Way one = way(size, size, size, op_a);
+      const bool rows = op_a == Op::kNone && !one.pack_a;
+      EXPECT_EQ(one.form == Form::kInRows, rows);
+      EXPECT_EQ(one.form == Form::kPacked, one.pack_a && one.pack_b);
     }
   }
 }

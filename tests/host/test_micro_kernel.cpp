@@ -82,8 +82,9 @@ TEST(MicroKernel, EveryTileOfEveryInstructionSetIsExactAndStaysInside) {
   ASSERT_FALSE(kernels.empty());
   for (const MicroKernel& kernel : kernels) {
     for (const Form form : {Form::kPacked, Form::kInColumns, Form::kInRows}) {
-      for (int rows = 1; rows <= kernel.rows; ++rows) {
-        for (int cols = 1; cols <= kernel.cols(); ++cols) {
+      for (int cols = 1; cols <= MicroKernel::kMostVectors * kernel.lanes; ++cols) {
+        const int vectors = (cols + kernel.lanes - 1) / kernel.lanes;
+        for (int rows = 1; rows <= kernel.shape(vectors).rows; ++rows) {
           check(kernel, form, {rows, cols, 5, 1.0F, 0.0F});
           check(kernel, form, {rows, cols, 1, -2.0F, 3.0F});
         }
@@ -99,15 +100,15 @@ TEST(MicroKernel, TheBestOneIsChosen) {
 
 TEST(MicroKernel, CopyAndTransposeReadNothingBeyondTheirLines) {
   for (const MicroKernel& kernel : all_micro_kernels()) {
-    for (int lines = 1; lines <= kernel.cols(); ++lines) {
-      for (const std::int64_t depth : {1, 3, 4, 7, 18}) {
+    for (int lines = 1; lines <= kernel.shape(3).cols; ++lines) {
+      for (const std::int64_t depth : {1, 3, 4, 7, 18, 37}) {
         const std::int64_t width = (lines + kernel.lanes - 1) / kernel.lanes * kernel.lanes;
         GuardedFloats lines_by_k(lines * depth), k_by_lines(lines * depth), out(depth * width);
         for (int i = 0; i < lines; ++i) {
           for (std::int64_t k = 0; k < depth; ++k)
             lines_by_k[i * depth + k] = k_by_lines[k * lines + i] = value(i, k);
         }
-        kernel.copy(k_by_lines.data(), lines, lines, depth, out.data(), width);
+        kernel.copy(k_by_lines.data(), lines, lines, depth, out.data(), static_cast<int>(width));
         for (std::int64_t k = 0; k < depth; ++k) {
           for (int i = 0; i < width; ++i)
             ASSERT_EQ(out[k * width + i], i < lines ? value(i, k) : 0.0F) << kernel.target;
@@ -119,6 +120,27 @@ TEST(MicroKernel, CopyAndTransposeReadNothingBeyondTheirLines) {
             ASSERT_EQ(out[k * width + i], i < lines ? value(i, k) : kUntouched)
                 << kernel.target << " " << lines << " x " << depth;
           }
+        }
+      }
+    }
+  }
+}
+
+TEST(MicroKernel, CopyMakesPanels) {
+  for (const MicroKernel& kernel : all_micro_kernels()) {
+    const int width = 2 * kernel.lanes, depth = 5;
+    for (const int lines : {width, 2 * width, 2 * width + 1, 3 * width - 1}) {
+      const int rest = lines % width, rest_width = (rest + kernel.lanes - 1) / kernel.lanes * kernel.lanes;
+      GuardedFloats x(lines * depth), out((lines - rest + rest_width) * depth);
+      for (int k = 0; k < depth; ++k) {
+        for (int i = 0; i < lines; ++i) x[k * lines + i] = value(i, k);
+      }
+      kernel.copy(x.data(), lines, lines, depth, out.data(), width);
+      for (int i = 0; i < lines - rest + rest_width; ++i) {
+        const int panel = i / width, panel_width = i < lines - rest ? width : rest_width;
+        for (int k = 0; k < depth; ++k) {
+          ASSERT_EQ(out[panel * width * depth + k * panel_width + i % width], i < lines ? value(i, k) : 0.0F)
+              << kernel.target << " " << lines << " lines, at " << i << ", " << k;
         }
       }
     }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "host/pack.hpp"
@@ -12,26 +13,30 @@ namespace {
 // Panels of either role, packed or in place, show every element of the block once.
 TEST(Panels, ShowTheirBlock) {
   const MicroKernel& kernel = micro_kernel();
-  const std::int64_t lines = 3 * kernel.cols() + 5, k = 21;
+  const Shape tile = kernel.shape(2);
+  const std::int64_t lines = 9 * tile.cols + 5, k = 21;
   for (const bool along_k : {false, true}) {
     const std::int64_t ld = (along_k ? k : lines) + 2;
     std::vector<float> x((along_k ? lines : k) * ld);
     std::iota(x.begin(), x.end(), 1.0F);
     const Operand operand{x.data(), ld, along_k};
     for (const Panels::Role role : {Panels::Role::kRows, Panels::Role::kCols}) {
-      for (const bool packed : {true, false}) {
+      for (const auto& [packed, one_by_one] : {std::pair{true, true}, {true, false}, {false, false}}) {
         const Piece block{2, lines - 3}, depth{1, k - 4};
-        std::vector<float> memory(
-            packed_floats(block.size, block.size, depth.size, depth.size, kernel.cols()));
-        const Panels panels(kernel, role, operand, block, depth, packed, memory.data());
-        // In any order: threads pack panels at the same time.
-        for (std::int64_t i = panels.count(); i-- > 0;) panels.pack(i);
+        std::vector<float> memory(packed_floats(block.size, block.size, depth.size, depth.size, tile.cols));
+        const Panels panels(kernel, tile, role, operand, block, depth, packed, memory.data());
+        // One by one in any order, since threads pack panels at the same time, or all together.
+        if (one_by_one) {
+          for (std::int64_t i = panels.count(); i-- > 0;) panels.pack(i);
+        } else {
+          panels.pack();
+        }
         std::int64_t next = 0;
         for (std::int64_t i = 0; i < panels.count(); ++i) {
           const Panel panel = panels.at(i);
           ASSERT_EQ(panel.begin, next);
           next += panel.lines;
-          ASSERT_LE(panel.lines, role == Panels::Role::kRows ? kernel.rows : kernel.cols());
+          ASSERT_LE(panel.lines, role == Panels::Role::kRows ? tile.rows : tile.cols);
           for (int line = 0; line < panel.lines; ++line) {
             for (std::int64_t d = 0; d < depth.size; ++d) {
               const float shown =

@@ -18,22 +18,22 @@ using host::Panels;
 using host::piece;
 using host::pieces;
 
-// A sliver of B and a panel of A of this depth stay in L1 between their uses.
-static constexpr std::int64_t kMostDepthInPlace = 256;
+// No machine's blocks are less deep (see host::blocks_for).
+static constexpr std::int64_t kLeastBlock = 64;
 
 static Status accepts(const Problem&, const Device&) { return Status::ok(); }
 
 // A small product, operands as they lie: copies and blocks would cost more than the product.
-static void multiply_in_place(const host::MicroKernel& kernel, const Problem& p, host::Form form,
+static void multiply_in_place(const host::MicroKernel& kernel, const Problem& p, const host::Way& way,
                               const host::Operand& a, const host::Operand& b, float* c) {
   const int m = static_cast<int>(p.m), n = static_cast<int>(p.n),
-            panels = (m + kernel.rows - 1) / kernel.rows;
-  for (int j = 0; j < n; j += kernel.cols()) {
+            panels = (m + way.tile.rows - 1) / way.tile.rows;
+  for (int j = 0; j < n; j += way.tile.cols) {
     for (int i = 0, left = panels; left > 0; --left) {
       const int rows = (m - i + left - 1) / left;
       const host::Panel panel_a{a.at(i, 0), a.ld, i, rows};
-      const host::Panel panel_b{b.at(j, 0), b.ld, j, std::min(kernel.cols(), n - j)};
-      multiply(kernel, form, panel_a, panel_b,
+      const host::Panel panel_b{b.at(j, 0), b.ld, j, std::min(way.tile.cols, n - j)};
+      multiply(kernel, way.form, panel_a, panel_b,
                {.depth = p.k, .c = c, .c_ld = p.ldc, .alpha = p.alpha, .beta = p.beta});
       i += rows;
     }
@@ -49,33 +49,39 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
     return Status::ok();
   }
   const host::MicroKernel& kernel = host::micro_kernel();
-  const host::Packing packing = host::packing_for(p, kernel);
-  const host::Form form = host::form_for(packing, p.op_a);
+  const host::Way way = host::way_for(p, kernel);
   const host::Operand a = host::operand_a(swapped ? operands.b : operands.a, p);
   const host::Operand b = host::operand_b(swapped ? operands.a : operands.b, p);
-  if (!packing.a && !packing.b && p.k <= kMostDepthInPlace) {
-    multiply_in_place(kernel, p, form, a, b, operands.c);
+  const bool in_place = !way.pack_a && !way.pack_b;
+  if (in_place && p.k <= kLeastBlock) {
+    multiply_in_place(kernel, p, way, a, b, operands.c);
     return Status::ok();
   }
-  const host::Blocks most = host::blocks();
+  const host::Blocks most = host::blocks(way.tile);
+  if (in_place && p.k <= most.depth) {
+    multiply_in_place(kernel, p, way, a, b, operands.c);
+    return Status::ok();
+  }
   float* memory_a = host::workspace(host::Use::kA, host::packed_floats(p.m, most.rows, p.k, most.depth, 1));
   float* memory_b =
-      host::workspace(host::Use::kB, host::packed_floats(p.n, most.cols, p.k, most.depth, kernel.cols()));
+      host::workspace(host::Use::kB, host::packed_floats(p.n, most.cols, p.k, most.depth, way.tile.cols));
   if (memory_a == nullptr || memory_b == nullptr) return {Code::kOutOfMemory, "no memory for packed panels"};
 
   const std::int64_t col_blocks = pieces(p.n, most.cols), row_blocks = pieces(p.m, most.rows);
   const std::int64_t depth_blocks = pieces(p.k, most.depth);
   for (std::int64_t ib = 0; ib < row_blocks; ++ib) {
-    const auto rows = piece(p.m, row_blocks, ib, kernel.rows);
+    const auto rows = piece(p.m, row_blocks, ib, way.tile.rows);
     for (std::int64_t kb = 0; kb < depth_blocks; ++kb) {
       const auto depth = piece(p.k, depth_blocks, kb);
-      const Panels pA(kernel, Panels::Role::kRows, a, rows, depth, packing.a, memory_a);  // (depth, rows)
-      for (std::int64_t i = 0; i < pA.count(); ++i) pA.pack(i);
+      const Panels pA(kernel, way.tile, Panels::Role::kRows, a, rows, depth, way.pack_a,
+                      memory_a);  // (depth, rows)
+      pA.pack();
 
       for (std::int64_t jb = 0; jb < col_blocks; ++jb) {
-        const auto cols = piece(p.n, col_blocks, jb, kernel.cols());
-        const Panels pB(kernel, Panels::Role::kCols, b, cols, depth, packing.b, memory_b);  // (depth, cols)
-        for (std::int64_t j = 0; j < pB.count(); ++j) pB.pack(j);
+        const auto cols = piece(p.n, col_blocks, jb, way.tile.cols);
+        const Panels pB(kernel, way.tile, Panels::Role::kCols, b, cols, depth, way.pack_b,
+                        memory_b);  // (depth, cols)
+        pB.pack();
 
         // Main loop: a panel of A stays in L1 while the slivers of B pass
         const host::TileArgs block{.depth = depth.size,
@@ -84,7 +90,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
                                    .alpha = p.alpha,
                                    .beta = kb == 0 ? p.beta : 1.0F};
         for (std::int64_t i = 0; i < pA.count(); ++i) {
-          for (std::int64_t j = 0; j < pB.count(); ++j) multiply(kernel, form, pA.at(i), pB.at(j), block);
+          for (std::int64_t j = 0; j < pB.count(); ++j) multiply(kernel, way.form, pA.at(i), pB.at(j), block);
         }
       }
     }

@@ -41,8 +41,8 @@ static int worthwhile_threads(const Problem& p) {
 }
 
 // The grid whose busiest thread has least to do. Columns first, since a row of threads packs A once.
-static Grid share(const Problem& p, const host::MicroKernel& kernel, int threads) {
-  const std::int64_t row_panels = pieces(p.m, kernel.rows), col_panels = pieces(p.n, kernel.cols());
+static Grid share(const Problem& p, const host::Way& way, int threads) {
+  const std::int64_t row_panels = pieces(p.m, way.tile.rows), col_panels = pieces(p.n, way.tile.cols);
   Grid best;
   std::int64_t least_work = row_panels * col_panels + 1;
   for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(threads, row_panels); ++rows) {
@@ -65,12 +65,11 @@ struct Plan {
   float* memory_a = nullptr;
 };
 
-static Plan make_plan(const Problem& p, const host::MicroKernel& kernel, const host::Blocks& most,
-                      int threads) {
+static Plan make_plan(const Problem& p, const host::Way& way, const host::Blocks& most, int threads) {
   Plan out;
-  out.grid = share(p, kernel, threads);
-  const std::int64_t most_rows = pieces(pieces(p.m, kernel.rows), out.grid.rows) * kernel.rows;
-  out.most_cols = pieces(pieces(p.n, kernel.cols()), out.grid.cols) * kernel.cols();
+  out.grid = share(p, way, threads);
+  const std::int64_t most_rows = pieces(pieces(p.m, way.tile.rows), out.grid.rows) * way.tile.rows;
+  out.most_cols = pieces(pieces(p.n, way.tile.cols), out.grid.cols) * way.tile.cols;
   out.row_blocks = pieces(most_rows, most.rows);
   out.col_blocks = pieces(out.most_cols, most.cols);
   out.depth_blocks = pieces(p.k, most.depth);
@@ -88,39 +87,40 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
     return Status::ok();
   }
   const host::MicroKernel& kernel = host::micro_kernel();
-  const host::Packing packing = host::packing_for(p, kernel);
-  const host::Form form = host::form_for(packing, p.op_a);
+  const host::Way way = host::way_for(p, kernel);
   const host::Operand a = host::operand_a(swapped ? operands.b : operands.a, p);
   const host::Operand b = host::operand_b(swapped ? operands.a : operands.b, p);
-  const host::Blocks most = host::blocks();
+  const host::Blocks most = host::blocks(way.tile);
   Plan plan;
   std::atomic<bool> out_of_memory = false;
 #pragma omp parallel num_threads(worthwhile_threads(p))
   {
 #pragma omp single
-    plan = make_plan(p, kernel, most, omp_get_num_threads());  // the team may be smaller than was asked for
+    plan = make_plan(p, way, most, omp_get_num_threads());  // the team may be smaller than was asked for
 
     // Who am I
     const int me = omp_get_thread_num(), thread_row = me / plan.grid.cols, thread_col = me % plan.grid.cols;
     const bool idle = thread_row >= plan.grid.rows;  // it only meets the others at the barriers
-    const Piece my_rows = idle ? Piece{} : piece(p.m, plan.grid.rows, thread_row, kernel.rows);
-    const Piece my_cols = idle ? Piece{} : piece(p.n, plan.grid.cols, thread_col, kernel.cols());
+    const Piece my_rows = idle ? Piece{} : piece(p.m, plan.grid.rows, thread_row, way.tile.rows);
+    const Piece my_cols = idle ? Piece{} : piece(p.n, plan.grid.cols, thread_col, way.tile.cols);
     float* memory_a = plan.memory_a + thread_row * plan.a_floats;
     float* memory_b = host::workspace(
-        host::Use::kB, host::packed_floats(plan.most_cols, most.cols, p.k, most.depth, kernel.cols()));
+        host::Use::kB, host::packed_floats(plan.most_cols, most.cols, p.k, most.depth, way.tile.cols));
     if (plan.memory_a == nullptr || memory_b == nullptr) out_of_memory = true;
 #pragma omp barrier
     for (std::int64_t ib = 0; ib < plan.row_blocks && !out_of_memory; ++ib) {
-      const Piece rows = within(my_rows, piece(my_rows.size, plan.row_blocks, ib, kernel.rows));
+      const Piece rows = within(my_rows, piece(my_rows.size, plan.row_blocks, ib, way.tile.rows));
       for (std::int64_t kb = 0; kb < plan.depth_blocks; ++kb) {
         const Piece depth = piece(p.k, plan.depth_blocks, kb);
-        const Panels pA(kernel, Panels::Role::kRows, a, rows, depth, packing.a, memory_a);  // (depth, rows)
+        const Panels pA(kernel, way.tile, Panels::Role::kRows, a, rows, depth, way.pack_a,
+                        memory_a);  // (depth, rows)
         for (std::int64_t i = thread_col; i < pA.count(); i += plan.grid.cols) pA.pack(i);
 #pragma omp barrier
         for (std::int64_t jb = 0; jb < plan.col_blocks; ++jb) {
-          const Piece cols = within(my_cols, piece(my_cols.size, plan.col_blocks, jb, kernel.cols()));
-          const Panels pB(kernel, Panels::Role::kCols, b, cols, depth, packing.b, memory_b);  // (depth, cols)
-          for (std::int64_t j = 0; j < pB.count(); ++j) pB.pack(j);
+          const Piece cols = within(my_cols, piece(my_cols.size, plan.col_blocks, jb, way.tile.cols));
+          const Panels pB(kernel, way.tile, Panels::Role::kCols, b, cols, depth, way.pack_b,
+                          memory_b);  // (depth, cols)
+          pB.pack();
 
           // Main loop: a panel of A stays in L1 while the slivers of B pass
           const host::TileArgs block{.depth = depth.size,
@@ -129,7 +129,8 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
                                      .alpha = p.alpha,
                                      .beta = kb == 0 ? p.beta : 1.0F};
           for (std::int64_t i = 0; i < pA.count(); ++i) {
-            for (std::int64_t j = 0; j < pB.count(); ++j) multiply(kernel, form, pA.at(i), pB.at(j), block);
+            for (std::int64_t j = 0; j < pB.count(); ++j)
+              multiply(kernel, way.form, pA.at(i), pB.at(j), block);
           }
         }
 #pragma omp barrier
