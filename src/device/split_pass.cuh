@@ -3,12 +3,13 @@
 // along k: slab after slab of BK elements, of each slab first w0, then w1 (then w2), zeros up to the last slab's end. So a
 // line lies as tensor maps want it, whatever its operand's leading dimension, alignment and transposition.
 //
-// Lines that lie along k are read once, by the first kernel, which also finds the largest magnitudes of lines that lie
-// across; a second kernel then splits those, beginning with what was read last.
+// Lines that lie along k are read once, by the first kernel. Lines that lie across are read once by the blocks of a cluster
+// (split_strip.cuh); deeper ones twice: the first kernel also finds their largest magnitudes, and a second one then splits
+// them, beginning with what was read last.
 #pragma once
 #include "device/ptx/dependent.cuh"
-#include "device/split_census.cuh"
-#include "device/split_words.cuh"
+#include "device/split_line.cuh"
+#include "device/split_strip.cuh"
 #include "kernels/cuda/launch.cuh"
 
 #include <cuda_runtime.h>
@@ -17,66 +18,9 @@
 
 namespace ladder {
 
-// An operand as the pass reads it, and what it writes.
-struct SplitOperand {
-  const float* g;  // element (line, k) at line * ld + k, or where not along_k, k * ld + line
-  std::int64_t ld;
-  int lines;
-  bool along_k;
-  bool quads;               // four neighbours along k may be loaded at once
-  void* gWords;             // (lines, slabs, kWords, BK)
-  int* gExponent;           // (lines): s, or kExceptional
-  std::uint32_t* gLargest;  // (kChunks, lines), where not along_k
-  Census* gCensus;          // (lines), or null where nobody asks; zero before, where not along_k
-};
-
-struct SplitPass {
-  SplitOperand a, b;
-  int k, slabs;
-  const int* gChoice;  // null, or the pass is made only where it holds `wanted`
-  int wanted;
-};
-
 namespace split_detail {
 
-constexpr int kChunks = 32;  // of k, each with its own largest magnitudes
 constexpr int kThreads = 256;
-constexpr int kEdge = 64;  // lines and k of a tile on its way through shared memory
-
-__device__ __forceinline__ bool wanted(const int* gChoice, int choice) {
-  return gChoice == nullptr || *gChoice == choice;
-}
-
-__device__ __forceinline__ std::uint32_t magnitude(float x) { return __float_as_uint(x) & 0x7FFFFFFFU; }
-
-// Writes the words of four neighbours along k, the first being k-th of its line; kCount: counts them.
-template <class F, bool kCount>
-__device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const float (&x)[4], int s,
-                                           Census& census) {
-  using Word = typename F::Word;
-  const bool exceptional = s == kExceptional;
-  const int first = min(max(s, -126), 126);
-  const float one = power_of_two(first), two = exceptional ? 1.0F : power_of_two(s - first);
-  alignas(16) Word r[F::kWords][4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    Word words[F::kWords];
-    const float scaled = exceptional ? 0.0F : x[i] * one * two;
-    split<F>(scaled, words);
-    if constexpr (kCount) census.count<F>(scaled, !exceptional && x[i] != 0.0F, from_word(words[1]) != 0.0F);
-#pragma unroll
-    for (int w = 0; w < F::kWords; ++w) r[w][i] = words[w];
-  }
-  Word* g = gLine + k / F::BK * (F::kWords * F::BK) + k % F::BK;
-#pragma unroll
-  for (int w = 0; w < F::kWords; ++w) {
-    if constexpr (sizeof(Word) == 2) {
-      *reinterpret_cast<uint2*>(g + w * F::BK) = *reinterpret_cast<const uint2*>(r[w]);
-    } else {
-      *reinterpret_cast<uint4*>(g + w * F::BK) = *reinterpret_cast<const uint4*>(r[w]);
-    }
-  }
-}
 
 // Lines along k, kWide threads each: in registers where they fit, else read twice.
 template <class F, int kWide, int QUADS, bool kCount>
@@ -177,25 +121,12 @@ __device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int
   x.gLargest[static_cast<std::int64_t>(chunk) * x.lines + line] = largest;
 }
 
-// By value, field by field: loads through a pointer into parameters that only then is known would come one by one.
-__device__ __forceinline__ SplitOperand operand_of(const SplitPass& pass, bool a) {
-  return {a ? pass.a.g : pass.b.g,
-          a ? pass.a.ld : pass.b.ld,
-          a ? pass.a.lines : pass.b.lines,
-          a ? pass.a.along_k : pass.b.along_k,
-          a ? pass.a.quads : pass.b.quads,
-          a ? pass.a.gWords : pass.b.gWords,
-          a ? pass.a.gExponent : pass.b.gExponent,
-          a ? pass.a.gLargest : pass.b.gLargest,
-          a ? pass.a.gCensus : pass.b.gCensus};
-}
-
 // The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines across.
 template <class F, int kWide, int QUADS, bool kCount>
 __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
     first_pass(const __grid_constant__ SplitPass pass, int groups_a) {
+  ptx::wait_for_prerequisites();  // first: strips may start as soon as all blocks have waited
   ptx::launch_dependents();
-  ptx::wait_for_prerequisites();
   if (!wanted(pass.gChoice, pass.wanted)) return;
   const int group = static_cast<int>(blockIdx.x);
   const SplitOperand x = operand_of(pass, group < groups_a);
@@ -293,35 +224,74 @@ SplitBytes split_bytes(std::int64_t lines, std::int64_t k, bool along_k) {
 
 namespace split_detail {
 
-// Launches `kernel` so that its blocks may start when those of the launch before have: it waits for them itself.
+// Launches `kernel` so that its blocks, in clusters of `cluster`, may start when those of the launch before have: it waits
+// for them itself.
 template <class Kernel, class... Arguments>
-Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, int threads, int shared_bytes,
-                        cudaStream_t stream, const Arguments&... arguments) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
+Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, int cluster, int threads,
+                        int shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  config.attrs = attributes;
+  config.numAttrs = cluster > 1 ? 2 : 1;
   const cudaError_t error = cudaLaunchKernelEx(&config, kernel, arguments...);
   return error == cudaSuccess
              ? Status::ok()
              : Status{Code::kLaunchFailed, std::string(name) + ": " + cudaGetErrorString(error)};
 }
 
+// Lines along k, and, without strips, the largest magnitudes of the others. Nothing where there are neither.
 template <class F, int kWide, int QUADS, bool kCount>
-Status launch_first(const SplitPass& pass, cudaStream_t stream) {
+Status launch_first(const SplitPass& pass, bool strips, cudaStream_t stream) {
   constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
   const auto groups = [&](const SplitOperand& x) {
+    if (!x.along_k && strips) return std::int64_t{0};
     return x.along_k ? ceil_div(x.lines, kBlock / kWide) : ceil_div(x.lines, kEdge) * kChunks;
   };
+  const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
+  if (all == 0) return Status::ok();
+  return launch_dependent("pass along k", first_pass<F, kWide, QUADS, kCount>, all, 1, kBlock, 0, stream,
+                          pass, static_cast<int>(groups_a));
+}
+
+template <class F, bool kCount>
+Status launch_along(const SplitPass& pass, bool strips, cudaStream_t stream) {
+  const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kCount>
+                     : pass.k <= 1024 ? launch_first<F, 256, 1, kCount>
+                     : pass.k <= 4096 ? launch_first<F, 256, 4, kCount>
+                     : pass.k <= 8192 ? launch_first<F, 256, 8, kCount>
+                                      : launch_first<F, 512, 8, kCount>;
+  return first(pass, strips, stream);
+}
+
+template <class F, bool kCount>
+Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
+  const std::int64_t all_tiles = ceil_div(pass.k, kEdge);
+  const auto blocks = static_cast<int>(std::min<std::int64_t>(kMostBlocks, all_tiles));
+  const auto tiles = static_cast<int>(ceil_div(all_tiles, blocks));
+  const auto strips = [&](const SplitOperand& x) { return x.along_k ? 0 : ceil_div(x.lines, LINES); };
+  const std::int64_t strips_a = strips(pass.a);
+  return launch_dependent("pass across k", split_strips<F, kCount>, (strips_a + strips(pass.b)) * blocks,
+                          blocks, kStripThreads, 0, stream, pass, static_cast<int>(strips_a), blocks, tiles,
+                          !pass.a.along_k && !pass.b.along_k);
+}
+
+template <class F, bool kCount>
+Status launch_across(const SplitPass& pass, cudaStream_t stream) {
+  const auto groups = [&](const SplitOperand& x) {
+    const std::int64_t padded = std::int64_t{pass.slabs} * F::BK;
+    return x.along_k ? 0 : ceil_div(x.lines, kEdge) * ceil_div(padded, kAtOnce * kEdge);
+  };
   const std::int64_t groups_a = groups(pass.a);
-  return launch_dependent("first pass", first_pass<F, kWide, QUADS, kCount>, groups_a + groups(pass.b),
-                          kBlock, 0, stream, pass, static_cast<int>(groups_a));
+  return launch_dependent("second pass", split_across<F, kCount>, groups_a + groups(pass.b), 1, kThreads, 0,
+                          stream, pass, static_cast<int>(groups_a));
 }
 
 }  // namespace split_detail
@@ -330,20 +300,9 @@ Status launch_first(const SplitPass& pass, cudaStream_t stream) {
 template <class F, bool kCount = false>
 Status split_operands(const SplitPass& pass, cudaStream_t stream) {
   using namespace split_detail;
-  const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kCount>
-                     : pass.k <= 1024 ? launch_first<F, 256, 1, kCount>
-                     : pass.k <= 4096 ? launch_first<F, 256, 4, kCount>
-                     : pass.k <= 8192 ? launch_first<F, 256, 8, kCount>
-                                      : launch_first<F, 512, 8, kCount>;
-  if (Status s = first(pass, stream); !s) return s;
-  const auto groups = [&](const SplitOperand& x) {
-    const std::int64_t padded = std::int64_t{pass.slabs} * F::BK;
-    return x.along_k ? 0 : ceil_div(x.lines, kEdge) * ceil_div(padded, kAtOnce * kEdge);
-  };
-  const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
-  if (all == 0) return Status::ok();
-  return launch_dependent("second pass", split_across<F, kCount>, all, kThreads, 0, stream, pass,
-                          static_cast<int>(groups_a));
+  const bool across = !pass.a.along_k || !pass.b.along_k, strips = pass.k <= kStripDepth;
+  if (Status s = launch_along<F, kCount>(pass, strips, stream); !s || !across) return s;
+  return strips ? launch_strips<F, kCount>(pass, stream) : launch_across<F, kCount>(pass, stream);
 }
 
 }  // namespace ladder

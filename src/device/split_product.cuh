@@ -165,8 +165,9 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
   constexpr int kShared = sizeof(typename T::Shared);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(run), kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  if (Status s = launch_dependent("product of split operands", run, chosen.plan.blocks, T::kThreads, kShared,
-                                  stream, map_a, map_b, x, chosen.plan, exchange, when.g, when.choice);
+  if (Status s =
+          launch_dependent("product of split operands", run, chosen.plan.blocks, 1, T::kThreads, kShared,
+                           stream, map_a, map_b, x, chosen.plan, exchange, when.g, when.choice);
       !s || chosen.parts == 1) {
     return s;
   }

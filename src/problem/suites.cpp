@@ -27,6 +27,75 @@ std::vector<Problem> problems_of(const std::vector<Mnk>& shapes) {
   return problems;
 }
 
+// A hundred problems of every class that the other suites have, and operands transposed, wide leading dimensions, alpha and
+// beta: what a choice of kernels must not lose on.
+std::vector<Problem> mixed() {
+  std::vector<Problem> all = cubes({16,  32,   64,   96,   128,  192,  256,  384,  512,  640, 768,
+                                    896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 4096, 8192});
+  const auto add = [&](const std::vector<Problem>& more) { all.insert(all.end(), more.begin(), more.end()); };
+  add(cubes({127, 129, 255, 257, 511, 513, 1000, 1023, 1025, 2047, 2049, 4092, 4093}));
+  add(problems_of({{65536, 128, 128},
+                   {65536, 64, 1024},
+                   {16384, 256, 4096},
+                   {32768, 32, 256},
+                   {16384, 16, 1024},
+                   {8192, 1, 4096},
+                   {100000, 10, 64},
+                   {4096, 8, 4096}}));
+  add(problems_of({{128, 65536, 128},
+                   {64, 65536, 1024},
+                   {256, 16384, 4096},
+                   {32, 32768, 256},
+                   {16, 16384, 1024},
+                   {1, 8192, 4096},
+                   {10, 100000, 64},
+                   {128, 14336, 4096}}));
+  add(problems_of({{64, 64, 65536},
+                   {256, 256, 16384},
+                   {512, 512, 32768},
+                   {128, 128, 8192},
+                   {32, 32, 16384},
+                   {1000, 1000, 10000},
+                   {16, 16, 65536},
+                   {300, 200, 5000}}));
+  add(problems_of({{4096, 4096, 8},
+                   {4096, 4096, 16},
+                   {4096, 4096, 32},
+                   {4096, 4096, 64},
+                   {4096, 4096, 128},
+                   {8192, 8192, 1024},
+                   {2048, 2048, 64},
+                   {1000, 1000, 3}}));
+  add(problems_of({{1, 4096, 4096},
+                   {2, 4096, 4096},
+                   {4, 4096, 4096},
+                   {8, 4096, 4096},
+                   {16, 4096, 4096},
+                   {32, 4096, 4096},
+                   {64, 4096, 4096},
+                   {128, 4096, 4096}}));
+  add(problems_of({{2048, 4096, 4096},
+                   {2048, 12288, 4096},
+                   {2048, 14336, 4096},
+                   {2048, 4096, 14336},
+                   {2048, 2048, 128},
+                   {2048, 128, 2048},
+                   {2048, 32000, 4096}}));
+  for (const std::int64_t n : {256, 1024, 2048, 4096}) {
+    add({make_problem(n, n, n, 1, 0, Op::kNone, Op::kTranspose),
+         make_problem(n, n, n, 1, 0, Op::kTranspose, Op::kNone),
+         make_problem(n, n, n, 1, 0, Op::kTranspose, Op::kTranspose)});
+  }
+  for (const std::int64_t n : {512, 1024, 4096}) {
+    all.push_back(make_problem(n, n, n, 0.5F, 1));
+    Problem wide = make_problem(n, n, n);
+    wide.lda = wide.ldb = wide.ldc = n + 1;
+    all.push_back(wide);
+  }
+  all.push_back(make_problem(1024, 1024, 1024, 1, 0, Op::kNone, Op::kNone, Layout::kColMajor));
+  return all;
+}
+
 std::vector<Suite> make_suites() {
   return {
       {"square", "powers of two from 128 to 16384", cubes({128, 256, 512, 1024, 2048, 4096, 8192, 16384})},
@@ -57,6 +126,7 @@ std::vector<Suite> make_suites() {
                     {32, 4096, 4096},
                     {64, 4096, 4096},
                     {128, 4096, 4096}})},
+      {"mixed", "a hundred problems of every class: where a choice of kernels may lose", mixed()},
   };
 }
 

@@ -147,9 +147,10 @@ void run(const Case& c, double relative, double floor) {
 }
 
 constexpr Case kCases[] = {
-    {70, 66, 100, true, true, 0},   {9, 130, 320, true, false, 3}, {65, 5, 333, false, true, 1},
-    {64, 72, 600, false, false, 0}, {3, 2, 1300, true, false, 5},  {4, 4, 5000, true, true, 0},
-    {1, 1, 1, false, false, 0},     {6, 7, 9000, true, false, 0},  {5, 4, 17000, true, true, 3}};
+    {70, 66, 100, true, true, 0},    {9, 130, 320, true, false, 3},  {65, 5, 333, false, true, 1},
+    {64, 72, 600, false, false, 0},  {3, 2, 1300, true, false, 5},   {4, 4, 5000, true, true, 0},
+    {1, 1, 1, false, false, 0},      {6, 7, 9000, true, false, 0},   {5, 4, 17000, true, true, 3},
+    {33, 31, 1900, false, false, 2}, {5, 18, 5000, false, false, 0}, {40, 3, 570, false, true, 0}};
 
 TEST(SplitPass, TwoHalvesHoldTwentyTwoBits) {
   for (const Case& c : kCases) run<WordFormat<__half, 2>>(c, 0x1p-23, 0x1p-25);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of a cluster: who they are, how they meet, how one arrives at another's barrier. One function an instruction;
-// PTX ISA, "Special Registers", "barrier.cluster", "mapa", "mbarrier.arrive".
+// Blocks of a cluster: who they are, how they meet, how one arrives at another's barrier or reads its
+// memory. One function an instruction;
+// PTX ISA, "Special Registers", "barrier.cluster", "mapa", "mbarrier.arrive", "ld".
 #pragma once
 #include <cuda_runtime.h>
 
@@ -30,6 +31,17 @@ __device__ __forceinline__ void mbarrier_arrive_at(std::uint32_t barrier, int ra
       "mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(barrier),
       "r"(rank)
       : "memory");
+}
+
+// mapa and ld.shared::cluster: the word that lies at this place in the shared memory of block `rank`.
+__device__ __forceinline__ std::uint32_t load_shared_of(std::uint32_t address, int rank) {
+  std::uint32_t word;
+  asm volatile(
+      "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %1, %2; ld.shared::cluster.u32 %0, [remote]; }"
+      : "=r"(word)
+      : "r"(address), "r"(rank)
+      : "memory");
+  return word;
 }
 
 }  // namespace ladder::ptx

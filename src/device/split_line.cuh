@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels that split operands share: an operand as they read it, what they write, and how four neighbours along k
+// become words.
+#pragma once
+#include "device/split_census.cuh"
+#include "device/split_words.cuh"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace ladder {
+
+// An operand as the pass reads it, and what it writes.
+struct SplitOperand {
+  const float* g;  // element (line, k) at line * ld + k, or where not along_k, k * ld + line
+  std::int64_t ld;
+  int lines;
+  bool along_k;
+  bool quads;               // four neighbours along k may be loaded at once
+  void* gWords;             // (lines, slabs, kWords, BK)
+  int* gExponent;           // (lines): s, or kExceptional
+  std::uint32_t* gLargest;  // (kChunks, lines), where not along_k
+  Census* gCensus;          // (lines), or null where nobody asks; zero before, where not along_k
+};
+
+struct SplitPass {
+  SplitOperand a, b;
+  int k, slabs;
+  const int* gChoice;  // null, or the pass is made only where it holds `wanted`
+  int wanted;
+};
+
+namespace split_detail {
+
+constexpr int kChunks = 32;  // of k, each with its own largest magnitudes
+constexpr int kEdge = 64;    // lines and k of a tile on its way through shared memory
+
+__device__ __forceinline__ bool wanted(const int* gChoice, int choice) {
+  return gChoice == nullptr || *gChoice == choice;
+}
+
+__device__ __forceinline__ std::uint32_t magnitude(float x) { return __float_as_uint(x) & 0x7FFFFFFFU; }
+
+// Writes the words of four neighbours along k, the first being k-th of its line; kCount: counts them.
+template <class F, bool kCount>
+__device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const float (&x)[4], int s,
+                                           Census& census) {
+  using Word = typename F::Word;
+  const bool exceptional = s == kExceptional;
+  const int first = min(max(s, -126), 126);
+  const float one = power_of_two(first), two = exceptional ? 1.0F : power_of_two(s - first);
+  alignas(16) Word r[F::kWords][4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    Word words[F::kWords];
+    const float scaled = exceptional ? 0.0F : x[i] * one * two;
+    split<F>(scaled, words);
+    if constexpr (kCount) census.count<F>(scaled, !exceptional && x[i] != 0.0F, from_word(words[1]) != 0.0F);
+#pragma unroll
+    for (int w = 0; w < F::kWords; ++w) r[w][i] = words[w];
+  }
+  Word* g = gLine + k / F::BK * (F::kWords * F::BK) + k % F::BK;
+#pragma unroll
+  for (int w = 0; w < F::kWords; ++w) {
+    if constexpr (sizeof(Word) == 2) {
+      *reinterpret_cast<uint2*>(g + w * F::BK) = *reinterpret_cast<const uint2*>(r[w]);
+    } else {
+      *reinterpret_cast<uint4*>(g + w * F::BK) = *reinterpret_cast<const uint4*>(r[w]);
+    }
+  }
+}
+
+// By value, field by field: loads through a pointer into parameters that only then is known would come one by one.
+__device__ __forceinline__ SplitOperand operand_of(const SplitPass& pass, bool a) {
+  return {a ? pass.a.g : pass.b.g,
+          a ? pass.a.ld : pass.b.ld,
+          a ? pass.a.lines : pass.b.lines,
+          a ? pass.a.along_k : pass.b.along_k,
+          a ? pass.a.quads : pass.b.quads,
+          a ? pass.a.gWords : pass.b.gWords,
+          a ? pass.a.gExponent : pass.b.gExponent,
+          a ? pass.a.gLargest : pass.b.gLargest,
+          a ? pass.a.gCensus : pass.b.gCensus};
+}
+
+}  // namespace split_detail
+}  // namespace ladder

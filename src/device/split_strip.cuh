@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pass over lines that lie across k, where a few blocks hold all of k: a strip of neighbouring lines is read once by the
+// blocks of a cluster, each a part of k in its registers, which agree on the lines' largest magnitudes and then write the
+// words. Deeper lines are read twice, by split_pass.cuh's kernels.
+#pragma once
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/cp_async.cuh"
+#include "device/ptx/dependent.cuh"
+#include "device/split_line.cuh"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace ladder::split_detail {
+
+constexpr int kStripThreads = 256, kHeld = 32;  // elements a thread
+constexpr int kMostBlocks = 8;                  // of a cluster that every Hopper GPU takes
+constexpr int LINES = 32;                       // of a strip
+// k of a strip. Deeper ones would leave room for few blocks on an SM, which then waits: read twice is sooner done.
+constexpr int kStripDepth = kMostBlocks * kHeld * kStripThreads / LINES;
+
+// Part `rank` of strip number `strip`. A block has kEdge x `tiles` of k.
+template <class F, bool kCount>
+__device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int slabs, int strip, int rank,
+                                            int blocks, int tiles) {
+  constexpr int kRows = kStripThreads / LINES;  // k that the block's threads take at once
+  constexpr int kOfTile = kEdge / kRows;        // elements of a thread in a tile
+  constexpr int kTiles = kHeld / kOfTile;
+  __shared__ float s[2][kEdge][LINES + 1];  // (k, line); a column lies in banks of its own
+  __shared__ std::uint32_t sLargest[kRows][LINES], sOfBlock[LINES];
+  __shared__ int sScale[LINES];
+  __shared__ Census sCensus[LINES];
+  const int tid = static_cast<int>(threadIdx.x), lane = tid % LINES, row = tid / LINES;
+  const int line0 = strip * LINES, line = line0 + lane;
+  const int begin = rank * tiles * kEdge, padded = slabs * F::BK;
+  float r[kHeld];
+  std::uint32_t largest = 0;
+#pragma unroll
+  for (int t = 0; t < kTiles; ++t) {
+    if (t >= tiles) break;
+#pragma unroll
+    for (int i = 0; i < kOfTile; ++i) {
+      const int at = begin + t * kEdge + i * kRows + row;
+      const bool inside = at < k && line < x.lines;
+      const float element = __ldcs(x.g + (inside ? at * x.ld + line : 0));  // without branches: all at once
+      r[t * kOfTile + i] = inside ? element : 0.0F;
+    }
+  }
+#pragma unroll
+  for (int t = 0; t < kTiles; ++t) {
+    if (t >= tiles) break;
+#pragma unroll
+    for (int i = 0; i < kOfTile; ++i) largest = max(largest, magnitude(r[t * kOfTile + i]));
+  }
+  sLargest[row][lane] = largest;
+  if constexpr (kCount) {
+    if (row == 0) sCensus[lane] = {};
+  }
+  __syncthreads();
+  if (row == 0) {
+#pragma unroll
+    for (int i = 1; i < kRows; ++i) largest = max(largest, sLargest[i][lane]);
+    sOfBlock[lane] = largest;
+  }
+  if (blocks > 1) ptx::cluster_sync();
+  if (row == 0) {
+    for (int other = 0; blocks > 1 && other < blocks; ++other) {
+      largest = max(largest, ptx::load_shared_of(ptx::shared_address(&sOfBlock[lane]), other));
+    }
+    sScale[lane] = exponent_of_line<F>(largest);
+    if (rank == 0 && line < x.lines) x.gExponent[line] = sScale[lane];
+  }
+  if (blocks > 1) {
+    ptx::cluster_sync();  // nobody ends while others read
+  } else {
+    __syncthreads();
+  }
+#pragma unroll
+  for (int t = 0; t < kTiles; ++t) {
+    if (t >= tiles || begin + t * kEdge >= padded) break;
+#pragma unroll
+    for (int i = 0; i < kOfTile; ++i) s[t % 2][i * kRows + row][lane] = r[t * kOfTile + i];
+    __syncthreads();
+    constexpr int kQuadsOfLine = kEdge / 4;
+#pragma unroll
+    for (int i = tid; i < LINES * kQuadsOfLine; i += kStripThreads) {
+      const int l = i / kQuadsOfLine, q = 4 * (i % kQuadsOfLine), at = begin + t * kEdge + q;
+      Census census{};
+      if (line0 + l < x.lines && at < padded) {
+        const float four[4] = {s[t % 2][q][l], s[t % 2][q + 1][l], s[t % 2][q + 2][l], s[t % 2][q + 3][l]};
+        auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
+                            static_cast<std::int64_t>(line0 + l) * slabs * (F::kWords * F::BK);
+        store_quad<F, kCount>(gLine, at, four, sScale[l], census);
+      }
+      if constexpr (kCount) sCensus[l].add_atomically(census);
+    }
+  }
+  if constexpr (kCount) {
+    __syncthreads();
+    if (row == 0 && line < x.lines) x.gCensus[line].add_atomically(sCensus[lane]);
+  }
+}
+
+// Strips of A, then of B, of those that lie across k. `alone`: no kernel of this pass runs before it; otherwise that one
+// has waited for what came before, and this kernel's end waits for it, so that both run side by side.
+template <class F, bool kCount>
+__global__ void __launch_bounds__(kStripThreads, 4)
+    split_strips(const __grid_constant__ SplitPass pass, int strips_a, int blocks, int tiles, bool alone) {
+  ptx::launch_dependents();
+  if (alone) ptx::wait_for_prerequisites();
+  if (wanted(pass.gChoice, pass.wanted)) {
+    const int strip = static_cast<int>(blockIdx.x) / blocks, rank = static_cast<int>(blockIdx.x) % blocks;
+    const SplitOperand x = operand_of(pass, strip < strips_a);
+    split_strip<F, kCount>(x, pass.k, pass.slabs, strip < strips_a ? strip : strip - strips_a, rank, blocks,
+                           tiles);
+  }
+  if (!alone) ptx::wait_for_prerequisites();
+}
+
+}  // namespace ladder::split_detail
