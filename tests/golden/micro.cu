@@ -307,6 +307,207 @@ __global__ void copy_some(int* x) {
   x[8192 + thread_number()] = s[(kThreads + t) * kBytes];
 }
 
+// What waits for nothing that lies ahead: other threads take part in each instruction, so that sums tell them apart.
+__device__ unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+
+__global__ void mbarriers(int* x) {
+  __shared__ unsigned long long barrier;
+  const unsigned b = shared_address(&barrier);
+  const auto t = static_cast<int>(threadIdx.x);
+  unsigned tried = 0, tested = 0;
+  if (t < 1) asm volatile("mbarrier.init.shared.b64 [%0], 3;" ::"r"(b) : "memory");
+  __syncthreads();
+  if (t < 3) asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(b) : "memory");
+  __syncthreads();
+  if (t < 7) {
+    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
+                 : "=r"(tried)
+                 : "r"(b)
+                 : "memory");
+  }
+  if (t < 13) {
+    asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
+                 : "=r"(tested)
+                 : "r"(b)
+                 : "memory");
+  }
+  __syncthreads();
+  if (t < 1) asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(b) : "memory");
+  x[1024 + thread_number()] = static_cast<int>(tried + tested);
+}
+
+__global__ void mbarrier_copies(int* x) {
+  __shared__ unsigned long long barrier;
+  __shared__ int s[kThreads];
+  const unsigned b = shared_address(&barrier);
+  const auto t = static_cast<int>(threadIdx.x);
+  if (t < 1) asm volatile("mbarrier.init.shared.b64 [%0], 5;" ::"r"(b) : "memory");
+  __syncthreads();
+  if (t < 5) {
+    __pipeline_memcpy_async(&s[t], &x[t], 4);
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(b) : "memory");
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  x[1024 + thread_number()] = t;
+}
+
+// Masks from memory, all lanes.
+__global__ void warp_barriers(int* x) {
+  const int t = thread_number();
+  for (int i = 0; i < 4; ++i) __syncwarp(static_cast<unsigned>(x[i] - 1 - i));
+  x[1024 + t] = t;
+}
+
+enum class Fence { kBlock, kDevice, kSystem, kProxy };
+template <Fence kFence>
+__global__ void fences(int* x) {
+  const int t = thread_number();
+  x[1024 + t] = 1;
+  if constexpr (kFence == Fence::kBlock) __threadfence_block();
+  if constexpr (kFence == Fence::kDevice) __threadfence();
+  if constexpr (kFence == Fence::kSystem) __threadfence_system();
+  if constexpr (kFence == Fence::kProxy) asm volatile("fence.proxy.async;" ::: "memory");
+  x[2048 + t] = 2;
+}
+
+__global__ void counting_barriers(int* x) {
+  const int t = thread_number();
+  const int count = __syncthreads_count(x[t] & 1);
+  x[1024 + t] = count + __syncthreads_and(x[t + 1] & 1) + 2 * __syncthreads_or(x[t + 2] & 1);
+}
+
+__global__ void extensions(int* x) {
+  const int t = thread_number();
+  int low, wrapped, byte;
+  asm("szext.clamp.s32 %0, %1, %2;" : "=r"(low) : "r"(x[t]), "r"(x[t + 1] & 15));
+  asm("szext.wrap.u32 %0, %1, %2;" : "=r"(wrapped) : "r"(x[t]), "r"(x[t + 1] & 15));
+  asm("cvt.sat.s8.s32 %0, %1;" : "=r"(byte) : "r"(x[t + 4] * 77));
+  x[1024 + t] = low + wrapped + byte;
+}
+
+__global__ void elections(int* x) {
+  unsigned leads;
+  asm volatile("{.reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p;}" : "=r"(leads));
+  x[1024 + thread_number()] = static_cast<int>(leads);
+}
+
+__global__ void naps(int* x) {
+  __nanosleep(0);
+  x[1024 + thread_number()] = 1;
+}
+
+__global__ void generic_atomics(int* x) {
+  __shared__ int s[kThreads];
+  const int t = thread_number();
+  s[threadIdx.x] = 0;
+  __syncthreads();
+  int* const p = (x[t & 31] & 1) != 0 ? &s[threadIdx.x] : &x[2048 + t];
+  atomicAdd(p, 1);
+  *p += 2;
+  x[1024 + t] = s[threadIdx.x] + static_cast<int>(__isShared(p));
+}
+
+// Sums made by comparing and exchanging; each thread has a place of its own, so that none is tried again.
+__global__ void exchange_loops(int* x) {
+  __shared__ float f[kThreads];
+  __shared__ double d[kThreads];
+  __shared__ unsigned long long u[kThreads];
+  const auto t = static_cast<int>(threadIdx.x);
+  f[t] = 1.0F;
+  d[t] = 2.0;
+  u[t] = 3;
+  atomicAdd(&f[t], 1.0F);
+  atomicAdd(&d[t], 1.0);
+  atomicAdd(&u[t], 1ull);
+  atomicAdd(reinterpret_cast<__half*>(x + 8192 + thread_number()), __float2half(1.0F));
+  x[1024 + thread_number()] = static_cast<int>(f[t]) + static_cast<int>(d[t]) + static_cast<int>(u[t]);
+}
+
+// A warp for each exponent of the dividend, a step for each of the divisor: which pairs take the long way.
+__global__ void divisions(int* x) {
+  const int exponent = thread_number() / 32;
+  float sum = 0;
+#pragma unroll 1
+  for (int divisor = 0; divisor < 256; ++divisor) {
+    sum += __int_as_float(exponent << 23 | x[0]) / __int_as_float(divisor << 23 | (x[0] + 0x123456));
+  }
+  x[1024 + thread_number()] = __float_as_int(sum);
+}
+
+__global__ void exchange_in_branch(int* x) {
+  const int t = thread_number();
+  int v = x[t];
+  if (t % 32 < 16) {
+    v = __shfl_xor_sync(0xffff, v, 1);
+    v += __reduce_add_sync(0xffff, v);
+  }
+  x[1024 + t] = v;
+}
+
+enum class Product { kTf32, kBf16, kHalfSums, kDouble };
+template <Product kProduct>
+__global__ void products(int* x) {
+  const int t = thread_number();
+  const int a0 = x[t], a1 = x[t + 1], a2 = x[t + 2], a3 = x[t + 3], b0 = x[t + 4], b1 = x[t + 5];
+  int* const to = x + 1024 + t * 4;
+  if constexpr (kProduct == Product::kHalfSums) {
+    int c0 = a0, c1 = a1;
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
+                 : "+r"(c0), "+r"(c1)
+                 : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+    to[0] = c0;
+    to[1] = c1;
+  } else if constexpr (kProduct == Product::kDouble) {
+    double c0 = 0, c1 = 0;
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+                 : "+d"(c0), "+d"(c1)
+                 : "d"(static_cast<double>(a0)), "d"(static_cast<double>(b0)));
+    to[0] = static_cast<int>(c0);
+    to[1] = static_cast<int>(c1);
+  } else {
+    float f0 = 0, f1 = 0, f2 = 0, f3 = 0;
+    if constexpr (kProduct == Product::kTf32) {
+      asm volatile(
+          "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+          "{%0,%1,%2,%3};"
+          : "+f"(f0), "+f"(f1), "+f"(f2), "+f"(f3)
+          : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+    } else {
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+          "{%0,%1,%2,%3};"
+          : "+f"(f0), "+f"(f1), "+f"(f2), "+f"(f3)
+          : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+    }
+    to[0] = __float_as_int(f0 + f1);
+    to[1] = __float_as_int(f2 + f3);
+  }
+}
+
+__global__ void matrix_stores(int* x) {
+  __shared__ alignas(16) int s[kThreads * 4];
+  const auto t = static_cast<int>(threadIdx.x);
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(shared_address(s + t * 4)),
+      "r"(x[t]), "r"(x[t + 1]), "r"(x[t + 2]), "r"(x[t + 3])
+      : "memory");
+  __syncthreads();
+  x[1024 + thread_number()] = s[t];
+}
+
+// Positions and widths on either side of a word's 32 bits.
+__global__ void bit_masks(int* x) {
+  const int t = thread_number();
+  unsigned clamped, wrapped;
+  const auto from = static_cast<unsigned>(x[t] * 3 % 67), width = static_cast<unsigned>(x[t] * 5 % 41);
+  asm("bmsk.clamp.b32 %0, %1, %2;" : "=r"(clamped) : "r"(from), "r"(width));
+  asm("bmsk.wrap.b32 %0, %1, %2;" : "=r"(wrapped) : "r"(from), "r"(width));
+  x[1024 + t] = static_cast<int>(clamped ^ wrapped);
+}
+
 template <class Kernel>
 void start(Kernel kernel, int* x) {
   kernel<<<kBlocks, kThreads>>>(x);
@@ -367,6 +568,27 @@ std::span<const Launch> launches() {
       {"micro.copy_128_from_9", [](int* x) { start(copy_stride<16, 1, 9>, x); }},
       {"micro.copy_some_32", [](int* x) { start(copy_some<4>, x); }},
       {"micro.copy_some_128", [](int* x) { start(copy_some<16>, x); }},
+      {"micro.mbarriers", [](int* x) { start(mbarriers, x); }},
+      {"micro.mbarrier_copies", [](int* x) { start(mbarrier_copies, x); }},
+      {"micro.warp_barriers", [](int* x) { start(warp_barriers, x); }},
+      {"micro.fence_block", [](int* x) { start(fences<Fence::kBlock>, x); }},
+      {"micro.fence_device", [](int* x) { start(fences<Fence::kDevice>, x); }},
+      {"micro.fence_system", [](int* x) { start(fences<Fence::kSystem>, x); }},
+      {"micro.fence_proxy", [](int* x) { start(fences<Fence::kProxy>, x); }},
+      {"micro.counting_barriers", [](int* x) { start(counting_barriers, x); }},
+      {"micro.extensions", [](int* x) { start(extensions, x); }},
+      {"micro.elections", [](int* x) { start(elections, x); }},
+      {"micro.naps", [](int* x) { start(naps, x); }},
+      {"micro.generic_atomics", [](int* x) { start(generic_atomics, x); }},
+      {"micro.exchange_loops", [](int* x) { start(exchange_loops, x); }},
+      {"micro.divisions", [](int* x) { divisions<<<64, kThreads>>>(x); }},
+      {"micro.exchange_in_branch", [](int* x) { start(exchange_in_branch, x); }},
+      {"micro.product_tf32", [](int* x) { start(products<Product::kTf32>, x); }},
+      {"micro.product_bf16", [](int* x) { start(products<Product::kBf16>, x); }},
+      {"micro.product_half_sums", [](int* x) { start(products<Product::kHalfSums>, x); }},
+      {"micro.product_double", [](int* x) { start(products<Product::kDouble>, x); }},
+      {"micro.matrix_stores", [](int* x) { start(matrix_stores, x); }},
+      {"micro.bit_masks", [](int* x) { start(bit_masks, x); }},
   };
   return kLaunches;
 }
