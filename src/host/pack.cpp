@@ -64,6 +64,27 @@ Panel Panels::at(std::int64_t i) const {
   return {x_.at(lines_.begin + begin, depth_.begin), x_.ld, begin, static_cast<int>(lines)};
 }
 
+void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& way, const Operand& a,
+                       const Operand& b, Piece rows, Piece cols, float* c) {
+  const TileArgs part{.depth = p.k,
+                      .c = c + rows.begin * p.ldc + cols.begin,
+                      .c_ld = p.ldc,
+                      .alpha = p.alpha,
+                      .beta = p.beta};
+  const int m = static_cast<int>(rows.size), n = static_cast<int>(cols.size);
+  const int panels = (m + way.tile.rows - 1) / way.tile.rows;
+  if (panels == 0) return;
+  const int least = m / panels, wider = m % panels;  // rows of a panel, and how many panels have one more
+  for (int j = 0; j < n; j += way.tile.cols) {
+    const Panel panel_b{b.at(cols.begin + j, 0), b.ld, j, std::min(way.tile.cols, n - j)};
+    for (int panel = 0, i = 0; panel < panels; ++panel) {
+      const int lines = least + (panel < wider ? 1 : 0);
+      multiply(kernel, way.form, {a.at(rows.begin + i, 0), a.ld, i, lines}, panel_b, part);
+      i += lines;
+    }
+  }
+}
+
 float* workspace(Use use, std::size_t floats) {
   struct Buffer {
     hwy::AlignedFreeUniquePtr<float[]> memory;

@@ -78,6 +78,11 @@ inline void multiply(const MicroKernel& kernel, Form form, const Panel& a, const
       args);
 }
 
+// A part of C, operands as they lie and k in one piece: for small products, to which copies and blocks would cost more than
+// the strides.
+void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& way, const Operand& a,
+                       const Operand& b, Piece rows, Piece cols, float* c);
+
 // Floats, aligned to 64 bytes, kept by the thread from call to call, one buffer a use. Contents are undefined. Null:
 // out of memory.
 enum class Use : std::uint8_t { kA, kB };

@@ -18,27 +18,7 @@ using host::Panels;
 using host::piece;
 using host::pieces;
 
-// No machine's blocks are less deep (see host::blocks_for).
-static constexpr std::int64_t kLeastBlock = 64;
-
 static Status accepts(const Problem&, const Device&) { return Status::ok(); }
-
-// A small product, operands as they lie: copies and blocks would cost more than the product.
-static void multiply_in_place(const host::MicroKernel& kernel, const Problem& p, const host::Way& way,
-                              const host::Operand& a, const host::Operand& b, float* c) {
-  const int m = static_cast<int>(p.m), n = static_cast<int>(p.n),
-            panels = (m + way.tile.rows - 1) / way.tile.rows;
-  for (int j = 0; j < n; j += way.tile.cols) {
-    for (int i = 0, left = panels; left > 0; --left) {
-      const int rows = (m - i + left - 1) / left;
-      const host::Panel panel_a{a.at(i, 0), a.ld, i, rows};
-      const host::Panel panel_b{b.at(j, 0), b.ld, j, std::min(way.tile.cols, n - j)};
-      multiply(kernel, way.form, panel_a, panel_b,
-               {.depth = p.k, .c = c, .c_ld = p.ldc, .alpha = p.alpha, .beta = p.beta});
-      i += rows;
-    }
-  }
-}
 
 static Status launch(const Problem& problem, const Operands& operands, Stream) {
   // Who am I: a column-major product is the row-major product of the exchanged operands.
@@ -52,14 +32,9 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
   const host::Way way = host::way_for(p, kernel);
   const host::Operand a = host::operand_a(swapped ? operands.b : operands.a, p);
   const host::Operand b = host::operand_b(swapped ? operands.a : operands.b, p);
-  const bool in_place = !way.pack_a && !way.pack_b;
-  if (in_place && p.k <= kLeastBlock) {
-    multiply_in_place(kernel, p, way, a, b, operands.c);
-    return Status::ok();
-  }
   const host::Blocks most = host::blocks(way.tile);
-  if (in_place && p.k <= most.depth) {
-    multiply_in_place(kernel, p, way, a, b, operands.c);
+  if (!way.pack_a && !way.pack_b && p.k <= most.depth) {
+    multiply_in_place(kernel, p, way, a, b, {0, p.m}, {0, p.n}, operands.c);
     return Status::ok();
   }
   float* memory_a = host::workspace(host::Use::kA, host::packed_floats(p.m, most.rows, p.k, most.depth, 1));

@@ -33,9 +33,10 @@ struct Grid {
   int rows = 1, cols = 1;
 };
 
-// The threads that are worth starting: each should have some tens of microseconds of work, ten times what it costs.
+// The threads that are worth starting. A team that waits in its spin loop starts within two microseconds, in which a core
+// does half of this.
 static int worthwhile_threads(const Problem& p) {
-  constexpr double kLeastFlops = 4e6;
+  constexpr double kLeastFlops = 8e5;
   return static_cast<int>(
       std::clamp(flops(p) / kLeastFlops, 1.0, static_cast<double>(omp_get_max_threads())));
 }
@@ -55,26 +56,35 @@ static Grid share(const Problem& p, const host::Way& way, int threads) {
   return best;
 }
 
-// What all threads of a team agree on.
-struct Plan {
-  Grid grid;
-  std::int64_t most_cols = 0;  // of C, of one thread
-  std::int64_t row_blocks = 0, col_blocks = 0,
-               depth_blocks = 0;  // of every thread, so that all meet at barriers
-  std::int64_t a_floats = 0;      // of one row of threads
-  float* memory_a = nullptr;
+// One thread's cell of the grid; empty for threads that the grid leaves over.
+struct Cell {
+  int row = 0, col = 0;
+  Piece rows, cols;  // of C
 };
 
-static Plan make_plan(const Problem& p, const host::Way& way, const host::Blocks& most, int threads) {
+static Cell cell(const Problem& p, const host::Way& way, const Grid& grid, int thread) {
+  Cell out{.row = thread / grid.cols, .col = thread % grid.cols};
+  if (out.row >= grid.rows) return out;
+  out.rows = piece(p.m, grid.rows, out.row);
+  out.cols = piece(p.n, grid.cols, out.col, way.tile.cols);
+  return out;
+}
+
+// What all threads of a team agree on: blocks of every thread, so that all meet at barriers.
+struct Plan {
+  std::int64_t most_cols = 0;  // of C, of one thread
+  std::int64_t row_blocks = 0, col_blocks = 0, depth_blocks = 0;
+  std::int64_t a_floats = 0;  // of one row of threads
+};
+
+static Plan make_plan(const Problem& p, const host::Way& way, const host::Blocks& most, const Grid& grid) {
+  const std::int64_t most_rows = pieces(p.m, grid.rows);
   Plan out;
-  out.grid = share(p, way, threads);
-  const std::int64_t most_rows = pieces(pieces(p.m, way.tile.rows), out.grid.rows) * way.tile.rows;
-  out.most_cols = pieces(pieces(p.n, way.tile.cols), out.grid.cols) * way.tile.cols;
+  out.most_cols = pieces(pieces(p.n, way.tile.cols), grid.cols) * way.tile.cols;
   out.row_blocks = pieces(most_rows, most.rows);
   out.col_blocks = pieces(out.most_cols, most.cols);
   out.depth_blocks = pieces(p.k, most.depth);
   out.a_floats = host::packed_floats(most_rows, most.rows, p.k, most.depth, 1);
-  out.memory_a = host::workspace(host::Use::kA, out.a_floats * out.grid.rows);
   return out;
 }
 
@@ -91,33 +101,49 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
   const host::Operand a = host::operand_a(swapped ? operands.b : operands.a, p);
   const host::Operand b = host::operand_b(swapped ? operands.a : operands.b, p);
   const host::Blocks most = host::blocks(way.tile);
-  Plan plan;
-  std::atomic<bool> out_of_memory = false;
-#pragma omp parallel num_threads(worthwhile_threads(p))
-  {
-#pragma omp single
-    plan = make_plan(p, way, most, omp_get_num_threads());  // the team may be smaller than was asked for
+  const int threads = worthwhile_threads(p);
+  if (!way.pack_a && !way.pack_b && p.k <= most.depth) {
+    if (threads == 1) {
+      multiply_in_place(kernel, p, way, a, b, {0, p.m}, {0, p.n}, operands.c);
+      return Status::ok();
+    }
+#pragma omp parallel num_threads(threads)
+    {
+      const Cell my = cell(p, way, share(p, way, omp_get_num_threads()), omp_get_thread_num());
+      multiply_in_place(kernel, p, way, a, b, my.rows, my.cols, operands.c);
+    }
+    return Status::ok();
+  }
 
+  std::atomic<bool> out_of_memory = false;
+  float* shared_a = nullptr;
+#pragma omp parallel num_threads(threads)
+  {
+    const Grid grid = share(p, way, omp_get_num_threads());  // the team may be smaller than was asked for
+    const Plan plan = make_plan(p, way, most, grid);
+    if (way.pack_a) {
+#pragma omp single
+      shared_a = host::workspace(host::Use::kA, plan.a_floats * grid.rows);
+    }
     // Who am I
-    const int me = omp_get_thread_num(), thread_row = me / plan.grid.cols, thread_col = me % plan.grid.cols;
-    const bool idle = thread_row >= plan.grid.rows;  // it only meets the others at the barriers
-    const Piece my_rows = idle ? Piece{} : piece(p.m, plan.grid.rows, thread_row, way.tile.rows);
-    const Piece my_cols = idle ? Piece{} : piece(p.n, plan.grid.cols, thread_col, way.tile.cols);
-    float* memory_a = plan.memory_a + thread_row * plan.a_floats;
+    const Cell my = cell(p, way, grid, omp_get_thread_num());
+    float* memory_a = way.pack_a && shared_a != nullptr ? shared_a + my.row * plan.a_floats : nullptr;
     float* memory_b = host::workspace(
         host::Use::kB, host::packed_floats(plan.most_cols, most.cols, p.k, most.depth, way.tile.cols));
-    if (plan.memory_a == nullptr || memory_b == nullptr) out_of_memory = true;
+    if ((way.pack_a && shared_a == nullptr) || memory_b == nullptr) out_of_memory = true;
 #pragma omp barrier
     for (std::int64_t ib = 0; ib < plan.row_blocks && !out_of_memory; ++ib) {
-      const Piece rows = within(my_rows, piece(my_rows.size, plan.row_blocks, ib, way.tile.rows));
+      const Piece rows = within(my.rows, piece(my.rows.size, plan.row_blocks, ib, way.tile.rows));
       for (std::int64_t kb = 0; kb < plan.depth_blocks; ++kb) {
         const Piece depth = piece(p.k, plan.depth_blocks, kb);
         const Panels pA(kernel, way.tile, Panels::Role::kRows, a, rows, depth, way.pack_a,
                         memory_a);  // (depth, rows)
-        for (std::int64_t i = thread_col; i < pA.count(); i += plan.grid.cols) pA.pack(i);
+        if (way.pack_a) {
+          for (std::int64_t i = my.col; i < pA.count(); i += grid.cols) pA.pack(i);
 #pragma omp barrier
+        }
         for (std::int64_t jb = 0; jb < plan.col_blocks; ++jb) {
-          const Piece cols = within(my_cols, piece(my_cols.size, plan.col_blocks, jb, way.tile.cols));
+          const Piece cols = within(my.cols, piece(my.cols.size, plan.col_blocks, jb, way.tile.cols));
           const Panels pB(kernel, way.tile, Panels::Role::kCols, b, cols, depth, way.pack_b,
                           memory_b);  // (depth, cols)
           pB.pack();
@@ -133,7 +159,9 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
               multiply(kernel, way.form, pA.at(i), pB.at(j), block);
           }
         }
+        if (way.pack_a) {
 #pragma omp barrier
+        }
       }
     }
   }
