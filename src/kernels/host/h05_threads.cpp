@@ -63,7 +63,7 @@ struct Cell {
 };
 
 static Cell cell(const Problem& p, const host::Way& way, const Grid& grid, int thread) {
-  Cell out{.row = thread / grid.cols, .col = thread % grid.cols};
+  Cell out{.row = thread / grid.cols, .col = thread % grid.cols, .rows = {}, .cols = {}};
   if (out.row >= grid.rows) return out;
   out.rows = piece(p.m, grid.rows, out.row);
   out.cols = piece(p.n, grid.cols, out.col, way.tile.cols);
