@@ -59,12 +59,15 @@ Way way_for(const Problem& p, const MicroKernel& kernel) {
   const std::int64_t l2 = caches().l2, bytes_a = p.m * p.k * kFloat, bytes_b = p.n * p.k * kFloat;
   Way out;
   out.tile = tile_for(p, kernel);
+  out.c_is_far = p.m * p.n * kFloat > l2 / 4;
   const bool near = bytes_a + bytes_b <= l2 * 5 / 8;
   const bool whole_vectors = p.n % kernel.lanes == 0 || kernel.partial_loads;
   const bool b_in_place =
       near || p.m <= out.tile.rows || (p.m <= kReadsOfB * out.tile.rows && bytes_b <= l2 / 2);
   out.pack_b = p.op_b == Op::kTranspose || !whole_vectors || !b_in_place;
   out.pack_a = !near && p.n > (p.op_a == Op::kTranspose ? kReadsOfColumns : kReadsOfRows) * out.tile.cols;
+  constexpr std::int64_t kLeastDepth = 64;  // no machine's blocks are less deep, see blocks_for
+  out.in_place = !out.pack_a && !out.pack_b && (p.k <= kLeastDepth || p.k <= blocks(out.tile).depth);
   if (out.pack_a) {
     out.form = out.pack_b ? Form::kPacked : Form::kInColumns;
   } else {

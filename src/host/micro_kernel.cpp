@@ -35,7 +35,10 @@ HWY_INLINE void update_tail(Vector sum, const TileArgs& args, float* c, int used
     c[j] = kReads ? args.alpha * line[j] + args.beta * c[j] : args.alpha * line[j];
 }
 
-template <bool kReads, int kVectors>
+// What is done to a row of C: the sums as they are, times alpha, or beta C added.
+enum class Finish : std::uint8_t { kStore, kScale, kAdd };
+
+template <Finish kFinish, int kVectors>
 HWY_INLINE void update(const Vector (&sum)[kVectors], const TileArgs& args, float* c) {
   const Tag d;
   const Vector alpha = hn::Set(d, args.alpha), beta = hn::Set(d, args.beta);
@@ -44,17 +47,34 @@ HWY_INLINE void update(const Vector (&sum)[kVectors], const TileArgs& args, floa
     const int used = args.cols - v * kLanes;
     float* line = c + v * kLanes;
     if (v + 1 < kVectors || used == kLanes) {
-      Vector result = hn::Mul(alpha, sum[v]);
-      if constexpr (kReads) result = hn::MulAdd(beta, hn::LoadU(d, line), result);
+      Vector result = kFinish == Finish::kStore ? sum[v] : hn::Mul(alpha, sum[v]);
+      if constexpr (kFinish == Finish::kAdd) result = hn::MulAdd(beta, hn::LoadU(d, line), result);
       hn::StoreU(result, d, line);
     } else if constexpr (kPartialLoads) {
       const auto mask = hn::FirstN(d, static_cast<std::size_t>(used));
-      Vector result = hn::Mul(alpha, sum[v]);
-      if constexpr (kReads) result = hn::MulAdd(beta, hn::MaskedLoad(mask, d, line), result);
+      Vector result = kFinish == Finish::kStore ? sum[v] : hn::Mul(alpha, sum[v]);
+      if constexpr (kFinish == Finish::kAdd) result = hn::MulAdd(beta, hn::MaskedLoad(mask, d, line), result);
       hn::BlendedStore(result, mask, d, line);
     } else {
-      update_tail<kReads>(sum[v], args, line, used);
+      update_tail<kFinish == Finish::kAdd>(sum[v], args, line, used);
     }
+  }
+}
+
+template <Finish kFinish, int kTileRows, int kVectors>
+HWY_INLINE void update(const Vector (&sum)[kTileRows][kVectors], const TileArgs& args) {
+#pragma GCC unroll 14
+  for (int i = 0; i < kTileRows; ++i) update<kFinish>(sum[i], args, args.c + i * args.c_ld);
+}
+
+// Rows of C into L2: those whose distance is a power of two share sets of L1, more rows than a set has ways.
+template <int kTileRows, int kVectors>
+HWY_INLINE void prefetch(const TileArgs& args) {
+#pragma GCC unroll 14
+  for (int i = 0; i < kTileRows; ++i) {
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(args.c + i * args.c_ld + v * kLanes, 0, 2);
+    __builtin_prefetch(args.c + i * args.c_ld + args.cols - 1, 0, 2);
   }
 }
 
@@ -62,22 +82,14 @@ template <int kTileRows, int kVectors, Form kForm>
 void tile(const TileArgs& args) {
   const Tag d;
   Vector sum[kTileRows][kVectors];
-#pragma GCC unroll 14
-  for (int i = 0; i < kTileRows; ++i) {
-#pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
-      // Into L2: rows of C whose distance is a power of two share sets of L1, more rows than a set has ways.
-#pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(args.c + i * args.c_ld + v * kLanes, 0, 2);
-    __builtin_prefetch(args.c + i * args.c_ld + args.cols - 1, 0, 2);
-  }
+  if (args.c_is_far) prefetch<kTileRows, kVectors>(args);
   const std::int64_t a_ld = args.a_ld, b_ld = args.b_ld;
   const std::int64_t a_step = kForm != Form::kInRows ? a_ld : 1;
   const auto last = hn::FirstN(d, static_cast<std::size_t>(args.cols - (kVectors - 1) * kLanes));
 
   // One k: an outer product. A load through a mask takes a turn of the multiply-add units, so only a vector that is cut
   // off has one.
-  const auto step = [&](const float* ak, const float* bk, auto is_cut) HWY_ATTR {
+  const auto step = [&](const float* ak, const float* bk, auto is_cut, auto is_first) HWY_ATTR {
     Vector bv[kVectors];
 #pragma GCC unroll 3
     for (int v = 0; v < kVectors; ++v)
@@ -87,22 +99,25 @@ void tile(const TileArgs& args) {
     for (int i = 0; i < kTileRows; ++i) {
       const Vector av = hn::Set(d, kForm != Form::kInRows ? ak[i] : ak[i * a_ld]);
 #pragma GCC unroll 3
-      for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(av, bv[v], sum[i][v]);
+      for (int v = 0; v < kVectors; ++v)
+        sum[i][v] = is_first ? hn::Mul(av, bv[v]) : hn::MulAdd(av, bv[v], sum[i][v]);
     }
   };
   // Main loop. Operands in place have steps of their own, and the tile is small: two k share what counts and branches.
   const auto walk = [&](auto is_cut) HWY_ATTR {
-    const float* a = args.a;
-    const float* b = args.b;
-    std::int64_t k = args.depth;
+    const std::false_type later;
+    const float* a = args.a + a_step;
+    const float* b = args.b + b_ld;
+    std::int64_t k = args.depth - 1;
+    step(args.a, args.b, is_cut, std::true_type{});
     for (; kForm != Form::kPacked && k > 1; k -= 2) {
-      step(a, b, is_cut);
-      step(a + a_step, b + b_ld, is_cut);
+      step(a, b, is_cut, later);
+      step(a + a_step, b + b_ld, is_cut, later);
       a += 2 * a_step;
       b += 2 * b_ld;
     }
     for (; k > 0; --k) {
-      step(a, b, is_cut);
+      step(a, b, is_cut, later);
       a += a_step;
       b += b_ld;
     }
@@ -113,13 +128,9 @@ void tile(const TileArgs& args) {
     walk(std::false_type{});
   }
 
-  if (args.beta == 0.0F) {
-#pragma GCC unroll 14
-    for (int i = 0; i < kTileRows; ++i) update<false>(sum[i], args, args.c + i * args.c_ld);
-  } else {
-#pragma GCC unroll 14
-    for (int i = 0; i < kTileRows; ++i) update<true>(sum[i], args, args.c + i * args.c_ld);
-  }
+  if (args.beta != 0.0F) return update<Finish::kAdd>(sum, args);
+  if (args.alpha != 1.0F) return update<Finish::kScale>(sum, args);
+  update<Finish::kStore>(sum, args);
 }
 
 // One line of a panel in whole vectors.

@@ -15,14 +15,15 @@ enum class Form : std::uint8_t {
 
 // One call computes C(rows x cols) = alpha A B + beta C, beta = 0 not reading C.
 struct TileArgs {
-  std::int64_t depth = 0;  // k
+  std::int64_t depth = 0;  // k, at least 1
   const float* a = nullptr;
   std::int64_t a_ld = 0;
   const float* b = nullptr;  // (k, cols): element (k, j) at k * b_ld + j
   std::int64_t b_ld = 0;
   float* c = nullptr;  // (rows, cols): element (i, j) at i * c_ld + j
   std::int64_t c_ld = 0;
-  int cols = 0;  // may end inside the last vector
+  int cols = 0;           // may end inside the last vector
+  bool c_is_far = false;  // beyond L2: worth asking for before it is needed
   float alpha = 1.0F, beta = 0.0F;
 };
 

@@ -69,6 +69,7 @@ void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& w
   const TileArgs part{.depth = p.k,
                       .c = c + rows.begin * p.ldc + cols.begin,
                       .c_ld = p.ldc,
+                      .c_is_far = way.c_is_far,
                       .alpha = p.alpha,
                       .beta = p.beta};
   const int m = static_cast<int>(rows.size), n = static_cast<int>(cols.size);

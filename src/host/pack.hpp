@@ -66,16 +66,23 @@ class Panels {
   bool packed_;
 };
 
-// C = alpha A B + beta C for a panel of each; `args` has the block's depth, c, c_ld, alpha and beta.
-inline void multiply(const MicroKernel& kernel, Form form, const Panel& a, const Panel& b, TileArgs args) {
-  args.a = a.x;
-  args.a_ld = a.ld;
-  args.b = b.x;
-  args.b_ld = b.ld;
-  args.c += a.begin * args.c_ld + b.begin;
-  args.cols = b.lines;
-  kernel.tiles[static_cast<int>(form)][(b.lines > kernel.lanes) + (b.lines > 2 * kernel.lanes)][a.lines - 1](
-      args);
+// C = alpha A B + beta C for a panel of each; `block` has the block's depth, c, c_ld, alpha and beta.
+inline void multiply(const MicroKernel& kernel, Form form, const Panel& a, const Panel& b,
+                     const TileArgs& block) {
+  // Field by field: vectors that copy a struct wait for the fields written just before.
+  const TileArgs args{.depth = block.depth,
+                      .a = a.x,
+                      .a_ld = a.ld,
+                      .b = b.x,
+                      .b_ld = b.ld,
+                      .c = block.c + a.begin * block.c_ld + b.begin,
+                      .c_ld = block.c_ld,
+                      .cols = b.lines,
+                      .c_is_far = block.c_is_far,
+                      .alpha = block.alpha,
+                      .beta = block.beta};
+  const int vectors = 1 + (b.lines > kernel.lanes) + (b.lines > 2 * kernel.lanes);
+  kernel.tiles[static_cast<int>(form)][vectors - 1][a.lines - 1](args);
 }
 
 // A part of C, operands as they lie and k in one piece: for small products, to which copies and blocks would cost more than

@@ -32,11 +32,11 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
   const host::Way way = host::way_for(p, kernel);
   const host::Operand a = host::operand_a(swapped ? operands.b : operands.a, p);
   const host::Operand b = host::operand_b(swapped ? operands.a : operands.b, p);
-  const host::Blocks most = host::blocks(way.tile);
-  if (!way.pack_a && !way.pack_b && p.k <= most.depth) {
+  if (way.in_place) {
     multiply_in_place(kernel, p, way, a, b, {0, p.m}, {0, p.n}, operands.c);
     return Status::ok();
   }
+  const host::Blocks most = host::blocks(way.tile);
   float* memory_a = host::workspace(host::Use::kA, host::packed_floats(p.m, most.rows, p.k, most.depth, 1));
   float* memory_b =
       host::workspace(host::Use::kB, host::packed_floats(p.n, most.cols, p.k, most.depth, way.tile.cols));
@@ -62,6 +62,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
         const host::TileArgs block{.depth = depth.size,
                                    .c = operands.c + rows.begin * p.ldc + cols.begin,
                                    .c_ld = p.ldc,
+                                   .c_is_far = way.c_is_far,
                                    .alpha = p.alpha,
                                    .beta = kb == 0 ? p.beta : 1.0F};
         for (std::int64_t i = 0; i < pA.count(); ++i) {
