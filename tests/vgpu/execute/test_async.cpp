@@ -212,6 +212,34 @@ TEST_F(Mbarrier, CopiesThatBringTheirOwnArrival) {
   }
 }
 
+TEST_F(Mbarrier, CopiesThatComeLateMakeSomebodyWait) {
+  const std::vector<int> in = numbers(32);
+  for (const CopySchedule& schedule : schedules()) {
+    config.schedule = schedule;
+    int* const out = array<int>(64);
+    launch("ask", {1, 1, 1}, {32, 1, 1}, out, array(in), 1);
+    const bool lazy = schedule.kind == CopySchedule::Kind::kLazy;
+    for (int i = 0; i < 32; ++i) {
+      if (schedule.kind != CopySchedule::Kind::kRandom) {
+        EXPECT_EQ(out[i], lazy ? 0 : 1);
+      }
+      EXPECT_EQ(out[32 + i], in[31 - i]);
+    }
+  }
+  config.schedule = {CopySchedule::Kind::kLazy, 0};
+  config.check_race = true;
+  const vgpu::Fault found = fault_of("ask", {1, 1, 1}, {32, 1, 1}, array<int>(64), array(in), 0);
+  EXPECT_EQ(found.kind, FaultKind::kRace) << found.what();
+}
+
+TEST_F(Mbarrier, WhoUsesOneMustKnowThatItIsThere) {
+  config.check_race = true;
+  const vgpu::Fault found = fault_of("made_in_secret", {1, 1, 1}, {64, 1, 1}, array<int>(64));
+  EXPECT_EQ(found.kind, FaultKind::kRace) << found.what();
+  expect_text(found, {"warp 0 writes and warp 1 reads one word of shared memory, with no barrier between",
+                      "mbarrier.cu:"});
+}
+
 TEST_F(Mbarrier, Registers) {
   const auto run = [&](int how) { launch("registers", {1, 1, 1}, {256, 1, 1}, array<int>(256), how); };
   const auto fault = [&](int how) {

@@ -329,6 +329,20 @@ void RaceCheck::copies_landed(const execute::Warp& warp, u32 mask, const u32* ep
   s.update_oldest(me);
 }
 
+RaceCheck::Made RaceCheck::made(const execute::Warp& warp, const execute::Insn& insn) const {
+  const u32 me = state_->index_of(warp);
+  return {me, state_->known[me][me], static_cast<u32>(&insn - warp.code)};
+}
+
+void RaceCheck::use(const execute::Warp& warp, const execute::Insn& insn, u32 lane, const SharedRange& where,
+                    const Made& made) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  if (me == made.warp || s.known[me][made.warp] >= made.clock) return;
+  s.report({warp, insn, lane, me, {}, where.block->rank, false, {}}, made.warp, {made.clock, made.pc << 5},
+           true, (where.offset - s.begin) / 4);
+}
+
 void RaceCheck::arrive(const execute::Warp& warp, PhaseClock& clock) {
   State& s = *state_;
   const u32 me = s.index_of(warp);

@@ -84,6 +84,15 @@ class RaceCheck {
             const u32* epochs);
   void copies_landed(const execute::Warp& warp, u32 mask, const u32* epochs);  // the warp knows
 
+  // An mbarrier was made, and is used: by a warp that has seen as much of its maker. What is written to it later tells
+  // no more of that.
+  struct Made {
+    u32 warp = 0, clock = 0;  // of the cluster
+    u32 pc = 0;
+  };
+  Made made(const execute::Warp& warp, const execute::Insn& insn) const;
+  void use(const execute::Warp& warp, const execute::Insn& insn, u32 lane, const SharedRange& where,
+           const Made& made);
   void arrive(const execute::Warp& warp, PhaseClock& clock);  // release
   // Copies up to these epochs arrive. They hand on what the warp knew of others, not what it did itself.
   void copies_arrive(const execute::Warp& warp, u32 mask, const u32* epochs, PhaseClock& clock);

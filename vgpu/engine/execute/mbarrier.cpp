@@ -134,6 +134,9 @@ Mbarriers::Mbarrier& Mbarriers::at(const Lane& lane, u32 address) {
           fmt::format("a store has overwritten the mbarrier at shared address 0x{:x}", address),
           "initialised at " + maker);
   }
+  if (lane.warp.race != nullptr) {
+    lane.warp.race->use(lane.warp, lane.insn, lane.lane, {&block_, address, kBytes}, barrier.made);
+  }
   return barrier;
 }
 
@@ -149,6 +152,7 @@ void Mbarriers::initialise(const Lane& lane, u32 address, u32 count) {
   barrier.valid = true;
   barrier.expected = barrier.pending = count;
   barrier.made_by = static_cast<u32>(&lane.insn - lane.warp.code);
+  if (lane.warp.race != nullptr) barrier.made = lane.warp.race->made(lane.warp, lane.insn);
   store(address, barrier.picture());
 }
 
@@ -271,10 +275,15 @@ void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresse
     if (!barrier.bulk.empty()) let_some_come(warp, barrier, address);
     u32 here = complete();
     if (here != lanes && !(barrier.events.empty() && barrier.bulk.empty())) {
-      // Nobody can go on without them: now they happen.
-      for (const auto& event : std::exchange(barrier.events, {})) event();
-      for (const BulkEvent& event : std::exchange(barrier.bulk, {})) come(barrier, address, event);
-      store(address, barrier.picture());
+      if (barrier.refused <= barrier.phase) {
+        // Who asks first is told to wait, so that one who goes on all the same is found.
+        barrier.refused = barrier.phase + 1;
+      } else {
+        // Nobody can go on without them: now they happen.
+        for (const auto& event : std::exchange(barrier.events, {})) event();
+        for (const BulkEvent& event : std::exchange(barrier.bulk, {})) come(barrier, address, event);
+        store(address, barrier.picture());
+      }
       ++warp.progress;
       here = complete();
     }

@@ -50,6 +50,8 @@ class Mbarriers {
     i64 bytes = 0;     // tx-count
     u64 phase = 0;
     u32 made_by = 0;                            // the instruction that initialised or invalidated it
+    check::RaceCheck::Made made;                // by whom, for the race check
+    u64 refused = 0;                            // phases up to this one have made somebody wait
     std::vector<std::function<void()>> events;  // asynchronous ones that have not happened yet
     std::vector<BulkEvent> bulk;                // likewise
     check::PhaseClock clock;

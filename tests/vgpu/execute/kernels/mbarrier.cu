@@ -281,6 +281,29 @@ extern "C" __global__ void copies_that_add(int* out, const int* in) {
   out[t] = s[63 - t];
 }
 
+// One who asks once and goes on whatever the answer; with `again`, until it is yes.
+extern "C" __global__ void ask(int* out, const int* in, int again) {
+  __shared__ u64 b;
+  __shared__ int s[32];
+  start(&b, 32);
+  const unsigned t = threadIdx.x;
+  copy4(&s[t], in + t);
+  copies_arrive(&b);
+  out[t] = try_wait(&b, 0);
+  if (again != 0) wait(&b, 0);
+  __syncwarp();
+  out[32 + t] = s[31 - t];
+}
+
+// The warp that makes an mbarrier uses it first; nothing says to the other one that it is there.
+extern "C" __global__ void made_in_secret(int* out) {
+  __shared__ u64 b;
+  if (threadIdx.x == 0) init(&b, 1);
+  if (threadIdx.x == 0) arrive(&b);
+  if (threadIdx.x >= 32) wait(&b, 0);
+  out[threadIdx.x] = 1;
+}
+
 // One warpgroup gives registers, the other takes them.
 extern "C" __global__ void registers(int* out, int how) {
   const unsigned t = threadIdx.x, group = t / 128;
