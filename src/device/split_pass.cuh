@@ -7,6 +7,7 @@
 // (split_strip.cuh); deeper ones twice: the first kernel also finds their largest magnitudes, and a second one then splits
 // them, beginning with what was read last.
 #pragma once
+#include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/split_line.cuh"
 #include "device/split_strip.cuh"
@@ -223,29 +224,6 @@ SplitBytes split_bytes(std::int64_t lines, std::int64_t k, bool along_k) {
 }
 
 namespace split_detail {
-
-// Launches `kernel` so that its blocks, in clusters of `cluster`, may start when those of the launch before have: it waits
-// for them itself.
-template <class Kernel, class... Arguments>
-Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, int cluster, int threads,
-                        int shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
-  cudaLaunchAttribute attributes[2]{};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
-  config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = cluster > 1 ? 2 : 1;
-  const cudaError_t error = cudaLaunchKernelEx(&config, kernel, arguments...);
-  return error == cudaSuccess
-             ? Status::ok()
-             : Status{Code::kLaunchFailed, std::string(name) + ": " + cudaGetErrorString(error)};
-}
 
 // Lines along k, and, without strips, the largest magnitudes of the others. Nothing where there are neither.
 template <class F, int kWide, int QUADS, bool kCount>

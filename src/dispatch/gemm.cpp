@@ -7,6 +7,7 @@
 #include <optional>
 #include <ranges>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dispatch/query.hpp"
@@ -60,12 +61,37 @@ Result<Device> queried(int ordinal) {
 
 }  // namespace
 
-Result<const KernelInfo*> select(const Problem& problem, Place place, Precision precision,
-                                 const Device& device) {
+namespace {
+
+// The rung for problems that leave others' tiles empty, by name: among rungs of its precision it is the highest, but not the
+// one for most problems.
+constexpr std::string_view kForFewTiles = "r21_split_k";
+
+// Where parts of k pay, measured on an H200: C thin, or small with few products, or with sums far deeper than C is wide.
+bool has_few_tiles(const Problem& p) {
+  constexpr std::int64_t kThin = 64, kSmall = std::int64_t{1} << 19, kDeep = 16;
+  constexpr double kFew = 2 * 0x1p28;  // operations
+  if (std::min(p.m, p.n) <= kThin) return true;
+  if (p.m > kSmall / p.n) return false;
+  return flops(p) <= kFew || p.k >= kDeep * std::max(p.m, p.n);
+}
+
+// From where the passes, the choice and kernels that end at once cost less than tensor cores gain: a cube of 768. On an
+// H200 a product of that size takes CUDA cores 35 us.
+bool gains_by_words(const Problem& p) {
+  constexpr double kLeast = 768.0 * 768 * 768;
+  constexpr std::int64_t kTile = 192;  // fewer rows or columns: the pass over the other operand takes longer
+  return std::min(p.m, p.n) >= kTile && flops(p) >= 2 * kLeast;
+}
+
+Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision precision,
+                                  const Device& device) {
   std::string why;
+  const bool few_tiles = has_few_tiles(problem);
   for (const KernelInfo& kernel : std::views::reverse(kernels())) {
     if (kernel.role != Role::kRung || kernel.place != place || kernel.precision != precision) continue;
     if (kernel.in != problem.in || kernel.out != problem.out) continue;
+    if (kernel.rung == kForFewTiles && !few_tiles) continue;
     const Status status = accepts(kernel, problem, device);
     if (status) return &kernel;
     if (why.empty())
@@ -78,31 +104,17 @@ Result<const KernelInfo*> select(const Problem& problem, Place place, Precision 
   return Status(Code::kUnsupportedProblem, why);
 }
 
-namespace {
+}  // namespace
 
-// From where the passes, the choice and kernels that end at once cost less than tensor cores gain: a cube of 768. On an
-// H200 a product of that size takes CUDA cores 25 us.
-bool gains_by_words(const Problem& p) {
-  constexpr double kLeast = 768.0 * 768 * 768;
-  constexpr std::int64_t kTile = 64;  // fewer rows or columns leave most of a tile empty
-  return std::min(p.m, p.n) >= kTile && flops(p) >= 2 * kLeast;
-}
-
-Result<const KernelInfo*> select_auto(const Problem& problem, Place place, const Device& device) {
+Result<const KernelInfo*> select(const Problem& problem, Place place, Precision precision,
+                                 const Device& device) {
+  if (precision != Precision::kAuto) return highest(problem, place, precision, device);
   if (place == Place::kCuda && gains_by_words(problem)) {
-    auto guarded = select(problem, place, Precision::kAuto, device);
+    auto guarded = highest(problem, place, Precision::kAuto, device);
     if (guarded) return guarded;
   }
-  return select(problem, place, Precision::kIeee, device);
+  return highest(problem, place, Precision::kIeee, device);
 }
-
-Result<const KernelInfo*> select_any(const Problem& problem, Place place, Precision precision,
-                                     const Device& device) {
-  return precision == Precision::kAuto ? select_auto(problem, place, device)
-                                       : select(problem, place, precision, device);
-}
-
-}  // namespace
 
 Status sgemm(const Problem& problem, const Operands& operands, Stream stream, Precision precision) {
   if (Status status = validate(problem); !status) return status;
@@ -124,7 +136,7 @@ Status sgemm(const Problem& problem, const Operands& operands, Stream stream, Pr
   }
   if (ordinal == kHostMemory) {
     static const Device host = host_device();
-    const auto kernel = select_any(problem, Place::kHost, precision, host);
+    const auto kernel = select(problem, Place::kHost, precision, host);
     return kernel ? kernel.value()->launch(problem, operands, nullptr) : kernel.status();
   }
   int current = 0;
@@ -134,7 +146,7 @@ Status sgemm(const Problem& problem, const Operands& operands, Stream stream, Pr
   }
   const auto device = queried(ordinal);
   if (!device) return device.status();
-  const auto kernel = select_any(problem, Place::kCuda, precision, device.value());
+  const auto kernel = select(problem, Place::kCuda, precision, device.value());
   return kernel ? kernel.value()->launch(problem, operands, stream) : kernel.status();
 }
 

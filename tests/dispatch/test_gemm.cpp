@@ -144,7 +144,7 @@ TEST(Select, TakesTheHighestRungThatAccepts) {
   Device hopper{.name = "a Hopper", .has_cuda = true, .cc = 90, .sm_count = 132};
   Device ampere{.name = "an Ampere", .has_cuda = true, .cc = 80, .sm_count = 108};
   const auto rung = [](const Device& device, Place place) {
-    const auto found = select(make_problem(512, 512, 512), place, Precision::kIeee, device);
+    const auto found = select(make_problem(2048, 2048, 2048), place, Precision::kIeee, device);
     return found ? std::string(found.value()->rung) : found.status().message();
   };
   EXPECT_EQ(rung(hopper, Place::kCuda), "r12_simt_peak");
@@ -153,7 +153,25 @@ TEST(Select, TakesTheHighestRungThatAccepts) {
   const auto none =
       select(make_problem(8, 8, 8, 1, 0, Op::kTranspose), Place::kCuda, Precision::kIeee, ampere);
   EXPECT_EQ(none.status().code(), Code::kUnsupportedProblem);
-  EXPECT_NE(none.status().message().find("r12_simt_peak: "), std::string::npos) << none.status().message();
+  EXPECT_NE(none.status().message().find("r21_split_k: "), std::string::npos) << none.status().message();
+}
+
+TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
+  const Device hopper{.name = "a Hopper", .has_cuda = true, .cc = 90, .sm_count = 132};
+  const auto rung = [&](const std::string& shape, Precision precision) {
+    const auto found = select(parse_shape(shape).value(), Place::kCuda, precision, hopper);
+    return found ? std::string(found.value()->rung) : found.status().message();
+  };
+  for (const Precision precision : {Precision::kIeee, Precision::kAuto}) {
+    for (const char* few : {"64", "256", "64x64x65536", "1x4096x4096", "65536x32x256", "128x128x8192"})
+      EXPECT_EQ(rung(few, precision), "r21_split_k") << few;
+    for (const char* shallow : {"4096x4096x8", "2048x2048x128", "128x65536x128", "128x14336x4096"})
+      EXPECT_EQ(rung(shallow, precision), "r12_simt_peak") << shallow;
+  }
+  for (const char* large : {"768", "4096", "16384x256x4096", "2048x4096x14336"}) {
+    EXPECT_EQ(rung(large, Precision::kIeee), "r12_simt_peak") << large;
+    EXPECT_EQ(rung(large, Precision::kAuto), "r20_guarded") << large;
+  }
 }
 
 }  // namespace

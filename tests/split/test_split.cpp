@@ -125,7 +125,7 @@ void expect_as_sgemm(Matrices x, const std::string& id) {
   EXPECT_EQ(wrong, 0) << id;
 }
 
-const std::vector<std::string> kAll{"r18_bf16x6", "r18_bf16x9", "r19_fp16x3", "r20_guarded"};
+const std::vector<std::string> kAll{"r18_bf16x6", "r18_bf16x6_x9", "r19_fp16x3", "r20_guarded"};
 const std::pair<Op, Op> kOps[] = {
     {Op::kNone, Op::kNone}, {Op::kNone, Op::kTranspose}, {Op::kTranspose, Op::kNone}};
 

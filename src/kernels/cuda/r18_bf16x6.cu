@@ -29,10 +29,11 @@ static constexpr KernelInfo info(std::string_view id, std::string_view idea, Pre
 
 static constexpr KernelInfo kKernels[] = {
     info("r18_bf16x6", "three bf16 words, six products", Precision::kBf16x6, launch_split<ThreeWords, 6>),
-    info("r18_bf16x9", "three bf16 words, all nine products", Precision::kBf16x9,
+    info("r18_bf16x6_x9", "three bf16 words, all nine products", Precision::kBf16x9,
          launch_split<ThreeWords, 9>),
-    info("r18_bf16x3", "two bf16 words, three products", Precision::kBf16x3, launch_split<TwoWords, 3>),
-    info("r18_tf32x3", "two tf32 words, three products", Precision::kTf32x3, launch_split<Tf32Words, 3>),
+    info("r18_bf16x6_x3", "two bf16 words, three products", Precision::kBf16x3, launch_split<TwoWords, 3>),
+    info("r18_bf16x6_tf32x3", "two tf32 words, three products", Precision::kTf32x3,
+         launch_split<Tf32Words, 3>),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

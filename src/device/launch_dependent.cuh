@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// How kernels that overlap with the one before them, or whose blocks come in clusters, are launched. CUDA C++ Programming
+// Guide, "Programmatic Dependent Launch and Synchronization", "Thread Block Clusters".
+#pragma once
+#include <ladder/status.hpp>
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <string>
+
+namespace ladder {
+
+// Launches `kernel` so that its blocks, in clusters of `cluster`, may start when those of the launch before have: it waits
+// for them itself.
+template <class Kernel, class... Arguments>
+Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, int cluster, int threads,
+                        int shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+  config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = cluster > 1 ? 2 : 1;
+  const cudaError_t error = cudaLaunchKernelEx(&config, kernel, arguments...);
+  return error == cudaSuccess
+             ? Status::ok()
+             : Status{Code::kLaunchFailed, std::string(name) + ": " + cudaGetErrorString(error)};
+}
+
+}  // namespace ladder
