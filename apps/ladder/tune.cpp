@@ -20,6 +20,7 @@
 #include "tune/heat_map.hpp"
 #include "tune/result.hpp"
 #include "tune/tuner.hpp"
+#include "tune_blocks.hpp"
 
 namespace ladder::app {
 namespace {
@@ -180,8 +181,34 @@ class Files {
   std::optional<tune::SavedTile> saved_;
 };
 
+#ifdef LADDER_HAVE_HIGHWAY
+// A CPU rung: nothing is compiled, and of the options those of the search alone have a meaning.
+int run_blocks(const TuneOptions& options) {
+  if (!(options.budget_s > 0) || !std::isfinite(options.budget_s))
+    throw BadInput("--budget: seconds for the whole search, more than 0");
+  const std::pair<const char*, bool> others[] = {
+      {"--device", options.device != "auto" && options.device != "cpu"},
+      {"--json", !options.json.empty()},
+      {"--heat-map", !options.heat_map.empty()},
+      {"--axes", !options.axes.empty()},
+      {"--points", !options.points.empty()},
+      {"--strategy", options.strategy != "auto"}};
+  for (const auto& [name, given] : others) {
+    if (given)
+      throw BadInput(fmt::format("{}: not for a CPU rung, whose blocks are searched on this machine", name));
+  }
+  constexpr std::int64_t kBlockSide = 2048;  // several blocks each way
+  const Problem problem = options.shape.empty() ? make_problem(kBlockSide, kBlockSide, kBlockSide)
+                                                : selected_problem(options.shape);
+  return tune_blocks(problem, options.budget_s, options.source, options.output);
+}
+#endif
+
 int run(const TuneOptions& options) {
   // Everything that needs no device first: bad input stops before any work.
+#ifdef LADDER_HAVE_HIGHWAY
+  if (has_blocks(options.rung)) return run_blocks(options);
+#endif
   const SearchSpace& space = selected_space(options.rung);
   const Problem problem = selected_problem(options.shape);
   tune::Options tuning;
@@ -281,17 +308,20 @@ int run_worker(const std::string& device) {
 void add_tune(CLI::App& app, Verb& chosen) {
   CLI::App* verb = app.add_subcommand("tune", "Search a rung's tile parameters on this device");
   auto options = std::make_shared<TuneOptions>();
-  verb->add_option("RUNG", options->rung, "a rung that declares a search space, e.g. r09")->required();
+  verb->add_option("RUNG", options->rung,
+                   "a rung that declares a search space, e.g. r09; h04: the blocks of the CPU rungs")
+      ->required();
   verb->add_option("--device", options->device, "auto (a GPU, else virtual:h200), cuda:N or virtual:NAME");
   verb->add_option("--shape", options->shape,
-                   "MxNxK, or N for a cube, that candidates are timed at; default 4096");
+                   "MxNxK, or N for a cube, that candidates are timed at; default 4096, h04 2048");
   verb->add_option("--budget", options->budget_s, "seconds, compilation included; default 120");
   verb->add_option("--strategy", options->strategy, "auto, exhaustive or halving");
   verb->add_option("--jobs", options->jobs, "compilers at once; default one a hardware thread");
   verb->add_option("--seed", options->seed, "of the operands and of the order of candidates");
   verb->add_option("--json", options->json, "write every candidate here (docs/tuning.md)");
-  verb->add_option("--output", options->output,
-                   "tuned file; default src/dispatch/tuned/GPU.json of the checkout");
+  verb->add_option(
+      "--output", options->output,
+      "tuned file; default src/dispatch/tuned/GPU.json of the checkout, h04 src/host/tuned/CPU.json");
   verb->add_option("--heat-map", options->heat_map,
                    "FILE.svg (or FILE.vl.json, its Vega-Lite specification): the best rate for each pair of "
                    "values of two parameters; "
@@ -309,7 +339,8 @@ void add_tune(CLI::App& app, Verb& chosen) {
       "Examples:\n"
       "  ladder tune r09 --budget 120\n"
       "  ladder tune r09 --shape 1024 --json candidates.json --output tuned.json --heat-map r09.svg\n"
-      "  ladder tune r09 --device virtual:a100 --budget 60");
+      "  ladder tune r09 --device virtual:a100 --budget 60\n"
+      "  ladder tune h04 --budget 60");
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
 
   CLI::App* worker = app.add_subcommand(kWorkerVerb, "");

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "host/tuned.hpp"
+
 namespace ladder::host {
 
 CacheSizes cache_sizes() {
@@ -26,7 +28,27 @@ static const CacheSizes& caches() {
   return sizes;
 }
 
-Blocks blocks(Shape tile) { return blocks_for(caches(), tile); }
+// Of the tile that most products take; a search sets them for a while.
+struct Chosen {
+  Shape tile;
+  std::optional<Blocks> blocks;
+};
+static Chosen& chosen() {
+  static Chosen chosen = [] {
+    const Shape tile = micro_kernel().shape(2);
+    return Chosen{tile, tuned_blocks(cpu_name(), caches(), tile)};
+  }();
+  return chosen;
+}
+
+void try_blocks(std::optional<Blocks> blocks, Shape tile) {
+  chosen() = {tile, blocks ? blocks : tuned_blocks(cpu_name(), caches(), tile)};
+}
+
+Blocks blocks(Shape tile) {
+  const Chosen& now = chosen();
+  return now.blocks && now.tile == tile ? *now.blocks : blocks_for(caches(), tile);
+}
 
 // Cycles of a step of k on all tiles of C: of each the multiply-adds, two a cycle, or the loads, two a cycle, or the wait of
 // a sum for itself.

@@ -19,6 +19,7 @@ CacheSizes cache_sizes();  // of this machine; the defaults where it does not sa
 
 struct Blocks {
   std::int64_t rows = 0, cols = 0, depth = 0;  // of C's block and of k; rows and cols in whole tiles
+  bool operator==(const Blocks&) const = default;
 };
 
 // Pure.
@@ -36,7 +37,7 @@ constexpr Blocks blocks_for(const CacheSizes& caches, Shape tile) {
   return out;
 }
 
-Blocks blocks(Shape tile);  // of this machine
+Blocks blocks(Shape tile);  // of this machine: from the tuned table (tuned.hpp), else blocks_for()
 
 // Floats that packed blocks of an operand take: of `lines` cut into blocks of at most `most`, filled up to `unit`.
 constexpr std::int64_t packed_floats(std::int64_t lines, std::int64_t most, std::int64_t k,

@@ -30,6 +30,7 @@ struct TileArgs {
 // Results of one call.
 struct Shape {
   int rows = 0, cols = 0;
+  bool operator==(const Shape&) const = default;
 };
 
 using TileFunction = void (*)(const TileArgs& args);

@@ -73,9 +73,14 @@ void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& w
                       .alpha = p.alpha,
                       .beta = p.beta};
   const int m = static_cast<int>(rows.size), n = static_cast<int>(cols.size);
-  const int panels = (m + way.tile.rows - 1) / way.tile.rows;
-  if (panels == 0) return;
-  const int least = m / panels, wider = m % panels;  // rows of a panel, and how many panels have one more
+  if (m == 0) return;
+  // Rows of a panel, and how many panels have one more. One panel is common, and divisions are slow beside a small tile.
+  int panels = 1, least = m, wider = 0;
+  if (m > way.tile.rows) {
+    panels = (m + way.tile.rows - 1) / way.tile.rows;
+    least = m / panels;
+    wider = m % panels;
+  }
   for (int j = 0; j < n; j += way.tile.cols) {
     const Panel panel_b{b.at(cols.begin + j, 0), b.ld, j, std::min(way.tile.cols, n - j)};
     for (int panel = 0, i = 0; panel < panels; ++panel) {

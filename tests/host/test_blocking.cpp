@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "host/blocking.hpp"
+#include "host/tuned.hpp"
 
 namespace ladder::host {
 namespace {
@@ -69,6 +70,57 @@ TEST(Blocking, TheWayFitsTheProblem) {
       EXPECT_EQ(one.form == Form::kPacked, one.pack_a && one.pack_b);
     }
   }
+}
+
+TEST(TunedBlocks, AreNoneForAProcessorThatNobodyTunedOn) {
+  EXPECT_FALSE(tuned_blocks("none such", {}, {14, 32}).has_value());
+  EXPECT_FALSE(cpu_name().empty());
+}
+
+TEST(TunedBlocks, AreTriedAndGivenBack) {
+  const Shape tile = micro_kernel().shape(2), other = micro_kernel().shape(3);
+  const Blocks before = blocks(tile), other_before = blocks(other);
+  const Blocks tried{tile.rows * 2, tile.cols * 3, 128};
+  try_blocks(tried, tile);
+  EXPECT_EQ(blocks(tile), tried);
+  EXPECT_EQ(blocks(other), other_before);
+  try_blocks(std::nullopt, tile);
+  EXPECT_EQ(blocks(tile), before);
+}
+
+TEST(TunedBlocks, CandidatesAreWholeTilesInCache) {
+  const CacheSizes caches{48 << 10, 2 << 20, 32 << 20};
+  const std::vector<Blocks> candidates = block_candidates(caches, {14, 32});
+  EXPECT_GT(candidates.size(), 20U);
+  for (const Blocks& one : candidates) {
+    EXPECT_EQ(one.rows % 14, 0);
+    EXPECT_EQ(one.cols % 32, 0);
+    EXPECT_GT(one.rows, 0);
+    EXPECT_LE(one.cols * one.depth * 4, caches.l2);
+  }
+}
+
+// A machine on which the time is known: the fastest wins, the first is there to be compared with, and the budget holds.
+TEST(TunedBlocks, TheSearchFindsTheFastest) {
+  const auto at = [](std::int64_t depth) { return Blocks{14, 32, depth}; };
+  std::vector<Blocks> others;
+  for (std::int64_t depth = 100; depth < 120; ++depth) others.push_back(at(depth));
+  double spent = 0;
+  int calls = 0;
+  const auto seconds = [&](const Blocks& blocks) {
+    const double off = static_cast<double>(std::abs(blocks.depth - 113));
+    const double noise = ++calls % 5 == 0 ? 3.0 : 1.0;  // now and then something else runs
+    const double now = (1e-3 + 1e-4 * off) * noise;
+    spent += now;
+    return now;
+  };
+  const auto trials = search_blocks(at(100), others, seconds, 1.0);
+  ASSERT_EQ(trials.size(), 3U);
+  EXPECT_EQ(trials.front().blocks.depth, 113);
+  EXPECT_EQ(trials.back().blocks.depth, 100);
+  EXPECT_GT(trials.front().rounds, trials.size());
+  EXPECT_LT(spent, 1.5);
+  EXPECT_EQ(search_blocks(at(113), others, seconds, 0.5).front().blocks.depth, 113);
 }
 
 TEST(Blocking, CacheSizesGrowWithTheirLevel) {

@@ -1,0 +1,16 @@
+# From src/host/tuned/<cpu>.json to generated/tuned_blocks.inc, one line a file: the block sizes that `ladder tune h04` found
+# for a processor, known by its name and its caches.
+function(ladder_tuned_blocks)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/host/tuned/*.json)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+  set(lines "")
+  foreach(file ${files})
+    file(READ ${file} json)
+    string(JSON cpu GET "${json}" cpu)
+    foreach(key l1 l2 rows cols depth)
+      string(JSON ${key} GET "${json}" ${key})
+    endforeach()
+    string(APPEND lines "{\"${cpu}\", ${l1}, ${l2}, {${rows}, ${cols}, ${depth}}},\n")
+  endforeach()
+  file(CONFIGURE OUTPUT generated/tuned_blocks.inc CONTENT "${lines}" @ONLY)
+endfunction()
