@@ -3,13 +3,13 @@
 # their tests on special values and the guard, compute-sanitizer, and measures them beside cuBLAS's FP32.
 #   bench/h200/split.sh [OUTPUT_FOLDER]                    default: results/h200
 # Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows), split-times.csv (a call's passes and product by
-# transposition) and atlas.json (errors). Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM nothing is built:
-# the tests and bench_split are looked for beside that program. With SKIP_CHECKS=1 it only measures.
+# transposition), mixed.csv (the library's choice against cuBLAS on the suite `mixed`) and atlas.json (errors). Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM nothing is built:
+# test_split, bench_split and bench_mixed are looked for beside that program. With SKIP_CHECKS=1 it only measures.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
 build=build/split
-rungs=(r18_bf16x6 r19_fp16x3 r20_guarded)
+rungs=(r18_bf16x6 r19_fp16x3 r20_guarded r21_split_k)
 mkdir -p "$output"
 
 if [ -n "${LADDER:-}" ]; then
@@ -17,7 +17,7 @@ if [ -n "${LADDER:-}" ]; then
 else
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     ${LADDER_COMMIT:+-DLADDER_COMMIT="$LADDER_COMMIT"} >/dev/null
-  cmake --build "$build" --target ladder bench_split test_split | sed '/^\[[0-9]*\/[0-9]*\]/d'  # errors are not dropped
+  cmake --build "$build" --target ladder bench_split bench_mixed test_split | sed '/^\[[0-9]*\/[0-9]*\]/d'  # errors are not dropped
   ladder=$build/bin/ladder
 fi
 programs=$(dirname "$ladder")
@@ -30,7 +30,7 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   echo "--- compute-sanitizer"
   for tool in memcheck racecheck synccheck; do
     log=$(mktemp)
-    if ! compute-sanitizer --tool "$tool" --error-exitcode 1 "$ladder" verify r19 r20 r18_bf16x6 --device cuda:0 \
+    if ! compute-sanitizer --tool "$tool" --error-exitcode 1 "$ladder" verify r19 r20 r21 r18_bf16x6 --device cuda:0 \
         --battery quick >"$log" 2>&1; then
       cat "$log"
       echo "compute-sanitizer $tool: failed" >&2
@@ -48,5 +48,7 @@ shapes+=(3072 16384 8192x8192x1024 128x14336x4096)
 { bench/h200/environment.sh | sed 's/^/# /'
   "$programs/bench_split" 1024:NT 2048:NT 4096:{NN,NT,TN,TT} 8192:{NN,NT} 128x14336x4096:NT; } >"$output/split-times.csv"
 cat "$output/split-times.csv"
+# Its exit status says whether a problem is lost by more than 5%; the lines say which.
+{ bench/h200/environment.sh | sed 's/^/# /'; "$programs/bench_mixed" || true; } >"$output/mixed.csv"
 echo "--- accuracy"
 "$ladder" atlas --device cuda:0 --json "$output/atlas.json"

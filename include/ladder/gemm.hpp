@@ -24,4 +24,18 @@ Result<const KernelInfo*> select(const Problem& problem, Place place, Precision 
 Status sgemm(const Problem& problem, const Operands& operands, Stream stream = nullptr,
              Precision precision = Precision::kIeee);
 
+// `count` products of one problem: operand number i lies at i * stride elements. A stride of A or B may be 0: all products
+// share that operand.
+struct Batch {
+  std::int64_t count = 1;
+  std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
+};
+
+// All products of a batch, of any precision, in order of their number. A batch that shares B and whose A and C lie without a gap,
+// row-major A not transposed, is computed as one product with count * m rows (column-major: that shares A, with count * n
+// columns). Errors as above, and kInvalidArgument: count or a stride is negative, products of a batch overlap in C.
+// After an error other than kLaunchFailed C is untouched.
+Status sgemm(const Problem& problem, const Operands& operands, const Batch& batch, Stream stream = nullptr,
+             Precision precision = Precision::kIeee);
+
 }  // namespace ladder

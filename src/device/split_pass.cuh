@@ -225,12 +225,20 @@ SplitBytes split_bytes(std::int64_t lines, std::int64_t k, bool along_k) {
 
 namespace split_detail {
 
+// Operands without lines are left out: they have words already.
+inline bool has_along(const SplitPass& pass) {
+  return (pass.a.along_k && pass.a.lines > 0) || (pass.b.along_k && pass.b.lines > 0);
+}
+inline bool has_across(const SplitPass& pass) {
+  return (!pass.a.along_k && pass.a.lines > 0) || (!pass.b.along_k && pass.b.lines > 0);
+}
+
 // Lines along k, and, without strips, the largest magnitudes of the others. Nothing where there are neither.
 template <class F, int kWide, int QUADS, bool kCount>
 Status launch_first(const SplitPass& pass, bool strips, cudaStream_t stream) {
   constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
   const auto groups = [&](const SplitOperand& x) {
-    if (!x.along_k && strips) return std::int64_t{0};
+    if (x.lines == 0 || (!x.along_k && strips)) return std::int64_t{0};
     return x.along_k ? ceil_div(x.lines, kBlock / kWide) : ceil_div(x.lines, kEdge) * kChunks;
   };
   const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
@@ -258,7 +266,7 @@ Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
   const std::int64_t strips_a = strips(pass.a);
   return launch_dependent("pass across k", split_strips<F, kCount>, (strips_a + strips(pass.b)) * blocks,
                           blocks, kStripThreads, 0, stream, pass, static_cast<int>(strips_a), blocks, tiles,
-                          !pass.a.along_k && !pass.b.along_k);
+                          !has_along(pass));
 }
 
 template <class F, bool kCount>
@@ -278,7 +286,7 @@ Status launch_across(const SplitPass& pass, cudaStream_t stream) {
 template <class F, bool kCount = false>
 Status split_operands(const SplitPass& pass, cudaStream_t stream) {
   using namespace split_detail;
-  const bool across = !pass.a.along_k || !pass.b.along_k, strips = pass.k <= kStripDepth;
+  const bool across = has_across(pass), strips = pass.k <= kStripDepth;
   if (Status s = launch_along<F, kCount>(pass, strips, stream); !s || !across) return s;
   return strips ? launch_strips<F, kCount>(pass, stream) : launch_across<F, kCount>(pass, stream);
 }

@@ -206,13 +206,18 @@ class SplitJob {
         a_(split_bytes<F>(p.m, p.k, along_a())),
         b_(split_bytes<F>(p.n, p.k, along_b())) {}
 
+  // The words of A, or of B, are at `words` already, as pass() of a job of the same operand left them there: packed_bytes()
+  // of them. This job's pass leaves them out.
+  void use_packed(bool of_a, char* words) { (of_a ? packed_a_ : packed_b_) = words; }
+  std::int64_t packed_bytes(bool of_a) const { return (of_a ? a_ : b_).all(); }
+
   std::int64_t scratch_bytes() const {
     const Plan& plan = chosen_.plan;
     const TileShape& tile = Tiles::kTiles[chosen_.tile];
     const std::int64_t pieces = chosen_.parts > 1    ? std::int64_t{plan.whole_tiles} * chosen_.parts
                                 : plan.cut_tiles > 0 ? plan.blocks
                                                      : 0;
-    return a_.all() + b_.all() + pieces * tile.m * tile.n * 4;
+    return own_words() + pieces * tile.m * tile.n * 4;
   }
   // Words of Workspace::flags.
   std::int64_t flags() const {
@@ -222,25 +227,32 @@ class SplitJob {
 
   // Where everything lies; gCensus, if not null, has m + n.
   SplitTarget target(char* scratch, Census* gCensus = nullptr) const {
-    return {target_of<float>(p_, o_), operand(o_.a, p_.lda, p_.m, along_a(), scratch, a_, gCensus),
-            operand(o_.b, p_.ldb, p_.n, along_b(), scratch + a_.all(), b_,
-                    gCensus == nullptr ? nullptr : gCensus + p_.m),
+    char* const at_a = packed_a_ != nullptr ? packed_a_ : scratch;
+    char* const at_b = packed_b_ != nullptr ? packed_b_ : scratch + (packed_a_ != nullptr ? 0 : a_.all());
+    return {target_of<float>(p_, o_), operand(o_.a, p_.lda, p_.m, along_a(), at_a, a_, gCensus),
+            operand(o_.b, p_.ldb, p_.n, along_b(), at_b, b_, gCensus == nullptr ? nullptr : gCensus + p_.m),
             static_cast<int>(p_.k)};
   }
   // Both enqueue. Errors: kLaunchFailed.
   template <bool kCount = false>
   Status pass(const SplitTarget& x, const split_detail::When& when, cudaStream_t stream) const {
-    return split_operands<F, kCount>({x.a, x.b, x.k, chosen_.plan.steps, when.g, when.choice}, stream);
+    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, when.g, when.choice};
+    if (packed_a_ != nullptr) pass.a.lines = 0;
+    if (packed_b_ != nullptr) pass.b.lines = 0;
+    return split_operands<F, kCount>(pass, stream);
   }
   Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, const split_detail::When& when,
                  cudaStream_t stream) const {
-    const Exchange exchange{reinterpret_cast<float*>(scratch + a_.all() + b_.all()), gFlags};
+    const Exchange exchange{reinterpret_cast<float*>(scratch + own_words()), gFlags};
     return Tiles::kLaunch[chosen_.tile](chosen_, x, exchange, when, stream);
   }
 
  private:
   using Tiles = split_detail::Menu<F, kProducts, kCompensated>;
 
+  std::int64_t own_words() const {
+    return (packed_a_ != nullptr ? 0 : a_.all()) + (packed_b_ != nullptr ? 0 : b_.all());
+  }
   bool along_a() const { return p_.op_a == Op::kNone; }
   bool along_b() const { return p_.op_b == Op::kTranspose; }
   static SplitOperand operand(const float* g, std::int64_t ld, std::int64_t lines, bool along_k, char* at,
@@ -262,6 +274,7 @@ class SplitJob {
   Operands o_;
   TensorPlan chosen_;
   SplitBytes a_, b_;
+  char *packed_a_ = nullptr, *packed_b_ = nullptr;
 };
 
 // A problem as row-major, with its operands, and the SMs that there are.
@@ -278,14 +291,9 @@ inline Status prepare_split(const Problem& original, const Operands& given, Spli
   return error == cudaSuccess ? Status::ok() : cuda_failure("SM count", error);
 }
 
-// C = alpha op(A) op(B) + beta C in words of format F, any layout, for a problem that accept_split() takes. Errors:
-// kLaunchFailed.
-template <class F, int kProducts, bool kCompensated = false>
-Status launch_split(const Problem& original, const Operands& given, Stream stream) {
-  SplitCall call;
-  if (Status s = prepare_split(original, given, call); !s) return s;
-  if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
-  const SplitJob<F, kProducts, kCompensated> job(call.p, call.o, call.sms);
+// Enqueues a job: pass and product. Errors: kLaunchFailed.
+template <class Job>
+Status launch_job(const Job& job, Stream stream) {
   cudaError_t error = cudaSuccess;
   char* const scratch =
       static_cast<char*>(Workspace::scratch(stream, static_cast<std::size_t>(job.scratch_bytes()), error));
@@ -293,8 +301,18 @@ Status launch_split(const Problem& original, const Operands& given, Stream strea
   unsigned* const gFlags = Workspace::flags(stream, static_cast<std::size_t>(job.flags()), error);
   if (gFlags == nullptr) return cuda_failure("workspace", error);
   const SplitTarget x = job.target(scratch);
-  if (Status s = job.pass(x, {}, stream); !s) return s;
+  if (Status s = job.template pass<>(x, {}, stream); !s) return s;
   return job.product(x, scratch, gFlags, {}, stream);
+}
+
+// C = alpha op(A) op(B) + beta C in words of format F, any layout, for a problem that accept_split() takes. Errors:
+// kLaunchFailed.
+template <class F, int kProducts, bool kCompensated = false>
+Status launch_split(const Problem& original, const Operands& given, Stream stream) {
+  SplitCall call;
+  if (Status s = prepare_split(original, given, call); !s) return s;
+  if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
+  return launch_job(SplitJob<F, kProducts, kCompensated>(call.p, call.o, call.sms), stream);
 }
 
 // Hopper's tensor cores, sizes that fit ints.

@@ -1,66 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cuda_runtime_api.h>
 #include <ladder/gemm.hpp>
 #include <ladder/registry.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <ranges>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
-#include "dispatch/query.hpp"
+#include "dispatch/call.hpp"
 
 namespace ladder {
-namespace {
-
-constexpr int kHostMemory = -1;
-
-std::string place_of(int ordinal) {
-  return ordinal == kHostMemory ? "on the host" : "on CUDA device " + std::to_string(ordinal);
-}
-
-// The CUDA device whose memory this is, or kHostMemory: also where no CUDA runtime answers.
-int device_of(const void* pointer) {
-  cudaPointerAttributes attributes{};
-  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
-    cudaGetLastError();  // it is not the caller's
-    return kHostMemory;
-  }
-  const bool on_device = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
-  return on_device ? attributes.device : kHostMemory;
-}
-
-struct Argument {
-  const char* name;
-  const float* pointer;
-};
-
-// The operands that the problem touches.
-std::vector<Argument> used_operands(const Problem& p, const Operands& o) {
-  std::vector<Argument> used;
-  if (p.m == 0 || p.n == 0) return used;
-  if (reads_ab(p)) used = {{"a", o.a}, {"b", o.b}};
-  used.push_back({"c", o.c});
-  return used;
-}
-
-// The devices of this process do not change: each is asked once a thread.
-Result<Device> queried(int ordinal) {
-  static thread_local std::vector<std::optional<Device>> known;
-  const auto at = static_cast<std::size_t>(ordinal);
-  if (known.size() <= at) known.resize(at + 1);
-  if (!known[at]) {
-    auto device = query_device(ordinal);
-    if (!device) return device.status();
-    known[at] = std::move(device).value();
-  }
-  return *known[at];
-}
-
-}  // namespace
-
 namespace {
 
 // The rung for problems that leave others' tiles empty, by name: among rungs of its precision it is the highest, but not the
@@ -117,37 +69,73 @@ Result<const KernelInfo*> select(const Problem& problem, Place place, Precision 
 }
 
 Status sgemm(const Problem& problem, const Operands& operands, Stream stream, Precision precision) {
-  if (Status status = validate(problem); !status) return status;
-  if (problem.in != Type::kF32 || problem.out != Type::kF32)
-    return {Code::kInvalidArgument, "in, out: sgemm takes f32 operands"};
-  const std::vector<Argument> used = used_operands(problem, operands);
-  if (used.empty()) return Status::ok();
-  for (const Argument& argument : used) {
-    if (argument.pointer == nullptr)
-      return {Code::kInvalidArgument, std::string(argument.name) + ": null, but the problem uses it"};
-  }
-  const int ordinal = device_of(operands.c);
-  for (const Argument& argument : used) {
-    const int other = device_of(argument.pointer);
-    if (other != ordinal) {
-      return {Code::kInvalidArgument,
-              std::string(argument.name) + ": lies " + place_of(other) + ", but c " + place_of(ordinal)};
-    }
-  }
-  if (ordinal == kHostMemory) {
-    static const Device host = host_device();
-    const auto kernel = select(problem, Place::kHost, precision, host);
-    return kernel ? kernel.value()->launch(problem, operands, nullptr) : kernel.status();
-  }
-  int current = 0;
-  if (cudaGetDevice(&current) != cudaSuccess || current != ordinal) {
-    return {Code::kInvalidArgument, "c: lies " + place_of(ordinal) + ", but device " +
-                                        std::to_string(current) + " is the current one"};
-  }
-  const auto device = queried(ordinal);
-  if (!device) return device.status();
-  const auto kernel = select(problem, Place::kCuda, precision, device.value());
+  auto call = checked_call(problem, operands);
+  if (!call || call->empty) return call.status();
+  const Place place = call->device->has_cuda ? Place::kCuda : Place::kHost;
+  const auto kernel = select(problem, place, precision, *call->device);
   return kernel ? kernel.value()->launch(problem, operands, stream) : kernel.status();
+}
+
+namespace {
+
+// The batch as one product, if it is one.
+std::optional<Problem> as_one_product(const Problem& p, const Batch& batch) {
+  Problem one = p;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (p.layout == Layout::kRowMajor && p.op_a == Op::kNone && batch.stride_b == 0 &&
+      p.m <= kMost / batch.count) {
+    one.m = p.m * batch.count;
+    if (batch.stride_a == p.m * p.lda && batch.stride_c == p.m * p.ldc) return one;
+  }
+  if (p.layout == Layout::kColMajor && p.op_b == Op::kNone && batch.stride_a == 0 &&
+      p.n <= kMost / batch.count) {
+    one = p;
+    one.n = p.n * batch.count;
+    if (batch.stride_b == p.n * p.ldb && batch.stride_c == p.n * p.ldc) return one;
+  }
+  return std::nullopt;
+}
+
+Status check_batch(const Problem& p, const Batch& batch) {
+  const std::pair<const char*, std::int64_t> all[] = {{"count", batch.count},
+                                                      {"stride_a", batch.stride_a},
+                                                      {"stride_b", batch.stride_b},
+                                                      {"stride_c", batch.stride_c}};
+  for (const auto& [name, value] : all) {
+    if (value < 0)
+      return {Code::kInvalidArgument, std::string(name) + ": at least 0, not " + std::to_string(value)};
+    // Addresses are counted in bytes, in 63 bits.
+    if (batch.count > 0 && value > (std::numeric_limits<std::int64_t>::max() / 8) / batch.count)
+      return {Code::kInvalidArgument, std::string(name) + ": its batch does not fit in 63 bits of bytes"};
+  }
+  const std::int64_t least = extent_c(p).elements();
+  if (batch.count > 1 && batch.stride_c < least) {
+    return {Code::kInvalidArgument, "stride_c: at least " + std::to_string(least) +
+                                        ", so that products do not overlap, not " +
+                                        std::to_string(batch.stride_c)};
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Status sgemm(const Problem& problem, const Operands& operands, const Batch& batch, Stream stream,
+             Precision precision) {
+  if (Status status = validate(problem); !status) return status;
+  if (Status status = check_batch(problem, batch); !status) return status;
+  if (batch.count == 0) return Status::ok();
+  if (const auto one = as_one_product(problem, batch); one && validate(*one)) {
+    return sgemm(*one, operands, stream, precision);
+  }
+  const auto at = [](auto* base, std::int64_t stride, std::int64_t i) {
+    return base == nullptr ? base : base + i * stride;
+  };
+  for (std::int64_t i = 0; i < batch.count; ++i) {
+    const Operands part{at(operands.a, batch.stride_a, i), at(operands.b, batch.stride_b, i),
+                        at(operands.c, batch.stride_c, i)};
+    if (Status status = sgemm(problem, part, stream, precision); !status) return status;
+  }
+  return Status::ok();
 }
 
 }  // namespace ladder

@@ -140,6 +140,80 @@ TEST(Sgemm, OperandsThatAreNotUsedMayBeNull) {
   EXPECT_TRUE(sgemm(p, {}));
 }
 
+// `count` products of one shape in one allocation an operand, with room between them, and each by itself.
+struct BatchCase {
+  BatchCase(const Problem& problem, Batch strides) : p(problem), batch(strides) {
+    const auto all = [&](const Extent& one, std::int64_t stride, int seed) {
+      return integers((batch.count - 1) * stride + one.elements(), seed);
+    };
+    a = all(extent_a(p), batch.stride_a, 1);
+    b = all(extent_b(p), batch.stride_b, 2);
+    c = all(extent_c(p), batch.stride_c, 3);
+    expected = c;
+    for (std::int64_t i = 0; i < batch.count; ++i) {
+      const Operands one{a.data() + i * batch.stride_a, b.data() + i * batch.stride_b,
+                         expected.data() + i * batch.stride_c};
+      EXPECT_TRUE(sgemm(p, one));
+    }
+  }
+  Problem p;
+  Batch batch;
+  std::vector<float> a, b, c, expected;
+};
+
+std::vector<BatchCase> batch_cases() {
+  std::vector<BatchCase> cases;
+  Problem p = make_problem(20, 12, 70, 2, -1, Op::kNone, Op::kTranspose);
+  p.ldc += 3;
+  cases.emplace_back(p, Batch{3, 1500, 900, 400});
+  cases.emplace_back(p, Batch{3, 1500, 0, 400});                 // B is shared
+  cases.emplace_back(p, Batch{3, p.m * p.lda, 0, p.m * p.ldc});  // one product of 60 rows
+  Problem columns = make_problem(9, 11, 66, 1, 0, Op::kTranspose, Op::kNone, Layout::kColMajor);
+  cases.emplace_back(columns, Batch{2, 0, columns.n * columns.ldb, columns.n * columns.ldc});
+  cases.emplace_back(columns, Batch{1, 0, 0, 0});
+  return cases;
+}
+
+TEST(Batch, MultipliesHostOperandsAsOneByOne) {
+  for (BatchCase& x : batch_cases()) {
+    ASSERT_TRUE(sgemm(x.p, {x.a.data(), x.b.data(), x.c.data()}, x.batch));
+    EXPECT_EQ(x.c, x.expected) << to_string(x.p);
+  }
+}
+
+TEST(Batch, MultipliesDeviceOperandsInEveryPrecision) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
+  const Device device = query_device(0).value();
+  for (const Precision precision : precisions()) {
+    for (BatchCase& x : batch_cases()) {
+      if (!select(x.p, Place::kCuda, precision, device)) continue;
+      const OnDevice a = upload(x.a), b = upload(x.b), c = upload(x.c);
+      const Status status = sgemm(x.p, {a.get(), b.get(), c.get()}, x.batch, nullptr, precision);
+      ASSERT_TRUE(status) << status.message();
+      std::vector<float> got(x.c.size());
+      cudaMemcpy(got.data(), c.get(), got.size() * sizeof(float), cudaMemcpyDefault);
+      EXPECT_EQ(got, x.expected) << to_string(precision) << ' ' << to_string(x.p);
+    }
+  }
+}
+
+TEST(Batch, ErrorsNameTheArgument) {
+  std::vector<float> m(1000);
+  const Problem p = make_problem(4, 5, 6);
+  const Operands o{m.data(), m.data(), m.data() + 500};
+  const auto refused = [&](const Batch& batch, const char* argument) {
+    const Status status = sgemm(p, o, batch);
+    EXPECT_EQ(status.code(), Code::kInvalidArgument);
+    EXPECT_EQ(status.message().find(argument), 0U) << status.message();
+  };
+  refused({-1, 24, 30, 20}, "count:");
+  refused({2, -24, 30, 20}, "stride_a:");
+  refused({2, 24, -30, 20}, "stride_b:");
+  refused({2, 24, 30, 19}, "stride_c:");
+  refused({3, std::int64_t{1} << 60, 30, 20}, "stride_a:");
+  EXPECT_TRUE(sgemm(p, {}, Batch{0, 0, 0, 0}));
+}
+
 TEST(Select, TakesTheHighestRungThatAccepts) {
   Device hopper{.name = "a Hopper", .has_cuda = true, .cc = 90, .sm_count = 132};
   Device ampere{.name = "an Ampere", .has_cuda = true, .cc = 80, .sm_count = 108};

@@ -8,6 +8,7 @@
 //         Elements 2^16 times smaller than their line's largest lose bits.
 //                                                               NEXT: -
 #include "device/split_product.cuh"
+#include "kernels/cuda/split_packed.hpp"
 
 #include <span>
 
@@ -30,5 +31,30 @@ static constexpr KernelInfo kKernels[] = {
     info("r19_fp16x3", "lines scaled, two fp16 words, three products", launch_split<Words, 3>),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
+
+using Job = SplitJob<Words, 3>;
+
+std::int64_t packed_bytes(const Problem& problem, bool of_a) {
+  constexpr int kAnySms = 1;  // the product's plan is not asked for
+  return Job(problem, {}, kAnySms).packed_bytes(of_a);
+}
+
+// A job of two such operands, of which one has its words, passes over the other; so here the wanted one is that other.
+Status pack(const Problem& problem, const Operands& operands, bool of_a, void* words, Stream stream) {
+  constexpr int kAnySms = 1;
+  Job job(problem, operands, kAnySms);
+  job.use_packed(!of_a, static_cast<char*>(words));
+  return job.pass<>(job.target(static_cast<char*>(words)), {}, stream);
+}
+
+Status launch_packed(const Problem& problem, const Operands& operands, bool of_a, void* words,
+                     Stream stream) {
+  if (!reads_ab(problem)) return scale_only<float>(problem, operands, stream);
+  SplitCall call;
+  if (Status s = prepare_split(problem, operands, call); !s) return s;
+  Job job(call.p, call.o, call.sms);
+  job.use_packed(of_a, static_cast<char*>(words));
+  return launch_job(job, stream);
+}
 
 }  // namespace ladder::r19_fp16x3

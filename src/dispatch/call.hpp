@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every call of the library checks before it chooses a kernel.
+#pragma once
+#include <ladder/device.hpp>
+#include <ladder/kernel.hpp>
+#include <ladder/problem.hpp>
+
+namespace ladder {
+
+// The device that the operands lie on, the host or the current CUDA device.
+struct Call {
+  const Device* device = nullptr;
+  int ordinal = 0;     // of the CUDA device
+  bool empty = false;  // nothing is to be done, and no device was asked for
+};
+
+// Errors (kInvalidArgument): a rule of validate(), types that are not f32, a null operand that is used, operands in different
+// places or on another device than the current one; kUnsupportedDevice.
+Result<Call> checked_call(const Problem& problem, const Operands& operands);
+
+// The same for one matrix: that it is there, and on the current CUDA device. `name` is the argument.
+Result<Call> checked_matrix(const char* name, const float* matrix);
+
+}  // namespace ladder
