@@ -2,6 +2,7 @@
 // ladder report: rows from files as a markdown table, a chart, or a page to look at.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -20,7 +21,7 @@ namespace ladder::app {
 namespace {
 
 struct ReportOptions {
-  std::vector<std::string> files;
+  std::vector<std::string> files, kernels;
   bool markdown = false, text = false;
   std::string into, marker, svg, chart = "climb", html, specs, with;
   bool draws() const { return !svg.empty() || !html.empty() || !specs.empty() || text; }
@@ -34,6 +35,22 @@ std::vector<Document> read_all(const std::vector<std::string>& files) {
     documents.push_back(std::move(document).value());
   }
   return documents;
+}
+
+// Only the kernels that are named, by id or by the start of one (r14 names all of that rung's).
+void keep(std::vector<Document>& documents, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const auto named = [&](const Row& row) { return row.kernel.starts_with(name); };
+    if (std::none_of(documents.begin(), documents.end(),
+                     [&](const Document& d) { return std::any_of(d.rows.begin(), d.rows.end(), named); }))
+      throw BadInput(fmt::format("--kernel: no row is of '{}'", name));
+  }
+  for (Document& document : documents) {
+    std::erase_if(document.rows, [&](const Row& row) {
+      return std::none_of(names.begin(), names.end(),
+                          [&](const std::string& name) { return row.kernel.starts_with(name); });
+    });
+  }
 }
 
 void write(const std::string& path, const std::string& text, const std::string& argument) {
@@ -124,7 +141,8 @@ int run(const ReportOptions& options) {
     if (!folder.empty() && !std::filesystem::is_directory(folder, error))
       throw BadInput(fmt::format("{}: {} is no folder", argument, folder));
   }
-  const std::vector<Document> documents = read_all(options.files);
+  std::vector<Document> documents = read_all(options.files);
+  if (!options.kernels.empty()) keep(documents, options.kernels);
   if (options.draws()) draw(options, documents);
   if (!options.into.empty()) {
     const auto before = read_file(options.into);
@@ -145,6 +163,8 @@ void add_report(CLI::App& app, Verb& chosen) {
       app.add_subcommand("report", "Rows from --json or --save files as a page, a chart or a table");
   auto options = std::make_shared<ReportOptions>();
   verb->add_option("files", options->files, "files that --json or --save wrote")->required();
+  verb->add_option("--kernel", options->kernels, "only rows of these: a name or the start of one; repeatable")
+      ->allow_extra_args(false);
   verb->add_option("--html", options->html,
                    "a page to look at: charts, pictures of accesses, tables; one file");
   verb->add_flag("--text", options->text, "the climb and the roofline as characters, on stdout");
@@ -166,6 +186,7 @@ void add_report(CLI::App& app, Verb& chosen) {
       "  ladder report rows.json --html report.html\n"
       "  ladder report rows.json --text\n"
       "  ladder report rows.json --markdown --into README.md --marker rungs --svg docs/climb.svg\n"
+      "  ladder report rows.json --kernel r13 --kernel r14 --kernel cublas_bf16\n"
       "  ladder report rows.json --specs charts    (change charts/climb.vl.json, then)\n"
       "  ladder report rows.json --with charts --html report.html");
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
