@@ -7,12 +7,14 @@
 #include <ladder/registry.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
 #include "analyse/profiler.hpp"
 #include "common.hpp"
 #include "explain.hpp"
+#include "measure/statistics.hpp"
 #include "report/table.hpp"
 
 namespace ladder::app {
@@ -57,22 +59,23 @@ std::optional<analyse::Measured> measured_of(const std::optional<Document>& docu
     if (row.kernel != kernel || !same || row.device.name.find(machine.name) == std::string::npos) continue;
     const Derived derived = derive(row);
     if (!derived.tflops || !row.timing) continue;
-    return analyse::Measured{
-        row.timing->ms.median, *derived.tflops,
-        fmt::format("{}, {}", row.device.name, document->environment.date.substr(0, 10))};
+    return analyse::Measured{row.timing->ms.median, *derived.tflops,
+                             fmt::format("{}, {}", row.device.name, document->environment.date.substr(0, 10)),
+                             derived.sm_clock_mhz};
   }
   return std::nullopt;
 }
 
 namespace {
 
+constexpr double kTolerance = 0.02;         // rates nearer than this are the same: `bench --compare`
 constexpr std::int64_t kCountedSide = 512;  // problems up to this cube are also counted as they are
 
 struct ExplainOptions {
   std::vector<std::string> kernels;
   std::string device = "h200", shape, clock = "boost", measured, into, source = LADDER_SOURCE_DIR;
   std::int64_t m = 0, n = 0, k = 0;
-  float beta = 1;
+  std::optional<float> beta;  // 1, as the published ladders have it; 0 where measured rows are compared
   bool json = false, accuracy = false;
 };
 
@@ -88,7 +91,7 @@ Problem selected_problem(const ExplainOptions& o) {
     return given == 0 ? otherwise : given;
   };
   problem = make_problem(size(o.m, problem.m, "m"), size(o.n, problem.n, "n"), size(o.k, problem.k, "k"), 1,
-                         o.beta);
+                         o.beta.value_or(o.accuracy ? 0.0F : 1.0F));
   if (Status status = validate(problem); !status) throw BadInput("--shape: " + status.message());
   return problem;
 }
@@ -136,30 +139,49 @@ void add_golden(analyse::Explanation& e, const std::string& source) {
   }
 }
 
+// Half of the kernels are off by at most this; "-" where nothing was measured.
+std::string median_error(const std::vector<analyse::Explanation>& all, bool tensor) {
+  std::vector<double> errors;
+  for (const analyse::Explanation& e : all) {
+    if (!e.prediction || !e.measured || (e.peak != e.machine.peak_flops()) != tensor) continue;
+    errors.push_back(100 * std::abs(analyse::at_measured_clock(e) / e.measured->tflops - 1));
+  }
+  if (errors.empty()) return "-";
+  return fmt::format("{:.1f}% (at most {:.1f}%)", describe(errors).median,
+                     *std::max_element(errors.begin(), errors.end()));
+}
+
 int accuracy(const std::vector<analyse::Explanation>& all, const analyse::Machine& machine,
              const std::string& into) {
   std::string table =
-      "| kernel | predicted TFLOP/s | measured | error | limited by |\n|---|---:|---:|---:|---|\n";
+      "| kernel | predicted TFLOP/s | at the measured clock | measured | error | limited by |\n"
+      "|---|---:|---:|---:|---:|---|\n";
   std::vector<std::pair<double, double>> pairs;
   for (const analyse::Explanation& e : all) {
     if (!e.prediction) {
-      table += fmt::format("| {} | - | {} | - | {} |\n", e.id, e.measured ? figure(e.measured->tflops) : "-",
-                           e.no_prediction);
+      table += fmt::format("| {} | - | - | {} | - | {} |\n", e.id,
+                           e.measured ? figure(e.measured->tflops) : "-", e.no_prediction);
       continue;
     }
     const analyse::Prediction& p = *e.prediction;
+    const double at_clock = analyse::at_measured_clock(e);
     table += fmt::format(
-        "| {} | {} | {} | {} | {} |\n", e.id, figure(p.tflops), e.measured ? figure(e.measured->tflops) : "-",
-        e.measured ? fmt::format("{:+.1f}%", 100 * (p.tflops / e.measured->tflops - 1)) : "-", p.limiter);
-    if (e.measured) pairs.emplace_back(p.tflops, e.measured->tflops);
+        "| {} | {} | {} | {} | {} | {} |\n", e.id, figure(p.tflops), figure(at_clock),
+        e.measured ? figure(e.measured->tflops) : "-",
+        e.measured ? fmt::format("{:+.1f}%", 100 * (at_clock / e.measured->tflops - 1)) : "-", p.limiter);
+    if (e.measured) pairs.emplace_back(at_clock, e.measured->tflops);
   }
   int swapped = 0, ordered = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    for (std::size_t j = i + 1; j < pairs.size(); ++j)
+    for (std::size_t j = i + 1; j < pairs.size(); ++j) {
+      if (std::abs(pairs[i].second / pairs[j].second - 1) <= kTolerance) continue;
       ((pairs[i].first < pairs[j].first) == (pairs[i].second < pairs[j].second) ? ordered : swapped) += 1;
+    }
   }
-  table += fmt::format("\n{}, 4096: of {} pairs of kernels {} are in the measured order.\n", machine.name,
-                       ordered + swapped, ordered);
+  table += fmt::format(
+      "\n{}, 4096: of {} pairs of kernels whose rates differ by more than 2% {} are in the measured order.\n"
+      "Median of the errors, without their signs: CUDA cores {}, tensor cores {}.\n",
+      machine.name, ordered + swapped, ordered, median_error(all, false), median_error(all, true));
   if (into.empty()) {
     fmt::print("{}", table);
     return kOk;
@@ -215,7 +237,9 @@ void add_explain(CLI::App& app, Verb& chosen) {
   verb->add_option("-m", o->m, "rows of C");
   verb->add_option("-n", o->n, "columns of C");
   verb->add_option("-k", o->k, "depth");
-  verb->add_option("--beta", o->beta, "0: C is not read; default 1, as the published ladders have it");
+  verb->add_option(
+      "--beta", o->beta,
+      "0: C is not read; default 1, as the published ladders have it, with --accuracy 0, as measured");
   verb->add_option("--clock", o->clock, "boost, base or MHz: what peak and times refer to");
   verb->add_option("--measured", o->measured,
                    "rows to stand beside the prediction; default results/DEVICE/climb-4096.json");

@@ -16,11 +16,12 @@ Work work_of(const Problem& p) {
   return work;
 }
 
-Bounds bounds_of(const Work& work, const Machine& machine) {
+Bounds bounds_of(const Work& work, const Machine& machine, double peak) {
   Bounds bounds;
-  if (!(machine.bandwidth > 0) || !(machine.peak_flops() > 0)) return bounds;
-  bounds.ridge = machine.peak_flops() / machine.bandwidth;
-  bounds.compute_s = work.flop / machine.peak_flops();
+  if (!(peak > 0)) peak = machine.peak_flops();
+  if (!(machine.bandwidth > 0) || !(peak > 0)) return bounds;
+  bounds.ridge = peak / machine.bandwidth;
+  bounds.compute_s = work.flop / peak;
   bounds.memory_s = work.least_bytes() / machine.bandwidth;
   return bounds;
 }

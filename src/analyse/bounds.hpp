@@ -19,12 +19,13 @@ Work work_of(const Problem& problem);
 
 struct Bounds {
   double ridge = 0;      // FLOP a byte from which on arithmetic binds
-  double compute_s = 0;  // all operations at the FP32 peak
+  double compute_s = 0;  // all operations at the peak
   double memory_s = 0;   // least traffic at the memory's bandwidth
   bool compute_binds() const { return compute_s >= memory_s; }
   double floor_s() const { return compute_s > memory_s ? compute_s : memory_s; }
 };
-Bounds bounds_of(const Work& work, const Machine& machine);
+// `peak` in FLOP/s; 0: the FP32 pipe's.
+Bounds bounds_of(const Work& work, const Machine& machine, double peak = 0);
 
 // What a kernel asks of global memory if no cache keeps anything.
 struct Traffic {

@@ -31,6 +31,13 @@ void model_shared(Explanation& e) {
 
 }  // namespace
 
+double at_measured_clock(const Explanation& e) {
+  const double predicted = e.prediction->tflops;
+  if (!e.measured || !e.measured->clock_mhz) return predicted;
+  constexpr double kHzPerMhz = 1e6;
+  return predicted * *e.measured->clock_mhz * kHzPerMhz / e.machine.clock_hz;
+}
+
 Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, const Machine& machine,
                             const Device& device, const ExplainOptions& options) {
   Explanation e;
@@ -41,15 +48,20 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, co
   e.problem.in = kernel.in;
   e.problem.out = kernel.out;
   e.work = work_of(e.problem);
-  e.bounds = bounds_of(e.work, machine);
+  e.peak = machine.peak_of(kernel.precision, &e.peak_name);
+  e.bounds = bounds_of(e.work, machine, e.peak);
   auto seen = observe(kernel, device, problem.beta);
   if (!seen) return seen.status();
   e.subject.seen = std::move(seen).value();
   e.subject.tile = tile_of(kernel.rung, e.subject.seen.kernel);
+  const auto seen_tile = e.subject.tile;
+  if (e.subject.tile) e.subject.tile = tile_for(kernel.rung, *e.subject.tile, e.problem, machine.sm_count);
 
-  const double blocks = blocks_for(e.subject, e.problem);
+  // Counts are of the tile that the small problem had.
+  const bool same_tile = !e.subject.tile || e.subject.tile->parameters == seen_tile->parameters;
+  const double blocks = counted_blocks_for(e.subject, e.problem);
   for (const auto& [metric, scale] : e.subject.seen.scales) {
-    if (!metric.ends_with(".sum") || !scale.exact) continue;
+    if (!same_tile || !metric.ends_with(".sum") || !scale.exact) continue;
     const double value = scaled(e.subject.seen, metric, blocks, static_cast<double>(problem.k));
     if (value == 0) continue;
     Compared& c = e.counters.emplace_back();

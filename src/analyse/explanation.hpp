@@ -25,7 +25,8 @@ struct Compared {
 
 struct Measured {
   double ms = 0, tflops = 0;
-  std::string where;  // device and file
+  std::string where;                // device and file
+  std::optional<double> clock_mhz;  // of the SMs meanwhile, where it was read
 };
 
 struct Explanation {
@@ -33,6 +34,8 @@ struct Explanation {
   Machine machine;
   Problem problem;
   Work work;
+  double peak = 0;  // FLOP/s that no kernel of this precision exceeds
+  std::string peak_name;
   Bounds bounds;
   Subject subject;
   std::optional<Prediction> prediction;
@@ -48,6 +51,9 @@ struct ExplainOptions {
 // `device` is the virtual GPU this process runs on. Errors: those of observe().
 Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, const Machine& machine,
                             const Device& device, const ExplainOptions& options);
+
+// The predicted TFLOP/s at the clock that was measured, where it is known: heat and the power cap are not predicted.
+double at_measured_clock(const Explanation& explanation);
 
 // Of the accesses of a warp the first of each kind (memory, width, cost, matrix or source line), most frequent first.
 std::vector<LoopAccess> kinds_of_access(const Explanation& explanation);

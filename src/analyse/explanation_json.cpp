@@ -22,6 +22,8 @@ Json machine_json(const Explanation& e) {
           {"sm_count", m.sm_count},
           {"clock_hz", m.clock_hz},
           {"peak_flops", m.peak_flops()},
+          {"binding_peak_flops", e.peak},
+          {"binding_peak", e.peak_name},
           {"bandwidth", m.bandwidth},
           {"ridge_flop_per_byte", e.bounds.ridge}};
 }
@@ -136,7 +138,10 @@ std::string to_json(const Explanation& e) {
   json["accesses"] = accesses_json(e);
   json["prediction"] = prediction_json(e);
   if (e.measured)
-    json["measured"] = {{"ms", e.measured->ms}, {"tflops", e.measured->tflops}, {"where", e.measured->where}};
+    json["measured"] = {{"ms", e.measured->ms},
+                        {"tflops", e.measured->tflops},
+                        {"sm_clock_mhz", or_null(e.measured->clock_mhz)},
+                        {"where", e.measured->where}};
   Json counters;
   for (const Compared& c : e.counters)
     counters[c.metric] = {{"predicted", c.predicted},

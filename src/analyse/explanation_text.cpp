@@ -36,6 +36,9 @@ void problem(Lines& lines, const Explanation& e) {
   add(lines, "THE MACHINE");
   add(lines, "  FP32 peak      {:.1f} TFLOP/s: {} SMs x {} lanes x 2 x {:.2f} GHz", m.peak_flops() / 1e12,
       m.sm_count, m.fp32_lanes, m.clock_hz / 1e9);
+  if (e.peak != m.peak_flops())
+    add(lines, "  binds here     {:.1f} TFLOP/s, {}, at the same clock; under the power cap it is lower",
+        e.peak / 1e12, e.peak_name);
   add(lines, "  memory         {:.0f} GB/s", m.bandwidth / 1e9);
   add(lines, "  ridge          {:.0f} FLOP/B: {} binds at the least traffic", e.bounds.ridge,
       e.bounds.compute_binds() ? "arithmetic" : "memory");
@@ -149,11 +152,14 @@ void pace(Lines& lines, const Explanation& e) {
   for (const Pipe& pipe : p.pipes)
     add(lines, "  {:<28}{:>10.3g}  {:>5.1f}%", pipe.name, pipe.ms, 100 * pipe.ms / p.ms);
   add(lines, "  predicted      {:.4g} ms, {:.3g} TFLOP/s, {:.1f}% of the peak; limited by {}", p.ms, p.tflops,
-      100 * p.tflops * 1e12 / e.machine.peak_flops(), p.limiter);
+      100 * p.tflops * 1e12 / e.peak, p.limiter);
   add(lines, "  {}", p.why);
   if (e.measured) {
     add(lines, "  measured       {:.4g} ms, {:.3g} TFLOP/s ({}); predicted {:+.1f}%", e.measured->ms,
         e.measured->tflops, e.measured->where, 100 * (p.tflops / e.measured->tflops - 1));
+    if (const double at_clock = at_measured_clock(e); std::abs(at_clock / p.tflops - 1) > 1e-3)
+      add(lines, "  at its clock   {:.0f} MHz, {:.3g} TFLOP/s predicted, {:+.1f}%", *e.measured->clock_mhz,
+          at_clock, 100 * (at_clock / e.measured->tflops - 1));
   }
 }
 

@@ -21,7 +21,47 @@ void set_latencies(Machine& machine) {
   }
 }
 
+// A cycle and SM, with sums of 32 bits; GeForce's run at half the rate of the same chip's professional cards.
+double tensor_rate(std::string_view id, int cc) {
+  if (cc == 90) return 4096;
+  if (cc == 80) return 2048;
+  return id == "a6000" ? 1024 : 512;
+}
+
 }  // namespace
+
+double Machine::peak_of(Precision precision, std::string* words) const {
+  struct Entry {
+    const char* name;
+    std::int64_t bytes;
+    int products;
+  };
+  const auto tensor = [&](const Entry& entry) {
+    if (words != nullptr) *words = entry.name;
+    return tensor_flops(entry.bytes) / entry.products;
+  };
+  switch (precision) {
+    case Precision::kBf16:
+    case Precision::kFp16:
+      return tensor({"16-bit tensor peak", 2, 1});
+    case Precision::kTf32:
+      return tensor({"tf32 tensor peak", 4, 1});
+    case Precision::kTf32x3:
+      return tensor({"a third of the tf32 tensor peak", 4, 3});
+    case Precision::kBf16x3:
+    case Precision::kFp16x3:
+      return tensor({"a third of the 16-bit tensor peak", 2, 3});
+    case Precision::kBf16x6:
+      return tensor({"a sixth of the 16-bit tensor peak", 2, 6});
+    case Precision::kBf16x9:
+      return tensor({"a ninth of the 16-bit tensor peak", 2, 9});
+    case Precision::kIeee:
+    case Precision::kAuto:
+      break;
+  }
+  if (words != nullptr) *words = "FP32 peak";
+  return peak_flops();
+}
 
 Machine make_machine(const vgpu::Device& device) {
   Machine machine;
@@ -44,6 +84,8 @@ Machine make_machine(const vgpu::Device& device) {
   machine.shared_bytes = static_cast<int>(device.shared_per_multiprocessor);
   machine.reserved_shared = static_cast<int>(device.reserved_shared_per_block);
   machine.shared_per_block = static_cast<int>(device.shared_per_block_optin);
+  machine.tensor_flop_per_cycle = tensor_rate(machine.id, machine.cc);
+  machine.mma_sync_share = machine.cc == 90 ? 0.629 : 1;
   set_latencies(machine);
   return machine;
 }

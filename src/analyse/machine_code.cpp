@@ -28,6 +28,9 @@ namespace {
 
 constexpr std::size_t kInstruction = 16;
 constexpr std::uint8_t kNoRegister = 255;
+constexpr std::uint16_t kLoadMatrix = 0x83b;
+constexpr std::uint8_t kLoadMatrixBytes =
+    16;  // of a lane, as the rungs use it: four matrices of 8 rows of 16 bytes
 
 struct Word {
   std::uint64_t low, high;
@@ -41,6 +44,7 @@ struct Word {
 // Opcodes whose form bits (9 to 11) are part of what they are.
 std::optional<Kind> whole_opcode(std::uint16_t opcode) {
   switch (opcode) {
+    case 0x83b:  // LDSM
     case 0x984:
       return Kind::kLoadShared;
     case 0x388:
@@ -112,6 +116,8 @@ Kind kind_of(std::uint16_t opcode) {
       return Kind::kInteger;
     case 0x3c:
       return Kind::kTensor;
+    case 0x1f0:
+      return Kind::kWarpgroup;
     default:
       return Kind::kOther;
   }
@@ -195,7 +201,7 @@ std::vector<MachineInstruction> decode(std::span<const std::byte> code) {
     i.sets_read = static_cast<std::uint8_t>(word.bits(113, 3));
     i.waits = static_cast<std::uint8_t>(word.bits(116, 6));
     i.reuse = static_cast<std::uint8_t>(word.bits(122, 3));
-    if (is_memory(i.kind)) i.bytes = width_of(word);
+    if (is_memory(i.kind)) i.bytes = i.opcode == kLoadMatrix ? kLoadMatrixBytes : width_of(word);
     if (i.kind == Kind::kBranch) i.target = branch_target(word, i.offset);
     if (i.kind == Kind::kWaitCopies) i.copies_left = static_cast<int>(word.bits(38, 6));
     if (i.kind == Kind::kFfma) {
@@ -221,7 +227,7 @@ std::string name_of(const MachineInstruction& i) {
     case Kind::kInteger:
       return "integer";
     case Kind::kLoadShared:
-      return "LDS" + width;
+      return i.opcode == kLoadMatrix ? "LDSM" : "LDS" + width;
     case Kind::kStoreShared:
       return "STS" + width;
     case Kind::kLoadGlobal:
@@ -237,7 +243,9 @@ std::string name_of(const MachineInstruction& i) {
     case Kind::kLocal:
       return "local" + width;
     case Kind::kTensor:
-      return "MMA";
+      return "HMMA";
+    case Kind::kWarpgroup:
+      return "HGMMA";
     case Kind::kMbarrier:
       return "SYNCS";
     case Kind::kBarrier:
@@ -263,19 +271,42 @@ std::vector<Loop> loops_of(std::span<const MachineInstruction> code) {
   return loops;
 }
 
+namespace {
+
+constexpr std::ptrdiff_t kTensorWeight = 1 << 20;  // more than a loop has instructions
+
+std::ptrdiff_t products_of(std::span<const MachineInstruction> code, const Loop& loop) {
+  std::ptrdiff_t products = 0;
+  for (const MachineInstruction& i : code.subspan(loop.first, loop.size())) {
+    if (i.kind == Kind::kWarpgroup || i.kind == Kind::kTensor) products += kTensorWeight;
+    if (i.kind == Kind::kFfma) ++products;
+  }
+  return products;
+}
+
+}  // namespace
+
 Result<Loop> hot_loop(std::span<const MachineInstruction> code) {
+  const std::vector<Loop> loops = loops_of(code);
   std::optional<Loop> best;
   std::ptrdiff_t most = 0;
-  for (const Loop& loop : loops_of(code)) {
-    const auto body = code.subspan(loop.first, loop.size());
-    const std::ptrdiff_t multiply_adds =
-        std::count_if(body.begin(), body.end(), [](const auto& i) { return i.kind == Kind::kFfma; });
-    if (multiply_adds > most || (best && multiply_adds == most && loop.size() < best->size())) {
+  for (const Loop& loop : loops) {
+    const std::ptrdiff_t products = products_of(code, loop);
+    if (products > most || (best && products == most && loop.size() < best->size())) {
       best = loop;
-      most = multiply_adds;
+      most = products;
     }
   }
-  if (!best || most == 0) return Status(Code::kInvalidArgument, "no loop of the machine code holds an FFMA");
+  if (!best || most == 0)
+    return Status(Code::kInvalidArgument, "no loop of the machine code multiplies and adds");
+  // A persistent block's loop over tiles holds the loop over k, and what else it multiplies comes once a tile.
+  for (const Loop& loop : loops) {
+    const bool inside = loop.first >= best->first && loop.last <= best->last && loop.size() < best->size();
+    if (inside && 2 * products_of(code, loop) >= most) {
+      best = loop;
+      most = products_of(code, loop);
+    }
+  }
   return *best;
 }
 

@@ -28,10 +28,11 @@ enum class Kind : std::uint8_t {
   kAsyncCopy,  // LDGSTS: cp.async
   kCommitCopies,
   kWaitCopies,
-  kLocal,  // spills
-  kTensor,
-  kMbarrier,  // SYNCS: objects in shared memory that warps wait for
-  kBarrier,   // of the block
+  kLocal,      // spills
+  kTensor,     // mma.sync: a warp's
+  kWarpgroup,  // wgmma: four warps' together
+  kMbarrier,   // SYNCS: objects in shared memory that warps wait for
+  kBarrier,    // of the block
   kBranch,
   kExit,
   kOther,
@@ -65,8 +66,9 @@ struct Loop {
 };
 std::vector<Loop> loops_of(std::span<const MachineInstruction> code);
 
-// The loop with the most multiply-adds, the smallest of those; none (size 1 at 0) is never returned: Errors
-// (kInvalidArgument) if no loop has one.
+// The loop with the most multiply-adds, the smallest of those; products of tensor cores go before those of CUDA cores, and of a
+// loop and one inside it with at least half of its products, the inner one. None
+// (size 1 at 0) is never returned: Errors (kInvalidArgument) if no loop has one.
 Result<Loop> hot_loop(std::span<const MachineInstruction> code);
 
 // How often each name occurs.

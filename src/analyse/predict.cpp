@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/predict.hpp"
+#include "analyse/predict_warpgroups.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +11,8 @@ namespace ladder::analyse {
 namespace {
 
 constexpr const char* kMultiplyAdds = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
+constexpr const char* kTensorProducts = "sm__inst_executed_pipe_tensor_op_hmma.sum";
+constexpr const char* kCopyWavefronts = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum";
 constexpr const char* kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 constexpr double kMsPerSecond = 1e3;
 // A pipe that works this share of the time is what binds; below it the time goes into waiting.
@@ -126,6 +129,11 @@ double blocks_for(const Subject& subject, const Problem& problem) {
   return std::ceil(static_cast<double>(problem.m) * static_cast<double>(problem.n) / outputs);
 }
 
+double counted_blocks_for(const Subject& subject, const Problem& problem) {
+  if (!subject.tile || !subject.tile->evenly) return blocks_for(subject, problem);
+  return subject.seen.blocks * blocks_for(subject, problem) / blocks_for(subject, subject.seen.problem);
+}
+
 namespace {
 
 // Elements of A and B that one block needs, a step of k.
@@ -137,18 +145,34 @@ double needed_per_step(const Subject& subject) {
 
 struct Totals {
   double blocks = 0, warps = 0, k = 0;
-  double multiply_adds = 0;  // of warps
+  double counted = 0;   // blocks, as counts go
+  double products = 0;  // of warps: multiply-adds, or those of tensor cores
   double l2_bytes = 0;
 };
+
+// Whether the loop multiplies by warps on tensor cores.
+bool on_tensor_cores(const Subject& subject) {
+  const std::span<const MachineInstruction> body(subject.code.data() + subject.loop.first,
+                                                 subject.loop.size());
+  return std::any_of(body.begin(), body.end(), [](const auto& i) { return i.kind == Kind::kTensor; });
+}
+
+// Warps of a block that go round the hot loop: those that multiply, where the others only copy.
+int looping_warps(const Subject& subject) {
+  const int all = (subject.seen.threads + kWarp - 1) / kWarp;
+  const int multiplying = subject.tile ? subject.tile->multiplying() : 0;
+  return multiplying > 0 ? std::min(all, multiplying) : all;
+}
 
 Totals totals_of(const Subject& subject, const Problem& problem) {
   Totals t;
   t.k = static_cast<double>(problem.k);
   t.blocks = blocks_for(subject, problem);
-  const int warps_per_block = (subject.seen.threads + kWarp - 1) / kWarp;
-  t.warps = t.blocks * warps_per_block;
-  t.multiply_adds = scaled(subject.seen, kMultiplyAdds, t.blocks, t.k) / kWarp;
-  const double requested = scaled(subject.seen, kLoadSectors, t.blocks, t.k) * kBytesPerSector;
+  t.counted = counted_blocks_for(subject, problem);
+  t.warps = t.blocks * looping_warps(subject);
+  t.products = on_tensor_cores(subject) ? scaled(subject.seen, kTensorProducts, t.counted, t.k)
+                                        : scaled(subject.seen, kMultiplyAdds, t.counted, t.k) / kWarp;
+  const double requested = scaled(subject.seen, kLoadSectors, t.counted, t.k) * kBytesPerSector;
   t.l2_bytes = std::min(requested, t.blocks * needed_per_step(subject) * t.k *
                                        static_cast<double>(bytes_of(problem.in))) +
                static_cast<double>(problem.m) * static_cast<double>(problem.n) *
@@ -179,35 +203,47 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
   const auto missing = [](const std::string& what) { return Status(Code::kUnsupportedProblem, what); };
   if (!reads_ab(problem)) return missing("nothing is multiplied: k, m or n is 0, or alpha is");
   if (subject.seen.registers == 0) return missing("registers are unknown: no machine code was found");
+  const bool warpgroups = subject.tile && subject.tile->warpgroups;
   const bool split = std::any_of(subject.code.begin(), subject.code.end(),
                                  [](const auto& i) { return i.kind == Kind::kMbarrier; });
-  if (split) return missing("its warps wait on mbarriers for what others do; the model lets all do the same");
+  if (split && !warpgroups && looping_warps(subject) == (subject.seen.threads + kWarp - 1) / kWarp)
+    return missing("its warps wait on mbarriers for what others do, and which warps multiply is not known");
   Prediction p;
   p.occupancy =
       occupancy_of({subject.seen.threads, subject.seen.registers, subject.seen.shared_bytes}, machine);
   if (p.occupancy.blocks == 0)
     return missing(fmt::format("no block fits on an SM of {}: {} bind", machine.id, p.occupancy.binds));
+  if (warpgroups) return predict_warpgroups(subject, problem, machine, std::move(p));
   const Totals totals = totals_of(subject, problem);
   p.waves = waves_of(totals.blocks, p.occupancy.blocks, machine);
 
   const std::span<const MachineInstruction> body(subject.code.data() + subject.loop.first,
                                                  subject.loop.size());
-  const auto multiply_adds = static_cast<double>(
-      std::count_if(body.begin(), body.end(), [](const auto& i) { return i.kind == Kind::kFfma; }));
-  p.rounds = totals.multiply_adds / totals.warps / multiply_adds;
+  const Kind product = on_tensor_cores(subject) ? Kind::kTensor : Kind::kFfma;
+  const auto products = static_cast<double>(
+      std::count_if(body.begin(), body.end(), [&](const auto& i) { return i.kind == product; }));
+  p.rounds = totals.products / totals.warps / products;
 
-  const double requested = scaled(subject.seen, kLoadSectors, 1, totals.k) * kBytesPerSector;
+  const double requested =
+      scaled(subject.seen, kLoadSectors, totals.counted / totals.blocks, totals.k) * kBytesPerSector;
   const double needed = needed_per_step(subject) * totals.k * static_cast<double>(bytes_of(problem.in));
   SmLoad load;
-  load.warps_per_block = p.occupancy.warps_per_block;
+  load.warps_per_block = looping_warps(subject);
   load.blocks = p.occupancy.blocks;
   load.l1_hits = p.l1_hits = std::clamp(1 - needed / requested, 0.0, 1.0);
   load.from_memory = std::clamp(work_of(problem).read_bytes / totals.l2_bytes, 0.0, 1.0);
+  if (product == Kind::kTensor) {
+    // Every product of the problem, at what mma.sync reaches of the tensor cores.
+    const double of_one = flops(problem) / totals.products;
+    const double rate = machine.tensor_flops(bytes_of(problem.in)) / machine.clock_hz / machine.sm_count;
+    load.tensor_cycles = of_one / (rate / machine.schedulers * machine.mma_sync_share);
+  }
   const std::vector<MemoryCost> costs = loop_costs(subject);
   p.round = simulate(body, costs, load, machine);
 
   // Whole waves with all places taken, then what is left, spread over the SMs.
-  const double whole = std::floor(totals.blocks / p.waves.slots);
+  const bool evenly = subject.tile && subject.tile->evenly && totals.blocks > p.waves.slots;
+  const double whole = evenly ? totals.blocks / p.waves.slots : std::floor(totals.blocks / p.waves.slots);
   double cycles = whole * p.rounds * p.round.cycles * load.blocks;
   if (const double left = totals.blocks - whole * p.waves.slots; left > 0) {
     load.blocks = static_cast<int>(std::ceil(left / machine.sm_count));
@@ -220,10 +256,15 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
   const double sm_rounds = totals.blocks * p.rounds / machine.sm_count;
   const auto pipe = [&](const char* name, double s) { p.pipes.push_back({name, s * kMsPerSecond}); };
   pipe("FP32 pipe", seconds(sm_rounds * p.round.ffma, machine));
+  if (product == Kind::kTensor)
+    pipe("tensor cores by mma.sync", seconds(sm_rounds * p.round.tensor, machine));
   pipe("instruction issue", seconds(sm_rounds * p.round.issue, machine));
   const double warps_a_scheduler = static_cast<double>(load.warps_per_block) / machine.schedulers;
   pipe("issue with register reads", seconds(sm_rounds * issue_cycles(body) * warps_a_scheduler, machine));
-  pipe("L1 and shared memory", seconds(sm_rounds * p.round.l1, machine));
+  // What other warps bring into shared memory passes the same pipe.
+  const double brought =
+      split ? scaled(subject.seen, kCopyWavefronts, totals.counted, totals.k) / machine.sm_count : 0;
+  pipe("L1 and shared memory", seconds(sm_rounds * p.round.l1 + (brought > 0 ? brought : 0), machine));
   pipe("L2", totals.l2_bytes / (machine.l2_bytes_per_cycle * machine.sm_count * machine.clock_hz));
   pipe("device memory", work_of(problem).least_bytes() / machine.bandwidth);
   std::stable_sort(p.pipes.begin(), p.pipes.end(), [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });

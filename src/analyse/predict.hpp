@@ -54,5 +54,8 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
 
 // Blocks of the grid for a problem, from the tile or else from the outputs of an observed block.
 double blocks_for(const Subject& subject, const Problem& problem);
+// As many of the observed launch's blocks as do the problem's work: what its counts are multiplied by. Where blocks stay and
+// share tiles, those are not the grid's.
+double counted_blocks_for(const Subject& subject, const Problem& problem);
 
 }  // namespace ladder::analyse

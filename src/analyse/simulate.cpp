@@ -52,9 +52,9 @@ struct Scheduler {
   std::vector<int> warps;
   int last = -1;         // that issued last
   std::size_t turn = 0;  // index of the one whose turn it was last
-  double ffma_free = 0, integer_free = 0;
+  double ffma_free = 0, integer_free = 0, tensor_free = 0;
   Ports ports;
-  double issued = 0, ffma_busy = 0;
+  double issued = 0, ffma_busy = 0, tensor_busy = 0;
 };
 
 struct Completion {
@@ -96,6 +96,7 @@ class Sm {
     round.cycles = (now_ - start) / rounds;
     round.issue = (after.issue - before.issue) / rounds;
     round.ffma = (after.ffma - before.ffma) / rounds;
+    round.tensor = (after.tensor - before.tensor) / rounds;
     round.l1 = (after.l1 - before.l1) / rounds;
     round.l2 = (after.l2 - before.l2) / rounds;
     return round;
@@ -108,10 +109,12 @@ class Sm {
     for (const Scheduler& s : schedulers_) {
       sum.issue += s.issued;
       sum.ffma += s.ffma_busy;
+      sum.tensor += s.tensor_busy;
     }
     const auto count = static_cast<double>(schedulers_.size());
     sum.issue /= count;
     sum.ffma /= count;
+    sum.tensor /= count;
     sum.l1 = l1_busy_;
     sum.l2 = l2_busy_;
     return sum;
@@ -142,6 +145,7 @@ class Sm {
     for (const Scheduler& s : schedulers_) {
       consider(s.ffma_free);
       consider(s.integer_free);
+      consider(s.tensor_free);
       for (const double time : s.ports.free) consider(time - kReadsAhead);
     }
     return std::max(now_ + 1, std::ceil(next));
@@ -171,6 +175,7 @@ class Sm {
     }
     // Operands of the last multiply-adds are still being read.
     if (scheduler.ports.busy_until() > now_ + kReadsAhead) return false;
+    if (i.kind == Kind::kTensor) return scheduler.tensor_free <= now_;
     if (i.kind == Kind::kFfma || i.kind == Kind::kFloat) return scheduler.ffma_free <= now_;
     if (i.kind == Kind::kImad || i.kind == Kind::kInteger) return scheduler.integer_free <= now_;
     return true;
@@ -189,6 +194,10 @@ class Sm {
     if (i.kind == Kind::kFfma || i.kind == Kind::kFloat) {
       scheduler.ffma_free = now_ + ffma_cycles_;
       scheduler.ffma_busy += ffma_cycles_;
+    }
+    if (i.kind == Kind::kTensor) {
+      scheduler.tensor_free = now_ + load_.tensor_cycles;
+      scheduler.tensor_busy += load_.tensor_cycles;
     }
     if (i.kind == Kind::kImad || i.kind == Kind::kInteger)
       scheduler.integer_free = now_ + kWarp / kIntegerLanes;

@@ -29,16 +29,17 @@ struct MemoryCost {
 
 struct SmLoad {
   int warps_per_block = 0;
-  int blocks = 0;          // resident
-  double l1_hits = 0;      // share of global requests served by L1
-  double from_memory = 0;  // share of what misses L1 that comes from device memory, not L2
+  int blocks = 0;            // resident
+  double l1_hits = 0;        // share of global requests served by L1
+  double from_memory = 0;    // share of what misses L1 that comes from device memory, not L2
+  double tensor_cycles = 0;  // that a warp's product takes its scheduler's tensor core
 };
 
 struct SmRound {
   double cycles = 0;  // that the SM needs for one round of one block (with the others' rounds beside it)
-  // Of those cycles, how many each was busy: a scheduler's issue slot, its FP32 pipe, the pipe of L1 and shared
-  // memory, the way to L2.
-  double issue = 0, ffma = 0, l1 = 0, l2 = 0;
+  // Of those cycles, how many each was busy: a scheduler's issue slot, its FP32 pipe, its tensor core, the pipe
+  // of L1 and shared memory, the way to L2.
+  double issue = 0, ffma = 0, tensor = 0, l1 = 0, l2 = 0;
 };
 
 // Cycles in which a scheduler can issue the loop once if nothing waits but for registers to be read.

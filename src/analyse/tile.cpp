@@ -8,9 +8,12 @@
 namespace ladder::analyse {
 namespace {
 
+enum Habit : unsigned { kNone = 0, kWarpgroups = 1, kInStep = 2, kStoresLater = 4, kEvenly = 8, kPairs = 16 };
+
 struct Named {
   std::string_view rung;
-  std::array<std::string_view, 8> parameters;  // of its Tile, in order
+  std::array<std::string_view, 8> parameters;  // of its Tile, in order, behind its types
+  unsigned habits = kNone;
 };
 
 // What each argument of a rung's Tile is. r01 and r02 have no arguments: their Tile is fixed.
@@ -24,7 +27,12 @@ constexpr Named kNamed[] = {
     {"r09_autotuned", {"BM", "BN", "BK", "TM", "TN", "blocks"}},
     {"r10_warp_tile", {"BM", "BN", "BK", "WM", "WN", "TM", "TN"}},
     {"r11_async_copy", {"BM", "BN", "BK", "WM", "WN", "TM", "TN", "STAGES"}},
-    {"r12_simt_peak", {"BM", "BN", "BK", "WM", "WN", "TM", "TN", "STAGES"}},
+    {"r12_simt_peak", {"BM", "BN", "BK", "WM", "WN", "TM", "TN", "STAGES"}, kEvenly},
+    {"r13_mma_sync", {"BM", "BN", "BK", "WM", "WN", "STAGES"}},
+    {"r14_wgmma", {"BM", "BN", "STAGES"}, kWarpgroups | kInStep},
+    {"r15_warp_specialized", {"BM", "BN", "STAGES"}, kWarpgroups},
+    {"r16_persistent", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kPairs},
+    {"r17_stream_k", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kEvenly},
 };
 
 void set(TileShape& tile, std::string_view name, int value) {
@@ -37,6 +45,14 @@ void set(TileShape& tile, std::string_view name, int value) {
   if (name == "WN") tile.wn = value;
   if (name == "TM") tile.tm = value;
   if (name == "TN") tile.tn = value;
+  if (name == "STAGES") tile.stages = value;
+}
+
+// Where the next template argument begins.
+const char* behind_argument(const char* from, const char* end) {
+  while (from < end && *from != ',' && *from != '>') ++from;
+  while (from < end && (*from == ',' || *from == ' ')) ++from;
+  return from;
 }
 
 std::vector<int> arguments_of_tile(std::string_view kernel) {
@@ -46,6 +62,8 @@ std::vector<int> arguments_of_tile(std::string_view kernel) {
   if (at == std::string_view::npos) return values;
   const char* from = kernel.data() + at + kTile.size();
   const char* const end = kernel.data() + kernel.size();
+  const auto is_digit = [](char ch) { return ch >= '0' && ch <= '9'; };
+  while (from < end && *from != '>' && !is_digit(*from)) from = behind_argument(from, end);
   while (from < end) {
     int value = 0;
     const auto [next, error] = std::from_chars(from, end, value);
@@ -76,9 +94,31 @@ std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel)
     const std::vector<int> values = arguments_of_tile(kernel);
     for (std::size_t i = 0; i < values.size() && !named.parameters[i].empty(); ++i)
       set(tile, named.parameters[i], values[i]);
+    tile.warpgroups = (named.habits & kWarpgroups) != 0;
+    tile.in_step = (named.habits & kInStep) != 0;
+    tile.stores_later = (named.habits & kStoresLater) != 0;
+    tile.evenly = (named.habits & kEvenly) != 0;
+    tile.pair = (named.habits & kPairs) != 0 ? 2 : 1;
+    // A stage's lines are 128 bytes.
+    if (tile.warpgroups) set(tile, "BK", kernel.find("::Tile<float,") == std::string_view::npos ? 64 : 32);
     if (tile.bm > 0 && tile.bn > 0) return tile;
   }
   return std::nullopt;
+}
+
+TileShape tile_for(std::string_view rung, const TileShape& seen, const Problem& problem, int sms) {
+  constexpr int kPairSide = 256;  // of the tile of two blocks
+  const auto tiles = [](std::int64_t size) { return (size + kPairSide - 1) / kPairSide; };
+  if (rung != "r17_stream_k" || 2 * tiles(problem.m) * tiles(problem.n) < sms) return seen;
+  TileShape tile = seen;
+  tile.parameters.clear();
+  const bool wide = bytes_of(problem.in) == 2;
+  set(tile, "BM", wide ? 128 : 256);
+  set(tile, "BN", wide ? 256 : 128);
+  set(tile, "STAGES", 4);
+  set(tile, "BK", wide ? 64 : 32);
+  tile.pair = 2;
+  return tile;
 }
 
 std::string of_k(std::int64_t times, std::int64_t over) {
@@ -99,8 +139,12 @@ Loads loads_per_result(const TileShape& tile, std::int64_t k) {
   }
   loads.global_loads = depth * (tile.bm + tile.bn) / (double{1} * tile.bm * tile.bn);
   loads.global_formula = of_k(tile.bm + tile.bn, std::int64_t{tile.bm} * tile.bn);
-  loads.shared_loads = depth * (tile.tm + tile.tn) / (double{1} * tile.tm * tile.tn);
-  loads.shared_formula = of_k(tile.tm + tile.tn, std::int64_t{tile.tm} * tile.tn);
+  // Who reads shared memory once for all its outputs: a thread, on tensor cores a warp, or a product of 64 rows.
+  const bool by_warp = tile.wm > 0 && tile.tm == 1 && tile.tn == 1;
+  const int rows = tile.warpgroups ? kRowsOfProduct : by_warp ? tile.wm : tile.tm;
+  const int columns = tile.warpgroups ? tile.bn : by_warp ? tile.wn : tile.tn;
+  loads.shared_loads = depth * (rows + columns) / (double{1} * rows * columns);
+  loads.shared_formula = of_k(rows + columns, std::int64_t{rows} * columns);
   return loads;
 }
 

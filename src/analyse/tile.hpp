@@ -12,16 +12,32 @@
 
 namespace ladder::analyse {
 
+constexpr int kRowsOfProduct = 64;  // of A in one wgmma; B is read anew for each of them
+
 struct TileShape {
   int bm = 0, bn = 0, bk = 0;                           // of a block; bk 0: nothing is kept in shared memory
   int wm = 0, wn = 0;                                   // of a warp, where the rung has that level
   int tm = 1, tn = 1;                                   // of a thread
   std::vector<std::pair<std::string, int>> parameters;  // as the rung names them, in its order
+
+  int stages = 0;           // tiles on their way to shared memory or there, where the rung has a ring of them
+  bool warpgroups = false;  // wgmma: 64 rows an instruction, operands in shared memory
+  bool in_step = false;     // all warpgroups meet after each stage
+  bool stores_later = false;  // a finished tile leaves while the next one is computed
+  bool evenly = false;        // what would be a last wave with idle SMs is shared out
+  int pair = 1;               // blocks that share the copies of one operand
+
+  // Warps of a block that multiply; 0 where all do.
+  int multiplying() const { return wm > 0 && wn > 0 ? bm / wm * (bn / wn) : 0; }
 };
 
 // `kernel` is the demangled name of what was launched: "...::kernel<...::Tile<128, 128, 8, 8, 8>, true>(...)".
 // None for a rung whose parameters are not known here (a launch's counters still are).
 std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel);
+
+// The tile that the rung takes for `problem`, where it takes another one than for the small problem that `seen` is of: r17
+// has several, and the widest, in pairs, where they fill `sms` SMs.
+TileShape tile_for(std::string_view rung, const TileShape& seen, const Problem& problem, int sms);
 
 // Elements read for one element of C by each level, for a C that whole tiles cover.
 struct Loads {

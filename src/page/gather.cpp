@@ -32,7 +32,8 @@ void explain_rows(Contents& c, const analyse::Machine& machine, const Device& vi
     }
     analyse::Explanation e = std::move(explained).value();
     if (pick.derived.tflops)
-      e.measured = analyse::Measured{row.timing->ms.median, *pick.derived.tflops, row.device.name};
+      e.measured = analyse::Measured{row.timing->ms.median, *pick.derived.tflops, row.device.name,
+                                     pick.derived.sm_clock_mhz};
     c.explained.push_back(std::move(e));
   }
 }

@@ -63,6 +63,26 @@ TEST(HotLoop, has_the_most_multiply_adds) {
   EXPECT_EQ(loops_of(code).size(), 2U) << "a branch to itself is padding";
 }
 
+TEST(HotLoop, of_a_persistent_block_is_the_one_over_k) {
+  const Bits ffma = Bits{}.set(0, 0x223), move = Bits{}.set(0, 0x202);
+  // Over tiles, with a multiply-add of the epilogue; within it over k.
+  const auto code = decode(bytes({move, ffma, ffma, ffma, branch_back(3), ffma, branch_back(6)}));
+  const auto loop = hot_loop(code);
+  ASSERT_TRUE(loop);
+  EXPECT_EQ(loop.value().first, 1U);
+  EXPECT_EQ(loop.value().last, 4U);
+}
+
+TEST(HotLoop, tensor_cores_go_before_cuda_cores) {
+  const Bits ffma = Bits{}.set(0, 0x223), hgmma = Bits{}.set(0, 0x9f0), hmma = Bits{}.set(0, 0x23c);
+  for (const Bits& product : {hgmma, hmma}) {
+    const auto loop = hot_loop(decode(bytes({product, branch_back(1), ffma, ffma, ffma, branch_back(3)})));
+    ASSERT_TRUE(loop);
+    EXPECT_EQ(loop.value().first, 0U);
+    EXPECT_EQ(loop.value().last, 1U);
+  }
+}
+
 TEST(HotLoop, is_refused_where_nothing_multiplies) {
   EXPECT_FALSE(hot_loop(decode(bytes({Bits{}.set(0, 0x202), branch_back(1)}))));
   EXPECT_FALSE(hot_loop({}));

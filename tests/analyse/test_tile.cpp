@@ -45,6 +45,32 @@ TEST(Tile, parameters_keep_the_rungs_names_and_order) {
   EXPECT_EQ(tile->parameters[3], (std::pair<std::string, int>("WM", 64)));
 }
 
+TEST(Tile, types_stand_before_the_numbers) {
+  const auto bf16 = tile_of("r14_wgmma", "k<r::Tile<__nv_bfloat16, float, 128, 256, 4> >(r::Maps)");
+  ASSERT_TRUE(bf16);
+  EXPECT_TRUE(bf16->warpgroups && bf16->in_step);
+  EXPECT_EQ(std::tuple(bf16->bm, bf16->bn, bf16->bk, bf16->stages), std::tuple(128, 256, 64, 4));
+  // A product of 64 x 256 outputs reads 64 of A and 256 of B.
+  EXPECT_EQ(loads_per_result(*bf16, 4096).shared_formula, "5K/256");
+  const auto tf32 = tile_of("r16_persistent", "k<r::Tile<float, float, 256, 128, 4>, true>(r::Maps)");
+  ASSERT_TRUE(tf32);
+  EXPECT_EQ(tf32->bk, 32);
+  EXPECT_EQ(tf32->pair, 2);
+}
+
+TEST(Tile, r17_takes_its_widest_where_that_fills_the_device) {
+  const auto small =
+      tile_of("r17_stream_k", "k<r::Tile<__half, __half, 128, 64, 8, (ladder::Blocks)0, 64> >");
+  ASSERT_TRUE(small);
+  EXPECT_EQ(small->bn, 64);
+  Problem p = make_problem(4096, 4096, 4096);
+  p.in = p.out = Type::kF16;
+  const TileShape large = tile_for("r17_stream_k", *small, p, 132);
+  EXPECT_EQ(std::tuple(large.bm, large.bn, large.pair), std::tuple(128, 256, 2));
+  EXPECT_EQ(tile_for("r17_stream_k", *small, make_problem(1024, 1024, 1024), 132).bn, 64);
+  EXPECT_EQ(tile_for("r16_persistent", *small, p, 132).bn, 64) << "others have one tile";
+}
+
 TEST(Tile, what_is_not_known_is_not_guessed) {
   EXPECT_FALSE(tile_of("r99_other", "k<r::Tile<128, 128> >"));
   EXPECT_FALSE(tile_of("r05_block_tile_2d", "something_else()"));

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyse/predict_warpgroups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ladder::analyse {
+namespace {
+
+constexpr double kMsPerSecond = 1e3;
+constexpr double kBinds = 0.85;
+constexpr double kSharedBytesPerCycle = 128;  // CUDA C++ Programming Guide: 32 banks of 4 bytes
+
+// Cycles of one SM for one stage (a step of BK along k), by what is busy.
+struct Step {
+  double products = 0, shared = 0, copies = 0;
+};
+
+Step step_of(const TileShape& t, const Problem& p, const Machine& machine) {
+  const auto element = static_cast<double>(bytes_of(p.in));
+  const double rate = machine.tensor_flop_per_cycle * (bytes_of(p.in) == 2 ? 1.0 : 0.5);
+  const double line = t.bk * element;
+  Step step;
+  step.products = 2.0 * t.bm * t.bn * t.bk / rate;
+  const double groups = static_cast<double>(t.bm) / kRowsOfProduct;
+  const double read = groups * (kRowsOfProduct + t.bn) * line, written = (t.bm + t.bn) * line;
+  step.shared = (read + written) / kSharedBytesPerCycle;
+  // A pair's blocks bring half of the operand that they share each.
+  const double shared_lines = t.pair > 1 ? std::max(t.bm, t.bn) : 0;
+  step.copies = (t.bm + t.bn - shared_lines * (1 - 1.0 / t.pair)) * line / machine.l2_bytes_per_cycle;
+  return step;
+}
+
+// The lines that a warp's own loads and stores of C touch, of each element: a cycle of L1 each. None where a tile leaves by map.
+double lines_of_results(const Subject& subject) {
+  double lines = 0;
+  for (const LoopAccess& a : merged_accesses(subject.seen.trace)) {
+    if (a.access.memory == Memory::kGlobal)
+      lines += static_cast<double>(a.executions) * std::max(1, cost_of(a.access).lines);
+  }
+  return lines / (static_cast<double>(subject.seen.problem.m) * static_cast<double>(subject.seen.problem.n));
+}
+
+}  // namespace
+
+Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& problem, const Machine& machine,
+                                      Prediction p) {
+  if (machine.cc != 90)
+    return Status(Code::kUnsupportedProblem, "wgmma exists on compute capability 9.0 only");
+  const TileShape& t = *subject.tile;
+  const double tiles = blocks_for(subject, problem);
+  p.waves = waves_of(tiles, p.occupancy.blocks, machine);
+  const double steps = std::ceil(static_cast<double>(problem.k) / t.bk);
+  p.rounds = steps;
+  const Step step = step_of(t, problem, machine);
+
+  // A stage goes round: copied, multiplied, free again. With few stages that takes longer than any pipe.
+  const double round_trip = (machine.l2_latency + step.copies + step.products) / std::max(1, t.stages);
+  double step_cycles = std::max({step.products, step.shared, step.copies, round_trip});
+  // Where all meet, nothing is multiplied from the end of a product until all have seen it, met, and found the next stage full:
+  // three ways through shared memory or as long.
+  const double turn = t.in_step ? 3 * machine.shared_latency : 0;
+  step_cycles += turn;
+
+  // Of a tile: the first stage's way, unless it was copied meanwhile, and the results' way out.
+  const double results = static_cast<double>(t.bm) * t.bn;
+  const double own_lines = lines_of_results(subject);
+  const double first = t.stores_later ? 0 : machine.memory_latency + step.copies;
+  const double last = own_lines > 0
+                          ? results * own_lines + machine.l2_latency
+                          : results * static_cast<double>(bytes_of(problem.out)) / kSharedBytesPerCycle;
+  const double tile_cycles = first + steps * step_cycles + last;
+  const double share = tiles / machine.sm_count;
+  const double rounds = t.evenly ? std::max(1.0, share) : std::ceil(share);
+  const double cycles = rounds * tile_cycles + machine.memory_latency;
+
+  const auto ms = [&](double c) { return c / machine.clock_hz * kMsPerSecond; };
+  const double sm_steps = share * steps;
+  p.pipes = {{"tensor cores", ms(sm_steps * step.products)},
+             {"shared memory", ms(sm_steps * step.shared)},
+             {"copies from L2", ms(sm_steps * step.copies)},
+             {"device memory", work_of(problem).least_bytes() / machine.bandwidth * kMsPerSecond},
+             {"results", ms(share * last)}};
+  std::stable_sort(p.pipes.begin(), p.pipes.end(), [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });
+  p.ms = std::max(ms(cycles), p.pipes.front().ms);
+  p.tflops = flops(problem) / p.ms / 1e9;
+  p.busiest = p.pipes.front().ms / p.ms;
+  p.limiter = p.busiest >= kBinds ? p.pipes.front().name : "latency";
+  p.why = fmt::format(
+      "A stage takes {:.0f} cycles (products {:.0f}, shared memory {:.0f}, copies {:.0f}{}), {:.0f} of them "
+      "a tile; "
+      "{:.0f} more pass before and after, with {} tiles on the busiest SM. The power cap is not in it.",
+      step_cycles, step.products, step.shared, step.copies,
+      turn > 0 ? fmt::format(", {:.0f} until all have met", turn) : "", steps, first + last,
+      t.evenly ? fmt::format("{:.2f}", rounds) : fmt::format("{:.0f}", rounds));
+  return p;
+}
+
+}  // namespace ladder::analyse
