@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks alone or in pairs. The two of a pair are neighbours along m or n; of what both read, each copies half to both.
-// Where that is the larger part of a stage, a third less is asked of L2, and as much less of lines that do not start on
-// 128 bytes, where each box costs L2 more.
+// Blocks alone, in pairs or in fours. Those that go together are neighbours along m or n; of what all of them read, each
+// copies its part to all. Where that is the larger part of a stage, a third less is asked of L2, and as much less of
+// lines that do not start on 128 bytes, where each box costs L2 more.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/mbarrier.cuh"
@@ -15,13 +15,14 @@ namespace ladder {
 enum class Blocks : unsigned char {
   kAlone,
   kPairAlongM,
-  kPairAlongN
-};  // a pair along m shares B, one along n A
+  kPairAlongN,
+  kFourAlongN
+};  // those along m share B, those along n A
 
 template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks>
 struct ClusterTile : TensorTile<In, Out, BM, BN, STAGES> {
-  static constexpr int kCluster = kBlocks == Blocks::kAlone ? 1 : 2;  // blocks
-  static constexpr bool kSharesB = kBlocks != Blocks::kPairAlongN;
+  static constexpr int kCluster = kBlocks == Blocks::kAlone ? 1 : kBlocks == Blocks::kFourAlongN ? 4 : 2;
+  static constexpr bool kSharesB = kBlocks == Blocks::kAlone || kBlocks == Blocks::kPairAlongM;
   static constexpr int kPairM = kSharesB ? kCluster * BM : BM, kPairN = kSharesB ? BN : kCluster * BN;
   static constexpr int kBoxRows = kSharesB ? BM : BM / kCluster;  // lines of A in one copy
   static constexpr int kBand = 2048 / kPairM;  // tile rows whose operands stay in L2 together
@@ -61,15 +62,15 @@ __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorM
   if constexpr (T::kCluster == 1) {
     load_stage<T>(s, maps, barrier, at.row, at.col, k, boxes);
   } else {
-    constexpr std::uint16_t kBoth = 3;
+    constexpr std::uint16_t kAll = (1 << T::kCluster) - 1;
     if constexpr (T::kSharesB) {
       ptx::tma_load(ptx::shared_address(s.a), maps.a, barrier, k, at.row);
-      for (int j = rank; j < boxes; j += 2) {
-        ptx::tma_load_multicast(ptx::shared_address(s.b[j]), maps.b, barrier, at.col + j * T::BK, k, kBoth);
+      for (int j = rank; j < boxes; j += T::kCluster) {
+        ptx::tma_load_multicast(ptx::shared_address(s.b[j]), maps.b, barrier, at.col + j * T::BK, k, kAll);
       }
     } else {
-      const int half = rank * T::kBoxRows;
-      ptx::tma_load_multicast(ptx::shared_address(s.a[half]), maps.a, barrier, k, at.row + half, kBoth);
+      const int part = rank * T::kBoxRows;
+      ptx::tma_load_multicast(ptx::shared_address(s.a[part]), maps.a, barrier, k, at.row + part, kAll);
 #pragma unroll
       for (int j = 0; j < T::BN / T::BK; ++j) {
         ptx::tma_load(ptx::shared_address(s.b[j]), maps.b, barrier, at.col + j * T::BK, k);

@@ -45,7 +45,8 @@ namespace plan_detail {
 constexpr double kLoadBytesPerClock = 80;   // that L2 brings to an SM when all ask
 constexpr double kFromMemory = 0.48;        // of that, where L2 does not hold A and B
 constexpr double kOffLines = 0.36;          // of that, where lines of operands do not start on 128 bytes
-constexpr double kPairClocks = 1200;        // of launching blocks in pairs
+constexpr double kPairClocks = 1200;        // of launching blocks in pairs or fours
+constexpr double kFoursAtOnce = 0.92;       // of an H200's 33 fours 30 run: its GPCs have 10 to 18 SMs
 constexpr double kTileClocks = 2500;        // of a tile, beside its steps: first copies, last stores
 constexpr double kLaunchClocks = 4500;      // of a second kernel
 constexpr double kAddBytesPerClock = 2000;  // of partial sums, written and read, by all SMs
@@ -55,9 +56,11 @@ constexpr int kMostParts = 64;              // more are added no sooner than few
 
 inline double clocks_of_step(const TileShape& t, int width, double bytes_per_clock) {
   constexpr double kLine = 128;  // bytes of a row or column of a stage, whatever its type
-  const double m = t.blocks == 1 ? t.m : t.m / 2.0;
+  const double m =
+      t.blocks == 1 ? t.m : t.m / 2.0;  // two along n have half of n each, which comes to the same
   const double n = width == t.n ? width : static_cast<double>(ceil_div(width, t.k) * t.k);  // in whole boxes
   const double products = m * width / 32;  // 64 x 256 x 16 in 128 clocks; tf32's stage is half as deep
+  if (t.blocks == 4) return std::max(products / 2, (t.m + n) / 4 * kLine / bytes_per_clock);
   const double lines = t.blocks == 1 ? m + n : m + n / 2;
   return std::max(products, lines * kLine / bytes_per_clock);
 }
@@ -105,7 +108,8 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
   double best_clocks = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const TileShape& t = shapes[i];
-    const int sms = std::max(1, device.sms / t.blocks);  // or pairs of them
+    const int sms = std::max(1, t.blocks == 4 ? static_cast<int>(device.sms / 4 * kFoursAtOnce)
+                                              : device.sms / t.blocks);  // or pairs or fours of them
     const double bytes_ab = static_cast<double>(p.m + p.n) * static_cast<double>(p.k) * 128 / t.k;
     const double bytes_per_clock =
         kLoadBytesPerClock * (bytes_ab > device.l2_bytes ? kFromMemory : 1) * (on_lines ? 1 : kOffLines);
@@ -138,7 +142,7 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
     plan.narrow = {};
     // Whole tiles, the last ones cut so that all blocks have equal shares.
     const double share = static_cast<double>(tiles) * plan.steps / sms;
-    if (tiles > sms && t.narrow == 0) {
+    if (tiles > sms && t.narrow == 0 && t.blocks < 4) {
       plan.whole_tiles = std::max(waves - 2, 0) * sms;
       plan.cut_tiles = tiles - plan.whole_tiles;
       consider(1, share * step + kHandOnClocks * t.m * t.n / t.blocks + waves * kTileClocks);

@@ -11,7 +11,6 @@
 #include "device/ptx/mma.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
-#include "device/ptx/wgmma_narrow.cuh"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

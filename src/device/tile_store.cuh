@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a warpgroup's sums get to C: straight from registers, or through shared memory by tensor map.
+// How a warpgroup's sums get to C: straight from registers, in the pieces that a thread has or in lines, or through shared
+// memory by tensor map.
 #pragma once
 #include "device/ptx/sync.cuh"
 #include "device/tensor_tile.cuh"
@@ -88,6 +89,74 @@ __device__ __forceinline__ void store_columns(const Product<T>& product, const T
     });
   }
 }
+
+// Words of four lanes that are neighbours, transposed: lane t of them has w[t] of each, in their order.
+__device__ __forceinline__ void transpose4(std::uint32_t (&w)[4]) {
+  const unsigned lane = threadIdx.x;
+#pragma unroll
+  for (unsigned bit = 1; bit <= 2; bit *= 2) {
+    const bool upper = (lane & bit) != 0;
+#pragma unroll
+    for (unsigned i = 0; i < 2; ++i) {
+      const unsigned low = bit == 1 ? 2 * i : i,
+                     high = low + bit;  // of two words, the lower lane keeps the lower one
+      const std::uint32_t got = __shfl_xor_sync(0xffffffffU, upper ? w[low] : w[high], bit);
+      (upper ? w[low] : w[high]) = got;
+    }
+  }
+}
+
+// The tile straight from registers, for beta = 0 and lines of whole 16 bytes that start on 16, of a 16-bit C in pieces of
+// so many: for small tiles, of which a block has few. They leave at once and need no shared memory, and the block's end
+// does not wait for them.
+template <class T>
+class LineStore {
+ public:
+  using Out = typename T::Out;
+  static constexpr int kChunksLater = 0;
+  struct Buffers {};
+
+  __device__ __forceinline__ LineStore(Buffers& /*buffers*/, const CUtensorMap& /*map*/, int /*warpgroup*/) {}
+
+  template <int kWidth>
+  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, int row,
+                                       int col) const {
+    const int end = min(c.n, col + kWidth);
+    row += product.row() + product.lane_row();
+    col += product.col();
+    if constexpr (sizeof(Out) == 2) {
+      static_assert(!T::kTf32 && T::WN % 32 == 0, "four lanes have 32 columns of a row");
+      col += static_cast<int>(threadIdx.x) % 4 * 8;
+      auto* const gC = c.gC + row * c.ld + col;
+#pragma unroll
+      for (int j = 0; j < T::WN; j += 32) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          alignas(16) std::uint32_t w[4];
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            const float* const sums = product.sums + j / 2 + 4 * i + 2 * e;
+            w[i] = j + 8 * i < kWidth ? two_words(c.alpha * sums[0], c.alpha * sums[1], Out{}) : 0;
+          }
+          transpose4(w);
+          if (row + 8 * e < c.m && col + j < end) {
+            *reinterpret_cast<uint4*>(gC + 8 * e * c.ld + j) = *reinterpret_cast<const uint4*>(w);
+          }
+        }
+      }
+    } else {
+      col += product.lane_col();
+      auto* const gC = c.gC + row * c.ld + col;
+      Product<T>::for_each_pair([&](int i, int j, int first, int second) {
+        if (row + i < c.m && col + j < end) {
+          store_pair(c, gC + i * c.ld + j, product.sums[first], product.sums[second]);
+        }
+      });
+    }
+  }
+  __device__ __forceinline__ void send(int /*piece*/) const {}
+  __device__ __forceinline__ void finish() const {}
+};
 
 // The tile by tensor map, for beta = 0: in chunks of 8 KB, lines of 128 bytes in the swizzle, kBuffers of them in turn. The
 // map drops what lies beyond C. What fits beside the product's registers leaves later, while the next tile's first

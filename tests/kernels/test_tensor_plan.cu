@@ -13,7 +13,8 @@ namespace ladder {
 namespace {
 
 constexpr TileShape kShapes[] = {{128, 256, 64, 1},      {128, 128, 64, 1},      {128, 64, 64, 1},
-                                 {256, 256, 64, 2, 232}, {256, 256, 64, 2, 192}, {128, 128, 64, 2}};
+                                 {256, 256, 64, 2, 232}, {256, 256, 64, 2, 192}, {128, 128, 64, 2},
+                                 {128, 512, 64, 4}};
 constexpr std::size_t kPair = 3;
 
 // Marks the steps that each block does: one thread a block.
@@ -76,6 +77,20 @@ TEST(TensorPlan, PairsWhereLinesCrossThoseOfL2) {
   };
   EXPECT_EQ(blocks(true), 1);
   EXPECT_EQ(blocks(false), 2);
+}
+
+// GPCs bring so much from memory each: clusters of four leave none of them more blocks than the others, where only one wave
+// runs. Of 33 fours 30 run at once.
+TEST(TensorPlan, FoursInOneWaveFromMemory) {
+  const auto plan = [](int m, int n, int k) {
+    return plan_tensor_tiles(make_problem(m, n, k), true, kShapes, {});
+  };
+  const TensorPlan chosen = plan(128, 14336, 4096);
+  EXPECT_EQ(kShapes[chosen.tile].blocks, 4);
+  EXPECT_EQ(chosen.plan.blocks, 28);
+  expect_complete(chosen);
+  EXPECT_LT(kShapes[plan(128, 8192, 2048).tile].blocks, 4);   // L2 holds A and B
+  EXPECT_LT(kShapes[plan(128, 16384, 4096).tile].blocks, 4);  // 32 fours: two waves
 }
 
 // Marks what each block of a pair stores, by 128 rows and 8 columns.

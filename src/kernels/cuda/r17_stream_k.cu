@@ -25,7 +25,8 @@ template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks = Bloc
           int kNarrower = BN>
 struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
-  using Store = TileStore<Base>;
+  // A small tile's block has few of them: what it stores has no later tile's products to hide behind.
+  using Store = std::conditional_t<Base::kSums <= 64, LineStore<Base>, TileStore<Base>>;
   static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
 
@@ -37,12 +38,15 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   };
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 
-  static constexpr int kNarrow = kNarrower;       // columns of the last tiles
-  static constexpr bool kCuts = kNarrower == BN;  // along k, where no narrower tiles fill the last wave
+  static constexpr int kNarrow = kNarrower;  // columns of the last tiles
+  static constexpr bool kCuts =
+      kNarrower == BN &&
+      kBlocks != Blocks::kFourAlongN;  // along k, where no narrower tiles fill the last wave
 };
 
-// What becomes of sums: stored by map or from registers, or, of tiles cut into equal parts, written for add_parts.
-enum class Finish : unsigned char { kByMap, kDirect, kParts };
+// What becomes of sums: stored by T::Store, where that can be, or as they lie in registers; or, of tiles cut into equal
+// parts, written for add_parts.
+enum class Finish : unsigned char { kStore, kDirect, kParts };
 template <class T, Finish kFinish>
 using Order = std::conditional_t<kFinish == Finish::kParts, PartSchedule,
                                  std::conditional_t<T::kCuts, Schedule, WholeSchedule>>;
@@ -51,14 +55,15 @@ template <class T, Finish kFinish>
 __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const TilePlan& plan) {
   if (threadIdx.x != 0) return;
   ptx::let_next_kernel_start();
-  prefetch_maps(maps);
-  ptx::wait_for_kernels_ahead();  // and with it all who wait for what is copied
   const int rank = rank_in_cluster<T>();
   auto ring = Ring<T::STAGES>::of_producer();
   Order<T, kFinish> schedule(plan, static_cast<int>(blockIdx.x) / T::kCluster);
+  bool first = true;
   for (Work work; schedule.next(work);) {
     const TileOrigin at = origin_of<T>(plan, work.tile, rank);
     const int boxes = (at.width + T::BK - 1) / T::BK, bytes = (T::BM + boxes * T::BK) * kLineBytes;
+    if (first) ptx::wait_for_kernels_ahead();  // and with it all who wait for what is copied
+    first = false;
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);
@@ -101,7 +106,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
       ring.advance();
       ++step;
     };
-    constexpr int kMeanwhile = kFinish == Finish::kByMap ? Store::kChunksLater : 0;
+    constexpr int kMeanwhile = kFinish == Finish::kStore ? Store::kChunksLater : 0;
     const std::integral_constant<int, kMeanwhile % 2>
         first;  // sets of fragments: two groups in a row have two
     const std::integral_constant<int, 1 - kMeanwhile % 2> second;
@@ -149,7 +154,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
         } while (begin.tile == done.tile - plan.whole_tiles && begin.step > 0);
       }
     }
-    if constexpr (kFinish == Finish::kByMap) {
+    if constexpr (kFinish == Finish::kStore) {
       store.template take<kWidth>(product, c, here.row, here.col);
     } else {
       store_tile(product, c, here.row, here.col, kWidth);
@@ -162,7 +167,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
       compute(std::integral_constant<int, T::kNarrow>{});
     }
   }
-  if constexpr (kFinish == Finish::kByMap) store.finish();
+  if constexpr (kFinish == Finish::kStore) store.finish();
 }
 
 template <class T, Finish kFinish>
@@ -172,6 +177,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
   if (threadIdx.x == 0) {
+    prefetch_maps(maps);
     for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
     for (auto& empty : s.empty)
       ptx::mbarrier_init(ptx::shared_address(&empty), T::kCluster * T::kWarpgroups * 4);
@@ -204,7 +210,7 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
   unsigned* const gReady = Workspace::flags(stream, blocks * T::kWarpgroups, error);
   if (gReady == nullptr) return cuda_failure("workspace", error);
   const Exchange x{static_cast<float*>(l.workspace), gReady};
-  auto run = l.by_map ? kernel<T, Finish::kByMap> : kernel<T, Finish::kDirect>;
+  auto run = l.by_map ? kernel<T, Finish::kStore> : kernel<T, Finish::kDirect>;
   if constexpr (T::kCluster == 1) {
     if (chosen.parts > 1) run = kernel<T, Finish::kParts>;
   }
@@ -224,27 +230,29 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
   return Status::ok();
 }
 
-// The tiles to choose from. Shapes count a pair's tile where two blocks share copies. One narrower width a kernel: of two,
+// The tiles to choose from. Shapes count what blocks that share copies compute together. One narrower width a kernel: of two,
 // ptxas finds no registers for.
 template <class In, class Out>
 struct Menu {
   static constexpr std::array kTiles{TileShape{128, 256, 64, 1},      TileShape{128, 128, 64, 1},
                                      TileShape{128, 64, 64, 1},       TileShape{256, 256, 64, 2, 232},
-                                     TileShape{256, 256, 64, 2, 192}, TileShape{128, 128, 64, 2}};
+                                     TileShape{256, 256, 64, 2, 192}, TileShape{128, 128, 64, 2},
+                                     TileShape{128, 512, 64, 4}};
   static constexpr std::array kLaunch{launch_tile<Tile<In, Out, 128, 256, 4>>,
-                                      launch_tile<Tile<In, Out, 128, 128, 6>>,
-                                      launch_tile<Tile<In, Out, 128, 64, 8>>,
+                                      launch_tile<Tile<In, Out, 128, 128, 7>>,
+                                      launch_tile<Tile<In, Out, 128, 64, 9>>,
                                       launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 232>>,
                                       launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 192>>,
-                                      launch_tile<Tile<In, Out, 128, 64, 8, Blocks::kPairAlongN>>};
+                                      launch_tile<Tile<In, Out, 128, 64, 9, Blocks::kPairAlongN>>,
+                                      launch_tile<Tile<In, Out, 128, 128, 7, Blocks::kFourAlongN>>};
 };
 template <>
 struct Menu<float, float> {
   static constexpr std::array kTiles{TileShape{256, 128, 32, 1}, TileShape{128, 128, 32, 1},
                                      TileShape{128, 64, 32, 1}, TileShape{256, 256, 32, 2}};
   static constexpr std::array kLaunch{launch_tile<Tile<float, float, 256, 128, 4>>,
-                                      launch_tile<Tile<float, float, 128, 128, 6>>,
-                                      launch_tile<Tile<float, float, 128, 64, 8>>,
+                                      launch_tile<Tile<float, float, 128, 128, 7>>,
+                                      launch_tile<Tile<float, float, 128, 64, 9>>,
                                       launch_tile<Tile<float, float, 256, 128, 4, Blocks::kPairAlongN>>};
 };
 
