@@ -36,6 +36,35 @@ float multiply_adds(std::int64_t rounds) {
   return multiply_add(rounds, std::make_integer_sequence<int, kChains>{});
 }
 
+// Rows of a tile of two vectors that fits the registers, and steps of k whose operands stay in L1.
+inline constexpr int kTileRows = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON ? 12 : 5;
+inline constexpr int kTileDepth = 64;
+std::int64_t tile_floats() { return std::int64_t{kTileDepth} * (kTileRows + 2 * kLanes); }
+
+// `x`: tile_floats() floats.
+HWY_NOINLINE float tile(std::int64_t rounds, const float* x) {
+  const Tag d;
+  Vector sum[kTileRows][2];
+  for (auto& row : sum) row[0] = row[1] = hn::Zero(d);
+  for (; rounds > 0; --rounds) {
+    const float* a = x;
+    const float* b = x + kTileDepth * kTileRows;
+    for (int k = 0; k < kTileDepth; ++k, a += kTileRows, b += 2 * kLanes) {
+      const Vector b0 = hn::LoadU(d, b), b1 = hn::LoadU(d, b + kLanes);
+#pragma GCC unroll 12
+      for (int i = 0; i < kTileRows; ++i) {
+        const Vector element = hn::Set(d, a[i]);
+        sum[i][0] = hn::MulAdd(element, b0, sum[i][0]);
+        sum[i][1] = hn::MulAdd(element, b1, sum[i][1]);
+      }
+    }
+  }
+  Vector total = hn::Zero(d);
+  for (const auto& row : sum) total = hn::Add(total, hn::Add(row[0], row[1]));
+  return hn::GetLane(hn::SumOfLanes(d, total));
+}
+int flops_per_tile_round() { return 2 * kTileDepth * kTileRows * 2 * kLanes; }
+
 template <int... kPart>
 HWY_NOINLINE float read(const float* x, std::int64_t floats, std::integer_sequence<int, kPart...>) {
   const Tag d;
@@ -70,6 +99,9 @@ HWY_AFTER_NAMESPACE();
 namespace ladder::host {
 namespace {
 
+HWY_EXPORT(tile_floats);
+HWY_EXPORT(tile);
+HWY_EXPORT(flops_per_tile_round);
 HWY_EXPORT(multiply_adds);
 HWY_EXPORT(reads);
 HWY_EXPORT(target);
@@ -120,6 +152,17 @@ double clock_rate() {
          kUnrolled;
 }
 
+double tile_rate() {
+  const std::int64_t floats = HWY_DYNAMIC_DISPATCH(tile_floats)();
+  const auto memory = hwy::AllocateAligned<float>(static_cast<std::size_t>(floats));
+  if (!memory) return 0;
+  // All digits in use and signs that alternate, as in a product: zeros take less power.
+  for (std::int64_t i = 0; i < floats; ++i)
+    memory[i] = (i % 2 == 0 ? 1.0F : -1.0F) / static_cast<float>(i % 97 + 3);
+  return rate_of(1, [&](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(tile)(rounds, memory.get()); }) *
+         HWY_DYNAMIC_DISPATCH(flops_per_tile_round)();
+}
+
 double read_rate(std::int64_t bytes) {
   const auto floats = bytes / static_cast<std::int64_t>(sizeof(float));
   const auto memory = hwy::AllocateAligned<float>(static_cast<std::size_t>(floats));
@@ -140,6 +183,7 @@ Rates measure_one(std::int64_t memory_bytes) {
   out.fma_flops =
       rate_of(1 << 12, [](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(multiply_adds)(rounds); }) *
       HWY_DYNAMIC_DISPATCH(flops_per_round)();
+  out.tile_flops = tile_rate();
   out.l1_bandwidth = read_rate(caches.l1 / 2);
   out.l2_bandwidth = read_rate(caches.l2 / 2);
   out.memory_bandwidth = read_rate(memory_bytes);
@@ -159,6 +203,7 @@ Rates measure_rates(int threads) {
         const std::lock_guard lock(mutex);
         all.clock_hz = std::max(all.clock_hz, one.clock_hz);
         all.fma_flops += one.fma_flops;
+        all.tile_flops += one.tile_flops;
         all.l1_bandwidth += one.l1_bandwidth;
         all.l2_bandwidth += one.l2_bandwidth;
         all.memory_bandwidth += one.memory_bandwidth;

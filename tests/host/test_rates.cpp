@@ -14,7 +14,7 @@ TEST(Rates, EveryRateIsMeasured) {
   EXPECT_EQ(rates.threads, 1);
   EXPECT_NE(std::string(rates.target), "");
   for (const double rate :
-       {rates.clock_hz, rates.fma_flops, rates.l1_bandwidth, rates.l2_bandwidth, rates.memory_bandwidth}) {
+       {rates.clock_hz, rates.fma_flops, rates.tile_flops, rates.l1_bandwidth, rates.l2_bandwidth, rates.memory_bandwidth}) {
     EXPECT_GT(rate, 0);
     EXPECT_LT(rate, 1e15);
   }
