@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks "init" and "race" between blocks: every fault is found, with what is needed to find it in the source,
 // and its correct twin runs in silence.
+#include <algorithm>
+#include <cstdint>
+
 #include "engine_fixture.hpp"
 
 namespace {
@@ -205,6 +208,71 @@ TEST_F(Checks, BuffersSwitchedByXor) {
   } else {
     launch("buffers_by_xor", {1, 1, 1}, {256, 1, 1}, in, out);
   }
+}
+
+// Machine code makes these sums by loops of load, compute, exchange, whose loads look like any other.
+TEST_F(Checks, AtomicsMadeByExchangesAreNoRaces) {
+  constexpr unsigned kThreads = 192;
+  const auto sums_are = [&](const std::string& kernel, auto one, auto sum) {
+    auto* const in = written<decltype(one)>(kThreads);
+    std::fill(in, in + kThreads, one);
+    auto* const out = fresh<decltype(one)>(3);
+    launch(kernel, {1, 1, 1}, {kThreads, 1, 1}, in, out);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(out[i], sum) << kernel;
+  };
+  sums_are("sum_long", 1ull, 64ull);
+  sums_are("sum_float", 1.0F, 64.0F);
+  sums_are("sum_double", 1.0, 64.0);
+  sums_are("sum_half", std::uint16_t{0x3c00}, std::uint16_t{0x5400});
+  sums_are("sum_bfloat", std::uint16_t{0x3f80}, std::uint16_t{0x4280});
+  std::uint16_t* const swapped = fresh<std::uint16_t>(3);
+  launch("swap_shorts", {1, 1, 1}, {kThreads, 1, 1}, swapped);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(swapped[i], 1);
+}
+
+// Who comes too late begins again, on hardware as often as time has it: such counts are estimates.
+TEST_F(Checks, AtomicsMadeByExchangesCountExactlyWhereNobodyIsInTheWay) {
+  if (!from_machine_code()) GTEST_SKIP() << "what the assembler makes of PTX's atomics is not known";
+  float* const in = written<float>(64);
+  float* const out = fresh<float>(3);
+  const auto is_exact = [&](unsigned threads) {
+    const vgpu::LaunchReport report = launch("sum_float", {1, 1, 1}, {threads, 1, 1}, in, out);
+    return report.exact.contains("smsp__inst_executed.sum") &&
+           report.exact.contains("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum");
+  };
+  for (int i = 0; i < 64; ++i) in[i] = 1.0F;
+  EXPECT_TRUE(is_exact(3));
+  EXPECT_FALSE(is_exact(32));
+  EXPECT_FALSE(is_exact(64));
+}
+
+TEST_F(Checks, PlainLoadsBesideAtomicsAreRaces) {
+  float* const out = fresh<float>(64);
+  launch("load_and_add", {1, 1, 1}, {64, 1, 1}, out, 0);
+  EXPECT_EQ(fault_of("load_and_add", {1, 1, 1}, {64, 1, 1}, out, 1).kind, FaultKind::kRace);
+  launch("load_and_exchange", {1, 1, 1}, {64, 1, 1}, out, 0);
+  EXPECT_EQ(fault_of("load_and_exchange", {1, 1, 1}, {64, 1, 1}, out, 1).kind, FaultKind::kRace);
+}
+
+// Hardware takes the word around a half: what lies beside it need not be written, nor be the program's.
+TEST_F(Checks, AtomicsOnHalves) {
+  for (const int last : {0, 1, 2, 6}) {
+    const auto count = static_cast<std::size_t>(last) + 1;
+    std::uint16_t* const counts = fresh<std::uint16_t>(count);
+    counts[last] = 0;
+    memory.mark_written(counts + last, sizeof(std::uint16_t));
+    launch("count_half", {1, 1, 1}, {32, 1, 1}, counts, last);
+    EXPECT_EQ(counts[last], 0x5000) << last;  // 32
+    counts[last] = 0;
+    launch("swap_short", {1, 1, 1}, {32, 1, 1}, counts, last);
+    EXPECT_EQ(counts[last], 7) << last;
+    for (const char* const kernel : {"count_half", "swap_short"}) {
+      const vgpu::Fault beyond =
+          fault_of(kernel, {1, 1, 1}, {1, 1, 1}, written<std::uint16_t>(count), last + 1);
+      EXPECT_EQ(beyond.kind, FaultKind::kOutOfBounds) << kernel << " " << last << ": " << beyond.what();
+    }
+  }
+  expect_fault(kRead, "global memory", "count_half", {1, 1, 1}, {32, 1, 1}, fresh<std::uint16_t>(3), 1);
 }
 
 }  // namespace

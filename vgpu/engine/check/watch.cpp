@@ -99,6 +99,8 @@ void report_global(const execute::Warp& warp, const execute::Insn& insn, u32 lan
   u64 first = address;
   while (first != address + bytes && shadow.is_written(first, 1)) ++first;
   if (first == address + bytes) return;  // written since by another block
+  const bool any_half = shadow.is_written(address, 2) || shadow.is_written(address + 2, 2);
+  if ((insn.flags & execute::kFlagHalf) != 0 && any_half) return;
   execute::fault({warp, insn, lane}, FaultKind::kUninitialized,
                  fmt::format("read of {} bytes of global memory that was never written", bytes),
                  fmt::format("address 0x{:x}: {}", first, launch.memory.describe(first)));
@@ -106,6 +108,11 @@ void report_global(const execute::Warp& warp, const execute::Insn& insn, u32 lan
 
 void report_shared(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset, u32 bytes) {
   if (warp.watch->pending != nullptr) return;
+  if ((insn.flags & execute::kFlagHalf) != 0) {
+    constexpr u32 kLower = 3, kUpper = 12;
+    const u32 written = warp.watch->shared_written[(offset - warp.watch->shared_begin) / 4];
+    if ((written & kLower) == kLower || (written & kUpper) == kUpper) return;
+  }
   try {
     execute::fault(
         {warp, insn, lane}, FaultKind::kUninitialized,

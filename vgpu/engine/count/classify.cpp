@@ -136,6 +136,7 @@ void Counters::add(const Counters& other) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (other.samples[i].block < samples[i].block) samples[i] = other.samples[i];
   }
+  retried |= other.retried;
   waited |= other.waited;
 }
 
@@ -185,6 +186,8 @@ Doubts doubts(const Program& program, const Counters& counters) {
     polls |= base == "ld" && !opcode.has("shared") &&
              (opcode.has("acquire") || opcode.has("relaxed") || opcode.has("volatile"));
     fragments |= base == "wmma" && (opcode.has("load") || opcode.has("store"));
+    const bool atomic = base == "atom" || base == "red";
+    polls |= atomic && is_one_of(type, {"f16", "bf16", "b16"});
     if (type != "f32" && type != "f64") continue;
     selects |=
         base == "selp";  // a constant that is selected may make a product and a sum one instruction less
@@ -192,6 +195,7 @@ Doubts doubts(const Program& program, const Counters& counters) {
     const bool rounded = opcode.has("rn") || opcode.has("rz") || opcode.has("rm") || opcode.has("rp");
     loose_sums[wide] |= !rounded && is_one_of(base, {"add", "sub"});
     loose_products[wide] |= !rounded && base == "mul";
+    expands[wide] |= atomic && !opcode.has("global");  // shared memory has no such sums: a loop adds
     expands[wide] |= is_one_of(base, {"div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"});
   }
   Doubts doubts = torn_copies(counters);

@@ -31,6 +31,7 @@ struct Counters {
   std::vector<SiteCount> sites;
   std::vector<u64> divergent;         // by instruction
   std::vector<AccessSample> samples;  // by site; empty unless traced
+  bool retried = false;               // an atomic operation that is a loop came too late, and began again
   bool waited = false;                // a thread looked at memory again, for a value that was not there yet
 };
 

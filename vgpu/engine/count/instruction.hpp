@@ -41,9 +41,10 @@ enum class Operation : std::uint8_t {
   kMatrixStore,
   kBulkLoad,  // by the copy engine: cp.async.bulk, TMA
   kBulkStore,
-  kBranch,   // what smsp__inst_executed_op_branch counts
-  kControl,  // other control flow
-  kBarrier,  // of the block
+  kMemoryControl,  // fences, caches, questions about addresses
+  kBranch,         // what smsp__inst_executed_op_branch counts
+  kControl,        // other control flow
+  kBarrier,        // of the block
   kMbarrier,
   kMisc,  // moves, reads of special registers, waits for copies
 };
@@ -102,6 +103,7 @@ inline constexpr Doubts kFragments = 4;  // of PTX, moved by wmma: in which piec
 inline constexpr Doubts kPolls = 8, kWaits = 64;
 inline constexpr Doubts kTornCopies = 16;    // SiteCount::torn_copies
 inline constexpr Doubts kUnclassified = 32;  // of machine code: instructions whose class was not measured
+inline constexpr Doubts kRetries = 128;  // of machine code: atomic operations by loops, in each other's way
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 const char* to_string(Operation operation);  // "load", "ffma", ...

@@ -27,17 +27,14 @@ std::uint64_t bulk_bytes(const Count& c, const Class&) { return c.bulk_bytes; }
 std::uint64_t bulk_deliveries(const Count& c, const Class&) { return c.bulk_deliveries; }
 std::uint64_t bulk_multicasts(const Count& c, const Class&) { return c.bulk_multicasts; }
 std::uint64_t wavefronts(const Count& c, const Class&) { return c.shared_wavefronts; }
-std::uint64_t shared_bytes(const Count& c, const Class&) { return c.shared_bytes; }
 
-// A generic access is one to the memory that it was found to touch.
-std::uint64_t on_global(const Count& c, const Class& w) {
-  return w.space == Space::kGlobal || c.global_requests != 0 ? c.executions : 0;
+// Bytes of a generic access count for global and for shared memory, wherever they lie, as measured; what it is among the
+// instructions of neither.
+std::uint64_t global_data(const Count& c, const Class& w) {
+  return c.global_bytes + (w.space == Space::kGeneric ? c.shared_bytes : 0);
 }
-std::uint64_t on_shared(const Count& c, const Class& w) {
-  return w.space == Space::kShared || c.shared_requests != 0 ? c.executions : 0;
-}
-std::uint64_t on_local(const Count& c, const Class& w) {
-  return w.space == Space::kLocal || c.local_requests != 0 ? c.executions : 0;
+std::uint64_t shared_data(const Count& c, const Class& w) {
+  return c.shared_bytes + (w.space == Space::kGeneric ? c.global_bytes : 0);
 }
 
 // Wavefronts beyond those that the accesses' width needs of itself.
@@ -73,9 +70,7 @@ constexpr std::string_view kTorn =
 constexpr Section kInst = Section::kInstructions, kMem = Section::kMemory, kShm = Section::kShared;
 constexpr Section kLaunch = Section::kLaunch, kOcc = Section::kOccupancy;
 constexpr Operations kAnyOp;
-constexpr Spaces kGlobalOrGeneric = {Space::kGlobal, Space::kGeneric};
-constexpr Spaces kSharedOrGeneric = {Space::kShared, Space::kGeneric};
-constexpr Spaces kLocalOrGeneric = {Space::kLocal, Space::kGeneric};
+constexpr Spaces kGlobal = {Space::kGlobal}, kShared = {Space::kShared}, kLocal = {Space::kLocal};
 
 constexpr Metric of_launch(Section section, std::string_view name, std::string_view unit,
                            std::string_view title, std::string_view method = "") {
@@ -114,7 +109,7 @@ constexpr Metric of_stores(std::string_view name, std::string_view unit, std::st
 constexpr Metric from_sass(Section section, std::string_view name, std::string_view unit,
                            std::string_view title, Share share, Operations operations,
                            std::string_view method, Spaces spaces = {}) {
-  return {name, unit, section, title, share, operations, spaces, kAlways, kNever, method};
+  return {name, unit, section, title, share, operations, spaces, kAlways, kRetries, method};
 }
 
 // ... where nobody waits: who does repeats some instructions as often as time has it.
@@ -126,13 +121,13 @@ constexpr Metric of_loops(std::string_view name, std::string_view unit, std::str
 // A class of instructions, threads with their guard on; `also`: what makes it uncertain besides.
 constexpr Metric of_class(std::string_view name, std::string_view title, Operations operations,
                           Doubts also = kWaits) {
-  return {name, "inst",  Section::kInstructions, title,   lanes, operations,
-          {},   kAlways, kUnclassified | also,   kClasses};
+  return {name, "inst",  Section::kInstructions,          title,   lanes, operations,
+          {},   kAlways, kUnclassified | kRetries | also, kClasses};
 }
 
 constexpr Metric arithmetic(Doubts from_ptx, std::string_view name, std::string_view title,
                             Operations operations) {
-  return {name, "inst", Section::kInstructions, title, lanes, operations, {}, from_ptx, kNever, kFused};
+  return {name, "inst", Section::kInstructions, title, lanes, operations, {}, from_ptx, kRetries, kFused};
 }
 
 constexpr Metric estimated(Section section, std::string_view name, std::string_view unit,
@@ -174,7 +169,7 @@ constexpr std::array kMetrics = {
     of_class("smsp__sass_thread_inst_executed_op_fp32_pred_on.sum", "FP32 of threads",
              {kFadd, kFmul, kFfma, kFloat}, kNever),
     of_class("smsp__sass_thread_inst_executed_op_fp64_pred_on.sum", "FP64 of threads",
-             {kDadd, kDmul, kDfma, Operation::kDouble}, kNever),
+             {kDadd, kDmul, kDfma, Operation::kDouble, kTensorDouble}, kNever),
     of_class("smsp__sass_thread_inst_executed_op_integer_pred_on.sum", "integer of threads", {kInteger}),
     of_class("smsp__sass_thread_inst_executed_op_bit_pred_on.sum", "bit of threads", {kBit}),
     of_class("smsp__sass_thread_inst_executed_op_conversion_pred_on.sum", "conversion of threads",
@@ -185,8 +180,9 @@ constexpr std::array kMetrics = {
              "exchange of threads", {kExchange}),
     of_class("smsp__sass_thread_inst_executed_op_memory_pred_on.sum", "memory of threads",
              {kLoad, kStore, kAtomic, kReduction, kAsyncCopy, kAsyncGroup, kMatrixLoad, kMatrixStore,
-              kBulkLoad, kBulkStore}),
-    of_class("smsp__sass_thread_inst_executed_op_misc_pred_on.sum", "others of threads", {kMisc, kBarrier}),
+              kBulkLoad, kBulkStore, kMemoryControl}),
+    of_class("smsp__sass_thread_inst_executed_op_misc_pred_on.sum", "others of threads",
+             {kMisc, kBarrier, kMbarrier}),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA", executions,
               {kTensorFloat, kHalfTensor}, kAssembler),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_imma.sum", "inst", "IMMA", executions,
@@ -209,24 +205,24 @@ constexpr std::array kMetrics = {
            "inst",
            kMem,
            "global load instructions",
-           on_global,
+           executions,
            {kLoad},
-           kGlobalOrGeneric,
+           kGlobal,
            kAlways,
            kPolls,
            kLoops},
-    from_sass(kMem, "smsp__inst_executed_op_global_st.sum", "inst", "global store instructions", on_global,
-              {kStore}, kAssembler, kGlobalOrGeneric),
+    from_sass(kMem, "smsp__inst_executed_op_global_st.sum", "inst", "global store instructions", executions,
+              {kStore}, kAssembler, kGlobal),
     from_sass(kMem, "smsp__inst_executed_op_ldgsts.sum", "inst", "async copy instructions", executions,
               {kAsyncCopy}, kAssembler),
     from_sass(kMem, "smsp__inst_executed_op_tma_ld.sum", "inst", "bulk load instructions", executions,
               {kBulkLoad}, kAssembler),
     from_sass(kMem, "smsp__inst_executed_op_tma_st.sum", "inst", "bulk store instructions", executions,
               {kBulkStore}, kAssembler),
-    from_sass(kMem, "smsp__inst_executed_op_local_ld.sum", "inst", "local load instructions", on_local,
-              {kLoad}, kSpilled, kLocalOrGeneric),
-    from_sass(kMem, "smsp__inst_executed_op_local_st.sum", "inst", "local store instructions", on_local,
-              {kStore}, kSpilled, kLocalOrGeneric),
+    from_sass(kMem, "smsp__inst_executed_op_local_ld.sum", "inst", "local load instructions", executions,
+              {kLoad}, kSpilled, kLocal),
+    from_sass(kMem, "smsp__inst_executed_op_local_st.sum", "inst", "local store instructions", executions,
+              {kStore}, kSpilled, kLocal),
     of_loads("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "requests", "global load requests",
              global_requests, {kLoad, kAsyncCopy}),
     of_stores("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "requests", "global store requests",
@@ -251,9 +247,9 @@ constexpr std::array kMetrics = {
               local_sectors, {kLoad}, kSpilled),
     from_sass(kMem, "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sectors", "local store sectors",
               local_sectors, {kStore}, kSpilled),
-    of_loads("smsp__sass_data_bytes_mem_global_op_ld.sum", "bytes", "global bytes loaded", global_bytes,
+    of_loads("smsp__sass_data_bytes_mem_global_op_ld.sum", "bytes", "global bytes loaded", global_data,
              {kLoad}),
-    of_stores("smsp__sass_data_bytes_mem_global_op_st.sum", "bytes", "global bytes stored", global_bytes),
+    of_stores("smsp__sass_data_bytes_mem_global_op_st.sum", "bytes", "global bytes stored", global_data),
     of_loads("smsp__sass_data_bytes_mem_global_op_ldgsts.sum", "bytes", "global bytes of async copies",
              global_bytes, {kAsyncCopy}, kTornCopies),
     exact(kMem, "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum", "bytes",
@@ -275,10 +271,10 @@ constexpr std::array kMetrics = {
               global_sectors, {kStore}, "global store sectors: L1 writes through"),
 
     // Shared memory.
-    from_sass(kShm, "smsp__inst_executed_op_shared_ld.sum", "inst", "shared load instructions", on_shared,
-              {kLoad}, kAssembler, kSharedOrGeneric),
-    from_sass(kShm, "smsp__inst_executed_op_shared_st.sum", "inst", "shared store instructions", on_shared,
-              {kStore}, kAssembler, kSharedOrGeneric),
+    from_sass(kShm, "smsp__inst_executed_op_shared_ld.sum", "inst", "shared load instructions", executions,
+              {kLoad}, kAssembler, kShared),
+    from_sass(kShm, "smsp__inst_executed_op_shared_st.sum", "inst", "shared store instructions", executions,
+              {kStore}, kAssembler, kShared),
     from_sass(kShm, "smsp__inst_executed_op_ldsm.sum", "inst", "matrix load instructions", executions,
               {kMatrixLoad}, kAssembler),
     from_sass(kShm, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts",
@@ -294,10 +290,10 @@ constexpr std::array kMetrics = {
               "shared load conflicts", conflicts, {kLoad}, kWidth),
     estimated(kShm, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "conflicts",
               "shared store conflicts", conflicts, {kStore}, kWidth),
-    from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_ld.sum", "bytes", "shared bytes loaded",
-              shared_bytes, {kLoad}, kAssembler),
-    from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_st.sum", "bytes", "shared bytes stored",
-              shared_bytes, {kStore}, kAssembler),
+    from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_ld.sum", "bytes", "shared bytes loaded", shared_data,
+              {kLoad}, kAssembler),
+    from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_st.sum", "bytes", "shared bytes stored", shared_data,
+              {kStore}, kAssembler),
 
     // How many blocks one multiprocessor holds, by each resource.
     of_launch(kOcc, "launch__occupancy_limit_blocks", "blocks", "limit: blocks"),

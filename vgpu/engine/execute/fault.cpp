@@ -183,6 +183,15 @@ void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes) {
   fault(at, kind, what, details);
 }
 
+namespace {
+
+// The hardware takes the word around a half; memory need only hold the half.
+u32 needed(const Insn& insn, u32 bytes) {
+  return (insn.flags & kFlagHalf) != 0 ? static_cast<u32>(sizeof(u16)) : bytes;
+}
+
+}  // namespace
+
 void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes) {
   const AllocationMap& map = *warp.block->launch.map;
   const Allocation* last = nullptr;
@@ -192,7 +201,7 @@ void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
     const bool inside = last != nullptr && address >= last->begin && address < last->end;
     const Allocation* const allocation = inside ? last : map.find(address);
     if (address % bytes != 0 || allocation == nullptr || allocation->freed ||
-        bytes > allocation->end - address) {
+        needed(insn, bytes) > allocation->end - address) {
       fault_access({warp, insn, lane}, AddressSpace::kGlobal, address, bytes);
     }
     SiteMemo& memo = warp.memos[insn.site];
@@ -210,7 +219,8 @@ void verify_shared(const Warp& warp, const Insn& insn, u32 mask, const u32* offs
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
     const u64 address = offsets[lane];
-    if (address % bytes != 0 || address < warp.shared_begin || address + bytes > warp.shared_end) {
+    if (address % bytes != 0 || address < warp.shared_begin ||
+        address + needed(insn, bytes) > warp.shared_end) {
       fault_access({warp, insn, lane}, AddressSpace::kShared, address, bytes);
     }
   }

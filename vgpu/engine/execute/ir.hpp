@@ -52,6 +52,8 @@ enum Flag : u16 {
   kFlagMachine =
       256,  // memory: addresses as machine code has them: the upper halves in the row behind s[0], or
             // (with kFlagAddress32) s[3] added
+  kFlagCompared = 512,  // memory: a load, or the exchange, of an atomic operation that is a loop
+  kFlagHalf = 1024,     // memory: the word stands for one of its halves, which one is not known
 };
 
 enum class AtomicSpace : u8 { kGlobal, kShared, kGeneric, kCluster };  // Insn::sub of atom

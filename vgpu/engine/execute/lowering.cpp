@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/execute/compared_loads.hpp"
 #include "engine/execute/fault.hpp"
 
 #include <fmt/format.h>
@@ -106,6 +107,7 @@ void FunctionLowering::run() {
   }
   make_runs(begin);
   finish();
+  mark_compared_loads(program_, begin);
 }
 
 void FunctionLowering::instruction(const ptx::Instruction& instruction) {

@@ -63,11 +63,11 @@ Class class_of(const Instruction& i) {
     case Op::kShf:
     case Op::kPopc:
     case Op::kFlo:
+    case Op::kSgxt:
       return {Operation::kInteger};
     case Op::kPlop3:
     case Op::kBrev:
     case Op::kBmsk:
-    case Op::kSgxt:
     case Op::kPrmt:
     case Op::kSel:
     case Op::kP2r:
@@ -77,6 +77,9 @@ Class class_of(const Instruction& i) {
     case Op::kS2r:
     case Op::kCs2r:
     case Op::kDepbar:
+    case Op::kNop:
+    case Op::kB2r:
+    case Op::kFence:
       return {Operation::kMisc};
     case Op::kLdgdepbar:
       return {Operation::kAsyncGroup};
@@ -139,22 +142,28 @@ Class class_of(const Instruction& i) {
     case Op::kBsync:
     case Op::kBreak:
     case Op::kWarpsync:
+    case Op::kNanosleep:
       return {Operation::kBranch};
     case Op::kBssy:
     case Op::kBmov:
     case Op::kEndcollective:
     case Op::kYield:
-    case Op::kNanosleep:
     case Op::kTrap:
+    case Op::kErrbar:
       return {Operation::kControl};
+    case Op::kMembar:
+    case Op::kCctl:
+    case Op::kQspc:
+      return {Operation::kMemoryControl};
     case Op::kBar:
       return {Operation::kBarrier};
     case Op::kSyncsInit:
     case Op::kSyncsArrive:
     case Op::kSyncsTest:
     case Op::kSyncsInvalidate:
-    case Op::kSyncsCopies:
       return {Operation::kMbarrier};
+    case Op::kSyncsCopies:
+      return {Operation::kAsyncGroup};
     case Op::kHmma:
       return {Operation::kTensorFloat};
     case Op::kDmma:
@@ -169,34 +178,18 @@ bool is_unclassified(const Instruction& i) {
   switch (i.op) {
     case Op::kFswzadd:
     case Op::kFset:
-    case Op::kIdp:
-    case Op::kSgxt:
     case Op::kR2p:
     case Op::kR2ur:
     case Op::kR2b:
-    case Op::kB2r:
     case Op::kI2i:
-    case Op::kQspc:
-    case Op::kElect:
-    case Op::kMembar:
-    case Op::kFence:
-    case Op::kErrbar:
-    case Op::kCctl:
-    case Op::kSyncsInit:
-    case Op::kSyncsArrive:
-    case Op::kSyncsTest:
-    case Op::kSyncsInvalidate:
-    case Op::kSyncsCopies:
     case Op::kSetmaxreg:
     case Op::kBmov:
     case Op::kEndcollective:
     case Op::kYield:
-    case Op::kNanosleep:
     case Op::kTrap:
-    case Op::kHmma:
-    case Op::kDmma:
-    case Op::kStsm:
       return true;
+    case Op::kNop:
+      return i.opcode != 0x918;  // PREEXIT, ACQBULK
     default:
       return false;
   }
@@ -248,6 +241,7 @@ count::Doubts doubts(const execute::Program& program, const count::Counters& cou
   if (polls) doubts |= count::kPolls;
   if (polls || waits) doubts |= count::kWaits;
   if (unclassified) doubts |= count::kUnclassified;
+  if (counters.retried) doubts |= count::kPolls | count::kWaits | count::kRetries;
   return doubts;
 }
 

@@ -24,7 +24,7 @@ void add_target(Reader& r, std::uint32_t target) {
 void add_relative(Reader& r, std::uint32_t target) {
   r.insn.target = target;
   const auto distance = static_cast<std::int32_t>(target);
-  r.add_behind(fmt::format(" {}0x{:x}", distance < 0 ? "-" : "", distance < 0 ? -distance : distance));
+  r.add_behind(fmt::format(" {}0x{:x}", distance < 0 ? "-" : "", magnitude(distance)));
 }
 
 void condition(Reader& r) {
@@ -70,7 +70,7 @@ void decode_brx(Reader& r) {
   r.add(r.general_at(24));
   r.insn.target = split_target(r);
   const auto distance = static_cast<std::int32_t>(r.insn.target - r.insn.address - kInstructionBytes);
-  r.add_behind(fmt::format(" {}0x{:x}", distance < 0 ? "-" : "", distance < 0 ? -distance : distance));
+  r.add_behind(fmt::format(" {}0x{:x}", distance < 0 ? "-" : "", magnitude(distance)));
 }
 
 void decode_call(Reader& r) {

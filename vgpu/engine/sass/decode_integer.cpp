@@ -266,7 +266,7 @@ void decode_sel(Reader& r) {
   r.add(r.predicate_at(87, 90));
 }
 
-// BMSK: a mask of b bits from bit a on. SGXT: the lower b bits of a, extended.
+// BMSK: a mask of b bits from bit a on, at and beyond 32 as PTX's bmsk has it (measured). SGXT: the lower b bits of a, extended.
 void decode_bit_range(Reader& r) {
   r.insn.wrap = r.bit(75);
   if (r.insn.op == Op::kSgxt) {
@@ -274,8 +274,7 @@ void decode_bit_range(Reader& r) {
     r.suffix_if(r.insn.wrap, ".W");
     r.suffix_if(!r.insn.is_signed, ".U32");
   } else {
-    r.suffix(r.insn.wrap ? ".W" : ".C");
-    r.refuse("its meaning at the limits is not known");
+    r.suffix_if(r.insn.wrap, ".W");
   }
   r.add(r.reg(16));
   r.add(r.a());

@@ -207,6 +207,8 @@ struct Instruction {
   std::uint8_t table = 0, table2 = 0;      // LOP3 and PLOP3
   std::uint8_t shift = 0;
   bool strong = false;       // memory: ordered against other threads' accesses
+  bool compared = false;     // loads and exchanges: part of an atomic operation (compared_loads.hpp)
+  bool half = false;         // loads and exchanges of a word: parts of an atomic operation of 16 bits
   std::uint32_t target = 0;  // branches: address
 
   std::string text;  // "@!P0 IADD3 R4, R4, 0x1, RZ"

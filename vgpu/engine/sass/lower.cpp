@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "engine/execute/address.hpp"
+#include "engine/sass/compared_loads.hpp"
 #include "engine/sass/decode.hpp"
 #include "engine/sass/modifiers.hpp"
 
@@ -47,6 +48,7 @@ void Lowering::run() {
       if (o.uniform != kZeroUniform) most_uniform = std::max<u32>(most_uniform, o.uniform);
     }
   }
+  mark_compared_loads(code_.instructions);
   const bool calls = std::any_of(code_.instructions.begin(), code_.instructions.end(),
                                  [](const Instruction& i) { return i.op == Op::kCallAbsolute; });
   if (calls) most = std::max<u32>(most, 11);  // the arguments' registers, set or not

@@ -270,6 +270,9 @@ void Lowering::lower_integer(const Instruction& i) {
     case Op::kSgxt:
       emit_alu(twin("sass.sgxt"), destination(i[0]), {source(i[1]), source(i[2])}, common(i));
       return;
+    case Op::kBmsk:
+      emit_alu(i.wrap ? "bmsk.wrap.b32" : "bmsk.clamp.b32", destination(i[0]), {source(i[1]), source(i[2])});
+      return;
     case Op::kIdp:
       emit_alu("sass.idp", destination(i[0]), {source(i[1]), source(i[2]), source(i[3])}, common(i));
       return;

@@ -127,6 +127,8 @@ void Lowering::lower_one_atomic(const Atomic& one, const Operand& where) {
   insn.bytes = one.bytes;
   insn.flags |= execute::kFlagStore | execute::kFlagStrong;
   insn.sub = static_cast<u8>(one.space);
+  if (current_->compared) insn.flags |= execute::kFlagCompared;
+  if (current_->half) insn.flags |= execute::kFlagHalf;
   address(pc, where, !shared);
   insn.imm += one.offset;
   insn.s[1] = values[0];

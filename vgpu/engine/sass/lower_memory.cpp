@@ -67,6 +67,8 @@ void Lowering::lower_memory(const Instruction& i) {
   insn.width = 4;
   if (is_store) insn.flags |= execute::kFlagStore;
   if (i.strong) insn.flags |= execute::kFlagStrong;
+  if (i.compared) insn.flags |= execute::kFlagCompared;
+  if (i.half) insn.flags |= execute::kFlagHalf;
   if (i.is_signed) insn.flags |= execute::kFlagSigned;
   const Operand &data = i[is_store ? 1 : 0], &where = i[is_store ? 0 : 1];
   if (local && where.uniform != kZeroUniform) refuse("a uniform register in a local address");

@@ -302,8 +302,7 @@ std::string Reader::show(const Operand& operand) const {
       const auto offset = static_cast<std::int32_t>(operand.value);
       if (at.empty() && offset == 0) at = "RZ";
       if (offset != 0)
-        at += fmt::format("{}{}0x{:x}", at.empty() ? "" : "+", offset < 0 ? "-" : "",
-                          offset < 0 ? -offset : offset);
+        at += fmt::format("{}{}0x{:x}", at.empty() ? "" : "+", offset < 0 ? "-" : "", magnitude(offset));
       return "[" + at + "]";
     }
     case Kind::kBarrier:

@@ -7,6 +7,11 @@
 
 namespace vgpu::sass {
 
+// Of a signed number, the least one included.
+constexpr std::uint32_t magnitude(std::int32_t value) {
+  return value < 0 ? 0u - static_cast<std::uint32_t>(value) : static_cast<std::uint32_t>(value);
+}
+
 class Reader {
  public:
   Reader(Word word, std::uint32_t address, const char* name);

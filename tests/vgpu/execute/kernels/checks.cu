@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels with one fault each that the checks "init" and "race" between blocks find, each beside a correct twin.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 extern "C" __global__ void sum_shared(int* out, int written) {
   __shared__ int values[64];
@@ -104,4 +106,53 @@ extern "C" __global__ void buffers_by_xor(const float4* in, float4* out) {
   }
   __syncthreads();
   out[threadIdx.x] = buffers[256 + threadIdx.x];
+}
+
+// Sums that the hardware makes by comparing and exchanging.
+template <class T>
+__device__ void sum_by_exchange(const T* in, T* out) {
+  __shared__ T sums[3];
+  if (threadIdx.x < 3) sums[threadIdx.x] = T(0.0F);
+  __syncthreads();
+  atomicAdd(&sums[threadIdx.x % 3], in[threadIdx.x]);
+  __syncthreads();
+  if (threadIdx.x < 3) out[threadIdx.x] = sums[threadIdx.x];
+}
+extern "C" __global__ void sum_long(const unsigned long long* in, unsigned long long* out) {
+  sum_by_exchange(in, out);
+}
+extern "C" __global__ void sum_float(const float* in, float* out) { sum_by_exchange(in, out); }
+extern "C" __global__ void sum_double(const double* in, double* out) { sum_by_exchange(in, out); }
+extern "C" __global__ void sum_half(const __half* in, __half* out) { sum_by_exchange(in, out); }
+extern "C" __global__ void sum_bfloat(const __nv_bfloat16* in, __nv_bfloat16* out) {
+  sum_by_exchange(in, out);
+}
+extern "C" __global__ void swap_shorts(unsigned short* out) {
+  __shared__ unsigned short places[3];
+  if (threadIdx.x < 3) places[threadIdx.x] = 0;
+  __syncthreads();
+  atomicCAS(&places[threadIdx.x % 3], static_cast<unsigned short>(threadIdx.x / 3),
+            static_cast<unsigned short>(threadIdx.x / 3 + 1));
+  __syncthreads();
+  if (threadIdx.x < 3) out[threadIdx.x] = places[threadIdx.x] != 0;
+}
+
+// Half i is counted up.
+extern "C" __global__ void count_half(__half* counts, int i) { atomicAdd(&counts[i], __float2half(1.0F)); }
+extern "C" __global__ void swap_short(unsigned short* data, int i) { atomicCAS(&data[i], 0, 7); }
+
+// The load that is compared lies before a barrier, or what is compared is another word: loads like others.
+extern "C" __global__ void load_and_add(float* out, int from) {
+  __shared__ float sums[2];
+  if (threadIdx.x < 2) sums[threadIdx.x] = 0;
+  __syncthreads();
+  const float seen = sums[from];
+  atomicAdd(&sums[1], 1.0F);
+  out[threadIdx.x] = seen;
+}
+extern "C" __global__ void load_and_exchange(int* out, int from) {
+  __shared__ int words[2];
+  if (threadIdx.x < 2) words[threadIdx.x] = 0;
+  __syncthreads();
+  out[threadIdx.x] = atomicCAS(&words[1], words[from], static_cast<int>(threadIdx.x));
 }

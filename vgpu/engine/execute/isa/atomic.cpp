@@ -31,6 +31,26 @@ template <class T, class F>
   return bits_as<T>(old);
 }
 
+// Of an exchange that changes the upper half of its word, memory must hold that half.
+template <class T>
+void verify_halves(Warp& warp, const Insn& insn, u32 mask, u32 in_shared, const u64* addresses,
+                   const u32* offsets, const T* compared, const T* next) {
+  if constexpr (sizeof(T) == sizeof(u32)) {
+    for (u32 m = mask; m != 0; m &= m - 1) {
+      const u32 i = static_cast<u32>(__builtin_ctz(m));
+      if ((bits_as<u32>(compared[i]) ^ bits_as<u32>(next[i])) >> 16 == 0) continue;
+      u64 upper[kLanes] = {};
+      u32 upper_offset[kLanes] = {};
+      upper[i] = addresses[i] + sizeof(u16);
+      upper_offset[i] = offsets[i] + sizeof(u16);
+      if ((in_shared >> i & 1) != 0)
+        verify_shared(warp, insn, 1u << i, upper_offset, sizeof(u16));
+      else
+        verify_global(warp, insn, 1u << i, upper, sizeof(u16));
+    }
+  }
+}
+
 // s[0] address, s[1] b, s[2] c. list, at generic addresses: a predicate for the lanes that are served, which are those of
 // global memory (kFlagGeneric) or of global and shared memory; without it none can be elsewhere.
 template <class T, class F>
@@ -97,8 +117,9 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   }
   const T* const b = slot<T>(window, insn.s[1]);
   const T* const c = slot<T>(window, insn.s[2]);
+  if ((insn.flags & kFlagHalf) != 0) verify_halves(warp, insn, mask, in_shared, addresses, offsets, b, c);
   T* const d = slot<T>(window, insn.d);
-  bool changed = false;
+  bool changed = false, lost = false;
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     T old;
@@ -110,7 +131,9 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       old = update_global<T, F>(reinterpret_cast<T*>(addresses[i]), b[i], c[i], changed);
     }
     if ((insn.flags & kFlagHasResult) != 0) d[i] = old;
+    lost |= (insn.flags & kFlagCompared) != 0 && __builtin_memcmp(&old, &b[i], sizeof(T)) != 0;
   }
+  warp.block->counters.retried |= lost;
   if (changed)
     ++warp.progress;
   else

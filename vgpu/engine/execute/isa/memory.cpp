@@ -125,7 +125,8 @@ template <u32 kBytes, u32 kVector, bool kStore>
   watch_shared(warp, insn, mask, offsets, total, pattern, kStore ? Touch::kStore : Touch::kLoad);
   count_shared<kStore>(warp, insn, mask, offsets, total, pattern);
   note<kStore>(warp, insn, mask, offsets);
-  race_shared<kStore>(warp, insn, mask, offsets, total, pattern, (insn.flags & kFlagStrong) != 0);
+  race_shared<kStore>(warp, insn, mask, offsets, total, pattern,
+                      (insn.flags & (kFlagStrong | kFlagCompared)) != 0);
   if constexpr (kBytes == 0) {
     move_any<kStore>(warp, window, insn, mask,
                      [&](u32 i, u32 byte) { return warp.shared + offsets[i] + byte; });
