@@ -66,7 +66,8 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   if (blocks > 1) ptx::cluster_sync();
   if (row == 0) {
     for (int other = 0; blocks > 1 && other < blocks; ++other) {
-      largest = max(largest, ptx::load_shared_of(ptx::shared_address(&sOfBlock[lane]), other));
+      largest = max(largest, __float_as_uint(ptx::load_cluster(
+                                 ptx::shared_address_of(ptx::shared_address(&sOfBlock[lane]), other))));
     }
     sScale[lane] = exponent_of_line<F>(largest);
     if (rank == 0 && line < x.lines) x.gExponent[line] = sScale[lane];

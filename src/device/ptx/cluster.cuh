@@ -33,15 +33,18 @@ __device__ __forceinline__ void mbarrier_arrive_at(std::uint32_t barrier, int ra
       : "memory");
 }
 
-// mapa and ld.shared::cluster: the word that lies at this place in the shared memory of block `rank`.
-__device__ __forceinline__ std::uint32_t load_shared_of(std::uint32_t address, int rank) {
-  std::uint32_t word;
-  asm volatile(
-      "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %1, %2; ld.shared::cluster.u32 %0, [remote]; }"
-      : "=r"(word)
-      : "r"(address), "r"(rank)
-      : "memory");
-  return word;
+// mapa: where in the cluster's shared memory lies what has this address in block `rank`.
+__device__ __forceinline__ std::uint32_t shared_address_of(std::uint32_t address, int rank) {
+  std::uint32_t remote;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
+  return remote;
+}
+
+// ld.shared::cluster, of a number or of a word as it lies there.
+__device__ __forceinline__ float load_cluster(std::uint32_t remote) {
+  float x;
+  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(remote) : "memory");
+  return x;
 }
 
 }  // namespace ladder::ptx

@@ -27,6 +27,7 @@ struct Tile {
   static constexpr int TM = TM_, TN = TN_, LM = LM_, LN = LN_, WM = WM_, WN = WN_, WK = WK_, STAGES = STAGES_;
   static constexpr int BM = TM * LM * WM, BN = TN * LN * WN, BK = 32;
   static constexpr int kThreads = 128;
+  static constexpr int kBlocksOfSm = TM * TN > 32 ? 3 : 4;  // that its registers hold
   static constexpr int kPad = 4;  // so that 4 lines x 8 k lie in 32 banks, and quads on 16 bytes
   static constexpr int kStrideA = BM + kPad, kStrideB = BN + kPad, kStrideC = BN + 1;
   static constexpr int kStageFloats = BK * (kStrideA + kStrideB);
@@ -34,10 +35,11 @@ struct Tile {
   static constexpr int kBytes = kFloats * 4;
   static_assert(LM * LN == 32 && WM * WN * WK * 32 == kThreads, "all lanes of all warps");
 };
-using Square = Tile<8, 4, 4, 8, 2, 2, 1, 3>;     // 64 x 64
-using Wide = Tile<8, 8, 4, 8, 2, 2, 1, 3>;       // 64 x 128
-using Thin = Tile<8, 4, 2, 16, 1, 1, 4, 4>;      // 16 x 64
 using Thinnest = Tile<8, 2, 1, 32, 1, 1, 4, 4>;  // 8 x 64
+using Thin = Tile<8, 4, 2, 16, 1, 1, 4, 4>;      // 16 x 64
+using Low = Tile<8, 8, 4, 8, 1, 1, 4, 4>;        // 32 x 64
+using Square = Tile<8, 8, 4, 8, 2, 1, 2, 3>;     // 64 x 64
+using Wide = Tile<8, 8, 4, 8, 2, 2, 1, 3>;       // 64 x 128
 
 // An operand: element (line, k) at g + line * line_step + k * k_step, one of the steps being 1.
 struct Side {
@@ -58,57 +60,77 @@ struct Job {
   unsigned* gArrived;           // (tiles, cluster), zero before and after
 };
 
+constexpr int kMostCluster = 8;
+
 // Of T elements of one of L lanes, where number i lies among the warp's.
 template <int T, int L>
 __device__ __forceinline__ constexpr int place(int lane, int i) {
   return T >= 4 ? i / 4 * (L * 4) + lane * 4 + i % 4 : lane * T + i;
 }
 
-// Starts copying LINES lines, BK of k from k0 on, to s (BK, STRIDE); zeros beyond the operand and beyond k_end.
+// Copies LINES lines of an operand, BK of k after BK of k, to shared memory (BK, STRIDE); zeros beyond k. Lines beyond the
+// operand's last are left as they are: no sum that is stored has any of theirs.
 template <class T, int LINES, int STRIDE>
-__device__ __forceinline__ void load(float* s, const Side& x, int line0, int k0, int k_end) {
-  const int tid = static_cast<int>(threadIdx.x);
-  if (x.line_step == 1 && x.quads) {
-    constexpr int kQuads = LINES / 4, kAtOnce = T::kThreads / kQuads;  // k
-    const int l = tid % kQuads * 4, k = tid / kQuads, left = x.lines - line0 - l;
-    const float* g = x.g + line0 + l + (k0 + k) * x.k_step;
+class Copier {
+ public:
+  __device__ __forceinline__ Copier(const Side& x, int line0, int k0)
+      : quads_(x.line_step == 1 && x.quads), along_k_(x.k_step == 1 && !quads_), step_(T::BK * x.k_step) {
+    const int tid = static_cast<int>(threadIdx.x);
+    // Neighbouring lanes along the operand's lines in memory; along k 8 k of 4 lines a warp.
+    const int l = quads_ ? tid % kQuads * 4 : along_k_ ? tid / 8 % kLinesAtOnce : tid % LINES;
+    k_ = quads_ ? tid / kQuads : along_k_ ? tid % 8 + tid / 32 * 8 : tid / LINES;
+    g_ = x.g + (line0 + l) * x.line_step + (k0 + k_) * x.k_step;
+    more_ = quads_ ? kQuadsAtOnce * x.k_step : along_k_ ? kLinesAtOnce * x.line_step : kAtOnce * x.k_step;
+    place_ = k_ * STRIDE + l;
+    lines_left_ = x.lines - line0 - l;
+    whole_ = line0 + LINES <= x.lines;
+  }
+  // `left` of k, from where the copy before this one ended.
+  __device__ __forceinline__ void copy(float* s, int left) {
+    float* const to = s + place_;
+    const float* g = g_;
+    const bool whole = whole_ && left >= T::BK;
+    if (quads_) {
 #pragma unroll
-    for (int i = 0; i < T::BK; i += kAtOnce, g += kAtOnce * x.k_step) {
-      if (kAtOnce > T::BK && k >= T::BK) break;
-      float* to = s + (k + i) * STRIDE + l;
-      const bool inside = k0 + k + i < k_end;
-      if (left >= 4 || !inside || left <= 0) {
-        const bool read = inside && left > 0;
-        ptx::cp_async<16>(to, read ? g : x.g, read);
-      } else {
+      for (int i = 0; i < T::BK; i += kQuadsAtOnce, g += more_) {
+        if (kQuadsAtOnce > T::BK && k_ >= T::BK) break;
+        float* const at = to + i * STRIDE;
+        if (whole || lines_left_ >= 4) {
+          const bool read = whole || k_ + i < left;
+          ptx::cp_async<16>(at, g, read);
+        } else {
 #pragma unroll 1
-        for (int j = 0; j < 4; ++j) ptx::cp_async<4>(to + j, j < left ? g + j : x.g, j < left);
+          for (int j = 0; j < lines_left_; ++j) ptx::cp_async<4>(at + j, g + j, k_ + i < left);
+        }
+      }
+    } else if (along_k_) {
+      if (whole) {
+#pragma unroll
+        for (int i = 0; i < LINES; i += kLinesAtOnce, g += more_) ptx::cp_async<4>(to + i, g);
+      } else {
+#pragma unroll 2
+        for (int i = 0; i < LINES; i += kLinesAtOnce, g += more_) {
+          if (i < lines_left_) ptx::cp_async<4>(to + i, g, k_ < left);
+        }
+      }
+    } else {
+#pragma unroll 2
+      for (int i = 0; i < T::BK; i += kAtOnce, g += more_) {
+        if (lines_left_ > 0) ptx::cp_async<4>(to + i * STRIDE, g, k_ + i < left);
       }
     }
-    return;
+    g_ += step_;
   }
-  // One by one, neighbouring lanes along the operand's lines in memory. Along k: 8 k of 4 lines a warp.
-  const bool along_k = x.k_step == 1;
-  constexpr int kLinesAtOnce = 4, kAtOnce = T::kThreads / LINES;  // lines, or k
-  const int l = along_k ? tid / 8 % 4 : tid % LINES, k = along_k ? tid % 8 + tid / 32 * 8 : tid / LINES;
-  const std::int64_t more = along_k ? kLinesAtOnce * x.line_step : kAtOnce * x.k_step;
-  const float* g = x.g + (line0 + l) * x.line_step + (k0 + k) * x.k_step;
-  const int more_lines = along_k ? kLinesAtOnce : 0, more_k = along_k ? 0 : kAtOnce;
-  const int lines_left = x.lines - line0 - l, k_left = k_end - k0 - k;
-  float* const to = s + k * STRIDE + l;
-#pragma unroll 4
-  for (int i = 0; i < LINES * T::BK / T::kThreads; ++i, g += more) {
-    const bool read = i * more_lines < lines_left && i * more_k < k_left;
-    ptx::cp_async<4>(to + i * (more_lines + more_k * STRIDE), read ? g : x.g, read);
-  }
-}
 
-template <class T>
-__device__ __forceinline__ void load_stage(float* s, const Job& x, int row, int col, int k0, int k_end) {
-  load<T, T::BM, T::kStrideA>(s, x.a, row, k0, k_end);
-  load<T, T::BN, T::kStrideB>(s + T::BK * T::kStrideA, x.b, col, k0, k_end);
-  ptx::cp_async_commit();
-}
+ private:
+  static constexpr int kQuads = LINES / 4, kQuadsAtOnce = T::kThreads / kQuads;       // k
+  static constexpr int kLinesAtOnce = 4, kAtOnce = std::max(1, T::kThreads / LINES);  // lines, k
+  static_assert(LINES <= T::kThreads, "a thread for each line");
+  bool quads_, along_k_, whole_;
+  int k_, place_, lines_left_;
+  const float* g_;
+  std::int64_t more_, step_;
+};
 
 template <int COUNT, int L>
 __device__ __forceinline__ void read_line(float (&r)[COUNT], const float* s, int lane) {
@@ -159,7 +181,7 @@ __device__ __forceinline__ void store(const Job& x, int row0, int col0, int i, f
 }
 
 template <class T>
-__global__ void __launch_bounds__(T::kThreads) kernel(const __grid_constant__ Job x) {
+__global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm) kernel(const __grid_constant__ Job x) {
   extern __shared__ __align__(16) float s[];
   __shared__ bool last;
   // Who am I
@@ -178,25 +200,23 @@ __global__ void __launch_bounds__(T::kThreads) kernel(const __grid_constant__ Jo
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
   // Main loop
-  float acc[T::TM][T::TN]{};
-#pragma unroll
-  for (int i = 0; i < T::STAGES - 1; ++i) {
-    if (begin + i < end) {
-      load_stage<T>(s + i * T::kStageFloats, x, row0, col0, (begin + i) * T::BK, x.k);
-    } else {
-      ptx::cp_async_commit();
+  Copier<T, T::BM, T::kStrideA> copier_a(x.a, row0, begin * T::BK);
+  Copier<T, T::BN, T::kStrideB> copier_b(x.b, col0, begin * T::BK);
+  const auto load = [&](int into, int step) {
+    if (step < end) {
+      copier_a.copy(s + into * T::kStageFloats, x.k - step * T::BK);
+      copier_b.copy(s + into * T::kStageFloats + T::BK * T::kStrideA, x.k - step * T::BK);
     }
-  }
+    ptx::cp_async_commit();
+  };
+  float acc[T::TM][T::TN]{};
+#pragma unroll 1
+  for (int i = 0; i < T::STAGES - 1; ++i) load(i, begin + i);
   int stage = 0;
   for (int step = begin; step < end; ++step) {
     ptx::cp_async_wait<T::STAGES - 2>();
     __syncthreads();
-    const int ahead = step + T::STAGES - 1, into = stage == 0 ? T::STAGES - 1 : stage - 1;
-    if (ahead < end) {
-      load_stage<T>(s + into * T::kStageFloats, x, row0, col0, ahead * T::BK, x.k);
-    } else {
-      ptx::cp_async_commit();
-    }
+    load(stage == 0 ? T::STAGES - 1 : stage - 1, step + T::STAGES - 1);
     const float* sA = s + stage * T::kStageFloats;
     multiply<T>(acc, sA + row, sA + T::BK * T::kStrideA + col, lane_m, lane_n, turn);
     stage = stage == T::STAGES - 1 ? 0 : stage + 1;
@@ -213,30 +233,40 @@ __global__ void __launch_bounds__(T::kThreads) kernel(const __grid_constant__ Jo
         place<T::TN, T::LN>(lane_n, j)] = acc[i][j];
     }
   }
+  constexpr int kElements = T::BM * T::BN;
+  if constexpr (T::WK > 1) {
+    __syncthreads();
+#pragma unroll 4
+    for (int i = tid; i < kElements; i += T::kThreads) {
+      float* const at = s + i / T::BN * T::kStrideC + i % T::BN;
+      float sum = *at;
+#pragma unroll
+      for (int w = 1; w < T::WK; ++w) sum += at[w * (T::BM * T::kStrideC)];
+      *at = sum;
+    }
+  }
+  std::uint32_t of_block[kMostCluster];  // where their sums lie
   if (x.cluster > 1) {
     ptx::cluster_sync();
+#pragma unroll
+    for (int block = 0; block < kMostCluster; ++block)
+      of_block[block] = ptx::shared_address_of(ptx::shared_address(s), min(block, x.cluster - 1));
   } else {
     __syncthreads();
   }
-  constexpr int kElements = T::BM * T::BN;
   const int first = kElements / x.cluster * rank, behind = first + kElements / x.cluster;
   float* const gTile = x.gPartial + std::int64_t{tile} * x.parts * kElements;
 #pragma unroll 2
   for (int i = first + tid; i < behind; i += T::kThreads) {
     const Element at = element_of<T>(x, i);
-    const float* from = s + at.row * T::kStrideC + at.col;
+    const int offset = at.row * T::kStrideC + at.col;
     float sum = 0.0F;
     if (x.cluster == 1) {
-#pragma unroll
-      for (int w = 0; w < T::WK; ++w) sum += from[w * (T::BM * T::kStrideC)];
+      sum = s[offset];
     } else {
-      const std::uint32_t address = ptx::shared_address(from);
-#pragma unroll 8
-      for (int block = 0; block < x.cluster; ++block) {
 #pragma unroll
-        for (int w = 0; w < T::WK; ++w) {
-          sum += __uint_as_float(ptx::load_shared_of(address + w * (T::BM * T::kStrideC * 4), block));
-        }
+      for (int block = 0; block < kMostCluster; ++block) {
+        if (block < x.cluster) sum += ptx::load_cluster(of_block[block] + 4 * offset);
       }
     }
     if (x.parts == 1) {
@@ -263,15 +293,12 @@ __global__ void __launch_bounds__(T::kThreads) kernel(const __grid_constant__ Jo
   if (tid == 0) *gArrived = 0;
 }
 
-// Blocks that keep all SMs busy while others wait for memory, and of which so many fit on them.
-constexpr int kBlocksOfSm = 4, kMostCluster = 8;
-
 template <class T>
 static Status launch_tile(Job x, int sms, Stream stream) {
   x.tiles_m = static_cast<int>(ceil_div(x.m, T::BM));
   const std::int64_t tiles = x.tiles_m * ceil_div(x.n, T::BN), steps = ceil_div(x.k, T::BK);
   const auto wanted =
-      std::clamp<std::int64_t>(kBlocksOfSm * sms / tiles, 1, std::max<std::int64_t>(1, steps));
+      std::clamp<std::int64_t>(T::kBlocksOfSm * sms / tiles, 1, std::max<std::int64_t>(1, steps));
   while (x.cluster < kMostCluster && 2 * x.cluster <= wanted) x.cluster *= 2;
   x.parts = static_cast<int>(wanted / x.cluster);
   cudaError_t error = cudaSuccess;
@@ -331,7 +358,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   constexpr double kLittle = 0x1p25, kSome = 0x1p28;
   const double products = static_cast<double>(x.m) * x.n * x.k;
   if (x.m <= Thinnest::BM || products <= kLittle) return launch_tile<Thinnest>(x, sms, stream);
-  if (x.m <= 2 * Thin::BM || products <= kSome) return launch_tile<Thin>(x, sms, stream);
+  if (x.m <= Thin::BM) return launch_tile<Thin>(x, sms, stream);
+  if (x.m <= Low::BM || products <= kSome) return launch_tile<Low>(x, sms, stream);
   const bool many = ceil_div(x.m, Wide::BM) * ceil_div(x.n, Wide::BN) >= 2 * sms;
   return many ? launch_tile<Wide>(x, sms, stream) : launch_tile<Square>(x, sms, stream);
 }
