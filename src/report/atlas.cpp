@@ -100,6 +100,30 @@ Result<Atlas> atlas_from_json(const std::string& text) {
   }
 }
 
+namespace {
+
+// What no bound promises: where a guarded product is further off than cuBLAS's SGEMM, and by how much.
+std::string above_sgemm(const Atlas& atlas) {
+  std::string text;
+  bool compared = false;
+  for (const AtlasRow& row : atlas.rows) {
+    if (row.precision != Precision::kAuto) continue;
+    const AtlasRow* sgemm = find(atlas, "cublas_ieee", row.distribution, row.problem);
+    if (sgemm == nullptr) continue;
+    compared = true;
+    const AtlasErrors &ours = row.errors, &theirs = sgemm->errors;
+    if (ours.normwise <= theirs.normwise && ours.componentwise <= theirs.componentwise) continue;
+    text += fmt::format("- {}, {}, {}: {:.2f} and {:.2f} of cuBLAS's error\n", row.kernel,
+                        to_string(row.problem), to_string(row.distribution), ours.normwise / theirs.normwise,
+                        ours.componentwise / theirs.componentwise);
+  }
+  if (!compared) return "";
+  if (text.empty()) return "\nNowhere here is a guarded product further off than cuBLAS's SGEMM.\n";
+  return "\nFurther off than cuBLAS's SGEMM, normwise or componentwise:\n\n" + text;
+}
+
+}  // namespace
+
 std::string atlas_markdown(const Atlas& atlas) {
   std::string text = fmt::format("{}, cuBLAS {}, {}, commit {}. Normwise / componentwise error.\n",
                                  atlas.device, atlas.cublas, atlas.date, atlas.commit);
@@ -124,7 +148,7 @@ std::string atlas_markdown(const Atlas& atlas) {
       if (any) text += line + "\n";
     }
   }
-  return text;
+  return text + above_sgemm(atlas);
 }
 
 Result<Chart> atlas_chart(const Atlas& atlas) {

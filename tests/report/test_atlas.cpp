@@ -50,6 +50,24 @@ TEST(Atlas, TableHasAColumnAKernelAndSaysWhatWasChosen) {
   EXPECT_EQ(table.find("| uniform |"), std::string::npos);  // not measured, not shown
 }
 
+TEST(Atlas, TableNamesWhereAGuardedProductIsFurtherOffThanSgemm) {
+  Atlas atlas{"2026-01-02T03:04:05Z", "abc", "a device", "13.1", {}};
+  const auto add = [&](const char* kernel, Precision precision, Distribution data, double normwise) {
+    AtlasRow row{kernel, precision, data, make_problem(8, 9, 256), {}, ""};
+    row.errors.normwise = row.errors.componentwise = normwise;
+    atlas.rows.push_back(row);
+  };
+  EXPECT_EQ(atlas_markdown(sample()).find("SGEMM"), std::string::npos);  // nothing to compare with
+  add("cublas_ieee", Precision::kIeee, Distribution::kUniform, 4e-7);
+  add("guarded", Precision::kAuto, Distribution::kUniform, 1e-7);
+  EXPECT_NE(atlas_markdown(atlas).find("Nowhere"), std::string::npos);
+  add("cublas_ieee", Precision::kIeee, Distribution::kCancelling, 1e-5);
+  add("guarded", Precision::kAuto, Distribution::kCancelling, 3e-5);
+  const std::string table = atlas_markdown(atlas);
+  EXPECT_NE(table.find("- guarded, 8x9x256, cancelling: 3.00 and 3.00"), std::string::npos) << table;
+  EXPECT_EQ(table.find("- guarded, 8x9x256, uniform"), std::string::npos);
+}
+
 TEST(Atlas, ChartHasTheDeepestSum) {
   const auto chart = atlas_chart(sample());
   ASSERT_TRUE(chart) << chart.status().message();
