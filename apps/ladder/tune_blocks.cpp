@@ -66,7 +66,7 @@ bool has_blocks(const std::string& name) {
 
 int tune_blocks(const Problem& problem, double budget_s, const std::string& source,
                 const std::string& output) {
-  const std::string cpu = host::cpu_name();
+  const std::string& cpu = host::cpu_name();
   const host::CacheSizes caches = host::cache_sizes();
   std::string path = output;
   if (path.empty()) {

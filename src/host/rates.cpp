@@ -197,6 +197,7 @@ Rates measure_rates(int threads) {
   std::mutex mutex;
   {
     std::vector<std::jthread> team;
+    team.reserve(static_cast<std::size_t>(std::max(threads, 0)));
     for (int i = 0; i < threads; ++i) {
       team.emplace_back([&] {
         const Rates one = measure_one(kMemory / threads);

@@ -71,6 +71,7 @@ std::vector<BlockTrial> search_blocks(const Blocks& first, const std::vector<Blo
     std::vector<double> samples;
   };
   std::vector<Candidate> left{{first, {}}};
+  left.reserve(1 + others.size());
   for (const Blocks& blocks : others) left.push_back({blocks, {}});
   int stages = 1;
   for (std::size_t n = left.size(); n > kFinalists; n = (n + 1) / 2) ++stages;
@@ -87,6 +88,7 @@ std::vector<BlockTrial> search_blocks(const Blocks& first, const std::vector<Blo
     if (stages > 1 && left.size() > kFinalists) left.resize(std::max(kFinalists, (left.size() + 1) / 2));
   }
   std::vector<BlockTrial> out;
+  out.reserve(left.size());
   for (const Candidate& one : left)
     out.push_back({one.blocks, median(one.samples), static_cast<int>(one.samples.size())});
   // The first is compared with the best, not sorted among them.

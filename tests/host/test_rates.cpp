@@ -13,8 +13,8 @@ TEST(Rates, EveryRateIsMeasured) {
   const Rates rates = measure_rates(1);
   EXPECT_EQ(rates.threads, 1);
   EXPECT_NE(std::string(rates.target), "");
-  for (const double rate :
-       {rates.clock_hz, rates.fma_flops, rates.tile_flops, rates.l1_bandwidth, rates.l2_bandwidth, rates.memory_bandwidth}) {
+  for (const double rate : {rates.clock_hz, rates.fma_flops, rates.tile_flops, rates.l1_bandwidth,
+                            rates.l2_bandwidth, rates.memory_bandwidth}) {
     EXPECT_GT(rate, 0);
     EXPECT_LT(rate, 1e15);
   }

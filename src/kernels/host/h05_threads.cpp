@@ -90,7 +90,9 @@ static Plan make_plan(const Problem& p, const host::Way& way, const host::Blocks
 
 static Status launch(const Problem& problem, const Operands& operands, Stream) {
   // Who am I: a column-major product is the row-major product of the exchanged operands.
-  const auto [p, swapped] = as_row_major(problem);
+  const RowMajor row_major = as_row_major(problem);
+  const Problem& p = row_major.problem;
+  const bool swapped = row_major.swapped;
   if (p.m == 0 || p.n == 0) return Status::ok();
   if (!reads_ab(p)) {
     host::scale(p, operands.c);
