@@ -40,8 +40,8 @@ __global__ void fill(float* g, std::int64_t count, std::uint32_t seed) {
 
 template <class Work>
 double median_ms(Work work) {
-  constexpr int kSamples = 25;
-  constexpr float kWarmMs = 400;
+  constexpr int kSamples = 15;
+  constexpr float kWarmMs = 200;
   cudaEvent_t begin, end;
   require(cudaEventCreate(&begin), "event");
   require(cudaEventCreate(&end), "event");
