@@ -21,9 +21,9 @@ namespace ladder::app {
 namespace {
 
 struct ReportOptions {
-  std::vector<std::string> files, kernels;
+  std::vector<std::string> files, kernels, shapes;
   bool markdown = false, text = false;
-  std::string into, marker, svg, chart = "climb", html, specs, with;
+  std::string into, marker, svg, chart = "climb", html, specs, with, save;
   bool draws() const { return !svg.empty() || !html.empty() || !specs.empty() || text; }
 };
 
@@ -51,6 +51,25 @@ void keep(std::vector<Document>& documents, const std::vector<std::string>& name
                           [&](const std::string& name) { return row.kernel.starts_with(name); });
     });
   }
+}
+
+// Only the shapes that are named.
+void keep_shapes(std::vector<Document>& documents, const std::vector<std::string>& names) {
+  std::vector<Problem> shapes;
+  for (const std::string& name : names) {
+    const auto shape = parse_shape(name);
+    if (!shape) throw BadInput("--shape: " + shape.status().message());
+    shapes.push_back(shape.value());
+  }
+  for (Document& document : documents) {
+    std::erase_if(document.rows, [&](const Row& row) {
+      return std::none_of(shapes.begin(), shapes.end(), [&](const Problem& p) {
+        return p.m == row.problem.m && p.n == row.problem.n && p.k == row.problem.k;
+      });
+    });
+  }
+  if (std::all_of(documents.begin(), documents.end(), [](const Document& d) { return d.rows.empty(); }))
+    throw BadInput("--shape: no row is of it");
 }
 
 void write(const std::string& path, const std::string& text, const std::string& argument) {
@@ -134,6 +153,7 @@ int run(const ReportOptions& options) {
   if (options.into.empty() != options.marker.empty()) throw BadInput("--into: goes together with --marker");
   if (!options.with.empty() && !options.draws()) throw BadInput("--with: goes together with --html or --svg");
   require_writable(options.into, "--into");
+  require_writable(options.save, "--save");
   require_writable(options.svg, "--svg");
   require_writable(options.html, "--html");
   std::error_code error;
@@ -143,6 +163,12 @@ int run(const ReportOptions& options) {
   }
   std::vector<Document> documents = read_all(options.files);
   if (!options.kernels.empty()) keep(documents, options.kernels);
+  if (!options.shapes.empty()) keep_shapes(documents, options.shapes);
+  if (!options.save.empty()) {
+    if (documents.size() != 1) throw BadInput("--save: rows of one file go into one");
+    write(options.save, to_json(documents.front()), "--save");
+    return kOk;
+  }
   if (options.draws()) draw(options, documents);
   if (!options.into.empty()) {
     const auto before = read_file(options.into);
@@ -165,6 +191,10 @@ void add_report(CLI::App& app, Verb& chosen) {
   verb->add_option("files", options->files, "files that --json or --save wrote")->required();
   verb->add_option("--kernel", options->kernels, "only rows of these: a name or the start of one; repeatable")
       ->allow_extra_args(false);
+  verb->add_option("--shape", options->shapes, "only rows of these: N or MxNxK; repeatable")
+      ->allow_extra_args(false);
+  verb->add_option("--save", options->save,
+                   "write the rows of one file again, in the present format, and no more");
   verb->add_option("--html", options->html,
                    "a page to look at: charts, pictures of accesses, tables; one file");
   verb->add_flag("--text", options->text, "the climb and the roofline as characters, on stdout");
@@ -187,6 +217,8 @@ void add_report(CLI::App& app, Verb& chosen) {
       "  ladder report rows.json --text\n"
       "  ladder report rows.json --markdown --into README.md --marker rungs --svg docs/climb.svg\n"
       "  ladder report rows.json --kernel r13 --kernel r14 --kernel cublas_bf16\n"
+      "  ladder report baselines.json python.json --shape 4096\n"
+      "  ladder report old.json --save new.json\n"
       "  ladder report rows.json --specs charts    (change charts/climb.vl.json, then)\n"
       "  ladder report rows.json --with charts --html report.html");
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });

@@ -14,6 +14,8 @@ struct Telemetry {
   std::optional<double> sm_clock_mhz, power_w, temperature_c;
   std::optional<std::uint64_t> clock_reasons =
       std::nullopt;  // nvmlClocksEventReason* bits, why it is no faster
+
+  bool operator==(const Telemetry&) const = default;
 };
 
 // Of those bits: hardware slowdown, thermal slowdown by software and by hardware, power brake (nvml.h). The power cap

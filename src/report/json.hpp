@@ -13,7 +13,8 @@
 namespace ladder {
 
 constexpr const char* kSchemaName = "ladder-rows";
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
+constexpr int kOldestSchemaVersion = 1;  // that is read
 
 struct Document {
   Environment environment;

@@ -81,11 +81,45 @@ Outcome outcome_of(const Json& j) {
   return outcome;
 }
 
+// Of a case that passed only what is not as usual is written.
+Problem folded_problem_of(const Json& j) {
+  const auto op = [&](const char* key) { return j.value(key, "N") == "T" ? Op::kTranspose : Op::kNone; };
+  Problem p =
+      make_problem(j.at("m"), j.at("n"), j.at("k"), j.value("alpha", 1.0F), j.value("beta", 0.0F), op("op_a"),
+                   op("op_b"), j.value("layout", "row") == "col" ? Layout::kColMajor : Layout::kRowMajor);
+  p.lda = j.value("lda", p.lda);
+  p.ldb = j.value("ldb", p.ldb);
+  p.ldc = j.value("ldc", p.ldc);
+  for (auto [key, field] : {std::pair{"in", &p.in}, std::pair{"out", &p.out}}) {
+    if (j.contains(key)) *field = named(j.at(key), {Type::kF32, Type::kBf16, Type::kF16});
+  }
+  return p;
+}
+
+CaseResult folded_case_of(const Json& c, std::string& reference) {
+  CaseResult result;
+  result.name = c.at("name").get<std::string>();
+  result.problem = folded_problem_of(c.at("problem"));
+  result.input.values = named(c.at("values"), {Values::kIntegers, Values::kUniform, Values::kScaled});
+  result.input.seed = c.value("seed", std::uint64_t{1});
+  result.input.nan_operands = c.value("nan_operands", false);
+  result.outcome = Outcome::kPassed;
+  result.reference = reference = c.value("reference", reference);
+  if (const Json& e = c.at("errors"); !e.is_null())
+    result.errors = {true, number(e.at(0)), number(e.at(1)), number(e.at(2))};
+  return result;
+}
+
 Verdict verdict_of(const Json& j) {
   Verdict v;
+  std::string reference;  // of the case before
   v.outcome = outcome_of(j.at("outcome"));
   v.reason = j.at("reason").get<std::string>();
   for (const Json& c : j.at("cases")) {
+    if (!c.contains("outcome")) {
+      v.cases.push_back(folded_case_of(c, reference));
+      continue;
+    }
     CaseResult result;
     result.name = c.at("name").get<std::string>();
     result.problem = problem_of(c.at("problem"));
@@ -94,22 +128,42 @@ Verdict verdict_of(const Json& j) {
     result.input.nan_operands = c.at("nan_operands").get<bool>();
     result.outcome = outcome_of(c.at("outcome"));
     result.reason = c.at("reason").get<std::string>();
-    result.reference = c.at("reference").get<std::string>();
+    result.reference = reference = c.at("reference").get<std::string>();
     result.errors = errors_of(c.at("errors"));
     v.cases.push_back(std::move(result));
   }
   return v;
 }
 
-Measurement measurement_of(const Json& j) {
+// An array a quantity; in version 1 an object a reading.
+std::vector<Telemetry> telemetry_of(const Json& j) {
+  std::vector<Telemetry> readings;
+  if (j.is_array()) {
+    for (const Json& t : j) {
+      readings.push_back(
+          {maybe_of(t.at("sm_clock_mhz")), maybe_of(t.at("power_w")), maybe_of(t.at("temperature_c"))});
+      if (t.contains("clock_reasons") && !t.at("clock_reasons").is_null())
+        readings.back().clock_reasons = t.at("clock_reasons").get<std::uint64_t>();
+    }
+    return readings;
+  }
+  const Json &clocks = j.at("sm_clock_mhz"), &reasons = j.at("clock_reasons");
+  for (std::size_t i = 0; i < clocks.size(); ++i) {
+    readings.push_back(
+        {maybe_of(clocks.at(i)), maybe_of(j.at("power_w").at(i)), maybe_of(j.at("temperature_c").at(i))});
+    if (!reasons.at(i).is_null()) readings.back().clock_reasons = reasons.at(i).get<std::uint64_t>();
+  }
+  return readings;
+}
+
+Measurement measurement_of(const Json& j, const Measurement* rounds = nullptr) {
   Measurement m;
   m.samples_ms = j.at("samples_ms").get<std::vector<double>>();
   m.ms = describe(m.samples_ms);
-  for (const Json& t : j.at("telemetry")) {
-    m.telemetry.push_back(
-        {maybe_of(t.at("sm_clock_mhz")), maybe_of(t.at("power_w")), maybe_of(t.at("temperature_c"))});
-    if (t.contains("clock_reasons") && !t.at("clock_reasons").is_null())
-      m.telemetry.back().clock_reasons = t.at("clock_reasons").get<std::uint64_t>();
+  if (!j.at("telemetry").is_null()) {
+    m.telemetry = telemetry_of(j.at("telemetry"));
+  } else if (rounds != nullptr) {
+    m.telemetry = rounds->telemetry;
   }
   m.warmup_s = j.at("warmup_s").get<double>();
   m.copies = j.at("operand_copies").get<int>();
@@ -169,7 +223,8 @@ Row row_of(const Json& j) {
   if (!j.at("timing").is_null()) r.timing = measurement_of(j.at("timing"));
   if (!j.at("baseline").is_null()) {
     const Json& b = j.at("baseline");
-    r.baseline = BaselineTiming{b.at("kernel").get<std::string>(), measurement_of(b.at("timing"))};
+    r.baseline = BaselineTiming{b.at("kernel").get<std::string>(),
+                                measurement_of(b.at("timing"), r.timing ? &*r.timing : nullptr)};
   }
   if (!j.at("counters").is_null()) r.counters = counters_of(j.at("counters"));
   r.note = j.at("note").get<std::string>();
@@ -182,9 +237,9 @@ Result<Document> from_json(std::string_view text, const std::string& name) {
   try {
     const Json file = Json::parse(text);
     if (file.at("schema") != kSchemaName) throw std::runtime_error("its schema is not ladder-rows");
-    if (file.at("version") != kSchemaVersion) {
-      throw std::runtime_error(
-          fmt::format("schema version {}, this ladder reads {}", file.at("version").dump(), kSchemaVersion));
+    if (file.at("version") < kOldestSchemaVersion || file.at("version") > kSchemaVersion) {
+      throw std::runtime_error(fmt::format("schema version {}, this ladder reads {} to {}",
+                                           file.at("version").dump(), kOldestSchemaVersion, kSchemaVersion));
     }
     Document document;
     document.environment = environment_of(file.at("environment"));

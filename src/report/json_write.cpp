@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace ladder {
 namespace {
@@ -46,9 +48,44 @@ Json json_of(const Errors& e) {
   return {{"normwise", e.normwise}, {"componentwise", e.componentwise}, {"of_bound", e.of_bound}};
 }
 
+// Four digits: what an error is compared by.
+Json rounded(double value) {
+  return std::isfinite(value) ? Json(std::stod(fmt::format("{:.3e}", value))) : Json(nullptr);
+}
+
+// m, n, k and what is not as usual: a tight row-major product of binary32 numbers, alpha 1, beta 0.
+Json folded(const Problem& p) {
+  const Json all = json_of(p);
+  const Json usual = json_of(make_problem(p.m, p.n, p.k, 1, 0, p.op_a, p.op_b, p.layout));
+  Json json{{"m", p.m}, {"n", p.n}, {"k", p.k}};
+  for (const auto& [key, value] : all.items()) {
+    const bool shape = key == "op_a" || key == "op_b" || key == "layout";
+    if (shape ? value != "N" && value != "row" : value != usual.at(key)) json[key] = value;
+  }
+  return json;
+}
+
+// A case that passed, without what `before`, of the same verdict, and the defaults say.
+Json folded(const CaseResult& c, const std::string& reference) {
+  Json json{{"name", c.name}, {"problem", folded(c.problem)}, {"values", to_string(c.input.values)}};
+  if (c.input.seed != 1) json["seed"] = c.input.seed;
+  if (c.input.nan_operands) json["nan_operands"] = true;
+  if (c.reference != reference) json["reference"] = c.reference;
+  json["errors"] = c.errors.known ? Json::array({rounded(c.errors.normwise), rounded(c.errors.componentwise),
+                                                 rounded(c.errors.of_bound)})
+                                  : Json(nullptr);
+  return json;
+}
+
 Json json_of(const Verdict& v) {
   Json cases = Json::array();
+  std::string reference;  // of the case before
   for (const CaseResult& c : v.cases) {
+    const std::string before = std::exchange(reference, c.reference);
+    if (c.outcome == Outcome::kPassed && c.reason.empty()) {
+      cases.push_back(folded(c, before));
+      continue;
+    }
     cases.push_back({{"name", c.name},
                      {"problem", json_of(c.problem)},
                      {"values", to_string(c.input.values)},
@@ -66,14 +103,23 @@ Json json_of(const Verdict& v) {
           {"cases", cases}};
 }
 
-Json json_of(const Measurement& m) {
-  Json readings = Json::array();
-  for (const Telemetry& t : m.telemetry) {
-    readings.push_back({{"sm_clock_mhz", maybe(t.sm_clock_mhz)},
-                        {"power_w", maybe(t.power_w)},
-                        {"temperature_c", maybe(t.temperature_c)},
-                        {"clock_reasons", t.clock_reasons ? Json(*t.clock_reasons) : Json(nullptr)}});
+Json json_of(const std::vector<Telemetry>& telemetry) {
+  Json clocks = Json::array(), powers = clocks, temperatures = clocks, reasons = clocks;
+  for (const Telemetry& t : telemetry) {
+    clocks.push_back(maybe(t.sm_clock_mhz));
+    powers.push_back(maybe(t.power_w));
+    temperatures.push_back(maybe(t.temperature_c));
+    reasons.push_back(t.clock_reasons ? Json(*t.clock_reasons) : Json(nullptr));
   }
+  return {{"sm_clock_mhz", clocks},
+          {"power_w", powers},
+          {"temperature_c", temperatures},
+          {"clock_reasons", reasons}};
+}
+
+// `rounds`: of the kernel that was timed in the same rounds, whose readings are not written again.
+Json json_of(const Measurement& m, const Measurement* rounds = nullptr) {
+  const bool same = rounds != nullptr && rounds->telemetry == m.telemetry;
   const Statistics& s = m.ms;
   return {{"ms",
            {{"n", s.n},
@@ -84,7 +130,7 @@ Json json_of(const Measurement& m) {
             {"max", s.max},
             {"mad", s.mad}}},
           {"samples_ms", m.samples_ms},
-          {"telemetry", readings},
+          {"telemetry", same ? Json(nullptr) : json_of(m.telemetry)},
           {"warmup_s", m.warmup_s},
           {"operand_copies", m.copies},
           {"launches_per_sample", m.launches_per_sample},
@@ -161,7 +207,8 @@ Json json_of(const Row& r) {
            {"derived", json_of(derive(r))},
            {"note", r.note}};
   if (r.baseline)
-    row["baseline"] = {{"kernel", r.baseline->kernel}, {"timing", json_of(r.baseline->measurement)}};
+    row["baseline"] = {{"kernel", r.baseline->kernel},
+                       {"timing", json_of(r.baseline->measurement, r.timing ? &*r.timing : nullptr)}};
   return row;
 }
 

@@ -100,7 +100,7 @@ class Rows(Folder):
     def check_document(self, document):
         fields = documented()
         self.check(document, "File", fields)
-        self.assertEqual((document["schema"], document["version"]), ("ladder-rows", 1))
+        self.assertEqual((document["schema"], document["version"]), ("ladder-rows", 2))
         self.check(document["environment"], "environment", fields)
         self.check(document["environment"]["device"], "device", fields)
         for row in document["rows"]:
@@ -110,15 +110,21 @@ class Rows(Folder):
             self.check(row["verdict"], "verdict", fields)
             self.check(row["derived"], "derived", fields)
             for case in row["verdict"]["cases"]:
-                self.check(case, "verdict.cases[]", fields)
+                if "outcome" in case:
+                    self.check(case, "verdict.cases[]", fields)
+                else:
+                    self.assertLessEqual(set(case), fields["verdict.cases[]"])
+                    self.assertLessEqual({"name", "problem", "values", "errors"}, set(case))
+                    self.assertLessEqual(set(case["problem"]), fields["problem"])
             if row["errors"]:
                 self.check(row["errors"], "errors", fields)
             for timing in filter(None, (row["timing"], (row["baseline"] or {}).get("timing"))):
                 self.check(timing, "timing", fields)
                 self.check(timing["ms"], "timing.ms", fields)
                 self.assertEqual(timing["ms"]["n"], len(timing["samples_ms"]))
-                for reading in timing["telemetry"]:
-                    self.check(reading, "timing.telemetry[]", fields)
+                if timing["telemetry"] is not None:
+                    self.check(timing["telemetry"], "timing.telemetry", fields)
+                    self.assertEqual(len({len(readings) for readings in timing["telemetry"].values()}), 1)
             if row["baseline"]:
                 self.check(row["baseline"], "baseline", fields)
             if row["counters"]:
