@@ -14,13 +14,9 @@ build: setup
 climb: build
 	build/bin/ladder climb
 
-# What the README links: the report of the committed rows, and a picture of it.
-ROWS = $(wildcard results/h200/climb-4096.json results/h200/sizes.json results/h200/baselines.json results/h200/python.json)
+# What is made from the committed rows: tables and pictures of README and docs, and the report that README links.
 report: build
-	build/bin/ladder report $(ROWS) --html results/h200/report.html
-	[ ! -f results/h200/hopper.json ] || build/bin/ladder report results/h200/hopper.json --into docs/ladder/r17.md --marker hopper
-	[ ! -f results/h200/hopper-ragged.json ] || build/bin/ladder report results/h200/hopper-ragged.json --into docs/ladder/r17.md --marker ragged
-	scripts/picture results/h200/report.html docs/images/report.png 1330
+	scripts/tables
 
 test: build
 	ctest --preset release
