@@ -90,11 +90,13 @@ const char* to_string(Operation operation) {
                                                                   "matrix store",
                                                                   "bulk load",
                                                                   "bulk store",
+                                                                  "memory control",
                                                                   "branch",
                                                                   "control",
                                                                   "barrier",
                                                                   "mbarrier",
                                                                   "misc"};
+  static_assert(kNames.back() != nullptr, "a name for each");
   return kNames[static_cast<std::size_t>(operation)];
 }
 
