@@ -71,7 +71,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
                            .gExtremes = reinterpret_cast<Census*>(scratch + kFindings),
                            .gChoice = gChoice};
   using namespace split_detail;
-  if (Status s = launch_dependent("choice", choose<>, kChooseBlocks, 1, kChooseThreads, 0, stream, choice); !s)
+  if (Status s = launch_dependent("choice", choose<>, kChooseBlocks, 1, kChooseThreads, 0, stream, choice);
+      !s)
     return s;
   if (Status s = brains.pass(y, {gChoice, 1}, stream); !s) return s;
   if (Status s = halves.product(x, words, gFlags, {gChoice, 0}, stream); !s) return s;
