@@ -203,10 +203,10 @@ void add_report(CLI::App& app, Verb& chosen) {
   verb->add_option("--marker", options->marker,
                    "NAME: between <!-- ladder:NAME --> and <!-- /ladder:NAME -->");
   verb->add_option("--svg", options->svg, "draw one chart here");
-  verb->add_option(
-      "--chart", options->chart,
-      "which one: climb (default), sizes, roofline, accuracy, occupancy, samples; climb-tf32 and the like "
-      "for other precisions");
+  verb->add_option("--chart", options->chart,
+                   "which one: climb (default), sizes, time, roofline, accuracy, occupancy, samples; "
+                   "climb-tf32 and the like "
+                   "for other precisions");
   verb->add_option("--specs", options->specs,
                    "write all charts as Vega-Lite specifications into this folder");
   verb->add_option("--with", options->with, "take the specifications in this folder instead of Ladder's own");

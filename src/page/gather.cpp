@@ -105,7 +105,10 @@ void add_charts(Contents& c, const std::optional<analyse::Machine>& machine) {
   };
   for (const Precision precision : timed) climb(measured_bars(of_precision(c.rows, precision)), precision);
   if (timed.empty()) climb(predicted_bars(c), Precision::kIeee);
-  for (const Precision precision : precisions()) add(c.charts, sizes_chart(c.documents, precision));
+  for (const Precision precision : precisions()) {
+    add(c.charts, sizes_chart(c.documents, precision));
+    add(c.charts, time_chart(c.documents, precision));
+  }
   if (machine) {
     c.roofs = roofs_of(*machine, c.rows);
     c.points = points_of(c);

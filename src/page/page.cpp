@@ -53,6 +53,9 @@ struct Heading {
 constexpr Heading kHeadings[] = {
     {"climb", "climb", "The climb", "One bar a kernel; only what was verified has one."},
     {"sizes", "sizes", "Rate over size", "Dashed: libraries."},
+    {"time", "time", "Time over size",
+     "Both axes are logarithmic. Beside each name: to which power of N the time grows between the two "
+     "largest cubes."},
     {"roofline", "roofline", "Roofline",
      "Each rung twice: by the bytes that it takes from L2 and by those that must come from device memory. "
      "Bytes are the "

@@ -49,6 +49,9 @@ Result<Chart> climb_chart(std::span<const Bar> bars, const std::string& problem,
 // Rates over the side of cubes, of CUDA kernels of one precision, on the device and in the state of the cache that most
 // rows have.
 Result<Chart> sizes_chart(std::span<const Document> documents, Precision precision);
+// Milliseconds of the same rows on logarithmic axes; each line's name says to which power of N its time grows between its two
+// largest cubes.
+Result<Chart> time_chart(std::span<const Document> documents, Precision precision);
 
 // Error beside rate, of all precisions.
 Result<Chart> accuracy_chart(std::span<const Pick> rows);

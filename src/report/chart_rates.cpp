@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -23,7 +24,7 @@ std::string chart_name(const char* base, Precision precision) {
 }
 
 const char* cache_text(const Row& row) {
-  if (!row.timing) return "";
+  if (!row.timing || row.place == Place::kHost) return "";
   return row.timing->copies > 1 ? ", operands not in the L2 cache"
                                 : ", operands as the launch before left them";
 }
@@ -62,8 +63,7 @@ std::vector<const Row*> alike(std::span<const Document> documents, Precision pre
   const std::vector<const Row*>* most = nullptr;
   for (const Document& document : documents) {
     for (const Row& row : document.rows) {
-      if (!is_cube(row.problem) || row.place != Place::kCuda || stands_for(row.precision) != precision)
-        continue;
+      if (!is_cube(row.problem) || stands_for(row.precision) != precision) continue;
       if (!derive(row).tflops) continue;
       auto& group = groups[{row.device.name, row.timing->copies > 1}];
       group.push_back(&row);
@@ -133,7 +133,7 @@ Result<Chart> sizes_chart(std::span<const Document> documents, Precision precisi
   const std::vector<const Row*> rows = alike(documents, precision);
   const std::vector<Curve> curves = curves_of(rows);
   if (std::none_of(curves.begin(), curves.end(), [](const Curve& curve) { return curve.points.size() > 1; }))
-    return Status(Code::kInvalidArgument, "no CUDA kernel was timed on two cubes: nothing to draw");
+    return Status(Code::kInvalidArgument, "no kernel was timed on two cubes: nothing to draw");
   Json points = Json::array(), names = Json::array();
   std::vector<double> ends;
   double most = 0, last_side = 0;
@@ -161,6 +161,55 @@ Result<Chart> sizes_chart(std::span<const Document> documents, Precision precisi
   }
   const std::string title = fmt::format("TFLOP/s over N, for M = N = K, {}", to_string(precision));
   return make_chart(chart_name("sizes", precision), title,
+                    rows.front()->device.name + cache_text(*rows.front()), says + ".",
+                    std::array{ChartData{"points", points.dump()}, ChartData{"names", names.dump()}});
+}
+
+Result<Chart> time_chart(std::span<const Document> documents, Precision precision) {
+  const std::vector<const Row*> rows = alike(documents, precision);
+  std::vector<Curve> curves = curves_of(rows);
+  std::erase_if(curves, [](const Curve& curve) { return curve.points.size() < 2; });
+  if (curves.empty())
+    return Status(Code::kInvalidArgument, "no kernel was timed on two cubes: nothing to draw");
+  const auto ms_at = [](double side, double tflops) { return 2 * side * side * side / tflops * 1e-9; };
+  Json points = Json::array(), names = Json::array();
+  std::vector<double> ends, powers;
+  double least = ms_at(curves[0].points.begin()->first, curves[0].points.begin()->second), most = least,
+         last = 0;
+  for (const Curve& curve : curves) {
+    for (const auto& [side, rate] : curve.points) {
+      least = std::min(least, ms_at(side, rate));
+      most = std::max(most, ms_at(side, rate));
+      last = std::max(last, side);
+    }
+    const auto [side, rate] = *curve.points.rbegin();
+    const auto [before, slower] = *std::prev(curve.points.end(), 2);
+    ends.push_back(std::log(ms_at(side, rate) / least));
+    powers.push_back(std::log(ms_at(side, rate) / ms_at(before, slower)) / std::log(side / before));
+  }
+  constexpr double kNamesInHeight = 28;
+  const std::vector<double> heights = place_names(ends, std::log(most / least) / kNamesInHeight);
+  std::string says =
+      "Lines on logarithmic axes, milliseconds over N. Between the two largest cubes time grows with";
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    for (const auto& [side, rate] : curves[i].points)
+      points.push_back(
+          {{"kernel", curves[i].kernel},
+           {"order", i},
+           {"role", curves[i].library ? "library" : "rung"},
+           {"n", side},
+           {"ms", ms_at(side, rate)},
+           {"about", fmt::format("{} at {:.0f}: {} ms", curves[i].kernel, side, figure(ms_at(side, rate)))}});
+    const std::string label = fmt::format("{}: N^{:.2f}", curves[i].kernel, powers[i]);
+    names.push_back({{"label", label},
+                     {"kernel", curves[i].kernel},
+                     {"order", i},
+                     {"n", last},
+                     {"ms", least * std::exp(heights[i])}});
+    says += fmt::format("{} {}", i == 0 ? "" : ",", label);
+  }
+  const std::string title = fmt::format("Time over N, for M = N = K, {}", to_string(precision));
+  return make_chart(chart_name("time", precision), title,
                     rows.front()->device.name + cache_text(*rows.front()), says + ".",
                     std::array{ChartData{"points", points.dump()}, ChartData{"names", names.dump()}});
 }

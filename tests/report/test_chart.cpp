@@ -95,6 +95,32 @@ TEST(SizesChart, HasAPointARowAndANameALine) {
   EXPECT_NE(data["names"][1]["tflops"], data["names"][2]["tflops"]);
 }
 
+TEST(SizesChart, HostRowsHaveOneToo) {
+  Document document = sizes_document();
+  for (Row& row : document.rows) row.place = Place::kHost;
+  const auto chart = sizes_chart(std::span(&document, 1), Precision::kIeee);
+  EXPECT_EQ(parsed(chart)["datasets"]["points"].size(), 8U);
+}
+
+TEST(TimeChart, SaysToWhichPowerOfNTimeGrows) {
+  Document document;
+  for (const std::int64_t n : {512, 1024, 2048}) {
+    // 1 ms at 1024, eight times as much at twice the side; at 512 as fast as at 1024.
+    Row row = timed_row("h01_naive", n == 2048 ? 8 : 1);
+    row.problem = make_problem(n, n, n);
+    row.place = Place::kHost;
+    document.rows.push_back(row);
+  }
+  const auto chart = time_chart(std::span(&document, 1), Precision::kIeee);
+  const Json data = parsed(chart)["datasets"];
+  EXPECT_EQ(data["points"].size(), 3U);
+  EXPECT_NEAR(data["points"][2]["ms"].get<double>(), 8, 1e-9);
+  EXPECT_EQ(data["names"][0]["label"], "h01_naive: N^3.00");
+  EXPECT_NE(chart.value().description.find("N^3.00"), std::string::npos);
+  document.rows.resize(1);
+  EXPECT_FALSE(time_chart(std::span(&document, 1), Precision::kIeee));
+}
+
 TEST(SizesChart, MixesNeitherShapesNorStatesOfTheCacheNorPrecisions) {
   Document document = sizes_document();
   document.rows[0].problem = make_problem(128, 64, 128);
