@@ -184,9 +184,10 @@ Result<Chart> time_chart(std::span<const Document> documents, Precision precisio
     }
     const auto [side, rate] = *curve.points.rbegin();
     const auto [before, slower] = *std::prev(curve.points.end(), 2);
-    ends.push_back(std::log(ms_at(side, rate) / least));
+    ends.push_back(std::log(ms_at(side, rate)));
     powers.push_back(std::log(ms_at(side, rate) / ms_at(before, slower)) / std::log(side / before));
   }
+  for (double& end : ends) end -= std::log(least);  // above the lowest point of the plot
   constexpr double kNamesInHeight = 28;
   const std::vector<double> heights = place_names(ends, std::log(most / least) / kNamesInHeight);
   std::string says =

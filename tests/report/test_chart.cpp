@@ -116,6 +116,7 @@ TEST(TimeChart, SaysToWhichPowerOfNTimeGrows) {
   EXPECT_EQ(data["points"].size(), 3U);
   EXPECT_NEAR(data["points"][2]["ms"].get<double>(), 8, 1e-9);
   EXPECT_EQ(data["names"][0]["label"], "h01_naive: N^3.00");
+  EXPECT_NEAR(data["names"][0]["ms"].get<double>(), 8, 1e-9) << "at the height of the line's end";
   EXPECT_NE(chart.value().description.find("N^3.00"), std::string::npos);
   document.rows.resize(1);
   EXPECT_FALSE(time_chart(std::span(&document, 1), Precision::kIeee));
