@@ -9,7 +9,8 @@
 
 namespace ladder {
 
-// Milliseconds below which `problem` cannot be computed: its operations at the peak of the CUDA cores (ieee), and,
+// Milliseconds below which `problem` cannot be computed: its operations at the peak of the CUDA cores (ieee) or of the
+// tensor cores (times the products that stand for one), and,
 // where `from_memory` (operands that do not lie in a cache), its least bytes at the bandwidth of device memory. 0 where
 // the device's figures are not known.
 double floor_ms(const Problem& problem, Precision precision, const Device& device, bool from_memory);

@@ -138,12 +138,29 @@ TEST(Alarm, BelowTheFloorOfOperationsOrBytes) {
   device.memory_bandwidth = 5e12;
   const Problem cube = make_problem(1000, 1000, 1000);  // 2e9 operations, 12e6 bytes
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kIeee, device, false), 2e9 / 50e12 * 1e3);
-  EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kTf32, device, false), 0);  // tensor cores have another peak
+  EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kTf32, device, false), 0);  // its tensor cores are not known
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kTf32, device, true), 12e6 / 5e12 * 1e3);
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kIeee, Device{}, true), 0);
   EXPECT_EQ(below_floor(0.04, 0.04), "");
   EXPECT_EQ(below_floor(0.05, 0), "");
   EXPECT_NE(below_floor(0.039, 0.04), "");
+}
+
+TEST(Alarm, BelowTheFloorOfTensorCores) {
+  Device h200;
+  h200.cc = 90;
+  h200.sm_count = 132;
+  h200.sm_clock_hz = 1.98e9;
+  const Problem cube = make_problem(4096, 4096, 4096);
+  const double bf16 = floor_ms(cube, Precision::kBf16, h200, false);
+  EXPECT_NEAR(bf16, 2 * 4096.0 * 4096 * 4096 / 1070.5e12 * 1e3, 1e-4);
+  EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kTf32, h200, false), 2 * bf16);
+  EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kFp16x3, h200, false), 3 * bf16);
+  EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kTf32x3, h200, false), 6 * bf16);
+  EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kAuto, h200, false), 0);
+  // What was measured is above it: cuBLAS in bf16 and r19 on an H200.
+  EXPECT_EQ(below_floor(0.200, bf16), "");
+  EXPECT_NE(below_floor(0.100, bf16), "");
 }
 
 }  // namespace
