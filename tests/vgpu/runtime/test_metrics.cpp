@@ -35,14 +35,22 @@ std::uint64_t share(const char* name, const InstructionCount& count, const Class
   return counted ? metric->share(count, what) : 0;
 }
 
-TEST(Metrics, CountAGenericAccessWhereItWent) {
+// Measured: micro.generic_atomics in tests/golden/h200.csv.
+TEST(Metrics, CountAGenericAccessOfNeitherMemoryAndItsBytesOfBoth) {
   InstructionCount count;
   count.executions = 10;
+  count.shared_bytes = 96;
+  count.global_bytes = 32;
   count.shared_requests = 10;
   count.shared_wavefronts = 40;
   const Class generic{Operation::kLoad, Space::kGeneric, 4};
-  EXPECT_EQ(share("smsp__inst_executed_op_shared_ld.sum", count, generic), 10u);
+  EXPECT_EQ(share("smsp__inst_executed_op_shared_ld.sum", count, generic), 0u);
   EXPECT_EQ(share("smsp__inst_executed_op_global_ld.sum", count, generic), 0u);
+  EXPECT_EQ(share("smsp__sass_data_bytes_mem_shared_op_ld.sum", count, generic), 128u);
+  EXPECT_EQ(share("smsp__sass_data_bytes_mem_global_op_ld.sum", count, generic), 128u);
+  const Class shared{Operation::kLoad, Space::kShared, 4};
+  EXPECT_EQ(share("smsp__inst_executed_op_shared_ld.sum", count, shared), 10u);
+  EXPECT_EQ(share("smsp__sass_data_bytes_mem_shared_op_ld.sum", count, shared), 96u);
   EXPECT_EQ(share("smsp__inst_executed_op_shared_st.sum", count, generic), 0u);
   EXPECT_EQ(share("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", count, generic), 30u);
 }
