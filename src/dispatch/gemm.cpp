@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,7 +40,9 @@ Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision
                                   const Device& device) {
   std::string why;
   const bool few_tiles = has_few_tiles(problem);
-  for (const KernelInfo& kernel : std::views::reverse(kernels())) {
+  const std::span<const KernelInfo> all = kernels();
+  for (auto at = all.rbegin(); at != all.rend(); ++at) {
+    const KernelInfo& kernel = *at;
     if (kernel.role != Role::kRung || kernel.place != place || kernel.precision != precision) continue;
     if (kernel.in != problem.in || kernel.out != problem.out) continue;
     if (kernel.rung == kForFewTiles && !few_tiles) continue;
