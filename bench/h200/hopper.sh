@@ -3,8 +3,8 @@
 # the instructions that the pages name, and measures them beside cuBLAS.
 #   bench/h200/hopper.sh [OUTPUT_FOLDER] [RUNG...]         default: results/h200 and all five
 # Writes rows to OUTPUT_FOLDER: hopper.json (4096, the last two rungs 8192 too), hopper-ragged.json (r17 where other
-# kernels leave SMs idle; short kernels are replayed from a graph) and hopper-16384.json; and where cuobjdump is installed
-# hopper-sass.txt. Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM nothing is built, with SKIP_CHECKS=1
+# kernels leave SMs idle; short kernels are replayed from a graph) and hopper-16384.json; and with the checks,
+# where cuobjdump is installed, hopper-sass.txt. Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM nothing is built, with SKIP_CHECKS=1
 # it only measures, with SKIP_LARGE=1 it leaves 16384 out, whose operands take minutes to draw.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -40,7 +40,7 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
     rm -f "$log"
   done
 fi
-if command -v cuobjdump >/dev/null; then
+if [ "${SKIP_CHECKS:-0}" = 0 ] && command -v cuobjdump >/dev/null; then
   echo "--- instructions of each kernel"
   cuobjdump -sass "$ladder" | awk '
     /Function :/ { name = $3 }

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the CUDA kernels of one rung on two small problems, one ragged with wide leading dimensions, and compares with
-// sums of integers, padding included: mutant_program RUNG. Exit status 1 where a result is wrong, 3 where a launch fails.
+// Runs the CUDA kernels of one rung that take and give one type, float or bf16, on small problems, and compares with sums
+// of integers, padding included: mutant_program RUNG. One problem is ragged with wide leading dimensions. For Hopper's
+// rungs others are deep enough for a ring of stages to turn twice, and run on a device that says it has few SMs and hardly
+// any L2, so that a block has a second and a third tile, or a part of one. Exit status 1 where a result is wrong, 3 where
+// a launch fails.
 #include <ladder/registry.hpp>
 
 #include "dispatch/query.hpp"
 
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
@@ -18,6 +24,11 @@ namespace {
 
 constexpr int kWrongResult = 1, kUsage = 2, kLaunchFailed = 3;
 
+// What the device says of itself; 0: the truth.
+struct Pretended {
+  int sms = 0, l2_bytes = 0;
+} pretended;
+
 void require(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "mutant_program: %s: %s\n", what, cudaGetErrorString(error));
@@ -25,14 +36,22 @@ void require(cudaError_t error, const char* what) {
 }
 
 struct FreeDevice {
-  void operator()(float* p) const { cudaFree(p); }
+  void operator()(void* p) const { cudaFree(p); }
 };
+
+std::uint16_t to_bf16(float x) {  // to the nearest, ties to even
+  if (x != x) return 0x7fff;
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+float of_bf16(std::uint16_t x) { return std::bit_cast<float>(std::uint32_t{x} << 16); }
 
 // A matrix on host and device; what lies between its rows is NaN.
 class Matrix {
  public:
-  Matrix(std::int64_t rows, std::int64_t columns, std::int64_t stride, int seed)
-      : host_(static_cast<std::size_t>((rows - 1) * stride + columns),
+  Matrix(ladder::Type type, std::int64_t rows, std::int64_t columns, std::int64_t stride, int seed)
+      : type_(type),
+        host_(static_cast<std::size_t>((rows - 1) * stride + columns),
               std::numeric_limits<float>::quiet_NaN()),
         stride_(stride) {
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -41,48 +60,111 @@ class Matrix {
     }
     void* memory = nullptr;
     require(cudaMalloc(&memory, bytes()), "cudaMalloc");
-    device_.reset(static_cast<float*>(memory));
-    require(cudaMemcpy(memory, host_.data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+    device_.reset(memory);
+    require(cudaMemcpy(memory, packed().data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
   }
   float& at(std::int64_t i, std::int64_t j) { return host_[static_cast<std::size_t>(i * stride_ + j)]; }
-  float* device() { return device_.get(); }
+  float* device() { return static_cast<float*>(device_.get()); }
 
-  // Whether the device holds what the host does, NaN where the host has NaN.
+  // Whether the device holds what the host does, rounded to its type, NaN where the host has NaN.
   bool same_on_device() const {
-    std::vector<float> found(host_.size());
+    std::vector<char> found(bytes());
     require(cudaMemcpy(found.data(), device_.get(), bytes(), cudaMemcpyDeviceToHost), "kernel");
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const bool both_nan = found[i] != found[i] && host_[i] != host_[i];
-      if (found[i] != host_[i] && !both_nan) return false;
+    for (std::size_t i = 0; i < host_.size(); ++i) {
+      float x, expected = host_[i];
+      if (type_ == ladder::Type::kF32) {
+        std::memcpy(&x, &found[i * 4], 4);
+      } else {
+        std::uint16_t half;
+        std::memcpy(&half, &found[i * 2], 2);
+        x = of_bf16(half);
+        expected = of_bf16(to_bf16(expected));
+      }
+      const bool both_nan = x != x && expected != expected;
+      if (x != expected && !both_nan) return false;
     }
     return true;
   }
 
  private:
-  std::size_t bytes() const { return host_.size() * sizeof(float); }
+  std::size_t bytes() const { return host_.size() * static_cast<std::size_t>(ladder::bytes_of(type_)); }
+  std::vector<char> packed() const {
+    std::vector<char> all(bytes());
+    for (std::size_t i = 0; i < host_.size(); ++i) {
+      const std::uint16_t half = to_bf16(host_[i]);
+      if (type_ == ladder::Type::kF32)
+        std::memcpy(&all[i * 4], &host_[i], 4);
+      else
+        std::memcpy(&all[i * 2], &half, 2);
+    }
+    return all;
+  }
+
+  ladder::Type type_;
   std::vector<float> host_;
   std::int64_t stride_;
-  std::unique_ptr<float, FreeDevice> device_;
+  std::unique_ptr<void, FreeDevice> device_;
 };
 
-bool right(const ladder::KernelInfo& kernel, const ladder::Problem& p) {
-  Matrix a(p.m, p.k, p.lda, 1), b(p.k, p.n, p.ldb, 2), c(p.m, p.n, p.ldc, 3);
+bool right(const ladder::KernelInfo& kernel, ladder::Problem p) {
+  p.in = kernel.in, p.out = kernel.out;
+  Matrix a(p.in, p.m, p.k, p.lda, 1), b(p.in, p.k, p.n, p.ldb, 2), c(p.out, p.m, p.n, p.ldc, 3);
   if (const ladder::Status status = kernel.launch(p, {a.device(), b.device(), c.device()}, nullptr);
       !status) {
     std::fprintf(stderr, "mutant_program: %s\n", status.message().c_str());
     std::exit(kLaunchFailed);
   }
+  std::vector<float> sums(static_cast<std::size_t>(p.n));
   for (std::int64_t i = 0; i < p.m; ++i) {
+    std::fill(sums.begin(), sums.end(), 0.0F);
+    for (std::int64_t l = 0; l < p.k; ++l) {
+      const float x = a.at(i, l);
+      const float* const row = &b.at(l, 0);
+      for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += x * row[j];
+    }
     for (std::int64_t j = 0; j < p.n; ++j) {
-      float sum = 0;
-      for (std::int64_t l = 0; l < p.k; ++l) sum += a.at(i, l) * b.at(l, j);
-      c.at(i, j) = p.alpha * sum + p.beta * c.at(i, j);
+      c.at(i, j) = p.alpha * sums[static_cast<std::size_t>(j)] + p.beta * c.at(i, j);
     }
   }
   return c.same_on_device();
 }
 
+struct Case {
+  ladder::Problem problem;
+  Pretended device;
+};
+
+std::vector<Case> cases(bool hopper) {
+  ladder::Problem ragged = ladder::make_problem(133, 134, 35, 2.0F, -1.0F);
+  ragged.lda = 37, ragged.ldb = 139, ragged.ldc = 141;
+  ladder::Problem aligned = ladder::make_problem(131, 132, 36, 2.0F, -1.0F);
+  aligned.lda = 40, aligned.ldb = 136, aligned.ldc = 144;
+  std::vector<Case> all = {{ragged, {}}, {aligned, {}}};
+  if (!hopper) return all;
+  constexpr int kFewSms = 2, kSomeSms = 4, kNoL2 = 1024;
+  ladder::Problem deep = ladder::make_problem(520, 134, 285, 2.0F, -1.0F);
+  deep.lda = 287, deep.ldb = 139, deep.ldc = 141;
+  all[0] = {deep, {kFewSms, 0}};
+  all.push_back(all[1]);
+  all.back().problem.k = 700, all.back().problem.lda = 704;
+  all.push_back({ladder::make_problem(520, 136, 336, 2.0F, 0.0F), {kFewSms, 0}});  // pairs, narrower tiles
+  all.push_back({ladder::make_problem(520, 264, 328, 2.0F, 0.0F), {kFewSms, 0}});  // blocks in fours
+  all.push_back({ladder::make_problem(120, 1096, 328, 2.0F, 0.0F), {kSomeSms, kNoL2}});  // tiles are cut
+  all.push_back({ladder::make_problem(64, 72, 2200, 2.0F, 0.0F), {kFewSms, 0}});         // equal parts
+  return all;
+}
+
 }  // namespace
+
+// In the runtime's place.
+extern "C" cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  using Function = cudaError_t(int*, cudaDeviceAttr, int);
+  static auto* const of_runtime = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, "cudaDeviceGetAttribute"));
+  const cudaError_t error = of_runtime(value, attribute, device);
+  if (attribute == cudaDevAttrMultiProcessorCount && pretended.sms != 0) *value = pretended.sms;
+  if (attribute == cudaDevAttrL2CacheSize && pretended.l2_bytes != 0) *value = pretended.l2_bytes;
+  return error;
+}
 
 int main(int argc, char** argv) {
   const auto device = ladder::query_device(0);
@@ -90,17 +172,15 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: mutant_program RUNG, with a CUDA device\n");
     return kUsage;
   }
-  ladder::Problem ragged = ladder::make_problem(133, 134, 35, 2.0F, -1.0F);
-  ragged.lda = 37, ragged.ldb = 139, ragged.ldc = 141;
-  ladder::Problem aligned = ladder::make_problem(131, 132, 36, 2.0F, -1.0F);
-  aligned.lda = 40, aligned.ldb = 136, aligned.ldc = 144;
   int kernels = 0;
   for (const ladder::KernelInfo& kernel : ladder::kernels()) {
     if (kernel.place != ladder::Place::kCuda || !std::string(kernel.id).starts_with(argv[1])) continue;
-    for (const ladder::Problem& problem : {ragged, aligned}) {
-      if (!kernel.accepts(problem, device.value())) continue;
+    if (kernel.in != kernel.out || kernel.in == ladder::Type::kF16) continue;
+    for (const Case& c : cases(device.value().cc >= 90)) {
+      if (!kernel.accepts(c.problem, device.value())) continue;
       ++kernels;
-      if (!right(kernel, problem)) return kWrongResult;
+      pretended = c.device;
+      if (!right(kernel, c.problem)) return kWrongResult;
     }
   }
   return kernels == 0 ? kUsage : 0;

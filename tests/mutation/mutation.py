@@ -3,17 +3,28 @@
 """Breaks each rung in every way of a list, one at a time, and runs the broken program on the virtual GPU: every mutant
 must be caught, by a check or by a wrong result. Prints which by what.
 
-  mutation.py --program mutant_program --vgpu VGPU [--rung RUNG]...
+  mutation.py --program mutant_program --vgpu VGPU [--device a100] [--rung RUNG]... [--every N]
 
 Mutants are edits of the PTX text in the program's fat binary, of the same length:
-  barrier   a barrier of the block is taken out (each in turn)
-  wait      a wait for asynchronous copies is taken out (each in turn)
+  barrier   a barrier of the block is taken out (each in turn); not one of a warp, inside which races are not looked for
+  wait      a wait for asynchronous copies is taken out (each in turn), or for groups of wgmma or of bulk stores
   bound     comparisons with m, with n, or with what is left of k, are off by one (< becomes <= and so on)
   stride    a leading dimension is read as another one
+and of rungs for Hopper, where products and copies run beside the threads:
+  fence     wgmma.fence, or a fence of the asynchronous proxy, is taken out
+  group     wgmma.commit_group or the commit of a bulk group is taken out
+  arrival   an arrival at an mbarrier is taken out, or of copies that never arrive
+  poll      a wait for an mbarrier does not wait
+  parity    ... waits for one and the same parity
+  other     an arrival or a wait uses the mbarrier beside its own: the stage's other one, or the next stage's
+  stage     a stage's address is always the first one's
+With --every N, of each rung and kind only every Nth one is made, the first among them. Of one that nothing catches, a
+trap in its place tells whether the problems reach it; where they do not it is counted apart.
 Exit status: 0 all caught, 1 one survived, or none were made.
 """
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import re
@@ -25,12 +36,36 @@ import tempfile
 SIZES = {0: "m", 8: "n"}
 STRIDES = {24: "lda", 32: "ldb", 40: "ldc"}
 OFF_BY_ONE = {b"lt": b"le", b"le": b"lt", b"gt": b"ge", b"ge": b"gt"}
-# Mutants that do the same as the rung, with the reason.
+# Mutants that do the same as the rung, by rung and part of the kernel's name, with the reason.
 EQUIVALENT = {
-    ("r08", True, "3 comparisons with a 32-bit value"):
+    ("r08", ", true>", "3 comparisons with a 32-bit value"):
         "columns of the first row: a vector that begins at n is stored with no element",
+    **{("r12", "", what): "the stage behind the last one: nothing is copied there and nothing of it is used"
+       for what in ("wait 1", "poll 3", "poll 3 for parity 0", "poll 3 for parity 1")},
+    ("r15", "", "2 comparisons with a 32-bit value"):
+        "producer and consumers take one step more, past k: its copies are zeros",
+    **{("r16", kernel, what): "the first of two chunks that are waited for together: one group does for both"
+       for kernel, what in (("float, 256, 128, 4>, true>", "group 4"), ("float, 256, 128, 4>, true>", "group 10"),
+                            ("bfloat16, 128, 256, 4>, true>", "group 16"), ("bfloat16, 128, 256, 4>, true>", "group 18"))},
+    **{(rung, kernel, what): "a later step of a tile: since the fence before nothing has touched what wgmma uses"
+       for rung, kernel, what in (("r16", "bfloat16, 128, 256, 4>, true>", "fence 13"),
+                                  ("r17", "Blocks)1, 192>, (ladder::r17_stream_k::Finish)1", "fence 5"),
+                                  ("r17", "Blocks)2, 64>, (ladder::r17_stream_k::Finish)1", "fence 2"))},
+    **{("r17", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", what):
+           "one of the last two stages of a block's only piece, which nobody fills again"
+       for what in ("arrival 3", "arrival 4")},
+    ("r17", "Blocks)1, 192>, (ladder::r17_stream_k::Finish)1", "2 comparisons with a 32-bit value"):
+        "producer and consumers take one step more, past k: its copies are zeros",
 }
-TIMEOUT_S = 60
+TAKEN_OUT = {
+    "wait": rb"\b(cp\.async\.wait_(group|all)|wgmma\.wait_group|cp\.async\.bulk\.wait_group)[^;\n]*;",
+    "fence": rb"\b(wgmma\.fence|fence\.proxy\.async)[^;\n]*;",
+    "group": rb"\b(wgmma|cp\.async\.bulk)\.commit_group[^;\n]*;",
+    "arrival": rb"\b(cp\.async\.)?mbarrier\.arrive[^;\n]*;",
+}
+STAGE_BYTES = {"r12": 12560}  # sizeof(Tile::Stage), where mbarriers lie in the stages
+NOT_REACHED = "not reached"
+TIMEOUT_S = 30
 
 
 def entries(data):
@@ -41,6 +76,12 @@ def entries(data):
         end = data.find(b"\n}", begin)
         if 0 <= begin < end and data[match.end():end].isascii() and b"\0" not in data[match.end():end]:
             yield match.group(1).decode(), match.end(), end
+
+
+# Mutants that nothing here sees, with the reason.
+NOT_SEEN = {
+    ("r14", "barrier 1"): "behind the initialisation of mbarriers: the warp that initialises them always runs first here",
+}
 
 
 def blank(text):
@@ -65,11 +106,23 @@ def compared(data, begin, end):
 
 def mutants(data, name, begin, end):
     """(kind, what, [(position, new bytes)])"""
-    for number, match in enumerate(re.compile(rb"\b(bar|barrier)\.[^;\n]*;").finditer(data, begin, end), 1):
+    for number, match in enumerate(re.compile(rb"\b(bar|barrier)\.(?!warp)[^;\n]*;").finditer(data, begin, end), 1):
         yield "barrier", f"barrier {number}", [(match.start(), blank(match.group()))]
-    waits = re.compile(rb"\bcp\.async\.wait_(group|all)[^;\n]*;")
-    for number, match in enumerate(waits.finditer(data, begin, end), 1):
-        yield "wait", f"wait {number}", [(match.start(), blank(match.group()))]
+    for kind, pattern in TAKEN_OUT.items():
+        for number, match in enumerate(re.compile(pattern).finditer(data, begin, end), 1):
+            yield kind, f"{kind} {number}", [(match.start(), blank(match.group()))]
+    polls = re.compile(rb"mbarrier\.try_wait\.parity[^;\n]*, (%r\d+); selp\.s32 %r\d+, 1, (0), p;")
+    for number, match in enumerate(polls.finditer(data, begin, end), 1):
+        yield "poll", f"poll {number}", [(match.start(2), b"1")]
+        for parity in (b"0", b"1"):
+            if re.search(rb"mov\.u32 " + match.group(1) + rb", " + parity + rb";\s*\{[^;]*;[^;]*$", data[begin:match.end(1)]):
+                continue  # that is the one
+            yield ("parity", f"poll {number} for parity {parity.decode()}",
+                   [(match.start(1), parity.ljust(len(match.group(1))))])
+    yield from at_other_barriers(data, name, begin, end)
+    stages = re.compile(rb"mad\.lo\.s32 %r\d+, %r\d+, (\d{5}), %r\d+;")
+    for number, match in enumerate(stages.finditer(data, begin, end) if b"wgmma" in data[begin:end] else [], 1):
+        yield "stage", f"address of a stage {number}", [(match.start(1), b"0    ")]
     reads = list(field_reads(data, name, begin, end))
     comparisons = list(compared(data, begin, end))
     for offset, size in SIZES.items():
@@ -88,6 +141,23 @@ def mutants(data, name, begin, end):
                 yield "stride", f"{stride} read as {other_stride}", [(at, b"%d" % other) for at in places]
 
 
+def at_other_barriers(data, name, begin, end):
+    """Arrivals and waits at another offset, which has room where "::cta" and spaces stood."""
+    stage = STAGE_BYTES.get(rung_of(name))
+    if stage is None:
+        return
+    uses = re.compile(rb"(?:cp\.async\.)?mbarrier\.(?:arrive|try_wait)[^;\n]*(\[(%\w+)(?:\+(\d+))?\])[^;\n]*;")
+    for number, match in enumerate(uses.finditer(data, begin, end), 1):
+        for other, by in ("the next mbarrier", 8), ("the mbarrier before", -8), ("the next stage", stage):
+            if by == stage and b"wait" in match.group():
+                continue  # emptied or filled later than its own: that waits longer
+            offset = int(match.group(3) or 0) + by
+            address = b"[%s%+d]" % (match.group(2), offset) if offset else b"[%s]" % match.group(2)
+            text = match.group().replace(match.group(1), address).replace(b"::cta", b"").replace(b", ", b",")
+            if len(text) <= len(match.group()):
+                yield "other", f"use {number} of {other}", [(match.start(), text.ljust(len(match.group())))]
+
+
 def apply(data, edits):
     broken = bytearray(data)
     for at, text in edits:
@@ -95,9 +165,21 @@ def apply(data, edits):
     return bytes(broken)
 
 
-def run(options, program, rung, counters=None):
+def trapped(data, edits):
+    """A trap in place of each instruction that `edits` change."""
+    text = data
+    for at, _ in edits:
+        begin = max(data.rfind(end, 0, at) for end in (b";", b"{", b"}", b"\n")) + 1
+        begin = re.compile(rb"\s*(@!?%p\d+\s+)?").match(data, begin).end()
+        length = data.index(b";", at) + 1 - begin
+        text = text[:begin] + b"trap;".ljust(length) + text[begin + length:]
+    return text
+
+
+def run(options, program, rung, schedule="eager", counters=None):
     """What caught it: a check's name, "result", "hang", "refused"; "" if nothing did."""
-    command = [options.vgpu, "--device", "a100"] + (["--counters", counters] if counters else [])
+    command = [options.vgpu, "--device", options.device, "--schedule", schedule, "--threads", "1"]
+    command += ["--counters", counters] if counters else []
     try:
         result = subprocess.run(command + ["--", program, rung], capture_output=True, text=True, timeout=TIMEOUT_S,
                                 check=False)
@@ -118,41 +200,69 @@ def rung_of(name):
     return match.group(1) if match else None
 
 
+def broken(options, data, names, rung, kernels, launched):
+    """(name, kind, what, edits) of the mutants to be made."""
+    seen = collections.Counter()
+    for name, begin, end in kernels:
+        if rung_of(name) != rung or names[name] not in launched:
+            continue
+        for kind, what, edits in mutants(data, name, begin, end):
+            if any(rung == of and part in names[name] and what == same for of, part, same in EQUIVALENT):
+                continue
+            if seen[kind] % options.every == 0:
+                yield name, kind, what, edits
+            seen[kind] += 1
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
     parser.add_argument("--vgpu", required=True)
+    parser.add_argument("--device", default="a100")
     parser.add_argument("--rung", action="append")
+    parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
     data = open(options.program, "rb").read()
     kernels = [entry for entry in entries(data) if rung_of(entry[0])]
     names = demangled([name for name, _, _ in kernels])
     caught, survivors, made = collections.defaultdict(collections.Counter), [], 0
-    with tempfile.TemporaryDirectory() as folder:
-        path, counters = os.path.join(folder, "mutant"), os.path.join(folder, "counters.json")
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        counters = os.path.join(folder, "counters.json")
+
+        def outcome(rung, number, edits):
+            path = os.path.join(folder, f"{rung}-{number}")
+
+            def write(program):
+                with open(path, "wb") as file:
+                    file.write(program)
+                os.chmod(path, 0o755)
+
+            write(apply(data, edits))
+            # A wait that does not wait shows where the copies come late.
+            by = run(options, path, rung) or run(options, path, rung, "lazy")
+            if not by:
+                write(trapped(data, edits))
+                by = "" if run(options, path, rung) else NOT_REACHED
+            os.remove(path)
+            return by
+
         for rung in options.rung or sorted({rung_of(name) for name, _, _ in kernels}):
-            if by := run(options, options.program, rung, counters):
+            if by := run(options, options.program, rung, counters=counters):
                 sys.exit(f"mutation: {rung} itself does not pass: {by}")
             launched = {launch["kernel"] for launch in json.load(open(counters))["launches"]}
-            for name, begin, end in kernels:
-                if rung_of(name) != rung or names[name] not in launched:
-                    continue
-                for kind, what, edits in mutants(data, name, begin, end):
-                    if (rung, ", true>" in names[name], what) in EQUIVALENT:
-                        continue
-                    with open(path, "wb") as file:
-                        file.write(apply(data, edits))
-                    os.chmod(path, 0o755)
-                    by = run(options, path, rung)
-                    made += 1
-                    caught[rung, kind][by or "SURVIVED"] += 1
-                    if not by:
-                        survivors.append(f"{names[name]}: {kind}: {what}")
+            todo = list(broken(options, data, names, rung, kernels, launched))
+            results = pool.map(lambda item: outcome(item[0], item[1][0], item[1][1][3]),
+                               [(rung, each) for each in enumerate(todo)])
+            for (name, kind, what, _), by in zip(todo, results):
+                made += 1
+                caught[rung, kind][by or "SURVIVED"] += 1
+                if not by:
+                    survivors.append(f"{names[name]}: {kind}: {what}")
+                    print(f"SURVIVED {survivors[-1]}", flush=True)
     for (rung, kind), how in sorted(caught.items()):
-        print(f"{rung}  {kind:<8} " + ", ".join(f"{n} by {by}" for by, n in sorted(how.items())))
-    for survivor in survivors:
-        print(f"SURVIVED {survivor}")
-    print(f"mutation: {made} mutants, {made - len(survivors)} caught")
+        print(f"{rung}  {kind:<8} " + ", ".join(f"{n} {by}" for by, n in sorted(how.items())))
+    missed = sum(how[NOT_REACHED] for how in caught.values())
+    print(f"mutation: {made} mutants, {made - len(survivors) - missed} caught, {missed} where the problems do not come")
     return 1 if survivors or not made else 0
 
 

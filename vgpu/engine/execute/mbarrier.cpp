@@ -256,6 +256,16 @@ bool Mbarriers::is_complete(const Lane& lane, const Mbarrier& barrier, u64 asked
   return phase != barrier.phase;
 }
 
+bool Mbarriers::refuses(Mbarrier& barrier, u32 pc) {
+  if (barrier.refused_phase != barrier.phase) {
+    barrier.refused_phase = barrier.phase;
+    barrier.refused.clear();
+  }
+  if (std::find(barrier.refused.begin(), barrier.refused.end(), pc) != barrier.refused.end()) return false;
+  barrier.refused.push_back(pc);
+  return true;
+}
+
 void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresses) {
   u32 done = 0;
   for_each_address(mask, addresses, [&](u32 address, u32 lanes) {
@@ -275,11 +285,9 @@ void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresse
     if (!barrier.bulk.empty()) let_some_come(warp, barrier, address);
     u32 here = complete();
     if (here != lanes && !(barrier.events.empty() && barrier.bulk.empty())) {
-      if (barrier.refused <= barrier.phase) {
-        // Who asks first is told to wait, so that one who goes on all the same is found.
-        barrier.refused = barrier.phase + 1;
-      } else {
-        // Nobody can go on without them: now they happen.
+      // Each wait is told no once, so that one who goes on all the same is found. Then nobody can go on without them:
+      // they happen.
+      if (!refuses(barrier, static_cast<u32>(&insn - warp.code))) {
         for (const auto& event : std::exchange(barrier.events, {})) event();
         for (const BulkEvent& event : std::exchange(barrier.bulk, {})) come(barrier, address, event);
         store(address, barrier.picture());

@@ -49,9 +49,10 @@ class Mbarriers {
     u32 pending = 0;   // ... that the current one still lacks
     i64 bytes = 0;     // tx-count
     u64 phase = 0;
-    u32 made_by = 0;                            // the instruction that initialised or invalidated it
-    check::RaceCheck::Made made;                // by whom, for the race check
-    u64 refused = 0;                            // phases up to this one have made somebody wait
+    u32 made_by = 0;              // the instruction that initialised or invalidated it
+    check::RaceCheck::Made made;  // by whom, for the race check
+    u64 refused_phase = 0;
+    std::vector<u32> refused;  // instructions that have been told no in that phase while copies were to come
     std::vector<std::function<void()>> events;  // asynchronous ones that have not happened yet
     std::vector<BulkEvent> bulk;                // likewise
     check::PhaseClock clock;
@@ -67,6 +68,7 @@ class Mbarriers {
   void arrive(const Lane& lane, Mbarrier& barrier, u32 count) const;
   void complete_if_due(Warp& warp, Mbarrier& barrier) const;
   bool is_complete(const Lane& lane, const Mbarrier& barrier, u64 operand) const;
+  static bool refuses(Mbarrier& barrier, u32 pc);  // the first time in a phase
   void test(Warp& warp, const Insn& insn, u32 mask, const u32* addresses);
   void change_all(Warp& warp, const Insn& insn, u32 mask);
   void change(Warp& warp, const Lane& lane, u32 address);
