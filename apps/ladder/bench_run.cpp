@@ -181,8 +181,15 @@ void Bench::time_groups(std::vector<Entry>& entries, Session& session) {
 void Bench::time_group(const std::vector<Entry*>& group, Session& session) {
   const Problem& problem = group.front()->row.problem;
   const KernelInfo* baseline = baseline_of(*group.front()->kernel);
-  const bool usable = baseline != nullptr && accepts(*baseline, problem, device_of(*baseline, target_)) &&
-                      verdict_of(*baseline, problem).ok();
+  bool usable = baseline != nullptr && accepts(*baseline, problem, device_of(*baseline, target_));
+  std::string why_not;  // a baseline that takes the problem but is wrong on it is not left out in silence
+  if (usable) {
+    const Verdict verdict = verdict_of(*baseline, problem);
+    usable = verdict.ok();
+    if (!usable)
+      why_not = fmt::format("compared with nothing: {} is {}: {}", baseline->id, to_string(verdict.outcome),
+                            verdict.reason);
+  }
   std::vector<const KernelInfo*> kernels;
   std::string names;
   for (const Entry* entry : group) {
@@ -214,6 +221,7 @@ void Bench::time_group(const std::vector<Entry*>& group, Session& session) {
     row.device = rated_device_of(*group[i]->kernel, target_);
     if (usable) row.baseline = BaselineTiming{std::string(baseline->id), results.value()[baseline_at]};
     if (!row.timing->alarms.empty()) row.note = "not believed: " + row.timing->alarms.front();
+    if (row.note.empty()) row.note = why_not;
     if (row.note.empty() && plan_.measure.handicap > 0 && group[i]->kernel->role == Role::kRung)
       row.note = fmt::format("slowed by {:g}% on purpose (--handicap)", 100 * plan_.measure.handicap);
     if (flops(problem) > 0)
