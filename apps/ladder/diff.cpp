@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -43,12 +44,13 @@ std::string change(const analyse::Compare& c) {
   return c.b > c.a ? fmt::format("x {:.3g}", c.b / c.a) : fmt::format("/ {:.3g}", c.a / c.b);
 }
 
-void table(const char* title, const std::vector<analyse::Compare>& rows, std::string_view a,
+void table(const std::string& title, const std::vector<analyse::Compare>& rows, std::string_view a,
            std::string_view b) {
   if (rows.empty()) return;
-  fmt::print("\n{:<34}{:>20}{:>20}  change\n", title, a, b);
+  const std::size_t width = std::max({std::size_t{20}, a.size() + 2, b.size() + 2});
+  fmt::print("\n{:<34}{:>{}}{:>{}}  change\n", title, a, width, b, width);
   for (const analyse::Compare& row : rows)
-    fmt::print("  {:<32}{:>20.6g}{:>20.6g}  {}\n", row.name, row.a, row.b, change(row));
+    fmt::print("  {:<32}{:>{}.6g}{:>{}.6g}  {}\n", row.name, row.a, width, row.b, width, change(row));
 }
 
 void source_diff(const DiffOptions& o, const KernelInfo& a, const KernelInfo& b) {
@@ -96,7 +98,8 @@ int run(const DiffOptions& o) {
   fmt::print("{} -> {}, {} on {}\n", a.id, b.id, to_string(problem), machine.name);
   for (const std::string& sentence : analyse::why(a, b)) fmt::print("{}\n", sentence);
   table("resources, counts and times", analyse::compare(a, b), a.id, b.id);
-  table("hot loop, a thousand FFMA", analyse::compare_mixes(a, b), a.id, b.id);
+  table(fmt::format("hot loop, a thousand {}", analyse::mix_unit(a, b)), analyse::compare_mixes(a, b), a.id,
+        b.id);
   if (!o.no_source) source_diff(o, first, second);
   return kOk;
 }

@@ -36,6 +36,8 @@ std::span<const MachineInstruction> body(const Explanation& e) {
   return std::span(e.subject.code).subspan(e.subject.loop.first, e.subject.loop.size());
 }
 
+constexpr std::string_view kAny = "instructions";  // where no kind of product is in both loops
+
 std::string percent(double change) {
   return fmt::format("{:.0f}% {}", std::abs(100 * change), change < 0 ? "less" : "more");
 }
@@ -75,6 +77,16 @@ std::vector<Compare> compare(const Explanation& a, const Explanation& b) {
   return list;
 }
 
+std::string_view mix_unit(const Explanation& a, const Explanation& b) {
+  const auto ma = mix_of(body(a)), mb = mix_of(body(b));
+  for (const std::string_view product : {"HGMMA", "HMMA", "FFMA"}) {
+    const std::string name(product);
+    if (ma.contains(name) || mb.contains(name))
+      return ma.contains(name) && mb.contains(name) ? product : kAny;
+  }
+  return kAny;
+}
+
 std::vector<Compare> compare_mixes(const Explanation& a, const Explanation& b) {
   std::vector<Compare> list;
   if (a.subject.code.empty() || b.subject.code.empty()) return list;
@@ -82,12 +94,15 @@ std::vector<Compare> compare_mixes(const Explanation& a, const Explanation& b) {
   std::set<std::string> names;
   for (const auto& entry : ma) names.insert(entry.first);
   for (const auto& entry : mb) names.insert(entry.first);
-  const auto share = [](const std::map<std::string, int>& mix, const std::string& name) {
-    const auto at = mix.find(name);
-    return at == mix.end() ? 0.0 : 1000.0 * at->second / mix.at("FFMA");
+  const std::string unit(mix_unit(a, b));
+  const auto share = [&](const std::map<std::string, int>& mix, const std::string& name) {
+    const auto at = mix.find(name), products = mix.find(unit);
+    int all = 0;
+    for (const auto& entry : mix) all += entry.second;
+    return at == mix.end() ? 0.0 : 1000.0 * at->second / (products == mix.end() ? all : products->second);
   };
   for (const std::string& name : names)
-    list.push_back({name, share(ma, name), share(mb, name), name != "FFMA"});
+    list.push_back({name, share(ma, name), share(mb, name), name != unit});
   std::stable_sort(list.begin(), list.end(), [](const Compare& x, const Compare& y) {
     return std::max(x.a, x.b) > std::max(y.a, y.b);
   });
@@ -122,17 +137,18 @@ std::vector<std::string> why(const Explanation& a, const Explanation& b) {
   // What the multiply-adds come with.
   double other_a = 0, other_b = 0;
   const Compare* most = nullptr;
-  const std::vector<Compare> mixes = compare_mixes(a, b);
+  const std::string_view unit = mix_unit(a, b);
+  const std::vector<Compare> mixes = unit == kAny ? std::vector<Compare>{} : compare_mixes(a, b);
   for (const Compare& c : mixes) {
-    if (c.name == "FFMA") continue;
+    if (c.name == unit) continue;
     other_a += c.a;
     other_b += c.b;
     if (most == nullptr || std::abs(c.b - c.a) > std::abs(most->b - most->a)) most = &c;
   }
   if (most != nullptr && std::abs(other_b - other_a) >= 1000 * kNotable) {
     sentences.push_back(fmt::format(
-        "A thousand FFMA come with {:.0f} other instructions, not {:.0f}: above all {}, {:.3g} for {:.3g}.",
-        other_b, other_a, most->name, most->b, most->a));
+        "A thousand {} come with {:.0f} other instructions, not {:.0f}: above all {}, {:.3g} for {:.3g}.",
+        unit, other_b, other_a, most->name, most->b, most->a));
   }
   // Waiting: what is left of the time when the busiest pipe is done.
   const double wait_a = 1 - pa.busiest, wait_b = 1 - pb.busiest;

@@ -3,6 +3,7 @@
 // written for a pair: sentences come from what changed most.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyse/explanation.hpp"
@@ -19,7 +20,9 @@ struct Compare {
 // one of them lacks is left out.
 std::vector<Compare> compare(const Explanation& a, const Explanation& b);
 
-// What the hot loops hold, by name, a thousand multiply-adds.
+// What the hot loops hold, by name, a thousand products (FFMA, HMMA or HGMMA: the kind of both); where they have none in
+// common, a thousand instructions. mix_unit() says which.
+std::string_view mix_unit(const Explanation& a, const Explanation& b);
 std::vector<Compare> compare_mixes(const Explanation& a, const Explanation& b);
 
 // Two or three sentences; b against a.

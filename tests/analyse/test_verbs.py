@@ -143,6 +143,10 @@ class Difference(unittest.TestCase):
         self.assertRegex(other, r"A thousand FFMA come with \d+ other instructions, not \d+: above all LDS")
         self.assertNotIn("+++", other)
 
+    def test_what_tensor_cores_multiply_is_the_measure_of_their_loops(self):
+        self.assertIn("a thousand HGMMA", ladder("diff", "r14_wgmma_bf16", "r15_warp_specialized_bf16", "--no-source").stdout)
+        self.assertIn("a thousand instructions", ladder("diff", "r12", "r13", "--no-source").stdout)
+
     def test_a_kernel_does_not_differ_from_itself(self):
         out = ladder("diff", "r05", "r05", "--no-source").stdout
         self.assertIn("1 times as fast", out)
