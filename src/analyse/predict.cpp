@@ -227,6 +227,8 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
   const double requested =
       scaled(subject.seen, kLoadSectors, totals.counted / totals.blocks, totals.k) * kBytesPerSector;
   const double needed = needed_per_step(subject) * totals.k * static_cast<double>(bytes_of(problem.in));
+  if (requested < 0)
+    return missing("counts of smaller problems do not extend to this one: it takes other tiles there");
   SmLoad load;
   load.warps_per_block = looping_warps(subject);
   load.blocks = p.occupancy.blocks;

@@ -87,11 +87,16 @@ class Prediction(unittest.TestCase):
         for kernel, _, _, error in rows:
             if kernel < "r13":  # on CUDA cores
                 self.assertLess(abs(float(error)), 25, kernel)
-        rates = [(float(p), float(m)) for _, p, m, _ in rows]
-        for predicted, measured in rates:
-            for other_predicted, other_measured in rates:
-                if measured < 0.92 * other_measured:  # nearer ones are a tie
+        rates = [(kernel >= "r13", float(p), float(m)) for kernel, p, m, _ in rows]
+        for tensor, predicted, measured in rates:
+            for other_tensor, other_predicted, other_measured in rates:
+                # Nearer ones are a tie; tensor rungs, predicted too high each by its own share, have no promised order.
+                if measured < 0.92 * other_measured and not (tensor and other_tensor):
                     self.assertLess(predicted, other_predicted)
+
+    def test_a_kernel_of_other_tiles_for_other_shapes_is_not_predicted_from_their_counts(self):
+        out = ladder("explain", "r21", "--shape", "4096").stdout
+        self.assertIn("none: counts of smaller problems do not extend to this one", out)
 
     def test_tensor_rungs_have_a_prediction_below_their_peak(self):
         for rung, peak in {"r13": 535, "r14_wgmma_bf16": 1071, "r15_warp_specialized_tf32": 535, "r16_persistent_bf16": 1071,
