@@ -13,30 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "operands.cuh"
+
 namespace {
 
 using namespace ladder;
 
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "bench_split: %s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
-void require(const Status& status, const char* what) {
-  if (status) return;
-  std::fprintf(stderr, "bench_split: %s: %s\n", what, status.message().c_str());
-  std::exit(1);
-}
-
-__global__ void fill(float* g, std::int64_t count, std::uint32_t seed) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += std::int64_t{gridDim.x} * blockDim.x) {
-    std::uint32_t x = (static_cast<std::uint32_t>(i) + seed) * 2654435761U;
-    x = (x ^ (x >> 16)) * 0x85EBCA6BU;
-    x = (x ^ (x >> 13)) * 0xC2B2AE35U;
-    g[i] = static_cast<float>(static_cast<int>(x ^ (x >> 16))) * 0x1p-31F;
-  }
-}
+using bench::fill;
+using bench::require;
 
 template <class Work>
 double median_ms(Work work) {
