@@ -17,7 +17,8 @@ double tensor_flop_per_cycle(int cc) {
   return cc == 90 ? 4096 : 0;
 }
 
-// FLOP/s that the units of a precision cannot exceed, and products that stand for one; 0: not known.
+}  // namespace
+
 double most_flops(const Device& device, Precision precision) {
   const double tensor = tensor_flop_per_cycle(device.cc) * device.sm_count * device.sm_clock_hz;
   switch (precision) {
@@ -42,8 +43,6 @@ double most_flops(const Device& device, Precision precision) {
   }
   return 0;
 }
-
-}  // namespace
 
 double floor_ms(const Problem& problem, Precision precision, const Device& device, bool from_memory) {
   constexpr double kMsPerSecond = 1e3;

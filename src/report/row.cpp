@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "measure/alarm.hpp"
+
 namespace ladder {
 namespace {
 
@@ -25,38 +27,10 @@ std::optional<double> metric(const Counters& counters, const char* name, bool& e
   return static_cast<double>(found->second);
 }
 
-// Products of words that make one of the precision, in bf16 or fp16; in tf32 each counts twice, at half the rate.
-std::optional<double> word_products(Precision precision) {
-  switch (precision) {
-    case Precision::kBf16:
-    case Precision::kFp16:
-      return 1;
-    case Precision::kTf32:
-      return 2;
-    case Precision::kBf16x3:
-    case Precision::kFp16x3:
-      return 3;
-    case Precision::kBf16x6:
-    case Precision::kTf32x3:
-      return 6;
-    case Precision::kBf16x9:
-      return 9;
-    case Precision::kIeee:
-    case Precision::kAuto:
-      break;
-  }
-  return std::nullopt;
-}
-
-// On CUDA cores the device's own peak. On tensor cores by the dense FLOP a cycle that an SM takes of 16-bit operands
-// (NVIDIA A100 and H100 whitepapers, table of peak rates). Absent where it is not known, or for the device to choose.
+// Of tensor cores only where all chips of a compute capability have one rate: elsewhere most_flops() is a bound, no roof.
 std::optional<double> peak_flops(const Device& device, Precision precision) {
-  if (precision == Precision::kIeee) return positive(device.fp32_flops);
-  const auto products = word_products(precision);
-  double per_cycle = 0;
-  if (device.cc == 80) per_cycle = 2048;
-  if (device.cc == 90) per_cycle = 4096;
-  return products ? positive(per_cycle / *products * device.sm_count * device.sm_clock_hz) : std::nullopt;
+  const bool known = precision == Precision::kIeee || device.cc == 80 || device.cc == 90;
+  return known ? positive(most_flops(device, precision)) : std::nullopt;
 }
 
 std::optional<double> ratio(std::optional<double> above, std::optional<double> below) {
