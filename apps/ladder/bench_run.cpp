@@ -156,7 +156,8 @@ const KernelInfo* Bench::baseline_of(const KernelInfo& kernel) const {
   return ladder::baseline_of(kernel);
 }
 
-// Kernels of about one speed and one baseline go in the same rounds: a slow one would cost the others their samples.
+// Kernels of about one speed, one baseline and the same units (CUDA cores or tensor cores) go in the same rounds: a slow one
+// would cost the others their samples, and one that takes the chip to its power cap their clock.
 void Bench::time_groups(std::vector<Entry>& entries, Session& session) {
   std::vector<Entry*> waiting;
   for (Entry& entry : entries) {
@@ -169,7 +170,8 @@ void Bench::time_groups(std::vector<Entry>& entries, Session& session) {
     std::vector<Entry*> group;
     for (Entry* entry : waiting) {
       if (group.size() < plan_.group_size && entry->probe_ms <= kGroupSpread * first.probe_ms &&
-          baseline_of(*entry->kernel) == baseline_of(*first.kernel))
+          baseline_of(*entry->kernel) == baseline_of(*first.kernel) &&
+          (entry->kernel->precision == Precision::kIeee) == (first.kernel->precision == Precision::kIeee))
         group.push_back(entry);
     }
     std::erase_if(waiting,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/machine.hpp"
 
+#include "measure/peak.hpp"
+
 namespace ladder::analyse {
 namespace {
 
@@ -21,46 +23,18 @@ void set_latencies(Machine& machine) {
   }
 }
 
-// A cycle and SM, with sums of 32 bits; GeForce's run at half the rate of the same chip's professional cards.
+// With sums of 32 bits: GeForce's run at half the rate of the same chip's professional cards.
 double tensor_rate(std::string_view id, int cc) {
-  if (cc == 90) return 4096;
-  if (cc == 80) return 2048;
-  return id == "a6000" ? 1024 : 512;
+  const bool whole = cc == 80 || cc == 90 || id == "a6000";
+  return tensor_flop_per_cycle(cc) * (whole ? 1.0 : 0.5);
 }
 
 }  // namespace
 
 double Machine::peak_of(Precision precision, std::string* words) const {
-  struct Entry {
-    const char* name;
-    std::int64_t bytes;
-    int products;
-  };
-  const auto tensor = [&](const Entry& entry) {
-    if (words != nullptr) *words = entry.name;
-    return tensor_flops(entry.bytes) / entry.products;
-  };
-  switch (precision) {
-    case Precision::kBf16:
-    case Precision::kFp16:
-      return tensor({"16-bit tensor peak", 2, 1});
-    case Precision::kTf32:
-      return tensor({"tf32 tensor peak", 4, 1});
-    case Precision::kTf32x3:
-      return tensor({"a third of the tf32 tensor peak", 4, 3});
-    case Precision::kBf16x3:
-    case Precision::kFp16x3:
-      return tensor({"a third of the 16-bit tensor peak", 2, 3});
-    case Precision::kBf16x6:
-      return tensor({"a sixth of the 16-bit tensor peak", 2, 6});
-    case Precision::kBf16x9:
-      return tensor({"a ninth of the 16-bit tensor peak", 2, 9});
-    case Precision::kIeee:
-    case Precision::kAuto:
-      break;
-  }
-  if (words != nullptr) *words = "FP32 peak";
-  return peak_flops();
+  const TensorProducts* tensor = tensor_products(precision);
+  if (words != nullptr) *words = tensor != nullptr ? tensor->peak : "FP32 peak";
+  return tensor != nullptr ? tensor_flops(tensor->bytes) / tensor->products : peak_flops();
 }
 
 Machine make_machine(const vgpu::Device& device) {

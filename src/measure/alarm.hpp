@@ -9,11 +9,7 @@
 
 namespace ladder {
 
-// FLOP/s that the units of a precision cannot exceed: of CUDA cores for ieee, else of tensor cores, divided by the products
-// that stand for one. 0 where it is not known, or for the device to choose (auto).
-double most_flops(const Device& device, Precision precision);
-
-// Milliseconds below which `problem` cannot be computed: its operations at most_flops(), and,
+// Milliseconds below which `problem` cannot be computed: its operations at most_flops() (peak.hpp), and,
 // where `from_memory` (operands that do not lie in a cache), its least bytes at the bandwidth of device memory. 0 where
 // the device's figures are not known.
 double floor_ms(const Problem& problem, Precision precision, const Device& device, bool from_memory);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "measure/alarm.hpp"
+#include "measure/peak.hpp"
 
 namespace ladder {
 namespace {

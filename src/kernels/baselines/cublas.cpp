@@ -33,6 +33,10 @@ static cublasStatus_t handle_of_device(cublasHandle_t* handle) {
     cublasHandle_t fresh = nullptr;
     if (const auto status = cublasCreate(&fresh); status != CUBLAS_STATUS_SUCCESS) return status;
     slot.reset(fresh);
+    // Where cuBLAS shares k out it adds the parts of 16-bit results in 16 bits by default, and whole numbers come out wrong.
+    if (const auto status = cublasSetMathMode(fresh, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+        status != CUBLAS_STATUS_SUCCESS)
+      return status;
   }
   *handle = slot.get();
   return CUBLAS_STATUS_SUCCESS;

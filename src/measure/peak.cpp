@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/peak.hpp"
+
+namespace ladder {
+
+const TensorProducts* tensor_products(Precision precision) {
+  static constexpr TensorProducts kOne{2, 1, "16-bit tensor peak"}, kTf32{4, 1, "tf32 tensor peak"},
+      kTf32x3{4, 3, "a third of the tf32 tensor peak"}, kThree{2, 3, "a third of the 16-bit tensor peak"},
+      kSix{2, 6, "a sixth of the 16-bit tensor peak"}, kNine{2, 9, "a ninth of the 16-bit tensor peak"};
+  switch (precision) {
+    case Precision::kBf16:
+    case Precision::kFp16:
+      return &kOne;
+    case Precision::kTf32:
+      return &kTf32;
+    case Precision::kTf32x3:
+      return &kTf32x3;
+    case Precision::kBf16x3:
+    case Precision::kFp16x3:
+      return &kThree;
+    case Precision::kBf16x6:
+      return &kSix;
+    case Precision::kBf16x9:
+      return &kNine;
+    case Precision::kIeee:
+    case Precision::kAuto:
+      break;
+  }
+  return nullptr;
+}
+
+double tensor_flop_per_cycle(int cc) {
+  if (cc == 80) return 2048;
+  if (cc == 86 || cc == 89 || cc == 120) return 1024;
+  return cc == 90 ? 4096 : 0;
+}
+
+double most_flops(const Device& device, Precision precision) {
+  if (precision == Precision::kIeee) return device.fp32_flops;
+  const TensorProducts* tensor = tensor_products(precision);
+  if (tensor == nullptr) return 0;
+  return tensor->share() * tensor_flop_per_cycle(device.cc) * device.sm_count * device.sm_clock_hz;
+}
+
+}  // namespace ladder
