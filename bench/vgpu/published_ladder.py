@@ -24,6 +24,8 @@ import tempfile
 
 FINISHED = re.compile(r"Average ela(?:ps|sp)ed time", re.IGNORECASE)
 FAULT_STATUS = 86
+SOURCES = ["sgemm.cu", "test.cu", "utils.cu", "src/*.cu"]
+INCLUDE = ["src", "include", "."]
 
 
 def kernel_numbers(text):
@@ -31,11 +33,11 @@ def kernel_numbers(text):
     return range(int(first), int(last or first) + 1)
 
 
-def build(options, program):
-    sources = [path for pattern in options.sources for path in glob.glob(os.path.join(options.checkout, pattern))]
-    command = [options.nvcc, "-O3", "-cudart", "shared", "-lineinfo", "-w",
+def build(checkout, program, nvcc="nvcc", source_globs=SOURCES, include=INCLUDE):
+    sources = [path for pattern in source_globs for path in glob.glob(os.path.join(checkout, pattern))]
+    command = [nvcc, "-O3", "-cudart", "shared", "-lineinfo", "-w",
                "-gencode", "arch=compute_80,code=compute_80", "-gencode", "arch=compute_90,code=sm_90",
-               *(f"-I{os.path.join(options.checkout, folder)}" for folder in options.include),
+               *(f"-I{os.path.join(checkout, folder)}" for folder in include),
                *sorted(sources), "-lcublas", "-lcuda", "-o", program]
     subprocess.run(command, check=True)
 
@@ -76,14 +78,14 @@ def main():
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--check", default="memory,race,init,sync")
     parser.add_argument("--wrong", default=r"(?i)fail(ed)? to pass the correctness|divergence!|should.*is ")
-    parser.add_argument("--sources", nargs="+", default=["sgemm.cu", "test.cu", "utils.cu", "src/*.cu"])
-    parser.add_argument("--include", nargs="+", default=["src", "include", "."])
+    parser.add_argument("--sources", nargs="+", default=SOURCES)
+    parser.add_argument("--include", nargs="+", default=INCLUDE)
     options = parser.parse_args()
     options.vgpu = os.path.abspath(options.vgpu)
     good = True
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "ladder")
-        build(options, program)
+        build(options.checkout, program, options.nvcc, options.sources, options.include)
         for number in options.kernels:
             sizes, verdict, detail = run(options, program, number, folder)
             print(f"kernel {number:2}: {sizes:2} sizes, {verdict}{': ' if detail else ''}{detail}", flush=True)

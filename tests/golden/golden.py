@@ -83,16 +83,28 @@ def launched(output):
     return [tuple(line.split()[1:]) for line in output.splitlines() if line.startswith("launched ")]
 
 
-def collect(options):
-    command = [options.ncu, "--csv", "--page", "raw", "--clock-control", "none", "--print-kernel-base", "mangled",
-               "--print-units", "base", "--metrics", ",".join(METRICS), options.launcher] + SHAPES
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        sys.exit(f"golden: {' '.join(command)}: exit {result.returncode}\n{result.stdout}{result.stderr}")
+def profile(ncu, command, options=(), folder=None):
+    """What the command prints, and a row for each launch that Nsight Compute read."""
+    command = [ncu, "--csv", "--page", "raw", "--clock-control", "none", "--print-kernel-base", "mangled",
+               "--print-units", "base", "--metrics", ",".join(METRICS), *options, *command]
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, cwd=folder)
     lines = result.stdout.splitlines()
-    first = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
+    first = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
+    if first is None or (result.returncode != 0 and "--kill" not in options):
+        raise RuntimeError(f"{' '.join(map(str, command))}: exit {result.returncode}\n{result.stdout}{result.stderr}")
     rows = list(csv.DictReader(line for line in lines[first:] if line.startswith('"')))[1:]  # row 0 holds units
-    launches = launched(result.stdout)
+    return result.stdout, rows
+
+
+def values_of(row):
+    """{metric: number} of what could be read."""
+    texts = {metric: (row.get(metric) or "").replace(",", "") for metric in METRICS}
+    return {metric: int(float(text)) for metric, text in texts.items() if text.replace(".", "").isdigit()}
+
+
+def collect(options):
+    output, rows = profile(options.ncu, [options.launcher] + SHAPES)
+    launches = launched(output)
     if not launches or len(rows) != len(launches):
         sys.exit(f"golden: ncu saw {len(rows)} kernels in {len(launches)} launches of rungs")
     sections = sass_sections(options.launcher)
@@ -104,14 +116,9 @@ def collect(options):
         for (kernel, shape), row in zip(launches, rows):
             symbol = row["Kernel Name"]
             digest = hashlib.sha256(sections[symbol]).hexdigest()
-            values = []
-            for metric in METRICS:
-                text = row.get(metric, "").replace(",", "")
-                known = text.replace(".", "").isdigit()
-                if not known:
-                    missing.add(f"{metric} ({text!r})")
-                values.append(int(float(text)) if known else "")
-            writer.writerow([kernel, shape, symbol, digest] + values)
+            values = values_of(row)
+            missing.update(f"{metric} ({row.get(metric)!r})" for metric in METRICS if metric not in values)
+            writer.writerow([kernel, shape, symbol, digest] + [values.get(metric, "") for metric in METRICS])
     print(f"golden: {len(launches)} launches, {len(METRICS)} metrics each -> {options.golden}")
     for metric in sorted(missing):
         print(f"golden: not measured: {metric}")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the small kernels of micro.cu, and every CUDA-core rung of the registry once at each shape, for a profiler:
+// Starts the small kernels of micro.hpp, and every CUDA-core rung of the registry once at each shape, for a profiler:
 //   golden_launch SHAPE...
 // Operands are tight, uniform in (-1,1), alpha = 1, beta = 0; one line a launch says "launched KERNEL SHAPE".
 #include <ladder/registry.hpp>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small kernels of micro.cu, by name.
+// The small kernels of micro_*.cu, by name.
 #pragma once
 #include <cstddef>
 #include <span>
+#include <vector>
 
 namespace micro {
 
@@ -12,6 +13,22 @@ struct Launch {
   const char* name;
   void (*start)(int* memory);
 };
-std::span<const Launch> launches();
+
+std::span<const Launch> control_launches();
+std::span<const Launch> call_launches();
+std::span<const Launch> memory_launches();
+std::span<const Launch> async_launches();
+std::span<const Launch> arithmetic_launches();
+std::span<const Launch> matrix_launches();
+std::span<const Launch> hopper_launches();  // of sm_90a
+
+inline std::vector<Launch> launches() {
+  std::vector<Launch> all;
+  for (const auto& some : {control_launches(), call_launches(), memory_launches(), async_launches(),
+                           arithmetic_launches(), matrix_launches(), hopper_launches()}) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
 
 }  // namespace micro

@@ -30,7 +30,6 @@ Class class_of(const Instruction& i) {
     case Op::kFsetp:
     case Op::kFchk:
     case Op::kMufu:
-    case Op::kFswzadd:
       return {Operation::kFloat};
     case Op::kDadd:
       return {Operation::kDadd};
@@ -89,7 +88,6 @@ Class class_of(const Instruction& i) {
     case Op::kFrnd:
     case Op::kI2fp:
     case Op::kF2fp:
-    case Op::kI2i:
       return {Operation::kConversion};
     case Op::kShfl:
     case Op::kVote:
@@ -176,12 +174,9 @@ Class class_of(const Instruction& i) {
 // Not in the rows that the classes were read from.
 bool is_unclassified(const Instruction& i) {
   switch (i.op) {
-    case Op::kFswzadd:
     case Op::kFset:
     case Op::kR2p:
     case Op::kR2ur:
-    case Op::kR2b:
-    case Op::kI2i:
     case Op::kSetmaxreg:
     case Op::kBmov:
     case Op::kEndcollective:

@@ -47,6 +47,7 @@ constexpr Entry kEntries[] = {
     {0x07, kTwo, "SEL", Op::kSel, decode_sel},
     {0x08, kTwo, "FSEL", Op::kFsel, decode_fsel},
     {0x09, kTwo, "FMNMX", Op::kFmnmx, decode_fsel},
+    {0x0a, kTwo, "FSET", Op::kFset, decode_fset},
     {0x0b, kTwo, "FSETP", Op::kFsetp, decode_fsetp},
     {0x0c, kTwo, "ISETP", Op::kIsetp, decode_isetp},
     {0x10, kThree, "IADD3", Op::kIadd3, decode_iadd3},

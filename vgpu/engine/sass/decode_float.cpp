@@ -82,6 +82,22 @@ void decode_fsetp(Reader& r) {
   r.add(r.predicate_at(87, 90));
 }
 
+// One or zero.
+void decode_fset(Reader& r) {
+  r.literal = Reader::Literal::kSingle;
+  r.suffix(".BF");
+  compare_at(r);
+  r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
+  combine_at(r);
+  r.add(r.reg(16));
+  Operand a = r.a(), b = r.second();
+  r.modify_first(a, kBoth);
+  r.modify_low(b, kBoth);
+  r.add(a);
+  r.add(b);
+  r.add(r.predicate_at(87, 90));
+}
+
 void decode_fchk(Reader& r) {
   r.literal = Reader::Literal::kSingle;
   r.add(r.predicate_at(81));

@@ -24,13 +24,15 @@ void decode_p2r(Reader& r) {
   r.add(Reader::immediate(r.field(32, 32)));
 }
 
+// From a byte of the register.
 void decode_r2p(Reader& r) {
-  r.expect(76, 2, {0});
+  r.insn.mode = static_cast<std::uint8_t>(r.field(76, 2));
   if (r.form() != 4) r.refuse("a mask in a register");
   r.unused(16);
   r.unused(64);
   r.add_text("PR");
   r.add(r.general_at(24));
+  if (r.insn.mode != 0) r.add_behind(fmt::format(".B{}", r.insn.mode));
   r.add(Reader::immediate(r.field(32, 32)));
 }
 

@@ -29,6 +29,7 @@ void decode_trap(Reader& r);
 void decode_ffma(Reader& r);
 void decode_fadd(Reader& r);
 void decode_fsel(Reader& r);
+void decode_fset(Reader& r);
 void decode_fsetp(Reader& r);
 void decode_fchk(Reader& r);
 void decode_mufu(Reader& r);

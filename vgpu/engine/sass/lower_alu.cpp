@@ -58,6 +58,10 @@ void Lowering::lower_float(const Instruction& i) {
                {source(i[1]), source(i[2]), zero_, predicate(i[3])},
                common(i) | signs_a(i[1]) | signs_b(i[2]) | (i[3].negated ? kNegateP : 0));
       return;
+    case Op::kFset:
+      emit_alu("sass.fset", destination(i[0]), {source(i[1]), source(i[2]), zero_, predicate(i[3])},
+               common(i) | signs_a(i[1]) | signs_b(i[2]) | (i[3].negated ? kNegateP : 0));
+      return;
     case Op::kFsetp:
     case Op::kDsetp: {
       const bool wide = i.op == Op::kDsetp;

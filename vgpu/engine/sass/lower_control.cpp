@@ -17,6 +17,7 @@ void Lowering::lower(const Instruction& i) {
     case Op::kFmul:
     case Op::kFmnmx:
     case Op::kFsel:
+    case Op::kFset:
     case Op::kFsetp:
     case Op::kFchk:
     case Op::kMufu:

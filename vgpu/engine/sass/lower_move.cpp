@@ -17,6 +17,7 @@ void Lowering::lower_move(const Instruction& i) {
       const u32 pc = reads ? emit_alu("sass.p2r", destination(i[0]), {source(i[1]), 0})
                            : emit_alu("sass.r2p", kNone, {source(i[0]), 0});
       at(pc).target = i[reads ? 2 : 1].value;
+      at(pc).sub = i.mode;
       return;
     }
     case Op::kR2ur: {

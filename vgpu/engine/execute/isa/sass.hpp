@@ -56,22 +56,24 @@ struct Sign {
   U keep, flip;
 };
 
+// A comparison's result with a predicate.
+[[gnu::always_inline]] inline u32 combined(u32 result, u32 predicate, Modifiers m) {
+  switch (sass::bits_of(m, sass::kCombineAt, 2)) {
+    case 0:
+      return result & predicate;
+    case 1:
+      return result | predicate;
+    default:
+      return result ^ predicate;
+  }
+}
+
 // A comparison's result with the predicate s[3], to d; its complement with it, to list.
 [[gnu::always_inline]] inline void combine(std::byte* window, const Insn& insn, Modifiers m, u32 result,
                                            u32 lanes) {
   const u32 p = predicate(window, insn.s[3], m, sass::kNegateP);
-  const auto with = [&](u32 r) {
-    switch (sass::bits_of(m, sass::kCombineAt, 2)) {
-      case 0:
-        return r & p;
-      case 1:
-        return r | p;
-      default:
-        return r ^ p;
-    }
-  };
-  if (insn.d != kNone) set_predicate(window, insn.d, with(result), lanes);
-  if (insn.list != kNone) set_predicate(window, insn.list, with(~result), lanes);
+  if (insn.d != kNone) set_predicate(window, insn.d, combined(result, p, m), lanes);
+  if (insn.list != kNone) set_predicate(window, insn.list, combined(~result, p, m), lanes);
 }
 
 // Lanes that compare as the modifiers say.

@@ -188,12 +188,13 @@ void predicates_to_register(Warp&, std::byte* window, const Insn& insn, u32 mask
     return (a[i] & ~insn.target) | (bits & insn.target);
   });
 }
+// Predicates of the mask `target` = bits of byte `sub` of a.
 void register_to_predicates(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a = slot<u32>(window, insn.s[0]);
   for (u32 k = 0; k < 7; ++k) {
     if ((insn.target >> k & 1) == 0) continue;
     u32 value = 0;
-    for (u32 i = 0; i < kLanes; ++i) value |= (a[i] >> k & 1) << i;
+    for (u32 i = 0; i < kLanes; ++i) value |= (a[i] >> (8 * insn.sub + k) & 1) << i;
     set_predicate(window, insn.s[1] + 4 * k, value, mask);
   }
 }

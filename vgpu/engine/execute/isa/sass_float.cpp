@@ -132,20 +132,28 @@ void select(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       mask, [&](u32 i) __attribute__((always_inline)) { return (p >> i & 1) != 0 ? sa(a[i]) : sb(b[i]); });
 }
 
-void compare_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  const Modifiers m = modifiers(insn);
+u32 singles_that_compare(std::byte* window, const Insn& insn, Modifiers m) {
   const Single sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
-  u32 result;
   if (has(m, kFlush)) {
-    result = compare<float>(
+    return compare<float>(
         m, [&](u32 i) { return flush(bits_as<float>(sa(a[i]))); },
         [&](u32 i) { return flush(bits_as<float>(sb(b[i]))); });
-  } else {
-    result = compare<float>(
-        m, [&](u32 i) { return bits_as<float>(sa(a[i])); }, [&](u32 i) { return bits_as<float>(sb(b[i])); });
   }
-  combine(window, insn, m, result, mask);
+  return compare<float>(
+      m, [&](u32 i) { return bits_as<float>(sa(a[i])); }, [&](u32 i) { return bits_as<float>(sb(b[i])); });
+}
+
+void compare_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  combine(window, insn, m, singles_that_compare(window, insn, m), mask);
+}
+
+// One where the comparison and the predicate together are true, else zero.
+void set_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 ones = combined(singles_that_compare(window, insn, m), predicate(window, insn.s[3], m, kNegateP), m);
+  write_lanes<float>(window, insn.d, mask, [&](u32 i) { return (ones >> i & 1) != 0 ? 1.0F : 0.0F; });
 }
 
 // Which of two doubles is the lesser (greater): d says that a is, list that both are no numbers. -0 is less than +0.
@@ -258,6 +266,7 @@ void define_sass_float(OperationSink& sink) {
   op_special(sink, "sass.dmul", &wide<Form::kMultiply>);
   op_special(sink, "sass.fmnmx", &minmax);
   op_special(sink, "sass.fsel", &select);
+  op_special(sink, "sass.fset", &set_singles);
   op_special(sink, "sass.fsetp", &compare_singles);
   op_special(sink, "sass.dsetp", &compare_doubles);
   op_special(sink, "sass.fchk", &check_division);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small kernels that call functions which are not inlined.
+#include "micro.cuh"
+
+#include <cstdio>
+
+namespace micro {
+
+// Where lanes meet again is kept over the calls.
+__device__ __noinline__ int descend(int n, const int* x) {
+  if (n <= 0) return x[0];
+  int a = 0;
+  if ((n & 1) != 0) a = descend(n - 2, x);
+  return a + descend(n - 1, x) + n;
+}
+
+__global__ void recursion(int* x) {
+  const int t = thread_number();
+  x[1024 + t] = descend(x[t] & 3, x);
+}
+
+__device__ __noinline__ int threefold(int a, const int* x) { return a * 3 + x[1]; }
+__device__ __noinline__ int flipped(int a, const int* x) { return a ^ x[2]; }
+
+__global__ void indirect_calls(int* x) {
+  const int t = thread_number();
+  int (*const function)(int, const int*) = (x[t / 32] & 1) != 0 ? threefold : flipped;
+  x[1024 + t] = function(x[t], x);
+}
+
+// What prints is code of the driver's.
+__global__ void prints(int* x) {
+  const int t = thread_number();
+  if (t == 7) printf("thread %d\n", x[t]);
+  x[1024 + t] = t;
+}
+
+std::span<const Launch> call_launches() {
+  static constexpr Launch kLaunches[] = {
+      {"micro.recursion", [](int* x) { start(recursion, x); }},
+      {"micro.indirect_calls", [](int* x) { start(indirect_calls, x); }},
+      {"micro.prints", [](int* x) { start(prints, x); }},
+  };
+  return kLaunches;
+}
+
+}  // namespace micro

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small kernels: shared, local, global and generic memory, and atomics.
+#include "micro.cuh"
+
+#include <cuda_fp16.h>
+
+namespace micro {
+
+// Accesses of each width, at strides that conflict or not.
+template <class T, int kStride>
+__global__ void shared_stride(int* x) {
+  __shared__ T s[kThreads * kStride];
+  const auto t = static_cast<int>(threadIdx.x);
+  s[t * kStride] = reinterpret_cast<const T*>(x)[t];
+  __syncthreads();
+  reinterpret_cast<T*>(x)[1024 + thread_number()] = s[(t ^ 1) * kStride];
+}
+
+template <class T>
+__global__ void shared_broadcast(int* x) {
+  __shared__ T s[kThreads];
+  const auto t = static_cast<int>(threadIdx.x);
+  s[t] = reinterpret_cast<const T*>(x)[t];
+  __syncthreads();
+  reinterpret_cast<T*>(x)[1024 + thread_number()] = s[t / 8];
+}
+
+// An array that is indexed by data stays in local memory.
+__global__ void local_array(int* x) {
+  const int t = thread_number();
+  int a[16];
+#pragma unroll
+  for (int i = 0; i < 16; ++i) a[i] = x[i] + i;
+  for (int i = 0; i < 5; ++i) a[(x[i] + t) & 15] += i;
+  x[1024 + t] = a[t & 15];
+}
+
+__global__ void atomics(int* x) {
+  __shared__ int s[8];
+  const int t = thread_number();
+  if (threadIdx.x < 8) s[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&s[t % 8], t);
+  atomicMax(&x[1024 + t % 4], t);
+  x[2048 + t] = atomicAdd(&x[1032 + t], 1);
+  __syncthreads();
+  if (threadIdx.x < 8) x[4096 + threadIdx.x] = s[threadIdx.x];
+}
+
+__global__ void guarded_loads(int* x) {
+  const int t = thread_number();
+  int sum = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    if (t + i * 64 < 300) sum += x[t + i * 64];
+  }
+  x[1024 + t] = sum;
+}
+
+__global__ void vector_loads(int* x) {
+  const int t = thread_number();
+  const int4 a = reinterpret_cast<const int4*>(x)[t * 2];
+  const int2 b = reinterpret_cast<const int2*>(x)[t * 3 + 1];
+  reinterpret_cast<int4*>(x)[1024 + t] = make_int4(a.x, b.x, a.z, b.y);
+  reinterpret_cast<char*>(x)[32768 + t * 3] = static_cast<char>(a.w);
+}
+
+// Several lanes at one address, and several in one word.
+template <class T>
+__global__ void shared_lanes(int* x) {
+  __shared__ T s[kThreads];
+  const auto t = static_cast<int>(threadIdx.x);
+  const int mine = 32 + t / 32 * 8;  // of the warp
+  s[t / 4] = reinterpret_cast<const T*>(x)[t / 4];
+  s[mine + t % 8] = reinterpret_cast<const T*>(x)[t % 8];
+  __syncthreads();
+  reinterpret_cast<T*>(x)[1024 + thread_number() / 2] = s[t / 8];
+  reinterpret_cast<T*>(x)[2048 + thread_number() / 32 * 3 + t % 3] = s[mine + t % 3];
+}
+
+template <class T>
+__global__ void narrow(int* x) {
+  __shared__ T s[kThreads * 3];
+  const auto t = static_cast<int>(threadIdx.x);
+  s[t * 3] = reinterpret_cast<const T*>(x)[t];
+  s[t * 3 + 1] = reinterpret_cast<const T*>(x)[t * 5 + 1];
+  __syncthreads();
+  reinterpret_cast<T*>(x)[32000 / sizeof(T) + thread_number()] =
+      static_cast<T>(s[(t ^ 1) * 3] + s[t / 2 * 3]);
+}
+
+// Reductions whose addresses several lanes share.
+template <int kShared>
+__global__ void reductions(int* x) {
+  const int t = thread_number();
+  atomicMax(&x[1024 + t / kShared], t);
+  atomicMin(&x[4096 + t % (32 / kShared)], t);
+  x[8192 + t] = atomicOr(&x[2048 + t / kShared * 5], t);
+}
+
+__global__ void shared_atomics(int* x) {
+  __shared__ int s[64];
+  const auto t = static_cast<int>(threadIdx.x);
+  if (t < 64) s[t] = t;
+  __syncthreads();
+  atomicAdd(&s[t % 4], t);
+  atomicMax(&s[16 + t / 8], t);
+  __syncthreads();
+  x[1024 + thread_number()] = s[t % 64];
+}
+
+__global__ void generic_atomics(int* x) {
+  __shared__ int s[kThreads];
+  const int t = thread_number();
+  s[threadIdx.x] = 0;
+  __syncthreads();
+  int* const p = (x[t & 31] & 1) != 0 ? &s[threadIdx.x] : &x[2048 + t];
+  atomicAdd(p, 1);
+  *p += 2;
+  x[1024 + t] = s[threadIdx.x] + static_cast<int>(__isShared(p));
+}
+
+// Sums made by comparing and exchanging; each thread has a place of its own, so that none is tried again.
+__global__ void exchange_loops(int* x) {
+  __shared__ float f[kThreads];
+  __shared__ double d[kThreads];
+  __shared__ unsigned long long u[kThreads];
+  const auto t = static_cast<int>(threadIdx.x);
+  f[t] = 1.0F;
+  d[t] = 2.0;
+  u[t] = 3;
+  atomicAdd(&f[t], 1.0F);
+  atomicAdd(&d[t], 1.0);
+  atomicAdd(&u[t], 1ull);
+  atomicAdd(reinterpret_cast<__half*>(x + 8192 + thread_number()), __float2half(1.0F));
+  x[1024 + thread_number()] = static_cast<int>(f[t]) + static_cast<int>(d[t]) + static_cast<int>(u[t]);
+}
+
+std::span<const Launch> memory_launches() {
+  static constexpr Launch kLaunches[] = {
+      {"micro.shared_32", [](int* x) { start(shared_stride<int, 1>, x); }},
+      {"micro.shared_32_by_4", [](int* x) { start(shared_stride<int, 4>, x); }},
+      {"micro.shared_32_by_33", [](int* x) { start(shared_stride<int, 33>, x); }},
+      {"micro.shared_64", [](int* x) { start(shared_stride<int2, 1>, x); }},
+      {"micro.shared_64_by_3", [](int* x) { start(shared_stride<int2, 3>, x); }},
+      {"micro.shared_128", [](int* x) { start(shared_stride<int4, 1>, x); }},
+      {"micro.shared_128_by_2", [](int* x) { start(shared_stride<int4, 2>, x); }},
+      {"micro.broadcast_32", [](int* x) { start(shared_broadcast<int>, x); }},
+      {"micro.broadcast_64", [](int* x) { start(shared_broadcast<int2>, x); }},
+      {"micro.broadcast_128", [](int* x) { start(shared_broadcast<int4>, x); }},
+      {"micro.local_array", [](int* x) { start(local_array, x); }},
+      {"micro.atomics", [](int* x) { start(atomics, x); }},
+      {"micro.guarded_loads", [](int* x) { start(guarded_loads, x); }},
+      {"micro.vector_loads", [](int* x) { start(vector_loads, x); }},
+      {"micro.lanes_32", [](int* x) { start(shared_lanes<int>, x); }},
+      {"micro.lanes_64", [](int* x) { start(shared_lanes<int2>, x); }},
+      {"micro.lanes_128", [](int* x) { start(shared_lanes<int4>, x); }},
+      {"micro.narrow_8", [](int* x) { start(narrow<unsigned char>, x); }},
+      {"micro.narrow_16", [](int* x) { start(narrow<short>, x); }},
+      {"micro.reductions_1", [](int* x) { start(reductions<1>, x); }},
+      {"micro.reductions_2", [](int* x) { start(reductions<2>, x); }},
+      {"micro.reductions_8", [](int* x) { start(reductions<8>, x); }},
+      {"micro.shared_atomics", [](int* x) { start(shared_atomics, x); }},
+      {"micro.generic_atomics", [](int* x) { start(generic_atomics, x); }},
+      {"micro.exchange_loops", [](int* x) { start(exchange_loops, x); }},
+  };
+  return kLaunches;
+}
+
+}  // namespace micro
