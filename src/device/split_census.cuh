@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is counted of a line while it is split: how its magnitudes are spread. From the counts of all lines follows a bound
-// of what fp16's short exponent loses, see split_choice.cuh.
+// of what fp16's short exponent loses, see split_choice.cuh. All of it is integers whose maxima, unions and sums do not
+// depend on order. Zeros are what nothing was counted in.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -13,45 +14,44 @@ constexpr int kLevels = 3;
 __host__ __device__ constexpr int level_bits(int level) { return 6 + 4 * level; }
 
 struct Census {
-  std::uint32_t tiny;            // elements, not zero, whose second word has lost bits
-  std::uint32_t minute;          // of them, 100 binades and more below the line's largest
-  std::uint32_t seconds;         // elements whose second word is not zero
-  std::uint32_t above[kLevels];  // elements of at least 2^(kTop - level_bits)
+  std::uint32_t inverse;  // 2^32 less the bits of the least magnitude that is not zero; 0: all are zero
+  std::uint32_t seconds;  // bits of second words, but for signs; 0: all are zero
+  std::uint32_t above[kLevels];  // elements whose scaled magnitude is at least 2^(kTop - level_bits)
 
+  // An element as it was read, and scaled; its second word's bits.
   template <class F>
-  // An element, scaled, which may have made it zero; whether it was not zero, and whether its second word is not.
-  __device__ __forceinline__ void count(float scaled, bool nonzero, bool has_second) {
-    constexpr float kTop = static_cast<float>(1 << F::kTop);
-    const float magnitude = fabsf(scaled);
-    constexpr float kWhole = 0x1p-2F;  // 22 bits above the last bit of fp16's smallest numbers
-    tiny += nonzero && magnitude < kWhole ? 1 : 0;
-    minute += nonzero && magnitude < kTop * 0x1p-100F ? 1 : 0;
-    seconds += has_second ? 1 : 0;
-    const int below = F::kTop + 127 - (__float_as_int(magnitude) >> 23);  // binades
+  __device__ __forceinline__ void count(float x, float scaled, std::uint32_t second) {
+    constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
+    inverse = max(inverse, 0U - (__float_as_uint(x) & kMagnitude));
+    seconds |= second;
 #pragma unroll
-    for (int i = 0; i < kLevels; ++i) above[i] += below <= level_bits(i) ? 1 : 0;
+    for (int i = 0; i < kLevels; ++i) {
+      constexpr float kTop = static_cast<float>(1 << F::kTop);
+      above[i] += fabsf(scaled) >= kTop / static_cast<float>(1 << level_bits(i)) ? 1 : 0;
+    }
   }
   __device__ __forceinline__ void add(const Census& other) {
-    tiny += other.tiny;
-    minute += other.minute;
-    seconds += other.seconds;
+    inverse = max(inverse, other.inverse);
+    seconds |= other.seconds;
 #pragma unroll
     for (int i = 0; i < kLevels; ++i) above[i] += other.above[i];
   }
-  __device__ __forceinline__ void add_warp() {
+  // Of all groups of kLanes neighbouring lanes, in each of them.
+  template <int kLanes>
+  __device__ __forceinline__ void add_lanes() {
 #pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) {
-      tiny += __shfl_xor_sync(0xFFFFFFFFU, tiny, distance);
-      minute += __shfl_xor_sync(0xFFFFFFFFU, minute, distance);
-      seconds += __shfl_xor_sync(0xFFFFFFFFU, seconds, distance);
+    for (int distance = kLanes / 2; distance > 0; distance /= 2) {
+      Census other;
+      other.inverse = __shfl_xor_sync(0xFFFFFFFFU, inverse, distance);
+      other.seconds = __shfl_xor_sync(0xFFFFFFFFU, seconds, distance);
 #pragma unroll
-      for (int i = 0; i < kLevels; ++i) above[i] += __shfl_xor_sync(0xFFFFFFFFU, above[i], distance);
+      for (int i = 0; i < kLevels; ++i) other.above[i] = __shfl_xor_sync(0xFFFFFFFFU, above[i], distance);
+      add(other);
     }
   }
   __device__ __forceinline__ void add_atomically(const Census& other) {
-    if (other.tiny != 0) atomicAdd(&tiny, other.tiny);
-    if (other.minute != 0) atomicAdd(&minute, other.minute);
-    if (other.seconds != 0) atomicAdd(&seconds, other.seconds);
+    if (other.inverse != 0) atomicMax(&inverse, other.inverse);
+    if (other.seconds != 0) atomicOr(&seconds, other.seconds);
 #pragma unroll
     for (int i = 0; i < kLevels; ++i) {
       if (other.above[i] != 0) atomicAdd(&above[i], other.above[i]);

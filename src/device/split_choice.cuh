@@ -8,6 +8,8 @@
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "device/split_census.cuh"
+#include "device/split_line.cuh"
+#include "device/split_sample.cuh"
 #include "device/split_words.cuh"
 
 #include <cuda_runtime.h>
@@ -31,88 +33,114 @@ constexpr float kCompensation = 1 + 0x1p-23F;
 constexpr int kChoiceMark = 0x51C4A3;  // that a choice, and nothing else, lies there
 
 struct ChoiceInput {
-  Census* gA;
-  Census* gB;  // zeroed once read
-  int lines_a, lines_b, k;
-  double budget;      // what tiny elements may add to the error, relative to (|A||B|)_ij
-  int* gExponentA;    // kExceptional is written there for kBinary32
-  unsigned* gDone;    // of blocks, zero before and after
-  Census* gExtremes;  // (2 kBlocks)
-  int* gChoice;       // (kChoiceWords)
+  SplitOperand a,
+      b;  // whose censuses are zeroed once read; kExceptional is written as A's exponents for kBinary32
+  int k;
+  double budget;    // what tiny elements may add to the error, relative to (|A||B|)_ij
+  unsigned* gDone;  // of blocks, zero before and after
+  void* gFindings;  // (kChooseBlocks) Finding
+  int* gChoice;     // (kChoiceWords)
 };
 
 namespace split_detail {
 
 constexpr int kChooseBlocks = 16, kChooseThreads = 512;
+static_assert(kChooseBlocks == kSampleBlocks, "each looks at its part of the sample");
 
-// The extremes of many lines: any tiny or minute element, the fewest elements above each level. Lines of zeros count for
-// nothing.
+// The extremes of many lines: any tiny or minute element, any second word, the fewest elements above each level. Lines of
+// zeros and lines that hold Inf or NaN count for nothing.
 struct Extremes {
-  Census c{0, 0, 0, {~0U, ~0U, ~0U}};
+  unsigned tiny = 0, minute = 0, seconds = 0;
+  unsigned above[kLevels]{~0U, ~0U, ~0U};
 
-  __device__ __forceinline__ void take(const Census& line) {
-    c.tiny |= line.tiny;
-    c.minute |= line.minute;
-    c.seconds |= line.seconds;
+  __device__ __forceinline__ void take(const Census& line, int exponent) {
+    if (line.inverse == 0 || exponent == kExceptional) return;
+    constexpr float kWhole = 0x1p-2F;  // 22 bits above the last bit of fp16's smallest numbers
+    constexpr float kTop = static_cast<float>(1 << WordFormat<__half, 2>::kTop);
+    const float least = times_power(__uint_as_float(0U - line.inverse), exponent);
+    tiny |= least < kWhole ? 1 : 0;
+    minute |= least < kTop * 0x1p-100F ? 1 : 0;
+    seconds |= line.seconds;
 #pragma unroll
-    for (int i = 0; i < kLevels; ++i) c.above[i] = min(c.above[i], line.above[i]);
+    for (int i = 0; i < kLevels; ++i) above[i] = min(above[i], line.above[i]);
+  }
+  __device__ __forceinline__ void take(const Extremes& other) {
+    tiny |= other.tiny;
+    minute |= other.minute;
+    seconds |= other.seconds;
+#pragma unroll
+    for (int i = 0; i < kLevels; ++i) above[i] = min(above[i], other.above[i]);
   }
   __device__ __forceinline__ void take_warp() {
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2) {
-      c.tiny |= __shfl_xor_sync(0xFFFFFFFFU, c.tiny, distance);
-      c.minute |= __shfl_xor_sync(0xFFFFFFFFU, c.minute, distance);
-      c.seconds |= __shfl_xor_sync(0xFFFFFFFFU, c.seconds, distance);
+      Extremes other;
+      other.tiny = __shfl_xor_sync(0xFFFFFFFFU, tiny, distance);
+      other.minute = __shfl_xor_sync(0xFFFFFFFFU, minute, distance);
+      other.seconds = __shfl_xor_sync(0xFFFFFFFFU, seconds, distance);
 #pragma unroll
-      for (int i = 0; i < kLevels; ++i) {
-        c.above[i] = min(c.above[i], __shfl_xor_sync(0xFFFFFFFFU, c.above[i], distance));
-      }
+      for (int i = 0; i < kLevels; ++i) other.above[i] = __shfl_xor_sync(0xFFFFFFFFU, above[i], distance);
+      take(other);
     }
   }
 };
 
+// What a block hands to the one that decides.
+struct Finding {
+  Extremes a, b;
+  Growth growth;
+};
+
 // Of this block's lines, in thread 0.
-__device__ __forceinline__ Extremes extremes_of(Census* g, int lines) {
-  __shared__ Census s[kChooseThreads / 32];
+__device__ __forceinline__ Extremes extremes_of(const SplitOperand& x) {
+  __shared__ Extremes s[kChooseThreads / 32];
   Extremes all;
-  for (int i = static_cast<int>(blockIdx.x) * kChooseThreads + static_cast<int>(threadIdx.x); i < lines;
+  for (int i = static_cast<int>(blockIdx.x) * kChooseThreads + static_cast<int>(threadIdx.x); i < x.lines;
        i += kChooseBlocks * kChooseThreads) {
-    const Census line = g[i];
-    g[i] = {};
-    if (line.above[kLevels - 1] != 0 || line.tiny != 0) all.take(line);
+    all.take(x.gCensus[i], x.gExponent[i]);
+    x.gCensus[i] = {};
   }
   all.take_warp();
   __syncthreads();
-  if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = all.c;
+  if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = all;
   __syncthreads();
   if (threadIdx.x < kChooseThreads / 32) all.take(s[threadIdx.x]);
   if (threadIdx.x < 32) all.take_warp();
   return all;
 }
 
-__device__ inline SplitChoice choice_of(const Census& a, const Census& b, int k, double budget) {
-  if (a.minute != 0 || b.minute != 0) return SplitChoice::kBinary32;
-  const int with_tiny = (a.tiny != 0 ? 1 : 0) + (b.tiny != 0 ? 1 : 0);
-  if (with_tiny == 0) return SplitChoice::kFp16x3;
+// Whether the bound of two words holds for every element.
+__device__ inline bool two_words_are_proved(const Extremes& a, const Extremes& b, int k, double budget) {
+  const int with_tiny = static_cast<int>(a.tiny + b.tiny);
+  if (with_tiny == 0) return true;
   for (int s = 0; s < kLevels; ++s) {
     for (int t = 0; t < kLevels; ++t) {
-      const auto p = static_cast<double>(min(a.above[s], static_cast<std::uint32_t>(k)));
-      const auto q = static_cast<double>(min(b.above[t], static_cast<std::uint32_t>(k)));
+      const auto p = static_cast<double>(min(a.above[s], static_cast<unsigned>(k)));
+      const auto q = static_cast<double>(min(b.above[t], static_cast<unsigned>(k)));
       const double both = p + q - k;
       // 1.01: the hundredth of split_error().
       const double lost = 1.01 * with_tiny * k * 0x1p-10;
       const double least = both * ldexp(1.0, 28 - level_bits(s) - level_bits(t));
-      if (both > 0 && lost <= budget * least) return SplitChoice::kFp16x3;
+      if (both > 0 && lost <= budget * least) return true;
     }
   }
-  return SplitChoice::kBf16x6;
+  return false;
 }
 
-__device__ __forceinline__ Census from_other_block(const Census* g) {
-  Census c{__ldcg(&g->tiny), __ldcg(&g->minute), __ldcg(&g->seconds), {}};
+__device__ inline SplitChoice choice_of(const Finding& all, int k, double budget) {
+  if (all.a.minute != 0 || all.b.minute != 0) return SplitChoice::kBinary32;
+  const bool grow = 2 * all.growth.grown >= all.growth.chains;
+  return grow && two_words_are_proved(all.a, all.b, k, budget) ? SplitChoice::kFp16x3 : SplitChoice::kBf16x6;
+}
+
+__device__ __forceinline__ Finding from_other_block(const Finding* g) {
+  constexpr int kWords = sizeof(Finding) / sizeof(unsigned);
+  Finding finding;
 #pragma unroll
-  for (int i = 0; i < kLevels; ++i) c.above[i] = __ldcg(&g->above[i]);
-  return c;
+  for (int i = 0; i < kWords; ++i) {
+    reinterpret_cast<unsigned*>(&finding)[i] = __ldcg(reinterpret_cast<const unsigned*>(g) + i);
+  }
+  return finding;
 }
 
 // The last block to finish decides for all.
@@ -120,12 +148,14 @@ template <int kDummy = 0>
 __global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__ ChoiceInput x) {
   __shared__ bool last;
   __shared__ int chosen;
+  auto* const gFindings = static_cast<Finding*>(x.gFindings);
+  // A and B are complete before the pass over them starts the next kernel: the sample need not wait for its end.
   ptx::launch_dependents();
+  const Growth growth = sample_growth<kChooseThreads>(x.a, x.b, x.k, static_cast<int>(blockIdx.x));
   ptx::wait_for_prerequisites();
-  const Extremes a = extremes_of(x.gA, x.lines_a), b = extremes_of(x.gB, x.lines_b);
+  const Extremes a = extremes_of(x.a), b = extremes_of(x.b);
   if (threadIdx.x == 0) {
-    x.gExtremes[2 * blockIdx.x] = a.c;
-    x.gExtremes[2 * blockIdx.x + 1] = b.c;
+    gFindings[blockIdx.x] = {a, b, growth};
     __threadfence();
     last = atomicAdd(x.gDone, 1U) == kChooseBlocks - 1;
   }
@@ -133,17 +163,16 @@ __global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__
   if (!last) return;
   if (threadIdx.x < 32) {
     __threadfence();
-    Extremes of_a, of_b;
-    if (threadIdx.x < kChooseBlocks) {
-      of_a.take(from_other_block(x.gExtremes + 2 * threadIdx.x));
-      of_b.take(from_other_block(x.gExtremes + 2 * threadIdx.x + 1));
-    }
-    of_a.take_warp();
-    of_b.take_warp();
+    Finding all{{}, {}, {0, 0}};
+    if (threadIdx.x < kChooseBlocks) all = from_other_block(gFindings + threadIdx.x);
+    all.a.take_warp();
+    all.b.take_warp();
+    all.growth.chains = __reduce_add_sync(0xFFFFFFFFU, all.growth.chains);
+    all.growth.grown = __reduce_add_sync(0xFFFFFFFFU, all.growth.grown);
     if (threadIdx.x == 0) {
       *x.gDone = 0;
-      chosen = static_cast<int>(choice_of(of_a.c, of_b.c, x.k, x.budget));
-      const bool exact = (of_a.c.seconds | of_b.c.seconds) == 0;
+      chosen = static_cast<int>(choice_of(all, x.k, x.budget));
+      const bool exact = (all.a.seconds | all.b.seconds) == 0;
       x.gChoice[kWhichKernel] = chosen == static_cast<int>(SplitChoice::kBf16x6) ? 1 : 0;
       x.gChoice[kWhichChoice] = chosen;
       x.gChoice[kWhichMark] = kChoiceMark;
@@ -152,8 +181,8 @@ __global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__
   }
   __syncthreads();
   if (chosen != static_cast<int>(SplitChoice::kBinary32)) return;
-  for (int i = static_cast<int>(threadIdx.x); i < x.lines_a; i += kChooseThreads)
-    x.gExponentA[i] = kExceptional;
+  for (int i = static_cast<int>(threadIdx.x); i < x.a.lines; i += kChooseThreads)
+    x.a.gExponent[i] = kExceptional;
 }
 
 }  // namespace split_detail

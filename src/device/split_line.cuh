@@ -2,6 +2,7 @@
 // What the kernels that split operands share: an operand as they read it, what they write, and how four neighbours along k
 // become words.
 #pragma once
+#include "device/ptx/dependent.cuh"
 #include "device/split_census.cuh"
 #include "device/split_words.cuh"
 
@@ -40,6 +41,15 @@ __device__ __forceinline__ bool wanted(const int* gChoice, int choice) {
   return gChoice == nullptr || *gChoice == choice;
 }
 
+// Whether a kernel of the pass has anything to do. The choice was made before the kernel ahead began: what is not wanted
+// ends at once, but for a block that keeps the order of the stream.
+__device__ __forceinline__ bool has_work(const SplitPass& pass) {
+  if (wanted(pass.gChoice, pass.wanted)) return true;
+  ptx::launch_dependents();
+  if (blockIdx.x == 0) ptx::wait_for_prerequisites();
+  return false;
+}
+
 __device__ __forceinline__ std::uint32_t magnitude(float x) { return __float_as_uint(x) & 0x7FFFFFFFU; }
 
 // Writes the words of four neighbours along k, the first being k-th of its line; kCount: counts them.
@@ -56,9 +66,15 @@ __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const
     Word words[F::kWords];
     const float scaled = exceptional ? 0.0F : x[i] * one * two;
     split<F>(scaled, words);
-    if constexpr (kCount) census.count<F>(scaled, !exceptional && x[i] != 0.0F, from_word(words[1]) != 0.0F);
 #pragma unroll
     for (int w = 0; w < F::kWords; ++w) r[w][i] = words[w];
+    if constexpr (kCount) {
+      constexpr std::uint32_t kMagnitudes = F::kTf32 ? 0x7FFFFFFFU : 0x7FFF7FFFU;
+      constexpr int kPerBits = F::kTf32 ? 1 : 2;  // second words in 32 bits: taken once all are there
+      const bool taken = i % kPerBits == kPerBits - 1;
+      const auto* const second = reinterpret_cast<const std::uint32_t*>(r[1]) + i / kPerBits;
+      census.count<F>(x[i], scaled, taken ? *second & kMagnitudes : 0U);
+    }
   }
   Word* g = gLine + k / F::BK * (F::kWords * F::BK) + k % F::BK;
 #pragma unroll

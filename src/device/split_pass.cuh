@@ -81,7 +81,7 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
     }
   }
   if constexpr (kCount) {
-    census.add_warp();
+    census.template add_lanes<32>();
     if constexpr (kWide > 32) {
       __shared__ Census s[kWide / 32];
       if (tid % 32 == 0) s[tid / 32] = census;
@@ -126,9 +126,9 @@ __device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int
 template <class F, int kWide, int QUADS, bool kCount>
 __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
     first_pass(const __grid_constant__ SplitPass pass, int groups_a) {
+  if (!has_work(pass)) return;
   ptx::wait_for_prerequisites();  // first: strips may start as soon as all blocks have waited
   ptx::launch_dependents();
-  if (!wanted(pass.gChoice, pass.wanted)) return;
   const int group = static_cast<int>(blockIdx.x);
   const SplitOperand x = operand_of(pass, group < groups_a);
   const int in_operand = group < groups_a ? group : group - groups_a;
@@ -144,13 +144,14 @@ constexpr int kAtOnce = 4;
 template <class F, bool kCount>
 __global__ void __launch_bounds__(kThreads)
     split_across(const __grid_constant__ SplitPass pass, int groups_a) {
-  constexpr int kRows = kThreads / kEdge;
+  constexpr int kRows = kThreads / kEdge, kQuadsOfLine = kEdge / 4;
+  constexpr int kLinesOfThread = kEdge * kQuadsOfLine / kThreads;
   __shared__ float s[kEdge][kEdge + 1];  // (k, line); a column lies in banks of its own
   __shared__ int sScale[kEdge];
   __shared__ Census sCensus[kEdge];
+  if (!has_work(pass)) return;
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
-  if (!wanted(pass.gChoice, pass.wanted)) return;
   const int group = static_cast<int>(gridDim.x - 1 - blockIdx.x);  // what was read last is in L2
   const SplitOperand x = operand_of(pass, group < groups_a);
   const int in_operand = group < groups_a ? group : group - groups_a;
@@ -167,9 +168,7 @@ __global__ void __launch_bounds__(kThreads)
     sScale[lane] = exponent_of_line<F>(largest);
     if (k_begin == 0) x.gExponent[line] = sScale[lane];
   }
-  if constexpr (kCount) {
-    if (row == 0) sCensus[lane] = {};
-  }
+  Census census[kLinesOfThread]{};
   const int padded = slabs * F::BK;
   for (int k0 = k_begin; k0 < min(padded, k_begin + kAtOnce * kEdge); k0 += kEdge) {
     float r[kEdge / kRows];
@@ -184,22 +183,22 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < kEdge / kRows; ++i) s[row + i * kRows][lane] = r[i];
     __syncthreads();
-    constexpr int kQuadsOfLine = kEdge / 4;
 #pragma unroll
-    for (int i = tid; i < kEdge * kQuadsOfLine; i += kThreads) {
-      const int l = i / kQuadsOfLine, q = 4 * (i % kQuadsOfLine);
-      const bool inside = line0 + l < x.lines && k0 + q < padded;
-      Census census{};
-      if (inside) {
-        const float four[4] = {s[q][l], s[q + 1][l], s[q + 2][l], s[q + 3][l]};
-        auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
-                            static_cast<std::int64_t>(line0 + l) * slabs * (F::kWords * F::BK);
-        store_quad<F, kCount>(gLine, k0 + q, four, sScale[l], census);
-      }
-      if constexpr (kCount) sCensus[l].add_atomically(census);
+    for (int i = 0; i < kLinesOfThread; ++i) {
+      const int l = (tid + i * kThreads) / kQuadsOfLine, q = 4 * (tid % kQuadsOfLine);
+      if (line0 + l >= x.lines || k0 + q >= padded) continue;
+      const float four[4] = {s[q][l], s[q + 1][l], s[q + 2][l], s[q + 3][l]};
+      auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
+                          static_cast<std::int64_t>(line0 + l) * slabs * (F::kWords * F::BK);
+      store_quad<F, kCount>(gLine, k0 + q, four, sScale[l], census[i]);
     }
   }
   if constexpr (kCount) {
+#pragma unroll
+    for (int i = 0; i < kLinesOfThread; ++i) {
+      census[i].template add_lanes<kQuadsOfLine>();
+      if (tid % kQuadsOfLine == 0) sCensus[(tid + i * kThreads) / kQuadsOfLine] = census[i];
+    }
     __syncthreads();
     if (row == 0 && line < x.lines) x.gCensus[line].add_atomically(sCensus[lane]);
   }

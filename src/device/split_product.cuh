@@ -133,6 +133,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   }
   __syncthreads();
   ptx::wait_for_prerequisites();
+  ptx::launch_dependents();  // not before: what comes next may read the choice without waiting
   if (!wanted(gChoice, choice)) return;
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();

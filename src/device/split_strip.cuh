@@ -54,9 +54,6 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
     for (int i = 0; i < kOfTile; ++i) largest = max(largest, magnitude(r[t * kOfTile + i]));
   }
   sLargest[row][lane] = largest;
-  if constexpr (kCount) {
-    if (row == 0) sCensus[lane] = {};
-  }
   __syncthreads();
   if (row == 0) {
 #pragma unroll
@@ -77,27 +74,31 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   } else {
     __syncthreads();
   }
+  constexpr int kQuadsOfLine = kEdge / 4, kLinesOfThread = LINES * kQuadsOfLine / kStripThreads;
+  Census census[kLinesOfThread]{};
 #pragma unroll
   for (int t = 0; t < kTiles; ++t) {
     if (t >= tiles || begin + t * kEdge >= padded) break;
 #pragma unroll
     for (int i = 0; i < kOfTile; ++i) s[t % 2][i * kRows + row][lane] = r[t * kOfTile + i];
     __syncthreads();
-    constexpr int kQuadsOfLine = kEdge / 4;
 #pragma unroll
-    for (int i = tid; i < LINES * kQuadsOfLine; i += kStripThreads) {
-      const int l = i / kQuadsOfLine, q = 4 * (i % kQuadsOfLine), at = begin + t * kEdge + q;
-      Census census{};
-      if (line0 + l < x.lines && at < padded) {
-        const float four[4] = {s[t % 2][q][l], s[t % 2][q + 1][l], s[t % 2][q + 2][l], s[t % 2][q + 3][l]};
-        auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
-                            static_cast<std::int64_t>(line0 + l) * slabs * (F::kWords * F::BK);
-        store_quad<F, kCount>(gLine, at, four, sScale[l], census);
-      }
-      if constexpr (kCount) sCensus[l].add_atomically(census);
+    for (int i = 0; i < kLinesOfThread; ++i) {
+      const int l = (tid + i * kStripThreads) / kQuadsOfLine, q = 4 * (tid % kQuadsOfLine);
+      const int at = begin + t * kEdge + q;
+      if (line0 + l >= x.lines || at >= padded) continue;
+      const float four[4] = {s[t % 2][q][l], s[t % 2][q + 1][l], s[t % 2][q + 2][l], s[t % 2][q + 3][l]};
+      auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
+                          static_cast<std::int64_t>(line0 + l) * slabs * (F::kWords * F::BK);
+      store_quad<F, kCount>(gLine, at, four, sScale[l], census[i]);
     }
   }
   if constexpr (kCount) {
+#pragma unroll
+    for (int i = 0; i < kLinesOfThread; ++i) {
+      census[i].template add_lanes<kQuadsOfLine>();
+      if (tid % kQuadsOfLine == 0) sCensus[(tid + i * kStripThreads) / kQuadsOfLine] = census[i];
+    }
     __syncthreads();
     if (row == 0 && line < x.lines) x.gCensus[line].add_atomically(sCensus[lane]);
   }
@@ -108,14 +109,13 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
 template <class F, bool kCount>
 __global__ void __launch_bounds__(kStripThreads, 4)
     split_strips(const __grid_constant__ SplitPass pass, int strips_a, int blocks, int tiles, bool alone) {
+  if (!has_work(pass)) return;
+  if (alone) ptx::wait_for_prerequisites();  // first: the choice reads A and B once all blocks have waited
   ptx::launch_dependents();
-  if (alone) ptx::wait_for_prerequisites();
-  if (wanted(pass.gChoice, pass.wanted)) {
-    const int strip = static_cast<int>(blockIdx.x) / blocks, rank = static_cast<int>(blockIdx.x) % blocks;
-    const SplitOperand x = operand_of(pass, strip < strips_a);
-    split_strip<F, kCount>(x, pass.k, pass.slabs, strip < strips_a ? strip : strip - strips_a, rank, blocks,
-                           tiles);
-  }
+  const int strip = static_cast<int>(blockIdx.x) / blocks, rank = static_cast<int>(blockIdx.x) % blocks;
+  const SplitOperand x = operand_of(pass, strip < strips_a);
+  split_strip<F, kCount>(x, pass.k, pass.slabs, strip < strips_a ? strip : strip - strips_a, rank, blocks,
+                         tiles);
   if (!alone) ptx::wait_for_prerequisites();
 }
 

@@ -229,6 +229,41 @@ TEST(Guard, TakesThreeWordsWhereTinyMeetsHuge) {
   }
 }
 
+// Of all elements: the square root of the sum of squares of errors.
+double error_of(Matrices& x, const std::vector<float>& c) {
+  double squares = 0;
+  for (std::int64_t i = 0; i < x.p.m; ++i) {
+    for (std::int64_t j = 0; j < x.p.n; ++j) {
+      const double error = c[static_cast<std::size_t>(i * x.p.ldc + j)] - exact(x, i, j).sum;
+      squares += error * error;
+    }
+  }
+  return std::sqrt(squares);
+}
+
+TEST(Guard, TakesThreeWordsWhereProductsCancelAndIsNoFurtherOffThanAChain) {
+  for (const auto& [op_a, op_b] : kOps) {
+    Matrices x = uniform(make_problem(64, 72, 512, 1, 0, op_a, op_b));
+    for (std::int64_t k = 1; k < x.p.k; k += 2) {  // neighbours cancel but for their last bits
+      for (std::int64_t i = 0; i < x.p.m; ++i) x.at_a(i, k) = x.at_a(i, k - 1);
+      for (std::int64_t j = 0; j < x.p.n; ++j)
+        x.at_b(k, j) = -x.at_b(k - 1, j) * (1 + 0x1p-10F * x.at_b(k, j));
+    }
+    EXPECT_EQ(chosen_on(x), Precision::kBf16x6);
+    std::vector<float> chain(x.c);
+    for (std::int64_t i = 0; i < x.p.m; ++i) {
+      for (std::int64_t j = 0; j < x.p.n; ++j) {
+        float sum = 0;
+        for (std::int64_t k = 0; k < x.p.k; ++k) sum = std::fma(x.at_a(i, k), x.at_b(k, j), sum);
+        chain[static_cast<std::size_t>(i * x.p.ldc + j)] = sum;
+      }
+    }
+    const double guarded = error_of(x, run(kernel("r20_guarded"), x)), sgemm = error_of(x, chain);
+    EXPECT_LE(guarded, sgemm);
+    EXPECT_GT(error_of(x, run(kernel("r19_fp16x3"), x)), sgemm);  // or there was nothing to guard against
+  }
+}
+
 TEST(Guard, TakesBinary32WhereNoWordsWillDo) {
   Matrices x = uniform(make_problem(34, 33, 200));
   x.at_a(2, 2) = 0x1p120F;

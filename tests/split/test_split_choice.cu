@@ -13,11 +13,17 @@ namespace ladder {
 namespace {
 
 constexpr std::uint32_t kDepth = 4096;
-constexpr Census kDense{0, 0, 1, {4000, 4090, 4096}};
-constexpr Census kDenseWithTiny{3, 0, 1, {4000, 4090, 4093}};
-constexpr Census kGraded{3000, 0, 1, {600, 1000, 1400}};
-constexpr Census kZeros{0, 0, 0, {0, 0, 0}};
-constexpr Census kIntegers{0, 0, 0, {3000, 4096, 4096}};
+// Of lines whose largest element is in [1, 2), so that 14 is their exponent: the least magnitude, as Census keeps it.
+constexpr std::uint32_t least(std::uint32_t binades_below_one) {
+  return 0U - ((127 - binades_below_one) << 23);
+}
+constexpr int kExponent = 14;
+constexpr Census kDense{least(15), 1, {4000, 4090, 4096}};
+constexpr Census kDenseWithTiny{least(17), 1, {4000, 4090, 4093}};
+constexpr Census kGraded{least(40), 1, {600, 1000, 1400}};
+constexpr Census kMinute{least(101), 1, {4000, 4090, 4096}};
+constexpr Census kZeros{0, 0, {0, 0, 0}};
+constexpr Census kIntegers{least(10), 0, {3000, 4096, 4096}};
 
 struct Answer {
   int kernel = -1, choice = -1;
@@ -25,45 +31,66 @@ struct Answer {
   bool clean = true, exceptional = true;
 };
 
-Answer ask(const std::vector<Census>& a, const std::vector<Census>& b) {
+// Elements of one line of an operand, which all its lines share: of ones, sums grow; with signs that alternate, they do not.
+std::vector<float> ones() { return std::vector<float>(kDepth, 1.0F); }
+std::vector<float> alternating() {
+  std::vector<float> values = ones();
+  for (std::size_t k = 1; k < values.size(); k += 2) values[k] = -1.0F;
+  return values;
+}
+
+Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
+           const std::vector<float>& values = ones(), int exponent_of_first = kExponent) {
   std::vector<Census> all(a);
   all.insert(all.end(), b.begin(), b.end());
+  std::vector<int> exponents(all.size(), kExponent);
+  exponents[0] = exponent_of_first;
   Census* g = nullptr;
-  Census* gExtremes = nullptr;
+  split_detail::Finding* gFindings = nullptr;
   unsigned* gDone = nullptr;
   int* gChoice = nullptr;
   int* gExponent = nullptr;
+  float* gValues = nullptr;  // A's line, all ones, and B's
   EXPECT_EQ(cudaMalloc(&g, all.size() * sizeof(Census)), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&gExtremes, 2 * split_detail::kChooseBlocks * sizeof(Census)), cudaSuccess);
+  EXPECT_EQ(cudaMalloc(&gFindings, split_detail::kChooseBlocks * sizeof *gFindings), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gDone, sizeof(unsigned)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gChoice, kChoiceWords * sizeof(int)), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&gExponent, a.size() * sizeof(int)), cudaSuccess);
+  EXPECT_EQ(cudaMalloc(&gExponent, all.size() * sizeof(int)), cudaSuccess);
+  EXPECT_EQ(cudaMalloc(&gValues, std::size_t{2} * kDepth * sizeof(float)), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(g, all.data(), all.size() * sizeof(Census), cudaMemcpyHostToDevice), cudaSuccess);
   EXPECT_EQ(cudaMemset(gDone, 0, sizeof(unsigned)), cudaSuccess);
-  EXPECT_EQ(cudaMemset(gExponent, 0, a.size() * sizeof(int)), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(gExponent, exponents.data(), all.size() * sizeof(int), cudaMemcpyHostToDevice),
+            cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(gValues, ones().data(), kDepth * sizeof(float), cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(gValues + kDepth, values.data(), kDepth * sizeof(float), cudaMemcpyHostToDevice),
+            cudaSuccess);
   const double budget = ieee_error(kDepth) - split_error(Precision::kFp16x3, kDepth).products;
-  const ChoiceInput input{.gA = g,
-                          .gB = g + a.size(),
-                          .lines_a = static_cast<int>(a.size()),
-                          .lines_b = static_cast<int>(b.size()),
+  SplitOperand of_a{}, of_b{};
+  of_a.g = gValues, of_a.lines = static_cast<int>(a.size()), of_a.along_k = true;
+  of_a.gExponent = gExponent, of_a.gCensus = g;
+  of_b = of_a;
+  of_b.g = gValues + kDepth, of_b.lines = static_cast<int>(b.size());
+  of_b.gExponent = gExponent + a.size(), of_b.gCensus = g + a.size();
+  const ChoiceInput input{.a = of_a,
+                          .b = of_b,
                           .k = kDepth,
                           .budget = budget,
-                          .gExponentA = gExponent,
                           .gDone = gDone,
-                          .gExtremes = gExtremes,
+                          .gFindings = gFindings,
                           .gChoice = gChoice};
   split_detail::choose<><<<split_detail::kChooseBlocks, split_detail::kChooseThreads>>>(input);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   int words[kChoiceWords];
   unsigned done = 1;
-  std::vector<int> exponents(a.size());
   EXPECT_EQ(cudaMemcpy(words, gChoice, sizeof words, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(&done, gDone, sizeof done, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(all.data(), g, all.size() * sizeof(Census), cudaMemcpyDeviceToHost), cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(exponents.data(), gExponent, exponents.size() * sizeof(int), cudaMemcpyDeviceToHost),
+  exponents.resize(a.size());
+  EXPECT_EQ(cudaMemcpy(exponents.data(), gExponent, a.size() * sizeof(int), cudaMemcpyDeviceToHost),
             cudaSuccess);
-  for (void* memory : {static_cast<void*>(g), static_cast<void*>(gExtremes), static_cast<void*>(gDone),
-                       static_cast<void*>(gChoice), static_cast<void*>(gExponent)}) {
+  for (void* memory :
+       {static_cast<void*>(g), static_cast<void*>(gFindings), static_cast<void*>(gDone),
+        static_cast<void*>(gChoice), static_cast<void*>(gExponent), static_cast<void*>(gValues)}) {
     (void)cudaFree(memory);
   }
   Answer answer;
@@ -73,7 +100,7 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b) {
   EXPECT_EQ(words[kWhichMark], kChoiceMark);
   answer.clean = done == 0;
   for (const Census& c : all)
-    answer.clean &= c.tiny == 0 && c.seconds == 0 && c.above[0] == 0 && c.above[2] == 0;
+    answer.clean &= c.inverse == 0 && c.seconds == 0 && c.above[0] == 0 && c.above[2] == 0;
   for (const int e : exponents) answer.exceptional &= e == kExceptional;
   return answer;
 }
@@ -100,8 +127,7 @@ TEST(SplitChoice, OneLineFarFromTheOthersIsSeenWhereverItIs) {
     auto b = lines(9000, kDense);
     b[at] = kGraded;
     expect(ask(lines(40, kGraded), b), SplitChoice::kBf16x6);
-    b[at] = kDense;
-    b[at].minute = b[at].tiny = 1;
+    b[at] = kMinute;
     expect(ask(lines(40, kDense), b), SplitChoice::kBinary32);
   }
 }
@@ -118,6 +144,22 @@ TEST(SplitChoice, LinesOfZerosCountForNothing) {
   a[17] = kZeros;
   expect(ask(a, lines(5, kDense)), SplitChoice::kFp16x3);
   expect(ask(lines(3, kZeros), lines(5, kZeros)), SplitChoice::kFp16x3);
+}
+
+TEST(SplitChoice, LinesWithInfOrNanCountForNothing) {
+  auto a = lines(3, kDense);
+  a[0] = kMinute;
+  expect(ask(a, lines(5, kDense), ones(), kExceptional), SplitChoice::kFp16x3);
+}
+
+TEST(SplitChoice, SumsThatStaySmallTakeThreeWords) {
+  expect(ask(lines(70, kDense), lines(50, kDense), alternating()), SplitChoice::kBf16x6);
+  auto later = alternating();  // a chain that grows at the end has grown
+  for (std::size_t k = kDepth - 64; k < kDepth; ++k) later[k] = 1.0F;
+  expect(ask(lines(70, kDense), lines(50, kDense), later), SplitChoice::kBf16x6);
+  for (std::size_t k = kDepth - 512; k < kDepth; ++k) later[k] = 1.0F;
+  expect(ask(lines(70, kDense), lines(50, kDense), later), SplitChoice::kFp16x3);
+  expect(ask(lines(70, kDense), lines(50, kDense), std::vector<float>(kDepth, 0.0F)), SplitChoice::kFp16x3);
 }
 
 TEST(SplitChoice, SumsOfIntegersAreNotCompensated) {

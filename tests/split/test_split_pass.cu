@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -109,6 +110,7 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor) 
       ASSERT_EQ(std::ilogb(std::ldexp(static_cast<double>(largest), exponents[line])), F::kTop);
     }
     Census expected{};
+    bool has_seconds = false;
     for (int i = 0; i < x.slabs * F::BK; ++i) {
       const double element = i < x.k ? static_cast<double>(x.at(line, i)) : 0.0;
       const double scaled = std::ldexp(element, exponents[line]);
@@ -120,14 +122,19 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor) 
       }
       ASSERT_LE(std::abs(sum - scaled), relative * std::abs(scaled) + floor) << "line " << line << " k " << i;
       const double top = std::ldexp(1.0, F::kTop);
-      expected.tiny += element != 0 && std::abs(scaled) < 0x1p-2 ? 1 : 0;
-      expected.minute += element != 0 && std::abs(scaled) < top * 0x1p-100 ? 1 : 0;
+      if (element != 0) {
+        const auto bits = std::bit_cast<std::uint32_t>(std::abs(static_cast<float>(element)));
+        expected.inverse = std::max(expected.inverse, 0U - bits);
+      }
+      const std::size_t second =
+          (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kWords * F::BK + F::BK + i % F::BK;
+      has_seconds |= static_cast<float>(words[second]) != 0;
       for (int l = 0; l < kLevels; ++l) {
         expected.above[l] += std::abs(scaled) >= std::ldexp(top, -level_bits(l)) ? 1 : 0;
       }
     }
-    ASSERT_EQ(census[line].tiny, expected.tiny) << "line " << line;
-    ASSERT_EQ(census[line].minute, expected.minute) << "line " << line;
+    ASSERT_EQ(census[line].inverse, expected.inverse) << "line " << line;
+    ASSERT_EQ(census[line].seconds != 0, has_seconds) << "line " << line;
     for (int l = 0; l < kLevels; ++l) ASSERT_EQ(census[line].above[l], expected.above[l]) << "line " << line;
   }
 }

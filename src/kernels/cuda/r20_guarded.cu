@@ -43,7 +43,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 
   // Scratch: the choice, the blocks' findings, words of either format. Flags: of the products, of the choice, the census.
   constexpr std::int64_t kHead = 4096, kFindings = 256;
-  static_assert(kFindings + 2 * split_detail::kChooseBlocks * sizeof(Census) <= kHead, "findings");
+  static_assert(kFindings + split_detail::kChooseBlocks * sizeof(split_detail::Finding) <= kHead, "findings");
   cudaError_t error = cudaSuccess;
   char* const scratch = static_cast<char*>(Workspace::scratch(
       stream, static_cast<std::size_t>(kHead + std::max(halves.scratch_bytes(), brains.scratch_bytes())),
@@ -60,22 +60,19 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 
   const SplitTarget x = halves.target(words, gCensus), y = brains.target(words);
   if (Status s = halves.pass<true>(x, {}, stream); !s) return s;
-  const ChoiceInput choice{.gA = gCensus,
-                           .gB = gCensus + p.m,
-                           .lines_a = x.a.lines,
-                           .lines_b = x.b.lines,
+  const ChoiceInput choice{.a = x.a,
+                           .b = x.b,
                            .k = x.k,
                            .budget = budget_of(static_cast<double>(p.k)),
-                           .gExponentA = x.a.gExponent,
                            .gDone = gFlags + product_flags,
-                           .gExtremes = reinterpret_cast<Census*>(scratch + kFindings),
+                           .gFindings = scratch + kFindings,
                            .gChoice = gChoice};
   using namespace split_detail;
   if (Status s = launch_dependent("choice", choose<>, kChooseBlocks, 1, kChooseThreads, 0, stream, choice);
       !s)
     return s;
-  if (Status s = brains.pass(y, {gChoice, 1}, stream); !s) return s;
   if (Status s = halves.product(x, words, gFlags, {gChoice, 0}, stream); !s) return s;
+  if (Status s = brains.pass(y, {gChoice, 1}, stream); !s) return s;
   return brains.product(y, words, gFlags, {gChoice, 1}, stream);
 }
 
