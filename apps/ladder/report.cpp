@@ -124,13 +124,33 @@ void print_text(const page::Contents& contents) {
     fmt::print("\n{}\n", fmt::join(roofline_text(contents.roofs, contents.points, width), "\n"));
 }
 
-void draw(const ReportOptions& o, const std::vector<Document>& documents) {
+page::Contents gathered(const ReportOptions& o, const std::vector<Document>& documents, bool analysed) {
   std::vector<std::string> names;
   for (const std::string& file : o.files) names.push_back(std::filesystem::path(file).filename().string());
-  const Target target = select_target("virtual:h200");
-  auto gathered = page::gather(documents, names, target.cuda ? &*target.cuda : nullptr);
-  if (!gathered) throw BadInput(gathered.status().message());
-  page::Contents contents = std::move(gathered).value();
+  const Target target = analysed ? select_target("virtual:h200") : Target{};
+  auto contents = page::gather(documents, names, target.cuda ? &*target.cuda : nullptr);
+  if (!contents) throw BadInput(contents.status().message());
+  return std::move(contents).value();
+}
+
+// Analysing every kernel takes seconds: not for what rows alone can draw.
+page::Contents needed(const ReportOptions& o, const std::vector<Document>& documents) {
+  if (!o.html.empty() || !o.svg.empty()) {
+    if (Status status = page::can_render(); !status)
+      throw BadInput(fmt::format("{}: {}", o.html.empty() ? "--svg" : "--html", status.message()));
+  }
+  if (o.html.empty() && o.specs.empty() && !o.text) {
+    page::Contents contents = gathered(o, documents, false);
+    const bool there = std::any_of(contents.charts.begin(), contents.charts.end(),
+                                   [&](const Chart& chart) { return chart.name == o.chart; });
+    const std::string kind = o.chart.substr(0, o.chart.find('-'));
+    if (there || (kind != "climb" && kind != "roofline" && kind != "occupancy")) return contents;
+  }
+  return gathered(o, documents, true);
+}
+
+void draw(const ReportOptions& o, const std::vector<Document>& documents) {
+  page::Contents contents = needed(o, documents);
   if (o.text) print_text(contents);
   take_specs(contents.charts, o.with);
   if (!o.specs.empty()) {

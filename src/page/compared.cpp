@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "analyse/difference.hpp"
 #include "page/render.hpp"
@@ -139,12 +140,13 @@ std::string compare_section(const Contents& c) {
 }
 
 std::string compare_data(const Contents& c) {
-  Json kernels = Json::object(), why = Json::object();
-  for (const Pick& pick : c.rows) {
+  Json kernels = Json::object(), why = Json::object();  // a pair's sentences once, in the order of the rows
+  for (std::size_t i = 0; i < c.rows.size(); ++i) {
+    const Pick& pick = c.rows[i];
     Json numbers = Json::array();
     for (const Number& number : numbers_of(c, pick)) numbers.push_back({number.name, number.text});
     kernels[pick.row->kernel] = std::move(numbers);
-    for (const Pick& other : c.rows) {
+    for (const Pick& other : std::span(c.rows).subspan(i + 1)) {
       const auto said = sentences(c, pick.row->kernel, other.row->kernel);
       if (!said.empty()) why[pick.row->kernel][other.row->kernel] = said;
     }

@@ -66,13 +66,16 @@ std::string who(std::uint32_t lanes) {
   return count == 1 ? std::to_string(std::countr_zero(lanes)) : fmt::format("x{}", count);
 }
 
+// One lane's number says who it is; several are named by a tooltip.
 std::string cell(int x, int y, std::uint32_t lanes, const char* kind) {
-  return fmt::format(
-      "<g><title>lane{} {}</title><rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
-      "fill=\"{}\"/>"
-      "<text class=\"lane\" x=\"{}\" y=\"{}\">{}</text></g>\n",
-      std::popcount(lanes) == 1 ? "" : "s", analyse::lanes_text(lanes), kind, x, y, kCell - 1, kCell - 1,
-      lane_color(std::countr_zero(lanes)), x + kCell / 2, y + 12, who(lanes));
+  const std::string box = fmt::format(
+      "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/><text class=\"lane\" "
+      "x=\"{}\" "
+      "y=\"{}\">{}</text>",
+      kind, x, y, kCell - 1, kCell - 1, lane_color(std::countr_zero(lanes)), x + kCell / 2, y + 12,
+      who(lanes));
+  if (std::popcount(lanes) == 1) return box + "\n";
+  return fmt::format("<g><title>lanes {}</title>{}</g>\n", analyse::lanes_text(lanes), box);
 }
 
 int word_x(int word) { return kLeft + word * kCell + word / kSectorWords * kGap; }

@@ -20,12 +20,14 @@ void explain_rows(Contents& c, const analyse::Machine& machine, const Device& vi
   for (const Pick& pick : c.rows) {
     const Row& row = *pick.row;
     if (row.place != Place::kCuda || row.role != Role::kRung) continue;
-    const auto found = find_kernels(row.kernel);
-    if (!found || found.value().size() != 1) {
+    const auto all = kernels();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const KernelInfo& k) { return k.id == row.kernel; });
+    if (found == all.end()) {
       c.unexplained.push_back(row.kernel + ": not a kernel of this build");
       continue;
     }
-    auto explained = analyse::explain(*found.value().front(), row.problem, machine, virtual_gpu, {});
+    auto explained = analyse::explain(*found, row.problem, machine, virtual_gpu, {});
     if (!explained) {
       c.unexplained.push_back(row.kernel + ": " + explained.status().message());
       continue;
@@ -67,8 +69,9 @@ std::vector<RooflinePoint> points_of(const Contents& c) {
   std::vector<RooflinePoint> points;
   for (const analyse::Explanation& e : c.explained) {
     if (!e.prediction) continue;
-    const double l2_bytes = pipe_ms(*e.prediction, "L2") * 1e-3 * e.machine.l2_bytes_per_cycle *
-                            e.machine.sm_count * e.machine.clock_hz;
+    const double l2_ms = pipe_ms(*e.prediction, "L2") + pipe_ms(*e.prediction, "copies from L2");
+    const double l2_bytes =
+        l2_ms * 1e-3 * e.machine.l2_bytes_per_cycle * e.machine.sm_count * e.machine.clock_hz;
     const double memory_bytes = pipe_ms(*e.prediction, "device memory") * 1e-3 * e.machine.bandwidth;
     if (!(l2_bytes > 0) || !(memory_bytes > 0)) continue;
     points.push_back({e.id, e.measured ? e.measured->tflops : e.prediction->tflops, !e.measured,
@@ -77,14 +80,22 @@ std::vector<RooflinePoint> points_of(const Contents& c) {
   return points;
 }
 
-std::vector<Roof> roofs_of(const analyse::Machine& m, const std::vector<Pick>& rows) {
+// The peaks that bound the explained rungs: CUDA cores' and, where there are such rungs, tensor cores'. At the lowest clock
+// that rungs on CUDA cores were seen at, their peak once more.
+std::vector<Roof> roofs_of(const analyse::Machine& m, const Contents& c) {
   std::vector<Roof> roofs{{"FP32, nominal clock", m.peak_flops() * 1e-12, 0},
                           {"device memory", 0, m.bandwidth},
                           {"L2", 0, m.l2_bytes_per_cycle * m.sm_count * m.clock_hz}};
   double least = 0;
-  for (const Pick& pick : rows) {
-    const auto clock = pick.derived.sm_clock_mhz;
-    if (clock && pick.row->role == Role::kRung && (least == 0 || *clock < least)) least = *clock;
+  for (const analyse::Explanation& e : c.explained) {
+    if (!e.prediction) continue;
+    if (e.peak != m.peak_flops()) {
+      const bool there =
+          std::any_of(roofs.begin(), roofs.end(), [&](const Roof& r) { return r.name == e.peak_name; });
+      if (!there) roofs.push_back({e.peak_name, e.peak * 1e-12, 0});
+    } else if (e.measured && e.measured->clock_mhz && (least == 0 || *e.measured->clock_mhz < least)) {
+      least = *e.measured->clock_mhz;
+    }
   }
   if (least > 0 && least * 1e6 < 0.99 * m.clock_hz)
     roofs.push_back({fmt::format("FP32 at {:.0f} MHz, the lowest clock seen", least),
@@ -110,7 +121,7 @@ void add_charts(Contents& c, const std::optional<analyse::Machine>& machine) {
     add(c.charts, time_chart(c.documents, precision));
   }
   if (machine) {
-    c.roofs = roofs_of(*machine, c.rows);
+    c.roofs = roofs_of(*machine, c);
     c.points = points_of(c);
     add(c.charts, roofline_chart(c.roofs, c.points, machine->name));
   }

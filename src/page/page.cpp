@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "page/files.hpp"
 #include "page/render.hpp"
@@ -30,6 +31,12 @@ std::string percent_encoded(const std::string& text) {
   return encoded;
 }
 
+// JSON without what is only there for people to read. A user's own specification may be none.
+std::string compact(const std::string& json) {
+  const auto parsed = nlohmann::ordered_json::parse(json, nullptr, false);
+  return parsed.is_discarded() ? json : parsed.dump();
+}
+
 // A picture that says itself what it shows, and its specification to take along.
 std::string chart_figure(const Chart& chart, const std::string& svg) {
   const auto head = svg.find('>');
@@ -43,7 +50,7 @@ std::string chart_figure(const Chart& chart, const std::string& svg) {
       "words</summary><p>{2}</p></details> <a download=\"{0}.vl.json\" "
       "href=\"data:application/json,{3}\">Vega-Lite "
       "specification</a></figcaption></figure>\n",
-      chart.name, drawn, escape(chart.description), percent_encoded(chart.spec));
+      chart.name, drawn, escape(chart.description), percent_encoded(compact(chart.spec)));
 }
 
 struct Heading {
@@ -55,8 +62,9 @@ constexpr Heading kHeadings[] = {
     {"climb", "climb", "The climb", "One bar a kernel; only what was verified has one."},
     {"sizes", "sizes", "Rate over size", "Dashed: libraries."},
     {"time", "time", "Time over size",
-     "Both axes are logarithmic. Beside each name: to which power of N the time grows between the two "
-     "largest cubes."},
+     "Both axes are logarithmic. Beside each name: to which power of N the time grows from half of its "
+     "largest "
+     "cube to that cube."},
     {"roofline", "roofline", "Roofline",
      "Each rung twice: by the bytes that it takes from L2 and by those that must come from device memory. "
      "Bytes are the "
@@ -64,9 +72,11 @@ constexpr Heading kHeadings[] = {
     {"accuracy", "accuracy", "Accuracy beside speed",
      "Error: the Frobenius norm of C minus the FP64 result, over that of the result. Below is more exact, to "
      "the right faster."},
-    {"occupancy", "occupancy", "Occupancy and its limits", ""},
+    {"occupancy", "occupancy", "Occupancy and its limits",
+     "Blocks that fit on an SM by each resource; the least of a row binds."},
     {"samples", "samples", "Samples, clock and power",
-     "Every sample a tick, and every reading of NVML meanwhile."},
+     "A tick a sample (of many, some by rank, the extremes among them), and every reading of NVML "
+     "meanwhile."},
 };
 
 std::string chart_sections(const Contents& c, std::span<const std::string> pictures) {
@@ -112,8 +122,10 @@ std::string tables(const Contents& c) {
                         kind.second == Place::kHost ? "On the host" : "CUDA",
                         kind.first == TableKind::kCounted ? ", counted, not timed" : "");
     for (const Column& column : columns(kind.first, kind.second, true))
-      html += fmt::format("<th scope=\"col\">{}</th>", escape(column.title));
-    html += "<th scope=\"col\">note</th></tr></thead><tbody>\n" + body + "</tbody></table></div>\n";
+      html += fmt::format("<th scope=\"col\"{}>{}</th>", column.left ? " class=\"left\"" : "",
+                          escape(column.title));
+    html += "<th scope=\"col\" class=\"left\">note</th></tr></thead><tbody>\n" + body +
+            "</tbody></table></div>\n";
   }
   return html + "</section>\n";
 }

@@ -96,7 +96,7 @@
       row.append(make("th", name, {scope: "row"}), ...texts.map((text) => make("td", text)));
       return row;
     }));
-    document.getElementById("why").textContent = (data.why[a]?.[b] ?? []).join(" ");
+    document.getElementById("why").textContent = (data.why[a]?.[b] ?? data.why[b]?.[a] ?? []).join(" ");
   };
   if (first) {
     first.addEventListener("change", compare);
@@ -110,10 +110,13 @@
     const label = make("label", "show ");
     label.append(chosen);
     document.getElementById("pick-rung").append(label);
+    // All of them are many screens long: the rung that the comparison begins with, until another one is asked for.
+    chosen.value = rungs.some((rung) => rung.dataset.kernel === second?.value) ? second.value : rungs[0].dataset.kernel;
     const pick = () => {
       for (const rung of rungs) rung.style.display = chosen.value && rung.dataset.kernel !== chosen.value ? "none" : "";
     };
     chosen.addEventListener("change", pick);
+    pick();
     // A link to a rung that is not shown shows it.
     addEventListener("hashchange", () => {
       const name = decodeURIComponent(location.hash.slice(1));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <string_view>
 
 #include "page/diagrams.hpp"
 #include "page/render.hpp"
@@ -63,9 +65,14 @@ std::string pace(const Explanation& e) {
   const analyse::Prediction& p = *e.prediction;
   std::string html =
       fmt::format("<p>Predicted {} TFLOP/s, limited by {}", figure(p.tflops), escape(p.limiter));
-  if (e.measured)
+  if (e.measured) {
+    const double at_clock = analyse::at_measured_clock(e);
+    if (at_clock != p.tflops)
+      html +=
+          fmt::format("; {} at the {:.0f} MHz that were measured", figure(at_clock), *e.measured->clock_mhz);
     html += fmt::format("; measured {} ({:+.1f}%)", figure(e.measured->tflops),
-                        100 * (p.tflops / e.measured->tflops - 1));
+                        100 * (at_clock / e.measured->tflops - 1));
+  }
   html +=
       fmt::format(". {}</p>\n<table class=\"pipes\"><caption>Busy if nothing else waited</caption><tbody>\n",
                   escape(sentence(p.why)));
@@ -113,6 +120,24 @@ std::string section(const Explanation& e) {
   return html + "</section>\n";
 }
 
+// Many rungs have accesses that look alike: of equal pictures the first is drawn, the others refer to it.
+std::string drawn_once(const std::string& html) {
+  constexpr std::string_view kBegin = "<svg class=\"diagram\"", kEnd = "</svg>";
+  std::map<std::string, std::size_t> pictures;  // what is inside -> its number
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t at = html.find(kBegin); at != std::string::npos; at = html.find(kBegin, done)) {
+    const std::size_t inside = html.find('>', at) + 1, end = html.find(kEnd, inside);
+    out += html.substr(done, inside - done);
+    const std::string content = html.substr(inside, end - inside);
+    const auto [picture, fresh] = pictures.emplace(content, pictures.size());
+    out += fresh ? fmt::format("<g class=\"diagram\" id=\"picture-{}\">{}</g>", picture->second, content)
+                 : fmt::format("<use href=\"#picture-{}\"/>", picture->second);
+    done = end;
+  }
+  return out + html.substr(done);
+}
+
 }  // namespace
 
 std::string rungs_section(const Contents& c) {
@@ -123,7 +148,9 @@ std::string rungs_section(const Contents& c) {
       "small problem that the virtual GPU traced. Colours and numbers are lanes; x4: so many lanes want the "
       "same word; grey: "
       "fetched, not wanted.</p>\n<div id=\"pick-rung\" class=\"controls\"></div>\n";
-  for (const Explanation& e : c.explained) html += section(e);
+  std::string sections;
+  for (const Explanation& e : c.explained) sections += section(e);
+  html += drawn_once(sections);
   if (!c.unexplained.empty()) {
     html += "<h3>Not analysed</h3>\n<ul>\n";
     for (const std::string& text : c.unexplained) html += "<li>" + escape(text) + "</li>\n";

@@ -2,6 +2,7 @@
 #include "report/chart.hpp"
 
 #include <array>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -18,6 +19,19 @@ const std::map<std::string_view, std::string_view> kTemplates{
 
 Json parse(const std::string& file) { return Json::parse(kTemplates.at(file)); }
 
+// Numbers as far as anyone can see them.
+void shorten(Json& value) {
+  constexpr double kDigits = 5;
+  if (value.is_number_float()) {
+    const double number = value.get<double>();
+    if (number == 0 || !std::isfinite(number)) return;
+    const double scale = std::pow(10, kDigits - 1 - std::floor(std::log10(std::abs(number))));
+    value = std::round(number * scale) / scale;
+  } else if (value.is_structured()) {
+    for (Json& part : value) shorten(part);
+  }
+}
+
 }  // namespace
 
 Chart make_chart(const std::string& name, const std::string& title, const std::string& subtitle,
@@ -28,13 +42,18 @@ Chart make_chart(const std::string& name, const std::string& title, const std::s
   whole["description"] = description;
   whole["title"] = {{"text", title}, {"subtitle", subtitle}};
   for (auto& [key, value] : spec.items()) whole[key] = value;
-  for (const ChartData& table : data) whole["datasets"][table.name] = Json::parse(table.rows);
+  for (const ChartData& table : data) {
+    Json& rows = whole["datasets"][table.name];
+    rows = Json::parse(table.rows);
+    shorten(rows);
+  }
   whole["config"] = parse("config.vl.json");
   return {name, title, description, whole.dump(1)};
 }
 
 std::span<const std::pair<const char*, const char*>> dark_colors() {
-  static constexpr std::array<std::pair<const char*, const char*>, 8> kColors{{
+  static constexpr std::array<std::pair<const char*, const char*>, 9> kColors{{
+      {"#ffffff", "#0d1117"},  // ground, around what stands over lines
       {"#1b1f24", "#e6edf3"},  // ink
       {"#57606a", "#aab3bd"},  // quieter
       {"#8c959f", "#6e7681"},  // lines

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "report/chart.hpp"
 #include "report/table.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostSamples = 120;  // a kernel: more would only be drawn over one another
+constexpr std::size_t kMostTicks = 40;  // a kernel: more would only be drawn over one another
 
 Status nothing(const std::string& what) { return {Code::kInvalidArgument, what + ": nothing to draw"}; }
 
@@ -79,6 +80,15 @@ std::vector<Name> gathered(std::vector<Name> names, double near_x, double line_y
   return one_each;
 }
 
+// At most `most` of the values in rising order, evenly by rank, with the least and the largest.
+std::vector<double> quantiles(std::vector<double> values, std::size_t most) {
+  std::sort(values.begin(), values.end());
+  if (values.size() <= most) return values;
+  std::vector<double> chosen;
+  for (std::size_t i = 0; i < most; ++i) chosen.push_back(values[i * (values.size() - 1) / (most - 1)]);
+  return chosen;
+}
+
 double spread_of(const std::vector<double>& logs) {
   const auto [low, high] = std::minmax_element(logs.begin(), logs.end());
   return std::max(*high - *low, 0.5);
@@ -116,7 +126,7 @@ Result<Chart> roofline_chart(std::span<const Roof> roofs, std::span<const Roofli
     for (const double x : {from, to})
       lines.push_back({{"roof", about}, {"intensity", x}, {"tflops", at(x)}, {"about", about}});
     if (level) {
-      level_names.push_back({{"roof", about}, {"intensity", to}, {"tflops", at(to)}});
+      level_names.push_back({{"roof", about}, {"intensity", from}, {"tflops", at(from)}});
     } else {
       slope_names.push_back({{"roof", about}, {"intensity", from}, {"tflops", at(from)}});
     }
@@ -192,10 +202,8 @@ Result<Chart> samples_chart(std::span<const Pick> rows) {
     if (!row.timing || !(row.timing->ms.median > 0)) continue;
     const Measurement& m = *row.timing;
     const auto percent = [&](double ms) { return 100 * (ms / m.ms.median - 1); };
-    const std::size_t step = m.samples_ms.size() / kMostSamples + 1;
-    for (std::size_t i = 0; i < m.samples_ms.size(); i += step)
-      samples.push_back(
-          {{"kernel", row.kernel}, {"percent", std::round(1e3 * percent(m.samples_ms[i])) / 1e3}});
+    for (const double ms : quantiles(m.samples_ms, kMostTicks))
+      samples.push_back({{"kernel", row.kernel}, {"percent", std::round(1e2 * percent(ms)) / 1e2}});
     std::string about =
         fmt::format("{}: median {} ms of {} samples, half of them from {:+.2f}% to {:+.2f}%", row.kernel,
                     figure(m.ms.median), m.ms.n, percent(m.ms.q1), percent(m.ms.q3));
@@ -205,16 +213,21 @@ Result<Chart> samples_chart(std::span<const Pick> rows) {
     kernels.push_back(
         {{"kernel", row.kernel}, {"q1", percent(m.ms.q1)}, {"q3", percent(m.ms.q3)}, {"about", about}});
     says += " " + about + ".";
+    std::set<std::pair<double, double>> seen;  // what was read twice would be drawn in one place
     for (const Telemetry& t : m.telemetry) {
+      const double mhz = t.sm_clock_mhz.value_or(0), watts = std::round(t.power_w.value_or(0));
+      if (!seen.emplace(mhz, watts).second) continue;
       Json reading{{"kernel", row.kernel}};
-      if (t.sm_clock_mhz) reading["mhz"] = *t.sm_clock_mhz;
-      if (t.power_w) reading["watts"] = *t.power_w;
+      if (mhz > 0) reading["mhz"] = mhz;
+      if (watts > 0) reading["watts"] = watts;
       if (reading.size() > 1) readings.push_back(std::move(reading));
     }
   }
   if (kernels.empty()) return nothing("nothing was timed");
   return make_chart("samples", "Samples, clock and power",
-                    fmt::format("{}; orange: the middle half", to_string(rows.front().row->problem)), says,
+                    fmt::format("{}; orange: the middle half; a tick a sample, at most {} by rank",
+                                to_string(rows.front().row->problem), kMostTicks),
+                    says,
                     std::array{ChartData{"samples", samples.dump()}, ChartData{"kernels", kernels.dump()},
                                ChartData{"readings", readings.dump()}});
 }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "report/chart.hpp"
 #include "report/table.hpp"
@@ -42,17 +44,33 @@ struct Curve {
   std::map<double, double> points;  // side, TFLOP/s
 };
 
-// Names stand at the height of their line's end, moved down where they would overlap, and all up where that runs out
-// of the chart. `step`: their least distance; both in TFLOP/s.
-std::vector<double> place_names(const std::vector<double>& wanted, double step) {
-  std::vector<std::size_t> order(wanted.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
-  std::vector<double> placed = wanted;
-  double limit = 0;
-  for (const std::size_t i : order) {  // from the lowest up
-    placed[i] = std::max(wanted[i], limit);
-    limit = placed[i] + step;
+// Where names stand beside the ends of their lines: as near to them as lets each have its own line of text, from `lowest` to
+// `highest`. The least sum of squares, by pooling neighbours that would overlap (isotonic regression).
+std::vector<double> place_names(const std::vector<double>& ends, double step, double lowest, double highest) {
+  struct Pool {
+    double sum;
+    std::size_t count;
+    double mean() const { return sum / static_cast<double>(count); }
+  };
+  std::vector<std::size_t> order(ends.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return ends[a] < ends[b]; });
+  std::vector<Pool> pools;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    pools.push_back({ends[order[i]] - static_cast<double>(i) * step, 1});
+    while (pools.size() > 1 && pools[pools.size() - 2].mean() > pools.back().mean()) {
+      pools[pools.size() - 2].sum += pools.back().sum;
+      pools[pools.size() - 2].count += pools.back().count;
+      pools.pop_back();
+    }
+  }
+  std::vector<double> placed(ends.size());
+  std::size_t i = 0;
+  const double room = std::max(lowest, highest - static_cast<double>(order.size() - 1) * step);
+  for (const Pool& pool : pools) {
+    for (std::size_t j = 0; j < pool.count; ++j, ++i)
+      placed[order[i]] = std::clamp(pool.mean(), lowest, room) + static_cast<double>(i) * step;
   }
   return placed;
 }
@@ -86,6 +104,67 @@ std::vector<Curve> curves_of(const std::vector<const Row*>& rows) {
     return a.library != b.library ? b.library : !a.library && a.kernel < b.kernel;
   });
   return curves;
+}
+
+// How one of the charts over sizes shows a rate at a side.
+struct Axis {
+  const char* field;                            // of the template's vertical axis
+  double (*value)(double side, double tflops);  // what stands there
+  double (*height)(double value);      // on its scale: equal steps are equally far apart on the paper
+  double (*at_height)(double height);  // and back
+  double lowest;                       // where the scale begins, in its own heights; NaN: at the least value
+  std::string (*words)(double value);  // with its unit
+};
+
+// The three tables of such a chart; `labels`: what each line is called at its end.
+std::vector<ChartData> tables_of(const std::vector<Curve>& curves, const std::vector<std::string>& labels,
+                                 const Axis& axis) {
+  constexpr double kLinesOfText = 30,
+                   kLeader = 0.035;  // names above one another; the way to them, of the width
+  Json points = Json::array(), names = Json::array(), leaders = Json::array();
+  std::vector<double> ends;
+  double least = std::numeric_limits<double>::infinity(), most = -least, first = least, last = 0;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const Curve& curve = curves[i];
+    for (const auto& [side, rate] : curve.points) {
+      const double value = axis.value(side, rate);
+      least = std::min(least, axis.height(value));
+      most = std::max(most, axis.height(value));
+      first = std::min(first, side);
+      last = std::max(last, side);
+      points.push_back({{"kernel", curve.kernel},
+                        {"order", i},
+                        {"role", curve.library ? "library" : "rung"},
+                        {"n", side},
+                        {axis.field, value},
+                        {"about", fmt::format("{} at {:.0f}: {}", curve.kernel, side, axis.words(value))}});
+    }
+    ends.push_back(axis.height(axis.value(curve.points.rbegin()->first, curve.points.rbegin()->second)));
+  }
+  const double lowest = std::isnan(axis.lowest) ? least : axis.lowest;
+  const std::vector<double> heights = place_names(ends, (most - lowest) / kLinesOfText, lowest, most);
+  const double beside = last * std::pow(last / first, kLeader);
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const double at = axis.at_height(heights[i]);
+    names.push_back({{"label", labels[i]}, {"n", beside}, {axis.field, at}});
+    leaders.push_back({{"kernel", curves[i].kernel},
+                       {"n", curves[i].points.rbegin()->first},
+                       {axis.field, axis.at_height(ends[i])}});
+    leaders.push_back({{"kernel", curves[i].kernel}, {"n", beside}, {axis.field, at}});
+  }
+  return {{"points", points.dump()}, {"names", names.dump()}, {"leaders", leaders.dump()}};
+}
+
+double itself(double x) { return x; }
+
+// To which power of N time grows between a line's largest cube and the largest of at most half its side; NaN where there is
+// none.
+double power_of(const Curve& curve) {
+  const auto [side, rate] = *curve.points.rbegin();
+  auto before = curve.points.upper_bound(side / 2);
+  if (before == curve.points.begin()) return std::numeric_limits<double>::quiet_NaN();
+  --before;
+  return 3 - std::log(rate / before->second) / std::log(side / before->first);
 }
 
 }  // namespace
@@ -134,35 +213,19 @@ Result<Chart> sizes_chart(std::span<const Document> documents, Precision precisi
   const std::vector<Curve> curves = curves_of(rows);
   if (std::none_of(curves.begin(), curves.end(), [](const Curve& curve) { return curve.points.size() > 1; }))
     return Status(Code::kInvalidArgument, "no kernel was timed on two cubes: nothing to draw");
-  Json points = Json::array(), names = Json::array();
-  std::vector<double> ends;
-  double most = 0, last_side = 0;
-  for (const Curve& curve : curves) {
-    for (const auto& [side, rate] : curve.points) {
-      most = std::max(most, rate);
-      last_side = std::max(last_side, side);
-    }
-    ends.push_back(curve.points.rbegin()->second);
-  }
-  constexpr double kNamesInHeight = 28;  // lines of text beside the plot
-  const std::vector<double> heights = place_names(ends, most / kNamesInHeight);
   std::string says = "Lines, TFLOP/s over N. At the largest:";
-  for (std::size_t i = 0; i < curves.size(); ++i) {
-    for (const auto& [side, rate] : curves[i].points)
-      points.push_back(
-          {{"kernel", curves[i].kernel},
-           {"order", i},
-           {"role", curves[i].library ? "library" : "rung"},
-           {"n", side},
-           {"tflops", rate},
-           {"about", fmt::format("{} at {:.0f}: {} TFLOP/s", curves[i].kernel, side, figure(rate))}});
-    names.push_back({{"kernel", curves[i].kernel}, {"order", i}, {"n", last_side}, {"tflops", heights[i]}});
-    says += fmt::format("{} {} {}", i == 0 ? "" : ",", curves[i].kernel, figure(ends[i]));
+  std::vector<std::string> labels;
+  for (const Curve& curve : curves) {
+    says += fmt::format("{} {} {}", labels.empty() ? "" : ",", curve.kernel,
+                        figure(curve.points.rbegin()->second));
+    labels.push_back(curve.kernel);
   }
+  const Axis axis{"tflops", [](double, double tflops) { return tflops; },           itself, itself,
+                  0,        [](double value) { return figure(value) + " TFLOP/s"; }};
   const std::string title = fmt::format("TFLOP/s over N, for M = N = K, {}", to_string(precision));
   return make_chart(chart_name("sizes", precision), title,
                     rows.front()->device.name + cache_text(*rows.front()), says + ".",
-                    std::array{ChartData{"points", points.dump()}, ChartData{"names", names.dump()}});
+                    tables_of(curves, labels, axis));
 }
 
 Result<Chart> time_chart(std::span<const Document> documents, Precision precision) {
@@ -171,48 +234,26 @@ Result<Chart> time_chart(std::span<const Document> documents, Precision precisio
   std::erase_if(curves, [](const Curve& curve) { return curve.points.size() < 2; });
   if (curves.empty())
     return Status(Code::kInvalidArgument, "no kernel was timed on two cubes: nothing to draw");
-  const auto ms_at = [](double side, double tflops) { return 2 * side * side * side / tflops * 1e-9; };
-  Json points = Json::array(), names = Json::array();
-  std::vector<double> ends, powers;
-  double least = ms_at(curves[0].points.begin()->first, curves[0].points.begin()->second), most = least,
-         last = 0;
-  for (const Curve& curve : curves) {
-    for (const auto& [side, rate] : curve.points) {
-      least = std::min(least, ms_at(side, rate));
-      most = std::max(most, ms_at(side, rate));
-      last = std::max(last, side);
-    }
-    const auto [side, rate] = *curve.points.rbegin();
-    const auto [before, slower] = *std::prev(curve.points.end(), 2);
-    ends.push_back(std::log(ms_at(side, rate)));
-    powers.push_back(std::log(ms_at(side, rate) / ms_at(before, slower)) / std::log(side / before));
-  }
-  for (double& end : ends) end -= std::log(least);  // above the lowest point of the plot
-  constexpr double kNamesInHeight = 28;
-  const std::vector<double> heights = place_names(ends, std::log(most / least) / kNamesInHeight);
   std::string says =
-      "Lines on logarithmic axes, milliseconds over N. Between the two largest cubes time grows with";
-  for (std::size_t i = 0; i < curves.size(); ++i) {
-    for (const auto& [side, rate] : curves[i].points)
-      points.push_back(
-          {{"kernel", curves[i].kernel},
-           {"order", i},
-           {"role", curves[i].library ? "library" : "rung"},
-           {"n", side},
-           {"ms", ms_at(side, rate)},
-           {"about", fmt::format("{} at {:.0f}: {} ms", curves[i].kernel, side, figure(ms_at(side, rate)))}});
-    const std::string label = fmt::format("{}: N^{:.2f}", curves[i].kernel, powers[i]);
-    names.push_back({{"label", label},
-                     {"kernel", curves[i].kernel},
-                     {"order", i},
-                     {"n", last},
-                     {"ms", least * std::exp(heights[i])}});
-    says += fmt::format("{} {}", i == 0 ? "" : ",", label);
+      "Lines on logarithmic axes, milliseconds over N. From half of the largest cube to the largest time "
+      "grows with";
+  std::vector<std::string> labels;
+  for (const Curve& curve : curves) {
+    const double power = power_of(curve);
+    std::string label = std::isnan(power) ? curve.kernel : fmt::format("{}: N^{:.2f}", curve.kernel, power);
+    says += fmt::format("{} {}", labels.empty() ? "" : ",", label);
+    labels.push_back(std::move(label));
   }
+  const Axis axis{"ms",
+                  [](double side, double tflops) { return 2 * side * side * side / tflops * 1e-9; },
+                  [](double ms) { return std::log(ms); },
+                  [](double height) { return std::exp(height); },
+                  std::numeric_limits<double>::quiet_NaN(),
+                  [](double ms) { return figure(ms) + " ms"; }};
   const std::string title = fmt::format("Time over N, for M = N = K, {}", to_string(precision));
   return make_chart(chart_name("time", precision), title,
                     rows.front()->device.name + cache_text(*rows.front()), says + ".",
-                    std::array{ChartData{"points", points.dump()}, ChartData{"names", names.dump()}});
+                    tables_of(curves, labels, axis));
 }
 
 }  // namespace ladder

@@ -2,6 +2,7 @@
 // Charts as specifications: their data, their words, and what is left out of them.
 #include "report/chart.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -87,12 +88,47 @@ TEST(SizesChart, HasAPointARowAndANameALine) {
   const Json data = parsed(chart)["datasets"];
   EXPECT_EQ(data["points"].size(), 8U);
   ASSERT_EQ(data["names"].size(), 3U);
-  EXPECT_EQ(data["names"][2]["kernel"], "cublas_ieee");
+  EXPECT_EQ(data["names"][2]["label"], "cublas_ieee");
   EXPECT_EQ(data["points"].back()["role"], "library");
   EXPECT_NE(data["points"].back()["about"].get<std::string>().find("cublas_ieee at 4096: 13.7"),
             std::string::npos);
   // Names of equal rates stand apart.
   EXPECT_NE(data["names"][1]["tflops"], data["names"][2]["tflops"]);
+}
+
+TEST(SizesChart, NamesStandInOrderNearTheirEndsAndWithinTheChart) {
+  Document document;
+  for (int i = 0; i < 12; ++i) {
+    for (const std::int64_t n : {1024, 2048}) {
+      Row row = timed_row(fmt::format("r{:02}_x", i + 1), 10);
+      row.problem = make_problem(n, n, n);
+      row.timing->ms.median =
+          flops(row.problem) / ((i < 10 ? 50 + 0.01 * i : 10.0 + 5 * i) * 1e9);  // ten at 50, then 60 and 65
+      document.rows.push_back(row);
+    }
+  }
+  const Json data = parsed(sizes_chart(std::span(&document, 1), Precision::kIeee))["datasets"];
+  double before = -1, most = 0;
+  for (const Json& name : data["names"]) {
+    const double at = name["tflops"];
+    EXPECT_GT(at, before) << name;
+    before = at;
+    most = std::max(most, at);
+  }
+  EXPECT_LE(most, 65.001) << "above the highest line the chart would grow";
+  ASSERT_EQ(data["leaders"].size(), 24U);
+  EXPECT_EQ(data["leaders"][1]["tflops"], data["names"][0]["tflops"]) << "a leader ends at its name";
+}
+
+TEST(TimeChart, ComparesCubesOfWhichOneIsTwiceAsLargeAtLeast) {
+  Document document;
+  for (const auto& [n, ms] : {std::pair{2048, 1.0}, {4092, 16.0}, {4096, 8.0}}) {
+    Row row = timed_row("r01_naive", ms);
+    row.problem = make_problem(n, n, n);
+    document.rows.push_back(row);
+  }
+  const Json data = parsed(time_chart(std::span(&document, 1), Precision::kIeee))["datasets"];
+  EXPECT_EQ(data["names"][0]["label"], "r01_naive: N^3.00") << "4092 to 4096 would say nothing";
 }
 
 TEST(SizesChart, HostRowsHaveOneToo) {
@@ -151,9 +187,25 @@ TEST(SamplesChart, HasEverySampleAndReading) {
   const auto chart = samples_chart(rows);
   const Json data = parsed(chart)["datasets"];
   EXPECT_EQ(data["samples"].size(), 6U);
-  EXPECT_DOUBLE_EQ(data["samples"][0]["percent"], 1);
+  EXPECT_DOUBLE_EQ(data["samples"][0]["percent"], -1) << "in rising order";
   EXPECT_EQ(data["readings"].size(), 6U);
   EXPECT_NE(chart.value().description.find("3 samples discarded"), std::string::npos);
+}
+
+TEST(SamplesChart, ThinsManySamplesAndKeepsTheExtremes) {
+  Document document;
+  document.rows = {timed_row("r02_coalesced", 10)};
+  Measurement& timing = *document.rows[0].timing;
+  timing.samples_ms.assign(500, timing.ms.median);
+  timing.samples_ms[17] = 0.5 * timing.ms.median;
+  timing.samples_ms[400] = 3 * timing.ms.median;
+  timing.telemetry.assign(9, timing.telemetry.front());
+  const Json data =
+      parsed(samples_chart(rows_at(std::span(&document, 1), make_problem(4096, 4096, 4096))))["datasets"];
+  EXPECT_LT(data["samples"].size(), 100U);
+  EXPECT_DOUBLE_EQ(data["samples"].front()["percent"], -50);
+  EXPECT_DOUBLE_EQ(data["samples"].back()["percent"], 200);
+  EXPECT_EQ(data["readings"].size(), 1U) << "equal readings are one tick";
 }
 
 TEST(RooflineChart, RoofsEndAtTheCeilingAndPointsStandAtTheirBytes) {
