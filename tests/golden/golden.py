@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Golden counters: what Nsight Compute reads on a GPU, and what the virtual GPU must say of the same launches.
 
-  golden.py collect --launcher PROGRAM --ncu NCU --golden FILE.csv   on a machine with the GPU
+  golden.py collect --launcher PROGRAM --ncu NCU --golden FILE.csv   on a machine with the GPU; with --only, rows of
+                                                                     these small kernels instead of those in the file
   golden.py check --launcher PROGRAM --vgpu VGPU --golden FILE.csv   anywhere
 
 A row is a launch: kernel, shape, symbol, hash of its machine code, and a column for each metric. Where the machine code has changed since
@@ -103,22 +104,29 @@ def values_of(row):
 
 
 def collect(options):
-    output, rows = profile(options.ncu, [options.launcher] + SHAPES)
+    output, rows = profile(options.ncu, [options.launcher] + (options.only or SHAPES))
     launches = launched(output)
     if not launches or len(rows) != len(launches):
         sys.exit(f"golden: ncu saw {len(rows)} kernels in {len(launches)} launches of rungs")
+    comments, kept = [], []
+    if options.only:
+        with open(options.golden) as file:
+            lines = list(file)
+        comments = [line for line in lines if line.startswith("#")]
+        kept = [row for row in csv.reader(line for line in lines if not line.startswith("#"))][1:]
+        kept = [row for row in kept if row[0] not in options.only]
     sections = sass_sections(options.launcher)
     missing = set()
+    measured = []
+    for (kernel, shape), row in zip(launches, rows):
+        symbol, values = row["Kernel Name"], values_of(row)
+        missing.update(f"{metric} ({row.get(metric)!r})" for metric in METRICS if metric not in values)
+        measured.append([kernel, shape, symbol, hashlib.sha256(sections[symbol]).hexdigest()]
+                        + [values.get(metric, "") for metric in METRICS])
     with open(options.golden, "w", newline="") as file:
-        file.write(f"# {options.environment}\n")
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(FIELDS + METRICS)
-        for (kernel, shape), row in zip(launches, rows):
-            symbol = row["Kernel Name"]
-            digest = hashlib.sha256(sections[symbol]).hexdigest()
-            values = values_of(row)
-            missing.update(f"{metric} ({row.get(metric)!r})" for metric in METRICS if metric not in values)
-            writer.writerow([kernel, shape, symbol, digest] + [values.get(metric, "") for metric in METRICS])
+        only = ": " + " ".join(options.only) if options.only else ""
+        file.write("".join(comments) + f"# {options.environment}{only}\n")
+        csv.writer(file, lineterminator="\n").writerows([FIELDS + METRICS] + kept + measured)
     print(f"golden: {len(launches)} launches, {len(METRICS)} metrics each -> {options.golden}")
     for metric in sorted(missing):
         print(f"golden: not measured: {metric}")
@@ -190,6 +198,7 @@ def main():
     parser.add_argument("--golden", required=True)
     parser.add_argument("--environment", default="", help="one line on date, commit, toolkit and driver")
     parser.add_argument("--ncu", default="ncu")
+    parser.add_argument("--only", nargs="+", metavar="micro.NAME", help="collect: measure these, keep the other rows")
     parser.add_argument("--vgpu", default="vgpu")
     parser.add_argument("--estimates", action="store_true", help="check: also show the estimates beside the hardware")
     options = parser.parse_args()

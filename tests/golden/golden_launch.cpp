@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the small kernels of micro.hpp, and every CUDA-core rung of the registry once at each shape, for a profiler:
-//   golden_launch SHAPE...
+//   golden_launch [micro.NAME]... [SHAPE]...        all small kernels where none is named
 // Operands are tight, uniform in (-1,1), alpha = 1, beta = 0; one line a launch says "launched KERNEL SHAPE".
 #include <ladder/registry.hpp>
 
@@ -9,6 +9,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <random>
@@ -70,13 +71,14 @@ bool launch_all(const std::string& shape, const ladder::Device& device) {
 }
 
 // The memory is integers that grow, the same for each kernel.
-bool launch_micro() {
+bool launch_micro(const std::vector<std::string>& names) {
   void* memory = nullptr;
   if (!ok(cudaMalloc(&memory, micro::kBytes), "cudaMalloc")) return false;
   const DeviceArray owner(static_cast<float*>(memory));
   std::vector<int> values(micro::kBytes / sizeof(int));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
   for (const micro::Launch& launch : micro::launches()) {
+    if (!names.empty() && std::find(names.begin(), names.end(), launch.name) == names.end()) continue;
     if (!ok(cudaMemcpy(memory, values.data(), micro::kBytes, cudaMemcpyHostToDevice), "cudaMemcpy"))
       return false;
     launch.start(static_cast<int*>(memory));
@@ -90,8 +92,11 @@ bool launch_micro() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::vector<std::string> names, shapes;
+  for (int i = 1; i < argc; ++i)
+    (std::string(argv[i]).starts_with("micro.") ? names : shapes).emplace_back(argv[i]);
   if (argc < 2) {
-    std::fprintf(stderr, "usage: golden_launch SHAPE...\n");
+    std::fprintf(stderr, "usage: golden_launch [micro.NAME]... [SHAPE]...\n");
     return 2;
   }
   const auto device = ladder::query_device(0);
@@ -99,9 +104,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "golden_launch: %s\n", device.status().message().c_str());
     return 1;
   }
-  if (!launch_micro()) return 1;
-  for (int i = 1; i < argc; ++i) {
-    if (!launch_all(argv[i], device.value())) return 1;
+  if (!launch_micro(names)) return 1;
+  for (const std::string& shape : shapes) {
+    if (!launch_all(shape, device.value())) return 1;
   }
   return 0;
 }

@@ -174,6 +174,43 @@ __global__ void jump_table(int* x) {
   x[1024 + t] = v;
 }
 
+// One jump, each way for another number of lanes: side by side, mixed, or two ways of which the first lane's is rarer.
+enum class Ways { kBlocks, kMixed, kTwo };
+template <Ways kWays>
+__global__ void jumps(int* x) {
+  const int t = thread_number(), lane = t % 32;
+  int way = lane * (lane + 3) % 11 % 8;
+  if constexpr (kWays == Ways::kBlocks) {
+    for (way = 0; lane >= (way + 1) * (way + 2) / 2; ++way) {
+    }
+  }
+  if constexpr (kWays == Ways::kTwo) way = lane % 3 == 0 ? 2 : 5;
+  int v = x[t];
+  asm volatile(
+      "{\n"
+      "ways: .branchtargets w0, w1, w2, w3, w4, w5, w6, w7;\n"
+      "brx.idx %1, ways;\n"
+      "w0: add.s32 %0, %0, 1; bra out;\n"
+      "w1: mul.lo.s32 %0, %0, 3; bra out;\n"
+      "w2: xor.b32 %0, %0, 3; bra out;\n"
+      "w3: shl.b32 %0, %0, 3; bra out;\n"
+      "w4: shr.u32 %0, %0, 3; bra out;\n"
+      "w5: sub.s32 %0, %0, 5; bra out;\n"
+      "w6: neg.s32 %0, %0; bra out;\n"
+      "w7: popc.b32 %0, %0;\n"
+      "out:\n"
+      "}"
+      : "+r"(v)
+      : "r"(x[way] & 7));
+  x[1024 + t] = v;
+}
+
+__global__ void dependents_of_some(int* x) {
+  if (threadIdx.x < 7) asm volatile("griddepcontrol.wait;" ::: "memory");
+  if (threadIdx.x < 13) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  x[1024 + thread_number()] = 1;
+}
+
 __global__ void dependents(int* x) {
   asm volatile("griddepcontrol.wait;" ::: "memory");
   x[1024 + thread_number()] = 1;
@@ -201,6 +238,10 @@ std::span<const Launch> control_launches() {
       {"micro.yields", [](int* x) { start(yields, x); }},
       {"micro.collectives", [](int* x) { start(collectives, x); }},
       {"micro.jump_table", [](int* x) { start(jump_table, x); }},
+      {"micro.jumps", [](int* x) { start(jumps<Ways::kBlocks>, x); }},
+      {"micro.jumps_mixed", [](int* x) { start(jumps<Ways::kMixed>, x); }},
+      {"micro.jumps_two", [](int* x) { start(jumps<Ways::kTwo>, x); }},
+      {"micro.dependents_of_some", [](int* x) { start(dependents_of_some, x); }},
       {"micro.dependents", [](int* x) { start(dependents, x); }},
   };
   return kLaunches;

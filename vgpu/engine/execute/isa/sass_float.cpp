@@ -152,7 +152,8 @@ void compare_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 // One where the comparison and the predicate together are true, else zero.
 void set_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
-  const u32 ones = combined(singles_that_compare(window, insn, m), predicate(window, insn.s[3], m, kNegateP), m);
+  const u32 ones =
+      combined(singles_that_compare(window, insn, m), predicate(window, insn.s[3], m, kNegateP), m);
   write_lanes<float>(window, insn.d, mask, [&](u32 i) { return (ones >> i & 1) != 0 ? 1.0F : 0.0F; });
 }
 
