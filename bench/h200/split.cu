@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time of a product of split operands goes: the whole call, the passes over A and B, and the product. One line a
-// problem, CSV: m,n,k,ops,format,call_ms,pass_ms,product_ms,tflops. Medians of back-to-back launches after a warm-up, operands
-// uniform in [-1, 1).
+// problem and way, CSV: m,n,k,ops,format,call_ms,pass_ms,product_ms,tflops. Medians of back-to-back launches after a warm-up,
+// operands uniform in [-1, 1). `fused`: the operand of more lines is split within the product.
 //   bench_split MxNxK[:NN|NT|TN|TT]...
+#include "device/split_fused.cuh"
 #include "device/split_product.cuh"
 
 #include <cuda_runtime.h>
@@ -47,20 +48,20 @@ double median_ms(Work work) {
   return samples[kSamples / 2];
 }
 
-template <class F, int kProducts>
+template <class Job>
 void measure(const char* name, const Problem& p, const Operands& o) {
   SplitCall split;
   require(prepare_split(p, o, split), "device");
-  const SplitJob<F, kProducts> job(split.p, split.o, split.sms);
+  const Job job(split.p, split.o, split.sms);
   char* scratch = nullptr;
   require(cudaMalloc(&scratch, static_cast<std::size_t>(job.scratch_bytes())), "words");
   unsigned* gFlags = nullptr;
   require(cudaMalloc(&gFlags, static_cast<std::size_t>(4 * job.flags())), "flags");
   require(cudaMemset(gFlags, 0, static_cast<std::size_t>(4 * job.flags())), "flags");
   const SplitTarget x = job.target(scratch);
-  const double call = median_ms([&] { require(launch_split<F, kProducts>(p, o, nullptr), name); });
-  const double pass = median_ms([&] { require(job.pass(x, {}, nullptr), name); });
-  const double product = median_ms([&] { require(job.product(x, scratch, gFlags, {}, nullptr), name); });
+  const double call = median_ms([&] { require(launch_job(job, nullptr), name); });
+  const double pass = median_ms([&] { require(job.pass(x, nullptr), name); });
+  const double product = median_ms([&] { require(job.product(x, scratch, gFlags, nullptr), name); });
   std::printf("%lld,%lld,%lld,%c%c,%s,%.4f,%.4f,%.4f,%.1f\n", static_cast<long long>(p.m),
               static_cast<long long>(p.n), static_cast<long long>(p.k), p.op_a == Op::kNone ? 'N' : 'T',
               p.op_b == Op::kNone ? 'N' : 'T', name, call, pass, product, flops(p) / call * 1e-9);
@@ -88,8 +89,9 @@ int main(int argc, char** argv) {
     require(cudaMalloc(&c, 4 * static_cast<std::size_t>(p.m * p.n)), "C");
     fill<<<1024, 256>>>(a, p.m * p.k, 1);
     fill<<<1024, 256>>>(b, p.n * p.k, 77);
-    measure<WordFormat<__half, 2>, 3>("fp16x3", p, {a, b, c});
-    measure<WordFormat<__nv_bfloat16, 3>, 6>("bf16x6", p, {a, b, c});
+    measure<SplitJob<WordFormat<__half, 2>, 3>>("fp16x3", p, {a, b, c});
+    measure<FusedJob<WordFormat<__half, 2>, 3>>("fp16x3 fused", p, {a, b, c});
+    measure<SplitJob<WordFormat<__nv_bfloat16, 3>, 6>>("bf16x6", p, {a, b, c});
     require(cudaFree(a), "free");
     require(cudaFree(b), "free");
     require(cudaFree(c), "free");

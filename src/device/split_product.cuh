@@ -248,6 +248,12 @@ class SplitJob {
     return Tiles::kLaunch[chosen_.tile](chosen_, x, exchange, when, stream);
   }
 
+  // The same, always wanted.
+  Status pass(const SplitTarget& x, cudaStream_t stream) const { return pass<>(x, {}, stream); }
+  Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream) const {
+    return product(x, scratch, gFlags, {}, stream);
+  }
+
  private:
   using Tiles = split_detail::Menu<F, kProducts, kCompensated>;
 
@@ -302,8 +308,8 @@ Status launch_job(const Job& job, Stream stream) {
   unsigned* const gFlags = Workspace::flags(stream, static_cast<std::size_t>(job.flags()), error);
   if (gFlags == nullptr) return cuda_failure("workspace", error);
   const SplitTarget x = job.target(scratch);
-  if (Status s = job.template pass<>(x, {}, stream); !s) return s;
-  return job.product(x, scratch, gFlags, {}, stream);
+  if (Status s = job.pass(x, stream); !s) return s;
+  return job.product(x, scratch, gFlags, stream);
 }
 
 // C = alpha op(A) op(B) + beta C in words of format F, any layout, for a problem that accept_split() takes. Errors:

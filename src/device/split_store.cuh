@@ -15,6 +15,7 @@ struct SplitTarget {
   Target<float> c;
   SplitOperand a, b;
   int k;
+  std::int64_t col_step = 1;  // of C, from column to column; c.ld from row to row
 };
 
 // Calls all lanes for each lane whose element (row, col) is `exceptional`: they share its k.
@@ -31,7 +32,7 @@ __device__ __forceinline__ void store_exceptional(const SplitTarget& x, bool exc
     }
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xFFFFFFFFU, sum, distance);
-    if (lane == 0) store_element(x.c, x.c.gC + i * x.c.ld + j, sum);
+    if (lane == 0) store_element(x.c, x.c.gC + i * x.c.ld + j * x.col_step, sum);
   }
 }
 

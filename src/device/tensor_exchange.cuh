@@ -42,21 +42,29 @@ __device__ __forceinline__ void hand_on(const Product<T>& product, const Exchang
   if (threadIdx.x % kWarpgroup == 0) ptx::store_relaxed(x.gReady + block * T::kWarpgroups + warpgroup, 1);
 }
 
-// Adds what `block` has handed on, and frees it for the next launch.
-template <class T>
-__device__ __forceinline__ void take_in(Product<T>& product, const Exchange& x, int block, int warpgroup) {
+// Calls add(quads) for what `block` has handed on, and frees it for the next launch.
+template <class T, class Add>
+__device__ __forceinline__ void take_in(const Product<T>& /*of*/, const Exchange& x, int block, int warpgroup,
+                                        Add add) {
   unsigned* const ready = x.gReady + block * T::kWarpgroups + warpgroup;
   while (__any_sync(0xffffffffU, ptx::load_acquire(ready) == 0)) {
   }
-  const float4* const g = quads_of<T>(x.gPartial, block, warpgroup);
-#pragma unroll
-  for (int i = 0; i < kQuads<T>; ++i) {
-    const float4 four = __ldcg(g + i * kWarpgroup);
-    float* r = product.sums + 4 * i;
-    r[0] += four.x, r[1] += four.y, r[2] += four.z, r[3] += four.w;
-  }
+  add(static_cast<const float4*>(quads_of<T>(x.gPartial, block, warpgroup)));
   ptx::barrier_sync(1 + warpgroup, kWarpgroup);
   if (threadIdx.x % kWarpgroup == 0) ptx::store_relaxed(ready, 0);
+}
+
+// Adds what `block` has handed on.
+template <class T>
+__device__ __forceinline__ void take_in(Product<T>& product, const Exchange& x, int block, int warpgroup) {
+  take_in(product, x, block, warpgroup, [&](const float4* g) {
+#pragma unroll
+    for (int i = 0; i < kQuads<T>; ++i) {
+      const float4 four = __ldcg(g + i * kWarpgroup);
+      float* r = product.sums + 4 * i;
+      r[0] += four.x, r[1] += four.y, r[2] += four.z, r[3] += four.w;
+    }
+  });
 }
 
 // Adds the `parts` of each tile, part q of tile i being piece q * whole_tiles + i, and stores it. A block takes kLanes of

@@ -7,6 +7,7 @@
 // LIMITS: Hopper. Any m, n, k up to 2^28, layouts, transpositions, leading dimensions, alpha, beta; Inf and NaN as SGEMM.
 //         Elements 2^16 times smaller than their line's largest lose bits.
 //                                                               NEXT: -
+#include "device/split_fused.cuh"
 #include "device/split_product.cuh"
 #include "kernels/cuda/split_packed.hpp"
 
@@ -27,7 +28,18 @@ static constexpr KernelInfo info(std::string_view id, std::string_view idea,
           .launch = launch};
 }
 
+// One operand split on its way to the product, where tensor maps take it as it lies.
+static Status launch_fused(const Problem& original, const Operands& given, Stream stream) {
+  SplitCall call;
+  if (Status s = prepare_split(original, given, call); !s) return s;
+  if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
+  using Fused = FusedJob<Words, 3>;
+  if (!Fused::takes(call.p, call.o)) return launch_job(SplitJob<Words, 3>(call.p, call.o, call.sms), stream);
+  return launch_job(Fused(call.p, call.o, call.sms), stream);
+}
+
 static constexpr KernelInfo kKernels[] = {
+    info("r19_fp16x3_fused", "the operand of more lines split on its way to the product", launch_fused),
     info("r19_fp16x3", "lines scaled, two fp16 words, three products", launch_split<Words, 3>),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};

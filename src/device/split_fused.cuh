@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel that splits one operand on its way to the tensor cores, and how a call of it runs: the pass over the other
+// operand, which has few lines, then the product. Where C has few rows or columns the large operand is read once, where a
+// pass would read it, write its words and have them read again.
+#pragma once
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/ring.cuh"
+#include "device/schedule.cuh"
+#include "device/split_fused_tile.cuh"
+#include "device/split_pass.cuh"
+#include "device/split_store.cuh"
+#include "device/tensor_map.cuh"
+#include "device/tma_operands.cuh"
+#include "device/workspace.cuh"
+
+#include <utility>
+
+namespace ladder {
+
+namespace split_detail {
+
+constexpr int kFusedBand = 16;  // tile rows
+
+template <class T>
+__device__ __forceinline__ void produce_fused(const CUtensorMap& map_raw, const CUtensorMap& map_words,
+                                              typename T::Shared& s, const Plan& plan) {
+  if (threadIdx.x == 0) {
+    auto ring = Ring<T::UNITS_RAW>::of_producer();
+    Schedule order(plan, static_cast<int>(blockIdx.x));
+    for (Work work; order.next(work);) {
+      const int line = place_of<kFusedBand>(plan, work.tile).m * T::BM;
+#pragma unroll 1
+      for (int step = work.begin; step < work.end; ++step) {
+        ptx::mbarrier_wait(ptx::shared_address(&s.empty_raw[ring.stage()]), ring.parity());
+        load_raw<T>(s.raw[ring.stage()], map_raw, ptx::shared_address(&s.full_raw[ring.stage()]), line, step);
+        ring.advance();
+      }
+    }
+  } else if (threadIdx.x == 32) {
+    auto ring = Ring<T::UNITS_WORDS>::of_producer();
+    Schedule order(plan, static_cast<int>(blockIdx.x));
+    for (Work work; order.next(work);) {
+      const int line = place_of<kFusedBand>(plan, work.tile).n * T::BN;
+#pragma unroll 1
+      for (int step = work.begin; step < work.end; ++step) {
+#pragma unroll 1
+        for (int half = 0; half < T::kHalves; ++half) {
+          ptx::mbarrier_wait(ptx::shared_address(&s.empty_words[ring.stage()]), ring.parity());
+          load_unit<T>(s.words[ring.stage()], map_words, ptx::shared_address(&s.full_words[ring.stage()]),
+                       line + half * T::kHalf, step);
+          ring.advance();
+        }
+      }
+    }
+  }
+}
+
+// A warpgroup's part of the tile whose first line of either operand is given, scales undone.
+template <class T>
+__device__ __forceinline__ void store_fused(const Product<T>& product, const SumScales& scales,
+                                            const SplitTarget& x, int line, int col) {
+  const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32;
+  const int first = line + product.row() + warp * 16, from = col + Product<T>::lane_col();
+  const bool pairs = x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && col + T::BN <= x.c.n;
+  bool exceptional = false;
+#pragma unroll
+  for (int i = 0; i < T::kSums; i += 4) {
+    const int2 scale = __ldg(reinterpret_cast<const int2*>(x.b.gExponent + from + 2 * i));
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = first + line_of<T>(half), own = scales.exponent(half);
+      const bool left_odd = own == kExceptional || scale.x == kExceptional;
+      const bool right_odd = own == kExceptional || scale.y == kExceptional;
+      exceptional |= left_odd || right_odd;
+      if (row >= x.c.m) continue;
+      const float left = times_power(product.sums[i + 2 * half], -own - scale.x);
+      const float right = times_power(product.sums[i + 2 * half + 1], -own - scale.y);
+      float* const gC = x.c.gC + row * x.c.ld + (from + 2 * i) * x.col_step;
+      if (pairs && !left_odd && !right_odd) {
+        store_pair(x.c, gC, left, right);
+      } else {
+        if (from + 2 * i < x.c.n && !left_odd) store_element(x.c, gC, left);
+        if (from + 2 * i + 1 < x.c.n && !right_odd) store_element(x.c, gC + x.col_step, right);
+      }
+    }
+  }
+  if (!__any_sync(0xFFFFFFFFU, exceptional)) return;
+#pragma unroll 1
+  for (int i = 0; i < T::kSums; ++i) {
+    const int row = first + (i / 2 % 2 == 0 ? line_of<T>(0) : line_of<T>(1)), c = from + i / 4 * 8 + i % 2;
+    const int own = i / 2 % 2 == 0 ? scales.exponent(0) : scales.exponent(1);
+    const bool inside = row < x.c.m && c < x.c.n;
+    store_exceptional(x, inside && (own == kExceptional || x.b.gExponent[c] == kExceptional), row, c);
+  }
+}
+
+// What blocks hand on beside their sums: their scales.
+struct FusedExchange {
+  Exchange sums;
+  int2* gScales;  // (blocks, warpgroups, threads)
+};
+
+template <class T>
+__device__ __forceinline__ void consume_fused(typename T::Shared& s, const SplitTarget& x, const Plan& plan,
+                                              const FusedExchange& exchange) {
+  const int block = static_cast<int>(blockIdx.x), group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+  const int in_group = static_cast<int>(threadIdx.x) % kWarpgroup;
+  const bool leads = threadIdx.x % 32 == 0;
+  const auto scales_of = [&](int of) {
+    return exchange.gScales + (of * T::kWarpgroups + group) * kWarpgroup + in_group;
+  };
+  Product<T> product(group);  // (WM,WN)
+  auto raw = Ring<T::UNITS_RAW>::of_consumer();
+  auto words = Ring<T::UNITS_WORDS>::of_consumer();
+  RawFragment<T> fragment;
+  std::uint32_t largest[2];
+  // The slab that is converted next: read while the one before it is multiplied.
+  const auto read_next = [&] {
+    ptx::mbarrier_wait(ptx::shared_address(&s.full_raw[raw.stage()]), raw.parity());
+    read_raw<T>(fragment, s.raw[raw.stage()], group);
+    largest_of<T>(largest, fragment);
+    // Free once all loads have landed: they have where their largest is known, which is never this number.
+    constexpr std::uint32_t kNever = 0xFFFFFFFFU;
+    if (leads && max(largest[0], largest[1]) != kNever)
+      ptx::mbarrier_arrive(ptx::shared_address(&s.empty_raw[raw.stage()]));
+    raw.advance();
+  };
+  Schedule order(plan, block);
+  for (Work work; order.next(work);) {
+#pragma unroll
+    for (float& sum : product.sums) sum = 0.0F;
+    SumScales scales;
+    read_next();
+
+    // Main loop
+#pragma unroll 1
+    for (int step = work.begin; step < work.end; ++step) {
+      int scale[2];
+      WordFragment<T> split;
+      scales.take<typename T::Format>(largest, scale, product.sums);
+      split_fragment<T>(split, fragment, scale);
+#pragma unroll
+      for (int half = 0; half < T::kHalves; ++half) {
+        float partial[T::kPartials];  // (WM,kHalf)
+        ptx::mbarrier_wait(ptx::shared_address(&s.full_words[words.stage()]), words.parity());
+        multiply_fragment<T>(partial, split, s.words[words.stage()]);
+        if (half == T::kHalves - 1 && step + 1 < work.end) read_next();
+        ptx::wgmma_wait<0>();
+#pragma unroll
+        for (float& sum : partial) ptx::changed(sum);
+        if (leads) ptx::mbarrier_arrive(ptx::shared_address(&s.empty_words[words.stage()]));
+        promote_scaled<T>(product.sums + half * T::kPartials, partial, scales);
+        words.advance();
+      }
+    }
+
+    // Epilogue
+    if (work.end < plan.steps) {
+      *scales_of(block) = scales.packed();
+      hand_on(product, exchange.sums, group);
+      continue;
+    }
+    if (work.begin > 0) {
+      int giver = block;
+      Schedule::Cut begin;
+      do {
+        --giver;
+        take_in(product, exchange.sums, giver, group, [&](const float4* g) {
+          scales.take_sums(__ldcg(scales_of(giver)), product.sums,
+                           [&](int i) { return __ldcg(g + i / 4 * kWarpgroup); });
+        });
+        begin = Schedule::share(plan, giver);
+      } while (begin.tile == work.tile - plan.whole_tiles && begin.step > 0);
+    }
+    const TilePlace place = place_of<kFusedBand>(plan, work.tile);
+    store_fused(product, scales, x, place.m * T::BM, place.n * T::BN);
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(T::kThreads, 1)
+    fused_kernel(const __grid_constant__ CUtensorMap map_raw, const __grid_constant__ CUtensorMap map_words,
+                 const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
+                 const __grid_constant__ FusedExchange exchange) {
+  extern __shared__ __align__(1024) char shared[];
+  auto& s = *reinterpret_cast<typename T::Shared*>(shared);
+  if (threadIdx.x == 0) {
+    constexpr int kConsumers = T::kWarpgroups * 4;  // warps
+    for (auto& full : s.full_raw) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+    for (auto& full : s.full_words) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+    for (auto& empty : s.empty_raw) ptx::mbarrier_init(ptx::shared_address(&empty), kConsumers);
+    for (auto& empty : s.empty_words) ptx::mbarrier_init(ptx::shared_address(&empty), kConsumers);
+    ptx::fence_mbarrier_init();
+    ptx::prefetch(map_raw);
+    ptx::prefetch(map_words);
+  }
+  __syncthreads();
+  ptx::wait_for_prerequisites();
+  if (threadIdx.x < kWarpgroup) {
+    ptx::release_registers<T::kProducerRegisters>();
+    produce_fused<T>(map_raw, map_words, s, plan);
+  } else {
+    ptx::claim_registers<T::kConsumerRegisters>();
+    consume_fused<T>(s, x, plan, exchange);
+  }
+}
+
+template <class T>
+Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange& exchange,
+                    cudaStream_t stream) {
+  using F = typename T::Format;
+  const std::int64_t ld = std::int64_t{plan.steps} * F::kWords * F::BK;
+  CUtensorMap map_raw, map_words;
+  const Status raw =
+      T::kAlongK ? make_tensor_map(map_raw, Type::kF32, x.a.g, x.a.lines, x.k, x.a.ld, T::BM, T::kBox)
+                 : make_tensor_map(map_raw, Type::kF32, x.a.g, x.k, x.a.lines, x.a.ld, T::BK, T::kBox);
+  if (!raw) return raw;
+  if (Status s = make_tensor_map(map_words, F::kType, x.b.gWords, x.b.lines, ld, ld, T::kHalf, F::BK); !s)
+    return s;
+  constexpr int kShared = sizeof(typename T::Shared);
+  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(fused_kernel<T>), kShared);
+  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
+  return launch_dependent("product of an operand and words", fused_kernel<T>, plan.blocks, 1, T::kThreads,
+                          kShared, stream, map_raw, map_words, x, plan, exchange);
+}
+
+}  // namespace split_detail
+
+// A product in words of format F, of a row-major problem, one operand split on its way: how it is cut and what lies where in
+// its scratch. The operand of more lines is the raw one: C^T is computed where that is B.
+template <class F, int kProducts>
+class FusedJob {
+ public:
+  FusedJob(const Problem& p, const Operands& o, int sms) : p_(p), o_(o), raw_is_a_(p.m > p.n) {
+    const std::int64_t raw = raw_is_a_ ? p.m : p.n, lines = raw_is_a_ ? p.n : p.m;
+    words_ = split_bytes<F>(lines, p.k, along(!raw_is_a_));
+    wide_ = lines > 64;
+    const int tiles_m = static_cast<int>(ceil_div(raw, 128)),
+              tiles_n = static_cast<int>(ceil_div(lines, wide_ ? 128 : 64));
+    plan_.tiles_m = tiles_m;
+    plan_.tiles_n = tiles_n;
+    plan_.steps = static_cast<int>(ceil_div(p.k, F::BK));
+    plan_.chain = plan_.steps;
+    const int tiles = tiles_m * tiles_n, waves = static_cast<int>(ceil_div(tiles, sms));
+    // All blocks have equal shares of the last tiles, where those are too few for a wave.
+    plan_.blocks = std::min<std::int64_t>(sms, std::int64_t{tiles} * plan_.steps);
+    plan_.whole_tiles = tiles % sms == 0 ? tiles : std::max(waves - 2, 0) * sms;
+    plan_.cut_tiles = tiles - plan_.whole_tiles;
+  }
+
+  // Whether tensor maps take the raw operand as it lies.
+  static bool takes(const Problem& p, const Operands& o) {
+    return p.m > p.n ? tensor_map_takes(o.a, p.lda * 4) : tensor_map_takes(o.b, p.ldb * 4);
+  }
+
+  std::int64_t scratch_bytes() const { return words_.all() + sums_bytes() + scales_bytes(); }
+  std::int64_t flags() const { return plan_.blocks * kGroups; }
+
+  // Where everything lies: as `a` the raw operand, as `b` the one that the pass is made over.
+  SplitTarget target(char* scratch) const {
+    const SplitOperand a = operand(o_.a, p_.lda, p_.m, along(true), scratch);
+    const SplitOperand b = operand(o_.b, p_.ldb, p_.n, along(false), scratch);
+    SplitTarget x{target_of<float>(p_, o_), raw_is_a_ ? a : b, raw_is_a_ ? b : a, static_cast<int>(p_.k)};
+    if (!raw_is_a_) {
+      std::swap(x.c.m, x.c.n);
+      x.c.ld = 1, x.col_step = p_.ldc;
+    }
+    return x;
+  }
+  // Both enqueue. Errors: kLaunchFailed.
+  Status pass(const SplitTarget& x, cudaStream_t stream) const {
+    SplitPass pass{x.a, x.b, x.k, plan_.steps, nullptr, 0};
+    pass.a.lines = 0;
+    return split_operands<F>(pass, stream);
+  }
+  Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream) const {
+    using split_detail::launch_fused;
+    char* const sums = scratch + words_.all();
+    const split_detail::FusedExchange exchange{{reinterpret_cast<float*>(sums), gFlags},
+                                               reinterpret_cast<int2*>(sums + sums_bytes())};
+    const auto launch = wide_ ? x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>
+                        : x.a.along_k ? launch_fused<Tile<64, true>>
+                                      : launch_fused<Tile<64, false>>;
+    return launch(x, plan_, exchange, stream);
+  }
+
+ private:
+  static constexpr int kGroups = 2;  // warpgroups of a block
+  template <int BN, bool kAlongK>
+  using Tile = FusedTile<F, kProducts, BN, kAlongK, 4, 3>;
+
+  std::int64_t sums_bytes() const {
+    return plan_.cut_tiles > 0 ? std::int64_t{plan_.blocks} * 128 * (wide_ ? 128 : 64) * 4 : 0;
+  }
+  std::int64_t scales_bytes() const {
+    return plan_.cut_tiles > 0 ? std::int64_t{plan_.blocks} * kGroups * kWarpgroup * 8 : 0;
+  }
+  bool along(bool of_a) const { return of_a ? p_.op_a == Op::kNone : p_.op_b == Op::kTranspose; }
+  // The raw operand has no words: it never reads what it is given here.
+  SplitOperand operand(const float* g, std::int64_t ld, std::int64_t lines, bool along_k, char* at) const {
+    const bool quads = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
+    char* const exponents = at + words_.words;
+    return {.g = g,
+            .ld = ld,
+            .lines = static_cast<int>(lines),
+            .along_k = along_k,
+            .quads = quads,
+            .gWords = at,
+            .gExponent = reinterpret_cast<int*>(exponents),
+            .gLargest = reinterpret_cast<std::uint32_t*>(exponents + words_.exponents),
+            .gCensus = nullptr};
+  }
+
+  Problem p_;
+  Operands o_;
+  bool raw_is_a_, wide_;
+  SplitBytes words_;
+  Plan plan_{};
+};
+
+}  // namespace ladder

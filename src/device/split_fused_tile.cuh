@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// A product that splits one operand on its way: binary32 lines come by tensor map, a warpgroup takes them to registers as
+// the fragments of wgmma's first operand, scales each line of a slab by a power of two of its own, and splits there. The
+// other operand has its words from the pass. What a slab's scales are, the sums learn as the slab's are added to them.
+//
+// Lanes read lines in an order in which no two of a half-warp meet in a bank; a sum's row follows from it (line_of).
+#pragma once
+#include "device/ptx/mbarrier.cuh"
+#include "device/ptx/tma.cuh"
+#include "device/ptx/wgmma.cuh"
+#include "device/ptx/wgmma_words.cuh"
+#include "device/split_line.cuh"
+#include "device/split_tile.cuh"
+#include "device/tensor_tile.cuh"
+
+#include <cstdint>
+
+namespace ladder {
+
+// kAlongK: the raw operand's lines lie along k.
+template <class Format_, int kProducts_, int BN_, bool kAlongK_, int UNITS_RAW_, int UNITS_WORDS_>
+struct FusedTile {
+  using Format = Format_;
+  using In = typename Format::Word;
+  using Out = float;
+  using Word = typename Format::Word;
+  static constexpr int BM = 128, BN = BN_, BK = Format::BK, UNITS_RAW = UNITS_RAW_,
+                       UNITS_WORDS = UNITS_WORDS_;
+  static constexpr bool kAlongK = kAlongK_;
+  static constexpr int WM = 64, WN = BN;  // outputs of a warpgroup
+  static constexpr int kWarpgroups = BM / WM;
+  static constexpr int kSums = WM * WN / kWarpgroup;  // a thread
+  static constexpr int kProducts = kProducts_;
+  static constexpr std::uint64_t kPairsOfWords = kPairs<Format::kWords, kProducts>;
+  static constexpr int kHalf = BN < 128 ? BN : 128;  // columns that are promoted at once
+  static constexpr int kHalves = BN / kHalf;
+  static constexpr int kPartials = WM * kHalf / kWarpgroup;        // of them, a thread
+  static constexpr int kStep = 16;                                 // of k that one wgmma multiplies
+  static constexpr int kSteps = BK / kStep;                        // of a slab
+  static constexpr int kThreads = (kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
+  static constexpr int kConsumerRegisters = 240, kProducerRegisters = 24;
+  static constexpr bool kTf32 = false;                 // sums lie as those of 16-bit words
+  static constexpr int kBox = kLineBytes / 4;          // neighbours in memory that a box has in a line
+  static constexpr int kBoxLines = kAlongK ? BM : BK;  // of a box
+  static constexpr int kBoxes = kAlongK ? BK / kBox : BM / kBox;
+  static_assert(sizeof(Word) == 2, "fragments of 16-bit words");
+  static_assert(BN % kHalf == 0 && BK % kBox == 0, "whole halves, whole boxes");
+  static_assert(kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
+                "registers at launch: 65,536 over 384 threads, by eights");
+
+  struct UnitRaw {
+    alignas(1024) float box[kBoxes][kBoxLines][kBox];  // in the 128-byte swizzle
+  };
+  struct UnitWords {
+    alignas(1024) Word line[Format::kWords][kHalf][BK];
+  };
+  struct Stage {};  // what Product reads in rungs without words
+  struct Shared {
+    UnitRaw raw[UNITS_RAW];
+    UnitWords words[UNITS_WORDS];
+    std::uint64_t full_raw[UNITS_RAW], empty_raw[UNITS_RAW], full_words[UNITS_WORDS],
+        empty_words[UNITS_WORDS];
+  };
+  static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
+};
+
+// Starts the copies of one slab of the raw operand: lines from `line`, beyond the operand zeros.
+template <class T>
+__device__ __forceinline__ void load_raw(typename T::UnitRaw& unit, const CUtensorMap& map,
+                                         std::uint32_t barrier, int line, int slab) {
+  ptx::mbarrier_arrive_expect(barrier, sizeof(unit));
+#pragma unroll
+  for (int i = 0; i < T::kBoxes; ++i) {
+    const int along = T::kAlongK ? slab * T::BK + i * T::kBox : line + i * T::kBox;
+    ptx::tma_load(ptx::shared_address(unit.box[i]), map, barrier, along, T::kAlongK ? line : slab * T::BK);
+  }
+}
+
+// Which of its warp's 16 lines a thread's fragments of row g = lane / 4 (half 0) and g + 8 (half 1) stand for.
+template <class T>
+__device__ __forceinline__ int line_of(int half) {
+  const int g = static_cast<int>(threadIdx.x) % 32 / 4;
+  return T::kAlongK ? g % 4 * 2 + g / 4 + 8 * half : 2 * g + half;
+}
+
+// This thread's elements of a slab: of two lines, of each step of k the two at 2 t and the two at 2 t + 8, t = lane % 4.
+template <class T>
+struct RawFragment {
+  float x[2][T::kSteps][4];
+};
+
+template <class T>
+__device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::UnitRaw& unit, int warpgroup) {
+  const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32, t = static_cast<int>(threadIdx.x) % 4;
+  const int first = warpgroup * T::WM + warp * 16;
+  if constexpr (T::kAlongK) {
+    const int line = first + line_of<T>(0), swizzle = line % 8 * 16;
+    const char* const s = reinterpret_cast<const char*>(unit.box[0][line]);
+#pragma unroll
+    for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const int k = step * T::kStep + 8 * j, at = k / T::kBox * static_cast<int>(sizeof(unit.box[0])) +
+                                                    ((k % T::kBox * 4 + 8 * t) ^ swizzle);
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const float2 two = *reinterpret_cast<const float2*>(s + at + 8 * half * kLineBytes);
+          r.x[half][step][2 * j] = two.x, r.x[half][step][2 * j + 1] = two.y;
+        }
+      }
+    }
+  } else {
+    const int line = first + line_of<T>(0);
+    const char* const s = reinterpret_cast<const char*>(unit.box[line / T::kBox]);
+#pragma unroll
+    for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const int k = step * T::kStep + 2 * t + j % 2 + j / 2 * 8;
+        const float2 two =
+            *reinterpret_cast<const float2*>(s + k * kLineBytes + ((line % T::kBox * 4) ^ (k % 8 * 16)));
+        r.x[0][step][j] = two.x, r.x[1][step][j] = two.y;
+      }
+    }
+  }
+}
+
+// The largest magnitudes of a thread's two lines in the slab: the four lanes of a line agree.
+template <class T>
+__device__ __forceinline__ void largest_of(std::uint32_t (&largest)[2], const RawFragment<T>& r) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    largest[half] = 0;
+#pragma unroll
+    for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        largest[half] = max(largest[half], split_detail::magnitude(r.x[half][step][i]));
+    }
+    largest[half] = max(largest[half], __shfl_xor_sync(0xFFFFFFFFU, largest[half], 1));
+    largest[half] = max(largest[half], __shfl_xor_sync(0xFFFFFFFFU, largest[half], 2));
+  }
+}
+
+// A slab's fragments: of each word and step of k, what wgmma_words.cuh says.
+template <class T>
+struct WordFragment {
+  std::uint32_t a[T::Format::kWords][T::kSteps][4];
+};
+
+namespace split_detail {
+
+__device__ __forceinline__ std::uint32_t two_to_words(float& x, float& y, __half /*type*/) {
+  const __half2 two = __floats2half2_rn(x, y);
+  const float2 back = __half22float2(two);
+  x -= back.x, y -= back.y;
+  return *reinterpret_cast<const std::uint32_t*>(&two);
+}
+__device__ __forceinline__ std::uint32_t two_to_words(float& x, float& y, __nv_bfloat16 /*type*/) {
+  const __nv_bfloat162 two = __floats2bfloat162_rn(x, y);
+  const float2 back = __bfloat1622float2(two);
+  x -= back.x, y -= back.y;
+  return *reinterpret_cast<const std::uint32_t*>(&two);
+}
+
+}  // namespace split_detail
+
+// Words of the elements, those of line `half` times 2^scale[half].
+template <class T>
+__device__ __forceinline__ void split_fragment(WordFragment<T>& words, RawFragment<T>& r,
+                                               const int (&scale)[2]) {
+  constexpr int kMost = 126;  // that power_of_two() takes
+  if (__any_sync(0xFFFFFFFFU, max(scale[0], scale[1]) > kMost)) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float more = power_of_two(max(scale[half] - kMost, 0));
+#pragma unroll
+      for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) r.x[half][step][i] *= more;
+      }
+    }
+  }
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const float factor = power_of_two(min(scale[half], kMost));
+#pragma unroll
+    for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        float x = r.x[half][step][2 * j] * factor, y = r.x[half][step][2 * j + 1] * factor;
+#pragma unroll
+        for (int w = 0; w < T::Format::kWords; ++w)
+          words.a[w][step][half + 2 * j] = split_detail::two_to_words(x, y, typename T::Word{});
+      }
+    }
+  }
+}
+
+// All products of one half of a slab, as one group of wgmma. What `partial` held is overwritten.
+template <class T>
+__device__ __forceinline__ void multiply_fragment(float (&partial)[T::kPartials],
+                                                  const WordFragment<T>& words,
+                                                  const typename T::UnitWords& b) {
+  constexpr int kSlab = T::Format::kSlabBytes;
+  ptx::wgmma_fence();
+#pragma unroll
+  for (int i = 0; i < T::kProducts; ++i) {
+    const WordPair pair = word_pair<T>(i);
+    const std::uint32_t at_b = ptx::shared_address(b.line[pair.b]);
+#pragma unroll
+    for (int step = 0; step < T::kSteps; ++step) {
+      const auto matrix_b =
+          ptx::matrix_descriptor<kSlab>(at_b + step * T::kStep * sizeof(typename T::Word), 8 * kSlab);
+      ptx::wgmma_registers<typename T::Word>(partial, words.a[pair.a][step], matrix_b, i > 0 || step > 0);
+    }
+  }
+  ptx::wgmma_commit();
+}
+
+// What a thread's sums of two lines stand for: times 2^scale. The least scale of the slabs so far, which their largest
+// element asks for, so that no sum can grow beyond binary32.
+class SumScales {
+ public:
+  static constexpr int kNone = 512;  // of no slab yet; above any
+
+  // Takes in the scale of a slab. `scale`: that of its elements; what its sums are multiplied with, then added, is factor().
+  // Sums so far change where theirs does.
+  template <class F, int kSums>
+  __device__ __forceinline__ void take(const std::uint32_t (&largest)[2], int (&scale)[2],
+                                       float (&sums)[kSums]) {
+    int next[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int own = exponent_of_line<F>(largest[half]);
+      exceptional_[half] |= own == kExceptional;
+      // Neither zeros nor a line that is computed otherwise say anything.
+      const bool says = largest[half] != 0 && own != kExceptional;
+      scale[half] = says ? own : 0;
+      next[half] = says ? min(of_sums_[half], own) : of_sums_[half];
+    }
+    move_to(next, sums);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) factor_[half] = down(min(0, of_sums_[half] - scale[half]));
+  }
+
+  // Takes in another block's sums, which come after: four(i) has the four from i on.
+  template <int kSums, class Four>
+  __device__ __forceinline__ void take_sums(int2 packed, float (&sums)[kSums], Four four) {
+    const int others[2] = {packed.x % kFlag, packed.y % kFlag};
+    exceptional_[0] |= packed.x >= kFlag;
+    exceptional_[1] |= packed.y >= kFlag;
+    const int next[2] = {min(of_sums_[0], others[0] - kBias), min(of_sums_[1], others[1] - kBias)};
+    move_to(next, sums);
+    const float low = down(next[0] - others[0] + kBias), high = down(next[1] - others[1] + kBias);
+#pragma unroll
+    for (int i = 0; i < kSums; i += 4) {
+      const float4 r = four(i);
+      sums[i] = __fmaf_rn(r.x, low, sums[i]), sums[i + 1] = __fmaf_rn(r.y, low, sums[i + 1]);
+      sums[i + 2] = __fmaf_rn(r.z, high, sums[i + 2]), sums[i + 3] = __fmaf_rn(r.w, high, sums[i + 3]);
+    }
+  }
+  __device__ __forceinline__ int2 packed() const {
+    return {of_sums_[0] + kBias + (exceptional_[0] ? kFlag : 0),
+            of_sums_[1] + kBias + (exceptional_[1] ? kFlag : 0)};
+  }
+
+  __device__ __forceinline__ float factor(int half) const { return factor_[half]; }
+  // As a line's exponent in the pass.
+  __device__ __forceinline__ int exponent(int half) const {
+    return exceptional_[half] ? kExceptional : of_sums_[half];
+  }
+
+ private:
+  static constexpr int kBias = 1024, kFlag = 1 << 16;
+
+  // 2^e for e <= 0. What is smaller than 2^-126 of a sum's largest product is lost with the words already.
+  __device__ __forceinline__ static float down(int e) { return e < -126 ? 0.0F : power_of_two(e); }
+
+  template <int kSums>
+  __device__ __forceinline__ void move_to(const int (&next)[2], float (&sums)[kSums]) {
+    if (__any_sync(0xFFFFFFFFU, next[0] != of_sums_[0] || next[1] != of_sums_[1])) {
+      const float low = down(next[0] - of_sums_[0]), high = down(next[1] - of_sums_[1]);
+#pragma unroll
+      for (int i = 0; i < kSums; i += 4) {
+        sums[i] *= low, sums[i + 1] *= low;
+        sums[i + 2] *= high, sums[i + 3] *= high;
+      }
+    }
+    of_sums_[0] = next[0], of_sums_[1] = next[1];
+  }
+
+  int of_sums_[2] = {kNone, kNone};
+  float factor_[2] = {1.0F, 1.0F};
+  bool exceptional_[2] = {false, false};
+};
+
+// Adds a slab's partial sums, rounding to nearest, to those of the slabs before.
+template <class T>
+__device__ __forceinline__ void promote_scaled(float* sums, const float (&partial)[T::kPartials],
+                                               const SumScales& scales) {
+#pragma unroll
+  for (int i = 0; i < T::kPartials; ++i) sums[i] = __fmaf_rn(partial[i], scales.factor(i / 2 % 2), sums[i]);
+}
+
+}  // namespace ladder
