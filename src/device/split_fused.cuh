@@ -114,10 +114,12 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
   auto words = Ring<T::UNITS_WORDS>::of_consumer();
   RawFragment<T> fragment;
   std::uint32_t largest[2];
-  // The slab that is converted next: read while the one before it is multiplied.
-  const auto read_next = [&] {
+  // The slab that is split next: its loads go out before the products of the one before, behind which they would wait.
+  const auto load_next = [&] {
     ptx::mbarrier_wait(ptx::shared_address(&s.full_raw[raw.stage()]), raw.parity());
     read_raw<T>(fragment, s.raw[raw.stage()], group);
+  };
+  const auto look_at_next = [&] {
     largest_of<T>(largest, fragment);
     // Free once all loads have landed: they have where their largest is known, which is never this number.
     constexpr std::uint32_t kNever = 0xFFFFFFFFU;
@@ -130,21 +132,24 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
 #pragma unroll
     for (float& sum : product.sums) sum = 0.0F;
     SumScales scales;
-    read_next();
+    load_next();
+    look_at_next();
 
     // Main loop
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       int scale[2];
       WordFragment<T> split;
-      scales.take<typename T::Format>(largest, scale, product.sums);
+      scales.take<T>(largest, fragment, scale, product.sums);
       split_fragment<T>(split, fragment, scale);
+      const bool more = step + 1 < work.end;
+      if (more) load_next();
 #pragma unroll
       for (int half = 0; half < T::kHalves; ++half) {
         float partial[T::kPartials];  // (WM,kHalf)
         ptx::mbarrier_wait(ptx::shared_address(&s.full_words[words.stage()]), words.parity());
         multiply_fragment<T>(partial, split, s.words[words.stage()]);
-        if (half == T::kHalves - 1 && step + 1 < work.end) read_next();
+        if (half == 0 && more) look_at_next();
         ptx::wgmma_wait<0>();
 #pragma unroll
         for (float& sum : partial) ptx::changed(sum);

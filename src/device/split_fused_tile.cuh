@@ -125,20 +125,21 @@ __device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::Un
   }
 }
 
-// The largest magnitudes of a thread's two lines in the slab: the four lanes of a line agree.
+// The largest magnitudes of a thread's two lines in the slab, as bits, which the four lanes of a line share; some NaN where
+// one is among them.
 template <class T>
 __device__ __forceinline__ void largest_of(std::uint32_t (&largest)[2], const RawFragment<T>& r) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    largest[half] = 0;
+    float most = 0.0F;
 #pragma unroll
     for (int step = 0; step < T::kSteps; ++step) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        largest[half] = max(largest[half], split_detail::magnitude(r.x[half][step][i]));
+      for (int i = 0; i < 4; ++i) most = ptx::max_nan(most, fabsf(r.x[half][step][i]));
     }
-    largest[half] = max(largest[half], __shfl_xor_sync(0xFFFFFFFFU, largest[half], 1));
-    largest[half] = max(largest[half], __shfl_xor_sync(0xFFFFFFFFU, largest[half], 2));
+    most = ptx::max_nan(most, __shfl_xor_sync(0xFFFFFFFFU, most, 1));
+    most = ptx::max_nan(most, __shfl_xor_sync(0xFFFFFFFFU, most, 2));
+    largest[half] = __float_as_uint(most);
   }
 }
 
@@ -167,23 +168,11 @@ __device__ __forceinline__ std::uint32_t two_to_words(float& x, float& y, __nv_b
 
 // Words of the elements, those of line `half` times 2^scale[half].
 template <class T>
-__device__ __forceinline__ void split_fragment(WordFragment<T>& words, RawFragment<T>& r,
+__device__ __forceinline__ void split_fragment(WordFragment<T>& words, const RawFragment<T>& r,
                                                const int (&scale)[2]) {
-  constexpr int kMost = 126;  // that power_of_two() takes
-  if (__any_sync(0xFFFFFFFFU, max(scale[0], scale[1]) > kMost)) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const float more = power_of_two(max(scale[half] - kMost, 0));
-#pragma unroll
-      for (int step = 0; step < T::kSteps; ++step) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) r.x[half][step][i] *= more;
-      }
-    }
-  }
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const float factor = power_of_two(min(scale[half], kMost));
+    const float factor = power_of_two(scale[half]);
 #pragma unroll
     for (int step = 0; step < T::kSteps; ++step) {
 #pragma unroll
@@ -202,57 +191,55 @@ template <class T>
 __device__ __forceinline__ void multiply_fragment(float (&partial)[T::kPartials],
                                                   const WordFragment<T>& words,
                                                   const typename T::UnitWords& b) {
-  constexpr int kSlab = T::Format::kSlabBytes;
+  constexpr int kSlab = T::Format::kSlabBytes, kStepBytes = T::kStep * sizeof(typename T::Word);
+  const std::uint64_t first = ptx::matrix_descriptor<kSlab>(ptx::shared_address(&b), 8 * kSlab);
   ptx::wgmma_fence();
 #pragma unroll
   for (int i = 0; i < T::kProducts; ++i) {
     const WordPair pair = word_pair<T>(i);
-    const std::uint32_t at_b = ptx::shared_address(b.line[pair.b]);
 #pragma unroll
     for (int step = 0; step < T::kSteps; ++step) {
-      const auto matrix_b =
-          ptx::matrix_descriptor<kSlab>(at_b + step * T::kStep * sizeof(typename T::Word), 8 * kSlab);
+      const std::uint64_t matrix_b =
+          ptx::moved(first, pair.b * static_cast<int>(sizeof(b.line[0])) + step * kStepBytes);
       ptx::wgmma_registers<typename T::Word>(partial, words.a[pair.a][step], matrix_b, i > 0 || step > 0);
     }
   }
   ptx::wgmma_commit();
 }
 
-// What a thread's sums of two lines stand for: times 2^scale. The least scale of the slabs so far, which their largest
-// element asks for, so that no sum can grow beyond binary32.
+// What a thread's sums of two lines stand for: times 2^scale, the least scale of the slabs so far. That is what the largest
+// element so far asks for, so that no sum grows beyond binary32.
 class SumScales {
  public:
-  static constexpr int kNone = 512;  // of no slab yet; above any
-
-  // Takes in the scale of a slab. `scale`: that of its elements; what its sums are multiplied with, then added, is factor().
-  // Sums so far change where theirs does.
-  template <class F, int kSums>
-  __device__ __forceinline__ void take(const std::uint32_t (&largest)[2], int (&scale)[2],
-                                       float (&sums)[kSums]) {
-    int next[2];
+  // Takes in a slab with these largest magnitudes: sums so far change where their scale does, factor() is what the slab's
+  // are multiplied with as they are added, and elements of `r`, which may change, times 2^scale are what is split.
+  template <class T>
+  __device__ __forceinline__ void take(const std::uint32_t (&largest)[2], RawFragment<T>& r, int (&scale)[2],
+                                       float (&sums)[T::kSums]) {
+    using F = typename T::Format;
+    constexpr int kInfinite = 255, kLeast = F::kTop + 127 - kMost;  // biased exponents
+    bool usual = true;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int own = exponent_of_line<F>(largest[half]);
-      exceptional_[half] |= own == kExceptional;
-      // Neither zeros nor a line that is computed otherwise say anything.
-      const bool says = largest[half] != 0 && own != kExceptional;
-      scale[half] = says ? own : 0;
-      next[half] = says ? min(of_sums_[half], own) : of_sums_[half];
+      const auto biased = static_cast<int>(largest[half] >> 23);
+      scale[half] = F::kTop + 127 - biased;
+      usual &= biased >= kLeast && biased < kInfinite && scale[half] >= of_sums_[half];
     }
-    move_to(next, sums);
+    int more[2] = {0, 0};
+    if (__any_sync(0xFFFFFFFFU, !usual)) take_unusual<T>(largest, r, scale, more, sums);
 #pragma unroll
-    for (int half = 0; half < 2; ++half) factor_[half] = down(min(0, of_sums_[half] - scale[half]));
+    for (int half = 0; half < 2; ++half)
+      factor_[half] = down(min(0, of_sums_[half] - scale[half] - more[half]));
   }
 
   // Takes in another block's sums, which come after: four(i) has the four from i on.
   template <int kSums, class Four>
   __device__ __forceinline__ void take_sums(int2 packed, float (&sums)[kSums], Four four) {
-    const int others[2] = {packed.x % kFlag, packed.y % kFlag};
-    exceptional_[0] |= packed.x >= kFlag;
-    exceptional_[1] |= packed.y >= kFlag;
-    const int next[2] = {min(of_sums_[0], others[0] - kBias), min(of_sums_[1], others[1] - kBias)};
+    const int others[2] = {packed.x % kFlag - kBias, packed.y % kFlag - kBias};
+    exceptional_ |= (packed.x >= kFlag ? 1 : 0) | (packed.y >= kFlag ? 2 : 0);
+    const int next[2] = {min(of_sums_[0], others[0]), min(of_sums_[1], others[1])};
     move_to(next, sums);
-    const float low = down(next[0] - others[0] + kBias), high = down(next[1] - others[1] + kBias);
+    const float low = down(next[0] - others[0]), high = down(next[1] - others[1]);
 #pragma unroll
     for (int i = 0; i < kSums; i += 4) {
       const float4 r = four(i);
@@ -261,38 +248,61 @@ class SumScales {
     }
   }
   __device__ __forceinline__ int2 packed() const {
-    return {of_sums_[0] + kBias + (exceptional_[0] ? kFlag : 0),
-            of_sums_[1] + kBias + (exceptional_[1] ? kFlag : 0)};
+    return {of_sums_[0] + kBias + (exceptional_ & 1) * kFlag,
+            of_sums_[1] + kBias + (exceptional_ >> 1) * kFlag};
   }
 
   __device__ __forceinline__ float factor(int half) const { return factor_[half]; }
   // As a line's exponent in the pass.
   __device__ __forceinline__ int exponent(int half) const {
-    return exceptional_[half] ? kExceptional : of_sums_[half];
+    return (exceptional_ >> half & 1) != 0 ? kExceptional : of_sums_[half];
   }
 
  private:
+  static constexpr int kNone = 512;  // the scale of no slab; above any
+  static constexpr int kMost = 126;  // that power_of_two() takes
   static constexpr int kBias = 1024, kFlag = 1 << 16;
+
+  // Small, infinite, and larger than those before.
+  template <class T>
+  __device__ __forceinline__ void take_unusual(const std::uint32_t (&largest)[2], RawFragment<T>& r,
+                                               int (&scale)[2], int (&more)[2], float (&sums)[T::kSums]) {
+    int next[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int own = exponent_of_line<typename T::Format>(largest[half]);
+      exceptional_ |= own == kExceptional ? 1 << half : 0;
+      // Neither zeros nor a line that is computed otherwise say anything.
+      const bool says = largest[half] != 0 && own != kExceptional;
+      next[half] = says ? min(of_sums_[half], own) : of_sums_[half];
+      more[half] = says ? max(own - kMost, 0) : 0;
+      scale[half] = says ? min(own, kMost) : 0;
+#pragma unroll
+      for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) r.x[half][step][i] *= power_of_two(more[half]);
+      }
+    }
+    move_to(next, sums);
+  }
 
   // 2^e for e <= 0. What is smaller than 2^-126 of a sum's largest product is lost with the words already.
   __device__ __forceinline__ static float down(int e) { return e < -126 ? 0.0F : power_of_two(e); }
 
   template <int kSums>
   __device__ __forceinline__ void move_to(const int (&next)[2], float (&sums)[kSums]) {
-    if (__any_sync(0xFFFFFFFFU, next[0] != of_sums_[0] || next[1] != of_sums_[1])) {
-      const float low = down(next[0] - of_sums_[0]), high = down(next[1] - of_sums_[1]);
+    const float low = down(next[0] - of_sums_[0]), high = down(next[1] - of_sums_[1]);
 #pragma unroll
-      for (int i = 0; i < kSums; i += 4) {
-        sums[i] *= low, sums[i + 1] *= low;
-        sums[i + 2] *= high, sums[i + 3] *= high;
-      }
+    for (int i = 0; i < kSums; i += 4) {
+      sums[i] *= low, sums[i + 1] *= low;
+      sums[i + 2] *= high, sums[i + 3] *= high;
     }
     of_sums_[0] = next[0], of_sums_[1] = next[1];
   }
 
   int of_sums_[2] = {kNone, kNone};
   float factor_[2] = {1.0F, 1.0F};
-  bool exceptional_[2] = {false, false};
+  int exceptional_ = 0;  // a bit for each line
 };
 
 // Adds a slab's partial sums, rounding to nearest, to those of the slabs before.

@@ -125,7 +125,8 @@ void expect_as_sgemm(Matrices x, const std::string& id) {
   EXPECT_EQ(wrong, 0) << id;
 }
 
-const std::vector<std::string> kAll{"r18_bf16x6", "r18_bf16x6_x9", "r19_fp16x3", "r20_guarded"};
+const std::vector<std::string> kAll{"r18_bf16x6", "r18_bf16x6_x9", "r19_fp16x3", "r19_fp16x3_fused",
+                                    "r20_guarded"};
 const std::pair<Op, Op> kOps[] = {
     {Op::kNone, Op::kNone}, {Op::kNone, Op::kTranspose}, {Op::kTranspose, Op::kNone}};
 
@@ -185,6 +186,38 @@ TEST(SplitSpecials, SubnormalsAndTheLargestNumbersKeepTheirBits) {
     x.at_b(17, 2) = 0.5F, x.at_b(18, 2) = 0.25F;
     for (std::int64_t k = 0; k < x.p.k; ++k) x.at_a(3, k) = kLargest;  // overflows with column 1
     expect_as_sgemm(x, id);
+  }
+}
+
+// What only a scale for each 64 of k holds: elements of one line 2^60 apart, of which each meets zeros elsewhere. K is deep, so
+// that blocks hand on sums of either scale; `rising`: the small ones first.
+void expect_all_of_k(bool rising, std::pair<Op, Op> ops) {
+  constexpr std::int64_t kSlab = 64, kDeep = 20 * kSlab;
+  for (const auto& [m, n] : {std::pair{96, 260}, {260, 40}}) {
+    Matrices x = uniform(make_problem(m, n, kDeep, 1, 0, ops.first, ops.second));
+    const std::int64_t lines = std::max(m, n), others = std::min(m, n);
+    const auto many = [&](std::int64_t line, std::int64_t k) -> float& {
+      return m > n ? x.at_a(line, k) : x.at_b(k, line);
+    };
+    const auto few = [&](std::int64_t line, std::int64_t k) -> float& {
+      return m > n ? x.at_b(k, line) : x.at_a(line, k);
+    };
+    for (std::int64_t k = 0; k < kDeep; ++k) {
+      const bool small = (k < kDeep / 2) == rising;
+      for (std::int64_t line = 0; small && line < lines; ++line)
+        many(line, k) = std::ldexp(many(line, k), line % 3 == 0 ? -60 : line % 3 == 1 ? -135 : 0);
+      for (std::int64_t line = 0; line < others; ++line) {
+        if ((line % 2 == 0) == small) few(line, k) = 0;  // even lines see large elements, odd ones small ones
+      }
+    }
+    expect_as_sgemm(x, "r19_fp16x3_fused");
+  }
+}
+
+TEST(Fused, ScalesEachSlabByItself) {
+  for (const auto& ops : kOps) {
+    expect_all_of_k(true, ops);
+    expect_all_of_k(false, ops);
   }
 }
 

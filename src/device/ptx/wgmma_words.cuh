@@ -7,6 +7,19 @@
 
 namespace ladder::ptx {
 
+// max.NaN: the larger one, and NaN where either is. PTX ISA, "Floating Point Instructions: max".
+__device__ __forceinline__ float max_nan(float x, float y) {
+  float r;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+  return r;
+}
+
+// The descriptor of a matrix so many bytes further, within shared memory.
+__device__ __forceinline__ std::uint64_t moved(std::uint64_t descriptor, int bytes) {
+  return (descriptor & 0xFFFFFFFF00000000U) |
+         (static_cast<std::uint32_t>(descriptor) + static_cast<std::uint32_t>(bytes >> 4));
+}
+
 // m64n64k16, A in registers, B in shared memory, K-major.
 template <class In>
 __device__ __forceinline__ void wgmma_registers(float (&d)[32], const std::uint32_t (&a)[4], std::uint64_t b,

@@ -11,6 +11,8 @@
 #include "device/split_product.cuh"
 #include "kernels/cuda/split_packed.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
 
 namespace ladder::r19_fp16x3 {
@@ -28,23 +30,33 @@ static constexpr KernelInfo info(std::string_view id, std::string_view idea,
           .launch = launch};
 }
 
-// One operand split on its way to the product, where tensor maps take it as it lies.
-static Status launch_fused(const Problem& original, const Operands& given, Stream stream) {
+using Job = SplitJob<Words, 3>;
+using Fused = FusedJob<Words, 3>;
+
+// Where the pass over the operand of more lines would take longer than the product gains by whole words: measured on an
+// H200.
+static bool fused_gains(const Problem& p) {
+  constexpr std::int64_t kFew = 512, kMany = 2048, kTimes = 4;
+  const auto [few, many] = std::minmax(p.m, p.n);
+  return few <= kFew && many >= std::max(kMany, kTimes * few);
+}
+
+template <bool kAlwaysFused>
+static Status launch(const Problem& original, const Operands& given, Stream stream) {
   SplitCall call;
   if (Status s = prepare_split(original, given, call); !s) return s;
   if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
-  using Fused = FusedJob<Words, 3>;
-  if (!Fused::takes(call.p, call.o)) return launch_job(SplitJob<Words, 3>(call.p, call.o, call.sms), stream);
-  return launch_job(Fused(call.p, call.o, call.sms), stream);
+  if ((kAlwaysFused || fused_gains(call.p)) && Fused::takes(call.p, call.o)) {
+    return launch_job(Fused(call.p, call.o, call.sms), stream);
+  }
+  return launch_job(Job(call.p, call.o, call.sms), stream);
 }
 
 static constexpr KernelInfo kKernels[] = {
-    info("r19_fp16x3_fused", "the operand of more lines split on its way to the product", launch_fused),
-    info("r19_fp16x3", "lines scaled, two fp16 words, three products", launch_split<Words, 3>),
+    info("r19_fp16x3_fused", "the operand of more lines split on its way to the product", launch<true>),
+    info("r19_fp16x3", "lines scaled, two fp16 words, three products", launch<false>),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
-
-using Job = SplitJob<Words, 3>;
 
 std::int64_t packed_bytes(const Problem& problem, bool of_a) {
   constexpr int kAnySms = 1;  // the product's plan is not asked for
