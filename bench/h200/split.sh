@@ -48,7 +48,8 @@ all=("${shapes[@]}" 3072 8192x8192x1024 128x14336x4096)
 # 16384 here only: operands are drawn on the device.
 if [ -x "$programs/bench_split" ]; then
   { bench/h200/environment.sh | sed 's/^/# /'
-    "$programs/bench_split" 1024:NT 2048:NT 4096:{NN,NT,TN,TT} 8192:{NN,NT} 128x14336x4096:NT 16384:{NN,NT}
+    "$programs/bench_split" 1024:NT 2048:NT 4096:{NN,NT,TN,TT} 8192:{NN,NT} {64,128,512}x14336x4096:{NN,NT} 14336x128x4096:NN \
+        16384:{NN,NT}
   } >"$output/split-times.csv"
   cat "$output/split-times.csv"
 else

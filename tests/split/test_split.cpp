@@ -189,7 +189,7 @@ TEST(SplitSpecials, SubnormalsAndTheLargestNumbersKeepTheirBits) {
   }
 }
 
-// What only a scale for each 64 of k holds: elements of one line 2^60 apart, of which each meets zeros elsewhere. K is deep, so
+// What only a scale for each 64 of k holds: elements of one line up to 2^100 apart, of which each meets zeros elsewhere. K is deep, so
 // that blocks hand on sums of either scale; `rising`: the small ones first.
 void expect_all_of_k(bool rising, std::pair<Op, Op> ops) {
   constexpr std::int64_t kSlab = 64, kDeep = 20 * kSlab;
@@ -205,7 +205,7 @@ void expect_all_of_k(bool rising, std::pair<Op, Op> ops) {
     for (std::int64_t k = 0; k < kDeep; ++k) {
       const bool small = (k < kDeep / 2) == rising;
       for (std::int64_t line = 0; small && line < lines; ++line)
-        many(line, k) = std::ldexp(many(line, k), line % 3 == 0 ? -60 : line % 3 == 1 ? -135 : 0);
+        many(line, k) = std::ldexp(many(line, k), line % 3 == 0 ? -60 : line % 3 == 1 ? -100 : 0);
       for (std::int64_t line = 0; line < others; ++line) {
         if ((line % 2 == 0) == small) few(line, k) = 0;  // even lines see large elements, odd ones small ones
       }
