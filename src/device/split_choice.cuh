@@ -22,19 +22,18 @@ namespace ladder {
 enum class SplitChoice : int {
   kFp16x3 = 0,
   kBf16x6 = 1,
-  kBinary32 = 2,  // elements too far apart for any words: all of C by CUDA cores
+  kBinary32 = 2,  // all of C by CUDA cores
 };
 
-// What is written about a choice, by index: which product's kernels run, which choice it was, and the factor of promotion:
-// one where second words are all zero, so that sums of integers stay exact.
-enum ChoiceWord : int { kWhichKernel, kWhichChoice, kUp, kWhichMark, kChoiceWords };
+// What is written about a choice, by index: which it was, and so whose kernels run; and the factor of promotion: one where
+// second words are all zero, so that sums of integers stay exact.
+enum ChoiceWord : int { kWhichChoice, kUp, kWhichMark, kChoiceWords };
 // Of a sum of 64 products: what the tensor core cuts off on average.
 constexpr float kCompensation = 1 + 0x1p-23F;
 constexpr int kChoiceMark = 0x51C4A3;  // that a choice, and nothing else, lies there
 
 struct ChoiceInput {
-  SplitOperand a,
-      b;  // whose censuses are zeroed once read; kExceptional is written as A's exponents for kBinary32
+  SplitOperand a, b;  // whose censuses are zeroed once read
   int k;
   double budget;    // what tiny elements may add to the error, relative to (|A||B|)_ij
   unsigned* gDone;  // of blocks, zero before and after
@@ -47,20 +46,26 @@ namespace split_detail {
 constexpr int kChooseBlocks = 16, kChooseThreads = 512;
 static_assert(kChooseBlocks == kSampleBlocks, "each looks at its part of the sample");
 
-// The extremes of many lines: any tiny or minute element, any second word, the fewest elements above each level. Lines of
-// zeros and lines that hold Inf or NaN count for nothing.
+// Of many lines: any tiny or minute element, any second word, the fewest elements above each level, and of the highest
+// level how many in all. Lines of zeros and lines that hold Inf or NaN have no elements.
 struct Extremes {
   unsigned tiny = 0, minute = 0, seconds = 0;
   unsigned above[kLevels]{~0U, ~0U, ~0U};
+  unsigned lines = 0, exceptional = 0;
+  unsigned long long large = 0;
 
   __device__ __forceinline__ void take(const Census& line, int exponent) {
-    if (line.inverse == 0 || exponent == kExceptional) return;
     constexpr float kWhole = 0x1p-2F;  // 22 bits above the last bit of fp16's smallest numbers
     constexpr float kTop = static_cast<float>(1 << WordFormat<__half, 2>::kTop);
-    const float least = times_power(__uint_as_float(0U - line.inverse), exponent);
-    tiny |= least < kWhole ? 1 : 0;
-    minute |= least < kTop * 0x1p-100F ? 1 : 0;
+    constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
+    const float least = __uint_as_float(~line.inverse & kMagnitude);
+    tiny |= line.inverse != 0 && least < kWhole ? 1 : 0;
+    minute |= line.inverse != 0 && least < kTop * 0x1p-100F ? 1 : 0;
     seconds |= line.seconds;
+    exceptional += exponent == kExceptional ? 1 : 0;
+    if (line.above[0] == 0) return;
+    lines += 1;
+    large += line.above[0];
 #pragma unroll
     for (int i = 0; i < kLevels; ++i) above[i] = min(above[i], line.above[i]);
   }
@@ -68,6 +73,9 @@ struct Extremes {
     tiny |= other.tiny;
     minute |= other.minute;
     seconds |= other.seconds;
+    lines += other.lines;
+    exceptional += other.exceptional;
+    large += other.large;
 #pragma unroll
     for (int i = 0; i < kLevels; ++i) above[i] = min(above[i], other.above[i]);
   }
@@ -78,6 +86,9 @@ struct Extremes {
       other.tiny = __shfl_xor_sync(0xFFFFFFFFU, tiny, distance);
       other.minute = __shfl_xor_sync(0xFFFFFFFFU, minute, distance);
       other.seconds = __shfl_xor_sync(0xFFFFFFFFU, seconds, distance);
+      other.lines = __shfl_xor_sync(0xFFFFFFFFU, lines, distance);
+      other.exceptional = __shfl_xor_sync(0xFFFFFFFFU, exceptional, distance);
+      other.large = __shfl_xor_sync(0xFFFFFFFFU, large, distance);
 #pragma unroll
       for (int i = 0; i < kLevels; ++i) other.above[i] = __shfl_xor_sync(0xFFFFFFFFU, above[i], distance);
       take(other);
@@ -104,7 +115,8 @@ __device__ __forceinline__ Extremes extremes_of(const SplitOperand& x) {
   __syncthreads();
   if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = all;
   __syncthreads();
-  if (threadIdx.x < kChooseThreads / 32) all.take(s[threadIdx.x]);
+  all = {};
+  if (threadIdx.x < kChooseThreads / 32) all = s[threadIdx.x];
   if (threadIdx.x < 32) all.take_warp();
   return all;
 }
@@ -127,10 +139,28 @@ __device__ inline bool two_words_are_proved(const Extremes& a, const Extremes& b
   return false;
 }
 
-__device__ inline SplitChoice choice_of(const Finding& all, int k, double budget) {
-  if (all.a.minute != 0 || all.b.minute != 0) return SplitChoice::kBinary32;
+// Whether so few of a sum's products are large that SGEMM, too, rounds a few times only: fewer than two in the mean, were
+// places of large elements independent.
+__device__ inline bool few_products_are_large(const Extremes& a, const Extremes& b, int k) {
+  if (a.lines == 0 || b.lines == 0) return false;
+  const double in_a = static_cast<double>(a.large) / a.lines, in_b = static_cast<double>(b.large) / b.lines;
+  return in_a * in_b < 2.0 * k;
+}
+
+// Whether more of C has no words than CUDA cores compute one by one in the time of a product.
+__device__ inline bool many_are_exceptional(const Extremes& a, int lines_a, const Extremes& b, int lines_b) {
+  constexpr double kMost = 1.0 / 64;
+  return a.exceptional + 0.0 > kMost * lines_a || b.exceptional + 0.0 > kMost * lines_b;
+}
+
+__device__ inline SplitChoice choice_of(const Finding& all, const ChoiceInput& x) {
+  if (all.a.minute != 0 || all.b.minute != 0 || few_products_are_large(all.a, all.b, x.k) ||
+      many_are_exceptional(all.a, x.a.lines, all.b, x.b.lines)) {
+    return SplitChoice::kBinary32;
+  }
   const bool grow = 2 * all.growth.grown >= all.growth.chains;
-  return grow && two_words_are_proved(all.a, all.b, k, budget) ? SplitChoice::kFp16x3 : SplitChoice::kBf16x6;
+  return grow && two_words_are_proved(all.a, all.b, x.k, x.budget) ? SplitChoice::kFp16x3
+                                                                   : SplitChoice::kBf16x6;
 }
 
 __device__ __forceinline__ Finding from_other_block(const Finding* g) {
@@ -147,7 +177,6 @@ __device__ __forceinline__ Finding from_other_block(const Finding* g) {
 template <int kDummy = 0>
 __global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__ ChoiceInput x) {
   __shared__ bool last;
-  __shared__ int chosen;
   auto* const gFindings = static_cast<Finding*>(x.gFindings);
   // A and B are complete before the pass over them starts the next kernel: the sample need not wait for its end.
   ptx::launch_dependents();
@@ -171,18 +200,12 @@ __global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__
     all.growth.grown = __reduce_add_sync(0xFFFFFFFFU, all.growth.grown);
     if (threadIdx.x == 0) {
       *x.gDone = 0;
-      chosen = static_cast<int>(choice_of(all, x.k, x.budget));
       const bool exact = (all.a.seconds | all.b.seconds) == 0;
-      x.gChoice[kWhichKernel] = chosen == static_cast<int>(SplitChoice::kBf16x6) ? 1 : 0;
-      x.gChoice[kWhichChoice] = chosen;
+      x.gChoice[kWhichChoice] = static_cast<int>(choice_of(all, x));
       x.gChoice[kWhichMark] = kChoiceMark;
       x.gChoice[kUp] = __float_as_int(exact ? 1.0F : kCompensation);
     }
   }
-  __syncthreads();
-  if (chosen != static_cast<int>(SplitChoice::kBinary32)) return;
-  for (int i = static_cast<int>(threadIdx.x); i < x.a.lines; i += kChooseThreads)
-    x.a.gExponent[i] = kExceptional;
 }
 
 }  // namespace split_detail

@@ -9,6 +9,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace ladder {
 
@@ -52,10 +53,14 @@ __device__ __forceinline__ bool has_work(const SplitPass& pass) {
 
 __device__ __forceinline__ std::uint32_t magnitude(float x) { return __float_as_uint(x) & 0x7FFFFFFFU; }
 
-// Writes the words of four neighbours along k, the first being k-th of its line; kCount: counts them.
-template <class F, bool kCount>
+// Where nobody asks for counts.
+struct NoCount {};
+
+// Writes the words of four neighbours along k, the first being k-th of its line. Calls count(nonzero, scaled, bits of second
+// words) for each.
+template <class F, class Count>
 __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const float (&x)[4], int s,
-                                           Census& census) {
+                                           [[maybe_unused]] const Count& count) {
   using Word = typename F::Word;
   const bool exceptional = s == kExceptional;
   const int first = min(max(s, -126), 126);
@@ -68,12 +73,12 @@ __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const
     split<F>(scaled, words);
 #pragma unroll
     for (int w = 0; w < F::kWords; ++w) r[w][i] = words[w];
-    if constexpr (kCount) {
+    if constexpr (!std::is_same_v<Count, NoCount>) {
       constexpr std::uint32_t kMagnitudes = F::kTf32 ? 0x7FFFFFFFU : 0x7FFF7FFFU;
       constexpr int kPerBits = F::kTf32 ? 1 : 2;  // second words in 32 bits: taken once all are there
       const bool taken = i % kPerBits == kPerBits - 1;
       const auto* const second = reinterpret_cast<const std::uint32_t*>(r[1]) + i / kPerBits;
-      census.count<F>(x[i], scaled, taken ? *second & kMagnitudes : 0U);
+      count(x[i] != 0.0F && !exceptional, scaled, taken ? *second & kMagnitudes : 0U);
     }
   }
   Word* g = gLine + k / F::BK * (F::kWords * F::BK) + k % F::BK;

@@ -77,7 +77,14 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
 #pragma unroll
     for (int q = 0; q < QUADS; ++q) {
       const int at = from + 4 * (q * kWide + tid);
-      if (mine && at < padded) store_quad<F, kCount>(gLine, at, r[q], scale, census);
+      if (!mine || at >= padded) continue;
+      if constexpr (kCount) {
+        store_quad<F>(gLine, at, r[q], scale, [&](bool nonzero, float scaled, std::uint32_t second) {
+          census.count<F>(nonzero, scaled, second);
+        });
+      } else {
+        store_quad<F>(gLine, at, r[q], scale, NoCount{});
+      }
     }
   }
   if constexpr (kCount) {
@@ -125,17 +132,19 @@ __device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int
 // The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines across.
 template <class F, int kWide, int QUADS, bool kCount>
 __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
-    first_pass(const __grid_constant__ SplitPass pass, int groups_a) {
+    first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups) {
   if (!has_work(pass)) return;
   ptx::wait_for_prerequisites();  // first: strips may start as soon as all blocks have waited
   ptx::launch_dependents();
-  const int group = static_cast<int>(blockIdx.x);
-  const SplitOperand x = operand_of(pass, group < groups_a);
-  const int in_operand = group < groups_a ? group : group - groups_a;
-  if (x.along_k) {
-    split_lines<F, kWide, QUADS, kCount>(x, pass.k, pass.slabs, in_operand);
-  } else {
-    largest_across<(kWide < kThreads ? kThreads : kWide)>(x, pass.k, in_operand);
+  for (int group = static_cast<int>(blockIdx.x); group < groups; group += static_cast<int>(gridDim.x)) {
+    const SplitOperand x = operand_of(pass, group < groups_a);
+    const int in_operand = group < groups_a ? group : group - groups_a;
+    if (x.along_k) {
+      split_lines<F, kWide, QUADS, kCount>(x, pass.k, pass.slabs, in_operand);
+    } else {
+      largest_across<(kWide < kThreads ? kThreads : kWide)>(x, pass.k, in_operand);
+    }
+    __syncthreads();  // before the next group's use of shared memory
   }
 }
 
@@ -168,7 +177,7 @@ __global__ void __launch_bounds__(kThreads)
     sScale[lane] = exponent_of_line<F>(largest);
     if (k_begin == 0) x.gExponent[line] = sScale[lane];
   }
-  Census census[kLinesOfThread]{};
+  StripCensus<kLinesOfThread> census;
   const int padded = slabs * F::BK;
   for (int k0 = k_begin; k0 < min(padded, k_begin + kAtOnce * kEdge); k0 += kEdge) {
     float r[kEdge / kRows];
@@ -190,14 +199,20 @@ __global__ void __launch_bounds__(kThreads)
       const float four[4] = {s[q][l], s[q + 1][l], s[q + 2][l], s[q + 3][l]};
       auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
                           static_cast<std::int64_t>(line0 + l) * slabs * (F::kWords * F::BK);
-      store_quad<F, kCount>(gLine, k0 + q, four, sScale[l], census[i]);
+      if constexpr (kCount) {
+        store_quad<F>(gLine, k0 + q, four, sScale[l], [&](bool nonzero, float scaled, std::uint32_t second) {
+          census.template count<F>(i, nonzero, scaled, second);
+        });
+      } else {
+        store_quad<F>(gLine, k0 + q, four, sScale[l], NoCount{});
+      }
     }
   }
   if constexpr (kCount) {
+    census.template add_lanes<kQuadsOfLine>();
 #pragma unroll
     for (int i = 0; i < kLinesOfThread; ++i) {
-      census[i].template add_lanes<kQuadsOfLine>();
-      if (tid % kQuadsOfLine == 0) sCensus[(tid + i * kThreads) / kQuadsOfLine] = census[i];
+      if (tid % kQuadsOfLine == 0) sCensus[(tid + i * kThreads) / kQuadsOfLine] = census.of_line(i);
     }
     __syncthreads();
     if (row == 0 && line < x.lines) x.gCensus[line].add_atomically(sCensus[lane]);
@@ -242,8 +257,11 @@ Status launch_first(const SplitPass& pass, bool strips, cudaStream_t stream) {
   };
   const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
   if (all == 0) return Status::ok();
-  return launch_dependent("pass along k", first_pass<F, kWide, QUADS, kCount>, all, 1, kBlock, 0, stream,
-                          pass, static_cast<int>(groups_a));
+  // A pass that waits for a choice is seldom wanted, and blocks cost time even where they end at once.
+  constexpr std::int64_t kMostBlocksOfAChoice = 1024;
+  const std::int64_t grid = pass.gChoice == nullptr ? all : std::min(all, kMostBlocksOfAChoice);
+  return launch_dependent("pass along k", first_pass<F, kWide, QUADS, kCount>, grid, 1, kBlock, 0, stream,
+                          pass, static_cast<int>(groups_a), static_cast<int>(all));
 }
 
 template <class F, bool kCount>

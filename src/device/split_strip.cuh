@@ -75,7 +75,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
     __syncthreads();
   }
   constexpr int kQuadsOfLine = kEdge / 4, kLinesOfThread = LINES * kQuadsOfLine / kStripThreads;
-  Census census[kLinesOfThread]{};
+  StripCensus<kLinesOfThread> census;
 #pragma unroll
   for (int t = 0; t < kTiles; ++t) {
     if (t >= tiles || begin + t * kEdge >= padded) break;
@@ -90,14 +90,20 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
       const float four[4] = {s[t % 2][q][l], s[t % 2][q + 1][l], s[t % 2][q + 2][l], s[t % 2][q + 3][l]};
       auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
                           static_cast<std::int64_t>(line0 + l) * slabs * (F::kWords * F::BK);
-      store_quad<F, kCount>(gLine, at, four, sScale[l], census[i]);
+      if constexpr (kCount) {
+        store_quad<F>(gLine, at, four, sScale[l], [&](bool nonzero, float scaled, std::uint32_t second) {
+          census.template count<F>(i, nonzero, scaled, second);
+        });
+      } else {
+        store_quad<F>(gLine, at, four, sScale[l], NoCount{});
+      }
     }
   }
   if constexpr (kCount) {
+    census.template add_lanes<kQuadsOfLine>();
 #pragma unroll
     for (int i = 0; i < kLinesOfThread; ++i) {
-      census[i].template add_lanes<kQuadsOfLine>();
-      if (tid % kQuadsOfLine == 0) sCensus[(tid + i * kStripThreads) / kQuadsOfLine] = census[i];
+      if (tid % kQuadsOfLine == 0) sCensus[(tid + i * kStripThreads) / kQuadsOfLine] = census.of_line(i);
     }
     __syncthreads();
     if (row == 0 && line < x.lines) x.gCensus[line].add_atomically(sCensus[lane]);

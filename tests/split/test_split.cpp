@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "verify/atlas.hpp"
 #include "verify/bound.hpp"
 #include "verify/input.hpp"
 
@@ -274,27 +275,74 @@ double error_of(Matrices& x, const std::vector<float>& c) {
   return std::sqrt(squares);
 }
 
-TEST(Guard, TakesThreeWordsWhereProductsCancelAndIsNoFurtherOffThanAChain) {
-  for (const auto& [op_a, op_b] : kOps) {
-    Matrices x = uniform(make_problem(64, 72, 512, 1, 0, op_a, op_b));
-    for (std::int64_t k = 1; k < x.p.k; k += 2) {  // neighbours cancel but for their last bits
-      for (std::int64_t i = 0; i < x.p.m; ++i) x.at_a(i, k) = x.at_a(i, k - 1);
-      for (std::int64_t j = 0; j < x.p.n; ++j)
-        x.at_b(k, j) = -x.at_b(k - 1, j) * (1 + 0x1p-10F * x.at_b(k, j));
+// As SGEMM sums: one chain an element.
+std::vector<float> chains_of(Matrices& x) {
+  std::vector<float> c(x.c);
+  for (std::int64_t i = 0; i < x.p.m; ++i) {
+    for (std::int64_t j = 0; j < x.p.n; ++j) {
+      float sum = 0;
+      for (std::int64_t k = 0; k < x.p.k; ++k) sum = std::fma(x.at_a(i, k), x.at_b(k, j), sum);
+      c[static_cast<std::size_t>(i * x.p.ldc + j)] = sum;
     }
+  }
+  return c;
+}
+
+Matrices drawn(const Problem& p, Distribution distribution) {
+  const Images images = draw(make_problem(p.m, p.n, p.k), distribution, 17);
+  Matrices x = uniform(p);
+  for (std::int64_t k = 0; k < p.k; ++k) {
+    for (std::int64_t i = 0; i < p.m; ++i) x.at_a(i, k) = images.a[static_cast<std::size_t>(i * p.k + k)];
+    for (std::int64_t j = 0; j < p.n; ++j) x.at_b(k, j) = images.b[static_cast<std::size_t>(k * p.n + j)];
+  }
+  return x;
+}
+
+TEST(Guard, IsNoFurtherOffThanAChainOnAnyKindOfData) {
+  for (const Distribution distribution : distributions()) {
+    for (const std::int64_t k : {256, 1024}) {
+      Matrices x = drawn(make_problem(64, 72, k), distribution);
+      const double guarded = error_of(x, run(kernel("r20_guarded"), x)), chain = error_of(x, chains_of(x));
+      EXPECT_LE(guarded, chain) << to_string(distribution) << ", k " << k;
+    }
+  }
+}
+
+TEST(Guard, TakesThreeWordsWhereProductsCancel) {
+  for (const auto& [op_a, op_b] : kOps) {
+    Matrices x = drawn(make_problem(64, 72, 512, 1, 0, op_a, op_b), Distribution::kCancelling);
     EXPECT_EQ(chosen_on(x), Precision::kBf16x6);
-    std::vector<float> chain(x.c);
+    // Or there was nothing to guard against.
+    EXPECT_GT(error_of(x, run(kernel("r19_fp16x3"), x)), error_of(x, chains_of(x)));
+  }
+}
+
+TEST(Guard, TakesBinary32WhereFewProductsAreLarge) {
+  for (const auto& [op_a, op_b] : kOps) {
+    EXPECT_EQ(chosen_on(drawn(make_problem(140, 133, 515, 1, 0, op_a, op_b), Distribution::kSpread4)),
+              Precision::kIeee);
+    Matrices x = drawn(make_problem(140, 133, 515, 0.5F, 2, op_a, op_b), Distribution::kSpread4);
+    const std::vector<float> c = run(kernel("r20_guarded"), x);
+    const ErrorBound bound = error_bound(x.p, Precision::kIeee).value();
     for (std::int64_t i = 0; i < x.p.m; ++i) {
       for (std::int64_t j = 0; j < x.p.n; ++j) {
-        float sum = 0;
-        for (std::int64_t k = 0; k < x.p.k; ++k) sum = std::fma(x.at_a(i, k), x.at_b(k, j), sum);
-        chain[static_cast<std::size_t>(i * x.p.ldc + j)] = sum;
+        const auto at = static_cast<std::size_t>(i * x.p.ldc + j);
+        const Sums s = exact(x, i, j);
+        ASSERT_NEAR(c[at], 0.5 * s.sum + 2.0 * x.c[at], bound.at(s.absolute, std::abs(x.c[at])));
       }
     }
-    const double guarded = error_of(x, run(kernel("r20_guarded"), x)), sgemm = error_of(x, chain);
-    EXPECT_LE(guarded, sgemm);
-    EXPECT_GT(error_of(x, run(kernel("r19_fp16x3"), x)), sgemm);  // or there was nothing to guard against
   }
+  Matrices selection = uniform(make_problem(64, 72, 512));  // rows of the identity
+  std::fill(selection.a.begin(), selection.a.end(), 0.0F);
+  for (std::int64_t i = 0; i < selection.p.m; ++i) selection.at_a(i, 7 * i) = 1;
+  EXPECT_EQ(chosen_on(selection), Precision::kIeee);
+  EXPECT_EQ(error_of(selection, run(kernel("r20_guarded"), selection)), 0);
+}
+
+TEST(Guard, TakesBinary32WhereManyLinesHoldNan) {
+  Matrices x = uniform(make_problem(150, 140, 200));
+  for (std::int64_t i = 0; i < x.p.m; i += 2) x.at_a(i, 3 * i % x.p.k) = kNan;
+  EXPECT_EQ(chosen_on(x), Precision::kIeee);
 }
 
 TEST(Guard, TakesBinary32WhereNoWordsWillDo) {

@@ -5,6 +5,7 @@
 //          Operands that fail the criterion take r18's rate.
 // LIMITS: Hopper. Any m, n up to 2^28, layouts, transpositions, leading dimensions, alpha, beta; Inf and NaN as SGEMM. k from
 //         where the words' bounds are below SGEMM's.            NEXT: -
+#include "device/split_binary32.cuh"
 #include "device/split_product.cuh"
 #include "problem/split_error.hpp"
 
@@ -71,9 +72,14 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (Status s = launch_dependent("choice", choose<>, kChooseBlocks, 1, kChooseThreads, 0, stream, choice);
       !s)
     return s;
-  if (Status s = halves.product(x, words, gFlags, {gChoice, 0}, stream); !s) return s;
-  if (Status s = brains.pass(y, {gChoice, 1}, stream); !s) return s;
-  return brains.product(y, words, gFlags, {gChoice, 1}, stream);
+  const auto when = [&](SplitChoice choice) { return When{gChoice, static_cast<int>(choice)}; };
+  if (Status s = halves.product(x, words, gFlags, when(SplitChoice::kFp16x3), stream); !s) return s;
+  if (Status s = brains.pass(y, when(SplitChoice::kBf16x6), stream); !s) return s;
+  if (Status s = brains.product(y, words, gFlags, when(SplitChoice::kBf16x6), stream); !s) return s;
+  const std::int64_t tiles_n = ceil_div(p.n, ChainTile::BN), tiles = ceil_div(p.m, ChainTile::BM) * tiles_n;
+  return launch_dependent("product in binary32", chain_product<>, std::min<std::int64_t>(tiles, 2 * call.sms),
+                          1, ChainTile::kThreads, 0, stream, x, static_cast<int>(tiles_n),
+                          static_cast<int>(tiles), gChoice, static_cast<int>(SplitChoice::kBinary32));
 }
 
 static constexpr KernelInfo kKernels[] = {
