@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of operands that no words should stand for: binary32 on CUDA cores, a chain of fused multiply-adds along k for
-// each element, so that Inf, NaN and roundings are SGEMM's. Any layout, whatever alignment: elements are loaded one by one.
+// The product of operands that no words should stand for: binary32 on CUDA cores, so that Inf, NaN and roundings are SGEMM's.
+// Sums of 64 products are added to one another: chains as long as k would be further off than those of SGEMMs that cut k.
+// Any layout, whatever alignment: elements are loaded one by one.
 #pragma once
 #include "device/split_store.cuh"
 
@@ -14,7 +15,8 @@ struct ChainTile {
   static constexpr int BM = 128, BN = 128, BK = 8;
   static constexpr int TM = 8, TN = 8;  // of a thread: four quads, half a tile apart
   static constexpr int kThreads = BM / TM * (BN / TN);
-  static constexpr int kPad = 4;  // stores along k lie in banks of their own
+  static constexpr int kChain = 64 / BK;  // stages
+  static constexpr int kPad = 4;          // stores along k lie in banks of their own
   static constexpr int kQuad = 4;
   struct Shared {
     float a[2][BK][BM + kPad], b[2][BK][BN + kPad];
@@ -66,7 +68,7 @@ class ChainLoad {
 
 // Blocks take tile after tile, where *gChoice says so.
 template <int kDummy = 0>
-__global__ void __launch_bounds__(ChainTile::kThreads, 2)
+__global__ void __launch_bounds__(ChainTile::kThreads, 1)
     chain_product(const __grid_constant__ SplitTarget x, int tiles_n, int tiles, const int* gChoice,
                   int choice) {
   using T = ChainTile;
@@ -77,13 +79,13 @@ __global__ void __launch_bounds__(ChainTile::kThreads, 2)
   const int col = static_cast<int>(threadIdx.x) % (T::BN / T::TN) * T::kQuad;
   for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
     const int row0 = tile / tiles_n * T::BM, col0 = tile % tiles_n * T::BN;
-    float sums[T::TM][T::TN]{};
+    float chain[T::TM][T::TN]{}, sums[T::TM][T::TN]{};
     ChainLoad a(x.a, row0), b(x.b, col0);
     a.load(x.k);
     b.load(x.k);
-    for (int k0 = 0, stage = 0; k0 < x.k; k0 += T::BK, stage ^= 1) {
-      a.store(s.a[stage]);
-      b.store(s.b[stage]);
+    for (int k0 = 0, stage = 0; k0 < x.k; k0 += T::BK, stage = (stage + 1) % T::kChain) {
+      a.store(s.a[stage % 2]);
+      b.store(s.b[stage % 2]);
       __syncthreads();
       a.load(x.k - k0 - T::BK);
       b.load(x.k - k0 - T::BK);
@@ -92,14 +94,23 @@ __global__ void __launch_bounds__(ChainTile::kThreads, 2)
         float left[T::TM], right[T::TN];
 #pragma unroll
         for (int i = 0; i < T::TM; ++i)
-          left[i] = s.a[stage][k][row + i / T::kQuad * (T::BM / 2) + i % T::kQuad];
+          left[i] = s.a[stage % 2][k][row + i / T::kQuad * (T::BM / 2) + i % T::kQuad];
 #pragma unroll
         for (int j = 0; j < T::TN; ++j)
-          right[j] = s.b[stage][k][col + j / T::kQuad * (T::BN / 2) + j % T::kQuad];
+          right[j] = s.b[stage % 2][k][col + j / T::kQuad * (T::BN / 2) + j % T::kQuad];
 #pragma unroll
         for (int i = 0; i < T::TM; ++i) {
 #pragma unroll
-          for (int j = 0; j < T::TN; ++j) sums[i][j] = __fmaf_rn(left[i], right[j], sums[i][j]);
+          for (int j = 0; j < T::TN; ++j) chain[i][j] = __fmaf_rn(left[i], right[j], chain[i][j]);
+        }
+      }
+      if (stage < T::kChain - 1 && k0 + T::BK < x.k) continue;
+#pragma unroll
+      for (int i = 0; i < T::TM; ++i) {
+#pragma unroll
+        for (int j = 0; j < T::TN; ++j) {
+          sums[i][j] += chain[i][j];
+          chain[i][j] = 0.0F;
         }
       }
     }

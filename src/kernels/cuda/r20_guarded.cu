@@ -77,8 +77,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (Status s = brains.pass(y, when(SplitChoice::kBf16x6), stream); !s) return s;
   if (Status s = brains.product(y, words, gFlags, when(SplitChoice::kBf16x6), stream); !s) return s;
   const std::int64_t tiles_n = ceil_div(p.n, ChainTile::BN), tiles = ceil_div(p.m, ChainTile::BM) * tiles_n;
-  return launch_dependent("product in binary32", chain_product<>, std::min<std::int64_t>(tiles, 2 * call.sms),
-                          1, ChainTile::kThreads, 0, stream, x, static_cast<int>(tiles_n),
+  return launch_dependent("product in binary32", chain_product<>, std::min<std::int64_t>(tiles, call.sms), 1,
+                          ChainTile::kThreads, 0, stream, x, static_cast<int>(tiles_n),
                           static_cast<int>(tiles), gChoice, static_cast<int>(SplitChoice::kBinary32));
 }
 
