@@ -3,9 +3,9 @@
 // along k: slab after slab of BK elements, of each slab first w0, then w1 (then w2), zeros up to the last slab's end. So a
 // line lies as tensor maps want it, whatever its operand's leading dimension, alignment and transposition.
 //
-// Lines that lie along k are read once, by the first kernel. Lines that lie across are read once by the blocks of a cluster
-// (split_strip.cuh); deeper ones twice: the first kernel also finds their largest magnitudes, and a second one then splits
-// them, beginning with what was read last.
+// Lines that lie along k are read once. Lines that lie across are read once by the blocks of a cluster (split_strip.cuh), in
+// the same kernel; deeper ones twice: the first kernel also finds their largest magnitudes, and a second one then splits them,
+// beginning with what was read last.
 #pragma once
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
@@ -134,7 +134,7 @@ template <class F, int kWide, int QUADS, bool kCount>
 __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
     first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups) {
   if (!has_work(pass)) return;
-  ptx::wait_for_prerequisites();  // first: strips may start as soon as all blocks have waited
+  ptx::wait_for_prerequisites();  // first: the next kernel reads A and B once all blocks have waited
   ptx::launch_dependents();
   for (int group = static_cast<int>(blockIdx.x); group < groups; group += static_cast<int>(gridDim.x)) {
     const SplitOperand x = operand_of(pass, group < groups_a);
@@ -146,6 +146,34 @@ __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
     }
     __syncthreads();  // before the next group's use of shared memory
   }
+}
+
+// The whole pass where strips hold all of k: first strips of A and of B, then, in blocks of clusters all the same, groups of
+// lines along k.
+struct Strips {
+  int blocks_of_a, blocks;  // of all strips
+  int cluster, tiles;
+};
+template <class F, int kWide, bool kCount>
+__global__ void __launch_bounds__(kStripThreads, 4)
+    split_at_once(const __grid_constant__ SplitPass pass, Strips strips, int groups_a, int groups) {
+  if (!has_work(pass)) return;
+  ptx::wait_for_prerequisites();  // first: the choice reads A and B once all blocks have waited
+  ptx::launch_dependents();
+  const int block = static_cast<int>(blockIdx.x);
+  if (block < strips.blocks) {
+    const bool of_a = block < strips.blocks_of_a;
+    split_strip<F, kCount>(operand_of(pass, of_a), pass.k, pass.slabs,
+                           (of_a ? block : block - strips.blocks_of_a) / strips.cluster,
+                           block % strips.cluster, strips.cluster, strips.tiles);
+    return;
+  }
+  const int group = block - strips.blocks;
+  if (group >= groups) return;
+  constexpr int kQuads = kStripDepth / (4 * kWide);
+  const bool of_a = group < groups_a;
+  split_lines<F, kWide, kWide == 32 ? 2 : kQuads, kCount>(operand_of(pass, of_a), pass.k, pass.slabs,
+                                                          of_a ? group : group - groups_a);
 }
 
 // The second: lines across k, by tiles of kEdge x kEdge through shared memory, kAtOnce tiles a block.
@@ -240,19 +268,14 @@ SplitBytes split_bytes(std::int64_t lines, std::int64_t k, bool along_k) {
 namespace split_detail {
 
 // Operands without lines are left out: they have words already.
-inline bool has_along(const SplitPass& pass) {
-  return (pass.a.along_k && pass.a.lines > 0) || (pass.b.along_k && pass.b.lines > 0);
-}
 inline bool has_across(const SplitPass& pass) {
   return (!pass.a.along_k && pass.a.lines > 0) || (!pass.b.along_k && pass.b.lines > 0);
 }
 
-// Lines along k, and, without strips, the largest magnitudes of the others. Nothing where there are neither.
 template <class F, int kWide, int QUADS, bool kCount>
-Status launch_first(const SplitPass& pass, bool strips, cudaStream_t stream) {
+Status launch_first(const SplitPass& pass, cudaStream_t stream) {
   constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
   const auto groups = [&](const SplitOperand& x) {
-    if (x.lines == 0 || (!x.along_k && strips)) return std::int64_t{0};
     return x.along_k ? ceil_div(x.lines, kBlock / kWide) : ceil_div(x.lines, kEdge) * kChunks;
   };
   const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
@@ -264,26 +287,33 @@ Status launch_first(const SplitPass& pass, bool strips, cudaStream_t stream) {
                           pass, static_cast<int>(groups_a), static_cast<int>(all));
 }
 
+// Lines along k, and the largest magnitudes of the others. Nothing where there are neither.
 template <class F, bool kCount>
-Status launch_along(const SplitPass& pass, bool strips, cudaStream_t stream) {
+Status launch_along(const SplitPass& pass, cudaStream_t stream) {
   const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kCount>
                      : pass.k <= 1024 ? launch_first<F, 256, 1, kCount>
                      : pass.k <= 4096 ? launch_first<F, 256, 4, kCount>
                      : pass.k <= 8192 ? launch_first<F, 256, 8, kCount>
                                       : launch_first<F, 512, 8, kCount>;
-  return first(pass, strips, stream);
+  return first(pass, stream);
 }
 
-template <class F, bool kCount>
-Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
+template <class F, int kWide, bool kCount>
+Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
   const std::int64_t all_tiles = ceil_div(pass.k, kEdge);
-  const auto blocks = static_cast<int>(std::min<std::int64_t>(kMostBlocks, all_tiles));
-  const auto tiles = static_cast<int>(ceil_div(all_tiles, blocks));
-  const auto strips = [&](const SplitOperand& x) { return x.along_k ? 0 : ceil_div(x.lines, LINES); };
-  const std::int64_t strips_a = strips(pass.a);
-  return launch_dependent("pass across k", split_strips<F, kCount>, (strips_a + strips(pass.b)) * blocks,
-                          blocks, kStripThreads, 0, stream, pass, static_cast<int>(strips_a), blocks, tiles,
-                          !has_along(pass));
+  const auto cluster = static_cast<int>(std::min<std::int64_t>(kMostBlocks, all_tiles));
+  const auto blocks = [&](const SplitOperand& x) {
+    return x.along_k ? 0 : static_cast<int>(ceil_div(x.lines, LINES)) * cluster;
+  };
+  const auto groups = [&](const SplitOperand& x) {
+    return x.along_k ? static_cast<int>(ceil_div(x.lines, kStripThreads / kWide)) : 0;
+  };
+  const Strips strips{blocks(pass.a), blocks(pass.a) + blocks(pass.b), cluster,
+                      static_cast<int>(ceil_div(all_tiles, cluster))};
+  const int groups_a = groups(pass.a), all = groups_a + groups(pass.b);
+  return launch_dependent("pass", split_at_once<F, kWide, kCount>,
+                          strips.blocks + ceil_div(all, cluster) * cluster, cluster, kStripThreads, 0, stream,
+                          pass, strips, groups_a, all);
 }
 
 template <class F, bool kCount>
@@ -303,9 +333,13 @@ Status launch_across(const SplitPass& pass, cudaStream_t stream) {
 template <class F, bool kCount = false>
 Status split_operands(const SplitPass& pass, cudaStream_t stream) {
   using namespace split_detail;
-  const bool across = has_across(pass), strips = pass.k <= kStripDepth;
-  if (Status s = launch_along<F, kCount>(pass, strips, stream); !s || !across) return s;
-  return strips ? launch_strips<F, kCount>(pass, stream) : launch_across<F, kCount>(pass, stream);
+  const bool across = has_across(pass);
+  if (across && pass.k <= kStripDepth) {
+    return pass.k <= 256 ? launch_at_once<F, 32, kCount>(pass, stream)
+                         : launch_at_once<F, kStripThreads, kCount>(pass, stream);
+  }
+  if (Status s = launch_along<F, kCount>(pass, stream); !s || !across) return s;
+  return launch_across<F, kCount>(pass, stream);
 }
 
 }  // namespace ladder

@@ -110,19 +110,4 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   }
 }
 
-// Strips of A, then of B, of those that lie across k. `alone`: no kernel of this pass runs before it; otherwise that one
-// has waited for what came before, and this kernel's end waits for it, so that both run side by side.
-template <class F, bool kCount>
-__global__ void __launch_bounds__(kStripThreads, 4)
-    split_strips(const __grid_constant__ SplitPass pass, int strips_a, int blocks, int tiles, bool alone) {
-  if (!has_work(pass)) return;
-  if (alone) ptx::wait_for_prerequisites();  // first: the choice reads A and B once all blocks have waited
-  ptx::launch_dependents();
-  const int strip = static_cast<int>(blockIdx.x) / blocks, rank = static_cast<int>(blockIdx.x) % blocks;
-  const SplitOperand x = operand_of(pass, strip < strips_a);
-  split_strip<F, kCount>(x, pass.k, pass.slabs, strip < strips_a ? strip : strip - strips_a, rank, blocks,
-                         tiles);
-  if (!alone) ptx::wait_for_prerequisites();
-}
-
 }  // namespace ladder::split_detail
