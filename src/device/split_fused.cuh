@@ -63,24 +63,31 @@ __device__ __forceinline__ void store_fused(const Product<T>& product, const Sum
   const int first = line + product.row() + warp * 16, from = col + Product<T>::lane_col();
   const bool pairs = x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && col + T::BN <= x.c.n;
   bool exceptional = false;
+  constexpr int kAtOnce = kQuads<T> < kScalesAtOnce ? kQuads<T> : kScalesAtOnce;
 #pragma unroll
-  for (int i = 0; i < T::kSums; i += 4) {
-    const int2 scale = __ldg(reinterpret_cast<const int2*>(x.b.gExponent + from + 2 * i));
+  for (int quad = 0; quad < kQuads<T>; quad += kAtOnce) {
+    int2 scales_of_columns[kAtOnce];
+    load_scales(scales_of_columns, x.b, from, quad);
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int row = first + line_of<T>(half), own = scales.exponent(half);
-      const bool left_odd = own == kExceptional || scale.x == kExceptional;
-      const bool right_odd = own == kExceptional || scale.y == kExceptional;
-      exceptional |= left_odd || right_odd;
-      if (row >= x.c.m) continue;
-      const float left = times_power(product.sums[i + 2 * half], -own - scale.x);
-      const float right = times_power(product.sums[i + 2 * half + 1], -own - scale.y);
-      float* const gC = x.c.gC + row * x.c.ld + (from + 2 * i) * x.col_step;
-      if (pairs && !left_odd && !right_odd) {
-        store_pair(x.c, gC, left, right);
-      } else {
-        if (from + 2 * i < x.c.n && !left_odd) store_element(x.c, gC, left);
-        if (from + 2 * i + 1 < x.c.n && !right_odd) store_element(x.c, gC + x.col_step, right);
+    for (int q = 0; q < kAtOnce; ++q) {
+      const int i = 4 * (quad + q);
+      const int2 scale = scales_of_columns[q];
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int row = first + line_of<T>(half), own = scales.exponent(half);
+        const bool left_odd = own == kExceptional || scale.x == kExceptional;
+        const bool right_odd = own == kExceptional || scale.y == kExceptional;
+        exceptional |= left_odd || right_odd;
+        if (row >= x.c.m) continue;
+        const float left = times_power(product.sums[i + 2 * half], -own - scale.x);
+        const float right = times_power(product.sums[i + 2 * half + 1], -own - scale.y);
+        float* const gC = x.c.gC + row * x.c.ld + (from + 2 * i) * x.col_step;
+        if (pairs && !left_odd && !right_odd) {
+          store_pair(x.c, gC, left, right);
+        } else {
+          if (from + 2 * i < x.c.n && !left_odd) store_element(x.c, gC, left);
+          if (from + 2 * i + 1 < x.c.n && !right_odd) store_element(x.c, gC + x.col_step, right);
+        }
       }
     }
   }

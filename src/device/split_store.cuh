@@ -36,14 +36,25 @@ __device__ __forceinline__ void store_exceptional(const SplitTarget& x, bool exc
   }
 }
 
+constexpr int kScalesAtOnce = 16;  // quads of sums
+
+// The scales of a thread's columns, for kMany quads of its sums from `quad` on: all loads at once, since each is as long on its
+// way as many quads take to be stored.
+template <int kMany>
+__device__ __forceinline__ void load_scales(int2 (&scale)[kMany], const SplitOperand& b, int col, int quad) {
+#pragma unroll
+  for (int i = 0; i < kMany; ++i)
+    scale[i] = __ldg(reinterpret_cast<const int2*>(b.gExponent + col + 8 * (quad + i)));
+}
+
 // The sums for_each_pair_of(i) to (i + 3) of a tile whose first element of this thread is (row, col). Returns whether any
 // of its elements is exceptional, and leaves those.
 template <class T>
 __device__ __forceinline__ bool store_scaled_quad(const SplitTarget& x, const float* quad, int i, int row,
-                                                  int col, int scale_low, int scale_high, bool whole_pairs) {
+                                                  int col, int scale_low, int scale_high, int2 scale,
+                                                  bool whole_pairs) {
   bool exceptional = false;
   const int first = col + 2 * i;
-  const int2 scale = __ldg(reinterpret_cast<const int2*>(x.b.gExponent + first));
 #pragma unroll
   for (int e = 0; e < 2; ++e) {
     const int line = row + 8 * e, scale_row = e == 0 ? scale_low : scale_high;
@@ -73,9 +84,17 @@ __device__ __forceinline__ void store_split(const Product<T>& product, const Spl
   col += product.col() + product.lane_col();
   const int scale_low = __ldg(x.a.gExponent + row), scale_high = __ldg(x.a.gExponent + row + 8);
   bool exceptional = false;
+  constexpr int kAtOnce = kQuads<T> < kScalesAtOnce ? kQuads<T> : kScalesAtOnce;
 #pragma unroll
-  for (int i = 0; i < T::kSums; i += 4) {
-    exceptional |= store_scaled_quad<T>(x, product.sums + i, i, row, col, scale_low, scale_high, whole_pairs);
+  for (int from = 0; from < kQuads<T>; from += kAtOnce) {
+    int2 scale[kAtOnce];
+    load_scales(scale, x.b, col, from);
+#pragma unroll
+    for (int q = 0; q < kAtOnce; ++q) {
+      const int i = 4 * (from + q);
+      exceptional |= store_scaled_quad<T>(x, product.sums + i, i, row, col, scale_low, scale_high, scale[q],
+                                          whole_pairs);
+    }
   }
   if (!__any_sync(0xFFFFFFFFU, exceptional)) return;
 #pragma unroll 1
@@ -125,7 +144,10 @@ __global__ void __launch_bounds__(kAdders* kWarpgroup)
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   const int scale_low = x.a.gExponent[row], scale_high = x.a.gExponent[row + 8];
   const bool whole_pairs = x.c.pairs && x.c.beta == 0.0F && col + 8 * quad + 2 <= x.c.n;
-  const bool odd = store_scaled_quad<T>(x, r, 4 * quad, row, col, scale_low, scale_high, whole_pairs);
+  int2 scale[1];
+  load_scales(scale, x.b, col, quad);
+  const bool odd =
+      store_scaled_quad<T>(x, r, 4 * quad, row, col, scale_low, scale_high, scale[0], whole_pairs);
   if (!__any_sync(0xFFFFFFFFU, odd)) return;
   for (int e = 0; e < 4; ++e) {
     const int line = row + 8 * (e / 2), c = col + 8 * quad + e % 2;
