@@ -29,6 +29,12 @@ void model_shared(Explanation& e) {
   }
 }
 
+// A kernel that chooses is bound by what it chose for the uniform operands that it was observed with.
+Precision chosen_precision(Precision promised, const std::optional<TileShape>& tile) {
+  if (promised != Precision::kAuto || !tile) return promised;
+  return tile->products == 6 ? Precision::kBf16x6 : Precision::kFp16x3;
+}
+
 }  // namespace
 
 double at_measured_clock(const Explanation& e) {
@@ -48,17 +54,25 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, co
   e.problem.in = kernel.in;
   e.problem.out = kernel.out;
   e.work = work_of(e.problem);
-  e.peak = machine.peak_of(kernel.precision, &e.peak_name);
-  e.bounds = bounds_of(e.work, machine, e.peak);
-  auto seen = observe(kernel, device, problem.beta);
+  auto seen = observe(kernel, device, problem.beta, observed_side(kernel.rung, e.problem, machine.sm_count));
   if (!seen) return seen.status();
   e.subject.seen = std::move(seen).value();
   e.subject.tile = tile_of(kernel.rung, e.subject.seen.kernel);
+  const Precision chosen = chosen_precision(kernel.precision, e.subject.tile);
+  e.peak = machine.peak_of(chosen, &e.peak_name);
+  e.bounds = bounds_of(e.work, machine, e.peak);
   const auto seen_tile = e.subject.tile;
-  if (e.subject.tile) e.subject.tile = tile_for(kernel.rung, *e.subject.tile, e.problem, machine.sm_count);
+  if (seen_tile) {
+    const auto tile = tile_for(kernel.rung, *seen_tile, e.problem, machine.sm_count);
+    if (!tile)
+      e.no_prediction =
+          "the rung has several tiles, and which one it takes for this problem is not known here";
+    if (tile) e.subject.tile = tile;
+  }
 
   // Counts are of the tile that the small problem had.
-  const bool same_tile = !e.subject.tile || e.subject.tile->parameters == seen_tile->parameters;
+  const bool same_tile =
+      e.no_prediction.empty() && (!e.subject.tile || e.subject.tile->parameters == seen_tile->parameters);
   const double blocks = counted_blocks_for(e.subject, e.problem);
   for (const auto& [metric, scale] : e.subject.seen.scales) {
     if (!same_tile || !metric.ends_with(".sum") || !scale.exact) continue;
@@ -81,6 +95,7 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, co
     return e;
   }
   e.subject.loop = loop.value();
+  if (!e.no_prediction.empty()) return e;
   auto prediction = predict(e.subject, e.problem, machine);
   if (prediction) {
     e.prediction = std::move(prediction).value();

@@ -203,6 +203,9 @@ std::vector<MachineInstruction> decode(std::span<const std::byte> code) {
     i.reuse = static_cast<std::uint8_t>(word.bits(122, 3));
     if (is_memory(i.kind)) i.bytes = i.opcode == kLoadMatrix ? kLoadMatrixBytes : width_of(word);
     if (i.kind == Kind::kBranch) i.target = branch_target(word, i.offset);
+    constexpr std::uint64_t kTrue = 7;  // predicate PT, not negated
+    i.always = (i.kind == Kind::kExit || (i.kind == Kind::kBranch && word.bits(87, 4) == kTrue)) &&
+               word.bits(12, 4) == kTrue;
     if (i.kind == Kind::kWaitCopies) i.copies_left = static_cast<int>(word.bits(38, 6));
     if (i.kind == Kind::kFfma) {
       const bool both = (i.opcode & 0xe00) == 0x200;  // no immediate or constant in place of a register
@@ -260,13 +263,39 @@ std::string name_of(const MachineInstruction& i) {
   return "other";
 }
 
+namespace {
+
+// Whether a way leads from the first instruction to `to` that does not pass `without`.
+bool reachable(std::span<const MachineInstruction> code, std::size_t to, std::size_t without) {
+  std::vector<bool> seen(code.size());
+  std::vector<std::size_t> open;
+  const auto visit = [&](std::size_t at) {
+    if (at >= code.size() || at == without || seen[at]) return;
+    seen[at] = true;
+    open.push_back(at);
+  };
+  visit(0);
+  while (!open.empty()) {
+    const std::size_t at = open.back();
+    open.pop_back();
+    if (at == to) return true;
+    const MachineInstruction& i = code[at];
+    if (i.kind == Kind::kBranch && i.target >= 0) visit(static_cast<std::size_t>(i.target) / kInstruction);
+    if (!i.always) visit(at + 1);
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<Loop> loops_of(std::span<const MachineInstruction> code) {
   std::vector<Loop> loops;
   for (std::size_t i = 0; i < code.size(); ++i) {
     const MachineInstruction& branch = code[i];
     // A branch to itself is the padding behind the last EXIT.
     if (branch.kind != Kind::kBranch || branch.target < 0 || branch.target >= branch.offset) continue;
-    loops.push_back({static_cast<std::size_t>(branch.target) / kInstruction, i});
+    const std::size_t head = static_cast<std::size_t>(branch.target) / kInstruction;
+    if (!reachable(code, i, head)) loops.push_back({head, i});  // the head dominates the branch
   }
   return loops;
 }
@@ -299,12 +328,20 @@ Result<Loop> hot_loop(std::span<const MachineInstruction> code) {
   }
   if (!best || most == 0)
     return Status(Code::kInvalidArgument, "no loop of the machine code multiplies and adds");
-  // A persistent block's loop over tiles holds the loop over k, and what else it multiplies comes once a tile.
-  for (const Loop& loop : loops) {
-    const bool inside = loop.first >= best->first && loop.last <= best->last && loop.size() < best->size();
-    if (inside && 2 * products_of(code, loop) >= most) {
+  // A persistent block's loop over tiles holds the loop over k, and what else it multiplies comes once a tile: on tensor cores
+  // also what was taken out of the loop over k, which may be more.
+  for (bool inner = true; inner;) {
+    inner = false;
+    const Loop outer = *best;
+    const std::ptrdiff_t least = most >= kTensorWeight ? kTensorWeight : (most + 1) / 2;
+    most = 0;
+    for (const Loop& loop : loops) {
+      const bool inside = loop.first >= outer.first && loop.last <= outer.last && loop.size() < outer.size();
+      const std::ptrdiff_t products = products_of(code, loop);
+      if (!inside || products < least || products <= most) continue;
       best = loop;
-      most = products_of(code, loop);
+      most = products;
+      inner = true;
     }
   }
   return *best;

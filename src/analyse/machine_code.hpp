@@ -45,6 +45,7 @@ struct MachineInstruction {
   std::uint8_t bytes = 0;    // memory: of a lane
   std::uint32_t offset = 0;  // in the kernel's code
   std::int64_t target = -1;  // of a branch: offset
+  bool always = false;       // of a branch or exit: no predicate, what stands behind is not reached from it
   int copies_left = 0;       // kWaitCopies: groups that may still be under way
 
   // Control: cycles until the next instruction of the warp may issue; scoreboards (0 to 5, 7 none) that it sets when
@@ -59,16 +60,17 @@ std::vector<MachineInstruction> decode(std::span<const std::byte> code);
 // "FFMA", "LDS.128", "LDG", ...; "other".
 std::string name_of(const MachineInstruction& instruction);
 
-// A backward branch and what it repeats: instructions [first, last].
+// A backward branch and what it repeats: instructions [first, last]. Only where no way leads into the middle: a branch back
+// from code that was moved out of the way (a wait's slow path) repeats nothing.
 struct Loop {
   std::size_t first = 0, last = 0;
   std::size_t size() const { return last - first + 1; }
 };
 std::vector<Loop> loops_of(std::span<const MachineInstruction> code);
 
-// The loop with the most multiply-adds, the smallest of those; products of tensor cores go before those of CUDA cores, and of a
-// loop and one inside it with at least half of its products, the inner one. None
-// (size 1 at 0) is never returned: Errors (kInvalidArgument) if no loop has one.
+// The loop with the most multiply-adds, the smallest of those; products of tensor cores go before those of CUDA cores. Of a
+// loop and one inside it the inner one, if it has products of tensor cores or at least half of the outer one's. None (size 1
+// at 0) is never returned: Errors (kInvalidArgument) if no loop has one.
 Result<Loop> hot_loop(std::span<const MachineInstruction> code);
 
 // How often each name occurs.

@@ -14,9 +14,11 @@
 namespace ladder::analyse {
 namespace {
 
-// Whole tiles of every rung, and a depth that tiles of 8, 16, 24, 32 and 64 divide.
-constexpr std::int64_t kSide = 256, kDepth = 192;
+// A depth that tiles of 8, 16, 24, 32 and 64 divide.
+constexpr std::int64_t kDepth = 192;
 constexpr const char* kMultiplyAdds = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
+constexpr const char* kTensorProducts[] = {"sm__inst_executed_pipe_tensor_op_hmma.sum",
+                                           "sm__inst_executed_pipe_tensor_op_gmma.sum"};
 
 // Tracing for the launches of a scope.
 class Tracing {
@@ -34,10 +36,15 @@ std::uint64_t value_of(const CountedLaunch& launch, const std::string& metric) {
   return 0;
 }
 
+// The launch that multiplies: on tensor cores where one does, else on CUDA cores.
 const CountedLaunch& main_launch(const Counters& counters) {
-  return *std::max_element(
-      counters.launches.begin(), counters.launches.end(),
-      [](const auto& a, const auto& b) { return value_of(a, kMultiplyAdds) < value_of(b, kMultiplyAdds); });
+  const auto work = [](const CountedLaunch& launch) {
+    std::uint64_t products = 0;
+    for (const char* metric : kTensorProducts) products += value_of(launch, metric);
+    return std::pair(products, value_of(launch, kMultiplyAdds));
+  };
+  return *std::max_element(counters.launches.begin(), counters.launches.end(),
+                           [&](const auto& a, const auto& b) { return work(a) < work(b); });
 }
 
 double blocks_of(const CountedLaunch& launch) {
@@ -160,7 +167,7 @@ std::string elements_of(const Access& access, const std::vector<Matrix>& matrice
   return text + width;
 }
 
-Result<Observation> observe(const KernelInfo& kernel, const Device& device, float beta) {
+Result<Observation> observe(const KernelInfo& kernel, const Device& device, float beta, const Side& side) {
   if (!device.is_virtual || kernel.place != Place::kCuda || !virtual_gpu::active())
     return Status(Code::kUnsupportedDevice, "only the virtual GPU traces, and only CUDA kernels");
   Observation seen;
@@ -168,7 +175,7 @@ Result<Observation> observe(const KernelInfo& kernel, const Device& device, floa
   std::array<double, 3> depths{};
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const std::int64_t depth = kDepth * static_cast<std::int64_t>(i + 1);
-    seen.problem = make_problem(kSide, kSide, depth, 1, beta);
+    seen.problem = make_problem(side.m, side.n, depth, 1, beta);
     seen.problem.in = kernel.in;
     seen.problem.out = kernel.out;
     if (Status status = kernel.accepts(seen.problem, device); !status) return status;

@@ -24,7 +24,7 @@ struct Matrix {
 };
 
 struct Observation {
-  std::string kernel, engine;  // of the launch that does the most multiply-adds
+  std::string kernel, engine;  // of the launch that multiplies
   Problem problem;             // the one that was traced
   double blocks = 0;           // of that problem
   std::array<std::uint64_t, 3> block_shape{};
@@ -41,9 +41,15 @@ struct Observation {
   std::map<std::string, Scale> scales;
 };
 
+// Outputs of the problems that are launched: whole tiles of every rung.
+struct Side {
+  std::int64_t m = 256, n = 256;
+};
+
 // Launches three small problems. Errors: those of count(), kIo (the trace), kUnsupportedDevice (not on the virtual
 // GPU).
-Result<Observation> observe(const KernelInfo& kernel, const Device& device, float beta);
+Result<Observation> observe(const KernelInfo& kernel, const Device& device, float beta,
+                            const Side& side = {});
 
 // Which elements of which matrix the lanes of a global access touch: "A: rows 0-31, column 0", "C: row 0: lanes 0-15 at
 // columns 0,8,...,120; row 8: ...". "" for shared memory or memory of no matrix.

@@ -19,18 +19,28 @@ struct Step {
 };
 
 Step step_of(const TileShape& t, const Problem& p, const Machine& machine) {
-  const auto element = static_cast<double>(bytes_of(p.in));
-  const double rate = machine.tensor_flop_per_cycle * (bytes_of(p.in) == 2 ? 1.0 : 0.5);
+  const auto element = static_cast<double>(t.word_bytes > 0 ? t.word_bytes : bytes_of(p.in));
+  const double rate = machine.tensor_flop_per_cycle * (element == 2 ? 1.0 : 0.5);
   const double line = t.bk * element;
   Step step;
-  step.products = 2.0 * t.bm * t.bn * t.bk / rate;
-  const double groups = static_cast<double>(t.bm) / kRowsOfProduct;
-  const double read = groups * (kRowsOfProduct + t.bn) * line, written = (t.bm + t.bn) * line;
+  step.products = 2.0 * t.products * t.bm * t.bn * t.bk / rate;
+  const int columns = t.columns_of_product();
+  const double wgmmas = static_cast<double>(t.bm) / kRowsOfProduct * t.bn / columns * t.products;
+  const double read = wgmmas * (kRowsOfProduct + columns) * line, written = t.words * (t.bm + t.bn) * line;
   step.shared = (read + written) / kSharedBytesPerCycle;
   // A pair's blocks bring half of the operand that they share each.
   const double shared_lines = t.pair > 1 ? std::max(t.bm, t.bn) : 0;
-  step.copies = (t.bm + t.bn - shared_lines * (1 - 1.0 / t.pair)) * line / machine.l2_bytes_per_cycle;
+  step.copies =
+      t.words * (t.bm + t.bn - shared_lines * (1 - 1.0 / t.pair)) * line / machine.l2_bytes_per_cycle;
   return step;
+}
+
+// Of a pass before the product, which reads A and B and writes their words: seconds at the bandwidth of device memory.
+double pass_seconds(const TileShape& t, const Problem& p, const Machine& machine) {
+  if (t.words == 1) return 0;
+  const Work work = work_of(p);
+  const double elements = (work.a_bytes + work.b_bytes) / static_cast<double>(bytes_of(p.in));
+  return (work.a_bytes + work.b_bytes + elements * t.words * t.word_bytes) / machine.bandwidth;
 }
 
 // The lines that a warp's own loads and stores of C touch, of each element: a cycle of L1 each. None where a tile leaves by map.
@@ -84,14 +94,19 @@ Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& pro
              {"device memory", work_of(problem).least_bytes() / machine.bandwidth * kMsPerSecond},
              {"results", ms(share * last)}};
   std::stable_sort(p.pipes.begin(), p.pipes.end(), [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });
-  p.ms = std::max(ms(cycles), p.pipes.front().ms);
+  const double pass_ms = pass_seconds(t, problem, machine) * kMsPerSecond;
+  p.ms = std::max(ms(cycles), p.pipes.front().ms) + pass_ms;
   p.tflops = flops(problem) / p.ms / 1e9;
   p.busiest = p.pipes.front().ms / p.ms;
   p.limiter = p.busiest >= kBinds ? p.pipes.front().name : "latency";
+  if (pass_ms > 0) p.pipes.push_back({"pass over A and B", pass_ms});
   p.why = fmt::format(
-      "A stage takes {:.0f} cycles (products {:.0f}, shared memory {:.0f}, copies {:.0f}{}), {:.0f} of them "
+      "{}A stage takes {:.0f} cycles (products {:.0f}, shared memory {:.0f}, copies {:.0f}{}), {:.0f} of "
+      "them "
       "a tile; "
       "{:.0f} more pass before and after, with {} tiles on the busiest SM. The power cap is not in it.",
+      pass_ms > 0 ? fmt::format("Before the product A and B are split, {:.3g} of {:.3g} ms. ", pass_ms, p.ms)
+                  : "",
       step_cycles, step.products, step.shared, step.copies,
       turn > 0 ? fmt::format(", {:.0f} until all have met", turn) : "", steps, first + last,
       t.evenly ? fmt::format("{:.2f}", rounds) : fmt::format("{:.0f}", rounds));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/tile.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <numeric>
@@ -75,9 +76,47 @@ std::vector<int> arguments_of_tile(std::string_view kernel) {
   return values;
 }
 
+// "...SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6, 256, 3, 6>...": words of an element; products, BN and the units of A
+// and B in shared memory. BM is 128; a unit of B is 128 columns.
+constexpr int kSplitRows = 128, kSplitHalf = 128;
+
+std::optional<TileShape> split_tile(int word_bytes, int words, int products, int bn, int units_a,
+                                    int units_b) {
+  TileShape tile;
+  tile.warpgroups = true;
+  tile.stores_later = true;  // the next tile's words are copied while one is stored
+  tile.words = words;
+  tile.products = products;
+  tile.word_bytes = word_bytes;
+  const int halves = bn > kSplitHalf ? bn / kSplitHalf : 1;
+  set(tile, "BM", kSplitRows);
+  set(tile, "BN", bn);
+  set(tile, "BK", (words == 3 ? 64 : 128) / word_bytes);  // a line of 64 or 128 bytes of each word
+  set(tile, "STAGES", std::min(units_a, units_b / halves));
+  set(tile, "words", words);
+  set(tile, "products", products);
+  return tile;
+}
+
+std::optional<TileShape> split_tile_of(std::string_view kernel) {
+  const auto at = kernel.find("SplitTile<");
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = kernel.substr(at);
+  const int word_bytes = rest.find("WordFormat<float,") == std::string_view::npos ? 2 : 4;
+  std::array<int, 5> numbers{};
+  for (int& number : numbers) {
+    rest.remove_prefix(std::min(rest.size(), rest.find(", ") + 2));
+    if (std::from_chars(rest.data(), rest.data() + rest.size(), number).ec != std::errc())
+      return std::nullopt;
+  }
+  const auto [words, products, bn, units_a, units_b] = numbers;
+  return split_tile(word_bytes, words, products, bn, units_a, units_b);
+}
+
 }  // namespace
 
 std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel) {
+  if (kernel.find("SplitTile<") != std::string_view::npos) return split_tile_of(kernel);
   TileShape tile;
   if (rung == "r01_naive") {
     set(tile, "BM", 32);
@@ -106,10 +145,24 @@ std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel)
   return std::nullopt;
 }
 
-TileShape tile_for(std::string_view rung, const TileShape& seen, const Problem& problem, int sms) {
+std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen, const Problem& problem,
+                                  int sms) {
+  const auto tiles = [&](std::int64_t rows, std::int64_t columns) {
+    return (problem.m + rows - 1) / rows * ((problem.n + columns - 1) / columns);
+  };
+  if (seen.products > 1) {
+    constexpr int kWide = 256, kSharedBytes = 227 * 1024 - 2048;
+    if (tiles(kSplitRows, kWide) >= sms) {
+      // As many units of 128 lines as fit, a third of them A's.
+      const int units = kSharedBytes / (kSplitRows * seen.words * seen.bk * seen.word_bytes);
+      const int units_a = units / 3 + (seen.words == 2 ? 1 : 0);
+      return split_tile(seen.word_bytes, seen.words, seen.products, kWide, units_a, units - units_a);
+    }
+    if (2 * tiles(kSplitRows, seen.bn) > sms) return std::nullopt;
+    return seen;
+  }
   constexpr int kPairSide = 256;  // of the tile of two blocks
-  const auto tiles = [](std::int64_t size) { return (size + kPairSide - 1) / kPairSide; };
-  if (rung != "r17_stream_k" || 2 * tiles(problem.m) * tiles(problem.n) < sms) return seen;
+  if (rung != "r17_stream_k" || 2 * tiles(kPairSide, kPairSide) < sms) return seen;
   TileShape tile = seen;
   tile.parameters.clear();
   const bool wide = bytes_of(problem.in) == 2;
@@ -119,6 +172,15 @@ TileShape tile_for(std::string_view rung, const TileShape& seen, const Problem& 
   set(tile, "BK", wide ? 64 : 32);
   tile.pair = 2;
   return tile;
+}
+
+Side observed_side(std::string_view rung, const Problem& problem, int sms) {
+  // Its widest tile where two of them an SM are there and the product is large; with so many, k is not cut.
+  constexpr std::int64_t kRows = 64, kColumns = 128, kTileRows = 16;
+  const std::int64_t m = std::min(problem.m, problem.n), n = std::max(problem.m, problem.n);
+  const bool wide = (m + kRows - 1) / kRows * ((n + kColumns - 1) / kColumns) >= 2 * sms;
+  if (rung != "r21_split_k" || !wide || m < kTileRows * kRows) return {};
+  return {kTileRows * kRows, (2 * sms + kTileRows - 1) / kTileRows * kColumns};
 }
 
 std::string of_k(std::int64_t times, std::int64_t over) {
@@ -137,14 +199,16 @@ Loads loads_per_result(const TileShape& tile, std::int64_t k) {
     loads.shared_formula = "0";
     return loads;
   }
-  loads.global_loads = depth * (tile.bm + tile.bn) / (double{1} * tile.bm * tile.bn);
-  loads.global_formula = of_k(tile.bm + tile.bn, std::int64_t{tile.bm} * tile.bn);
+  // Of split operands every word is brought; who multiplies reads two words for each product.
+  loads.global_loads = depth * tile.words * (tile.bm + tile.bn) / (double{1} * tile.bm * tile.bn);
+  loads.global_formula =
+      of_k(std::int64_t{tile.words} * (tile.bm + tile.bn), std::int64_t{tile.bm} * tile.bn);
   // Who reads shared memory once for all its outputs: a thread, on tensor cores a warp, or a product of 64 rows.
   const bool by_warp = tile.wm > 0 && tile.tm == 1 && tile.tn == 1;
   const int rows = tile.warpgroups ? kRowsOfProduct : by_warp ? tile.wm : tile.tm;
-  const int columns = tile.warpgroups ? tile.bn : by_warp ? tile.wn : tile.tn;
-  loads.shared_loads = depth * (rows + columns) / (double{1} * rows * columns);
-  loads.shared_formula = of_k(rows + columns, std::int64_t{rows} * columns);
+  const int columns = tile.warpgroups ? tile.columns_of_product() : by_warp ? tile.wn : tile.tn;
+  loads.shared_loads = depth * tile.products * (rows + columns) / (double{1} * rows * columns);
+  loads.shared_formula = of_k(std::int64_t{tile.products} * (rows + columns), std::int64_t{rows} * columns);
   return loads;
 }
 

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyse/observe.hpp"
+
 namespace ladder::analyse {
 
 constexpr int kRowsOfProduct = 64;  // of A in one wgmma; B is read anew for each of them
@@ -27,6 +29,11 @@ struct TileShape {
   bool evenly = false;        // what would be a last wave with idle SMs is shared out
   int pair = 1;               // blocks that share the copies of one operand
 
+  // Where operands are split: words of an element, of so many bytes, and products of words that stand for one.
+  int words = 1, products = 1, word_bytes = 0;
+
+  // Of C in one wgmma: split operands' sums are of half a wide tile, since they are added up elsewhere.
+  int columns_of_product() const { return products > 1 && bn > 128 ? 128 : bn; }
   // Warps of a block that multiply; 0 where all do.
   int multiplying() const { return wm > 0 && wn > 0 ? bm / wm * (bn / wn) : 0; }
 };
@@ -36,8 +43,13 @@ struct TileShape {
 std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel);
 
 // The tile that the rung takes for `problem`, where it takes another one than for the small problem that `seen` is of: r17
-// has several, and the widest, in pairs, where they fill `sms` SMs.
-TileShape tile_for(std::string_view rung, const TileShape& seen, const Problem& problem, int sms);
+// has several, and the widest, in pairs, where they fill `sms` SMs; so have r18 to r20. None between: which one r18 to r20
+// then take is for their own plan to say.
+std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen, const Problem& problem,
+                                  int sms);
+
+// Of which problem a rung must be observed to show the tile that it takes for `problem`: the smallest there is, but for r21.
+Side observed_side(std::string_view rung, const Problem& problem, int sms);
 
 // Elements read for one element of C by each level, for a C that whole tiles cover.
 struct Loads {

@@ -83,6 +83,22 @@ TEST(HotLoop, tensor_cores_go_before_cuda_cores) {
   }
 }
 
+TEST(HotLoop, is_not_what_lies_before_code_that_was_moved_away) {
+  // 0: move; 1: wait, else to 7; 2: product; 3: back to 1; 4: ffma; 5: ffma; 6: exit; 7: the wait's slow path; 8: back to 2
+  const Bits move = Bits{}.set(0, 0x202), product = Bits{}.set(0, 0x23c), ffma = Bits{}.set(0, 0x223);
+  Bits to_slow = branch_back(-6);
+  const Bits exit = Bits{}.set(0, 0x94d).set(12, 7);
+  const auto code = decode(bytes({move, to_slow, product, branch_back(2), ffma, ffma, exit, move,
+                                  branch_back(6).set(12, 7).set(87, 7)}));
+  const auto loops = loops_of(code);
+  ASSERT_EQ(loops.size(), 1U) << "the slow path's way back repeats nothing";
+  EXPECT_EQ(loops[0].first, 1U);
+  EXPECT_EQ(loops[0].last, 3U);
+  const auto loop = hot_loop(code);
+  ASSERT_TRUE(loop);
+  EXPECT_EQ(loop.value().last, 3U);
+}
+
 TEST(HotLoop, is_refused_where_nothing_multiplies) {
   EXPECT_FALSE(hot_loop(decode(bytes({Bits{}.set(0, 0x202), branch_back(1)}))));
   EXPECT_FALSE(hot_loop({}));

@@ -74,6 +74,25 @@ TEST(PredictWarpgroups, meeting_after_each_stage_costs_time) {
             predicted(subject_of("r15_warp_specialized", kTile), p).value().ms);
 }
 
+TEST(PredictWarpgroups, split_operands_take_a_pass_and_products_of_words) {
+  const Machine m = h200();
+  const Subject subject = subject_of(
+      "r19_fp16x3", "k<ladder::SplitTile<ladder::WordFormat<__half, 2>, 3, 256, 3, 4>, false, false>");
+  const Problem problem = make_problem(128, 256 * 132, 6400);
+  const auto p = predicted(subject, problem, m);
+  ASSERT_TRUE(p) << p.status().message();
+  // 100 stages of 64: three products of two words; 12 of wgmma's, each of 64 + 128 lines of 128 bytes, read, and both words
+  // of 384 lines written; copied at 64 bytes a cycle.
+  const double ms = 100 / m.clock_hz * 1e3;
+  EXPECT_NEAR(pipe(p.value(), "tensor cores"), 3 * 1024 * ms, 1e-9);
+  EXPECT_NEAR(pipe(p.value(), "shared memory"), (12 * 192 + 2 * 384) * ms, 1e-9);
+  EXPECT_NEAR(pipe(p.value(), "copies from L2"), 2 * 768 * ms, 1e-9);
+  // The pass reads 4 bytes an element and writes two words of 2.
+  const double elements = 6400.0 * (128 + 256 * 132);
+  EXPECT_NEAR(pipe(p.value(), "pass over A and B"), 8 * elements / m.bandwidth * 1e3, 1e-9);
+  EXPECT_GT(p.value().ms, pipe(p.value(), "pass over A and B") + pipe(p.value(), "tensor cores"));
+}
+
 TEST(PredictWarpgroups, is_refused_where_there_is_no_wgmma) {
   EXPECT_FALSE(predicted(subject_of("r14_wgmma", kTile), bf16(512, 512, 512), find_machine("a100").value()));
 }

