@@ -35,16 +35,23 @@ constexpr int kChoiceMark = 0x51C4A3;  // that a choice, and nothing else, lies 
 struct ChoiceInput {
   SplitOperand a, b;  // whose censuses are zeroed once read
   int k;
-  double budget;    // what tiny elements may add to the error, relative to (|A||B|)_ij
-  unsigned* gDone;  // of blocks, zero before and after
-  void* gFindings;  // (kChooseBlocks) Finding
-  int* gChoice;     // (kChoiceWords)
+  double budget;          // what tiny elements may add to the error, relative to (|A||B|)_ij
+  const Growth* gGrowth;  // (kSampleBlocks)
+  unsigned* gDone;        // of blocks, zero before and after
+  void* gFindings;        // (kChooseBlocks) Finding
+  int* gChoice;           // (kChoiceWords)
 };
 
 namespace split_detail {
 
-constexpr int kChooseBlocks = 16, kChooseThreads = 512;
-static_assert(kChooseBlocks == kSampleBlocks, "each looks at its part of the sample");
+constexpr int kChooseBlocks = 16, kChooseThreads = 512;  // blocks at most
+static_assert(kSampleBlocks == 32, "a warp takes the sample together");
+
+// Few lines are sooner read by one block than agreed on by many.
+inline int choose_blocks(std::int64_t lines) {
+  constexpr std::int64_t kFew = 16 * kChooseThreads;
+  return lines <= kFew ? 1 : kChooseBlocks;
+}
 
 // Of many lines: any tiny or minute element, any second word, the fewest elements above each level, and of the highest
 // level how many in all. Lines of zeros and lines that hold Inf or NaN have no elements.
@@ -99,7 +106,6 @@ struct Extremes {
 // What a block hands to the one that decides.
 struct Finding {
   Extremes a, b;
-  Growth growth;
 };
 
 // Of this block's lines, in thread 0.
@@ -107,7 +113,7 @@ __device__ __forceinline__ Extremes extremes_of(const SplitOperand& x) {
   __shared__ Extremes s[kChooseThreads / 32];
   Extremes all;
   for (int i = static_cast<int>(blockIdx.x) * kChooseThreads + static_cast<int>(threadIdx.x); i < x.lines;
-       i += kChooseBlocks * kChooseThreads) {
+       i += static_cast<int>(gridDim.x) * kChooseThreads) {
     all.take(x.gCensus[i], x.gExponent[i]);
     x.gCensus[i] = {};
   }
@@ -153,12 +159,12 @@ __device__ inline bool many_are_exceptional(const Extremes& a, int lines_a, cons
   return a.exceptional + 0.0 > kMost * lines_a || b.exceptional + 0.0 > kMost * lines_b;
 }
 
-__device__ inline SplitChoice choice_of(const Finding& all, const ChoiceInput& x) {
+__device__ inline SplitChoice choice_of(const Finding& all, const Growth& growth, const ChoiceInput& x) {
   if (all.a.minute != 0 || all.b.minute != 0 || few_products_are_large(all.a, all.b, x.k) ||
       many_are_exceptional(all.a, x.a.lines, all.b, x.b.lines)) {
     return SplitChoice::kBinary32;
   }
-  const bool grow = 2 * all.growth.grown >= all.growth.chains;
+  const bool grow = 2 * growth.grown >= growth.chains;
   return grow && two_words_are_proved(all.a, all.b, x.k, x.budget) ? SplitChoice::kFp16x3
                                                                    : SplitChoice::kBf16x6;
 }
@@ -178,34 +184,36 @@ template <int kDummy = 0>
 __global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__ ChoiceInput x) {
   __shared__ bool last;
   auto* const gFindings = static_cast<Finding*>(x.gFindings);
-  // A and B are complete before the pass over them starts the next kernel: the sample need not wait for its end.
   ptx::launch_dependents();
-  const Growth growth = sample_growth<kChooseThreads>(x.a, x.b, x.k, static_cast<int>(blockIdx.x));
   ptx::wait_for_prerequisites();
   const Extremes a = extremes_of(x.a), b = extremes_of(x.b);
-  if (threadIdx.x == 0) {
-    gFindings[blockIdx.x] = {a, b, growth};
-    __threadfence();
-    last = atomicAdd(x.gDone, 1U) == kChooseBlocks - 1;
+  Finding all{a, b};
+  if (gridDim.x > 1) {
+    if (threadIdx.x == 0) {
+      gFindings[blockIdx.x] = all;
+      __threadfence();
+      last = atomicAdd(x.gDone, 1U) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!last) return;
   }
-  __syncthreads();
-  if (!last) return;
-  if (threadIdx.x < 32) {
+  if (threadIdx.x >= 32) return;
+  if (gridDim.x > 1) {
     __threadfence();
-    Finding all{{}, {}, {0, 0}};
-    if (threadIdx.x < kChooseBlocks) all = from_other_block(gFindings + threadIdx.x);
+    all = {};
+    if (threadIdx.x < gridDim.x) all = from_other_block(gFindings + threadIdx.x);
     all.a.take_warp();
     all.b.take_warp();
-    all.growth.chains = __reduce_add_sync(0xFFFFFFFFU, all.growth.chains);
-    all.growth.grown = __reduce_add_sync(0xFFFFFFFFU, all.growth.grown);
-    if (threadIdx.x == 0) {
-      *x.gDone = 0;
-      const bool exact = (all.a.seconds | all.b.seconds) == 0;
-      x.gChoice[kWhichChoice] = static_cast<int>(choice_of(all, x));
-      x.gChoice[kWhichMark] = kChoiceMark;
-      x.gChoice[kUp] = __float_as_int(exact ? 1.0F : kCompensation);
-    }
+    if (threadIdx.x == 0) *x.gDone = 0;
   }
+  Growth growth = x.gGrowth[threadIdx.x];
+  growth.chains = __reduce_add_sync(0xFFFFFFFFU, growth.chains);
+  growth.grown = __reduce_add_sync(0xFFFFFFFFU, growth.grown);
+  if (threadIdx.x != 0) return;
+  x.gChoice[kWhichChoice] = static_cast<int>(choice_of(all, growth, x));
+  const bool exact = (all.a.seconds | all.b.seconds) == 0;
+  x.gChoice[kWhichMark] = kChoiceMark;
+  x.gChoice[kUp] = __float_as_int(exact ? 1.0F : kCompensation);
 }
 
 }  // namespace split_detail

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels that split operands share: an operand as they read it, what they write, and how four neighbours along k
-// become words.
+// What the kernels that split operands share: which work is wanted, and how four neighbours along k become words.
 #pragma once
 #include "device/ptx/dependent.cuh"
-#include "device/split_census.cuh"
+#include "device/split_operand.cuh"
 #include "device/split_words.cuh"
 
 #include <cuda_runtime.h>
@@ -12,26 +11,6 @@
 #include <type_traits>
 
 namespace ladder {
-
-// An operand as the pass reads it, and what it writes.
-struct SplitOperand {
-  const float* g;  // element (line, k) at line * ld + k, or where not along_k, k * ld + line
-  std::int64_t ld;
-  int lines;
-  bool along_k;
-  bool quads;               // four neighbours along k may be loaded at once
-  void* gWords;             // (lines, slabs, kWords, BK)
-  int* gExponent;           // (lines): s, or kExceptional
-  std::uint32_t* gLargest;  // (kChunks, lines), where not along_k
-  Census* gCensus;          // (lines), or null where nobody asks; zero before, where not along_k
-};
-
-struct SplitPass {
-  SplitOperand a, b;
-  int k, slabs;
-  const int* gChoice;  // null, or the pass is made only where it holds `wanted`
-  int wanted;
-};
 
 namespace split_detail {
 

@@ -10,6 +10,7 @@
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/split_line.cuh"
+#include "device/split_sample.cuh"
 #include "device/split_strip.cuh"
 #include "kernels/cuda/launch.cuh"
 
@@ -129,6 +130,18 @@ __device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int
   x.gLargest[static_cast<std::int64_t>(chunk) * x.lines + line] = largest;
 }
 
+// Where counts are asked for, the first blocks have the sample: it takes longest. Whether this is one of them.
+template <int kBlock>
+__device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
+  if (block >= kSampleBlocks) return false;
+  const Growth growth = sample_growth<kBlock>(pass.a, pass.b, pass.k, block);
+  if (threadIdx.x == 0) pass.gGrowth[block] = growth;
+  return true;
+}
+__host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
+  return (blocks + cluster - 1) / cluster * cluster;
+}
+
 // The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines across.
 template <class F, int kWide, int QUADS, bool kCount>
 __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
@@ -136,7 +149,13 @@ __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
   if (!has_work(pass)) return;
   ptx::wait_for_prerequisites();  // first: the next kernel reads A and B once all blocks have waited
   ptx::launch_dependents();
-  for (int group = static_cast<int>(blockIdx.x); group < groups; group += static_cast<int>(gridDim.x)) {
+  int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
+  if constexpr (kCount) {
+    if (sampled<(kWide < kThreads ? kThreads : kWide)>(pass, block)) return;
+    block -= kSampleBlocks;
+    blocks -= kSampleBlocks;
+  }
+  for (int group = block; group < groups; group += blocks) {
     const SplitOperand x = operand_of(pass, group < groups_a);
     const int in_operand = group < groups_a ? group : group - groups_a;
     if (x.along_k) {
@@ -160,7 +179,12 @@ __global__ void __launch_bounds__(kStripThreads, 4)
   if (!has_work(pass)) return;
   ptx::wait_for_prerequisites();  // first: the choice reads A and B once all blocks have waited
   ptx::launch_dependents();
-  const int block = static_cast<int>(blockIdx.x);
+  int block = static_cast<int>(blockIdx.x);
+  if constexpr (kCount) {
+    if (sampled<kStripThreads>(pass, block)) return;
+    block -= whole_clusters(kSampleBlocks, strips.cluster);
+    if (block < 0) return;
+  }
   if (block < strips.blocks) {
     const bool of_a = block < strips.blocks_of_a;
     split_strip<F, kCount>(operand_of(pass, of_a), pass.k, pass.slabs,
@@ -283,8 +307,9 @@ Status launch_first(const SplitPass& pass, cudaStream_t stream) {
   // A pass that waits for a choice is seldom wanted, and blocks cost time even where they end at once.
   constexpr std::int64_t kMostBlocksOfAChoice = 1024;
   const std::int64_t grid = pass.gChoice == nullptr ? all : std::min(all, kMostBlocksOfAChoice);
-  return launch_dependent("pass along k", first_pass<F, kWide, QUADS, kCount>, grid, 1, kBlock, 0, stream,
-                          pass, static_cast<int>(groups_a), static_cast<int>(all));
+  return launch_dependent("pass along k", first_pass<F, kWide, QUADS, kCount>,
+                          grid + (kCount ? kSampleBlocks : 0), 1, kBlock, 0, stream, pass,
+                          static_cast<int>(groups_a), static_cast<int>(all));
 }
 
 // Lines along k, and the largest magnitudes of the others. Nothing where there are neither.
@@ -311,9 +336,10 @@ Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
   const Strips strips{blocks(pass.a), blocks(pass.a) + blocks(pass.b), cluster,
                       static_cast<int>(ceil_div(all_tiles, cluster))};
   const int groups_a = groups(pass.a), all = groups_a + groups(pass.b);
-  return launch_dependent("pass", split_at_once<F, kWide, kCount>,
-                          strips.blocks + ceil_div(all, cluster) * cluster, cluster, kStripThreads, 0, stream,
-                          pass, strips, groups_a, all);
+  return launch_dependent(
+      "pass", split_at_once<F, kWide, kCount>,
+      strips.blocks + whole_clusters(all, cluster) + (kCount ? whole_clusters(kSampleBlocks, cluster) : 0),
+      cluster, kStripThreads, 0, stream, pass, strips, groups_a, all);
 }
 
 template <class F, bool kCount>

@@ -226,7 +226,7 @@ class SplitJob {
     return chosen_.plan.blocks * kGroups;
   }
 
-  // Where everything lies; gCensus, if not null, has m + n.
+  // Where everything lies; gCensus, if not null, has m + n, and a pass that counts needs it.
   SplitTarget target(char* scratch, Census* gCensus = nullptr) const {
     char* const at_a = packed_a_ != nullptr ? packed_a_ : scratch;
     char* const at_b = packed_b_ != nullptr ? packed_b_ : scratch + (packed_a_ != nullptr ? 0 : a_.all());
@@ -236,8 +236,9 @@ class SplitJob {
   }
   // Both enqueue. Errors: kLaunchFailed.
   template <bool kCount = false>
-  Status pass(const SplitTarget& x, const split_detail::When& when, cudaStream_t stream) const {
-    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, when.g, when.choice};
+  Status pass(const SplitTarget& x, const split_detail::When& when, cudaStream_t stream,
+              Growth* gGrowth = nullptr) const {
+    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, when.g, when.choice, gGrowth};
     if (packed_a_ != nullptr) pass.a.lines = 0;
     if (packed_b_ != nullptr) pass.b.lines = 0;
     return split_operands<F, kCount>(pass, stream);

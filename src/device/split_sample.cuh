@@ -2,7 +2,7 @@
 // How the sums of a product grow, by a sample of its elements: what a chain of additions in binary32 rounds off goes with
 // its partial sums, what words lose goes with the products. docs/guard.md, "Sums that stay small".
 #pragma once
-#include "device/split_line.cuh"
+#include "device/split_operand.cuh"
 
 #include <cuda_runtime.h>
 
@@ -36,15 +36,10 @@ struct Chain {
 // the tensor core cost, 1.1 2^-46 p^2 each.
 constexpr double kGrowth = 24;
 
-// Of the elements in a sample, how many have a chain that is not zero, and of how many it grows.
-struct Growth {
-  unsigned chains, grown;
-};
-
 namespace split_detail {
 
 constexpr int kSampleEdge = 8;      // lines of A, and of B
-constexpr int kSampleAtOnce = 4;    // lines of B that a block pairs with one of A
+constexpr int kSampleAtOnce = 2;    // lines of B that a block pairs with one of A
 constexpr int kSampleDepth = 8192;  // the first k: chains that grow have grown by then
 constexpr int kSampleBlocks = kSampleEdge * kSampleEdge / kSampleAtOnce;
 
@@ -53,7 +48,7 @@ __device__ __forceinline__ std::int64_t sampled_line(int lines, int i) {
   return std::int64_t{lines} * (2 * i + 1) / (2 * kSampleEdge);
 }
 
-// Block `block` of kSampleBlocks; the result is thread 0's. Inf and NaN count as zeros.
+// Block `block` of kSampleBlocks. Inf and NaN count as zeros.
 template <int kThreads>
 __device__ __forceinline__ Growth sample_growth(const SplitOperand& a, const SplitOperand& b, int k,
                                                 int block) {

@@ -40,6 +40,11 @@ std::vector<float> alternating() {
   return values;
 }
 
+__global__ void sample(SplitOperand a, SplitOperand b, Growth* g) {
+  const Growth growth = split_detail::sample_growth<256>(a, b, kDepth, static_cast<int>(blockIdx.x));
+  if (threadIdx.x == 0) g[blockIdx.x] = growth;
+}
+
 Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
            const std::vector<float>& values = ones(), std::size_t exceptional = 0) {
   std::vector<Census> all(a);
@@ -50,10 +55,12 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
   split_detail::Finding* gFindings = nullptr;
   unsigned* gDone = nullptr;
   int* gChoice = nullptr;
+  Growth* gGrowth = nullptr;
   int* gExponent = nullptr;
   float* gValues = nullptr;  // A's line, all ones, and B's
   EXPECT_EQ(cudaMalloc(&g, all.size() * sizeof(Census)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gFindings, split_detail::kChooseBlocks * sizeof *gFindings), cudaSuccess);
+  EXPECT_EQ(cudaMalloc(&gGrowth, split_detail::kSampleBlocks * sizeof *gGrowth), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gDone, sizeof(unsigned)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gChoice, kChoiceWords * sizeof(int)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gExponent, all.size() * sizeof(int)), cudaSuccess);
@@ -76,19 +83,22 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
                           .b = of_b,
                           .k = kDepth,
                           .budget = budget,
+                          .gGrowth = gGrowth,
                           .gDone = gDone,
                           .gFindings = gFindings,
                           .gChoice = gChoice};
-  split_detail::choose<><<<split_detail::kChooseBlocks, split_detail::kChooseThreads>>>(input);
+  sample<<<split_detail::kSampleBlocks, 256>>>(of_a, of_b, gGrowth);
+  const int blocks = split_detail::choose_blocks(static_cast<std::int64_t>(all.size()));
+  split_detail::choose<><<<blocks, split_detail::kChooseThreads>>>(input);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   int words[kChoiceWords];
   unsigned done = 1;
   EXPECT_EQ(cudaMemcpy(words, gChoice, sizeof words, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(&done, gDone, sizeof done, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(all.data(), g, all.size() * sizeof(Census), cudaMemcpyDeviceToHost), cudaSuccess);
-  for (void* memory :
-       {static_cast<void*>(g), static_cast<void*>(gFindings), static_cast<void*>(gDone),
-        static_cast<void*>(gChoice), static_cast<void*>(gExponent), static_cast<void*>(gValues)}) {
+  for (void* memory : {static_cast<void*>(g), static_cast<void*>(gFindings), static_cast<void*>(gDone),
+                       static_cast<void*>(gChoice), static_cast<void*>(gExponent),
+                       static_cast<void*>(gValues), static_cast<void*>(gGrowth)}) {
     (void)cudaFree(memory);
   }
   Answer answer;

@@ -150,10 +150,15 @@ void run(const Case& c, double relative, double floor) {
                                   << c.along_b << " padding " << c.padding);
   Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 1), b(c.lines_b, c.k, c.along_b, c.padding, 2);
   const Device<F> device_a(a), device_b(b);
-  const Status status =
-      split_operands<F, true>({device_a.operand(a), device_b.operand(b), c.k, a.slabs, nullptr, 0}, nullptr);
+  const Memory<Growth> growth(split_detail::kSampleBlocks, 0xFF);
+  const Status status = split_operands<F, true>(
+      {device_a.operand(a), device_b.operand(b), c.k, a.slabs, nullptr, 0, growth.get()}, nullptr);
   ASSERT_TRUE(status) << status.message();
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (const Growth& part : growth.copy()) {
+    ASSERT_LE(part.grown, part.chains);
+    ASSERT_LE(part.chains, split_detail::kSampleAtOnce);
+  }
   check(a, device_a, relative, floor);
   check(b, device_b, relative, floor);
 }

@@ -43,7 +43,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   const SplitJob<BrainWords, 6> brains(p, call.o, call.sms);
 
   // Scratch: the choice, the blocks' findings, words of either format. Flags: of the products, of the choice, the census.
-  constexpr std::int64_t kHead = 4096, kFindings = 256;
+  constexpr std::int64_t kGrowth = 256, kFindings = 512, kHead = 4096;
+  static_assert(kGrowth + split_detail::kSampleBlocks * sizeof(Growth) <= kFindings, "the sample");
   static_assert(kFindings + split_detail::kChooseBlocks * sizeof(split_detail::Finding) <= kHead, "findings");
   cudaError_t error = cudaSuccess;
   char* const scratch = static_cast<char*>(Workspace::scratch(
@@ -57,19 +58,22 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (gFlags == nullptr) return cuda_failure("workspace", error);
   auto* const gCensus = reinterpret_cast<Census*>(gFlags + product_flags + 1);
   auto* const gChoice = reinterpret_cast<int*>(scratch);
+  auto* const gGrowth = reinterpret_cast<Growth*>(scratch + kGrowth);
   char* const words = scratch + kHead;
 
   const SplitTarget x = halves.target(words, gCensus), y = brains.target(words);
-  if (Status s = halves.pass<true>(x, {}, stream); !s) return s;
+  if (Status s = halves.pass<true>(x, {}, stream, gGrowth); !s) return s;
   const ChoiceInput choice{.a = x.a,
                            .b = x.b,
                            .k = x.k,
                            .budget = budget_of(static_cast<double>(p.k)),
+                           .gGrowth = gGrowth,
                            .gDone = gFlags + product_flags,
                            .gFindings = scratch + kFindings,
                            .gChoice = gChoice};
   using namespace split_detail;
-  if (Status s = launch_dependent("choice", choose<>, kChooseBlocks, 1, kChooseThreads, 0, stream, choice);
+  if (Status s = launch_dependent("choice", choose<>, choose_blocks(p.m + p.n), 1, kChooseThreads, 0, stream,
+                                  choice);
       !s)
     return s;
   const auto when = [&](SplitChoice choice) { return When{gChoice, static_cast<int>(choice)}; };
