@@ -2,6 +2,8 @@
 // How kernels that overlap with the one before them, or whose blocks come in clusters, are launched. CUDA C++ Programming
 // Guide, "Programmatic Dependent Launch and Synchronization", "Thread Block Clusters".
 #pragma once
+#include "device/workspace.cuh"
+
 #include <ladder/status.hpp>
 
 #include <cuda_runtime.h>
@@ -11,11 +13,15 @@
 
 namespace ladder {
 
-// Launches `kernel` so that its blocks, in clusters of `cluster`, may start when those of the launch before have: it waits
-// for them itself.
+// Launches `kernel` so that its blocks, in clusters of `cluster` along x, may start when those of the launch before have: it
+// waits for them itself (griddepcontrol). Errors: kLaunchFailed.
 template <class Kernel, class... Arguments>
 Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, int cluster, int threads,
                         int shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
+  cudaError_t error =
+      shared_bytes > 0 ? allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes) : cudaSuccess;
+  if (error != cudaSuccess)
+    return {Code::kLaunchFailed, std::string(name) + ": " + cudaGetErrorString(error)};
   cudaLaunchAttribute attributes[2]{};
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attributes[0].val.programmaticStreamSerializationAllowed = 1;
@@ -28,7 +34,7 @@ Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, in
   config.stream = stream;
   config.attrs = attributes;
   config.numAttrs = cluster > 1 ? 2 : 1;
-  const cudaError_t error = cudaLaunchKernelEx(&config, kernel, arguments...);
+  error = cudaLaunchKernelEx(&config, kernel, arguments...);
   return error == cudaSuccess
              ? Status::ok()
              : Status{Code::kLaunchFailed, std::string(name) + ": " + cudaGetErrorString(error)};

@@ -35,7 +35,7 @@ inline TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost, std:
     const auto consider = [&](int parts, double clocks) {
       if (clocks >= best_clocks) return;
       best_clocks = clocks;
-      best = {i, parts, {plan, {}}};
+      best = {i, parts, {plan, {}, false}};
     };
     plan.whole_tiles = tiles;
     plan.blocks = std::min(sms, tiles);

@@ -128,8 +128,8 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     for (auto& empty : s.empty_a) ptx::mbarrier_init(ptx::shared_address(&empty), kConsumers);
     for (auto& empty : s.empty_b) ptx::mbarrier_init(ptx::shared_address(&empty), kConsumers);
     ptx::fence_mbarrier_init();
-    ptx::prefetch(map_a);
-    ptx::prefetch(map_b);
+    ptx::prefetch_tensor_map(map_a);
+    ptx::prefetch_tensor_map(map_b);
   }
   __syncthreads();
   ptx::wait_for_prerequisites();
@@ -164,8 +164,6 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
   if (Status s = map(map_b, x.b, T::kHalf); !s) return s;
   const auto run = chosen.parts > 1 ? kernel<T, true, kCompensated> : kernel<T, false, kCompensated>;
   constexpr int kShared = sizeof(typename T::Shared);
-  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(run), kShared);
-  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
   if (Status s =
           launch_dependent("product of split operands", run, chosen.plan.blocks, 1, T::kThreads, kShared,
                            stream, map_a, map_b, x, chosen.plan, exchange, when.g, when.choice);

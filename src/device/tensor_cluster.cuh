@@ -16,15 +16,21 @@ enum class Blocks : unsigned char {
   kAlone,
   kPairAlongM,
   kPairAlongN,
-  kFourAlongN
-};  // those along m share B, those along n A
+  kFourAlongN,
+  kPairAlongK,
+  kFourAlongK
+};  // those along m share B, those along n A; those along k have a part each of one tile's k, and no copies in common
 
 template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks>
 struct ClusterTile : TensorTile<In, Out, BM, BN, STAGES> {
-  static constexpr int kCluster = kBlocks == Blocks::kAlone ? 1 : kBlocks == Blocks::kFourAlongN ? 4 : 2;
-  static constexpr bool kSharesB = kBlocks == Blocks::kAlone || kBlocks == Blocks::kPairAlongM;
-  static constexpr int kPairM = kSharesB ? kCluster * BM : BM, kPairN = kSharesB ? BN : kCluster * BN;
-  static constexpr int kBoxRows = kSharesB ? BM : BM / kCluster;  // lines of A in one copy
+  static constexpr int kCluster = kBlocks == Blocks::kAlone                                          ? 1
+                                  : kBlocks == Blocks::kFourAlongN || kBlocks == Blocks::kFourAlongK ? 4
+                                                                                                     : 2;
+  static constexpr bool kAlongK = kBlocks == Blocks::kPairAlongK || kBlocks == Blocks::kFourAlongK;
+  static constexpr int kSharing = kAlongK ? 1 : kCluster;  // blocks that copy for each other
+  static constexpr bool kSharesB = kSharing == 1 || kBlocks == Blocks::kPairAlongM;
+  static constexpr int kPairM = kSharesB ? kSharing * BM : BM, kPairN = kSharesB ? BN : kSharing * BN;
+  static constexpr int kBoxRows = kSharesB ? BM : BM / kSharing;  // lines of A in one copy
   static constexpr int kBand = 2048 / kPairM;  // tile rows whose operands stay in L2 together
 };
 
@@ -49,6 +55,7 @@ struct Origin {
 template <class T>
 __device__ __forceinline__ Origin origin_of(const Plan& plan, int tile, int rank) {
   const TilePlace pair = place_of<T::kBand>(plan, tile);
+  if constexpr (T::kSharing == 1) return {pair.m * T::BM, pair.n * T::BN};
   return {pair.m * T::kPairM + (T::kSharesB ? rank * T::BM : 0),
           pair.n * T::kPairN + (T::kSharesB ? 0 : rank * T::BN)};
 }
@@ -59,7 +66,7 @@ template <class T>
 __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorMaps& maps,
                                              std::uint32_t barrier, int rank, const Origin& at, int k,
                                              int boxes = T::BN / T::BK) {
-  if constexpr (T::kCluster == 1) {
+  if constexpr (T::kSharing == 1) {
     load_stage<T>(s, maps, barrier, at.row, at.col, k, boxes);
   } else {
     constexpr std::uint16_t kAll = (1 << T::kCluster) - 1;
@@ -83,7 +90,7 @@ __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorM
 template <class T>
 __device__ __forceinline__ void release_stage(const std::uint64_t& empty) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  if constexpr (T::kCluster == 1) {
+  if constexpr (T::kSharing == 1) {
     if (lane == 0) ptx::mbarrier_arrive(ptx::shared_address(&empty));
   } else {
     if (lane < T::kCluster) ptx::mbarrier_arrive_at(ptx::shared_address(&empty), lane);

@@ -3,7 +3,7 @@
 // of them through device memory and a kernel that adds. Both orders are fixed by the shape alone.
 #pragma once
 #include "device/exchange.cuh"
-#include "device/ptx/griddepcontrol.cuh"
+#include "device/ptx/dependent.cuh"
 #include "device/schedule.cuh"
 #include "device/tile_store.cuh"
 
@@ -88,8 +88,8 @@ __global__ void __launch_bounds__(kAddThreads)
   const Product<T> product(warpgroup);
   const TilePlace place = place_of<T::kBand>(plan, tile);
   const int row = place.m * T::BM + product.row(), col = place.n * T::BN + product.col();
-  ptx::let_next_kernel_start();
-  ptx::wait_for_kernels_ahead();
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
   if (row >= c.m || col >= c.n) return;  // nobody wrote it
   const std::int64_t stride =
       std::int64_t{plan.whole_tiles} * T::kWarpgroups * kQuads<T> * kWarpgroup;  // to the next part

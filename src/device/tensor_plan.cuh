@@ -18,6 +18,7 @@ struct TileShape {
   int m, n, k;     // outputs, and k of a stage
   int blocks;      // that compute it, sharing copies
   int narrow = 0;  // columns that its last tiles may have instead of n; 0: none
+  int parts = 1;   // of k, a block each, in a cluster that adds them
 };
 
 // Tiles that are narrower than the others: the last ones, where those would leave SMs idle in the last wave. They begin in
@@ -32,6 +33,7 @@ struct NarrowTiles {
 // A plan whose tiles may have two widths.
 struct TilePlan : Plan {
   NarrowTiles narrow;
+  bool once;  // no unit has a second piece of work
 };
 
 struct TensorPlan {
@@ -50,19 +52,29 @@ constexpr double kFoursAtOnce = 0.92;       // of an H200's 33 fours 30 run: its
 constexpr double kTileClocks = 2500;        // of a tile, beside its steps: first copies, last stores
 constexpr double kLaunchClocks = 4500;      // of a second kernel
 constexpr double kAddBytesPerClock = 2000;  // of partial sums, written and read, by all SMs
+constexpr double kMeetClocks = 2200;        // of a cluster's blocks that add their parts
 constexpr double kHandOnClocks = 0.6;       // for each sum of a tile that is handed on and taken in
+constexpr double kLastStoreClocks = 5000;   // of a large tile: no products hide it
+constexpr int kSmallTile = 64 * 128;        // of a block, which stores it from registers
+constexpr int kSharedTile = 128 * 128;      // of a block: shared memory binds, not the tensor cores
 constexpr int kLeastSteps = 4;              // of a part
 constexpr int kMostParts = 64;              // more are added no sooner than fewer end
 
+// Of one block: what its tensor cores take, what its shared memory takes to be filled and read, what L2 takes to bring.
 inline double clocks_of_step(const TileShape& t, int width, double bytes_per_clock) {
-  constexpr double kLine = 128;  // bytes of a row or column of a stage, whatever its type
-  const double m =
-      t.blocks == 1 ? t.m : t.m / 2.0;  // two along n have half of n each, which comes to the same
-  const double n = width == t.n ? width : static_cast<double>(ceil_div(width, t.k) * t.k);  // in whole boxes
-  const double products = m * width / 32;  // 64 x 256 x 16 in 128 clocks; tf32's stage is half as deep
-  if (t.blocks == 4) return std::max(products / 2, (t.m + n) / 4 * kLine / bytes_per_clock);
-  const double lines = t.blocks == 1 ? m + n : m + n / 2;
-  return std::max(products, lines * kLine / bytes_per_clock);
+  constexpr double kLine = 128;  // bytes of a row or column of a stage; of shared memory, a clock
+  constexpr int kTf32Step = 32, kWarpgroupLines = 64;
+  const int sharing = t.blocks / t.parts;
+  const bool tf32 = t.k == kTf32Step, along_n = sharing == 4 || tf32;
+  const double m = along_n ? t.m : static_cast<double>(t.m) / sharing;  // of a block
+  const double n = static_cast<double>(width) / (along_n ? sharing : 1);
+  const double boxes = width == t.n ? n : static_cast<double>(ceil_div(width, t.k) * t.k);  // whole ones
+  const double products = m * n / 32;  // 64 x 256 x 16 in 128 clocks; tf32's stage is half as deep
+  // A warpgroup reads 64 lines of one operand and all of the other.
+  const double read = (tf32 ? n : m) / kWarpgroupLines * (kWarpgroupLines + (tf32 ? m : n));
+  const double shared = m * n <= kSharedTile ? read + m + boxes : 0;
+  const double own = along_n ? m / sharing + boxes : m + boxes / sharing;
+  return std::max({products, shared, own * kLine / bytes_per_clock});
 }
 
 constexpr int kBandRows = 2048;
@@ -113,7 +125,8 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
     const double bytes_ab = static_cast<double>(p.m + p.n) * static_cast<double>(p.k) * 128 / t.k;
     const double bytes_per_clock =
         kLoadBytesPerClock * (bytes_ab > device.l2_bytes ? kFromMemory : 1) * (on_lines ? 1 : kOffLines);
-    const double launch = t.blocks == 1 ? 0 : kPairClocks;
+    const int outputs = t.m * t.n * t.parts / t.blocks;  // of a block
+    const double launch = (t.blocks == 1 ? 0 : kPairClocks) + (outputs > kSharedTile ? kLastStoreClocks : 0);
     TilePlan plan{};
     plan.tiles_m = static_cast<int>(ceil_div(p.m, t.m));
     plan.tiles_n = static_cast<int>(ceil_div(p.n, t.n));
@@ -127,22 +140,32 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
       best_clocks = clocks;
       best = {i, parts, plan};
     };
-    // Whole tiles.
     plan.whole_tiles = tiles;
     plan.blocks = std::min(sms, tiles);
+    // Parts of k, added within a cluster.
+    if (t.parts > 1) {
+      if (tiles <= sms && plan.steps / t.parts >= kLeastSteps) {
+        consider(1, static_cast<double>(ceil_div(plan.steps, t.parts)) * step + kTileClocks + kMeetClocks);
+      }
+      continue;
+    }
+    // Whole tiles.
     consider(1, waves * wave);
     // Whole tiles, those of the last waves narrower.
-    for (int wide = std::max(0, waves - 3); t.narrow > 0 && tiles > sms && wide < waves; ++wide) {
+    for (int wide = std::max(0, waves - 3); t.narrow > 0 && wide < waves; ++wide) {
       const int narrow = place_narrow(t, p, plan, wide * sms, plan.narrow);
       plan.whole_tiles = plan.narrow.first + narrow;
+      plan.blocks = std::min(sms, plan.whole_tiles);
       const auto narrow_waves = static_cast<double>(ceil_div(plan.whole_tiles, sms) - wide);
       consider(1, wide * wave + narrow_waves * (plan.steps * clocks_of_step(t, t.narrow, bytes_per_clock) +
                                                 kTileClocks));
     }
     plan.narrow = {};
+    plan.blocks = std::min(sms, tiles);
     // Whole tiles, the last ones cut so that all blocks have equal shares.
     const double share = static_cast<double>(tiles) * plan.steps / sms;
-    if (tiles > sms && t.narrow == 0 && t.blocks < 4) {
+    const bool leaves_alone = t.blocks == 4 || (t.blocks > 1 && outputs <= kSmallTile);
+    if (tiles > sms && t.narrow == 0 && !leaves_alone) {
       plan.whole_tiles = std::max(waves - 2, 0) * sms;
       plan.cut_tiles = tiles - plan.whole_tiles;
       consider(1, share * step + kHandOnClocks * t.m * t.n / t.blocks + waves * kTileClocks);
@@ -206,7 +229,10 @@ class PartSchedule {
  public:
   __device__ __forceinline__ PartSchedule(const Plan& plan, int block) {
     const int parts = plan.blocks / plan.whole_tiles, part = block / plan.whole_tiles;
-    work_ = {block % plan.whole_tiles, begin_of(plan, part, parts), begin_of(plan, part + 1, parts)};
+    take(plan, block % plan.whole_tiles, part, parts);
+  }
+  __device__ __forceinline__ PartSchedule(const Plan& plan, int tile, int part, int parts) {
+    take(plan, tile, part, parts);
   }
   __device__ __forceinline__ bool next(Work& work) {
     work = work_;
@@ -216,6 +242,9 @@ class PartSchedule {
   }
 
  private:
+  __device__ __forceinline__ void take(const Plan& plan, int tile, int part, int parts) {
+    work_ = {tile, begin_of(plan, part, parts), begin_of(plan, part + 1, parts)};
+  }
   __device__ __forceinline__ static int begin_of(const Plan& plan, int part, int parts) {
     return static_cast<int>(std::int64_t{plan.steps} * part / parts);
   }

@@ -2,7 +2,8 @@
 // Host: what every rung on tensor maps does before its kernel. Operands whose lines do not start on 16 bytes are first
 // copied to lines that do; problems that read neither A nor B only scale C.
 #pragma once
-#include "device/ptx/griddepcontrol.cuh"
+#include "device/launch_dependent.cuh"
+#include "device/ptx/dependent.cuh"
 #include "device/tensor_map.cuh"
 #include "device/tile_store.cuh"
 #include "device/workspace.cuh"
@@ -39,7 +40,7 @@ __global__ void __launch_bounds__(kThreads) copy_lines(const __grid_constant__ L
   constexpr int kWidth = 16 / static_cast<int>(sizeof(Word));
   const LineCopy<Word>& c = copies.of[blockIdx.y];
   const std::int64_t in_line = c.ld_y / kWidth, all = c.lines * in_line;
-  ptx::let_next_kernel_start();
+  ptx::launch_dependents();
   for (std::int64_t at = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; at < all;
        at += std::int64_t{gridDim.x} * kThreads) {
     const std::int64_t line = at / in_line, col = at % in_line * kWidth;
@@ -215,29 +216,6 @@ inline cudaError_t sm_count(int& sms) {
   int device = 0;
   const cudaError_t error = cudaGetDevice(&device);
   return error == cudaSuccess ? cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) : error;
-}
-
-// Launches `kernel` in clusters of so many blocks along x. It may start before the kernel ahead of it has ended, and waits
-// for that itself (griddepcontrol). Errors: kLaunchFailed.
-template <class Kernel, class... Arguments>
-Status launch_clusters(const char* name, Kernel kernel, int cluster, int blocks, int threads,
-                       int shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
-  cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes);
-  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  cudaLaunchAttribute attributes[2]{};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
-  config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = cluster > 1 ? 2 : 1;
-  error = cudaLaunchKernelEx(&config, kernel, arguments...);
-  return error == cudaSuccess ? Status::ok() : cuda_failure(name, error);
 }
 
 }  // namespace ladder

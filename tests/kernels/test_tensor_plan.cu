@@ -12,18 +12,26 @@
 namespace ladder {
 namespace {
 
-constexpr TileShape kShapes[] = {{128, 256, 64, 1},      {128, 128, 64, 1},      {128, 64, 64, 1},
-                                 {256, 256, 64, 2, 232}, {256, 256, 64, 2, 192}, {128, 128, 64, 2},
-                                 {128, 512, 64, 4}};
-constexpr std::size_t kPair = 3;
+constexpr TileShape kShapes[] = {{128, 256, 64, 1}, {128, 128, 64, 1},      {64, 128, 64, 1},
+                                 {64, 64, 64, 1},   {256, 256, 64, 2, 232}, {256, 256, 64, 2, 192},
+                                 {128, 128, 64, 2}, {128, 512, 64, 4},      {64, 64, 64, 2, 0, 2}};
+constexpr std::size_t kPair = 4;
 
 // Marks the steps that each block does: one thread a block.
 template <class Order>
-__global__ void mark(const __grid_constant__ Plan plan, int* done) {
-  Order order(plan, static_cast<int>(blockIdx.x));
+__device__ void mark_steps(Order order, int steps, int* done) {
   for (Work work; order.next(work);) {
-    for (int step = work.begin; step < work.end; ++step) atomicAdd(done + work.tile * plan.steps + step, 1);
+    for (int step = work.begin; step < work.end; ++step) atomicAdd(done + work.tile * steps + step, 1);
   }
+}
+template <class Order>
+__global__ void mark(const __grid_constant__ Plan plan, int* done) {
+  mark_steps(Order(plan, static_cast<int>(blockIdx.x)), plan.steps, done);
+}
+// Clusters of `parts` blocks, each with one tile.
+__global__ void mark_in_clusters(const __grid_constant__ Plan plan, int parts, int* done) {
+  const int block = static_cast<int>(blockIdx.x);
+  mark_steps(PartSchedule(plan, block / parts, block % parts, parts), plan.steps, done);
 }
 
 void expect_complete(const TensorPlan& chosen) {
@@ -38,7 +46,11 @@ void expect_complete(const TensorPlan& chosen) {
   const auto run = chosen.parts > 1     ? mark<PartSchedule>
                    : plan.cut_tiles > 0 ? mark<Schedule>
                                         : mark<WholeSchedule>;
-  run<<<plan.blocks, 1>>>(plan, gDone);
+  if (const int parts = kShapes[chosen.tile].parts; parts > 1) {
+    mark_in_clusters<<<plan.blocks * parts, 1>>>(plan, parts, gDone);
+  } else {
+    run<<<plan.blocks, 1>>>(plan, gDone);
+  }
   ASSERT_EQ(cudaMemcpy(done.data(), gDone, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
   ASSERT_EQ(cudaFree(gDone), cudaSuccess);
   for (const int times : done) ASSERT_EQ(times, 1);
@@ -46,8 +58,9 @@ void expect_complete(const TensorPlan& chosen) {
 
 TEST(TensorPlan, CoversEveryStepOnce) {
   for (const int sms : {1, 7, 78, 132}) {
-    for (const auto& [m, n, k] : {std::array{1, 1, 1}, std::array{1000, 1001, 999},
-                                  std::array{3072, 1500, 300}, std::array{64, 64, 20000}}) {
+    for (const auto& [m, n, k] :
+         {std::array{1, 1, 1}, std::array{1000, 1001, 999}, std::array{3072, 1500, 300},
+          std::array{64, 64, 20000}, std::array{4096, 64, 4096}, std::array{300, 500, 5000}}) {
       for (const bool on_lines : {true, false}) {
         const TensorPlan chosen =
             plan_tensor_tiles(make_problem(m, n, k), on_lines, kShapes, PlanDevice{sms});
@@ -69,6 +82,19 @@ TEST(TensorPlan, CutsWhereThatEndsSooner) {
   EXPECT_EQ(plan(1536, 2816, 4096).plan.cut_tiles, 0);  // one wave
   EXPECT_GT(plan(64, 64, 65536).parts, 32);
   EXPECT_EQ(plan(64, 64, 64).parts, 1);
+}
+
+// Where a few tiles have a deep k, two blocks have half of it each and add what they have through distributed shared memory:
+// no second kernel. One wave only.
+TEST(TensorPlan, PartsInAClusterWhereTilesAreFew) {
+  const auto shape = [](int m, int n, int k) {
+    return kShapes[plan_tensor_tiles(make_problem(m, n, k), true, kShapes, {}).tile];
+  };
+  EXPECT_EQ(shape(4096, 64, 4096).parts, 2);
+  EXPECT_EQ(shape(512, 512, 4096).parts, 2);
+  EXPECT_EQ(shape(64, 64, 65536).parts, 1);   // more parts than a cluster has blocks
+  EXPECT_EQ(shape(4352, 64, 4096).parts, 1);  // 68 pairs, of which 66 run at once
+  EXPECT_EQ(shape(1024, 1024, 1024).parts, 1);
 }
 
 TEST(TensorPlan, PairsWhereLinesCrossThoseOfL2) {
@@ -95,7 +121,7 @@ TEST(TensorPlan, FoursInOneWaveFromMemory) {
 
 // Marks what each block of a pair stores, by 128 rows and 8 columns.
 struct Pair {
-  static constexpr int kCluster = 2, BM = 128, BN = 256, kPairM = 256, kPairN = 256, kBand = 8;
+  static constexpr int kCluster = 2, kSharing = 2, BM = 128, BN = 256, kPairM = 256, kPairN = 256, kBand = 8;
   static constexpr bool kSharesB = true;
 };
 __global__ void mark_places(const __grid_constant__ TilePlan plan, int n, int* done) {
@@ -112,8 +138,9 @@ __global__ void mark_places(const __grid_constant__ TilePlan plan, int n, int* d
 TEST(TensorPlan, NarrowTilesCoverCOnceInFewerWaves) {
   constexpr int kSms = 132;
   int narrower = 0;
-  for (const auto& [m, n] : {std::array{3072, 3072}, std::array{4096, 4096}, std::array{8192, 8192},
-                             std::array{5000, 4104}, std::array{2056, 14344}, std::array{300, 40000}}) {
+  for (const auto& [m, n] :
+       {std::array{3072, 3072}, std::array{4096, 4096}, std::array{8192, 8192}, std::array{5000, 4104},
+        std::array{2056, 14344}, std::array{300, 40000}, std::array{1536, 1536}}) {
     const Problem p = make_problem(m, n, 4096);
     const TileShape& shape = kShapes[kPair];
     const TilePlan plan = plan_tensor_tiles(p, true, std::span(&shape, 1), {}).plan;
@@ -139,7 +166,8 @@ TEST(TensorPlan, NarrowTilesCoverCOnceInFewerWaves) {
 
 // The battery's problems of the last wave are there because of what is cut.
 TEST(TensorPlan, CutsTheBatterysLastWave) {
-  constexpr TileShape kTf32[] = {{256, 128, 32, 1}, {128, 128, 32, 1}, {128, 64, 32, 1}, {256, 256, 32, 2}};
+  constexpr TileShape kTf32[] = {
+      {256, 128, 32, 1}, {128, 128, 32, 1}, {128, 64, 32, 1}, {256, 256, 32, 2}, {128, 128, 32, 2}};
   EXPECT_GT(plan_tensor_tiles(make_problem(8, 8512, 2560), true, kShapes, {}).plan.cut_tiles, 0);
   EXPECT_GT(plan_tensor_tiles(make_problem(8, 8512, 1536), true, kTf32, {}).plan.cut_tiles, 0);
 }

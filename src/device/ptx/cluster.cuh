@@ -40,6 +40,11 @@ __device__ __forceinline__ std::uint32_t shared_address_of(std::uint32_t address
   return remote;
 }
 
+// st.shared::cluster.v2: two numbers, to where shared_address_of() says.
+__device__ __forceinline__ void store_cluster2(std::uint32_t remote, float x, float y) {
+  asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(remote), "f"(x), "f"(y) : "memory");
+}
+
 // ld.shared::cluster, of a number or of a word as it lies there.
 __device__ __forceinline__ float load_cluster(std::uint32_t remote) {
   float x;

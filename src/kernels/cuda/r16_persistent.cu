@@ -7,7 +7,7 @@
 //          for it, so that this alone gives nothing.
 // LIMITS: Hopper. bf16, fp16 (results of the same type or f32), tf32. Any m, n, k up to 2^30, alpha, beta; lines not on
 //         16 bytes are copied first.                                NEXT: r17 leaves no SM idle in the last wave
-#include "device/ptx/griddepcontrol.cuh"
+#include "device/ptx/dependent.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
 #include "device/tensor_cluster.cuh"
@@ -39,9 +39,9 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, BM <= BN ? Blocks::kPairAlong
 template <class T>
 __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const Plan& plan) {
   if (threadIdx.x != 0) return;
-  ptx::let_next_kernel_start();
+  ptx::launch_dependents();
   prefetch_maps(maps);
-  ptx::wait_for_kernels_ahead();  // and with it all who wait for what is copied
+  ptx::wait_for_prerequisites();  // and with it all who wait for what is copied
   const int rank = rank_in_cluster<T>();
   auto ring = Ring<T::STAGES>::of_producer();
   Schedule schedule(plan, static_cast<int>(blockIdx.x) / T::kCluster);
@@ -160,8 +160,8 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   plan.whole_tiles = plan.tiles_m * plan.tiles_n;
   plan.blocks = std::clamp(sms / T::kCluster, 1, plan.whole_tiles);  // pairs
   const auto chosen = l.by_map ? kernel<T, true> : kernel<T, false>;
-  return launch_clusters("r16_persistent", chosen, T::kCluster, plan.blocks * T::kCluster, T::kThreads,
-                         sizeof(typename T::Shared), stream, l.maps, l.c, plan);
+  return launch_dependent("r16_persistent", chosen, plan.blocks * T::kCluster, T::kCluster, T::kThreads,
+                          sizeof(typename T::Shared), stream, l.maps, l.c, plan);
 }
 
 static constexpr KernelInfo info(std::string_view id, Precision precision, Type in, Type out,

@@ -7,7 +7,8 @@
 // LIMITS: Hopper. bf16, fp16 (results of the same type or f32), tf32. Any m, n, k up to 2^30, alpha, beta; lines not on
 //         16 bytes are copied first. Sums are added in an order fixed by the shape: the same bits on every run.
 //                                                               NEXT: more bits than the tensor core's types have
-#include "device/ptx/griddepcontrol.cuh"
+#include "device/cluster_sums.cuh"
+#include "device/ptx/dependent.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
 #include "device/tensor_cluster.cuh"
@@ -26,43 +27,56 @@ template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks = Bloc
 struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
   // A small tile's block has few of them: what it stores has no later tile's products to hide behind.
-  using Store = std::conditional_t<Base::kSums <= 64, LineStore<Base>, TileStore<Base>>;
+  using Store = std::conditional_t<(Base::kSums <= 64), LineStore<Base>, TileStore<Base>>;
+  // A block that shares copies and has one small tile ends without waiting for its neighbours.
+  static constexpr bool kLeavesAlone = Tile::kSharing > 1 && Base::kSums <= 64;
+  struct NoSums {};
   static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
 
   struct Shared {
     typename Base::Stage stage[STAGES];
     typename Store::Buffers out[Base::kWarpgroups];
+    std::conditional_t<Tile::kAlongK, ClusterSums<Tile>, NoSums> sums;
     std::uint64_t full[STAGES],
         empty[STAGES];  // barriers: the copies have landed; the consumers have read them
   };
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 
   static constexpr int kNarrow = kNarrower;  // columns of the last tiles
-  static constexpr bool kCuts =
-      kNarrower == BN &&
-      kBlocks != Blocks::kFourAlongN;  // along k, where no narrower tiles fill the last wave
+  // Tiles are cut along k where no narrower ones fill the last wave, and where that is not all that a block does.
+  static constexpr bool kCuts = kNarrower == BN && !kLeavesAlone && !Tile::kAlongK;
 };
 
 // What becomes of sums: stored by T::Store, where that can be, or as they lie in registers; or, of tiles cut into equal
 // parts, written for add_parts.
 enum class Finish : unsigned char { kStore, kDirect, kParts };
 template <class T, Finish kFinish>
-using Order = std::conditional_t<kFinish == Finish::kParts, PartSchedule,
+using Order = std::conditional_t<kFinish == Finish::kParts || T::kAlongK, PartSchedule,
                                  std::conditional_t<T::kCuts, Schedule, WholeSchedule>>;
+
+template <class T, Finish kFinish>
+__device__ __forceinline__ Order<T, kFinish> order_of(const TilePlan& plan, int rank) {
+  const int unit = static_cast<int>(blockIdx.x) / T::kCluster;
+  if constexpr (T::kAlongK) {
+    return {plan, unit, rank, T::kCluster};
+  } else {
+    return {plan, unit};
+  }
+}
 
 template <class T, Finish kFinish>
 __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const TilePlan& plan) {
   if (threadIdx.x != 0) return;
-  ptx::let_next_kernel_start();
+  ptx::launch_dependents();
   const int rank = rank_in_cluster<T>();
   auto ring = Ring<T::STAGES>::of_producer();
-  Order<T, kFinish> schedule(plan, static_cast<int>(blockIdx.x) / T::kCluster);
+  auto schedule = order_of<T, kFinish>(plan, rank);
   bool first = true;
   for (Work work; schedule.next(work);) {
     const TileOrigin at = origin_of<T>(plan, work.tile, rank);
     const int boxes = (at.width + T::BK - 1) / T::BK, bytes = (T::BM + boxes * T::BK) * kLineBytes;
-    if (first) ptx::wait_for_kernels_ahead();  // and with it all who wait for what is copied
+    if (first) ptx::wait_for_prerequisites();  // and with it all who wait for what is copied
     first = false;
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
@@ -85,7 +99,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
   Product<typename T::Base> product(group);  // (WM,WN)
   Store store(s.out[group], maps.c, group);
   auto ring = Ring<T::STAGES>::of_consumer();
-  Order<T, kFinish> schedule(plan, unit);
+  auto schedule = order_of<T, kFinish>(plan, rank);
   Work work;
   bool more = schedule.next(work);
   TileOrigin at = origin_of<T>(plan, work.tile, rank);
@@ -101,6 +115,10 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
       product.template multiply<decltype(set)::value, kWidth>(s.stage[ring.stage()], step > work.begin);
       meanwhile();
       product.wait_for_all_but_last();
+      if constexpr (T::kLeavesAlone) {
+        // What nobody fills again: a block that ends without waiting for its neighbours may be gone.
+        if (plan.once && step + T::STAGES > work.end) before = -1;
+      }
       if (before >= 0) release_stage<T>(s.empty[before]);
       before = ring.stage();
       ring.advance();
@@ -131,9 +149,19 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
     more = schedule.next(work);  // while the last products run
     at = origin_of<T>(plan, work.tile, rank);
     product.wait();
-    release_stage<T>(s.empty[before]);
+    if constexpr (T::kLeavesAlone) {
+      if (!plan.once) release_stage<T>(s.empty[before]);
+    } else {
+      release_stage<T>(s.empty[before]);
+    }
 
     // Epilogue
+    if constexpr (T::kAlongK) {
+      send_sums<T>(product, s.sums, rank);
+      sync_cluster<T>();
+      add_sums<T, kFinish == Finish::kStore>(s.sums, c, here.row, here.col, rank);
+      return;
+    }
     if constexpr (kFinish == Finish::kParts) {
       if (here.row + product.row() < c.m && here.col + product.col() < c.n) {
         write_partial(product, x.gPartial, unit, group);
@@ -180,7 +208,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     prefetch_maps(maps);
     for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
     for (auto& empty : s.empty)
-      ptx::mbarrier_init(ptx::shared_address(&empty), T::kCluster * T::kWarpgroups * 4);
+      ptx::mbarrier_init(ptx::shared_address(&empty), T::kSharing * T::kWarpgroups * 4);
     ptx::fence_mbarrier_init();
   }
   sync_cluster<T>();
@@ -192,13 +220,17 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     consume<T, kFinish>(maps, s, c, plan, x);
   }
   __syncwarp();
-  if constexpr (T::kCluster > 1)
-    sync_cluster<T>();  // nobody leaves whose shared memory a neighbour still needs
+  if constexpr (T::kAlongK) {
+    if (threadIdx.x < kWarpgroup) sync_cluster<T>();  // where the sums meet
+  } else if constexpr (T::kCluster > 1) {
+    if (!T::kLeavesAlone || !plan.once) sync_cluster<T>();  // nobody leaves whom a neighbour still needs
+  }
 }
 
 template <class T>
 static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan& chosen, Stream stream) {
-  const TilePlan& plan = chosen.plan;
+  TilePlan plan = chosen.plan;
+  plan.once = plan.whole_tiles <= plan.blocks && plan.cut_tiles == 0;
   constexpr int kPartial = T::BM * T::BN;
   const auto blocks = static_cast<std::size_t>(plan.blocks * T::kCluster);
   const std::size_t pieces = chosen.parts > 1     ? static_cast<std::size_t>(plan.whole_tiles) * chosen.parts
@@ -214,8 +246,8 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
   if constexpr (T::kCluster == 1) {
     if (chosen.parts > 1) run = kernel<T, Finish::kParts>;
   }
-  if (Status s = launch_clusters("r17_stream_k", run, T::kCluster, plan.blocks * T::kCluster, T::kThreads,
-                                 sizeof(typename T::Shared), stream, l.maps, l.c, plan, x);
+  if (Status s = launch_dependent("r17_stream_k", run, plan.blocks * T::kCluster, T::kCluster, T::kThreads,
+                                  sizeof(typename T::Shared), stream, l.maps, l.c, plan, x);
       !s) {
     return s;
   }
@@ -223,9 +255,9 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
     constexpr int kManyParts = 32;
     const auto add = chosen.parts < kManyParts ? add_parts<T, 4> : add_parts<T, 16>;
     const int slices = chosen.parts < kManyParts ? 1 : 4;
-    return launch_clusters("add_parts", add, 1, plan.whole_tiles * T::kWarpgroups * kQuads<T> * slices,
-                           kAddThreads, 0, stream, l.c, x.gPartial, static_cast<const Plan&>(plan),
-                           chosen.parts);
+    return launch_dependent("add_parts", add, plan.whole_tiles * T::kWarpgroups * kQuads<T> * slices, 1,
+                            kAddThreads, 0, stream, l.c, x.gPartial, static_cast<const Plan&>(plan),
+                            chosen.parts);
   }
   return Status::ok();
 }
@@ -234,26 +266,30 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
 // ptxas finds no registers for.
 template <class In, class Out>
 struct Menu {
-  static constexpr std::array kTiles{TileShape{128, 256, 64, 1},      TileShape{128, 128, 64, 1},
-                                     TileShape{128, 64, 64, 1},       TileShape{256, 256, 64, 2, 232},
-                                     TileShape{256, 256, 64, 2, 192}, TileShape{128, 128, 64, 2},
-                                     TileShape{128, 512, 64, 4}};
+  static constexpr std::array kTiles{
+      TileShape{128, 256, 64, 1}, TileShape{128, 128, 64, 1},      TileShape{64, 128, 64, 1},
+      TileShape{64, 64, 64, 1},   TileShape{256, 256, 64, 2, 232}, TileShape{256, 256, 64, 2, 192},
+      TileShape{128, 128, 64, 2}, TileShape{128, 512, 64, 4},      TileShape{64, 64, 64, 2, 0, 2}};
   static constexpr std::array kLaunch{launch_tile<Tile<In, Out, 128, 256, 4>>,
                                       launch_tile<Tile<In, Out, 128, 128, 7>>,
-                                      launch_tile<Tile<In, Out, 128, 64, 9>>,
+                                      launch_tile<Tile<In, Out, 64, 128, 9>>,
+                                      launch_tile<Tile<In, Out, 64, 64, 13>>,
                                       launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 232>>,
                                       launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 192>>,
-                                      launch_tile<Tile<In, Out, 128, 64, 9, Blocks::kPairAlongN>>,
-                                      launch_tile<Tile<In, Out, 128, 128, 7, Blocks::kFourAlongN>>};
+                                      launch_tile<Tile<In, Out, 64, 128, 9, Blocks::kPairAlongM>>,
+                                      launch_tile<Tile<In, Out, 128, 128, 7, Blocks::kFourAlongN>>,
+                                      launch_tile<Tile<In, Out, 64, 64, 12, Blocks::kPairAlongK>>};
 };
 template <>
 struct Menu<float, float> {
   static constexpr std::array kTiles{TileShape{256, 128, 32, 1}, TileShape{128, 128, 32, 1},
-                                     TileShape{128, 64, 32, 1}, TileShape{256, 256, 32, 2}};
+                                     TileShape{128, 64, 32, 1}, TileShape{256, 256, 32, 2},
+                                     TileShape{128, 128, 32, 2}};
   static constexpr std::array kLaunch{launch_tile<Tile<float, float, 256, 128, 4>>,
                                       launch_tile<Tile<float, float, 128, 128, 7>>,
                                       launch_tile<Tile<float, float, 128, 64, 9>>,
-                                      launch_tile<Tile<float, float, 256, 128, 4, Blocks::kPairAlongN>>};
+                                      launch_tile<Tile<float, float, 256, 128, 4, Blocks::kPairAlongN>>,
+                                      launch_tile<Tile<float, float, 128, 64, 9, Blocks::kPairAlongN>>};
 };
 
 template <class In, class Out>

@@ -309,8 +309,6 @@ static Status launch_tile(Job x, int sms, Stream stream) {
     x.gArrived = Workspace::flags(stream, static_cast<std::size_t>(tiles * x.cluster), error);
     if (x.gArrived == nullptr) return {Code::kLaunchFailed, cudaGetErrorString(error)};
   }
-  if (error = allow_shared(reinterpret_cast<const void*>(kernel<T>), T::kBytes); error != cudaSuccess)
-    return {Code::kLaunchFailed, cudaGetErrorString(error)};
   return launch_dependent("parts of k", kernel<T>, tiles * x.parts * x.cluster, x.cluster, T::kThreads,
                           T::kBytes, stream, x);
 }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of the parts of a tile's k, one part a block of a cluster: each block gets its share of the tile's rows from all of
+// them through distributed shared memory, adds them in the order of the parts and stores them.
+#pragma once
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/sync.cuh"
+#include "device/tile_store.cuh"
+
+#include <cstdint>
+
+namespace ladder {
+
+// What a block receives; memory of its own, so that no part need be waited for before it is sent.
+template <class T>
+struct ClusterSums {
+  static constexpr int kRows = T::BM / T::kCluster;
+  static constexpr int kLine = T::BN + 8;  // so that 8 lines of 16-bit products' sums lie in all banks
+  alignas(16) float of_part[T::kCluster][kRows][kLine];
+};
+
+// Sends a warpgroup's sums of part `rank` to the blocks that add them.
+template <class T>
+__device__ __forceinline__ void send_sums(const Product<typename T::Base>& product, const ClusterSums<T>& s,
+                                          int rank) {
+  constexpr int kRows = ClusterSums<T>::kRows;
+  static_assert(kRows % 16 == 0, "a warp's rows, or the eight of its lanes, go to one block");
+  const int row = product.row() + product.lane_row(), col = product.col() + product.lane_col();
+  const std::uint32_t to = ptx::shared_address(&s.of_part[rank][row % kRows][col]);
+  Product<typename T::Base>::for_each_pair([&](int i, int j, int first, int second) {
+    const std::uint32_t offset =
+        (i % kRows * ClusterSums<T>::kLine + j) * static_cast<std::uint32_t>(sizeof(float));
+    ptx::store_cluster2(ptx::shared_address_of(to, row / kRows + i / kRows) + offset, product.sums[first],
+                        product.sums[second]);
+  });
+}
+
+// Adds the parts of this block's rows of the tile at (row, col) and stores them; kLines: beta = 0 and lines of whole 16
+// bytes that start on 16. For all consumers, once all blocks have sent.
+template <class T, bool kLines>
+__device__ __forceinline__ void add_sums(const ClusterSums<T>& s, const Target<typename T::Out>& c, int row,
+                                         int col, int rank) {
+  using Out = typename T::Out;
+  constexpr int kPiece = 16 / static_cast<int>(sizeof(Out)), kInLine = T::BN / kPiece;
+  constexpr int kPieces = ClusterSums<T>::kRows * kInLine, kThreads = T::kWarpgroups * kWarpgroup;
+  static_assert(kPieces % kThreads == 0, "as many pieces for each thread");
+#pragma unroll
+  for (int i = 0; i < kPieces; i += kThreads) {
+    const int piece = i + static_cast<int>(threadIdx.x) % kThreads;
+    const int line = piece / kInLine, at = piece % kInLine * kPiece;
+    const int in_row = row + rank * ClusterSums<T>::kRows + line, in_col = col + at;
+    float sums[kPiece]{};
+#pragma unroll
+    for (int part = 0; part < T::kCluster; ++part) {
+#pragma unroll
+      for (int j = 0; j < kPiece; j += 4) {
+        const auto four = *reinterpret_cast<const float4*>(&s.of_part[part][line][at + j]);
+        sums[j] += four.x, sums[j + 1] += four.y, sums[j + 2] += four.z, sums[j + 3] += four.w;
+      }
+    }
+    if (in_row >= c.m || in_col >= c.n) continue;
+    Out* const gC = c.gC + in_row * c.ld + in_col;
+    if constexpr (kLines) {
+      alignas(16) std::uint32_t w[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if constexpr (sizeof(Out) == 4) {
+          w[j] = __float_as_uint(c.alpha * sums[j]);
+        } else {
+          w[j] = two_words(c.alpha * sums[2 * j], c.alpha * sums[2 * j + 1], Out{});
+        }
+      }
+      *reinterpret_cast<uint4*>(gC) = *reinterpret_cast<const uint4*>(w);
+    } else {
+#pragma unroll
+      for (int j = 0; j < kPiece; ++j) {
+        if (in_col + j < c.n) store_element(c, gC + j, sums[j]);
+      }
+    }
+  }
+}
+
+}  // namespace ladder
