@@ -203,8 +203,8 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     for (auto& empty : s.empty_raw) ptx::mbarrier_init(ptx::shared_address(&empty), kConsumers);
     for (auto& empty : s.empty_words) ptx::mbarrier_init(ptx::shared_address(&empty), kConsumers);
     ptx::fence_mbarrier_init();
-    ptx::prefetch(map_raw);
-    ptx::prefetch(map_words);
+    ptx::prefetch_tensor_map(map_raw);
+    ptx::prefetch_tensor_map(map_words);
   }
   __syncthreads();
   ptx::wait_for_prerequisites();
