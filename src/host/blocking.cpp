@@ -65,6 +65,20 @@ static double cycles(const MicroKernel& kernel, Shape tile, std::int64_t m, std:
          (static_cast<double>(whole) * column(tile.cols) + (rest > 0 ? column(rest) : 0));
 }
 
+// Rows of A that are read in place have no block to keep in L3, so all rows of C share one packed B; and they may be
+// deeper, since no copy of a panel has to be written: C is read and written less often.
+static Blocks blocks_of(const Problem& p, Shape tile, bool pack_a) {
+  Blocks out = blocks(tile);
+  std::int64_t parts = 1;
+  if (pack_a) {
+    parts = std::max<std::int64_t>(1, (p.m + out.rows / 2) / out.rows);
+  } else {
+    out.depth = out.depth * 4 / 3;
+  }
+  out.rows = pieces(pieces(p.m, parts), tile.rows) * tile.rows;
+  return out;
+}
+
 static Shape tile_for(const Problem& p, const MicroKernel& kernel) {
   // Wider than this, the sliver at the edge no longer decides.
   constexpr std::int64_t kMostForThree = 128;
@@ -77,7 +91,7 @@ Way way_for(const Problem& p, const MicroKernel& kernel) {
   constexpr std::int64_t kFloat = sizeof(float);
   // Reads of an element from which a copy pays. Rows of A are read well where they lie; down its columns every step of k is
   // on another page.
-  constexpr std::int64_t kReadsOfRows = 48, kReadsOfColumns = 4, kReadsOfB = 8;
+  constexpr std::int64_t kReadsOfRows = 64, kReadsOfColumns = 4, kReadsOfB = 8;
   const std::int64_t l2 = caches().l2, bytes_a = p.m * p.k * kFloat, bytes_b = p.n * p.k * kFloat;
   Way out;
   out.tile = tile_for(p, kernel);
@@ -89,7 +103,11 @@ Way way_for(const Problem& p, const MicroKernel& kernel) {
   out.pack_b = p.op_b == Op::kTranspose || !whole_vectors || !b_in_place;
   out.pack_a = !near && p.n > (p.op_a == Op::kTranspose ? kReadsOfColumns : kReadsOfRows) * out.tile.cols;
   constexpr std::int64_t kLeastDepth = 64;  // no machine's blocks are less deep, see blocks_for
-  out.in_place = !out.pack_a && !out.pack_b && (p.k <= kLeastDepth || p.k <= blocks(out.tile).depth);
+  out.in_place = !out.pack_a && !out.pack_b && p.k <= kLeastDepth;
+  if (!out.in_place) {
+    out.blocks = blocks_of(p, out.tile, out.pack_a);
+    out.in_place = !out.pack_a && !out.pack_b && p.k <= out.blocks.depth;
+  }
   if (out.pack_a) {
     out.form = out.pack_b ? Form::kPacked : Form::kInColumns;
   } else {

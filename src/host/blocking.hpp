@@ -56,6 +56,7 @@ struct Way {
   bool in_place = false;  // nothing is copied, and k is one block
   bool c_is_far = false;  // see TileArgs
   Form form = Form::kPacked;
+  Blocks blocks;  // unless in_place
 };
 Way way_for(const Problem& row_major, const MicroKernel& kernel);
 

@@ -20,10 +20,12 @@ namespace ladder::host::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<float>;
 using Vector = hn::Vec<Tag>;
+using Mask = hn::Mask<Tag>;
 inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag{}));
 inline constexpr bool kHas32 = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON;    // registers
 inline constexpr int kRows[] = {kHas32 ? 14 : 6, kHas32 ? 14 : 6, kHas32 ? 9 : 4};  // [vectors - 1]
 inline constexpr bool kPartialLoads = HWY_TARGET <= HWY_AVX2;  // elsewhere a masked load may fault
+inline constexpr bool kMasksAreFree = HWY_TARGET <= HWY_AVX3;  // of a store: no branch is better
 static_assert(kRows[0] <= MicroKernel::kMostRows && std::size(kRows) == MicroKernel::kMostVectors);
 
 // The last vector of a row of C may be used in part only.
@@ -38,23 +40,23 @@ HWY_INLINE void update_tail(Vector sum, const TileArgs& args, float* c, int used
 // What is done to a row of C: the sums as they are, times alpha, or beta C added.
 enum class Finish : std::uint8_t { kStore, kScale, kAdd };
 
+// `last`: the lanes of the last vector that C has.
 template <Finish kFinish, int kVectors>
-HWY_INLINE void update(const Vector (&sum)[kVectors], const TileArgs& args, float* c) {
+HWY_INLINE void update(const Vector (&sum)[kVectors], const TileArgs& args, Mask last, float* c) {
   const Tag d;
   const Vector alpha = hn::Set(d, args.alpha), beta = hn::Set(d, args.beta);
 #pragma GCC unroll 3
   for (int v = 0; v < kVectors; ++v) {
     const int used = args.cols - v * kLanes;
     float* line = c + v * kLanes;
-    if (v + 1 < kVectors || used == kLanes) {
+    if (v + 1 < kVectors || (!kMasksAreFree && used == kLanes)) {
       Vector result = kFinish == Finish::kStore ? sum[v] : hn::Mul(alpha, sum[v]);
       if constexpr (kFinish == Finish::kAdd) result = hn::MulAdd(beta, hn::LoadU(d, line), result);
       hn::StoreU(result, d, line);
     } else if constexpr (kPartialLoads) {
-      const auto mask = hn::FirstN(d, static_cast<std::size_t>(used));
       Vector result = kFinish == Finish::kStore ? sum[v] : hn::Mul(alpha, sum[v]);
-      if constexpr (kFinish == Finish::kAdd) result = hn::MulAdd(beta, hn::MaskedLoad(mask, d, line), result);
-      hn::BlendedStore(result, mask, d, line);
+      if constexpr (kFinish == Finish::kAdd) result = hn::MulAdd(beta, hn::MaskedLoad(last, d, line), result);
+      hn::BlendedStore(result, last, d, line);
     } else {
       update_tail<kFinish == Finish::kAdd>(sum[v], args, line, used);
     }
@@ -62,9 +64,11 @@ HWY_INLINE void update(const Vector (&sum)[kVectors], const TileArgs& args, floa
 }
 
 template <Finish kFinish, int kTileRows, int kVectors>
-HWY_INLINE void update(const Vector (&sum)[kTileRows][kVectors], const TileArgs& args) {
+HWY_INLINE void update(const Vector (&sum)[kTileRows][kVectors], const TileArgs& args, Mask last) {
+  float* const c = args.c;
+  const std::int64_t c_ld = args.c_ld;
 #pragma GCC unroll 14
-  for (int i = 0; i < kTileRows; ++i) update<kFinish>(sum[i], args, args.c + i * args.c_ld);
+  for (int i = 0; i < kTileRows; ++i) update<kFinish>(sum[i], args, last, c + i * c_ld);
 }
 
 // Rows of C into L2: those whose distance is a power of two share sets of L1, more rows than a set has ways.
@@ -84,9 +88,13 @@ void tile(const TileArgs& args) {
   Vector sum[kTileRows][kVectors];
   if (args.c_is_far) prefetch<kTileRows, kVectors>(args);
   const std::int64_t a_ld = args.a_ld, b_ld = args.b_ld;
-  const std::int64_t a_step = kForm != Form::kInRows ? a_ld : 1;
+  constexpr bool kARows = kForm == Form::kInRows || kForm == Form::kInRowsCopyB;
+  constexpr bool kCopies = kForm == Form::kInColumnsCopyB || kForm == Form::kInRowsCopyB;
+  const std::int64_t a_step = kARows ? 1 : a_ld;
+  float* copy = args.b_copy;
   const auto last = hn::FirstN(d, static_cast<std::size_t>(args.cols - (kVectors - 1) * kLanes));
 
+  constexpr std::int64_t kFar = 32;  // rows of B
   // One k: an outer product. A load through a mask takes a turn of the multiply-add units, so only a vector that is cut
   // off has one.
   const auto step = [&](const float* ak, const float* bk, auto is_cut, auto is_first) HWY_ATTR {
@@ -95,9 +103,18 @@ void tile(const TileArgs& args) {
     for (int v = 0; v < kVectors; ++v)
       bv[v] = is_cut && v + 1 == kVectors ? hn::MaskedLoad(last, d, bk + v * kLanes)
                                           : hn::LoadU(d, bk + v * kLanes);
+    if constexpr (kCopies) {
+#pragma GCC unroll 3
+      for (int v = 0; v < kVectors;
+           ++v) {  // what is still far away, into L2: in L1 rows a page apart share sets
+        __builtin_prefetch(bk + kFar * b_ld + v * kLanes, 0, 2);
+        hn::Store(bv[v], d, copy + v * kLanes);
+      }
+      copy += kVectors * kLanes;
+    }
 #pragma GCC unroll 14
     for (int i = 0; i < kTileRows; ++i) {
-      const Vector av = hn::Set(d, kForm != Form::kInRows ? ak[i] : ak[i * a_ld]);
+      const Vector av = hn::Set(d, kARows ? ak[i * a_ld] : ak[i]);
 #pragma GCC unroll 3
       for (int v = 0; v < kVectors; ++v)
         sum[i][v] = is_first ? hn::Mul(av, bv[v]) : hn::MulAdd(av, bv[v], sum[i][v]);
@@ -110,7 +127,7 @@ void tile(const TileArgs& args) {
     const float* b = args.b + b_ld;
     std::int64_t k = args.depth - 1;
     step(args.a, args.b, is_cut, std::true_type{});
-    for (; kForm != Form::kPacked && k > 1; k -= 2) {
+    for (; kForm != Form::kPacked && !kCopies && k > 1; k -= 2) {
       step(a, b, is_cut, later);
       step(a + a_step, b + b_ld, is_cut, later);
       a += 2 * a_step;
@@ -128,9 +145,9 @@ void tile(const TileArgs& args) {
     walk(std::false_type{});
   }
 
-  if (args.beta != 0.0F) return update<Finish::kAdd>(sum, args);
-  if (args.alpha != 1.0F) return update<Finish::kScale>(sum, args);
-  update<Finish::kStore>(sum, args);
+  if (args.beta != 0.0F) return update<Finish::kAdd>(sum, args, last);
+  if (args.alpha != 1.0F) return update<Finish::kScale>(sum, args, last);
+  update<Finish::kStore>(sum, args, last);
 }
 
 // One line of a panel in whole vectors.
@@ -147,15 +164,8 @@ HWY_INLINE void copy_line(const float* from, int lines, float* to) {
   }
 }
 
-void copy(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y, int width) {
-  const int panels = lines / width, rest = lines % width, rest_width = (rest + kLanes - 1) / kLanes * kLanes;
-  for (std::int64_t k = 0; k < depth; ++k) {
-    const float* from = x + k * ld;
-    float* to = y + k * width;
-    for (int panel = 0; panel < panels; ++panel, from += width, to += width * depth)
-      copy_line(from, width, to);
-    if (rest > 0) copy_line(from, rest, to + k * (rest_width - width));
-  }
+void copy(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y, std::int64_t y_ld) {
+  for (std::int64_t k = 0; k < depth; ++k) copy_line(x + k * ld, lines, y + k * y_ld);
 }
 
 #if HWY_TARGET != HWY_SCALAR
@@ -176,10 +186,63 @@ HWY_INLINE void transpose_4x4(const float* x, std::int64_t ld, float* y, std::in
 }
 #endif
 
+#if HWY_TARGET <= HWY_AVX2
+// As many elements as a vector has of at most as many lines: squares of four inside vectors, then the squares.
+HWY_INLINE void transpose_square(const float* x, std::int64_t ld, int lines, float* y, std::int64_t y_ld) {
+  const Tag d;
+  const hn::RepartitionToWide<Tag> d2;
+  constexpr int kSquares = kLanes / 4;
+  static_assert(kSquares == 2 || kSquares == 4);
+  const auto mask = hn::FirstN(d, static_cast<std::size_t>(lines));
+  const auto store = [&](Vector v, int k) HWY_ATTR {
+    lines == kLanes ? hn::StoreU(v, d, y + k * y_ld) : hn::BlendedStore(v, mask, d, y + k * y_ld);
+  };
+  Vector square[kSquares][4];  // of four lines: block b of [i] is step 4 b + i
+#pragma GCC unroll 4
+  for (int s = 0; s < kSquares; ++s) {
+    const auto line = [&](int i) HWY_ATTR { return hn::LoadU(d, x + std::min(4 * s + i, lines - 1) * ld); };
+    const Vector r0 = line(0), r1 = line(1), r2 = line(2), r3 = line(3);
+    const auto p01l = hn::BitCast(d2, hn::InterleaveLower(d, r0, r1));
+    const auto p23l = hn::BitCast(d2, hn::InterleaveLower(d, r2, r3));
+    const auto p01u = hn::BitCast(d2, hn::InterleaveUpper(d, r0, r1));
+    const auto p23u = hn::BitCast(d2, hn::InterleaveUpper(d, r2, r3));
+    square[s][0] = hn::BitCast(d, hn::InterleaveLower(d2, p01l, p23l));
+    square[s][1] = hn::BitCast(d, hn::InterleaveUpper(d2, p01l, p23l));
+    square[s][2] = hn::BitCast(d, hn::InterleaveLower(d2, p01u, p23u));
+    square[s][3] = hn::BitCast(d, hn::InterleaveUpper(d2, p01u, p23u));
+  }
+  if constexpr (kSquares == 2) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      store(hn::ConcatLowerLower(d, square[1][i], square[0][i]), i);
+      store(hn::ConcatUpperUpper(d, square[1][i], square[0][i]), 4 + i);
+    }
+  } else {
+    const auto interleave = [&](Vector even, Vector odd, int k) HWY_ATTR {
+      store(hn::OddEvenBlocks(hn::SwapAdjacentBlocks(odd), even), k);
+      store(hn::OddEvenBlocks(odd, hn::SwapAdjacentBlocks(even)), k + 4);
+    };
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      interleave(hn::ConcatLowerLower(d, square[2][i], square[0][i]),
+                 hn::ConcatLowerLower(d, square[3][i], square[1][i]), i);
+      interleave(hn::ConcatUpperUpper(d, square[2][i], square[0][i]),
+                 hn::ConcatUpperUpper(d, square[3][i], square[1][i]), 8 + i);
+    }
+  }
+}
+#endif
+
 // The last four lines overlap the ones before. A cache line of each is used up before the next four lines come, since
 // lines whose distance is a power of two share sets of L1.
 void transpose(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y, std::int64_t y_ld) {
   std::int64_t done = 0;
+#if HWY_TARGET <= HWY_AVX2
+  for (; done + kLanes <= depth; done += kLanes) {
+    for (int i = 0; i < lines; i += kLanes)
+      transpose_square(x + i * ld + done, ld, std::min(kLanes, lines - i), y + done * y_ld + i, y_ld);
+  }
+#endif
 #if HWY_TARGET != HWY_SCALAR
   if (lines >= 4) {
     constexpr std::int64_t kCacheLine = 16;
@@ -204,6 +267,20 @@ void fill(MicroKernel& out, std::integer_sequence<int, kRowsLessOne...>) {
    ...);
 }
 
+// Copying belongs to the first of several panels, which has at least half of the most rows.
+template <Form kForm, int kVectors, int... kRowsLess>
+void fill_copying(MicroKernel& out, std::integer_sequence<int, kRowsLess...>) {
+  constexpr int kMost = kRows[kVectors - 1];
+  auto& tiles = out.tiles[static_cast<int>(kForm)][kVectors - 1];
+  ((tiles[kMost - kRowsLess - 1] = tile<kMost - kRowsLess, kVectors, kForm>), ...);
+}
+
+template <Form kForm>
+void fill_copying(MicroKernel& out) {
+  fill_copying<kForm, 1>(out, std::make_integer_sequence<int, kRows[0] / 2 + 1>{});
+  fill_copying<kForm, 2>(out, std::make_integer_sequence<int, kRows[1] / 2 + 1>{});
+}
+
 template <Form kForm>
 void fill(MicroKernel& out) {
   fill<kForm, 1>(out, std::make_integer_sequence<int, kRows[0]>{});
@@ -220,6 +297,8 @@ MicroKernel describe() {
   fill<Form::kPacked>(out);
   fill<Form::kInColumns>(out);
   fill<Form::kInRows>(out);
+  fill_copying<Form::kInColumnsCopyB>(out);
+  fill_copying<Form::kInRowsCopyB>(out);
   out.copy = copy;
   out.transpose = transpose;
   return out;

@@ -11,6 +11,9 @@ enum class Form : std::uint8_t {
   kPacked,     // A: element (i, k) at i + k * a_ld; B: rows of whole vectors
   kInColumns,  // A as kPacked; B: rows that end with C's columns
   kInRows,     // A: element (i, k) at i * a_ld + k; B as kInColumns
+  // The same two, and B is copied on the way. Tiles of one or two vectors and at least half of the most rows.
+  kInColumnsCopyB,
+  kInRowsCopyB,
 };
 
 // One call computes C(rows x cols) = alpha A B + beta C, beta = 0 not reading C.
@@ -20,7 +23,8 @@ struct TileArgs {
   std::int64_t a_ld = 0;
   const float* b = nullptr;  // (k, cols): element (k, j) at k * b_ld + j
   std::int64_t b_ld = 0;
-  float* c = nullptr;  // (rows, cols): element (i, j) at i * c_ld + j
+  float* b_copy = nullptr;  // as kPacked reads it, aligned to whole vectors
+  float* c = nullptr;       // (rows, cols): element (i, j) at i * c_ld + j
   std::int64_t c_ld = 0;
   int cols = 0;           // may end inside the last vector
   bool c_is_far = false;  // beyond L2: worth asking for before it is needed
@@ -46,8 +50,13 @@ struct MicroKernel {
   // Whether a load can be cut off inside a vector; else only Form::kPacked serves columns that end there.
   bool partial_loads = false;
   // [form][vectors - 1][rows - 1]: a tile of exactly so many rows, and columns that need exactly so many vectors
-  static constexpr int kForms = 3;
+  static constexpr int kForms = 5;
   TileFunction tiles[kForms][kMostVectors][kMostRows] = {};
+
+  // Null where there is none.
+  TileFunction tile(Form form, int cols, int tile_rows) const {
+    return tiles[static_cast<int>(form)][(cols > lanes) + (cols > 2 * lanes)][tile_rows - 1];
+  }
 
   Shape shape(int vectors) const { return {rows[vectors - 1], vectors * lanes}; }
 
@@ -55,9 +64,9 @@ struct MicroKernel {
   using Transpose = void (*)(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y,
                              std::int64_t y_ld);
   Transpose transpose = nullptr;
-  // y[k * width + i] = x[k * ld + i], i < lines, k < depth, filled up to whole vectors with zeros, in order of k. Lines
-  // beyond `width` go to further panels, the last as wide as its vectors: together, since x is then read along its rows.
-  using Copy = void (*)(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y, int width);
+  // y[k * y_ld + i] = x[k * ld + i], i < lines, k < depth, filled up to whole vectors with zeros, in order of k.
+  using Copy = void (*)(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y,
+                        std::int64_t y_ld);
   Copy copy = nullptr;
 };
 

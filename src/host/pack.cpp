@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/pack.hpp"
 
-#include <hwy/aligned_allocator.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <memory>
 
 namespace ladder::host {
 
@@ -36,32 +39,52 @@ float* Panels::stored(std::int64_t i, std::int64_t begin) const {
 }
 
 void Panels::pack() const {
-  // Columns that lie side by side, a kilobyte of a row together: narrower pieces of rows far apart come slower.
-  const std::int64_t most = role_ == Role::kCols && !x_.along_k ? std::max<std::int64_t>(1, 256 / width_) : 1;
-  for (std::int64_t i = 0; i < count_; i += most) pack(i, std::min(most, count_ - i));
+  for (std::int64_t i = 0; i < count_; ++i) pack(i);
 }
 
-void Panels::pack(std::int64_t i) const { pack(i, 1); }
-
-void Panels::pack(std::int64_t i, std::int64_t panels) const {
+void Panels::pack(std::int64_t i) const {
   if (!packed_) return;
-  const auto [begin, first_lines] = part(i);
-  const auto [last_begin, last_lines] = part(i + panels - 1);
-  const std::int64_t lines = last_begin + last_lines - begin, width = stored_width(first_lines);
+  const auto [begin, lines] = part(i);
+  const std::int64_t width = stored_width(lines);
   const float* x = x_.at(lines_.begin + begin, depth_.begin);
   float* y = stored(i, begin);
   if (x_.along_k) {
     if (lines != width) std::fill_n(y, width * depth_.size, 0.0F);
     kernel_.transpose(x, x_.ld, static_cast<int>(lines), depth_.size, y, width);
   } else {
-    kernel_.copy(x, x_.ld, static_cast<int>(lines), depth_.size, y, static_cast<int>(width));
+    kernel_.copy(x, x_.ld, static_cast<int>(lines), depth_.size, y, width);
   }
+}
+
+std::optional<Panel> Panels::source(std::int64_t i) const {
+  const auto [begin, lines] = part(i);
+  if (!packed_ || x_.along_k || (lines % kernel_.lanes != 0 && !kernel_.partial_loads)) return std::nullopt;
+  return Panel{x_.at(lines_.begin + begin, depth_.begin), x_.ld, begin, static_cast<int>(lines)};
 }
 
 Panel Panels::at(std::int64_t i) const {
   const auto [begin, lines] = part(i);
   if (packed_) return {stored(i, begin), stored_width(lines), begin, static_cast<int>(lines)};
   return {x_.at(lines_.begin + begin, depth_.begin), x_.ld, begin, static_cast<int>(lines)};
+}
+
+void multiply_block(const MicroKernel& kernel, Form form, const Panels& pA, const Panels& pB,
+                    const TileArgs& block) {
+  if (pA.count() == 0) return;
+  const Form copying = form == Form::kInRows ? Form::kInRowsCopyB : Form::kInColumnsCopyB;
+  for (std::int64_t j = 0; j < pB.count(); ++j) {
+    const Panel b = pB.at(j);
+    const auto source = pB.source(j);
+    if (source && kernel.tile(copying, source->lines, pA.at(0).lines) != nullptr) {
+      multiply(kernel, copying, pA.at(0), *source, block, pB.target(j));
+    } else {
+      pB.pack(j);
+      multiply(kernel, form, pA.at(0), b, block);
+    }
+  }
+  for (std::int64_t i = 1; i < pA.count(); ++i) {
+    for (std::int64_t j = 0; j < pB.count(); ++j) multiply(kernel, form, pA.at(i), pB.at(j), block);
+  }
 }
 
 void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& way, const Operand& a,
@@ -91,16 +114,33 @@ void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& w
   }
 }
 
+// On large pages where the system gives them: slivers that stream past would else need a page's address every 450 cycles.
+static float* allocate(std::size_t floats) {
+  constexpr std::size_t kPage = 2 << 20;
+  if (floats > std::numeric_limits<std::size_t>::max() / (2 * sizeof(float))) return nullptr;
+  const std::size_t bytes = floats * sizeof(float);
+  const std::size_t unit = bytes < kPage / 2 ? 64 : kPage;
+  const std::size_t size = (bytes + unit - 1) / unit * unit;
+  void* memory = std::aligned_alloc(unit, size);
+#ifdef MADV_HUGEPAGE
+  if (memory != nullptr && unit == kPage) madvise(memory, size, MADV_HUGEPAGE);
+#endif
+  return static_cast<float*>(memory);
+}
+
 float* workspace(Use use, std::size_t floats) {
+  struct Free {
+    void operator()(float* memory) const { std::free(memory); }
+  };
   struct Buffer {
-    hwy::AlignedFreeUniquePtr<float[]> memory;
+    std::unique_ptr<float, Free> memory;
     std::size_t size = 0;
   };
   static thread_local Buffer buffers[2];
   Buffer& buffer = buffers[static_cast<int>(use)];
   if (floats > buffer.size) {
     buffer = {};
-    buffer.memory = hwy::AllocateAligned<float>(floats);
+    buffer.memory.reset(allocate(floats));
     if (buffer.memory) buffer.size = floats;
   }
   return buffer.memory.get();

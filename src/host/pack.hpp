@@ -5,6 +5,7 @@
 #include <ladder/problem.hpp>
 
 #include <cstdint>
+#include <optional>
 
 #include "host/blocking.hpp"
 #include "host/micro_kernel.hpp"
@@ -49,9 +50,12 @@ class Panels {
   void pack() const;
   void pack(std::int64_t i) const;
   Panel at(std::int64_t i) const;
+  // Panel i where it lies in the operand, if it is packed and a tile can read it there as well: k is slow.
+  std::optional<Panel> source(std::int64_t i) const;
+  // Where panel i is packed to.
+  float* target(std::int64_t i) const { return stored(i, part(i).begin); }
 
  private:
-  void pack(std::int64_t i, std::int64_t panels) const;  // more than one: of columns that lie side by side
   Piece part(std::int64_t i) const;
   std::int64_t stored_width(std::int64_t lines) const;
   float* stored(std::int64_t i, std::int64_t begin) const;
@@ -68,22 +72,26 @@ class Panels {
 
 // C = alpha A B + beta C for a panel of each; `block` has the block's depth, c, c_ld, alpha and beta.
 inline void multiply(const MicroKernel& kernel, Form form, const Panel& a, const Panel& b,
-                     const TileArgs& block) {
+                     const TileArgs& block, float* b_copy = nullptr) {
   // Field by field: vectors that copy a struct wait for the fields written just before.
   const TileArgs args{.depth = block.depth,
                       .a = a.x,
                       .a_ld = a.ld,
                       .b = b.x,
                       .b_ld = b.ld,
+                      .b_copy = b_copy,
                       .c = block.c + a.begin * block.c_ld + b.begin,
                       .c_ld = block.c_ld,
                       .cols = b.lines,
                       .c_is_far = block.c_is_far,
                       .alpha = block.alpha,
                       .beta = block.beta};
-  const int vectors = 1 + (b.lines > kernel.lanes) + (b.lines > 2 * kernel.lanes);
-  kernel.tiles[static_cast<int>(form)][vectors - 1][a.lines - 1](args);
+  kernel.tile(form, b.lines, a.lines)(args);
 }
+
+// C of one block. B is packed by the tiles of the first panel of A, or, where it is transposed, before each of them.
+void multiply_block(const MicroKernel& kernel, Form form, const Panels& pA, const Panels& pB,
+                    const TileArgs& block);
 
 // A part of C, operands as they lie and k in one piece: for small products, to which copies and blocks would cost more than
 // the strides.

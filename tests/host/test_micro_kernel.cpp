@@ -37,13 +37,17 @@ struct Tile {
 
 void check(const MicroKernel& kernel, Form form, const Tile& t) {
   const int vectors = (t.cols + kernel.lanes - 1) / kernel.lanes;
+  const bool in_rows = form == Form::kInRows || form == Form::kInRowsCopyB;
+  const bool copies = form == Form::kInColumnsCopyB || form == Form::kInRowsCopyB;
   const bool in_place = form != Form::kPacked && kernel.partial_loads;
   const std::int64_t b_ld = in_place ? t.cols : vectors * kernel.lanes;
   const std::int64_t c_ld = t.cols + 3;
   GuardedFloats a(t.rows * t.depth), b(t.depth * b_ld), c((t.rows - 1) * c_ld + t.cols);
-  const std::int64_t a_ld = form == Form::kInRows ? t.depth : t.rows;
+  const std::int64_t width = vectors * kernel.lanes;
+  GuardedFloats copy(copies ? t.depth * width : 0);
+  const std::int64_t a_ld = in_rows ? t.depth : t.rows;
   for (std::int64_t k = 0; k < t.depth; ++k) {
-    for (int i = 0; i < t.rows; ++i) a[form == Form::kInRows ? i * a_ld + k : k * a_ld + i] = value(i, k);
+    for (int i = 0; i < t.rows; ++i) a[in_rows ? i * a_ld + k : k * a_ld + i] = value(i, k);
     for (int j = 0; j < b_ld; ++j) b[k * b_ld + j] = j < t.cols ? value(k, j + 5) : 0.0F;
   }
   for (int i = 0; i < t.rows; ++i) {
@@ -56,12 +60,24 @@ void check(const MicroKernel& kernel, Form form, const Tile& t) {
                       .a_ld = a_ld,
                       .b = b.data(),
                       .b_ld = b_ld,
+                      .b_copy = copies ? copy.data() : nullptr,
                       .c = c.data(),
                       .c_ld = c_ld,
                       .cols = t.cols,
                       .alpha = t.alpha,
                       .beta = t.beta};
-  kernel.tiles[static_cast<int>(form)][vectors - 1][t.rows - 1](args);
+  const TileFunction tile = kernel.tile(form, t.cols, t.rows);
+  if (copies && (2 * t.rows < kernel.shape(vectors).rows || vectors > 2)) {
+    ASSERT_EQ(tile, nullptr);
+    return;
+  }
+  ASSERT_NE(tile, nullptr);
+  tile(args);
+  for (std::int64_t i = 0; copies && i < t.depth * width; ++i) {
+    const std::int64_t k = i / width, j = i % width;
+    ASSERT_EQ(copy[i], j < t.cols ? value(k, j + 5) : 0.0F)
+        << kernel.target << " at (" << k << ", " << j << ")";
+  }
   for (int i = 0; i < t.rows; ++i) {
     for (int j = 0; j < c_ld && (i + 1 < t.rows || j < t.cols); ++j) {
       double want = kUntouched;
@@ -81,7 +97,8 @@ TEST(MicroKernel, EveryTileOfEveryInstructionSetIsExactAndStaysInside) {
   const std::vector<MicroKernel> kernels = all_micro_kernels();
   ASSERT_FALSE(kernels.empty());
   for (const MicroKernel& kernel : kernels) {
-    for (const Form form : {Form::kPacked, Form::kInColumns, Form::kInRows}) {
+    for (const Form form :
+         {Form::kPacked, Form::kInColumns, Form::kInRows, Form::kInColumnsCopyB, Form::kInRowsCopyB}) {
       for (int cols = 1; cols <= MicroKernel::kMostVectors * kernel.lanes; ++cols) {
         const int vectors = (cols + kernel.lanes - 1) / kernel.lanes;
         for (int rows = 1; rows <= kernel.shape(vectors).rows; ++rows) {
@@ -108,7 +125,7 @@ TEST(MicroKernel, CopyAndTransposeReadNothingBeyondTheirLines) {
           for (std::int64_t k = 0; k < depth; ++k)
             lines_by_k[i * depth + k] = k_by_lines[k * lines + i] = value(i, k);
         }
-        kernel.copy(k_by_lines.data(), lines, lines, depth, out.data(), static_cast<int>(width));
+        kernel.copy(k_by_lines.data(), lines, lines, depth, out.data(), width);
         for (std::int64_t k = 0; k < depth; ++k) {
           for (int i = 0; i < width; ++i)
             ASSERT_EQ(out[k * width + i], i < lines ? value(i, k) : 0.0F) << kernel.target;
@@ -120,27 +137,6 @@ TEST(MicroKernel, CopyAndTransposeReadNothingBeyondTheirLines) {
             ASSERT_EQ(out[k * width + i], i < lines ? value(i, k) : kUntouched)
                 << kernel.target << " " << lines << " x " << depth;
           }
-        }
-      }
-    }
-  }
-}
-
-TEST(MicroKernel, CopyMakesPanels) {
-  for (const MicroKernel& kernel : all_micro_kernels()) {
-    const int width = 2 * kernel.lanes, depth = 5;
-    for (const int lines : {width, 2 * width, 2 * width + 1, 3 * width - 1}) {
-      const int rest = lines % width, rest_width = (rest + kernel.lanes - 1) / kernel.lanes * kernel.lanes;
-      GuardedFloats x(lines * depth), out((lines - rest + rest_width) * depth);
-      for (int k = 0; k < depth; ++k) {
-        for (int i = 0; i < lines; ++i) x[k * lines + i] = value(i, k);
-      }
-      kernel.copy(x.data(), lines, lines, depth, out.data(), width);
-      for (int i = 0; i < lines - rest + rest_width; ++i) {
-        const int panel = i / width, panel_width = i < lines - rest ? width : rest_width;
-        for (int k = 0; k < depth; ++k) {
-          ASSERT_EQ(out[panel * width * depth + k * panel_width + i % width], i < lines ? value(i, k) : 0.0F)
-              << kernel.target << " " << lines << " lines, at " << i << ", " << k;
         }
       }
     }

@@ -36,7 +36,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
     multiply_in_place(kernel, p, way, a, b, {0, p.m}, {0, p.n}, operands.c);
     return Status::ok();
   }
-  const host::Blocks most = host::blocks(way.tile);
+  const host::Blocks& most = way.blocks;
   float* memory_a = host::workspace(host::Use::kA, host::packed_floats(p.m, most.rows, p.k, most.depth, 1));
   float* memory_b =
       host::workspace(host::Use::kB, host::packed_floats(p.n, most.cols, p.k, most.depth, way.tile.cols));
@@ -56,18 +56,15 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
         const auto cols = piece(p.n, col_blocks, jb, way.tile.cols);
         const Panels pB(kernel, way.tile, Panels::Role::kCols, b, cols, depth, way.pack_b,
                         memory_b);  // (depth, cols)
-        pB.pack();
 
-        // Main loop: a panel of A stays in L1 while the slivers of B pass
+        // Main loop: a panel of A stays near while the slivers of B pass
         const host::TileArgs block{.depth = depth.size,
                                    .c = operands.c + rows.begin * p.ldc + cols.begin,
                                    .c_ld = p.ldc,
                                    .c_is_far = way.c_is_far,
                                    .alpha = p.alpha,
                                    .beta = kb == 0 ? p.beta : 1.0F};
-        for (std::int64_t i = 0; i < pA.count(); ++i) {
-          for (std::int64_t j = 0; j < pB.count(); ++j) multiply(kernel, way.form, pA.at(i), pB.at(j), block);
-        }
+        multiply_block(kernel, way.form, pA, pB, block);
       }
     }
   }

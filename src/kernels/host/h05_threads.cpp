@@ -116,7 +116,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
     return Status::ok();
   }
 
-  const host::Blocks most = host::blocks(way.tile);
+  const host::Blocks& most = way.blocks;
   std::atomic<bool> out_of_memory = false;
   float* shared_a = nullptr;
 #pragma omp parallel num_threads(threads)
@@ -148,7 +148,6 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
           const Piece cols = within(my.cols, piece(my.cols.size, plan.col_blocks, jb, way.tile.cols));
           const Panels pB(kernel, way.tile, Panels::Role::kCols, b, cols, depth, way.pack_b,
                           memory_b);  // (depth, cols)
-          pB.pack();
 
           // Main loop: a panel of A stays in L1 while the slivers of B pass
           const host::TileArgs block{.depth = depth.size,
@@ -157,10 +156,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
                                      .c_is_far = way.c_is_far,
                                      .alpha = p.alpha,
                                      .beta = kb == 0 ? p.beta : 1.0F};
-          for (std::int64_t i = 0; i < pA.count(); ++i) {
-            for (std::int64_t j = 0; j < pB.count(); ++j)
-              multiply(kernel, way.form, pA.at(i), pB.at(j), block);
-          }
+          multiply_block(kernel, way.form, pA, pB, block);
         }
         if (way.pack_a) {
 #pragma omp barrier
