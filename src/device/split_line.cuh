@@ -18,7 +18,7 @@ constexpr int kChunks = 32;  // of k, each with its own largest magnitudes
 constexpr int kEdge = 64;    // lines and k of a tile on its way through shared memory
 
 __device__ __forceinline__ bool wanted(const int* gChoice, int choice) {
-  return gChoice == nullptr || *gChoice == choice;
+  return gChoice == nullptr || __ldcg(gChoice) == choice;  // not from an L1 that knows the call before
 }
 
 // Whether a kernel of the pass has anything to do. The choice was made before the kernel ahead began: what is not wanted
