@@ -109,23 +109,32 @@ std::vector<std::byte> pack(const KernelAttributes& attributes, void** arguments
 void add_launch_metrics(Runtime& runtime, const Function& function, const KernelAttributes& attributes,
                         const Request& request, LaunchReport& report) {
   constexpr std::uint32_t kFewestRegisters = 16;
-  report.exact["launch__shared_mem_per_block_static"] = attributes.static_shared_bytes;
-  report.exact["launch__shared_mem_per_block_dynamic"] = request.dynamic_shared;
-  report.exact["launch__shared_mem_per_block_driver"] = runtime.device().reserved_shared_per_block;
+  const std::size_t reserved = runtime.device().reserved_shared_per_block;
   const auto resources = function.binary->resources(runtime.device(), function.name);
+  // What ptxas made of it, where there is machine code: it rounds. From sm_90 on the system's part is in the section.
+  const std::size_t in_front = runtime.device().target() >= 90 ? reserved : 0;
+  const std::size_t static_shared = resources && resources->shared_bytes > in_front
+                                        ? resources->shared_bytes - in_front
+                                        : attributes.static_shared_bytes;
+  report.exact["launch__shared_mem_per_block_static"] = static_shared;
+  report.exact["launch__shared_mem_per_block_dynamic"] = request.dynamic_shared;
+  report.exact["launch__shared_mem_per_block_driver"] = reserved;
   if (!resources) return;
   const std::uint32_t registers = std::max(kFewestRegisters, resources->registers);
-  report.exact["launch__registers_per_thread"] = registers;
-  const Occupancy o = occupancy(
-      runtime.device(), {registers, static_cast<int>(extent(request.block).count()),
-                         attributes.static_shared_bytes + request.dynamic_shared, resources->barriers});
+  const bool printed = !report.output.empty();
+  // Printing links the driver's code to the kernel, which may need more registers.
+  auto& by_registers = printed ? report.estimates : report.exact;
+  by_registers["launch__registers_per_thread"] = registers;
+  const Occupancy o =
+      occupancy(runtime.device(), {registers, static_cast<int>(extent(request.block).count()),
+                                   static_shared + request.dynamic_shared, resources->barriers});
   report.exact["launch__occupancy_limit_blocks"] = static_cast<std::uint64_t>(o.by_blocks);
-  report.exact["launch__occupancy_limit_registers"] = static_cast<std::uint64_t>(o.by_registers);
+  by_registers["launch__occupancy_limit_registers"] = static_cast<std::uint64_t>(o.by_registers);
   report.estimates["launch__occupancy_limit_shared_mem"] = static_cast<std::uint64_t>(o.by_shared);
   report.exact["launch__occupancy_limit_warps"] = static_cast<std::uint64_t>(o.by_warps);
   report.exact["launch__occupancy_limit_barriers"] =
       static_cast<std::uint64_t>(std::min(o.by_blocks, o.by_barriers));
-  report.exact["sm__maximum_warps_avg_per_active_cycle"] = static_cast<std::uint64_t>(o.warps);
+  by_registers["sm__maximum_warps_avg_per_active_cycle"] = static_cast<std::uint64_t>(o.warps);
 }
 
 // Executes some of the blocks, if that was asked for and can be done; false if not.

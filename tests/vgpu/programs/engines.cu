@@ -92,6 +92,28 @@ __global__ void quotients(const float* a, const float* b, float* out) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   out[i] = a[i] / b[i];
 }
+// Of numbers, infinities and what is none.
+__global__ void comparisons(const float* a, const float* b, float limit, float* out) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const float x = a[i], y = b[i];
+  float sum = x < y ? 1.0F : 0.0F;
+  sum = sum * 2 + (x > y ? 1.0F : 0.0F);
+  sum = sum * 2 + (x == -y ? 1.0F : 0.0F);
+  sum = sum * 2 + (fabsf(x) != y ? 1.0F : 0.0F);
+  sum = sum * 2 + (!(x <= limit) ? 1.0F : 0.0F);
+  sum = sum * 2 + (x >= 3.0F && y < limit ? 1.0F : 0.0F);
+  sum = sum * 2 + (x < -fabsf(y) || isnan(y) ? 1.0F : 0.0F);
+  out[i] = sum;
+}
+// Bits of every byte of a word become predicates.
+__global__ void masks(const int* in, int* out) {
+  const int i = static_cast<int>(threadIdx.x);
+  const auto mask = static_cast<unsigned>(in[i]) * 0x9e3779b9U;
+  int greatest = -1;
+#pragma unroll
+  for (int k = 0; k < 31; ++k) greatest = max(greatest, (mask >> k & 1) != 0 ? in[(i + k) % 64] : -k);
+  out[i] = greatest;
+}
 __global__ void roots(const double* a, double* out) {
   const int i = static_cast<int>(threadIdx.x);
   out[i] = sqrt(a[i]) / (a[i] + 1.5);
@@ -228,6 +250,10 @@ int main() {
   say("calls", out, 64);
   quotients<<<32, 128>>>(floats, others, results);
   say("quotients", results, 4096);
+  comparisons<<<32, 128>>>(results, floats, 2.5F, others);
+  say("comparisons", others, 4096);
+  masks<<<1, 64>>>(numbers, out);
+  say("masks", out, 64);
   roots<<<1, 64>>>(doubles, doubles);
   say("roots", doubles, 64);
   exchanges<<<1, 64>>>(numbers, out);

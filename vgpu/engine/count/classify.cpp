@@ -17,6 +17,8 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> se
 
 Space space_of(const ptx::Opcode& opcode) {
   for (const std::string_view part : opcode.parts) {
+    // Machine code reaches other blocks' shared memory by generic addresses.
+    if (part == "shared::cluster") return Space::kGeneric;
     const std::string_view name = part.substr(0, part.find(':'));
     if (name == "global") return Space::kGlobal;
     if (name == "shared") return Space::kShared;
@@ -120,6 +122,7 @@ Counters::Counters(const Program& program, bool traced)
       guards(program.guard_sites),
       sites(program.sites),
       divergent(program.code.size()),
+      again(program.machine_code != nullptr ? program.code.size() : 0),
       samples(traced ? program.sites : 0) {}
 
 void Counters::add(const Counters& other) {
@@ -133,11 +136,18 @@ void Counters::add(const Counters& other) {
   }
   for (std::size_t i = 0; i < sites.size(); ++i) count::add(sites[i], other.sites[i]);
   for (std::size_t i = 0; i < divergent.size(); ++i) divergent[i] += other.divergent[i];
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    again[i].executions += other.again[i].executions;
+    again[i].lanes += other.again[i].lanes;
+    again[i].repeated += other.again[i].repeated;
+  }
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (other.samples[i].block < samples[i].block) samples[i] = other.samples[i];
   }
   retried |= other.retried;
   waited |= other.waited;
+  printed |= other.printed;
+  parted |= other.parted;
 }
 
 std::vector<Instruction> instructions(const Program& program, const Counters& counters) {
@@ -203,6 +213,7 @@ Doubts doubts(const Program& program, const Counters& counters) {
   if (expands[1] || (loose_products[1] && loose_sums[1])) doubts |= kDoublePrecision;
   if (polls) doubts |= kPolls | kWaits;
   if (fragments) doubts |= kFragments;
+  if (counters.printed) doubts |= kPrinted;
   return doubts;
 }
 

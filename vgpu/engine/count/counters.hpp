@@ -22,6 +22,12 @@ struct GuardCount {    // of a guarded instruction
   u64 lanes = 0;       // on
 };
 
+// What the hardware executes besides: executions and their lanes; and which lanes are there for another time, of these
+// and of those that were counted as they ran.
+struct Repetition {
+  u64 executions = 0, lanes = 0, repeated = 0;
+};
+
 struct Counters {
   explicit Counters(const execute::Program& program, bool traced = false);
   void add(const Counters& other);
@@ -30,9 +36,12 @@ struct Counters {
   std::vector<GuardCount> guards;
   std::vector<SiteCount> sites;
   std::vector<u64> divergent;         // by instruction
+  std::vector<Repetition> again;      // of machine code: by instruction
   std::vector<AccessSample> samples;  // by site; empty unless traced
   bool retried = false;               // an atomic operation that is a loop came too late, and began again
   bool waited = false;                // a thread looked at memory again, for a value that was not there yet
+  bool printed = false;               // by vprintf
+  bool parted = false;                // kParted
 };
 
 // The program's instructions with their classes, counts and source lines. Texts live as long as the program.

@@ -46,9 +46,10 @@ enum class Operation : std::uint8_t {
   kControl,        // other control flow
   kBarrier,        // of the block
   kMbarrier,
-  kMisc,  // moves, reads of special registers, waits for copies
+  kMisc,      // moves, reads of special registers, waits for copies
+  kGridWait,  // griddepcontrol.wait: no thread's guard is on, as the hardware's counter has it
 };
-inline constexpr int kOperations = static_cast<int>(Operation::kMisc) + 1;
+inline constexpr int kOperations = static_cast<int>(Operation::kGridWait) + 1;
 
 // As the instruction names it; a generic access's memory counts still say what was touched.
 enum class Space : std::uint8_t { kNone, kGlobal, kShared, kLocal, kGeneric, kConstant };
@@ -77,7 +78,9 @@ struct InstructionCount : SiteCount {
   std::uint64_t executions = 0;    // by a warp
   std::uint64_t active_lanes = 0;  // summed over executions, guard off included
   std::uint64_t lanes = 0;         // ... guard on
-  std::uint64_t divergent = 0;     // branches: executions whose lanes went two ways
+  // ... that came through a second time; the counters of classes see a thread once.
+  std::uint64_t repeated_lanes = 0;
+  std::uint64_t divergent = 0;  // branches: executions whose lanes went two ways
 };
 
 struct Instruction {
@@ -104,6 +107,10 @@ inline constexpr Doubts kPolls = 8, kWaits = 64;
 inline constexpr Doubts kTornCopies = 16;    // SiteCount::torn_copies
 inline constexpr Doubts kUnclassified = 32;  // of machine code: instructions whose class was not measured
 inline constexpr Doubts kRetries = 128;  // of machine code: atomic operations by loops, in each other's way
+inline constexpr Doubts kPrinted =
+    256;  // the kernel printed: the driver's code that does is not executed here
+inline constexpr Doubts kParted =
+    512;  // of machine code: lanes of one call returned apart, or to several places
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 const char* to_string(Operation operation);  // "load", "ffma", ...

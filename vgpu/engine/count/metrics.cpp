@@ -13,6 +13,7 @@ using Count = InstructionCount;
 std::uint64_t executions(const Count& c, const Class&) { return c.executions; }
 std::uint64_t active_lanes(const Count& c, const Class&) { return c.active_lanes; }
 std::uint64_t lanes(const Count& c, const Class&) { return c.lanes; }
+std::uint64_t lanes_once(const Count& c, const Class&) { return c.lanes - c.repeated_lanes; }
 std::uint64_t divergent(const Count& c, const Class&) { return c.divergent; }
 std::uint64_t global_requests(const Count& c, const Class&) { return c.global_requests; }
 std::uint64_t global_sectors(const Count& c, const Class&) { return c.global_sectors; }
@@ -46,7 +47,7 @@ std::uint64_t conflicts(const Count& c, const Class& w) {
 constexpr std::string_view kAssembler = "counted in PTX; the assembler merges, splits and unrolls";
 constexpr std::string_view kLoops =
     "counted in PTX, which the assembler merges, splits and unrolls; or repeated by who waits, as time has "
-    "it";
+    "it; or the lanes of a call returned apart";
 constexpr std::string_view kSpilled =
     "counted in PTX; which variables stay in registers is the assembler's choice";
 constexpr std::string_view kFused =
@@ -57,7 +58,7 @@ constexpr std::string_view kCarveOut =
     "with all the shared memory that a multiprocessor can have; the driver chooses how much of it a kernel "
     "needs";
 constexpr std::string_view kClasses =
-    "counted in PTX, or among instructions whose class in Nsight Compute was not measured";
+    "counted in PTX; or the lanes of a call returned apart; or instructions whose class was not measured";
 constexpr std::string_view kCombined =
     "counted in PTX; the assembler may combine the lanes of an address first, and sends atomics whose result "
     "is not "
@@ -70,6 +71,11 @@ constexpr std::string_view kTorn =
 constexpr Section kInst = Section::kInstructions, kMem = Section::kMemory, kShm = Section::kShared;
 constexpr Section kLaunch = Section::kLaunch, kOcc = Section::kOccupancy;
 constexpr Operations kAnyOp;
+constexpr Operations kAnyGuarded = [] {
+  Operations all;
+  all.bits &= ~Operations{Operation::kGridWait}.bits;
+  return all;
+}();
 constexpr Spaces kGlobal = {Space::kGlobal}, kShared = {Space::kShared}, kLocal = {Space::kLocal};
 
 constexpr Metric of_launch(Section section, std::string_view name, std::string_view unit,
@@ -115,13 +121,14 @@ constexpr Metric from_sass(Section section, std::string_view name, std::string_v
 // ... where nobody waits: who does repeats some instructions as often as time has it.
 constexpr Metric of_loops(std::string_view name, std::string_view unit, std::string_view title, Share share,
                           Operations operations, std::string_view method) {
-  return {name, unit, Section::kInstructions, title, share, operations, {}, kAlways, kWaits, method};
+  return {name, unit,    Section::kInstructions, title, share, operations,
+          {},   kAlways, kWaits | kParted,       method};
 }
 
 // A class of instructions, threads with their guard on; `also`: what makes it uncertain besides.
 constexpr Metric of_class(std::string_view name, std::string_view title, Operations operations,
                           Doubts also = kWaits) {
-  return {name, "inst",  Section::kInstructions,          title,   lanes, operations,
+  return {name, "inst",  Section::kInstructions,          title,   lanes_once, operations,
           {},   kAlways, kUnclassified | kRetries | also, kClasses};
 }
 
@@ -151,7 +158,7 @@ constexpr std::array kMetrics = {
     of_loops("smsp__thread_inst_executed.sum", "inst", "instructions of threads", active_lanes, kAnyOp,
              kLoops),
     of_loops("smsp__thread_inst_executed_pred_on.sum", "inst", "instructions of threads, guard true", lanes,
-             kAnyOp, kLoops),
+             kAnyGuarded, kLoops),
     arithmetic(kSinglePrecision, "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "FADD of threads",
                {kFadd}),
     arithmetic(kSinglePrecision, "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "FMUL of threads",
@@ -165,7 +172,7 @@ constexpr std::array kMetrics = {
     arithmetic(kDoublePrecision, "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "DFMA of threads",
                {kDfma}),
     of_class("smsp__sass_thread_inst_executed_op_fp16_pred_on.sum", "FP16 of threads",
-             {kHalf, kHalfTensor, kTensorFloat}, kNever),
+             {kHalf, kHalfTensor, kTensorFloat}),
     of_class("smsp__sass_thread_inst_executed_op_fp32_pred_on.sum", "FP32 of threads",
              {kFadd, kFmul, kFfma, kFloat}, kNever),
     of_class("smsp__sass_thread_inst_executed_op_fp64_pred_on.sum", "FP64 of threads",
@@ -175,16 +182,17 @@ constexpr std::array kMetrics = {
     of_class("smsp__sass_thread_inst_executed_op_conversion_pred_on.sum", "conversion of threads",
              {kConversion}),
     of_class("smsp__sass_thread_inst_executed_op_control_pred_on.sum", "control of threads",
-             {kBranch, kControl}),
+             {kBranch, kControl}, kWaits | kParted),
     of_class("smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum",
              "exchange of threads", {kExchange}),
     of_class("smsp__sass_thread_inst_executed_op_memory_pred_on.sum", "memory of threads",
              {kLoad, kStore, kAtomic, kReduction, kAsyncCopy, kAsyncGroup, kMatrixLoad, kMatrixStore,
               kBulkLoad, kBulkStore, kMemoryControl}),
     of_class("smsp__sass_thread_inst_executed_op_misc_pred_on.sum", "others of threads",
-             {kMisc, kBarrier, kMbarrier}),
-    from_sass(kInst, "sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA", executions,
-              {kTensorFloat, kHalfTensor}, kAssembler),
+             {kMisc, kBarrier, kMbarrier, kGridWait}, kWaits | kParted),
+    // Constants are moved by HFMA2.MMA, in loops that wait as well.
+    of_loops("sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA", executions,
+             {kTensorFloat, kHalfTensor}, kLoops),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_imma.sum", "inst", "IMMA", executions,
               {kTensorInteger}, kAssembler),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_dmma.sum", "inst", "DMMA", executions, {kTensorDouble},

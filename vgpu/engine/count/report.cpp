@@ -13,7 +13,7 @@ namespace {
 
 bool is_exact(const Metric& metric, Engine engine, Doubts doubts) {
   const Doubts unless = engine == Engine::kPtx ? metric.unless_ptx : metric.unless_sass;
-  return unless != kAlways && (unless & doubts) == 0;
+  return unless != kAlways && ((unless | kPrinted) & doubts) == 0;
 }
 
 using Values = std::vector<std::uint64_t>;  // by index into metrics()
@@ -95,7 +95,8 @@ const char* to_string(Operation operation) {
                                                                   "control",
                                                                   "barrier",
                                                                   "mbarrier",
-                                                                  "misc"};
+                                                                  "misc",
+                                                                  "grid wait"};
   static_assert(kNames.back() != nullptr, "a name for each");
   return kNames[static_cast<std::size_t>(operation)];
 }

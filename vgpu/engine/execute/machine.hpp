@@ -124,7 +124,9 @@ struct Warp {
   u32 register_moves = 0;        // setmaxnreg that it has executed
   bool wants_registers = false;  // it waits for some at setmaxnreg
   bool wants_warpgroup = false;  // it waits at wgmma.wait_group for warps that have not begun
-  bool machine_code = false;     // groups meet where the code says so, not where they are at one place
+  // By convergence barrier: lanes that took it from a register, as calls do that return.
+  std::array<u32, 16> restored{};
+  bool machine_code = false;  // groups meet where the code says so, not where they are at one place
 
   u32 id = 0;  // in the block
   Block* block = nullptr;

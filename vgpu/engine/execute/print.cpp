@@ -199,6 +199,7 @@ class Formatter {
 }  // namespace
 
 void print(Warp& warp, const Insn& insn, const Call& what) {
+  warp.block->counters.printed = true;
   for (u32 m = warp.mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
     const Reader reader(warp, insn, lane);

@@ -10,6 +10,9 @@ using count::Class;
 using count::Operation;
 using count::Space;
 
+constexpr unsigned kAcqbulk = 0x82e;
+constexpr unsigned kTryAlloc = 2;  // USETMAXREG
+
 // HFMA2.MMA.
 bool is_matrix_pipe(const Instruction& i) { return (i.opcode & 0x1ff) == 0x35; }
 
@@ -54,6 +57,7 @@ Class class_of(const Instruction& i) {
     case Op::kLea:
     case Op::kIsetp:
     case Op::kVimnmx:
+    case Op::kVimnmx3:
     case Op::kViaddmnmx:
     case Op::kViadd:
     case Op::kIabs:
@@ -76,10 +80,15 @@ Class class_of(const Instruction& i) {
     case Op::kS2r:
     case Op::kCs2r:
     case Op::kDepbar:
-    case Op::kNop:
     case Op::kB2r:
+    case Op::kR2ur:
+    case Op::kBmov:
+    case Op::kMovm:
+    case Op::kSetmaxreg:
     case Op::kFence:
       return {Operation::kMisc};
+    case Op::kNop:
+      return {i.opcode == kAcqbulk ? Operation::kGridWait : Operation::kMisc};
     case Op::kLdgdepbar:
       return {Operation::kAsyncGroup};
     case Op::kI2f:
@@ -141,11 +150,10 @@ Class class_of(const Instruction& i) {
     case Op::kBreak:
     case Op::kWarpsync:
     case Op::kNanosleep:
+    case Op::kYield:
       return {Operation::kBranch};
     case Op::kBssy:
-    case Op::kBmov:
     case Op::kEndcollective:
-    case Op::kYield:
     case Op::kTrap:
     case Op::kErrbar:
       return {Operation::kControl};
@@ -168,25 +176,6 @@ Class class_of(const Instruction& i) {
       return {Operation::kTensorDouble};
     default:
       return {Operation::kOther};
-  }
-}
-
-// Not in the rows that the classes were read from.
-bool is_unclassified(const Instruction& i) {
-  switch (i.op) {
-    case Op::kFset:
-    case Op::kR2p:
-    case Op::kR2ur:
-    case Op::kSetmaxreg:
-    case Op::kBmov:
-    case Op::kEndcollective:
-    case Op::kYield:
-    case Op::kTrap:
-      return true;
-    case Op::kNop:
-      return i.opcode != 0x918;  // PREEXIT, ACQBULK
-    default:
-      return false;
   }
 }
 
@@ -218,6 +207,11 @@ std::vector<count::Instruction> instructions(const execute::Program& program,
     item.count.active_lanes = item.count.lanes = run.lanes;
     if (insn.guard_site != execute::kNone) item.count.lanes = counters.guards[insn.guard_site].lanes;
     item.count.divergent = counters.divergent[pc];
+    const count::Repetition& again = counters.again[pc];
+    item.count.executions += again.executions;
+    item.count.active_lanes += again.lanes;
+    item.count.lanes += again.lanes;
+    item.count.repeated_lanes = again.repeated;
   }
   return list;
 }
@@ -225,17 +219,24 @@ std::vector<count::Instruction> instructions(const execute::Program& program,
 count::Doubts doubts(const execute::Program& program, const count::Counters& counters) {
   const Code& code = *program.machine_code;
   bool polls = counters.waited, waits = false, unclassified = false;
+  std::uint64_t calls = 0, returns = 0;
   for (execute::u32 pc = 0; pc < program.code.size(); ++pc) {
     if (code.is_helper[pc] || counters.runs[program.run_at[pc]].executions == 0) continue;
     const Instruction& i = code.at(pc);
     polls |= (i.op == Op::kLdg || i.op == Op::kLd) && i.strong;
-    waits |= i.op == Op::kSyncsTest || i.op == Op::kSetmaxreg || i.op == Op::kNanosleep;
-    unclassified |= is_unclassified(i);
+    waits |=
+        i.op == Op::kSyncsTest || i.op == Op::kNanosleep || (i.op == Op::kSetmaxreg && i.mode == kTryAlloc);
+    unclassified |= i.op == Op::kVimnmx3;  // taken for an integer one, as its twin of two; not measured
+    const std::uint64_t executions = counters.runs[program.run_at[pc]].executions;
+    if (i.op == Op::kCall || i.op == Op::kCallAbsolute) calls += executions;
+    if (i.op == Op::kRet) returns += executions;
   }
   count::Doubts doubts = count::torn_copies(counters);
   if (polls) doubts |= count::kPolls;
   if (polls || waits) doubts |= count::kWaits;
   if (unclassified) doubts |= count::kUnclassified;
+  if (counters.printed) doubts |= count::kPrinted;
+  if (counters.parted || returns > calls) doubts |= count::kParted;
   if (counters.retried) doubts |= count::kPolls | count::kWaits | count::kRetries;
   return doubts;
 }

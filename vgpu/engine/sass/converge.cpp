@@ -43,7 +43,18 @@ u32 arrived(const Warp& warp, const Meeting& meeting) {
   return lanes;
 }
 
+// An H200 executes a BSYNC once more, with all lanes, whose barrier a call has kept in a register meanwhile.
+void count_again(const Warp& warp, u32 pc, u32 lanes) {
+  if ((warp.restored[warp.code[pc].sub] & lanes) == 0) return;
+  const u32 count = static_cast<u32>(__builtin_popcount(lanes));
+  count::Repetition& again = warp.block->counters.again[pc];
+  ++again.executions;
+  again.lanes += count;
+  again.repeated += count;
+}
+
 void release(Warp& warp, const Meeting& meeting) {
+  if (meeting.state == GroupState::kReconverge) count_again(warp, meeting.pc, arrived(warp, meeting));
   for (u32 i = 0; i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
     if (!meeting.has(warp, group)) continue;
@@ -57,6 +68,7 @@ void release(Warp& warp, const Meeting& meeting) {
 
 void arrive(Warp& warp, GroupState state, u32 wait, u32 wanted) {
   if ((wanted & warp.live & ~warp.mask) == 0) {
+    if (state == GroupState::kReconverge) count_again(warp, warp.pc, warp.mask);
     ++warp.pc;
     return;
   }

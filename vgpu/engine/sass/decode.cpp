@@ -56,6 +56,7 @@ constexpr Entry kEntries[] = {
     {0x13, kTwo, "IABS", Op::kIabs, decode_unary},
     {0x16, kThree, "PRMT", Op::kPrmt, decode_prmt},
     {0x19, kThree, "SHF", Op::kShf, decode_shf},
+    {0x0f, kThree, "VIMNMX3", Op::kVimnmx3, decode_vimnmx3},
     {0x1a, kTwo, "SGXT", Op::kSgxt, decode_bit_range},
     {0x1b, kTwo, "BMSK", Op::kBmsk, decode_bit_range},
     exact(0x81c, "PLOP3", Op::kPlop3, decode_plop3),

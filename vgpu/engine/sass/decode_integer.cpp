@@ -204,6 +204,16 @@ void decode_vimnmx(Reader& r) {
   r.expect(81, 6, {0, 0x3f});
 }
 
+void decode_vimnmx3(Reader& r) {
+  r.insn.is_signed = r.bit(72);
+  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.add(r.reg(16));
+  r.add(r.a());
+  r.add(r.b());
+  r.add(r.c());
+  r.add(r.predicate_at(87, 90));
+}
+
 // The lesser (greater) of a + b and c.
 void decode_viaddmnmx(Reader& r) {
   r.insn.is_signed = r.bit(72);

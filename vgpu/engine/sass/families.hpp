@@ -57,6 +57,7 @@ void decode_plop3(Reader& r);
 void decode_shf(Reader& r);
 void decode_isetp(Reader& r);
 void decode_vimnmx(Reader& r);
+void decode_vimnmx3(Reader& r);
 void decode_viaddmnmx(Reader& r);
 void decode_viadd(Reader& r);
 void decode_unary(Reader& r);

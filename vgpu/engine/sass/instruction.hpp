@@ -45,6 +45,7 @@ enum class Op : std::uint8_t {
   kShf,
   kIsetp,
   kVimnmx,
+  kVimnmx3,
   kViaddmnmx,
   kViadd,
   kIabs,

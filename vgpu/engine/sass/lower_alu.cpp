@@ -248,6 +248,10 @@ void Lowering::lower_integer(const Instruction& i) {
           (i.is_signed ? kSigned : 0) | (p.negated ? kNegateP : 0) | (adds && i[2].negated ? kNegateC : 0));
       return;
     }
+    case Op::kVimnmx3:
+      emit_alu("sass.vimnmx3", destination(i[0]), {source(i[1]), source(i[2]), source(i[3]), predicate(i[4])},
+               (i.is_signed ? kSigned : 0) | (i[4].negated ? kNegateP : 0));
+      return;
     case Op::kIabs:
       emit_alu("abs.s32", destination(i[0]), {source(i[1])});
       return;

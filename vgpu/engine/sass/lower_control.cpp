@@ -147,6 +147,7 @@ void Lowering::lower_control(const Instruction& i) {
       const u32 pc = emit("sass.jump");
       at(pc).s[0] = source(i[0]);
       at(pc).imm = static_cast<std::int32_t>(i.target);
+      at(pc).sub = i.op == Op::kBrx ? 1 : 0;
       return;
     }
     case Op::kCall: {
@@ -175,17 +176,22 @@ void Lowering::lower_control(const Instruction& i) {
     case Op::kBreak: {
       const u32 pc = emit(i.op == Op::kBssy ? "sass.bssy" : "sass.break");
       at(pc).d = source(i[0]);
+      at(pc).sub = i[0].index;
       return;
     }
     case Op::kBsync: {
       if (i.guard.index != kTrue || i.guard.negated) refuse("a guard");
       const u32 pc = emit("sass.bsync");
       at(pc).s[0] = source(i[0]);
+      at(pc).sub = i[0].index;
       return;
     }
     case Op::kBmov: {
-      emit_alu("sass.mov", i.opcode == 0x355 ? destination(i[0]) : source(i[0]), {source(i[1])});
-      if (i.opcode != 0x355 || !i.high) return;
+      const bool saves = i.opcode == 0x355;
+      const u32 pc = emit_alu(saves ? "sass.mov" : "sass.bmov", saves ? destination(i[0]) : source(i[0]),
+                              {source(i[1])});
+      if (!saves) at(pc).sub = i[0].index;
+      if (!saves || !i.high) return;
       const u32 clear = emit("sass.mov", true);
       at(clear).d = source(i[1]);
       at(clear).s[0] = zero_;

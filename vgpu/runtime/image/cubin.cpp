@@ -93,7 +93,7 @@ void for_each_attribute(std::span<const std::byte> data, Visit visit) {
 
 std::map<std::string, Resources> read_resources(std::span<const std::byte> cubin) {
   constexpr std::uint8_t kRegisterCount = 0x2f, kBarrierCount = 0x4c;
-  constexpr std::string_view kInfo = ".nv.info", kInfoOf = ".nv.info.";
+  constexpr std::string_view kInfo = ".nv.info", kInfoOf = ".nv.info.", kSharedOf = ".nv.shared.";
 
   const std::vector<Section> sections = read_sections(cubin);
   const std::vector<std::string_view> symbols = read_symbol_names(sections);
@@ -115,6 +115,11 @@ std::map<std::string, Resources> read_resources(std::span<const std::byte> cubin
                              all[std::string(section.name.substr(kInfoOf.size()))].barriers = value & 0xff;
                          });
     }
+  }
+  for (const Section& section : sections) {  // the system's own has none
+    if (!section.name.starts_with(kSharedOf)) continue;
+    const auto kernel = all.find(std::string(section.name.substr(kSharedOf.size())));
+    if (kernel != all.end()) kernel->second.shared_bytes = static_cast<std::uint32_t>(section.size);
   }
   return all;
 }

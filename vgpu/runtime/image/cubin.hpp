@@ -13,6 +13,7 @@ struct Resources {
   std::uint32_t registers = 0;  // a thread
   std::uint32_t barriers =
       0;  // named barriers of a block: the highest number used and 1; 16 where it is computed
+  std::uint32_t shared_bytes = 0;  // static, the system's in front of it included
   bool operator==(const Resources&) const = default;
 };
 

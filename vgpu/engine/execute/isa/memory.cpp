@@ -196,6 +196,8 @@ void access_cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask, c
   const u32 total = u32{insn.bytes} * insn.vector;
   const check::Access access =
       (insn.flags & kFlagStrong) != 0 ? check::Access::kStrong : check::Access::kPlain;
+  const AccessCost cost = warp.memos[insn.site].global(global_sectors, addresses, mask, total);
+  warp.site_counts[insn.site].shared_bytes += u64{total} * cost.addresses;
   std::byte* hosts[kLanes] = {};
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));

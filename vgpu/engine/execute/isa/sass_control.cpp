@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machine code: control flow. Lanes that part stay apart until a convergence barrier (BSSY ... BSYNC) or WARPSYNC brings
 // them together (engine/sass/converge.cpp). Convergence barriers are registers whose lanes hold masks of participants.
+#include <algorithm>
+
 #include "engine/execute/fault.hpp"
 #include "engine/execute/isa/sass.hpp"
 #include "engine/sass/call.hpp"
@@ -10,6 +12,8 @@ namespace vgpu::execute::VGPU_ISA {
 namespace {
 
 using namespace sass;
+
+u32 lane_count(u32 mask) { return static_cast<u32>(__builtin_popcount(mask)); }
 
 // s[3]: the condition besides the guard. sub 1: all active lanes go if one does.
 void branch(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
@@ -31,7 +35,8 @@ void branch_if_apart(Warp& warp, std::byte* window, const Insn& insn, u32) {
   warp.pc = (wanted & warp.live & ~warp.mask) != 0 ? insn.target : warp.pc + 1;
 }
 
-// To the address in s[0] + imm. Lanes with another address come here in their turn.
+// To the address in s[0] + imm. Lanes with another address come here in their turn. sub 1: BRX, for which an H200 counts
+// the larger side as coming again where there are two; of returns it is not known.
 void jump(Warp& warp, std::byte* window, const Insn& insn, u32) {
   const u32* const address = slot<u32>(window, insn.s[0]);
   const u32 first = address[__builtin_ctz(warp.mask)];
@@ -39,8 +44,20 @@ void jump(Warp& warp, std::byte* window, const Insn& insn, u32) {
   for (u32 i = 0; i < kLanes; ++i) same |= static_cast<u32>(address[i] == first) << i;
   same &= warp.mask;
   if (same != warp.mask) {
-    ++warp.block->counters.divergent[static_cast<u32>(&insn - warp.code)];
-    part(warp, warp.mask & ~same, warp.pc);
+    count::Counters& counters = warp.block->counters;
+    ++counters.divergent[static_cast<u32>(&insn - warp.code)];
+    const u32 others = warp.mask & ~same, next = address[__builtin_ctz(others)];
+    const u32 first_lanes = lane_count(same), other_lanes = lane_count(others);
+    count::Repetition& again = counters.again[static_cast<u32>(&insn - warp.code)];
+    again.repeated += std::max(first_lanes, other_lanes);
+    if (first_lanes > other_lanes) {
+      again.lanes += first_lanes - other_lanes;
+      for (u32 left = others; left != 0; left &= left - 1) {
+        counters.parted |= address[__builtin_ctz(left)] != next;
+      }
+    }
+    counters.parted |= insn.sub != 1;
+    part(warp, others, warp.pc);
   }
   warp.pc = place_of_address(warp, insn, first + static_cast<u32>(insn.imm));
 }
@@ -56,9 +73,17 @@ void synchronise_warp(Warp& warp, std::byte* window, const Insn& insn, u32) {
 
 // BSSY: these lanes will meet.
 void set_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
-  (void)warp;
+  warp.restored[insn.sub] &= ~mask;
   write_lanes<u32>(
       window, insn.d, mask, [&](u32) __attribute__((always_inline)) { return mask; });
+}
+
+// BMOV: a barrier as it was before a call.
+void restore_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
+  warp.restored[insn.sub] |= mask;
+  const u32* const value = slot<u32>(window, insn.s[0]);
+  write_lanes<u32>(
+      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) { return value[i]; });
 }
 
 // BREAK: these lanes will not come.
@@ -84,6 +109,7 @@ void define_sass_control(OperationSink& sink) {
   op_special(sink, "sass.bsync", &synchronise, true);
   op_special(sink, "sass.warpsync", &synchronise_warp, true);
   op_special(sink, "sass.bssy", &set_barrier);
+  op_special(sink, "sass.bmov", &restore_barrier);
   op_special(sink, "sass.break", &leave_barrier);
   op_special(sink, "sass.trap", &trap, true);
 }

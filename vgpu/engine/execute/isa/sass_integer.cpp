@@ -232,6 +232,19 @@ void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       });
 }
 
+// The least where s[3], the greatest elsewhere.
+void minmax_of_three(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+  const Modifiers m = modifiers(insn);
+  const u32 p = predicate(window, insn.s[3], m, kNegateP), top = has(m, kSigned) ? 0x80000000 : 0;
+  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
+            *c = slot<u32>(window, insn.s[2]);
+  write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
+    const bool least = (p >> i & 1) != 0;
+    const auto first_of = [&](u32 x, u32 y) { return ((x ^ top) < (y ^ top)) == least ? x : y; };
+    return first_of(first_of(a[i], b[i]), c[i]);
+  });
+}
+
 // c + the sum of products of the bytes of a (signed where kSigned) and b (signed where kHigh).
 void dot_bytes(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -259,6 +272,7 @@ void define_sass_integer(OperationSink& sink) {
   define_twins(sink, "sass.isetp", &isetp<false>, &isetp<true>);
   define_twins(sink, "sass.sel", &select<false>, &select<true>);
   op_special(sink, "sass.vimnmx", &minmax);
+  op_special(sink, "sass.vimnmx3", &minmax_of_three);
   op_special(sink, "sass.idp", &dot_bytes);
 }
 
