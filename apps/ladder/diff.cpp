@@ -10,7 +10,9 @@
 
 #include "analyse/difference.hpp"
 #include "common.hpp"
+#include "difference_table.hpp"
 #include "explain.hpp"
+#include "host_verbs.hpp"
 #include "tune/process.hpp"
 
 namespace ladder::app {
@@ -27,14 +29,14 @@ const KernelInfo& one_kernel(const std::string& name) {
   const auto found = find_kernels(name);
   if (!found) throw BadInput("RUNG: " + found.status().message());
   for (const KernelInfo* kernel : found.value()) {
-    if (kernel->place == Place::kCuda && kernel->role == Role::kRung) {
+    if (kernel->role == Role::kRung) {
       if (found.value().size() > 1)
         fmt::print(stderr, "ladder: {} has {} variants; {} is taken\n", name, found.value().size(),
                    kernel->id);
       return *kernel;
     }
   }
-  throw BadInput(fmt::format("RUNG: {} is no CUDA rung", name));
+  throw BadInput(fmt::format("RUNG: {} is no rung", name));
 }
 
 // How the quantity changed: "x 2.00", "/ 4.00", "=".
@@ -44,18 +46,12 @@ std::string change(const analyse::Compare& c) {
   return c.b > c.a ? fmt::format("x {:.3g}", c.b / c.a) : fmt::format("/ {:.3g}", c.a / c.b);
 }
 
-void table(const std::string& title, const std::vector<analyse::Compare>& rows, std::string_view a,
-           std::string_view b) {
-  if (rows.empty()) return;
-  const std::size_t width = std::max({std::size_t{20}, a.size() + 2, b.size() + 2});
-  fmt::print("\n{:<34}{:>{}}{:>{}}  change\n", title, a, width, b, width);
-  for (const analyse::Compare& row : rows)
-    fmt::print("  {:<32}{:>{}.6g}{:>{}.6g}  {}\n", row.name, row.a, width, row.b, width, change(row));
-}
-
 void source_diff(const DiffOptions& o, const KernelInfo& a, const KernelInfo& b) {
   const auto file = [&](const KernelInfo& kernel) {
-    return (fs::path(o.source) / "src" / "kernels" / "cuda" / (std::string(kernel.rung) + ".cu")).string();
+    const bool host = kernel.place == Place::kHost;
+    return (fs::path(o.source) / "src" / "kernels" / (host ? "host" : "cuda") /
+            (std::string(kernel.rung) + (host ? ".cpp" : ".cu")))
+        .string();
   };
   std::error_code error;
   if (!fs::exists(file(a), error) || !fs::exists(file(b), error)) {
@@ -74,14 +70,20 @@ void source_diff(const DiffOptions& o, const KernelInfo& a, const KernelInfo& b)
 }
 
 int run(const DiffOptions& o) {
-  const analyse::Machine machine = selected_machine(o.device, "boost");
-  Problem problem = make_problem(4096, 4096, 4096, 1, 1);
+  const KernelInfo &first = one_kernel(o.a), &second = one_kernel(o.b);
+  const bool host = !host_rungs({&first, &second}).empty();
+  Problem problem = host ? make_problem(512, 512, 512) : make_problem(4096, 4096, 4096, 1, 1);
   if (!o.shape.empty()) {
     const auto parsed = parse_shape(o.shape);
     if (!parsed) throw BadInput("--shape: " + parsed.status().message());
     problem = parsed.value();
   }
-  const KernelInfo &first = one_kernel(o.a), &second = one_kernel(o.b);
+  if (host) {
+    const int status = diff_host_rungs(first, second, problem);
+    if (!o.no_source) source_diff(o, first, second);
+    return status;
+  }
+  const analyse::Machine machine = selected_machine(o.device, "boost");
   const auto document = measured_rows(o.measured, machine, o.source);
   const Target target = select_target("virtual:h200");
   std::vector<analyse::Explanation> both;
@@ -97,26 +99,37 @@ int run(const DiffOptions& o) {
   const analyse::Explanation &a = both[0], &b = both[1];
   fmt::print("{} -> {}, {} on {}\n", a.id, b.id, to_string(problem), machine.name);
   for (const std::string& sentence : analyse::why(a, b)) fmt::print("{}\n", sentence);
-  table("resources, counts and times", analyse::compare(a, b), a.id, b.id);
-  table(fmt::format("hot loop, a thousand {}", analyse::mix_unit(a, b)), analyse::compare_mixes(a, b), a.id,
-        b.id);
+  print_differences("resources, counts and times", analyse::compare(a, b), a.id, b.id);
+  print_differences(fmt::format("hot loop, a thousand {}", analyse::mix_unit(a, b)),
+                    analyse::compare_mixes(a, b), a.id, b.id);
   if (!o.no_source) source_diff(o, first, second);
   return kOk;
 }
 
 }  // namespace
 
+void print_differences(const std::string& title, const std::vector<analyse::Compare>& rows,
+                       std::string_view a, std::string_view b) {
+  if (rows.empty()) return;
+  const std::size_t width = std::max({std::size_t{20}, a.size() + 2, b.size() + 2});
+  fmt::print("\n{:<34}{:>{}}{:>{}}  change\n", title, a, width, b, width);
+  for (const analyse::Compare& row : rows)
+    fmt::print("  {:<32}{:>{}.6g}{:>{}.6g}  {}\n", row.name, row.a, width, row.b, width, change(row));
+}
+
 void add_diff(CLI::App& app, Verb& chosen) {
   CLI::App* verb = app.add_subcommand("diff", "Two kernels side by side, and why they differ");
   auto o = std::make_shared<DiffOptions>();
-  verb->add_option("A", o->a, "a CUDA rung, by id, rung or number")->required();
-  verb->add_option("B", o->b, "another")->required();
+  verb->add_option("A", o->a, "a rung, by id, rung or number")->required();
+  verb->add_option("B", o->b, "another, of the same place: CUDA or CPU")->required();
   verb->add_option("--device", o->device, "of the database: " + vgpu::known_devices());
-  verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096");
+  verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096, of CPU rungs 512");
   verb->add_option("--measured", o->measured, "rows with times; default results/DEVICE/climb-4096.json");
   verb->add_option("--source", o->source, "the checkout whose sources and results are read");
   verb->add_flag("--no-source", o->no_source, "without the diff of the sources");
-  verb->footer("Examples:\n  ladder diff r04 r05\n  ladder diff r06 r07 --device a6000 --no-source");
+  verb->footer(
+      "Examples:\n  ladder diff r04 r05\n  ladder diff r06 r07 --device a6000 --no-source\n  ladder diff h03 "
+      "h04 --no-source");
   verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
 }
 

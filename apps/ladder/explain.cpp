@@ -14,6 +14,7 @@
 #include "analyse/profiler.hpp"
 #include "common.hpp"
 #include "explain.hpp"
+#include "host_verbs.hpp"
 #include "measure/statistics.hpp"
 #include "report/table.hpp"
 
@@ -79,8 +80,9 @@ struct ExplainOptions {
   bool json = false, accuracy = false;
 };
 
-Problem selected_problem(const ExplainOptions& o) {
-  Problem problem = make_problem(4096, 4096, 4096);
+Problem selected_problem(const ExplainOptions& o, bool host) {
+  const std::int64_t side = host ? 512 : 4096;
+  Problem problem = make_problem(side, side, side);
   if (!o.shape.empty()) {
     const auto parsed = parse_shape(o.shape);
     if (!parsed) throw BadInput("--shape: " + parsed.status().message());
@@ -91,12 +93,12 @@ Problem selected_problem(const ExplainOptions& o) {
     return given == 0 ? otherwise : given;
   };
   problem = make_problem(size(o.m, problem.m, "m"), size(o.n, problem.n, "n"), size(o.k, problem.k, "k"), 1,
-                         o.beta.value_or(o.accuracy ? 0.0F : 1.0F));
+                         o.beta.value_or(o.accuracy || host ? 0.0F : 1.0F));
   if (Status status = validate(problem); !status) throw BadInput("--shape: " + status.message());
   return problem;
 }
 
-std::vector<const KernelInfo*> cuda_kernels(const std::vector<std::string>& names) {
+std::vector<const KernelInfo*> named_kernels(const std::vector<std::string>& names) {
   std::vector<const KernelInfo*> list;
   for (const std::string& name : names) {
     const auto found = find_kernels(name);
@@ -104,12 +106,18 @@ std::vector<const KernelInfo*> cuda_kernels(const std::vector<std::string>& name
     for (const KernelInfo* kernel : found.value()) list.push_back(kernel);
   }
   if (names.empty()) {
-    for (const KernelInfo& kernel : kernels()) list.push_back(&kernel);
+    for (const KernelInfo& kernel : kernels()) {
+      if (kernel.place == Place::kCuda) list.push_back(&kernel);
+    }
   }
+  return list;
+}
+
+std::vector<const KernelInfo*> cuda_rungs(std::vector<const KernelInfo*> list) {
   std::erase_if(list, [](const KernelInfo* kernel) {
     return kernel->place != Place::kCuda || kernel->role != Role::kRung;
   });
-  if (list.empty()) throw BadInput("RUNG: only CUDA rungs are explained, not host kernels or baselines");
+  if (list.empty()) throw BadInput("RUNG: rungs are explained, not baselines");
   return list;
 }
 
@@ -196,9 +204,15 @@ int accuracy(const std::vector<analyse::Explanation>& all, const analyse::Machin
 }
 
 int run(const ExplainOptions& o) {
+  const auto named = named_kernels(o.kernels);
+  const auto host = host_rungs(named);
+  const Problem problem = selected_problem(o, !host.empty());
+  if (!host.empty()) {
+    if (o.accuracy) throw BadInput("--accuracy: of CUDA rungs");
+    return explain_host_rungs(host, problem, o.json);
+  }
   const analyse::Machine machine = selected_machine(o.device, o.clock);
-  const Problem problem = selected_problem(o);
-  const auto list = cuda_kernels(o.kernels);
+  const auto list = cuda_rungs(named);
   const auto document = measured_rows(o.measured, machine, o.source);
   const Target target = select_target("virtual:h200");
   std::vector<analyse::Explanation> all;
@@ -233,13 +247,13 @@ void add_explain(CLI::App& app, Verb& chosen) {
   verb->add_option("RUNG", o->kernels,
                    "kernels by id, rung or number (ladder list); default: all CUDA rungs");
   verb->add_option("--device", o->device, "of the database, to be explained: " + vgpu::known_devices());
-  verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096");
+  verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096, of CPU rungs 512");
   verb->add_option("-m", o->m, "rows of C");
   verb->add_option("-n", o->n, "columns of C");
   verb->add_option("-k", o->k, "depth");
-  verb->add_option(
-      "--beta", o->beta,
-      "0: C is not read; default 1, as the published ladders have it, with --accuracy 0, as measured");
+  verb->add_option("--beta", o->beta,
+                   "0: C is not read; default 1, as the published ladders have it, with --accuracy and of "
+                   "CPU rungs 0, as measured");
   verb->add_option("--clock", o->clock, "boost, base or MHz: what peak and times refer to");
   verb->add_option("--measured", o->measured,
                    "rows to stand beside the prediction; default results/DEVICE/climb-4096.json");
@@ -248,11 +262,14 @@ void add_explain(CLI::App& app, Verb& chosen) {
   verb->add_option("--into", o->into, "put that table into this file, between its marks");
   verb->add_option("--source", o->source, "the checkout whose results are read");
   verb->footer(
-      "Runs on the virtual GPU; no GPU is needed, also for devices that are not here.\n"
+      "Runs on the virtual GPU; no GPU is needed, also for devices that are not here. CPU rungs are "
+      "explained for this\n"
+      "machine, which is measured.\n"
       "Examples:\n"
       "  ladder explain r05\n"
       "  ladder explain r03 --device a6000 --shape 4092 --clock base\n"
       "  ladder explain r07 --shape 256 --json\n"
+      "  ladder explain h04 --shape 512\n"
       "  ladder explain --accuracy");
   verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
 }

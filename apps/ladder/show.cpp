@@ -12,6 +12,7 @@
 #include "analyse/occupancy.hpp"
 #include "common.hpp"
 #include "explain.hpp"
+#include "host_verbs.hpp"
 
 namespace ladder::app {
 namespace {
@@ -112,13 +113,18 @@ int run(const ShowOptions& o) {
   const auto found = find_kernels(o.rung);
   if (!found) throw BadInput("RUNG: " + found.status().message());
   if (o.ptx + o.sass + o.resources > 1) throw BadInput("--ptx, --sass, --resources: one of them");
+  if (const auto rungs = host_rungs(found.value()); !rungs.empty()) {
+    if (o.ptx || o.resources)
+      throw BadInput("--ptx, --resources: of CUDA rungs; a CPU rung has machine code");
+    return show_host_rungs(rungs, o.hot);
+  }
   // Executions of PTX are counted where PTX is executed.
   if (o.ptx) ::setenv("VGPU_ENGINE", "ptx", 1);
   const Target target = select_target("virtual:h200");
   int status = kOk;
   for (const KernelInfo* kernel : found.value()) {
     if (kernel->place != Place::kCuda || kernel->role != Role::kRung)
-      throw BadInput(fmt::format("RUNG: {} is no CUDA rung", kernel->id));
+      throw BadInput(fmt::format("RUNG: {} is no rung", kernel->id));
     const auto seen = analyse::observe(*kernel, *target.cuda, 0);
     if (!seen) {
       fmt::print(stderr, "ladder: {}: {}\n", kernel->id, seen.status().message());
@@ -146,14 +152,17 @@ int run(const ShowOptions& o) {
 void add_show(CLI::App& app, Verb& chosen) {
   CLI::App* verb = app.add_subcommand("show", "A rung's PTX, machine code or resources");
   auto o = std::make_shared<ShowOptions>();
-  verb->add_option("RUNG", o->rung, "a CUDA rung, by id, rung or number")->required();
+  verb->add_option("RUNG", o->rung, "a rung, by id, rung or number")->required();
   verb->add_flag("--ptx", o->ptx, "PTX, with source lines and executions");
   verb->add_flag("--sass", o->sass, "machine code (the default)");
   verb->add_flag("--resources", o->resources, "registers, shared memory, occupancy on every device");
   verb->add_flag("--hot", o->hot, "only what runs most");
   verb->footer(
-      "Machine code is nvdisasm's text where that is installed (LADDER_NVDISASM), else the virtual GPU's.\n"
-      "Examples:\n  ladder show r05 --ptx --hot\n  ladder show r07 --sass\n  ladder show r10 --resources");
+      "Machine code is nvdisasm's text where that is installed (LADDER_NVDISASM), else the virtual GPU's; of "
+      "CPU rungs "
+      "it is objdump's.\n"
+      "Examples:\n  ladder show r05 --ptx --hot\n  ladder show r07 --sass\n  ladder show r10 --resources\n  "
+      "ladder show h04 --hot");
   verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
 }
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The analysing verbs from outside: published figures, the model against measurements, errors."""
 import json
+import os
 import pathlib
+import platform
 import re
+import shutil
 import sys
 import unittest
 
@@ -15,7 +18,7 @@ SOURCE = pathlib.Path(sys.argv[2])
 def explained(*arguments):
     result = ladder("explain", *arguments, "--json")
     assert result.returncode == 0, result
-    return json.loads(result.stdout)
+    return json.JSONDecoder().raw_decode(result.stdout)[0]  # of a rung's variants the first
 
 
 class PublishedFigures(unittest.TestCase):
@@ -102,7 +105,7 @@ class Prediction(unittest.TestCase):
         self.assertIn("none: the rung has several tiles", out)
 
     def test_split_operands_are_passed_over_and_multiplied_by_words(self):
-        for rung, peak, products in (("r18_bf16x6_x9", 119, 9), ("r19", 357, 3), ("r20", 357, 3)):
+        for rung, peak, products in (("r18_bf16x6_x9", 119, 9), ("r18_bf16x6_x3", 357, 3), ("r20", 357, 3)):
             e = explained(rung, "--beta", "0")
             self.assertEqual(round(e["machine"]["binding_peak_flops"] / 1e12), peak, rung)
             pipes = {pipe["name"]: pipe["ms"] for pipe in e["prediction"]["pipes"]}
@@ -275,17 +278,73 @@ class BadInput(Folder):
     def test_names_the_argument_and_the_rule(self):
         self.rejected("explain", "r05", "--device", "abacus", says=["--device", "abacus", "a6000"])
         self.rejected("explain", "r99", says=["RUNG", "r99"])
-        self.rejected("explain", "h01", says=["RUNG", "CUDA"])
+        self.rejected("explain", "cublas_ieee", says=["RUNG", "rungs are explained"])
+        self.rejected("explain", "h01", "--accuracy", says=["--accuracy", "CUDA"])
+        self.rejected("explain", "h01", "r01", says=["RUNG", "name either"])
         self.rejected("explain", "r05", "--shape", "4x4", says=["--shape", "4x4"])
         self.rejected("explain", "r05", "-m", "-3", says=["-m"])
         self.rejected("explain", "r05", "--clock", "fast", says=["--clock", "fast"])
         self.rejected("explain", "r05", "--device", "h200", "--clock", "base", says=["--clock", "h200"])
         self.rejected("diff", "r05", "r99", says=["RUNG", "r99"])
-        self.rejected("diff", "r05", "h01", says=["RUNG", "h01"])
+        self.rejected("diff", "r05", "h01", says=["RUNG", "name either"])
         self.rejected("show", "r05", "--ptx", "--sass", says=["--ptx"])
         self.rejected("profile", "r99", says=["RUNG", "r99"])
         self.rejected("profile", "r05", "--shape", "axb", says=["--shape"])
         self.rejected("explain", "r05", "--measured", "/nonexistent", says=["--measured", "/nonexistent"])
+
+
+
+@unittest.skipUnless(platform.machine() == "x86_64" and shutil.which("objdump"), "CPU rungs: objdump's x86-64 is read")
+class CpuRungs(unittest.TestCase):
+    """Measured on this machine, whatever it does besides: no rate is compared with anything."""
+
+    def test_explains_ports_caches_and_what_limits(self):
+        rungs = ["h01", "h02", "h03", "h04", "h05"]
+        result = ladder("explain", *rungs, "--shape", "192", "--json")
+        self.assertEqual(result.returncode, 0, result)
+        decoder, text, documents = json.JSONDecoder(), result.stdout, []
+        while text.strip():
+            document, end = decoder.raw_decode(text.lstrip())
+            documents.append(document)
+            text = text.lstrip()[end:]
+        self.assertEqual([d["kernel"]["id"][:3] for d in documents], rungs)
+        for d in documents:
+            for quantity in ("clock_hz", "fma_flops", "l1_bandwidth", "l2_bandwidth", "l3_bandwidth", "memory_bandwidth"):
+                self.assertGreater(d["machine"][quantity], 0, quantity)
+            pipes = {pipe["name"]: pipe["ms"] for pipe in d["prediction"]["pipes"]}
+            self.assertEqual(d["prediction"]["limiter"], max(pipes, key=pipes.get))
+            self.assertGreater(d["measured"]["ms"], 0)
+        naive, order, _, packed, threads = (d["hot_loop"] for d in documents)
+        self.assertEqual((naive["products"], naive["chained"]), (1, 1))  # one sum, each waiting for the one before
+        self.assertGreater(order["products"], 1)  # stride 1: whole vectors
+        self.assertGreater(packed["products"] / (packed["loads"] + packed["stores"]),
+                           order["products"] / (order["loads"] + order["stores"]))  # a tile in registers
+        self.assertIn("tile", packed["function"])
+        self.assertEqual(packed["function"], threads["function"])
+
+    def test_text_names_the_measured_machine_and_the_traffic(self):
+        text = ladder("explain", "h03", "--shape", "128").stdout
+        for words in ("measured just now", "B/FLOP", "ridge", "THE HOT LOOP", "limited by", "measured  "):
+            self.assertIn(words, text)
+
+    def test_two_rungs_differ(self):
+        result = ladder("diff", "h03", "h04", "--shape", "128")
+        self.assertEqual(result.returncode, 0, result)
+        for words in ("h04_simd_pack was measured to be", "loads and stores a product", "--- h03_cache_block"):
+            self.assertIn(words, result.stdout)
+        result = ladder("diff", "h03", "r05")
+        self.assertEqual(result.returncode, 2, result)
+        self.assertIn("name either", result.stderr)
+
+    def test_shows_the_hot_loop_or_what_is_missing(self):
+        text = ladder("show", "h02", "--hot").stdout
+        self.assertRegex(text, r"\| [0-9a-f]+  v?(mul|fmadd\d*)ps")
+        result = ladder("show", "h02", env={**os.environ, "LADDER_OBJDUMP": "/no/such/objdump"})
+        self.assertEqual(result.returncode, 2, result)
+        self.assertIn("machine code is not read", result.stderr)
+        result = ladder("show", "h02", "--ptx")
+        self.assertEqual(result.returncode, 2, result)
+        self.assertIn("--ptx", result.stderr)
 
 
 if __name__ == "__main__":

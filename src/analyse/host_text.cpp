@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of a CPU rung, for people and for programs, alone and beside another one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analyse/explanation.hpp"
+#include "analyse/host_explanation.hpp"
+#include "report/table.hpp"
+
+namespace ladder::analyse {
+namespace {
+
+constexpr double kNotable = 0.05;
+
+double per_flop(double bytes, const HostExplanation& e) { return e.work.flop > 0 ? bytes / e.work.flop : 0; }
+
+double ridge(const HostMachine& m) { return m.fma_flops / m.memory_bandwidth; }
+
+double pipe_ms(const HostExplanation& e, const std::string& name) {
+  const auto found =
+      std::find_if(e.pipes.begin(), e.pipes.end(), [&](const Pipe& p) { return p.name == name; });
+  return found == e.pipes.end() ? 0 : found->ms;
+}
+
+double measured_gflops(const HostExplanation& e) { return flops(e.problem) / *e.measured_ms * 1e-6; }
+
+}  // namespace
+
+std::vector<std::string> to_text(const HostExplanation& e) {
+  std::vector<std::string> lines;
+  const auto say = [&]<class... Args>(fmt::format_string<Args...> text, Args&&... args) {
+    lines.push_back(fmt::format(text, std::forward<Args>(args)...));
+  };
+  const HostMachine& m = e.machine;
+  say("{}, {} on {}, {} thread{}", e.id, to_string(e.problem), m.cpu, m.threads, m.threads == 1 ? "" : "s");
+  say("{}", e.idea);
+  say("");
+  say("THE PROBLEM");
+  say("  work           {}", with_unit(e.work.flop, "FLOP"));
+  say("  least traffic  {}, {:.0f} FLOP/B", with_unit(e.work.least_bytes(), "B"), e.work.intensity());
+  say("");
+  say("THE MACHINE, measured just now");
+  say("  clock          {:.2f} GHz", m.clock_hz * 1e-9);
+  say("  peak           {:.0f} GFLOP/s of multiply-adds ({}, {} floats a vector: {:.2f} of them start in a "
+      "cycle of a core)",
+      m.fma_flops * 1e-9, m.target, m.vector_bytes / 4, m.multiply_adds_per_cycle());
+  say("  from L1        {:.0f} GFLOP/s with operands that a register tile reads ({:.2f} a cycle)",
+      m.tile_flops * 1e-9, m.fed_per_cycle());
+  say("  reads          {:.0f} GB/s from L1 ({:.2f} vectors a cycle), {:.0f} from L2, {:.0f} from L3, {:.1f} "
+      "from memory",
+      m.l1_bandwidth * 1e-9, m.loads_per_cycle(), m.l2_bandwidth * 1e-9, m.l3_bandwidth * 1e-9,
+      m.memory_bandwidth * 1e-9);
+  say("  addition       {:.1f} cycles until the next one may use it", m.add_cycles);
+  say("  caches         {}, {}, {}", with_unit(m.l1_bytes, "B"), with_unit(m.l2_bytes, "B"),
+      with_unit(m.l3_bytes, "B"));
+  say("  ridge          {:.1f} FLOP/B against memory, {:.1f} against L2: {} binds at the least traffic",
+      ridge(m), m.fma_flops / m.l2_bandwidth, e.work.intensity() >= ridge(m) ? "arithmetic" : "memory");
+  say("");
+  say("TRAFFIC, by the rung's blocks and the sizes of the caches");
+  for (const auto& [level, bytes, rate] : {std::tuple{"L2", e.traffic.l2, m.l2_bandwidth},
+                                           {"L3", e.traffic.l3, m.l3_bandwidth},
+                                           {"memory", e.traffic.memory, m.memory_bandwidth}})
+    say("  from {:<9} {:>10}, {:.4f} B/FLOP{}", level, with_unit(bytes, "B"), per_flop(bytes, e),
+        bytes > 0 ? fmt::format(": no more than {:.0f} GFLOP/s",
+                                std::min(m.fma_flops, rate / per_flop(bytes, e)) * 1e-9)
+                  : "");
+  if (e.loop) {
+    const HostMix& mix = e.loop->mix;
+    say("");
+    say("THE HOT LOOP of {}, {} instructions a round", e.function->name, mix.instructions);
+    say("  products       {:.0f}, by {} arithmetic instructions of {} bits{}", mix.multiplies, mix.arithmetic,
+        mix.vector_bytes * 8, mix.fused ? ", fused" : "");
+    say("  loads, stores  {}, {}: {:.2f} a product instruction", mix.loads, mix.stores,
+        static_cast<double>(mix.loads + mix.stores) / std::max(1, mix.arithmetic));
+    say("  chain          {}", mix.chained == 0 ? "no sum goes on from round to round"
+                                                : fmt::format("{} addition{} a round wait for one another",
+                                                              mix.chained, mix.chained == 1 ? "" : "s"));
+    std::vector<std::pair<int, std::string>> names;
+    for (const auto& [name, count] : mix.names) names.emplace_back(count, name);
+    std::stable_sort(names.begin(), names.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    constexpr std::size_t kMost = 8;
+    for (std::size_t i = 0; i < std::min(kMost, names.size()); ++i)
+      say("  {:<14} {:>4}", names[i].second, names[i].first);
+  }
+  say("");
+  say("PREDICTION");
+  if (e.ms > 0) {
+    for (const Pipe& p : e.pipes) say("  {:<38}{:>10} ms {:>6.1f}%", p.name, figure(p.ms), 100 * p.ms / e.ms);
+    say("  predicted      {} ms, {:.1f} GFLOP/s, {:.1f}% of the peak; limited by {}", figure(e.ms),
+        e.tflops * 1e3, 100 * e.tflops * 1e12 / m.fma_flops, e.limiter);
+    say("  {}", e.why);
+  } else {
+    say("  none: {}", e.no_code);
+  }
+  if (e.measured_ms) {
+    say("  measured       {} ms, {:.1f} GFLOP/s, {:.1f}% of the peak{}", figure(*e.measured_ms),
+        measured_gflops(e), 100 * measured_gflops(e) * 1e9 / m.fma_flops,
+        e.ms > 0 ? fmt::format("; predicted {:+.1f}%", 100 * (e.tflops * 1e3 / measured_gflops(e) - 1)) : "");
+  }
+  return lines;
+}
+
+std::string to_json(const HostExplanation& e) {
+  using Json = nlohmann::ordered_json;
+  const HostMachine& m = e.machine;
+  Json json{{"schema", "ladder-explanation"},
+            {"version", 1},
+            {"kernel", {{"id", e.id}, {"rung", e.rung}, {"idea", e.idea}, {"place", "host"}}},
+            {"problem", {{"m", e.problem.m}, {"n", e.problem.n}, {"k", e.problem.k}}}};
+  json["machine"] = {{"cpu", m.cpu},
+                     {"target", m.target},
+                     {"threads", m.threads},
+                     {"clock_hz", m.clock_hz},
+                     {"fma_flops", m.fma_flops},
+                     {"tile_flops", m.tile_flops},
+                     {"add_cycles", m.add_cycles},
+                     {"multiply_adds_per_cycle", m.multiply_adds_per_cycle()},
+                     {"loads_per_cycle", m.loads_per_cycle()},
+                     {"l1_bandwidth", m.l1_bandwidth},
+                     {"l2_bandwidth", m.l2_bandwidth},
+                     {"l3_bandwidth", m.l3_bandwidth},
+                     {"memory_bandwidth", m.memory_bandwidth}};
+  json["work"] = {{"flop", e.work.flop}, {"least_bytes", e.work.least_bytes()}, {"ridge", ridge(m)}};
+  json["traffic"] = {{"l2", e.traffic.l2}, {"l3", e.traffic.l3}, {"memory", e.traffic.memory}};
+  if (e.loop) {
+    const HostMix& mix = e.loop->mix;
+    json["hot_loop"] = {{"function", e.function->name}, {"instructions", mix.instructions},
+                        {"arithmetic", mix.arithmetic}, {"products", mix.multiplies},
+                        {"loads", mix.loads},           {"stores", mix.stores},
+                        {"chained", mix.chained},       {"vector_bytes", mix.vector_bytes},
+                        {"fused", mix.fused},           {"mix", mix.names}};
+  }
+  Json pipes = Json::array();
+  for (const Pipe& p : e.pipes) pipes.push_back({{"name", p.name}, {"ms", p.ms}});
+  json["prediction"] =
+      e.ms > 0
+          ? Json{{"ms", e.ms}, {"tflops", e.tflops}, {"limiter", e.limiter}, {"why", e.why}, {"pipes", pipes}}
+          : Json{{"reason", e.no_code}};
+  if (e.measured_ms) json["measured"] = {{"ms", *e.measured_ms}, {"tflops", measured_gflops(e) * 1e-3}};
+  return json.dump(1) + "\n";
+}
+
+std::vector<Compare> compare(const HostExplanation& a, const HostExplanation& b) {
+  std::vector<Compare> rows;
+  const auto row = [&](const char* name, double x, double y) {
+    if (x != 0 || y != 0) rows.push_back({name, x, y, true});
+  };
+  row("threads", a.machine.threads, b.machine.threads);
+  row("bytes from L2 a FLOP", per_flop(a.traffic.l2, a), per_flop(b.traffic.l2, b));
+  row("bytes from L3 a FLOP", per_flop(a.traffic.l3, a), per_flop(b.traffic.l3, b));
+  row("bytes from memory a FLOP", per_flop(a.traffic.memory, a), per_flop(b.traffic.memory, b));
+  if (a.loop && b.loop) {
+    const HostMix &x = a.loop->mix, &y = b.loop->mix;
+    row("bits of a vector", 8 * x.vector_bytes, 8 * y.vector_bytes);
+    row("instructions a round", x.instructions, y.instructions);
+    row("products a round", x.multiplies, y.multiplies);
+    row("instructions a product", x.instructions / x.multiplies, y.instructions / y.multiplies);
+    row("loads and stores a product", (x.loads + x.stores) / x.multiplies,
+        (y.loads + y.stores) / y.multiplies);
+    row("additions that wait, a round", x.chained, y.chained);
+  }
+  for (const Pipe& p : a.pipes) row((p.name + ", ms").c_str(), p.ms, pipe_ms(b, p.name));
+  row("predicted GFLOP/s", a.tflops * 1e3, b.tflops * 1e3);
+  if (a.measured_ms && b.measured_ms) row("measured GFLOP/s", measured_gflops(a), measured_gflops(b));
+  return rows;
+}
+
+std::vector<std::string> why(const HostExplanation& a, const HostExplanation& b) {
+  std::vector<std::string> sentences;
+  if (a.measured_ms && b.measured_ms)
+    sentences.push_back(fmt::format("{} was measured to be {:.3g} times as fast as {}.", b.id,
+                                    *a.measured_ms / *b.measured_ms, a.id));
+  if (!(a.ms > 0) || !(b.ms > 0)) {
+    sentences.push_back(fmt::format("No sentence on why: {}", a.ms > 0 ? b.no_code : a.no_code));
+    return sentences;
+  }
+  sentences.push_back(
+      fmt::format("{} is predicted to be {:.3g} times as fast: {} is limited by {}, {} by {}.", b.id,
+                  a.ms / b.ms, a.id, a.limiter, b.id, b.limiter));
+  const HostExplanation& slow = a.ms >= b.ms ? a : b;
+  const double before = pipe_ms(a, slow.limiter), after = pipe_ms(b, slow.limiter);
+  if (std::abs(after - before) > kNotable * before)
+    sentences.push_back(
+        after > 0 ? fmt::format("{} asks {:.3g} ms of {} where {} asks {:.3g}.", b.id, after, slow.limiter,
+                                a.id, before)
+                  : fmt::format("{} asks nothing of {}, {} {:.3g} ms.", b.id, slow.limiter, a.id, before));
+  return sentences;
+}
+
+}  // namespace ladder::analyse
