@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What sizes.sh must have shown, or exit status 1: rungs are right, a second run is the same, what was slowed is found.
 
-  sizes_check.py FOLDER        which holds sizes.json and compare.txt
+  sizes_check.py FOLDER [PAGE.md]    which holds sizes.json and compare.txt; with a page the latter is put between its
+                                     <!-- sizes --> and <!-- /sizes -->, and nothing is checked
 """
 import json
 import pathlib
@@ -10,6 +11,7 @@ import re
 import sys
 
 LEAST_SAME = 0.95
+BEGIN, END = "<!-- sizes -->\n", "<!-- /sizes -->\n"
 
 
 def counts(part):
@@ -17,8 +19,19 @@ def counts(part):
     return {name: int(count) for name, count in re.findall(r"(\w+) (\d+)(?:,|$)", part.strip().splitlines()[-1])}
 
 
+def put_into(page, text):
+    before, _, rest = page.read_text().partition(BEGIN)
+    _, found, after = rest.partition(END)
+    if not found:
+        sys.exit(f"sizes_check.py: {page} has no pair of markers {BEGIN.strip()} and {END.strip()}")
+    page.write_text(f"{before}{BEGIN}```\n{text}```\n{END}{after}")
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
+    if len(sys.argv) > 2:
+        put_into(pathlib.Path(sys.argv[2]), (folder / "compare.txt").read_text())
+        return
     wrong = [f"{row['kernel']} at {row['problem']['m']}: {row['verdict']['reason']}"
              for row in json.loads((folder / "sizes.json").read_text())["rows"]
              if row["role"] == "rung" and row["verdict"]["outcome"] not in ("passed", "refused")]
