@@ -8,7 +8,7 @@
 namespace ladder {
 
 // The kernel that sgemm() uses: in this place and of this precision the highest rung that takes the problem, as accepts()
-// says; but the rung for few tiles only where C is thin, or small and its sums few or deep. kAuto as for sgemm(). Pure.
+// says; but the rung for few tiles only where C is thin or small, or k is up to 4. kAuto as for sgemm(). Pure.
 // Errors (kUnsupportedProblem): there is none; the message has the highest rung's reason.
 Result<const KernelInfo*> select(const Problem& problem, Place place, Precision precision,
                                  const Device& device);

@@ -19,21 +19,23 @@ namespace {
 // one for most problems.
 constexpr std::string_view kForFewTiles = "r21_split_k";
 
-// Where parts of k pay, measured on an H200: C thin, or small with few products, or with sums far deeper than C is wide.
+// Where smaller tiles and parts of k pay, measured on an H200: where C is thin, or too small for many of r12's tiles of
+// 128 x 256, or has so few columns that they stay half empty.
 bool has_few_tiles(const Problem& p) {
-  constexpr std::int64_t kThin = 64, kSmall = std::int64_t{1} << 19, kDeep = 16;
-  constexpr double kFew = 2 * 0x1p28;  // operations
-  if (std::min(p.m, p.n) <= kThin) return true;
-  if (p.m > kSmall / p.n) return false;
-  return flops(p) <= kFew || p.k >= kDeep * std::max(p.m, p.n);
+  constexpr std::int64_t kThin = 64, kHalfTile = 128, kFewK = 4;
+  constexpr std::int64_t kSmall = std::int64_t{1} << 19, kSmallSquare = 900'000, kSquare = 512;
+  const std::int64_t cols = p.layout == Layout::kRowMajor ? p.n : p.m, least = std::min(p.m, p.n);
+  if (least <= kThin || cols <= kHalfTile || p.k <= kFewK) return true;
+  return p.m < (least >= kSquare ? kSmallSquare : kSmall) / p.n;
 }
 
-// From where the passes, the choice and kernels that end at once cost less than tensor cores gain: a cube of 768. On an
-// H200 a product of that size takes CUDA cores 35 us.
+// From where the passes, the choice and kernels that end at once cost less than tensor cores gain. On an H200 a cube of 880
+// takes CUDA cores 37 us.
 bool gains_by_words(const Problem& p) {
-  constexpr double kLeast = 768.0 * 768 * 768;
+  constexpr double kLeast = 880.0 * 880 * 880, kLeastResults = 0x1p17;
   constexpr std::int64_t kTile = 192;  // fewer rows or columns: the pass over the other operand takes longer
-  return std::min(p.m, p.n) >= kTile && flops(p) >= 2 * kLeast;
+  return std::min(p.m, p.n) >= kTile &&
+         static_cast<double>(p.m) * static_cast<double>(p.n) >= kLeastResults && flops(p) >= 2 * kLeast;
 }
 
 Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision precision,

@@ -237,12 +237,13 @@ TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
     return found ? std::string(found.value()->rung) : found.status().message();
   };
   for (const Precision precision : {Precision::kIeee, Precision::kAuto}) {
-    for (const char* few : {"64", "256", "64x64x65536", "1x4096x4096", "65536x32x256", "128x128x8192"})
+    for (const char* few : {"64", "256", "64x64x65536", "1x4096x4096", "65536x32x256", "128x128x8192", "768",
+                            "2048x128x2048", "65536x128x128", "256x256x16384", "1000x1000x3"})
       EXPECT_EQ(rung(few, precision), "r21_split_k") << few;
     for (const char* shallow : {"4096x4096x8", "2048x2048x128", "128x65536x128", "128x14336x4096"})
       EXPECT_EQ(rung(shallow, precision), "r12_simt_peak") << shallow;
   }
-  for (const char* large : {"768", "4096", "16384x256x4096", "2048x4096x14336"}) {
+  for (const char* large : {"1024", "4096", "16384x256x4096", "2048x4096x14336"}) {
     EXPECT_EQ(rung(large, Precision::kIeee), "r12_simt_peak") << large;
     EXPECT_EQ(rung(large, Precision::kAuto), "r20_guarded") << large;
   }
