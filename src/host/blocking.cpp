@@ -50,19 +50,26 @@ Blocks blocks(Shape tile) {
   return now.blocks && now.tile == tile ? *now.blocks : blocks_for(caches(), tile);
 }
 
-// Cycles of a step of k on all tiles of C: of each the multiply-adds, two a cycle, or the loads, two a cycle, or the wait of
-// a sum for itself.
-static double cycles(const MicroKernel& kernel, Shape tile, std::int64_t m, std::int64_t n) {
-  constexpr double kLatency = 4;
-  const std::int64_t panels = pieces(m, tile.rows);
-  const double rows = static_cast<double>(m) / static_cast<double>(panels);
-  const auto column = [&](std::int64_t cols) {
-    const auto vectors = static_cast<double>(pieces(cols, kernel.lanes));
-    return std::max({rows * vectors / 2, (rows + vectors) / 2, kLatency});
+// Twice the cycles of a step of k on all tiles of C: of each the multiply-adds, two a cycle, or the loads, two a cycle, or
+// the wait of a sum for itself. In integers, since a small product takes no longer than some divisions.
+static int half_cycles(const MicroKernel& kernel, Shape tile, int m, int n) {
+  constexpr int kLatency = 4;
+  const int panels = (m + tile.rows - 1) / tile.rows;
+  const auto column = [&](int cols) {
+    const int vectors = (cols + kernel.lanes - 1) / kernel.lanes;
+    return std::max({m * vectors, m + panels * vectors, 2 * kLatency * panels});
   };
-  const std::int64_t whole = n / tile.cols, rest = n % tile.cols;
-  return static_cast<double>(panels) *
-         (static_cast<double>(whole) * column(tile.cols) + (rest > 0 ? column(rest) : 0));
+  const int whole = n / tile.cols, rest = n % tile.cols;
+  return whole * column(tile.cols) + (rest > 0 ? column(rest) : 0);
+}
+
+static Shape tile_for(const Problem& p, const MicroKernel& kernel) {
+  // Wider than this, the sliver at the edge no longer decides. Taller, its part of the whole no longer changes.
+  constexpr std::int64_t kMostForThree = 128, kTall = 1 << 16;
+  const Shape two = kernel.shape(2), three = kernel.shape(3);
+  if (p.n <= two.cols || p.n > kMostForThree || p.n % two.cols == 0) return two;
+  const int m = static_cast<int>(std::min(p.m, kTall)), n = static_cast<int>(p.n);
+  return half_cycles(kernel, three, m, n) < half_cycles(kernel, two, m, n) ? three : two;
 }
 
 // Rows of A that are read in place have no block to keep in L3, so all rows of C share one packed B; and they may be
@@ -79,14 +86,6 @@ static Blocks blocks_of(const Problem& p, Shape tile, bool pack_a) {
   return out;
 }
 
-static Shape tile_for(const Problem& p, const MicroKernel& kernel) {
-  // Wider than this, the sliver at the edge no longer decides.
-  constexpr std::int64_t kMostForThree = 128;
-  const Shape two = kernel.shape(2), three = kernel.shape(3);
-  if (p.n <= two.cols || p.n > kMostForThree) return two;
-  return cycles(kernel, three, p.m, p.n) < cycles(kernel, two, p.m, p.n) ? three : two;
-}
-
 Way way_for(const Problem& p, const MicroKernel& kernel) {
   constexpr std::int64_t kFloat = sizeof(float);
   // Reads of an element from which a copy pays. Rows of A are read well where they lie; down its columns every step of k is
@@ -95,7 +94,10 @@ Way way_for(const Problem& p, const MicroKernel& kernel) {
   const std::int64_t l2 = caches().l2, bytes_a = p.m * p.k * kFloat, bytes_b = p.n * p.k * kFloat;
   Way out;
   out.tile = tile_for(p, kernel);
-  out.c_is_far = p.m * p.n * kFloat > l2 / 4;
+  // Written once and soon out of L2: such lines need not be read first. Where k is deep that read costs nothing.
+  constexpr std::int64_t kShallow = 64;
+  out.streams = p.k <= kShallow && p.beta == 0.0F && p.m * p.n * kFloat > 2 * l2;
+  out.c_is_far = !out.streams && p.m * p.n * kFloat > l2 / 4;
   const bool near = bytes_a + bytes_b <= l2 * 5 / 8;
   const bool whole_vectors = p.n % kernel.lanes == 0 || kernel.partial_loads;
   const bool b_in_place =

@@ -53,8 +53,8 @@ constexpr std::int64_t packed_floats(std::int64_t lines, std::int64_t most, std:
 struct Way {
   Shape tile;
   bool pack_a = true, pack_b = true;
-  bool in_place = false;  // nothing is copied, and k is one block
-  bool c_is_far = false;  // see TileArgs
+  bool in_place = false;                   // nothing is copied, and k is one block
+  bool c_is_far = false, streams = false;  // see TileArgs
   Form form = Form::kPacked;
   Blocks blocks;  // unless in_place
 };

@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <iterator>
 #include <type_traits>
@@ -61,6 +63,27 @@ HWY_INLINE void update(const Vector (&sum)[kVectors], const TileArgs& args, Mask
       update_tail<kFinish == Finish::kAdd>(sum[v], args, line, used);
     }
   }
+}
+
+// Whole vectors, past the caches.
+template <int kTileRows, int kVectors>
+HWY_INLINE void stream(const Vector (&sum)[kTileRows][kVectors], const TileArgs& args) {
+  const Tag d;
+  const Vector alpha = hn::Set(d, args.alpha);
+  float* const c = args.c;
+  const std::int64_t c_ld = args.c_ld;
+#pragma GCC unroll 14
+  for (int i = 0; i < kTileRows; ++i) {
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) hn::Stream(hn::Mul(alpha, sum[i][v]), d, c + i * c_ld + v * kLanes);
+  }
+}
+
+// Whether stream() may take the tile.
+template <int kVectors>
+HWY_INLINE bool can_stream(const TileArgs& args) {
+  return args.cols == kVectors * kLanes &&
+         reinterpret_cast<std::uintptr_t>(args.c) % (kLanes * sizeof(float)) == 0 && args.c_ld % kLanes == 0;
 }
 
 template <Finish kFinish, int kTileRows, int kVectors>
@@ -146,6 +169,7 @@ void tile(const TileArgs& args) {
   }
 
   if (args.beta != 0.0F) return update<Finish::kAdd>(sum, args, last);
+  if (args.streams && can_stream<kVectors>(args)) return stream(sum, args);
   if (args.alpha != 1.0F) return update<Finish::kScale>(sum, args, last);
   update<Finish::kStore>(sum, args, last);
 }
@@ -300,6 +324,7 @@ MicroKernel describe() {
   fill_copying<Form::kInColumnsCopyB>(out);
   fill_copying<Form::kInRowsCopyB>(out);
   out.copy = copy;
+  out.flush = hwy::FlushStream;
   out.transpose = transpose;
   return out;
 }

@@ -28,6 +28,8 @@ struct TileArgs {
   std::int64_t c_ld = 0;
   int cols = 0;           // may end inside the last vector
   bool c_is_far = false;  // beyond L2: worth asking for before it is needed
+  // With beta = 0: C goes past the caches where the tile's rows are whole aligned vectors. The caller ends with flush().
+  bool streams = false;
   float alpha = 1.0F, beta = 0.0F;
 };
 
@@ -68,6 +70,7 @@ struct MicroKernel {
   using Copy = void (*)(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y,
                         std::int64_t y_ld);
   Copy copy = nullptr;
+  void (*flush)() = nullptr;  // orders streamed stores before later ones
 };
 
 // Of the best instruction set that this machine has.

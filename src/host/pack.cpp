@@ -85,6 +85,7 @@ void multiply_block(const MicroKernel& kernel, Form form, const Panels& pA, cons
   for (std::int64_t i = 1; i < pA.count(); ++i) {
     for (std::int64_t j = 0; j < pB.count(); ++j) multiply(kernel, form, pA.at(i), pB.at(j), block);
   }
+  if (block.streams) kernel.flush();
 }
 
 void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& way, const Operand& a,
@@ -93,6 +94,7 @@ void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& w
                       .c = c + rows.begin * p.ldc + cols.begin,
                       .c_ld = p.ldc,
                       .c_is_far = way.c_is_far,
+                      .streams = way.streams,
                       .alpha = p.alpha,
                       .beta = p.beta};
   const int m = static_cast<int>(rows.size), n = static_cast<int>(cols.size);
@@ -104,13 +106,20 @@ void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& w
     least = m / panels;
     wider = m % panels;
   }
-  for (int j = 0; j < n; j += way.tile.cols) {
-    const Panel panel_b{b.at(cols.begin + j, 0), b.ld, j, std::min(way.tile.cols, n - j)};
-    for (int panel = 0, i = 0; panel < panels; ++panel) {
-      const int lines = least + (panel < wider ? 1 : 0);
-      multiply(kernel, way.form, {a.at(rows.begin + i, 0), a.ld, i, lines}, panel_b, part);
-      i += lines;
+  const auto tile = [&](int i, int lines, int j) {
+    multiply(kernel, way.form, {a.at(rows.begin + i, 0), a.ld, i, lines},
+             {b.at(cols.begin + j, 0), b.ld, j, std::min(way.tile.cols, n - j)}, part);
+  };
+  const auto lines_of = [&](int panel) { return least + (panel < wider ? 1 : 0); };
+  if (n > 2 * way.tile.cols || way.c_is_far || way.streams) {  // along the rows of C, on few pages at a time
+    for (int panel = 0, i = 0; panel < panels; i += lines_of(panel++)) {
+      for (int j = 0; j < n; j += way.tile.cols) tile(i, lines_of(panel), j);
     }
+    if (way.streams) kernel.flush();
+    return;
+  }
+  for (int j = 0; j < n; j += way.tile.cols) {
+    for (int panel = 0, i = 0; panel < panels; i += lines_of(panel++)) tile(i, lines_of(panel), j);
   }
 }
 

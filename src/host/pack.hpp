@@ -84,6 +84,7 @@ inline void multiply(const MicroKernel& kernel, Form form, const Panel& a, const
                       .c_ld = block.c_ld,
                       .cols = b.lines,
                       .c_is_far = block.c_is_far,
+                      .streams = block.streams,
                       .alpha = block.alpha,
                       .beta = block.beta};
   kernel.tile(form, b.lines, a.lines)(args);

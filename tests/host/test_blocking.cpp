@@ -61,6 +61,19 @@ TEST(Blocking, TheWayFitsTheProblem) {
   // A tile of three vectors is taken where two would leave a third of the last one empty.
   EXPECT_EQ(way(64, kernel.shape(3).cols, 64).tile.cols, kernel.shape(3).cols);
   EXPECT_EQ(way(64, kernel.shape(2).cols * 2, 64).tile.cols, kernel.shape(2).cols);
+  // Shallow products write past the caches what does not stay in them.
+  EXPECT_TRUE(way(4096, 4096, 16).streams);
+  EXPECT_FALSE(way(64, 64, 16).streams);
+  EXPECT_FALSE(way(4096, 4096, 4096).streams);
+  EXPECT_FALSE(way_for(make_problem(4096, 4096, 16, 1.0F, 1.0F), kernel).streams);
+  // Blocks of rows that are packed are nearly as tall as was asked for; rows in place are one block.
+  const Blocks most = blocks(kernel.shape(2));
+  const Way packed = way(3 * most.rows + 1, 1 << 14, 4096), in_rows = way(3 * most.rows + 1, 1024, 4096);
+  EXPECT_TRUE(packed.pack_a);
+  EXPECT_LE(packed.blocks.rows, most.rows * 3 / 2 + packed.tile.rows);
+  EXPECT_EQ(packed.blocks.depth, most.depth);
+  EXPECT_FALSE(in_rows.pack_a);
+  EXPECT_GE(in_rows.blocks.rows, 3 * most.rows + 1);
   // The form says how the operands lie.
   for (const Op op_a : {Op::kNone, Op::kTranspose}) {
     for (const std::int64_t size : {16, 4096}) {

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -104,6 +106,42 @@ TEST(MicroKernel, EveryTileOfEveryInstructionSetIsExactAndStaysInside) {
         for (int rows = 1; rows <= kernel.shape(vectors).rows; ++rows) {
           check(kernel, form, {rows, cols, 5, 1.0F, 0.0F});
           check(kernel, form, {rows, cols, 1, -2.0F, 3.0F});
+        }
+      }
+    }
+  }
+}
+
+// Past the caches where the rows are whole aligned vectors, else as usual.
+TEST(MicroKernel, StreamedTilesAreTheSame) {
+  for (const MicroKernel& kernel : all_micro_kernels()) {
+    for (int vectors = 1; vectors <= MicroKernel::kMostVectors; ++vectors) {
+      const auto [rows, width] = kernel.shape(vectors);
+      for (const int cols : {width, width - 1}) {
+        for (const int offset : {0, 1}) {
+          alignas(64) float c[MicroKernel::kMostRows * 64 + 64];
+          std::fill(std::begin(c), std::end(c), kUntouched);
+          std::vector<float> a(rows), b(width);
+          for (int i = 0; i < rows; ++i) a[i] = value(i, 0);
+          for (int j = 0; j < width; ++j) b[j] = value(0, j);
+          const TileArgs args{.depth = 1,
+                              .a = a.data(),
+                              .a_ld = rows,
+                              .b = b.data(),
+                              .b_ld = width,
+                              .c = c + offset,
+                              .c_ld = 64,
+                              .cols = cols,
+                              .streams = true,
+                              .alpha = 2.0F};
+          kernel.tile(Form::kPacked, cols, rows)(args);
+          kernel.flush();
+          for (int i = 0; i < rows; ++i) {
+            for (int j = 0; j < 64 - offset; ++j) {
+              ASSERT_EQ(c[i * 64 + offset + j], j < cols ? 2.0F * value(i, 0) * value(0, j) : kUntouched)
+                  << kernel.target << " " << rows << " x " << cols << " at (" << i << ", " << j << ")";
+            }
+          }
         }
       }
     }

@@ -154,6 +154,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
                                      .c = operands.c + rows.begin * p.ldc + cols.begin,
                                      .c_ld = p.ldc,
                                      .c_is_far = way.c_is_far,
+                                     .streams = way.streams,
                                      .alpha = p.alpha,
                                      .beta = kb == 0 ? p.beta : 1.0F};
           multiply_block(kernel, way.form, pA, pB, block);
