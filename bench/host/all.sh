@@ -2,8 +2,8 @@
 # The CPU ladder beside OpenBLAS, BLIS and oneDNN on this machine: cubes, small cubes and skinny shapes. Wants a machine
 # that does nothing else.
 #   bench/host/all.sh [BUILD_FOLDER] [OUTPUT_FOLDER]        default: build and results/cpu
-# Writes OUTPUT_FOLDER/{square,small,skinny}.json and rates.txt; where the output is the default also the table of
-# docs/ladder/h05.md.
+# Writes OUTPUT_FOLDER/{square,small,skinny}.json, rates.txt and tile.txt (what the tile of h04 reaches by where its
+# operands lie); where the output is the default also the table of docs/ladder/h05.md.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
@@ -11,6 +11,8 @@ output=${2:-results/cpu}
 ladder=$build/bin/ladder
 mkdir -p "$output"
 "$ladder" doctor | grep -E '^(ladder|ok +(CPU|one core|OpenBLAS))' | tee "$output/rates.txt"
+cmake --build "$build" --target bench_tile
+"$build/bin/bench_tile" | tee "$output/tile.txt"
 mapfile -t kernels < <("$ladder" list --json | python3 -c '
 import json, sys
 for k in json.load(sys.stdin):
