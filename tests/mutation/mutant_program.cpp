@@ -134,23 +134,31 @@ struct Case {
   Pretended device;
 };
 
-std::vector<Case> cases(bool hopper) {
+// For rungs on Hopper's tensor cores more, and where a rung chooses its tiles, one for each way.
+std::vector<Case> cases(bool hopper, bool plans) {
   ladder::Problem ragged = ladder::make_problem(133, 134, 35, 2.0F, -1.0F);
   ragged.lda = 37, ragged.ldb = 139, ragged.ldc = 141;
   ladder::Problem aligned = ladder::make_problem(131, 132, 36, 2.0F, -1.0F);
   aligned.lda = 40, aligned.ldb = 136, aligned.ldc = 144;
   std::vector<Case> all = {{ragged, {}}, {aligned, {}}};
   if (!hopper) return all;
-  constexpr int kFewSms = 2, kSomeSms = 4, kNoL2 = 1024;
-  ladder::Problem deep = ladder::make_problem(520, 134, 285, 2.0F, -1.0F);
-  deep.lda = 287, deep.ldb = 139, deep.ldc = 141;
+  constexpr int kFewSms = 2, kSomeSms = 4, kMoreSms = 7, kNoL2 = 1024;
+  ladder::Problem deep = ladder::make_problem(520, plans ? 270 : 134, 285, 2.0F, -1.0F);
+  deep.lda = 287, deep.ldb = deep.n + 5, deep.ldc = deep.n + 7;
   all[0] = {deep, {kFewSms, 0}};
   all.push_back(all[1]);
   all.back().problem.k = 700, all.back().problem.lda = 704;
   all.push_back({ladder::make_problem(520, 136, 336, 2.0F, 0.0F), {kFewSms, 0}});  // pairs, narrower tiles
   all.push_back({ladder::make_problem(520, 264, 328, 2.0F, 0.0F), {kFewSms, 0}});  // blocks in fours
-  all.push_back({ladder::make_problem(120, 1096, 328, 2.0F, 0.0F), {kSomeSms, kNoL2}});  // tiles are cut
-  all.push_back({ladder::make_problem(64, 72, 2200, 2.0F, 0.0F), {kFewSms, 0}});         // equal parts
+  if (!plans) {
+    all.push_back({ladder::make_problem(120, 1096, 328, 2.0F, 0.0F), {kSomeSms, kNoL2}});
+    all.push_back({ladder::make_problem(64, 72, 2200, 2.0F, 0.0F), {kFewSms, 0}});
+    return all;
+  }
+  all.push_back({ladder::make_problem(60, 1088, 1280, 2.0F, 0.0F), {kMoreSms, kNoL2}});  // tiles are cut
+  all.push_back({ladder::make_problem(120, 248, 1096, 2.0F, 0.0F), {kSomeSms, 0}});      // pairs, a tile each
+  all.push_back({ladder::make_problem(100, 64, 2176, 2.0F, 0.0F), {}});             // parts within clusters
+  all.push_back({ladder::make_problem(60, 64, 12800, 2.0F, 0.0F), {kMoreSms, 0}});  // parts, a second kernel
   return all;
 }
 
@@ -176,7 +184,7 @@ int main(int argc, char** argv) {
   for (const ladder::KernelInfo& kernel : ladder::kernels()) {
     if (kernel.place != ladder::Place::kCuda || !std::string(kernel.id).starts_with(argv[1])) continue;
     if (kernel.in != kernel.out || kernel.in == ladder::Type::kF16) continue;
-    for (const Case& c : cases(device.value().cc >= 90)) {
+    for (const Case& c : cases(device.value().cc >= 90, std::string(argv[1]) == "r17")) {
       if (!kernel.accepts(c.problem, device.value())) continue;
       ++kernels;
       pretended = c.device;

@@ -48,13 +48,14 @@ EQUIVALENT = {
        for kernel, what in (("float, 256, 128, 4>, true>", "group 4"), ("float, 256, 128, 4>, true>", "group 10"),
                             ("bfloat16, 128, 256, 4>, true>", "group 16"), ("bfloat16, 128, 256, 4>, true>", "group 18"))},
     **{(rung, kernel, what): "a later step of a tile: since the fence before nothing has touched what wgmma uses"
-       for rung, kernel, what in (("r16", "bfloat16, 128, 256, 4>, true>", "fence 13"),
-                                  ("r17", "Blocks)1, 192>, (ladder::r17_stream_k::Finish)1", "fence 5"),
-                                  ("r17", "Blocks)2, 64>, (ladder::r17_stream_k::Finish)1", "fence 2"))},
-    **{("r17", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", what):
-           "one of the last two stages of a block's only piece, which nobody fills again"
-       for what in ("arrival 3", "arrival 4")},
-    ("r17", "Blocks)1, 192>, (ladder::r17_stream_k::Finish)1", "2 comparisons with a 32-bit value"):
+       for rung, kernel, what in (
+           ("r16", "bfloat16, 128, 256, 4>, true>", "fence 13"),
+           ("r17", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::r17_stream_k::Finish)0", "fence 3"))},
+    ("r17", "128, 256, 4, (ladder::Blocks)1, 192>, (ladder::r17_stream_k::Finish)0", "wait 4"):
+        "the first step of a tile: there is no group before its own",
+    ("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", "arrival 4"):
+        "the last stage of a block's only piece, which nobody fills again",
+    ("r17", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::r17_stream_k::Finish)0", "2 comparisons with a 32-bit value"):
         "producer and consumers take one step more, past k: its copies are zeros",
 }
 TAKEN_OUT = {
@@ -76,12 +77,6 @@ def entries(data):
         end = data.find(b"\n}", begin)
         if 0 <= begin < end and data[match.end():end].isascii() and b"\0" not in data[match.end():end]:
             yield match.group(1).decode(), match.end(), end
-
-
-# Mutants that nothing here sees, with the reason.
-NOT_SEEN = {
-    ("r14", "barrier 1"): "behind the initialisation of mbarriers: the warp that initialises them always runs first here",
-}
 
 
 def blank(text):
