@@ -11,8 +11,8 @@ github.com/yzhaiustc/Optimizing-SGEMM-on-NVIDIA-Turing-GPUs do. It is built outs
 sizes that take a GPU seconds and a virtual one hours: after --seconds a kernel is stopped, and counts by the sizes that
 it had finished.
 
-Prints one line a kernel: its number, the sizes finished, "right", "wrong" or "fault", and the first line of a fault's
-report. Ends with 0 if all kernels are right and at least one size of each was finished.
+Prints one line a kernel: its number, the sizes finished, "right", "wrong" or "fault", the seconds that a launch took at
+each size, and the first line of a fault's report. Ends with 0 if all kernels are right and at least one size of each was finished.
 """
 import argparse
 import glob
@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 
-FINISHED = re.compile(r"Average ela(?:ps|sp)ed time", re.IGNORECASE)
+FINISHED = re.compile(r"Average ela(?:ps|sp)ed time:?[\s(]*([0-9.]+)", re.IGNORECASE)
 FAULT_STATUS = 86
 SOURCES = ["sgemm.cu", "test.cu", "utils.cu", "src/*.cu"]
 INCLUDE = ["src", "include", "."]
@@ -43,7 +43,7 @@ def build(checkout, program, nvcc="nvcc", source_globs=SOURCES, include=INCLUDE)
 
 
 def run(options, program, number, folder):
-    """(sizes finished, verdict, detail)"""
+    """(seconds of a launch at each size that was finished, verdict, detail)"""
     command = [options.vgpu, "--check", options.check, "--", program, str(number)]
     with open(os.path.join(folder, "out"), "w+", errors="replace") as out, \
             open(os.path.join(folder, "err"), "w+", errors="replace") as err:
@@ -58,15 +58,15 @@ def run(options, program, number, folder):
         out.seek(0)
         err.seek(0)
         printed, said = out.read(), err.read()
-    sizes = len(FINISHED.findall(printed))
+    times = FINISHED.findall(printed)
     reports = [line for line in said.splitlines() if line.startswith("vgpu: ")]
     if status == FAULT_STATUS:
-        return sizes, "fault", " | ".join(line[len("vgpu: "):].strip() for line in reports[:6])
+        return times, "fault", " | ".join(line[len("vgpu: "):].strip() for line in reports[:6])
     if re.search(options.wrong, printed):
-        return sizes, "wrong", re.search(options.wrong, printed).group(0)
+        return times, "wrong", re.search(options.wrong, printed).group(0)
     if status not in (0, None):
-        return sizes, "error", f"exit status {status}; {' | '.join(said.splitlines()[:3])}"
-    return sizes, "right", "stopped after the time limit" if status is None else ""
+        return times, "error", f"exit status {status}; {' | '.join(said.splitlines()[:3])}"
+    return times, "right", "stopped after the time limit" if status is None else ""
 
 
 def main():
@@ -87,9 +87,10 @@ def main():
         program = os.path.join(folder, "ladder")
         build(options.checkout, program, options.nvcc, options.sources, options.include)
         for number in options.kernels:
-            sizes, verdict, detail = run(options, program, number, folder)
-            print(f"kernel {number:2}: {sizes:2} sizes, {verdict}{': ' if detail else ''}{detail}", flush=True)
-            good &= verdict == "right" and sizes > 0
+            times, verdict, detail = run(options, program, number, folder)
+            print(f"kernel {number:2}: {len(times):2} sizes ({' '.join(times)} s), {verdict}{': ' if detail else ''}{detail}",
+                  flush=True)
+            good &= verdict == "right" and len(times) > 0
     return 0 if good else 1
 
 

@@ -10,10 +10,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <system_error>
 
 #include "analyse/tools.hpp"
 #include "engine/sass/cubin.hpp"
@@ -166,15 +166,24 @@ std::string plain(std::string_view name) {
 
 using Choose = const vgpu::image::Entry* (*)(std::span<const vgpu::image::Entry>, std::uint32_t);
 
+// "" where it cannot be read.
+std::string bytes_of(const std::string& file) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(file, error);
+  std::string bytes(error ? 0 : size, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return "";
+  return bytes;
+}
+
 // What fat binaries in the file hold for this device, as `choose` says, decompressed.
 std::vector<std::string> images_of(std::span<const std::byte> file, int cc, Choose choose) {
-  constexpr std::array<unsigned char, 8> kMagic{0x50, 0xed, 0x55, 0xba, 0x01, 0x00, 0x10, 0x00};
+  constexpr std::string_view kMagic("\x50\xed\x55\xba\x01\x00\x10\x00", 8);
   std::vector<std::string> found;
-  const auto* const begin = reinterpret_cast<const unsigned char*>(file.data());
-  const auto* const end = begin + file.size();
-  for (const auto* at = begin; (at = std::search(at, end, kMagic.begin(), kMagic.end())) != end; ++at) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  for (std::size_t at = 0; (at = text.find(kMagic, at)) != text.npos; ++at) {
     try {
-      const auto entries = vgpu::image::read_entries(file.subspan(static_cast<std::size_t>(at - begin)));
+      const auto entries = vgpu::image::read_entries(file.subspan(at));
       const vgpu::image::Entry* best = choose(entries, static_cast<std::uint32_t>(cc));
       if (best != nullptr) found.push_back(vgpu::image::contents(*best));
     } catch (const vgpu::image::Damaged&) {
@@ -354,9 +363,8 @@ std::map<std::string, int> mix_of(std::span<const MachineInstruction> code) {
 }
 
 Result<KernelCode> find_code(const std::string& file, std::string_view kernel, int cc) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string all((std::istreambuf_iterator<char>(stream)), {});
-  if (!stream && all.empty()) return Status(Code::kIo, file + ": cannot be read");
+  const std::string all = bytes_of(file);
+  if (all.empty()) return Status(Code::kIo, file + ": cannot be read");
   const std::string wanted = plain(kernel);
   const auto cubins = images_of(std::as_bytes(std::span(all)), cc, vgpu::image::choose_cubin);
   for (const std::string& cubin : cubins) {
@@ -437,9 +445,8 @@ Disassembly disassemble(const KernelCode& code) {
 }
 
 Result<PtxText> find_ptx(const std::string& file, std::string_view kernel, int cc) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string all((std::istreambuf_iterator<char>(stream)), {});
-  if (!stream && all.empty()) return Status(Code::kIo, file + ": cannot be read");
+  const std::string all = bytes_of(file);
+  if (all.empty()) return Status(Code::kIo, file + ": cannot be read");
   const std::string wanted = plain(kernel);
   for (const std::string& module : images_of(std::as_bytes(std::span(all)), cc, vgpu::image::choose_ptx)) {
     std::istringstream lines(module.substr(0, module.find('\0')));

@@ -11,7 +11,6 @@ namespace {
 
 using execute::Group;
 using execute::GroupState;
-using execute::kAllLanes;
 using execute::kNone;
 
 u32 first_lane(u32 mask) { return static_cast<u32>(__builtin_ctz(mask)); }
