@@ -100,6 +100,15 @@ __global__ void bit_masks(int* x) {
   x[1024 + t] = static_cast<int>(clamped ^ wrapped);
 }
 
+__global__ void least_of_three(int* x) {
+  const int t = thread_number();
+  const int a = x[t] % 7 - 3, b = x[t + 1] % 5 - 2, c = x[t + 2] % 3;
+  const auto d = static_cast<unsigned>(a), e = static_cast<unsigned>(b), f = static_cast<unsigned>(c);
+  x[1024 + t] = max(a, max(b, c));
+  x[2048 + t] = min(min(a, b), -1);
+  x[3072 + t] = static_cast<int>(max(d, max(e, f)));
+}
+
 // Comparisons whose results are numbers.
 __global__ void compared_floats(int* x) {
   const int t = thread_number();
@@ -169,6 +178,7 @@ std::span<const Launch> arithmetic_launches() {
       {"micro.extensions", [](int* x) { start(extensions, x); }},
       {"micro.divisions", [](int* x) { divisions<<<64, kThreads>>>(x); }},
       {"micro.bit_masks", [](int* x) { start(bit_masks, x); }},
+      {"micro.least_of_three", [](int* x) { start(least_of_three, x); }},
       {"micro.compared_floats", [](int* x) { start(compared_floats, x); }},
       {"micro.compared_halves", [](int* x) { start(compared_halves, x); }},
       {"micro.compared_doubles", [](int* x) { start(compared_doubles, x); }},

@@ -26,6 +26,29 @@ __global__ void recursion_of_some(int* x) {
   x[1024 + t] = v;
 }
 
+// Lanes leave the loop, and return, one after the other.
+__device__ __noinline__ int sum_of(int n, const int* x) {
+  int sum = n;
+#pragma unroll 1
+  for (int i = 0; i < (n & 3); ++i) sum += x[i];
+  return sum;
+}
+__device__ __noinline__ int two_sums(int n, int* x) {
+  int sum = 0;
+  if (n % 32 < 7) {
+    sum = sum_of(n, x) * 3;
+    x[2048 + n] = sum;
+  }
+  return sum + sum_of(n + 1, x);
+}
+
+__global__ void returns_apart(int* x) {
+  const int t = thread_number();
+  int v = x[t];
+  if (t % 32 < 21) v += two_sums(t, x);
+  x[1024 + t] = v;
+}
+
 __device__ __noinline__ int threefold(int a, const int* x) { return a * 3 + x[1]; }
 __device__ __noinline__ int flipped(int a, const int* x) { return a ^ x[2]; }
 
@@ -46,6 +69,7 @@ std::span<const Launch> call_launches() {
   static constexpr Launch kLaunches[] = {
       {"micro.recursion", [](int* x) { start(recursion, x); }},
       {"micro.recursion_of_some", [](int* x) { start(recursion_of_some, x); }},
+      {"micro.returns_apart", [](int* x) { start(returns_apart, x); }},
       {"micro.indirect_calls", [](int* x) { start(indirect_calls, x); }},
       {"micro.prints", [](int* x) { start(prints, x); }},
   };

@@ -174,8 +174,9 @@ __global__ void jump_table(int* x) {
   x[1024 + t] = v;
 }
 
-// One jump, each way for another number of lanes: side by side, mixed, or two ways of which the first lane's is rarer.
-enum class Ways { kBlocks, kMixed, kTwo };
+// One jump, each way for another number of lanes: side by side, mixed, two ways of which the first lane's is rarer, or
+// most lanes with the first.
+enum class Ways { kBlocks, kMixed, kTwo, kLopsided };
 template <Ways kWays>
 __global__ void jumps(int* x) {
   const int t = thread_number(), lane = t % 32;
@@ -185,6 +186,7 @@ __global__ void jumps(int* x) {
     }
   }
   if constexpr (kWays == Ways::kTwo) way = lane % 3 == 0 ? 2 : 5;
+  if constexpr (kWays == Ways::kLopsided) way = lane < 19 ? 1 : lane < 26 ? 4 : lane < 29 ? 3 : 7;
   int v = x[t];
   asm volatile(
       "{\n"
@@ -241,6 +243,7 @@ std::span<const Launch> control_launches() {
       {"micro.jumps", [](int* x) { start(jumps<Ways::kBlocks>, x); }},
       {"micro.jumps_mixed", [](int* x) { start(jumps<Ways::kMixed>, x); }},
       {"micro.jumps_two", [](int* x) { start(jumps<Ways::kTwo>, x); }},
+      {"micro.jumps_lopsided", [](int* x) { start(jumps<Ways::kLopsided>, x); }},
       {"micro.dependents_of_some", [](int* x) { start(dependents_of_some, x); }},
       {"micro.dependents", [](int* x) { start(dependents, x); }},
   };
