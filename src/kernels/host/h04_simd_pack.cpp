@@ -7,6 +7,7 @@
 #include <ladder/kernel.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "host/blocking.hpp"
@@ -22,7 +23,11 @@ static Status accepts(const Problem&, const Device&) { return Status::ok(); }
 
 static Status launch(const Problem& problem, const Operands& operands, Stream) {
   // Who am I: a column-major product is the row-major product of the exchanged operands.
-  const auto [p, swapped] = as_row_major(problem);
+  // Copied only then: a small product takes hardly longer than the copy, which waits for what the caller has just written.
+  std::optional<RowMajor> exchanged;
+  if (problem.layout != Layout::kRowMajor) exchanged = as_row_major(problem);
+  const bool swapped = exchanged.has_value();
+  const Problem& p = swapped ? exchanged->problem : problem;
   if (p.m == 0 || p.n == 0) return Status::ok();
   if (!reads_ab(p)) {
     host::scale(p, operands.c);

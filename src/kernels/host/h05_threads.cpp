@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <span>
 
 #include "host/blocking.hpp"
@@ -90,9 +91,11 @@ static Plan make_plan(const Problem& p, const host::Way& way, const host::Blocks
 
 static Status launch(const Problem& problem, const Operands& operands, Stream) {
   // Who am I: a column-major product is the row-major product of the exchanged operands.
-  const RowMajor row_major = as_row_major(problem);
-  const Problem& p = row_major.problem;
-  const bool swapped = row_major.swapped;
+  // Copied only then: a small product takes hardly longer than the copy, which waits for what the caller has just written.
+  std::optional<RowMajor> exchanged;
+  if (problem.layout != Layout::kRowMajor) exchanged = as_row_major(problem);
+  const bool swapped = exchanged.has_value();
+  const Problem& p = swapped ? exchanged->problem : problem;
   if (p.m == 0 || p.n == 0) return Status::ok();
   if (!reads_ab(p)) {
     host::scale(p, operands.c);
