@@ -134,6 +134,29 @@ struct Case {
   Pretended device;
 };
 
+// For kernels that share k out and have others for thin C: each of them, with parts in clusters and beyond, and ragged.
+std::vector<Case> cases_of_parts() {
+  constexpr int kSomeSms = 8;
+  std::vector<Case> all;
+  // With beta = 0 what is stored between rows of C is a number where NaN was.
+  const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t more,
+                       float beta = -1.0F) {
+    ladder::Problem p = ladder::make_problem(m, n, k, 2.0F, beta);
+    p.lda += more, p.ldb += more, p.ldc += more;
+    all.push_back({p, {kSomeSms, 0}});
+  };
+  add(133, 134, 35, 3);
+  add(68, 60, 1100, 4);
+  add(33, 31, 700, 1, 0.0F);
+  add(40, 520, 96, 0);
+  add(3, 261, 300, 1, 0.0F);
+  add(1, 260, 1300, 4);
+  add(133, 2, 260, 4);
+  add(70, 261, 3, 1, 0.0F);
+  add(70, 264, 3, 1);
+  return all;
+}
+
 // For rungs on Hopper's tensor cores more, and where a rung chooses its tiles, one for each way.
 std::vector<Case> cases(bool hopper, bool plans) {
   ladder::Problem ragged = ladder::make_problem(133, 134, 35, 2.0F, -1.0F);
@@ -184,7 +207,9 @@ int main(int argc, char** argv) {
   for (const ladder::KernelInfo& kernel : ladder::kernels()) {
     if (kernel.place != ladder::Place::kCuda || !std::string(kernel.id).starts_with(argv[1])) continue;
     if (kernel.in != kernel.out || kernel.in == ladder::Type::kF16) continue;
-    for (const Case& c : cases(device.value().cc >= 90, std::string(argv[1]) == "r17")) {
+    const bool parts = kernel.rung == "r21_split_k";
+    for (const Case& c :
+         parts ? cases_of_parts() : cases(device.value().cc >= 90, std::string(argv[1]) == "r17")) {
       if (!kernel.accepts(c.problem, device.value())) continue;
       ++kernels;
       pretended = c.device;

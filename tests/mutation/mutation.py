@@ -32,9 +32,13 @@ import subprocess
 import sys
 import tempfile
 
-# Fields of ladder::Problem, by offset in the kernel's first parameter.
+# Fields of ladder::Problem, by offset in the kernel's first parameter; of ladder::PartJob for r21.
 SIZES = {0: "m", 8: "n"}
 STRIDES = {24: "lda", 32: "ldb", 40: "ldc"}
+SIZES_OF = {"r21": {24: "the lines of A", 56: "the lines of B", 92: "m", 96: "n", 100: "k"}}
+STRIDES_OF = {"r21": {8: "A's line step", 16: "A's k step", 40: "B's line step", 48: "B's k step"}}
+# Kernels outside their rung's namespace.
+KERNELS_OF = {"part_tile": "r21", "thin_product": "r21", "outer_product": "r21"}
 OFF_BY_ONE = {b"lt": b"le", b"le": b"lt", b"gt": b"ge", b"ge": b"gt"}
 # Mutants that do the same as the rung, by rung and part of the kernel's name, with the reason.
 EQUIVALENT = {
@@ -42,6 +46,8 @@ EQUIVALENT = {
         "columns of the first row: a vector that begins at n is stored with no element",
     **{("r12", "", what): "the stage behind the last one: nothing is copied there and nothing of it is used"
        for what in ("wait 1", "poll 3", "poll 3 for parity 0", "poll 3 for parity 1")},
+    ("r21", "thin_product<ladder::ThinTile<2", "4 comparisons with m"):
+        "C has two rows wherever this tile is taken: none lies beyond",
     ("r15", "", "2 comparisons with a 32-bit value"):
         "producer and consumers take one step more, past k: its copies are zeros",
     **{("r16", kernel, what): "the first of two chunks that are waited for together: one group does for both"
@@ -120,7 +126,7 @@ def mutants(data, name, begin, end):
         yield "stage", f"address of a stage {number}", [(match.start(1), b"0    ")]
     reads = list(field_reads(data, name, begin, end))
     comparisons = list(compared(data, begin, end))
-    for offset, size in SIZES.items():
+    for offset, size in SIZES_OF.get(rung_of(name), SIZES).items():
         registers = {register for at, register, _ in reads if at == offset}
         edits = [(at, OFF_BY_ONE[relation]) for at, relation, _, operands in comparisons if registers & set(operands)]
         if len(edits) > 1:  # a single one is the exit of surplus blocks, which would find nothing to do
@@ -129,11 +135,12 @@ def mutants(data, name, begin, end):
     for register in (r for r, times in left.items() if times > 1):
         edits = [(at, OFF_BY_ONE[relation]) for at, relation, _, operands in comparisons if operands[1] == register]
         yield "bound", f"{len(edits)} comparisons with a 32-bit value", edits
-    for offset, stride in STRIDES.items():
+    strides = STRIDES_OF.get(rung_of(name), STRIDES)
+    for offset, stride in strides.items():
         places = [at for found, _, at in reads if found == offset]
-        for other, other_stride in STRIDES.items():
-            if places and other != offset:
-                yield "stride", f"{stride} read as {other_stride}", [(at, b"%d" % other) for at in places]
+        for other, other_stride in strides.items():
+            if places and other != offset and len(str(other)) <= len(str(offset)):
+                yield "stride", f"{stride} read as {other_stride}", [(at, (b"%d" % other).ljust(len(str(offset)))) for at in places]
 
 
 def at_other_barriers(data, name, begin, end):
@@ -192,7 +199,10 @@ def demangled(names):
 
 def rung_of(name):
     match = re.match(r"_ZN6ladder\d+(r\d\d)_", name)
-    return match.group(1) if match else None
+    if match:
+        return match.group(1)
+    match = re.match(r"_ZN6ladder\d+([a-z_]+)[IE]", name)
+    return KERNELS_OF.get(match.group(1)) if match else None
 
 
 def broken(options, data, names, rung, kernels, launched):

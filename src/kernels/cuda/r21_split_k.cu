@@ -8,6 +8,7 @@
 //                                                               NEXT: -
 #include "device/launch_dependent.cuh"
 #include "device/part_tile.cuh"
+#include "device/part_tiles.cuh"
 #include "device/thin_product.cuh"
 #include "device/workspace.cuh"
 #include "kernels/cuda/launch.cuh"
@@ -22,6 +23,7 @@
 #include <mutex>
 #include <span>
 #include <tuple>
+#include <type_traits>
 
 namespace ladder::r21_split_k {
 
@@ -52,29 +54,14 @@ static Status launch_tile(PartJob x, Stream stream) {
                            T::kBytes, stream);
 }
 
-// The tiles, with their measured share of the SM's multiply-adds.
 struct Choice {
   PartTileCost cost;
   LaunchTile launch;
 };
-template <class T>
-static constexpr Choice choice(double rate) {
-  return {{T::ALONG_K, T::BM, T::BN, T::BK, T::WK, T::kThreads, T::kBlocksOfSm, T::TM * T::TN, rate},
-          launch_tile<T>};
-}
-static constexpr std::array kChoices{
-    choice<PartTile<false, 4, 4, 4, 8, 2, 1, 2, 32, 4, 6>>(0.99),   // 32 x 32
-    choice<PartTile<false, 8, 4, 2, 16, 1, 1, 4, 32, 4, 5>>(0.80),  // 16 x 64
-    choice<PartTile<false, 8, 8, 4, 8, 1, 1, 4, 32, 3, 3>>(0.97),   // 32 x 64
-    choice<PartTile<false, 8, 16, 4, 8, 1, 1, 4, 32, 3, 2>>(0.94),  // 32 x 128
-    choice<PartTile<false, 8, 8, 4, 8, 2, 1, 2, 16, 4, 3>>(0.96),   // 64 x 64
-    choice<PartTile<false, 8, 8, 4, 8, 2, 2, 1, 16, 4, 4>>(0.935),  // 64 x 128
-    choice<PartTile<false, 8, 16, 4, 8, 2, 1, 2, 16, 4, 2>>(0.96),  // 64 x 128
-    choice<PartTile<true, 8, 4, 4, 8, 2, 1, 2, 16, 4, 4>>(0.86),    // 64 x 32
-    choice<PartTile<true, 8, 8, 4, 8, 1, 1, 4, 32, 3, 3>>(0.933),   // 32 x 64
-    choice<PartTile<true, 8, 8, 4, 8, 2, 1, 2, 16, 4, 3>>(0.95),    // 64 x 64
-    choice<PartTile<true, 8, 8, 4, 8, 2, 2, 1, 16, 4, 3>>(0.935),   // 64 x 128
-};
+static constexpr std::array kChoices = part_tiles([]<class T>(std::type_identity<T>, double rate) {
+  return Choice{{T::ALONG_K, T::BM, T::BN, T::BK, T::WK, T::kThreads, T::kBlocksOfSm, T::TM * T::TN, rate},
+                launch_tile<T>};
+});
 
 struct Plan {
   PartPlan part;
