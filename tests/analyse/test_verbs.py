@@ -99,7 +99,7 @@ class Prediction(unittest.TestCase):
                     self.assertLess(predicted, other_predicted)
 
     def test_a_kernel_of_other_tiles_for_other_shapes_is_not_predicted_from_their_counts(self):
-        out = ladder("explain", "r21", "--shape", "1024").stdout
+        out = ladder("explain", "r21", "--shape", "128").stdout
         self.assertIn("none: counts of smaller problems do not extend to this one", out)
         out = ladder("explain", "r19", "--shape", "1536").stdout
         self.assertIn("none: the rung has several tiles", out)
