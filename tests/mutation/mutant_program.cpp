@@ -2,8 +2,8 @@
 // Runs the CUDA kernels of one rung that take and give one type, float or bf16, on small problems, and compares with sums
 // of integers, padding included: mutant_program RUNG. One problem is ragged with wide leading dimensions. For Hopper's
 // rungs others are deep enough for a ring of stages to turn twice, and run on a device that says it has few SMs and hardly
-// any L2, so that a block has a second and a third tile, or a part of one. Exit status 1 where a result is wrong, 3 where
-// a launch fails.
+// any L2, so that a block has a second and a third tile, or a part of one. Rungs that split operands into words have A, then
+// B, in integers of two words. Exit status 1 where a result is wrong, 3 where a launch fails.
 #include <ladder/registry.hpp>
 
 #include "dispatch/query.hpp"
@@ -11,6 +11,7 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -46,18 +47,24 @@ std::uint16_t to_bf16(float x) {  // to the nearest, ties to even
 }
 float of_bf16(std::uint16_t x) { return std::bit_cast<float>(std::uint32_t{x} << 16); }
 
-// A matrix on host and device; what lies between its rows is NaN.
+// A matrix on host and device; what lies between its rows is NaN, and what lies `behind` the last one another number, so
+// that no sum leaves it as it is.
 class Matrix {
+  static constexpr float kBehind = 7;
+
  public:
-  Matrix(ladder::Type type, std::int64_t rows, std::int64_t columns, std::int64_t stride, int seed)
+  // `high`: what stands above the smallest integers, which take a word of their own where it is 2^11.
+  Matrix(ladder::Type type, std::int64_t rows, std::int64_t columns, std::int64_t stride, int seed,
+         int high = 0, std::int64_t behind = 0)
       : type_(type),
-        host_(static_cast<std::size_t>((rows - 1) * stride + columns),
+        host_(static_cast<std::size_t>((rows - 1) * stride + columns + behind),
               std::numeric_limits<float>::quiet_NaN()),
         stride_(stride) {
     for (std::int64_t i = 0; i < rows; ++i) {
       for (std::int64_t j = 0; j < columns; ++j)
-        at(i, j) = static_cast<float>((i * 7 + j * 3 + seed) % 5 - 2);
+        at(i, j) = static_cast<float>((i * 7 + j * 3 + seed) % 5 - 2 + ((i * 5 + j * 11) % 5 - 2) * high);
     }
+    std::fill(host_.end() - behind, host_.end(), kBehind);
     void* memory = nullptr;
     require(cudaMalloc(&memory, bytes()), "cudaMalloc");
     device_.reset(memory);
@@ -106,9 +113,17 @@ class Matrix {
   std::unique_ptr<void, FreeDevice> device_;
 };
 
-bool right(const ladder::KernelInfo& kernel, ladder::Problem p) {
+struct High {
+  int a = 0, b = 0;
+};
+
+bool right(const ladder::KernelInfo& kernel, ladder::Problem p, High high) {
   p.in = kernel.in, p.out = kernel.out;
-  Matrix a(p.in, p.m, p.k, p.lda, 1), b(p.in, p.k, p.n, p.ldb, 2), c(p.out, p.m, p.n, p.ldc, 3);
+  const bool along_a = p.op_a == ladder::Op::kNone, along_b = p.op_b != ladder::Op::kNone;  // k
+  Matrix a(p.in, along_a ? p.m : p.k, along_a ? p.k : p.m, p.lda, 1, high.a);
+  Matrix b(p.in, along_b ? p.n : p.k, along_b ? p.k : p.n, p.ldb, 2, high.b);
+  const std::int64_t behind = high.a + high.b != 0 ? p.ldc : 0;
+  Matrix c(p.out, p.m, p.n, p.ldc, 3, 0, behind);
   if (const ladder::Status status = kernel.launch(p, {a.device(), b.device(), c.device()}, nullptr);
       !status) {
     std::fprintf(stderr, "mutant_program: %s\n", status.message().c_str());
@@ -118,9 +133,10 @@ bool right(const ladder::KernelInfo& kernel, ladder::Problem p) {
   for (std::int64_t i = 0; i < p.m; ++i) {
     std::fill(sums.begin(), sums.end(), 0.0F);
     for (std::int64_t l = 0; l < p.k; ++l) {
-      const float x = a.at(i, l);
-      const float* const row = &b.at(l, 0);
-      for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += x * row[j];
+      const float x = along_a ? a.at(i, l) : a.at(l, i);
+      const float* const first = along_b ? &b.at(0, l) : &b.at(l, 0);
+      const std::int64_t step = along_b ? p.ldb : 1;
+      for (std::int64_t j = 0; j < p.n; ++j) sums[static_cast<std::size_t>(j)] += x * first[j * step];
     }
     for (std::int64_t j = 0; j < p.n; ++j) {
       c.at(i, j) = p.alpha * sums[static_cast<std::size_t>(j)] + p.beta * c.at(i, j);
@@ -157,6 +173,8 @@ std::vector<Case> cases_of_parts() {
   return all;
 }
 
+constexpr int kFewSms = 2, kSomeSms = 4, kMoreSms = 7, kNoL2 = 1024;
+
 // For rungs on Hopper's tensor cores more, and where a rung chooses its tiles, one for each way.
 std::vector<Case> cases(bool hopper, bool plans) {
   ladder::Problem ragged = ladder::make_problem(133, 134, 35, 2.0F, -1.0F);
@@ -165,7 +183,6 @@ std::vector<Case> cases(bool hopper, bool plans) {
   aligned.lda = 40, aligned.ldb = 136, aligned.ldc = 144;
   std::vector<Case> all = {{ragged, {}}, {aligned, {}}};
   if (!hopper) return all;
-  constexpr int kFewSms = 2, kSomeSms = 4, kMoreSms = 7, kNoL2 = 1024;
   ladder::Problem deep = ladder::make_problem(520, plans ? 270 : 134, 285, 2.0F, -1.0F);
   deep.lda = 287, deep.ldb = deep.n + 5, deep.ldc = deep.n + 7;
   all[0] = {deep, {kFewSms, 0}};
@@ -183,6 +200,27 @@ std::vector<Case> cases(bool hopper, bool plans) {
   all.push_back({ladder::make_problem(100, 64, 2176, 2.0F, 0.0F), {}});             // parts within clusters
   all.push_back({ladder::make_problem(60, 64, 12800, 2.0F, 0.0F), {kMoreSms, 0}});  // parts, a second kernel
   return all;
+}
+
+// For rungs that split operands into words, whose kernels are many and have one cause each.
+std::vector<Case> cases_of_words() {
+  ladder::Problem ragged = ladder::make_problem(133, 163, 285, 2.0F, -1.0F);
+  ragged.lda = 287, ragged.ldb = 165, ragged.ldc = 167;
+  ladder::Problem turned =
+      ladder::make_problem(67, 132, 450, 2.0F, -1.0F, ladder::Op::kTranspose, ladder::Op::kTranspose);
+  turned.lda = 72, turned.ldb = 452, turned.ldc = 144;
+  const ladder::Problem tall = ladder::make_problem(300, 139, 264, 2.0F, -1.0F, ladder::Op::kTranspose);
+  ladder::Problem flat = ladder::make_problem(67, 300, 264, 2.0F, 0.0F);
+  flat.ldc = 304;
+  ladder::Problem thin = flat;
+  thin.m = 40, thin.k = 328, thin.lda = 328;
+  return {{ragged, {1, 0}},                                                  // tiles one after the other
+          {turned, {kFewSms, 0}},                                            // lines along k and across
+          {ladder::make_problem(300, 136, 336, 2.0F, 0.0F), {kSomeSms, 0}},  // tiles are cut
+          {tall, {kSomeSms, 0}},
+          {flat, {kFewSms, 0}},
+          {thin, {kFewSms, 0}},
+          {ladder::make_problem(24, 40, 2120, 2.0F, 0.0F), {}}};  // deeper than strips; parts are added
 }
 
 }  // namespace
@@ -207,13 +245,17 @@ int main(int argc, char** argv) {
   for (const ladder::KernelInfo& kernel : ladder::kernels()) {
     if (kernel.place != ladder::Place::kCuda || !std::string(kernel.id).starts_with(argv[1])) continue;
     if (kernel.in != kernel.out || kernel.in == ladder::Type::kF16) continue;
-    const bool parts = kernel.rung == "r21_split_k";
-    for (const Case& c :
-         parts ? cases_of_parts() : cases(device.value().cc >= 90, std::string(argv[1]) == "r17")) {
+    const bool words = kernel.precision == ladder::Precision::kFp16x3, parts = kernel.rung == "r21_split_k";
+    const bool plans = std::string(argv[1]) == "r17", hopper = device.value().cc >= 90;
+    for (const Case& c : words ? cases_of_words() : parts ? cases_of_parts() : cases(hopper, plans)) {
       if (!kernel.accepts(c.problem, device.value())) continue;
       ++kernels;
       pretended = c.device;
-      if (!right(kernel, c.problem)) return kWrongResult;
+      constexpr int kSecondWord = 1 << 11;
+      const bool of_a =
+          kernels % 2 == 0;  // the other one where a case comes again, since their number is odd
+      const High high = !words ? High{} : of_a ? High{kSecondWord, 0} : High{0, kSecondWord};
+      if (!right(kernel, c.problem, high)) return kWrongResult;
     }
   }
   return kernels == 0 ? kUsage : 0;
