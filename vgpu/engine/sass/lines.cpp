@@ -57,8 +57,9 @@ class Unit {
     if (version < 2 || version > 3) return;
     const std::uint64_t length = in_.fixed(4), program = in_.at + length;
     minimum_ = in_.u8();
-    in_.u8();  // whether rows begin statements
-    base_ = static_cast<std::int8_t>(in_.u8());
+    in_.u8();                   // whether rows begin statements
+    const int base = in_.u8();  // a signed byte
+    base_ = base < 128 ? base : base - 256;
     range_ = in_.u8();
     opcodes_ = in_.u8();
     if (range_ == 0 || opcodes_ == 0) return;

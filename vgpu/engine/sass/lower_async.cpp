@@ -6,7 +6,6 @@
 
 namespace vgpu::sass {
 
-using execute::Flag;
 using execute::MbarrierKind;
 
 void Lowering::lower_copy(const Instruction& i) {

@@ -8,8 +8,6 @@
 namespace vgpu::sass {
 namespace {
 
-using execute::Flag;
-
 // PTX's name of an atomic operation, or "" if there is none.
 std::string atomic_name(const Instruction& i) {
   static constexpr const char* kSized[] = {"add", "min", "max"};

@@ -9,7 +9,6 @@
 namespace vgpu::sass {
 
 using execute::AddressSpace;
-using execute::Flag;
 
 void Lowering::address(u32 pc, const Operand& o, bool far) {
   Insn& insn = at(pc);

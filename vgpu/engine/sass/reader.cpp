@@ -32,8 +32,8 @@ void mark(Word& word, unsigned position, unsigned bits) {
 
 template <class T>
 std::string show_number(T value) {
-  if (value != value) return std::signbit(value) ? "-QNAN" : "+QNAN";
-  if (value - value != 0) return value < 0 ? "-INF" : "+INF";
+  if (std::isnan(value)) return std::signbit(value) ? "-QNAN" : "+QNAN";
+  if (std::isinf(value)) return value < 0 ? "-INF" : "+INF";
   return fmt::format("{:.20g}", value);
 }
 
