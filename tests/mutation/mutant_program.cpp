@@ -202,7 +202,7 @@ std::vector<Case> cases(bool hopper, bool plans) {
   return all;
 }
 
-// For rungs that split operands into words, whose kernels are many and have one cause each.
+// For rungs that split operands into words: a problem or two for each of their kernels.
 std::vector<Case> cases_of_words() {
   ladder::Problem ragged = ladder::make_problem(133, 163, 285, 2.0F, -1.0F);
   ragged.lda = 287, ragged.ldb = 165, ragged.ldc = 167;
