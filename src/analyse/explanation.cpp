@@ -54,7 +54,7 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, co
   e.problem.in = kernel.in;
   e.problem.out = kernel.out;
   e.work = work_of(e.problem);
-  auto seen = observe(kernel, device, problem.beta, observed_side(kernel.rung, e.problem, machine.sm_count));
+  auto seen = observe(kernel, device, problem.beta);
   if (!seen) return seen.status();
   e.subject.seen = std::move(seen).value();
   e.subject.tile = tile_of(kernel.rung, e.subject.seen.kernel);
@@ -62,13 +62,10 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, co
   e.peak = machine.peak_of(chosen, &e.peak_name);
   e.bounds = bounds_of(e.work, machine, e.peak);
   const auto seen_tile = e.subject.tile;
-  if (seen_tile) {
-    const auto tile = tile_for(kernel.rung, *seen_tile, e.problem, machine.sm_count);
-    if (!tile)
-      e.no_prediction =
-          "the rung has several tiles, and which one it takes for this problem is not known here";
-    if (tile) e.subject.tile = tile;
-  }
+  const auto tile = seen_tile ? tile_for(kernel.rung, *seen_tile, e.problem, machine.sm_count) : std::nullopt;
+  if (tile) e.subject.tile = tile;
+  if ((seen_tile && !tile) || plans_its_tile(kernel.rung))
+    e.no_prediction = "the rung has several tiles, and which one it takes for this problem is not known here";
 
   // Counts are of the tile that the small problem had.
   const bool same_tile =

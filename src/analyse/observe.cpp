@@ -14,8 +14,8 @@
 namespace ladder::analyse {
 namespace {
 
-// A depth that tiles of 8, 16, 24, 32 and 64 divide.
-constexpr std::int64_t kDepth = 192;
+// Whole tiles of every rung, and a depth that tiles of 8, 16, 24, 32 and 64 divide.
+constexpr std::int64_t kSide = 256, kDepth = 192;
 constexpr const char* kMultiplyAdds = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
 constexpr const char* kTensorProducts[] = {"sm__inst_executed_pipe_tensor_op_hmma.sum",
                                            "sm__inst_executed_pipe_tensor_op_gmma.sum"};
@@ -167,7 +167,7 @@ std::string elements_of(const Access& access, const std::vector<Matrix>& matrice
   return text + width;
 }
 
-Result<Observation> observe(const KernelInfo& kernel, const Device& device, float beta, const Side& side) {
+Result<Observation> observe(const KernelInfo& kernel, const Device& device, float beta) {
   if (!device.is_virtual || kernel.place != Place::kCuda || !virtual_gpu::active())
     return Status(Code::kUnsupportedDevice, "only the virtual GPU traces, and only CUDA kernels");
   Observation seen;
@@ -175,7 +175,7 @@ Result<Observation> observe(const KernelInfo& kernel, const Device& device, floa
   std::array<double, 3> depths{};
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const std::int64_t depth = kDepth * static_cast<std::int64_t>(i + 1);
-    seen.problem = make_problem(side.m, side.n, depth, 1, beta);
+    seen.problem = make_problem(kSide, kSide, depth, 1, beta);
     seen.problem.in = kernel.in;
     seen.problem.out = kernel.out;
     if (Status status = kernel.accepts(seen.problem, device); !status) return status;

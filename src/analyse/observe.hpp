@@ -41,15 +41,9 @@ struct Observation {
   std::map<std::string, Scale> scales;
 };
 
-// Outputs of the problems that are launched: whole tiles of every rung.
-struct Side {
-  std::int64_t m = 256, n = 256;
-};
-
 // Launches three small problems. Errors: those of count(), kIo (the trace), kUnsupportedDevice (not on the virtual
 // GPU).
-Result<Observation> observe(const KernelInfo& kernel, const Device& device, float beta,
-                            const Side& side = {});
+Result<Observation> observe(const KernelInfo& kernel, const Device& device, float beta);
 
 // Which elements of which matrix the lanes of a global access touch: "A: rows 0-31, column 0", "C: row 0: lanes 0-15 at
 // columns 0,8,...,120; row 8: ...". "" for shared memory or memory of no matrix.

@@ -174,14 +174,7 @@ std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen, 
   return tile;
 }
 
-Side observed_side(std::string_view rung, const Problem& problem, int sms) {
-  // Its widest tile where two of them an SM are there and the product is large; with so many, k is not cut.
-  constexpr std::int64_t kRows = 64, kColumns = 128, kTileRows = 16;
-  const std::int64_t m = std::min(problem.m, problem.n), n = std::max(problem.m, problem.n);
-  const bool wide = (m + kRows - 1) / kRows * ((n + kColumns - 1) / kColumns) >= 2 * sms;
-  if (rung != "r21_split_k" || !wide || m < kTileRows * kRows) return {};
-  return {kTileRows * kRows, (2 * sms + kTileRows - 1) / kTileRows * kColumns};
-}
+bool plans_its_tile(std::string_view rung) { return rung == "r21_split_k"; }
 
 std::string of_k(std::int64_t times, std::int64_t over) {
   const std::int64_t common = std::gcd(times, over);

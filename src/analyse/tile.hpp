@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyse/observe.hpp"
-
 namespace ladder::analyse {
 
 constexpr int kRowsOfProduct = 64;  // of A in one wgmma; B is read anew for each of them
@@ -48,8 +46,9 @@ std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel)
 std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen, const Problem& problem,
                                   int sms);
 
-// Of which problem a rung must be observed to show the tile that it takes for `problem`: the smallest there is, but for r21.
-Side observed_side(std::string_view rung, const Problem& problem, int sms);
+// Whether the rung's own plan chooses its tile, and where parts of k go, by the problem: what a small one shows says nothing of
+// others.
+bool plans_its_tile(std::string_view rung);
 
 // Elements read for one element of C by each level, for a C that whole tiles cover.
 struct Loads {

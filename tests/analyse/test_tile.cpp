@@ -100,13 +100,6 @@ TEST(Tile, split_operands_have_words_and_products) {
   EXPECT_EQ(tile_for("r18_bf16x6", *tile, make_problem(512, 512, 512), 132)->bn, 64);
 }
 
-TEST(Tile, r21_is_observed_where_it_takes_its_widest) {
-  EXPECT_EQ(observed_side("r21_split_k", make_problem(512, 512, 512), 132).m, Side{}.m);
-  EXPECT_EQ(observed_side("r12_simt_peak", make_problem(4096, 4096, 4096), 132).m, Side{}.m);
-  const Side side = observed_side("r21_split_k", make_problem(4096, 4096, 4096), 132);
-  EXPECT_GE(side.m / 64 * (side.n / 128), 2 * 132);
-}
-
 TEST(Tile, what_is_not_known_is_not_guessed) {
   EXPECT_FALSE(tile_of("r99_other", "k<r::Tile<128, 128> >"));
   EXPECT_FALSE(tile_of("r05_block_tile_2d", "something_else()"));
