@@ -5,7 +5,7 @@
 # Writes rows to OUTPUT_FOLDER: hopper.json (4096, the last two rungs 8192 too), hopper-ragged.json (r17 where other
 # kernels leave SMs idle; short kernels are replayed from a graph) and hopper-16384.json; and with the checks,
 # where cuobjdump is installed, hopper-sass.txt. Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM nothing is built, with SKIP_CHECKS=1
-# it only measures, with SKIP_LARGE=1 it leaves 16384 out, whose operands take minutes to draw.
+# it only measures, with ONLY_RAGGED=1 only hopper-ragged.json, with SKIP_LARGE=1 not 16384.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
@@ -54,6 +54,9 @@ if [ "${SKIP_CHECKS:-0}" = 0 ] && command -v cuobjdump >/dev/null; then
   wc -l <"$output/hopper-sass.txt"
 fi
 echo "--- measured"
+ragged=3072,1000,1001,4088,4092,64x64x65536,128x14336x4096,4096x64x4096
+"$ladder" bench r17 --device cuda:0 --shape "$ragged" --budget 0.3 --save "$output/hopper-ragged.json"
+[ "${ONLY_RAGGED:-0}" = 0 ] || exit 0
 "$ladder" bench "${rungs[@]}" --device cuda:0 --shape 4096 --battery quick --save "$output/hopper.json"
 large=()
 for rung in "${rungs[@]}"; do
@@ -69,7 +72,5 @@ first["rows"] += second["rows"]
 json.dump(first, open(sys.argv[1], "w"), separators=(",", ":"))
 PYTHON
 rm -f "$at_8192"
-ragged=3072,1000,1001,4088,4092,64x64x65536,128x14336x4096,4096x64x4096
-"$ladder" bench r17 --device cuda:0 --shape "$ragged" --budget 0.3 --save "$output/hopper-ragged.json"
 [ "${SKIP_LARGE:-0}" = 1 ] || \
   "$ladder" bench r16_persistent_bf16 r17_stream_k_bf16 --device cuda:0 --shape 16384 --save "$output/hopper-16384.json"
