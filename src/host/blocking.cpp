@@ -90,13 +90,14 @@ Way way_for(const Problem& p, const MicroKernel& kernel) {
   constexpr std::int64_t kFloat = sizeof(float);
   // Reads of an element from which a copy pays. Rows of A are read well where they lie; down its columns every step of k is
   // on another page.
-  constexpr std::int64_t kReadsOfRows = 64, kReadsOfColumns = 4, kReadsOfB = 8;
+  constexpr std::int64_t kReadsOfRows = 48, kReadsOfColumns = 4, kReadsOfB = 8;
   const std::int64_t l2 = caches().l2, bytes_a = p.m * p.k * kFloat, bytes_b = p.n * p.k * kFloat;
   Way out;
   out.tile = tile_for(p, kernel);
-  // Written once and soon out of L2: such lines need not be read first. Where k is deep that read costs nothing.
+  // Written once and not kept by L3: such lines need not be read first. Where k is deep that read costs nothing, and what L3
+  // can keep is slower to write past it.
   constexpr std::int64_t kShallow = 64;
-  out.streams = p.k <= kShallow && p.beta == 0.0F && p.m * p.n * kFloat > 2 * l2;
+  out.streams = p.k <= kShallow && p.beta == 0.0F && p.m * p.n * kFloat > std::max(2 * l2, caches().l3 / 2);
   out.c_is_far = !out.streams && p.m * p.n * kFloat > l2 / 4;
   const bool near = bytes_a + bytes_b <= l2 * 5 / 8;
   const bool whole_vectors = p.n % kernel.lanes == 0 || kernel.partial_loads;

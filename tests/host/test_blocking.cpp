@@ -62,7 +62,9 @@ TEST(Blocking, TheWayFitsTheProblem) {
   EXPECT_EQ(way(64, kernel.shape(3).cols, 64).tile.cols, kernel.shape(3).cols);
   EXPECT_EQ(way(64, kernel.shape(2).cols * 2, 64).tile.cols, kernel.shape(2).cols);
   // Shallow products write past the caches what does not stay in them.
-  EXPECT_TRUE(way(4096, 4096, 16).streams);
+  const CacheSizes sizes = cache_sizes();
+  const std::int64_t beyond = std::max(2 * sizes.l2, sizes.l3 / 2) / (4096 * 4) + 1;  // rows
+  EXPECT_TRUE(way(beyond, 4096, 16).streams);
   EXPECT_FALSE(way(64, 64, 16).streams);
   EXPECT_FALSE(way(4096, 4096, 4096).streams);
   EXPECT_FALSE(way_for(make_problem(4096, 4096, 16, 1.0F, 1.0F), kernel).streams);
