@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <thread>
 
 #ifdef LADDER_HAVE_HIGHWAY
+#include "host/best_rate.hpp"
 #include "host/blocking.hpp"
 #include "host/rates.hpp"
 #include "host/tuned.hpp"
@@ -24,30 +24,9 @@ constexpr double kFloat = 4, kLine = 64, kMsPerSecond = 1e3;
 #ifdef LADDER_HAVE_HIGHWAY
 std::atomic<std::uint64_t> sink;  // results go here, so that nothing is left out as unused
 
-// Units a second, the best of a few windows of a few milliseconds; `work(n)` does n.
-template <class Work>
-double best_rate(std::int64_t units, const Work& work) {
-  using Clock = std::chrono::steady_clock;
-  constexpr int kWindows = 6;
-  constexpr double kWindow = 5e-3;
-  double best = 0;
-  for (int window = 0; window < kWindows;) {
-    const auto begin = Clock::now();
-    work(units);
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (seconds < kWindow) {
-      units *= 2;
-      continue;
-    }
-    best = std::max(best, static_cast<double>(units) / seconds);
-    ++window;
-  }
-  return best;
-}
-
 // Additions of floats, each waiting for the one before it.
 double additions_a_second() {
-  return best_rate(1 << 16, [](std::int64_t n) {
+  return host::best_rate(1 << 16, [](std::int64_t n) {
     float sum = 0;
     for (; n > 0; --n) {
       sum += 1e-3F;
@@ -63,7 +42,7 @@ double additions_a_second() {
 
 double read_rate(std::int64_t bytes) {
   const std::vector<std::uint64_t> memory(static_cast<std::size_t>(bytes) / sizeof(std::uint64_t), 1);
-  return static_cast<double>(bytes) * best_rate(1, [&](std::int64_t passes) {
+  return static_cast<double>(bytes) * host::best_rate(1, [&](std::int64_t passes) {
            for (; passes > 0; --passes)
              sink = std::accumulate(memory.begin(), memory.end(), std::uint64_t{sink});
          });

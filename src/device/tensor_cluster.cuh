@@ -17,16 +17,13 @@ enum class Blocks : unsigned char {
   kPairAlongM,
   kPairAlongN,
   kFourAlongN,
-  kPairAlongK,
-  kFourAlongK
+  kPairAlongK
 };  // those along m share B, those along n A; those along k have a part each of one tile's k, and no copies in common
 
 template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks>
 struct ClusterTile : TensorTile<In, Out, BM, BN, STAGES> {
-  static constexpr int kCluster = kBlocks == Blocks::kAlone                                          ? 1
-                                  : kBlocks == Blocks::kFourAlongN || kBlocks == Blocks::kFourAlongK ? 4
-                                                                                                     : 2;
-  static constexpr bool kAlongK = kBlocks == Blocks::kPairAlongK || kBlocks == Blocks::kFourAlongK;
+  static constexpr int kCluster = kBlocks == Blocks::kAlone ? 1 : kBlocks == Blocks::kFourAlongN ? 4 : 2;
+  static constexpr bool kAlongK = kBlocks == Blocks::kPairAlongK;
   static constexpr int kSharing = kAlongK ? 1 : kCluster;  // blocks that copy for each other
   static constexpr bool kSharesB = kSharing == 1 || kBlocks == Blocks::kPairAlongM;
   static constexpr int kPairM = kSharesB ? kSharing * BM : BM, kPairN = kSharesB ? BN : kSharing * BN;

@@ -94,6 +94,7 @@ HWY_AFTER_NAMESPACE();
 #include <thread>
 #include <vector>
 
+#include "host/best_rate.hpp"
 #include "host/blocking.hpp"
 
 namespace ladder::host {
@@ -107,48 +108,26 @@ HWY_EXPORT(reads);
 HWY_EXPORT(target);
 HWY_EXPORT(flops_per_round);
 
-constexpr int kWindows = 8;
-constexpr double kWindow = 5e-3;  // seconds
 // More than a core's share of any L3 that has been built, in all.
 constexpr std::int64_t kMemory = 512 << 20;
 
 // Results go here, so that nothing is left out as unused.
 std::atomic<float> sink;
 
-// Units of work a second, the best window: `work(n)` does n units.
-template <class Work>
-double rate_of(std::int64_t least, const Work& work) {
-  using Clock = std::chrono::steady_clock;
-  std::int64_t units = least;
-  double best = 0;
-  for (int window = 0; window < kWindows;) {
-    const auto begin = Clock::now();
-    work(units);
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (seconds < kWindow) {
-      units *= 2;
-      continue;
-    }
-    best = std::max(best, static_cast<double>(units) / seconds);
-    ++window;
-  }
-  return best;
-}
-
 double clock_rate() {
   constexpr int kUnrolled = 16;
-  return rate_of(1 << 16,
-                 [](std::int64_t rounds) {
-                   std::uint64_t value = 1, step = static_cast<std::uint64_t>(rounds);
-                   for (std::int64_t i = 0; i < rounds; ++i) {
+  return best_rate(1 << 16,
+                   [](std::int64_t rounds) {
+                     std::uint64_t value = 1, step = static_cast<std::uint64_t>(rounds);
+                     for (std::int64_t i = 0; i < rounds; ++i) {
 #pragma GCC unroll 16
-                     for (int add = 0; add < kUnrolled; ++add) {
-                       value += step;
-                       asm volatile("" : "+r"(value));  // neither folded nor reordered
+                       for (int add = 0; add < kUnrolled; ++add) {
+                         value += step;
+                         asm volatile("" : "+r"(value));  // neither folded nor reordered
+                       }
                      }
-                   }
-                   sink = static_cast<float>(value);
-                 }) *
+                     sink = static_cast<float>(value);
+                   }) *
          kUnrolled;
 }
 
@@ -159,7 +138,7 @@ double tile_rate() {
   // All digits in use and signs that alternate, as in a product: zeros take less power.
   for (std::int64_t i = 0; i < floats; ++i)
     memory[i] = (i % 2 == 0 ? 1.0F : -1.0F) / static_cast<float>(i % 97 + 3);
-  return rate_of(1, [&](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(tile)(rounds, memory.get()); }) *
+  return best_rate(1, [&](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(tile)(rounds, memory.get()); }) *
          HWY_DYNAMIC_DISPATCH(flops_per_tile_round)();
 }
 
@@ -168,11 +147,11 @@ double read_rate(std::int64_t bytes) {
   const auto memory = hwy::AllocateAligned<float>(static_cast<std::size_t>(floats));
   if (!memory) return 0;
   std::fill_n(memory.get(), floats, 1.0F);
-  return rate_of(1,
-                 [&](std::int64_t passes) {
-                   for (std::int64_t pass = 0; pass < passes; ++pass)
-                     sink = HWY_DYNAMIC_DISPATCH(reads)(memory.get(), floats);
-                 }) *
+  return best_rate(1,
+                   [&](std::int64_t passes) {
+                     for (std::int64_t pass = 0; pass < passes; ++pass)
+                       sink = HWY_DYNAMIC_DISPATCH(reads)(memory.get(), floats);
+                   }) *
          static_cast<double>(bytes);
 }
 
@@ -181,7 +160,7 @@ Rates measure_one(std::int64_t memory_bytes) {
   Rates out;
   out.clock_hz = clock_rate();
   out.fma_flops =
-      rate_of(1 << 12, [](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(multiply_adds)(rounds); }) *
+      best_rate(1 << 12, [](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(multiply_adds)(rounds); }) *
       HWY_DYNAMIC_DISPATCH(flops_per_round)();
   out.tile_flops = tile_rate();
   out.l1_bandwidth = read_rate(caches.l1 / 2);

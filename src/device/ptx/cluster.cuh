@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of a cluster: who they are, how they meet, how one arrives at another's barrier or reads its
-// memory. One function an instruction;
-// PTX ISA, "Special Registers", "barrier.cluster", "mapa", "mbarrier.arrive", "ld".
+// Blocks of a cluster: who they are, how they meet, how one arrives at another's barrier or reads its memory.
+// One function an instruction; PTX ISA, "Special Registers", "barrier.cluster", "mapa", "mbarrier.arrive", "ld".
 #pragma once
 #include <cuda_runtime.h>
 
