@@ -60,7 +60,7 @@ struct Heading {
 // The charts' sections, by the first part of their names, in the page's order.
 constexpr Heading kHeadings[] = {
     {"climb", "climb", "The climb", "One bar a kernel; only what was verified has one."},
-    {"sizes", "sizes", "Rate over size", "Dashed: libraries."},
+    {"sizes", "sizes", "Rate over size", "Dashed: libraries. Hollow: neighbours of a power of two."},
     {"time", "time", "Time over size",
      "Both axes are logarithmic. Beside each name: to which power of N the time grows from half of its "
      "largest "

@@ -32,6 +32,31 @@ void shorten(Json& value) {
   }
 }
 
+// Whether a row of any table has the value.
+bool occurs(const Json& tables, const Json& field, const Json& value) {
+  for (const Json& rows : tables) {
+    for (const Json& row : rows) {
+      if (const auto found = row.find(field); found != row.end() && *found == value) return true;
+    }
+  }
+  return false;
+}
+
+// A template's scales name all that there may be, so that each has its colour in every chart; a legend shows what there is.
+void shorten_legends(Json& part, const Json& tables) {
+  if (!part.is_structured()) return;
+  for (Json& inner : part) shorten_legends(inner, tables);
+  if (!part.is_object() || !part.contains("field") || !part.contains("scale") ||
+      !part["scale"].contains("domain"))
+    return;
+  if (part.contains("legend") && part["legend"].is_null()) return;
+  Json present = Json::array();
+  for (const Json& value : part["scale"]["domain"]) {
+    if (occurs(tables, part["field"], value)) present.push_back(value);
+  }
+  part["legend"]["values"] = present;
+}
+
 }  // namespace
 
 Chart make_chart(const std::string& name, const std::string& title, const std::string& subtitle,
@@ -47,6 +72,8 @@ Chart make_chart(const std::string& name, const std::string& title, const std::s
     rows = Json::parse(table.rows);
     shorten(rows);
   }
+  if (whole.contains("layer")) shorten_legends(whole["layer"], whole["datasets"]);
+  if (whole.contains("encoding")) shorten_legends(whole["encoding"], whole["datasets"]);
   whole["config"] = parse("config.vl.json");
   return {name, title, description, whole.dump(1)};
 }

@@ -116,6 +116,14 @@ struct Axis {
   std::string (*words)(double value);  // with its unit
 };
 
+// Whether a side is a neighbour of a power of two that was measured too, as 257 and 4092 are. A line through such sides would
+// fall and rise again on the spot; they stand beside it.
+bool stands_beside(double side, const std::map<double, double>& points) {
+  constexpr double kNear = 1.0 / 64;
+  const double power = std::exp2(std::round(std::log2(side)));
+  return side != power && std::abs(side - power) <= kNear * power && points.contains(power);
+}
+
 // The three tables of such a chart; `labels`: what each line is called at its end.
 std::vector<ChartData> tables_of(const std::vector<Curve>& curves, const std::vector<std::string>& labels,
                                  const Axis& axis) {
@@ -138,6 +146,7 @@ std::vector<ChartData> tables_of(const std::vector<Curve>& curves, const std::ve
                         {"n", side},
                         {axis.field, value},
                         {"about", fmt::format("{} at {:.0f}: {}", curve.kernel, side, axis.words(value))}});
+      if (stands_beside(side, curve.points)) points.back()["beside"] = true;
     }
     ends.push_back(axis.height(axis.value(curve.points.rbegin()->first, curve.points.rbegin()->second)));
   }

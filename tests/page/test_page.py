@@ -253,6 +253,16 @@ class InChromium(unittest.TestCase):
             self.browser.click("#theme")
             self.assertEqual(self.browser.evaluate(ground), own)
 
+    def test_fits_a_narrow_screen(self):
+        self.open()
+        self.browser.picture(PICTURES / "narrow.png", width=420, height=4000)
+        wide, screen, cut = self.browser.evaluate("""[document.documentElement.scrollWidth, innerWidth,
+            [...document.querySelectorAll("svg, table")].filter((element) => element.offsetParent !== null || element.closest("svg"))
+                .filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !element.closest(".scroll"))
+                .map((element) => element.outerHTML.slice(0, 80))]""")
+        self.assertLessEqual(wide, screen)
+        self.assertEqual(cut, [])
+
     def test_prints_light_whole_and_without_controls(self):
         self.open("dark", "print")
         self.assertEqual(self.browser.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")

@@ -131,6 +131,38 @@ TEST(TimeChart, ComparesCubesOfWhichOneIsTwiceAsLargeAtLeast) {
   EXPECT_EQ(data["names"][0]["label"], "r01_naive: N^3.00") << "4092 to 4096 would say nothing";
 }
 
+TEST(SizesChart, NeighboursOfAPowerOfTwoStandBesideTheLine) {
+  Document document;
+  for (const std::int64_t n : {128, 256, 257, 1000, 4092, 4096}) {
+    Row row = timed_row("r01_naive", 10);
+    row.problem = make_problem(n, n, n);
+    document.rows.push_back(row);
+  }
+  const auto beside = [&] {
+    std::vector<int> sides;
+    const Json spec = parsed(sizes_chart(std::span(&document, 1), Precision::kIeee));
+    for (const Json& point : spec["datasets"]["points"]) {
+      if (point.contains("beside")) sides.push_back(point["n"]);
+    }
+    return sides;
+  };
+  EXPECT_EQ(beside(), (std::vector<int>{257, 4092}));
+  document.rows.pop_back();
+  EXPECT_EQ(beside(), (std::vector<int>{257})) << "4096 was not measured: 4092 is where the line ends";
+}
+
+TEST(Charts, LegendsNameWhatThereIs) {
+  std::vector<Bar> bars{{"r05", "idea", 30, false, false, std::nullopt},
+                        {"cublas_ieee", "", 50, true, false, std::nullopt}};
+  const auto legend = [&] {
+    return parsed(climb_chart(bars, "1x1x1", "a GPU",
+                              Precision::kIeee))["layer"][0]["encoding"]["color"]["legend"]["values"];
+  };
+  EXPECT_EQ(legend(), (Json{"rung, measured", "library, measured"}));
+  bars.push_back({"r06", "idea", 40, false, true, std::nullopt});
+  EXPECT_EQ(legend(), (Json{"rung, measured", "rung, predicted", "library, measured"}));
+}
+
 TEST(SizesChart, HostRowsHaveOneToo) {
   Document document = sizes_document();
   for (Row& row : document.rows) row.place = Place::kHost;
