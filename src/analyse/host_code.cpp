@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "analyse/control_flow.hpp"
 #include "analyse/tools.hpp"
 #include "tune/process.hpp"
 #ifdef LADDER_HAVE_HIGHWAY
@@ -107,28 +108,16 @@ HostMix mix_of(const HostFunction& f, std::size_t first, std::size_t last) {
   return mix;
 }
 
-// Whether a way leads from the first instruction to `to` that does not pass `without`.
-bool reachable(const HostFunction& f, std::size_t to, std::size_t without) {
-  std::map<std::uint64_t, std::size_t> places;
-  for (std::size_t i = 0; i < f.code.size(); ++i) places[f.code[i].address] = i;
-  std::vector<bool> seen(f.code.size());
-  std::vector<std::size_t> open;
-  const auto visit = [&](std::size_t at) {
-    if (at >= f.code.size() || at == without || seen[at]) return;
-    seen[at] = true;
-    open.push_back(at);
-  };
-  visit(0);
-  while (!open.empty()) {
-    const std::size_t at = open.back();
-    open.pop_back();
-    if (at == to) return true;
-    const HostInstruction& one = f.code[at];
-    if (const auto place = places.find(one.target); one.target != 0 && place != places.end())
-      visit(place->second);
-    if (one.name != "jmp" && !one.name.starts_with("ret")) visit(at + 1);
+std::vector<Ways> ways_of(const HostFunction& f) {
+  std::map<std::uint64_t, std::ptrdiff_t> places;
+  for (const HostInstruction& one : f.code) places.emplace(one.address, std::ssize(places));
+  std::vector<Ways> ways;
+  for (const HostInstruction& one : f.code) {
+    const auto place = places.find(one.target);
+    ways.push_back({one.target != 0 && place != places.end() ? place->second : -1,
+                    one.name != "jmp" && !one.name.starts_with("ret")});
   }
-  return false;
+  return ways;
 }
 
 // Where this program's own file lies in memory.
@@ -204,17 +193,14 @@ Result<HostFunction> parse_objdump(std::string_view text) {
 }
 
 Result<HostLoop> hot_loop(const HostFunction& f) {
+  const std::vector<Ways> ways = ways_of(f);
   std::vector<HostLoop> loops;
   for (std::size_t i = 0; i < f.code.size(); ++i) {
-    const std::uint64_t to = f.code[i].target;
-    if (to == 0 || to >= f.code[i].address) continue;
-    const auto head =
-        std::find_if(f.code.begin(), f.code.end(), [&](const auto& one) { return one.address == to; });
-    if (head == f.code.end()) continue;
-    HostLoop loop{static_cast<std::size_t>(head - f.code.begin()), i, {}};
+    if (ways[i].jump < 0 || f.code[i].target >= f.code[i].address) continue;
+    HostLoop loop{static_cast<std::size_t>(ways[i].jump), i, {}};
     loop.mix = mix_of(f, loop.first, loop.last);
     // A jump back into the middle of what lies before it, from code that was moved out of the way, repeats nothing.
-    if (loop.mix.multiplies > 0 && !reachable(f, i, loop.first)) loops.push_back(std::move(loop));
+    if (loop.mix.multiplies > 0 && !reachable(ways, i, loop.first)) loops.push_back(std::move(loop));
   }
   const auto innermost = [&](const HostLoop& loop) {
     return std::none_of(loops.begin(), loops.end(), [&](const HostLoop& other) {

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "analyse/control_flow.hpp"
 #include "analyse/tools.hpp"
 #include "engine/sass/cubin.hpp"
 #include "engine/sass/decode.hpp"
@@ -274,37 +275,28 @@ std::string name_of(const MachineInstruction& i) {
 
 namespace {
 
-// Whether a way leads from the first instruction to `to` that does not pass `without`.
-bool reachable(std::span<const MachineInstruction> code, std::size_t to, std::size_t without) {
-  std::vector<bool> seen(code.size());
-  std::vector<std::size_t> open;
-  const auto visit = [&](std::size_t at) {
-    if (at >= code.size() || at == without || seen[at]) return;
-    seen[at] = true;
-    open.push_back(at);
-  };
-  visit(0);
-  while (!open.empty()) {
-    const std::size_t at = open.back();
-    open.pop_back();
-    if (at == to) return true;
-    const MachineInstruction& i = code[at];
-    if (i.kind == Kind::kBranch && i.target >= 0) visit(static_cast<std::size_t>(i.target) / kInstruction);
-    if (!i.always) visit(at + 1);
+std::vector<Ways> ways_of(std::span<const MachineInstruction> code) {
+  std::vector<Ways> ways;
+  for (const MachineInstruction& i : code) {
+    const bool jumps = i.kind == Kind::kBranch && i.target >= 0;
+    ways.push_back(
+        {jumps ? static_cast<std::ptrdiff_t>(i.target) / static_cast<std::ptrdiff_t>(kInstruction) : -1,
+         !i.always});
   }
-  return false;
+  return ways;
 }
 
 }  // namespace
 
 std::vector<Loop> loops_of(std::span<const MachineInstruction> code) {
+  const std::vector<Ways> ways = ways_of(code);
   std::vector<Loop> loops;
   for (std::size_t i = 0; i < code.size(); ++i) {
     const MachineInstruction& branch = code[i];
     // A branch to itself is the padding behind the last EXIT.
     if (branch.kind != Kind::kBranch || branch.target < 0 || branch.target >= branch.offset) continue;
     const std::size_t head = static_cast<std::size_t>(branch.target) / kInstruction;
-    if (!reachable(code, i, head)) loops.push_back({head, i});  // the head dominates the branch
+    if (!reachable(ways, i, head)) loops.push_back({head, i});  // the head dominates the branch
   }
   return loops;
 }
