@@ -99,6 +99,13 @@ RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& 
   if (overlap(*before, *now)) return unsure("the quartiles overlap");
   if (in_cycles && (in_time > 0) != (change > 0) && std::abs(in_time) > options.tolerance)
     return unsure("time and cycles moved apart: the clocks differed");
+  if (in_cycles && std::abs(in_time) <= options.tolerance) {
+    // Cycles alone say that it changed. Between clocks so far apart they cannot: what waits for memory, or shares its rounds
+    // with kernels that draw more power, takes the same time at another clock.
+    const double old_clock = *derive(old_row).sm_clock_mhz, new_clock = *derive(new_row).sm_clock_mhz;
+    if (std::abs(new_clock / old_clock - 1) > options.clock_tolerance)
+      return unsure(fmt::format("as long at {:.0f} MHz as at {:.0f}", new_clock, old_clock));
+  }
   result.change = change > 0 ? Change::kSlower : Change::kFaster;
   return result;
 }

@@ -38,8 +38,9 @@ struct RowChange {
 };
 
 struct CompareOptions {
-  double tolerance = 0.02;      // of the old median: what is smaller is no change
-  std::size_t min_samples = 5;  // on either side, or it stays unsure
+  double tolerance = 0.02;        // of the old median: what is smaller is no change
+  std::size_t min_samples = 5;    // on either side, or it stays unsure
+  double clock_tolerance = 0.05;  // of the old clock: within it a change in cycles alone is one
 };
 
 // Rows are matched by kernel, problem, device's name, and whether the operands rotated. In the newer rows' order, then

@@ -46,7 +46,11 @@ TEST(Compare, InCyclesNotInTime) {
   // The chip ran at 90% of its clock: the launch took longer and as many cycles.
   EXPECT_EQ(change(row_of(10, 0.1, 1980), row_of(11, 0.1, 1800)), Change::kSame);
   // And the other way round: as long, at a lower clock.
-  EXPECT_EQ(change(row_of(10, 0.1, 1980), row_of(10, 0.1, 1800)), Change::kFaster);
+  EXPECT_EQ(change(row_of(10, 0.01, 1980), row_of(10, 0.01, 1905)), Change::kFaster);
+  // At one that is lower by far other kernels ran beside it, or memory binds it.
+  EXPECT_EQ(change(row_of(10, 0.01, 1980), row_of(10, 0.01, 1800)), Change::kUnsure);
+  EXPECT_EQ(change(row_of(10, 0.01, 1800), row_of(10, 0.01, 1980)), Change::kUnsure);
+  EXPECT_EQ(change(row_of(10, 0.01, 1800), row_of(10.5, 0.01, 1980)), Change::kSlower);
   Row no_clock = row_of(10.5, 0.1);
   no_clock.timing->telemetry.clear();
   EXPECT_EQ(change(row_of(10, 0.1), no_clock), Change::kUnsure);
