@@ -109,27 +109,49 @@ CompareOptions compare_options(const BenchOptions& options) {
   return how;
 }
 
-// Rows that look slower or undecided are measured a second time, apart, with operands that lie elsewhere: what is the
-// same then was so. Interrupted, it leaves the rest as it is.
+bool doubtful(Change change) { return change == Change::kSlower || change == Change::kUnsure; }
+
+// Whether two rows were measured in the same rounds, or could have been: one problem, one kind of rotation and of units.
+bool together(const Row& a, const Row& b) {
+  return a.timing && b.timing && a.problem == b.problem && (a.timing->copies > 1) == (b.timing->copies > 1) &&
+         (a.precision == Precision::kIeee) == (b.precision == Precision::kIeee);
+}
+
+// Rows that look slower or undecided are measured a second time and longer, beside the same kernels, with operands that lie
+// elsewhere: what is the same then was so, and what was undecided may be decided. Interrupted, it leaves the rest as it is.
 std::vector<Row> confirmed(const Document& before, std::vector<Row> rows, const BenchPlan& plan,
                            const Target& target, const BenchOptions& options, TablePrinter& printer,
                            const std::function<void()>& device_lost) {
+  constexpr double kLonger = 3;
   const auto change_of = [&](const Row& row) {
     const std::vector<RowChange> changes = compare(before.rows, std::span(&row, 1), compare_options(options));
     return changes.empty() || changes.front().kernel != row.kernel ? Change::kNew : changes.front().change;
   };
-  for (Row& row : rows) {
-    const Change change = row.timing ? change_of(row) : Change::kNew;
-    if (change != Change::kSlower && change != Change::kUnsure) continue;
+  std::vector<bool> repeated(rows.size(), false);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].timing || repeated[i] || !doubtful(change_of(rows[i]))) continue;
     BenchPlan again = plan;
-    again.kernels = find_kernels(row.kernel).value();
-    again.problems = {row.problem};
-    again.cold = {row.timing->copies > 1};
+    again.problems = {rows[i].problem};
+    again.cold = {rows[i].timing->copies > 1};
+    again.measure.budget_s *= kLonger;
+    std::erase_if(again.kernels, [&](const KernelInfo* kernel) {
+      return std::none_of(rows.begin(), rows.end(),
+                          [&](const Row& row) { return row.kernel == kernel->id && together(row, rows[i]); });
+    });
     Recorder second("", target);
     if (!Bench(again, target, second, printer, device_lost).run({})) break;
-    if (!second.rows().empty() && second.rows().front().timing &&
-        change_of(second.rows().front()) == Change::kSame)
-      row = second.rows().front();
+    const Row first = rows[i];
+    for (std::size_t j = i; j < rows.size(); ++j) {
+      if (!together(rows[j], first)) continue;
+      repeated[j] = true;
+      const Change change = change_of(rows[j]);
+      if (!doubtful(change)) continue;
+      for (const Row& row : second.rows()) {
+        if (row.kernel != rows[j].kernel || !row.timing) continue;
+        const Change now = change_of(row);
+        if (now == Change::kSame || (change == Change::kUnsure && now != Change::kUnsure)) rows[j] = row;
+      }
+    }
   }
   return rows;
 }
