@@ -30,6 +30,16 @@ inline constexpr bool kPartialLoads = HWY_TARGET <= HWY_AVX2;  // elsewhere a ma
 inline constexpr bool kMasksAreFree = HWY_TARGET <= HWY_AVX3;  // of a store: no branch is better
 static_assert(kRows[0] <= MicroKernel::kMostRows && std::size(kRows) == MicroKernel::kMostVectors);
 
+// A pointer whose origin the compiler does not see. Of rows a distance apart it would else make as many addresses, before
+// the first is used: more than there are registers, and as long as several steps of k.
+template <class T>
+HWY_INLINE T* opaque(T* pointer) {
+#if defined(__GNUC__)
+  asm("" : "+r"(pointer));
+#endif
+  return pointer;
+}
+
 // The last vector of a row of C may be used in part only.
 template <bool kReads>
 HWY_INLINE void update_tail(Vector sum, const TileArgs& args, float* c, int used) {
@@ -70,12 +80,12 @@ template <int kTileRows, int kVectors>
 HWY_INLINE void stream(const Vector (&sum)[kTileRows][kVectors], const TileArgs& args) {
   const Tag d;
   const Vector alpha = hn::Set(d, args.alpha);
-  float* const c = args.c;
+  float* c = args.c;
   const std::int64_t c_ld = args.c_ld;
 #pragma GCC unroll 14
-  for (int i = 0; i < kTileRows; ++i) {
+  for (int i = 0; i < kTileRows; ++i, c = opaque(c + c_ld)) {
 #pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) hn::Stream(hn::Mul(alpha, sum[i][v]), d, c + i * c_ld + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) hn::Stream(hn::Mul(alpha, sum[i][v]), d, c + v * kLanes);
   }
 }
 
@@ -88,20 +98,21 @@ HWY_INLINE bool can_stream(const TileArgs& args) {
 
 template <Finish kFinish, int kTileRows, int kVectors>
 HWY_INLINE void update(const Vector (&sum)[kTileRows][kVectors], const TileArgs& args, Mask last) {
-  float* const c = args.c;
+  float* c = args.c;
   const std::int64_t c_ld = args.c_ld;
 #pragma GCC unroll 14
-  for (int i = 0; i < kTileRows; ++i) update<kFinish>(sum[i], args, last, c + i * c_ld);
+  for (int i = 0; i < kTileRows; ++i, c = opaque(c + c_ld)) update<kFinish>(sum[i], args, last, c);
 }
 
 // Rows of C into L2: those whose distance is a power of two share sets of L1, more rows than a set has ways.
 template <int kTileRows, int kVectors>
 HWY_INLINE void prefetch(const TileArgs& args) {
+  const float* c = args.c;
 #pragma GCC unroll 14
-  for (int i = 0; i < kTileRows; ++i) {
+  for (int i = 0; i < kTileRows; ++i, c = opaque(c + args.c_ld)) {
 #pragma GCC unroll 3
-    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(args.c + i * args.c_ld + v * kLanes, 0, 2);
-    __builtin_prefetch(args.c + i * args.c_ld + args.cols - 1, 0, 2);
+    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(c + v * kLanes, 0, 2);
+    __builtin_prefetch(c + args.cols - 1, 0, 2);
   }
 }
 
@@ -114,13 +125,16 @@ void tile(const TileArgs& args) {
   constexpr bool kARows = kForm == Form::kInRows || kForm == Form::kInRowsCopyB;
   constexpr bool kCopies = kForm == Form::kInColumnsCopyB || kForm == Form::kInRowsCopyB;
   const std::int64_t a_step = kARows ? 1 : a_ld;
+  // Rows of A in place, in groups: an address can add one or two of their distances.
+  constexpr int kGroup = 3, kGroups = kARows ? (kTileRows + kGroup - 1) / kGroup : 1;
   float* copy = args.b_copy;
   const auto last = hn::FirstN(d, static_cast<std::size_t>(args.cols - (kVectors - 1) * kLanes));
 
   constexpr std::int64_t kFar = 32;  // rows of B
   // One k: an outer product. A load through a mask takes a turn of the multiply-add units, so only a vector that is cut
   // off has one.
-  const auto step = [&](const float* ak, const float* bk, auto is_cut, auto is_first) HWY_ATTR {
+  const auto step = [&](const float* const(&ak)[kGroups], std::int64_t k, const float* bk, auto is_cut,
+                        auto is_first) HWY_ATTR {
     Vector bv[kVectors];
 #pragma GCC unroll 3
     for (int v = 0; v < kVectors; ++v)
@@ -137,7 +151,7 @@ void tile(const TileArgs& args) {
     }
 #pragma GCC unroll 14
     for (int i = 0; i < kTileRows; ++i) {
-      const Vector av = hn::Set(d, kARows ? ak[i * a_ld] : ak[i]);
+      const Vector av = hn::Set(d, kARows ? ak[i / kGroup][i % kGroup * a_ld + k] : ak[0][k * a_ld + i]);
 #pragma GCC unroll 3
       for (int v = 0; v < kVectors; ++v)
         sum[i][v] = is_first ? hn::Mul(av, bv[v]) : hn::MulAdd(av, bv[v], sum[i][v]);
@@ -146,19 +160,26 @@ void tile(const TileArgs& args) {
   // Main loop. Operands in place have steps of their own, and the tile is small: two k share what counts and branches.
   const auto walk = [&](auto is_cut) HWY_ATTR {
     const std::false_type later;
-    const float* a = args.a + a_step;
+    const float* a[kGroups] = {args.a};
+#pragma GCC unroll 5
+    for (int group = 1; group < kGroups; ++group) a[group] = opaque(a[group - 1] + kGroup * a_ld);
+    const auto advance = [&](std::int64_t steps) HWY_ATTR {
+#pragma GCC unroll 5
+      for (int group = 0; group < kGroups; ++group) a[group] += steps * a_step;
+    };
     const float* b = args.b + b_ld;
     std::int64_t k = args.depth - 1;
-    step(args.a, args.b, is_cut, std::true_type{});
+    step(a, 0, args.b, is_cut, std::true_type{});
+    advance(1);
     for (; kForm != Form::kPacked && !kCopies && k > 1; k -= 2) {
-      step(a, b, is_cut, later);
-      step(a + a_step, b + b_ld, is_cut, later);
-      a += 2 * a_step;
+      step(a, 0, b, is_cut, later);
+      step(a, 1, b + b_ld, is_cut, later);
+      advance(2);
       b += 2 * b_ld;
     }
     for (; k > 0; --k) {
-      step(a, b, is_cut, later);
-      a += a_step;
+      step(a, 0, b, is_cut, later);
+      advance(1);
       b += b_ld;
     }
   };
