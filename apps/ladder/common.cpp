@@ -113,6 +113,7 @@ Device rated_device_of(const KernelInfo& kernel, const Target& target) {
     static const host::Rates all = host::measure_rates(static_cast<int>(std::thread::hardware_concurrency()));
     const host::Rates& rates = kernel.all_cores ? all : one;
     device.fp32_flops = rates.fma_flops;
+    device.sm_clock_hz = rates.fma_clock_hz;
     device.memory_bandwidth = rates.memory_bandwidth;
   }
 #endif

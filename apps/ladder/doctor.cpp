@@ -86,12 +86,13 @@ void tell_rates() {
 #ifdef LADDER_HAVE_HIGHWAY
   const host::Rates one = host::measure_rates(1);
   tell("one core", true,
-       fmt::format("measured, {}: {} GFLOP/s of FP32 multiply-adds, {} with operands from L1; {} GHz; reads "
-                   "{} GB/s from "
-                   "L1, {} from L2, {} from memory",
-                   one.target, figure(one.fma_flops * 1e-9), figure(one.tile_flops * 1e-9),
-                   figure(one.clock_hz * 1e-9), figure(one.l1_bandwidth * 1e-9),
-                   figure(one.l2_bandwidth * 1e-9), figure(one.memory_bandwidth * 1e-9)));
+       fmt::format(
+           "measured, {}: {} GFLOP/s of FP32 multiply-adds at {} GHz, {} with operands from L1 at {}; {} "
+           "GHz else; reads {} GB/s from L1, {} from L2, {} from memory",
+           one.target, figure(one.fma_flops * 1e-9), figure(one.fma_clock_hz * 1e-9),
+           figure(one.tile_flops * 1e-9), figure(one.tile_clock_hz * 1e-9), figure(one.clock_hz * 1e-9),
+           figure(one.l1_bandwidth * 1e-9), figure(one.l2_bandwidth * 1e-9),
+           figure(one.memory_bandwidth * 1e-9)));
 #endif
 }
 

@@ -68,6 +68,8 @@ Result<HostMachine> measure_host([[maybe_unused]] int threads) {
   m.target = rates.target;
   m.threads = threads;
   m.clock_hz = rates.clock_hz;
+  m.fma_clock_hz = rates.fma_clock_hz;
+  m.tile_clock_hz = rates.tile_clock_hz;
   m.fma_flops = rates.fma_flops;
   m.tile_flops = rates.tile_flops;
   m.vector_bytes = static_cast<int>(host::micro_kernel().lanes * kFloat);

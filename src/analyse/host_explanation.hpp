@@ -20,6 +20,7 @@ struct HostMachine {
   std::string cpu, target;  // "AVX3": Highway's name of the instruction set
   int threads = 1;
   double clock_hz = 0;
+  double fma_clock_hz = 0, tile_clock_hz = 0;  // under the multiply-adds of the next two; 0: not known
   double fma_flops = 0, tile_flops = 0;  // multiply-adds on whole vectors; the same with operands from L1
   int vector_bytes = 16;
   double add_cycles = 0;  // from an addition to one that waits for it

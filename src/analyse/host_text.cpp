@@ -43,7 +43,11 @@ std::vector<std::string> to_text(const HostExplanation& e) {
   say("  least traffic  {}, {:.0f} FLOP/B", with_unit(e.work.least_bytes(), "B"), e.work.intensity());
   say("");
   say("THE MACHINE, measured just now");
-  say("  clock          {:.2f} GHz", m.clock_hz * 1e-9);
+  say("  clock          {:.2f} GHz{}", m.clock_hz * 1e-9,
+      m.fma_clock_hz > 0 && m.tile_clock_hz > 0
+          ? fmt::format("; {:.2f} under multiply-adds, {:.2f} under those with operands from L1",
+                        m.fma_clock_hz * 1e-9, m.tile_clock_hz * 1e-9)
+          : "");
   say("  peak           {:.0f} GFLOP/s of multiply-adds ({}, {} floats a vector: {:.2f} of them start in a "
       "cycle of a core)",
       m.fma_flops * 1e-9, m.target, m.vector_bytes / 4, m.multiply_adds_per_cycle());
@@ -115,6 +119,8 @@ std::string to_json(const HostExplanation& e) {
                      {"target", m.target},
                      {"threads", m.threads},
                      {"clock_hz", m.clock_hz},
+                     {"fma_clock_hz", m.fma_clock_hz},
+                     {"tile_clock_hz", m.tile_clock_hz},
                      {"fma_flops", m.fma_flops},
                      {"tile_flops", m.tile_flops},
                      {"add_cycles", m.add_cycles},

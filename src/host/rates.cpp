@@ -96,6 +96,7 @@ HWY_AFTER_NAMESPACE();
 
 #include "host/best_rate.hpp"
 #include "host/blocking.hpp"
+#include "host/core_clock.hpp"
 
 namespace ladder::host {
 namespace {
@@ -115,30 +116,39 @@ constexpr std::int64_t kMemory = 512 << 20;
 std::atomic<float> sink;
 
 double clock_rate() {
-  constexpr int kUnrolled = 16;
-  return best_rate(1 << 16,
-                   [](std::int64_t rounds) {
-                     std::uint64_t value = 1, step = static_cast<std::uint64_t>(rounds);
-                     for (std::int64_t i = 0; i < rounds; ++i) {
-#pragma GCC unroll 16
-                       for (int add = 0; add < kUnrolled; ++add) {
-                         value += step;
-                         asm volatile("" : "+r"(value));  // neither folded nor reordered
-                       }
-                     }
-                     sink = static_cast<float>(value);
-                   }) *
-         kUnrolled;
+  return best_rate(1 << 20, [](std::int64_t adds) { sink = static_cast<float>(dependent_adds(adds)); });
 }
 
-double tile_rate() {
+// The best rate of some work, and the clock that it leaves the core at.
+template <class Work>
+double rate_and_clock(std::int64_t least, double& clock_hz, const Work& work) {
+  std::vector<double> clocks;
+  const double rate = best_rate(least, [&](std::int64_t units) {
+    work(units);
+    clocks.push_back(core_clock_now());
+  });
+  const auto middle = clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2);
+  std::nth_element(clocks.begin(), middle, clocks.end());
+  clock_hz = *middle;
+  return rate;
+}
+
+double multiply_add_rate(double& clock_hz) {
+  return rate_and_clock(1 << 12, clock_hz,
+                        [](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(multiply_adds)(rounds); }) *
+         HWY_DYNAMIC_DISPATCH(flops_per_round)();
+}
+
+double tile_rate(double& clock_hz) {
   const std::int64_t floats = HWY_DYNAMIC_DISPATCH(tile_floats)();
   const auto memory = hwy::AllocateAligned<float>(static_cast<std::size_t>(floats));
   if (!memory) return 0;
   // All digits in use and signs that alternate, as in a product: zeros take less power.
   for (std::int64_t i = 0; i < floats; ++i)
     memory[i] = (i % 2 == 0 ? 1.0F : -1.0F) / static_cast<float>(i % 97 + 3);
-  return best_rate(1, [&](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(tile)(rounds, memory.get()); }) *
+  return rate_and_clock(
+             1, clock_hz,
+             [&](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(tile)(rounds, memory.get()); }) *
          HWY_DYNAMIC_DISPATCH(flops_per_tile_round)();
 }
 
@@ -159,10 +169,8 @@ Rates measure_one(std::int64_t memory_bytes) {
   const CacheSizes caches = cache_sizes();
   Rates out;
   out.clock_hz = clock_rate();
-  out.fma_flops =
-      best_rate(1 << 12, [](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(multiply_adds)(rounds); }) *
-      HWY_DYNAMIC_DISPATCH(flops_per_round)();
-  out.tile_flops = tile_rate();
+  out.fma_flops = multiply_add_rate(out.fma_clock_hz);
+  out.tile_flops = tile_rate(out.tile_clock_hz);
   out.l1_bandwidth = read_rate(caches.l1 / 2);
   out.l2_bandwidth = read_rate(caches.l2 / 2);
   out.memory_bandwidth = read_rate(memory_bytes);
@@ -182,8 +190,10 @@ Rates measure_rates(int threads) {
         const Rates one = measure_one(kMemory / threads);
         const std::lock_guard lock(mutex);
         all.clock_hz = std::max(all.clock_hz, one.clock_hz);
+        all.fma_clock_hz = std::max(all.fma_clock_hz, one.fma_clock_hz);
         all.fma_flops += one.fma_flops;
         all.tile_flops += one.tile_flops;
+        all.tile_clock_hz = std::max(all.tile_clock_hz, one.tile_clock_hz);
         all.l1_bandwidth += one.l1_bandwidth;
         all.l2_bandwidth += one.l2_bandwidth;
         all.memory_bandwidth += one.memory_bandwidth;

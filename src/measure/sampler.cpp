@@ -41,7 +41,7 @@ Result<WarmUp> warm_up(Rig& rig, const MeasureOptions& options) {
   WarmUp result;
   double round_s = 0;
   while (true) {
-    const double window = rig.seconds();
+    const double window = rig.seconds(), beside = rig.seconds_beside();
     std::vector<double> rounds;
     do {
       auto times = rig.run(1);
@@ -50,7 +50,7 @@ Result<WarmUp> warm_up(Rig& rig, const MeasureOptions& options) {
       for (const double ms : times.value()) sum += ms;
       rounds.push_back(sum);
     } while (!interrupted() && rig.seconds() - window < options.warmup_s / 4);
-    round_s = (rig.seconds() - window) / static_cast<double>(rounds.size());
+    round_s = (rig.seconds() - window - (rig.seconds_beside() - beside)) / static_cast<double>(rounds.size());
     windows.push_back({describe(rounds).median, rig.read()});
     result.seconds = rig.seconds() - start;
     if (interrupted()) break;

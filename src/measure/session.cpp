@@ -10,6 +10,7 @@
 
 #include "measure/alarm.hpp"
 #include "measure/handicap.hpp"
+#include "measure/host_rig.hpp"
 #include "measure/sampler.hpp"
 #include "verify/encode.hpp"
 #include "verify/input.hpp"
@@ -82,10 +83,10 @@ Result<double> Session::probe_ms(const KernelInfo& kernel) {
   return times.value().back();
 }
 
-// The session's kernels as the sampler sees them.
-class SessionRig final : public Rig {
+// The session's kernels on a GPU as the sampler sees them.
+class CudaRig final : public Rig {
  public:
-  SessionRig(Session& session, std::span<const KernelInfo* const> kernels, const MeasureOptions& options)
+  CudaRig(Session& session, std::span<const KernelInfo* const> kernels, const MeasureOptions& options)
       : session_(session) {
     if (session.place_ == Place::kCuda) nvml_ = Nvml::open(session.device_.ordinal);
     for (const KernelInfo* kernel : kernels) entries_.push_back({kernel, {}, 1, 0});
@@ -189,17 +190,35 @@ Result<std::string> Session::writes(const KernelInfo& kernel) {
   return std::string();
 }
 
+Result<std::vector<Measurement>> Session::sample_cuda(std::span<const KernelInfo* const> kernels,
+                                                      const MeasureOptions& options) {
+  CudaRig rig(*this, kernels, options);
+  if (!rig.failed()) return rig.failed();
+  auto results = sample(rig, options);
+  for (std::size_t i = 0; results && i < kernels.size(); ++i)
+    results.value()[i].launches_per_sample = rig.launches_per_sample(i);
+  return results;
+}
+
+Result<std::vector<Measurement>> Session::sample_host(std::span<const KernelInfo* const> kernels,
+                                                      const MeasureOptions& options) {
+  std::vector<HostRig::Kernel> launches;
+  for (const KernelInfo* kernel : kernels)
+    launches.push_back({next_launch(*kernel), kernel->role == Role::kRung && !kernel->all_cores});
+  HostRig rig(std::move(launches), *timer_);
+  auto results = sample(rig, options);
+  for (std::size_t i = 0; results && i < kernels.size(); ++i) results.value()[i].telemetry = rig.telemetry(i);
+  return results;
+}
+
 Result<std::vector<Measurement>> Session::measure(std::span<const KernelInfo* const> kernels,
                                                   const MeasureOptions& options) {
   if (kernels.empty()) return std::vector<Measurement>();
-  SessionRig rig(*this, kernels, options);
-  if (!rig.failed()) return rig.failed();
-  auto results = sample(rig, options);
+  auto results = place_ == Place::kCuda ? sample_cuda(kernels, options) : sample_host(kernels, options);
   if (!results) return results;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     Measurement& one = results.value()[i];
     one.copies = static_cast<int>(copies_.size());
-    one.launches_per_sample = rig.launches_per_sample(i);
     const double floor =
         place_ == Place::kCuda ? floor_ms(problem_, kernels[i]->precision, device_, from_memory_) : 0;
     if (std::string alarm = below_floor(one.ms.median, floor); !alarm.empty())

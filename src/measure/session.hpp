@@ -25,9 +25,13 @@ class Session {
                                            const MeasureOptions& options);
 
  private:
-  friend class SessionRig;
+  friend class CudaRig;
   Session() = default;
   Launch next_launch(const KernelInfo& kernel);
+  Result<std::vector<Measurement>> sample_cuda(std::span<const KernelInfo* const> kernels,
+                                               const MeasureOptions& options);
+  Result<std::vector<Measurement>> sample_host(std::span<const KernelInfo* const> kernels,
+                                               const MeasureOptions& options);
   // "" or the alarm: one launch over poisoned places of C, which must be gone afterwards.
   Result<std::string> writes(const KernelInfo& kernel);
 

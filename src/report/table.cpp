@@ -84,14 +84,12 @@ std::vector<Column> columns(TableKind kind, Place place, bool detail) {
                    [](const Row&, const Derived& d) { return percent(d.percent_of_baseline); }});
     all.push_back(
         {"% peak", 6, false, [](const Row&, const Derived& d) { return percent(d.percent_of_peak); }});
-    if (place == Place::kCuda) {
-      if (detail) {
-        all.push_back({"% @clock", 8, false,
-                       [](const Row&, const Derived& d) { return percent(d.percent_of_peak_at_clock); }});
-      }
-      all.push_back(plain("SM MHz", 6, &Derived::sm_clock_mhz));
-      if (detail) all.push_back(plain("W", 4, &Derived::power_w));
+    if (detail || place == Place::kHost) {
+      all.push_back({"% @clock", 8, false,
+                     [](const Row&, const Derived& d) { return percent(d.percent_of_peak_at_clock); }});
     }
+    all.push_back(plain(place == Place::kCuda ? "SM MHz" : "MHz", 6, &Derived::sm_clock_mhz));
+    if (detail && place == Place::kCuda) all.push_back(plain("W", 4, &Derived::power_w));
     if (detail) {
       all.push_back({"n", 4, false, [](const Row& r, const Derived&) {
                        return r.timing ? fmt::format("{}", r.timing->ms.n) : std::string("-");
