@@ -124,6 +124,7 @@ void tile(const TileArgs& args) {
   const std::int64_t a_ld = args.a_ld, b_ld = args.b_ld;
   constexpr bool kARows = kForm == Form::kInRows || kForm == Form::kInRowsCopyB;
   constexpr bool kCopies = kForm == Form::kInColumnsCopyB || kForm == Form::kInRowsCopyB;
+  constexpr bool kPacked = kForm == Form::kPacked || kForm == Form::kPackedAhead;
   const std::int64_t a_step = kARows ? 1 : a_ld;
   // Rows of A in place, in groups: an address can add one or two of their distances.
   constexpr int kGroup = 3, kGroups = kARows ? (kTileRows + kGroup - 1) / kGroup : 1;
@@ -171,7 +172,19 @@ void tile(const TileArgs& args) {
     std::int64_t k = args.depth - 1;
     step(a, 0, args.b, is_cut, std::true_type{});
     advance(1);
-    for (; kForm != Form::kPacked && !kCopies && k > 1; k -= 2) {
+    if constexpr (kForm == Form::kPackedAhead) {
+      constexpr int kLine = 64 / sizeof(float);
+      for (const float* ahead = args.ahead; k >= kAheadSteps; k -= kAheadSteps, ahead += kLine) {
+        __builtin_prefetch(ahead, 0, 3);
+#pragma GCC unroll 1
+        for (int i = 0; i < kAheadSteps; ++i) {
+          step(a, 0, b, is_cut, later);
+          advance(1);
+          b += b_ld;
+        }
+      }
+    }
+    for (; !kPacked && !kCopies && k > 1; k -= 2) {
       step(a, 0, b, is_cut, later);
       step(a, 1, b + b_ld, is_cut, later);
       advance(2);
@@ -183,7 +196,7 @@ void tile(const TileArgs& args) {
       b += b_ld;
     }
   };
-  if (kPartialLoads && kForm != Form::kPacked && args.cols != kVectors * kLanes) {
+  if (kPartialLoads && !kPacked && args.cols != kVectors * kLanes) {
     walk(std::true_type{});
   } else {
     walk(std::false_type{});
@@ -312,18 +325,18 @@ void fill(MicroKernel& out, std::integer_sequence<int, kRowsLessOne...>) {
    ...);
 }
 
-// Copying belongs to the first of several panels, which has at least half of the most rows.
+// Errands are given to tiles of tall panels that are no narrow edge.
 template <Form kForm, int kVectors, int... kRowsLess>
-void fill_copying(MicroKernel& out, std::integer_sequence<int, kRowsLess...>) {
+void fill_tall(MicroKernel& out, std::integer_sequence<int, kRowsLess...>) {
   constexpr int kMost = kRows[kVectors - 1];
   auto& tiles = out.tiles[static_cast<int>(kForm)][kVectors - 1];
   ((tiles[kMost - kRowsLess - 1] = tile<kMost - kRowsLess, kVectors, kForm>), ...);
 }
 
 template <Form kForm>
-void fill_copying(MicroKernel& out) {
-  fill_copying<kForm, 1>(out, std::make_integer_sequence<int, kRows[0] / 2 + 1>{});
-  fill_copying<kForm, 2>(out, std::make_integer_sequence<int, kRows[1] / 2 + 1>{});
+void fill_tall(MicroKernel& out) {
+  fill_tall<kForm, 1>(out, std::make_integer_sequence<int, kRows[0] / 2 + 1>{});
+  fill_tall<kForm, 2>(out, std::make_integer_sequence<int, kRows[1] / 2 + 1>{});
 }
 
 template <Form kForm>
@@ -342,8 +355,9 @@ MicroKernel describe() {
   fill<Form::kPacked>(out);
   fill<Form::kInColumns>(out);
   fill<Form::kInRows>(out);
-  fill_copying<Form::kInColumnsCopyB>(out);
-  fill_copying<Form::kInRowsCopyB>(out);
+  fill_tall<Form::kPackedAhead>(out);
+  fill_tall<Form::kInColumnsCopyB>(out);
+  fill_tall<Form::kInRowsCopyB>(out);
   out.copy = copy;
   out.flush = hwy::FlushStream;
   out.transpose = transpose;

@@ -11,10 +11,14 @@ enum class Form : std::uint8_t {
   kPacked,     // A: element (i, k) at i + k * a_ld; B: rows of whole vectors
   kInColumns,  // A as kPacked; B: rows that end with C's columns
   kInRows,     // A: element (i, k) at i * a_ld + k; B as kInColumns
-  // The same two, and B is copied on the way. Tiles of one or two vectors and at least half of the most rows.
-  kInColumnsCopyB,
+  // With something on the way. Tiles of one or two vectors and at least half of the most rows.
+  kPackedAhead,     // as kPacked, and what later tiles read is asked for
+  kInColumnsCopyB,  // as kInColumns and kInRows, and B is copied
   kInRowsCopyB,
 };
+
+// Steps of k for each cache line that is asked for.
+constexpr int kAheadSteps = 8;
 
 // One call computes C(rows x cols) = alpha A B + beta C, beta = 0 not reading C.
 struct TileArgs {
@@ -23,8 +27,9 @@ struct TileArgs {
   std::int64_t a_ld = 0;
   const float* b = nullptr;  // (k, cols): element (k, j) at k * b_ld + j
   std::int64_t b_ld = 0;
-  float* b_copy = nullptr;  // as kPacked reads it, aligned to whole vectors
-  float* c = nullptr;       // (rows, cols): element (i, j) at i * c_ld + j
+  float* b_copy = nullptr;       // as kPacked reads it, aligned to whole vectors
+  const float* ahead = nullptr;  // kPackedAhead: from here on (depth - 1) / kAheadSteps lines are asked for
+  float* c = nullptr;            // (rows, cols): element (i, j) at i * c_ld + j
   std::int64_t c_ld = 0;
   int cols = 0;           // may end inside the last vector
   bool c_is_far = false;  // beyond L2: worth asking for before it is needed
@@ -52,7 +57,7 @@ struct MicroKernel {
   // Whether a load can be cut off inside a vector; else only Form::kPacked serves columns that end there.
   bool partial_loads = false;
   // [form][vectors - 1][rows - 1]: a tile of exactly so many rows, and columns that need exactly so many vectors
-  static constexpr int kForms = 5;
+  static constexpr int kForms = 6;
   TileFunction tiles[kForms][kMostVectors][kMostRows] = {};
 
   // Null where there is none.

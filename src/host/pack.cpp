@@ -82,8 +82,20 @@ void multiply_block(const MicroKernel& kernel, Form form, const Panels& pA, cons
       multiply(kernel, form, pA.at(0), b, block);
     }
   }
+  // Each tile asks for its part of the next panel of A, which lies in L3 and is back at the first after the last.
+  constexpr std::int64_t kLine = 64 / sizeof(float);
+  const std::int64_t part = (block.depth - 1) / kAheadSteps * kLine;
   for (std::int64_t i = 1; i < pA.count(); ++i) {
-    for (std::int64_t j = 0; j < pB.count(); ++j) multiply(kernel, form, pA.at(i), pB.at(j), block);
+    const Panel a = pA.at(i), next = pA.at(i + 1 < pA.count() ? i + 1 : 0);
+    for (std::int64_t j = 0; j < pB.count(); ++j) {
+      const Panel b = pB.at(j);
+      if (form == Form::kPacked && j * part < next.ld * block.depth &&
+          kernel.tile(Form::kPackedAhead, b.lines, a.lines) != nullptr) {
+        multiply(kernel, Form::kPackedAhead, a, b, block, nullptr, next.x + j * part);
+      } else {
+        multiply(kernel, form, a, b, block);
+      }
+    }
   }
   if (block.streams) kernel.flush();
 }

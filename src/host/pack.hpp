@@ -72,7 +72,7 @@ class Panels {
 
 // C = alpha A B + beta C for a panel of each; `block` has the block's depth, c, c_ld, alpha and beta.
 inline void multiply(const MicroKernel& kernel, Form form, const Panel& a, const Panel& b,
-                     const TileArgs& block, float* b_copy = nullptr) {
+                     const TileArgs& block, float* b_copy = nullptr, const float* ahead = nullptr) {
   // Field by field: vectors that copy a struct wait for the fields written just before.
   const TileArgs args{.depth = block.depth,
                       .a = a.x,
@@ -80,6 +80,7 @@ inline void multiply(const MicroKernel& kernel, Form form, const Panel& a, const
                       .b = b.x,
                       .b_ld = b.ld,
                       .b_copy = b_copy,
+                      .ahead = ahead,
                       .c = block.c + a.begin * block.c_ld + b.begin,
                       .c_ld = block.c_ld,
                       .cols = b.lines,

@@ -41,7 +41,8 @@ void check(const MicroKernel& kernel, Form form, const Tile& t) {
   const int vectors = (t.cols + kernel.lanes - 1) / kernel.lanes;
   const bool in_rows = form == Form::kInRows || form == Form::kInRowsCopyB;
   const bool copies = form == Form::kInColumnsCopyB || form == Form::kInRowsCopyB;
-  const bool in_place = form != Form::kPacked && kernel.partial_loads;
+  const bool asks = form == Form::kPackedAhead;
+  const bool in_place = form != Form::kPacked && !asks && kernel.partial_loads;
   const std::int64_t b_ld = in_place ? t.cols : vectors * kernel.lanes;
   const std::int64_t c_ld = t.cols + 3;
   GuardedFloats a(t.rows * t.depth), b(t.depth * b_ld), c((t.rows - 1) * c_ld + t.cols);
@@ -63,13 +64,14 @@ void check(const MicroKernel& kernel, Form form, const Tile& t) {
                       .b = b.data(),
                       .b_ld = b_ld,
                       .b_copy = copies ? copy.data() : nullptr,
+                      .ahead = asks ? a.data() : nullptr,
                       .c = c.data(),
                       .c_ld = c_ld,
                       .cols = t.cols,
                       .alpha = t.alpha,
                       .beta = t.beta};
   const TileFunction tile = kernel.tile(form, t.cols, t.rows);
-  if (copies && (2 * t.rows < kernel.shape(vectors).rows || vectors > 2)) {
+  if ((copies || asks) && (2 * t.rows < kernel.shape(vectors).rows || vectors > 2)) {
     ASSERT_EQ(tile, nullptr);
     return;
   }
@@ -99,13 +101,14 @@ TEST(MicroKernel, EveryTileOfEveryInstructionSetIsExactAndStaysInside) {
   const std::vector<MicroKernel> kernels = all_micro_kernels();
   ASSERT_FALSE(kernels.empty());
   for (const MicroKernel& kernel : kernels) {
-    for (const Form form :
-         {Form::kPacked, Form::kInColumns, Form::kInRows, Form::kInColumnsCopyB, Form::kInRowsCopyB}) {
+    for (const Form form : {Form::kPacked, Form::kInColumns, Form::kInRows, Form::kPackedAhead,
+                            Form::kInColumnsCopyB, Form::kInRowsCopyB}) {
       for (int cols = 1; cols <= MicroKernel::kMostVectors * kernel.lanes; ++cols) {
         const int vectors = (cols + kernel.lanes - 1) / kernel.lanes;
         for (int rows = 1; rows <= kernel.shape(vectors).rows; ++rows) {
           check(kernel, form, {rows, cols, 5, 1.0F, 0.0F});
           check(kernel, form, {rows, cols, 1, -2.0F, 3.0F});
+          check(kernel, form, {rows, cols, 2 * kAheadSteps + 4, 1.0F, 1.0F});
         }
       }
     }
