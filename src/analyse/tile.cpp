@@ -77,10 +77,11 @@ std::vector<int> arguments_of_tile(std::string_view kernel) {
 }
 
 // "...SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6, 256, 3, 6>...": words of an element; products, BN and the units of A
-// and B in shared memory. BM is 128; a unit of B is 128 columns.
-constexpr int kSplitRows = 128, kSplitHalf = 128;
+// and B in shared memory. BM is 128; a unit of B is 128 columns. "TurnTile<ladder::WordFormat<__half, 2>, 3, 4>": words,
+// products and the units of both, of 64 x 128.
+constexpr int kSplitRows = 128, kSplitHalf = 128, kTurnRows = 64;
 
-std::optional<TileShape> split_tile(int word_bytes, int words, int products, int bn, int units_a,
+std::optional<TileShape> split_tile(int word_bytes, int words, int products, int bm, int bn, int units_a,
                                     int units_b) {
   TileShape tile;
   tile.warpgroups = true;
@@ -89,7 +90,7 @@ std::optional<TileShape> split_tile(int word_bytes, int words, int products, int
   tile.products = products;
   tile.word_bytes = word_bytes;
   const int halves = bn > kSplitHalf ? bn / kSplitHalf : 1;
-  set(tile, "BM", kSplitRows);
+  set(tile, "BM", bm);
   set(tile, "BN", bn);
   set(tile, "BK", (words == 3 ? 64 : 128) / word_bytes);  // a line of 64 or 128 bytes of each word
   set(tile, "STAGES", std::min(units_a, units_b / halves));
@@ -98,25 +99,43 @@ std::optional<TileShape> split_tile(int word_bytes, int words, int products, int
   return tile;
 }
 
-std::optional<TileShape> split_tile_of(std::string_view kernel) {
-  const auto at = kernel.find("SplitTile<");
-  if (at == std::string_view::npos) return std::nullopt;
-  std::string_view rest = kernel.substr(at);
-  const int word_bytes = rest.find("WordFormat<float,") == std::string_view::npos ? 2 : 4;
-  std::array<int, 5> numbers{};
+// The numbers behind the first one of a list of template arguments, as many as are asked for.
+template <std::size_t kMany>
+std::optional<std::array<int, kMany>> numbers_of(std::string_view list) {
+  std::array<int, kMany> numbers{};
   for (int& number : numbers) {
-    rest.remove_prefix(std::min(rest.size(), rest.find(", ") + 2));
-    if (std::from_chars(rest.data(), rest.data() + rest.size(), number).ec != std::errc())
+    list.remove_prefix(std::min(list.size(), list.find(", ") + 2));
+    if (std::from_chars(list.data(), list.data() + list.size(), number).ec != std::errc())
       return std::nullopt;
   }
-  const auto [words, products, bn, units_a, units_b] = numbers;
-  return split_tile(word_bytes, words, products, bn, units_a, units_b);
+  return numbers;
+}
+
+bool has_words(std::string_view kernel) {
+  return kernel.find("SplitTile<") != std::string_view::npos ||
+         kernel.find("TurnTile<") != std::string_view::npos;
+}
+
+std::optional<TileShape> split_tile_of(std::string_view kernel) {
+  const auto turns = kernel.find("TurnTile<");
+  const std::string_view rest = kernel.substr(std::min(turns, kernel.find("SplitTile<")));
+  const int word_bytes = rest.find("WordFormat<float,") == std::string_view::npos ? 2 : 4;
+  if (turns != std::string_view::npos) {
+    const auto numbers = numbers_of<3>(rest);
+    if (!numbers) return std::nullopt;
+    const auto [words, products, units] = *numbers;
+    return split_tile(word_bytes, words, products, kTurnRows, kSplitHalf, units, units);
+  }
+  const auto numbers = numbers_of<5>(rest);
+  if (!numbers) return std::nullopt;
+  const auto [words, products, bn, units_a, units_b] = *numbers;
+  return split_tile(word_bytes, words, products, kSplitRows, bn, units_a, units_b);
 }
 
 }  // namespace
 
 std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel) {
-  if (kernel.find("SplitTile<") != std::string_view::npos) return split_tile_of(kernel);
+  if (has_words(kernel)) return split_tile_of(kernel);
   TileShape tile;
   if (rung == "r01_naive") {
     set(tile, "BM", 32);
@@ -156,9 +175,10 @@ std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen, 
       // As many units of 128 lines as fit, a third of them A's.
       const int units = kSharedBytes / (kSplitRows * seen.words * seen.bk * seen.word_bytes);
       const int units_a = units / 3 + (seen.words == 2 ? 1 : 0);
-      return split_tile(seen.word_bytes, seen.words, seen.products, kWide, units_a, units - units_a);
+      return split_tile(seen.word_bytes, seen.words, seen.products, kSplitRows, kWide, units_a,
+                        units - units_a);
     }
-    if (2 * tiles(kSplitRows, seen.bn) > sms) return std::nullopt;
+    if (2 * tiles(seen.bm, seen.bn) > sms) return std::nullopt;
     return seen;
   }
   constexpr int kPairSide = 256;  // of the tile of two blocks

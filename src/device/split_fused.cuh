@@ -6,6 +6,7 @@
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
+#include "device/split_copy.cuh"
 #include "device/split_fused_tile.cuh"
 #include "device/split_pass.cuh"
 #include "device/split_store.cuh"
@@ -25,80 +26,33 @@ template <class T>
 __device__ __forceinline__ void produce_fused(const CUtensorMap& map_raw, const CUtensorMap& map_words,
                                               typename T::Shared& s, const Plan& plan) {
   if (threadIdx.x == 0) {
-    auto ring = Ring<T::UNITS_RAW>::of_producer();
-    Schedule order(plan, static_cast<int>(blockIdx.x));
-    for (Work work; order.next(work);) {
-      const int line = place_of<kFusedBand>(plan, work.tile).m * T::BM;
-#pragma unroll 1
-      for (int step = work.begin; step < work.end; ++step) {
-        ptx::mbarrier_wait(ptx::shared_address(&s.empty_raw[ring.stage()]), ring.parity());
-        load_raw<T>(s.raw[ring.stage()], map_raw, ptx::shared_address(&s.full_raw[ring.stage()]), line, step);
-        ring.advance();
-      }
-    }
+    fill_ring<1, Schedule>(
+        plan, RingBarriers<T::UNITS_RAW>{s.full_raw, s.empty_raw},
+        [&](int tile) { return place_of<kFusedBand>(plan, tile).m * T::BM; },
+        [&](int unit, std::uint32_t full, int line, int /*piece*/, int slab) {
+          load_raw<T>(s.raw[unit], map_raw, full, line, slab);
+        });
   } else if (threadIdx.x == 32) {
-    auto ring = Ring<T::UNITS_WORDS>::of_producer();
-    Schedule order(plan, static_cast<int>(blockIdx.x));
-    for (Work work; order.next(work);) {
-      const int line = place_of<kFusedBand>(plan, work.tile).n * T::BN;
-#pragma unroll 1
-      for (int step = work.begin; step < work.end; ++step) {
-#pragma unroll 1
-        for (int half = 0; half < T::kHalves; ++half) {
-          ptx::mbarrier_wait(ptx::shared_address(&s.empty_words[ring.stage()]), ring.parity());
-          load_unit<T>(s.words[ring.stage()], map_words, ptx::shared_address(&s.full_words[ring.stage()]),
-                       line + half * T::kHalf, step);
-          ring.advance();
-        }
-      }
-    }
+    fill_ring<T::kHalves, Schedule>(
+        plan, RingBarriers<T::UNITS_WORDS>{s.full_words, s.empty_words},
+        [&](int tile) { return place_of<kFusedBand>(plan, tile).n * T::BN; },
+        [&](int unit, std::uint32_t full, int line, int half, int slab) {
+          load_unit<T>(s.words[unit], map_words, full, line + half * T::kHalf, slab);
+        });
   }
 }
 
 // A warpgroup's part of the tile whose first line of either operand is given, scales undone.
 template <class T>
-__device__ __forceinline__ void store_fused(const Product<T>& product, const SumScales& scales,
+__device__ __forceinline__ void store_fused(Product<T>& product, const SumScales& scales,
                                             const SplitTarget& x, int line, int col) {
-  const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32;
-  const int first = line + product.row() + warp * 16, from = col + Product<T>::lane_col();
-  const bool pairs = x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && col + T::BN <= x.c.n;
-  bool exceptional = false;
-  constexpr int kAtOnce = kQuads<T> < kScalesAtOnce ? kQuads<T> : kScalesAtOnce;
-#pragma unroll
-  for (int quad = 0; quad < kQuads<T>; quad += kAtOnce) {
-    int2 scales_of_columns[kAtOnce];
-    load_scales(scales_of_columns, x.b, from, quad);
-#pragma unroll
-    for (int q = 0; q < kAtOnce; ++q) {
-      const int i = 4 * (quad + q);
-      const int2 scale = scales_of_columns[q];
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int row = first + line_of<T>(half), own = scales.exponent(half);
-        const bool left_odd = own == kExceptional || scale.x == kExceptional;
-        const bool right_odd = own == kExceptional || scale.y == kExceptional;
-        exceptional |= left_odd || right_odd;
-        if (row >= x.c.m) continue;
-        const float left = times_power(product.sums[i + 2 * half], -own - scale.x);
-        const float right = times_power(product.sums[i + 2 * half + 1], -own - scale.y);
-        float* const gC = x.c.gC + row * x.c.ld + (from + 2 * i) * x.col_step;
-        if (pairs && !left_odd && !right_odd) {
-          store_pair(x.c, gC, left, right);
-        } else {
-          if (from + 2 * i < x.c.n && !left_odd) store_element(x.c, gC, left);
-          if (from + 2 * i + 1 < x.c.n && !right_odd) store_element(x.c, gC + x.col_step, right);
-        }
-      }
-    }
-  }
-  if (!__any_sync(0xFFFFFFFFU, exceptional)) return;
-#pragma unroll 1
-  for (int i = 0; i < T::kSums; ++i) {
-    const int row = first + (i / 2 % 2 == 0 ? line_of<T>(0) : line_of<T>(1)), c = from + i / 4 * 8 + i % 2;
-    const int own = i / 2 % 2 == 0 ? scales.exponent(0) : scales.exponent(1);
-    const bool inside = row < x.c.m && c < x.c.n;
-    store_exceptional(x, inside && (own == kExceptional || x.b.gExponent[c] == kExceptional), row, c);
-  }
+  const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32, first = line + product.row() + warp * 16;
+  const SplitRows rows{{first + line_of<T>(0), first + line_of<T>(1)},
+                       {scales.exponent(0), scales.exponent(1)}};
+  const bool plain_rows = rows.scale[0] >= -kMostPlain && rows.scale[0] <= kMostPlain &&
+                          rows.scale[1] >= -kMostPlain && rows.scale[1] <= kMostPlain;
+  const bool plain = plain_lines<T::BN>(x.b, col) & (__all_sync(0xFFFFFFFFU, plain_rows) != 0);
+  store_scaled<0, kQuads<T>>(product.sums, x, rows, col + Product<T>::lane_col(), col + T::BN, plain);
 }
 
 // What blocks hand on beside their sums: their scales.

@@ -28,8 +28,9 @@ inline TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost, std:
     plan.steps = static_cast<int>(ceil_div(p.k, t.k));
     plan.chain = plan.steps;  // sums stay in registers from a piece's first step to its last
     const int tiles = plan.tiles_m * plan.tiles_n, waves = static_cast<int>(ceil_div(tiles, sms));
-    // Narrow tiles read A as often, for fewer products.
-    const double narrow = t.n >= 256 ? 1.0 : t.n >= 128 ? 1.12 : 1.35;
+    // Narrow tiles read A as often, for fewer products. Where warpgroups take turns, tiles are whole.
+    const double narrow = t.n >= 256 ? 1.0 : t.n >= 128 ? 1.12 : 1.5;
+    const bool in_turns = t.m < 128;
     const double products = cost.products * narrow * t.m * t.n / 32.0 * cost.word_line / 128.0;
     const double step = std::max(products, (t.m + t.n) * cost.line / kLoadBytesPerClock);
     const auto consider = [&](int parts, double clocks) {
@@ -42,6 +43,7 @@ inline TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost, std:
     consider(1, waves * (plan.steps * step + kTileClocks));
     // The last tiles cut so that all blocks have equal shares: of the last two waves, or all where there are not two.
     const double hand_on = kHandOnClocks * t.m * t.n;
+    if (in_turns) continue;
     if (tiles > sms) {
       plan.whole_tiles = std::max(waves - 2, 0) * sms;
       plan.cut_tiles = tiles - plan.whole_tiles;

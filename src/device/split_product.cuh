@@ -7,6 +7,7 @@
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
 #include "device/split_choice.cuh"
+#include "device/split_copy.cuh"
 #include "device/split_plan.cuh"
 #include "device/split_store.cuh"
 #include "device/split_tile.cuh"
@@ -27,33 +28,55 @@ template <class T, class Order>
 __device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
                                         typename T::Shared& s, const Plan& plan) {
   if (threadIdx.x == 0) {
-    auto ring = Ring<T::UNITS_A>::of_producer();
-    Order order(plan, static_cast<int>(blockIdx.x));
-    for (Work work; order.next(work);) {
-      const int row = place_of<kBand>(plan, work.tile).m * T::BM;
-#pragma unroll 1
-      for (int step = work.begin; step < work.end; ++step) {
-        ptx::mbarrier_wait(ptx::shared_address(&s.empty_a[ring.stage()]), ring.parity());
-        load_unit<T>(s.a[ring.stage()], map_a, ptx::shared_address(&s.full_a[ring.stage()]), row, step);
-        ring.advance();
-      }
-    }
+    fill_ring<1, Order>(
+        plan, RingBarriers<T::UNITS_A>{s.full_a, s.empty_a},
+        [&](int tile) { return place_of<kBand>(plan, tile).m * T::BM; },
+        [&](int unit, std::uint32_t full, int line, int /*piece*/, int slab) {
+          load_unit<T>(s.a[unit], map_a, full, line, slab);
+        });
   } else if (threadIdx.x == 32) {
-    auto ring = Ring<T::UNITS_B>::of_producer();
-    Order order(plan, static_cast<int>(blockIdx.x));
-    for (Work work; order.next(work);) {
-      const int col = place_of<kBand>(plan, work.tile).n * T::BN;
-#pragma unroll 1
-      for (int step = work.begin; step < work.end; ++step) {
-#pragma unroll 1
-        for (int half = 0; half < T::kHalves; ++half) {
-          ptx::mbarrier_wait(ptx::shared_address(&s.empty_b[ring.stage()]), ring.parity());
-          load_unit<T>(s.b[ring.stage()], map_b, ptx::shared_address(&s.full_b[ring.stage()]),
-                       col + half * T::kHalf, step);
-          ring.advance();
-        }
-      }
+    fill_ring<T::kHalves, Order>(
+        plan, RingBarriers<T::UNITS_B>{s.full_b, s.empty_b},
+        [&](int tile) { return place_of<kBand>(plan, tile).n * T::BN; },
+        [&](int unit, std::uint32_t full, int line, int half, int slab) {
+          load_unit<T>(s.b[unit], map_b, full, line + half * T::kHalf, slab);
+        });
+  }
+}
+
+// Where warpgroups took turns: adds their sums, half of the columns each, and stores them.
+template <class T>
+__device__ __forceinline__ void store_both(Product<T>& product, typename T::Shared& s, const SplitTarget& x,
+                                           int group, const TilePlace& place, bool plain) {
+  constexpr int kHalf = kQuads<T> / 2;
+  const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
+  const auto meet = [] { ptx::barrier_sync(1, T::kWarpgroups * kWarpgroup); };
+  // Both branches are alike, but sums need constant indices.
+  const auto give = [&](const float* sums) {
+#pragma unroll
+    for (int q = 0; q < kHalf; ++q)
+      s.given[group][q][tid] = make_float4(sums[4 * q], sums[4 * q + 1], sums[4 * q + 2], sums[4 * q + 3]);
+  };
+  const auto take = [&](float* sums) {
+#pragma unroll
+    for (int q = 0; q < kHalf; ++q) {
+      const float4 four = s.given[1 - group][q][tid];
+      sums[4 * q] += four.x, sums[4 * q + 1] += four.y, sums[4 * q + 2] += four.z, sums[4 * q + 3] += four.w;
     }
+  };
+  meet();  // what the tile before gave has been read
+  if (group == 0) {
+    give(product.sums + 4 * kHalf);
+  } else {
+    give(product.sums);
+  }
+  meet();
+  if (group == 0) {
+    take(product.sums);
+    store_split<T, 0, kHalf>(product, x, place.m * T::BM, place.n * T::BN, plain);
+  } else {
+    take(product.sums + 4 * kHalf);
+    store_split<T, kHalf, 2 * kHalf>(product, x, place.m * T::BM, place.n * T::BN, plain);
   }
 }
 
@@ -62,23 +85,30 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
                                         const Exchange& exchange, float up) {
   const int block = static_cast<int>(blockIdx.x), group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const bool leads = threadIdx.x % 32 == 0;
-  Product<T> product(group);  // (WM,WN)
+  Product<T> product(T::kInTurns ? 0 : group);  // (WM,WN)
   auto ring_a = Ring<T::UNITS_A>::of_consumer();
   auto ring_b = Ring<T::UNITS_B>::of_consumer();
   Order order(plan, block);
   for (Work work; order.next(work);) {
+    const TilePlace place = place_of<kBand>(plan, work.tile);
+    const bool plain = !kParts && plain_scales<T>(x, place.m * T::BM, place.n * T::BN);
 #pragma unroll
     for (float& sum : product.sums) sum = 0.0F;
 
       // Main loop
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
+      if (T::kInTurns && (step - work.begin) % 2 != group) {
+        ring_a.advance();
+        ring_b.advance();
+        continue;
+      }
       ptx::mbarrier_wait(ptx::shared_address(&s.full_a[ring_a.stage()]), ring_a.parity());
 #pragma unroll
       for (int half = 0; half < T::kHalves; ++half) {
         float partial[T::kPartials];  // (WM,kHalf)
         ptx::mbarrier_wait(ptx::shared_address(&s.full_b[ring_b.stage()]), ring_b.parity());
-        multiply_words<T>(partial, s.a[ring_a.stage()], s.b[ring_b.stage()], group);
+        multiply_words<T>(partial, s.a[ring_a.stage()], s.b[ring_b.stage()], product.row());
         ptx::wgmma_wait<0>();
 #pragma unroll
         for (float& sum : partial) ptx::changed(sum);
@@ -94,6 +124,8 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
     // Epilogue
     if constexpr (kParts) {
       write_partial(product, exchange.gPartial, block, group);
+    } else if constexpr (T::kInTurns) {
+      store_both(product, s, x, group, place, plain);
     } else {
       if (work.end < plan.steps) {
         hand_on(product, exchange, group);
@@ -107,8 +139,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
           begin = Schedule::share(plan, giver);
         } while (begin.tile == work.tile - plan.whole_tiles && begin.step > 0);
       }
-      const TilePlace place = place_of<kBand>(plan, work.tile);
-      store_split(product, x, place.m * T::BM, place.n * T::BN);
+      store_split(product, x, place.m * T::BM, place.n * T::BN, plain);
     }
   }
 }
@@ -122,11 +153,10 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
   if (threadIdx.x == 0) {
-    constexpr int kConsumers = T::kWarpgroups * 4;  // warps
     for (auto& full : s.full_a) ptx::mbarrier_init(ptx::shared_address(&full), 1);
     for (auto& full : s.full_b) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-    for (auto& empty : s.empty_a) ptx::mbarrier_init(ptx::shared_address(&empty), kConsumers);
-    for (auto& empty : s.empty_b) ptx::mbarrier_init(ptx::shared_address(&empty), kConsumers);
+    for (auto& empty : s.empty_a) ptx::mbarrier_init(ptx::shared_address(&empty), T::kReaders);
+    for (auto& empty : s.empty_b) ptx::mbarrier_init(ptx::shared_address(&empty), T::kReaders);
     ptx::fence_mbarrier_init();
     ptx::prefetch_tensor_map(map_a);
     ptx::prefetch_tensor_map(map_b);
@@ -162,32 +192,37 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
   CUtensorMap map_a, map_b;
   if (Status s = map(map_a, x.a, T::BM); !s) return s;
   if (Status s = map(map_b, x.b, T::kHalf); !s) return s;
-  const auto run = chosen.parts > 1 ? kernel<T, true, kCompensated> : kernel<T, false, kCompensated>;
-  constexpr int kShared = sizeof(typename T::Shared);
-  if (Status s =
-          launch_dependent("product of split operands", run, chosen.plan.blocks, 1, T::kThreads, kShared,
-                           stream, map_a, map_b, x, chosen.plan, exchange, when.g, when.choice);
-      !s || chosen.parts == 1) {
-    return s;
+  const auto launch = [&](auto run) {
+    constexpr int kShared = sizeof(typename T::Shared);
+    return launch_dependent("product of split operands", run, chosen.plan.blocks, 1, T::kThreads, kShared,
+                            stream, map_a, map_b, x, chosen.plan, exchange, when.g, when.choice);
+  };
+  if constexpr (T::kInTurns) {
+    return launch(kernel<T, false, kCompensated>);
+  } else {
+    if (chosen.parts == 1) return launch(kernel<T, false, kCompensated>);
+    if (Status s = launch(kernel<T, true, kCompensated>); !s) return s;
+    const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kQuads<T>;
+    add_split_parts<T, kBand><<<adders, kAddThreads, 0, stream>>>(x, exchange.gPartial, chosen.plan,
+                                                                  chosen.parts, when.g, when.choice);
+    return launched("sum of parts");
   }
-  const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kQuads<T>;
-  add_split_parts<T, kBand><<<adders, kAdders * kWarpgroup, 0, stream>>>(x, exchange.gPartial, chosen.plan,
-                                                                         chosen.parts, when.g, when.choice);
-  return launched("sum of parts");
 }
 
 // The tiles to choose from, the widest first, with as many units as fit.
 template <class F, int kProducts, bool kCompensated>
 struct Menu {
-  static constexpr int kUnit = 128 * F::kWords * F::kSlabBytes;  // bytes
-  static constexpr int kUnits = (kMaxSharedBytes - 2048) / kUnit;
+  static constexpr int kUnit = 128 * F::kWords * F::kSlabBytes, kRest = 2048;  // bytes
+  static constexpr int kUnits = (kMaxSharedBytes - kRest) / kUnit;
   template <int BN>
   using Tile = SplitTile<F, kProducts, BN, (BN == 256 ? kUnits / 3 + (F::kWords == 2) : kUnits / 2),
                          (BN == 256 ? kUnits - kUnits / 3 - (F::kWords == 2) : kUnits / 2)>;
+  static constexpr int kGiven = 64 * 128 * 4;  // bytes of sums that change hands
+  using Turns = TurnTile<F, kProducts, (kMaxSharedBytes - kRest - kGiven) / (kUnit / 2 + kUnit)>;
   static constexpr std::array kTiles{TileShape{128, 256, F::BK, 1}, TileShape{128, 128, F::BK, 1},
-                                     TileShape{128, 64, F::BK, 1}};
+                                     TileShape{64, 128, F::BK, 1}, TileShape{128, 64, F::BK, 1}};
   static constexpr std::array kLaunch{launch_tile<Tile<256>, kCompensated>,
-                                      launch_tile<Tile<128>, kCompensated>,
+                                      launch_tile<Tile<128>, kCompensated>, launch_tile<Turns, kCompensated>,
                                       launch_tile<Tile<64>, kCompensated>};
 };
 

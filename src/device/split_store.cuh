@@ -36,7 +36,7 @@ __device__ __forceinline__ void store_exceptional(const SplitTarget& x, bool exc
   }
 }
 
-constexpr int kScalesAtOnce = 16;  // quads of sums
+constexpr int kScalesAtOnce = 8;  // quads of sums
 
 // The scales of a thread's columns, for kMany quads of its sums from `quad` on: all loads at once, since each is as long on its
 // way as many quads take to be stored.
@@ -47,114 +47,172 @@ __device__ __forceinline__ void load_scales(int2 (&scale)[kMany], const SplitOpe
     scale[i] = __ldg(reinterpret_cast<const int2*>(b.gExponent + col + 8 * (quad + i)));
 }
 
-// The sums for_each_pair_of(i) to (i + 3) of a tile whose first element of this thread is (row, col). Returns whether any
-// of its elements is exceptional, and leaves those.
+// Scales of which any two together are one normal factor; none is exceptional.
+constexpr int kMostPlain = 63;
+
+// Whether the scales of lines `first` to first + kMany, those that there are, are plain. For whole warps. Also brings them to
+// L1 before they are needed.
+template <int kMany>
+__device__ __forceinline__ bool plain_lines(const SplitOperand& x, int first) {
+  static_assert(kMany % 32 == 0, "all lanes look");
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  bool plain = true;
+#pragma unroll
+  for (int i = 0; i < kMany; i += 32) {
+    const int line = first + i + lane;
+    const int scale = line < x.lines ? __ldg(x.gExponent + line) : 0;
+    plain &= scale >= -kMostPlain && scale <= kMostPlain;
+  }
+  return __all_sync(0xFFFFFFFFU, plain);
+}
+// The same of a tile's rows and columns.
 template <class T>
-__device__ __forceinline__ bool store_scaled_quad(const SplitTarget& x, const float* quad, int i, int row,
-                                                  int col, int scale_low, int scale_high, int2 scale,
+__device__ __forceinline__ bool plain_scales(const SplitTarget& x, int row, int col) {
+  return plain_lines<T::BM>(x.a, row) & plain_lines<T::BN>(x.b, col);
+}
+
+// A thread's two rows: that of its sums 4 i and 4 i + 1, and that of 4 i + 2 and 4 i + 3, and their scales.
+struct SplitRows {
+  int row[2], scale[2];
+};
+
+// kMany quads of a thread's sums, where all scales are plain and beta = 0; the first column is `col`. kPairs: C takes pairs
+// and has all these columns.
+template <bool kPairs, int kMany>
+__device__ __forceinline__ void store_plain(const float* sums, const SplitTarget& x, const SplitRows& rows,
+                                            int col, const int2 (&scale)[kMany]) {
+  float* const gC = x.c.gC + col * x.col_step;
+  float* const gRow[2] = {gC + rows.row[0] * x.c.ld, gC + rows.row[1] * x.c.ld};
+  const float of_row[2] = {power_of_two(-rows.scale[0]), power_of_two(-rows.scale[1])};
+  const int left = x.c.n - col;  // columns
+#pragma unroll
+  for (int q = 0; q < kMany; ++q) {
+    const float of_first = power_of_two(-scale[q].x), of_second = power_of_two(-scale[q].y);
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const float* const two = sums + 4 * q + 2 * e;
+      const float first = two[0] * (of_row[e] * of_first), second = two[1] * (of_row[e] * of_second);
+      if constexpr (kPairs) {
+        if (rows.row[e] < x.c.m) store_pair(x.c, gRow[e] + 8 * q, first, second);
+      } else {
+        float* const g = gRow[e] + 8 * q * x.col_step;
+        if (rows.row[e] < x.c.m && 8 * q < left) *g = x.c.alpha * first;
+        if (rows.row[e] < x.c.m && 8 * q + 1 < left) g[x.col_step] = x.c.alpha * second;
+      }
+    }
+  }
+}
+
+// Four sums from quad on, of columns col + 2 i and the next. Returns whether any of these elements is exceptional, and leaves
+// those.
+__device__ __forceinline__ bool store_scaled_quad(const SplitTarget& x, const float* quad, int i,
+                                                  const SplitRows& rows, int col, int2 scale,
                                                   bool whole_pairs) {
   bool exceptional = false;
   const int first = col + 2 * i;
 #pragma unroll
   for (int e = 0; e < 2; ++e) {
-    const int line = row + 8 * e, scale_row = e == 0 ? scale_low : scale_high;
-    const bool odd_left = scale_row == kExceptional || scale.x == kExceptional;
-    const bool odd_right = scale_row == kExceptional || scale.y == kExceptional;
+    const bool odd_left = rows.scale[e] == kExceptional || scale.x == kExceptional;
+    const bool odd_right = rows.scale[e] == kExceptional || scale.y == kExceptional;
     exceptional |= odd_left || odd_right;
-    if (line >= x.c.m) continue;
-    const float left = times_power(quad[2 * e], -scale_row - scale.x);
-    const float right = times_power(quad[2 * e + 1], -scale_row - scale.y);
-    float* const gC = x.c.gC + line * x.c.ld + first;
+    if (rows.row[e] >= x.c.m) continue;
+    const float left = times_power(quad[2 * e], -rows.scale[e] - scale.x);
+    const float right = times_power(quad[2 * e + 1], -rows.scale[e] - scale.y);
+    float* const gC = x.c.gC + rows.row[e] * x.c.ld + first * x.col_step;
     if (whole_pairs && !odd_left && !odd_right) {
       store_pair(x.c, gC, left, right);
     } else {
       if (first < x.c.n && !odd_left) store_element(x.c, gC, left);
-      if (first + 1 < x.c.n && !odd_right) store_element(x.c, gC + 1, right);
+      if (first + 1 < x.c.n && !odd_right) store_element(x.c, gC + x.col_step, right);
     }
   }
   return exceptional;
 }
 
-// A warpgroup's part of the tile at (row, col).
-template <class T>
-__device__ __forceinline__ void store_split(const Product<T>& product, const SplitTarget& x, int row,
-                                            int col) {
-  const bool whole_pairs = x.c.pairs && x.c.beta == 0.0F && col + product.col() + T::WN <= x.c.n;
-  row += product.row() + product.lane_row();
-  col += product.col() + product.lane_col();
-  const int scale_low = __ldg(x.a.gExponent + row), scale_high = __ldg(x.a.gExponent + row + 8);
-  bool exceptional = false;
-  constexpr int kAtOnce = kQuads<T> < kScalesAtOnce ? kQuads<T> : kScalesAtOnce;
-#pragma unroll
-  for (int from = 0; from < kQuads<T>; from += kAtOnce) {
-    int2 scale[kAtOnce];
-    load_scales(scale, x.b, col, from);
-#pragma unroll
-    for (int q = 0; q < kAtOnce; ++q) {
-      const int i = 4 * (from + q);
-      exceptional |= store_scaled_quad<T>(x, product.sums + i, i, row, col, scale_low, scale_high, scale[q],
-                                          whole_pairs);
-    }
-  }
-  if (!__any_sync(0xFFFFFFFFU, exceptional)) return;
+// Those of the same quads that are exceptional, from the operands themselves. All lanes call it.
+__device__ __forceinline__ void store_exceptional_of(const SplitTarget& x, const SplitRows& rows, int col,
+                                                     int first_quad, int end_quad) {
 #pragma unroll 1
-  for (int i = 0; i < T::kSums; ++i) {
-    const int r = row + 8 * (i / 2 % 2), c = col + 8 * (i / 4) + i % 2;
-    const bool inside = r < x.c.m && c < x.c.n;
-    const bool odd = inside && (x.a.gExponent[r] == kExceptional || x.b.gExponent[c] == kExceptional);
-    store_exceptional(x, odd, r, c);
+  for (int i = 4 * first_quad; i < 4 * end_quad; ++i) {
+    const int row = i / 2 % 2 == 0 ? rows.row[0] : rows.row[1], c = col + i / 4 * 8 + i % 2;
+    const int scale = i / 2 % 2 == 0 ? rows.scale[0] : rows.scale[1];
+    const bool inside = row < x.c.m && c < x.c.n;
+    store_exceptional(x, inside && (scale == kExceptional || x.b.gExponent[c] == kExceptional), row, c);
   }
 }
 
-constexpr int kAdders = 4;  // groups of 128 threads that share the parts of an element
+// kMany quads of a thread's sums from column `col` on. What store_scaled_quad() returns.
+template <int kMany>
+__device__ __forceinline__ bool store_some(const float* sums, const SplitTarget& x, const SplitRows& rows,
+                                           int col, bool whole_pairs, bool plain) {
+  int2 scale[kMany];
+  load_scales(scale, x.b, col, 0);
+  bool exceptional = false;
+  if (plain && whole_pairs) {
+    store_plain<true>(sums, x, rows, col, scale);
+  } else if (plain) {
+    store_plain<false>(sums, x, rows, col, scale);
+  } else {
+#pragma unroll
+    for (int q = 0; q < kMany; ++q)
+      exceptional |= store_scaled_quad(x, sums + 4 * q, 4 * q, rows, col, scale[q], whole_pairs);
+  }
+  return exceptional;
+}
+
+// Quads kFirst to kEnd of a thread's sums, which end before column end_col, and are lost. plain: all scales that the warp has.
+// In a loop that moves later sums to where the first ones were, for the sake of little code: a block that has one tile runs it
+// once, and waits for each instruction to come from memory.
+template <int kFirst, int kEnd>
+__device__ __forceinline__ void store_scaled(float* sums, const SplitTarget& x, const SplitRows& rows,
+                                             int col, int end_col, bool plain) {
+  constexpr int kQuads = kEnd - kFirst, kMany = kQuads < kScalesAtOnce ? kQuads : kScalesAtOnce;
+  static_assert(kQuads % kMany == 0, "as many in each turn");
+  const bool whole_pairs = x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && end_col <= x.c.n;
+  plain &= x.c.beta == 0.0F;
+  bool exceptional = false;
+  int at = col + 8 * kFirst;
+#pragma unroll 1
+  for (int turn = 0; turn < kQuads / kMany; ++turn) {
+    exceptional |= store_some<kMany>(sums + 4 * kFirst, x, rows, at, whole_pairs, plain);
+#pragma unroll
+    for (int i = 4 * kFirst; i < 4 * (kEnd - kMany); ++i) sums[i] = sums[i + 4 * kMany];
+    at += 8 * kMany;
+  }
+  if (__any_sync(0xFFFFFFFFU, exceptional)) store_exceptional_of(x, rows, col, kFirst, kEnd);
+}
+
+// Quads kFirst to kEnd of a warpgroup's part of the tile at (row, col), whose scales are plain or not. Sums are lost.
+template <class T, int kFirst = 0, int kEnd = kQuads<T>>
+__device__ __forceinline__ void store_split(Product<T>& product, const SplitTarget& x, int row, int col,
+                                            bool plain) {
+  row += product.row() + product.lane_row();
+  const SplitRows rows{{row, row + 8}, {__ldg(x.a.gExponent + row), __ldg(x.a.gExponent + row + 8)}};
+  col += product.col();
+  store_scaled<kFirst, kEnd>(product.sums, x, rows, col + product.lane_col(), col + 8 * kEnd, plain);
+}
 
 // add_parts of tensor_exchange.cuh, for sums of split operands: adds the `parts` of each tile and stores it.
 template <class T, int kBand>
-__global__ void __launch_bounds__(kAdders* kWarpgroup)
+__global__ void __launch_bounds__(kAddThreads)
     add_split_parts(const __grid_constant__ SplitTarget x, float* gPartial, const __grid_constant__ Plan plan,
                     int parts, const int* gChoice, int choice) {
-  __shared__ float4 s[kAdders][kWarpgroup];
+  constexpr int kAdders = kAddThreads / kWarpgroup;
   if (!split_detail::wanted(gChoice, choice)) return;
-  const int tid = static_cast<int>(threadIdx.x) % kWarpgroup,
-            adder = static_cast<int>(threadIdx.x) / kWarpgroup;
-  const int quad = static_cast<int>(blockIdx.x) % kQuads<T>, rest = static_cast<int>(blockIdx.x) / kQuads<T>;
-  const int warpgroup = rest % T::kWarpgroups, tile = rest / T::kWarpgroups;
-  const std::int64_t stride =
-      std::int64_t{plan.whole_tiles} * T::kWarpgroups * kQuads<T> * kWarpgroup;  // to the next part
-  const float4* g = quads_of<T>(gPartial, tile, warpgroup) + quad * kWarpgroup;
-  float4 sum{};
-  const int begin = parts * adder / kAdders, end = parts * (adder + 1) / kAdders;
-#pragma unroll 8
-  for (int part = begin; part < end; ++part) {
-    const float4 four = __ldcg(g + part * stride);
-    sum.x += four.x, sum.y += four.y, sum.z += four.z, sum.w += four.w;
-  }
-  s[adder][tid] = sum;
-  __syncthreads();
-  if (adder > 0) return;
-#pragma unroll
-  for (int i = 1; i < kAdders; ++i) {
-    const float4 four = s[i][tid];
-    sum.x += four.x, sum.y += four.y, sum.z += four.z, sum.w += four.w;
-  }
-  const TilePlace place = place_of<kBand>(plan, tile);
-  const Product<T> product(warpgroup);
+  const auto me = AddPlace<T, kAdders>::here();
+  const Product<T> product(me.warpgroup);
+  const TilePlace place = place_of<kBand>(plan, me.tile);
+  float4 sum;
+  if (!add_quads(me, gPartial, plan, parts, sum)) return;
   const int row = place.m * T::BM + product.row() + product.lane_row();
   const int col = place.n * T::BN + product.col() + product.lane_col();
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
-  const int scale_low = x.a.gExponent[row], scale_high = x.a.gExponent[row + 8];
-  const bool whole_pairs = x.c.pairs && x.c.beta == 0.0F && col + 8 * quad + 2 <= x.c.n;
+  const SplitRows rows{{row, row + 8}, {x.a.gExponent[row], x.a.gExponent[row + 8]}};
+  const bool whole_pairs = x.c.pairs && x.c.beta == 0.0F && col + 8 * me.quad + 2 <= x.c.n;
   int2 scale[1];
-  load_scales(scale, x.b, col, quad);
-  const bool odd =
-      store_scaled_quad<T>(x, r, 4 * quad, row, col, scale_low, scale_high, scale[0], whole_pairs);
-  if (!__any_sync(0xFFFFFFFFU, odd)) return;
-  for (int e = 0; e < 4; ++e) {
-    const int line = row + 8 * (e / 2), c = col + 8 * quad + e % 2;
-    const bool inside = line < x.c.m && c < x.c.n;
-    const bool here = inside && (x.a.gExponent[line] == kExceptional || x.b.gExponent[c] == kExceptional);
-    store_exceptional(x, here, line, c);
-  }
+  load_scales(scale, x.b, col, me.quad);
+  const bool odd = store_scaled_quad(x, r, 4 * me.quad, rows, col, scale[0], whole_pairs);
+  if (__any_sync(0xFFFFFFFFU, odd)) store_exceptional_of(x, rows, col, me.quad, me.quad + 1);
 }
 
 }  // namespace ladder

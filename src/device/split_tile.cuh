@@ -35,16 +35,21 @@ __device__ __forceinline__ constexpr WordPair word_pair(int product) {
   return {digits >> 3 & 7, digits & 7};
 }
 
-template <class Format_, int kProducts_, int BN_, int UNITS_A_, int UNITS_B_>
-struct SplitTile {
+// Two warpgroups multiply. Either each has 64 of the tile's rows; or, in turns, all of its rows in every second slab, and the
+// sums of both are added at the end.
+template <class Format_, int kProducts_, bool kInTurns_, int BN_, int UNITS_A_, int UNITS_B_>
+struct WordTile {
   using Format = Format_;
   using In = typename Format::Word;
   using Out = float;
   using Word = typename Format::Word;
-  static constexpr int BM = 128, BN = BN_, BK = Format::BK, UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;
-  static constexpr int WM = 64, WN = BN;  // outputs of a warpgroup
-  static constexpr int kWarpgroups = BM / WM;
-  static constexpr int kSums = WM * WN / kWarpgroup;  // a thread
+  static constexpr bool kInTurns = kInTurns_;
+  static constexpr int WM = 64, WN = BN_;  // outputs of a warpgroup
+  static constexpr int kWarpgroups = 2;
+  static constexpr int BM = kInTurns ? WM : kWarpgroups * WM, BN = BN_, BK = Format::BK;
+  static constexpr int UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;
+  static constexpr int kReaders = (kInTurns ? 1 : kWarpgroups) * 4;  // warps that read a unit
+  static constexpr int kSums = WM * WN / kWarpgroup;                 // a thread
   static constexpr int kProducts = kProducts_;
   static constexpr std::uint64_t kPairsOfWords = kPairs<Format::kWords, kProducts>;
   static_assert(kPairsOfWords != 0, "a list of products");
@@ -71,6 +76,21 @@ struct SplitTile {
     UnitB b[UNITS_B];
     std::uint64_t full_a[UNITS_A], empty_a[UNITS_A], full_b[UNITS_B], empty_b[UNITS_B];
   };
+};
+
+template <class Format, int kProducts, int BN, int UNITS_A, int UNITS_B>
+struct SplitTile : WordTile<Format, kProducts, false, BN, UNITS_A, UNITS_B> {
+  static_assert(sizeof(typename SplitTile::Shared) <= kMaxSharedBytes, "a block's shared memory");
+};
+
+// For few tiles: half as many rows, so that more SMs have one. The tile reads 64 rows with 128 columns of each slab, where
+// 128 with 64 would ask shared memory for more than it has: wgmma reads its 64 rows again for each 64 columns.
+template <class Format, int kProducts, int UNITS_>
+struct TurnTile : WordTile<Format, kProducts, true, 128, UNITS_, UNITS_> {
+  struct Shared : TurnTile::WordTile::Shared {
+    // What each warpgroup gives the other: four sums of each thread, then the next four.
+    float4 given[TurnTile::kWarpgroups][TurnTile::kSums / 8][kWarpgroup];
+  };
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
@@ -86,16 +106,17 @@ __device__ __forceinline__ void load_unit(Unit& unit, const CUtensorMap& map, st
   }
 }
 
-// All products of one half of a slab, as one group of wgmma. What `partial` held is overwritten.
+// All products of one half of a slab, as one group of wgmma, for the tile's rows from `row` on. What `partial` held is
+// overwritten.
 template <class T>
 __device__ __forceinline__ void multiply_words(float (&partial)[T::kPartials], const typename T::UnitA& a,
-                                               const typename T::UnitB& b, int warpgroup) {
+                                               const typename T::UnitB& b, int row) {
   constexpr int kSlab = T::Format::kSlabBytes;
   ptx::wgmma_fence();
 #pragma unroll
   for (int i = 0; i < T::kProducts; ++i) {
     const WordPair pair = word_pair<T>(i);
-    const std::uint32_t at_a = ptx::shared_address(a.line[pair.a][warpgroup * T::WM]);
+    const std::uint32_t at_a = ptx::shared_address(a.line[pair.a][row]);
     const std::uint32_t at_b = ptx::shared_address(b.line[pair.b]);
 #pragma unroll
     for (int step = 0; step < kSlab; step += T::kStepBytes) {

@@ -67,55 +67,76 @@ __device__ __forceinline__ void take_in(Product<T>& product, const Exchange& x, 
   });
 }
 
-// Adds the `parts` of each tile, part q of tile i being piece q * whole_tiles + i, and stores it. A block takes kLanes of
-// the 128 threads' quads of one warpgroup's part of one tile: kAdders groups of kLanes threads add their share of the
-// parts, then the first adds what they have.
+// Which sums a block adds: kLanes of the 128 threads' quads of one warpgroup's part of one tile.
 constexpr int kAddThreads = 512;
 template <class T, int kAdders>
-__global__ void __launch_bounds__(kAddThreads)
-    add_parts(const __grid_constant__ Target<typename T::Out> c, float* gPartial,
-              const __grid_constant__ Plan plan, int parts) {
-  constexpr int kLanes = kAddThreads / kAdders, kSlices = kWarpgroup / kLanes;  // of 128 threads
+struct AddPlace {
+  static constexpr int kLanes = kAddThreads / kAdders, kSlices = kWarpgroup / kLanes;  // of 128 threads
   static_assert(kLanes % 32 == 0 && kLanes <= kWarpgroup, "whole warps of one warpgroup");
-  __shared__ float4 s[kAdders][kLanes];
-  const int lane = static_cast<int>(threadIdx.x) % kLanes, adder = static_cast<int>(threadIdx.x) / kLanes;
-  int rest = static_cast<int>(blockIdx.x);
-  const int tid = rest % kSlices * kLanes + lane;
-  rest /= kSlices;
-  const int quad = rest % kQuads<T>;
-  rest /= kQuads<T>;
-  const int warpgroup = rest % T::kWarpgroups, tile = rest / T::kWarpgroups;
-  const Product<T> product(warpgroup);
-  const TilePlace place = place_of<T::kBand>(plan, tile);
-  const int row = place.m * T::BM + product.row(), col = place.n * T::BN + product.col();
-  ptx::launch_dependents();
-  ptx::wait_for_prerequisites();
-  if (row >= c.m || col >= c.n) return;  // nobody wrote it
+  int lane, adder;
+  int tid, quad, warpgroup, tile;  // the thread whose quad it is
+
+  __device__ __forceinline__ static AddPlace here() {
+    AddPlace me;
+    me.lane = static_cast<int>(threadIdx.x) % kLanes, me.adder = static_cast<int>(threadIdx.x) / kLanes;
+    int rest = static_cast<int>(blockIdx.x);
+    me.tid = rest % kSlices * kLanes + me.lane;
+    rest /= kSlices;
+    me.quad = rest % kQuads<T>;
+    rest /= kQuads<T>;
+    me.warpgroup = rest % T::kWarpgroups, me.tile = rest / T::kWarpgroups;
+    return me;
+  }
+};
+
+// Adds the `parts` of these sums, part q of tile i being piece q * whole_tiles + i: kAdders groups of kLanes threads add
+// their share of the parts, then the first adds what they have. Whether this thread has the sum.
+template <class T, int kAdders>
+__device__ __forceinline__ bool add_quads(const AddPlace<T, kAdders>& me, float* gPartial, const Plan& plan,
+                                          int parts, float4& sum) {
+  __shared__ float4 s[kAdders][AddPlace<T, kAdders>::kLanes];
   const std::int64_t stride =
       std::int64_t{plan.whole_tiles} * T::kWarpgroups * kQuads<T> * kWarpgroup;  // to the next part
-  const float4* g = quads_of<T>(gPartial, tile, warpgroup, tid) + quad * kWarpgroup;
-  float4 sum{};
-  const int begin = parts * adder / kAdders, end = parts * (adder + 1) / kAdders;
+  const float4* g = quads_of<T>(gPartial, me.tile, me.warpgroup, me.tid) + me.quad * kWarpgroup;
+  sum = {};
+  const int begin = parts * me.adder / kAdders, end = parts * (me.adder + 1) / kAdders;
 #pragma unroll 8
   for (int part = begin; part < end; ++part) {
     const float4 four = __ldcg(g + part * stride);
     sum.x += four.x, sum.y += four.y, sum.z += four.z, sum.w += four.w;
   }
-  s[adder][lane] = sum;
+  s[me.adder][me.lane] = sum;
   __syncthreads();
-  if (adder > 0) return;
+  if (me.adder > 0) return false;
 #pragma unroll
   for (int i = 1; i < kAdders; ++i) {
-    const float4 four = s[i][lane];
+    const float4 four = s[i][me.lane];
     sum.x += four.x, sum.y += four.y, sum.z += four.z, sum.w += four.w;
   }
-  const int in_row = row + Product<T>::lane_row(tid), in_col = col + Product<T>::lane_col(tid);
+  return true;
+}
+
+// Adds the parts of each tile and stores it.
+template <class T, int kAdders>
+__global__ void __launch_bounds__(kAddThreads)
+    add_parts(const __grid_constant__ Target<typename T::Out> c, float* gPartial,
+              const __grid_constant__ Plan plan, int parts) {
+  const auto me = AddPlace<T, kAdders>::here();
+  const Product<T> product(me.warpgroup);
+  const TilePlace place = place_of<T::kBand>(plan, me.tile);
+  const int row = place.m * T::BM + product.row(), col = place.n * T::BN + product.col();
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  if (row >= c.m || col >= c.n) return;  // nobody wrote it
+  float4 sum;
+  if (!add_quads(me, gPartial, plan, parts, sum)) return;
+  const int in_row = row + Product<T>::lane_row(me.tid), in_col = col + Product<T>::lane_col(me.tid);
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
-  Product<T>::for_each_pair_of(4 * quad, [&](int i, int j, int first, int second) {
+  Product<T>::for_each_pair_of(4 * me.quad, [&](int i, int j, int first, int second) {
     if (in_row + i >= c.m) return;
     auto* const gC = c.gC + (in_row + i) * c.ld + in_col + j;
-    if (in_col + j < c.n) store_element(c, gC, r[first - 4 * quad]);
-    if (in_col + j + 1 < c.n) store_element(c, gC + 1, r[second - 4 * quad]);
+    if (in_col + j < c.n) store_element(c, gC, r[first - 4 * me.quad]);
+    if (in_col + j + 1 < c.n) store_element(c, gC + 1, r[second - 4 * me.quad]);
   });
 }
 

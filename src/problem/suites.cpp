@@ -27,6 +27,21 @@ std::vector<Problem> problems_of(const std::vector<Mnk>& shapes) {
   return problems;
 }
 
+std::vector<Problem> layouts() {
+  constexpr std::int64_t kSide = 4096;
+  std::vector<Problem> all;
+  for (const Op a : {Op::kNone, Op::kTranspose}) {
+    for (const Op b : {Op::kNone, Op::kTranspose})
+      all.push_back(make_problem(kSide, kSide, kSide, 1, 0, a, b));
+  }
+  for (const Op op : {Op::kNone, Op::kTranspose}) {
+    Problem odd = make_problem(kSide, kSide, kSide, 1, 0, op, op);
+    odd.lda = odd.ldb = odd.ldc = kSide + 1;
+    all.push_back(odd);
+  }
+  return all;
+}
+
 // A hundred problems of every class that the other suites have, and operands transposed, wide leading dimensions, alpha and
 // beta: what a choice of kernels must not lose on.
 std::vector<Problem> mixed() {
@@ -126,6 +141,7 @@ std::vector<Suite> make_suites() {
                     {32, 4096, 4096},
                     {64, 4096, 4096},
                     {128, 4096, 4096}})},
+      {"layouts", "4096 with either operand transposed, and with odd leading dimensions", layouts()},
       {"mixed", "a hundred problems of every class: where a choice of kernels may lose", mixed()},
   };
 }

@@ -89,6 +89,11 @@ TEST(Tile, split_operands_have_words_and_products) {
   ASSERT_TRUE(tf32);
   EXPECT_EQ(tf32->word_bytes, 4);
   EXPECT_EQ(tf32->bk, 32) << "lines of 128 bytes";
+  const auto turns =
+      tile_of("r19_fp16x3", "k<ladder::TurnTile<ladder::WordFormat<__half, 2>, 3, 4>, false, false>");
+  ASSERT_TRUE(turns);
+  EXPECT_EQ(std::tuple(turns->bm, turns->bn, turns->bk), std::tuple(64, 128, 64));
+  EXPECT_EQ(std::tuple(turns->words, turns->products, turns->stages), std::tuple(2, 3, 4));
   // Large problems take 128 x 256: three units of A and six of B, which are three stages.
   const auto wide = tile_for("r18_bf16x6", *tile, make_problem(4096, 4096, 4096), 132);
   ASSERT_TRUE(wide);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 namespace ladder {
 namespace {
@@ -54,6 +55,10 @@ TEST(Suites, AreNamedOnceAndValid) {
   }
   EXPECT_EQ(find_suite("square").value().front(), make_problem(128, 128, 128));
   EXPECT_EQ(find_suite("square").value().back(), make_problem(16384, 16384, 16384));
+  std::set<std::tuple<Op, Op, bool>> layouts;  // with odd leading dimensions or not
+  for (const Problem& p : find_suite("layouts").value())
+    layouts.insert({p.op_a, p.op_b, p.lda % 2 == 1 && p.ldb % 2 == 1 && p.ldc % 2 == 1});
+  EXPECT_EQ(layouts.size(), 6U);
   EXPECT_NE(find_suite("round").status().message().find("square"), std::string::npos);
 }
 
