@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/core_clock.hpp"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 
 namespace ladder::host {
@@ -21,15 +23,29 @@ std::uint64_t dependent_adds(std::int64_t count) {
 
 double core_clock_now() {
   using Clock = std::chrono::steady_clock;
-  constexpr std::int64_t kFew = 512, kMany = 4096;
-  const auto begin = Clock::now();
-  (void)dependent_adds(kFew);
-  const auto middle = Clock::now();
-  (void)dependent_adds(kMany);
-  const auto end = Clock::now();
-  // What both have around them, the reading of the time, is in neither difference.
-  const std::chrono::duration<double> difference = (end - middle) - (middle - begin);
-  return difference.count() > 0 ? static_cast<double>(kMany - kFew) / difference.count() : 0;
+  using Seconds = std::chrono::duration<double>;
+  constexpr std::int64_t kAdds = 1024;
+  constexpr int kPieces = 3;
+  constexpr double kSame = 0.03;
+  static const Seconds reading = [] {
+    Seconds least{1};
+    for (int i = 0; i < 100; ++i) {
+      const auto begin = Clock::now();
+      least = std::min(least, Seconds(Clock::now() - begin));
+    }
+    return least;
+  }();
+  std::array<Clock::time_point, kPieces + 1> at;
+  at[0] = Clock::now();
+  for (int i = 0; i < kPieces; ++i) {
+    (void)dependent_adds(kAdds);
+    at[i + 1] = Clock::now();
+  }
+  std::array<double, kPieces> hz{};
+  for (int i = 0; i < kPieces; ++i)
+    hz[i] = static_cast<double>(kAdds) / std::max(1e-9, (Seconds(at[i + 1] - at[i]) - reading).count());
+  std::sort(hz.begin(), hz.end());
+  return hz.back() <= (1 + kSame) * hz.front() ? hz[kPieces / 2] : 0;
 }
 
 }  // namespace ladder::host

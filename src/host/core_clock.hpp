@@ -9,7 +9,7 @@ namespace ladder::host {
 // So many additions, each waiting for the one before; a multiple of 16. The result is nothing but a reason to do them.
 std::uint64_t dependent_adds(std::int64_t count);
 
-// Hertz, in about two microseconds and to about one per cent.
+// Hertz, in about a microsecond and to about one per cent. 0 where the clock changed meanwhile, or something else ran.
 double core_clock_now();
 
 }  // namespace ladder::host

@@ -125,8 +125,10 @@ double rate_and_clock(std::int64_t least, double& clock_hz, const Work& work) {
   std::vector<double> clocks;
   const double rate = best_rate(least, [&](std::int64_t units) {
     work(units);
-    clocks.push_back(core_clock_now());
+    if (const double clock = core_clock_now(); clock > 0) clocks.push_back(clock);
   });
+  clock_hz = 0;
+  if (clocks.empty()) return rate;
   const auto middle = clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2);
   std::nth_element(clocks.begin(), middle, clocks.end());
   clock_hz = *middle;

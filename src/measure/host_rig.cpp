@@ -51,9 +51,9 @@ Result<std::vector<double>> HostRig::run(int rounds) {
       times[r * entries_.size() + i] = entry.last_ms = ms.value().front();
     }
     // Once a run: the next launch would begin at the clock that the reading leaves.
-    if (entry.kernel.tells_clock)
-      entry.telemetry.push_back(
-          {.sm_clock_mhz = host::core_clock_now() * kMhz, .power_w = {}, .temperature_c = {}});
+    if (!entry.kernel.tells_clock) continue;
+    if (const double hz = host::core_clock_now(); hz > 0)
+      entry.telemetry.push_back({.sm_clock_mhz = hz * kMhz, .power_w = {}, .temperature_c = {}});
   }
   return times;
 }

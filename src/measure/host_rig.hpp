@@ -27,7 +27,7 @@ class HostRig final : public Rig {
   double seconds_beside() const override { return beside_s_; }
   Telemetry read() override { return {}; }
 
-  // The clock of the calling core right behind launches of kernel i, one reading a run.
+  // The clock of the calling core right behind launches of kernel i, at most one reading a run.
   const std::vector<Telemetry>& telemetry(std::size_t i) const { return entries_[i].telemetry; }
 
  private:

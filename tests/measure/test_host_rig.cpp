@@ -44,8 +44,8 @@ TEST(HostRig, ARoundsLaunchesOfOneKernelFollowEachOther) {
   ASSERT_TRUE(times);
   EXPECT_EQ(order, (std::vector<int>{0, 1}));
   EXPECT_EQ(times.value(), (std::vector<double>{1, 4, 2, 5, 3, 6}));  // [round][kernel]
-  ASSERT_EQ(rig.telemetry(0).size(), 1U);
-  EXPECT_GT(rig.telemetry(0).front().sm_clock_mhz.value_or(0), 0);
+  EXPECT_LE(rig.telemetry(0).size(), 1U);  // none where something else ran meanwhile
+  for (const Telemetry& reading : rig.telemetry(0)) EXPECT_GT(reading.sm_clock_mhz.value_or(0), 0);
   EXPECT_TRUE(rig.telemetry(1).empty());
   EXPECT_GT(rig.seconds_beside(), 0);
   EXPECT_LE(rig.seconds_beside(), rig.seconds());
