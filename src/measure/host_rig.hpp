@@ -15,9 +15,9 @@ class HostRig final : public Rig {
  public:
   struct Kernel {
     Launch launch;
-    // Whether the core's clock right behind a launch is the kernel's. Who waits for other threads at the end, or gives
-    // memory back before returning, as some libraries do, has left it by then.
-    bool tells_clock = false;
+    // The same on a part of the operands that L2 holds, behind which the core's clock is read. None where that would not be the
+    // kernel's: who waits for other threads at the end, or gives memory back before returning, has left it by then.
+    Launch corner;
   };
   HostRig(std::vector<Kernel> kernels, Timer& timer);
 
@@ -27,7 +27,7 @@ class HostRig final : public Rig {
   double seconds_beside() const override { return beside_s_; }
   Telemetry read() override { return {}; }
 
-  // The clock of the calling core right behind launches of kernel i, at most one reading a run.
+  // The clock of the calling core behind kernel i, at most one reading a run.
   const std::vector<Telemetry>& telemetry(std::size_t i) const { return entries_[i].telemetry; }
 
  private:
@@ -37,6 +37,7 @@ class HostRig final : public Rig {
     std::vector<Telemetry> telemetry;
   };
   Status lead(const Entry& entry);
+  Status read_clock(Entry& entry);
 
   std::vector<Entry> entries_;
   Timer& timer_;

@@ -203,8 +203,20 @@ Result<std::vector<Measurement>> Session::sample_cuda(std::span<const KernelInfo
 Result<std::vector<Measurement>> Session::sample_host(std::span<const KernelInfo* const> kernels,
                                                       const MeasureOptions& options) {
   std::vector<HostRig::Kernel> launches;
-  for (const KernelInfo* kernel : kernels)
-    launches.push_back({next_launch(*kernel), kernel->role == Role::kRung && !kernel->all_cores});
+  constexpr std::int64_t kCorner = 128;
+  Problem corner = problem_;
+  corner.m = std::min(corner.m, kCorner);
+  corner.n = std::min(corner.n, kCorner);
+  corner.k = std::min(corner.k, kCorner);
+  for (const KernelInfo* kernel : kernels) {
+    HostRig::Kernel one{next_launch(*kernel), {}};
+    if (kernel->role == Role::kRung && !kernel->all_cores) {
+      one.corner = [kernel, corner, operands = copies_.front().operands()](Stream stream) {
+        return kernel->launch(corner, operands, stream);
+      };
+    }
+    launches.push_back(std::move(one));
+  }
   HostRig rig(std::move(launches), *timer_);
   auto results = sample(rig, options);
   for (std::size_t i = 0; results && i < kernels.size(); ++i) results.value()[i].telemetry = rig.telemetry(i);

@@ -31,12 +31,20 @@ class CountingTimer final : public Timer {
 
 TEST(HostRig, ARoundsLaunchesOfOneKernelFollowEachOther) {
   std::vector<int> order;
+  int corners = 0;
   const auto kernel = [&](int name, bool tells_clock) {
-    return HostRig::Kernel{[&order, name](Stream) {
-                             if (order.empty() || order.back() != name) order.push_back(name);
-                             return Status::ok();
-                           },
-                           tells_clock};
+    HostRig::Kernel one{[&order, name](Stream) {
+                          if (order.empty() || order.back() != name) order.push_back(name);
+                          return Status::ok();
+                        },
+                        {}};
+    if (tells_clock) {
+      one.corner = [&corners](Stream) {
+        ++corners;
+        return Status::ok();
+      };
+    }
+    return one;
   };
   CountingTimer timer;
   HostRig rig({kernel(0, true), kernel(1, false)}, timer);
@@ -44,6 +52,7 @@ TEST(HostRig, ARoundsLaunchesOfOneKernelFollowEachOther) {
   ASSERT_TRUE(times);
   EXPECT_EQ(order, (std::vector<int>{0, 1}));
   EXPECT_EQ(times.value(), (std::vector<double>{1, 4, 2, 5, 3, 6}));  // [round][kernel]
+  EXPECT_GE(corners, 2);
   EXPECT_LE(rig.telemetry(0).size(), 1U);  // none where something else ran meanwhile
   for (const Telemetry& reading : rig.telemetry(0)) EXPECT_GT(reading.sm_clock_mhz.value_or(0), 0);
   EXPECT_TRUE(rig.telemetry(1).empty());
@@ -53,7 +62,7 @@ TEST(HostRig, ARoundsLaunchesOfOneKernelFollowEachOther) {
 
 TEST(HostRig, AFailureIsTheLaunchs) {
   CountingTimer timer;
-  HostRig rig({{[](Stream) { return Status(Code::kLaunchFailed, "none today"); }, true}}, timer);
+  HostRig rig({{[](Stream) { return Status(Code::kLaunchFailed, "none today"); }, {}}}, timer);
   EXPECT_EQ(rig.run(1).status().message(), "none today");
 }
 
