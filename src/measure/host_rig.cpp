@@ -11,7 +11,6 @@ namespace {
 
 constexpr double kLongestWait = 0.3;  // seconds, for other threads; OpenBLAS's spin for a tenth
 constexpr double kLeadMs = 1;         // of untimed launches, at least one
-constexpr double kNoLeadMs = 10;      // a launch so long hardly notices what was before it
 constexpr double kCornerS = 5e-5;     // in which a core takes the clock that the kernel's instructions allow
 constexpr double kMhz = 1e-6;
 
@@ -19,7 +18,7 @@ constexpr double kMhz = 1e-6;
 
 HostRig::HostRig(std::vector<Kernel> kernels, Timer& timer) : timer_(timer) {
   entries_.reserve(kernels.size());
-  for (Kernel& kernel : kernels) entries_.push_back({std::move(kernel), 0, {}});
+  for (Kernel& kernel : kernels) entries_.push_back({std::move(kernel), {}});
 }
 
 double HostRig::seconds() {
@@ -30,11 +29,9 @@ Status HostRig::lead(const Entry& entry) {
   const double begin = seconds();
   wait_for_other_threads(kLongestWait);
   const double from = seconds();
-  if (entry.last_ms < kNoLeadMs) {
-    do {
-      if (Status status = entry.kernel.launch(nullptr); !status) return status;
-    } while (1e3 * (seconds() - from) < kLeadMs);
-  }
+  do {
+    if (Status status = entry.kernel.launch(nullptr); !status) return status;
+  } while (1e3 * (seconds() - from) < kLeadMs);
   beside_s_ += seconds() - begin;
   return Status::ok();
 }
@@ -65,7 +62,7 @@ Result<std::vector<double>> HostRig::run(int rounds) {
     for (std::size_t r = 0; r < count; ++r) {
       const auto ms = timer_.time(one);
       if (!ms) return ms.status();
-      times[r * entries_.size() + i] = entry.last_ms = ms.value().front();
+      times[r * entries_.size() + i] = ms.value().front();
     }
     if (Status status = read_clock(entry); !status) return status;
   }

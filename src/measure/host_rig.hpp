@@ -33,7 +33,6 @@ class HostRig final : public Rig {
  private:
   struct Entry {
     Kernel kernel;
-    double last_ms = 0;
     std::vector<Telemetry> telemetry;
   };
   Status lead(const Entry& entry);
