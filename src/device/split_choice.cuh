@@ -22,7 +22,7 @@ namespace ladder {
 enum class SplitChoice : int {
   kFp16x3 = 0,
   kBf16x6 = 1,
-  kBinary32 = 2,  // all of C by CUDA cores
+  kBinary64 = 2,  // no words: all of C in binary64
 };
 
 // What is written about a choice, by index: which it was, and so whose kernels run; and the factor of promotion: one where
@@ -159,14 +159,20 @@ __device__ inline bool many_are_exceptional(const Extremes& a, int lines_a, cons
   return a.exceptional + 0.0 > kMost * lines_a || b.exceptional + 0.0 > kMost * lines_b;
 }
 
+// By a warp: the whole sample's.
+__device__ __forceinline__ Growth growth_of_all(const Growth* g) {
+  const Growth growth = g[threadIdx.x % 32];
+  return {__reduce_add_sync(0xFFFFFFFFU, growth.chains), __reduce_add_sync(0xFFFFFFFFU, growth.grown)};
+}
+__device__ __forceinline__ bool grows(const Growth& growth) { return 2 * growth.grown >= growth.chains; }
+
 __device__ inline SplitChoice choice_of(const Finding& all, const Growth& growth, const ChoiceInput& x) {
   if (all.a.minute != 0 || all.b.minute != 0 || few_products_are_large(all.a, all.b, x.k) ||
       many_are_exceptional(all.a, x.a.lines, all.b, x.b.lines)) {
-    return SplitChoice::kBinary32;
+    return SplitChoice::kBinary64;
   }
-  const bool grow = 2 * growth.grown >= growth.chains;
-  return grow && two_words_are_proved(all.a, all.b, x.k, x.budget) ? SplitChoice::kFp16x3
-                                                                   : SplitChoice::kBf16x6;
+  return grows(growth) && two_words_are_proved(all.a, all.b, x.k, x.budget) ? SplitChoice::kFp16x3
+                                                                             : SplitChoice::kBf16x6;
 }
 
 __device__ __forceinline__ Finding from_other_block(const Finding* g) {
@@ -206,9 +212,7 @@ __global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__
     all.b.take_warp();
     if (threadIdx.x == 0) *x.gDone = 0;
   }
-  Growth growth = x.gGrowth[threadIdx.x];
-  growth.chains = __reduce_add_sync(0xFFFFFFFFU, growth.chains);
-  growth.grown = __reduce_add_sync(0xFFFFFFFFU, growth.grown);
+  const Growth growth = growth_of_all(x.gGrowth);
   if (threadIdx.x != 0) return;
   x.gChoice[kWhichChoice] = static_cast<int>(choice_of(all, growth, x));
   const bool exact = (all.a.seconds | all.b.seconds) == 0;

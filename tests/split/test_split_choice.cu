@@ -132,7 +132,7 @@ TEST(SplitChoice, OneLineFarFromTheOthersIsSeenWhereverItIs) {
     b[at] = kGraded;
     expect(ask(lines(40, kGraded), b), SplitChoice::kBf16x6);
     b[at] = kMinute;
-    expect(ask(lines(40, kDense), b), SplitChoice::kBinary32);
+    expect(ask(lines(40, kDense), b), SplitChoice::kBinary64);
   }
 }
 
@@ -154,8 +154,8 @@ TEST(SplitChoice, ManyLinesWithInfOrNanTakeBinary32) {
   auto a = lines(300, kDense);
   std::fill_n(a.begin(), 5, kZeros);  // nothing is counted of such lines
   expect(ask(a, lines(5, kDense), ones(), 4), SplitChoice::kFp16x3);
-  expect(ask(a, lines(5, kDense), ones(), 5), SplitChoice::kBinary32);
-  expect(ask(lines(5, kZeros), lines(300, kDense), ones(), 1), SplitChoice::kBinary32);
+  expect(ask(a, lines(5, kDense), ones(), 5), SplitChoice::kBinary64);
+  expect(ask(lines(5, kZeros), lines(300, kDense), ones(), 1), SplitChoice::kBinary64);
 }
 
 TEST(SplitChoice, FewLargeProductsTakeBinary32) {
@@ -163,12 +163,12 @@ TEST(SplitChoice, FewLargeProductsTakeBinary32) {
   few.above[0] = 3;
   expect(ask(lines(70, few), lines(50, kDense)), SplitChoice::kFp16x3);
   few.above[0] = 2;
-  expect(ask(lines(70, few), lines(50, kDense)), SplitChoice::kBinary32);  // 2 x 4000 of 4096
+  expect(ask(lines(70, few), lines(50, kDense)), SplitChoice::kBinary64);  // 2 x 4000 of 4096
   auto mixed = lines(70, few);
   std::fill_n(mixed.begin(), 35, kDense);
   expect(ask(mixed, lines(50, kDense)), SplitChoice::kFp16x3);
   few.above[0] = 90;
-  expect(ask(lines(70, few), lines(50, few)), SplitChoice::kBinary32);
+  expect(ask(lines(70, few), lines(50, few)), SplitChoice::kBinary64);
   few.above[0] = 91;
   expect(ask(lines(70, few), lines(50, few)), SplitChoice::kFp16x3);
 }
