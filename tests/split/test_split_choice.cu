@@ -82,7 +82,7 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
   const ChoiceInput input{.a = of_a,
                           .b = of_b,
                           .k = kDepth,
-                          .budget = budget,
+                          .needed = places_needed(kDepth, budget),
                           .gGrowth = gGrowth,
                           .gDone = gDone,
                           .gFindings = gFindings,
@@ -150,7 +150,7 @@ TEST(SplitChoice, LinesOfZerosCountForNothing) {
   expect(ask(lines(3, kZeros), lines(5, kZeros)), SplitChoice::kFp16x3);
 }
 
-TEST(SplitChoice, ManyLinesWithInfOrNanTakeBinary32) {
+TEST(SplitChoice, ManyLinesWithInfOrNanTakeNoWords) {
   auto a = lines(300, kDense);
   std::fill_n(a.begin(), 5, kZeros);  // nothing is counted of such lines
   expect(ask(a, lines(5, kDense), ones(), 4), SplitChoice::kFp16x3);
@@ -158,7 +158,7 @@ TEST(SplitChoice, ManyLinesWithInfOrNanTakeBinary32) {
   expect(ask(lines(5, kZeros), lines(300, kDense), ones(), 1), SplitChoice::kBinary64);
 }
 
-TEST(SplitChoice, FewLargeProductsTakeBinary32) {
+TEST(SplitChoice, FewLargeProductsTakeNoWords) {
   Census few = kDense;
   few.above[0] = 3;
   expect(ask(lines(70, few), lines(50, kDense)), SplitChoice::kFp16x3);

@@ -121,7 +121,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   const ChoiceInput choice{.a = x.a,
                            .b = x.b,
                            .k = x.k,
-                           .budget = budget_of(static_cast<double>(p.k)),
+                           .needed = places_needed(static_cast<double>(p.k), budget_of(static_cast<double>(p.k))),
                            .gGrowth = gGrowth,
                            .gDone = gFlags + product_flags,
                            .gFindings = scratch + kFindingsAt,
