@@ -14,7 +14,7 @@ namespace ladder::split_detail {
 
 struct WideTile {
   static constexpr int BM = 64, BN = 64, BK = 16;
-  static constexpr int WM = 32, WN = 32;                                // of a warp
+  static constexpr int WM = 32, WN = 32;                                  // of a warp
   static constexpr int TM = WM / ptx::kMmaEdge, TN = WN / ptx::kMmaEdge;  // products of 8 x 8
   static constexpr int kThreads = BM / WM * (BN / WN) * 32, kBlocksOfSm = 2;
   static constexpr int kPad = 8;  // 4 k x 8 lines, one a lane, lie in banks of their own
@@ -127,7 +127,8 @@ __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
 }
 
 // Enqueues it. Errors: kLaunchFailed.
-inline Status launch_wide(const SplitTarget& x, const int* gChoice, int choice, int sms, cudaStream_t stream) {
+inline Status launch_wide(const SplitTarget& x, const int* gChoice, int choice, int sms,
+                          cudaStream_t stream) {
   using T = WideTile;
   const std::int64_t tiles_n = ceil_div(x.c.n, T::BN), tiles = ceil_div(x.c.m, T::BM) * tiles_n;
   return launch_dependent("product in binary64", wide_product<>,

@@ -50,7 +50,8 @@ inline PlacesNeeded places_needed(double k, double budget) {
         const double lost = 1.01 * (tiny + 1) * k * 0x1p-10;
         const double least = budget * std::ldexp(1.0, 28 - level_bits(s) - level_bits(t));
         constexpr double kNever = std::numeric_limits<int>::max();
-        needed.of[tiny][s][t] = static_cast<int>(least > 0 ? std::clamp(std::ceil(lost / least), 1.0, kNever) : kNever);
+        needed.of[tiny][s][t] =
+            static_cast<int>(least > 0 ? std::clamp(std::ceil(lost / least), 1.0, kNever) : kNever);
       }
     }
   }
@@ -131,7 +132,8 @@ __device__ __forceinline__ Finding extremes_of(const SplitOperand& a, const Spli
   Census* const gCensus = of == 0 ? a.gCensus : b.gCensus;
   const int* const gExponent = of == 0 ? a.gExponent : b.gExponent;
   Extremes all;
-  for (int first = static_cast<int>(blockIdx.x) * kHalf + tid; first < lines; first += kLinesAtOnce * stride) {
+  for (int first = static_cast<int>(blockIdx.x) * kHalf + tid; first < lines;
+       first += kLinesAtOnce * stride) {
     Census census[kLinesAtOnce];
     int exponent[kLinesAtOnce];
 #pragma unroll
@@ -204,7 +206,7 @@ __device__ inline SplitChoice choice_of(const Finding& all, const Growth& growth
     return SplitChoice::kBinary64;
   }
   return grows(growth) && two_words_are_proved(all.a, all.b, x.k, x.needed) ? SplitChoice::kFp16x3
-                                                                             : SplitChoice::kBf16x6;
+                                                                            : SplitChoice::kBf16x6;
 }
 
 __device__ __forceinline__ Finding from_other_block(const Finding* g) {

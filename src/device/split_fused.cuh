@@ -79,7 +79,8 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     return exchange.gScales + (of * T::kWarpgroups + group) * kWarpgroup + in_group;
   };
   Product<T> product(group);  // (WM,WN)
-  static_assert(T::kHalves == 1, "as many units of words as of the raw operand: one number says where both rings are");
+  static_assert(T::kHalves == 1,
+                "as many units of words as of the raw operand: one number says where both rings are");
   unsigned taken = 0;  // slabs
   RawFragment<T> fragment;
   std::uint32_t largest[2];
@@ -275,7 +276,7 @@ class FusedJob {
     using split_detail::Look;
     SplitPass pass{x.a, x.b, x.k, plan_.steps, nullptr, 0, gGrowth, x.a.lines, x.b.lines};
     pass.a.lines = 0;
-    return split_operands<F, kGuarded ? Look::kSample : Look::kNone>(pass, stream);
+    return split_operands < F, kGuarded ? Look::kSample : Look::kNone > (pass, stream);
   }
   Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream,
                  const FusedGuard& guard = {}) const {

@@ -193,8 +193,8 @@ __global__ void __launch_bounds__(kStripThreads, 4)
   if (block < strips.blocks) {
     const bool of_a = block < strips.blocks_of_a;
     split_strip<F, kLook == Look::kCount>(operand_of(pass, of_a), pass.k, pass.slabs,
-                           (of_a ? block : block - strips.blocks_of_a) / strips.cluster,
-                           block % strips.cluster, strips.cluster, strips.tiles);
+                                          (of_a ? block : block - strips.blocks_of_a) / strips.cluster,
+                                          block % strips.cluster, strips.cluster, strips.tiles);
     return;
   }
   const int group = block - strips.blocks;
@@ -341,10 +341,10 @@ Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
   const Strips strips{blocks(pass.a), blocks(pass.a) + blocks(pass.b), cluster,
                       static_cast<int>(ceil_div(all_tiles, cluster))};
   const int groups_a = groups(pass.a), all = groups_a + groups(pass.b);
-  return launch_dependent(
-      "pass", split_at_once<F, kWide, kLook>,
-      strips.blocks + whole_clusters(all, cluster) + (kLook != Look::kNone ? whole_clusters(kSampleBlocks, cluster) : 0),
-      cluster, kStripThreads, 0, stream, pass, strips, groups_a, all);
+  return launch_dependent("pass", split_at_once<F, kWide, kLook>,
+                          strips.blocks + whole_clusters(all, cluster) +
+                              (kLook != Look::kNone ? whole_clusters(kSampleBlocks, cluster) : 0),
+                          cluster, kStripThreads, 0, stream, pass, strips, groups_a, all);
 }
 
 template <class F, bool kCount>

@@ -398,7 +398,8 @@ TEST(Guard, TakesNoWordsWhereFewProductsAreLarge) {
         const Sums s = exact(x, i, j);
         const double expected = 0.5 * s.sum + 2.0 * x.c[at];
         // Rounded to binary32 once, and in binary64 as often as there are products.
-        const double wide = static_cast<double>(x.p.k + 2) * 0x1p-53 * (0.5 * s.absolute + 2.0 * std::abs(x.c[at]));
+        const double wide =
+            static_cast<double>(x.p.k + 2) * 0x1p-53 * (0.5 * s.absolute + 2.0 * std::abs(x.c[at]));
         ASSERT_NEAR(c[at], expected, 0x1p-24 * std::abs(expected) + 2 * wide);
       }
     }

@@ -118,14 +118,15 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 
   const SplitTarget x = halves.target(words, gCensus), y = brains.target(words);
   if (Status s = halves.pass<true>(x, {}, stream, gGrowth); !s) return s;
-  const ChoiceInput choice{.a = x.a,
-                           .b = x.b,
-                           .k = x.k,
-                           .needed = places_needed(static_cast<double>(p.k), budget_of(static_cast<double>(p.k))),
-                           .gGrowth = gGrowth,
-                           .gDone = gFlags + product_flags,
-                           .gFindings = scratch + kFindingsAt,
-                           .gChoice = gChoice};
+  const ChoiceInput choice{
+      .a = x.a,
+      .b = x.b,
+      .k = x.k,
+      .needed = places_needed(static_cast<double>(p.k), budget_of(static_cast<double>(p.k))),
+      .gGrowth = gGrowth,
+      .gDone = gFlags + product_flags,
+      .gFindings = scratch + kFindingsAt,
+      .gChoice = gChoice};
   using namespace split_detail;
   if (Status s = launch_dependent("choice", choose<>, choose_blocks(p.m + p.n), 1, kChooseThreads, 0, stream,
                                   choice);
