@@ -65,6 +65,8 @@ EQUIVALENT = {
            ("r17", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::r17_stream_k::Finish)0", "fence 3"))},
     ("r17", "128, 256, 4, (ladder::Blocks)1, 192>, (ladder::r17_stream_k::Finish)0", "wait 4"):
         "the first step of a tile: there is no group before its own",
+    ("r17", "128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0", "6 comparisons with a 32-bit value"):
+        "whether a step is a tile's first one, in those that never are",
     ("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", "arrival 4"):
         "the last stage of a block's only piece, which nobody fills again",
     ("r17", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::r17_stream_k::Finish)0", "2 comparisons with a 32-bit value"):
