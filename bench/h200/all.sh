@@ -35,6 +35,7 @@ done
 bench/h200/golden.sh "$build" "${golden:-tests/golden/h200.csv}"
 bench/h200/variants.sh "$build" "$results/variants.csv"
 bench/h200/peak.sh "$build" "$results/peak.csv"
+bench/h200/power.sh "$build" "$results/power.csv"
 bench/h200/climb.sh "$build" "$results"
 bench/h200/sizes.sh "$build" "$results"
 bench/h200/baselines.sh "$build" "$results" || failed+=(baselines)

@@ -61,9 +61,10 @@ class LineCopier {
 #pragma unroll
         for (int i = 0; i < LINES; i += kLinesAtOnce, g += more_) ptx::cp_async<4>(to + i * 4, g);
       } else {
-#pragma unroll 1
-        for (int i = 0; i < min(LINES, left_); i += kLinesAtOnce, g += more_)
-          ptx::cp_async<4>(to + i * 4, g, k_ < left);
+#pragma unroll
+        for (int i = 0; i < LINES; i += kLinesAtOnce, g += more_) {
+          if (i < left_) ptx::cp_async<4>(to + i * 4, g, k_ < left);
+        }
       }
     } else if (left_ > 0) {
 #pragma unroll 4
@@ -112,13 +113,11 @@ class AlongCopier {
 #pragma unroll 1
       for (int i = 0; line_ + i < min(LINES, left_); i += kQuadsAtOnce, g += more_)
         ptx::cp_async_first(to + i * (kStride * 4), g, count);
-    } else if (whole) {
-#pragma unroll
-      for (int i = 0; i < LINES; i += kAtOnce, g += more_) ptx::cp_async<4>(to + i * (kStride * 4), g);
     } else {
-#pragma unroll 1
-      for (int i = 0; line_ + i < min(LINES, left_); i += kAtOnce, g += more_)
-        ptx::cp_async<4>(to + i * (kStride * 4), g, k_ < left);
+#pragma unroll
+      for (int i = 0; i < LINES; i += kAtOnce, g += more_) {
+        if (line_ + i < left_) ptx::cp_async<4>(to + i * (kStride * 4), g, k_ < left);
+      }
     }
   }
 

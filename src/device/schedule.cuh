@@ -47,6 +47,13 @@ class Schedule {
     return true;
   }
 
+  // A whole piece at once, for who sums it without a break: less to remember meanwhile.
+  __device__ __forceinline__ bool next_whole(Work& work) {
+    if (!next_piece()) return false;
+    work = {work_.tile, work_.first, work_.last, work_.first, work_.last};
+    return true;
+  }
+
   // Where the share of `block` begins: step cut_tiles * steps * block / blocks of all.
   __device__ __forceinline__ static Cut share(const Plan& plan, int block) {
     const int tiles = plan.cut_tiles * block, whole = tiles / plan.blocks, part = tiles % plan.blocks;

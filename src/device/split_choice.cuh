@@ -14,7 +14,10 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace ladder {
 
@@ -22,7 +25,7 @@ namespace ladder {
 enum class SplitChoice : int {
   kFp16x3 = 0,
   kBf16x6 = 1,
-  kBinary32 = 2,  // all of C by CUDA cores
+  kBinary64 = 2,  // no words: all of C in binary64
 };
 
 // What is written about a choice, by index: which it was, and so whose kernels run; and the factor of promotion: one where
@@ -32,10 +35,33 @@ enum ChoiceWord : int { kWhichChoice, kUp, kWhichMark, kChoiceWords };
 constexpr float kCompensation = 1 + 0x1p-23F;
 constexpr int kChoiceMark = 0x51C4A3;  // that a choice, and nothing else, lies there
 
+// By how many operands have tiny elements and the levels of A and B: at how many places of k elements of both must be above
+// them for the bound to hold.
+struct PlacesNeeded {
+  int of[2][kLevels][kLevels];
+};
+// `budget`: what tiny elements may add to the error, relative to (|A||B|)_ij.
+inline PlacesNeeded places_needed(double k, double budget) {
+  PlacesNeeded needed{};
+  for (int tiny = 0; tiny < 2; ++tiny) {
+    for (int s = 0; s < kLevels; ++s) {
+      for (int t = 0; t < kLevels; ++t) {
+        // 1.01: the hundredth of split_error().
+        const double lost = 1.01 * (tiny + 1) * k * 0x1p-10;
+        const double least = budget * std::ldexp(1.0, 28 - level_bits(s) - level_bits(t));
+        constexpr double kNever = std::numeric_limits<int>::max();
+        needed.of[tiny][s][t] =
+            static_cast<int>(least > 0 ? std::clamp(std::ceil(lost / least), 1.0, kNever) : kNever);
+      }
+    }
+  }
+  return needed;
+}
+
 struct ChoiceInput {
   SplitOperand a, b;  // whose censuses are zeroed once read
   int k;
-  double budget;          // what tiny elements may add to the error, relative to (|A||B|)_ij
+  PlacesNeeded needed;
   const Growth* gGrowth;  // (kSampleBlocks)
   unsigned* gDone;        // of blocks, zero before and after
   void* gFindings;        // (kChooseBlocks) Finding
@@ -76,30 +102,19 @@ struct Extremes {
 #pragma unroll
     for (int i = 0; i < kLevels; ++i) above[i] = min(above[i], line.above[i]);
   }
-  __device__ __forceinline__ void take(const Extremes& other) {
-    tiny |= other.tiny;
-    minute |= other.minute;
-    seconds |= other.seconds;
-    lines += other.lines;
-    exceptional += other.exceptional;
-    large += other.large;
-#pragma unroll
-    for (int i = 0; i < kLevels; ++i) above[i] = min(above[i], other.above[i]);
-  }
   __device__ __forceinline__ void take_warp() {
+    constexpr unsigned kAll = 0xFFFFFFFFU;
+    constexpr int kLow = 26;  // bits, 32 numbers of which do not overflow
+    tiny = __reduce_or_sync(kAll, tiny);
+    minute = __reduce_or_sync(kAll, minute);
+    seconds = __reduce_or_sync(kAll, seconds);
+    lines = __reduce_add_sync(kAll, lines);
+    exceptional = __reduce_add_sync(kAll, exceptional);
+    const unsigned low = __reduce_add_sync(kAll, static_cast<unsigned>(large & ((1U << kLow) - 1)));
+    const unsigned high = __reduce_add_sync(kAll, static_cast<unsigned>(large >> kLow));
+    large = (static_cast<unsigned long long>(high) << kLow) + low;
 #pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) {
-      Extremes other;
-      other.tiny = __shfl_xor_sync(0xFFFFFFFFU, tiny, distance);
-      other.minute = __shfl_xor_sync(0xFFFFFFFFU, minute, distance);
-      other.seconds = __shfl_xor_sync(0xFFFFFFFFU, seconds, distance);
-      other.lines = __shfl_xor_sync(0xFFFFFFFFU, lines, distance);
-      other.exceptional = __shfl_xor_sync(0xFFFFFFFFU, exceptional, distance);
-      other.large = __shfl_xor_sync(0xFFFFFFFFU, large, distance);
-#pragma unroll
-      for (int i = 0; i < kLevels; ++i) other.above[i] = __shfl_xor_sync(0xFFFFFFFFU, above[i], distance);
-      take(other);
-    }
+    for (unsigned& least : above) least = __reduce_min_sync(kAll, least);
   }
 };
 
@@ -108,49 +123,68 @@ struct Finding {
   Extremes a, b;
 };
 
-// Of this block's lines, in thread 0.
-__device__ __forceinline__ Extremes extremes_of(const SplitOperand& x) {
-  __shared__ Extremes s[kChooseThreads / 32];
+// Of this block's lines, in its first warp: half of the threads have A's and half B's, some lines each at once.
+__device__ __forceinline__ Finding extremes_of(const SplitOperand& a, const SplitOperand& b) {
+  constexpr int kHalf = kChooseThreads / 2, kWarps = kHalf / 32, kLinesAtOnce = 4;
+  __shared__ Extremes s[2][kWarps];
+  const int tid = static_cast<int>(threadIdx.x) % kHalf, of = static_cast<int>(threadIdx.x) / kHalf;
+  const int lines = of == 0 ? a.lines : b.lines, stride = static_cast<int>(gridDim.x) * kHalf;
+  Census* const gCensus = of == 0 ? a.gCensus : b.gCensus;
+  const int* const gExponent = of == 0 ? a.gExponent : b.gExponent;
   Extremes all;
-  for (int i = static_cast<int>(blockIdx.x) * kChooseThreads + static_cast<int>(threadIdx.x); i < x.lines;
-       i += static_cast<int>(gridDim.x) * kChooseThreads) {
-    all.take(x.gCensus[i], x.gExponent[i]);
-    x.gCensus[i] = {};
+  for (int first = static_cast<int>(blockIdx.x) * kHalf + tid; first < lines;
+       first += kLinesAtOnce * stride) {
+    Census census[kLinesAtOnce];
+    int exponent[kLinesAtOnce];
+#pragma unroll
+    for (int i = 0; i < kLinesAtOnce; ++i) {
+      const int line = first + i * stride;
+      const bool inside = line < lines;
+      census[i] = inside ? gCensus[line] : Census{};
+      exponent[i] = inside ? gExponent[line] : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < kLinesAtOnce; ++i) {
+      if (first + i * stride >= lines) break;
+      all.take(census[i], exponent[i]);
+      gCensus[first + i * stride] = {};
+    }
   }
   all.take_warp();
+  if (tid % 32 == 0) s[of][tid / 32] = all;
   __syncthreads();
-  if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = all;
-  __syncthreads();
-  all = {};
-  if (threadIdx.x < kChooseThreads / 32) all = s[threadIdx.x];
-  if (threadIdx.x < 32) all.take_warp();
-  return all;
+  Finding finding;
+  if (threadIdx.x < kWarps) finding = {s[0][threadIdx.x], s[1][threadIdx.x]};
+  if (threadIdx.x < 32) {
+    finding.a.take_warp();
+    finding.b.take_warp();
+  }
+  return finding;
 }
 
 // Whether the bound of two words holds for every element.
-__device__ inline bool two_words_are_proved(const Extremes& a, const Extremes& b, int k, double budget) {
-  const int with_tiny = static_cast<int>(a.tiny + b.tiny);
+__device__ inline bool two_words_are_proved(const Extremes& a, const Extremes& b, int k,
+                                            const PlacesNeeded& needed) {
+  const unsigned with_tiny = a.tiny + b.tiny;
   if (with_tiny == 0) return true;
+  bool proved = false;
+#pragma unroll
   for (int s = 0; s < kLevels; ++s) {
+#pragma unroll
     for (int t = 0; t < kLevels; ++t) {
-      const auto p = static_cast<double>(min(a.above[s], static_cast<unsigned>(k)));
-      const auto q = static_cast<double>(min(b.above[t], static_cast<unsigned>(k)));
-      const double both = p + q - k;
-      // 1.01: the hundredth of split_error().
-      const double lost = 1.01 * with_tiny * k * 0x1p-10;
-      const double least = both * ldexp(1.0, 28 - level_bits(s) - level_bits(t));
-      if (both > 0 && lost <= budget * least) return true;
+      const auto p = static_cast<int>(min(a.above[s], static_cast<unsigned>(k)));
+      const auto q = static_cast<int>(min(b.above[t], static_cast<unsigned>(k)));
+      proved |= p - k + q >= (with_tiny == 1 ? needed.of[0][s][t] : needed.of[1][s][t]);
     }
   }
-  return false;
+  return proved;
 }
 
 // Whether so few of a sum's products are large that SGEMM, too, rounds a few times only: fewer than two in the mean, were
 // places of large elements independent.
 __device__ inline bool few_products_are_large(const Extremes& a, const Extremes& b, int k) {
   if (a.lines == 0 || b.lines == 0) return false;
-  const double in_a = static_cast<double>(a.large) / a.lines, in_b = static_cast<double>(b.large) / b.lines;
-  return in_a * in_b < 2.0 * k;
+  return static_cast<double>(a.large) * static_cast<double>(b.large) < 2.0 * k * a.lines * b.lines;
 }
 
 // Whether more of C has no words than CUDA cores compute one by one in the time of a product.
@@ -159,14 +193,20 @@ __device__ inline bool many_are_exceptional(const Extremes& a, int lines_a, cons
   return a.exceptional + 0.0 > kMost * lines_a || b.exceptional + 0.0 > kMost * lines_b;
 }
 
+// By a warp: the whole sample's.
+__device__ __forceinline__ Growth growth_of_all(const Growth* g) {
+  const Growth growth = g[threadIdx.x % 32];
+  return {__reduce_add_sync(0xFFFFFFFFU, growth.chains), __reduce_add_sync(0xFFFFFFFFU, growth.grown)};
+}
+__device__ __forceinline__ bool grows(const Growth& growth) { return 2 * growth.grown >= growth.chains; }
+
 __device__ inline SplitChoice choice_of(const Finding& all, const Growth& growth, const ChoiceInput& x) {
   if (all.a.minute != 0 || all.b.minute != 0 || few_products_are_large(all.a, all.b, x.k) ||
       many_are_exceptional(all.a, x.a.lines, all.b, x.b.lines)) {
-    return SplitChoice::kBinary32;
+    return SplitChoice::kBinary64;
   }
-  const bool grow = 2 * growth.grown >= growth.chains;
-  return grow && two_words_are_proved(all.a, all.b, x.k, x.budget) ? SplitChoice::kFp16x3
-                                                                   : SplitChoice::kBf16x6;
+  return grows(growth) && two_words_are_proved(all.a, all.b, x.k, x.needed) ? SplitChoice::kFp16x3
+                                                                            : SplitChoice::kBf16x6;
 }
 
 __device__ __forceinline__ Finding from_other_block(const Finding* g) {
@@ -186,8 +226,7 @@ __global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__
   auto* const gFindings = static_cast<Finding*>(x.gFindings);
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
-  const Extremes a = extremes_of(x.a), b = extremes_of(x.b);
-  Finding all{a, b};
+  Finding all = extremes_of(x.a, x.b);
   if (gridDim.x > 1) {
     if (threadIdx.x == 0) {
       gFindings[blockIdx.x] = all;
@@ -206,9 +245,7 @@ __global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__
     all.b.take_warp();
     if (threadIdx.x == 0) *x.gDone = 0;
   }
-  Growth growth = x.gGrowth[threadIdx.x];
-  growth.chains = __reduce_add_sync(0xFFFFFFFFU, growth.chains);
-  growth.grown = __reduce_add_sync(0xFFFFFFFFU, growth.grown);
+  const Growth growth = growth_of_all(x.gGrowth);
   if (threadIdx.x != 0) return;
   x.gChoice[kWhichChoice] = static_cast<int>(choice_of(all, growth, x));
   const bool exact = (all.a.seconds | all.b.seconds) == 0;

@@ -7,6 +7,7 @@
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
 #include "device/split_copy.cuh"
+#include "device/split_fused_guard.cuh"
 #include "device/split_fused_tile.cuh"
 #include "device/split_pass.cuh"
 #include "device/split_store.cuh"
@@ -14,6 +15,8 @@
 #include "device/tma_operands.cuh"
 #include "device/workspace.cuh"
 
+#include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace ladder {
@@ -55,6 +58,10 @@ __device__ __forceinline__ void store_fused(Product<T>& product, const SumScales
   store_scaled<0, kQuads<T>>(product.sums, x, rows, col + Product<T>::lane_col(), col + T::BN, plain);
 }
 
+// Threads that count where a product is guarded: all but those of the warps that copy.
+template <class T>
+constexpr int kCounters = T::kWarpgroups* kWarpgroup + kWarpgroup / 2;
+
 // What blocks hand on beside their sums: their scales.
 struct FusedExchange {
   Exchange sums;
@@ -63,7 +70,8 @@ struct FusedExchange {
 
 template <class T>
 __device__ __forceinline__ void consume_fused(typename T::Shared& s, const SplitTarget& x, const Plan& plan,
-                                              const FusedExchange& exchange) {
+                                              const FusedExchange& exchange,
+                                              [[maybe_unused]] const FusedGuard& guard) {
   const int block = static_cast<int>(blockIdx.x), group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const int in_group = static_cast<int>(threadIdx.x) % kWarpgroup;
   const bool leads = threadIdx.x % 32 == 0;
@@ -71,53 +79,58 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     return exchange.gScales + (of * T::kWarpgroups + group) * kWarpgroup + in_group;
   };
   Product<T> product(group);  // (WM,WN)
-  auto raw = Ring<T::UNITS_RAW>::of_consumer();
-  auto words = Ring<T::UNITS_WORDS>::of_consumer();
+  static_assert(T::kHalves == 1,
+                "as many units of words as of the raw operand: one number says where both rings are");
+  unsigned taken = 0;  // slabs
   RawFragment<T> fragment;
   std::uint32_t largest[2];
+  if constexpr (T::kGuarded) s.seen[threadIdx.x - kWarpgroup] = 0;
   // The slab that is split next: its loads go out before the products of the one before, behind which they would wait.
-  const auto load_next = [&] {
-    ptx::mbarrier_wait(ptx::shared_address(&s.full_raw[raw.stage()]), raw.parity());
-    read_raw<T>(fragment, s.raw[raw.stage()], group);
+  const auto load = [&](unsigned slab) {
+    const unsigned unit = slab % T::UNITS_RAW;
+    ptx::mbarrier_wait(ptx::shared_address(&s.full_raw[unit]), slab / T::UNITS_RAW % 2);
+    read_raw<T>(fragment, s.raw[unit], group);
   };
-  const auto look_at_next = [&] {
+  const auto look_at = [&](unsigned slab) {
     largest_of<T>(largest, fragment);
     // Free once all loads have landed: they have where their largest is known, which is never this number.
     constexpr std::uint32_t kNever = 0xFFFFFFFFU;
     if (leads && max(largest[0], largest[1]) != kNever)
-      ptx::mbarrier_arrive(ptx::shared_address(&s.empty_raw[raw.stage()]));
-    raw.advance();
+      ptx::mbarrier_arrive(ptx::shared_address(&s.empty_raw[slab % T::UNITS_RAW]));
   };
   Schedule order(plan, block);
-  for (Work work; order.next(work);) {
+  for (Work work; order.next_whole(work);) {
 #pragma unroll
     for (float& sum : product.sums) sum = 0.0F;
     SumScales scales;
-    load_next();
-    look_at_next();
+    load(taken);
+    look_at(taken);
 
     // Main loop
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       int scale[2];
       WordFragment<T> split;
+      if constexpr (T::kGuarded) see<T>(s, lost_of_raw<T>(largest, fragment, guard.level));
       scales.take<T>(largest, fragment, scale, product.sums);
       split_fragment<T>(split, fragment, scale);
-      const bool more = step + 1 < work.end;
-      if (more) load_next();
-#pragma unroll
-      for (int half = 0; half < T::kHalves; ++half) {
-        float partial[T::kPartials];  // (WM,kHalf)
-        ptx::mbarrier_wait(ptx::shared_address(&s.full_words[words.stage()]), words.parity());
-        multiply_fragment<T>(partial, split, s.words[words.stage()]);
-        if (half == 0 && more) look_at_next();
-        ptx::wgmma_wait<0>();
-#pragma unroll
-        for (float& sum : partial) ptx::changed(sum);
-        if (leads) ptx::mbarrier_arrive(ptx::shared_address(&s.empty_words[words.stage()]));
-        promote_scaled<T>(product.sums + half * T::kPartials, partial, scales);
-        words.advance();
+      if constexpr (T::kGuarded) {
+        if (scales.far()) see<T>(s, T::BK);
+        if (has_seconds<T>(split)) scales.compensate(kCompensation);
       }
+      const bool more = step + 1 < work.end;
+      if (more) load(taken + 1);
+      float partial[T::kPartials];  // (WM,WN)
+      const unsigned unit = taken % T::UNITS_WORDS;
+      ptx::mbarrier_wait(ptx::shared_address(&s.full_words[unit]), taken / T::UNITS_WORDS % 2);
+      multiply_fragment<T>(partial, split, s.words[unit]);
+      ++taken;
+      if (more) look_at(taken);
+      ptx::wgmma_wait<0>();
+#pragma unroll
+      for (float& sum : partial) ptx::changed(sum);
+      if (leads) ptx::mbarrier_arrive(ptx::shared_address(&s.empty_words[unit]));
+      promote_scaled<T>(product.sums, partial, scales);
     }
 
     // Epilogue
@@ -134,6 +147,9 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
         take_in(product, exchange.sums, giver, group, [&](const float4* g) {
           scales.take_sums(__ldcg(scales_of(giver)), product.sums,
                            [&](int i) { return __ldcg(g + i / 4 * kWarpgroup); });
+          if constexpr (T::kGuarded) {
+            if (scales.far()) see<T>(s, T::BK);
+          }
         });
         begin = Schedule::share(plan, giver);
       } while (begin.tile == work.tile - plan.whole_tiles && begin.step > 0);
@@ -141,13 +157,17 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     const TilePlace place = place_of<kFusedBand>(plan, work.tile);
     store_fused(product, scales, x, place.m * T::BM, place.n * T::BN);
   }
+  if constexpr (T::kGuarded) {
+    settle<T, kCounters<T>>(s, false, s.seen[threadIdx.x - kWarpgroup]);
+    if (threadIdx.x / 32 == kWarpgroup / 32) decide<T>(s, guard);
+  }
 }
 
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, 1)
     fused_kernel(const __grid_constant__ CUtensorMap map_raw, const __grid_constant__ CUtensorMap map_words,
                  const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
-                 const __grid_constant__ FusedExchange exchange) {
+                 const __grid_constant__ FusedExchange exchange, const __grid_constant__ FusedGuard guard) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
   if (threadIdx.x == 0) {
@@ -159,21 +179,31 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     ptx::fence_mbarrier_init();
     ptx::prefetch_tensor_map(map_raw);
     ptx::prefetch_tensor_map(map_words);
+    if constexpr (T::kGuarded) s.lost[0] = s.lost[1] = 0;
   }
   __syncthreads();
   ptx::wait_for_prerequisites();
+  if constexpr (T::kGuarded) ptx::launch_dependents();
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
     produce_fused<T>(map_raw, map_words, s, plan);
+    if constexpr (T::kGuarded) {
+      constexpr int kCopy = 64;  // threads of the warps that copy
+      if (threadIdx.x >= kCopy) {
+        const unsigned lost = lost_of_words<T, kWarpgroup - kCopy>(x.b, plan.steps, guard.level,
+                                                                   static_cast<int>(threadIdx.x) - kCopy);
+        settle<T, kCounters<T>>(s, true, lost);
+      }
+    }
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume_fused<T>(s, x, plan, exchange);
+    consume_fused<T>(s, x, plan, exchange, guard);
   }
 }
 
 template <class T>
 Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange& exchange,
-                    cudaStream_t stream) {
+                    const FusedGuard& guard, cudaStream_t stream) {
   using F = typename T::Format;
   const std::int64_t ld = std::int64_t{plan.steps} * F::kWords * F::BK;
   CUtensorMap map_raw, map_words;
@@ -187,14 +217,15 @@ Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange&
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(fused_kernel<T>), kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
   return launch_dependent("product of an operand and words", fused_kernel<T>, plan.blocks, 1, T::kThreads,
-                          kShared, stream, map_raw, map_words, x, plan, exchange);
+                          kShared, stream, map_raw, map_words, x, plan, exchange, guard);
 }
 
 }  // namespace split_detail
 
 // A product in words of format F, of a row-major problem, one operand split on its way: how it is cut and what lies where in
-// its scratch. The operand of more lines is the raw one: C^T is computed where that is B.
-template <class F, int kProducts>
+// its scratch. The operand of more lines is the raw one: C^T is computed where that is B. kGuarded: its blocks decide
+// whether the words were enough.
+template <class F, int kProducts, bool kGuarded = false>
 class FusedJob {
  public:
   FusedJob(const Problem& p, const Operands& o, int sms) : p_(p), o_(o), raw_is_a_(p.m > p.n) {
@@ -214,6 +245,13 @@ class FusedJob {
     plan_.cut_tiles = tiles - plan_.whole_tiles;
   }
 
+  // Where the pass over the operand of more lines would take longer than the product gains by whole words: measured on an
+  // H200.
+  static bool gains(const Problem& p) {
+    constexpr std::int64_t kFew = 512, kMany = 2048, kTimes = 4;
+    const auto [few, many] = std::minmax(p.m, p.n);
+    return few <= kFew && many >= std::max(kMany, kTimes * few);
+  }
   // Whether tensor maps take the raw operand as it lies.
   static bool takes(const Problem& p, const Operands& o) {
     return p.m > p.n ? tensor_map_takes(o.a, p.lda * 4) : tensor_map_takes(o.b, p.ldb * 4);
@@ -234,12 +272,14 @@ class FusedJob {
     return x;
   }
   // Both enqueue. Errors: kLaunchFailed.
-  Status pass(const SplitTarget& x, cudaStream_t stream) const {
-    SplitPass pass{x.a, x.b, x.k, plan_.steps, nullptr, 0};
+  Status pass(const SplitTarget& x, cudaStream_t stream, Growth* gGrowth = nullptr) const {
+    using split_detail::Look;
+    SplitPass pass{x.a, x.b, x.k, plan_.steps, nullptr, 0, gGrowth, x.a.lines, x.b.lines};
     pass.a.lines = 0;
-    return split_operands<F>(pass, stream);
+    return split_operands < F, kGuarded ? Look::kSample : Look::kNone > (pass, stream);
   }
-  Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream) const {
+  Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream,
+                 const FusedGuard& guard = {}) const {
     using split_detail::launch_fused;
     char* const sums = scratch + words_.all();
     const split_detail::FusedExchange exchange{{reinterpret_cast<float*>(sums), gFlags},
@@ -247,13 +287,15 @@ class FusedJob {
     const auto launch = wide_ ? x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>
                         : x.a.along_k ? launch_fused<Tile<64, true>>
                                       : launch_fused<Tile<64, false>>;
-    return launch(x, plan_, exchange, stream);
+    return launch(x, plan_, exchange, guard, stream);
   }
 
  private:
   static constexpr int kGroups = 2;  // warpgroups of a block
   template <int BN, bool kAlongK>
-  using Tile = FusedTile<F, kProducts, BN, kAlongK, 4, 3>;
+  using Plain = FusedTile<F, kProducts, BN, kAlongK, 4, 3>;
+  template <int BN, bool kAlongK>
+  using Tile = std::conditional_t<kGuarded, GuardedTile<Plain<BN, kAlongK>>, Plain<BN, kAlongK>>;
 
   std::int64_t sums_bytes() const {
     return plan_.cut_tiles > 0 ? std::int64_t{plan_.blocks} * 128 * (wide_ ? 128 : 64) * 4 : 0;

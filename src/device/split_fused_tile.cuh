@@ -27,6 +27,7 @@ struct FusedTile {
   static constexpr int BM = 128, BN = BN_, BK = Format::BK, UNITS_RAW = UNITS_RAW_,
                        UNITS_WORDS = UNITS_WORDS_;
   static constexpr bool kAlongK = kAlongK_;
+  static constexpr bool kGuarded = false;
   static constexpr int WM = 64, WN = BN;  // outputs of a warpgroup
   static constexpr int kWarpgroups = BM / WM;
   static constexpr int kSums = WM * WN / kWarpgroup;  // a thread
@@ -186,6 +187,19 @@ __device__ __forceinline__ void split_fragment(WordFragment<T>& words, const Raw
   }
 }
 
+// Whether a warp has second words that are not zero.
+template <class T>
+__device__ __forceinline__ bool has_seconds(const WordFragment<T>& words) {
+  constexpr std::uint32_t kMagnitudes = 0x7FFF7FFFU;
+  std::uint32_t all = 0;
+#pragma unroll
+  for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+    for (const std::uint32_t two : words.a[1][step]) all |= two;
+  }
+  return __any_sync(0xFFFFFFFFU, (all & kMagnitudes) != 0) != 0;
+}
+
 // All products of one half of a slab, as one group of wgmma. What `partial` held is overwritten.
 template <class T>
 __device__ __forceinline__ void multiply_fragment(float (&partial)[T::kPartials],
@@ -226,11 +240,20 @@ class SumScales {
       usual &= biased >= kLeast && biased < kInfinite && scale[half] >= of_sums_[half];
     }
     int more[2] = {0, 0};
+    far_ = false;
     if (__any_sync(0xFFFFFFFFU, !usual)) take_unusual<T>(largest, r, scale, more, sums);
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
-      factor_[half] = down(min(0, of_sums_[half] - scale[half] - more[half]));
+    for (int half = 0; half < 2; ++half) {
+      const int by = of_sums_[half] - scale[half] - more[half];
+      far_ |= by < -kFar && largest[half] != 0;
+      factor_[half] = down(min(0, by));
+    }
   }
+  // The slab's sums are multiplied by this, too, as they are added.
+  __device__ __forceinline__ void compensate(float up) { factor_[0] *= up, factor_[1] *= up; }
+  // Whether what was taken in last has a scale so far from that of the sums that they may lose what it has to say, or what
+  // they had.
+  __device__ __forceinline__ bool far() const { return far_; }
 
   // Takes in another block's sums, which come after: four(i) has the four from i on.
   template <int kSums, class Four>
@@ -238,6 +261,7 @@ class SumScales {
     const int others[2] = {packed.x % kFlag - kBias, packed.y % kFlag - kBias};
     exceptional_ |= (packed.x >= kFlag ? 1 : 0) | (packed.y >= kFlag ? 2 : 0);
     const int next[2] = {min(of_sums_[0], others[0]), min(of_sums_[1], others[1])};
+    far_ = is_far(next[0], others[0]) || is_far(next[1], others[1]);
     move_to(next, sums);
     const float low = down(next[0] - others[0]), high = down(next[1] - others[1]);
 #pragma unroll
@@ -262,6 +286,7 @@ class SumScales {
   static constexpr int kNone = 512;  // the scale of no slab; above any
   static constexpr int kMost = 126;  // that power_of_two() takes
   static constexpr int kBias = 1024, kFlag = 1 << 16;
+  static constexpr int kFar = 60;  // binades: the least product of two words, 2^-48, stays normal
 
   // Small, infinite, and larger than those before.
   template <class T>
@@ -289,9 +314,14 @@ class SumScales {
   // 2^e for e <= 0. What is smaller than 2^-126 of a sum's largest product is lost with the words already.
   __device__ __forceinline__ static float down(int e) { return e < -126 ? 0.0F : power_of_two(e); }
 
+  __device__ __forceinline__ static bool is_far(int next, int before) {
+    return before != kNone && before - next > kFar;
+  }
+
   template <int kSums>
   __device__ __forceinline__ void move_to(const int (&next)[2], float (&sums)[kSums]) {
     const float low = down(next[0] - of_sums_[0]), high = down(next[1] - of_sums_[1]);
+    far_ |= is_far(next[0], of_sums_[0]) || is_far(next[1], of_sums_[1]);
 #pragma unroll
     for (int i = 0; i < kSums; i += 4) {
       sums[i] *= low, sums[i + 1] *= low;
@@ -303,6 +333,7 @@ class SumScales {
   int of_sums_[2] = {kNone, kNone};
   float factor_[2] = {1.0F, 1.0F};
   int exceptional_ = 0;  // a bit for each line
+  bool far_ = false;
 };
 
 // Adds a slab's partial sums, rounding to nearest, to those of the slabs before.

@@ -30,7 +30,8 @@ struct SplitPass {
   int k, slabs;
   const int* gChoice;  // null, or the pass is made only where it holds `wanted`
   int wanted;
-  Growth* gGrowth = nullptr;  // (kSampleBlocks), where counts are asked for
+  Growth* gGrowth = nullptr;         // (kSampleBlocks), where a sample is asked for
+  int sampled_a = 0, sampled_b = 0;  // lines it is drawn from
 };
 
 }  // namespace ladder

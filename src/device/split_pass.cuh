@@ -130,11 +130,16 @@ __device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int
   x.gLargest[static_cast<std::int64_t>(chunk) * x.lines + line] = largest;
 }
 
-// Where counts are asked for, the first blocks have the sample: it takes longest. Whether this is one of them.
+// What is asked of the pass beside words: nothing, a sample of how sums grow, or that and a census of each line.
+enum class Look { kNone, kSample, kCount };
+
+// Where a sample is asked for, the first blocks have it: it takes longest. Whether this is one of them.
 template <int kBlock>
 __device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
   if (block >= kSampleBlocks) return false;
-  const Growth growth = sample_growth<kBlock>(pass.a, pass.b, pass.k, block);
+  SplitOperand a = pass.a, b = pass.b;
+  a.lines = pass.sampled_a, b.lines = pass.sampled_b;
+  const Growth growth = sample_growth<kBlock>(a, b, pass.k, block);
   if (threadIdx.x == 0) pass.gGrowth[block] = growth;
   return true;
 }
@@ -143,14 +148,14 @@ __host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
 }
 
 // The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines across.
-template <class F, int kWide, int QUADS, bool kCount>
+template <class F, int kWide, int QUADS, Look kLook>
 __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
     first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups) {
   if (!has_work(pass)) return;
   ptx::wait_for_prerequisites();  // first: the next kernel reads A and B once all blocks have waited
   ptx::launch_dependents();
   int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
-  if constexpr (kCount) {
+  if constexpr (kLook != Look::kNone) {
     if (sampled<(kWide < kThreads ? kThreads : kWide)>(pass, block)) return;
     block -= kSampleBlocks;
     blocks -= kSampleBlocks;
@@ -159,7 +164,7 @@ __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
     const SplitOperand x = operand_of(pass, group < groups_a);
     const int in_operand = group < groups_a ? group : group - groups_a;
     if (x.along_k) {
-      split_lines<F, kWide, QUADS, kCount>(x, pass.k, pass.slabs, in_operand);
+      split_lines<F, kWide, QUADS, kLook == Look::kCount>(x, pass.k, pass.slabs, in_operand);
     } else {
       largest_across<(kWide < kThreads ? kThreads : kWide)>(x, pass.k, in_operand);
     }
@@ -173,31 +178,31 @@ struct Strips {
   int blocks_of_a, blocks;  // of all strips
   int cluster, tiles;
 };
-template <class F, int kWide, bool kCount>
+template <class F, int kWide, Look kLook>
 __global__ void __launch_bounds__(kStripThreads, 4)
     split_at_once(const __grid_constant__ SplitPass pass, Strips strips, int groups_a, int groups) {
   if (!has_work(pass)) return;
   ptx::wait_for_prerequisites();  // first: the choice reads A and B once all blocks have waited
   ptx::launch_dependents();
   int block = static_cast<int>(blockIdx.x);
-  if constexpr (kCount) {
+  if constexpr (kLook != Look::kNone) {
     if (sampled<kStripThreads>(pass, block)) return;
     block -= whole_clusters(kSampleBlocks, strips.cluster);
     if (block < 0) return;
   }
   if (block < strips.blocks) {
     const bool of_a = block < strips.blocks_of_a;
-    split_strip<F, kCount>(operand_of(pass, of_a), pass.k, pass.slabs,
-                           (of_a ? block : block - strips.blocks_of_a) / strips.cluster,
-                           block % strips.cluster, strips.cluster, strips.tiles);
+    split_strip<F, kLook == Look::kCount>(operand_of(pass, of_a), pass.k, pass.slabs,
+                                          (of_a ? block : block - strips.blocks_of_a) / strips.cluster,
+                                          block % strips.cluster, strips.cluster, strips.tiles);
     return;
   }
   const int group = block - strips.blocks;
   if (group >= groups) return;
   constexpr int kQuads = kStripDepth / (4 * kWide);
   const bool of_a = group < groups_a;
-  split_lines<F, kWide, kWide == 32 ? 2 : kQuads, kCount>(operand_of(pass, of_a), pass.k, pass.slabs,
-                                                          of_a ? group : group - groups_a);
+  split_lines<F, kWide, kWide == 32 ? 2 : kQuads, kLook == Look::kCount>(
+      operand_of(pass, of_a), pass.k, pass.slabs, of_a ? group : group - groups_a);
 }
 
 // The second: lines across k, by tiles of kEdge x kEdge through shared memory, kAtOnce tiles a block.
@@ -296,7 +301,7 @@ inline bool has_across(const SplitPass& pass) {
   return (!pass.a.along_k && pass.a.lines > 0) || (!pass.b.along_k && pass.b.lines > 0);
 }
 
-template <class F, int kWide, int QUADS, bool kCount>
+template <class F, int kWide, int QUADS, Look kLook>
 Status launch_first(const SplitPass& pass, cudaStream_t stream) {
   constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
   const auto groups = [&](const SplitOperand& x) {
@@ -307,23 +312,23 @@ Status launch_first(const SplitPass& pass, cudaStream_t stream) {
   // A pass that waits for a choice is seldom wanted, and blocks cost time even where they end at once.
   constexpr std::int64_t kMostBlocksOfAChoice = 1024;
   const std::int64_t grid = pass.gChoice == nullptr ? all : std::min(all, kMostBlocksOfAChoice);
-  return launch_dependent("pass along k", first_pass<F, kWide, QUADS, kCount>,
-                          grid + (kCount ? kSampleBlocks : 0), 1, kBlock, 0, stream, pass,
+  return launch_dependent("pass along k", first_pass<F, kWide, QUADS, kLook>,
+                          grid + (kLook != Look::kNone ? kSampleBlocks : 0), 1, kBlock, 0, stream, pass,
                           static_cast<int>(groups_a), static_cast<int>(all));
 }
 
 // Lines along k, and the largest magnitudes of the others. Nothing where there are neither.
-template <class F, bool kCount>
+template <class F, Look kLook>
 Status launch_along(const SplitPass& pass, cudaStream_t stream) {
-  const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kCount>
-                     : pass.k <= 1024 ? launch_first<F, 256, 1, kCount>
-                     : pass.k <= 4096 ? launch_first<F, 256, 4, kCount>
-                     : pass.k <= 8192 ? launch_first<F, 256, 8, kCount>
-                                      : launch_first<F, 512, 8, kCount>;
+  const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kLook>
+                     : pass.k <= 1024 ? launch_first<F, 256, 1, kLook>
+                     : pass.k <= 4096 ? launch_first<F, 256, 4, kLook>
+                     : pass.k <= 8192 ? launch_first<F, 256, 8, kLook>
+                                      : launch_first<F, 512, 8, kLook>;
   return first(pass, stream);
 }
 
-template <class F, int kWide, bool kCount>
+template <class F, int kWide, Look kLook>
 Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
   const std::int64_t all_tiles = ceil_div(pass.k, kEdge);
   const auto cluster = static_cast<int>(std::min<std::int64_t>(kMostBlocks, all_tiles));
@@ -336,10 +341,10 @@ Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
   const Strips strips{blocks(pass.a), blocks(pass.a) + blocks(pass.b), cluster,
                       static_cast<int>(ceil_div(all_tiles, cluster))};
   const int groups_a = groups(pass.a), all = groups_a + groups(pass.b);
-  return launch_dependent(
-      "pass", split_at_once<F, kWide, kCount>,
-      strips.blocks + whole_clusters(all, cluster) + (kCount ? whole_clusters(kSampleBlocks, cluster) : 0),
-      cluster, kStripThreads, 0, stream, pass, strips, groups_a, all);
+  return launch_dependent("pass", split_at_once<F, kWide, kLook>,
+                          strips.blocks + whole_clusters(all, cluster) +
+                              (kLook != Look::kNone ? whole_clusters(kSampleBlocks, cluster) : 0),
+                          cluster, kStripThreads, 0, stream, pass, strips, groups_a, all);
 }
 
 template <class F, bool kCount>
@@ -356,16 +361,16 @@ Status launch_across(const SplitPass& pass, cudaStream_t stream) {
 }  // namespace split_detail
 
 // Enqueues the pass over both operands. Errors: kLaunchFailed.
-template <class F, bool kCount = false>
+template <class F, split_detail::Look kLook = split_detail::Look::kNone>
 Status split_operands(const SplitPass& pass, cudaStream_t stream) {
   using namespace split_detail;
   const bool across = has_across(pass);
   if (across && pass.k <= kStripDepth) {
-    return pass.k <= 256 ? launch_at_once<F, 32, kCount>(pass, stream)
-                         : launch_at_once<F, kStripThreads, kCount>(pass, stream);
+    return pass.k <= 256 ? launch_at_once<F, 32, kLook>(pass, stream)
+                         : launch_at_once<F, kStripThreads, kLook>(pass, stream);
   }
-  if (Status s = launch_along<F, kCount>(pass, stream); !s || !across) return s;
-  return launch_across<F, kCount>(pass, stream);
+  if (Status s = launch_along<F, kLook>(pass, stream); !s || !across) return s;
+  return launch_across<F, kLook == Look::kCount>(pass, stream);
 }
 
 }  // namespace ladder

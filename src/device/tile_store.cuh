@@ -182,7 +182,8 @@ class TileStore {
       : buffers_(buffers), map_(map), warpgroup_(warpgroup) {}
 
   // Takes over the product's sums for the tile at (row, col), which product.row() and col() are added to; the first
-  // kWidth columns are meant. Those beyond whole chunks leave at once, from registers.
+  // kWidth columns are meant. Those beyond whole chunks leave at once, from registers. The tensor cores wait meanwhile, so
+  // that a 16-bit C multiplies nothing where alpha = 1; for two ways of a 32-bit one there are no registers.
   template <int kWidth>
   __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, int row, int col) {
     static_assert(kWidth == T::BN || !T::kTf32, "tf32's tiles have one width");
@@ -193,15 +194,10 @@ class TileStore {
     if constexpr (kWhole * kCols < kWidth && !T::kTf32) {
       store_columns<kWhole * kCols, kWidth>(product, c, row, col);
     }
-    put_all < 0, kWhole<kChunksNow ? kWhole : kChunksNow>(
-                     [&](int i) { return __float_as_uint(c.alpha * product.sums[i]); });
-#pragma unroll
-    for (int i = 0; i < (kWhole - kChunksNow) * kWordsPerChunk; ++i) {
-      if constexpr (kPacked) {
-        words_[i] = two_words(c.alpha * product.sums[2 * i], c.alpha * product.sums[2 * i + 1], Out{});
-      } else {
-        words_[i] = __float_as_uint(c.alpha * product.sums[kChunksNow * kWordsPerChunk + i]);
-      }
+    if (kPacked && c.alpha == 1.0F) {
+      take_chunks<kWhole>([&](int i) { return product.sums[i]; });
+    } else {
+      take_chunks<kWhole>([&](int i) { return c.alpha * product.sums[i]; });
     }
     pending_ = kChunksLater > 0;
   }
@@ -228,6 +224,20 @@ class TileStore {
  private:
   __device__ __forceinline__ static bool leads() { return threadIdx.x % kWarpgroup == 0; }
   __device__ __forceinline__ void meet() const { ptx::barrier_sync(1 + warpgroup_, kWarpgroup); }
+
+  // kWhole chunks of results, value(i) the one of sum i: some leave now, the others are kept.
+  template <int kWhole, class Value>
+  __device__ __forceinline__ void take_chunks(Value value) {
+    put_all < 0, kWhole<kChunksNow ? kWhole : kChunksNow>([&](int i) { return __float_as_uint(value(i)); });
+#pragma unroll
+    for (int i = 0; i < (kWhole - kChunksNow) * kWordsPerChunk; ++i) {
+      if constexpr (kPacked) {
+        words_[i] = two_words(value(2 * i), value(2 * i + 1), Out{});
+      } else {
+        words_[i] = __float_as_uint(value(kChunksNow * kWordsPerChunk + i));
+      }
+    }
+  }
 
   // Chunks kFirst to kEnd, as many at a time as there are buffers. word(i): word i of this thread's part of them all.
   template <int kFirst, int kEnd, class Word>

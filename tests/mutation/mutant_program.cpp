@@ -173,7 +173,7 @@ std::vector<Case> cases_of_parts() {
   return all;
 }
 
-constexpr int kFewSms = 2, kSomeSms = 4, kMoreSms = 7, kNoL2 = 1024;
+constexpr int kFewSms = 2, kSomeSms = 4, kPairsSms = 6, kMoreSms = 7, kNoL2 = 1024;
 
 // For rungs on Hopper's tensor cores more, and where a rung chooses its tiles, one for each way.
 std::vector<Case> cases(bool hopper, bool plans) {
@@ -197,6 +197,8 @@ std::vector<Case> cases(bool hopper, bool plans) {
   }
   all.push_back({ladder::make_problem(60, 1088, 1280, 2.0F, 0.0F), {kMoreSms, kNoL2}});  // tiles are cut
   all.push_back({ladder::make_problem(120, 248, 1096, 2.0F, 0.0F), {kSomeSms, 0}});      // pairs, a tile each
+  all.push_back(
+      {ladder::make_problem(136, 1544, 1800, 2.0F, 0.0F), {kPairsSms, kNoL2}});     // pairs, tiles are cut
   all.push_back({ladder::make_problem(100, 64, 2176, 2.0F, 0.0F), {}});             // parts within clusters
   all.push_back({ladder::make_problem(60, 64, 12800, 2.0F, 0.0F), {kMoreSms, 0}});  // parts, a second kernel
   return all;

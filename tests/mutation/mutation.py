@@ -46,10 +46,14 @@ EQUIVALENT = {
         "columns of the first row: a vector that begins at n is stored with no element",
     **{("r12", "", what): "the stage behind the last one: nothing is copied there and nothing of it is used"
        for what in ("wait 1", "poll 3", "poll 3 for parity 0", "poll 3 for parity 1")},
-    ("r20", "split_at_once<ladder::WordFormat<__half, 2>, 256, true>", "barrier 2"):
+    ("r20", "split_at_once<ladder::WordFormat<__half, 2>, 256, (ladder::split_detail::Look)2>", "barrier 2"):
         "behind it only the first warp reads, which wrote; and inside a warp races are not looked for",
     ("r21", "thin_product<ladder::ThinTile<2", "4 comparisons with m"):
         "C has two rows wherever this tile is taken: none lies beyond",
+    ("r21", "thin_product<ladder::ThinTile<2", "7 comparisons with a 32-bit value"):
+        "the same, as the small operand's lines are copied",
+    ("r21", "thin_product", "2 comparisons with a 32-bit value"):
+        "one element more of the small operand is copied, past its padding: a zero that nobody reads",
     ("r15", "", "2 comparisons with a 32-bit value"):
         "producer and consumers take one step more, past k: its copies are zeros",
     **{("r16", kernel, what): "the first of two chunks that are waited for together: one group does for both"
@@ -61,6 +65,8 @@ EQUIVALENT = {
            ("r17", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::r17_stream_k::Finish)0", "fence 3"))},
     ("r17", "128, 256, 4, (ladder::Blocks)1, 192>, (ladder::r17_stream_k::Finish)0", "wait 4"):
         "the first step of a tile: there is no group before its own",
+    ("r17", "128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0", "6 comparisons with a 32-bit value"):
+        "whether a step is a tile's first one, in those that never are",
     ("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", "arrival 4"):
         "the last stage of a block's only piece, which nobody fills again",
     ("r17", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::r17_stream_k::Finish)0", "2 comparisons with a 32-bit value"):
@@ -80,6 +86,8 @@ NOT_SEEN = {
     **{("r19", kernel, "barrier 2"): "sums handed on are flagged before all warps have written theirs: the block that takes "
                                      "them in runs after all of the one that gives"
        for kernel in ("fused_kernel", "SplitTile<ladder::WordFormat<__half, 2>, 3, 256, 3, 4>, false")},
+    ("r20", "split_at_once<ladder::WordFormat<__half, 2>, 256", "2 comparisons with a 32-bit value"):
+        "the sample draws one product more, or a line beyond the last is asked for, which no block has",
 }
 TAKEN_OUT = {
     "wait": rb"\b(cp\.async\.wait_(group|all)|wgmma\.wait_group|cp\.async\.bulk\.wait_group)[^;\n]*;",

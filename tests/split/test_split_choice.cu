@@ -82,7 +82,7 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
   const ChoiceInput input{.a = of_a,
                           .b = of_b,
                           .k = kDepth,
-                          .budget = budget,
+                          .needed = places_needed(kDepth, budget),
                           .gGrowth = gGrowth,
                           .gDone = gDone,
                           .gFindings = gFindings,
@@ -132,7 +132,7 @@ TEST(SplitChoice, OneLineFarFromTheOthersIsSeenWhereverItIs) {
     b[at] = kGraded;
     expect(ask(lines(40, kGraded), b), SplitChoice::kBf16x6);
     b[at] = kMinute;
-    expect(ask(lines(40, kDense), b), SplitChoice::kBinary32);
+    expect(ask(lines(40, kDense), b), SplitChoice::kBinary64);
   }
 }
 
@@ -150,25 +150,25 @@ TEST(SplitChoice, LinesOfZerosCountForNothing) {
   expect(ask(lines(3, kZeros), lines(5, kZeros)), SplitChoice::kFp16x3);
 }
 
-TEST(SplitChoice, ManyLinesWithInfOrNanTakeBinary32) {
+TEST(SplitChoice, ManyLinesWithInfOrNanTakeNoWords) {
   auto a = lines(300, kDense);
   std::fill_n(a.begin(), 5, kZeros);  // nothing is counted of such lines
   expect(ask(a, lines(5, kDense), ones(), 4), SplitChoice::kFp16x3);
-  expect(ask(a, lines(5, kDense), ones(), 5), SplitChoice::kBinary32);
-  expect(ask(lines(5, kZeros), lines(300, kDense), ones(), 1), SplitChoice::kBinary32);
+  expect(ask(a, lines(5, kDense), ones(), 5), SplitChoice::kBinary64);
+  expect(ask(lines(5, kZeros), lines(300, kDense), ones(), 1), SplitChoice::kBinary64);
 }
 
-TEST(SplitChoice, FewLargeProductsTakeBinary32) {
+TEST(SplitChoice, FewLargeProductsTakeNoWords) {
   Census few = kDense;
   few.above[0] = 3;
   expect(ask(lines(70, few), lines(50, kDense)), SplitChoice::kFp16x3);
   few.above[0] = 2;
-  expect(ask(lines(70, few), lines(50, kDense)), SplitChoice::kBinary32);  // 2 x 4000 of 4096
+  expect(ask(lines(70, few), lines(50, kDense)), SplitChoice::kBinary64);  // 2 x 4000 of 4096
   auto mixed = lines(70, few);
   std::fill_n(mixed.begin(), 35, kDense);
   expect(ask(mixed, lines(50, kDense)), SplitChoice::kFp16x3);
   few.above[0] = 90;
-  expect(ask(lines(70, few), lines(50, few)), SplitChoice::kBinary32);
+  expect(ask(lines(70, few), lines(50, few)), SplitChoice::kBinary64);
   few.above[0] = 91;
   expect(ask(lines(70, few), lines(50, few)), SplitChoice::kFp16x3);
 }

@@ -151,8 +151,10 @@ void run(const Case& c, double relative, double floor) {
   Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 1), b(c.lines_b, c.k, c.along_b, c.padding, 2);
   const Device<F> device_a(a), device_b(b);
   const Memory<Growth> growth(split_detail::kSampleBlocks, 0xFF);
-  const Status status = split_operands<F, true>(
-      {device_a.operand(a), device_b.operand(b), c.k, a.slabs, nullptr, 0, growth.get()}, nullptr);
+  const Status status =
+      split_operands<F, split_detail::Look::kCount>({device_a.operand(a), device_b.operand(b), c.k, a.slabs,
+                                                     nullptr, 0, growth.get(), c.lines_a, c.lines_b},
+                                                    nullptr);
   ASSERT_TRUE(status) << status.message();
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   for (const Growth& part : growth.copy()) {

@@ -40,4 +40,13 @@ __device__ __forceinline__ void mma_tf32(float (&d)[4], const std::uint32_t (&a)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+// mma.m8n8k4 in f64: d += a b, rounded to nearest product by product. a: (g, t) as (m, k). b: (t, g) as (k, n). d: (g, 2 t),
+// (g, 2 t + 1) as (m, n).
+constexpr int kMmaEdge = 8;
+__device__ __forceinline__ void mma_f64(double (&d)[2], double a, double b) {
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(d[0]), "+d"(d[1])
+      : "d"(a), "d"(b));
+}
+
 }  // namespace ladder::ptx

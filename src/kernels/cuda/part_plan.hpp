@@ -29,7 +29,7 @@ namespace part_cost {
 
 constexpr double kMultipliesOfSm = 128, kWarpsForHalf = 0.47;  // warps a scheduler that reach half the rate
 // Cycles of copying: per 128 elements in quads, per 32 single ones.
-constexpr double kQuads = 2.7, kSingles = 2.4, kTurned = 4.4;
+constexpr double kQuads = 2.7, kSingles = 1.4, kTurned = 4.4;
 constexpr double kWave = 3400, kStore = 260, kCluster = 370, kParts = 4100, kRound = 2000;
 constexpr double kBytesOfSm = 23;  // from L2, a cycle
 // SMs of a processing cluster, in which all blocks of a cluster of blocks run.

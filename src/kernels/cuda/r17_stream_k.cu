@@ -266,10 +266,11 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
 // ptxas finds no registers for.
 template <class In, class Out>
 struct Menu {
-  static constexpr std::array kTiles{
-      TileShape{128, 256, 64, 1}, TileShape{128, 128, 64, 1},      TileShape{64, 128, 64, 1},
-      TileShape{64, 64, 64, 1},   TileShape{256, 256, 64, 2, 232}, TileShape{256, 256, 64, 2, 192},
-      TileShape{128, 128, 64, 2}, TileShape{128, 512, 64, 4},      TileShape{64, 64, 64, 2, 0, 2}};
+  static constexpr std::array kTiles{TileShape{128, 256, 64, 1},      TileShape{128, 128, 64, 1},
+                                     TileShape{64, 128, 64, 1},       TileShape{64, 64, 64, 1},
+                                     TileShape{256, 256, 64, 2, 232}, TileShape{256, 256, 64, 2, 192},
+                                     TileShape{128, 128, 64, 2},      TileShape{128, 512, 64, 4},
+                                     TileShape{64, 64, 64, 2, 0, 2},  TileShape{256, 256, 64, 2}};
   static constexpr std::array kLaunch{launch_tile<Tile<In, Out, 128, 256, 4>>,
                                       launch_tile<Tile<In, Out, 128, 128, 7>>,
                                       launch_tile<Tile<In, Out, 64, 128, 9>>,
@@ -278,7 +279,8 @@ struct Menu {
                                       launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 192>>,
                                       launch_tile<Tile<In, Out, 64, 128, 9, Blocks::kPairAlongM>>,
                                       launch_tile<Tile<In, Out, 128, 128, 7, Blocks::kFourAlongN>>,
-                                      launch_tile<Tile<In, Out, 64, 64, 12, Blocks::kPairAlongK>>};
+                                      launch_tile<Tile<In, Out, 64, 64, 12, Blocks::kPairAlongK>>,
+                                      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM>>};
 };
 template <>
 struct Menu<float, float> {

@@ -11,7 +11,6 @@
 #include "device/split_product.cuh"
 #include "kernels/cuda/split_packed.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -33,20 +32,12 @@ static constexpr KernelInfo info(std::string_view id, std::string_view idea,
 using Job = SplitJob<Words, 3>;
 using Fused = FusedJob<Words, 3>;
 
-// Where the pass over the operand of more lines would take longer than the product gains by whole words: measured on an
-// H200.
-static bool fused_gains(const Problem& p) {
-  constexpr std::int64_t kFew = 512, kMany = 2048, kTimes = 4;
-  const auto [few, many] = std::minmax(p.m, p.n);
-  return few <= kFew && many >= std::max(kMany, kTimes * few);
-}
-
 template <bool kAlwaysFused>
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
   SplitCall call;
   if (Status s = prepare_split(original, given, call); !s) return s;
   if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
-  if ((kAlwaysFused || fused_gains(call.p)) && Fused::takes(call.p, call.o)) {
+  if ((kAlwaysFused || Fused::gains(call.p)) && Fused::takes(call.p, call.o)) {
     return launch_job(Fused(call.p, call.o, call.sms), stream);
   }
   return launch_job(Job(call.p, call.o, call.sms), stream);

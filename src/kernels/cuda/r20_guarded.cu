@@ -5,12 +5,15 @@
 //          Operands that fail the criterion take r18's rate.
 // LIMITS: Hopper. Any m, n up to 2^28, layouts, transpositions, leading dimensions, alpha, beta; Inf and NaN as SGEMM. k from
 //         where the words' bounds are below SGEMM's.            NEXT: -
-#include "device/split_binary32.cuh"
+#include "device/split_binary64.cuh"
+#include "device/split_fused.cuh"
 #include "device/split_product.cuh"
 #include "problem/split_error.hpp"
 
 #include <ladder/guard.hpp>
 
+#include <cmath>
+#include <optional>
 #include <span>
 
 namespace ladder::r20_guarded {
@@ -33,19 +36,71 @@ static Status accepts(const Problem& p, const Device& device) {
           "takes k whose sums in words have a bound below SGEMM's, not " + to_string(p)};
 }
 
+// Scratch: the choice, the sample, the blocks' findings, what the products need.
+constexpr std::int64_t kGrowthAt = 256, kFindingsAt = 512, kHead = 4096;
+static_assert(kGrowthAt + split_detail::kSampleBlocks * sizeof(Growth) <= kFindingsAt, "the sample");
+static_assert(kFindingsAt + split_detail::kChooseBlocks * sizeof(split_detail::Finding) <= kHead, "findings");
+
+using Fused = FusedJob<HalfWords, 3, true>;
+
+// How many elements of 64 may be how far below their scale for the bound to hold in each 64 of k by itself; none where so few
+// may be that data without a flaw would not pass.
+struct SlabRule {
+  int level;
+  unsigned allowed;
+};
+static std::optional<SlabRule> slab_rule(double k) {
+  constexpr int kSlab = HalfWords::BK, kMostLeft = 16;
+  for (const int level : {8, 6}) {
+    const double lost = 1.01 * 2 * kSlab * 0x1p-10, least = budget_of(k) * std::ldexp(1.0, 28 - 2 * level);
+    const int left = std::max(1, static_cast<int>(std::ceil(lost / least)));
+    if (left <= kMostLeft) return SlabRule{level, static_cast<unsigned>(kSlab - left)};
+  }
+  return std::nullopt;
+}
+
+// Whether the operand of more lines is split on its way to the product: C must not be needed again, and of the last 64 of k most
+// must be there, since what is not counts as lost.
+static bool takes_fused(const Problem& p, const Operands& o) {
+  constexpr std::int64_t kSlab = HalfWords::BK, kMost = 48;
+  return p.beta == 0.0F && Fused::gains(p) && Fused::takes(p, o) &&
+         (p.k % kSlab == 0 || p.k % kSlab >= kMost) && slab_rule(static_cast<double>(p.k)).has_value();
+}
+
+// The product first, which finds out whether its words were enough; where they were not, all of C again in binary64.
+static Status launch_fused(const SplitCall& call, Stream stream) {
+  const Fused job(call.p, call.o, call.sms);
+  cudaError_t error = cudaSuccess;
+  char* const scratch = static_cast<char*>(
+      Workspace::scratch(stream, static_cast<std::size_t>(kHead + job.scratch_bytes()), error));
+  if (scratch == nullptr) return cuda_failure("workspace", error);
+  constexpr std::int64_t kOfGuard = 3;
+  unsigned* const gFlags = Workspace::flags(stream, static_cast<std::size_t>(job.flags() + kOfGuard), error);
+  if (gFlags == nullptr) return cuda_failure("workspace", error);
+  auto* const gChoice = reinterpret_cast<int*>(scratch);
+  auto* const gGrowth = reinterpret_cast<Growth*>(scratch + kGrowthAt);
+  char* const words = scratch + kHead;
+  unsigned* const gLost = gFlags + job.flags();
+  const SlabRule rule = *slab_rule(static_cast<double>(call.p.k));
+  const SplitTarget x = job.target(words);
+  if (Status s = job.pass(x, stream, gGrowth); !s) return s;
+  if (Status s = job.product(x, words, gFlags, stream,
+                             {rule.level, rule.allowed, gGrowth, gLost, gLost + 2, gChoice});
+      !s)
+    return s;
+  return split_detail::launch_wide(x, gChoice, static_cast<int>(SplitChoice::kBinary64), call.sms, stream);
+}
+
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
   using split_detail::When;
   SplitCall call;
   if (Status s = prepare_split(original, given, call); !s) return s;
   const Problem& p = call.p;
   if (!reads_ab(p)) return scale_only<float>(p, call.o, stream);
+  if (takes_fused(p, call.o)) return launch_fused(call, stream);
   const SplitJob<HalfWords, 3, true> halves(p, call.o, call.sms);
   const SplitJob<BrainWords, 6> brains(p, call.o, call.sms);
 
-  // Scratch: the choice, the blocks' findings, words of either format. Flags: of the products, of the choice, the census.
-  constexpr std::int64_t kGrowth = 256, kFindings = 512, kHead = 4096;
-  static_assert(kGrowth + split_detail::kSampleBlocks * sizeof(Growth) <= kFindings, "the sample");
-  static_assert(kFindings + split_detail::kChooseBlocks * sizeof(split_detail::Finding) <= kHead, "findings");
   cudaError_t error = cudaSuccess;
   char* const scratch = static_cast<char*>(Workspace::scratch(
       stream, static_cast<std::size_t>(kHead + std::max(halves.scratch_bytes(), brains.scratch_bytes())),
@@ -58,19 +113,20 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (gFlags == nullptr) return cuda_failure("workspace", error);
   auto* const gCensus = reinterpret_cast<Census*>(gFlags + product_flags + 1);
   auto* const gChoice = reinterpret_cast<int*>(scratch);
-  auto* const gGrowth = reinterpret_cast<Growth*>(scratch + kGrowth);
+  auto* const gGrowth = reinterpret_cast<Growth*>(scratch + kGrowthAt);
   char* const words = scratch + kHead;
 
   const SplitTarget x = halves.target(words, gCensus), y = brains.target(words);
   if (Status s = halves.pass<true>(x, {}, stream, gGrowth); !s) return s;
-  const ChoiceInput choice{.a = x.a,
-                           .b = x.b,
-                           .k = x.k,
-                           .budget = budget_of(static_cast<double>(p.k)),
-                           .gGrowth = gGrowth,
-                           .gDone = gFlags + product_flags,
-                           .gFindings = scratch + kFindings,
-                           .gChoice = gChoice};
+  const ChoiceInput choice{
+      .a = x.a,
+      .b = x.b,
+      .k = x.k,
+      .needed = places_needed(static_cast<double>(p.k), budget_of(static_cast<double>(p.k))),
+      .gGrowth = gGrowth,
+      .gDone = gFlags + product_flags,
+      .gFindings = scratch + kFindingsAt,
+      .gChoice = gChoice};
   using namespace split_detail;
   if (Status s = launch_dependent("choice", choose<>, choose_blocks(p.m + p.n), 1, kChooseThreads, 0, stream,
                                   choice);
@@ -80,10 +136,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (Status s = halves.product(x, words, gFlags, when(SplitChoice::kFp16x3), stream); !s) return s;
   if (Status s = brains.pass(y, when(SplitChoice::kBf16x6), stream); !s) return s;
   if (Status s = brains.product(y, words, gFlags, when(SplitChoice::kBf16x6), stream); !s) return s;
-  const std::int64_t tiles_n = ceil_div(p.n, ChainTile::BN), tiles = ceil_div(p.m, ChainTile::BM) * tiles_n;
-  return launch_dependent("product in binary32", chain_product<>, std::min<std::int64_t>(tiles, call.sms), 1,
-                          ChainTile::kThreads, 0, stream, x, static_cast<int>(tiles_n),
-                          static_cast<int>(tiles), gChoice, static_cast<int>(SplitChoice::kBinary32));
+  return launch_wide(x, gChoice, static_cast<int>(SplitChoice::kBinary64), call.sms, stream);
 }
 
 static constexpr KernelInfo kKernels[] = {
@@ -115,7 +168,7 @@ Result<Precision> guarded_choice(Stream stream) {
       return Precision::kFp16x3;
     case static_cast<int>(SplitChoice::kBf16x6):
       return Precision::kBf16x6;
-    case static_cast<int>(SplitChoice::kBinary32):
+    case static_cast<int>(SplitChoice::kBinary64):
       return Precision::kIeee;
     default:
       return Status(Code::kInvalidArgument, "no guarded product was the last on this stream");

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a product of bf16 costs in clocks and in power, part by part: wgmma on operands that stay in shared memory, the same
+// with copies from L2 or from memory by blocks alone, in pairs or in fours, and the last rungs and cuBLAS on
+// the same data. Each runs alone until clocks and power are steady. Prints CSV, one line a load: TFLOP/s; of the tensor
+// cores' products a clock, how many were made; the SM clock, as cycles over the global timer and as NVML has it; watts;
+// joules a TFLOP. Then the rungs and cuBLAS in turn, as benchmarks run them: cycles and clock of each.
+//   bench_power [SECONDS]                                 of each load, default 1;   bench/h200/power.sh runs it
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/wgmma_words.cuh"
+#include "device/ring.cuh"
+#include "device/tensor_cluster.cuh"
+#include "device/tma_operands.cuh"
+
+#include <cuda_runtime.h>
+#include <ladder/registry.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/telemetry.hpp"
+
+#include "operands.cuh"
+
+namespace {
+
+using namespace ladder;
+using bench::require;
+using In = __nv_bfloat16;
+
+constexpr double kFlopsPerClock = 4096;  // of an SM: m64n256k16 in 128 clocks
+constexpr int kStepsALaunch = 1024;      // of a block
+
+enum class Feed : unsigned char { kResident, kCopied };
+enum class From : unsigned char { kShared, kSharedKMajor, kHalves, kRegisters };  // what wgmma reads
+
+template <Blocks kBlocks>
+struct Tile : ClusterTile<In, In, 128, 256, 4, kBlocks> {
+  using Base = TensorTile<In, In, 128, 256, 4>;
+  static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;
+  static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
+  struct Shared {
+    typename Base::Stage stage[4];
+    std::uint64_t full[4], empty[4];
+  };
+};
+
+// A stage's group of wgmma as the rungs have it, or otherwise: B K-major; also in two halves of n, which read A twice; and
+// these with A in registers, the same ones for all stages.
+template <From kFrom, class Base>
+__device__ __forceinline__ void multiply(Product<Base>& product, const typename Base::Stage& s,
+                                         const std::uint32_t (&rA)[4][4], int group, bool add) {
+  if constexpr (kFrom == From::kShared) {
+    product.template multiply<0>(s, add);
+  } else {
+    const std::uint32_t a = ptx::shared_address(s.a[group * 64]), b = ptx::shared_address(s.b);
+    auto& low = reinterpret_cast<float(&)[64]>(product.sums[0]);
+    auto& high = reinterpret_cast<float(&)[64]>(product.sums[64]);
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const auto at_a = ptx::matrix_descriptor(a + k * 32, 8 * kLineBytes);
+      const auto at_b = ptx::matrix_descriptor(b + k * 32, 8 * kLineBytes);
+      const auto at_high = ptx::matrix_descriptor(b + k * 32 + 128 * kLineBytes, 8 * kLineBytes);
+      if constexpr (kFrom == From::kSharedKMajor) {
+        ptx::wgmma_shared<In, false>(product.sums, at_a, at_b, k > 0 || add);
+      } else if constexpr (kFrom == From::kHalves) {
+        ptx::wgmma_shared<In, false>(low, at_a, at_b, k > 0 || add);
+        ptx::wgmma_shared<In, false>(high, at_a, at_high, k > 0 || add);
+      } else {
+        ptx::wgmma_registers<In>(low, rA[k], at_b, k > 0 || add);
+        ptx::wgmma_registers<In>(high, rA[k], at_high, k > 0 || add);
+      }
+    }
+    ptx::wgmma_commit();
+  }
+}
+
+// `tiles` for each unit of blocks, round robin, of plan.steps each. Results are stored where c.m says so: ptxas drops products that nobody uses.
+template <Blocks kBlocks, Feed kFeed, From kFrom>
+__global__ void __launch_bounds__(Tile<kBlocks>::kThreads, 1)
+    product_loop(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<In> c,
+                 const __grid_constant__ Plan plan, int tiles) {
+  using T = Tile<kBlocks>;
+  extern __shared__ __align__(1024) char shared[];
+  auto& s = *reinterpret_cast<typename T::Shared*>(shared);
+  if (threadIdx.x == 0) {
+    for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+    for (auto& empty : s.empty)
+      ptx::mbarrier_init(ptx::shared_address(&empty), T::kCluster * T::kWarpgroups * 4);
+    ptx::fence_mbarrier_init();
+  }
+  sync_cluster<T>();
+  const int rank = rank_in_cluster<T>(), unit = static_cast<int>(blockIdx.x) / T::kCluster;
+  const int units = static_cast<int>(gridDim.x) / T::kCluster;
+  const auto tile_of = [&](int i) { return (unit + i * units) % plan.whole_tiles; };
+  const auto load = [&](Ring<4>& ring, const Origin& at, int step) {
+    const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);
+    ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());
+    ptx::mbarrier_arrive_expect(full, T::kBytes);
+    load_cluster<T>(s.stage[ring.stage()], maps, full, rank, at, step * T::BK);
+    ring.advance();
+  };
+  if (threadIdx.x < kWarpgroup) {
+    ptx::release_registers<T::kProducerRegisters>();
+    if (threadIdx.x == 0) {
+      auto ring = Ring<4>::of_producer();
+      for (int i = 0; i < (kFeed == Feed::kResident ? 1 : tiles); ++i) {
+        const Origin at = origin_of<T>(plan, tile_of(i), rank);
+#pragma unroll 1
+        for (int step = 0; step < (kFeed == Feed::kResident ? 4 : plan.steps); ++step) load(ring, at, step);
+      }
+    }
+  } else {
+    ptx::claim_registers<T::kConsumerRegisters>();
+    const int group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+    Product<typename T::Base> product(group);
+    auto ring = Ring<4>::of_consumer();
+    std::uint32_t rA[4][4] = {};
+    if constexpr (kFeed == Feed::kResident) {
+      for (auto& full : s.full) ptx::mbarrier_wait(ptx::shared_address(&full), 0);
+      const auto* words = reinterpret_cast<const std::uint32_t*>(s.stage);
+#pragma unroll
+      for (int i = 0; i < 16; ++i) rA[i / 4][i % 4] = words[threadIdx.x * 16 + i];
+    }
+    for (int i = 0; i < tiles; ++i) {
+      int before = -1;
+#pragma unroll 1
+      for (int step = 0; step < plan.steps; ++step) {
+        if constexpr (kFeed != Feed::kResident) {
+          ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
+        }
+        multiply<kFrom>(product, s.stage[ring.stage()], rA, group, step > 0);
+        product.wait_for_all_but_last();
+        if constexpr (kFeed != Feed::kResident) {
+          if (before >= 0) release_stage<T>(s.empty[before]);
+          before = ring.stage();
+        }
+        ring.advance();
+      }
+      product.wait();
+      if constexpr (kFeed != Feed::kResident) release_stage<T>(s.empty[before]);
+      if (c.m > 0) store_tile(product, c, 0, 0);
+    }
+  }
+  __syncwarp();
+  sync_cluster<T>();
+}
+
+// Each SM's clock and the time, by its number.
+struct Reading {
+  long long cycles;
+  unsigned long long ns;
+};
+__global__ void read_clocks(Reading* g) {
+  if (threadIdx.x != 0) return;
+  unsigned sm;
+  unsigned long long ns;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  g[sm] = {clock64(), ns};
+}
+
+struct Gpu {
+  Gpu() {
+    require(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "SM count");
+    require(allow_shared(reinterpret_cast<const void*>(read_clocks), kShared), "shared memory");
+    std::string why;
+    nvml = Nvml::open(0, &why);
+    if (nvml == nullptr) std::fprintf(stderr, "power: no NVML: %s\n", why.c_str());
+  }
+  // One block an SM: shared memory has no room for two.
+  void read(Reading* g) const { read_clocks<<<sms, 32, kShared>>>(g); }
+
+  static constexpr int kShared = 200 * 1024;
+  int sms = 0;
+  std::unique_ptr<Nvml> nvml;
+};
+
+// Of the SMs that both readings saw: mean cycles and nanoseconds between them.
+struct Between {
+  double cycles = 0, ns = 0;
+};
+Between between(const Reading* from, const Reading* to, int sms) {
+  Between sum;
+  int seen = 0;
+  for (int i = 0; i < sms; ++i) {
+    if (from[i].ns == 0 || to[i].ns == 0) continue;
+    sum.cycles += static_cast<double>(to[i].cycles - from[i].cycles);
+    sum.ns += static_cast<double>(to[i].ns - from[i].ns);
+    ++seen;
+  }
+  return {sum.cycles / seen, sum.ns / seen};
+}
+
+class Readings {
+ public:
+  Readings(const Gpu& gpu, int count)
+      : gpu_(gpu), host_(static_cast<std::size_t>(gpu.sms) * static_cast<std::size_t>(count)) {
+    require(cudaMalloc(&g_, sizeof(Reading) * host_.size()), "readings");
+    require(cudaMemset(g_, 0, sizeof(Reading) * host_.size()), "readings");
+  }
+  ~Readings() { static_cast<void>(cudaFree(g_)); }
+  Readings(const Readings&) = delete;
+  Readings& operator=(const Readings&) = delete;
+  void take(int i) { gpu_.read(g_ + i * gpu_.sms); }
+  void fetch() {
+    require(cudaMemcpy(host_.data(), g_, sizeof(Reading) * host_.size(), cudaMemcpyDeviceToHost), "readings");
+  }
+  Between operator()(int i, int j) const {
+    return between(host_.data() + i * gpu_.sms, host_.data() + j * gpu_.sms, gpu_.sms);
+  }
+
+ private:
+  const Gpu& gpu_;
+  std::vector<Reading> host_;
+  Reading* g_ = nullptr;
+};
+
+using Work = std::function<void()>;
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void steady(const Gpu& gpu, const char* name, double flops, double for_s, const Work& work) {
+  constexpr double kBatchS = 0.02, kWarmS = 0.5;
+  const auto wait = [] { require(cudaDeviceSynchronize(), "work"); };
+  Readings readings(gpu, 2);
+  work();
+  wait();
+  double begin = seconds();
+  for (int i = 0; i < 5; ++i) work();
+  wait();
+  const int batch = std::max(1, static_cast<int>(kBatchS * 5 / (seconds() - begin)));
+  const auto batches = [&](double until) {
+    int launches = 0;
+    for (begin = seconds(); seconds() - begin < until; launches += batch) {
+      for (int i = 0; i < batch; ++i) work();
+      wait();
+    }
+    return launches;
+  };
+  batches(kWarmS);
+  readings.take(0);
+  const int launches = batches(for_s);
+  readings.take(1);
+  wait();
+  for (int i = 0; i < batch; ++i) work();  // so that the sensors see it at work
+  const Telemetry now = gpu.nvml ? gpu.nvml->read() : Telemetry{};
+  wait();
+  readings.fetch();
+  const Between all = readings(0, 1);
+  const double rate = flops * launches / all.ns * 1e-3;
+  const double watts = now.power_w.value_or(0);  // the mean of about a second
+  std::printf("%s,%.1f,%.4f,%.0f,%.0f,%.0f,%.3f\n", name, rate,
+              flops * launches / (all.cycles * gpu.sms * kFlopsPerClock), all.cycles / all.ns * 1e3,
+              now.sm_clock_mhz.value_or(0), watts, watts / rate);
+  std::fflush(stdout);
+}
+
+struct Matrices {
+  explicit Matrices(int n) : p(make_problem(n, n, n)) {
+    p.in = p.out = Type::kBf16;
+    const auto bytes = sizeof(In) * static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+    for (float** x : {&o_a, &o_b, &o_c}) require(cudaMalloc(x, bytes), "matrix");
+    bench::fill<<<1024, 256>>>(reinterpret_cast<In*>(o_a), std::int64_t{n} * n, 1);
+    bench::fill<<<1024, 256>>>(reinterpret_cast<In*>(o_b), std::int64_t{n} * n, 77);
+    require(cudaDeviceSynchronize(), "matrices");
+  }
+  ~Matrices() {
+    for (float* x : {o_a, o_b, o_c}) static_cast<void>(cudaFree(x));
+  }
+  Matrices(const Matrices&) = delete;
+  Matrices& operator=(const Matrices&) = delete;
+  Operands operands() const { return {o_a, o_b, o_c}; }
+  Problem p;
+
+ private:
+  float *o_a = nullptr, *o_b = nullptr, *o_c = nullptr;
+};
+
+template <Blocks kBlocks, Feed kFeed, From kFrom = From::kShared>
+void loop(const Gpu& gpu, const char* name, double for_s, const Matrices& x) {
+  using T = Tile<kBlocks>;
+  const auto kernel = product_loop<kBlocks, kFeed, kFrom>;
+  TensorLaunch<T> l;
+  require(prepare<T>(x.p, x.operands(), nullptr, l), name);
+  l.c.m = 0;  // nothing is stored
+  Plan plan{};
+  plan.tiles_m = static_cast<int>(x.p.m) / T::kPairM;
+  plan.tiles_n = static_cast<int>(x.p.n) / T::kPairN;
+  plan.whole_tiles = plan.tiles_m * plan.tiles_n;
+  plan.steps = l.steps;
+  require(allow_shared(reinterpret_cast<const void*>(kernel), sizeof(typename T::Shared)), name);
+  const int tiles = kStepsALaunch / plan.steps;
+  // Of an H200's 33 fours 30 run at once: its GPCs have 10 to 18 SMs.
+  const int blocks = T::kCluster == 4 ? gpu.sms / 4 * 92 / 100 * 4 : gpu.sms / T::kCluster * T::kCluster;
+  const double flops = 2.0 * T::BM * T::BN * T::BK * tiles * plan.steps * blocks;
+  steady(gpu, name, flops, for_s, [&] {
+    require(launch_dependent(name, kernel, blocks, T::kCluster, T::kThreads, sizeof(typename T::Shared),
+                             nullptr, l.maps, l.c, plan, tiles),
+            name);
+  });
+}
+
+const KernelInfo& kernel_named(std::string_view id) {
+  for (const KernelInfo& kernel : kernels()) {
+    if (kernel.id == id) return kernel;
+  }
+  std::fprintf(stderr, "power: this build has no %s\n", std::string(id).c_str());
+  std::exit(1);
+}
+
+// In turn, one launch each, with readings between: medians.
+void in_turn(const Gpu& gpu, const std::vector<const KernelInfo*>& kernels, double for_s, const Matrices& x) {
+  const double guess_s = flops(x.p) / 600e12;
+  const auto count = static_cast<int>(kernels.size());
+  const int rounds = std::max(8, static_cast<int>(for_s / guess_s / count));
+  const auto run = [&](Readings* readings) {
+    for (int i = 0; i < rounds * count; ++i) {
+      if (readings != nullptr) readings->take(i);
+      require(kernels[static_cast<std::size_t>(i % count)]->launch(x.p, x.operands(), nullptr), "launch");
+    }
+    if (readings != nullptr) readings->take(rounds * count);
+    require(cudaDeviceSynchronize(), "rounds");
+  };
+  Readings readings(gpu, rounds * count + 1);
+  run(nullptr);
+  run(&readings);
+  readings.fetch();
+  for (int kernel = 0; kernel < count; ++kernel) {
+    std::vector<double> cycles, ns;
+    for (int i = kernel; i < rounds * count; i += count) {
+      const Between one = readings(i, i + 1);
+      cycles.push_back(one.cycles);
+      ns.push_back(one.ns);
+    }
+    for (auto* values : {&cycles, &ns}) std::ranges::nth_element(*values, values->begin() + rounds / 2);
+    const double c = cycles[static_cast<std::size_t>(rounds) / 2],
+                 t = ns[static_cast<std::size_t>(rounds) / 2];
+    std::printf("%lld,%s,%.0f,%.4f,%.1f,%.0f,%.1f\n", static_cast<long long>(x.p.n),
+                std::string(kernels[static_cast<std::size_t>(kernel)]->id).c_str(), c,
+                flops(x.p) / (c * gpu.sms * kFlopsPerClock), t * 1e-3, c / t * 1e3, flops(x.p) / t * 1e-3);
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double for_s = argc > 1 ? std::atof(argv[1]) : 1;
+  const Gpu gpu;
+  const std::vector kernels{&kernel_named("r16_persistent_bf16"), &kernel_named("r17_stream_k_bf16"),
+                            &kernel_named("cublas_bf16")};
+  std::printf("load,tflops,of_peak_a_clock,effective_mhz,nvml_mhz,watts,joules_a_tflop\n");
+  {
+    const Matrices small(2048), large(8192);
+    using enum Blocks;
+    loop<kAlone, Feed::kResident>(gpu, "resident", for_s, large);
+    loop<kAlone, Feed::kResident, From::kSharedKMajor>(gpu, "resident; B K-major", for_s, large);
+    loop<kAlone, Feed::kResident, From::kHalves>(gpu, "resident; B K-major; halves of n", for_s, large);
+    loop<kAlone, Feed::kResident, From::kRegisters>(gpu, "resident; B K-major; halves of n; A in registers",
+                                                    for_s, large);
+    loop<kAlone, Feed::kCopied>(gpu, "copied from L2; alone", for_s, small);
+    loop<kPairAlongM, Feed::kCopied>(gpu, "copied from L2; pairs", for_s, small);
+    loop<kFourAlongN, Feed::kCopied>(gpu, "copied from L2; fours", for_s, small);
+    loop<kAlone, Feed::kCopied>(gpu, "copied of 8192; alone", for_s, large);
+    loop<kPairAlongM, Feed::kCopied>(gpu, "copied of 8192; pairs", for_s, large);
+  }
+  for (const int n : {4096, 8192, 16384}) {
+    const Matrices x(n);
+    for (const auto* kernel : kernels) {
+      const std::string name = std::string(kernel->id) + " " + std::to_string(n);
+      steady(gpu, name.c_str(), flops(x.p), for_s,
+             [&] { require(kernel->launch(x.p, x.operands(), nullptr), "launch"); });
+    }
+  }
+  std::printf("n,kernel,cycles,of_peak_a_clock,us,effective_mhz,tflops\n");
+  for (const int n : {4096, 8192, 16384}) in_turn(gpu, kernels, for_s, Matrices(n));
+  return 0;
+}
