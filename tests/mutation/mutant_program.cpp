@@ -216,7 +216,11 @@ std::vector<Case> cases_of_words() {
   flat.ldc = 304;
   ladder::Problem thin = flat;
   thin.m = 40, thin.k = 328, thin.lda = 328;
-  return {{ragged, {1, 0}},                                                  // tiles one after the other
+  ladder::Problem few = ladder::make_problem(120, 250, 400, 2.0F, -1.0F);
+  few.lda = 402, few.ldb = 251, few.ldc = 253;
+  return {{ragged, {1, 0}},      // tiles one after the other
+          {few, {kSomeSms, 0}},  // warpgroups in turns
+          {ladder::make_problem(60, 128, 190, 2.0F, 0.0F), {1, 0}},
           {turned, {kFewSms, 0}},                                            // lines along k and across
           {ladder::make_problem(300, 136, 336, 2.0F, 0.0F), {kSomeSms, 0}},  // tiles are cut
           {tall, {kSomeSms, 0}},
@@ -247,13 +251,16 @@ int main(int argc, char** argv) {
   for (const ladder::KernelInfo& kernel : ladder::kernels()) {
     if (kernel.place != ladder::Place::kCuda || !std::string(kernel.id).starts_with(argv[1])) continue;
     if (kernel.in != kernel.out || kernel.in == ladder::Type::kF16) continue;
-    const bool words = kernel.precision == ladder::Precision::kFp16x3, parts = kernel.rung == "r21_split_k";
+    // Of r18's lists of products the rung's own: the others are shorter and longer ones.
+    if (kernel.rung == "r18_bf16x6" && kernel.precision != ladder::Precision::kBf16x6) continue;
+    const bool words = kernel.precision == ladder::Precision::kFp16x3 || kernel.rung == "r18_bf16x6",
+               parts = kernel.rung == "r21_split_k";
     const bool plans = std::string(argv[1]) == "r17", hopper = device.value().cc >= 90;
     for (const Case& c : words ? cases_of_words() : parts ? cases_of_parts() : cases(hopper, plans)) {
       if (!kernel.accepts(c.problem, device.value())) continue;
       ++kernels;
       pretended = c.device;
-      constexpr int kSecondWord = 1 << 11;
+      constexpr int kSecondWord = 1 << 11;  // in fp16 and in bf16
       const bool of_a =
           kernels % 2 == 0;  // the other one where a case comes again, since their number is odd
       const High high = !words ? High{} : of_a ? High{kSecondWord, 0} : High{0, kSecondWord};

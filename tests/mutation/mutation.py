@@ -38,6 +38,7 @@ STRIDES = {24: "lda", 32: "ldb", 40: "ldc"}
 SIZES_OF = {"r21": {24: "the lines of A", 56: "the lines of B", 92: "m", 96: "n", 100: "k"}}
 STRIDES_OF = {"r21": {8: "A's line step", 16: "A's k step", 40: "B's line step", 48: "B's k step"}}
 # Kernels outside their rung's namespace.
+SHARE_WORDS = ("r18", "r20")  # rungs of whose kernels all or most are those of r19, for other words
 KERNELS_OF = {"part_tile": "r21", "thin_product": "r21", "outer_product": "r21"}
 OFF_BY_ONE = {b"lt": b"le", b"le": b"lt", b"gt": b"ge", b"ge": b"gt"}
 # Mutants that do the same as the rung, by rung and part of the kernel's name, with the reason.
@@ -81,8 +82,34 @@ EQUIVALENT = {
     ("r19", "split_at_once<ladder::WordFormat<__half, 2>, 256", "8 comparisons with a 32-bit value"):
         "a block splits the tile behind its own as well, which has the same words",
 }
+# The same of the kernels of words, whatever the words. Of each: the polls of rings' first units, the comparisons in the loops
+# that fill rings and with the number of tiles, and those with an operand's last line where scales are looked at.
+WIDE, OTHERS = (" 256, 3, 4>", " 256, 3, 6>"), (" 128, 3, 3>", " 128, 4, 4>", " 64, 3, 3>", " 64, 4, 4>")
+RINGS = [("fused_kernel", (2, 7), (1, 2, 11), (4,)), ("TurnTile", (2, 6), (1, 2, 42), (3, 4))]
+RINGS += [(tile + ", false", (2, 7), (1, 2, 11), (3, 4)) for tile in WIDE]
+RINGS += [(tile + ", false", (2, 6), (1, 2, 11), (3, 4)) for tile in OTHERS]
+RINGS += [(tile + ", true", (5, 7), (2, 3), ()) for tile in WIDE]
+RINGS += [(tile + ", true", (4, 6), (2, 3), ()) for tile in OTHERS]
+for rung in "r18", "r19", "r20":
+    for kernel, polls, units, lines in RINGS:
+        EQUIVALENT |= {(rung, kernel, f"poll {n}"): "the first unit comes alone for the sake of time" for n in polls}
+        EQUIVALENT |= {(rung, kernel, f"number {n}"): "a unit more, which nobody multiplies, or a tile more, which lies beyond C"
+                       for n in units}
+        EQUIVALENT |= {(rung, kernel, f"number {n}"): "what the scale of a line that is not there says chooses between two ways to "
+                                                      "the same elements" for n in lines}
+    EQUIVALENT |= {(rung, "TurnTile", f"{n} comparisons with a 32-bit value"): "of some of a thread's columns, which C has, or lacks"
+                   for n in (2, 4)}
+    EQUIVALENT[rung, "first_pass<", "2 comparisons with a 32-bit value"] = "no block has a second group: the pass is always wanted"
+    EQUIVALENT |= {(rung, "split_at_once<", f"number {n}"): "a block takes the tile behind its own as well, which has the same words"
+                   for n in (2, 3)}
+    EQUIVALENT[rung, "split_at_once<ladder::WordFormat<__nv_bfloat16, 3>, 256", "number 4"] = "a line has a block of its own"
+    EQUIVALENT[rung, "TurnTile", "barrier 2"] = "the block has no tile before this one"
 # Mutants that nothing here sees, with the reason.
 NOT_SEEN = {
+    **{(rung, kernel, f"number {n}"): "C's edge on a way that no problem here takes with this tile: beta, exceptional lines, pairs"
+       for rung in ("r18", "r19", "r20")
+       for kernel, numbers in (("fused_kernel", (6, 7, 8, 9)), *((tile + ", false", (8, 9)) for tile in WIDE + OTHERS))
+       for n in numbers},
     **{("r19", kernel, "barrier 2"): "sums handed on are flagged before all warps have written theirs: the block that takes "
                                      "them in runs after all of the one that gives"
        for kernel in ("fused_kernel", "SplitTile<ladder::WordFormat<__half, 2>, 3, 256, 3, 4>, false")},
@@ -156,10 +183,15 @@ def mutants(data, name, begin, end):
         edits = [(at, OFF_BY_ONE[relation]) for at, relation, _, operands in comparisons if registers & set(operands)]
         if len(edits) > 1:  # a single one is the exit of surplus blocks, which would find nothing to do
             yield "bound", f"{len(edits)} comparisons with {size}", edits
-    left = collections.Counter(operands[1] for _, _, kind, operands in comparisons if kind == b"s32")
-    for register in (r for r, times in left.items() if times > 1):
-        edits = [(at, OFF_BY_ONE[relation]) for at, relation, _, operands in comparisons if operands[1] == register]
-        yield "bound", f"{len(edits)} comparisons with a 32-bit value", edits
+    # Registers of kernels of words that hold one and the same parameter, read again after each store, count as one.
+    loads = re.compile(rb"ld\.param\.u32 (%r\d+), \[([^\]]+)\];")
+    parameters = dict(loads.findall(data, begin, end)) if of_words(name) else {}
+    left = collections.defaultdict(list)
+    for at, relation, kind, operands in comparisons:
+        if kind == b"s32":
+            left[parameters.get(operands[1], operands[1])].append((at, OFF_BY_ONE[relation]))
+    for number, edits in enumerate((edits for edits in left.values() if len(edits) > 1), 1):
+        yield "bound", f"{len(edits)} comparisons with a 32-bit value, number {number}", edits
     strides = STRIDES_OF.get(rung_of(name), STRIDES)
     for offset, stride in strides.items():
         places = [at for found, _, at in reads if found == offset]
@@ -241,11 +273,12 @@ def broken(options, data, names, rung, kernels, launched):
     """(name, kind, what, edits) of the mutants to be made."""
     seen = collections.Counter()
     for name, begin, end in kernels:
-        guarded = rung == "r20" and of_words(name)  # its kernels are those of words, and more
-        if (rung_of(name) != rung and not guarded) or names[name] not in launched:
+        shared = rung in SHARE_WORDS and of_words(name)
+        if (rung_of(name) != rung and not shared) or names[name] not in launched:
             continue
         for kind, what, edits in mutants(data, name, begin, end):
-            if any(rung == of and part in names[name] and what == same for of, part, same in (*EQUIVALENT, *NOT_SEEN)):
+            if any(rung == of and part in names[name] and same in (what, what.split(",")[0], what.split(" value, ")[-1])
+                   for of, part, same in (*EQUIVALENT, *NOT_SEEN)):
                 continue
             if seen[kind] % options.every == 0:
                 yield name, kind, what, edits
