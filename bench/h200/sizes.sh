@@ -28,7 +28,7 @@ of_shapes() { tr ',' '\n' <<<"$shapes" | grep -xE "$1" | paste -sd,; }
 
 bench "${kernels[@]}" --shape "$shapes" --save "$output/sizes.json" || echo "(exit status 1)"
 [ "$output" != results/h200 ] || "$ladder" report "$output/sizes.json" --chart sizes --svg docs/images/sizes.svg
-against() { sed -n '/^against/,$p'; }
+against() { sed -n '/^against/,$p' | sed "s#^against .*/sizes.json#against sizes.json#"; }
 {
   echo "# $(bench/h200/environment.sh)"
   echo "## the same again"
