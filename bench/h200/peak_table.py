@@ -8,8 +8,7 @@ import csv
 import pathlib
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BEGIN, END = "<!-- peak -->\n", "<!-- /peak -->\n"
+import pages
 
 
 def table(lines):
@@ -27,14 +26,9 @@ def table(lines):
 
 
 def main():
-    source = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "results/h200/peak.csv")
-    page = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else ROOT / "docs/ladder/r12.md")
-    text = page.read_text()
-    before, _, rest = text.partition(BEGIN)
-    _, found, after = rest.partition(END)
-    if not found:
-        sys.exit(f"peak_table.py: {page} has no pair of markers {BEGIN.strip()} and {END.strip()}")
-    page.write_text(before + BEGIN + "".join(table(source.read_text().splitlines(True))) + END + after)
+    source = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pages.ROOT / "results/h200/peak.csv")
+    page = sys.argv[2] if len(sys.argv) > 2 else "docs/ladder/r12.md"
+    pages.put_into(page, "peak", "".join(table(source.read_text().splitlines(True))))
 
 
 if __name__ == "__main__":

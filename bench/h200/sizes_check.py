@@ -10,9 +10,10 @@ import pathlib
 import re
 import sys
 
+import pages
+
 LEAST_SAME = 0.95
 SLOWED_AT = 4096  # the cube of sizes.sh's slowed run
-BEGIN, END = "<!-- sizes -->\n", "<!-- /sizes -->\n"
 
 
 def counts(part):
@@ -20,18 +21,10 @@ def counts(part):
     return {name: int(count) for name, count in re.findall(r"(\w+) (\d+)(?:,|$)", part.strip().splitlines()[-1])}
 
 
-def put_into(page, text):
-    before, _, rest = page.read_text().partition(BEGIN)
-    _, found, after = rest.partition(END)
-    if not found:
-        sys.exit(f"sizes_check.py: {page} has no pair of markers {BEGIN.strip()} and {END.strip()}")
-    page.write_text(f"{before}{BEGIN}```\n{text}```\n{END}{after}")
-
-
 def main():
     folder = pathlib.Path(sys.argv[1])
     if len(sys.argv) > 2:
-        put_into(pathlib.Path(sys.argv[2]), (folder / "compare.txt").read_text())
+        pages.put_into(sys.argv[2], "sizes", f"```\n{(folder / 'compare.txt').read_text()}```\n")
         return
     rungs = [row for row in json.loads((folder / "sizes.json").read_text())["rows"] if row["role"] == "rung"]
     wrong = [f"{row['kernel']} at {row['problem']['m']}: {row['verdict']['reason']}"
