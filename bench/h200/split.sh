@@ -4,8 +4,9 @@
 #   bench/h200/split.sh [OUTPUT_FOLDER]                    default: results/h200
 # Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows; r19 and r20 also at 16384, and at 4096 by transposition and
 # with odd leading dimensions), split-times.csv (a call's passes and product alone, and the call in turn with cuBLAS's, B
-# packed or not), mixed.csv (the library's choice against cuBLAS on the suite `mixed`) and atlas.json (errors). Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM nothing is built:
-# test_split, bench_split and bench_mixed are looked for beside that program. With SKIP_CHECKS=1 it only measures.
+# packed or not), mixed.csv (the library's choice against cuBLAS on the suite `mixed`) and atlas.json (errors). Without git,
+# name the commit in LADDER_COMMIT. With LADDER=PROGRAM nothing is built: test_split, bench_split and bench_mixed are looked
+# for beside that program. With SKIP_CHECKS=1 it only measures.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}

@@ -11,11 +11,11 @@ struct Rates {
   const char* target = "";  // Highway's name of the instruction set: "AVX3"
   double clock_hz = 0;      // of one core: a chain of dependent additions, one a cycle
   double fma_flops = 0;     // FP32 operations a second of independent multiply-adds on whole vectors
-  double fma_clock_hz = 0;  // of one core, under these
+  double fma_clock_hz = 0;  // of one core, under that load
   // The same with operands that a register tile reads from L1, two vectors and an element a row: what a product can reach.
   // Its instructions take no longer, but the core may lower its clock under the load.
   double tile_flops = 0;
-  double tile_clock_hz = 0;                                         // of one core, under these
+  double tile_clock_hz = 0;                                         // of one core, under that load
   double l1_bandwidth = 0, l2_bandwidth = 0, memory_bandwidth = 0;  // bytes read a second; 0 if out of memory
 };
 

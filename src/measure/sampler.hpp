@@ -18,9 +18,8 @@ class Rig {
   // Element r * kernels() + i: milliseconds of one launch of kernel i in round r. Errors: kLaunchFailed.
   virtual Result<std::vector<double>> run(int rounds) = 0;
   virtual double seconds() = 0;  // from any start, never backwards
-  virtual double seconds_beside() const {
-    return 0;
-  }                              // of these, what runs took beside their rounds' launches
+  // Of these, what runs took beside their rounds' launches.
+  virtual double seconds_beside() const { return 0; }
   virtual Telemetry read() = 0;  // now
 };
 
