@@ -12,6 +12,7 @@
 #include "measure/handicap.hpp"
 #include "measure/host_rig.hpp"
 #include "measure/sampler.hpp"
+#include "measure/turns.hpp"
 #include "verify/encode.hpp"
 #include "verify/input.hpp"
 
@@ -99,17 +100,24 @@ class CudaRig final : public Rig {
   std::size_t kernels() const override { return entries_.size(); }
 
   Result<std::vector<double>> run(int rounds) override {
+    const std::size_t count = entries_.size();
+    std::vector<std::size_t> at;  // of each launch: where its time goes
     std::vector<Launch> launches;
-    for (int r = 0; r < rounds; ++r) {
-      for (const Entry& entry : entries_)
+    for (std::size_t r = 0; r < static_cast<std::size_t>(rounds); ++r, ++round_) {
+      for (std::size_t turn = 0; turn < count; ++turn) {
+        const std::size_t i = kernel_in_turn(count, round_, turn);
+        const Entry& entry = entries_[i];
         launches.push_back(entry.replay ? entry.replay
                                         : with_handicap(entry, session_.next_launch(*entry.kernel)));
+        at.push_back(r * count + i);
+      }
     }
-    auto times = session_.timer_->time(launches);
+    const auto times = session_.timer_->time(launches);
     if (!times) return times;
-    for (std::size_t at = 0; at < times.value().size(); ++at)
-      times.value()[at] /= entries_[at % entries_.size()].launches;
-    return times;
+    std::vector<double> by_kernel(at.size());
+    for (std::size_t launch = 0; launch < at.size(); ++launch)
+      by_kernel[at[launch]] = times.value()[launch] / entries_[at[launch] % count].launches;
+    return by_kernel;
   }
 
   double seconds() override {
@@ -159,6 +167,7 @@ class CudaRig final : public Rig {
   Session& session_;
   std::unique_ptr<Nvml> nvml_;
   std::vector<Entry> entries_;
+  std::size_t round_ = 0;  // the next one, of all
   Status failed_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
