@@ -23,14 +23,8 @@ echo "--- compute-sanitizer"
 mapfile -t rungs < <("$build/bin/ladder" list --json | python3 -c \
   'import json,sys; print(*(k["id"] for k in json.load(sys.stdin) if k["place"] == "cuda" and k["role"] == "rung"), sep="\n")')
 for tool in memcheck racecheck synccheck initcheck; do
-  log=$(mktemp)
-  if ! compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/bin/ladder" verify --device cuda:0 --battery quick \
-      "${rungs[@]}" >"$log" 2>&1; then
-    grep -v passed "$log" | head -n 60
+  bench/h200/sanitize.sh "$tool" "$build/bin/ladder" verify --device cuda:0 --battery quick "${rungs[@]}" ||
     failed+=("compute-sanitizer $tool")
-  fi
-  echo "$tool: $(grep -E 'SUMMARY' "$log")"
-  rm -f "$log"
 done
 bench/h200/golden.sh "$build" "${golden:-tests/golden/h200.csv}"
 bench/h200/variants.sh "$build" "$results/variants.csv"

@@ -32,15 +32,7 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   for tool in memcheck racecheck synccheck; do
     problems=(--battery quick)
     [ $tool != racecheck ] || problems=(--no-battery --shape 264x264x840)
-    log=$(mktemp)
-    if ! compute-sanitizer --tool "$tool" --error-exitcode 1 "$ladder" verify "${rungs[@]}" --device cuda:0 \
-        "${problems[@]}" >"$log" 2>&1; then
-      cat "$log"
-      echo "compute-sanitizer $tool: failed" >&2
-      exit 1
-    fi
-    echo "$tool: $(grep -E 'SUMMARY' "$log")"
-    rm -f "$log"
+    bench/h200/sanitize.sh "$tool" "$ladder" verify "${rungs[@]}" --device cuda:0 "${problems[@]}"
   done
 fi
 if [ "${SKIP_CHECKS:-0}" = 0 ] && command -v cuobjdump >/dev/null; then

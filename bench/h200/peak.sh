@@ -4,11 +4,6 @@
 #   bench/h200/peak.sh [BUILD_FOLDER] [FILE.csv]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-build=${1:-build}
 file=${2:-results/h200/peak.csv}
-[ "${PREBUILT:-0}" = 1 ] || cmake --build "$build" --target bench_peak
-{
-  echo "# $(bench/h200/environment.sh)"
-  "$build/bin/bench_peak"
-} | tee "$file"
+bench/h200/csv.sh bench_peak "${1:-build}" "$file"
 [ "$file" != results/h200/peak.csv ] || bench/h200/peak_table.py

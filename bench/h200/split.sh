@@ -31,15 +31,7 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   "$programs/test_split" --gtest_brief=1
   echo "--- compute-sanitizer"
   for tool in memcheck racecheck synccheck; do
-    log=$(mktemp)
-    if ! compute-sanitizer --tool "$tool" --error-exitcode 1 "$ladder" verify r19 r20 r21 r18_bf16x6 --device cuda:0 \
-        --battery quick >"$log" 2>&1; then
-      cat "$log"
-      echo "compute-sanitizer $tool: failed" >&2
-      exit 1
-    fi
-    echo "$tool: $(grep -E 'SUMMARY' "$log")"
-    rm -f "$log"
+    bench/h200/sanitize.sh "$tool" "$ladder" verify r19 r20 r21 r18_bf16x6 --device cuda:0 --battery quick
   done
 fi
 echo "--- measured"
