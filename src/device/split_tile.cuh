@@ -7,7 +7,6 @@
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
-#include "device/ptx/wgmma_tf32.cuh"
 #include "device/split_words.cuh"
 #include "device/tensor_tile.cuh"
 
