@@ -97,14 +97,14 @@ RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& 
     return result;
   }
   if (overlap(*before, *now)) return unsure("the quartiles overlap");
-  if (in_cycles && (in_time > 0) != (change > 0) && std::abs(in_time) > options.tolerance)
-    return unsure("time and cycles moved apart: the clocks differed");
-  if (in_cycles && std::abs(in_time) <= options.tolerance) {
+  const bool in_time_too = (in_time > 0) == (change > 0) && std::abs(in_time) > options.tolerance;
+  if (in_cycles && !in_time_too) {
     // Cycles alone say that it changed. Between clocks so far apart they cannot: what waits for memory, or shares its rounds
     // with kernels that draw more power, takes the same time at another clock.
     const double old_clock = *derive(old_row).sm_clock_mhz, new_clock = *derive(new_row).sm_clock_mhz;
     if (std::abs(new_clock / old_clock - 1) > options.clock_tolerance)
-      return unsure(fmt::format("as long at {:.0f} MHz as at {:.0f}", new_clock, old_clock));
+      return unsure(fmt::format("time changed by {:+.1f}%, the clock from {:.0f} to {:.0f} MHz",
+                                100 * in_time, old_clock, new_clock));
   }
   result.change = change > 0 ? Change::kSlower : Change::kFaster;
   return result;

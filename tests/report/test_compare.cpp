@@ -51,6 +51,9 @@ TEST(Compare, InCyclesNotInTime) {
   EXPECT_EQ(change(row_of(10, 0.01, 1980), row_of(10, 0.01, 1800)), Change::kUnsure);
   EXPECT_EQ(change(row_of(10, 0.01, 1800), row_of(10, 0.01, 1980)), Change::kUnsure);
   EXPECT_EQ(change(row_of(10, 0.01, 1800), row_of(10.5, 0.01, 1980)), Change::kSlower);
+  // Quicker in time, slower in cycles.
+  EXPECT_EQ(change(row_of(10, 0.01, 1600), row_of(9.5, 0.01, 1980)), Change::kUnsure);
+  EXPECT_EQ(change(row_of(10, 0.01, 1980), row_of(10.5, 0.01, 1600)), Change::kUnsure);
   Row no_clock = row_of(10.5, 0.1);
   no_clock.timing->telemetry.clear();
   EXPECT_EQ(change(row_of(10, 0.1), no_clock), Change::kUnsure);
