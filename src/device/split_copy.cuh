@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The producer of the kernels whose operands are words: one thread for each operand keeps that operand's ring of units full.
+// How units of split operands get to shared memory: one thread for each operand keeps that operand's ring full.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
+#include "device/ptx/tma.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
 
@@ -38,6 +39,43 @@ __device__ __forceinline__ void fill_ring(const Plan& plan, const RingBarriers<k
         ring.advance();
       }
     }
+  }
+}
+
+constexpr int kBand = 16;  // tile rows
+
+// What a kernel begins with, before its block meets: the rings' barriers, and the maps on their way.
+template <class T>
+__device__ __forceinline__ void init_rings(const CUtensorMap& map_a, const CUtensorMap& map_b,
+                                           typename T::Shared& s) {
+  if (threadIdx.x != 0) return;
+  for (auto& full : s.full_a) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+  for (auto& full : s.full_b) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+  for (auto& empty : s.empty_a) ptx::mbarrier_init(ptx::shared_address(&empty), T::kReaders);
+  for (auto& empty : s.empty_b) ptx::mbarrier_init(ptx::shared_address(&empty), T::kReaders);
+  ptx::fence_mbarrier_init();
+  ptx::prefetch_tensor_map(map_a);
+  ptx::prefetch_tensor_map(map_b);
+}
+
+// Warp 0 copies A, warp 1 copies B: each waits for its own ring alone.
+template <class T, class Order>
+__device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
+                                        typename T::Shared& s, const Plan& plan) {
+  if (threadIdx.x == 0) {
+    fill_ring<1, Order>(
+        plan, RingBarriers<T::UNITS_A>{s.full_a, s.empty_a},
+        [&](int tile) { return place_of<kBand>(plan, tile).m * T::BM; },
+        [&](int unit, std::uint32_t full, int line, int /*piece*/, int slab) {
+          s.a[unit].load(map_a, full, line, slab);
+        });
+  } else if (threadIdx.x == 32) {
+    fill_ring<T::kHalves, Order>(
+        plan, RingBarriers<T::UNITS_B>{s.full_b, s.empty_b},
+        [&](int tile) { return place_of<kBand>(plan, tile).n * T::BN; },
+        [&](int unit, std::uint32_t full, int line, int half, int slab) {
+          s.b[unit].load(map_b, full, line + half * T::kHalf, slab);
+        });
   }
 }
 

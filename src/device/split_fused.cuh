@@ -23,28 +23,6 @@ namespace ladder {
 
 namespace split_detail {
 
-constexpr int kFusedBand = 16;  // tile rows
-
-template <class T>
-__device__ __forceinline__ void produce_fused(const CUtensorMap& map_raw, const CUtensorMap& map_words,
-                                              typename T::Shared& s, const Plan& plan) {
-  if (threadIdx.x == 0) {
-    fill_ring<1, Schedule>(
-        plan, RingBarriers<T::UNITS_RAW>{s.full_raw, s.empty_raw},
-        [&](int tile) { return place_of<kFusedBand>(plan, tile).m * T::BM; },
-        [&](int unit, std::uint32_t full, int line, int /*piece*/, int slab) {
-          load_raw<T>(s.raw[unit], map_raw, full, line, slab);
-        });
-  } else if (threadIdx.x == 32) {
-    fill_ring<T::kHalves, Schedule>(
-        plan, RingBarriers<T::UNITS_WORDS>{s.full_words, s.empty_words},
-        [&](int tile) { return place_of<kFusedBand>(plan, tile).n * T::BN; },
-        [&](int unit, std::uint32_t full, int line, int half, int slab) {
-          load_unit<T>(s.words[unit], map_words, full, line + half * T::kHalf, slab);
-        });
-  }
-}
-
 // A warpgroup's part of the tile whose first line of either operand is given, scales undone.
 template <class T>
 __device__ __forceinline__ void store_fused(Product<T>& product, const SumScales& scales,
@@ -87,16 +65,16 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
   if constexpr (T::kGuarded) s.seen[threadIdx.x - kWarpgroup] = 0;
   // The slab that is split next: its loads go out before the products of the one before, behind which they would wait.
   const auto load = [&](unsigned slab) {
-    const unsigned unit = slab % T::UNITS_RAW;
-    ptx::mbarrier_wait(ptx::shared_address(&s.full_raw[unit]), slab / T::UNITS_RAW % 2);
-    read_raw<T>(fragment, s.raw[unit], group);
+    const unsigned unit = slab % T::UNITS_A;
+    ptx::mbarrier_wait(ptx::shared_address(&s.full_a[unit]), slab / T::UNITS_A % 2);
+    read_raw<T>(fragment, s.a[unit], group);
   };
   const auto look_at = [&](unsigned slab) {
     largest_of<T>(largest, fragment);
     // Free once all loads have landed: they have where their largest is known, which is never this number.
     constexpr std::uint32_t kNever = 0xFFFFFFFFU;
     if (leads && max(largest[0], largest[1]) != kNever)
-      ptx::mbarrier_arrive(ptx::shared_address(&s.empty_raw[slab % T::UNITS_RAW]));
+      ptx::mbarrier_arrive(ptx::shared_address(&s.empty_a[slab % T::UNITS_A]));
   };
   Schedule order(plan, block);
   for (Work work; order.next_whole(work);) {
@@ -121,15 +99,15 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
       const bool more = step + 1 < work.end;
       if (more) load(taken + 1);
       float partial[T::kPartials];  // (WM,WN)
-      const unsigned unit = taken % T::UNITS_WORDS;
-      ptx::mbarrier_wait(ptx::shared_address(&s.full_words[unit]), taken / T::UNITS_WORDS % 2);
-      multiply_fragment<T>(partial, split, s.words[unit]);
+      const unsigned unit = taken % T::UNITS_B;
+      ptx::mbarrier_wait(ptx::shared_address(&s.full_b[unit]), taken / T::UNITS_B % 2);
+      multiply_fragment<T>(partial, split, s.b[unit]);
       ++taken;
       if (more) look_at(taken);
       ptx::wgmma_wait<0>();
 #pragma unroll
       for (float& sum : partial) ptx::changed(sum);
-      if (leads) ptx::mbarrier_arrive(ptx::shared_address(&s.empty_words[unit]));
+      if (leads) ptx::mbarrier_arrive(ptx::shared_address(&s.empty_b[unit]));
       promote_scaled<T>(product.sums, partial, scales);
     }
 
@@ -154,7 +132,7 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
         begin = Schedule::share(plan, giver);
       } while (begin.tile == work.tile - plan.whole_tiles && begin.step > 0);
     }
-    const TilePlace place = place_of<kFusedBand>(plan, work.tile);
+    const TilePlace place = place_of<kBand>(plan, work.tile);
     store_fused(product, scales, x, place.m * T::BM, place.n * T::BN);
   }
   if constexpr (T::kGuarded) {
@@ -165,28 +143,21 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
 
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, 1)
-    fused_kernel(const __grid_constant__ CUtensorMap map_raw, const __grid_constant__ CUtensorMap map_words,
+    fused_kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
                  const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
                  const __grid_constant__ FusedExchange exchange, const __grid_constant__ FusedGuard guard) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
-  if (threadIdx.x == 0) {
-    constexpr int kConsumers = T::kWarpgroups * 4;  // warps
-    for (auto& full : s.full_raw) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-    for (auto& full : s.full_words) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-    for (auto& empty : s.empty_raw) ptx::mbarrier_init(ptx::shared_address(&empty), kConsumers);
-    for (auto& empty : s.empty_words) ptx::mbarrier_init(ptx::shared_address(&empty), kConsumers);
-    ptx::fence_mbarrier_init();
-    ptx::prefetch_tensor_map(map_raw);
-    ptx::prefetch_tensor_map(map_words);
-    if constexpr (T::kGuarded) s.lost[0] = s.lost[1] = 0;
+  init_rings<T>(map_a, map_b, s);
+  if constexpr (T::kGuarded) {
+    if (threadIdx.x == 0) s.lost[0] = s.lost[1] = 0;
   }
   __syncthreads();
   ptx::wait_for_prerequisites();
   if constexpr (T::kGuarded) ptx::launch_dependents();
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
-    produce_fused<T>(map_raw, map_words, s, plan);
+    produce<T, Schedule>(map_a, map_b, s, plan);
     if constexpr (T::kGuarded) {
       constexpr int kCopy = 64;  // threads of the warps that copy
       if (threadIdx.x >= kCopy) {
@@ -206,18 +177,18 @@ Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange&
                     const FusedGuard& guard, cudaStream_t stream) {
   using F = typename T::Format;
   const std::int64_t ld = std::int64_t{plan.steps} * F::kWords * F::BK;
-  CUtensorMap map_raw, map_words;
+  CUtensorMap map_a, map_b;
   const Status raw =
-      T::kAlongK ? make_tensor_map(map_raw, Type::kF32, x.a.g, x.a.lines, x.k, x.a.ld, T::BM, T::kBox)
-                 : make_tensor_map(map_raw, Type::kF32, x.a.g, x.k, x.a.lines, x.a.ld, T::BK, T::kBox);
+      T::kAlongK ? make_tensor_map(map_a, Type::kF32, x.a.g, x.a.lines, x.k, x.a.ld, T::BM, T::UnitA::kBox)
+                 : make_tensor_map(map_a, Type::kF32, x.a.g, x.k, x.a.lines, x.a.ld, T::BK, T::UnitA::kBox);
   if (!raw) return raw;
-  if (Status s = make_tensor_map(map_words, F::kType, x.b.gWords, x.b.lines, ld, ld, T::kHalf, F::BK); !s)
+  if (Status s = make_tensor_map(map_b, F::kType, x.b.gWords, x.b.lines, ld, ld, T::kHalf, F::BK); !s)
     return s;
   constexpr int kShared = sizeof(typename T::Shared);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(fused_kernel<T>), kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
   return launch_dependent("product of an operand and words", fused_kernel<T>, plan.blocks, 1, T::kThreads,
-                          kShared, stream, map_raw, map_words, x, plan, exchange, guard);
+                          kShared, stream, map_a, map_b, x, plan, exchange, guard);
 }
 
 }  // namespace split_detail

@@ -17,65 +17,42 @@
 
 namespace ladder {
 
-// kAlongK: the raw operand's lines lie along k.
-template <class Format_, int kProducts_, int BN_, bool kAlongK_, int UNITS_RAW_, int UNITS_WORDS_>
-struct FusedTile {
-  using Format = Format_;
-  using In = typename Format::Word;
-  using Out = float;
-  using Word = typename Format::Word;
-  static constexpr int BM = 128, BN = BN_, BK = Format::BK, UNITS_RAW = UNITS_RAW_,
-                       UNITS_WORDS = UNITS_WORDS_;
-  static constexpr bool kAlongK = kAlongK_;
-  static constexpr bool kGuarded = false;
-  static constexpr int WM = 64, WN = BN;  // outputs of a warpgroup
-  static constexpr int kWarpgroups = BM / WM;
-  static constexpr int kSums = WM * WN / kWarpgroup;  // a thread
-  static constexpr int kProducts = kProducts_;
-  static constexpr std::uint64_t kPairsOfWords = kPairs<Format::kWords, kProducts>;
-  static constexpr int kHalf = BN < 128 ? BN : 128;  // columns that are promoted at once
-  static constexpr int kHalves = BN / kHalf;
-  static constexpr int kPartials = WM * kHalf / kWarpgroup;        // of them, a thread
-  static constexpr int kStep = 16;                                 // of k that one wgmma multiplies
-  static constexpr int kSteps = BK / kStep;                        // of a slab
-  static constexpr int kThreads = (kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
-  static constexpr int kConsumerRegisters = 240, kProducerRegisters = 24;
-  static constexpr bool kTf32 = false;                 // sums lie as those of 16-bit words
+// One slab of the raw operand in shared memory, in the 128-byte swizzle. kAlongK: its lines lie along k.
+template <int BM, int BK, bool kAlongK>
+struct RawUnit {
   static constexpr int kBox = kLineBytes / 4;          // neighbours in memory that a box has in a line
   static constexpr int kBoxLines = kAlongK ? BM : BK;  // of a box
-  static constexpr int kBoxes = kAlongK ? BK / kBox : BM / kBox;
-  static_assert(sizeof(Word) == 2, "fragments of 16-bit words");
-  static_assert(BN % kHalf == 0 && BK % kBox == 0, "whole halves, whole boxes");
-  static_assert(kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
-                "registers at launch: 65,536 over 384 threads, by eights");
+  static constexpr int kBoxes = (kAlongK ? BK : BM) / kBox;
+  static_assert(BM % kBox == 0 && BK % kBox == 0, "whole boxes");
+  alignas(1024) float box[kBoxes][kBoxLines][kBox];
 
-  struct UnitRaw {
-    alignas(1024) float box[kBoxes][kBoxLines][kBox];  // in the 128-byte swizzle
-  };
-  struct UnitWords {
-    alignas(1024) Word line[Format::kWords][kHalf][BK];
-  };
-  struct Stage {};  // what Product reads in rungs without words
-  struct Shared {
-    UnitRaw raw[UNITS_RAW];
-    UnitWords words[UNITS_WORDS];
-    std::uint64_t full_raw[UNITS_RAW], empty_raw[UNITS_RAW], full_words[UNITS_WORDS],
-        empty_words[UNITS_WORDS];
-  };
-  static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
+  // Starts its copies, of lines from `first` on, beyond the operand zeros.
+  __device__ __forceinline__ void load(const CUtensorMap& map, std::uint32_t barrier, int first, int slab) {
+    ptx::mbarrier_arrive_expect(barrier, sizeof(*this));
+#pragma unroll
+    for (int i = 0; i < kBoxes; ++i) {
+      const int along = (kAlongK ? slab * BK : first) + i * kBox;
+      ptx::tma_load(ptx::shared_address(box[i]), map, barrier, along, kAlongK ? first : slab * BK);
+    }
+  }
 };
 
-// Starts the copies of one slab of the raw operand: lines from `line`, beyond the operand zeros.
-template <class T>
-__device__ __forceinline__ void load_raw(typename T::UnitRaw& unit, const CUtensorMap& map,
-                                         std::uint32_t barrier, int line, int slab) {
-  ptx::mbarrier_arrive_expect(barrier, sizeof(unit));
-#pragma unroll
-  for (int i = 0; i < T::kBoxes; ++i) {
-    const int along = T::kAlongK ? slab * T::BK + i * T::kBox : line + i * T::kBox;
-    ptx::tma_load(ptx::shared_address(unit.box[i]), map, barrier, along, T::kAlongK ? line : slab * T::BK);
-  }
-}
+// A is the raw operand.
+template <class Format, int kProducts, int BN, bool kAlongK_, int UNITS_A_, int UNITS_B_>
+struct FusedTile : SplitShape<Format, kProducts, 128, BN, 240, 24> {
+  using Shape = typename FusedTile::SplitShape;
+  static constexpr bool kAlongK = kAlongK_;
+  static constexpr bool kGuarded = false;
+  static constexpr int UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;
+  static constexpr int kReaders = Shape::kWarpgroups * 4;  // warps that read a unit
+  static constexpr int kStep = 16;                         // of k that one wgmma multiplies
+  static constexpr int kSteps = Shape::BK / kStep;         // of a slab
+  static_assert(sizeof(typename Shape::Word) == 2, "fragments of 16-bit words");
+  using UnitA = RawUnit<Shape::BM, Shape::BK, kAlongK>;
+  using UnitB = WordUnit<Format, Shape::kHalf>;
+  using Shared = UnitRings<UnitA, UNITS_A, UnitB, UNITS_B>;
+  static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
+};
 
 // Which of its warp's 16 lines a thread's fragments of row g = lane / 4 (half 0) and g + 8 (half 1) stand for.
 template <class T>
@@ -91,9 +68,10 @@ struct RawFragment {
 };
 
 template <class T>
-__device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::UnitRaw& unit, int warpgroup) {
+__device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::UnitA& unit, int warpgroup) {
   const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32, t = static_cast<int>(threadIdx.x) % 4;
   const int first = warpgroup * T::WM + warp * 16;
+  constexpr int kBox = T::UnitA::kBox;
   if constexpr (T::kAlongK) {
     const int line = first + line_of<T>(0), swizzle = line % 8 * 16;
     const char* const s = reinterpret_cast<const char*>(unit.box[0][line]);
@@ -101,8 +79,8 @@ __device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::Un
     for (int step = 0; step < T::kSteps; ++step) {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        const int k = step * T::kStep + 8 * j, at = k / T::kBox * static_cast<int>(sizeof(unit.box[0])) +
-                                                    ((k % T::kBox * 4 + 8 * t) ^ swizzle);
+        const int k = step * T::kStep + 8 * j,
+                  at = k / kBox * static_cast<int>(sizeof(unit.box[0])) + ((k % kBox * 4 + 8 * t) ^ swizzle);
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           const float2 two = *reinterpret_cast<const float2*>(s + at + 8 * half * kLineBytes);
@@ -112,14 +90,14 @@ __device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::Un
     }
   } else {
     const int line = first + line_of<T>(0);
-    const char* const s = reinterpret_cast<const char*>(unit.box[line / T::kBox]);
+    const char* const s = reinterpret_cast<const char*>(unit.box[line / kBox]);
 #pragma unroll
     for (int step = 0; step < T::kSteps; ++step) {
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const int k = step * T::kStep + 2 * t + j % 2 + j / 2 * 8;
         const float2 two =
-            *reinterpret_cast<const float2*>(s + k * kLineBytes + ((line % T::kBox * 4) ^ (k % 8 * 16)));
+            *reinterpret_cast<const float2*>(s + k * kLineBytes + ((line % kBox * 4) ^ (k % 8 * 16)));
         r.x[0][step][j] = two.x, r.x[1][step][j] = two.y;
       }
     }
@@ -203,8 +181,7 @@ __device__ __forceinline__ bool has_seconds(const WordFragment<T>& words) {
 // All products of one half of a slab, as one group of wgmma. What `partial` held is overwritten.
 template <class T>
 __device__ __forceinline__ void multiply_fragment(float (&partial)[T::kPartials],
-                                                  const WordFragment<T>& words,
-                                                  const typename T::UnitWords& b) {
+                                                  const WordFragment<T>& words, const typename T::UnitB& b) {
   constexpr int kSlab = T::Format::kSlabBytes, kStepBytes = T::kStep * sizeof(typename T::Word);
   const std::uint64_t first = ptx::matrix_descriptor<kSlab>(ptx::shared_address(&b), 8 * kSlab);
   ptx::wgmma_fence();

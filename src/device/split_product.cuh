@@ -21,29 +21,6 @@ namespace ladder {
 
 namespace split_detail {
 
-constexpr int kBand = 16;  // tile rows
-
-// Warp 0 copies A, warp 1 copies B: each waits for its own ring alone.
-template <class T, class Order>
-__device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
-                                        typename T::Shared& s, const Plan& plan) {
-  if (threadIdx.x == 0) {
-    fill_ring<1, Order>(
-        plan, RingBarriers<T::UNITS_A>{s.full_a, s.empty_a},
-        [&](int tile) { return place_of<kBand>(plan, tile).m * T::BM; },
-        [&](int unit, std::uint32_t full, int line, int /*piece*/, int slab) {
-          load_unit<T>(s.a[unit], map_a, full, line, slab);
-        });
-  } else if (threadIdx.x == 32) {
-    fill_ring<T::kHalves, Order>(
-        plan, RingBarriers<T::UNITS_B>{s.full_b, s.empty_b},
-        [&](int tile) { return place_of<kBand>(plan, tile).n * T::BN; },
-        [&](int unit, std::uint32_t full, int line, int half, int slab) {
-          load_unit<T>(s.b[unit], map_b, full, line + half * T::kHalf, slab);
-        });
-  }
-}
-
 // Where warpgroups took turns: adds their sums, half of the columns each, and stores them.
 template <class T>
 __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shared& s, const SplitTarget& x,
@@ -152,15 +129,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   using Order = std::conditional_t<kParts, PartSchedule, Schedule>;
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
-  if (threadIdx.x == 0) {
-    for (auto& full : s.full_a) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-    for (auto& full : s.full_b) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-    for (auto& empty : s.empty_a) ptx::mbarrier_init(ptx::shared_address(&empty), T::kReaders);
-    for (auto& empty : s.empty_b) ptx::mbarrier_init(ptx::shared_address(&empty), T::kReaders);
-    ptx::fence_mbarrier_init();
-    ptx::prefetch_tensor_map(map_a);
-    ptx::prefetch_tensor_map(map_b);
-  }
+  init_rings<T>(map_a, map_b, s);
   __syncthreads();
   ptx::wait_for_prerequisites();
   ptx::launch_dependents();  // not before: what comes next may read the choice without waiting

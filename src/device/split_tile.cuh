@@ -34,47 +34,68 @@ __device__ __forceinline__ constexpr WordPair word_pair(int product) {
   return {digits >> 3 & 7, digits & 7};
 }
 
-// Two warpgroups multiply. Either each has 64 of the tile's rows; or, in turns, all of its rows in every second slab, and the
-// sums of both are added at the end.
-template <class Format_, int kProducts_, bool kInTurns_, int BN_, int UNITS_A_, int UNITS_B_>
-struct WordTile {
+// All words of some lines in one slab, in shared memory. The swizzle repeats every 8 lines.
+template <class Format, int kLines>
+struct WordUnit {
+  alignas(1024) typename Format::Word line[Format::kWords][kLines][Format::BK];
+
+  // Starts its copies, of lines from `first` on: an operand's words lie side by side in a line of the map.
+  __device__ __forceinline__ void load(const CUtensorMap& map, std::uint32_t barrier, int first, int slab) {
+    ptx::mbarrier_arrive_expect(barrier, sizeof(*this));
+#pragma unroll
+    for (int w = 0; w < Format::kWords; ++w) {
+      ptx::tma_load(ptx::shared_address(line[w]), map, barrier, (slab * Format::kWords + w) * Format::BK,
+                    first);
+    }
+  }
+};
+
+// The units of both operands, in a ring each, and the rings' barriers: a unit is full, or read by all.
+template <class UnitA, int UNITS_A, class UnitB, int UNITS_B>
+struct UnitRings {
+  UnitA a[UNITS_A];
+  UnitB b[UNITS_B];
+  std::uint64_t full_a[UNITS_A], empty_a[UNITS_A], full_b[UNITS_B], empty_b[UNITS_B];
+};
+
+// What tiles of split operands have in common: two warpgroups multiply, one copies.
+template <class Format_, int kProducts_, int BM_, int BN_, int kConsumerRegisters_, int kProducerRegisters_>
+struct SplitShape {
   using Format = Format_;
   using In = typename Format::Word;
   using Out = float;
   using Word = typename Format::Word;
-  static constexpr bool kInTurns = kInTurns_;
-  static constexpr int WM = 64, WN = BN_;  // outputs of a warpgroup
+  static constexpr int BM = BM_, BN = BN_, BK = Format::BK;
+  static constexpr int WM = 64, WN = BN;  // outputs of a warpgroup
   static constexpr int kWarpgroups = 2;
-  static constexpr int BM = kInTurns ? WM : kWarpgroups * WM, BN = BN_, BK = Format::BK;
-  static constexpr int UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;
-  static constexpr int kReaders = (kInTurns ? 1 : kWarpgroups) * 4;  // warps that read a unit
-  static constexpr int kSums = WM * WN / kWarpgroup;                 // a thread
+  static constexpr int kSums = WM * WN / kWarpgroup;  // a thread
   static constexpr int kProducts = kProducts_;
   static constexpr std::uint64_t kPairsOfWords = kPairs<Format::kWords, kProducts>;
   static_assert(kPairsOfWords != 0, "a list of products");
   static constexpr int kHalf = BN < 128 ? BN : 128;  // columns that are promoted at once
   static constexpr int kHalves = BN / kHalf;
   static constexpr int kPartials = WM * kHalf / kWarpgroup;        // of them, a thread
-  static constexpr int kStepBytes = 32;                            // of k that one wgmma multiplies
   static constexpr int kThreads = (kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
-  static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
+  static constexpr int kConsumerRegisters = kConsumerRegisters_, kProducerRegisters = kProducerRegisters_;
   static constexpr bool kTf32 = false;  // sums lie as those of 16-bit words, also where words are tf32
   static_assert(BN % kHalf == 0, "halves must cover the tile");
   static_assert(kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
                 "registers at launch: 65,536 over 384 threads, by eights");
-
-  template <int kLines>
-  struct Unit {
-    alignas(1024) Word line[Format::kWords][kLines][BK];  // the swizzle repeats every 8 lines
-  };
-  using UnitA = Unit<BM>;
-  using UnitB = Unit<kHalf>;
   struct Stage {};  // what Product reads in rungs without words
-  struct Shared {
-    UnitA a[UNITS_A];
-    UnitB b[UNITS_B];
-    std::uint64_t full_a[UNITS_A], empty_a[UNITS_A], full_b[UNITS_B], empty_b[UNITS_B];
-  };
+};
+
+// Either each warpgroup has 64 of the tile's rows; or, in turns, all of its rows in every second slab, and the sums of both
+// are added at the end.
+template <class Format, int kProducts, bool kInTurns_, int BN, int UNITS_A_, int UNITS_B_>
+struct WordTile : SplitShape<Format, kProducts, (kInTurns_ ? 64 : 128), BN, 232, 40> {
+  using Shape = typename WordTile::SplitShape;
+  static constexpr bool kInTurns = kInTurns_;
+  static constexpr int UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;
+  static constexpr int kReaders = (kInTurns ? 1 : Shape::kWarpgroups) * 4;  // warps that read a unit
+  static constexpr int kStepBytes = 32;                                     // of k that one wgmma multiplies
+  using UnitA = WordUnit<Format, Shape::BM>;
+  using UnitB = WordUnit<Format, Shape::kHalf>;
+  using Shared = UnitRings<UnitA, UNITS_A, UnitB, UNITS_B>;
 };
 
 template <class Format, int kProducts, int BN, int UNITS_A, int UNITS_B>
@@ -92,18 +113,6 @@ struct TurnTile : WordTile<Format, kProducts, true, 128, UNITS_, UNITS_> {
   };
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
-
-// Starts the copies of one unit: its words lie side by side in a line of the map.
-template <class T, class Unit>
-__device__ __forceinline__ void load_unit(Unit& unit, const CUtensorMap& map, std::uint32_t barrier, int line,
-                                          int slab) {
-  ptx::mbarrier_arrive_expect(barrier, sizeof(Unit));
-#pragma unroll
-  for (int w = 0; w < T::Format::kWords; ++w) {
-    ptx::tma_load(ptx::shared_address(unit.line[w]), map, barrier, (slab * T::Format::kWords + w) * T::BK,
-                  line);
-  }
-}
 
 // All products of one half of a slab, as one group of wgmma, for the tile's rows from `row` on. What `partial` held is
 // overwritten.
