@@ -103,6 +103,62 @@ __device__ __forceinline__ void store_plain(const float* sums, const SplitTarget
   }
 }
 
+// Eight words of a lane, transposed among the lanes that have the same place in their four: afterwards word i is what lane
+// group i had as word number lane / 4.
+__device__ __forceinline__ void transpose8(float (&r)[8]) {
+  const unsigned group = threadIdx.x % 32 / 4;
+#pragma unroll
+  for (unsigned bit = 1; bit < 8; bit *= 2) {
+    const bool upper = (group & bit) != 0;
+#pragma unroll
+    for (unsigned i = 0; i < 8; ++i) {
+      if ((i & bit) != 0) continue;
+      const float got = __shfl_xor_sync(0xFFFFFFFFU, upper ? r[i] : r[i + bit], 4 * bit);
+      (upper ? r[i] : r[i + bit]) = got;  // of two words, the lower lane keeps the lower one
+    }
+  }
+}
+
+// The same for rows of C that begin anywhere, and any beta: lanes exchange sums, so that a warp has 32 neighbours of a row.
+// From where they lie, a warp would store four neighbours, every second one, of eight rows: more sectors than memory has
+// time for.
+template <int kMany>
+__device__ __forceinline__ void store_lines(const float* sums, const SplitTarget& x, const SplitRows& rows,
+                                            int col, const int2 (&scale)[kMany]) {
+  static_assert(kMany % 4 == 0, "32 columns");
+  const int group = static_cast<int>(threadIdx.x) % 32 / 4;
+  const int first = col + group / 2 * 8 + group % 2;  // of this lane's columns, once exchanged
+#pragma unroll
+  for (int e = 0; e < 2; ++e) {
+    const float of_row = power_of_two(-rows.scale[e]);
+    int row[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) row[i] = __shfl_sync(0xFFFFFFFFU, rows.row[e], 4 * i);
+#pragma unroll
+    for (int q = 0; q < kMany; q += 4) {
+      float r[8], before[8];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float* const two = sums + 4 * (q + i) + 2 * e;
+        r[2 * i] = two[0] * (of_row * power_of_two(-scale[q + i].x));
+        r[2 * i + 1] = two[1] * (of_row * power_of_two(-scale[q + i].y));
+      }
+      transpose8(r);
+      float* const gC = x.c.gC + first + 8 * q;
+      const bool inside = first + 8 * q < x.c.n;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const bool reads = x.c.beta != 0.0F && inside && row[i] < x.c.m;
+        before[i] = reads ? x.c.beta * gC[row[i] * x.c.ld] : -0.0F;  // what changes no sum
+      }
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if (inside && row[i] < x.c.m) gC[row[i] * x.c.ld] = x.c.alpha * r[i] + before[i];
+      }
+    }
+  }
+}
+
 // Four sums from quad on, of columns col + 2 i and the next. Returns whether any of these elements is exceptional, and leaves
 // those.
 __device__ __forceinline__ bool store_scaled_quad(const SplitTarget& x, const float* quad, int i,
@@ -150,7 +206,9 @@ __device__ __forceinline__ bool store_some(const float* sums, const SplitTarget&
   bool exceptional = false;
   if (plain && whole_pairs) {
     store_plain<true>(sums, x, rows, col, scale);
-  } else if (plain) {
+  } else if (plain && x.col_step == 1) {
+    store_lines(sums, x, rows, col, scale);
+  } else if (plain && x.c.beta == 0.0F) {
     store_plain<false>(sums, x, rows, col, scale);
   } else {
 #pragma unroll
@@ -169,7 +227,6 @@ __device__ __forceinline__ void store_scaled(float* sums, const SplitTarget& x, 
   constexpr int kQuads = kEnd - kFirst, kMany = kQuads < kScalesAtOnce ? kQuads : kScalesAtOnce;
   static_assert(kQuads % kMany == 0, "as many in each turn");
   const bool whole_pairs = x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && end_col <= x.c.n;
-  plain &= x.c.beta == 0.0F;
   bool exceptional = false;
   int at = col + 8 * kFirst;
 #pragma unroll 1

@@ -215,6 +215,28 @@ void expect_all_of_k(bool rising, std::pair<Op, Op> ops) {
   }
 }
 
+// Beta is 0, so that what C held, NaN here, is not read.
+TEST(SplitStore, RowsThatBeginAnywhereHaveTheBitsOfRowsOnEvenPlaces) {
+  for (const std::string& id : kAll) {
+    for (const auto& ops : kOps) {
+      Matrices even = uniform(make_problem(150, 322, 130, 1.5F, 0, ops.first, ops.second));
+      Matrices odd = even;
+      odd.p.ldc = 325;
+      even.c.assign(even.c.size(), kNan);
+      odd.c.assign(static_cast<std::size_t>(odd.p.m * odd.p.ldc), kNan);
+      const std::vector<float> of_even = run(kernel(id), even), of_odd = run(kernel(id), odd);
+      int different = 0;
+      for (std::int64_t i = 0; i < odd.p.m; ++i) {
+        for (std::int64_t j = 0; j < odd.p.ldc; ++j) {
+          const float got = of_odd[i * odd.p.ldc + j];
+          different += j < odd.p.n ? got != of_even[i * even.p.ldc + j] : !std::isnan(got);
+        }
+      }
+      EXPECT_EQ(different, 0) << id;
+    }
+  }
+}
+
 TEST(Fused, ScalesEachSlabByItself) {
   for (const auto& ops : kOps) {
     expect_all_of_k(true, ops);
