@@ -2,14 +2,12 @@
 // How kernels that overlap with the one before them, or whose blocks come in clusters, are launched. CUDA C++ Programming
 // Guide, "Programmatic Dependent Launch and Synchronization", "Thread Block Clusters".
 #pragma once
+#include "device/runtime.cuh"
 #include "device/workspace.cuh"
-
-#include <ladder/status.hpp>
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <string>
 
 namespace ladder {
 
@@ -20,8 +18,7 @@ Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, in
                         int shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
   cudaError_t error =
       shared_bytes > 0 ? allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes) : cudaSuccess;
-  if (error != cudaSuccess)
-    return {Code::kLaunchFailed, std::string(name) + ": " + cudaGetErrorString(error)};
+  if (error != cudaSuccess) return cuda_failure(name, error);
   cudaLaunchAttribute attributes[2]{};
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attributes[0].val.programmaticStreamSerializationAllowed = 1;
@@ -35,9 +32,7 @@ Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, in
   config.attrs = attributes;
   config.numAttrs = cluster > 1 ? 2 : 1;
   error = cudaLaunchKernelEx(&config, kernel, arguments...);
-  return error == cudaSuccess
-             ? Status::ok()
-             : Status{Code::kLaunchFailed, std::string(name) + ": " + cudaGetErrorString(error)};
+  return error == cudaSuccess ? Status::ok() : cuda_failure(name, error);
 }
 
 }  // namespace ladder

@@ -6,14 +6,13 @@
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
+#include "device/split_call.cuh"
 #include "device/split_copy.cuh"
 #include "device/split_fused_guard.cuh"
 #include "device/split_fused_tile.cuh"
 #include "device/split_pass.cuh"
 #include "device/split_store.cuh"
-#include "device/tensor_map.cuh"
 #include "device/tma_operands.cuh"
-#include "device/workspace.cuh"
 
 #include <algorithm>
 #include <type_traits>
@@ -176,17 +175,13 @@ template <class T>
 Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange& exchange,
                     const FusedGuard& guard, cudaStream_t stream) {
   using F = typename T::Format;
-  const std::int64_t ld = std::int64_t{plan.steps} * F::kWords * F::BK;
   CUtensorMap map_a, map_b;
   const Status raw =
       T::kAlongK ? make_tensor_map(map_a, Type::kF32, x.a.g, x.a.lines, x.k, x.a.ld, T::BM, T::UnitA::kBox)
                  : make_tensor_map(map_a, Type::kF32, x.a.g, x.k, x.a.lines, x.a.ld, T::BK, T::UnitA::kBox);
   if (!raw) return raw;
-  if (Status s = make_tensor_map(map_b, F::kType, x.b.gWords, x.b.lines, ld, ld, T::kHalf, F::BK); !s)
-    return s;
+  if (Status s = map_words<F>(map_b, x.b, plan.steps, T::kHalf); !s) return s;
   constexpr int kShared = sizeof(typename T::Shared);
-  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(fused_kernel<T>), kShared);
-  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
   return launch_dependent("product of an operand and words", fused_kernel<T>, plan.blocks, 1, T::kThreads,
                           kShared, stream, map_a, map_b, x, plan, exchange, guard);
 }
@@ -233,8 +228,9 @@ class FusedJob {
 
   // Where everything lies: as `a` the raw operand, as `b` the one that the pass is made over.
   SplitTarget target(char* scratch) const {
-    const SplitOperand a = operand(o_.a, p_.lda, p_.m, along(true), scratch);
-    const SplitOperand b = operand(o_.b, p_.ldb, p_.n, along(false), scratch);
+    // The raw operand has no words: nobody reads where it says they are.
+    const SplitOperand a = split_operand(o_.a, p_.lda, p_.m, along(true), scratch, words_);
+    const SplitOperand b = split_operand(o_.b, p_.ldb, p_.n, along(false), scratch, words_);
     SplitTarget x{target_of<float>(p_, o_), raw_is_a_ ? a : b, raw_is_a_ ? b : a, static_cast<int>(p_.k)};
     if (!raw_is_a_) {
       std::swap(x.c.m, x.c.n);
@@ -275,20 +271,6 @@ class FusedJob {
     return plan_.cut_tiles > 0 ? std::int64_t{plan_.blocks} * kGroups * kWarpgroup * 8 : 0;
   }
   bool along(bool of_a) const { return of_a ? p_.op_a == Op::kNone : p_.op_b == Op::kTranspose; }
-  // The raw operand has no words: it never reads what it is given here.
-  SplitOperand operand(const float* g, std::int64_t ld, std::int64_t lines, bool along_k, char* at) const {
-    const bool quads = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
-    char* const exponents = at + words_.words;
-    return {.g = g,
-            .ld = ld,
-            .lines = static_cast<int>(lines),
-            .along_k = along_k,
-            .quads = quads,
-            .gWords = at,
-            .gExponent = reinterpret_cast<int*>(exponents),
-            .gLargest = reinterpret_cast<std::uint32_t*>(exponents + words_.exponents),
-            .gCensus = nullptr};
-  }
 
   Problem p_;
   Operands o_;

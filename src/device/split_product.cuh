@@ -6,14 +6,13 @@
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
+#include "device/split_call.cuh"
 #include "device/split_choice.cuh"
 #include "device/split_copy.cuh"
 #include "device/split_plan.cuh"
 #include "device/split_store.cuh"
 #include "device/split_tile.cuh"
-#include "device/tensor_map.cuh"
 #include "device/tma_operands.cuh"
-#include "device/workspace.cuh"
 
 #include <array>
 
@@ -154,13 +153,9 @@ template <class T, bool kCompensated>
 Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchange& exchange, const When& when,
                    cudaStream_t stream) {
   using F = typename T::Format;
-  const auto map = [&](CUtensorMap& to, const SplitOperand& operand, int lines) {
-    const std::int64_t ld = std::int64_t{chosen.plan.steps} * F::kWords * F::BK;
-    return make_tensor_map(to, F::kType, operand.gWords, operand.lines, ld, ld, lines, F::BK);
-  };
   CUtensorMap map_a, map_b;
-  if (Status s = map(map_a, x.a, T::BM); !s) return s;
-  if (Status s = map(map_b, x.b, T::kHalf); !s) return s;
+  if (Status s = map_words<F>(map_a, x.a, chosen.plan.steps, T::BM); !s) return s;
+  if (Status s = map_words<F>(map_b, x.b, chosen.plan.steps, T::kHalf); !s) return s;
   const auto launch = [&](auto run) {
     constexpr int kShared = sizeof(typename T::Shared);
     return launch_dependent("product of split operands", run, chosen.plan.blocks, 1, T::kThreads, kShared,
@@ -232,9 +227,10 @@ class SplitJob {
   SplitTarget target(char* scratch, Census* gCensus = nullptr) const {
     char* const at_a = packed_a_ != nullptr ? packed_a_ : scratch;
     char* const at_b = packed_b_ != nullptr ? packed_b_ : scratch + (packed_a_ != nullptr ? 0 : a_.all());
-    return {target_of<float>(p_, o_), operand(o_.a, p_.lda, p_.m, along_a(), at_a, a_, gCensus),
-            operand(o_.b, p_.ldb, p_.n, along_b(), at_b, b_, gCensus == nullptr ? nullptr : gCensus + p_.m),
-            static_cast<int>(p_.k)};
+    return {
+        target_of<float>(p_, o_), split_operand(o_.a, p_.lda, p_.m, along_a(), at_a, a_, gCensus),
+        split_operand(o_.b, p_.ldb, p_.n, along_b(), at_b, b_, gCensus == nullptr ? nullptr : gCensus + p_.m),
+        static_cast<int>(p_.k)};
   }
   // Both enqueue. Errors: kLaunchFailed.
   template <bool kCount = false>
@@ -266,20 +262,6 @@ class SplitJob {
   }
   bool along_a() const { return p_.op_a == Op::kNone; }
   bool along_b() const { return p_.op_b == Op::kTranspose; }
-  static SplitOperand operand(const float* g, std::int64_t ld, std::int64_t lines, bool along_k, char* at,
-                              const SplitBytes& bytes, Census* gCensus) {
-    const bool quads = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
-    char* const exponents = at + bytes.words;
-    return {.g = g,
-            .ld = ld,
-            .lines = static_cast<int>(lines),
-            .along_k = along_k,
-            .quads = quads,
-            .gWords = at,
-            .gExponent = reinterpret_cast<int*>(exponents),
-            .gLargest = reinterpret_cast<std::uint32_t*>(exponents + bytes.exponents),
-            .gCensus = gCensus};
-  }
 
   Problem p_;
   Operands o_;
@@ -287,34 +269,6 @@ class SplitJob {
   SplitBytes a_, b_;
   char *packed_a_ = nullptr, *packed_b_ = nullptr;
 };
-
-// A problem as row-major, with its operands, and the SMs that there are.
-struct SplitCall {
-  Problem p;
-  Operands o;
-  int sms = 0;
-};
-inline Status prepare_split(const Problem& original, const Operands& given, SplitCall& call) {
-  const auto [p, swapped] = as_row_major(original);
-  call.p = p;
-  call.o = swapped ? Operands{given.b, given.a, given.c} : given;
-  const cudaError_t error = sm_count(call.sms);
-  return error == cudaSuccess ? Status::ok() : cuda_failure("SM count", error);
-}
-
-// Enqueues a job: pass and product. Errors: kLaunchFailed.
-template <class Job>
-Status launch_job(const Job& job, Stream stream) {
-  cudaError_t error = cudaSuccess;
-  char* const scratch =
-      static_cast<char*>(Workspace::scratch(stream, static_cast<std::size_t>(job.scratch_bytes()), error));
-  if (scratch == nullptr) return cuda_failure("workspace", error);
-  unsigned* const gFlags = Workspace::flags(stream, static_cast<std::size_t>(job.flags()), error);
-  if (gFlags == nullptr) return cuda_failure("workspace", error);
-  const SplitTarget x = job.target(scratch);
-  if (Status s = job.pass(x, stream); !s) return s;
-  return job.product(x, scratch, gFlags, stream);
-}
 
 // C = alpha op(A) op(B) + beta C in words of format F, any layout, for a problem that accept_split() takes. Errors:
 // kLaunchFailed.
@@ -324,17 +278,6 @@ Status launch_split(const Problem& original, const Operands& given, Stream strea
   if (Status s = prepare_split(original, given, call); !s) return s;
   if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
   return launch_job(SplitJob<F, kProducts, kCompensated>(call.p, call.o, call.sms), stream);
-}
-
-// Hopper's tensor cores, sizes that fit ints.
-inline Status accept_split(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, 90); !s) return s;
-  if (device.cc / 10 != 9) {
-    return {Code::kUnsupportedDevice,
-            "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
-  }
-  if (std::max({p.m, p.n, p.k}) <= kMaxExtent / 4) return Status::ok();
-  return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
 }
 
 }  // namespace ladder

@@ -12,10 +12,6 @@
 
 namespace ladder {
 
-inline Status cuda_failure(const char* call, cudaError_t error) {
-  return {Code::kLaunchFailed, std::string(call) + ": " + cudaGetErrorString(error)};
-}
-
 // Address and leading dimension as "CUDA Driver API, Tensor Map Object Management" has them: multiples of 16 bytes.
 inline bool tensor_map_takes(const void* g, std::int64_t ld_bytes) {
   constexpr std::int64_t kAlign = 16;

@@ -4,6 +4,7 @@
 #pragma once
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
+#include "device/runtime.cuh"
 #include "device/tensor_map.cuh"
 #include "device/tile_store.cuh"
 #include "device/workspace.cuh"
@@ -74,19 +75,17 @@ std::int64_t line_of(std::int64_t used) {  // elements, in whole lines of the sw
 
 }  // namespace tma_detail
 
-// What the launch before came to.
-inline Status launched(const char* kernel) {
-  const cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? Status::ok() : cuda_failure(kernel, error);
+// Hopper's tensor cores and tensor maps.
+inline Status accept_hopper(const Device& device) {
+  if (Status s = accept_cuda(device, 90); !s) return s;
+  if (device.cc / 10 == 9) return Status::ok();
+  return {Code::kUnsupportedDevice,
+          "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
 }
 
-// Hopper's tensor cores and tensor maps: row-major operands as they lie, sizes that fit ints, lines that fit a map.
+// Besides, row-major operands as they lie, sizes that fit ints, lines that fit a map.
 inline Status accept_tensor_maps(const Problem& p, const Device& device) {
-  if (Status s = accept_cuda(device, 90); !s) return s;
-  if (device.cc / 10 != 9) {
-    return {Code::kUnsupportedDevice,
-            "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
-  }
+  if (Status s = accept_hopper(device); !s) return s;
   if (Status s = accept_row_major_nn(p); !s) return s;
   constexpr std::int64_t kMaxLineBytes = std::int64_t{1} << 40;
   if (std::max({p.m, p.n, p.k}) > kMaxExtent) {
@@ -210,12 +209,6 @@ Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorL
   launch.steps = static_cast<int>(ceil_div(p.k, T::BK));
   launch.by_map = stores_by_map<Out>(p, o);
   return tma_detail::make_maps<T>(p, o, static_cast<char*>(memory) + workspace_bytes, stream, launch.maps);
-}
-
-inline cudaError_t sm_count(int& sms) {
-  int device = 0;
-  const cudaError_t error = cudaGetDevice(&device);
-  return error == cudaSuccess ? cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) : error;
 }
 
 }  // namespace ladder

@@ -2,9 +2,12 @@
 // Device memory that kernels need beside their operands, kept from launch to launch: for each device and stream of its
 // own, so that launches that may run at the same time never share any.
 #pragma once
+#include "device/runtime.cuh"
+
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -57,6 +60,20 @@ class Workspace {
   std::mutex mutex_;
   std::map<std::pair<int, cudaStream_t>, Buffers> buffers_;
 };
+
+// Scratch and flags for one call.
+struct CallMemory {
+  char* scratch = nullptr;
+  unsigned* gFlags = nullptr;
+};
+// Errors: kLaunchFailed, where there is no more memory.
+inline Status call_memory(cudaStream_t stream, std::int64_t bytes, std::int64_t flags, CallMemory& memory) {
+  cudaError_t error = cudaSuccess;
+  memory.scratch = static_cast<char*>(Workspace::scratch(stream, static_cast<std::size_t>(bytes), error));
+  if (error != cudaSuccess) return cuda_failure("workspace", error);
+  memory.gFlags = Workspace::flags(stream, static_cast<std::size_t>(flags), error);
+  return error == cudaSuccess ? Status::ok() : cuda_failure("workspace", error);
+}
 
 // Allows `kernel` so much shared memory a block on this device. Asked of the runtime once, since that costs about as
 // long as a launch.

@@ -350,29 +350,25 @@ static std::int64_t to_pack(const Source& x, int depth, std::int64_t uses) {
 
 static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStream_t stream) {
   using T = DefaultTile;
-  const auto failed = [](cudaError_t error) {
-    return Status{Code::kLaunchFailed, cudaGetErrorString(error)};
-  };
   const int depth = static_cast<int>(p.k);
   Source a{o.a, p.lda, static_cast<int>(p.m), p.op_a == Op::kNone};
   Source b{o.b, p.ldb, static_cast<int>(p.n), p.op_b == Op::kTranspose};
-  const std::size_t partials = static_cast<std::size_t>(sms) * T::kPartial;
-  const std::size_t packed_a = to_pack(a, depth, p.n), packed_b = to_pack(b, depth, p.m);
-  cudaError_t error = cudaSuccess;
-  void* const at = Workspace::scratch(stream, (partials + packed_a + packed_b) * sizeof(float), error);
-  if (at == nullptr) return failed(error);
-  unsigned* const gReady =
-      Workspace::flags(stream, static_cast<std::size_t>(sms) * (T::kConsumers / 32), error);
-  if (gReady == nullptr) return failed(error);
-  const Exchange exchange{static_cast<float*>(at), gReady};
+  const std::int64_t partials = std::int64_t{sms} * T::kPartial;
+  const std::int64_t packed_a = to_pack(a, depth, p.n), packed_b = to_pack(b, depth, p.m);
+  CallMemory memory;
+  if (Status s = call_memory(stream, (partials + packed_a + packed_b) * 4,
+                             std::int64_t{sms} * (T::kConsumers / 32), memory);
+      !s)
+    return s;
+  const Exchange exchange{reinterpret_cast<float*>(memory.scratch), memory.gFlags};
   float* const gPacked = exchange.gPartial + partials;
   if (packed_a > 0) a = pack(a, depth, gPacked, stream);
   if (packed_b > 0) b = pack(b, depth, gPacked + packed_a, stream);
   const bool aligned = aligned_by_4(a.g, a.ld, a.along_k ? depth : a.size) &&
                        aligned_by_4(b.g, b.ld, b.along_k ? depth : b.size);
   const auto chosen = aligned ? choose<true>(a.along_k, b.along_k) : choose<false>(a.along_k, b.along_k);
-  error = allow_shared(reinterpret_cast<const void*>(chosen), T::kShared);
-  if (error != cudaSuccess) return failed(error);
+  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(chosen), T::kShared);
+  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
   Plan plan = make_plan<T>(p, sms);
   plan.aligned_c = aligned_by_4(o.c, p.ldc, p.n);
   chosen<<<plan.blocks, T::kThreads, T::kShared, stream>>>(p, a, b, o.c, plan, exchange);
@@ -383,10 +379,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   using T = DefaultTile;
   const RowMajor row_major = as_row_major(original);
   const Operands o = row_major.swapped ? Operands{given.b, given.a, given.c} : given;
-  int device = 0, sms = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  if (error != cudaSuccess) return {Code::kLaunchFailed, cudaGetErrorString(error)};
+  int sms = 0;
+  if (Status s = sm_count(sms); !s) return s;
   std::optional<Status> failed;
   const Status launched =
       launch_parts(row_major.problem, o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3) {

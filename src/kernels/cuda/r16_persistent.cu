@@ -151,7 +151,7 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   TensorLaunch<T> l;
   if (Status s = prepare<T>(p, o, stream, l); !s) return s;
   int sms = 0;
-  if (const cudaError_t error = sm_count(sms); error != cudaSuccess) return cuda_failure("SM count", error);
+  if (Status s = sm_count(sms); !s) return s;
   Plan plan{};
   plan.tiles_m = static_cast<int>(ceil_div(p.m, T::kPairM));
   plan.tiles_n = static_cast<int>(ceil_div(p.n, T::kPairN));

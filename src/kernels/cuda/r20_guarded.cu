@@ -70,13 +70,11 @@ static bool takes_fused(const Problem& p, const Operands& o) {
 // The product first, which finds out whether its words were enough; where they were not, all of C again in binary64.
 static Status launch_fused(const SplitCall& call, Stream stream) {
   const Fused job(call.p, call.o, call.sms);
-  cudaError_t error = cudaSuccess;
-  char* const scratch = static_cast<char*>(
-      Workspace::scratch(stream, static_cast<std::size_t>(kHead + job.scratch_bytes()), error));
-  if (scratch == nullptr) return cuda_failure("workspace", error);
   constexpr std::int64_t kOfGuard = 3;
-  unsigned* const gFlags = Workspace::flags(stream, static_cast<std::size_t>(job.flags() + kOfGuard), error);
-  if (gFlags == nullptr) return cuda_failure("workspace", error);
+  CallMemory memory;
+  if (Status s = call_memory(stream, kHead + job.scratch_bytes(), job.flags() + kOfGuard, memory); !s)
+    return s;
+  const auto [scratch, gFlags] = memory;
   auto* const gChoice = reinterpret_cast<int*>(scratch);
   auto* const gGrowth = reinterpret_cast<Growth*>(scratch + kGrowthAt);
   char* const words = scratch + kHead;
@@ -101,16 +99,14 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   const SplitJob<HalfWords, 3, true> halves(p, call.o, call.sms);
   const SplitJob<BrainWords, 6> brains(p, call.o, call.sms);
 
-  cudaError_t error = cudaSuccess;
-  char* const scratch = static_cast<char*>(Workspace::scratch(
-      stream, static_cast<std::size_t>(kHead + std::max(halves.scratch_bytes(), brains.scratch_bytes())),
-      error));
-  if (scratch == nullptr) return cuda_failure("workspace", error);
   const std::int64_t product_flags = std::max(halves.flags(), brains.flags());
   constexpr std::int64_t kCensusWords = sizeof(Census) / sizeof(unsigned);
-  unsigned* const gFlags = Workspace::flags(
-      stream, static_cast<std::size_t>(product_flags + 1 + (p.m + p.n) * kCensusWords), error);
-  if (gFlags == nullptr) return cuda_failure("workspace", error);
+  CallMemory memory;
+  if (Status s = call_memory(stream, kHead + std::max(halves.scratch_bytes(), brains.scratch_bytes()),
+                             product_flags + 1 + (p.m + p.n) * kCensusWords, memory);
+      !s)
+    return s;
+  const auto [scratch, gFlags] = memory;
   auto* const gCensus = reinterpret_cast<Census*>(gFlags + product_flags + 1);
   auto* const gChoice = reinterpret_cast<int*>(scratch);
   auto* const gGrowth = reinterpret_cast<Growth*>(scratch + kGrowthAt);

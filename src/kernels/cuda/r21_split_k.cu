@@ -27,20 +27,16 @@
 
 namespace ladder::r21_split_k {
 
-static Status failed(cudaError_t error) { return {Code::kLaunchFailed, cudaGetErrorString(error)}; }
-
 // Launches `kernel`, in whose tile there are `elements`, over `tiles` tiles, with room for the sums of parts.
 template <class Kernel>
 static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements, int threads,
                                 int bytes, Stream stream) {
-  cudaError_t error = cudaSuccess;
   if (x.parts > 1) {
-    const std::int64_t floats = tiles * x.parts * elements;
-    x.gPartial =
-        static_cast<float4*>(Workspace::scratch(stream, static_cast<std::size_t>(4 * floats), error));
-    if (x.gPartial == nullptr) return failed(error);
-    x.gArrived = Workspace::flags(stream, static_cast<std::size_t>(tiles * x.cluster), error);
-    if (x.gArrived == nullptr) return failed(error);
+    CallMemory memory;
+    if (Status s = call_memory(stream, tiles * x.parts * elements * 4, tiles * x.cluster, memory); !s)
+      return s;
+    x.gPartial = reinterpret_cast<float4*>(memory.scratch);
+    x.gArrived = memory.gFlags;
   }
   return launch_dependent("parts of k", kernel, tiles * x.parts * x.cluster, x.cluster, threads, bytes,
                           stream, x);
@@ -137,10 +133,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   const auto [p, swapped] = as_row_major(original);
   if (p.m == 0 || p.n == 0) return Status::ok();
   const Operands o = swapped ? Operands{given.b, given.a, given.c} : given;
-  int device = 0, sms = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  if (error != cudaSuccess) return failed(error);
+  int sms = 0;
+  if (Status s = sm_count(sms); !s) return s;
   const auto aligned = [](const float* g, std::int64_t ld) {
     return reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
   };
