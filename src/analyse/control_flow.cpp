@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/control_flow.hpp"
 
-#include <vector>
-
 namespace ladder::analyse {
 
 bool reachable(std::span<const Ways> program, std::size_t to, std::size_t without) {
@@ -22,6 +20,17 @@ bool reachable(std::span<const Ways> program, std::size_t to, std::size_t withou
     if (program[at].next) visit(at + 1);
   }
   return false;
+}
+
+std::vector<Loop> loops_of(std::span<const Ways> program) {
+  std::vector<Loop> loops;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    const std::ptrdiff_t head = program[i].jump;
+    if (head < 0 || head >= static_cast<std::ptrdiff_t>(i)) continue;
+    const Loop loop{static_cast<std::size_t>(head), i};
+    if (!reachable(program, loop.last, loop.first)) loops.push_back(loop);
+  }
+  return loops;
 }
 
 }  // namespace ladder::analyse

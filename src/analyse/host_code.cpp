@@ -11,7 +11,6 @@
 #include <optional>
 #include <set>
 
-#include "analyse/control_flow.hpp"
 #include "analyse/tools.hpp"
 #include "tune/process.hpp"
 #ifdef LADDER_HAVE_HIGHWAY
@@ -193,20 +192,14 @@ Result<HostFunction> parse_objdump(std::string_view text) {
 }
 
 Result<HostLoop> hot_loop(const HostFunction& f) {
-  const std::vector<Ways> ways = ways_of(f);
   std::vector<HostLoop> loops;
-  for (std::size_t i = 0; i < f.code.size(); ++i) {
-    if (ways[i].jump < 0 || f.code[i].target >= f.code[i].address) continue;
-    HostLoop loop{static_cast<std::size_t>(ways[i].jump), i, {}};
-    loop.mix = mix_of(f, loop.first, loop.last);
-    // A jump back into the middle of what lies before it, from code that was moved out of the way, repeats nothing.
-    if (loop.mix.multiplies > 0 && !reachable(ways, i, loop.first)) loops.push_back(std::move(loop));
+  for (const Loop& loop : loops_of(ways_of(f))) {
+    HostLoop with_mix{loop, mix_of(f, loop.first, loop.last)};
+    if (with_mix.mix.multiplies > 0) loops.push_back(std::move(with_mix));
   }
   const auto innermost = [&](const HostLoop& loop) {
-    return std::none_of(loops.begin(), loops.end(), [&](const HostLoop& other) {
-      return other.first >= loop.first && other.last <= loop.last &&
-             other.last - other.first < loop.last - loop.first;
-    });
+    return std::none_of(loops.begin(), loops.end(),
+                        [&](const HostLoop& other) { return other.inside(loop); });
   };
   const HostLoop* best = nullptr;
   for (const HostLoop& loop : loops) {

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyse/control_flow.hpp"
+
 namespace ladder::analyse {
 
 struct HostInstruction {
@@ -36,8 +38,7 @@ struct HostMix {
   std::map<std::string, int> names;
 };
 
-struct HostLoop {
-  std::size_t first = 0, last = 0;  // instructions
+struct HostLoop : Loop {
   HostMix mix;
 };
 

@@ -15,7 +15,6 @@
 #include <sstream>
 #include <system_error>
 
-#include "analyse/control_flow.hpp"
 #include "analyse/tools.hpp"
 #include "engine/sass/cubin.hpp"
 #include "engine/sass/decode.hpp"
@@ -288,18 +287,7 @@ std::vector<Ways> ways_of(std::span<const MachineInstruction> code) {
 
 }  // namespace
 
-std::vector<Loop> loops_of(std::span<const MachineInstruction> code) {
-  const std::vector<Ways> ways = ways_of(code);
-  std::vector<Loop> loops;
-  for (std::size_t i = 0; i < code.size(); ++i) {
-    const MachineInstruction& branch = code[i];
-    // A branch to itself is the padding behind the last EXIT.
-    if (branch.kind != Kind::kBranch || branch.target < 0 || branch.target >= branch.offset) continue;
-    const std::size_t head = static_cast<std::size_t>(branch.target) / kInstruction;
-    if (!reachable(ways, i, head)) loops.push_back({head, i});  // the head dominates the branch
-  }
-  return loops;
-}
+std::vector<Loop> loops_of(std::span<const MachineInstruction> code) { return loops_of(ways_of(code)); }
 
 namespace {
 
@@ -337,9 +325,8 @@ Result<Loop> hot_loop(std::span<const MachineInstruction> code) {
     const std::ptrdiff_t least = most >= kTensorWeight ? kTensorWeight : (most + 1) / 2;
     most = 0;
     for (const Loop& loop : loops) {
-      const bool inside = loop.first >= outer.first && loop.last <= outer.last && loop.size() < outer.size();
       const std::ptrdiff_t products = products_of(code, loop);
-      if (!inside || products < least || products <= most) continue;
+      if (!loop.inside(outer) || products < least || products <= most) continue;
       best = loop;
       most = products;
       inner = true;

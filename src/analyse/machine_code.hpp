@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyse/control_flow.hpp"
+
 namespace ladder::analyse {
 
 enum class Kind : std::uint8_t {
@@ -60,12 +62,6 @@ std::vector<MachineInstruction> decode(std::span<const std::byte> code);
 // "FFMA", "LDS.128", "LDG", ...; "other".
 std::string name_of(const MachineInstruction& instruction);
 
-// A backward branch and what it repeats: instructions [first, last]. Only where no way leads into the middle: a branch back
-// from code that was moved out of the way (a wait's slow path) repeats nothing.
-struct Loop {
-  std::size_t first = 0, last = 0;
-  std::size_t size() const { return last - first + 1; }
-};
 std::vector<Loop> loops_of(std::span<const MachineInstruction> code);
 
 // The loop with the most multiply-adds, the smallest of those; products of tensor cores go before those of CUDA cores. Of a
