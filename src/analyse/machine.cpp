@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/machine.hpp"
 
-#include "measure/peak.hpp"
-
 namespace ladder::analyse {
 namespace {
 
@@ -24,7 +22,7 @@ void set_latencies(Machine& machine) {
 }
 
 // With sums of 32 bits: GeForce's run at half the rate of the same chip's professional cards.
-double tensor_rate(std::string_view id, int cc) {
+double tensor_flop_per_cycle_of(std::string_view id, int cc) {
   const bool whole = cc == 80 || cc == 90 || id == "a6000";
   return tensor_flop_per_cycle(cc) * (whole ? 1.0 : 0.5);
 }
@@ -34,7 +32,7 @@ double tensor_rate(std::string_view id, int cc) {
 double Machine::peak_of(Precision precision, std::string* words) const {
   const TensorProducts* tensor = tensor_products(precision);
   if (words != nullptr) *words = tensor != nullptr ? tensor->peak : "FP32 peak";
-  return tensor != nullptr ? tensor_flops(tensor->bytes) / tensor->products : peak_flops();
+  return tensor != nullptr ? tensor->share() * tensor_flop_per_cycle * sm_count * clock_hz : peak_flops();
 }
 
 Machine make_machine(const vgpu::Device& device) {
@@ -58,7 +56,7 @@ Machine make_machine(const vgpu::Device& device) {
   machine.shared_bytes = static_cast<int>(device.shared_per_multiprocessor);
   machine.reserved_shared = static_cast<int>(device.reserved_shared_per_block);
   machine.shared_per_block = static_cast<int>(device.shared_per_block_optin);
-  machine.tensor_flop_per_cycle = tensor_rate(machine.id, machine.cc);
+  machine.tensor_flop_per_cycle = tensor_flop_per_cycle_of(machine.id, machine.cc);
   machine.mma_sync_share = machine.cc == 90 ? 0.629 : 1;
   set_latencies(machine);
   return machine;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "devices/devices.hpp"
+#include "measure/peak.hpp"
 
 namespace ladder::analyse {
 
@@ -27,8 +28,8 @@ struct Machine {
 
   // Of one SM.
   int fp32_lanes = 0;  // CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"
-  // Dense operations of the tensor cores a cycle, 16-bit operands and sums of 32 bits; tf32 takes twice as long (NVIDIA's
-  // architecture whitepapers). Of those, what mma.sync reaches: on Hopper 62.9% (Luo et al., as below), elsewhere all.
+  // Dense operations of the tensor cores a cycle, 16-bit operands and sums of 32 bits. Of those, what mma.sync reaches: on
+  // Hopper 62.9% (Luo et al., as below), elsewhere all.
   double tensor_flop_per_cycle = 0, mma_sync_share = 1;
   int schedulers = 4;  // each issues an instruction of a warp a cycle
   int warps = 0, blocks = 0, registers = 0;
@@ -41,9 +42,9 @@ struct Machine {
   double shared_latency = 0, l1_latency = 0, l2_latency = 0, memory_latency = 0;
 
   double peak_flops() const { return 2.0 * fp32_lanes * sm_count * clock_hz; }
-  // Of the tensor cores, operands of `bytes` bytes.
-  double tensor_flops(std::int64_t bytes) const {
-    return tensor_flop_per_cycle * (bytes == 2 ? 1.0 : 0.5) * sm_count * clock_hz;
+  // Of an SM's tensor cores a cycle, operands of `bytes` bytes.
+  double tensor_rate(std::int64_t bytes) const {
+    return tensor_flop_per_cycle * TensorProducts{bytes}.share();
   }
   // What bounds a kernel that promises `precision`: the FP32 pipe, or the tensor cores with as many products as it takes for
   // one. `words` says which.

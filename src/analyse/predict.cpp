@@ -237,7 +237,7 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
   if (product == Kind::kTensor) {
     // Every product of the problem, at what mma.sync reaches of the tensor cores.
     const double of_one = flops(problem) / totals.products;
-    const double rate = machine.tensor_flops(bytes_of(problem.in)) / machine.clock_hz / machine.sm_count;
+    const double rate = machine.tensor_rate(bytes_of(problem.in));
     load.tensor_cycles = of_one / (rate / machine.schedulers * machine.mma_sync_share);
   }
   const std::vector<MemoryCost> costs = loop_costs(subject);

@@ -19,9 +19,9 @@ struct Step {
 };
 
 Step step_of(const TileShape& t, const Problem& p, const Machine& machine) {
-  const auto element = static_cast<double>(t.word_bytes > 0 ? t.word_bytes : bytes_of(p.in));
-  const double rate = machine.tensor_flop_per_cycle * (element == 2 ? 1.0 : 0.5);
-  const double line = t.bk * element;
+  const std::int64_t element = t.word_bytes > 0 ? t.word_bytes : bytes_of(p.in);
+  const double rate = machine.tensor_rate(element);
+  const auto line = static_cast<double>(t.bk * element);
   Step step;
   step.products = 2.0 * t.products * t.bm * t.bn * t.bk / rate;
   const int columns = t.columns_of_product();
