@@ -2,6 +2,7 @@
 // Sums of the parts of a tile's k, one part a block of a cluster: each block gets its share of the tile's rows from all of
 // them through distributed shared memory, adds them in the order of the parts and stores them.
 #pragma once
+#include "device/four.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/tile_store.cuh"
@@ -53,8 +54,7 @@ __device__ __forceinline__ void add_sums(const ClusterSums<T>& s, const Target<t
     for (int part = 0; part < T::kCluster; ++part) {
 #pragma unroll
       for (int j = 0; j < kPiece; j += 4) {
-        const auto four = *reinterpret_cast<const float4*>(&s.of_part[part][line][at + j]);
-        sums[j] += four.x, sums[j + 1] += four.y, sums[j + 2] += four.z, sums[j + 3] += four.w;
+        add_four(sums + j, *reinterpret_cast<const float4*>(&s.of_part[part][line][at + j]));
       }
     }
     if (in_row >= c.m || in_col >= c.n) continue;

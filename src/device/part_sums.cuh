@@ -2,6 +2,7 @@
 // A tile of C whose sums several blocks have parts of: blocks of a cluster add theirs from each other's shared memory,
 // clusters theirs through device memory, where the last one to arrive adds. Every order is fixed by the shape.
 #pragma once
+#include "device/four.cuh"
 #include "device/line_copy.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cp_async.cuh"
@@ -40,10 +41,6 @@ struct PartPlace {
     return static_cast<int>(std::int64_t{steps} * (part * x.cluster + rank + more) / (x.parts * x.cluster));
   }
 };
-
-__device__ __forceinline__ float4 operator+(float4 x, float4 y) {
-  return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
-}
 
 // Four neighbours of a row of C.
 __device__ __forceinline__ void store_quad(const PartJob& x, int row, int col, float4 sum) {

@@ -2,6 +2,7 @@
 // The kernel of rungs that split operands into words, and how a call of theirs runs: passes over A and B, the product,
 // and where every tile is cut, the sum of its parts.
 #pragma once
+#include "device/four.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
@@ -30,15 +31,11 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
   // Both branches are alike, but sums need constant indices.
   const auto give = [&](const float* sums) {
 #pragma unroll
-    for (int q = 0; q < kHalf; ++q)
-      s.given[group][q][tid] = make_float4(sums[4 * q], sums[4 * q + 1], sums[4 * q + 2], sums[4 * q + 3]);
+    for (int q = 0; q < kHalf; ++q) s.given[group][q][tid] = four_of(sums + 4 * q);
   };
   const auto take = [&](float* sums) {
 #pragma unroll
-    for (int q = 0; q < kHalf; ++q) {
-      const float4 four = s.given[1 - group][q][tid];
-      sums[4 * q] += four.x, sums[4 * q + 1] += four.y, sums[4 * q + 2] += four.z, sums[4 * q + 3] += four.w;
-    }
+    for (int q = 0; q < kHalf; ++q) add_four(sums + 4 * q, s.given[1 - group][q][tid]);
   };
   meet();  // what the tile before gave has been read
   if (group == 0) {

@@ -256,13 +256,10 @@ __global__ void __launch_bounds__(kAddThreads)
                     int parts, const int* gChoice, int choice) {
   constexpr int kAdders = kAddThreads / kWarpgroup;
   if (!split_detail::wanted(gChoice, choice)) return;
-  const auto me = AddPlace<T, kAdders>::here();
-  const Product<T> product(me.warpgroup);
-  const TilePlace place = place_of<kBand>(plan, me.tile);
+  const auto me = AddPlace<T, kAdders>::template here<kBand>(plan);
   float4 sum;
   if (!add_quads(me, gPartial, plan, parts, sum)) return;
-  const int row = place.m * T::BM + product.row() + product.lane_row();
-  const int col = place.n * T::BN + product.col() + product.lane_col();
+  const int row = me.row + Product<T>::lane_row(me.tid), col = me.col + Product<T>::lane_col(me.tid);
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   const SplitRows rows{{row, row + 8}, {x.a.gExponent[row], x.a.gExponent[row + 8]}};
   const bool whole_pairs = x.c.pairs && x.c.beta == 0.0F && col + 8 * me.quad + 2 <= x.c.n;

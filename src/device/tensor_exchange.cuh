@@ -3,6 +3,7 @@
 // of them through device memory and a kernel that adds. Both orders are fixed by the shape alone.
 #pragma once
 #include "device/exchange.cuh"
+#include "device/four.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/schedule.cuh"
 #include "device/tile_store.cuh"
@@ -26,10 +27,7 @@ __device__ __forceinline__ void write_partial(const Product<T>& product, float* 
                                               int warpgroup) {
   float4* const g = quads_of<T>(gPartial, piece, warpgroup);
 #pragma unroll
-  for (int i = 0; i < kQuads<T>; ++i) {
-    const float* r = product.sums + 4 * i;
-    __stcg(g + i * kWarpgroup, make_float4(r[0], r[1], r[2], r[3]));
-  }
+  for (int i = 0; i < kQuads<T>; ++i) __stcg(g + i * kWarpgroup, four_of(product.sums + 4 * i));
 }
 
 // Hands this block's sums on: flag and sums of each warpgroup are its own.
@@ -59,11 +57,7 @@ template <class T>
 __device__ __forceinline__ void take_in(Product<T>& product, const Exchange& x, int block, int warpgroup) {
   take_in(product, x, block, warpgroup, [&](const float4* g) {
 #pragma unroll
-    for (int i = 0; i < kQuads<T>; ++i) {
-      const float4 four = __ldcg(g + i * kWarpgroup);
-      float* r = product.sums + 4 * i;
-      r[0] += four.x, r[1] += four.y, r[2] += four.z, r[3] += four.w;
-    }
+    for (int i = 0; i < kQuads<T>; ++i) add_four(product.sums + 4 * i, __ldcg(g + i * kWarpgroup));
   });
 }
 
@@ -75,8 +69,10 @@ struct AddPlace {
   static_assert(kLanes % 32 == 0 && kLanes <= kWarpgroup, "whole warps of one warpgroup");
   int lane, adder;
   int tid, quad, warpgroup, tile;  // the thread whose quad it is
+  int row, col;                    // where its warpgroup's part of the tile begins in C
 
-  __device__ __forceinline__ static AddPlace here() {
+  template <int kBand>
+  __device__ __forceinline__ static AddPlace here(const Plan& plan) {
     AddPlace me;
     me.lane = static_cast<int>(threadIdx.x) % kLanes, me.adder = static_cast<int>(threadIdx.x) / kLanes;
     int rest = static_cast<int>(blockIdx.x);
@@ -85,6 +81,9 @@ struct AddPlace {
     me.quad = rest % kQuads<T>;
     rest /= kQuads<T>;
     me.warpgroup = rest % T::kWarpgroups, me.tile = rest / T::kWarpgroups;
+    const Product<T> product(me.warpgroup);
+    const TilePlace place = place_of<kBand>(plan, me.tile);
+    me.row = place.m * T::BM + product.row(), me.col = place.n * T::BN + product.col();
     return me;
   }
 };
@@ -101,18 +100,12 @@ __device__ __forceinline__ bool add_quads(const AddPlace<T, kAdders>& me, float*
   sum = {};
   const int begin = parts * me.adder / kAdders, end = parts * (me.adder + 1) / kAdders;
 #pragma unroll 8
-  for (int part = begin; part < end; ++part) {
-    const float4 four = __ldcg(g + part * stride);
-    sum.x += four.x, sum.y += four.y, sum.z += four.z, sum.w += four.w;
-  }
+  for (int part = begin; part < end; ++part) sum = sum + __ldcg(g + part * stride);
   s[me.adder][me.lane] = sum;
   __syncthreads();
   if (me.adder > 0) return false;
 #pragma unroll
-  for (int i = 1; i < kAdders; ++i) {
-    const float4 four = s[i][me.lane];
-    sum.x += four.x, sum.y += four.y, sum.z += four.z, sum.w += four.w;
-  }
+  for (int i = 1; i < kAdders; ++i) sum = sum + s[i][me.lane];
   return true;
 }
 
@@ -121,16 +114,13 @@ template <class T, int kAdders>
 __global__ void __launch_bounds__(kAddThreads)
     add_parts(const __grid_constant__ Target<typename T::Out> c, float* gPartial,
               const __grid_constant__ Plan plan, int parts) {
-  const auto me = AddPlace<T, kAdders>::here();
-  const Product<T> product(me.warpgroup);
-  const TilePlace place = place_of<T::kBand>(plan, me.tile);
-  const int row = place.m * T::BM + product.row(), col = place.n * T::BN + product.col();
+  const auto me = AddPlace<T, kAdders>::template here<T::kBand>(plan);
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
-  if (row >= c.m || col >= c.n) return;  // nobody wrote it
+  if (me.row >= c.m || me.col >= c.n) return;  // nobody wrote it
   float4 sum;
   if (!add_quads(me, gPartial, plan, parts, sum)) return;
-  const int in_row = row + Product<T>::lane_row(me.tid), in_col = col + Product<T>::lane_col(me.tid);
+  const int in_row = me.row + Product<T>::lane_row(me.tid), in_col = me.col + Product<T>::lane_col(me.tid);
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   Product<T>::for_each_pair_of(4 * me.quad, [&](int i, int j, int first, int second) {
     if (in_row + i >= c.m) return;

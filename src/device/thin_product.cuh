@@ -2,6 +2,7 @@
 // Products whose time is that of memory. One to four lines of A times all lines of B, read once, straight to registers; and products of
 // few k, whose C is written once, straight from registers.
 #pragma once
+#include "device/four.cuh"
 #include "device/part_sums.cuh"
 #include "device/ptx/dependent.cuh"
 
@@ -33,8 +34,7 @@ template <bool QUADS>
 __device__ __forceinline__ void load_four(float (&to)[4], const float* g, int step, int left, bool read) {
   if constexpr (QUADS) {
     if (read && left >= 4) {
-      const float4 four = *reinterpret_cast<const float4*>(g);
-      to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+      set_four(to, *reinterpret_cast<const float4*>(g));
       return;
     }
   }
@@ -161,8 +161,7 @@ __global__ void __launch_bounds__(kOuterThreads, 3) outer_product(const __grid_c
   for (int k = 0; k < x.k; ++k, a += x.a.k_step, b += x.b.k_step) {
     float of_b[4], of_a[kOuterRows];
     if (line_b == 1 && x.b.quads && col + 4 <= x.n) {
-      const float4 four = *reinterpret_cast<const float4*>(b);
-      of_b[0] = four.x, of_b[1] = four.y, of_b[2] = four.z, of_b[3] = four.w;
+      set_four(of_b, *reinterpret_cast<const float4*>(b));
     } else {
 #pragma unroll
       for (int j = 0; j < 4; ++j) of_b[j] = col + j < x.n ? b[j * line_b] : 0.0F;
@@ -176,8 +175,7 @@ __global__ void __launch_bounds__(kOuterThreads, 3) outer_product(const __grid_c
     }
   }
 #pragma unroll
-  for (int i = 0; i < kOuterRows; ++i)
-    store_quad(x, row + i, col, make_float4(acc[i][0], acc[i][1], acc[i][2], acc[i][3]));
+  for (int i = 0; i < kOuterRows; ++i) store_quad(x, row + i, col, four_of(acc[i]));
 }
 
 }  // namespace ladder
