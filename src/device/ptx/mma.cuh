@@ -23,10 +23,11 @@ __device__ __forceinline__ void store_matrix4(std::uint32_t s, const std::uint32
                : "memory");
 }
 
-// cvt.rna.tf32: to the nearest tf32, ties away from zero. A tensor core would cut.
+// cvt.rn.tf32: to the nearest tf32, ties to even. A tensor core would cut. One instruction from sm_90 on, where ties away from
+// zero (.rna) take a comparison and an addition under its predicate.
 __device__ __forceinline__ std::uint32_t to_tf32(std::uint32_t bits) {
   std::uint32_t rounded;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "r"(bits));
+  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(rounded) : "r"(bits));
   return rounded;
 }
 

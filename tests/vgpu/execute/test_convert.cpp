@@ -296,6 +296,19 @@ std::vector<Case> float_cases() {
                             0xffffe000;  // ties away from zero: half a unit is added to the magnitude
                    },
                    {}});
+  cases.push_back({"cvt.rn.tf32.f32",
+                   "rf",
+                   [](u64 a, u64, u64, u64) -> u64 {
+                     if (std::isnan(as_float(a))) return 0x7fffffff;
+                     if (std::isinf(as_float(a))) return a;
+                     return (a + 0xfff + (a >> 13 & 1)) & 0xffffe000;  // ties to even
+                   },
+                   {}});
+  cases.push_back(
+      {"cvt.rz.tf32.f32",
+       "rf",
+       [](u64 a, u64, u64, u64) -> u64 { return std::isnan(as_float(a)) ? 0x7fffffff : a & 0xffffe000; },
+       {}});
   cases.push_back({"cvt.rn.satfinite.e4m3x2.f32",
                    "hff",
                    [](u64 a, u64 b, u64, u64) {

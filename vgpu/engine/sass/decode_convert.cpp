@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions. Types: 0 to 3 integers of 8, 16, 32 and 64 bits; 1 F16, 2 F32, 3 F64, 4 BF16.
+// Conversions. Types: 0 to 3 integers of 8, 16, 32 and 64 bits; 1 F16, 2 F32, 3 F64, 4 BF16, 5 TF32.
 #include "engine/sass/families.hpp"
 
 namespace vgpu::sass {
 namespace {
 
+constexpr std::uint8_t kTf32 = 5;
 constexpr Reader::Modifier kBoth = Reader::Modifier::kNegateAndAbsolute;
 
 void rounding_at(Reader& r, unsigned position) {
@@ -92,9 +93,24 @@ void decode_i2fp(Reader& r) {
   r.add(r.second());
 }
 
-// Two singles to a pair of halves; the second operand goes to the lower half. `high`: what is negative becomes zero.
+// Two singles to a pair of halves; the second operand goes to the lower half. `high`: what is negative becomes zero. Or one
+// single to tf32.
 void decode_f2fp(Reader& r) {
   r.literal = Reader::Literal::kSingle;
+  if (r.field(76, 3) == kTf32) {
+    r.unused(24);
+    r.expect(86, 2, {1});
+    r.expect(88, 3, {2});
+    r.insn.type = kTf32;
+    r.suffix(".TF32.F32.PACK_B");
+    r.insn.rounding = r.named(79, 2, {"", nullptr, nullptr, ".RZ"});
+    r.add(r.reg(16));
+    Operand b = r.b();
+    r.modify_b(b, kBoth);
+    r.add(b);
+    r.expect(64, 8, {kZeroRegister});
+    return;
+  }
   r.expect(86, 2, {0});
   r.expect(78, 1, {0});
   r.insn.saturate = r.suffix_if(r.bit(77), ".SATFINITE");

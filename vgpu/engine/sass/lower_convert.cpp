@@ -9,9 +9,10 @@ namespace vgpu::sass {
 namespace {
 
 const char* float_name(u8 type) {
-  static constexpr const char* kNames[] = {nullptr, "f16", "f32", "f64", "bf16"};
+  static constexpr const char* kNames[] = {nullptr, "f16", "f32", "f64", "bf16", "tf32"};
   return kNames[type];
 }
+constexpr u8 kTf32 = 5;
 bool is_narrow(u8 type) { return type == 1 || type == 4; }
 u64 signs(const Operand& o) { return (o.negated ? kNegateA : 0) | (o.absolute ? kAbsoluteA : 0); }
 
@@ -34,6 +35,11 @@ u32 Lowering::signed_single(const Operand& o, u32 to) {
 }
 
 void Lowering::lower_packing(const Instruction& i) {
+  if (i.type == kTf32) {
+    const u32 from = signed_single(i[1], row(scratch_));
+    emit_alu(fmt::format("cvt.{}.tf32.f32", kToFloat[i.rounding]), destination(i[0]), {from});
+    return;
+  }
   const std::string name = fmt::format("cvt.{}{}{}.{}x2.f32", kToFloat[i.rounding], i.high ? ".relu" : "",
                                        i.saturate ? ".satfinite" : "", float_name(i.type));
   if (!execute::find_operation(name)) refuse(fmt::format("there is no conversion {}", name));
