@@ -198,13 +198,8 @@ class FusedJob {
     const std::int64_t raw = raw_is_a_ ? p.m : p.n, lines = raw_is_a_ ? p.n : p.m;
     words_ = split_bytes<F>(lines, p.k, along(!raw_is_a_));
     wide_ = lines > 64;
-    const int tiles_m = static_cast<int>(ceil_div(raw, 128)),
-              tiles_n = static_cast<int>(ceil_div(lines, wide_ ? 128 : 64));
-    plan_.tiles_m = tiles_m;
-    plan_.tiles_n = tiles_n;
-    plan_.steps = static_cast<int>(ceil_div(p.k, F::BK));
-    plan_.chain = plan_.steps;
-    const int tiles = tiles_m * tiles_n, waves = static_cast<int>(ceil_div(tiles, sms));
+    plan_ = plan_whole_tiles(raw, lines, p.k, 128, wide_ ? 128 : 64, F::BK, sms);
+    const int tiles = plan_.whole_tiles, waves = static_cast<int>(ceil_div(tiles, sms));
     // All blocks have equal shares of the last tiles, where those are too few for a wave.
     plan_.blocks = std::min<std::int64_t>(sms, std::int64_t{tiles} * plan_.steps);
     plan_.whole_tiles = tiles % sms == 0 ? tiles : std::max(waves - 2, 0) * sms;

@@ -22,12 +22,8 @@ inline TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost, std:
   double best_clocks = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const TileShape& t = shapes[i];
-    Plan plan{};
-    plan.tiles_m = static_cast<int>(ceil_div(p.m, t.m));
-    plan.tiles_n = static_cast<int>(ceil_div(p.n, t.n));
-    plan.steps = static_cast<int>(ceil_div(p.k, t.k));
-    plan.chain = plan.steps;  // sums stay in registers from a piece's first step to its last
-    const int tiles = plan.tiles_m * plan.tiles_n, waves = static_cast<int>(ceil_div(tiles, sms));
+    Plan plan = plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, t.k, sms);
+    const int tiles = plan.whole_tiles, waves = static_cast<int>(ceil_div(tiles, sms));
     // Narrow tiles read A as often, for fewer products. Where warpgroups take turns, tiles are whole.
     const double narrow = t.n >= 256 ? 1.0 : t.n >= 128 ? 1.12 : 1.5;
     const bool in_turns = t.m < 128;
@@ -38,8 +34,6 @@ inline TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost, std:
       best_clocks = clocks;
       best = {i, parts, {plan, {}, false}};
     };
-    plan.whole_tiles = tiles;
-    plan.blocks = std::min(sms, tiles);
     consider(1, waves * (plan.steps * step + kTileClocks));
     // The last tiles cut so that all blocks have equal shares: of the last two waves, or all where there are not two.
     const double hand_on = kHandOnClocks * t.m * t.n;

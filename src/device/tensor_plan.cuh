@@ -127,12 +127,8 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
         kLoadBytesPerClock * (bytes_ab > device.l2_bytes ? kFromMemory : 1) * (on_lines ? 1 : kOffLines);
     const int outputs = t.m * t.n * t.parts / t.blocks;  // of a block
     const double launch = (t.blocks == 1 ? 0 : kPairClocks) + (outputs > kSharedTile ? kLastStoreClocks : 0);
-    TilePlan plan{};
-    plan.tiles_m = static_cast<int>(ceil_div(p.m, t.m));
-    plan.tiles_n = static_cast<int>(ceil_div(p.n, t.n));
-    plan.steps = static_cast<int>(ceil_div(p.k, t.k));
-    plan.chain = plan.steps;  // sums stay in registers from a piece's first step to its last
-    const int tiles = plan.tiles_m * plan.tiles_n, waves = static_cast<int>(ceil_div(tiles, sms));
+    TilePlan plan{plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, t.k, sms), {}, false};
+    const int tiles = plan.whole_tiles, waves = static_cast<int>(ceil_div(tiles, sms));
     const double step = clocks_of_step(t, t.n, bytes_per_clock), wave = plan.steps * step + kTileClocks;
     const auto consider = [&](int parts, double clocks) {
       clocks += launch;
@@ -140,8 +136,6 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
       best_clocks = clocks;
       best = {i, parts, plan};
     };
-    plan.whole_tiles = tiles;
-    plan.blocks = std::min(sms, tiles);
     // Parts of k, added within a cluster.
     if (t.parts > 1) {
       if (tiles <= sms && plan.steps / t.parts >= kLeastSteps) {

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 namespace ladder {
 
@@ -95,6 +96,27 @@ inline Status accept_tensor_maps(const Problem& p, const Device& device) {
     return {Code::kUnsupportedProblem, "takes lines of less than 2^40 bytes, not " + to_string(p)};
   }
   return Status::ok();
+}
+
+// What tensor cores compute products of such operands in.
+template <class T>
+constexpr Precision kPrecisionOf = std::is_same_v<T, float>    ? Precision::kTf32
+                                   : std::is_same_v<T, __half> ? Precision::kFp16
+                                                               : Precision::kBf16;
+
+// A rung's kernel for operands of In and results of Out.
+template <class In, class Out>
+constexpr KernelInfo tensor_kernel(std::string_view id, std::string_view rung, std::string_view idea,
+                                   Status (*launch)(const Problem&, const Operands&, Stream)) {
+  return {.id = id,
+          .rung = rung,
+          .idea = idea,
+          .precision = kPrecisionOf<In>,
+          .min_cc = 90,
+          .in = kTypeOf<In>,
+          .out = kTypeOf<Out>,
+          .accepts = accept_tensor_maps,
+          .launch = launch};
 }
 
 // Whether A's and B's lines, or those of their copies, start on the 128 bytes of a line of L2.

@@ -304,13 +304,8 @@ template <class T>
 static Plan make_plan(const Problem& p, int sms) {
   constexpr int kHandOnSteps = 4, kLeastShare = 8;
   constexpr int kChains = 4, kChainsFrom = 2048;  // rounding errors grow with a chain of additions
-  Plan plan{};
-  plan.tiles_m = static_cast<int>(ceil_div(p.m, T::BM));
-  plan.tiles_n = static_cast<int>(ceil_div(p.n, T::BN));
-  plan.steps = static_cast<int>(ceil_div(p.k, T::BK));
-  const int tiles = plan.tiles_m * plan.tiles_n;
-  plan.blocks = std::min(sms, tiles);
-  plan.whole_tiles = tiles;
+  Plan plan = plan_whole_tiles(p.m, p.n, p.k, T::BM, T::BN, T::BK, sms);
+  const int tiles = plan.whole_tiles;
   if (tiles >= sms) {
     const std::int64_t waves = ceil_div(tiles, sms), whole = waves * plan.steps;
     const std::int64_t cut = ceil_div(std::int64_t{tiles} * plan.steps, sms) + kHandOnSteps;

@@ -81,17 +81,10 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return launched("r14_wgmma");
 }
 
-static constexpr KernelInfo info(std::string_view id, Precision precision, Type in, Type out,
-                                 Status (*launch)(const Problem&, const Operands&, Stream)) {
-  return {.id = id,
-          .rung = "r14_wgmma",
-          .idea = "warpgroups multiply from shared memory, tensor maps copy",
-          .precision = precision,
-          .min_cc = 90,
-          .in = in,
-          .out = out,
-          .accepts = accept_tensor_maps,
-          .launch = launch};
+template <class T>
+static constexpr KernelInfo info(std::string_view id) {
+  return tensor_kernel<typename T::In, typename T::Out>(
+      id, "r14_wgmma", "warpgroups multiply from shared memory, tensor maps copy", launch<T>);
 }
 
 template <class In, class Out>
@@ -99,13 +92,11 @@ using WideTile = Tile<In, Out, 128, 256, 4>;
 using Tf32Tile = Tile<float, float, 256, 128, 4>;
 
 static constexpr KernelInfo kKernels[] = {
-    info("r14_wgmma_bf16", Precision::kBf16, Type::kBf16, Type::kBf16,
-         launch<WideTile<__nv_bfloat16, __nv_bfloat16>>),
-    info("r14_wgmma_bf16_f32", Precision::kBf16, Type::kBf16, Type::kF32,
-         launch<WideTile<__nv_bfloat16, float>>),
-    info("r14_wgmma_fp16", Precision::kFp16, Type::kF16, Type::kF16, launch<WideTile<__half, __half>>),
-    info("r14_wgmma_fp16_f32", Precision::kFp16, Type::kF16, Type::kF32, launch<WideTile<__half, float>>),
-    info("r14_wgmma_tf32", Precision::kTf32, Type::kF32, Type::kF32, launch<Tf32Tile>),
+    info<WideTile<__nv_bfloat16, __nv_bfloat16>>("r14_wgmma_bf16"),
+    info<WideTile<__nv_bfloat16, float>>("r14_wgmma_bf16_f32"),
+    info<WideTile<__half, __half>>("r14_wgmma_fp16"),
+    info<WideTile<__half, float>>("r14_wgmma_fp16_f32"),
+    info<Tf32Tile>("r14_wgmma_tf32"),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -103,17 +103,10 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return launched("r15_warp_specialized");
 }
 
-static constexpr KernelInfo info(std::string_view id, Precision precision, Type in, Type out,
-                                 Status (*launch)(const Problem&, const Operands&, Stream)) {
-  return {.id = id,
-          .rung = "r15_warp_specialized",
-          .idea = "a warp that copies, warpgroups that multiply",
-          .precision = precision,
-          .min_cc = 90,
-          .in = in,
-          .out = out,
-          .accepts = accept_tensor_maps,
-          .launch = launch};
+template <class T>
+static constexpr KernelInfo info(std::string_view id) {
+  return tensor_kernel<typename T::In, typename T::Out>(
+      id, "r15_warp_specialized", "a warp that copies, warpgroups that multiply", launch<T>);
 }
 
 template <class In, class Out>
@@ -121,15 +114,11 @@ using WideTile = Tile<In, Out, 128, 256, 4>;
 using Tf32Tile = Tile<float, float, 256, 128, 4>;
 
 static constexpr KernelInfo kKernels[] = {
-    info("r15_warp_specialized_bf16", Precision::kBf16, Type::kBf16, Type::kBf16,
-         launch<WideTile<__nv_bfloat16, __nv_bfloat16>>),
-    info("r15_warp_specialized_bf16_f32", Precision::kBf16, Type::kBf16, Type::kF32,
-         launch<WideTile<__nv_bfloat16, float>>),
-    info("r15_warp_specialized_fp16", Precision::kFp16, Type::kF16, Type::kF16,
-         launch<WideTile<__half, __half>>),
-    info("r15_warp_specialized_fp16_f32", Precision::kFp16, Type::kF16, Type::kF32,
-         launch<WideTile<__half, float>>),
-    info("r15_warp_specialized_tf32", Precision::kTf32, Type::kF32, Type::kF32, launch<Tf32Tile>),
+    info<WideTile<__nv_bfloat16, __nv_bfloat16>>("r15_warp_specialized_bf16"),
+    info<WideTile<__nv_bfloat16, float>>("r15_warp_specialized_bf16_f32"),
+    info<WideTile<__half, __half>>("r15_warp_specialized_fp16"),
+    info<WideTile<__half, float>>("r15_warp_specialized_fp16_f32"),
+    info<Tf32Tile>("r15_warp_specialized_tf32"),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -152,29 +152,16 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   if (Status s = prepare<T>(p, o, stream, l); !s) return s;
   int sms = 0;
   if (Status s = sm_count(sms); !s) return s;
-  Plan plan{};
-  plan.tiles_m = static_cast<int>(ceil_div(p.m, T::kPairM));
-  plan.tiles_n = static_cast<int>(ceil_div(p.n, T::kPairN));
-  plan.steps = l.steps;
-  plan.chain = plan.steps;  // sums stay in registers for all of k
-  plan.whole_tiles = plan.tiles_m * plan.tiles_n;
-  plan.blocks = std::clamp(sms / T::kCluster, 1, plan.whole_tiles);  // pairs
+  const Plan plan = plan_whole_tiles(p.m, p.n, p.k, T::kPairM, T::kPairN, T::BK, sms / T::kCluster);
   const auto chosen = l.by_map ? kernel<T, true> : kernel<T, false>;
   return launch_dependent("r16_persistent", chosen, plan.blocks * T::kCluster, T::kCluster, T::kThreads,
                           sizeof(typename T::Shared), stream, l.maps, l.c, plan);
 }
 
-static constexpr KernelInfo info(std::string_view id, Precision precision, Type in, Type out,
-                                 Status (*launch)(const Problem&, const Operands&, Stream)) {
-  return {.id = id,
-          .rung = "r16_persistent",
-          .idea = "blocks stay, pairs share copies, stores meanwhile",
-          .precision = precision,
-          .min_cc = 90,
-          .in = in,
-          .out = out,
-          .accepts = accept_tensor_maps,
-          .launch = launch};
+template <class T>
+static constexpr KernelInfo info(std::string_view id) {
+  return tensor_kernel<typename T::In, typename T::Out>(
+      id, "r16_persistent", "blocks stay, pairs share copies, stores meanwhile", launch<T>);
 }
 
 template <class In, class Out>
@@ -182,14 +169,11 @@ using WideTile = Tile<In, Out, 128, 256, 4>;
 using Tf32Tile = Tile<float, float, 256, 128, 4>;
 
 static constexpr KernelInfo kKernels[] = {
-    info("r16_persistent_bf16", Precision::kBf16, Type::kBf16, Type::kBf16,
-         launch<WideTile<__nv_bfloat16, __nv_bfloat16>>),
-    info("r16_persistent_bf16_f32", Precision::kBf16, Type::kBf16, Type::kF32,
-         launch<WideTile<__nv_bfloat16, float>>),
-    info("r16_persistent_fp16", Precision::kFp16, Type::kF16, Type::kF16, launch<WideTile<__half, __half>>),
-    info("r16_persistent_fp16_f32", Precision::kFp16, Type::kF16, Type::kF32,
-         launch<WideTile<__half, float>>),
-    info("r16_persistent_tf32", Precision::kTf32, Type::kF32, Type::kF32, launch<Tf32Tile>),
+    info<WideTile<__nv_bfloat16, __nv_bfloat16>>("r16_persistent_bf16"),
+    info<WideTile<__nv_bfloat16, float>>("r16_persistent_bf16_f32"),
+    info<WideTile<__half, __half>>("r16_persistent_fp16"),
+    info<WideTile<__half, float>>("r16_persistent_fp16_f32"),
+    info<Tf32Tile>("r16_persistent_tf32"),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

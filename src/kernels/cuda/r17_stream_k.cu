@@ -306,26 +306,18 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return Tiles::kLaunch[chosen.tile](p, o, chosen, stream);
 }
 
-static constexpr KernelInfo info(std::string_view id, Precision precision, Type in, Type out,
-                                 Status (*launch)(const Problem&, const Operands&, Stream)) {
-  return {.id = id,
-          .rung = "r17_stream_k",
-          .idea = "no SM idles in the last wave; deep k is cut",
-          .precision = precision,
-          .min_cc = 90,
-          .in = in,
-          .out = out,
-          .accepts = accept_tensor_maps,
-          .launch = launch};
+template <class In, class Out>
+static constexpr KernelInfo info(std::string_view id) {
+  return tensor_kernel<In, Out>(id, "r17_stream_k", "no SM idles in the last wave; deep k is cut",
+                                launch<In, Out>);
 }
 
 static constexpr KernelInfo kKernels[] = {
-    info("r17_stream_k_bf16", Precision::kBf16, Type::kBf16, Type::kBf16,
-         launch<__nv_bfloat16, __nv_bfloat16>),
-    info("r17_stream_k_bf16_f32", Precision::kBf16, Type::kBf16, Type::kF32, launch<__nv_bfloat16, float>),
-    info("r17_stream_k_fp16", Precision::kFp16, Type::kF16, Type::kF16, launch<__half, __half>),
-    info("r17_stream_k_fp16_f32", Precision::kFp16, Type::kF16, Type::kF32, launch<__half, float>),
-    info("r17_stream_k_tf32", Precision::kTf32, Type::kF32, Type::kF32, launch<float, float>),
+    info<__nv_bfloat16, __nv_bfloat16>("r17_stream_k_bf16"),
+    info<__nv_bfloat16, float>("r17_stream_k_bf16_f32"),
+    info<__half, __half>("r17_stream_k_fp16"),
+    info<__half, float>("r17_stream_k_fp16_f32"),
+    info<float, float>("r17_stream_k_tf32"),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
