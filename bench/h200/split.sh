@@ -33,6 +33,9 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   for tool in memcheck racecheck synccheck; do
     bench/h200/sanitize.sh "$tool" "$ladder" verify r19 r20 r21 r18_bf16x6 --device cuda:0 --battery quick
   done
+  # Of what the battery's problems do not reach: the fused product, and the one in binary64.
+  bench/h200/sanitize.sh racecheck "$programs/test_split" --gtest_brief=1 \
+    --gtest_filter='Fused.*:GuardOfThin.*:Guard.TakesNoWords*'
 fi
 echo "--- measured"
 shapes=(1024 2048 4096 8192 4092)
