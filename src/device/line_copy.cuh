@@ -54,7 +54,7 @@ class LineCopier {
         const int count = min(max(left_, 0), 4);
 #pragma unroll 1
         for (int i = 0; k_ + i < BK; i += kQuadsAtOnce, g += more_)
-          ptx::cp_async_first(to + i * (kStride * 4), g, k_ + i < left ? count : 0);
+          ptx::cp_async_first<4>(to + i * (kStride * 4), g, k_ + i < left ? count : 0);
       }
     } else if (along_k_) {
       if (whole_ && left >= BK) {
@@ -112,7 +112,7 @@ class AlongCopier {
       const int count = min(max(left - k_, 0), 4);
 #pragma unroll 1
       for (int i = 0; line_ + i < min(LINES, left_); i += kQuadsAtOnce, g += more_)
-        ptx::cp_async_first(to + i * (kStride * 4), g, count);
+        ptx::cp_async_first<4>(to + i * (kStride * 4), g, count);
     } else {
 #pragma unroll
       for (int i = 0; i < LINES; i += kAtOnce, g += more_) {

@@ -25,6 +25,8 @@ struct PartJob {
   int tiles_m, cluster, parts;
   float4* gPartial;    // (tiles, parts, tile), where parts > 1
   unsigned* gArrived;  // (tiles, cluster), zero before and after
+  // Tiles have the rows before rest_m and the columns before rest_n, blocks from rest_at on have the others. 0: tiles have all.
+  int rest_at = 0, rest_m = 0, rest_n = 0;
 };
 
 constexpr int kMostCluster = 8;

@@ -2,11 +2,13 @@
 // The product of a small tile of C over a part of k, on CUDA cores.
 #pragma once
 #include "device/line_copy.cuh"
+#include "device/part_rest.cuh"
 #include "device/part_sums.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/quad.cuh"
 #include "device/ptx/sync.cuh"
+#include "device/ragged_copy.cuh"
 
 #include <cuda_runtime.h>
 
@@ -16,18 +18,24 @@
 
 namespace ladder {
 
-// LM x LN lanes of a warp have TM x TN sums each; WM x WN warps cover the tile, WK of them take turns along k.
+// LM x LN lanes of a warp have TM x TN sums each; WM x WN warps cover the tile, WK of them take turns along k. RAGGED: for
+// operands of any leading dimensions of which B lies across k and A as ALONG_K says, and for a few lines more than whole tiles;
+// others have no registers for that.
 template <bool ALONG_K_, int TM_, int TN_, int LM_, int LN_, int WM_, int WN_, int WK_, int BK_, int STAGES_,
-          int BLOCKS_>
+          int BLOCKS_, bool RAGGED_ = false>
 struct PartTile {
   static constexpr int TM = TM_, TN = TN_, LM = LM_, LN = LN_, WM = WM_, WN = WN_, WK = WK_, STAGES = STAGES_;
+  static constexpr bool RAGGED = RAGGED_;
   static constexpr bool ALONG_K = ALONG_K_;  // A's lines; those of B do not, or are turned as they are copied
   static constexpr int BM = TM * LM * WM, BN = TN * LN * WN, BK = BK_;
   static constexpr int kThreads = 32 * WM * WN * WK, kBlocksOfSm = BLOCKS_, kTurns = BK / WK;
   static_assert(LM * LN == 32 && LM > 1 && TM % 4 == 0 && TN % 4 == 0, "all lanes, quads of lines");
   static_assert(kTurns % (ALONG_K ? 4 : 2) == 0, "fragments take turns");
-  using CopierA = std::conditional_t<ALONG_K, AlongCopier<BM, BK, kThreads>, LineCopier<BM, BK, kThreads>>;
-  using CopierB = LineCopier<BN, BK, kThreads>;
+  using CopierA = std::conditional_t<
+      RAGGED, RaggedCopier<ALONG_K, BM, BK, kThreads>,
+      std::conditional_t<ALONG_K, AlongCopier<BM, BK, kThreads>, LineCopier<BM, BK, kThreads>>>;
+  using CopierB =
+      std::conditional_t<RAGGED, RaggedCopier<false, BN, BK, kThreads>, LineCopier<BN, BK, kThreads>>;
   static constexpr int kStageFloats = CopierA::kFloats + CopierB::kFloats;
   static constexpr int kStrideC = BN + 4;  // of sums: quads of neighbouring lanes lie in other banks
   static constexpr int kFloats = std::max(STAGES * kStageFloats, WK* BM* kStrideC);
@@ -49,6 +57,9 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm) part_tile(const _
   using CopierB = typename T::CopierB;
   extern __shared__ __align__(16) float s[];
   __shared__ bool last;
+  if constexpr (T::RAGGED) {
+    if (is_rest(x)) return multiply_rest<T::kThreads>(x, s);
+  }
   // Who am I
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const PartPlace me(x);
@@ -136,8 +147,9 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm) part_tile(const _
     stage = next;
   }
 
-  // Epilogue. Not before: the next kernel's blocks would go where this one's few leave most room, several to an SM.
-  ptx::launch_dependents();
+  // Epilogue. Not before: the next kernel's blocks would go where this one's few leave most room, several to an SM. Blocks for
+  // a few lines end early and leave some: those of RAGGED tiles only begin as these end.
+  if constexpr (!T::RAGGED) ptx::launch_dependents();
   __syncthreads();
   const std::uint32_t to = shared + ((turn * T::BM + row + lane_m * 4) * T::kStrideC + col + lane_n * 4) * 4;
 #pragma unroll

@@ -22,6 +22,7 @@ struct Shape {
   int m, n, k, more;  // more: of the leading dimensions
   bool a_along, b_along, c_rows;
   int cluster, parts;
+  int rest_m = 0, rest_n = 0;  // lines beyond the tiles
 };
 
 class OnDevice {
@@ -71,7 +72,8 @@ void expect_product(const Shape& s) {
   const auto side = [](const OnDevice& x, int ld, int lines, bool along) {
     return LineSide{x.get(), along ? ld : 1, along ? 1 : ld, lines, ld % 4 == 0};
   };
-  const int tiles_m = (s.m + T::BM - 1) / T::BM, tiles = tiles_m * ((s.n + T::BN - 1) / T::BN);
+  const int tiles_m = (s.m - s.rest_m + T::BM - 1) / T::BM,
+            tiles = tiles_m * ((s.n - s.rest_n + T::BN - 1) / T::BN);
   PartJob x{.a = side(on_a, a.ld, s.m, s.a_along),
             .b = side(on_b, b.ld, s.n, s.b_along),
             .gC = on_c.get(),
@@ -87,15 +89,23 @@ void expect_product(const Shape& s) {
             .cluster = s.cluster,
             .parts = s.parts,
             .gPartial = nullptr,
-            .gArrived = nullptr};
+            .gArrived = nullptr,
+            .rest_m = s.m - s.rest_m,
+            .rest_n = s.n - s.rest_n};
   cudaError_t error = cudaSuccess;
   const auto floats = static_cast<std::size_t>(tiles) * s.parts * T::BM * T::BN;
   x.gPartial = static_cast<float4*>(Workspace::scratch(nullptr, 4 * floats, error));
   ASSERT_EQ(error, cudaSuccess);
   x.gArrived = Workspace::flags(nullptr, static_cast<std::size_t>(tiles) * s.cluster, error);
   ASSERT_EQ(error, cudaSuccess);
-  const Status status = launch_dependent("tile", part_tile<T>, std::int64_t{tiles} * s.parts * s.cluster,
-                                         s.cluster, T::kThreads, T::kBytes, nullptr, x);
+  const std::int64_t of_tiles = std::int64_t{tiles} * s.parts * s.cluster;
+  std::int64_t blocks = of_tiles;
+  if (s.rest_m + s.rest_n > 0) {
+    x.rest_at = static_cast<int>(of_tiles);
+    blocks += (rest_blocks(x) + s.cluster - 1) / s.cluster * s.cluster;
+  }
+  const Status status =
+      launch_dependent("tile", part_tile<T>, blocks, s.cluster, T::kThreads, T::kBytes, nullptr, x);
   ASSERT_TRUE(status) << status.message();
   const auto at = [](const Matrix& x, int line, int k, bool along) {
     return x.x[static_cast<std::size_t>(along ? line : k) * x.ld + (along ? k : line)];
@@ -126,12 +136,28 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
     for (const bool b_along : {false, true}) {
       for (const bool a_along : {false, true}) {
         if (T::ALONG_K && !a_along) continue;
+        if (T::RAGGED) continue;
         expect_product<T>({T::BM, T::BN, 4 * T::BK, 0, a_along, b_along, true, 1, 1});
         expect_product<T>({T::BM + 3, T::BN + 5, 5 * T::BK + 7, 1, a_along, b_along, false, 2, 1});
         expect_product<T>({T::BM - 1, T::BN - 4, 6 * T::BK - 1, 4, a_along, b_along, b_along, 1, 3});
       }
+      if (T::RAGGED) continue;
       expect_product<T>({T::BM + 1, 7, 9 * T::BK, 4, true, b_along, true, 4, 2});
       expect_product<T>({5, T::BN + 1, 8 * T::BK + 1, 3, true, b_along, false, 8, 1});
+    }
+    if constexpr (T::RAGGED) {
+      // Leading dimensions are odd: of A k or m, of B n, and some more.
+      for (const int more : {0, 2}) {
+        const auto expect = [&](int m, int n, int k, int cluster, int parts, int rest_m, int rest_n) {
+          expect_product<T>({m, n, k, more, T::ALONG_K, false, true, cluster, parts, rest_m, rest_n});
+        };
+        expect(T::BM + 1, T::BN + 1, 3 * T::BK + 1, 1, 1, 1, 1);
+        expect(T::BM + 1, 2 * T::BN + 1, 4 * T::BK - 1, 2, 1, 1, 1);
+        expect(T::BM + 1, T::BN + 1, 4 * T::BK + 3, 1, 2, 0, 0);
+        expect(2 * T::BM - 1, T::BN - 1, 9 * T::BK + 5, 4, 2, 0, 0);
+        expect(2 * T::BM + 3, 3, 4 * T::BK + 1, 1, 1, 0, 0);
+        expect(3, T::BN + 5, 6 * T::BK - 1, 2, 1, 0, 0);
+      }
     }
     return 0;
   });
@@ -140,7 +166,7 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
 std::vector<PartTileCost> costs() {
   const auto all = part_tiles([]<class T>(std::type_identity<T>, double rate) {
     return PartTileCost{T::ALONG_K,  T::BM,          T::BN,         T::BK, T::WK,
-                        T::kThreads, T::kBlocksOfSm, T::TM * T::TN, rate};
+                        T::kThreads, T::kBlocksOfSm, T::TM * T::TN, rate,  T::RAGGED};
   });
   return {all.begin(), all.end()};
 }
@@ -170,6 +196,22 @@ TEST(PartPlan, CutsKWhereTilesAreFewAndNotWhereTheyFillTheDevice) {
   EXPECT_GE(deep.cluster * deep.parts, 8);
   const PartPlan tall = plan_parts({65536, 128, 128, true, false, true, true}, all, kSms);
   EXPECT_EQ(tall.cluster * tall.parts, 1);
+}
+
+TEST(PartPlan, LeavesAFewLinesToBlocksOfTheirOwnWhereOperandsTakeThat) {
+  const std::vector<PartTileCost> all = costs();
+  constexpr int kSms = 132;
+  const PartPlan plan = plan_parts({513, 514, 513, true, false, false, false, true}, all, kSms);
+  EXPECT_TRUE(all.at(static_cast<std::size_t>(plan.tile)).ragged);
+  EXPECT_EQ(plan.rest_a, 1);
+  EXPECT_EQ(plan.rest_b, 2);
+  for (const bool b_along : {false, true}) {
+    const PartPlan other = plan_parts({513, 514, 513, true, b_along, false, false, b_along}, all, kSms);
+    EXPECT_FALSE(all.at(static_cast<std::size_t>(other.tile)).ragged);
+    EXPECT_EQ(other.rest_a + other.rest_b, 0);
+  }
+  const PartPlan whole = plan_parts({511, 515, 511, true, false, false, false, true}, all, kSms);
+  EXPECT_EQ(whole.rest_a + whole.rest_b, 0);
 }
 
 TEST(PartPlan, CountsClustersThatFitAProcessingCluster) {

@@ -8,9 +8,16 @@
 
 namespace ladder::ptx {
 
-// cp.async of 16 bytes of which only the first `count` floats are read; zeros follow.
+// cp.async of kFloats floats, 1, 2 or 4, of which only the first `count` are read; zeros follow.
+template <int kFloats>
 __device__ __forceinline__ void cp_async_first(std::uint32_t s, const float* g, int count) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s), "l"(g), "r"(4 * count) : "memory");
+  if constexpr (kFloats == 4) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s), "l"(g), "r"(4 * count) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(s), "l"(g), "n"(4 * kFloats),
+                 "r"(4 * count)
+                 : "memory");
+  }
 }
 
 // st.shared.v4 to a shared address.

@@ -27,7 +27,7 @@
 
 namespace ladder::r21_split_k {
 
-// Launches `kernel`, in whose tile there are `elements`, over `tiles` tiles, with room for the sums of parts.
+// Launches `kernel`, in whose tile there are `elements`, over `tiles` tiles, with room for the sums of parts, and over the rest.
 template <class Kernel>
 static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements, int threads,
                                 int bytes, Stream stream) {
@@ -38,16 +38,19 @@ static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, in
     x.gPartial = reinterpret_cast<float4*>(memory.scratch);
     x.gArrived = memory.gFlags;
   }
-  return launch_dependent("parts of k", kernel, tiles * x.parts * x.cluster, x.cluster, threads, bytes,
-                          stream, x);
+  const std::int64_t blocks = tiles * x.parts * x.cluster, rest = x.rest_at > 0 ? rest_blocks(x) : 0;
+  if (rest > 0) x.rest_at = static_cast<int>(blocks);
+  return launch_dependent("parts of k", kernel, blocks + ceil_div(rest, x.cluster) * x.cluster, x.cluster,
+                          threads, bytes, stream, x);
 }
 
 using LaunchTile = Status (*)(PartJob, Stream);
 template <class T>
 static Status launch_tile(PartJob x, Stream stream) {
-  x.tiles_m = static_cast<int>(ceil_div(x.m, T::BM));
-  return launch_parts_of_k(part_tile<T>, x, x.tiles_m * ceil_div(x.n, T::BN), T::BM * T::BN, T::kThreads,
-                           T::kBytes, stream);
+  const bool rest = x.rest_at > 0;
+  x.tiles_m = static_cast<int>(ceil_div(rest ? x.rest_m : x.m, T::BM));
+  const std::int64_t tiles = x.tiles_m * ceil_div(rest ? x.rest_n : x.n, T::BN);
+  return launch_parts_of_k(part_tile<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
 }
 
 struct Choice {
@@ -55,8 +58,9 @@ struct Choice {
   LaunchTile launch;
 };
 static constexpr std::array kChoices = part_tiles([]<class T>(std::type_identity<T>, double rate) {
-  return Choice{{T::ALONG_K, T::BM, T::BN, T::BK, T::WK, T::kThreads, T::kBlocksOfSm, T::TM * T::TN, rate},
-                launch_tile<T>};
+  return Choice{
+      {T::ALONG_K, T::BM, T::BN, T::BK, T::WK, T::kThreads, T::kBlocksOfSm, T::TM * T::TN, rate, T::RAGGED},
+      launch_tile<T>};
 });
 
 struct Plan {
@@ -70,12 +74,13 @@ static Plan plan_of(const PartShape& x, int sms) {
   static std::mutex mutex;
   static std::map<Key, Plan> known;
   constexpr std::size_t kMostKnown = 4096;
-  const Key key{x.lines_a, x.lines_b, x.k, sms, x.a_along + 2 * x.b_along + 4 * x.a_quads + 8 * x.b_quads};
+  const Key key{x.lines_a, x.lines_b, x.k, sms,
+                x.a_along + 2 * x.b_along + 4 * x.a_quads + 8 * x.b_quads + 16 * x.ragged};
   const std::lock_guard lock(mutex);
   if (const auto at = known.find(key); at != known.end()) return at->second;
   std::array<PartTileCost, kChoices.size()> costs{};
   std::transform(kChoices.begin(), kChoices.end(), costs.begin(), [](const Choice& c) { return c.cost; });
-  const PartShape other{x.lines_b, x.lines_a, x.k, x.b_along, x.a_along, x.b_quads, x.a_quads};
+  const PartShape other{x.lines_b, x.lines_a, x.k, x.b_along, x.a_along, x.b_quads, x.a_quads, x.ragged};
   const PartPlan straight = plan_parts(x, costs, sms), swapped = plan_parts(other, costs, sms);
   const Plan plan = swapped.cycles < straight.cycles ? Plan{swapped, true} : Plan{straight, false};
   if (known.size() >= kMostKnown) known.clear();
@@ -169,10 +174,16 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
       return quads ? launch_lines<2, true>(thin, sms, stream) : launch_lines<2, false>(thin, sms, stream);
     return quads ? launch_lines<4, true>(thin, sms, stream) : launch_lines<4, false>(thin, sms, stream);
   }
-  const Plan plan = plan_of({p.m, p.n, x.k, a_along, b_along, x.a.quads, x.b.quads}, sms);
+  const Plan plan = plan_of(
+      {p.m, p.n, x.k, a_along, b_along, x.a.quads, x.b.quads, takes_ragged(x.a) && takes_ragged(x.b)}, sms);
   PartJob job = plan.swapped ? swap_sides(x) : x;
   job.cluster = plan.part.cluster;
   job.parts = plan.part.parts;
+  if (plan.part.rest_a + plan.part.rest_b > 0) {
+    job.rest_at = 1;  // launch_parts_of_k() knows where
+    job.rest_m = job.m - plan.part.rest_a;
+    job.rest_n = job.n - plan.part.rest_b;
+  }
   return kChoices[static_cast<std::size_t>(plan.part.tile)].launch(job, stream);
 }
 
