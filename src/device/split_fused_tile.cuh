@@ -128,23 +128,6 @@ struct WordFragment {
   std::uint32_t a[T::Format::kWords][T::kSteps][4];
 };
 
-namespace split_detail {
-
-__device__ __forceinline__ std::uint32_t two_to_words(float& x, float& y, __half /*type*/) {
-  const __half2 two = __floats2half2_rn(x, y);
-  const float2 back = __half22float2(two);
-  x -= back.x, y -= back.y;
-  return *reinterpret_cast<const std::uint32_t*>(&two);
-}
-__device__ __forceinline__ std::uint32_t two_to_words(float& x, float& y, __nv_bfloat16 /*type*/) {
-  const __nv_bfloat162 two = __floats2bfloat162_rn(x, y);
-  const float2 back = __bfloat1622float2(two);
-  x -= back.x, y -= back.y;
-  return *reinterpret_cast<const std::uint32_t*>(&two);
-}
-
-}  // namespace split_detail
-
 // Words of the elements, those of line `half` times 2^scale[half].
 template <class T>
 __device__ __forceinline__ void split_fragment(WordFragment<T>& words, const RawFragment<T>& r,
@@ -158,8 +141,12 @@ __device__ __forceinline__ void split_fragment(WordFragment<T>& words, const Raw
       for (int j = 0; j < 2; ++j) {
         float x = r.x[half][step][2 * j] * factor, y = r.x[half][step][2 * j + 1] * factor;
 #pragma unroll
-        for (int w = 0; w < T::Format::kWords; ++w)
-          words.a[w][step][half + 2 * j] = split_detail::two_to_words(x, y, typename T::Word{});
+        for (int w = 0; w < T::Format::kWords; ++w) {
+          const std::uint32_t two = two_words(x, y, typename T::Word{});
+          const float2 back = two_floats(two, typename T::Word{});
+          words.a[w][step][half + 2 * j] = two;
+          x -= back.x, y -= back.y;
+        }
       }
     }
   }

@@ -3,8 +3,8 @@
 // to nearest left of the ones before. s is the line's: its largest magnitude becomes a number in [2^kTop, 2^(kTop + 1)),
 // so that fp16's short range of exponents is used to its end, and no word overflows.
 #pragma once
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include "device/round.cuh"
+
 #include <ladder/problem.hpp>
 
 #include <cstdint>
@@ -27,16 +27,15 @@ struct WordFormat {
 
 namespace split_detail {
 
-__device__ __forceinline__ void to_word(float x, __half& word) { word = __float2half_rn(x); }
-__device__ __forceinline__ void to_word(float x, __nv_bfloat16& word) { word = __float2bfloat16_rn(x); }
-// tf32: 13 bits fewer, to nearest, ties to even. Not for Inf and NaN; the exponent may carry.
-__device__ __forceinline__ void to_word(float x, float& word) {
-  const std::uint32_t bits = __float_as_uint(x), odd = bits >> 13 & 1U;
-  word = __uint_as_float((bits + 0xFFFU + odd) & ~0x1FFFU);
+template <class Word>
+__device__ __forceinline__ Word to_word(float x, Word type) {
+  return from_float(x, type);
 }
-__device__ __forceinline__ float from_word(__half word) { return __half2float(word); }
-__device__ __forceinline__ float from_word(__nv_bfloat16 word) { return __bfloat162float(word); }
-__device__ __forceinline__ float from_word(float word) { return word; }
+// tf32: 13 bits fewer, to nearest, ties to even. Not for Inf and NaN; the exponent may carry.
+__device__ __forceinline__ float to_word(float x, float /*type*/) {
+  const std::uint32_t bits = __float_as_uint(x), odd = bits >> 13 & 1U;
+  return __uint_as_float((bits + 0xFFFU + odd) & ~0x1FFFU);
+}
 
 }  // namespace split_detail
 
@@ -45,8 +44,8 @@ template <class F>
 __device__ __forceinline__ void split(float x, typename F::Word (&words)[F::kWords]) {
 #pragma unroll
   for (int w = 0; w < F::kWords; ++w) {
-    split_detail::to_word(x, words[w]);
-    x -= split_detail::from_word(words[w]);
+    words[w] = split_detail::to_word(x, typename F::Word{});
+    x -= static_cast<float>(words[w]);
   }
 }
 

@@ -3,24 +3,12 @@
 // memory by tensor map.
 #pragma once
 #include "device/ptx/sync.cuh"
+#include "device/round.cuh"
 #include "device/tensor_tile.cuh"
 
 #include <cstdint>
 
 namespace ladder {
-
-__device__ __forceinline__ float from_float(float x, float) { return x; }
-__device__ __forceinline__ __nv_bfloat16 from_float(float x, __nv_bfloat16) { return __float2bfloat16_rn(x); }
-__device__ __forceinline__ __half from_float(float x, __half) { return __float2half_rn(x); }
-
-__device__ __forceinline__ std::uint32_t two_words(float x, float y, __nv_bfloat16) {
-  const __nv_bfloat162 two = __floats2bfloat162_rn(x, y);
-  return *reinterpret_cast<const std::uint32_t*>(&two);
-}
-__device__ __forceinline__ std::uint32_t two_words(float x, float y, __half) {
-  const __half2 two = __floats2half2_rn(x, y);
-  return *reinterpret_cast<const std::uint32_t*>(&two);
-}
 
 // C as kernels store to it.
 template <class Out>
