@@ -5,7 +5,6 @@
 //   bench_mixed [SHAPE]...                                default: the suite
 #include <cuda_runtime.h>
 #include <ladder/gemm.hpp>
-#include <ladder/registry.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -25,31 +24,16 @@ namespace {
 
 using namespace ladder;
 
-using bench::fill;
 using bench::require;
-
-struct Free {
-  void operator()(float* g) const { static_cast<void>(cudaFree(g)); }
-};
-using Memory = std::unique_ptr<float, Free>;
-Memory uniform(std::int64_t count, std::uint32_t seed) {
-  float* g = nullptr;
-  require(cudaMalloc(&g, sizeof(float) * static_cast<std::size_t>(std::max<std::int64_t>(count, 1))),
-          "memory");
-  fill<<<1024, 256>>>(g, count, seed);
-  return Memory(g);
-}
 
 using Work = std::function<Status(Stream)>;
 
 // Launches of one kernel, recorded once.
 class Recording {
  public:
-  Recording(const Work& work, cudaStream_t stream) : stream_(stream) {
+  Recording(const Work& work, cudaStream_t stream) : stream_(stream), watch_(stream) {
     cudaGraph_t graph = nullptr;
-    require(cudaEventCreate(&begin_), "event");
-    require(cudaEventCreate(&end_), "event");
-    const double once = time([&] { require(work(stream), "launch"); });
+    const double once = 1e3 * watch_.ms(1, [&] { require(work(stream), "launch"); });
     constexpr double kSampleUs = 400;
     launches_ = std::clamp(static_cast<int>(kSampleUs / once), 1, 40);
     require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
@@ -58,31 +42,17 @@ class Recording {
     require(cudaGraphInstantiate(&graph_, graph, 0), "graph");
     require(cudaGraphDestroy(graph), "graph");
   }
-  ~Recording() {
-    static_cast<void>(cudaGraphExecDestroy(graph_));
-    static_cast<void>(cudaEventDestroy(begin_));
-    static_cast<void>(cudaEventDestroy(end_));
-  }
+  ~Recording() { static_cast<void>(cudaGraphExecDestroy(graph_)); }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
   // Microseconds of a launch.
   double sample() {
-    return time([&] { require(cudaGraphLaunch(graph_, stream_), "graph"); }) / launches_;
+    return 1e3 * watch_.ms(1, [&] { require(cudaGraphLaunch(graph_, stream_), "graph"); }) / launches_;
   }
 
  private:
-  template <class F>
-  double time(F work) {
-    float ms = 0;
-    require(cudaEventRecord(begin_, stream_), "event");
-    work();
-    require(cudaEventRecord(end_, stream_), "event");
-    require(cudaEventSynchronize(end_), "work");
-    require(cudaEventElapsedTime(&ms, begin_, end_), "event");
-    return 1e3 * ms;
-  }
   cudaStream_t stream_;
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+  bench::Stopwatch watch_;
   cudaGraphExec_t graph_ = nullptr;
   int launches_ = 1;
 };
@@ -105,10 +75,7 @@ std::vector<double> medians(const std::vector<Work>& works, cudaStream_t stream)
     }
   }
   std::vector<double> result;
-  for (std::vector<double>& s : samples) {
-    std::nth_element(s.begin(), s.begin() + static_cast<std::ptrdiff_t>(s.size() / 2), s.end());
-    result.push_back(s[s.size() / 2]);
-  }
+  for (const std::vector<double>& s : samples) result.push_back(bench::median(s));
   return result;
 }
 
@@ -124,17 +91,16 @@ int main(int argc, char** argv) {
   if (problems.empty()) problems = find_suite("mixed").value();
   const auto device = query_device(0);
   require(device.status(), "device");
-  const auto baselines = find_kernels("cublas_ieee");
-  require(baselines.status(), "cublas_ieee");
-  const KernelInfo& cublas = *baselines.value().front();
+  const KernelInfo& cublas = bench::kernel_named("cublas_ieee");
   cudaStream_t stream = nullptr;
   require(cudaStreamCreate(&stream), "stream");
   int slower = 0;
   double worst = std::numeric_limits<double>::infinity();
   std::printf("problem,kernel,auto_us,ieee_us,cublas_us,ratio\n");
   for (const Problem& p : problems) {
-    const Memory a = uniform(extent_a(p).elements(), 1), b = uniform(extent_b(p).elements(), 77),
-                 c = uniform(extent_c(p).elements(), 5);
+    const auto a = bench::uniform_operand(extent_a(p).elements(), 1),
+               b = bench::uniform_operand(extent_b(p).elements(), 77),
+               c = bench::uniform_operand(extent_c(p).elements(), 5);
     const Operands o{a.get(), b.get(), c.get()};
     const auto chosen = select(p, Place::kCuda, Precision::kAuto, device.value());
     const auto with = [&](Precision precision) -> Work {

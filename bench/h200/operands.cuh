@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs here share: operands drawn on the device, and errors that end the program.
+// What the programs here share: errors that end the program, operands drawn on the device, kernels by name, times.
 #pragma once
+#include <ladder/registry.hpp>
 #include <ladder/status.hpp>
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace ladder::bench {
 
@@ -35,6 +42,73 @@ static __global__ void fill(T* g, std::int64_t count, std::uint32_t seed) {
        i += std::int64_t{gridDim.x} * blockDim.x) {
     g[i] = static_cast<T>(uniform(i, seed));
   }
+}
+
+struct Free {
+  void operator()(void* g) const { static_cast<void>(cudaFree(g)); }
+};
+template <class T>
+using Memory = std::unique_ptr<T[], Free>;  // of the device
+template <class T>
+Memory<T> allocate(std::int64_t count, const char* what) {
+  T* g = nullptr;
+  require(cudaMalloc(&g, sizeof(T) * static_cast<std::size_t>(std::max<std::int64_t>(count, 1))), what);
+  return Memory<T>(g);
+}
+inline Memory<float> uniform_operand(std::int64_t count, std::uint32_t seed) {
+  Memory<float> memory = allocate<float>(count, "operand");
+  fill<<<1024, 256>>>(memory.get(), count, seed);
+  return memory;
+}
+
+inline const KernelInfo& kernel_named(std::string_view id) {
+  const auto found = find_kernels(id);
+  require(found.status(), std::string(id).c_str());
+  return *found.value().front();
+}
+
+// Times what it enqueues on a stream.
+class Stopwatch {
+ public:
+  explicit Stopwatch(cudaStream_t stream = nullptr) : stream_(stream) {
+    require(cudaEventCreate(&begin_), "event");
+    require(cudaEventCreate(&end_), "event");
+  }
+  ~Stopwatch() {
+    static_cast<void>(cudaEventDestroy(begin_));
+    static_cast<void>(cudaEventDestroy(end_));
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  template <class Work>
+  void enqueue(int launches, Work work) {
+    require(cudaEventRecord(begin_, stream_), "record");
+    for (int i = 0; i < launches; ++i) work();
+    require(cudaEventRecord(end_, stream_), "record");
+  }
+  float wait_ms() {
+    require(cudaEventSynchronize(end_), "work");
+    float ms = 0;
+    require(cudaEventElapsedTime(&ms, begin_, end_), "elapsed");
+    return ms;
+  }
+  template <class Work>
+  float ms(int launches, Work work) {
+    enqueue(launches, work);
+    return wait_ms();
+  }
+
+ private:
+  cudaStream_t stream_;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+template <class T>
+T median(std::vector<T> samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
 }
 
 }  // namespace ladder::bench

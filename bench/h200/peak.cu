@@ -2,46 +2,23 @@
 // r12 and cuBLAS in turn, over sizes and operation pairs, with their errors. Prints CSV: n, operations, kernel, median
 // GFLOP/s, ratio to cuBLAS, largest and root mean square error against FP64, on uniform(-1, 1) operands.
 //   bench/h200/peak.sh runs it
-#include <ladder/registry.hpp>
+#include <cuda_runtime.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <random>
-#include <string_view>
+#include <string>
 #include <vector>
 
-#include <cuda_runtime.h>
+#include "operands.cuh"
 
 namespace {
 
 using namespace ladder;
 
-void check(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "peak: %s\n", cudaGetErrorString(error));
-  std::exit(1);
-}
-
-template <class T>
-struct DeviceArray {
-  explicit DeviceArray(std::size_t size) : size(size) { check(cudaMalloc(&data, size * sizeof(T))); }
-  ~DeviceArray() { cudaFree(data); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  std::size_t size;
-  T* data = nullptr;
-};
-
-void fill_uniform(DeviceArray<float>& x, unsigned seed) {
-  std::vector<float> host(x.size);
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
-  for (float& value : host) value = uniform(generator);
-  check(cudaMemcpy(x.data, host.data(), x.size * sizeof(float), cudaMemcpyHostToDevice));
-}
+using bench::allocate;
+using bench::require;
 
 // One element a thread; operands of op(X) by their two strides.
 struct Strided {
@@ -62,100 +39,60 @@ __global__ void product_fp64(Strided a, Strided b, double* gC, int n) {
 struct Error {
   double largest = 0.0, rms = 0.0;
 };
-Error error_of(const DeviceArray<float>& c, const std::vector<double>& reference) {
-  std::vector<float> host(c.size);
-  check(cudaMemcpy(host.data(), c.data, c.size * sizeof(float), cudaMemcpyDeviceToHost));
+Error error_of(const float* gC, const std::vector<double>& reference) {
+  std::vector<float> host(reference.size());
+  require(cudaMemcpy(host.data(), gC, host.size() * sizeof(float), cudaMemcpyDeviceToHost), "results");
   Error error;
   double squares = 0.0;
-  for (std::size_t i = 0; i < c.size; ++i) {
+  for (std::size_t i = 0; i < host.size(); ++i) {
     const double e = std::abs(host[i] - reference[i]);
     if (!(e <= error.largest)) error.largest = e;  // NaN stays
     squares += e * e;
   }
-  error.rms = std::sqrt(squares / static_cast<double>(c.size));
+  error.rms = std::sqrt(squares / static_cast<double>(host.size()));
   return error;
 }
 
-const KernelInfo& kernel_named(std::string_view id) {
-  for (const KernelInfo& kernel : kernels()) {
-    if (kernel.id == id) return kernel;
-  }
-  std::fprintf(stderr, "peak: this build has no %s\n", std::string(id).c_str());
-  std::exit(1);
-}
-
-class Timer {
- public:
-  Timer() {
-    check(cudaEventCreate(&begin_));
-    check(cudaEventCreate(&end_));
-  }
-  ~Timer() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-  }
-  Timer(const Timer&) = delete;
-  Timer& operator=(const Timer&) = delete;
-
-  // Milliseconds of the second of two launches, so that the first covers the host's part.
-  template <class Launch>
-  float operator()(Launch launch) {
-    launch();
-    check(cudaEventRecord(begin_));
-    launch();
-    check(cudaEventRecord(end_));
-    check(cudaEventSynchronize(end_));
-    float ms = 0.0F;
-    check(cudaEventElapsedTime(&ms, begin_, end_));
-    return ms;
-  }
-
- private:
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
-};
-
 void measure(const std::array<const KernelInfo*, 2>& kernels, int n, Op op_a, Op op_b) {
   constexpr int kSamples = 15;
-  const auto size = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  DeviceArray<float> a(size), b(size), c(size);
-  fill_uniform(a, 1);
-  fill_uniform(b, 2);
+  const std::int64_t size = std::int64_t{n} * n;
+  const auto a = bench::uniform_operand(size, 1), b = bench::uniform_operand(size, 77),
+             c = allocate<float>(size, "C");
   const Problem p = make_problem(n, n, n, 1.0F, 0.0F, op_a, op_b);
-  const Operands o = {a.data, b.data, c.data};
-  const auto launch = [&](int i) {
-    if (const Status status = kernels[i]->launch(p, o, nullptr); !status) {
-      std::fprintf(stderr, "peak: %s\n", status.message().c_str());
-      std::exit(1);
-    }
-  };
+  const Operands o = {a.get(), b.get(), c.get()};
+  const auto launch = [&](int i) { require(kernels[i]->launch(p, o, nullptr), "launch"); };
 
-  std::vector<double> reference(size);
+  std::vector<double> reference(static_cast<std::size_t>(size));
   {
-    const DeviceArray<double> exact(size);
+    const auto exact = allocate<double>(size, "exact C");
     const auto strides = [n](const float* g, Op op) {
       return op == Op::kNone ? Strided{g, n, 1} : Strided{g, 1, n};
     };
     const unsigned blocks = (static_cast<unsigned>(n) + 15) / 16;
-    product_fp64<<<dim3(blocks, blocks), dim3(16, 16)>>>(strides(a.data, op_a), strides(b.data, op_b),
-                                                         exact.data, n);
-    check(cudaMemcpy(reference.data(), exact.data, size * sizeof(double), cudaMemcpyDeviceToHost));
+    product_fp64<<<dim3(blocks, blocks), dim3(16, 16)>>>(strides(a.get(), op_a), strides(b.get(), op_b),
+                                                         exact.get(), n);
+    require(
+        cudaMemcpy(reference.data(), exact.get(), reference.size() * sizeof(double), cudaMemcpyDeviceToHost),
+        "exact C");
   }
   std::array<Error, 2> errors;
   for (int i = 0; i < 2; ++i) {
-    check(cudaMemset(c.data, 0xFF, size * sizeof(float)));
+    require(cudaMemset(c.get(), 0xFF, static_cast<std::size_t>(size) * sizeof(float)), "C");
     launch(i);
-    errors[i] = error_of(c, reference);
+    errors[i] = error_of(c.get(), reference);
   }
 
-  Timer timer;
+  bench::Stopwatch watch;
   std::array<std::vector<float>, 2> times;
   for (int sample = 0; sample < kSamples; ++sample) {
-    for (int i = 0; i < 2; ++i) times[i].push_back(timer([&] { launch(i); }));
+    for (int i = 0; i < 2; ++i) {
+      launch(i);  // covers the host's part of the one that is timed
+      times[i].push_back(watch.ms(1, [&] { launch(i); }));
+    }
   }
   std::array<double, 2> rates{};
   for (int i = 0; i < 2; ++i) {
-    std::ranges::sort(times[i]);
-    rates[i] = flops(p) / times[i][kSamples / 2] / 1e6;
+    rates[i] = flops(p) / bench::median(times[i]) / 1e6;
     std::printf("%d,%c%c,%s,%.1f,%.4f,%.3e,%.3e\n", n, op_a == Op::kNone ? 'N' : 'T',
                 op_b == Op::kNone ? 'N' : 'T', std::string(kernels[i]->id).c_str(), rates[i],
                 rates[i] / rates[0], errors[i].largest, errors[i].rms);
@@ -166,7 +103,7 @@ void measure(const std::array<const KernelInfo*, 2>& kernels, int n, Op op_a, Op
 }  // namespace
 
 int main() {
-  const std::array kernels{&kernel_named("cublas_ieee"), &kernel_named("r12_simt_peak")};
+  const std::array kernels{&bench::kernel_named("cublas_ieee"), &bench::kernel_named("r12_simt_peak")};
   std::printf("n,operations,kernel,gflops,ratio,largest_error,rms_error\n");
   for (const int n : {1024, 2048, 3072, 4092, 4096, 8192}) measure(kernels, n, Op::kNone, Op::kNone);
   for (const int n : {4096, 4093}) {

@@ -10,12 +10,10 @@
 #include "device/split_product.cuh"
 
 #include <cuda_runtime.h>
-#include <ladder/registry.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,63 +23,15 @@ namespace {
 
 using namespace ladder;
 
-using bench::fill;
+using bench::allocate;
+using bench::median;
+using bench::Memory;
 using bench::require;
+using bench::Stopwatch;
 
 constexpr float kWarmMs = 100, kSamplesMs = 100;
 // Of launches that take `ms`.
 int samples_of(float ms) { return std::clamp(static_cast<int>(kSamplesMs / ms), 5, 15); }
-
-struct FreeDevice {
-  void operator()(void* at) const { static_cast<void>(cudaFree(at)); }
-};
-using Memory = std::unique_ptr<void, FreeDevice>;
-Memory allocate(std::int64_t bytes, const char* what) {
-  void* at = nullptr;
-  require(cudaMalloc(&at, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))), what);
-  return Memory(at);
-}
-
-class Stopwatch {
- public:
-  Stopwatch() {
-    require(cudaEventCreate(&begin_), "event");
-    require(cudaEventCreate(&end_), "event");
-  }
-  ~Stopwatch() {
-    static_cast<void>(cudaEventDestroy(begin_));
-    static_cast<void>(cudaEventDestroy(end_));
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
-  template <class Work>
-  void enqueue(int launches, Work work) {
-    require(cudaEventRecord(begin_), "record");
-    for (int i = 0; i < launches; ++i) work();
-    require(cudaEventRecord(end_), "record");
-  }
-  float wait_ms() {
-    require(cudaEventSynchronize(end_), "work");
-    float ms = 0;
-    require(cudaEventElapsedTime(&ms, begin_, end_), "elapsed");
-    return ms;
-  }
-  template <class Work>
-  float ms(int launches, Work work) {
-    enqueue(launches, work);
-    return wait_ms();
-  }
-
- private:
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
-};
-
-float median(std::vector<float> samples) {
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
-}
 
 template <class Work>
 double alone_ms(Work work) {
@@ -127,20 +77,16 @@ void measure(const char* name, const Problem& p, const Operands& o, Prepare prep
   SplitCall split;
   require(prepare_split(p, o, split), "device");
   Job job(split.p, split.o, split.sms);
-  const Memory kept = prepare(job);
-  const Memory scratch = allocate(job.scratch_bytes(), "words");
-  const Memory flags = allocate(4 * job.flags(), "flags");
+  const Memory<char> kept = prepare(job), scratch = allocate<char>(job.scratch_bytes(), "words");
+  const Memory<unsigned> flags = allocate<unsigned>(job.flags(), "flags");
   require(cudaMemset(flags.get(), 0, static_cast<std::size_t>(4 * job.flags())), "flags");
-  auto* const at = static_cast<char*>(scratch.get());
+  char* const at = scratch.get();
   const SplitTarget x = job.target(at);
   const auto whole = [&] { require(launch_job(job, nullptr), name); };
   const double call = alone_ms(whole);
   const double pass = alone_ms([&] { require(job.pass(x, nullptr), name); });
-  const double product =
-      alone_ms([&] { require(job.product(x, at, static_cast<unsigned*>(flags.get()), nullptr), name); });
-  const auto found = find_kernels("cublas_ieee");
-  require(found.status(), "baseline");
-  const KernelInfo& cublas = *found.value().front();
+  const double product = alone_ms([&] { require(job.product(x, at, flags.get(), nullptr), name); });
+  const KernelInfo& cublas = bench::kernel_named("cublas_ieee");
   const Beside beside = beside_ms(whole, [&] { require(cublas.launch(p, o, nullptr), cublas.id.data()); });
   const auto tflops = [&](double ms) { return flops(p) / ms * 1e-9; };
   std::printf("%lld,%lld,%lld,%c%c%s,%s,%.4f,%.4f,%.4f,%.1f,%.4f,%.1f,%.4f\n", static_cast<long long>(p.m),
@@ -151,20 +97,20 @@ void measure(const char* name, const Problem& p, const Operands& o, Prepare prep
 }
 template <class Job>
 void measure(const char* name, const Problem& p, const Operands& o) {
-  measure<Job>(name, p, o, [](Job&) { return Memory(); });
+  measure<Job>(name, p, o, [](Job&) { return Memory<char>(); });
 }
 
 // With B's words made ahead.
 void measure_packed(const Problem& p, const Operands& o) {
   using Job = SplitJob<WordFormat<__half, 2>, 3>;
   measure<Job>("fp16x3 packed", p, o, [&](Job& job) {
-    Memory words_a = allocate(job.packed_bytes(true), "words of A"),
-           words_b = allocate(job.packed_bytes(false), "words of B");
+    Memory<char> words_a = allocate<char>(job.packed_bytes(true), "words of A"),
+                 words_b = allocate<char>(job.packed_bytes(false), "words of B");
     Job of_b = job;
-    of_b.use_packed(true, static_cast<char*>(words_a.get()));  // which leaves the pass over B alone
-    require(of_b.pass(of_b.target(static_cast<char*>(words_b.get())), nullptr), "pass over B");
+    of_b.use_packed(true, words_a.get());  // which leaves the pass over B alone
+    require(of_b.pass(of_b.target(words_b.get()), nullptr), "pass over B");
     require(cudaDeviceSynchronize(), "pass over B");
-    job.use_packed(false, static_cast<char*>(words_b.get()));
+    job.use_packed(false, words_b.get());
     return words_b;
   });
 }
@@ -188,12 +134,10 @@ int main(int argc, char** argv) {
   std::printf("m,n,k,ops,format,call_ms,pass_ms,product_ms,tflops,beside_ms,beside_tflops,cublas_ms\n");
   for (int i = 1; i < argc; ++i) {
     const Problem p = parse(argv[i]);
-    const std::int64_t a = extent_a(p).elements(), b = extent_b(p).elements(), c = extent_c(p).elements();
-    const Memory at_a = allocate(4 * a, "A"), at_b = allocate(4 * b, "B"), at_c = allocate(4 * c, "C");
-    const Operands o{static_cast<const float*>(at_a.get()), static_cast<const float*>(at_b.get()),
-                     static_cast<float*>(at_c.get())};
-    fill<<<1024, 256>>>(static_cast<float*>(at_a.get()), a, 1);
-    fill<<<1024, 256>>>(static_cast<float*>(at_b.get()), b, 77);
+    const auto a = bench::uniform_operand(extent_a(p).elements(), 1),
+               b = bench::uniform_operand(extent_b(p).elements(), 77),
+               c = allocate<float>(extent_c(p).elements(), "C");
+    const Operands o{a.get(), b.get(), c.get()};
     measure<SplitJob<WordFormat<__half, 2>, 3>>("fp16x3", p, o);
     constexpr std::int64_t kFew = 512;  // rows or columns
     if (std::min(p.m, p.n) <= kFew) {

@@ -8,35 +8,15 @@
 #include "kernels/cuda/r03_smem_tile.cu"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <random>
 #include <vector>
+
+#include "operands.cuh"
 
 namespace {
 
 using namespace ladder;
-
-void check(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "variants: %s\n", cudaGetErrorString(error));
-  std::exit(1);
-}
-
-struct DeviceMatrix {
-  explicit DeviceMatrix(int n) {
-    std::vector<float> host(static_cast<std::size_t>(n) * n);
-    std::mt19937 generator(1);
-    std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
-    for (float& x : host) x = uniform(generator);
-    check(cudaMalloc(&data, host.size() * sizeof(float)));
-    check(cudaMemcpy(data, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice));
-  }
-  ~DeviceMatrix() { cudaFree(data); }
-  DeviceMatrix(const DeviceMatrix&) = delete;
-  DeviceMatrix& operator=(const DeviceMatrix&) = delete;
-  float* data = nullptr;
-};
 
 struct Block {
   int rows, cols;
@@ -45,30 +25,23 @@ struct Block {
 
 template <class Kernel>
 void measure(const char* name, Kernel kernel, Block block, int tiles_in_x, int n) {
-  const DeviceMatrix a(n), b(n), c(n);
+  const std::int64_t size = std::int64_t{n} * n;
+  const auto a = bench::uniform_operand(size, 1), b = bench::uniform_operand(size, 77),
+             c = bench::uniform_operand(size, 5);
   const Problem p = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
-  const Operands o = {a.data, b.data, c.data};
+  const Operands o = {a.get(), b.get(), c.get()};
   const auto tiles_m = static_cast<unsigned>(ceil_div(n, block.rows));
   const auto tiles_n = static_cast<unsigned>(ceil_div(n, block.cols));
   const unsigned in_x = tiles_in_x == 0 ? tiles_n : static_cast<unsigned>(tiles_in_x);
   const dim3 grid(in_x, tiles_m, (tiles_n + in_x - 1) / in_x);
-  cudaEvent_t begin = nullptr, end = nullptr;
-  check(cudaEventCreate(&begin));
-  check(cudaEventCreate(&end));
+  bench::Stopwatch watch;
   std::vector<double> rates;
   constexpr int kWarmUp = 3, kSamples = 15;
   for (int i = 0; i < kWarmUp + kSamples; ++i) {
-    check(cudaEventRecord(begin));
-    kernel<<<grid, block.threads>>>(p, o);
-    check(cudaGetLastError());
-    check(cudaEventRecord(end));
-    check(cudaEventSynchronize(end));
-    float ms = 0.0F;
-    check(cudaEventElapsedTime(&ms, begin, end));
+    const float ms = watch.ms(1, [&] { kernel<<<grid, block.threads>>>(p, o); });
+    bench::require(cudaGetLastError(), name);
     if (i >= kWarmUp) rates.push_back(2.0 * n * n * n / ms / 1e6);
   }
-  check(cudaEventDestroy(begin));
-  check(cudaEventDestroy(end));
   std::sort(rates.begin(), rates.end());
   std::printf("%s,%d,%d,%d,%d,%.1f,%.1f\n", name, block.rows, block.cols, tiles_in_x, n, rates[kSamples / 2],
               rates.back() - rates.front());
