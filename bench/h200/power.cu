@@ -3,7 +3,7 @@
 // with copies from L2 or from memory by blocks alone, in pairs or in fours, and the last rungs and cuBLAS on
 // the same data. Each runs alone until clocks and power are steady. Prints CSV, one line a load: TFLOP/s; of the tensor
 // cores' products a clock, how many were made; the SM clock, as cycles over the global timer and as NVML has it; watts;
-// joules a TFLOP. Then the rungs and cuBLAS in turn, as benchmarks run them: cycles and clock of each.
+// joules a TFLOP. What counts beside cuBLAS at one clock, cycles, bench_cycles has.
 //   bench_power [SECONDS]                                 of each load, default 1;   bench/h200/power.sh runs it
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ptx/wgmma_words.cuh"
@@ -12,7 +12,6 @@
 #include "device/tma_operands.cuh"
 
 #include <cuda_runtime.h>
-#include <ladder/registry.hpp>
 
 #include <algorithm>
 #include <array>
@@ -27,12 +26,13 @@
 
 #include "measure/telemetry.hpp"
 
-#include "operands.cuh"
+#include "clocks.cuh"
+#include "matrices.cuh"
 
 namespace {
 
 using namespace ladder;
-using bench::require;
+using namespace ladder::bench;
 using In = __nv_bfloat16;
 
 constexpr double kFlopsPerClock = 4096;  // of an SM: m64n256k16 in 128 clocks
@@ -154,83 +154,22 @@ __global__ void __launch_bounds__(Tile<kBlocks>::kThreads, 1)
   sync_cluster<T>();
 }
 
-// Each SM's clock and the time, by its number.
-struct Reading {
-  long long cycles;
-  unsigned long long ns;
-};
-__global__ void read_clocks(Reading* g) {
-  if (threadIdx.x != 0) return;
-  unsigned sm;
-  unsigned long long ns;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-  g[sm] = {clock64(), ns};
-}
-
-struct Gpu {
-  Gpu() {
-    require(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "SM count");
-    require(allow_shared(reinterpret_cast<const void*>(read_clocks), kShared), "shared memory");
-    std::string why;
-    nvml = Nvml::open(0, &why);
-    if (nvml == nullptr) std::fprintf(stderr, "power: no NVML: %s\n", why.c_str());
-  }
-  // One block an SM: shared memory has no room for two.
-  void read(Reading* g) const { read_clocks<<<sms, 32, kShared>>>(g); }
-
-  static constexpr int kShared = 200 * 1024;
-  int sms = 0;
-  std::unique_ptr<Nvml> nvml;
-};
-
-// Of the SMs that both readings saw: mean cycles and nanoseconds between them.
-struct Between {
-  double cycles = 0, ns = 0;
-};
-Between between(const Reading* from, const Reading* to, int sms) {
-  Between sum;
-  int seen = 0;
-  for (int i = 0; i < sms; ++i) {
-    if (from[i].ns == 0 || to[i].ns == 0) continue;
-    sum.cycles += static_cast<double>(to[i].cycles - from[i].cycles);
-    sum.ns += static_cast<double>(to[i].ns - from[i].ns);
-    ++seen;
-  }
-  return {sum.cycles / seen, sum.ns / seen};
-}
-
-class Readings {
- public:
-  Readings(const Gpu& gpu, int count)
-      : gpu_(gpu), host_(static_cast<std::size_t>(gpu.sms) * static_cast<std::size_t>(count)) {
-    require(cudaMalloc(&g_, sizeof(Reading) * host_.size()), "readings");
-    require(cudaMemset(g_, 0, sizeof(Reading) * host_.size()), "readings");
-  }
-  ~Readings() { static_cast<void>(cudaFree(g_)); }
-  Readings(const Readings&) = delete;
-  Readings& operator=(const Readings&) = delete;
-  void take(int i) { gpu_.read(g_ + i * gpu_.sms); }
-  void fetch() {
-    require(cudaMemcpy(host_.data(), g_, sizeof(Reading) * host_.size(), cudaMemcpyDeviceToHost), "readings");
-  }
-  Between operator()(int i, int j) const {
-    return between(host_.data() + i * gpu_.sms, host_.data() + j * gpu_.sms, gpu_.sms);
-  }
-
- private:
-  const Gpu& gpu_;
-  std::vector<Reading> host_;
-  Reading* g_ = nullptr;
-};
-
 using Work = std::function<void()>;
 
 double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void steady(const Gpu& gpu, const char* name, double flops, double for_s, const Work& work) {
+struct Board : Gpu {
+  Board() {
+    std::string why;
+    nvml = Nvml::open(0, &why);
+    if (nvml == nullptr) std::fprintf(stderr, "power: no NVML: %s\n", why.c_str());
+  }
+  std::unique_ptr<Nvml> nvml;
+};
+
+void steady(const Board& gpu, const char* name, double flops, double for_s, const Work& work) {
   constexpr double kBatchS = 0.02, kWarmS = 0.5;
   const auto wait = [] { require(cudaDeviceSynchronize(), "work"); };
   Readings readings(gpu, 2);
@@ -266,29 +205,8 @@ void steady(const Gpu& gpu, const char* name, double flops, double for_s, const 
   std::fflush(stdout);
 }
 
-struct Matrices {
-  explicit Matrices(int n) : p(make_problem(n, n, n)) {
-    p.in = p.out = Type::kBf16;
-    const auto bytes = sizeof(In) * static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-    for (float** x : {&o_a, &o_b, &o_c}) require(cudaMalloc(x, bytes), "matrix");
-    bench::fill<<<1024, 256>>>(reinterpret_cast<In*>(o_a), std::int64_t{n} * n, 1);
-    bench::fill<<<1024, 256>>>(reinterpret_cast<In*>(o_b), std::int64_t{n} * n, 77);
-    require(cudaDeviceSynchronize(), "matrices");
-  }
-  ~Matrices() {
-    for (float* x : {o_a, o_b, o_c}) static_cast<void>(cudaFree(x));
-  }
-  Matrices(const Matrices&) = delete;
-  Matrices& operator=(const Matrices&) = delete;
-  Operands operands() const { return {o_a, o_b, o_c}; }
-  Problem p;
-
- private:
-  float *o_a = nullptr, *o_b = nullptr, *o_c = nullptr;
-};
-
 template <Blocks kBlocks, Feed kFeed, From kFrom = From::kShared>
-void loop(const Gpu& gpu, const char* name, double for_s, const Matrices& x) {
+void loop(const Board& gpu, const char* name, double for_s, const Matrices& x) {
   using T = Tile<kBlocks>;
   const auto kernel = product_loop<kBlocks, kFeed, kFrom>;
   TensorLaunch<T> l;
@@ -311,58 +229,16 @@ void loop(const Gpu& gpu, const char* name, double for_s, const Matrices& x) {
   });
 }
 
-const KernelInfo& kernel_named(std::string_view id) {
-  for (const KernelInfo& kernel : kernels()) {
-    if (kernel.id == id) return kernel;
-  }
-  std::fprintf(stderr, "power: this build has no %s\n", std::string(id).c_str());
-  std::exit(1);
-}
-
-// In turn, one launch each, with readings between: medians.
-void in_turn(const Gpu& gpu, const std::vector<const KernelInfo*>& kernels, double for_s, const Matrices& x) {
-  const double guess_s = flops(x.p) / 600e12;
-  const auto count = static_cast<int>(kernels.size());
-  const int rounds = std::max(8, static_cast<int>(for_s / guess_s / count));
-  const auto run = [&](Readings* readings) {
-    for (int i = 0; i < rounds * count; ++i) {
-      if (readings != nullptr) readings->take(i);
-      require(kernels[static_cast<std::size_t>(i % count)]->launch(x.p, x.operands(), nullptr), "launch");
-    }
-    if (readings != nullptr) readings->take(rounds * count);
-    require(cudaDeviceSynchronize(), "rounds");
-  };
-  Readings readings(gpu, rounds * count + 1);
-  run(nullptr);
-  run(&readings);
-  readings.fetch();
-  for (int kernel = 0; kernel < count; ++kernel) {
-    std::vector<double> cycles, ns;
-    for (int i = kernel; i < rounds * count; i += count) {
-      const Between one = readings(i, i + 1);
-      cycles.push_back(one.cycles);
-      ns.push_back(one.ns);
-    }
-    for (auto* values : {&cycles, &ns}) std::ranges::nth_element(*values, values->begin() + rounds / 2);
-    const double c = cycles[static_cast<std::size_t>(rounds) / 2],
-                 t = ns[static_cast<std::size_t>(rounds) / 2];
-    std::printf("%lld,%s,%.0f,%.4f,%.1f,%.0f,%.1f\n", static_cast<long long>(x.p.n),
-                std::string(kernels[static_cast<std::size_t>(kernel)]->id).c_str(), c,
-                flops(x.p) / (c * gpu.sms * kFlopsPerClock), t * 1e-3, c / t * 1e3, flops(x.p) / t * 1e-3);
-  }
-  std::fflush(stdout);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const double for_s = argc > 1 ? std::atof(argv[1]) : 1;
-  const Gpu gpu;
+  const Board gpu;
   const std::vector kernels{&kernel_named("r16_persistent_bf16"), &kernel_named("r17_stream_k_bf16"),
                             &kernel_named("cublas_bf16")};
   std::printf("load,tflops,of_peak_a_clock,effective_mhz,nvml_mhz,watts,joules_a_tflop\n");
   {
-    const Matrices small(2048), large(8192);
+    const Matrices small(2048, Type::kBf16, Type::kBf16), large(8192, Type::kBf16, Type::kBf16);
     using enum Blocks;
     loop<kAlone, Feed::kResident>(gpu, "resident", for_s, large);
     loop<kAlone, Feed::kResident, From::kSharedKMajor>(gpu, "resident; B K-major", for_s, large);
@@ -376,14 +252,12 @@ int main(int argc, char** argv) {
     loop<kPairAlongM, Feed::kCopied>(gpu, "copied of 8192; pairs", for_s, large);
   }
   for (const int n : {4096, 8192, 16384}) {
-    const Matrices x(n);
+    const Matrices x(n, Type::kBf16, Type::kBf16);
     for (const auto* kernel : kernels) {
       const std::string name = std::string(kernel->id) + " " + std::to_string(n);
       steady(gpu, name.c_str(), flops(x.p), for_s,
              [&] { require(kernel->launch(x.p, x.operands(), nullptr), "launch"); });
     }
   }
-  std::printf("n,kernel,cycles,of_peak_a_clock,us,effective_mhz,tflops\n");
-  for (const int n : {4096, 8192, 16384}) in_turn(gpu, kernels, for_s, Matrices(n));
   return 0;
 }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clocks of all SMs between two points of a stream: how many cycles lie between them, and how long that was.
+#pragma once
+#include "device/launch_dependent.cuh"
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "operands.cuh"
+
+namespace ladder::bench {
+
+// Each SM's clock and the time, by its number.
+struct Reading {
+  long long cycles;
+  unsigned long long ns;
+};
+static __global__ void read_clocks(Reading* g) {
+  if (threadIdx.x != 0) return;
+  unsigned sm;
+  unsigned long long ns;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  g[sm] = {clock64(), ns};
+}
+
+struct Gpu {
+  Gpu() {
+    require(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "SM count");
+    require(allow_shared(reinterpret_cast<const void*>(read_clocks), kShared), "shared memory");
+  }
+  // One block an SM: shared memory has no room for two.
+  void read(Reading* g) const { read_clocks<<<sms, 32, kShared>>>(g); }
+
+  static constexpr int kShared = 200 * 1024;
+  int sms = 0;
+};
+
+// Of the SMs that both readings saw: mean cycles and nanoseconds between them.
+struct Between {
+  double cycles = 0, ns = 0;
+};
+inline Between between(const Reading* from, const Reading* to, int sms) {
+  Between sum;
+  int seen = 0;
+  for (int i = 0; i < sms; ++i) {
+    if (from[i].ns == 0 || to[i].ns == 0) continue;
+    sum.cycles += static_cast<double>(to[i].cycles - from[i].cycles);
+    sum.ns += static_cast<double>(to[i].ns - from[i].ns);
+    ++seen;
+  }
+  return {sum.cycles / seen, sum.ns / seen};
+}
+
+class Readings {
+ public:
+  Readings(const Gpu& gpu, int count)
+      : gpu_(gpu), host_(static_cast<std::size_t>(gpu.sms) * static_cast<std::size_t>(count)) {
+    require(cudaMalloc(&g_, sizeof(Reading) * host_.size()), "readings");
+    require(cudaMemset(g_, 0, sizeof(Reading) * host_.size()), "readings");
+  }
+  ~Readings() { static_cast<void>(cudaFree(g_)); }
+  Readings(const Readings&) = delete;
+  Readings& operator=(const Readings&) = delete;
+  void take(int i) { gpu_.read(g_ + i * gpu_.sms); }
+  void fetch() {
+    require(cudaMemcpy(host_.data(), g_, sizeof(Reading) * host_.size(), cudaMemcpyDeviceToHost), "readings");
+  }
+  Between operator()(int i, int j) const {
+    return between(host_.data() + i * gpu_.sms, host_.data() + j * gpu_.sms, gpu_.sms);
+  }
+
+ private:
+  const Gpu& gpu_;
+  std::vector<Reading> host_;
+  Reading* g_ = nullptr;
+};
+
+}  // namespace ladder::bench
