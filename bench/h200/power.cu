@@ -14,14 +14,12 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "measure/telemetry.hpp"
@@ -91,12 +89,7 @@ __global__ void __launch_bounds__(Tile<kBlocks>::kThreads, 1)
   using T = Tile<kBlocks>;
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
-  if (threadIdx.x == 0) {
-    for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-    for (auto& empty : s.empty)
-      ptx::mbarrier_init(ptx::shared_address(&empty), T::kCluster * T::kWarpgroups * 4);
-    ptx::fence_mbarrier_init();
-  }
+  if (threadIdx.x == 0) init_stages<T>(s);
   sync_cluster<T>();
   const int rank = rank_in_cluster<T>(), unit = static_cast<int>(blockIdx.x) / T::kCluster;
   const int units = static_cast<int>(gridDim.x) / T::kCluster;
@@ -212,11 +205,7 @@ void loop(const Board& gpu, const char* name, double for_s, const Matrices& x) {
   TensorLaunch<T> l;
   require(prepare<T>(x.p, x.operands(), nullptr, l), name);
   l.c.m = 0;  // nothing is stored
-  Plan plan{};
-  plan.tiles_m = static_cast<int>(x.p.m) / T::kPairM;
-  plan.tiles_n = static_cast<int>(x.p.n) / T::kPairN;
-  plan.whole_tiles = plan.tiles_m * plan.tiles_n;
-  plan.steps = l.steps;
+  const Plan plan = plan_whole_tiles(x.p.m, x.p.n, x.p.k, T::kPairM, T::kPairN, T::BK, gpu.sms / T::kCluster);
   require(allow_shared(reinterpret_cast<const void*>(kernel), sizeof(typename T::Shared)), name);
   const int tiles = kStepsALaunch / plan.steps;
   // Of an H200's 33 fours 30 run at once: its GPCs have 10 to 18 SMs.

@@ -57,6 +57,16 @@ __device__ __forceinline__ Origin origin_of(const Plan& plan, int tile, int rank
           pair.n * T::kPairN + (T::kSharesB ? 0 : rank * T::BN)};
 }
 
+// One thread of each block, before the blocks meet: a stage is full when one thread's copies have landed, empty when all
+// warps that read it have, of all blocks that copies are shared with.
+template <class T, class Shared>
+__device__ __forceinline__ void init_stages(Shared& s) {
+  for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+  for (auto& empty : s.empty)
+    ptx::mbarrier_init(ptx::shared_address(&empty), T::kSharing * T::kWarpgroups * 4);
+  ptx::fence_mbarrier_init();
+}
+
 // One thread of each block starts its own copies and its part of the shared ones, of B as many boxes as are needed;
 // `barrier` completes with their bytes.
 template <class T>

@@ -127,12 +127,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
            const __grid_constant__ Plan plan) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
-  if (threadIdx.x == 0) {
-    for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-    for (auto& empty : s.empty)
-      ptx::mbarrier_init(ptx::shared_address(&empty), T::kCluster * T::kWarpgroups * 4);
-    ptx::fence_mbarrier_init();
-  }
+  if (threadIdx.x == 0) init_stages<T>(s);
   sync_cluster<T>();  // before a neighbour copies to here or arrives here
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();

@@ -206,10 +206,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
   if (threadIdx.x == 0) {
     prefetch_maps(maps);
-    for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-    for (auto& empty : s.empty)
-      ptx::mbarrier_init(ptx::shared_address(&empty), T::kSharing * T::kWarpgroups * 4);
-    ptx::fence_mbarrier_init();
+    init_stages<T>(s);
   }
   sync_cluster<T>();
   if (threadIdx.x < kWarpgroup) {
