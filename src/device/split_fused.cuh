@@ -43,6 +43,7 @@ constexpr int kCounters = T::kWarpgroups* kWarpgroup + kWarpgroup / 2;
 struct FusedExchange {
   Exchange sums;
   int2* gScales;  // (blocks, warpgroups, threads)
+  int parts = 1;  // of each tile; more than one: all of them are left to add_fused_parts()
 };
 
 template <class T>
@@ -111,6 +112,11 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     }
 
     // Epilogue
+    if (exchange.parts > 1) {
+      *scales_of(block) = scales.packed();
+      write_partial(product, exchange.sums.gPartial, block, group);
+      continue;
+    }
     if (work.end < plan.steps) {
       *scales_of(block) = scales.packed();
       hand_on(product, exchange.sums, group);
@@ -171,6 +177,55 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   }
 }
 
+// Adds the parts of each tile, block after block, and stores it. Where a product is guarded and a part's scale so far from another's
+// that one of them is lost, the words were not enough.
+template <class T>
+__global__ void __launch_bounds__(kAddThreads)
+    add_fused_parts(const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
+                    const __grid_constant__ FusedExchange exchange, int* gChoice) {
+  constexpr int kAdders = kAddThreads / kWarpgroup;
+  __shared__ float4 s[kAdders][kWarpgroup];
+  const auto me = AddPlace<T, kAdders>::template here<kBand>(plan);
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  const int parts = exchange.parts, first = me.tile * parts;
+  const int2* const gScales =
+      exchange.gScales + (first * T::kWarpgroups + me.warpgroup) * kWarpgroup + me.tid;
+  constexpr int kNextScales = T::kWarpgroups * kWarpgroup;
+  PartScales scales;
+#pragma unroll 8
+  for (int part = 0; part < parts; ++part) scales.take(__ldcg(gScales + part * kNextScales));
+  if constexpr (T::kGuarded) {
+    if (scales.far()) atomicMax(gChoice + kWhichChoice, static_cast<int>(SplitChoice::kBinary64));
+  }
+  const float4* const g =
+      quads_of<T>(exchange.sums.gPartial, first, me.warpgroup, me.tid) + me.quad * kWarpgroup;
+  constexpr std::int64_t kNext = std::int64_t{T::kWarpgroups} * kQuads<T> * kWarpgroup;
+  float4 sum{};
+  const int begin = parts * me.adder / kAdders, end = parts * (me.adder + 1) / kAdders;
+#pragma unroll 4
+  for (int part = begin; part < end; ++part) {
+    const int2 packed = __ldcg(gScales + part * kNextScales);
+    const float4 four = __ldcg(g + part * kNext);
+    const float low = scales.factor(packed, 0), high = scales.factor(packed, 1);
+    sum.x = __fmaf_rn(four.x, low, sum.x), sum.y = __fmaf_rn(four.y, low, sum.y);
+    sum.z = __fmaf_rn(four.z, high, sum.z), sum.w = __fmaf_rn(four.w, high, sum.w);
+  }
+  s[me.adder][me.tid] = sum;
+  __syncthreads();
+  if (me.adder > 0) return;
+#pragma unroll
+  for (int i = 1; i < kAdders; ++i) sum = sum + s[i][me.tid];
+  const float r[4] = {sum.x, sum.y, sum.z, sum.w};
+  const int row = me.row + me.tid / 32 * 16, col = me.col + Product<T>::lane_col(me.tid);
+  const SplitRows rows{{row + line_of<T>(0), row + line_of<T>(1)}, {scales.exponent(0), scales.exponent(1)}};
+  const bool whole_pairs = x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && col + 8 * me.quad + 2 <= x.c.n;
+  int2 scale[1];
+  load_scales(scale, x.b, col, me.quad);
+  const bool odd = store_scaled_quad(x, r, 4 * me.quad, rows, col, scale[0], whole_pairs);
+  if (__any_sync(0xFFFFFFFFU, odd)) store_exceptional_of(x, rows, col, me.quad, me.quad + 1);
+}
+
 template <class T>
 Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange& exchange,
                     const FusedGuard& guard, cudaStream_t stream) {
@@ -182,8 +237,12 @@ Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange&
   if (!raw) return raw;
   if (Status s = map_words<F>(map_b, x.b, plan.steps, T::kHalf); !s) return s;
   constexpr int kShared = sizeof(typename T::Shared);
-  return launch_dependent("product of an operand and words", fused_kernel<T>, plan.blocks, 1, T::kThreads,
-                          kShared, stream, map_a, map_b, x, plan, exchange, guard);
+  if (Status s = launch_dependent("product of an operand and words", fused_kernel<T>, plan.blocks, 1,
+                                  T::kThreads, kShared, stream, map_a, map_b, x, plan, exchange, guard);
+      !s || exchange.parts == 1)
+    return s;
+  return launch_dependent("sum of parts", add_fused_parts<T>, plan.cut_tiles * T::kWarpgroups * kQuads<T>, 1,
+                          kAddThreads, 0, stream, x, plan, exchange, guard.gChoice);
 }
 
 }  // namespace split_detail
@@ -204,6 +263,11 @@ class FusedJob {
     plan_.blocks = std::min<std::int64_t>(sms, std::int64_t{tiles} * plan_.steps);
     plan_.whole_tiles = tiles % sms == 0 ? tiles : std::max(waves - 2, 0) * sms;
     plan_.cut_tiles = tiles - plan_.whole_tiles;
+    if (!is_deep(p)) return;
+    // Equal parts of each tile: so many would wait for each other if they handed sums on.
+    constexpr int kLeastSteps = 4;
+    parts_ = std::max(1, std::min(sms / tiles, plan_.steps / kLeastSteps));
+    if (parts_ > 1) plan_.blocks = tiles * parts_, plan_.whole_tiles = 0, plan_.cut_tiles = tiles;
   }
 
   // Where the pass over the operand of more lines would take longer than the product gains by whole words: measured on an
@@ -212,6 +276,11 @@ class FusedJob {
     constexpr std::int64_t kFew = 512, kMany = 2048, kTimes = 4;
     const auto [few, many] = std::minmax(p.m, p.n);
     return few <= kFew && many >= std::max(kMany, kTimes * few);
+  }
+  // Where C is small and k so deep that its parts fill the device: a pass over one operand is half of one over both.
+  static bool is_deep(const Problem& p) {
+    constexpr std::int64_t kMost = 512, kDeep = 4096;
+    return std::max(p.m, p.n) <= kMost && p.k >= kDeep;
   }
   // Whether tensor maps take the raw operand as it lies.
   static bool takes(const Problem& p, const Operands& o) {
@@ -244,8 +313,8 @@ class FusedJob {
                  const FusedGuard& guard = {}) const {
     using split_detail::launch_fused;
     char* const sums = scratch + words_.all();
-    const split_detail::FusedExchange exchange{{reinterpret_cast<float*>(sums), gFlags},
-                                               reinterpret_cast<int2*>(sums + sums_bytes())};
+    const split_detail::FusedExchange exchange{
+        {reinterpret_cast<float*>(sums), gFlags}, reinterpret_cast<int2*>(sums + sums_bytes()), parts_};
     const auto launch = wide_ ? x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>
                         : x.a.along_k ? launch_fused<Tile<64, true>>
                                       : launch_fused<Tile<64, false>>;
@@ -272,6 +341,7 @@ class FusedJob {
   bool raw_is_a_, wide_;
   SplitBytes words_;
   Plan plan_{};
+  int parts_ = 1;  // of each tile, where all are cut
 };
 
 }  // namespace ladder

@@ -189,6 +189,11 @@ __device__ __forceinline__ void multiply_fragment(float (&partial)[T::kPartials]
 // element so far asks for, so that no sum grows beyond binary32.
 class SumScales {
  public:
+  static constexpr int kNone = 512;  // the scale of no slab; above any
+  static constexpr int kFar = 60;    // binades: the least product of two words, 2^-48, stays normal
+  // 2^e for e <= 0. What is smaller than 2^-126 of a sum's largest product is lost with the words already.
+  __device__ __forceinline__ static float down(int e) { return e < -126 ? 0.0F : power_of_two(e); }
+
   // Takes in a slab with these largest magnitudes: sums so far change where their scale does, factor() is what the slab's
   // are multiplied with as they are added, and elements of `r`, which may change, times 2^scale are what is split.
   template <class T>
@@ -222,8 +227,8 @@ class SumScales {
   // Takes in another block's sums, which come after: four(i) has the four from i on.
   template <int kSums, class Four>
   __device__ __forceinline__ void take_sums(int2 packed, float (&sums)[kSums], Four four) {
-    const int others[2] = {packed.x % kFlag - kBias, packed.y % kFlag - kBias};
-    exceptional_ |= (packed.x >= kFlag ? 1 : 0) | (packed.y >= kFlag ? 2 : 0);
+    const auto [others, exceptional] = unpacked(packed);
+    exceptional_ |= exceptional;
     const int next[2] = {min(of_sums_[0], others[0]), min(of_sums_[1], others[1])};
     far_ = is_far(next[0], others[0]) || is_far(next[1], others[1]);
     move_to(next, sums);
@@ -240,6 +245,14 @@ class SumScales {
             of_sums_[1] + kBias + (exceptional_ >> 1) * kFlag};
   }
 
+  struct Unpacked {
+    int scale[2], exceptional;
+  };
+  __device__ __forceinline__ static Unpacked unpacked(int2 packed) {
+    return {{packed.x % kFlag - kBias, packed.y % kFlag - kBias},
+            (packed.x >= kFlag ? 1 : 0) | (packed.y >= kFlag ? 2 : 0)};
+  }
+
   __device__ __forceinline__ float factor(int half) const { return factor_[half]; }
   // As a line's exponent in the pass.
   __device__ __forceinline__ int exponent(int half) const {
@@ -247,10 +260,8 @@ class SumScales {
   }
 
  private:
-  static constexpr int kNone = 512;  // the scale of no slab; above any
   static constexpr int kMost = 126;  // that power_of_two() takes
   static constexpr int kBias = 1024, kFlag = 1 << 16;
-  static constexpr int kFar = 60;  // binades: the least product of two words, 2^-48, stays normal
 
   // Small, infinite, and larger than those before.
   template <class T>
@@ -275,9 +286,6 @@ class SumScales {
     move_to(next, sums);
   }
 
-  // 2^e for e <= 0. What is smaller than 2^-126 of a sum's largest product is lost with the words already.
-  __device__ __forceinline__ static float down(int e) { return e < -126 ? 0.0F : power_of_two(e); }
-
   __device__ __forceinline__ static bool is_far(int next, int before) {
     return before != kNone && before - next > kFar;
   }
@@ -298,6 +306,36 @@ class SumScales {
   float factor_[2] = {1.0F, 1.0F};
   int exceptional_ = 0;  // a bit for each line
   bool far_ = false;
+};
+
+// The scales of sums that several blocks have of one part of C: all stand for the least, as sums of one block do.
+class PartScales {
+ public:
+  __device__ __forceinline__ void take(int2 packed) {
+    const SumScales::Unpacked of = SumScales::unpacked(packed);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      least_[half] = min(least_[half], of.scale[half]);
+      if (of.scale[half] != SumScales::kNone) most_[half] = max(most_[half], of.scale[half]);
+    }
+    exceptional_ |= of.exceptional;
+  }
+  // A part's sums are multiplied by this as they are added.
+  __device__ __forceinline__ float factor(int2 packed, int half) const {
+    return SumScales::down(least_[half] - SumScales::unpacked(packed).scale[half]);
+  }
+  // As SumScales::far(), of all parts.
+  __device__ __forceinline__ bool far() const {
+    return most_[0] - least_[0] > SumScales::kFar || most_[1] - least_[1] > SumScales::kFar;
+  }
+  __device__ __forceinline__ int exponent(int half) const {
+    return (exceptional_ >> half & 1) != 0 ? kExceptional : least_[half];
+  }
+
+ private:
+  static constexpr int kLowest = -1024;  // below any scale
+  int least_[2] = {SumScales::kNone, SumScales::kNone}, most_[2] = {kLowest, kLowest};
+  int exceptional_ = 0;
 };
 
 // Adds a slab's partial sums, rounding to nearest, to those of the slabs before.

@@ -34,15 +34,17 @@ bool has_few_tiles(const Problem& p) {
 bool gains_by_words(const Problem& problem) {
   constexpr double kLeast = 760.0 * 760 * 760, kLeastResults = 0x1p17;
   constexpr std::int64_t kTile = 192;  // fewer rows or columns: the pass over the other operand takes longer
-  // C of few rows or columns has its large operand split on the way, where the rung can: C is not read, and the operand takes
-  // tensor maps. By 48 lines it is sooner done than CUDA cores.
+  // C of few rows or columns, or small beside k, has its larger operand split on the way, where the rung can: the operand takes
+  // tensor maps. By 48 lines it is sooner done than CUDA cores, where there are few k.
   constexpr std::int64_t kFew = 48, kMost = 512, kMany = 2048, kTimes = 4, kSlab = 64, kOfLast = 48;
-  constexpr double kLeastThin = 0x1p29;
+  constexpr std::int64_t kFewOfDeep = 128, kDeep = 4096;
+  constexpr double kLeastSplit = 0x1p29;
   const Problem p = as_row_major(problem).problem;
   const auto [few, many] = std::minmax(p.m, p.n);
   const double products = flops(p) / 2;
-  if (p.beta == 0 && few >= kFew && few <= kMost && many >= std::max(kMany, kTimes * few) &&
-      products >= kLeastThin && (p.m > p.n ? p.lda : p.ldb) % 4 == 0 &&
+  const bool thin = few >= kFew && few <= kMost && many >= std::max(kMany, kTimes * few);
+  const bool deep = few >= kFewOfDeep && many <= kMost && p.k >= kDeep;
+  if ((thin || deep) && products >= kLeastSplit && (p.m > p.n ? p.lda : p.ldb) % 4 == 0 &&
       (p.k % kSlab == 0 || p.k % kSlab >= kOfLast)) {
     return true;
   }

@@ -384,16 +384,71 @@ TEST(GuardOfThin, IsNoFurtherOffThanAChainOnAnyKindOfData) {
   }
 }
 
-TEST(GuardOfThin, KeepsIntegersExactAndLeavesCAloneWhereItCounts) {
+// Of integers, whose sums are exact in words and in binary64.
+void expect_exact(const Problem& p, bool proved) {
+  const Images images = make_images(p, {Values::kIntegers, 5}, Precision::kIeee).value();
+  Matrices x{p, images.a, images.b, images.c};
+  if (!proved) x.at_a(1, 1) = 0x1p24F;
+  const std::vector<float> c = run(kernel("r20_guarded"), x);
+  EXPECT_EQ(guarded_choice(nullptr).value(), proved ? Precision::kFp16x3 : Precision::kIeee);
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      const auto at = static_cast<std::size_t>(i * p.ldc + j);
+      ASSERT_EQ(c[at],
+                static_cast<float>(p.alpha * exact(x, i, j).sum + (p.beta == 0 ? 0.0 : p.beta * x.c[at])));
+    }
+  }
+}
+
+TEST(GuardOfThin, KeepsIntegersExactAndCWhereItIsNeededAgain) {
   for (const float beta : {0.0F, 2.0F}) {
-    const Problem p = make_problem(2048, 40, 320, 1, beta);
-    const Images images = make_images(p, {Values::kIntegers, 5}, Precision::kIeee).value();
-    Matrices x{p, images.a, images.b, images.c};
-    const std::vector<float> c = run(kernel("r20_guarded"), x);
-    for (std::int64_t i = 0; i < p.m; ++i) {
-      for (std::int64_t j = 0; j < p.n; ++j) {
-        const auto at = static_cast<std::size_t>(i * p.ldc + j);
-        ASSERT_EQ(c[at], exact(x, i, j).sum + (beta == 0 ? 0 : 2.0 * x.c[at]));
+    for (const auto& [m, n] : kThin) {
+      for (const bool proved : {false, true}) {
+        Problem p = make_problem(m, n, 320, 1, beta);
+        p.ldc += 3;
+        expect_exact(p, proved);
+      }
+    }
+  }
+}
+
+// C that is small beside k, of each tile of which many blocks have a part.
+const std::pair<std::int64_t, std::int64_t> kDeep[] = {{132, 72}, {40, 136}};
+
+TEST(GuardOfDeep, TakesTwoWordsWhereEach64IsProvedAndNoneElsewhere) {
+  for (const auto& [m, n] : kDeep) {
+    for (const auto& [op_a, op_b] : kOps) {
+      EXPECT_EQ(chosen_on(uniform(make_problem(m, n, 4160, 1, 0, op_a, op_b))), Precision::kFp16x3);
+    }
+    const Problem p = make_problem(m, n, 4160);
+    expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 4159) = 0x1p20F; });
+    expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
+    expect_no_words(p, [&](Matrices& x) {  // a block's scale so far from the others' that they are lost
+      for (std::int64_t k = 4096; k < 4160; ++k) {
+        float& raw = m > n ? x.at_a(7, k) : x.at_b(k, 7);
+        raw = std::ldexp(raw, 70);
+      }
+    });
+  }
+}
+
+TEST(GuardOfDeep, HasSpecialValuesWhereSgemmHasThem) {
+  for (const auto& [m, n] : kDeep) {
+    Matrices x = uniform(make_problem(m, n, 4160));
+    x.at_a(3, 4100) = kInfinity, x.at_a(m - 1, 0) = kNan, x.at_b(64, n - 1) = -kInfinity;
+    for (std::int64_t k = 0; k < x.p.k; ++k) x.at_a(5, k) = 0, x.at_b(k, 6) = 0;
+    expect_as_sgemm(x, "r20_guarded");
+    expect_as_sgemm(x, "r19_fp16x3_fused");
+  }
+}
+
+TEST(GuardOfDeep, KeepsIntegersExactAndCWhereItIsNeededAgain) {
+  for (const float beta : {0.0F, 2.0F}) {
+    for (const auto& [m, n] : kDeep) {
+      for (const bool proved : {false, true}) {
+        Problem p = make_problem(m, n, 4160, 1, beta);
+        p.ldc += 3;
+        expect_exact(p, proved);
       }
     }
   }

@@ -59,34 +59,57 @@ static std::optional<SlabRule> slab_rule(double k) {
   return std::nullopt;
 }
 
-// Whether the operand of more lines is split on its way to the product: C must not be needed again, and of the last 64 of k most
-// must be there, since what is not counts as lost.
+// Whether the operand of more lines is split on its way to the product: of the last 64 of k most must be there, since what is
+// not counts as lost.
 static bool takes_fused(const Problem& p, const Operands& o) {
   constexpr std::int64_t kSlab = HalfWords::BK, kMost = 48;
-  return p.beta == 0.0F && Fused::gains(p) && Fused::takes(p, o) &&
+  return (Fused::gains(p) || Fused::is_deep(p)) && Fused::takes(p, o) &&
          (p.k % kSlab == 0 || p.k % kSlab >= kMost) && slab_rule(static_cast<double>(p.k)).has_value();
 }
 
-// The product first, which finds out whether its words were enough; where they were not, all of C again in binary64.
+// Enqueues a copy of C. Errors: kLaunchFailed.
+static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream) {
+  constexpr int kThreads = 256, kEach = 8, kBlocksOfSm = 4;
+  const std::int64_t blocks =
+      std::min(ceil_div(std::int64_t{c.m} * c.n, kThreads * kEach), std::int64_t{kBlocksOfSm} * sms);
+  return launch_dependent("copy of C", split_detail::keep_c<>, blocks, 1, kThreads, 0, stream, c, gKept);
+}
+
+// The product first, which finds out whether its words were enough; where they were not, all of C again in binary64. C as it was
+// is kept, where beta asks for it.
 static Status launch_fused(const SplitCall& call, Stream stream) {
-  const Fused job(call.p, call.o, call.sms);
+  const Problem& p = call.p;
+  const Fused job(p, call.o, call.sms);
+  const split_detail::WideJob again(job.target(nullptr), call.sms, true);
+  const std::int64_t kept_bytes = p.beta == 0.0F ? 0 : p.m * p.n * 4,
+                     of_job = ceil_div(job.scratch_bytes(), 16) * 16;
   constexpr std::int64_t kOfGuard = 3;
   CallMemory memory;
-  if (Status s = call_memory(stream, kHead + job.scratch_bytes(), job.flags() + kOfGuard, memory); !s)
+  if (Status s = call_memory(stream, kHead + of_job + again.scratch_bytes() + kept_bytes,
+                             job.flags() + kOfGuard + again.flags(), memory);
+      !s)
     return s;
   const auto [scratch, gFlags] = memory;
   auto* const gChoice = reinterpret_cast<int*>(scratch);
   auto* const gGrowth = reinterpret_cast<Growth*>(scratch + kGrowthAt);
-  char* const words = scratch + kHead;
+  char *const words = scratch + kHead, *const parts = words + of_job;
+  auto* const gKept = reinterpret_cast<float*>(parts + again.scratch_bytes());
   unsigned* const gLost = gFlags + job.flags();
-  const SlabRule rule = *slab_rule(static_cast<double>(call.p.k));
+  const SlabRule rule = *slab_rule(static_cast<double>(p.k));
   const SplitTarget x = job.target(words);
   if (Status s = job.pass(x, stream, gGrowth); !s) return s;
+  split_detail::KeptC kept;
+  if (kept_bytes > 0) {
+    if (Status s = keep(target_of<float>(p, call.o), gKept, call.sms, stream); !s) return s;
+    const bool as_c = x.col_step == 1;  // or C^T is computed
+    kept = {gKept, as_c ? p.n : 1, as_c ? 1 : p.n};
+  }
   if (Status s = job.product(x, words, gFlags, stream,
                              {rule.level, rule.allowed, gGrowth, gLost, gLost + 2, gChoice});
       !s)
     return s;
-  return split_detail::launch_wide(x, gChoice, static_cast<int>(SplitChoice::kBinary64), call.sms, stream);
+  return split_detail::WideJob(x, call.sms, true)
+      .launch(gChoice, SplitChoice::kBinary64, stream, parts, gLost + kOfGuard, kept);
 }
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
@@ -132,7 +155,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (Status s = halves.product(x, words, gFlags, when(SplitChoice::kFp16x3), stream); !s) return s;
   if (Status s = brains.pass(y, when(SplitChoice::kBf16x6), stream); !s) return s;
   if (Status s = brains.product(y, words, gFlags, when(SplitChoice::kBf16x6), stream); !s) return s;
-  return launch_wide(x, gChoice, static_cast<int>(SplitChoice::kBinary64), call.sms, stream);
+  return WideJob(x, call.sms).launch(gChoice, SplitChoice::kBinary64, stream);
 }
 
 static constexpr KernelInfo kKernels[] = {
