@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "operands.cuh"
@@ -57,16 +58,15 @@ inline Between between(const Reading* from, const Reading* to, int sms) {
 class Readings {
  public:
   Readings(const Gpu& gpu, int count)
-      : gpu_(gpu), host_(static_cast<std::size_t>(gpu.sms) * static_cast<std::size_t>(count)) {
-    require(cudaMalloc(&g_, sizeof(Reading) * host_.size()), "readings");
-    require(cudaMemset(g_, 0, sizeof(Reading) * host_.size()), "readings");
+      : gpu_(gpu),
+        host_(static_cast<std::size_t>(gpu.sms) * static_cast<std::size_t>(count)),
+        g_(allocate<Reading>(static_cast<std::int64_t>(host_.size()), "readings")) {
+    require(cudaMemset(g_.get(), 0, sizeof(Reading) * host_.size()), "readings");
   }
-  ~Readings() { static_cast<void>(cudaFree(g_)); }
-  Readings(const Readings&) = delete;
-  Readings& operator=(const Readings&) = delete;
-  void take(int i) { gpu_.read(g_ + i * gpu_.sms); }
+  void take(int i) { gpu_.read(g_.get() + i * gpu_.sms); }
   void fetch() {
-    require(cudaMemcpy(host_.data(), g_, sizeof(Reading) * host_.size(), cudaMemcpyDeviceToHost), "readings");
+    require(cudaMemcpy(host_.data(), g_.get(), sizeof(Reading) * host_.size(), cudaMemcpyDeviceToHost),
+            "readings");
   }
   Between operator()(int i, int j) const {
     return between(host_.data() + i * gpu_.sms, host_.data() + j * gpu_.sms, gpu_.sms);
@@ -75,7 +75,7 @@ class Readings {
  private:
   const Gpu& gpu_;
   std::vector<Reading> host_;
-  Reading* g_ = nullptr;
+  Memory<Reading> g_;
 };
 
 }  // namespace ladder::bench

@@ -4,8 +4,6 @@
 // Prints CSV, a line a kernel and size: medians of cycles, of the tensor cores' products in them, of microseconds; the
 // SM clock, as cycles over the global timer; TFLOP/s.
 //   bench_cycles [SECONDS]              of each product and type, default 0.5;   bench/h200/cycles.sh runs it
-#include <ladder/registry.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -25,12 +23,6 @@ using namespace ladder::bench;
 
 // Of an SM: m64n256k16 in 128 clocks, of tf32 m64n256k8.
 double flops_per_clock(Type in) { return in == Type::kF32 ? 2048 : 4096; }
-
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 void in_turn(const Gpu& gpu, const std::vector<const KernelInfo*>& kernels, double for_s, const Matrices& x) {
   const std::size_t count = kernels.size(), even = 2 * count;  // rounds in which turns are shared out evenly
