@@ -277,19 +277,30 @@ class TileStore {
         const std::uint32_t r[4] = {word(i), word(i + 1), word(i + 2), word(i + 3)};
         ptx::store_matrix4(place(16 * warp + lane % 16, i * 8 + lane / 16 * 16), r);
       }
-    } else {
+    } else if constexpr (T::kTf32) {
+      const std::uint32_t box = warp / 2 * kRows * kLineBytes;
 #pragma unroll
       for (int i = 0; i < kWordsPerChunk; i += 4) {
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-          if constexpr (T::kTf32) {
-            const std::uint32_t box = warp / 2 * kRows * kLineBytes;
-            ptx::store_shared2(box + place(2 * i + 2 * t + e, warp % 2 * 64 + g * 8), word(i + e),
-                               word(i + 2 + e));
-          } else {
-            ptx::store_shared2(place(16 * warp + g + 8 * e, i * 8 + t * 8), word(i + 2 * e),
-                               word(i + 2 * e + 1));
-          }
+          ptx::store_shared2(box + place(2 * i + 2 * t + e, warp % 2 * 64 + g * 8), word(i + e),
+                             word(i + 2 + e));
+        }
+      }
+    } else {
+      // Four lanes write 32 bytes of a line, and the swizzle moves 16: lines g and g + 1 would have the same banks. So odd
+      // lines write the halves of their 128 bytes in the other order.
+      constexpr int kHalf = kWordsPerChunk / 2;
+      const bool odd = g % 2 != 0;
+#pragma unroll
+      for (int i = 0; i < kHalf; i += 4) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const std::uint32_t left[2] = {word(i + 2 * e), word(i + 2 * e + 1)};
+          const std::uint32_t right[2] = {word(kHalf + i + 2 * e), word(kHalf + i + 2 * e + 1)};
+          const std::uint32_t at = place(16 * warp + g + 8 * e, (i * 8 + t * 8) ^ (odd ? kLineBytes / 2 : 0));
+          ptx::store_shared2(at, odd ? right[0] : left[0], odd ? right[1] : left[1]);
+          ptx::store_shared2(at ^ (kLineBytes / 2), odd ? left[0] : right[0], odd ? left[1] : right[1]);
         }
       }
     }

@@ -2,7 +2,7 @@
 """What a tensor rung asks of the tensor cores and of the copy engine, counted on the virtual GPU and by arithmetic.
 
 test_counters.py LADDER VGPU: r16 in bf16, 256 x 512 x 128: two pairs of blocks, a tile of 128 x 256 each, two stages of 64
-along k. Blocks of a pair share B.
+along k. Blocks of a pair share B. And that results in f32 get to shared memory without bank conflicts.
 """
 import json
 import os
@@ -20,10 +20,10 @@ STEPS = K // BK
 WARPS, PRODUCT = 4, 64 * 256 * 16  # of a warpgroup, and what it multiplies by one instruction
 
 
-def launches():
+def launches(kernel):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "counters.json")
-        subprocess.run([VGPU, "--device", "h200", "--counters", path, "--", LADDER, "verify", "r16_persistent_bf16",
+        subprocess.run([VGPU, "--device", "h200", "--counters", path, "--", LADDER, "verify", kernel,
                         "--no-battery", "--shape", f"{M}x{N}x{K}"], check=True, capture_output=True)
         with open(path) as file:
             return [each for each in json.load(file)["launches"] if "r16_persistent" in each["kernel"]]
@@ -31,7 +31,7 @@ def launches():
 
 class TensorRung(unittest.TestCase):
     def test_counts_products_copies_and_multicasts(self):
-        found = launches()
+        found = launches("r16_persistent_bf16")
         self.assertGreater(len(found), 0)
         boxes_of_b = BN // BK
         expected = {
@@ -45,6 +45,18 @@ class TensorRung(unittest.TestCase):
             "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum": BLOCKS * STEPS * (BM + BN // 2) * LINE_BYTES,
             "vgpu__bulk_bytes_stored.sum": M * N * 2,
         }
+        for launch in found:
+            counted = {**launch["metrics"], **launch["estimates"]}
+            self.assertEqual({name: counted.get(name) for name in expected}, expected)
+
+    def test_stores_to_all_banks_at_once(self):
+        bytes_a_wavefront = 128  # 32 banks of 4
+        expected = {
+            "smsp__sass_data_bytes_mem_shared_op_st.sum": M * N * 4,
+            "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum": M * N * 4 // bytes_a_wavefront,
+        }
+        found = launches("r16_persistent_bf16_f32")
+        self.assertGreater(len(found), 0)
         for launch in found:
             counted = {**launch["metrics"], **launch["estimates"]}
             self.assertEqual({name: counted.get(name) for name in expected}, expected)
