@@ -45,11 +45,11 @@ struct Census {
 #pragma unroll
     for (int i = 0; i < kLevels; ++i) above[i] += other.above[i];
   }
-  // Of all groups of kLanes neighbouring lanes, in each of them.
-  template <int kLanes>
+  // Of all groups of kLanes neighbouring lanes, every kStep-th of them, in each.
+  template <int kLanes, int kStep = 1>
   __device__ __forceinline__ void add_lanes() {
 #pragma unroll
-    for (int distance = kLanes / 2; distance > 0; distance /= 2) {
+    for (int distance = kLanes / 2; distance >= kStep; distance /= 2) {
       Census other;
       other.inverse = __shfl_xor_sync(0xFFFFFFFFU, inverse, distance);
       other.seconds = __shfl_xor_sync(0xFFFFFFFFU, seconds, distance);

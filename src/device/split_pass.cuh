@@ -3,13 +3,16 @@
 // along k: slab after slab of BK elements, of each slab first w0, then w1 (then w2), zeros up to the last slab's end. So a
 // line lies as tensor maps want it, whatever its operand's leading dimension, alignment and transposition.
 //
-// Lines that lie along k are read once. Lines that lie across are read once by the blocks of a cluster (split_strip.cuh), in
-// the same kernel; deeper ones twice: the first kernel also finds their largest magnitudes, and a second one then splits them,
-// beginning with what was read last.
+// Lines that lie along k are read once. Lines that lie across are read once by the blocks of a cluster: in the same kernel
+// where registers hold them (split_strip.cuh), in one of their own, beside that of lines along k, where shared memory does
+// (split_ring.cuh). Deeper ones, and such whose quads do not lie on 16 bytes, are read twice: the first kernel also finds their
+// largest magnitudes, and a second one then splits them, beginning with what was read last.
 #pragma once
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
+#include "device/runtime.cuh"
 #include "device/split_line.cuh"
+#include "device/split_ring.cuh"
 #include "device/split_sample.cuh"
 #include "device/split_strip.cuh"
 #include "kernels/cuda/launch.cuh"
@@ -61,11 +64,13 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
     largest = max(largest, __shfl_xor_sync(0xFFFFFFFFU, largest, distance));
   }
   if constexpr (kWide > 32) {
-    __shared__ std::uint32_t s[kWide / 32];
-    if (tid % 32 == 0) s[tid / 32] = largest;
+    __shared__ std::uint32_t s[kBlock / 32];
+    const int warp = static_cast<int>(threadIdx.x) / 32,
+              first = warp - tid / 32;  // of the block; of the line
+    if (tid % 32 == 0) s[warp] = largest;
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < kWide / 32; ++i) largest = max(largest, s[i]);
+    for (int i = 0; i < kWide / 32; ++i) largest = max(largest, s[first + i]);
   }
   const int scale = exponent_of_line<F>(largest);
   if (mine && tid == 0) x.gExponent[line] = scale;
@@ -91,10 +96,11 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
   if constexpr (kCount) {
     census.template add_lanes<32>();
     if constexpr (kWide > 32) {
-      __shared__ Census s[kWide / 32];
-      if (tid % 32 == 0) s[tid / 32] = census;
+      __shared__ Census s[kBlock / 32];
+      const int warp = static_cast<int>(threadIdx.x) / 32;
+      if (tid % 32 == 0) s[warp] = census;
       __syncthreads();
-      for (int i = 1; tid == 0 && i < kWide / 32; ++i) census.add(s[i]);
+      for (int i = 1; tid == 0 && i < kWide / 32; ++i) census.add(s[warp + i]);
     }
     if (mine && tid == 0) x.gCensus[line] = census;
   }
@@ -147,13 +153,8 @@ __host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
   return (blocks + cluster - 1) / cluster * cluster;
 }
 
-// The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines across.
 template <class F, int kWide, int QUADS, Look kLook>
-__global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
-    first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups) {
-  if (!has_work(pass)) return;
-  ptx::wait_for_prerequisites();  // first: the next kernel reads A and B once all blocks have waited
-  ptx::launch_dependents();
+__device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_a, int groups) {
   int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
   if constexpr (kLook != Look::kNone) {
     if (sampled<(kWide < kThreads ? kThreads : kWide)>(pass, block)) return;
@@ -170,6 +171,19 @@ __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
     }
     __syncthreads();  // before the next group's use of shared memory
   }
+}
+
+// The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines across. `beside`: the other
+// operand's strips are split by the kernel ahead, at the same time, and this one ends after it.
+template <class F, int kWide, int QUADS, Look kLook>
+__global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
+    first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups, bool beside) {
+  if (!has_work(pass)) return;
+  if (!beside)
+    ptx::wait_for_prerequisites();  // first: the next kernel reads A and B once all blocks have waited
+  ptx::launch_dependents();
+  look_at_lines<F, kWide, QUADS, kLook>(pass, groups_a, groups);
+  if (beside && blockIdx.x == 0) ptx::wait_for_prerequisites();
 }
 
 // The whole pass where strips hold all of k: first strips of A and of B, then, in blocks of clusters all the same, groups of
@@ -302,30 +316,60 @@ inline bool has_across(const SplitPass& pass) {
 }
 
 template <class F, int kWide, int QUADS, Look kLook>
-Status launch_first(const SplitPass& pass, cudaStream_t stream) {
+Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
   constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
   const auto groups = [&](const SplitOperand& x) {
     return x.along_k ? ceil_div(x.lines, kBlock / kWide) : ceil_div(x.lines, kEdge) * kChunks;
   };
   const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
-  if (all == 0) return Status::ok();
+  if (all == 0 && kLook == Look::kNone) return Status::ok();
   // A pass that waits for a choice is seldom wanted, and blocks cost time even where they end at once.
   constexpr std::int64_t kMostBlocksOfAChoice = 1024;
   const std::int64_t grid = pass.gChoice == nullptr ? all : std::min(all, kMostBlocksOfAChoice);
   return launch_dependent("pass along k", first_pass<F, kWide, QUADS, kLook>,
                           grid + (kLook != Look::kNone ? kSampleBlocks : 0), 1, kBlock, 0, stream, pass,
-                          static_cast<int>(groups_a), static_cast<int>(all));
+                          static_cast<int>(groups_a), static_cast<int>(all), beside);
 }
 
-// Lines along k, and the largest magnitudes of the others. Nothing where there are neither.
+// Lines along k, and the largest magnitudes of the others, if any are left to do.
 template <class F, Look kLook>
-Status launch_along(const SplitPass& pass, cudaStream_t stream) {
+Status launch_along(const SplitPass& pass, bool beside, cudaStream_t stream) {
   const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kLook>
                      : pass.k <= 1024 ? launch_first<F, 256, 1, kLook>
+                     : pass.k <= 2048 ? launch_first<F, 64, 8, kLook>
                      : pass.k <= 4096 ? launch_first<F, 256, 4, kLook>
                      : pass.k <= 8192 ? launch_first<F, 256, 8, kLook>
                                       : launch_first<F, 512, 8, kLook>;
-  return first(pass, stream);
+  return first(pass, beside, stream);
+}
+
+// Whether strips of this operand, if it has any, are copied by 16 bytes: by 4 they would take longer than to be read twice.
+inline bool in_quads(const SplitOperand& x) { return x.along_k || x.lines == 0 || x.quads; }
+
+// Strips that a cluster's shared memory holds, and what is not across k beside them.
+template <class F, Look kLook>
+Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
+  using R = StripRing;
+  int sms = 0;
+  if (Status s = sm_count(sms); !s) return s;
+  const auto strips = [](const SplitOperand& x) {
+    return x.along_k ? 0 : static_cast<int>(ceil_div(x.lines, R::LINES));
+  };
+  const std::int64_t steps = ceil_div(pass.k, R::kStep);
+  const auto cluster = static_cast<int>(std::min<std::int64_t>(R::kBlocks, steps));
+  const RingWork work{strips(pass.a), strips(pass.a) + strips(pass.b), cluster,
+                      static_cast<int>(ceil_div(steps, cluster))};
+  const int clusters = std::min(work.strips, std::max(1, R::kOfSm * (sms / cluster)));
+  if (Status s = launch_dependent("pass across k", split_strips<F, kLook == Look::kCount>,
+                                  std::int64_t{clusters} * cluster, cluster, R::kThreads, R::kBytes, stream,
+                                  pass, work);
+      !s) {
+    return s;
+  }
+  SplitPass rest = pass;
+  if (!rest.a.along_k) rest.a.lines = 0;
+  if (!rest.b.along_k) rest.b.lines = 0;
+  return launch_along<F, kLook>(rest, true, stream);
 }
 
 template <class F, int kWide, Look kLook>
@@ -369,7 +413,9 @@ Status split_operands(const SplitPass& pass, cudaStream_t stream) {
     return pass.k <= 256 ? launch_at_once<F, 32, kLook>(pass, stream)
                          : launch_at_once<F, kStripThreads, kLook>(pass, stream);
   }
-  if (Status s = launch_along<F, kLook>(pass, stream); !s || !across) return s;
+  if (across && pass.k <= StripRing::kDepth && in_quads(pass.a) && in_quads(pass.b))
+    return launch_strips<F, kLook>(pass, stream);
+  if (Status s = launch_along<F, kLook>(pass, false, stream); !s || !across) return s;
   return launch_across<F, kLook == Look::kCount>(pass, stream);
 }
 

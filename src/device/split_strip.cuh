@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass over lines that lie across k, where a few blocks hold all of k: a strip of neighbouring lines is read once by the
 // blocks of a cluster, each a part of k in its registers, which agree on the lines' largest magnitudes and then write the
-// words. Deeper lines are read twice, by split_pass.cuh's kernels.
+// words. Deeper lines: split_ring.cuh.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cp_async.cuh"
@@ -17,7 +17,7 @@ namespace ladder::split_detail {
 constexpr int kStripThreads = 256, kHeld = 32;  // elements a thread
 constexpr int kMostBlocks = 8;                  // of a cluster that every Hopper GPU takes
 constexpr int LINES = 32;                       // of a strip
-// k of a strip. Deeper ones would leave room for few blocks on an SM, which then waits: read twice is sooner done.
+// k of a strip. Deeper ones would leave room for few blocks on an SM, which then waits.
 constexpr int kStripDepth = kMostBlocks * kHeld * kStripThreads / LINES;
 
 // Part `rank` of strip number `strip`. A block has kEdge x `tiles` of k.

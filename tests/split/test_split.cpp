@@ -237,6 +237,14 @@ TEST(SplitStore, RowsThatBeginAnywhereHaveTheBitsOfRowsOnEvenPlaces) {
   }
 }
 
+// So deep that lines across k are split from shared memory, beside the kernel that has lines along k.
+TEST(SplitDeep, IsAsSgemmWhicheverOperandLiesAcross) {
+  for (const char* id : {"r18_bf16x6", "r19_fp16x3", "r20_guarded"}) {
+    for (const auto& ops : kOps)
+      expect_as_sgemm(uniform(make_problem(72, 100, 2112, 1, 0, ops.first, ops.second)), id);
+  }
+}
+
 TEST(Fused, ScalesEachSlabByItself) {
   for (const auto& ops : kOps) {
     expect_all_of_k(true, ops);

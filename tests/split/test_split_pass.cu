@@ -166,10 +166,13 @@ void run(const Case& c, double relative, double floor) {
 }
 
 constexpr Case kCases[] = {
-    {70, 66, 100, true, true, 0},    {9, 130, 320, true, false, 3},  {65, 5, 333, false, true, 1},
-    {64, 72, 600, false, false, 0},  {3, 2, 1300, true, false, 5},   {4, 4, 5000, true, true, 0},
-    {1, 1, 1, false, false, 0},      {6, 7, 9000, true, false, 0},   {5, 4, 17000, true, true, 3},
-    {33, 31, 1900, false, false, 2}, {5, 18, 5000, false, false, 0}, {40, 3, 570, false, true, 0}};
+    {70, 66, 100, true, true, 0},      {9, 130, 320, true, false, 3},   {65, 5, 333, false, true, 1},
+    {64, 72, 600, false, false, 0},    {3, 2, 1300, true, false, 5},    {4, 4, 5000, true, true, 0},
+    {1, 1, 1, false, false, 0},        {6, 7, 9000, true, false, 0},    {5, 4, 17000, true, true, 3},
+    {33, 31, 1900, false, false, 2},   {5, 18, 5000, false, false, 0},  {40, 3, 570, false, true, 0},
+    {36, 72, 2500, false, false, 0},   {34, 9, 4096, false, true, 2},   {5, 1300, 2049, true, false, 0},
+    {41, 2050, 2304, false, false, 2}, {41, 47, 3000, false, false, 1}, {9, 30, 2040, true, true, 1},
+    {20, 34, 8192, false, false, 2},   {7, 40, 4100, true, false, 0}};
 
 TEST(SplitPass, TwoHalvesHoldTwentyTwoBits) {
   for (const Case& c : kCases) run<WordFormat<__half, 2>>(c, 0x1p-23, 0x1p-25);

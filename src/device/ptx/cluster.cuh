@@ -44,6 +44,17 @@ __device__ __forceinline__ void store_cluster2(std::uint32_t remote, float x, fl
   asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(remote), "f"(x), "f"(y) : "memory");
 }
 
+// cp.async.bulk, shared to shared: `bytes` from this block to where shared_address_of() says, all aligned to 16; the barrier
+// there learns of them.
+__device__ __forceinline__ void send_bulk(std::uint32_t remote, std::uint32_t from, std::uint32_t bytes,
+                                          std::uint32_t remote_barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+          remote),
+      "r"(from), "r"(bytes), "r"(remote_barrier)
+      : "memory");
+}
+
 // ld.shared::cluster, of a number or of a word as it lies there.
 __device__ __forceinline__ float load_cluster(std::uint32_t remote) {
   float x;
