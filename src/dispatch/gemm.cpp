@@ -34,17 +34,15 @@ bool has_few_tiles(const Problem& p) {
 bool gains_by_words(const Problem& problem) {
   constexpr double kLeast = 760.0 * 760 * 760, kLeastResults = 0x1p17;
   constexpr std::int64_t kTile = 192;  // fewer rows or columns: the pass over the other operand takes longer
-  // C of few rows or columns, or small beside k, has its larger operand split on the way, where the rung can: the operand takes
-  // tensor maps. By 48 lines it is sooner done than CUDA cores, where there are few k.
+  // C of few rows or columns has its larger operand split on the way, where the rung can: the operand takes tensor maps. By 48
+  // lines it is sooner done than CUDA cores.
   constexpr std::int64_t kFew = 48, kMost = 512, kMany = 2048, kTimes = 4, kSlab = 64, kOfLast = 48;
-  constexpr std::int64_t kFewOfDeep = 128, kDeep = 4096;
   constexpr double kLeastSplit = 0x1p29;
   const Problem p = as_row_major(problem).problem;
   const auto [few, many] = std::minmax(p.m, p.n);
   const double products = flops(p) / 2;
   const bool thin = few >= kFew && few <= kMost && many >= std::max(kMany, kTimes * few);
-  const bool deep = few >= kFewOfDeep && many <= kMost && p.k >= kDeep;
-  if ((thin || deep) && products >= kLeastSplit && (p.m > p.n ? p.lda : p.ldb) % 4 == 0 &&
+  if (thin && products >= kLeastSplit && (p.m > p.n ? p.lda : p.ldb) % 4 == 0 &&
       (p.k % kSlab == 0 || p.k % kSlab >= kOfLast)) {
     return true;
   }
