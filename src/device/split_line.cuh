@@ -8,7 +8,6 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <type_traits>
 
 namespace ladder {
 
@@ -32,12 +31,16 @@ __device__ __forceinline__ bool has_work(const SplitPass& pass) {
 
 __device__ __forceinline__ std::uint32_t magnitude(float x) { return __float_as_uint(x) & 0x7FFFFFFFU; }
 
-// Where nobody asks for counts.
-struct NoCount {};
+// Where a line's words begin.
+template <class F>
+__device__ __forceinline__ typename F::Word* words_of_line(const SplitOperand& x, int line, int slabs) {
+  return static_cast<typename F::Word*>(x.gWords) +
+         static_cast<std::int64_t>(line) * slabs * (F::kWords * F::BK);
+}
 
-// Writes the words of four neighbours along k, the first being k-th of its line. Calls count(nonzero, scaled, bits of second
-// words) for each.
-template <class F, class Count>
+// Writes the words of four neighbours along k, the first being k-th of its line. kCount: calls count(nonzero, scaled, bits of
+// second words) for each.
+template <class F, bool kCount, class Count>
 __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const float (&x)[4], int s,
                                            [[maybe_unused]] const Count& count) {
   using Word = typename F::Word;
@@ -52,7 +55,7 @@ __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const
     split<F>(scaled, words);
 #pragma unroll
     for (int w = 0; w < F::kWords; ++w) r[w][i] = words[w];
-    if constexpr (!std::is_same_v<Count, NoCount>) {
+    if constexpr (kCount) {
       constexpr std::uint32_t kMagnitudes = F::kTf32 ? 0x7FFFFFFFU : 0x7FFF7FFFU;
       constexpr int kPerBits = F::kTf32 ? 1 : 2;  // second words in 32 bits: taken once all are there
       const bool taken = i % kPerBits == kPerBits - 1;

@@ -11,6 +11,7 @@
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/runtime.cuh"
+#include "device/split_across.cuh"
 #include "device/split_line.cuh"
 #include "device/split_ring.cuh"
 #include "device/split_sample.cuh"
@@ -75,8 +76,7 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
   const int scale = exponent_of_line<F>(largest);
   if (mine && tid == 0) x.gExponent[line] = scale;
   const int padded = slabs * F::BK;
-  auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
-                      static_cast<std::int64_t>(line) * slabs * (F::kWords * F::BK);
+  auto* const gLine = words_of_line<F>(x, line, slabs);
   Census census{};
   for (int from = 0; from < padded; from += kReach) {
     if (padded > kReach) load(from);
@@ -84,13 +84,9 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
     for (int q = 0; q < QUADS; ++q) {
       const int at = from + 4 * (q * kWide + tid);
       if (!mine || at >= padded) continue;
-      if constexpr (kCount) {
-        store_quad<F>(gLine, at, r[q], scale, [&](bool nonzero, float scaled, std::uint32_t second) {
-          census.count<F>(nonzero, scaled, second);
-        });
-      } else {
-        store_quad<F>(gLine, at, r[q], scale, NoCount{});
-      }
+      store_quad<F, kCount>(gLine, at, r[q], scale, [&](bool nonzero, float scaled, std::uint32_t second) {
+        census.count<F>(nonzero, scaled, second);
+      });
     }
   }
   if constexpr (kCount) {
@@ -224,8 +220,7 @@ constexpr int kAtOnce = 4;
 template <class F, bool kCount>
 __global__ void __launch_bounds__(kThreads)
     split_across(const __grid_constant__ SplitPass pass, int groups_a) {
-  constexpr int kRows = kThreads / kEdge, kQuadsOfLine = kEdge / 4;
-  constexpr int kLinesOfThread = kEdge * kQuadsOfLine / kThreads;
+  constexpr int kRows = kThreads / kEdge;
   __shared__ float s[kEdge][kEdge + 1];  // (k, line); a column lies in banks of its own
   __shared__ int sScale[kEdge];
   __shared__ Census sCensus[kEdge];
@@ -248,7 +243,8 @@ __global__ void __launch_bounds__(kThreads)
     sScale[lane] = exponent_of_line<F>(largest);
     if (k_begin == 0) x.gExponent[line] = sScale[lane];
   }
-  StripCensus<kLinesOfThread> census;
+  using Across = AcrossTile<kEdge, kThreads>;
+  typename Across::Counts census;
   const int padded = slabs * F::BK;
   for (int k0 = k_begin; k0 < min(padded, k_begin + kAtOnce * kEdge); k0 += kEdge) {
     float r[kEdge / kRows];
@@ -263,31 +259,9 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < kEdge / kRows; ++i) s[row + i * kRows][lane] = r[i];
     __syncthreads();
-#pragma unroll
-    for (int i = 0; i < kLinesOfThread; ++i) {
-      const int l = (tid + i * kThreads) / kQuadsOfLine, q = 4 * (tid % kQuadsOfLine);
-      if (line0 + l >= x.lines || k0 + q >= padded) continue;
-      const float four[4] = {s[q][l], s[q + 1][l], s[q + 2][l], s[q + 3][l]};
-      auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
-                          static_cast<std::int64_t>(line0 + l) * slabs * (F::kWords * F::BK);
-      if constexpr (kCount) {
-        store_quad<F>(gLine, k0 + q, four, sScale[l], [&](bool nonzero, float scaled, std::uint32_t second) {
-          census.template count<F>(i, nonzero, scaled, second);
-        });
-      } else {
-        store_quad<F>(gLine, k0 + q, four, sScale[l], NoCount{});
-      }
-    }
+    Across::template write<F, kCount>(x, s, sScale, line0, k0, slabs, census);
   }
-  if constexpr (kCount) {
-    census.template add_lanes<kQuadsOfLine>();
-#pragma unroll
-    for (int i = 0; i < kLinesOfThread; ++i) {
-      if (tid % kQuadsOfLine == 0) sCensus[(tid + i * kThreads) / kQuadsOfLine] = census.of_line(i);
-    }
-    __syncthreads();
-    if (row == 0 && line < x.lines) x.gCensus[line].add_atomically(sCensus[lane]);
-  }
+  if constexpr (kCount) Across::add_counts(x, sCensus, line0, census);
 }
 
 }  // namespace split_detail

@@ -167,8 +167,7 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     const bool mine = line < x.lines;
     const int scale = exponent_of_line<F>(largest);
     if (mine && rank == 0 && part == 0 && lane < 4) x.gExponent[line] = scale;
-    auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
-                        static_cast<std::int64_t>(line) * pass.slabs * (F::kWords * F::BK);
+    auto* const gLine = words_of_line<F>(x, line, pass.slabs);
     const float* const sPart = s + it % R::STAGES * R::kFloats + place;
     const int steps = mine ? min(work.steps, (padded - begin - row + R::kStep - 1) / R::kStep) : 0;
     Census census{};
@@ -177,13 +176,9 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
       const float* const sQuad = sPart + step * (R::kStep * R::LINES);
       const float four[4] = {sQuad[0], sQuad[R::kNext], sQuad[2 * R::kNext], sQuad[3 * R::kNext]};
       const int at = begin + step * R::kStep + row;
-      if constexpr (kCount) {
-        store_quad<F>(gLine, at, four, scale, [&](bool nonzero, float scaled, std::uint32_t second) {
-          census.count<F>(nonzero, scaled, second);
-        });
-      } else {
-        store_quad<F>(gLine, at, four, scale, NoCount{});
-      }
+      store_quad<F, kCount>(gLine, at, four, scale, [&](bool nonzero, float scaled, std::uint32_t second) {
+        census.count<F>(nonzero, scaled, second);
+      });
     }
     if constexpr (kCount) {
       census.template add_lanes<32, 4>();

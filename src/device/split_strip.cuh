@@ -6,6 +6,7 @@
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
+#include "device/split_across.cuh"
 #include "device/split_line.cuh"
 
 #include <cuda_runtime.h>
@@ -74,40 +75,17 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   } else {
     __syncthreads();
   }
-  constexpr int kQuadsOfLine = kEdge / 4, kLinesOfThread = LINES * kQuadsOfLine / kStripThreads;
-  StripCensus<kLinesOfThread> census;
+  using Across = AcrossTile<LINES, kStripThreads>;
+  typename Across::Counts census;
 #pragma unroll
   for (int t = 0; t < kTiles; ++t) {
     if (t >= tiles || begin + t * kEdge >= padded) break;
 #pragma unroll
     for (int i = 0; i < kOfTile; ++i) s[t % 2][i * kRows + row][lane] = r[t * kOfTile + i];
     __syncthreads();
-#pragma unroll
-    for (int i = 0; i < kLinesOfThread; ++i) {
-      const int l = (tid + i * kStripThreads) / kQuadsOfLine, q = 4 * (tid % kQuadsOfLine);
-      const int at = begin + t * kEdge + q;
-      if (line0 + l >= x.lines || at >= padded) continue;
-      const float four[4] = {s[t % 2][q][l], s[t % 2][q + 1][l], s[t % 2][q + 2][l], s[t % 2][q + 3][l]};
-      auto* const gLine = static_cast<typename F::Word*>(x.gWords) +
-                          static_cast<std::int64_t>(line0 + l) * slabs * (F::kWords * F::BK);
-      if constexpr (kCount) {
-        store_quad<F>(gLine, at, four, sScale[l], [&](bool nonzero, float scaled, std::uint32_t second) {
-          census.template count<F>(i, nonzero, scaled, second);
-        });
-      } else {
-        store_quad<F>(gLine, at, four, sScale[l], NoCount{});
-      }
-    }
+    Across::template write<F, kCount>(x, s[t % 2], sScale, line0, begin + t * kEdge, slabs, census);
   }
-  if constexpr (kCount) {
-    census.template add_lanes<kQuadsOfLine>();
-#pragma unroll
-    for (int i = 0; i < kLinesOfThread; ++i) {
-      if (tid % kQuadsOfLine == 0) sCensus[(tid + i * kStripThreads) / kQuadsOfLine] = census.of_line(i);
-    }
-    __syncthreads();
-    if (row == 0 && line < x.lines) x.gCensus[line].add_atomically(sCensus[lane]);
-  }
+  if constexpr (kCount) Across::add_counts(x, sCensus, line0, census);
 }
 
 }  // namespace ladder::split_detail
