@@ -140,8 +140,9 @@ int main(int argc, char** argv) {
     const Operands o{a.get(), b.get(), c.get()};
     measure<SplitJob<WordFormat<__half, 2>, 3>>("fp16x3", p, o);
     constexpr std::int64_t kFew = 512;  // rows or columns
+    using Fused = FusedJob<WordFormat<__half, 2>, 3>;
     if (std::min(p.m, p.n) <= kFew) {
-      measure<FusedJob<WordFormat<__half, 2>, 3>>("fp16x3 fused", p, o);
+      if (Fused::takes(p, o)) measure<Fused>("fp16x3 fused", p, o);
     } else {
       measure_packed(p, o);
       measure<SplitJob<WordFormat<__nv_bfloat16, 3>, 6>>("bf16x6", p, o);

@@ -219,15 +219,20 @@ std::vector<Case> cases_of_words() {
   thin.m = 40, thin.k = 328, thin.lda = 328;
   ladder::Problem few = ladder::make_problem(120, 250, 400, 2.0F, -1.0F);
   few.lda = 402, few.ldb = 251, few.ldc = 253;
-  return {{ragged, {1, 0}},      // tiles one after the other
-          {few, {kSomeSms, 0}},  // warpgroups in turns
-          {ladder::make_problem(60, 128, 190, 2.0F, 0.0F), {1, 0}},
-          {turned, {kFewSms, 0}},                                            // lines along k and across
-          {ladder::make_problem(300, 136, 336, 2.0F, 0.0F), {kSomeSms, 0}},  // tiles are cut
-          {tall, {kSomeSms, 0}},
-          {flat, {kFewSms, 0}},
-          {thin, {kFewSms, 0}},
-          {ladder::make_problem(24, 40, 2120, 2.0F, 0.0F), {}}};  // deeper than strips; parts are added
+  const ladder::Problem both_across = ladder::make_problem(20, 36, 2120, 2.0F, 0.0F, ladder::Op::kTranspose);
+  return {
+      {ragged, {1, 0}},      // tiles one after the other
+      {few, {kSomeSms, 0}},  // warpgroups in turns
+      {ladder::make_problem(60, 128, 190, 2.0F, 0.0F), {1, 0}},
+      {turned, {kFewSms, 0}},                                            // lines along k and across
+      {ladder::make_problem(300, 136, 336, 2.0F, 0.0F), {kSomeSms, 0}},  // tiles are cut
+      {tall, {kSomeSms, 0}},
+      {flat, {kFewSms, 0}},
+      {thin, {kFewSms, 0}},
+      {ladder::make_problem(24, 40, 2120, 2.0F, 0.0F), {}},  // deeper than registers hold; parts are added
+      {ladder::make_problem(24, 300, 2120, 2.0F, 0.0F),
+       {1, 0}},  // strip after strip, past a turn of the ring
+      {both_across, {kFewSms, 0}}};
 }
 
 }  // namespace
