@@ -104,10 +104,11 @@ for rung in "r18", "r19", "r20":
                    for n in (2, 3)}
     EQUIVALENT[rung, "split_at_once<ladder::WordFormat<__nv_bfloat16, 3>, 256", "number 4"] = "a line has a block of its own"
     EQUIVALENT[rung, "TurnTile", "barrier 2"] = "the block has no tile before this one"
-    EQUIVALENT[rung, "split_strips<", "2 comparisons with a 32-bit value, number 4"] = (
-        "a strip more, behind the last one: all blocks take it, its lines are nobody's")
 # Mutants that nothing here sees, with the reason.
 NOT_SEEN = {
+    **{(rung, "split_strips<", "2 comparisons with a 32-bit value, number 4"):
+       "a strip more, behind the last one: nobody's lines, but where A lies across k and B along it, as in no problem here"
+       for rung in ("r18", "r19", "r20")},
     **{(rung, kernel, f"number {n}"): "C's edge on a way that no problem here takes with this tile: beta, exceptional lines, pairs"
        for rung in ("r18", "r19", "r20")
        for kernel, numbers in (("fused_kernel", (6, 7, 8, 9)), *((tile + ", false", (8, 9)) for tile in WIDE + OTHERS))
