@@ -41,7 +41,7 @@ enum class FaultKind {
   kStackOverflow,      // calls nested deeper than local memory allows
   kRace,  // (check "race") two agents touch one shared word, or two blocks one global word, one writes,
           // and nothing orders them
-  kUninitialized,  // (check "init") a load of memory that was never written
+  kUninitialized,  // (check "init") a load of memory that was never written; of shared memory: that matters
   kMbarrier,       // an mbarrier that is not there, was overwritten, or is used against its rules
   kBadOperand,     // an operand outside what its instruction takes
   kRegisters,      // setmaxnreg that not all warps of a warpgroup execute, or in the wrong direction
@@ -137,7 +137,8 @@ struct LaunchConfig {
   unsigned host_threads = 0;  // 0: as many as the machine has; results never depend on it
   bool check_race = false;    // FaultKind::kRace; between blocks only where the memory tracks (Memory::track)
   bool check_init = false;    // FaultKind::kUninitialized; of global memory only where the memory tracks
-  bool check_init_shared = true;  // ... if check_init: of shared memory too
+  bool check_init_shared =
+      true;                  // ... if check_init: of shared memory too; a kernel that reads such runs again
   bool check_sync = true;    // what hardware may forgive: lanes of a warp that meet at different barriers
   bool count_lines = false;  // fill LaunchReport::lines
   bool trace = false;        // fill LaunchReport::instructions

@@ -60,6 +60,46 @@ TEST_F(Checks, WhatAnotherWarpWritesTooLateIsARace) {
   EXPECT_EQ(fault_of("missing_barrier", {1, 1, 1}, {64, 1, 1}, out).kind, kRead);
 }
 
+TEST_F(Checks, UnwrittenValuesThatAreDropped) {
+  int* const sums = written<int>(32);
+  launch("read_ahead", {1, 1, 1}, {32, 1, 1}, sums, 3);
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(sums[i], 6);  // once, however often the kernel ran
+  float* const products = written<float>(32 * 32);
+  launch("edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 20);
+  EXPECT_EQ(products[19 * 32 + 19], 361);
+  EXPECT_EQ(products[19 * 32 + 20], 0);
+  launch("half_of_word", {1, 1, 1}, {32, 1, 1}, fresh<unsigned short>(32), 0);
+}
+
+TEST_F(Checks, UnwrittenValuesThatMatter) {
+  float* const products = written<float>(32 * 32);
+  expect_fault(kRead,
+               "it matters: with 0x00 in every byte that was not written, for 0xcd, other values are at",
+               "edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 21);
+  expect_fault(kRead, "40 bytes into", "half_of_word", {1, 1, 1}, {21, 1, 1},
+               written<unsigned short>(64) + 20, 1);
+  int* const out = written<int>(64);
+  expect_fault(kRead, "with 0x00", "unwritten_branch", {1, 1, 1}, {32, 1, 1}, out, -1);
+  expect_fault(kRead, "with 0x7f", "unwritten_branch", {1, 1, 1}, {32, 1, 1}, out, 0);
+  expect_fault(kRead, "other values are at", "unwritten_address", {1, 1, 1}, {32, 1, 1}, out, 63);
+  expect_fault(kRead, "the kernel stops: out of bounds", "unwritten_address", {1, 1, 1}, {32, 1, 1}, out,
+               0x2'0000);
+  expect_fault(kRead, "the kernel has no fault", "unwritten_address", {1, 1, 1}, {32, 1, 1}, out, 0x4'0000);
+  expect_fault(kRead, "it does not come to its end", "unwritten_count", {1, 1, 1}, {32, 1, 1}, out);
+  expect_fault(kRead, "with 0x7f", "unwritten_largest", {1, 1, 1}, {32, 1, 1}, fresh<float>(32));
+}
+
+TEST_F(Checks, TheReadThatMattersIsNamed) {
+  for (const unsigned threads : {1u, 2u}) {
+    config.host_threads = threads;
+    const vgpu::Fault fault = fault_of("one_of_two", {3, 1, 1}, {32, 1, 1}, fresh<int>(96));
+    EXPECT_EQ(fault.kind, kRead);
+    EXPECT_EQ(fault.block, (vgpu::Dim3{0, 0, 0}));
+    EXPECT_NE(std::string(fault.what()).find("256 byte(s) into the block's 384 bytes"), std::string::npos)
+        << fault.what();
+  }
+}
+
 TEST_F(Checks, VectorsOfSharedMemory) {
   struct alignas(16) Float4 {
     float v[4];

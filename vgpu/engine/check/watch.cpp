@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "engine/check/unwritten.hpp"
 #include "engine/execute/fault.hpp"
 
 namespace vgpu::check {
@@ -59,7 +60,6 @@ Watch::Watch(const LaunchMarks& marks, u32 begin, u64 shared_bytes, bool check_i
 void Watch::start_block(u64 linear) {
   mark = global.first + 1 + static_cast<u32>(linear);
   synchronised = false;
-  pending = nullptr;
   std::fill(shared_.begin(), shared_.end(), 0);
   shared_unwritten = shared_words;
 }
@@ -106,23 +106,13 @@ void report_global(const execute::Warp& warp, const execute::Insn& insn, u32 lan
                  fmt::format("address 0x{:x}: {}", first, launch.memory.describe(first)));
 }
 
-void report_shared(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset, u32 bytes) {
-  if (warp.watch->pending != nullptr) return;
+void note_shared(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset, u32 bytes) {
   if ((insn.flags & execute::kFlagHalf) != 0) {
     constexpr u32 kLower = 3, kUpper = 12;
     const u32 written = warp.watch->shared_written[(offset - warp.watch->shared_begin) / 4];
     if ((written & kLower) == kLower || (written & kUpper) == kUpper) return;
   }
-  try {
-    execute::fault(
-        {warp, insn, lane}, FaultKind::kUninitialized,
-        fmt::format("read of {} bytes of shared memory that the block did not write before", bytes),
-        fmt::format("shared address 0x{:x}: {} byte(s) into the block's {} bytes", offset,
-                    offset - warp.shared_begin, warp.shared_end - warp.shared_begin));
-  } catch (const Fault&) {
-    if (warp.race == nullptr) throw;
-    warp.watch->pending = std::current_exception();
-  }
+  warp.block->launch.unwritten->note(warp, insn, lane, offset, bytes);
 }
 
 void report_local(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 offset, u32 bytes) {

@@ -5,14 +5,14 @@
 //
 // Semantics. A load is at fault where a byte of it was never written, whether or not the value is used, as
 // compute-sanitizer's initcheck has it for global memory (Compute Sanitizer manual, "Initcheck Tool"); copies between
-// host and device carry the marks along and are never at fault. Shared memory is judged in the same way, by block.
+// host and device carry the marks along and are never at fault. Loads of shared memory that the block did not write are
+// noted, and judged when the kernel has ended (unwritten.hpp).
 // Local memory is at fault only where no byte of an element was written: compilers copy structures with their padding.
 //
 // Two blocks conflict where both touch one word by plain accesses of 4 bytes or more and one writes: blocks of a grid
 // have no order. Once a block has read by an atomic or a strong (volatile, relaxed, acquire) load, it may know what
 // other blocks did, and its own accesses are no longer judged.
 #pragma once
-#include <exception>
 #include <vector>
 
 #include "engine/execute/machine.hpp"
@@ -46,9 +46,6 @@ class Watch {
   u32 shared_begin = 0;
   u32 shared_unwritten = 0;  // words that lack a byte; 0 makes the check free
   u32 shared_words = 0;
-  // A read of shared memory that nobody had written. Where races are checked it is thrown only when all threads have
-  // met or ended: what another thread writes too late is a race, and the better report.
-  std::exception_ptr pending;
 
  private:
   std::vector<u32> shared_;
@@ -59,7 +56,8 @@ void touch_word(execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 ad
 
 // The lane reads bytes that may not be written. Throws Fault (kUninitialized) unless the allocation counts as written.
 void report_global(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 address, u32 bytes);
-void report_shared(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset, u32 bytes);
+// Notes it.
+void note_shared(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset, u32 bytes);
 [[noreturn]] void report_local(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 offset,
                                u32 bytes);
 

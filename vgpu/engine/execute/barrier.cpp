@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "engine/check/race.hpp"
-#include "engine/check/watch.hpp"
 #include "engine/execute/fault.hpp"
 #include "engine/sass/converge.hpp"
 
@@ -79,10 +78,7 @@ void release(Block& block, u32 number) {
     }
     block.race->barrier(block, barrier.arrived, waited);
   }
-  const bool all = barrier.expected == 0;
   barrier = {};
-  if (all && block.watch != nullptr && block.watch->pending != nullptr)
-    std::rethrow_exception(block.watch->pending);
 }
 
 struct Arrival {

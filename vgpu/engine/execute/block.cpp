@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/check/race.hpp"
+#include "engine/check/unwritten.hpp"
 #include "engine/check/watch.hpp"
 #include "engine/execute/async.hpp"
 #include "engine/execute/bulk.hpp"
@@ -52,7 +53,7 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos, Cluster& 
   race = cluster.race();
   if (launch.config.check_init || launch.marks->touched != nullptr) {
     watch = std::make_unique<check::Watch>(*launch.marks, program.shared_begin, shared_bytes,
-                                           launch.config.check_init && launch.config.check_init_shared);
+                                           launch.unwritten != nullptr);
   }
   mbarriers = std::make_unique<Mbarriers>(*this);
   if (program.warpgroups) warpgroups = std::make_unique<Warpgroups>(*this);
@@ -125,7 +126,8 @@ void Block::start(u64 linear_index) {
   for (std::vector<u32>& moves : register_moves) moves.clear();
   free_registers = 0;
   // What a kernel reads before writing it is the same in every block and on every host.
-  std::memset(warps[0].shared + warps[0].shared_begin, 0xcd, warps[0].shared_end - warps[0].shared_begin);
+  const check::SharedFill fill = launch.fill == nullptr ? check::SharedFill{} : *launch.fill;
+  fill.apply(warps[0].shared + warps[0].shared_begin, warps[0].shared_end - warps[0].shared_begin);
   const FunctionCode& kernel = launch.program.functions[0];
   const u32 threads = static_cast<u32>(launch.config.block.count());
   for (u32 w = 0; w < warp_count; ++w) {
@@ -144,22 +146,14 @@ void Block::start(u64 linear_index) {
 }
 
 bool Block::run(i64 quantum) {
-  try {
-    blocked = ran = false;
-    done = run_warps(quantum);
-    if (done) {
-      for (BulkGroups& groups : bulk) groups.finish();
-      mbarriers->finish();
-      if (race != nullptr) race->end_block(*this);
-    }
-    if (done && watch != nullptr && watch->pending != nullptr) std::rethrow_exception(watch->pending);
-    return done;
-  } catch (const Fault& fault) {
-    // Whatever came of a value that nobody had written.
-    if (watch != nullptr && watch->pending != nullptr && fault.kind != FaultKind::kRace)
-      std::rethrow_exception(watch->pending);
-    throw;
+  blocked = ran = false;
+  done = run_warps(quantum);
+  if (done) {
+    for (BulkGroups& groups : bulk) groups.finish();
+    mbarriers->finish();
+    if (race != nullptr) race->end_block(*this);
   }
+  return done;
 }
 
 bool Block::run_warps(i64 quantum) {

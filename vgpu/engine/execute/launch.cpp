@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/check/unwritten.hpp"
 #include "engine/check/watch.hpp"
 #include "engine/execute/cluster.hpp"
 #include "engine/execute/fault.hpp"
@@ -45,8 +46,39 @@ class FloatEnvironment {
 struct Outcome {
   std::exception_ptr error;
   u64 error_block = ~u64{0};
+  u64 longest = 0;                                  // instructions of a cluster's warps
   std::vector<std::pair<u64, std::string>> output;  // by block
 };
+
+// The kernel runs again with other values where it reads what it did not write, and takes much longer.
+struct Endless : std::exception {
+  const char* what() const noexcept override { return "it does not come to its end"; }
+};
+
+// Runs the cluster for a while; true when it is done.
+bool take_turn(const Launch& launch, Cluster& cluster, Outcome& outcome) {
+  const auto note_length = [&] {
+    u64 length = 0;
+    for (u32 rank = 0; rank < cluster.size(); ++rank) {
+      const Block& block = cluster.block(rank);
+      for (u32 w = 0; w < block.warp_count; ++w) length += block.warps[w].instructions;
+    }
+    outcome.longest = std::max(outcome.longest, length);
+  };
+  bool done = false;
+  try {
+    done = cluster.run(kQuantum);
+  } catch (...) {
+    note_length();
+    throw;
+  }
+  note_length();
+  if (done)
+    cluster.take_output(outcome.output);
+  else if (outcome.longest > launch.most_instructions)
+    throw Endless();
+  return done;
+}
 
 // What cooperative groups count the blocks in that have arrived at a barrier of the grid: a size, then the barrier.
 class GridWorkspace {
@@ -78,7 +110,7 @@ class InOrder {
     while (next < count || !running_.empty()) {
       bool all_idle = true;
       for (std::size_t i = 0; i < running_.size();) {
-        const bool done = turn(*running_[i], outcome);
+        const bool done = take_turn(launch_, *running_[i], outcome);
         all_idle &= !done && running_[i]->idle_rounds != 0;
         if (done)
           retire(i);
@@ -89,7 +121,7 @@ class InOrder {
         all_idle = false;
         running_.push_back(fresh());
         running_.back()->start(next++);
-        if (!turn(*running_.back(), outcome)) break;
+        if (!take_turn(launch_, *running_.back(), outcome)) break;
         retire(running_.size() - 1);
       }
       idle = all_idle ? idle + 1 : 0;
@@ -105,12 +137,6 @@ class InOrder {
     return cluster;
   }
 
-  static bool turn(Cluster& cluster, Outcome& outcome) {
-    const bool done = cluster.run(kQuantum);
-    if (done) cluster.take_output(outcome.output);
-    return done;
-  }
-
   void retire(std::size_t i) {
     spare_.push_back(std::move(running_[i]));
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -121,6 +147,16 @@ class InOrder {
   std::vector<SiteMemo> memos_;
   std::vector<std::unique_ptr<Cluster>> running_, spare_;
 };
+
+void work_in_order(const Launch& launch, count::Counters& counters, Outcome& outcome) {
+  const FloatEnvironment environment;
+  try {
+    InOrder(launch, counters).run(outcome);
+  } catch (...) {
+    outcome.error = std::current_exception();
+    outcome.error_block = 0;
+  }
+}
 
 // One of several that deal the clusters among themselves.
 void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& next,
@@ -140,13 +176,12 @@ void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& nex
       // Blocks behind the first faulty one need not run; those before it must, they may be faulty too.
       if (current > first_error.load()) return;
       cluster.start(current);
-      while (!cluster.run(kQuantum)) {
+      while (!take_turn(launch, cluster, outcome)) {
         if (cluster.idle_rounds > kIdleRounds) {
           report_waiting(cluster.block(0), cluster.size() > 1 ? "no other thread of the cluster runs"
                                                               : "no other thread of the block runs");
         }
       }
-      cluster.take_output(outcome.output);
     }
   } catch (...) {
     outcome.error = std::current_exception();
@@ -193,6 +228,86 @@ void check_config(const Program& program, const LaunchConfig& config, std::span<
   }
 }
 
+// All blocks, from beginning to end.
+struct GridRun {
+  explicit GridRun(const Launch& launch) {
+    const LaunchConfig& config = launch.config;
+    const bool ordered = launch.program.ordered || config.cooperative;
+    const u64 blocks = config.blocks.empty() ? config.grid.count() : config.blocks.size();
+    const unsigned host =
+        std::max(1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
+    const unsigned workers =
+        ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks / config.cluster.count()));
+    counters.assign(workers, count::Counters(launch.program, config.trace));
+    outcomes.resize(workers);
+    if (ordered) {
+      work_in_order(launch, counters[0], outcomes[0]);
+      return;
+    }
+    std::atomic<u64> next = 0, first_error = ~u64{0};
+    std::vector<std::thread> threads;
+    for (unsigned i = 1; i < workers; ++i) {
+      threads.emplace_back([&, i] { work(launch, counters[i], next, first_error, outcomes[i]); });
+    }
+    work(launch, counters[0], next, first_error, outcomes[0]);
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  // Of the lowest block that has one; null if none has.
+  std::exception_ptr error() const {
+    return std::min_element(outcomes.begin(), outcomes.end(),
+                            [](const Outcome& a, const Outcome& b) { return a.error_block < b.error_block; })
+        ->error;
+  }
+  bool is_race() const {
+    try {
+      if (error()) std::rethrow_exception(error());
+    } catch (const Fault& fault) {
+      return fault.kind == FaultKind::kRace;
+    } catch (const std::exception&) {  // another fault
+    }
+    return false;
+  }
+  std::string output() const {
+    std::vector<std::pair<u64, std::string>> all;
+    for (const Outcome& outcome : outcomes)
+      all.insert(all.end(), outcome.output.begin(), outcome.output.end());
+    std::sort(all.begin(), all.end());
+    std::string text;
+    for (const auto& [block, part] : all) text += part;
+    return text;
+  }
+  check::Ending ending() const {
+    try {
+      if (error()) std::rethrow_exception(error());
+    } catch (const std::exception& fault) {
+      return {fault.what(), ""};
+    }
+    return {"", output()};
+  }
+  u64 longest() const {
+    u64 most = 0;
+    for (const Outcome& outcome : outcomes) most = std::max(most, outcome.longest);
+    return most;
+  }
+
+  std::vector<count::Counters> counters;  // by worker
+  std::vector<Outcome> outcomes;
+};
+
+// Without what the first run has checked.
+GridRun run_again(const Launch& launch, const GridRun& first, const check::SharedFill& fill) {
+  constexpr u64 kLonger = 2;
+  const check::LaunchMarks none;
+  Launch again = launch;
+  again.config.check_race = again.config.check_init = again.config.trace = false;
+  again.marks = &none;
+  again.unwritten = nullptr;
+  again.fill = &fill;
+  again.most_instructions = std::max<u64>(kQuantum, kLonger * first.longest());
+  return GridRun(again);
+}
+
 }  // namespace
 
 LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::span<const std::byte> params,
@@ -201,7 +316,6 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
   check_config(program, config, params);
   std::optional<GridWorkspace> workspace;
   if (config.cooperative) workspace.emplace(memory);
-  const bool ordered = program.ordered || config.cooperative;
   Launch launch{program, config, {params.begin(), params.end()}, memory, memory.map(), current_isa()};
   const u32 alignment = program.shared_dynamic_alignment;
   const u32 dynamic_begin =
@@ -215,31 +329,22 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
   }
   if (workspace) launch.grid_workspace = workspace->address();
 
-  const u64 blocks = config.blocks.empty() ? config.grid.count() : config.blocks.size();
-  const unsigned host =
-      std::max(1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
-  const unsigned workers =
-      ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks / config.cluster.count()));
-  std::vector<count::Counters> counters(workers, count::Counters(program, config.trace));
-  std::vector<Outcome> outcomes(workers);
-  if (ordered) {
-    const FloatEnvironment environment;
-    InOrder(launch, counters[0]).run(outcomes[0]);
-  } else {
-    std::atomic<u64> next = 0, first_error = ~u64{0};
-    std::vector<std::thread> threads;
-    for (unsigned i = 1; i < workers; ++i) {
-      threads.emplace_back([&, i] { work(launch, counters[i], next, first_error, outcomes[i]); });
-    }
-    work(launch, counters[0], next, first_error, outcomes[0]);
-    for (std::thread& thread : threads) thread.join();
+  check::UnwrittenReads unwritten;
+  std::optional<MemoryImage> before;
+  if (config.check_init && config.check_init_shared && launch.shared_end > program.shared_begin) {
+    before.emplace(*launch.map);
+    launch.unwritten = &unwritten;
   }
-  const auto faulty =
-      std::min_element(outcomes.begin(), outcomes.end(),
-                       [](const Outcome& a, const Outcome& b) { return a.error_block < b.error_block; });
-  if (faulty->error) std::rethrow_exception(faulty->error);
+  GridRun run(launch);
+  if (unwritten.any() && !run.is_race()) {
+    check::require_no_effect(unwritten, memory, *before, run.ending(), [&](const check::SharedFill& fill) {
+      return run_again(launch, run, fill).ending();
+    });
+  }
+  if (run.error()) std::rethrow_exception(run.error());
 
   LaunchReport report;
+  std::vector<count::Counters>& counters = run.counters;
   for (std::size_t i = 1; i < counters.size(); ++i) counters[0].add(counters[i]);
   if (program.machine_code != nullptr) {
     count::report(count::Engine::kSass, sass::instructions(program, counters[0]),
@@ -248,11 +353,7 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
     count::report(count::Engine::kPtx, count::instructions(program, counters[0]),
                   count::doubts(program, counters[0]), config, report);
   }
-  std::vector<std::pair<u64, std::string>> output;
-  for (Outcome& outcome : outcomes)
-    std::move(outcome.output.begin(), outcome.output.end(), std::back_inserter(output));
-  std::sort(output.begin(), output.end());
-  for (const auto& [block, text] : output) report.output += text;
+  report.output = run.output();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
 }

@@ -15,8 +15,10 @@
 
 namespace vgpu::check {
 class RaceCheck;
+class UnwrittenReads;
 class Watch;
 struct LaunchMarks;
+struct SharedFill;
 }  // namespace vgpu::check
 
 namespace vgpu::execute {
@@ -205,6 +207,9 @@ struct Launch {
   u64 grid_workspace = 0;                     // of a cooperative launch
   const check::LaunchMarks* marks = nullptr;  // of global memory
   std::array<std::vector<std::byte>, 5> banks = {};  // of constants, for machine code
+  check::UnwrittenReads* unwritten = nullptr;        // of shared memory; null where they are not looked for
+  const check::SharedFill* fill = nullptr;           // null: the usual one
+  u64 most_instructions = ~u64{0};                   // of a cluster's warps
 };
 
 // Keep the first access of a site in a traced launch.

@@ -7,6 +7,7 @@
 
 #include "engine/check/race.hpp"
 #include "engine/execute/async.hpp"
+#include "engine/execute/bulk_check.hpp"
 #include "engine/execute/fault.hpp"
 
 namespace vgpu::execute {
@@ -166,6 +167,8 @@ void Warpgroups::begin(Warp& warp, const Insn& insn, WgmmaKernel kernel) {
               place(block_.launch.program, static_cast<u32>(product.step.insn - warp.code)));
   }
   const Covered& operands = covered(warp, insn, descriptors[0], descriptors[1]);
+  for (const auto& [first, end] : operands)
+    watch_bulk_shared({warp, insn, 0}, {&block_, first}, end - first, false);
   if (warp.race != nullptr) {
     const check::Agent agent = agent_of(warp);
     for (const auto& [first, end] : operands) {

@@ -31,6 +31,81 @@ extern "C" __global__ void shared_vectors(float4* out, int written) {
   out[threadIdx.x] = values[threadIdx.x + 1];
 }
 
+// Values of memory that nobody wrote, which come to nothing: a sum a stage ahead of the last one, products of lines behind
+// the edge, the other half of a word.
+extern "C" __global__ void read_ahead(int* out, int stages) {
+  __shared__ int values[4][32];
+  for (int s = 0; s < stages; ++s) values[s][threadIdx.x] = s + 1;
+  __syncthreads();
+  int sum = 0, next = values[0][31 - threadIdx.x];
+  for (int s = 0; s < stages; ++s) {
+    const int now = next;
+    next = values[s + 1][31 - threadIdx.x];
+    sum += now;
+  }
+  out[threadIdx.x] += sum;
+}
+
+extern "C" __global__ void edge_of_product(float* out, int lines, int stored) {
+  __shared__ float a[32], b[32];
+  if (threadIdx.x < lines) a[threadIdx.x] = b[threadIdx.x] = static_cast<float>(threadIdx.x);
+  __syncthreads();
+  for (int j = 0; j < 32; ++j) {
+    const float product = a[threadIdx.x] * b[j];  // the product
+    if (threadIdx.x < stored && j < stored) out[threadIdx.x * 32 + j] += product;
+  }
+}
+
+extern "C" __global__ void half_of_word(unsigned short* out, int half) {
+  __shared__ unsigned values[32];
+  reinterpret_cast<unsigned short*>(values)[2 * threadIdx.x] = 7;
+  __syncthreads();
+  out[threadIdx.x] =
+      static_cast<unsigned short>(reinterpret_cast<volatile unsigned*>(values)[threadIdx.x] >> (16 * half));
+}
+
+// Values that matter though nobody stores them.
+extern "C" __global__ void unwritten_branch(int* out, int threshold) {
+  __shared__ int values[64];
+  values[threadIdx.x] = 1;
+  __syncthreads();
+  if (values[threadIdx.x + 32] > threshold) out[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void unwritten_address(int* out, int mask) {
+  __shared__ int values[64];
+  values[threadIdx.x] = 1;
+  __syncthreads();
+  out[values[threadIdx.x + 32] & mask] = 1;
+}
+
+extern "C" __global__ void unwritten_count(int* out) {
+  __shared__ int values[64];
+  values[threadIdx.x] = 1;
+  __syncthreads();
+  const int count = values[threadIdx.x + 32];
+  unsigned sum = 1;
+  for (int i = 0; i < count; ++i) sum = sum * 3 ^ static_cast<unsigned>(i);
+  out[threadIdx.x] = static_cast<int>(sum);
+}
+
+extern "C" __global__ void unwritten_largest(float* out) {
+  __shared__ float values[64];
+  values[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = fmaxf(values[threadIdx.x], values[threadIdx.x + 32]);
+}
+
+// The first read matters to nobody, the second one does.
+extern "C" __global__ void one_of_two(int* out) {
+  __shared__ int values[96];
+  values[threadIdx.x] = 1;
+  __syncthreads();
+  const int dropped = reinterpret_cast<volatile int*>(values)[threadIdx.x + 32];
+  const int kept = reinterpret_cast<volatile int*>(values)[threadIdx.x + 64];  // the second read
+  out[blockIdx.x * 32 + threadIdx.x] = kept + 0 * dropped;
+}
+
 // The second block finds nothing that the first one wrote.
 extern "C" __global__ void shared_of_block(int* out) {
   __shared__ int values[32];

@@ -174,7 +174,7 @@ void watch_shared_access(Warp& warp, const Insn& insn, u32 mask, const u32* offs
       } else {
         bad = part(at, bytes) & ~written[at / 4];
       }
-      if (__builtin_expect(bad != 0, 0)) check::report_shared(warp, insn, i, offsets[i], bytes);
+      if (__builtin_expect(bad != 0, 0)) check::note_shared(warp, insn, i, offsets[i], bytes);
     }
   }
   if (kind == Touch::kLoad) return;

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// What wgmma may not be given, and registers and shared memory that are touched at the wrong time.
+#include "wgmma_fixture.hpp"
+
+namespace {
+
+using namespace wgmma_test;
+
+// What wgmma reads and when.
+class WgmmaFaults : public Wgmma {
+ protected:
+  Case plain() {
+    Case c{kBfloat, kBfloat};
+    c.n = 64;
+    c.of_a = along_k(128, 0);
+    c.of_b = along_k(128, 16 * 1024);
+    c.options = ", 1, 1, 0, 0";
+    return c;
+  }
+  vgpu::Fault fault_with(const Case& c, u64 da, u64 db) {
+    load_text(kernel_text(c));
+    config.dynamic_shared_bytes = 32 * 1024;
+    const size_t registers = static_cast<size_t>(128 * registers_of_d(c));
+    return fault_of("k", {1, 1, 1}, {128, 1, 1}, array<u8>(32 * 1024), u32{32 * 1024}, da, db, u32{0},
+                    array<u32>(registers), array<u32>(512), array<u32>(registers));
+  }
+  // Under every schedule, at the instruction named.
+  void expect_hazard(const Case& c, const std::string& text, const std::string& instruction,
+                     vgpu::FaultKind kind = vgpu::FaultKind::kRace) {
+    for (const auto schedule : {vgpu::CopySchedule::Kind::kEager, vgpu::CopySchedule::Kind::kLazy}) {
+      config.schedule = {schedule, 0};
+      const vgpu::Fault fault = fault_with(c, c.of_a.descriptor(), c.of_b.descriptor());
+      EXPECT_EQ(fault.kind, kind) << fault.what();
+      EXPECT_NE(std::string(fault.what()).find(text), std::string::npos) << fault.what();
+      EXPECT_NE(fault.instruction.find(instruction), std::string::npos) << fault.what();
+    }
+  }
+  void run(const Case& c) {
+    for (const auto schedule : {vgpu::CopySchedule::Kind::kEager, vgpu::CopySchedule::Kind::kLazy}) {
+      config.schedule = {schedule, 0};
+      check(c, true);
+    }
+  }
+  static void expect(const vgpu::Fault& fault, vgpu::FaultKind kind, const std::string& text) {
+    EXPECT_EQ(fault.kind, kind) << fault.what();
+    EXPECT_NE(std::string(fault.what()).find(text), std::string::npos) << fault.what();
+    EXPECT_NE(fault.instruction.find("wgmma"), std::string::npos) << fault.what();
+    EXPECT_GT(fault.ptx_line, 0);
+  }
+};
+
+TEST_F(WgmmaFaults, MatrixOutsideSharedMemory) {
+  Case c = plain();
+  Layout far = c.of_b;
+  far.start = 31 * 1024;
+  expect(fault_with(c, c.of_a.descriptor(), far.descriptor()), vgpu::FaultKind::kBadOperand,
+         "descriptor of B");
+  far = c.of_a;
+  far.stride = 32 * 1024;
+  expect(fault_with(c, far.descriptor(), c.of_b.descriptor()), vgpu::FaultKind::kBadOperand,
+         "descriptor of A");
+}
+
+TEST_F(WgmmaFaults, MatrixInsideTheSwizzlesPattern) {
+  Case c = plain();
+  Layout shifted = c.of_a;
+  shifted.start = 384;
+  expect(fault_with(c, shifted.descriptor(), c.of_b.descriptor()), vgpu::FaultKind::kBadOperand,
+         "starts 384 bytes behind");
+}
+
+TEST_F(WgmmaFaults, MatrixThatTheBlockDidNotWrite) {
+  const Case c = plain();  // B ends 31 KiB into the image
+  config.check_init = true;
+  load_text(kernel_text(c));
+  config.dynamic_shared_bytes = 32 * 1024;
+  const size_t registers = static_cast<size_t>(128 * registers_of_d(c));
+  const auto with = [&](u32 bytes, auto run) {
+    return run("k", vgpu::Dim3{1, 1, 1}, vgpu::Dim3{128, 1, 1}, array<u8>(32 * 1024), bytes,
+               c.of_a.descriptor(), c.of_b.descriptor(), u32{0}, array<u32>(registers), array<u32>(512),
+               array<u32>(registers));
+  };
+  with(31 * 1024, [this](auto... arguments) { return launch(arguments...); });
+  // A is zero: nothing but what is no number shows.
+  expect(with(30 * 1024, [this](auto... arguments) { return fault_of(arguments...); }),
+         vgpu::FaultKind::kUninitialized, "with 0xff in every byte");
+}
+
+TEST_F(WgmmaFaults, BitsThatNoFieldHas) {
+  Case c = plain();
+  expect(fault_with(c, c.of_a.descriptor() | u64{1} << 55, c.of_b.descriptor()), vgpu::FaultKind::kBadOperand,
+         "bits are set");
+}
+
+// The first register of D is `d0`, of A `a0`.
+TEST_F(WgmmaFaults, SumReadBeforeItsWait) {
+  Case c = plain();
+  c.before_wait = "  add.u32 v, d7, 1;\n";
+  expect_hazard(c, "reads a sum of wgmma that is under way", "add.u32");
+}
+
+TEST_F(WgmmaFaults, SumWrittenBeforeItsWait) {
+  Case c = plain();
+  c.before_commit = "  mov.b32 d0, 0;\n";
+  expect_hazard(c, "writes a sum of wgmma that is under way", "mov.b32");
+}
+
+TEST_F(WgmmaFaults, RegisterOfAWrittenBeforeItsWait) {
+  Case c = plain();
+  c.registers = true;
+  c.options = ", 1, 1, 0";
+  c.before_wait = "  add.u32 a3, a3, 1;\n";
+  expect_hazard(c, "writes a register of A of wgmma that is under way", "add.u32");
+}
+
+TEST_F(WgmmaFaults, NoWait) {
+  Case c = plain();
+  c.wait = "";
+  expect_hazard(c, "reads a sum of wgmma that is under way", "st.global");
+}
+
+TEST_F(WgmmaFaults, GroupThatWasNotWaitedFor) {
+  Case c = plain();
+  c.wait = "  wgmma.wait_group.sync.aligned 1;\n";
+  expect_hazard(c, "reads a sum of wgmma that is under way", "st.global");
+}
+
+TEST_F(WgmmaFaults, NoCommit) {
+  Case c = plain();
+  c.commit = "";
+  expect_hazard(c, "reads a sum of wgmma that is under way", "st.global");
+}
+
+TEST_F(WgmmaFaults, NoFence) {
+  Case c = plain();
+  c.fence = "";
+  expect_hazard(c, "without a wgmma.fence before it", "wgmma.mma_async");
+}
+
+TEST_F(WgmmaFaults, RegistersWrittenBehindTheFence) {
+  Case c = plain();
+  c.fence += "  add.u32 d5, d5, 0;\n";
+  expect_hazard(c, "adds to a register that was written behind the last wgmma.fence", "wgmma.mma_async");
+  c = plain();
+  c.registers = true;
+  c.options = ", 1, 1, 0";
+  c.fence += "  xor.b32 a1, a1, 1;\n";
+  expect_hazard(c, "reads a register that was written behind the last wgmma.fence", "wgmma.mma_async");
+}
+
+// What compilers put between.
+TEST_F(WgmmaFaults, CopiesBehindTheFenceAreNone) {
+  Case c = plain();
+  c.before_fence = "  mov.b32 v, d5;\n";
+  c.fence += "  mov.b32 d5, v;\n";
+  run(c);
+}
+
+// Only the path that is taken counts.
+TEST_F(WgmmaFaults, OtherPathsDoNotCount) {
+  Case c = plain();
+  c.fence = "  setp.eq.u32 p, n, 0;\n  @p bra unfenced;\n  wgmma.fence.sync.aligned;\nunfenced:\n";
+  c.wait = "  @!p wgmma.wait_group.sync.aligned 0;\n";
+  run(c);
+}
+
+TEST_F(WgmmaFaults, WarpsThatComeToDifferentProducts) {
+  Case c = plain();
+  c.fence += "  cvt.u64.u32 h, t;\n  and.b64 h, h, 64;\n  shr.u64 h, h, 5;\n  add.u64 first, first, h;\n";
+  expect_hazard(c, "give it different descriptors", "wgmma.mma_async", vgpu::FaultKind::kBarrierDivergence);
+}
+
+TEST_F(WgmmaFaults, UnknownFormsAreRefusedByName) {
+  Case c = plain();
+  c.a = kTf32;
+  load_text(kernel_text(c));
+  const std::string why = vgpu::refusal(*module->find_kernel("k"));
+  EXPECT_NE(why.find("wgmma.mma_async"), std::string::npos) << why;
+  EXPECT_NE(why.find("m64nNk16"), std::string::npos) << why;
+}
+
+}  // namespace

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/check/unwritten.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "engine/execute/fault.hpp"
+
+namespace vgpu::check {
+namespace {
+
+using execute::u32;
+using execute::u64;
+using execute::u8;
+
+// Beside the usual one, which is large and negative as an integer and in every format of floating point: zero; no
+// number at all; large and positive.
+constexpr u8 kFills[] = {0x00, 0xff, 0x7f};
+constexpr std::size_t kMostSites = 16;  // that are tried one by one for which one matters
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// What is not as in the first run, put into words; "" if all is.
+std::string difference(const Ending& first, const MemoryImage& after, const Memory& memory,
+                       const Ending& other) {
+  if (other.fault != first.fault) {
+    return other.fault.empty() ? "the kernel has no fault" : "the kernel stops: " + first_line(other.fault);
+  }
+  if (!first.fault.empty()) return "";  // how far other blocks came says nothing
+  if (other.output != first.output) return "the kernel prints something else";
+  if (const auto address = after.difference()) {
+    return fmt::format("other values are at address 0x{:x}: {}", *address, memory.describe(*address));
+  }
+  return "";
+}
+
+Fault report(const UnwrittenReads::Site& site, u8 byte, const std::string& what) {
+  Fault fault = site.fault;
+  static_cast<std::runtime_error&>(fault) = std::runtime_error(
+      fmt::format("{}\n  it matters: with 0x{:02x} in every byte that was not written, for 0x{:02x}, {}",
+                  site.fault.what(), byte, SharedFill::kUsual, what));
+  return fault;
+}
+
+}  // namespace
+
+void SharedFill::apply(std::byte* shared, std::size_t bytes) const {
+  std::memset(shared, words == nullptr ? byte : kUsual, bytes);
+  if (words == nullptr) return;
+  for (std::size_t i = 0; i < words->size(); ++i) {
+    if ((*words)[i]) std::memset(shared + i * 4, byte, std::min<std::size_t>(4, bytes - i * 4));
+  }
+}
+
+void UnwrittenReads::note(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset,
+                          u32 bytes) {
+  const u32 pc = static_cast<u32>(&insn - warp.code);
+  const u64 block = warp.block->linear;
+  const std::lock_guard lock(mutex_);
+  const auto [found, is_new] = sites_.try_emplace(pc);
+  Site& site = found->second;
+  if (is_new || block < site.block) {
+    site.block = block;
+    site.pc = pc;
+    try {
+      execute::fault(
+          {warp, insn, lane}, FaultKind::kUninitialized,
+          fmt::format("read of {} bytes of shared memory that the block did not write before", bytes),
+          fmt::format("shared address 0x{:x}: {} byte(s) into the block's {} bytes", offset,
+                      offset - warp.shared_begin, warp.shared_end - warp.shared_begin));
+    } catch (const Fault& fault) {
+      site.fault = fault;
+    }
+  }
+  site.words.resize((warp.shared_end - warp.shared_begin + 3) / 4);
+  const u32 begin = (offset - warp.shared_begin) / 4, end = (offset - warp.shared_begin + bytes + 3) / 4;
+  for (u32 word = begin; word < end; ++word) site.words[word] = true;
+}
+
+std::vector<const UnwrittenReads::Site*> UnwrittenReads::sites() const {
+  std::vector<const Site*> sorted;
+  std::transform(sites_.begin(), sites_.end(), std::back_inserter(sorted),
+                 [](const auto& entry) { return &entry.second; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Site* a, const Site* b) { return a->block < b->block; });
+  return sorted;
+}
+
+void require_no_effect(const UnwrittenReads& reads, const Memory& memory, const MemoryImage& before,
+                       const Ending& first, const std::function<Ending(const SharedFill&)>& run) {
+  const MemoryImage after(*memory.map());
+  const auto try_with = [&](const SharedFill& fill) {
+    before.restore();
+    return difference(first, after, memory, run(fill));
+  };
+  for (const u8 byte : kFills) {
+    std::string what = try_with({byte});
+    if (what.empty()) continue;
+    if (!try_with({}).empty()) break;  // its results are never the same, which proves nothing
+    const std::vector<const UnwrittenReads::Site*> sites = reads.sites();
+    const UnwrittenReads::Site* culprit = sites[0];
+    for (std::size_t i = 0; sites.size() > 1 && i < std::min(sites.size(), kMostSites); ++i) {
+      std::string alone = try_with({byte, &sites[i]->words});
+      if (alone.empty()) continue;
+      culprit = sites[i];
+      what = std::move(alone);
+      break;
+    }
+    after.restore();
+    throw report(*culprit, byte, what);
+  }
+  after.restore();
+}
+
+}  // namespace vgpu::check
