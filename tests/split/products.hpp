@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of split operands, and what SGEMM says of them.
+#pragma once
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+#include <ladder/kernel.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "verify/bound.hpp"
+#include "verify/input.hpp"
+
+namespace ladder {
+
+namespace r18_bf16x6 {
+extern const std::span<const KernelInfo> kInfo;
+}
+namespace r19_fp16x3 {
+extern const std::span<const KernelInfo> kInfo;
+}
+namespace r20_guarded {
+extern const std::span<const KernelInfo> kInfo;
+}
+
+namespace split_test {
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+inline constexpr float kLargest = std::numeric_limits<float>::max();
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
+
+struct Free {
+  void operator()(float* g) const { (void)cudaFree(g); }
+};
+inline std::unique_ptr<float, Free> on_device(const std::vector<float>& values) {
+  float* g = nullptr;
+  if (cudaMalloc(&g, values.size() * sizeof(float)) != cudaSuccess) return nullptr;
+  (void)cudaMemcpy(g, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice);
+  return std::unique_ptr<float, Free>(g);
+}
+
+inline const KernelInfo& kernel(const std::string& id) {
+  for (const auto infos : {r18_bf16x6::kInfo, r19_fp16x3::kInfo, r20_guarded::kInfo}) {
+    for (const KernelInfo& info : infos) {
+      if (info.id == id) return info;
+    }
+  }
+  throw std::out_of_range("no kernel " + id);
+}
+
+struct Matrices {
+  Problem p;
+  std::vector<float> a, b, c;
+  float& at_a(std::int64_t i, std::int64_t k) {
+    return a[p.op_a == Op::kNone ? i * p.lda + k : k * p.lda + i];
+  }
+  float& at_b(std::int64_t k, std::int64_t j) {
+    return b[p.op_b == Op::kNone ? k * p.ldb + j : j * p.ldb + k];
+  }
+};
+
+inline Matrices uniform(const Problem& p, std::uint64_t seed = 3) {
+  const Images images = make_images(p, {Values::kUniform, seed}, Precision::kIeee).value();
+  return {p, images.a, images.b, images.c};
+}
+
+inline std::vector<float> run(const KernelInfo& which, const Matrices& x) {
+  const auto a = on_device(x.a), b = on_device(x.b), c = on_device(x.c);
+  const Status status = which.launch(x.p, {a.get(), b.get(), c.get()}, nullptr);
+  EXPECT_TRUE(status) << status.message();
+  std::vector<float> result(x.c.size());
+  EXPECT_EQ(cudaMemcpy(result.data(), c.get(), result.size() * sizeof(float), cudaMemcpyDeviceToHost),
+            cudaSuccess);
+  return result;
+}
+
+struct Sums {
+  double sum = 0, absolute = 0;
+  bool finite = true, nan = false;
+};
+inline Sums exact(Matrices& x, std::int64_t i, std::int64_t j) {
+  Sums s;
+  for (std::int64_t k = 0; k < x.p.k; ++k) {
+    const double product = static_cast<double>(x.at_a(i, k)) * x.at_b(k, j);
+    s.sum += product;
+    s.absolute += std::abs(product);
+  }
+  s.nan = std::isnan(s.sum);
+  s.finite = std::isfinite(s.sum) && std::abs(s.sum) <= kLargest;
+  return s;
+}
+
+// Inf and NaN where SGEMM has them, finite elements within the bound of `precision`.
+inline void expect_as_sgemm(Matrices x, const std::string& id) {
+  const KernelInfo& which = kernel(id);
+  const std::vector<float> c = run(which, x);
+  const ErrorBound bound = error_bound(x.p, which.precision).value();
+  int wrong = 0;
+  for (std::int64_t i = 0; i < x.p.m; ++i) {
+    for (std::int64_t j = 0; j < x.p.n; ++j) {
+      const float got = c[i * x.p.ldc + j];
+      const Sums s = exact(x, i, j);
+      bool ok = false;
+      if (s.nan) {
+        ok = std::isnan(got);
+      } else if (!s.finite) {
+        ok = std::isinf(got) && std::signbit(got) == (s.sum < 0);
+      } else {
+        ok = std::abs(got - s.sum) <= bound.at(s.absolute, 0);
+      }
+      if (!ok && wrong++ < 3)
+        ADD_FAILURE() << id << " C(" << i << "," << j << ") is " << got << ", exactly " << s.sum;
+    }
+  }
+  EXPECT_EQ(wrong, 0) << id;
+}
+
+inline const std::vector<std::string> kAll{"r18_bf16x6", "r18_bf16x6_x9", "r19_fp16x3", "r19_fp16x3_fused",
+                                           "r20_guarded"};
+inline const std::pair<Op, Op> kOps[] = {
+    {Op::kNone, Op::kNone}, {Op::kNone, Op::kTranspose}, {Op::kTranspose, Op::kNone}};
+
+}  // namespace split_test
+}  // namespace ladder

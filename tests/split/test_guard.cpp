@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guarded product's choice and errors on operands made to mislead it. Runs on a GPU, or under the virtual one.
+#include <ladder/guard.hpp>
+
+#include <functional>
+
+#include "products.hpp"
+#include "verify/atlas.hpp"
+
+namespace ladder {
+namespace {
+
+using namespace split_test;
+
+Precision chosen_on(Matrices x) {
+  expect_as_sgemm(x, "r20_guarded");
+  const auto choice = guarded_choice(nullptr);
+  EXPECT_TRUE(choice) << choice.status().message();
+  return choice ? choice.value() : Precision::kTf32;
+}
+
+TEST(Guard, TakesTwoWordsWhereThatIsProved) {
+  for (const auto& [op_a, op_b] : kOps) {
+    const Problem p = make_problem(96, 80, 512, 1, 0, op_a, op_b);
+    EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);
+    Matrices x = uniform(p);
+    for (float& value : x.a) value = std::abs(value);  // truncation is a bias there
+    for (float& value : x.b) value = std::abs(value);
+    EXPECT_EQ(chosen_on(x), Precision::kFp16x3);
+    for (std::int64_t k = 0; k < p.k; ++k) x.at_a(1, k) = std::ldexp(x.at_a(1, k), 60);  // rows far apart
+    x.at_a(0, 5) = 0x1p-30F;                                                             // one tiny element
+    EXPECT_EQ(chosen_on(x), Precision::kFp16x3);
+    Matrices sparse = uniform(p);  // a third of A is zero
+    for (std::size_t i = 0; i < sparse.a.size(); i += 3) sparse.a[i] = 0;
+    sparse.at_b(4, 4) = 0x1p-40F;
+    EXPECT_EQ(chosen_on(sparse), Precision::kFp16x3);
+  }
+}
+
+TEST(Guard, TakesThreeWordsWhereTinyMeetsHuge) {
+  for (const auto& [op_a, op_b] : kOps) {
+    Matrices x = uniform(make_problem(64, 72, 320, 1, 0, op_a, op_b));
+    for (std::int64_t k = 0; k < x.p.k; ++k) {  // graded: what is small in A is large in B
+      for (std::int64_t i = 0; i < x.p.m; ++i)
+        x.at_a(i, k) = std::ldexp(x.at_a(i, k), static_cast<int>(k % 40));
+      for (std::int64_t j = 0; j < x.p.n; ++j)
+        x.at_b(k, j) = std::ldexp(x.at_b(k, j), -static_cast<int>(k % 40));
+    }
+    EXPECT_EQ(chosen_on(x), Precision::kBf16x6);
+    Matrices one = uniform(make_problem(64, 72, 320, 1, 0, op_a, op_b));  // one row, one huge element
+    one.at_a(13, 7) = 0x1p40F;
+    EXPECT_EQ(chosen_on(one), Precision::kBf16x6);
+  }
+}
+
+// Of all elements: the square root of the sum of squares of errors.
+double error_of(Matrices& x, const std::vector<float>& c) {
+  double squares = 0;
+  for (std::int64_t i = 0; i < x.p.m; ++i) {
+    for (std::int64_t j = 0; j < x.p.n; ++j) {
+      const double error = c[static_cast<std::size_t>(i * x.p.ldc + j)] - exact(x, i, j).sum;
+      squares += error * error;
+    }
+  }
+  return std::sqrt(squares);
+}
+
+// As SGEMM sums: one chain an element.
+std::vector<float> chains_of(Matrices& x) {
+  std::vector<float> c(x.c);
+  for (std::int64_t i = 0; i < x.p.m; ++i) {
+    for (std::int64_t j = 0; j < x.p.n; ++j) {
+      float sum = 0;
+      for (std::int64_t k = 0; k < x.p.k; ++k) sum = std::fma(x.at_a(i, k), x.at_b(k, j), sum);
+      c[static_cast<std::size_t>(i * x.p.ldc + j)] = sum;
+    }
+  }
+  return c;
+}
+
+Matrices drawn(const Problem& p, Distribution distribution) {
+  const Images images = draw(make_problem(p.m, p.n, p.k), distribution, 17);
+  Matrices x = uniform(p);
+  for (std::int64_t k = 0; k < p.k; ++k) {
+    for (std::int64_t i = 0; i < p.m; ++i) x.at_a(i, k) = images.a[static_cast<std::size_t>(i * p.k + k)];
+    for (std::int64_t j = 0; j < p.n; ++j) x.at_b(k, j) = images.b[static_cast<std::size_t>(k * p.n + j)];
+  }
+  return x;
+}
+
+TEST(Guard, IsNoFurtherOffThanAChainOnAnyKindOfData) {
+  for (const Distribution distribution : distributions()) {
+    for (const std::int64_t k : {256, 1024}) {
+      Matrices x = drawn(make_problem(64, 72, k), distribution);
+      const double guarded = error_of(x, run(kernel("r20_guarded"), x)), chain = error_of(x, chains_of(x));
+      const auto choice = guarded_choice(nullptr);
+      ASSERT_TRUE(choice) << choice.status().message();
+      EXPECT_LE(guarded, chain) << to_string(distribution) << ", k " << k;
+    }
+  }
+}
+
+TEST(Guard, TakesThreeWordsWhereProductsCancel) {
+  for (const auto& [op_a, op_b] : kOps) {
+    Matrices x = drawn(make_problem(64, 72, 512, 1, 0, op_a, op_b), Distribution::kCancelling);
+    EXPECT_EQ(chosen_on(x), Precision::kBf16x6);
+    // Or there was nothing to guard against.
+    EXPECT_GT(error_of(x, run(kernel("r19_fp16x3"), x)), error_of(x, chains_of(x)));
+  }
+}
+
+TEST(Guard, TakesNoWordsWhereFewProductsAreLarge) {
+  for (const auto& [op_a, op_b] : kOps) {
+    EXPECT_EQ(chosen_on(drawn(make_problem(140, 133, 515, 1, 0, op_a, op_b), Distribution::kSpread4)),
+              Precision::kIeee);
+    Matrices x = drawn(make_problem(140, 133, 515, 0.5F, 2, op_a, op_b), Distribution::kSpread4);
+    const std::vector<float> c = run(kernel("r20_guarded"), x);
+    for (std::int64_t i = 0; i < x.p.m; ++i) {
+      for (std::int64_t j = 0; j < x.p.n; ++j) {
+        const auto at = static_cast<std::size_t>(i * x.p.ldc + j);
+        const Sums s = exact(x, i, j);
+        const double expected = 0.5 * s.sum + 2.0 * x.c[at];
+        // Rounded to binary32 once, and in binary64 as often as there are products.
+        const double wide =
+            static_cast<double>(x.p.k + 2) * 0x1p-53 * (0.5 * s.absolute + 2.0 * std::abs(x.c[at]));
+        ASSERT_NEAR(c[at], expected, 0x1p-24 * std::abs(expected) + 2 * wide);
+      }
+    }
+  }
+  Matrices selection = uniform(make_problem(64, 72, 512));  // rows of the identity
+  std::fill(selection.a.begin(), selection.a.end(), 0.0F);
+  for (std::int64_t i = 0; i < selection.p.m; ++i) selection.at_a(i, 7 * i) = 1;
+  EXPECT_EQ(chosen_on(selection), Precision::kIeee);
+  EXPECT_EQ(error_of(selection, run(kernel("r20_guarded"), selection)), 0);
+}
+
+TEST(Guard, TakesNoWordsWhereManyLinesHoldNan) {
+  Matrices x = uniform(make_problem(150, 140, 200));
+  for (std::int64_t i = 0; i < x.p.m; i += 2) x.at_a(i, 3 * i % x.p.k) = kNan;
+  EXPECT_EQ(chosen_on(x), Precision::kIeee);
+}
+
+TEST(Guard, TakesNoWordsWhereNoWordsWillDo) {
+  Matrices x = uniform(make_problem(34, 33, 200));
+  x.at_a(2, 2) = 0x1p120F;
+  x.at_a(2, 3) = 0x1p-100F;
+  x.at_b(2, 5) = 0;
+  x.at_b(3, 5) = 0x1p100F;
+  EXPECT_EQ(chosen_on(x), Precision::kIeee);
+}
+
+TEST(Guard, KeepsIntegersExact) {
+  const Problem p = make_problem(70, 66, 300);
+  const Images images = make_images(p, {Values::kIntegers, 5}, Precision::kIeee).value();
+  Matrices x{p, images.a, images.b, images.c};
+  const std::vector<float> c = run(kernel("r20_guarded"), x);
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) ASSERT_EQ(c[i * p.ldc + j], exact(x, i, j).sum);
+  }
+}
+
+TEST(Guard, RefusesAKWhoseBoundIsNotBelowSgemms) {
+  Device device;
+  device.has_cuda = true;
+  device.cc = 90;
+  EXPECT_FALSE(kernel("r20_guarded").accepts(make_problem(64, 64, 16), device));
+  EXPECT_TRUE(kernel("r20_guarded").accepts(make_problem(64, 64, 512), device));
+}
+
+// C of few rows or columns, where the larger operand is split on its way and the choice comes after the product.
+const std::pair<std::int64_t, std::int64_t> kThin[] = {{2048, 40}, {72, 2052}};
+
+TEST(GuardOfThin, TakesTwoWordsWhereEach64IsProved) {
+  for (const auto& [m, n] : kThin) {
+    for (const auto& [op_a, op_b] : kOps) {
+      const Problem p = make_problem(m, n, 256, 1, 0, op_a, op_b);
+      EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);
+      Matrices x = uniform(p);
+      for (std::int64_t k = 0; k < p.k; ++k) {  // each 64 has a scale of its own
+        const int by = k / 64 % 2 == 0 ? 40 : 0;
+        for (std::int64_t i = 0; m > n && i < m; ++i) x.at_a(i, k) = std::ldexp(x.at_a(i, k), by);
+        for (std::int64_t j = 0; m < n && j < n; ++j) x.at_b(k, j) = std::ldexp(x.at_b(k, j), by);
+      }
+      EXPECT_EQ(chosen_on(x), Precision::kFp16x3);
+    }
+  }
+}
+
+// Breaks one 64 of one line of an operand.
+void expect_no_words(const Problem& p, const std::function<void(Matrices&)>& change) {
+  Matrices x = uniform(p);
+  change(x);
+  EXPECT_EQ(chosen_on(x), Precision::kIeee);
+  EXPECT_EQ(chosen_on(uniform(p)), Precision::kFp16x3);  // nothing is left behind
+}
+
+TEST(GuardOfThin, TakesNoWordsWhereOne64OfOneLineIsNotProved) {
+  for (const auto& [m, n] : kThin) {
+    for (const auto& [op_a, op_b] : kOps) {
+      const Problem p = make_problem(m, n, 256, 1, 0, op_a, op_b);
+      expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 255) = 0x1p20F; });
+      expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
+      expect_no_words(p, [&](Matrices& x) {  // scales so far apart that sums lose what comes first, or later
+        for (std::int64_t k = 0; k < 64; ++k) {
+          float& of_a = x.at_a(7, m > n ? k + 64 : k);
+          float& of_b = x.at_b(m > n ? k : k + 64, 7);
+          of_a = std::ldexp(of_a, m > n ? 70 : 0), of_b = std::ldexp(of_b, m > n ? 0 : 70);
+        }
+      });
+    }
+  }
+}
+
+TEST(GuardOfThin, IsNoFurtherOffThanAChainOnAnyKindOfData) {
+  for (const Distribution distribution : distributions()) {
+    Matrices x = drawn(make_problem(2048, 40, 512), distribution);
+    const double guarded = error_of(x, run(kernel("r20_guarded"), x)), chain = error_of(x, chains_of(x));
+    EXPECT_LE(guarded, chain) << to_string(distribution);
+  }
+}
+
+// Of integers, whose sums are exact in words and in binary64.
+void expect_exact(const Problem& p, bool proved) {
+  const Images images = make_images(p, {Values::kIntegers, 5}, Precision::kIeee).value();
+  Matrices x{p, images.a, images.b, images.c};
+  if (!proved) x.at_a(1, 1) = 0x1p24F;
+  const std::vector<float> c = run(kernel("r20_guarded"), x);
+  EXPECT_EQ(guarded_choice(nullptr).value(), proved ? Precision::kFp16x3 : Precision::kIeee);
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      const auto at = static_cast<std::size_t>(i * p.ldc + j);
+      ASSERT_EQ(c[at],
+                static_cast<float>(p.alpha * exact(x, i, j).sum + (p.beta == 0 ? 0.0 : p.beta * x.c[at])));
+    }
+  }
+}
+
+TEST(GuardOfThin, KeepsIntegersExactAndCWhereItIsNeededAgain) {
+  for (const float beta : {0.0F, 2.0F}) {
+    for (const auto& [m, n] : kThin) {
+      for (const bool proved : {false, true}) {
+        Problem p = make_problem(m, n, 320, 1, beta);
+        p.ldc += 3;
+        expect_exact(p, proved);
+      }
+    }
+  }
+}
+
+// C that is small beside k, of each tile of which many blocks have a part.
+const std::pair<std::int64_t, std::int64_t> kDeep[] = {{132, 72}, {40, 136}};
+
+TEST(GuardOfDeep, TakesTwoWordsWhereEach64IsProvedAndNoneElsewhere) {
+  for (const auto& [m, n] : kDeep) {
+    for (const auto& [op_a, op_b] : kOps) {
+      EXPECT_EQ(chosen_on(uniform(make_problem(m, n, 4160, 1, 0, op_a, op_b))), Precision::kFp16x3);
+    }
+    const Problem p = make_problem(m, n, 4160);
+    expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 4159) = 0x1p20F; });
+    expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
+    expect_no_words(p, [&](Matrices& x) {  // a block's scale so far from the others' that they are lost
+      for (std::int64_t k = 4096; k < 4160; ++k) {
+        float& raw = m > n ? x.at_a(7, k) : x.at_b(k, 7);
+        raw = std::ldexp(raw, 70);
+      }
+    });
+  }
+}
+
+TEST(GuardOfDeep, HasSpecialValuesWhereSgemmHasThem) {
+  for (const auto& [m, n] : kDeep) {
+    Matrices x = uniform(make_problem(m, n, 4160));
+    x.at_a(3, 4100) = kInfinity, x.at_a(m - 1, 0) = kNan, x.at_b(64, n - 1) = -kInfinity;
+    for (std::int64_t k = 0; k < x.p.k; ++k) x.at_a(5, k) = 0, x.at_b(k, 6) = 0;
+    expect_as_sgemm(x, "r20_guarded");
+    expect_as_sgemm(x, "r19_fp16x3_fused");
+  }
+}
+
+TEST(GuardOfDeep, KeepsIntegersExactAndCWhereItIsNeededAgain) {
+  for (const float beta : {0.0F, 2.0F}) {
+    for (const auto& [m, n] : kDeep) {
+      for (const bool proved : {false, true}) {
+        Problem p = make_problem(m, n, 4160, 1, beta);
+        p.ldc += 3;
+        expect_exact(p, proved);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ladder
