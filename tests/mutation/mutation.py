@@ -47,8 +47,12 @@ EQUIVALENT = {
         "columns of the first row: a vector that begins at n is stored with no element",
     **{("r12", "", what): "the stage behind the last one: nothing is copied there and nothing of it is used"
        for what in ("wait 1", "poll 3", "poll 3 for parity 0", "poll 3 for parity 1")},
-    ("r20", "split_at_once<ladder::WordFormat<__half, 2>, 256, (ladder::split_detail::Look)2>", "barrier 2"):
-        "behind it only the first warp reads, which wrote; and inside a warp races are not looked for",
+    **{("r20", kernel + ", (ladder::split_detail::Look)2>", barrier):
+       "behind it only the first warp reads, which wrote; and inside a warp races are not looked for"
+       for kernel, barrier in (("split_at_once<ladder::WordFormat<__half, 2>, 256", "barrier 2"),
+                               ("first_pass<ladder::WordFormat<__half, 2>, 256, 4", "barrier 6"))},
+    ("r20", "first_pass<ladder::WordFormat<__half, 2>, 256, 4, (ladder::split_detail::Look)2>", "barrier 4"):
+        "no block has a second group: the pass that counts is always wanted",
     ("r21", "thin_product<ladder::ThinTile<2", "4 comparisons with m"):
         "C has two rows wherever this tile is taken: none lies beyond",
     ("r21", "thin_product<ladder::ThinTile<2", "7 comparisons with a 32-bit value"):
