@@ -98,6 +98,26 @@ TEST_F(Clusters, Send) {
   });
 }
 
+TEST_F(Clusters, SendWords) {
+  config.cluster = {2, 1, 1};
+  for_each_schedule([&] {
+    for (const int how : {0, 1, 2}) {
+      auto* const out = array<std::uint32_t>(512);
+      launch("send_words", {2, 1, 1}, {64, 1, 1}, out, how, 0);
+      for (std::uint32_t i = 0; i < (how == 2 ? 64 : 256); ++i) {
+        EXPECT_EQ(out[i], 1000 + i) << how;
+        EXPECT_EQ(out[256 + i], i) << how;
+      }
+    }
+  });
+  const auto fault = [&](int flaw) {
+    return fault_of("send_words", {2, 1, 1}, {64, 1, 1}, array<std::uint32_t>(512), 0, flaw);
+  };
+  expect_text(fault(1), {"completes on an mbarrier of another block", "bulk.cu:"});
+  EXPECT_EQ(fault(2).kind, FaultKind::kMisaligned);
+  EXPECT_EQ(fault(3).kind, FaultKind::kRace);
+}
+
 TEST_F(Clusters, WhatNeverEnds) {
   config.cluster = {2, 1, 1};
   const vgpu::Fault waits = fault_of("never", {2, 1, 1}, {32, 1, 1}, 0);

@@ -31,7 +31,7 @@ Space space_of(const ptx::Opcode& opcode) {
 Operation memory_operation(const ptx::Opcode& opcode) {
   const std::string_view base = opcode.base();
   if (base == "ld" || base == "ldu") return kLoad;
-  if (base == "st") return kStore;
+  if (base == "st" && !opcode.has("async")) return kStore;
   if (base == "atom") return kAtomic;
   if (base == "red" && !opcode.has("async")) return kReduction;
   if (base == "ldmatrix") return kMatrixLoad;

@@ -197,6 +197,16 @@ void check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, b
 
 u32 alignment_of(const Transfer& transfer) { return transfer.tensor ? kTensorAlignment : kPlainAlignment; }
 
+// The mbarrier that a copy to `to` completes on.
+SharedPlace barrier_of(const Lane& lane, const SharedPlace& to, u64 address) {
+  const SharedPlace barrier = shared_place(lane, address, Mbarriers::kBytes, Mbarriers::kBytes);
+  if (to.block != barrier.block) {
+    bad_operand(
+        lane, "an asynchronous copy to one block's shared memory completes on an mbarrier of another block");
+  }
+  return barrier;
+}
+
 void load(Warp& warp, const Lane& lane) {
   const Transfer transfer = transfer_of(lane);
   check_global_side(warp, lane, transfer, false);
@@ -204,10 +214,7 @@ void load(Warp& warp, const Lane& lane) {
   count::SiteCount& count = warp.site_counts[lane.insn.site];
   const auto land = [&](u64 to, u64 at_barrier) {
     const SharedPlace place = shared_place(lane, to, reach, alignment_of(transfer));
-    const SharedPlace barrier = shared_place(lane, at_barrier, Mbarriers::kBytes, Mbarriers::kBytes);
-    if (place.block != barrier.block) {
-      bad_operand(lane, "a bulk copy to one block's shared memory completes on an mbarrier of another block");
-    }
+    const SharedPlace barrier = barrier_of(lane, place, at_barrier);
     ++count.bulk_deliveries;
     count.bulk_bytes += bytes;
     watch_bulk_shared(lane, place, reach, true);
@@ -268,10 +275,7 @@ void send(Warp& warp, const Lane& lane) {
   if (from.block != warp.block)
     bad_operand(lane, "the source of a bulk copy is another block's shared memory");
   const SharedPlace to = shared_place(lane, transfer.to.shared, bytes, kPlainAlignment);
-  const SharedPlace barrier = shared_place(lane, transfer.to.barrier, Mbarriers::kBytes, Mbarriers::kBytes);
-  if (to.block != barrier.block) {
-    bad_operand(lane, "a bulk copy to one block's shared memory completes on an mbarrier of another block");
-  }
+  const SharedPlace barrier = barrier_of(lane, to, transfer.to.barrier);
   warp.site_counts[lane.insn.site].bulk_bytes += bytes;
   watch_bulk_shared(lane, from, bytes, false);
   watch_bulk_shared(lane, to, bytes, true);
@@ -287,6 +291,22 @@ void send(Warp& warp, const Lane& lane) {
         else
           Reducer(reduction, static_cast<TensorType>(insn.bytes)).apply(to.host(), from.host(), bytes, false);
       });
+}
+
+void send_words(Warp& warp, const Lane& lane) {
+  const Insn& insn = lane.insn;
+  const u32 bytes = u32{insn.bytes} * insn.width;
+  const SharedPlace to = shared_place(lane, value<u64>(warp, insn, kBulkShared, lane.lane), bytes, bytes);
+  const SharedPlace barrier = barrier_of(lane, to, value<u64>(warp, insn, kBulkBarrier, lane.lane));
+  std::array<std::byte, 16> data{};
+  for (u32 i = 0; i < insn.width; ++i) {
+    const u64 word = insn.bytes == 4 ? value<u32>(warp, insn, kBulkAt + i, lane.lane)
+                                     : value<u64>(warp, insn, kBulkAt + i, lane.lane);
+    std::memcpy(data.data() + i * insn.bytes, &word, insn.bytes);
+  }
+  watch_bulk_shared(lane, to, bytes, true);
+  barrier.block->mbarriers->bulk_lands(warp, lane, barrier.offset, {to.block, to.offset, bytes}, bytes,
+                                       [data, to, bytes] { std::memcpy(to.host(), data.data(), bytes); });
 }
 
 }  // namespace
@@ -305,6 +325,9 @@ void bulk_copy(Warp& warp, const Insn& insn, u32 mask) {
         break;
       case BulkKind::kSend:
         send(warp, lane);
+        break;
+      case BulkKind::kSendWords:
+        send_words(warp, lane);
         break;
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk copies: cp.async.bulk, cp.async.bulk.tensor and their reductions. They run beside the thread that begins them, and
+// Bulk copies: cp.async.bulk, cp.async.bulk.tensor and their reductions; st.async. They run beside the thread that begins them, and
 // end by an mbarrier, or by the thread's bulk groups. PTX ISA, "Data Movement and Conversion Instructions: Asynchronous
 // copy operations". When they happen is the launch's CopySchedule.
 #pragma once
@@ -14,6 +14,7 @@ enum class BulkKind : u8 {  // Insn::sub of bulk
   kLoad,                    // global memory to the shared memory of one or more blocks
   kStore,                   // shared to global memory
   kSend,                    // shared memory to that of a block of the cluster
+  kSendWords,               // registers, Insn::width of Insn::bytes each, likewise (st.async)
 };
 enum class BulkReduction : u8 { kCopy, kAdd, kMin, kMax, kInc, kDec, kAnd, kOr, kXor };  // Insn::width
 
@@ -25,7 +26,7 @@ enum BulkOperand : u32 {
   kBulkBarrier,
   kBulkSize,
   kBulkBlocks,  // multicast
-  kBulkAt,      // coordinates, as many as Insn::vector says; Insn::vector is 0 for a copy without tensor map
+  kBulkAt,  // coordinates, as many as Insn::vector says, 0 for a copy without tensor map; or the words of kSendWords
   kBulkOperands = kBulkAt + 5,
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async.bulk, cp.reduce.async.bulk and their tensor forms, the fences of the asynchronous proxy, prefetches. PTX ISA,
-// "Data Movement and Conversion Instructions: Bulk copy, Tensor copy", "membar, fence".
+// cp.async.bulk, cp.reduce.async.bulk and their tensor forms, st.async, the fences of the asynchronous proxy, prefetches. PTX ISA,
+// "Data Movement and Conversion Instructions: Bulk copy, Tensor copy, st.async", "membar, fence".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -130,6 +130,14 @@ FunctionLowering::Value FunctionLowering::wide_address(const Operand& where) {
   return value;
 }
 
+void FunctionLowering::list_operands(u32 pc, std::span<const std::optional<Value>> operands) {
+  at(pc).list = static_cast<u32>(program_.lists.size());
+  program_.lists.resize(program_.lists.size() + operands.size(), kNone);
+  for (u32 i = 0; i < operands.size(); ++i) {
+    if (operands[i]) read(pc, Field::kLists, *operands[i], at(pc).list + i);
+  }
+}
+
 void FunctionLowering::bulk() {
   const BulkForm form = bulk_form();
   if (form.prefetch) {
@@ -167,11 +175,7 @@ void FunctionLowering::bulk() {
   at(pc).vector = static_cast<u8>(form.dimensions);
   at(pc).width = static_cast<u8>(form.reduction);
   at(pc).bytes = static_cast<u8>(form.element.value_or(TensorType::kUint8));
-  at(pc).list = static_cast<u32>(program_.lists.size());
-  program_.lists.resize(program_.lists.size() + kBulkOperands, kNone);
-  for (u32 i = 0; i < kBulkOperands; ++i) {
-    if (operands[i]) read(pc, Field::kLists, *operands[i], at(pc).list + i);
-  }
+  list_operands(pc, operands);
   // What another order of the blocks could change: sums of floating point, of a type that only the map knows perhaps.
   if (form.kind != BulkKind::kStore || form.reduction == BulkReduction::kCopy) return;
   const bool exact = form.element && !is_floating(*form.element);
@@ -192,6 +196,44 @@ void FunctionLowering::bulk_wait() {
 void FunctionLowering::bulk_commit() {
   program_.copies = true;
   emit("bulk.commit_group");
+}
+
+// st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.v2|.v4}.type [a], b, [mbarrier];
+void FunctionLowering::send_words() {
+  const auto parts = opcode().parts;
+  u32 count = 1;
+  bool counted = false, to_cluster = false;
+  for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
+    const std::string_view part = parts[i];
+    if (part == "shared::cluster")
+      to_cluster = true;
+    else if (part == "mbarrier::complete_tx::bytes")
+      counted = true;
+    else if (part == "v2" || part == "v4")
+      count = part == "v2" ? 2 : 4;
+    else if (part != "async" && part != "weak")
+      refuse(fmt::format("modifier .{}", part));
+  }
+  const auto type = ptx::type_from(parts.back());
+  const u32 bytes = type ? ptx::size_of(*type) : 0;
+  if (!to_cluster || !counted || (bytes != 4 && bytes != 8)) refuse();
+  if (bytes * count > 16) refuse("more than 16 bytes a thread");
+  if (operand_count() != 3) refuse("another number of operands");
+  const Operand& what = operand(1);
+  const auto elements = what.kind == Kind::kVector ? what.elements : std::span(&what, 1);
+  if (elements.size() != count) refuse("another number of elements");
+  std::optional<Value> operands[kBulkOperands];
+  operands[kBulkShared] = wide_address(operand(0));
+  operands[kBulkBarrier] = wide_address(operand(2));
+  for (u32 i = 0; i < count; ++i)
+    operands[kBulkAt + i] = source(elements[i], bytes == 4 ? RegisterClass::k32 : RegisterClass::k64);
+  program_.copies = true;
+  const u32 pc = emit("bulk");
+  at(pc).site = program_.sites++;
+  at(pc).sub = static_cast<u8>(BulkKind::kSendWords);
+  at(pc).bytes = static_cast<u8>(bytes);
+  at(pc).width = static_cast<u8>(count);
+  list_operands(pc, operands);
 }
 
 // Memory is one: only what orders the asynchronous proxy behind others says something, and that to the checks.

@@ -65,7 +65,12 @@ FunctionLowering::Access FunctionLowering::access() const {
 }
 
 void FunctionLowering::ld() { memory(access(), operand(1), operand(0), false); }
-void FunctionLowering::st() { memory(access(), operand(0), operand(1), true); }
+void FunctionLowering::st() {
+  if (opcode().has("async"))
+    send_words();
+  else
+    memory(access(), operand(0), operand(1), true);
+}
 
 void FunctionLowering::memory(const Access& access, const Operand& where, const Operand& what,
                               bool is_store) {

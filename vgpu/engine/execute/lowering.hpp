@@ -3,6 +3,8 @@
 // allocate() gives them slots, and finish() writes the slots into the instructions.
 #pragma once
 #include <map>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -157,8 +159,10 @@ class FunctionLowering {
   void bulk();
   void bulk_wait();
   void bulk_commit();
+  void send_words();
   BulkForm bulk_form();
   Value wide_address(const Operand& where);
+  void list_operands(u32 pc, std::span<const std::optional<Value>> operands);  // from Insn::list on
   void fence();
   void prefetch();
 

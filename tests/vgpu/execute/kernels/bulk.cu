@@ -390,6 +390,49 @@ extern "C" __global__ void send(u32* out) {
   cluster_sync();
 }
 
+// Words from each thread's registers to the neighbour's shared memory: 16 bytes as four, as two of 64 bits, or one of 32.
+// flaw 1: another block's barrier; 2: not on its own size; 3: nobody waits.
+extern "C" __global__ void send_words(u32* out, int how, int flaw) {
+  __shared__ alignas(16) u32 to[260];
+  __shared__ u64 full;
+  const u32 rank = cluster_rank(), t = threadIdx.x, bytes = how == 2 ? 4 : 16;
+  if (t == 0) {
+    init(&full, 1);
+    fence_init();
+  }
+  cluster_sync();
+  if (t == 0) expect(&full, 64 * bytes);
+  const u32 first = 1000 * rank + t * (bytes / 4);
+  u32 there, barrier;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(there)
+               : "r"(address(to) + t * bytes), "r"(1 - rank));
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(barrier)
+               : "r"(address(&full)), "r"(flaw == 1 ? rank : 1 - rank));
+  if (flaw == 2) there += 4;
+  if (how == 0) {
+    asm volatile(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::
+            "r"(there),
+        "r"(first), "r"(first + 1), "r"(first + 2), "r"(first + 3), "r"(barrier)
+        : "memory");
+  } else if (how == 1) {
+    asm volatile(
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u64 [%0], {%1, %2}, [%3];" ::"r"(there),
+        "l"(first | u64{first + 1} << 32), "l"(first + 2 | u64{first + 3} << 32), "r"(barrier)
+        : "memory");
+  } else {
+    asm volatile(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.s32 [%0], %1, [%2];" ::"r"(there),
+        "r"(first), "r"(barrier)
+        : "memory");
+  }
+  if (flaw != 3) wait(&full, 0);
+  for (u32 i = t; i < 64 * bytes / 4; i += 64) out[blockIdx.x * 256 + i] = to[i];
+  cluster_sync();
+}
+
 // One block waits at the cluster's barrier, the other elsewhere for good.
 extern "C" __global__ void never(int how) {
   __shared__ u64 full;
