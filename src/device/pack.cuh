@@ -3,7 +3,7 @@
 // four elements. Worth its time where each element is then read often.
 #pragma once
 #include "device/copy_tile.cuh"
-#include "kernels/cuda/launch.cuh"
+#include "device/extents.cuh"
 
 #include <cuda_runtime.h>
 

@@ -3,7 +3,7 @@
 // each; the last ones, which would leave blocks idle, are cut along k into equal shares (stream-K; Osama et al., PPoPP
 // 2023). Who adds what to what is fixed by the shape alone, so results are the same on every run.
 #pragma once
-#include "kernels/cuda/launch.cuh"
+#include "device/extents.cuh"
 
 #include <cuda_runtime.h>
 

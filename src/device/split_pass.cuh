@@ -8,6 +8,7 @@
 // (split_ring.cuh). Deeper ones, and such whose quads do not lie on 16 bytes, are read twice: the first kernel also finds their
 // largest magnitudes, and a second one then splits them, beginning with what was read last.
 #pragma once
+#include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/runtime.cuh"
@@ -16,7 +17,6 @@
 #include "device/split_ring.cuh"
 #include "device/split_sample.cuh"
 #include "device/split_strip.cuh"
-#include "kernels/cuda/launch.cuh"
 
 #include <cuda_runtime.h>
 

@@ -3,6 +3,7 @@
 // Inf or NaN have no words; they are computed from the operands themselves, in binary32.
 #pragma once
 #include "device/split_pass.cuh"
+#include "device/store_scaled.cuh"
 #include "device/tensor_exchange.cuh"
 #include "device/tile_store.cuh"
 

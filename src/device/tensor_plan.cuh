@@ -2,8 +2,8 @@
 // Host: which tile a problem is cut into, and how tiles are shared out so that all SMs end together. A pure function of
 // the shape and the number of SMs; times are in clocks of an SM, by the few constants below.
 #pragma once
+#include "device/extents.cuh"
 #include "device/tensor_cluster.cuh"
-#include "kernels/cuda/launch.cuh"
 
 #include <ladder/problem.hpp>
 

@@ -2,13 +2,13 @@
 // Host: what every rung on tensor maps does before its kernel. Operands whose lines do not start on 16 bytes are first
 // copied to lines that do; problems that read neither A nor B only scale C.
 #pragma once
+#include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/runtime.cuh"
 #include "device/tensor_map.cuh"
 #include "device/tile_store.cuh"
 #include "device/workspace.cuh"
-#include "kernels/cuda/launch.cuh"
 #include "problem/accept.hpp"
 
 #include <cuda_runtime.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every CUDA rung's launcher does the same way, so that the rung's file holds only its idea.
 #pragma once
+#include "device/extents.cuh"
+#include "device/store_scaled.cuh"
+
 #include <ladder/kernel.hpp>
 
 #include <cuda_runtime.h>
@@ -13,16 +16,9 @@ namespace ladder {
 
 constexpr int kMinCc = 80;  // CUDA-core rungs are built as PTX for Ampere and later
 
-// A grid's y and z end at 65,535 (CUDA C++ Programming Guide, "Technical Specifications per Compute
-// Capability").
-constexpr int kMaxGridYZ = 65'535;
 // Blocks start in the order x, y, z. A grid whose x spans all of a wide C streams the whole of B past a few
 // rows of A again and again; at most this many tiles in x keep the part of B in flight small enough for L2.
 constexpr int kTilesInX = 32;
-// The part of one launch that stays within an int, for its counters.
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // The grid over tiles_m x tiles_n tiles of C, in groups of tile columns of nearly equal width.
 inline dim3 grid_of_tiles(std::int64_t tiles_m, std::int64_t tiles_n) {
@@ -73,11 +69,6 @@ Status launch_parts(const Problem& p, const Operands& o, int block_rows, int blo
     }
   }
   return Status::ok();
-}
-
-// alpha acc + beta C, where beta = 0 does not read C.
-__device__ __forceinline__ void store_scaled(float* gC, float acc, float alpha, float beta) {
-  *gC = beta == 0.0F ? alpha * acc : alpha * acc + beta * *gC;
 }
 
 }  // namespace ladder
