@@ -18,6 +18,8 @@
 
 namespace ladder::analyse {
 
+inline constexpr std::size_t kInstruction = 16;  // bytes
+
 enum class Kind : std::uint8_t {
   kFfma,
   kFloat,    // other single-precision arithmetic

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cvt between all types, and arithmetic in the 16-bit formats. Formats narrower than single precision are checked
-// against a search of the nearest code, which shares nothing with the engine's bit arithmetic.
+// cvt between all types.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,13 +8,12 @@
 #include <limits>
 #include <span>
 
-#include "conformance.hpp"
+#include "float_formats.hpp"
 
 namespace {
 
 using namespace conformance;
 
-enum class Round { kNearest, kZero, kDown, kUp };
 struct Mode {
   const char* name;
   Round round;
@@ -24,82 +22,6 @@ constexpr Mode kFloatModes[] = {
     {".rn", Round::kNearest}, {".rz", Round::kZero}, {".rm", Round::kDown}, {".rp", Round::kUp}};
 constexpr Mode kIntegerModes[] = {
     {".rni", Round::kNearest}, {".rzi", Round::kZero}, {".rmi", Round::kDown}, {".rpi", Round::kUp}};
-
-// A binary format by its parameters; decode is exact in long double.
-struct Format {
-  int exponent, fraction;
-  u64 nan;
-  bool infinity = true;
-
-  u64 top() const { return ((u64{1} << exponent) - 1) << fraction; }
-  u64 largest() const { return infinity ? top() - 1 : (top() | ((u64{1} << fraction) - 1)) - 1; }
-  long double decode(u64 code) const {  // of a magnitude up to the largest
-    const u64 e = code >> fraction, f = code & ((u64{1} << fraction) - 1);
-    const int bias = (1 << (exponent - 1)) - 1;
-    return std::ldexp(static_cast<long double>(e == 0 ? f : f + (u64{1} << fraction)),
-                      static_cast<int>(e == 0 ? 1 : e) - bias - fraction);
-  }
-  // The greatest code whose value is not above `magnitude`.
-  u64 floor(long double magnitude) const {
-    u64 low = 0, high = largest();
-    while (low < high) {
-      const u64 middle = (low + high + 1) / 2;
-      if (decode(middle) <= magnitude)
-        low = middle;
-      else
-        high = middle - 1;
-    }
-    return low;
-  }
-  u64 encode(long double value, Round round, bool finite = false) const {
-    if (std::isnan(value)) return nan;
-    const bool negative = std::signbit(value);
-    const u64 sign = u64{negative} << (exponent + fraction);
-    const long double magnitude = std::fabs(value);
-    const u64 beyond = finite ? largest() : infinity ? top() : nan;
-    if (std::isinf(magnitude)) return sign | beyond;
-    const u64 below = floor(magnitude);
-    const long double low = decode(below);
-    if (low == magnitude) return sign | below;
-    // The next number up; behind the largest, what it would be without a limit.
-    const long double high = below < largest() ? decode(below + 1) : 2 * low - decode(below - 1);
-    bool up = false;
-    switch (round) {
-      case Round::kNearest: {
-        const long double down = magnitude - low, rise = high - magnitude;
-        up = down > rise || (down == rise && (below & 1) != 0);
-        break;
-      }
-      case Round::kZero:
-        break;
-      case Round::kDown:
-        up = negative;
-        break;
-      case Round::kUp:
-        up = !negative;
-        break;
-    }
-    if (!up) return sign | below;
-    return sign | (below == largest() ? beyond : below + 1);
-  }
-};
-const Format kHalf{5, 10, 0x7fff}, kBfloat{8, 7, 0x7fff}, kSingle{8, 23, 0x7fffffff};
-const Format kE4m3{4, 3, 0x7f, false}, kE5m2{5, 2, 0x7f};
-
-long double value_of(u64 code, const Format& f) {
-  const int bits = f.exponent + f.fraction;
-  const u64 magnitude = code & ((u64{1} << bits) - 1);
-  long double value;
-  if (f.infinity ? magnitude > f.top() : magnitude == f.nan)
-    value = std::numeric_limits<long double>::quiet_NaN();
-  else if (f.infinity && magnitude == f.top())
-    value = std::numeric_limits<long double>::infinity();
-  else
-    value = f.decode(magnitude);
-  return (code >> bits & 1) != 0 ? -value : value;
-}
-long double half(u64 code) { return value_of(code & 0xffff, kHalf); }
-long double bfloat(u64 code) { return value_of(code & 0xffff, kBfloat); }
 
 long double integral(long double v, Round round) {
   switch (round) {
@@ -353,113 +275,6 @@ std::vector<Case> float_cases() {
   return cases;
 }
 
-// Exact in long double: 11-bit factors with 5-bit exponents, 8-bit ones with 8-bit exponents where 64 bits suffice.
-struct HalfType {
-  const char* one;
-  const char* two;
-  const Format& format;
-};
-
-std::vector<Case> half_cases() {
-  std::vector<Case> cases;
-  static const HalfType kTypes[] = {{"f16", "f16x2", kHalf}, {"bf16", "bf16x2", kBfloat}};
-  using Binary = long double (*)(long double, long double);
-  for (const HalfType& type : kTypes) {
-    const Format& f = type.format;
-    const auto both = [&](const std::string& op, auto lane) {
-      cases.push_back({op + "." + type.one,
-                       "hhh",
-                       [=](u64 a, u64 b, u64, u64) { return lane(a & 0xffff, b & 0xffff); },
-                       {}});
-      cases.push_back({op + "." + type.two,
-                       "rrr",
-                       [=](u64 a, u64 b, u64, u64) {
-                         return lane(a >> 16 & 0xffff, b >> 16 & 0xffff) << 16 | lane(a & 0xffff, b & 0xffff);
-                       },
-                       {}});
-    };
-    const auto rounded = [&](const std::string& op, Binary exact) {
-      both(op, [=, &f](u64 a, u64 b) {
-        return f.encode(exact(value_of(a, f), value_of(b, f)), Round::kNearest);
-      });
-    };
-    // A sum of bfloat16 numbers may need more bits than long double has; single precision rounds it as well.
-    const auto sum = [&f](u64 a, u64 b) {
-      const float s = static_cast<float>(value_of(a, f)) + static_cast<float>(value_of(b, f));
-      return f.encode(s, Round::kNearest);
-    };
-    if (&f == &kHalf)
-      rounded("add", [](long double x, long double y) { return x + y; });
-    else
-      both("add", sum);
-    rounded("mul", [](long double x, long double y) { return x * y; });
-    both("min", [&f](u64 a, u64 b) -> u64 {
-      const long double x = value_of(a, f), y = value_of(b, f);
-      if (std::isnan(x)) return std::isnan(y) ? 0x7fff : b;
-      if (std::isnan(y)) return a;
-      if (x == y) return std::signbit(x) ? a : b;
-      return x < y ? a : b;
-    });
-    both("max.NaN", [&f](u64 a, u64 b) -> u64 {
-      const long double x = value_of(a, f), y = value_of(b, f);
-      if (std::isnan(x) || std::isnan(y)) return 0x7fff;
-      if (x == y) return std::signbit(x) ? b : a;
-      return x > y ? a : b;
-    });
-    cases.push_back(
-        {std::string("neg.") + type.two, "rr", [](u64 a, u64, u64, u64) { return a ^ 0x80008000; }, {}});
-    cases.push_back(
-        {std::string("abs.") + type.one, "hh", [](u64 a, u64, u64, u64) { return a & 0x7fff; }, {}});
-    cases.push_back({std::string("setp.lt.") + type.one,
-                     "phh",
-                     [&f](u64 a, u64 b, u64, u64) { return u64{value_of(a, f) < value_of(b, f)}; },
-                     {}});
-    cases.push_back({std::string("setp.geu.") + type.one,
-                     "phh",
-                     [&f](u64 a, u64 b, u64, u64) { return u64{!(value_of(a, f) < value_of(b, f))}; },
-                     {}});
-    cases.push_back(
-        {std::string("{ .reg .pred t; setp.gt.") + type.two + " t|%d, %a, %b; }",
-         "prr",
-         [&f](u64 a, u64 b, u64, u64) { return u64{value_of(a >> 16, f) > value_of(b >> 16, f)}; },
-         {}});
-  }
-  // The fused operation: 22-bit product and 11-bit addend, exact in the 113 bits of __float128.
-  const auto fused = [](u64 a, u64 b, u64 c) -> u64 {
-    const long double x = half(a), y = half(b), z = half(c);
-    if (std::isnan(x * y + z)) return 0x7fff;
-    if (std::isinf(x * y + z)) return kHalf.encode(x * y + z, Round::kNearest);
-    const __float128 exact = static_cast<__float128>(x) * y + z;
-    // To long double rounded to odd, so that the next rounding is the only one.
-    long double near = static_cast<long double>(exact);
-    const __float128 rest = exact - near;
-    if (rest != 0) {
-      const long double other =
-          std::nextafter(near, rest > 0 ? std::numeric_limits<long double>::infinity()
-                                        : -std::numeric_limits<long double>::infinity());
-      u64 significand;
-      std::memcpy(&significand, &near, sizeof(significand));
-      if ((significand & 1) == 0) near = other;
-    }
-    if (near == 0) near = std::signbit(x * y + z) ? -0.0L : 0.0L;
-    return kHalf.encode(near, Round::kNearest);
-  };
-  cases.push_back({"fma.rn.f16", "hhhh", [=](u64 a, u64 b, u64 c, u64) { return fused(a, b, c); }, {}});
-  cases.push_back(
-      {"fma.rn.f16x2",
-       "rrrr",
-       [=](u64 a, u64 b, u64 c, u64) { return fused(a >> 16, b >> 16, c >> 16) << 16 | fused(a, b, c); },
-       {}});
-  cases.push_back({"add.sat.f16",
-                   "hhh",
-                   [](u64 a, u64 b, u64, u64) {
-                     const long double s = half(a) + half(b);
-                     return kHalf.encode(s > 0 ? std::min(s, 1.0L) : 0.0L, Round::kNearest);
-                   },
-                   {}});
-  return cases;
-}
-
 class ConvertInstruction : public testing::TestWithParam<Case> {};
 TEST_P(ConvertInstruction, DoesWhatItIsDefinedToDo) { check(GetParam()); }
 std::string with_index(const testing::TestParamInfo<Case>& info) {
@@ -468,6 +283,5 @@ std::string with_index(const testing::TestParamInfo<Case>& info) {
 INSTANTIATE_TEST_SUITE_P(ConvertIntegers, ConvertInstruction, testing::ValuesIn(integer_cases()), with_index);
 INSTANTIATE_TEST_SUITE_P(ConvertMixed, ConvertInstruction, testing::ValuesIn(mixed_cases()), with_index);
 INSTANTIATE_TEST_SUITE_P(ConvertFloats, ConvertInstruction, testing::ValuesIn(float_cases()), with_index);
-INSTANTIATE_TEST_SUITE_P(Half, ConvertInstruction, testing::ValuesIn(half_cases()), with_index);
 
 }  // namespace

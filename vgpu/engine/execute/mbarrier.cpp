@@ -8,23 +8,13 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/execute/async.hpp"
+#include "engine/execute/mbarrier_lanes.hpp"
 
 namespace vgpu::execute {
 namespace {
 
-constexpr u32 kMostArrivals = (1u << 20) - 1;  // PTX ISA, "mbarrier: Range of the counts"
 constexpr i64 kMostBytes = (1 << 20) - 1;
 constexpr u32 kPhaseShift = 20;  // in a state: pending arrivals below, the phase above
-
-template <class T>
-T operand(const Warp& warp, u32 slot, u32 lane) {
-  return reinterpret_cast<const T*>(warp.window + slot)[lane];
-}
-
-[[noreturn]] void bad_operand(const Lane& lane, const std::string& what) {
-  fault(lane, FaultKind::kBadOperand, what, "");
-}
 
 // Machine code keeps counts as what they lack of 2^20: the expected one from bit 1 on, the pending one from bit 43 on, the
 // phase's parity in bit 63.
@@ -44,21 +34,6 @@ u32 count_in_image(const Lane& lane) {
 void check_count(const Lane& lane, u32 count) {
   if (count < 1 || count > kMostArrivals) {
     bad_operand(lane, fmt::format("an mbarrier counts 1 to {} arrivals, not {}", kMostArrivals, count));
-  }
-}
-
-// The lanes of `mask` by the address of their mbarrier: f(address, lanes), in the order of their first lanes.
-template <class F>
-void for_each_address(u32 mask, const u32* addresses, F f) {
-  while (mask != 0) {
-    const u32 address = addresses[__builtin_ctz(mask)];
-    u32 same = 0;
-    for (u32 m = mask; m != 0; m &= m - 1) {
-      const u32 lane = static_cast<u32>(__builtin_ctz(m));
-      same |= static_cast<u32>(addresses[lane] == address) << lane;
-    }
-    f(address, same);
-    mask &= ~same;
   }
 }
 
@@ -366,103 +341,6 @@ void Mbarriers::change_all(Warp& warp, const Insn& insn, u32 mask) {
     }
     place.block->mbarriers->change(warp, lane, place.offset);
   }
-}
-
-// The bytes of a bulk copy have come: complete-tx.
-void Mbarriers::come(Mbarrier& barrier, u32 address, const BulkEvent& event) {
-  event.copy();
-  if (block_.race != nullptr)
-    block_.race->tells(barrier.clock, block_.race->agent_of_barrier(block_, address), event.epoch);
-  expect({*event.warp, *event.insn, event.lane}, barrier, -i64{event.bytes});
-  complete_if_due(*event.warp, barrier);
-  store(address, barrier.picture());
-}
-
-// Under a random schedule, those that the copies' own draws say.
-void Mbarriers::let_some_come(Warp& warp, Mbarrier& barrier, u32 address) {
-  if (block_.launch.config.schedule.kind != CopySchedule::Kind::kRandom) return;
-  std::vector<BulkEvent> later;
-  for (BulkEvent& event : std::exchange(barrier.bulk, {})) {
-    if (warp.copies->delays())
-      later.push_back(std::move(event));
-    else
-      come(barrier, address, event);
-  }
-  barrier.bulk = std::move(later);
-}
-
-void Mbarriers::bulk_lands(Warp& warp, const Lane& lane, u32 address, const check::SharedRange& to, u32 bytes,
-                           std::function<void()> copy) {
-  Mbarrier& barrier = at(lane, address);
-  const BulkEvent event{&warp,          &lane.insn, lane.lane, bytes, static_cast<u32>(barrier.phase) + 1,
-                        std::move(copy)};
-  if (block_.race != nullptr && to.bytes != 0) {
-    block_.race->async_write(warp, lane.insn, lane.lane, to, block_.race->agent_of_barrier(block_, address),
-                             event.epoch);
-  }
-  if (warp.copies->delays())
-    barrier.bulk.push_back(event);
-  else
-    come(barrier, address, event);
-}
-
-void Mbarriers::bulk_reads(Warp& warp, const Lane& lane, u32 address, const SharedPlace& from, u32 bytes) {
-  block_.race->async_read(warp, lane.insn, lane.lane, {from.block, from.offset, bytes},
-                          block_.race->agent_of_barrier(block_, address),
-                          static_cast<u32>(at(lane, address).phase) + 1);
-}
-
-void Mbarriers::finish() {
-  for (const auto& [address, barrier] : all_) {
-    if (barrier.bulk.empty()) continue;
-    const BulkEvent& event = barrier.bulk.front();
-    fault({*event.warp, *event.insn, event.lane}, FaultKind::kRace,
-          "the block ends while a bulk copy may still write its shared memory", describe(address));
-  }
-}
-
-void Mbarriers::copies_arrive(Warp& warp, const Insn& insn, u32 mask) {
-  u32 to[kLanes];
-  addresses(warp, insn, mask, to);
-  ++warp.progress;
-  if (warp.race != nullptr) {
-    warp.race->access(warp, insn, mask, to, kBytes, true, check::Access::kStrong);
-  }
-  std::array<u32, kLanes> epochs{};
-  warp.copies->end_epoch(mask, epochs.data());
-  // 0: each lane's arrival is one that the phase did not expect, 1: the phase expects it, 2: machine code has added a
-  // byte for each, which is to come instead.
-  const bool adds = insn.sub == 0, bytes = insn.sub == 2;
-  for_each_address(mask, to, [&](u32 address, u32 lanes) {
-    const u32 first = static_cast<u32>(__builtin_ctz(lanes)),
-              count = static_cast<u32>(__builtin_popcount(lanes));
-    Mbarrier& barrier = at({warp, insn, first}, address);
-    if (warp.race != nullptr) warp.race->copies_arrive(warp, lanes, epochs.data(), barrier.clock);
-    if (adds) {
-      if (barrier.pending + count > kMostArrivals) {
-        bad_operand({warp, insn, first},
-                    fmt::format("an mbarrier counts no more than {} arrivals", kMostArrivals));
-      }
-      barrier.pending += count;
-    }
-    const auto come = [this, &warp, &insn, address, lanes, epochs, bytes] {
-      Mbarrier& then = all_.at(address);
-      warp.copies->land(lanes, epochs.data());
-      for (u32 m = lanes; m != 0; m &= m - 1) {
-        const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
-        if (bytes)
-          expect(lane, then, -1);
-        else
-          arrive(lane, then, 1);
-        complete_if_due(warp, then);
-      }
-    };
-    if (warp.copies->delays())
-      barrier.events.emplace_back(come);
-    else
-      come();
-    store(address, barrier.picture());
-  });
 }
 
 }  // namespace vgpu::execute

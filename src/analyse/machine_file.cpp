@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel's machine code, disassembly and PTX in the file of a program.
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <system_error>
+
+#include "analyse/machine_code.hpp"
+#include "analyse/tools.hpp"
+#include "engine/sass/cubin.hpp"
+#include "engine/sass/decode.hpp"
+#include "report/json.hpp"
+#include "report/temporary.hpp"
+#include "runtime/image/fatbin.hpp"
+#include "tune/process.hpp"
+
+namespace ladder::analyse {
+namespace {
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text != nullptr ? text.get() : name;
+}
+
+// Without return type, template arguments' spaces and parameters, so that spellings of one kernel agree.
+std::string plain(std::string_view name) {
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  int depth = 0;
+  std::string text;
+  for (const char ch : name) {
+    if (ch == '<') ++depth;
+    if (ch == '>') --depth;
+    if (ch == '(' && depth == 0) break;
+    if (ch != ' ') text += ch;
+  }
+  return text;
+}
+
+using Choose = const vgpu::image::Entry* (*)(std::span<const vgpu::image::Entry>, std::uint32_t);
+
+// "" where it cannot be read.
+std::string bytes_of(const std::string& file) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(file, error);
+  std::string bytes(error ? 0 : size, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return "";
+  return bytes;
+}
+
+// What fat binaries in the file hold for this device, as `choose` says, decompressed.
+std::vector<std::string> images_of(std::span<const std::byte> file, int cc, Choose choose) {
+  constexpr std::string_view kMagic("\x50\xed\x55\xba\x01\x00\x10\x00", 8);
+  std::vector<std::string> found;
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  for (std::size_t at = 0; (at = text.find(kMagic, at)) != text.npos; ++at) {
+    try {
+      const auto entries = vgpu::image::read_entries(file.subspan(at));
+      const vgpu::image::Entry* best = choose(entries, static_cast<std::uint32_t>(cc));
+      if (best != nullptr) found.push_back(vgpu::image::contents(*best));
+    } catch (const vgpu::image::Damaged&) {
+      continue;  // the same bytes by chance
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<KernelCode> find_code(const std::string& file, std::string_view kernel, int cc) {
+  const std::string all = bytes_of(file);
+  if (all.empty()) return Status(Code::kIo, file + ": cannot be read");
+  const std::string wanted = plain(kernel);
+  const auto cubins = images_of(std::as_bytes(std::span(all)), cc, vgpu::image::choose_cubin);
+  for (const std::string& cubin : cubins) {
+    try {
+      const vgpu::sass::Cubin parsed(std::as_bytes(std::span(cubin)));
+      for (const vgpu::sass::KernelInfo& info : parsed.kernels()) {
+        if (info.name == kernel || plain(demangled(info.name)) == wanted)
+          return KernelCode{info.name,
+                            {info.code.begin(), info.code.end()},
+                            {reinterpret_cast<const std::byte*>(cubin.data()),
+                             reinterpret_cast<const std::byte*>(cubin.data()) + cubin.size()}};
+      }
+    } catch (const vgpu::sass::BadCubin& damage) {
+      return Status(Code::kIo, file + ": " + damage.what());
+    }
+  }
+  return Status(Code::kInvalidArgument,
+                cubins.empty()
+                    ? fmt::format("{}: no machine code for compute capability {}.{}", file, cc / 10, cc % 10)
+                    : fmt::format("{}: no kernel {}", file, kernel));
+}
+
+namespace {
+
+// Lines like "        /*0010*/     IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] ;" of the kernel's section.
+std::map<std::uint32_t, std::string> parse_nvdisasm(const std::string& output, const std::string& mangled) {
+  std::map<std::uint32_t, std::string> text;
+  std::istringstream lines(output);
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(".text.")) inside = line == ".text." + mangled + ":";
+    const auto open = line.find("/*"), close = line.find("*/");
+    if (!inside || open == std::string::npos || close == std::string::npos || close < open + 6) continue;
+    char* end = nullptr;
+    const auto offset = static_cast<std::uint32_t>(std::strtoul(line.c_str() + open + 2, &end, 16));
+    if (end != line.c_str() + close) continue;
+    const auto from = line.find_first_not_of(' ', close + 2), to = line.rfind(';');
+    if (from == std::string::npos || to == std::string::npos || to <= from) continue;
+    std::string one = line.substr(from, to - from);
+    while (!one.empty() && one.back() == ' ') one.pop_back();
+    text[offset] = one;
+  }
+  return text;
+}
+
+}  // namespace
+
+Disassembly disassemble(const KernelCode& code) {
+  Disassembly result;
+  if (const std::string nvdisasm = find_tool("LADDER_NVDISASM", "nvdisasm"); !nvdisasm.empty()) {
+    if (const auto file = Temporary::file("cubin"); file) {
+      const std::string name = file.value().path().string();
+      const Status whole =
+          write_atomic(name, {reinterpret_cast<const char*>(code.cubin.data()), code.cubin.size()});
+      const auto deadline = tune::Clock::now() + std::chrono::seconds(60);
+      const auto done = tune::run({nvdisasm, "-c", name}, deadline, {});
+      if (whole && done && done.value().end.status == 0)
+        result.text = parse_nvdisasm(done.value().output, code.mangled);
+      if (!result.text.empty()) {
+        result.by = "nvdisasm";
+        return result;
+      }
+    }
+  }
+  result.by = "the virtual GPU's decoder (nvdisasm is not installed)";
+  for (std::size_t at = 0; at + kInstruction <= code.bytes.size(); at += kInstruction) {
+    vgpu::sass::Word word;
+    std::memcpy(&word.low, code.bytes.data() + at, sizeof word.low);
+    std::memcpy(&word.high, code.bytes.data() + at + sizeof word.low, sizeof word.high);
+    const auto offset = static_cast<std::uint32_t>(at);
+    try {
+      result.text[offset] = vgpu::sass::decode(word, offset).text;
+    } catch (const vgpu::sass::UnknownInstruction&) {
+      result.text[offset] = fmt::format("unknown 0x{:016x}{:016x}", word.high, word.low);
+    }
+  }
+  return result;
+}
+
+Result<PtxText> find_ptx(const std::string& file, std::string_view kernel, int cc) {
+  const std::string all = bytes_of(file);
+  if (all.empty()) return Status(Code::kIo, file + ": cannot be read");
+  const std::string wanted = plain(kernel);
+  for (const std::string& module : images_of(std::as_bytes(std::span(all)), cc, vgpu::image::choose_ptx)) {
+    std::istringstream lines(module.substr(0, module.find('\0')));
+    PtxText text;
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      ++number;
+      constexpr std::string_view kEntry = ".entry ";
+      const auto at = line.find(kEntry);
+      if (at != std::string::npos && text.lines.empty()) {
+        std::string name = line.substr(at + kEntry.size());
+        name.resize(std::min(name.find_first_of("( "), name.size()));
+        if (name != kernel && plain(demangled(name)) != wanted) continue;
+        text.first_line = number;
+        text.lines.push_back(line);
+      } else if (!text.lines.empty()) {
+        text.lines.push_back(line);
+        if (line.starts_with("}")) return text;
+      }
+    }
+  }
+  return Status(Code::kInvalidArgument, fmt::format("{}: no PTX of {}", file, kernel));
+}
+
+}  // namespace ladder::analyse

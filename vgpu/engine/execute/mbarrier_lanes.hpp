@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the lanes of a warp give an mbarrier's instruction.
+#pragma once
+#include <string>
+
+#include "engine/execute/fault.hpp"
+
+namespace vgpu::execute {
+
+inline constexpr u32 kMostArrivals = (1u << 20) - 1;  // PTX ISA, "mbarrier: Range of the counts"
+
+template <class T>
+T operand(const Warp& warp, u32 slot, u32 lane) {
+  return reinterpret_cast<const T*>(warp.window + slot)[lane];
+}
+
+[[noreturn]] inline void bad_operand(const Lane& lane, const std::string& what) {
+  fault(lane, FaultKind::kBadOperand, what, "");
+}
+
+// The lanes of `mask` by the address of their mbarrier: f(address, lanes), in the order of their first lanes.
+template <class F>
+void for_each_address(u32 mask, const u32* addresses, F f) {
+  while (mask != 0) {
+    const u32 address = addresses[__builtin_ctz(mask)];
+    u32 same = 0;
+    for (u32 m = mask; m != 0; m &= m - 1) {
+      const u32 lane = static_cast<u32>(__builtin_ctz(m));
+      same |= static_cast<u32>(addresses[lane] == address) << lane;
+    }
+    f(address, same);
+    mask &= ~same;
+  }
+}
+
+}  // namespace vgpu::execute

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry points that launch kernels. CUDA Runtime API, "Execution Control".
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "runtime/graph/capture.hpp"
+#include "runtime/launch.hpp"
+
+using namespace vgpu::runtime;
+
+namespace {
+
+struct Configuration {
+  dim3 grid, block;
+  std::size_t shared;
+  cudaStream_t stream;
+};
+
+// What stands between <<< and >>>, until the stub that nvcc made for the kernel takes it.
+std::vector<Configuration>& configurations() {
+  thread_local std::vector<Configuration> stack;
+  return stack;
+}
+
+// Launches at once, or makes a node of it where the stream is being captured.
+cudaError_t submit(Runtime& runtime, const void* function, const Request& request) {
+  Stream& on = stream_for(runtime, request.stream);
+  if (capture_of(on) == nullptr) return launch(runtime, function, request);
+  KernelWork work = kernel_work(runtime, function, request.grid, request.block, request.dynamic_shared,
+                                request.arguments, request.cooperative);
+  work.cluster = request.cluster;
+  return record(on, std::move(work));
+}
+
+}  // namespace
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {
+  configurations().push_back({grid, block, shared, stream});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
+  if (configurations().empty()) return finish(cudaErrorMissingConfiguration);
+  const Configuration top = configurations().back();
+  configurations().pop_back();
+  *grid = top.grid;
+  *block = top.block;
+  *shared = top.shared;
+  *static_cast<cudaStream_t*>(stream) = top.stream;
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
+                             cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return submit(runtime, function, {grid, block, arguments, shared, stream, false, {0, 0, 0}});
+  });
+}
+VGPU_TWIN(cudaLaunchKernel, _ptsz);
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
+                               cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+VGPU_TWIN(__cudaLaunchKernel, _ptsz);
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared, cudaStream_t stream) {
+  return call([&](Runtime& runtime) {
+    return submit(runtime, function, {grid, block, arguments, shared, stream, true, {0, 0, 0}});
+  });
+}
+VGPU_TWIN(cudaLaunchCooperativeKernel, _ptsz);
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
+  return call([&](Runtime& runtime) {
+    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr))
+      return cudaErrorInvalidValue;
+    Request request{config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream,
+                    false,           {0, 0, 0}};
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+      const cudaLaunchAttribute& attribute = config->attrs[i];
+      switch (attribute.id) {
+        case cudaLaunchAttributeCooperative:
+          request.cooperative = attribute.val.cooperative != 0;
+          break;
+        case cudaLaunchAttributeClusterDimension: {
+          const auto& cluster = attribute.val.clusterDim;
+          if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0) return cudaErrorInvalidClusterSize;
+          request.cluster = {cluster.x, cluster.y, cluster.z};
+          break;
+        }
+        // About when and where, which changes nothing here.
+        case cudaLaunchAttributeIgnore:
+        case cudaLaunchAttributeAccessPolicyWindow:
+        case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+        case cudaLaunchAttributeProgrammaticStreamSerialization:
+        case cudaLaunchAttributePriority:
+        case cudaLaunchAttributeMemSyncDomainMap:
+        case cudaLaunchAttributeMemSyncDomain:
+        case cudaLaunchAttributePreferredSharedMemoryCarveout:
+          break;
+        default:
+          throw Failure{cudaErrorNotSupported,
+                        fmt::format("{}: launch attribute {} is not implemented",
+                                    known_function(runtime, function).shown, static_cast<int>(attribute.id))};
+      }
+    }
+    return submit(runtime, function, request);
+  });
+}
+VGPU_TWIN(cudaLaunchKernelExC, _ptsz);
