@@ -2,7 +2,6 @@
 // What the tests of bulk copies and clusters share: tensor maps of plain matrices, kernels/bulk.cu loaded, every schedule.
 #pragma once
 #include <array>
-#include <functional>
 
 #include "engine/tensor/tensor_map.hpp"
 #include "engine_fixture.hpp"
@@ -46,13 +45,6 @@ inline TensorMap matrix(const std::uint32_t* data, std::uint64_t rows, std::uint
   return map;
 }
 
-inline void expect_text(const vgpu::Fault& fault, std::initializer_list<std::string> parts) {
-  for (const std::string& part : parts) {
-    EXPECT_NE(std::string(fault.what()).find(part), std::string::npos) << part << " is not in\n"
-                                                                       << fault.what();
-  }
-}
-
 class Bulk : public EngineTest {
  protected:
   void SetUp() override {
@@ -64,16 +56,6 @@ class Bulk : public EngineTest {
     std::vector<std::uint32_t> values(count);
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::uint32_t>(1 + i);
     return values;
-  }
-  void for_each_schedule(const std::function<void()>& test) {
-    std::vector<CopySchedule> all = {{CopySchedule::Kind::kEager, 0}, {CopySchedule::Kind::kLazy, 0}};
-    for (std::uint64_t seed = 0; seed < 6; ++seed) all.push_back({CopySchedule::Kind::kRandom, seed});
-    for (const CopySchedule& schedule : all) {
-      SCOPED_TRACE("schedule " + std::to_string(static_cast<int>(schedule.kind)) + ", seed " +
-                   std::to_string(schedule.seed));
-      config.schedule = schedule;
-      test();
-    }
   }
   std::vector<std::uint32_t> load_box(const TensorMap& map, Coordinates at) {
     const std::uint32_t bytes = map.box_bytes();

@@ -4,6 +4,8 @@
 // thousands of values, edges among them, by whole warps and by warps of which every other lane is off, on every
 // instruction set of the host.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <functional>
 #include <ostream>
@@ -31,6 +33,9 @@ struct Case {
 };
 
 std::string name_of(const Case& c);
+inline std::string with_index(const testing::TestParamInfo<Case>& info) {
+  return name_of(info.param) + "_" + std::to_string(info.index);
+}
 void PrintTo(const Case& c, std::ostream* out);
 void check(const Case& c);  // with GoogleTest's expectations
 

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -15,6 +17,13 @@
 #include "engine/engine.hpp"
 #include "engine/memory/memory.hpp"
 #include "engine/sass/module.hpp"
+
+inline void expect_text(const vgpu::Fault& fault, std::initializer_list<std::string> parts) {
+  for (const std::string& part : parts) {
+    EXPECT_NE(std::string(fault.what()).find(part), std::string::npos) << part << " is not in\n"
+                                                                       << fault.what();
+  }
+}
 
 class EngineTest : public testing::Test {
  protected:
@@ -90,6 +99,19 @@ class EngineTest : public testing::Test {
     }
     ADD_FAILURE() << kernel << " did not fault";
     return vgpu::Fault(vgpu::FaultKind::kTrap, "");
+  }
+
+  // A kernel that waits for its copies as it must does the same under each.
+  void for_each_schedule(const std::function<void()>& test) {
+    using vgpu::CopySchedule;
+    std::vector<CopySchedule> all = {{CopySchedule::Kind::kEager, 0}, {CopySchedule::Kind::kLazy, 0}};
+    for (std::uint64_t seed = 0; seed < 6; ++seed) all.push_back({CopySchedule::Kind::kRandom, seed});
+    for (const CopySchedule& schedule : all) {
+      SCOPED_TRACE("schedule " + std::to_string(static_cast<int>(schedule.kind)) + ", seed " +
+                   std::to_string(schedule.seed));
+      config.schedule = schedule;
+      test();
+    }
   }
 
   vgpu::Memory memory{std::size_t{1} << 30};

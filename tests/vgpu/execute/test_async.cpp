@@ -30,13 +30,6 @@ class Mbarrier : public Async {
   void SetUp() override { load("mbarrier", VGPU_TEST_PTX_90A); }
 };
 
-void expect_text(const vgpu::Fault& fault, std::initializer_list<std::string> parts) {
-  for (const std::string& part : parts) {
-    EXPECT_NE(std::string(fault.what()).find(part), std::string::npos) << part << " is not in\n"
-                                                                       << fault.what();
-  }
-}
-
 TEST_F(Async, Sizes) {
   const std::vector<int> in = numbers(32 * 4);
   for (const CopySchedule& schedule : schedules()) {

@@ -35,22 +35,6 @@ class Pipelines : public EngineTest {
     }
     return "no line " + text;
   }
-  static void expect_text(const vgpu::Fault& fault, std::initializer_list<std::string> parts) {
-    for (const std::string& part : parts) {
-      EXPECT_NE(std::string(fault.what()).find(part), std::string::npos) << part << " is not in\n"
-                                                                         << fault.what();
-    }
-  }
-  void for_each_schedule(const std::function<void()>& test) {
-    std::vector<CopySchedule> all = {{CopySchedule::Kind::kEager, 0}, {CopySchedule::Kind::kLazy, 0}};
-    for (std::uint64_t seed = 0; seed < 6; ++seed) all.push_back({CopySchedule::Kind::kRandom, seed});
-    for (const CopySchedule& schedule : all) {
-      SCOPED_TRACE("schedule " + std::to_string(static_cast<int>(schedule.kind)) + ", seed " +
-                   std::to_string(schedule.seed));
-      config.schedule = schedule;
-      test();
-    }
-  }
 
   std::vector<int> in;
 };

@@ -225,9 +225,6 @@ std::vector<Case> bit_cases() {
 class BitInstruction : public testing::TestWithParam<Case> {};
 TEST_P(BitInstruction, DoesWhatItIsDefinedToDo) { check(GetParam()); }
 
-std::string with_index(const testing::TestParamInfo<Case>& info) {
-  return name_of(info.param) + "_" + std::to_string(info.index);
-}
 INSTANTIATE_TEST_SUITE_P(Bits, BitInstruction, testing::ValuesIn(bit_cases()), with_index);
 
 }  // namespace

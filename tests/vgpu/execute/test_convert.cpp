@@ -277,9 +277,6 @@ std::vector<Case> float_cases() {
 
 class ConvertInstruction : public testing::TestWithParam<Case> {};
 TEST_P(ConvertInstruction, DoesWhatItIsDefinedToDo) { check(GetParam()); }
-std::string with_index(const testing::TestParamInfo<Case>& info) {
-  return name_of(info.param) + "_" + std::to_string(info.index);
-}
 INSTANTIATE_TEST_SUITE_P(ConvertIntegers, ConvertInstruction, testing::ValuesIn(integer_cases()), with_index);
 INSTANTIATE_TEST_SUITE_P(ConvertMixed, ConvertInstruction, testing::ValuesIn(mixed_cases()), with_index);
 INSTANTIATE_TEST_SUITE_P(ConvertFloats, ConvertInstruction, testing::ValuesIn(float_cases()), with_index);

@@ -10,12 +10,6 @@ class Faults : public EngineTest {
  protected:
   void SetUp() override { load("faults"); }
 
-  static void expect_text(const vgpu::Fault& fault, std::initializer_list<const char*> parts) {
-    for (const char* part : parts) {
-      EXPECT_NE(std::string(fault.what()).find(part), std::string::npos) << part << " is not in\n"
-                                                                         << fault.what();
-    }
-  }
   // The line of kernels/faults.cu that holds `text`.
   static int line_of(const std::string& text) {
     std::ifstream file(VGPU_TEST_SOURCES "/faults.cu");

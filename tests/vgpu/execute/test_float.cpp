@@ -351,9 +351,6 @@ INSTANTIATE_TEST_SUITE_P(
 
 class FloatInstruction : public testing::TestWithParam<Case> {};
 TEST_P(FloatInstruction, DoesWhatItIsDefinedToDo) { check(GetParam()); }
-std::string with_index(const testing::TestParamInfo<Case>& info) {
-  return name_of(info.param) + "_" + std::to_string(info.index);
-}
 INSTANTIATE_TEST_SUITE_P(Float, FloatInstruction, testing::ValuesIn(exact_cases()), with_index);
 
 }  // namespace

@@ -124,9 +124,6 @@ std::vector<Case> half_cases() {
 
 class HalfInstruction : public testing::TestWithParam<Case> {};
 TEST_P(HalfInstruction, DoesWhatItIsDefinedToDo) { check(GetParam()); }
-std::string with_index(const testing::TestParamInfo<Case>& info) {
-  return name_of(info.param) + "_" + std::to_string(info.index);
-}
 INSTANTIATE_TEST_SUITE_P(Half, HalfInstruction, testing::ValuesIn(half_cases()), with_index);
 
 }  // namespace

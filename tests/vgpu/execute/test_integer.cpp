@@ -318,9 +318,6 @@ std::vector<Case> move_cases() {
 class IntegerInstruction : public testing::TestWithParam<Case> {};
 TEST_P(IntegerInstruction, DoesWhatItIsDefinedToDo) { check(GetParam()); }
 
-std::string with_index(const testing::TestParamInfo<Case>& info) {
-  return name_of(info.param) + "_" + std::to_string(info.index);
-}
 INSTANTIATE_TEST_SUITE_P(IntegerArithmetic, IntegerInstruction, testing::ValuesIn(arithmetic_cases()),
                          with_index);
 INSTANTIATE_TEST_SUITE_P(Carry, IntegerInstruction, testing::ValuesIn(carry_cases()), with_index);

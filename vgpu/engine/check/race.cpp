@@ -182,14 +182,20 @@ void RaceCheck::copy(const execute::Warp& warp, const execute::Insn& insn, u32 m
   }
 }
 
+// By an agent of its own that does it in `epoch`.
+Attempt RaceCheck::State::attempt_of(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
+                                     const SharedRange& where, Agent agent, u32 epoch, bool writes) {
+  last_epoch = std::max(last_epoch, epoch);
+  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | 15;
+  return {warp, insn, lane, index_of(warp), {0, info}, where.block->rank, writes, kind_of(agent.index)};
+}
+
 void RaceCheck::async_write(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
                             const SharedRange& where, Agent agent, u32 epoch) {
   State& s = *state_;
-  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | 15;
-  s.last_epoch = std::max(s.last_epoch, epoch);
-  const Attempt attempt{
-      warp, insn, lane, s.index_of(warp), {0, info}, where.block->rank, true, s.kind_of(agent.index)};
+  const Attempt attempt = s.attempt_of(warp, insn, lane, where, agent, epoch, true);
   BlockMemory& memory = s.memories[attempt.rank];
+  const u32 info = attempt.mark.info;
   if (memory.copier.empty()) {
     memory.copies = Marks(memory.writer.size());
     memory.copier.resize(memory.writer.size());
@@ -208,11 +214,9 @@ void RaceCheck::async_write(const execute::Warp& warp, const execute::Insn& insn
 void RaceCheck::async_read(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
                            const SharedRange& where, Agent agent, u32 epoch) {
   State& s = *state_;
-  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | 15;
-  s.last_epoch = std::max(s.last_epoch, epoch);
-  const Attempt attempt{
-      warp, insn, lane, s.index_of(warp), {0, info}, where.block->rank, false, s.kind_of(agent.index)};
+  const Attempt attempt = s.attempt_of(warp, insn, lane, where, agent, epoch, false);
   BlockMemory& memory = s.memories[attempt.rank];
+  const u32 info = attempt.mark.info;
   const u32 word = (where.offset - s.begin) / 4, end = (where.offset - s.begin + where.bytes + 3) / 4;
   const bool ordered = s.is_ordered(attempt.me, memory, word, end, false);
   for (u32 w = word; w < end; ++w) {

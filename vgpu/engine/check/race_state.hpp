@@ -81,6 +81,8 @@ struct RaceCheck::State {
   u32 index_of(const execute::Warp& warp) const { return warp.block->rank * block_warps + warp.id; }
   u32 agent_of(const AgentName& name);
   const AgentName* kind_of(u32 agent) const { return &agents[agent - first_agent()]; }
+  Attempt attempt_of(const execute::Warp& warp, const execute::Insn& insn, u32 lane, const SharedRange& where,
+                     Agent agent, u32 epoch, bool writes);
 
   void update_oldest(u32 warp);
   void join(u32 warp, const std::vector<u32>& clocks);
