@@ -62,16 +62,15 @@ struct ChoiceInput {
   SplitOperand a, b;  // whose censuses are zeroed once read
   int k;
   PlacesNeeded needed;
-  const Growth* gGrowth;  // (kSampleBlocks)
-  unsigned* gDone;        // of blocks, zero before and after
-  void* gFindings;        // (kChooseBlocks) Finding
-  int* gChoice;           // (kChoiceWords)
+  const Growth* gGrowth;
+  unsigned* gDone;  // of blocks, zero before and after
+  void* gFindings;  // (kChooseBlocks) Finding
+  int* gChoice;     // (kChoiceWords)
 };
 
 namespace split_detail {
 
 constexpr int kChooseBlocks = 16, kChooseThreads = 512;  // blocks at most
-static_assert(kSampleBlocks == 32, "a warp takes the sample together");
 
 // Few lines are sooner read by one block than agreed on by many.
 inline int choose_blocks(std::int64_t lines) {
@@ -193,20 +192,17 @@ __device__ inline bool many_are_exceptional(const Extremes& a, int lines_a, cons
   return a.exceptional + 0.0 > kMost * lines_a || b.exceptional + 0.0 > kMost * lines_b;
 }
 
-// By a warp: the whole sample's.
-__device__ __forceinline__ Growth growth_of_all(const Growth* g) {
-  const Growth growth = g[threadIdx.x % 32];
-  return {__reduce_add_sync(0xFFFFFFFFU, growth.chains), __reduce_add_sync(0xFFFFFFFFU, growth.grown)};
+__device__ __forceinline__ bool grows(const Growth* gGrowth) {
+  return 2 * __ldcg(&gGrowth->grown) >= __ldcg(&gGrowth->chains);
 }
-__device__ __forceinline__ bool grows(const Growth& growth) { return 2 * growth.grown >= growth.chains; }
 
-__device__ inline SplitChoice choice_of(const Finding& all, const Growth& growth, const ChoiceInput& x) {
+__device__ inline SplitChoice choice_of(const Finding& all, const ChoiceInput& x) {
   if (all.a.minute != 0 || all.b.minute != 0 || few_products_are_large(all.a, all.b, x.k) ||
       many_are_exceptional(all.a, x.a.lines, all.b, x.b.lines)) {
     return SplitChoice::kBinary64;
   }
-  return grows(growth) && two_words_are_proved(all.a, all.b, x.k, x.needed) ? SplitChoice::kFp16x3
-                                                                            : SplitChoice::kBf16x6;
+  return grows(x.gGrowth) && two_words_are_proved(all.a, all.b, x.k, x.needed) ? SplitChoice::kFp16x3
+                                                                               : SplitChoice::kBf16x6;
 }
 
 __device__ __forceinline__ Finding from_other_block(const Finding* g) {
@@ -245,9 +241,8 @@ __global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__
     all.b.take_warp();
     if (threadIdx.x == 0) *x.gDone = 0;
   }
-  const Growth growth = growth_of_all(x.gGrowth);
   if (threadIdx.x != 0) return;
-  x.gChoice[kWhichChoice] = static_cast<int>(choice_of(all, growth, x));
+  x.gChoice[kWhichChoice] = static_cast<int>(choice_of(all, x));
   const bool exact = (all.a.seconds | all.b.seconds) == 0;
   x.gChoice[kWhichMark] = kChoiceMark;
   x.gChoice[kUp] = __float_as_int(exact ? 1.0F : kCompensation);

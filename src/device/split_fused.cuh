@@ -164,10 +164,10 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     ptx::release_registers<T::kProducerRegisters>();
     produce<T, Schedule>(map_a, map_b, s, plan);
     if constexpr (T::kGuarded) {
-      constexpr int kCopy = 64;  // threads of the warps that copy
+      constexpr unsigned kCopy = 64;  // threads of the warps that copy
       if (threadIdx.x >= kCopy) {
-        const unsigned lost = lost_of_words<T, kWarpgroup - kCopy>(x.b, plan.steps, guard.level,
-                                                                   static_cast<int>(threadIdx.x) - kCopy);
+        const unsigned lost =
+            lost_of_words<T, kWarpgroup - kCopy>(x.b, plan.steps, guard.level, threadIdx.x - kCopy);
         settle<T, kCounters<T>>(s, true, lost);
       }
     }
@@ -177,24 +177,32 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   }
 }
 
-// Adds the parts of each tile, block after block, and stores it. Where a product is guarded and a part's scale so far from another's
-// that one of them is lost, the words were not enough.
+// Adds the parts of each tile and stores it: kFusedAdders groups of threads have a share of them each, of which they first learn
+// the scales. Where a product is guarded and a part's scale so far from another's that one of them is lost, the words were not
+// enough.
+constexpr int kFusedAdders = 4;
 template <class T>
 __global__ void __launch_bounds__(kAddThreads)
     add_fused_parts(const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
                     const __grid_constant__ FusedExchange exchange, int* gChoice) {
-  constexpr int kAdders = kAddThreads / kWarpgroup;
-  __shared__ float4 s[kAdders][kWarpgroup];
-  const auto me = AddPlace<T, kAdders>::template here<kBand>(plan);
+  using Place = AddPlace<T, kFusedAdders>;
+  __shared__ PartScales sScales[kFusedAdders][Place::kLanes];
+  __shared__ float4 s[kFusedAdders][Place::kLanes];
+  const auto me = Place::template here<kBand>(plan);
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
   const int parts = exchange.parts, first = me.tile * parts;
+  const int begin = parts * me.adder / kFusedAdders, end = parts * (me.adder + 1) / kFusedAdders;
   const int2* const gScales =
       exchange.gScales + (first * T::kWarpgroups + me.warpgroup) * kWarpgroup + me.tid;
   constexpr int kNextScales = T::kWarpgroups * kWarpgroup;
-  PartScales scales;
+  PartScales scales = PartScales::none();
 #pragma unroll 8
-  for (int part = 0; part < parts; ++part) scales.take(__ldcg(gScales + part * kNextScales));
+  for (int part = begin; part < end; ++part) scales.take(__ldcg(gScales + part * kNextScales));
+  sScales[me.adder][me.lane] = scales;
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kFusedAdders; ++i) scales.take(sScales[i][me.lane]);
   if constexpr (T::kGuarded) {
     if (scales.far()) atomicMax(gChoice + kWhichChoice, static_cast<int>(SplitChoice::kBinary64));
   }
@@ -202,7 +210,6 @@ __global__ void __launch_bounds__(kAddThreads)
       quads_of<T>(exchange.sums.gPartial, first, me.warpgroup, me.tid) + me.quad * kWarpgroup;
   constexpr std::int64_t kNext = std::int64_t{T::kWarpgroups} * kQuads<T> * kWarpgroup;
   float4 sum{};
-  const int begin = parts * me.adder / kAdders, end = parts * (me.adder + 1) / kAdders;
 #pragma unroll 4
   for (int part = begin; part < end; ++part) {
     const int2 packed = __ldcg(gScales + part * kNextScales);
@@ -211,11 +218,11 @@ __global__ void __launch_bounds__(kAddThreads)
     sum.x = __fmaf_rn(four.x, low, sum.x), sum.y = __fmaf_rn(four.y, low, sum.y);
     sum.z = __fmaf_rn(four.z, high, sum.z), sum.w = __fmaf_rn(four.w, high, sum.w);
   }
-  s[me.adder][me.tid] = sum;
+  s[me.adder][me.lane] = sum;
   __syncthreads();
   if (me.adder > 0) return;
 #pragma unroll
-  for (int i = 1; i < kAdders; ++i) sum = sum + s[i][me.tid];
+  for (int i = 1; i < kFusedAdders; ++i) sum = sum + s[i][me.lane];
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   const int row = me.row + me.tid / 32 * 16, col = me.col + Product<T>::lane_col(me.tid);
   const SplitRows rows{{row + line_of<T>(0), row + line_of<T>(1)}, {scales.exponent(0), scales.exponent(1)}};
@@ -241,7 +248,8 @@ Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange&
                                   T::kThreads, kShared, stream, map_a, map_b, x, plan, exchange, guard);
       !s || exchange.parts == 1)
     return s;
-  return launch_dependent("sum of parts", add_fused_parts<T>, plan.cut_tiles * T::kWarpgroups * kQuads<T>, 1,
+  return launch_dependent("sum of parts", add_fused_parts<T>,
+                          plan.cut_tiles * T::kWarpgroups * kQuads<T> * AddPlace<T, kFusedAdders>::kSlices, 1,
                           kAddThreads, 0, stream, x, plan, exchange, guard.gChoice);
 }
 
@@ -303,9 +311,9 @@ class FusedJob {
     return x;
   }
   // Both enqueue. Errors: kLaunchFailed.
-  Status pass(const SplitTarget& x, cudaStream_t stream, Growth* gGrowth = nullptr) const {
+  Status pass(const SplitTarget& x, cudaStream_t stream, const GrowthSample& sample = {}) const {
     using split_detail::Look;
-    SplitPass pass{x.a, x.b, x.k, plan_.steps, nullptr, 0, gGrowth, x.a.lines, x.b.lines};
+    SplitPass pass{x.a, x.b, x.k, plan_.steps, nullptr, 0, sample, x.a.lines, x.b.lines};
     pass.a.lines = 0;
     return split_operands < F, kGuarded ? Look::kSample : Look::kNone > (pass, stream);
   }

@@ -27,12 +27,12 @@ struct GuardedTile : Base {
 };
 
 struct FusedGuard {
-  int level;              // binades below the scale of 64 that an element may be and count
-  unsigned allowed;       // elements of 64 that may be below it, of A and B together
-  const Growth* gGrowth;  // (split_detail::kSampleBlocks)
-  unsigned* gLost;        // (2): most lost of A and of B; zero before and after
-  unsigned* gDone;        // blocks, zero before and after
-  int* gChoice;           // (kChoiceWords)
+  int level;         // binades below the scale of 64 that an element may be and count
+  unsigned allowed;  // elements of 64 that may be below it, of A and B together
+  const Growth* gGrowth;
+  unsigned* gLost;  // (2): most lost of A and of B; zero before and after
+  unsigned* gDone;  // blocks, zero before and after
+  int* gChoice;     // (kChoiceWords)
 };
 
 namespace split_detail {
@@ -67,33 +67,53 @@ __device__ __forceinline__ unsigned lost_of_raw(const std::uint32_t (&largest)[2
   return lost;
 }
 
-// What the other operand has lost at most, of this block's share of it; by kThreads threads of numbers from 0.
-template <class T, int kThreads>
-__device__ __forceinline__ unsigned lost_of_words(const SplitOperand& b, int slabs, int level, int tid) {
+// Of eight words of fp16 no larger than 2^15, how many are at least the one with bits `least`, and whether any is not zero.
+struct EightWords {
+  unsigned above;
+  bool any;
+};
+__device__ __forceinline__ EightWords count_words(uint4 w, unsigned least) {
+  constexpr unsigned kMagnitudes = 0x7FFF7FFFU, kTops = 0x80008000U;
+  const unsigned x = w.x & kMagnitudes, y = w.y & kMagnitudes, z = w.z & kMagnitudes, t = w.w & kMagnitudes;
+  // A word that is at least so much carries into the sign's place, which is free.
+  const unsigned more = kTops - (least | least << 16);
+  const unsigned tops =
+      (x + more & kTops) | (y + more & kTops) >> 1 | (z + more & kTops) >> 2 | (t + more & kTops) >> 3;
+  return {static_cast<unsigned>(__popc(tops)), (x | y | z | t) != 0};
+}
+
+// What the other operand has lost at most, of this block's share of it; by kThreads threads of numbers from 0. As many loads
+// are under way as registers are left for: one by one they would take longer than the product where k is deep.
+template <class T, unsigned kThreads>
+__device__ __forceinline__ unsigned lost_of_words(const SplitOperand& b, int slabs, int level, unsigned tid) {
   using F = typename T::Format;
-  constexpr int kLanes = F::kSlabBytes / static_cast<int>(sizeof(uint4)), kAtOnce = kThreads / kLanes;
+  constexpr unsigned kLanes = F::kSlabBytes / sizeof(uint4), kAtOnce = kThreads / kLanes;
   constexpr int kMantissa = 10, kBias = 15;  // of fp16
-  constexpr unsigned kMagnitudes = 0x7FFF7FFFU;
+  constexpr unsigned kUnits = 3;             // of 64, a thread
   static_assert(F::kTop == 14 && sizeof(typename F::Word) == 2 && kThreads % 32 == 0, "words of fp16");
-  const unsigned least = static_cast<unsigned>(kBias + F::kTop - level) << kMantissa,
-                 twice = least | least << 16;
-  const int all = b.lines * slabs, lane = tid % kLanes;
+  const unsigned least = static_cast<unsigned>(kBias + F::kTop - level) << kMantissa;
+  const unsigned last = static_cast<unsigned>(b.lines) * static_cast<unsigned>(slabs) - 1,
+                 of_all = gridDim.x * kAtOnce;
+  const auto* const g = static_cast<const uint4*>(b.gWords) + tid % kLanes;
   unsigned lost = 0;
 #pragma unroll 1
-  for (int first = static_cast<int>(blockIdx.x) * kAtOnce; first < all;
-       first += static_cast<int>(gridDim.x) * kAtOnce) {
-    const int unit = min(first + tid / kLanes, all - 1);  // of 64
-    const uint4 w = __ldcg(static_cast<const uint4*>(b.gWords) +
-                           static_cast<std::int64_t>(unit) * (F::kWords * kLanes) + lane);
-    unsigned any = (w.x | w.y | w.z | w.w) & kMagnitudes;
-    unsigned above = __vsetgeu2(w.x & kMagnitudes, twice) + __vsetgeu2(w.y & kMagnitudes, twice) +
-                     __vsetgeu2(w.z & kMagnitudes, twice) + __vsetgeu2(w.w & kMagnitudes, twice);
+  for (unsigned first = blockIdx.x * kAtOnce; first <= last; first += kUnits * of_all) {
+    uint4 w[kUnits];
 #pragma unroll
-    for (int distance = 1; distance < kLanes; distance *= 2) {
-      any |= __shfl_xor_sync(0xFFFFFFFFU, any, distance);
-      above += __shfl_xor_sync(0xFFFFFFFFU, above, distance);
+    for (unsigned i = 0; i < kUnits; ++i) {
+      const unsigned unit = min(first + i * of_all + tid / kLanes, last);
+      w[i] = __ldcg(g + std::uint64_t{unit} * (F::kWords * kLanes));
     }
-    if (any != 0) lost = max(lost, T::BK - (above & 0xFFFFU) - (above >> 16));
+#pragma unroll
+    for (unsigned i = 0; i < kUnits; ++i) {
+      constexpr unsigned kAny = 1U << 16;
+      const EightWords eight = count_words(w[i], least);
+      unsigned sum = eight.above + (eight.any ? kAny : 0U);
+#pragma unroll
+      for (unsigned distance = 1; distance < kLanes; distance *= 2)
+        sum += __shfl_xor_sync(0xFFFFFFFFU, sum, distance);
+      if (sum >= kAny) lost = max(lost, T::BK - sum % kAny);
+    }
   }
   return lost;
 }
@@ -128,12 +148,10 @@ __device__ __forceinline__ void decide(const typename T::Shared& s, const FusedG
     __threadfence();
     last = atomicAdd(x.gDone, 1U) == gridDim.x - 1;
   }
-  if (!__shfl_sync(0xFFFFFFFFU, last, 0)) return;
+  if (!last) return;
   __threadfence();
-  const Growth growth = growth_of_all(x.gGrowth);
-  if (lane != 0) return;
   const unsigned lost = __ldcg(x.gLost) + __ldcg(x.gLost + 1);
-  const bool proved = lost <= x.allowed && grows(growth);
+  const bool proved = lost <= x.allowed && grows(x.gGrowth);
   x.gChoice[kWhichChoice] = static_cast<int>(proved ? SplitChoice::kFp16x3 : SplitChoice::kBinary64);
   x.gChoice[kWhichMark] = kChoiceMark;
   x.gLost[0] = x.gLost[1] = *x.gDone = 0;

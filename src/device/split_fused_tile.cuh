@@ -308,9 +308,17 @@ class SumScales {
   bool far_ = false;
 };
 
-// The scales of sums that several blocks have of one part of C: all stand for the least, as sums of one block do.
+// The scales of sums that several blocks have of one part of C: all stand for the least, as sums of one block do. It begins as
+// none(): shared memory takes nothing that has a constructor.
 class PartScales {
  public:
+  __device__ __forceinline__ static PartScales none() {
+    PartScales of;
+    of.least_[0] = of.least_[1] = SumScales::kNone;
+    of.most_[0] = of.most_[1] = kLowest;
+    of.exceptional_ = 0;
+    return of;
+  }
   __device__ __forceinline__ void take(int2 packed) {
     const SumScales::Unpacked of = SumScales::unpacked(packed);
 #pragma unroll
@@ -319,6 +327,14 @@ class PartScales {
       if (of.scale[half] != SumScales::kNone) most_[half] = max(most_[half], of.scale[half]);
     }
     exceptional_ |= of.exceptional;
+  }
+  __device__ __forceinline__ void take(const PartScales& other) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      least_[half] = min(least_[half], other.least_[half]);
+      most_[half] = max(most_[half], other.most_[half]);
+    }
+    exceptional_ |= other.exceptional_;
   }
   // A part's sums are multiplied by this as they are added.
   __device__ __forceinline__ float factor(int2 packed, int half) const {
@@ -334,8 +350,7 @@ class PartScales {
 
  private:
   static constexpr int kLowest = -1024;  // below any scale
-  int least_[2] = {SumScales::kNone, SumScales::kNone}, most_[2] = {kLowest, kLowest};
-  int exceptional_ = 0;
+  int least_[2], most_[2], exceptional_;
 };
 
 // Adds a slab's partial sums, rounding to nearest, to those of the slabs before.

@@ -25,12 +25,21 @@ struct Growth {
   unsigned chains, grown;
 };
 
+// Where a sample is drawn, by kSampleBlocks blocks: what they tell each other, and what is found. No pointers: nobody asks.
+constexpr int kSampleBlocks = 32;
+struct Chain;
+struct GrowthSample {
+  Chain* gChains = nullptr;   // (kSampleBlocks, pairs of lines)
+  unsigned* gDone = nullptr;  // blocks, zero before and after
+  Growth* gGrowth = nullptr;
+};
+
 struct SplitPass {
   SplitOperand a, b;
   int k, slabs;
   const int* gChoice;  // null, or the pass is made only where it holds `wanted`
   int wanted;
-  Growth* gGrowth = nullptr;         // (kSampleBlocks), where a sample is asked for
+  GrowthSample sample{};
   int sampled_a = 0, sampled_b = 0;  // lines it is drawn from
 };
 

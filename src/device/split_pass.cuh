@@ -135,14 +135,13 @@ __device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int
 // What is asked of the pass beside words: nothing, a sample of how sums grow, or that and a census of each line.
 enum class Look { kNone, kSample, kCount };
 
-// Where a sample is asked for, the first blocks have it: it takes longest. Whether this is one of them.
+// Where a sample is asked for, the first blocks have it: the last of them has to wait for the others. Whether this is one of them.
 template <int kBlock>
 __device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
   if (block >= kSampleBlocks) return false;
   SplitOperand a = pass.a, b = pass.b;
   a.lines = pass.sampled_a, b.lines = pass.sampled_b;
-  const Growth growth = sample_growth<kBlock>(a, b, pass.k, block);
-  if (threadIdx.x == 0) pass.gGrowth[block] = growth;
+  sample_growth<kBlock>(a, b, pass.k, block, pass.sample);
   return true;
 }
 __host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
@@ -169,10 +168,14 @@ __device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_
   }
 }
 
+// On an SM at least: lines of 16384 k each have large blocks, of which one at a time would read or write.
+template <int kWide>
+constexpr int kPassBlocks = kWide > kThreads ? 2 : 1;
+
 // The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines across. `beside`: the other
 // operand's strips are split by the kernel ahead, at the same time, and this one ends after it.
 template <class F, int kWide, int QUADS, Look kLook>
-__global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide)
+__global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide, kPassBlocks<kWide>)
     first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups, bool beside) {
   if (!has_work(pass)) return;
   if (!beside)

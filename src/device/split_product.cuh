@@ -232,9 +232,9 @@ class SplitJob {
   // Both enqueue. Errors: kLaunchFailed.
   template <bool kCount = false>
   Status pass(const SplitTarget& x, const split_detail::When& when, cudaStream_t stream,
-              Growth* gGrowth = nullptr) const {
+              const GrowthSample& sample = {}) const {
     using split_detail::Look;
-    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, when.g, when.choice, gGrowth, x.a.lines, x.b.lines};
+    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, when.g, when.choice, sample, x.a.lines, x.b.lines};
     if (packed_a_ != nullptr) pass.a.lines = 0;
     if (packed_b_ != nullptr) pass.b.lines = 0;
     return split_operands < F, kCount ? Look::kCount : Look::kNone > (pass, stream);

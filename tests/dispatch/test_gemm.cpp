@@ -237,8 +237,9 @@ TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
     return found ? std::string(found.value()->rung) : found.status().message();
   };
   for (const Precision precision : {Precision::kIeee, Precision::kAuto}) {
-    for (const char* few : {"64", "256", "64x64x65536", "1x4096x4096", "65536x32x256", "128x128x8192", "640",
-                            "32x4096x4096", "65536x128x128", "256x256x16384", "1000x1000x3"})
+    for (const char* few :
+         {"64", "256", "64x64x65536", "1x4096x4096", "65536x32x256", "128x128x8192", "640", "32x4096x4096",
+          "65536x128x128", "256x256x8192", "256x192x16384", "256x256x16390", "1000x1000x3"})
       EXPECT_EQ(rung(few, precision), "r21_split_k") << few;
     for (const char* shallow : {"4096x4096x8", "2048x2048x128", "128x65536x128"})
       EXPECT_EQ(rung(shallow, precision), "r12_simt_peak") << shallow;
@@ -248,7 +249,8 @@ TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
     EXPECT_EQ(rung(large, Precision::kAuto), "r20_guarded") << large;
   }
   // Few rows or columns: the larger operand is split on its way, where tensor maps take it.
-  for (const char* thin : {"64x4096x4096", "65536x64x1024", "128x14336x4096", "2048x128x2048"})
+  for (const char* thin :
+       {"64x4096x4096", "65536x64x1024", "128x14336x4096", "2048x128x2048", "256x256x16384"})
     EXPECT_EQ(rung(thin, Precision::kAuto), "r20_guarded") << thin;
   for (const char* thin : {"64x4095x4096", "4096x64x4097", "64x4096x4100"})
     EXPECT_NE(rung(thin, Precision::kAuto), "r20_guarded") << thin;

@@ -40,9 +40,8 @@ std::vector<float> alternating() {
   return values;
 }
 
-__global__ void sample(SplitOperand a, SplitOperand b, Growth* g) {
-  const Growth growth = split_detail::sample_growth<256>(a, b, kDepth, static_cast<int>(blockIdx.x));
-  if (threadIdx.x == 0) g[blockIdx.x] = growth;
+__global__ void __launch_bounds__(256) sample(SplitOperand a, SplitOperand b, GrowthSample to) {
+  split_detail::sample_growth<256>(a, b, kDepth, static_cast<int>(blockIdx.x), to);
 }
 
 Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
@@ -56,11 +55,13 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
   unsigned* gDone = nullptr;
   int* gChoice = nullptr;
   Growth* gGrowth = nullptr;
+  Chain* gChains = nullptr;
   int* gExponent = nullptr;
   float* gValues = nullptr;  // A's line, all ones, and B's
   EXPECT_EQ(cudaMalloc(&g, all.size() * sizeof(Census)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gFindings, split_detail::kChooseBlocks * sizeof *gFindings), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&gGrowth, split_detail::kSampleBlocks * sizeof *gGrowth), cudaSuccess);
+  EXPECT_EQ(cudaMalloc(&gGrowth, sizeof *gGrowth), cudaSuccess);
+  EXPECT_EQ(cudaMalloc(&gChains, kSampleBlocks * split_detail::kPairs * sizeof *gChains), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gDone, sizeof(unsigned)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gChoice, kChoiceWords * sizeof(int)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gExponent, all.size() * sizeof(int)), cudaSuccess);
@@ -87,7 +88,7 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
                           .gDone = gDone,
                           .gFindings = gFindings,
                           .gChoice = gChoice};
-  sample<<<split_detail::kSampleBlocks, 256>>>(of_a, of_b, gGrowth);
+  sample<<<kSampleBlocks, 256>>>(of_a, of_b, {gChains, gDone, gGrowth});
   const int blocks = split_detail::choose_blocks(static_cast<std::int64_t>(all.size()));
   split_detail::choose<><<<blocks, split_detail::kChooseThreads>>>(input);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
@@ -96,9 +97,10 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
   EXPECT_EQ(cudaMemcpy(words, gChoice, sizeof words, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(&done, gDone, sizeof done, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(all.data(), g, all.size() * sizeof(Census), cudaMemcpyDeviceToHost), cudaSuccess);
-  for (void* memory : {static_cast<void*>(g), static_cast<void*>(gFindings), static_cast<void*>(gDone),
-                       static_cast<void*>(gChoice), static_cast<void*>(gExponent),
-                       static_cast<void*>(gValues), static_cast<void*>(gGrowth)}) {
+  for (void* memory :
+       {static_cast<void*>(g), static_cast<void*>(gFindings), static_cast<void*>(gDone),
+        static_cast<void*>(gChoice), static_cast<void*>(gExponent), static_cast<void*>(gValues),
+        static_cast<void*>(gGrowth), static_cast<void*>(gChains)}) {
     (void)cudaFree(memory);
   }
   Answer answer;

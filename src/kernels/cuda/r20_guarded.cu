@@ -36,10 +36,17 @@ static Status accepts(const Problem& p, const Device& device) {
           "takes k whose sums in words have a bound below SGEMM's, not " + to_string(p)};
 }
 
-// Scratch: the choice, the sample, the blocks' findings, what the products need.
-constexpr std::int64_t kGrowthAt = 256, kFindingsAt = 512, kHead = 4096;
-static_assert(kGrowthAt + split_detail::kSampleBlocks * sizeof(Growth) <= kFindingsAt, "the sample");
-static_assert(kFindingsAt + split_detail::kChooseBlocks * sizeof(split_detail::Finding) <= kHead, "findings");
+// Scratch: the choice, what the sample says, the blocks' findings, the sample's chains, what the products need.
+constexpr std::int64_t kGrowthAt = 256, kFindingsAt = 512, kChainsAt = 4096, kHead = 86'016;
+static_assert(kFindingsAt + split_detail::kChooseBlocks * sizeof(split_detail::Finding) <= kChainsAt,
+              "findings");
+static_assert(kChainsAt + kSampleBlocks * split_detail::kPairs * sizeof(Chain) <= kHead && kHead % 1024 == 0,
+              "the sample");
+
+static GrowthSample sample_at(char* scratch, unsigned* gDone) {
+  return {reinterpret_cast<Chain*>(scratch + kChainsAt), gDone,
+          reinterpret_cast<Growth*>(scratch + kGrowthAt)};
+}
 
 using Fused = FusedJob<HalfWords, 3, true>;
 
@@ -83,7 +90,7 @@ static Status launch_fused(const SplitCall& call, Stream stream) {
   const split_detail::WideJob again(job.target(nullptr), call.sms, true);
   const std::int64_t kept_bytes = p.beta == 0.0F ? 0 : p.m * p.n * 4,
                      of_job = ceil_div(job.scratch_bytes(), 16) * 16;
-  constexpr std::int64_t kOfGuard = 3;
+  constexpr std::int64_t kOfGuard = 4;
   CallMemory memory;
   if (Status s = call_memory(stream, kHead + of_job + again.scratch_bytes() + kept_bytes,
                              job.flags() + kOfGuard + again.flags(), memory);
@@ -91,13 +98,13 @@ static Status launch_fused(const SplitCall& call, Stream stream) {
     return s;
   const auto [scratch, gFlags] = memory;
   auto* const gChoice = reinterpret_cast<int*>(scratch);
-  auto* const gGrowth = reinterpret_cast<Growth*>(scratch + kGrowthAt);
   char *const words = scratch + kHead, *const parts = words + of_job;
   auto* const gKept = reinterpret_cast<float*>(parts + again.scratch_bytes());
   unsigned* const gLost = gFlags + job.flags();
   const SlabRule rule = *slab_rule(static_cast<double>(p.k));
   const SplitTarget x = job.target(words);
-  if (Status s = job.pass(x, stream, gGrowth); !s) return s;
+  const GrowthSample sample = sample_at(scratch, gLost + 3);
+  if (Status s = job.pass(x, stream, sample); !s) return s;
   split_detail::KeptC kept;
   if (kept_bytes > 0) {
     if (Status s = keep(target_of<float>(p, call.o), gKept, call.sms, stream); !s) return s;
@@ -105,7 +112,7 @@ static Status launch_fused(const SplitCall& call, Stream stream) {
     kept = {gKept, as_c ? p.n : 1, as_c ? 1 : p.n};
   }
   if (Status s = job.product(x, words, gFlags, stream,
-                             {rule.level, rule.allowed, gGrowth, gLost, gLost + 2, gChoice});
+                             {rule.level, rule.allowed, sample.gGrowth, gLost, gLost + 2, gChoice});
       !s)
     return s;
   return split_detail::WideJob(x, call.sms, true)
@@ -126,23 +133,23 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   constexpr std::int64_t kCensusWords = sizeof(Census) / sizeof(unsigned);
   CallMemory memory;
   if (Status s = call_memory(stream, kHead + std::max(halves.scratch_bytes(), brains.scratch_bytes()),
-                             product_flags + 1 + (p.m + p.n) * kCensusWords, memory);
+                             product_flags + 2 + (p.m + p.n) * kCensusWords, memory);
       !s)
     return s;
   const auto [scratch, gFlags] = memory;
-  auto* const gCensus = reinterpret_cast<Census*>(gFlags + product_flags + 1);
+  auto* const gCensus = reinterpret_cast<Census*>(gFlags + product_flags + 2);
   auto* const gChoice = reinterpret_cast<int*>(scratch);
-  auto* const gGrowth = reinterpret_cast<Growth*>(scratch + kGrowthAt);
   char* const words = scratch + kHead;
 
   const SplitTarget x = halves.target(words, gCensus), y = brains.target(words);
-  if (Status s = halves.pass<true>(x, {}, stream, gGrowth); !s) return s;
+  const GrowthSample sample = sample_at(scratch, gFlags + product_flags + 1);
+  if (Status s = halves.pass<true>(x, {}, stream, sample); !s) return s;
   const ChoiceInput choice{
       .a = x.a,
       .b = x.b,
       .k = x.k,
       .needed = places_needed(static_cast<double>(p.k), budget_of(static_cast<double>(p.k))),
-      .gGrowth = gGrowth,
+      .gGrowth = sample.gGrowth,
       .gDone = gFlags + product_flags,
       .gFindings = scratch + kFindingsAt,
       .gChoice = gChoice};
