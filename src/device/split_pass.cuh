@@ -387,8 +387,10 @@ Status split_operands(const SplitPass& pass, cudaStream_t stream) {
   using namespace split_detail;
   const bool across = has_across(pass);
   if (across && pass.k <= kStripDepth) {
-    return pass.k <= 256 ? launch_at_once<F, 32, kLook>(pass, stream)
-                         : launch_at_once<F, kStripThreads, kLook>(pass, stream);
+    constexpr int kWide = kLook == Look::kCount ? 128 : 64;  // counts need registers
+    return pass.k <= 256    ? launch_at_once<F, 32, kLook>(pass, stream)
+           : pass.k <= 1024 ? launch_at_once<F, kStripThreads, kLook>(pass, stream)
+                            : launch_at_once<F, kWide, kLook>(pass, stream);
   }
   if (across && pass.k <= StripRing::kDepth && in_quads(pass.a) && in_quads(pass.b))
     return launch_strips<F, kLook>(pass, stream);

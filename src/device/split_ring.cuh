@@ -7,7 +7,6 @@
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/quad.cuh"
-#include "device/ptx/tma.cuh"
 #include "device/split_line.cuh"
 
 #include <cuda_runtime.h>
@@ -30,6 +29,7 @@ struct StripRing {
   static constexpr int kBytes = STAGES * kFloats * 4;
   static constexpr int kOfSm = 2;  // blocks that its shared memory holds
   static_assert(kThreads / kQuads == kStep && LINES == 16, "two rows of k in all banks");
+  static_assert(kBlocks * kQuads == 32, "a warp sends four lines to a block each lane");
 
   // Eight rows of k in another order: those that lanes read together are neighbours.
   __device__ __forceinline__ static int ordered(int row) { return row / 8 * 8 + row % 4 * 2 + row / 4 % 2; }
@@ -67,15 +67,14 @@ struct RingWork {
 // The largest magnitudes of a strip's lines: what this block's warps have found, all of it, and what the cluster's blocks sent.
 struct StripLargest {
   using R = StripRing;
-  // The blocks meet before they use one again: nothing else tells a block that copies between others have landed.
+  // The blocks meet before they use one again: nothing else tells a block that stores between others have landed.
   static constexpr int SLOTS = 16;
-  std::uint32_t parts[2][R::kParts][R::LINES];
-  alignas(16) std::uint32_t found[SLOTS][R::LINES];
+  alignas(16) std::uint32_t parts[2][R::kParts][R::LINES];
   alignas(16) std::uint32_t sent[SLOTS][R::kBlocks][R::LINES];
   std::uint64_t full[SLOTS];
 };
 
-// Strips of A, then of B, one cluster each in turn. Blocks tell each other by bulk copies: a barrier of the cluster would
+// Strips of A, then of B, one cluster each in turn. Blocks tell each other by asynchronous stores: a barrier of the cluster would
 // wait, each strip, until the words of the one before have reached memory.
 template <class F, bool kCount>
 __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
@@ -127,22 +126,21 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     if (lane < 4) sLargest.parts[it % 2][part][own] = largest;
     __syncthreads();
     if (warp != 0) return;
-    if (lane < R::LINES) {
-      largest = 0;
-#pragma unroll
-      for (int p = 0; p < R::kParts; ++p) largest = max(largest, sLargest.parts[it % 2][p][lane]);
-      sLargest.found[slot][lane] = largest;
-      ptx::fence_proxy_async();
-    }
-    __syncwarp();
     const std::uint32_t full = ptx::shared_address(&sLargest.full[slot]);
     if (lane == 0)
       ptx::mbarrier_arrive_expect(full, work.blocks * static_cast<int>(sizeof(sLargest.sent[0][0])));
-    if (lane < work.blocks) {
-      ptx::send_bulk(ptx::shared_address_of(ptx::shared_address(sLargest.sent[slot][rank]), lane),
-                     ptx::shared_address(sLargest.found[slot]), sizeof(sLargest.found[0]),
-                     ptx::shared_address_of(full, lane));
+    __syncwarp();
+    const int to = lane / R::kQuads, quad = lane % R::kQuads;  // four of the lines to each block
+    if (to >= work.blocks) return;
+    uint4 of_four{};
+#pragma unroll
+    for (int p = 0; p < R::kParts; ++p) {
+      const uint4 of_part = *reinterpret_cast<const uint4*>(&sLargest.parts[it % 2][p][4 * quad]);
+      of_four = {max(of_four.x, of_part.x), max(of_four.y, of_part.y), max(of_four.z, of_part.z),
+                 max(of_four.w, of_part.w)};
     }
+    ptx::send_quad(ptx::shared_address_of(ptx::shared_address(&sLargest.sent[slot][rank][4 * quad]), to),
+                   of_four, ptx::shared_address_of(full, to));
   };
 #pragma unroll
   for (int it = 0; it < R::STAGES; ++it) load(it);

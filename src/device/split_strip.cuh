@@ -63,18 +63,19 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   }
   if (blocks > 1) ptx::cluster_sync();
   if (row == 0) {
-    for (int other = 0; blocks > 1 && other < blocks; ++other) {
-      largest = max(largest, __float_as_uint(ptx::load_cluster(
-                                 ptx::shared_address_of(ptx::shared_address(&sOfBlock[lane]), other))));
+    if (blocks > 1) {
+#pragma unroll
+      for (int i = 0; i < kMostBlocks; ++i) {  // all loads at once: of the last block perhaps again
+        const std::uint32_t s_other =
+            ptx::shared_address_of(ptx::shared_address(&sOfBlock[lane]), min(i, blocks - 1));
+        largest = max(largest, __float_as_uint(ptx::load_cluster(s_other)));
+      }
     }
     sScale[lane] = exponent_of_line<F>(largest);
-    if (rank == 0 && line < x.lines) x.gExponent[line] = sScale[lane];
   }
-  if (blocks > 1) {
-    ptx::cluster_sync();  // nobody ends while others read
-  } else {
-    __syncthreads();
-  }
+  if (blocks > 1) ptx::cluster_arrive();  // has read
+  if (row == 0 && rank == 0 && line < x.lines) x.gExponent[line] = sScale[lane];
+  __syncthreads();
   using Across = AcrossTile<LINES, kStripThreads>;
   typename Across::Counts census;
 #pragma unroll
@@ -86,6 +87,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
     Across::template write<F, kCount>(x, s[t % 2], sScale, line0, begin + t * kEdge, slabs, census);
   }
   if constexpr (kCount) Across::add_counts(x, sCensus, line0, census);
+  if (blocks > 1) ptx::cluster_wait();  // nobody ends while others read
 }
 
 }  // namespace ladder::split_detail

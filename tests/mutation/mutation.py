@@ -108,6 +108,8 @@ for rung in "r18", "r19", "r20":
     EQUIVALENT |= {(rung, "split_at_once<", f"number {n}"): "a block takes the tile behind its own as well, which has the same words"
                    for n in (2, 3)}
     EQUIVALENT[rung, "split_at_once<ladder::WordFormat<__nv_bfloat16, 3>, 256", "number 4"] = "a line has a block of its own"
+    EQUIVALENT[rung, "split_strips<", "2 comparisons with a 32-bit value, number 3"] = (
+        "which lanes send: so deep, clusters have eight blocks, for all of which a warp has lanes")
     EQUIVALENT[rung, "TurnTile", "barrier 2"] = "the block has no tile before this one"
 # Mutants that nothing here sees, with the reason.
 NOT_SEEN = {

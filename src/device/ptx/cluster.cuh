@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of a cluster: who they are, how they meet, how one arrives at another's barrier or reads its memory.
-// One function an instruction; PTX ISA, "Special Registers", "barrier.cluster", "mapa", "mbarrier.arrive", "ld".
+// One function an instruction; PTX ISA, "Special Registers", "barrier.cluster", "mapa", "mbarrier.arrive", "ld", "st.async".
 #pragma once
 #include <cuda_runtime.h>
 
@@ -15,10 +15,18 @@ __device__ __forceinline__ int cluster_rank() {
   return rank;
 }
 
-// barrier.cluster.arrive and wait: all threads of all the cluster's blocks meet.
-__device__ __forceinline__ void cluster_sync() {
+// barrier.cluster.arrive and .wait: what a thread does between them waits for nobody.
+__device__ __forceinline__ void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// All threads of all the cluster's blocks meet.
+__device__ __forceinline__ void cluster_sync() {
+  cluster_arrive();
+  cluster_wait();
 }
 
 // mapa and mbarrier.arrive.shared::cluster: arrives at the barrier that lies at the same place in block `rank`. Without
@@ -44,14 +52,13 @@ __device__ __forceinline__ void store_cluster2(std::uint32_t remote, float x, fl
   asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(remote), "f"(x), "f"(y) : "memory");
 }
 
-// cp.async.bulk, shared to shared: `bytes` from this block to where shared_address_of() says, all aligned to 16; the barrier
-// there learns of them.
-__device__ __forceinline__ void send_bulk(std::uint32_t remote, std::uint32_t from, std::uint32_t bytes,
-                                          std::uint32_t remote_barrier) {
+// st.async: four words to where shared_address_of() says, aligned to 16; the barrier there, of the same block, learns of the 16
+// bytes. Orders nothing else that this thread has stored.
+__device__ __forceinline__ void send_quad(std::uint32_t remote, uint4 x, std::uint32_t remote_barrier) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
           remote),
-      "r"(from), "r"(bytes), "r"(remote_barrier)
+      "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w), "r"(remote_barrier)
       : "memory");
 }
 
