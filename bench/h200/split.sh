@@ -3,10 +3,11 @@
 # their tests on special values and the guard, compute-sanitizer, and measures them beside cuBLAS's FP32.
 #   bench/h200/split.sh [OUTPUT_FOLDER]                    default: results/h200
 # Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows; r19 and r20 also at 16384, and at 4096 by transposition and
-# with odd leading dimensions), split-times.csv (a call's passes and product alone, and the call in turn with cuBLAS's, B
-# packed or not), mixed.csv (the library's choice against cuBLAS on the suite `mixed`) and atlas.json (errors). Without git,
-# name the commit in LADDER_COMMIT. With LADDER=PROGRAM nothing is built: test_split, bench_split and bench_mixed are looked
-# for beside that program. With SKIP_CHECKS=1 it only measures.
+# with odd leading dimensions), split-thin.json (C of few rows or columns, written and added to), split-times.csv (a call's
+# passes and product alone, and the call in turn with cuBLAS's, B packed or not), mixed.csv (the library's choice against
+# cuBLAS on the suite `mixed`) and atlas.json (errors). Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM
+# nothing is built: test_split, bench_split and bench_mixed are looked for beside that program. With SKIP_CHECKS=1 it only
+# measures.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
@@ -42,6 +43,7 @@ shapes=(1024 2048 4096 8192 4092)
 all=("${shapes[@]}" 3072 8192x8192x1024 128x14336x4096)
 "$ladder" bench r19 r20 --device cuda:0 "${all[@]/#/--shape=}" --shape 16384 --suite layouts --budget 0.4 \
   --save "$output/split-guarded.json"
+"$ladder" bench r19 r20 --device cuda:0 --suite thin --budget 0.4 --save "$output/split-thin.json"
 "$ladder" bench r19 r18 --device cuda:0 "${shapes[@]/#/--shape=}" --budget 0.4 --save "$output/split.json"
 if [ -x "$programs/bench_split" ]; then
   { bench/h200/environment.sh | sed 's/^/# /'

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <initializer_list>
 
 namespace ladder {
 namespace {
@@ -38,6 +39,16 @@ std::vector<Problem> layouts() {
     Problem odd = make_problem(kSide, kSide, kSide, 1, 0, op, op);
     odd.lda = odd.ldb = odd.ldc = kSide + 1;
     all.push_back(odd);
+  }
+  return all;
+}
+
+// Of each two: C is written, or added to.
+std::vector<Problem> thin() {
+  std::vector<Problem> all;
+  for (const auto& [m, n, k] : std::initializer_list<Mnk>{
+           {64, 4096, 4096}, {128, 14336, 4096}, {512, 14336, 4096}, {14336, 128, 4096}, {65536, 64, 1024}}) {
+    for (const float beta : {0.0F, 1.0F}) all.push_back(make_problem(m, n, k, 1, beta));
   }
   return all;
 }
@@ -121,6 +132,7 @@ std::vector<Suite> make_suites() {
        problems_of({{65536, 128, 128}, {65536, 64, 1024}, {16384, 256, 4096}})},
       {"wide", "few rows, many columns",
        problems_of({{128, 65536, 128}, {16, 4096, 4096}, {128, 14336, 4096}})},
+      {"thin", "few rows or columns, written (beta = 0) and added to (beta = 1)", thin()},
       {"deep", "long sums of few results",
        problems_of({{64, 64, 65536}, {256, 256, 16384}, {512, 512, 32768}})},
       {"transformer",

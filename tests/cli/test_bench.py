@@ -46,7 +46,7 @@ class BadInput(Folder):
     def test_help_lists_the_suites(self):
         result = bench("--help")
         self.assertEqual(result.returncode, 0)
-        for word in ("Examples:", "square", "odd", "tall", "wide", "deep", "small", "transformer", "batches", "mixed"):
+        for word in ("Examples:", "square", "odd", "tall", "wide", "thin", "deep", "small", "transformer", "batches", "mixed"):
             self.assertIn(word, result.stdout)
         self.assertNotIn("--resume", result.stdout)
 

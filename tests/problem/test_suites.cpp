@@ -59,6 +59,10 @@ TEST(Suites, AreNamedOnceAndValid) {
   for (const Problem& p : find_suite("layouts").value())
     layouts.insert({p.op_a, p.op_b, p.lda % 2 == 1 && p.ldb % 2 == 1 && p.ldc % 2 == 1});
   EXPECT_EQ(layouts.size(), 6U);
+  int written = 0, added_to = 0;
+  for (const Problem& p : find_suite("thin").value()) ++(p.beta == 0.0F ? written : added_to);
+  EXPECT_GT(written, 0);
+  EXPECT_EQ(written, added_to);
   EXPECT_NE(find_suite("round").status().message().find("square"), std::string::npos);
 }
 
