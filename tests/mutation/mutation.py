@@ -82,6 +82,8 @@ EQUIVALENT = {
                             ("first_pass<ladder::WordFormat<__half, 2>, 32, 2,", "barrier 2"),
                             ("first_pass<ladder::WordFormat<__half, 2>, 256, 1,", "barrier 3"),
                             ("first_pass<ladder::WordFormat<__half, 2>, 256, 4,", "barrier 3"))},
+    ("r19", "split_strips<", "barrier 11"):
+        "the last one of the cluster: a block has waited for all that is sent to it, and what it sends comes from registers",
     ("r19", "split_at_once<ladder::WordFormat<__half, 2>, 256", "8 comparisons with a 32-bit value"):
         "a block splits the tile behind its own as well, which has the same words",
 }
