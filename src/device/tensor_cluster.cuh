@@ -45,16 +45,34 @@ __device__ __forceinline__ void sync_cluster() {
   }
 }
 
+// The same in two halves, of which each thread comes to both, for warps with something to do between them that needs
+// nobody. Tells of barriers that were initialised and fenced before, of no other memory.
+template <class T>
+__device__ __forceinline__ void arrive_at_cluster() {
+  if constexpr (T::kCluster > 1) ptx::cluster_arrive_relaxed();
+}
+template <class T>
+__device__ __forceinline__ void wait_for_cluster() {
+  if constexpr (T::kCluster > 1) {
+    ptx::cluster_wait();
+  } else {
+    __syncthreads();
+  }
+}
+
 // Where a block's tile of C lies: its pair's, and there its own.
 struct Origin {
   int row, col;
 };
 template <class T>
-__device__ __forceinline__ Origin origin_of(const Plan& plan, int tile, int rank) {
-  const TilePlace pair = place_of<T::kBand>(plan, tile);
+__device__ __forceinline__ Origin origin_in(const TilePlace& pair, int rank) {
   if constexpr (T::kSharing == 1) return {pair.m * T::BM, pair.n * T::BN};
   return {pair.m * T::kPairM + (T::kSharesB ? rank * T::BM : 0),
           pair.n * T::kPairN + (T::kSharesB ? 0 : rank * T::BN)};
+}
+template <class T>
+__device__ __forceinline__ Origin origin_of(const Plan& plan, int tile, int rank) {
+  return origin_in<T>(place_of<T::kBand>(plan, tile), rank);
 }
 
 // One thread of each block, before the blocks meet: a stage is full when one thread's copies have landed, empty when all
@@ -79,7 +97,10 @@ __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorM
     constexpr std::uint16_t kAll = (1 << T::kCluster) - 1;
     if constexpr (T::kSharesB) {
       ptx::tma_load(ptx::shared_address(s.a), maps.a, barrier, k, at.row);
-      for (int j = rank; j < boxes; j += T::kCluster) {
+#pragma unroll
+      for (int of_all = 0; of_all < T::BN / T::BK; of_all += T::kCluster) {
+        const int j = of_all + rank;
+        if (j >= boxes) break;
         ptx::tma_load_multicast(ptx::shared_address(s.b[j]), maps.b, barrier, at.col + j * T::BK, k, kAll);
       }
     } else {

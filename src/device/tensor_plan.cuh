@@ -186,8 +186,15 @@ struct TileOrigin : Origin {
 template <class T>
 __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, int rank) {
   const NarrowTiles& narrow = plan.narrow;
-  if (!T::kSharesB || tile < narrow.first)
+  if (!T::kSharesB || tile < narrow.first) {
+    // A block's first tile lies in the first band, as a rule, and its first copies wait for these divisions.
+    if (tile < T::kBand * plan.tiles_n) {
+      const auto rows = static_cast<unsigned>(min(T::kBand, plan.tiles_m));
+      const int n = static_cast<int>(static_cast<unsigned>(tile) / rows);
+      return {origin_in<T>({tile - n * static_cast<int>(rows), n}, rank), T::BN};
+    }
     return {origin_of<T>(static_cast<const Plan&>(plan), tile, rank), T::BN};
+  }
   tile -= narrow.first;
   TilePlace pair{tile % narrow.rows, tile / narrow.rows};
   int col = narrow.col;
@@ -240,7 +247,9 @@ class PartSchedule {
     work_ = {tile, begin_of(plan, part, parts), begin_of(plan, part + 1, parts)};
   }
   __device__ __forceinline__ static int begin_of(const Plan& plan, int part, int parts) {
-    return static_cast<int>(std::int64_t{plan.steps} * part / parts);
+    // First copies wait for it, and a division of 64 bits takes a microsecond. Steps are at most 2^25, parts 64.
+    return static_cast<int>(static_cast<unsigned>(plan.steps) * static_cast<unsigned>(part) /
+                            static_cast<unsigned>(parts));
   }
   Work work_;
   bool done_ = false;

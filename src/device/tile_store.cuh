@@ -200,8 +200,11 @@ class TileStore {
 
   // Sends the rest and waits until shared memory has been read, before the block ends.
   __device__ __forceinline__ void finish() {
+    const auto kept = [&](int i) { return words_[i]; };
     if (pending_ && whole_ == kChunks) {
-      put_all<kChunksNow, kChunks>([&](int i) { return words_[i]; });
+      put_all<kChunksNow, kChunks>(kept);
+    } else if (pending_ && whole_ == kChunks - 1) {  // of a narrow tile
+      put_all<kChunksNow, kChunks - 1>(kept);
     } else {
 #pragma unroll
       for (int h = 0; h < kChunksLater; ++h) send(h);

@@ -15,7 +15,11 @@ __device__ __forceinline__ int cluster_rank() {
   return rank;
 }
 
-// barrier.cluster.arrive and .wait: what a thread does between them waits for nobody.
+// barrier.cluster.arrive and .wait: what a thread does between them waits for nobody. Relaxed, what it wrote before is not made
+// seen, which would wait for its stores; fence_mbarrier_init() does that for barriers.
+__device__ __forceinline__ void cluster_arrive_relaxed() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
 __device__ __forceinline__ void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }

@@ -65,19 +65,21 @@ __device__ __forceinline__ Order<T, kFinish> order_of(const TilePlan& plan, int 
   }
 }
 
+// The warp that copies. Where its first tile lies it finds out while another one makes the barriers.
 template <class T, Finish kFinish>
 __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const TilePlan& plan) {
-  if (threadIdx.x != 0) return;
-  ptx::launch_dependents();
   const int rank = rank_in_cluster<T>();
   auto ring = Ring<T::STAGES>::of_producer();
   auto schedule = order_of<T, kFinish>(plan, rank);
-  bool first = true;
-  for (Work work; schedule.next(work);) {
-    const TileOrigin at = origin_of<T>(plan, work.tile, rank);
+  Work work;
+  bool more = schedule.next(work);
+  TileOrigin at = origin_of<T>(plan, work.tile, rank);
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();  // and with it all who wait for what is copied
+  wait_for_cluster<T>();
+  if (threadIdx.x != 0) return;
+  while (more) {
     const int boxes = (at.width + T::BK - 1) / T::BK, bytes = (T::BM + boxes * T::BK) * kLineBytes;
-    if (first) ptx::wait_for_prerequisites();  // and with it all who wait for what is copied
-    first = false;
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);
@@ -85,6 +87,15 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
       ptx::mbarrier_arrive_expect(full, bytes);
       load_cluster<T>(s.stage[ring.stage()], maps, full, rank, at, step * T::BK, boxes);
       ring.advance();
+    }
+    more = schedule.next(work);
+    at = origin_of<T>(plan, work.tile, rank);
+  }
+  if constexpr (T::kSharing > 1) {
+    if (T::kLeavesAlone && plan.once) return;
+    // Neighbours say here, too, what they have read: no block leaves before they have.
+    for (int i = 0; i < T::STAGES; ++i, ring.advance()) {
+      ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());
     }
   }
 }
@@ -204,23 +215,26 @@ __global__ void __launch_bounds__(T::kThreads, 1)
            const __grid_constant__ TilePlan plan, const __grid_constant__ Exchange x) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
-  if (threadIdx.x == 0) {
-    prefetch_maps(maps);
-    init_stages<T>(s);
-  }
-  sync_cluster<T>();
-  if (threadIdx.x < kWarpgroup) {
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  if (threadIdx.x == 32) init_stages<T>(s);
+  if (threadIdx.x == 64) prefetch_maps(maps);
+  __syncwarp();
+  arrive_at_cluster<T>();
+  if (warp < 4) {
     ptx::release_registers<T::kProducerRegisters>();
-    produce<T, kFinish>(maps, s, plan);
+    if (warp == 0) {
+      produce<T, kFinish>(maps, s, plan);
+    } else {
+      wait_for_cluster<T>();
+    }
   } else {
+    wait_for_cluster<T>();
     ptx::claim_registers<T::kConsumerRegisters>();
     consume<T, kFinish>(maps, s, c, plan, x);
   }
   __syncwarp();
   if constexpr (T::kAlongK) {
     if (threadIdx.x < kWarpgroup) sync_cluster<T>();  // where the sums meet
-  } else if constexpr (T::kCluster > 1) {
-    if (!T::kLeavesAlone || !plan.once) sync_cluster<T>();  // nobody leaves whom a neighbour still needs
   }
 }
 

@@ -118,6 +118,20 @@ TEST_F(Clusters, SendWords) {
   EXPECT_EQ(fault(3).kind, FaultKind::kRace);
 }
 
+TEST_F(Clusters, RelaxedArrival) {
+  config.cluster = {2, 1, 1};
+  for_each_schedule([&] {
+    auto* const out = array<std::uint32_t>(128);
+    launch("relaxed", {2, 1, 1}, {64, 1, 1}, out, 0);
+    for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(out[i], i % 64);
+  });
+  for (const int flaw : {1, 2, 3}) {
+    const vgpu::Fault race = fault_of("relaxed", {2, 1, 1}, {64, 1, 1}, array<std::uint32_t>(128), flaw);
+    EXPECT_EQ(race.kind, FaultKind::kRace) << flaw << ": " << race.what();
+    expect_text(race, {flaw == 3 ? "bulk.cu:" : "mbarrier.init", "bulk.cu:"});
+  }
+}
+
 TEST_F(Clusters, WhatNeverEnds) {
   config.cluster = {2, 1, 1};
   const vgpu::Fault waits = fault_of("never", {2, 1, 1}, {32, 1, 1}, 0);

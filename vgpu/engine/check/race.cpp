@@ -272,10 +272,18 @@ bool RaceCheck::State::reads_are_ordered(u32 me, const BlockMemory& memory, u32 
   return late == 0;
 }
 
+// Whether an mbarrier is used that was made and fenced, and who uses it has seen as much.
+bool RaceCheck::State::knows_barrier(const Attempt& attempt, u32 agent, const Mark& other) const {
+  if (!attempt.mark.strong() || agent >= warps) return false;
+  const execute::Insn& made_by = attempt.warp.code[other.pc()];
+  return made_by.op == attempt.insn.op && made_by.sub == static_cast<u8>(execute::MbarrierKind::kInit) &&
+         other.clock <= known[attempt.me][2 * warps + agent];
+}
+
 bool RaceCheck::State::conflicts(const Attempt& attempt, u32 agent, const Mark& other) const {
   return agent != attempt.me && (other.bytes() & attempt.mark.bytes()) != 0 &&
          !(other.strong() && attempt.mark.strong()) && other.clock > past &&
-         other.clock > known[attempt.me][agent];
+         other.clock > known[attempt.me][agent] && !knows_barrier(attempt, agent, other);
 }
 
 void RaceCheck::State::check(const Attempt& attempt, u32 word) const {
@@ -343,6 +351,7 @@ void RaceCheck::use(const execute::Warp& warp, const execute::Insn& insn, u32 la
   State& s = *state_;
   const u32 me = s.index_of(warp);
   if (me == made.warp || s.known[me][made.warp] >= made.clock) return;
+  if (s.known[me][2 * s.warps + made.warp] >= made.clock) return;
   s.report({warp, insn, lane, me, {}, where.block->rank, false, {}}, made.warp, {made.clock, made.pc << 5},
            true, (where.offset - s.begin) / 4);
 }
@@ -381,6 +390,20 @@ Agent RaceCheck::agent(AgentKind kind, const execute::Warp& warp, u32 lane) {
 
 Agent RaceCheck::agent_of_barrier(const execute::Block& block, u32 address) {
   return {state_->agent_of({AgentKind::kBarrier, block.rank, address})};
+}
+
+void RaceCheck::arrive_relaxed(const execute::Warp& warp, PhaseClock& clock) {
+  const State& s = *state_;
+  const std::vector<u32>& row = s.known[s.index_of(warp)];
+  if (clock.arriving.size() < row.size()) clock.arriving.resize(row.size());
+  for (u32 a = 2 * s.warps; a < s.first_agent(); ++a) clock.arriving[a] = std::max(clock.arriving[a], row[a]);
+}
+
+void RaceCheck::fence_barriers(const execute::Warp& warp) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  std::vector<u32>& row = s.known[me];
+  row[2 * s.warps + me] = row[me]++;
 }
 
 void RaceCheck::fence_proxy(const execute::Warp& warp) {

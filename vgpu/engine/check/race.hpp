@@ -108,7 +108,12 @@ class RaceCheck {
   // Faults also where a thread wrote a word and no proxy fence lies between.
   void async_read(const execute::Warp& warp, const execute::Insn& insn, u32 lane, const SharedRange& where,
                   Agent agent, u32 epoch);
-  void fence_proxy(const execute::Warp& warp);                    // fence.proxy.async
+  void fence_proxy(const execute::Warp& warp);  // fence.proxy.async
+  // fence.mbarrier_init: barriers that the warp made before may be used behind what it does next, even by those who
+  // learn of nothing else through that.
+  void fence_barriers(const execute::Warp& warp);
+  void arrive_relaxed(const execute::Warp& warp,
+                      PhaseClock& clock);  // hands on barriers that were fenced, no more
   void knows(const execute::Warp& warp, Agent agent, u32 epoch);  // the warp has waited
   void tells(PhaseClock& clock, Agent agent, u32 epoch);          // who waits for the phase will know
   // The block has ended. Faults where what others, or something asynchronous, did to its memory may come later still.

@@ -76,8 +76,9 @@ struct Attempt {
 struct RaceCheck::State {
   State(const execute::Program& of, u32 shared_begin, u64 shared_bytes, u32 warps_of_block, u32 blocks);
 
-  // Agents: the warps' clocks, what of them lies behind a proxy fence, then those made as they are met.
-  u32 first_agent() const { return 2 * warps; }
+  // Agents: the warps' clocks, what of them lies behind a proxy fence, what behind one of barriers that were made, then
+  // those made as they are met.
+  u32 first_agent() const { return 3 * warps; }
   u32 index_of(const execute::Warp& warp) const { return warp.block->rank * block_warps + warp.id; }
   u32 agent_of(const AgentName& name);
   const AgentName* kind_of(u32 agent) const { return &agents[agent - first_agent()]; }
@@ -90,6 +91,7 @@ struct RaceCheck::State {
   Marks& reads_of(BlockMemory& memory, const Attempt& attempt);
   bool is_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last, bool is_write) const;
   bool reads_are_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last) const;
+  bool knows_barrier(const Attempt& attempt, u32 agent, const Mark& other) const;
   bool conflicts(const Attempt& attempt, u32 agent, const Mark& other) const;
   void check(const Attempt& attempt, u32 word) const;
   void check_fence(const Attempt& attempt, u32 word) const;

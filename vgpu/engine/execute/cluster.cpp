@@ -89,7 +89,12 @@ void Cluster::arrive(Warp& warp, const Insn& insn) {
   arrival.owed |= warp.mask;
   arrival.pc = warp.pc;
   const bool releases = insn.sub == 0;
-  if (releases && race_ != nullptr) race_->arrive(warp, clock_);
+  if (race_ != nullptr) {
+    if (releases)
+      race_->arrive(warp, clock_);
+    else
+      race_->arrive_relaxed(warp, clock_);
+  }
   ++warp.pc;
   ++warp.progress;
   complete_if_due();

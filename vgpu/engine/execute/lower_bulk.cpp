@@ -236,9 +236,11 @@ void FunctionLowering::send_words() {
   list_operands(pc, operands);
 }
 
-// Memory is one: only what orders the asynchronous proxy behind others says something, and that to the checks.
+// Memory is one: fences say something to the checks only, of the asynchronous proxy and of barriers just made.
 void FunctionLowering::fence() {
-  emit(opcode().has("proxy") && opcode().has("async") ? "fence.proxy.async" : "nop");
+  emit(opcode().has("proxy") && opcode().has("async") ? "fence.proxy.async"
+       : opcode().has("mbarrier_init")                ? "fence.mbarrier_init"
+                                                      : "nop");
 }
 
 void FunctionLowering::prefetch() {

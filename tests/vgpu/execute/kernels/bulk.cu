@@ -434,6 +434,29 @@ extern "C" __global__ void send_words(u32* out, int how, int flaw) {
 }
 
 // One block waits at the cluster's barrier, the other elsewhere for good.
+// One warp makes a barrier while the others arrive at the cluster's, relaxed; then all use the neighbour's. Flaws: 1, the
+// barrier is not fenced; 2, made behind the fence; 3, a word beside it is written and read the same way.
+extern "C" __global__ void relaxed(u32* out, int flaw) {
+  __shared__ u64 met;
+  __shared__ u32 word;
+  const u32 t = threadIdx.x;
+  if (t == 32) {
+    if (flaw != 2) init(&met, 64);
+    word = 7;
+    asm volatile("" ::"r"(address(&word)) : "memory");  // it may be read elsewhere
+    if (flaw != 1) fence_init();
+    if (flaw == 2) init(&met, 64);
+  }
+  __syncwarp();
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+  cluster_wait();
+  if (flaw == 3) out[64 * blockIdx.x + t] = word;
+  arrive_at(&met, 1 - cluster_rank());
+  wait(&met, 0);
+  if (flaw != 3) out[64 * blockIdx.x + t] = t;
+  cluster_sync();
+}
+
 extern "C" __global__ void never(int how) {
   __shared__ u64 full;
   if (threadIdx.x == 0) init(&full, 1);
