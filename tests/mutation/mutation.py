@@ -72,6 +72,8 @@ EQUIVALENT = {
         "whether a step is a tile's first one, in those that never are",
     ("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", "arrival 4"):
         "the last stage of a block's only piece, which nobody fills again",
+    ("r17", " 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", "barrier 2"):
+        "the warps that neither copy nor multiply end instead of arriving: those that have ended are not waited for",
     ("r17", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::r17_stream_k::Finish)0", "2 comparisons with a 32-bit value"):
         "producer and consumers take one step more, past k: its copies are zeros",
     ("r19", "SplitTile<ladder::WordFormat<__half, 2>, 3, 256, 3, 4>, false", "fence 2"):
@@ -129,6 +131,12 @@ NOT_SEEN = {
            (f"barrier {first}", "a block of the sample counts itself before all of its chains are written: the last one, which "
                                 "reads them, runs after the others"),
            (f"barrier {first + 2}", "no chain is counted, and half of none must grow: the sums of all problems here do"))},
+    **{("r17", f"float, {tile}, (ladder::Blocks)0, {n}>, (ladder::r17_stream_k::Finish)1", what): why
+       for tile, n in (("256, 128, 4", 128), ("128, 64, 9", 64))
+       for what, why in (
+           ("2 comparisons with a 32-bit value, number 1", "where a block's share of cut tiles ends: no problem here cuts these"),
+           ("4 comparisons with a 32-bit value, number 2", "whether a tile lies before the first narrow one: tf32 has none"),
+           ("poll 1 for parity 0", "the last of an odd number of steps: in the problems here it comes in a ring's first turn"))},
 }
 TAKEN_OUT = {
     "wait": rb"\b(cp\.async\.wait_(group|all)|wgmma\.wait_group|cp\.async\.bulk\.wait_group)[^;\n]*;",
