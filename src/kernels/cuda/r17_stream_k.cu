@@ -91,9 +91,10 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
     more = schedule.next(work);
     at = origin_of<T>(plan, work.tile, rank);
   }
+  // Neighbours say here, too, what they have read: no block leaves before they have.
   if constexpr (T::kSharing > 1) {
     if (T::kLeavesAlone && plan.once) return;
-    // Neighbours say here, too, what they have read: no block leaves before they have.
+#pragma unroll 1
     for (int i = 0; i < T::STAGES; ++i, ring.advance()) {
       ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());
     }
