@@ -5,6 +5,7 @@
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/mbarrier.cuh"
+#include "device/ptx/sync.cuh"
 #include "device/schedule.cuh"
 #include "device/tensor_tile.cuh"
 
@@ -56,7 +57,7 @@ __device__ __forceinline__ void wait_for_cluster() {
   if constexpr (T::kCluster > 1) {
     ptx::cluster_wait();
   } else {
-    __syncthreads();
+    ptx::barrier_sync(0, T::kThreads);  // which warps may come to at different places
   }
 }
 

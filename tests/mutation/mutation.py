@@ -41,7 +41,8 @@ STRIDES_OF = {"r21": {8: "A's line step", 16: "A's k step", 40: "B's line step",
 SHARE_WORDS = ("r18", "r20")  # rungs of whose kernels all or most are those of r19, for other words
 KERNELS_OF = {"part_tile": "r21", "thin_product": "r21", "outer_product": "r21"}
 OFF_BY_ONE = {b"lt": b"le", b"le": b"lt", b"gt": b"ge", b"ge": b"gt"}
-# Mutants that do the same as the rung, by rung and part of the kernel's name, with the reason.
+# Mutants that do the same as the rung, by rung, part of the kernel's name and what they change: the mutant as it is printed, or
+# the line of source that it was compiled from, which keeps its name when others come. With the reason.
 EQUIVALENT = {
     ("r08", ", true>", "3 comparisons with a 32-bit value"):
         "columns of the first row: a vector that begins at n is stored with no element",
@@ -72,6 +73,8 @@ EQUIVALENT = {
         "whether a step is a tile's first one, in those that never are",
     ("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", "arrival 4"):
         "the last stage of a block's only piece, which nobody fills again",
+    ("r17", "", "if (tile_ >= plan_.whole_tiles) return false;"):
+        "producer and consumers take a tile more, which lies beyond C: its copies are zeros, nothing of it is stored",
     ("r17", " 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", "barrier 2"):
         "the warps that neither copy nor multiply end instead of arriving: those that have ended are not waited for",
     ("r17", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::r17_stream_k::Finish)0", "2 comparisons with a 32-bit value"):
@@ -131,12 +134,14 @@ NOT_SEEN = {
            (f"barrier {first}", "a block of the sample counts itself before all of its chains are written: the last one, which "
                                 "reads them, runs after the others"),
            (f"barrier {first + 2}", "no chain is counted, and half of none must grow: the sums of all problems here do"))},
-    **{("r17", f"float, {tile}, (ladder::Blocks)0, {n}>, (ladder::r17_stream_k::Finish)1", what): why
-       for tile, n in (("256, 128, 4", 128), ("128, 64, 9", 64))
-       for what, why in (
-           ("2 comparisons with a 32-bit value, number 1", "where a block's share of cut tiles ends: no problem here cuts these"),
-           ("4 comparisons with a 32-bit value, number 2", "whether a tile lies before the first narrow one: tf32 has none"),
-           ("poll 1 for parity 0", "the last of an odd number of steps: in the problems here it comes in a ring's first turn"))},
+    **{("r17", f"float, {tile}, (ladder::Blocks)0, {n}>, (ladder::r17_stream_k::Finish)1",
+        "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
+       "where a block's share of cut tiles ends: no problem here cuts these" for tile, n in (("256, 128, 4", 128), ("128, 64, 9", 64))},
+    ("r17", "", "if (tile < T::kBand * plan.tiles_n) {"): "the first tile of a second band of C, which no problem here has",
+    ("r17", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", "poll 2 for parity 0"):
+        "the last of an odd number of steps: in the problems here it comes in a ring's first turn",
+    ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0", "poll 9 for parity 0"):
+        "half of a block's last waits do not wait: neighbours' arrivals come in order here, and the others are waited for",
 }
 TAKEN_OUT = {
     "wait": rb"\b(cp\.async\.wait_(group|all)|wgmma\.wait_group|cp\.async\.bulk\.wait_group)[^;\n]*;",
@@ -146,6 +151,7 @@ TAKEN_OUT = {
 }
 STAGE_BYTES = {"r12": 12560}  # sizeof(Tile::Stage), where mbarriers lie in the stages
 NOT_REACHED = "not reached"
+LINES = {}  # of source files
 TIMEOUT_S = 30
 
 
@@ -161,6 +167,26 @@ def entries(data):
 
 def blank(text):
     return b" " * len(text)
+
+
+def source_line(data, at):
+    """The line of source that what stands at `at` was compiled from, without the spaces around it; of an instruction's wrapper
+    the line that calls it. "" where the program does not say."""
+    ends = data.find(b"\0", at)
+
+    def text(number, line):
+        path = re.compile(rb"\.file\s+" + number + rb' "([^"]+)"').search(data, at, ends)
+        if not path or b"/ptx/" in path.group(1) or not os.path.exists(path.group(1)):
+            return ""
+        if path.group(1) not in LINES:
+            LINES[path.group(1)] = open(path.group(1), encoding="utf-8").read().splitlines()
+        return LINES[path.group(1)][int(line) - 1].strip()
+
+    where = re.compile(rb"\.loc\s+(\d+) (\d+) \d+(?:[^\n]*inlined_at (\d+) (\d+))?")
+    for number, line, caller, caller_line in reversed(where.findall(data, max(0, at - 4000), at)):
+        if found := text(number, line) or (caller and text(caller, caller_line)):
+            return found
+    return ""
 
 
 def field_reads(data, name, begin, end):
@@ -299,8 +325,8 @@ def broken(options, data, names, rung, kernels, launched):
         if (rung_of(name) != rung and not shared) or names[name] not in launched:
             continue
         for kind, what, edits in mutants(data, name, begin, end):
-            if any(rung == of and part in names[name] and same in (what, what.split(",")[0], what.split(" value, ")[-1])
-                   for of, part, same in (*EQUIVALENT, *NOT_SEEN)):
+            known = {what, what.split(",")[0], what.split(" value, ")[-1], *(source_line(data, at) for at, _ in edits)}
+            if any(rung == of and part in names[name] and same in known for of, part, same in (*EQUIVALENT, *NOT_SEEN)):
                 continue
             if seen[kind] % options.every == 0:
                 yield name, kind, what, edits
@@ -346,11 +372,12 @@ def main():
             todo = list(broken(options, data, names, rung, kernels, launched))
             results = pool.map(lambda item: outcome(item[0], item[1][0], item[1][1][3]),
                                [(rung, each) for each in enumerate(todo)])
-            for (name, kind, what, _), by in zip(todo, results):
+            for (name, kind, what, edits), by in zip(todo, results):
                 made += 1
                 caught[rung, kind][by or "SURVIVED"] += 1
                 if not by:
-                    survivors.append(f"{names[name]}: {kind}: {what}")
+                    lines = dict.fromkeys(source_line(data, at) for at, _ in edits)
+                    survivors.append(f"{names[name]}: {kind}: {what}: " + " | ".join(lines))
                     print(f"SURVIVED {survivors[-1]}", flush=True)
     for (rung, kind), how in sorted(caught.items()):
         print(f"{rung}  {kind:<8} " + ", ".join(f"{n} {by}" for by, n in sorted(how.items())))
