@@ -134,12 +134,11 @@ NOT_SEEN = {
            (f"barrier {first}", "a block of the sample counts itself before all of its chains are written: the last one, which "
                                 "reads them, runs after the others"),
            (f"barrier {first + 2}", "no chain is counted, and half of none must grow: the sums of all problems here do"))},
-    **{("r17", f"float, {tile}, (ladder::Blocks)0, {n}>, (ladder::r17_stream_k::Finish)1",
-        "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
-       "where a block's share of cut tiles ends: no problem here cuts these" for tile, n in (("256, 128, 4", 128), ("128, 64, 9", 64))},
+    ("r17", "Finish)1", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
+        "where a block's share of cut tiles ends: of what is stored this way no problem here cuts tiles",
     ("r17", "", "if (tile < T::kBand * plan.tiles_n) {"): "the first tile of a second band of C, which no problem here has",
-    ("r17", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", "poll 2 for parity 0"):
-        "the last of an odd number of steps: in the problems here it comes in a ring's first turn",
+    **{("r17", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", f"poll {n} for parity 0"):
+       "a wait of consumers that in the problems here comes in a ring's first turn only" for n in (1, 2)},
     ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0", "poll 9 for parity 0"):
         "half of a block's last waits do not wait: neighbours' arrivals come in order here, and the others are waited for",
 }
