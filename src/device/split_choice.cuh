@@ -62,10 +62,10 @@ struct ChoiceInput {
   SplitOperand a, b;  // whose censuses are zeroed once read
   int k;
   PlacesNeeded needed;
-  const Growth* gGrowth;
-  unsigned* gDone;  // of blocks, zero before and after
-  void* gFindings;  // (kChooseBlocks) Finding
-  int* gChoice;     // (kChoiceWords)
+  unsigned* gGrowth;  // of the sample; zeroed
+  unsigned* gDone;    // of blocks, zero before and after
+  void* gFindings;    // (kChooseBlocks) Finding
+  int* gChoice;       // (kChoiceWords)
 };
 
 namespace split_detail {
@@ -192,17 +192,21 @@ __device__ inline bool many_are_exceptional(const Extremes& a, int lines_a, cons
   return a.exceptional + 0.0 > kMost * lines_a || b.exceptional + 0.0 > kMost * lines_b;
 }
 
-__device__ __forceinline__ bool grows(const Growth* gGrowth) {
-  return 2 * __ldcg(&gGrowth->grown) >= __ldcg(&gGrowth->chains);
+// What the sample says, of which nothing is left then.
+__device__ __forceinline__ bool take_growth(unsigned* gGrowth) {
+  const Growth growth = Growth::unpacked(__ldcg(gGrowth));
+  *gGrowth = 0;
+  return 2 * growth.grown >= growth.chains;
 }
 
 __device__ inline SplitChoice choice_of(const Finding& all, const ChoiceInput& x) {
+  const bool sums_grow = take_growth(x.gGrowth);
   if (all.a.minute != 0 || all.b.minute != 0 || few_products_are_large(all.a, all.b, x.k) ||
       many_are_exceptional(all.a, x.a.lines, all.b, x.b.lines)) {
     return SplitChoice::kBinary64;
   }
-  return grows(x.gGrowth) && two_words_are_proved(all.a, all.b, x.k, x.needed) ? SplitChoice::kFp16x3
-                                                                               : SplitChoice::kBf16x6;
+  return sums_grow && two_words_are_proved(all.a, all.b, x.k, x.needed) ? SplitChoice::kFp16x3
+                                                                        : SplitChoice::kBf16x6;
 }
 
 __device__ __forceinline__ Finding from_other_block(const Finding* g) {

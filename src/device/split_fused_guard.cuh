@@ -27,12 +27,12 @@ struct GuardedTile : Base {
 };
 
 struct FusedGuard {
-  int level;         // binades below the scale of 64 that an element may be and count
-  unsigned allowed;  // elements of 64 that may be below it, of A and B together
-  const Growth* gGrowth;
-  unsigned* gLost;  // (2): most lost of A and of B; zero before and after
-  unsigned* gDone;  // blocks, zero before and after
-  int* gChoice;     // (kChoiceWords)
+  int level;          // binades below the scale of 64 that an element may be and count
+  unsigned allowed;   // elements of 64 that may be below it, of A and B together
+  unsigned* gGrowth;  // of the sample; zeroed
+  unsigned* gLost;    // (2): most lost of A and of B; zero before and after
+  unsigned* gDone;    // blocks, zero before and after
+  int* gChoice;       // (kChoiceWords)
 };
 
 namespace split_detail {
@@ -151,7 +151,7 @@ __device__ __forceinline__ void decide(const typename T::Shared& s, const FusedG
   if (!last) return;
   __threadfence();
   const unsigned lost = __ldcg(x.gLost) + __ldcg(x.gLost + 1);
-  const bool proved = lost <= x.allowed && grows(x.gGrowth);
+  const bool proved = take_growth(x.gGrowth) && lost <= x.allowed;
   x.gChoice[kWhichChoice] = static_cast<int>(proved ? SplitChoice::kFp16x3 : SplitChoice::kBinary64);
   x.gChoice[kWhichMark] = kChoiceMark;
   x.gLost[0] = x.gLost[1] = *x.gDone = 0;

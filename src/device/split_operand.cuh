@@ -20,18 +20,25 @@ struct SplitOperand {
   Census* gCensus;          // (lines), or null where nobody asks; zero before, where not along_k
 };
 
-// Of the elements of C in a sample, how many have products that are not all zero, and of how many the sums grow.
+// Of the elements of C in a sample, how many have products that are not all zero, and of how many the sums grow. As one word they
+// add up.
 struct Growth {
   unsigned chains, grown;
+
+  static constexpr int kGrownAt = 16;  // bit
+  __host__ __device__ constexpr unsigned packed() const { return chains | grown << kGrownAt; }
+  __host__ __device__ static constexpr Growth unpacked(unsigned word) {
+    return {word & ((1U << kGrownAt) - 1), word >> kGrownAt};
+  }
 };
 
 // Where a sample is drawn, by kSampleBlocks blocks: what they tell each other, and what is found. No pointers: nobody asks.
 constexpr int kSampleBlocks = 32;
 struct Chain;
 struct GrowthSample {
-  Chain* gChains = nullptr;   // (kSampleBlocks, pairs of lines)
-  unsigned* gDone = nullptr;  // blocks, zero before and after
-  Growth* gGrowth = nullptr;
+  Chain* gChains = nullptr;     // (kSampleBlocks, pairs of lines)
+  unsigned* gDone = nullptr;    // blocks, zero before and after
+  unsigned* gGrowth = nullptr;  // packed; zero before, and again once a choice has been made by it
 };
 
 struct SplitPass {

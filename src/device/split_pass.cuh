@@ -135,13 +135,21 @@ __device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int
 // What is asked of the pass beside words: nothing, a sample of how sums grow, or that and a census of each line.
 enum class Look { kNone, kSample, kCount };
 
-// Where a sample is asked for, the first blocks have it: the last of them has to wait for the others. Whether this is one of them.
-template <int kBlock>
+// Where a sample is asked for, the first blocks have it, which takes as long as the pass over few lines. Whether this is one of them.
+// Beside a census, which needs the registers, lines are looked at in pairs, however deep.
+template <int kBlock, Look kLook>
 __device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
+  constexpr int kShallow = 2048;
   if (block >= kSampleBlocks) return false;
   SplitOperand a = pass.a, b = pass.b;
   a.lines = pass.sampled_a, b.lines = pass.sampled_b;
-  sample_growth<kBlock>(a, b, pass.k, block, pass.sample);
+  if constexpr (kLook == Look::kSample) {
+    if (pass.k > kShallow) {
+      sample_stretches<kBlock>(a, b, pass.k, block, pass.sample);
+      return true;
+    }
+  }
+  sample_pairs<kBlock>(a, b, pass.k, block, pass.sample);
   return true;
 }
 __host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
@@ -152,7 +160,7 @@ template <class F, int kWide, int QUADS, Look kLook>
 __device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_a, int groups) {
   int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
   if constexpr (kLook != Look::kNone) {
-    if (sampled<(kWide < kThreads ? kThreads : kWide)>(pass, block)) return;
+    if (sampled < kWide < kThreads ? kThreads : kWide, kLook > (pass, block)) return;
     block -= kSampleBlocks;
     blocks -= kSampleBlocks;
   }
@@ -168,14 +176,17 @@ __device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_
   }
 }
 
-// On an SM at least: lines of 16384 k each have large blocks, of which one at a time would read or write.
-template <int kWide>
-constexpr int kPassBlocks = kWide > kThreads ? 2 : 1;
+// On an SM at least: of those that read while others write there cannot be too many, and a sample would take registers for twice as
+// few.
+template <int kWide, int QUADS, Look kLook>
+constexpr int kPassBlocks = kWide > kThreads                      ? 2
+                            : QUADS > 4 || kLook == Look::kSample ? 4
+                                                                  : 5;
 
 // The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines across. `beside`: the other
 // operand's strips are split by the kernel ahead, at the same time, and this one ends after it.
 template <class F, int kWide, int QUADS, Look kLook>
-__global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide, kPassBlocks<kWide>)
+__global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide, kPassBlocks<kWide, QUADS, kLook>)
     first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups, bool beside) {
   if (!has_work(pass)) return;
   if (!beside)
@@ -199,7 +210,7 @@ __global__ void __launch_bounds__(kStripThreads, 4)
   ptx::launch_dependents();
   int block = static_cast<int>(blockIdx.x);
   if constexpr (kLook != Look::kNone) {
-    if (sampled<kStripThreads>(pass, block)) return;
+    if (sampled<kStripThreads, kLook>(pass, block)) return;
     block -= whole_clusters(kSampleBlocks, strips.cluster);
     if (block < 0) return;
   }

@@ -41,7 +41,7 @@ std::vector<float> alternating() {
 }
 
 __global__ void __launch_bounds__(256) sample(SplitOperand a, SplitOperand b, GrowthSample to) {
-  split_detail::sample_growth<256>(a, b, kDepth, static_cast<int>(blockIdx.x), to);
+  split_detail::sample_pairs<256>(a, b, kDepth, static_cast<int>(blockIdx.x), to);
 }
 
 Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
@@ -52,22 +52,18 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
   std::fill_n(exponents.begin(), exceptional, kExceptional);
   Census* g = nullptr;
   split_detail::Finding* gFindings = nullptr;
-  unsigned* gDone = nullptr;
+  unsigned* gFlags = nullptr;  // (2): blocks that are done, what the sample has found
   int* gChoice = nullptr;
-  Growth* gGrowth = nullptr;
-  Chain* gChains = nullptr;
   int* gExponent = nullptr;
   float* gValues = nullptr;  // A's line, all ones, and B's
   EXPECT_EQ(cudaMalloc(&g, all.size() * sizeof(Census)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gFindings, split_detail::kChooseBlocks * sizeof *gFindings), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&gGrowth, sizeof *gGrowth), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&gChains, kSampleBlocks * split_detail::kPairs * sizeof *gChains), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&gDone, sizeof(unsigned)), cudaSuccess);
+  EXPECT_EQ(cudaMalloc(&gFlags, 2 * sizeof(unsigned)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gChoice, kChoiceWords * sizeof(int)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gExponent, all.size() * sizeof(int)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gValues, std::size_t{2} * kDepth * sizeof(float)), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(g, all.data(), all.size() * sizeof(Census), cudaMemcpyHostToDevice), cudaSuccess);
-  EXPECT_EQ(cudaMemset(gDone, 0, sizeof(unsigned)), cudaSuccess);
+  EXPECT_EQ(cudaMemset(gFlags, 0, 2 * sizeof(unsigned)), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(gExponent, exponents.data(), all.size() * sizeof(int), cudaMemcpyHostToDevice),
             cudaSuccess);
   EXPECT_EQ(cudaMemcpy(gValues, ones().data(), kDepth * sizeof(float), cudaMemcpyHostToDevice), cudaSuccess);
@@ -84,30 +80,29 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
                           .b = of_b,
                           .k = kDepth,
                           .needed = places_needed(kDepth, budget),
-                          .gGrowth = gGrowth,
-                          .gDone = gDone,
+                          .gGrowth = gFlags + 1,
+                          .gDone = gFlags,
                           .gFindings = gFindings,
                           .gChoice = gChoice};
-  sample<<<kSampleBlocks, 256>>>(of_a, of_b, {gChains, gDone, gGrowth});
+  sample<<<kSampleBlocks, 256>>>(of_a, of_b, {nullptr, nullptr, gFlags + 1});
   const int blocks = split_detail::choose_blocks(static_cast<std::int64_t>(all.size()));
   split_detail::choose<><<<blocks, split_detail::kChooseThreads>>>(input);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   int words[kChoiceWords];
-  unsigned done = 1;
+  unsigned flags[2]{1, 1};
   EXPECT_EQ(cudaMemcpy(words, gChoice, sizeof words, cudaMemcpyDeviceToHost), cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(&done, gDone, sizeof done, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(flags, gFlags, sizeof flags, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(all.data(), g, all.size() * sizeof(Census), cudaMemcpyDeviceToHost), cudaSuccess);
   for (void* memory :
-       {static_cast<void*>(g), static_cast<void*>(gFindings), static_cast<void*>(gDone),
-        static_cast<void*>(gChoice), static_cast<void*>(gExponent), static_cast<void*>(gValues),
-        static_cast<void*>(gGrowth), static_cast<void*>(gChains)}) {
+       {static_cast<void*>(g), static_cast<void*>(gFindings), static_cast<void*>(gFlags),
+        static_cast<void*>(gChoice), static_cast<void*>(gExponent), static_cast<void*>(gValues)}) {
     (void)cudaFree(memory);
   }
   Answer answer;
   answer.choice = words[kWhichChoice];
   std::memcpy(&answer.up, &words[kUp], sizeof answer.up);
   EXPECT_EQ(words[kWhichMark], kChoiceMark);
-  answer.clean = done == 0;
+  answer.clean = flags[0] == 0 && flags[1] == 0;
   for (const Census& c : all)
     answer.clean &= c.inverse == 0 && c.seconds == 0 && c.above[0] == 0 && c.above[2] == 0;
   return answer;

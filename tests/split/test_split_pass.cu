@@ -164,32 +164,30 @@ Growth growth_of(Lines<F>& a, Lines<F>& b) {
   return growth;
 }
 
+// The pass, and what its sample finds.
+template <split_detail::Look kLook, class F>
+void pass(Lines<F>& a, Lines<F>& b, const Device<F>& device_a, const Device<F>& device_b) {
+  const Memory<Chain> chains(std::size_t{kSampleBlocks} * split_detail::kPairs, 0xFF);
+  const Memory<unsigned> done(1, 0), growth(1, 0);
+  SplitPass pass{device_a.operand(a), device_b.operand(b), a.k, a.slabs, nullptr, 0};
+  pass.sample = {chains.get(), done.get(), growth.get()};
+  pass.sampled_a = a.lines, pass.sampled_b = b.lines;
+  const Status status = split_operands<F, kLook>(pass, nullptr);
+  ASSERT_TRUE(status) << status.message();
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const Growth expected = growth_of(a, b), found = Growth::unpacked(growth.copy().front());
+  EXPECT_EQ(found.chains, expected.chains);
+  EXPECT_EQ(found.grown, expected.grown);
+  EXPECT_EQ(done.copy().front(), 0U);
+}
+
 template <class F>
 void run(const Case& c, double relative, double floor) {
   SCOPED_TRACE(testing::Message() << c.lines_a << "x" << c.lines_b << "x" << c.k << " along " << c.along_a
                                   << c.along_b << " padding " << c.padding);
   Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 1), b(c.lines_b, c.k, c.along_b, c.padding, 2);
   const Device<F> device_a(a), device_b(b);
-  const Memory<Growth> growth(1, 0xFF);
-  const Memory<Chain> chains(std::size_t{kSampleBlocks} * split_detail::kPairs, 0xFF);
-  const Memory<unsigned> done(1, 0);
-  const Status status =
-      split_operands<F, split_detail::Look::kCount>({device_a.operand(a),
-                                                     device_b.operand(b),
-                                                     c.k,
-                                                     a.slabs,
-                                                     nullptr,
-                                                     0,
-                                                     {chains.get(), done.get(), growth.get()},
-                                                     c.lines_a,
-                                                     c.lines_b},
-                                                    nullptr);
-  ASSERT_TRUE(status) << status.message();
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  const Growth expected = growth_of(a, b);
-  EXPECT_EQ(growth.copy().front().chains, expected.chains);
-  EXPECT_EQ(growth.copy().front().grown, expected.grown);
-  EXPECT_EQ(done.copy().front(), 0U);
+  pass<split_detail::Look::kCount>(a, b, device_a, device_b);
   check(a, device_a, relative, floor);
   check(b, device_b, relative, floor);
 }
@@ -205,6 +203,17 @@ constexpr Case kCases[] = {
 
 TEST(SplitPass, TwoHalvesHoldTwentyTwoBits) {
   for (const Case& c : kCases) run<WordFormat<__half, 2>>(c, 0x1p-23, 0x1p-25);
+}
+
+TEST(SplitPass, SamplesWithoutACensus) {
+  for (const Case& c : kCases) {
+    using F = WordFormat<__half, 2>;
+    SCOPED_TRACE(testing::Message() << c.lines_a << "x" << c.lines_b << "x" << c.k << " along " << c.along_a
+                                    << c.along_b);
+    Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 3), b(c.lines_b, c.k, c.along_b, c.padding, 4);
+    const Device<F> device_a(a), device_b(b);
+    pass<split_detail::Look::kSample>(a, b, device_a, device_b);
+  }
 }
 
 TEST(SplitPass, ThreeBrainWordsHoldAllBits) {

@@ -36,16 +36,16 @@ static Status accepts(const Problem& p, const Device& device) {
           "takes k whose sums in words have a bound below SGEMM's, not " + to_string(p)};
 }
 
-// Scratch: the choice, what the sample says, the blocks' findings, the sample's chains, what the products need.
-constexpr std::int64_t kGrowthAt = 256, kFindingsAt = 512, kChainsAt = 4096, kHead = 86'016;
+// Scratch: the choice, the blocks' findings, the sample's chains, what the products need. Flags of the sample: its blocks, and what
+// they find.
+constexpr std::int64_t kFindingsAt = 512, kChainsAt = 4096, kHead = 86'016, kOfSample = 2;
 static_assert(kFindingsAt + split_detail::kChooseBlocks * sizeof(split_detail::Finding) <= kChainsAt,
               "findings");
 static_assert(kChainsAt + kSampleBlocks * split_detail::kPairs * sizeof(Chain) <= kHead && kHead % 1024 == 0,
               "the sample");
 
-static GrowthSample sample_at(char* scratch, unsigned* gDone) {
-  return {reinterpret_cast<Chain*>(scratch + kChainsAt), gDone,
-          reinterpret_cast<Growth*>(scratch + kGrowthAt)};
+static GrowthSample sample_at(char* scratch, unsigned* gFlags) {
+  return {reinterpret_cast<Chain*>(scratch + kChainsAt), gFlags, gFlags + 1};
 }
 
 using Fused = FusedJob<HalfWords, 3, true>;
@@ -90,7 +90,7 @@ static Status launch_fused(const SplitCall& call, Stream stream) {
   const split_detail::WideJob again(job.target(nullptr), call.sms, true);
   const std::int64_t kept_bytes = p.beta == 0.0F ? 0 : p.m * p.n * 4,
                      of_job = ceil_div(job.scratch_bytes(), 16) * 16;
-  constexpr std::int64_t kOfGuard = 4;
+  constexpr std::int64_t kOfGuard = 3 + kOfSample;
   CallMemory memory;
   if (Status s = call_memory(stream, kHead + of_job + again.scratch_bytes() + kept_bytes,
                              job.flags() + kOfGuard + again.flags(), memory);
@@ -130,14 +130,15 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   const SplitJob<BrainWords, 6> brains(p, call.o, call.sms);
 
   const std::int64_t product_flags = std::max(halves.flags(), brains.flags());
+  constexpr std::int64_t kOfGuard = 1 + kOfSample;  // flags
   constexpr std::int64_t kCensusWords = sizeof(Census) / sizeof(unsigned);
   CallMemory memory;
   if (Status s = call_memory(stream, kHead + std::max(halves.scratch_bytes(), brains.scratch_bytes()),
-                             product_flags + 2 + (p.m + p.n) * kCensusWords, memory);
+                             product_flags + kOfGuard + (p.m + p.n) * kCensusWords, memory);
       !s)
     return s;
   const auto [scratch, gFlags] = memory;
-  auto* const gCensus = reinterpret_cast<Census*>(gFlags + product_flags + 2);
+  auto* const gCensus = reinterpret_cast<Census*>(gFlags + product_flags + kOfGuard);
   auto* const gChoice = reinterpret_cast<int*>(scratch);
   char* const words = scratch + kHead;
 
