@@ -18,16 +18,18 @@ struct RingBarriers {
 };
 
 // Has all units copied that this block's tiles need, in order: of each slab kPieces. line(tile): the first line of a tile;
+// begin(): waits until there is something to copy, and says whether it is wanted: where the first tile lies is known by then;
 // load(unit, barrier, line, piece, slab) starts the copy. The first unit comes alone: all blocks begin at the same time, and
 // whatever else they ask for would only make it late.
-template <int kPieces, class Order, int kUnits, class Line, class Load>
+template <int kPieces, class Order, int kUnits, class Line, class Begin, class Load>
 __device__ __forceinline__ void fill_ring(const Plan& plan, const RingBarriers<kUnits>& barriers, Line line,
-                                          Load load) {
+                                          Begin begin, Load load) {
   auto ring = Ring<kUnits>::of_producer();
   bool first_unit = true;
   Order order(plan, static_cast<int>(blockIdx.x));
   for (Work work; order.next(work);) {
     const int first = line(work.tile);
+    if (first_unit && !begin()) return;
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
 #pragma unroll 1
@@ -58,21 +60,22 @@ __device__ __forceinline__ void init_rings(const CUtensorMap& map_a, const CUten
   ptx::prefetch_tensor_map(map_b);
 }
 
-// Warp 0 copies A, warp 1 copies B: each waits for its own ring alone.
-template <class T, class Order>
+// Warp 0 copies A, warp 1 copies B: each waits for its own ring alone, and for what its operand needs.
+template <class T, class Order, class BeginA, class BeginB>
 __device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
-                                        typename T::Shared& s, const Plan& plan) {
+                                        typename T::Shared& s, const Plan& plan, BeginA begin_a,
+                                        BeginB begin_b) {
   if (threadIdx.x == 0) {
     fill_ring<1, Order>(
         plan, RingBarriers<T::UNITS_A>{s.full_a, s.empty_a},
-        [&](int tile) { return place_of<kBand>(plan, tile).m * T::BM; },
+        [&](int tile) { return place_of<kBand>(plan, tile).m * T::BM; }, begin_a,
         [&](int unit, std::uint32_t full, int line, int /*piece*/, int slab) {
           s.a[unit].load(map_a, full, line, slab);
         });
   } else if (threadIdx.x == 32) {
     fill_ring<T::kHalves, Order>(
         plan, RingBarriers<T::UNITS_B>{s.full_b, s.empty_b},
-        [&](int tile) { return place_of<kBand>(plan, tile).n * T::BN; },
+        [&](int tile) { return place_of<kBand>(plan, tile).n * T::BN; }, begin_b,
         [&](int unit, std::uint32_t full, int line, int half, int slab) {
           s.b[unit].load(map_b, full, line + half * T::kHalf, slab);
         });

@@ -46,6 +46,14 @@ struct FusedExchange {
   int parts = 1;  // of each tile; more than one: all of them are left to add_fused_parts()
 };
 
+// The raw operand is read at once: where this kernel begins, all blocks of the pass have waited for what came before it. What the
+// pass writes, and C, have to wait for its end.
+template <class T>
+__device__ __forceinline__ void begin_fused() {
+  ptx::wait_for_prerequisites();
+  if constexpr (T::kGuarded) ptx::launch_dependents();
+}
+
 template <class T>
 __device__ __forceinline__ void consume_fused(typename T::Shared& s, const SplitTarget& x, const Plan& plan,
                                               const FusedExchange& exchange,
@@ -83,8 +91,9 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     SumScales scales;
     load(taken);
     look_at(taken);
+    if (taken == 0) begin_fused<T>();
 
-    // Main loop
+      // Main loop
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       int scale[2];
@@ -158,14 +167,18 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     if (threadIdx.x == 0) s.lost[0] = s.lost[1] = 0;
   }
   __syncthreads();
-  ptx::wait_for_prerequisites();
-  if constexpr (T::kGuarded) ptx::launch_dependents();
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
-    produce<T, Schedule>(map_a, map_b, s, plan);
+    const auto of_words = [] {
+      begin_fused<T>();
+      return true;
+    };
+    produce<T, Schedule>(
+        map_a, map_b, s, plan, [] { return true; }, of_words);
     if constexpr (T::kGuarded) {
       constexpr unsigned kCopy = 64;  // threads of the warps that copy
       if (threadIdx.x >= kCopy) {
+        begin_fused<T>();
         const unsigned lost =
             lost_of_words<T, kWarpgroup - kCopy>(x.b, plan.steps, guard.level, threadIdx.x - kCopy);
         settle<T, kCounters<T>>(s, true, lost);

@@ -53,17 +53,29 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
   }
 }
 
+// Waits for what came before. Whether the product is wanted; until that is known, what comes next may not begin, since it may
+// read the choice without waiting.
+__device__ __forceinline__ bool begins(const int* gChoice, int choice) {
+  ptx::wait_for_prerequisites();
+  ptx::launch_dependents();
+  return wanted(gChoice, choice);
+}
+
 template <class T, class Order, bool kParts, bool kCompensated>
 __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget& x, const Plan& plan,
-                                        const Exchange& exchange, float up) {
+                                        const Exchange& exchange, const int* gChoice, int choice) {
   const int block = static_cast<int>(blockIdx.x), group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const bool leads = threadIdx.x % 32 == 0;
   Product<T> product(T::kInTurns ? 0 : group);  // (WM,WN)
   auto ring_a = Ring<T::UNITS_A>::of_consumer();
   auto ring_b = Ring<T::UNITS_B>::of_consumer();
   Order order(plan, block);
-  for (Work work; order.next(work);) {
-    const TilePlace place = place_of<kBand>(plan, work.tile);
+  Work work;
+  bool more = order.next(work);
+  TilePlace place = place_of<kBand>(plan, work.tile);
+  if (!begins(gChoice, choice)) return;
+  const float up = kCompensated ? __int_as_float(gChoice[kUp]) : 1.0F;
+  for (; more; more = order.next(work), place = place_of<kBand>(plan, work.tile)) {
     const bool plain = !kParts && plain_scales<T>(x, place.m * T::BM, place.n * T::BN);
 #pragma unroll
     for (float& sum : product.sums) sum = 0.0F;
@@ -127,16 +139,13 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
   init_rings<T>(map_a, map_b, s);
   __syncthreads();
-  ptx::wait_for_prerequisites();
-  ptx::launch_dependents();  // not before: what comes next may read the choice without waiting
-  if (!wanted(gChoice, choice)) return;
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
-    produce<T, Order>(map_a, map_b, s, plan);
+    const auto begin = [&] { return begins(gChoice, choice); };
+    produce<T, Order>(map_a, map_b, s, plan, begin, begin);
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    const float up = kCompensated ? __int_as_float(gChoice[kUp]) : 1.0F;
-    consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, up);
+    consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, gChoice, choice);
   }
 }
 

@@ -77,9 +77,8 @@ struct SplitRows {
   int row[2], scale[2];
 };
 
-// kMany quads of a thread's sums, where all scales are plain and beta = 0; the first column is `col`. kPairs: C takes pairs
-// and has all these columns.
-template <bool kPairs, int kMany>
+// kMany quads of a thread's sums, where all scales are plain and beta = 0; the first column is `col`.
+template <int kMany>
 __device__ __forceinline__ void store_plain(const float* sums, const SplitTarget& x, const SplitRows& rows,
                                             int col, const int2 (&scale)[kMany]) {
   float* const gC = x.c.gC + col * x.col_step;
@@ -92,14 +91,38 @@ __device__ __forceinline__ void store_plain(const float* sums, const SplitTarget
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
       const float* const two = sums + 4 * q + 2 * e;
-      const float first = two[0] * (of_row[e] * of_first), second = two[1] * (of_row[e] * of_second);
-      if constexpr (kPairs) {
-        if (rows.row[e] < x.c.m) store_pair(x.c, gRow[e] + 8 * q, first, second);
-      } else {
-        float* const g = gRow[e] + 8 * q * x.col_step;
-        if (rows.row[e] < x.c.m && 8 * q < left) *g = x.c.alpha * first;
-        if (rows.row[e] < x.c.m && 8 * q + 1 < left) g[x.col_step] = x.c.alpha * second;
-      }
+      float* const g = gRow[e] + 8 * q * x.col_step;
+      if (rows.row[e] < x.c.m && 8 * q < left) *g = x.c.alpha * (two[0] * (of_row[e] * of_first));
+      if (rows.row[e] < x.c.m && 8 * q + 1 < left)
+        g[x.col_step] = x.c.alpha * (two[1] * (of_row[e] * of_second));
+    }
+  }
+}
+
+// The same where C has all these columns and its rows begin on 16 bytes. Neighbouring lanes exchange sums, two for two, so that
+// each has four of a row: half as many stores, of as many rows each.
+template <int kMany>
+__device__ __forceinline__ void store_fours(const float* sums, const SplitTarget& x, const SplitRows& rows,
+                                            int col, const int2 (&scale)[kMany]) {
+  static_assert(kMany % 2 == 0, "of two quads, a lane stores one");
+  const bool odd = threadIdx.x % 2 != 0;
+  float* const gC =
+      x.c.gC + col + (odd ? 6 : 0);  // an odd lane has the next quad, two columns before its own
+  const float of_row[2] = {power_of_two(-rows.scale[0]), power_of_two(-rows.scale[1])};
+#pragma unroll
+  for (int q = 0; q < kMany; q += 2) {
+    const float of_col[4] = {power_of_two(-scale[q].x), power_of_two(-scale[q].y),
+                             power_of_two(-scale[q + 1].x), power_of_two(-scale[q + 1].y)};
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      float r[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        r[i] = x.c.alpha * (sums[4 * (q + i / 2) + 2 * e + i % 2] * (of_row[e] * of_col[i]));
+      const float first = __shfl_xor_sync(0xFFFFFFFFU, odd ? r[0] : r[2], 1),
+                  second = __shfl_xor_sync(0xFFFFFFFFU, odd ? r[1] : r[3], 1);
+      const float4 four = odd ? float4{first, second, r[2], r[3]} : float4{r[0], r[1], first, second};
+      if (rows.row[e] < x.c.m) *reinterpret_cast<float4*>(gC + rows.row[e] * x.c.ld + 8 * q) = four;
     }
   }
 }
@@ -198,23 +221,24 @@ __device__ __forceinline__ void store_exceptional_of(const SplitTarget& x, const
   }
 }
 
-// kMany quads of a thread's sums from column `col` on. What store_scaled_quad() returns.
+// kMany quads of a thread's sums from column `col` on. whole: C has all their columns, takes them by fours, and beta = 0. What
+// store_scaled_quad() returns.
 template <int kMany>
 __device__ __forceinline__ bool store_some(const float* sums, const SplitTarget& x, const SplitRows& rows,
-                                           int col, bool whole_pairs, bool plain) {
+                                           int col, bool whole, bool plain) {
   int2 scale[kMany];
   load_scales(scale, x.b, col, 0);
   bool exceptional = false;
-  if (plain && whole_pairs) {
-    store_plain<true>(sums, x, rows, col, scale);
+  if (plain && whole) {
+    store_fours(sums, x, rows, col, scale);
   } else if (plain && x.col_step == 1) {
     store_lines(sums, x, rows, col, scale);
   } else if (plain && x.c.beta == 0.0F) {
-    store_plain<false>(sums, x, rows, col, scale);
+    store_plain(sums, x, rows, col, scale);
   } else {
 #pragma unroll
     for (int q = 0; q < kMany; ++q)
-      exceptional |= store_scaled_quad(x, sums + 4 * q, 4 * q, rows, col, scale[q], whole_pairs);
+      exceptional |= store_scaled_quad(x, sums + 4 * q, 4 * q, rows, col, scale[q], whole);
   }
   return exceptional;
 }
@@ -227,12 +251,13 @@ __device__ __forceinline__ void store_scaled(float* sums, const SplitTarget& x, 
                                              int col, int end_col, bool plain) {
   constexpr int kQuads = kEnd - kFirst, kMany = kQuads < kScalesAtOnce ? kQuads : kScalesAtOnce;
   static_assert(kQuads % kMany == 0, "as many in each turn");
-  const bool whole_pairs = x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && end_col <= x.c.n;
+  const bool whole = x.c.ld % 4 == 0 && reinterpret_cast<std::uintptr_t>(x.c.gC) % 16 == 0 &&
+                     x.col_step == 1 && x.c.beta == 0.0F && end_col <= x.c.n;
   bool exceptional = false;
   int at = col + 8 * kFirst;
 #pragma unroll 1
   for (int turn = 0; turn < kQuads / kMany; ++turn) {
-    exceptional |= store_some<kMany>(sums + 4 * kFirst, x, rows, at, whole_pairs, plain);
+    exceptional |= store_some<kMany>(sums + 4 * kFirst, x, rows, at, whole, plain);
 #pragma unroll
     for (int i = 4 * kFirst; i < 4 * (kEnd - kMany); ++i) sums[i] = sums[i + 4 * kMany];
     at += 8 * kMany;

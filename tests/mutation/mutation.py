@@ -92,21 +92,20 @@ EQUIVALENT = {
     ("r19", "split_at_once<ladder::WordFormat<__half, 2>, 256", "8 comparisons with a 32-bit value"):
         "a block splits the tile behind its own as well, which has the same words",
 }
-# The same of the kernels of words, whatever the words. Of each: the polls of rings' first units, the comparisons in the loops
-# that fill rings and with the number of tiles, and those with an operand's last line where scales are looked at.
+# The same of the kernels of words, whatever the words. Of each: the comparisons in the loops that fill rings and with the
+# number of tiles.
 WIDE, OTHERS = (" 256, 3, 4>", " 256, 3, 6>"), (" 128, 3, 3>", " 128, 4, 4>", " 64, 3, 3>", " 64, 4, 4>")
-RINGS = [("fused_kernel", (2, 7), (1, 2, 11), (4,)), ("TurnTile", (2, 6), (1, 2, 42), (3, 4))]
-RINGS += [(tile + ", false", (2, 7), (1, 2, 11), (3, 4)) for tile in WIDE]
-RINGS += [(tile + ", false", (2, 6), (1, 2, 11), (3, 4)) for tile in OTHERS]
-RINGS += [(tile + ", true", (5, 7), (2, 3), ()) for tile in WIDE]
-RINGS += [(tile + ", true", (4, 6), (2, 3), ()) for tile in OTHERS]
+RINGS = [("fused_kernel", (1, 2, 11)), ("TurnTile", (1, 2, 42))]
+RINGS += [(tile + ", false", (1, 2, 11)) for tile in WIDE + OTHERS]
+RINGS += [(tile + ", true", (2, 3)) for tile in WIDE + OTHERS]
 for rung in "r18", "r19", "r20":
-    for kernel, polls, units, lines in RINGS:
-        EQUIVALENT |= {(rung, kernel, f"poll {n}"): "the first unit comes alone for the sake of time" for n in polls}
+    EQUIVALENT[rung, "", "if (first_unit) ptx::mbarrier_wait(ptx::shared_address(&barriers.full[0]), 0);"] = (
+        "the first unit comes alone for the sake of time")
+    EQUIVALENT[rung, "", "const int scale = line < x.lines ? __ldg(x.gExponent + line) : 0;"] = (
+        "what the scale of a line that is not there says chooses between two ways to the same elements")
+    for kernel, units in RINGS:
         EQUIVALENT |= {(rung, kernel, f"number {n}"): "a unit more, which nobody multiplies, or a tile more, which lies beyond C"
                        for n in units}
-        EQUIVALENT |= {(rung, kernel, f"number {n}"): "what the scale of a line that is not there says chooses between two ways to "
-                                                      "the same elements" for n in lines}
     EQUIVALENT |= {(rung, "TurnTile", f"{n} comparisons with a 32-bit value"): "of some of a thread's columns, which C has, or lacks"
                    for n in (2, 4)}
     EQUIVALENT[rung, "first_pass<", "2 comparisons with a 32-bit value"] = "no block has a second group: the pass is always wanted"
