@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # What compute-sanitizer's memcheck says of writes between the blocks of a cluster, each form in a program of its own: CSV,
 # form,target,to,from,bytes,blocks,verdict, the last "clean" or memcheck's words.
-#   bench/h200/cluster_writes.sh
+#   bench/h200/cluster_writes.sh [BUILD_FOLDER]        default: build/cluster-writes; with PREBUILT=1 nothing is built
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-build=build/cluster-writes
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
-cmake --build "$build" --target cluster_writes >&2
+build=${1:-build/cluster-writes}
+if [ "${PREBUILT:-0}" != 1 ]; then
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
+  cmake --build "$build" --target cluster_writes >&2
+fi
 export program=$build/bin/cluster_writes
 
 verdict() {
@@ -19,6 +21,7 @@ verdict() {
   echo "$(tr ' ' ',' <<<"$*"),$said"
 }
 export -f verdict
+echo "# $(bench/h200/environment.sh)"
 echo form,target,to,from,bytes,blocks,verdict
 for form in bulk st.async st; do
   for target in self neighbour; do
@@ -30,4 +33,4 @@ for form in bulk st.async st; do
       done
     done
   done
-done | xargs -P 8 -L 1 bash -c 'verdict "$@"' _ | sort
+done | xargs -P "$(nproc)" -L 1 bash -c 'verdict "$@"' _ | sort
