@@ -246,10 +246,10 @@ __device__ __forceinline__ bool store_some(const float* sums, const SplitTarget&
 // Quads kFirst to kEnd of a thread's sums, which end before column end_col, and are lost. plain: all scales that the warp has.
 // In a loop that moves later sums to where the first ones were, for the sake of little code: a block that has one tile runs it
 // once, and waits for each instruction to come from memory.
-template <int kFirst, int kEnd>
+template <int kFirst, int kEnd, int kAtOnce = kScalesAtOnce>
 __device__ __forceinline__ void store_scaled(float* sums, const SplitTarget& x, const SplitRows& rows,
                                              int col, int end_col, bool plain) {
-  constexpr int kQuads = kEnd - kFirst, kMany = kQuads < kScalesAtOnce ? kQuads : kScalesAtOnce;
+  constexpr int kQuads = kEnd - kFirst, kMany = kQuads < kAtOnce ? kQuads : kAtOnce;
   static_assert(kQuads % kMany == 0, "as many in each turn");
   const bool whole = x.c.ld % 4 == 0 && reinterpret_cast<std::uintptr_t>(x.c.gC) % 16 == 0 &&
                      x.col_step == 1 && x.c.beta == 0.0F && end_col <= x.c.n;
