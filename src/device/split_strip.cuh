@@ -75,7 +75,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   }
   if (blocks > 1) ptx::cluster_arrive();  // has read
   if (row == 0 && rank == 0 && line < x.lines) x.gExponent[line] = sScale[lane];
-  __syncthreads();
+  __syncthreads();  // scales are there
   using Across = AcrossTile<LINES, kStripThreads>;
   typename Across::Counts census;
 #pragma unroll

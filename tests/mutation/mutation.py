@@ -112,8 +112,8 @@ for rung in "r18", "r19", "r20":
     EQUIVALENT |= {(rung, "split_at_once<", f"number {n}"): "a block takes the tile behind its own as well, which has the same words"
                    for n in (2, 3)}
     EQUIVALENT[rung, "split_at_once<ladder::WordFormat<__nv_bfloat16, 3>, 256", "number 4"] = "a line has a block of its own"
-    EQUIVALENT[rung, "split_at_once<ladder::WordFormat<__half, 2>", "barrier 5"] = (
-        "behind a strip's scales: they are first read behind the barrier of its first tile")
+    EQUIVALENT[rung, "split_at_once<", "__syncthreads();  // scales are there"] = (
+        "they are first read behind the barrier of a strip's first tile")
     EQUIVALENT[rung, "split_strips<", "2 comparisons with a 32-bit value, number 3"] = (
         "which lanes send: so deep, clusters have eight blocks, for all of which a warp has lanes")
     EQUIVALENT[rung, "TurnTile", "barrier 2"] = "the block has no tile before this one"
@@ -129,12 +129,6 @@ NOT_SEEN = {
     **{(rung, kernel, "barrier 2"): "sums handed on are flagged before all warps have written theirs: the block that takes "
                                     "them in runs after all of the one that gives"
        for rung in ("r18", "r19", "r20") for kernel in ("fused_kernel", *(tile + ", false" for tile in WIDE + OTHERS))},
-    **{("r20", kernel + ", (ladder::split_detail::Look)2>", barrier): why
-       for kernel, first in (("split_at_once<ladder::WordFormat<__half, 2>, 256", 2), ("first_pass<ladder::WordFormat<__half, 2>, 256, 4", 6))
-       for barrier, why in (
-           (f"barrier {first}", "a block of the sample counts itself before all of its chains are written: the last one, which "
-                                "reads them, runs after the others"),
-           (f"barrier {first + 2}", "no chain is counted, and half of none must grow: the sums of all problems here do"))},
     **{("r19", f" {tile}>, false", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
        "where a block's share of cut tiles ends: no problem here gives a block of this tile a second part of one"
        for tile in ("256, 3, 4", "128, 3, 3")},
