@@ -158,9 +158,10 @@ __host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
 
 template <class F, int kWide, int QUADS, Look kLook>
 __device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_a, int groups) {
+  constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
   int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
   if constexpr (kLook != Look::kNone) {
-    if (sampled < kWide < kThreads ? kThreads : kWide, kLook > (pass, block)) return;
+    if (sampled<kBlock, kLook>(pass, block)) return;
     block -= kSampleBlocks;
     blocks -= kSampleBlocks;
   }
@@ -170,7 +171,7 @@ __device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_
     if (x.along_k) {
       split_lines<F, kWide, QUADS, kLook == Look::kCount>(x, pass.k, pass.slabs, in_operand);
     } else {
-      largest_across<(kWide < kThreads ? kThreads : kWide)>(x, pass.k, in_operand);
+      largest_across<kBlock>(x, pass.k, in_operand);
     }
     __syncthreads();  // before the next group's use of shared memory
   }
