@@ -1,31 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's, Triton's and GEMMul8's matrix products, verified and measured as ladder bench does, into rows of its format.
+"""PyTorch's, Triton's and GEMMul8's matrix products beside Ladder's, verified and measured as ladder bench does, into rows
+of its format.
 
     python3 bench/python/baselines.py --shape 4096 --shape 8192 --save python.json
     build/bin/ladder report rows.json python.json --html report.html
 
 Needs a GPU and PyTorch; Triton's kernels are left out where it is not installed, GEMMul8's where GEMMUL8 does not name its
-shared library (gemmul8.py says how to build it; GEMMUL8_VERSION, its tag, goes into the rows). Exit status 3: something
-is missing.
+shared library (gemmul8.py says how to build it; GEMMUL8_VERSION, its tag, goes into the rows). Ladder's own are measured
+where --kernel names them (rungs.py). Those that stand for FP32 are rows beside torch_ieee, PyTorch's call of cuBLAS's SGEMM,
+of the same rounds. Exit status 2: no such kernel; 3: something is missing.
 docs/measurement.md says how it is measured; the commit in the rows is that of the checkout.
 """
 import argparse
+import dataclasses
 import datetime
 import json
 import math
 import os
 import pathlib
 import platform
-import statistics
 import subprocess
 import sys
-import time
+from typing import Any, Callable
+
+from rounds import WARMUP_S, Readings, Rounds, quartiles
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16", "fp16")
 TYPES = {"bf16": "bf16", "fp16": "f16"}  # of operands and result; f32 for all others
-BATCH = 10  # rounds between two looks at the clock of the host
-WARMUP_S, SETTLED_S, NOISE, MOST = 0.3, 0.3, 0.005, 500
+OTHERS = ("tf32", "bf16", "fp16")  # that do not stand for FP32
+BASELINE = "torch_ieee"
+
+
+@dataclasses.dataclass
+class Kernel:
+    name: str
+    idea: str
+    precision: str
+    launch: Callable  # (a, b, c): enqueues c = a b
+    rung: Any = None  # rungs.Rung of Ladder's own
 
 
 def gamma(n, u):
@@ -33,30 +46,19 @@ def gamma(n, u):
     return n * u / (1 - n * u)
 
 
-def bound(precision, k):
-    """Of |C - AB| over |A||B|, elementwise, and of the last rounding over |C|: docs/verification.md derives them."""
+def bound(kernel, m, n, k):
+    """Of |C - AB|, elementwise: over |A||B|, over max|a_i| sum|b_j| + sum|a_i| max|b_j|, and of the last rounding over |C|.
+    docs/verification.md derives them."""
+    if kernel.rung:
+        return (*kernel.rung.bound(m, n, k), 0.0)
     sums = gamma(k + 2, 2.0**-23)  # tensor cores may cut where they add
-    if precision == "ieee":
-        return gamma(k, 2.0**-24), 0.0
-    if precision == "tf32":
-        return sums + 2 * 2.0**-10 + 2.0**-20, 0.0
-    if precision == "tf32x3":
-        return sums * 3 + 4 * 2.0**-20, 0.0
-    return sums, 2.0**-9 if precision == "bf16" else 2.0**-12
-
-
-def quartiles(samples):
-    ordered = sorted(samples)
-    median = statistics.median(ordered)
-
-    def at(share):
-        place = share * (len(ordered) - 1)
-        low = math.floor(place)
-        high = min(low + 1, len(ordered) - 1)
-        return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
-
-    return {"n": len(ordered), "min": ordered[0], "q1": at(0.25), "median": median, "q3": at(0.75), "max": ordered[-1],
-            "mad": statistics.median(abs(sample - median) for sample in ordered)}
+    if kernel.precision == "ieee":
+        return gamma(k, 2.0**-24), 0.0, 0.0
+    if kernel.precision == "tf32":
+        return sums + 2 * 2.0**-10 + 2.0**-20, 0.0, 0.0
+    if kernel.precision == "tf32x3":
+        return sums * 3 + 4 * 2.0**-20, 0.0, 0.0
+    return sums, 0.0, 2.0**-9 if kernel.precision == "bf16" else 2.0**-12
 
 
 def problem_json(m, n, k, precision):
@@ -65,29 +67,41 @@ def problem_json(m, n, k, precision):
             "layout": "row", "in": kind, "out": kind}
 
 
-def row_json(name, idea, precision, shape, device, errors, timing, reason="", telemetry=()):
-    """One row; `errors` are (normwise, componentwise, of_bound) or None, `timing` (samples in ms, copies) or None."""
+def timing_json(samples, copies, telemetry):
+    return {"ms": quartiles(samples), "samples_ms": [round(sample, 7) for sample in samples], "telemetry": telemetry,
+            "warmup_s": WARMUP_S, "operand_copies": copies, "launches_per_sample": 1, "throttled": 0, "alarms": []}
+
+
+def row_json(kernel, shape, device, errors, reason=""):
+    """One row, not timed; `errors` are (normwise, componentwise, of_bound), or None with a reason."""
     m, n, k = shape
-    width = 2 if precision in TYPES else 4
-    problem = problem_json(m, n, k, precision)
+    width = 2 if kernel.precision in TYPES else 4
+    problem = problem_json(m, n, k, kernel.precision)
     passed = errors is not None and errors[2] <= 1  # NaN is not
     outcome = "passed" if passed else "not_verified" if errors is None else "wrong_value"
     known = None if errors is None else dict(zip(("normwise", "componentwise", "of_bound"), errors))
     case = {"name": f"shape, {m}x{n}x{k}, uniform", "problem": problem, "values": "uniform", "seed": 1, "nan_operands": False,
             "outcome": outcome, "reason": reason, "reference": "PyTorch matmul in FP64", "errors": known}
-    flops = 2.0 * m * n * k
-    row = {"kernel": name, "rung": name.split("_")[0], "idea": idea, "place": "cuda", "role": "baseline",
-           "precision": precision, "problem": problem, "flops": flops, "least_bytes": float(width * (m * k + k * n + m * n)),
-           "device": device,
-           "verdict": {"outcome": outcome, "reason": reason, "passed": int(passed), "refused": 0, "cases": [case]},
-           "errors": known, "timing": None, "baseline": None, "counters": None, "derived": {}, "note": ""}
-    if passed and timing:
-        samples, copies = timing
-        row["timing"] = {"ms": quartiles(samples), "samples_ms": [round(sample, 7) for sample in samples],
-                         "telemetry": list(telemetry), "warmup_s": WARMUP_S, "operand_copies": copies,
-                         "launches_per_sample": 1, "throttled": 0, "alarms": []}
-        row["derived"] = {"tflops": flops / row["timing"]["ms"]["median"] * 1e-9}
-    return row
+    return {"kernel": kernel.name, "rung": kernel.rung.file if kernel.rung else kernel.name.split("_")[0],
+            "idea": kernel.idea, "place": "cuda", "role": "rung" if kernel.rung else "baseline",
+            "precision": kernel.precision, "problem": problem, "flops": 2.0 * m * n * k,
+            "least_bytes": float(width * (m * k + k * n + m * n)), "device": device,
+            "verdict": {"outcome": outcome, "reason": reason, "passed": int(passed), "refused": 0, "cases": [case]},
+            "errors": known, "timing": None, "baseline": None, "counters": None, "derived": {}, "note": ""}
+
+
+def add_timings(rows, timings):
+    """`timings` of some rows, by name, all of the same rounds."""
+    beside = timings.get(BASELINE)
+    for row in rows:
+        timing = timings.get(row["kernel"])
+        if timing is None:
+            continue
+        row["timing"] = timing
+        row["derived"] = {"tflops": row["flops"] / timing["ms"]["median"] * 1e-9}
+        if beside and row["kernel"] != BASELINE and row["precision"] not in OTHERS:
+            row["baseline"] = {"kernel": BASELINE, "timing": {**beside, "telemetry": None}}
+            row["derived"]["percent_of_baseline"] = 100 * beside["ms"]["median"] / timing["ms"]["median"]
 
 
 def text_of(*command):
@@ -130,7 +144,7 @@ def torch_kernels(torch):
             torch.matmul(a, b, out=c)
         return launch
 
-    return [(f"torch_{precision}", f"PyTorch {torch.__version__} matmul", precision, multiply(precision))
+    return [Kernel(f"torch_{precision}", f"PyTorch {torch.__version__} matmul", precision, multiply(precision))
             for precision in ("ieee", "tf32", "bf16", "fp16")]
 
 
@@ -141,8 +155,8 @@ def triton_kernels(torch):
     except ImportError:
         print("Triton is not installed: its kernels are left out", file=sys.stderr)
         return []
-    return [(f"triton_{precision}", f"Triton {triton.__version__} matmul, tuned over its tiles", precision,
-             lambda a, b, c, precision=precision: matmul(a, b, c, precision))
+    return [Kernel(f"triton_{precision}", f"Triton {triton.__version__} matmul, tuned over its tiles", precision,
+                   lambda a, b, c, precision=precision: matmul(a, b, c, precision))
             for precision in PRECISIONS]
 
 
@@ -151,7 +165,28 @@ def gemmul8_kernels(torch):
     if not path:
         return []
     import gemmul8
-    return gemmul8.kernels(torch, path, os.environ.get("GEMMUL8_VERSION", "of unknown version"))
+    return [Kernel(*parts)
+            for parts in gemmul8.kernels(torch, path, os.environ.get("GEMMUL8_VERSION", "of unknown version"))]
+
+
+def own_kernels(torch, names):
+    """Errors: KeyError (no such kernel), OSError (no library)."""
+    if not names:
+        return []
+    import rungs
+    library = rungs.load()
+    return [Kernel(rung.name, rung.idea, rung.precision, rung.on_tensors(torch), rung)
+            for rung in (rungs.Rung(library, name) for name in names)]
+
+
+def chosen(torch, wanted):
+    """The kernels whose names start so, in that order; all but Ladder's own where `wanted` is empty."""
+    others = torch_kernels(torch) + triton_kernels(torch) + gemmul8_kernels(torch)
+    if not wanted:
+        return others
+    families = ("torch", "triton", "gemmul8")  # that may be left out
+    own = own_kernels(torch, [name for name in wanted if not name.startswith(families)])
+    return list({kernel.name: kernel for name in wanted for kernel in others + own if kernel.name.startswith(name)}.values())
 
 
 def operands(torch, shape, precision, copies):
@@ -165,58 +200,57 @@ def operands(torch, shape, precision, copies):
     return [(uniform(m, k), uniform(k, n), torch.full((m, n), math.nan, device="cuda", dtype=dtype)) for _ in range(copies)]
 
 
-def errors_of(torch, launch, a, b, c, precision):
-    launch(a, b, c)
+def errors_of(torch, kernel, a, b, c):
+    """Of the kernel's result against FP64; also launches for the first time, which tunes and allocates."""
+    (m, k), n = a.shape, b.shape[1]
+    products, floor, last = bound(kernel, m, n, k)
+    if kernel.rung:
+        kernel.rung.accepts(m, n, k)
+    kernel.launch(a, b, c)
     wide_a, wide_b = a.double(), b.double()
     exact = wide_a @ wide_b
-    size = wide_a.abs() @ wide_b.abs()
+    wide_a, wide_b = wide_a.abs(), wide_b.abs()
+    size = wide_a @ wide_b
     difference = (c.double() - exact).abs()
-    products, last = bound(precision, a.shape[1])
-    allowed = products * size + last * (exact.abs() + products * size)
+    lines = wide_a.amax(1, keepdim=True) * wide_b.sum(0) + wide_a.sum(1, keepdim=True) * wide_b.amax(0)
+    before = products * size + floor * lines
+    allowed = before + last * (exact.abs() + before)
     return (float(difference.norm() / exact.norm()), float((difference / size).max()), float((difference / allowed).max()))
 
 
-def measure(torch, launch, sets, budget):
-    """One event pair a launch, launches rotating over the sets, until the noise is low or the budget is spent."""
-    end = time.monotonic() + WARMUP_S
-    turn = 0
-    while time.monotonic() < end:
-        for _ in range(BATCH):
-            launch(*sets[turn % len(sets)])
-            turn += 1
-        torch.cuda.synchronize()
-    samples, start = [], time.monotonic()
-    while len(samples) < MOST:
-        events = []
-        for _ in range(BATCH):
-            pair = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
-            pair[0].record()
-            launch(*sets[turn % len(sets)])
-            pair[1].record()
-            events.append(pair)
-            turn += 1
-        torch.cuda.synchronize()
-        samples += [first.elapsed_time(second) for first, second in events]
-        spent = time.monotonic() - start
-        noise = quartiles(samples)["mad"] / statistics.median(samples)
-        if spent > budget or (spent > SETTLED_S and noise < NOISE):
-            break
-    return samples
-
-
-def clock_reading():
-    parts = text_of("nvidia-smi", "--query-gpu=clocks.sm,power.draw,temperature.gpu", "--format=csv,noheader,nounits")
-    try:
-        clock, power, temperature = (float(part) for part in parts.split("\n")[0].split(","))
-    except ValueError:
-        return []
-    return [{"sm_clock_mhz": clock, "power_w": power, "temperature_c": temperature, "clock_reasons": None}]
+def rows_of(torch, kernels, shape, l2_bytes, warm, budget, device):
+    """A row a kernel, of one shape: verified one by one, then timed in turn."""
+    m, n, k = shape
+    sets, rows, verified = {}, [], []  # sets: of operands, by width and type
+    for kernel in kernels:
+        kind = TYPES.get(kernel.precision, "f32")
+        try:
+            if kind not in sets:
+                bytes_of_set = (4 if kind == "f32" else 2) * (m * k + k * n + m * n)
+                sets[kind] = operands(torch, shape, kernel.precision, 1 if warm else max(2, math.ceil(2 * l2_bytes / bytes_of_set)))
+            sets[kind][0][2].fill_(math.nan)
+            rows.append(row_json(kernel, shape, device, errors_of(torch, kernel, *sets[kind][0])))
+        except Exception as error:  # noqa: BLE001  a kernel that fails leaves the others' rows
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            rows.append(row_json(kernel, shape, device, None, reason))
+        if rows[-1]["verdict"]["outcome"] == "passed":
+            verified.append((kernel, sets[kind]))
+    if not verified:
+        return rows
+    with Readings() as readings:
+        samples = Rounds(torch, [(kernel.launch, operands) for kernel, operands in verified]).measure(budget)
+    telemetry = readings.telemetry()
+    add_timings(rows, {kernel.name: timing_json(some, len(operands), telemetry)
+                       for (kernel, operands), some in zip(verified, samples)})
+    return rows
 
 
 def main(argv):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--shape", action="append", help="MxNxK, or N for a cube; repeatable; default 4096")
-    parser.add_argument("--kernel", action="append", help="torch_ieee, triton_tf32x3, gemmul8, ...: names or how they start; default all")
+    parser.add_argument("--kernel", action="append",
+                        help="torch_ieee, triton_tf32x3, gemmul8, ... or how they start, or the name of one of Ladder's "
+                        "CUDA kernels; repeatable; default all but Ladder's")
     parser.add_argument("--l2", choices=("cold", "warm"), default="cold")
     parser.add_argument("--budget", type=float, default=1.0, help="seconds a kernel")
     parser.add_argument("--save", required=True, help="the file of rows")
@@ -232,30 +266,25 @@ def main(argv):
     properties = torch.cuda.get_device_properties(0)
     clock = text_of("nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits").split("\n")[0]
     device = device_json(properties, float(clock) * 1e6 if clock else 0.0)
-    kernels = torch_kernels(torch) + triton_kernels(torch) + gemmul8_kernels(torch)
-    if options.kernel:
-        kernels = [kernel for kernel in kernels if kernel[0].startswith(tuple(options.kernel))]
+    try:
+        kernels = chosen(torch, options.kernel)
+    except KeyError as error:
+        print(f"--kernel: {error.args[0]}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"Ladder's own kernels, which the target ladder_rungs builds: {error}", file=sys.stderr)
+        return 3
     document = {"schema": "ladder-rows", "version": 1, "environment": environment_json(torch, device), "rows": []}
-    for text in options.shape or ["4096"]:
-        sizes = [int(part) for part in text.split("x")]
-        shape = tuple(sizes * 3 if len(sizes) == 1 else sizes)
-        for name, idea, precision, launch in kernels:
-            width = 2 if precision in TYPES else 4
-            m, n, k = shape
-            bytes_of_set = width * (m * k + k * n + m * n)
-            copies = 1 if options.l2 == "warm" else max(2, math.ceil(2 * properties.L2_cache_size / bytes_of_set))
-            try:
-                sets = operands(torch, shape, precision, copies)
-                errors = errors_of(torch, launch, *sets[0], precision)
-                timing = (measure(torch, launch, sets, options.budget), copies)
-                row = row_json(name, idea, precision, shape, device, errors, timing, telemetry=clock_reading())
-            except Exception as error:  # noqa: BLE001  a kernel that fails leaves the others' rows
-                reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-                row = row_json(name, idea, precision, shape, device, None, None, reason=reason)
-            rate = row["derived"].get("tflops")
-            print(f"{name:16} {text:>16} {row['verdict']['outcome']:>12} {'-' if rate is None else f'{rate:.1f}':>8} TFLOP/s",
-                  flush=True)
-            document["rows"].append(row)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for text in options.shape or ["4096"]:
+            sizes = [int(part) for part in text.split("x")]
+            shape = tuple(sizes * 3 if len(sizes) == 1 else sizes)
+            rows = rows_of(torch, kernels, shape, properties.L2_cache_size, options.l2 == "warm", options.budget, device)
+            for row in rows:
+                rate = row["derived"].get("tflops")
+                print(f"{row['kernel']:20} {text:>16} {row['verdict']['outcome']:>12} {'-' if rate is None else f'{rate:.1f}':>8} "
+                      f"TFLOP/s {row['verdict']['reason']}", flush=True)
+            document["rows"] += rows
             pathlib.Path(options.save).write_text(json.dumps(document), encoding="utf-8")
     return 0
 

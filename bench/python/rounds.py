@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels timed in turn, as src/measure does it: each round launches every one once, so that all see the same clocks."""
+import math
+import statistics
+import subprocess
+import time
+
+BATCH_S, MOST_A_BATCH = 0.2, 10  # rounds between two looks at the clock of the host
+WARMUP_S, SETTLED_S, NOISE, FEWEST, MOST = 0.3, 0.3, 0.005, 5, 500  # the first two: a kernel's share
+HEAD_S = 2e-3  # at most
+
+
+def quartiles(samples):
+    ordered = sorted(samples)
+    median = statistics.median(ordered)
+
+    def at(share):
+        place = share * (len(ordered) - 1)
+        low = math.floor(place)
+        high = min(low + 1, len(ordered) - 1)
+        return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+    return {"n": len(ordered), "min": ordered[0], "q1": at(0.25), "median": median, "q3": at(0.75), "max": ordered[-1],
+            "mad": statistics.median(abs(sample - median) for sample in ordered)}
+
+
+def kernel_in_turn(kernels, number, turn):
+    """The one whose turn is the turn-th of this round: src/measure/turns.hpp, which names the source."""
+    at = turn if number % 2 == 0 else kernels - 1 - turn
+    zigzag = kernels - at // 2 if at % 2 == 0 else at // 2 + 1
+    return (zigzag + number // 2) % kernels
+
+
+class Readings:
+    """Clock, power and temperature every tenth of a second while the block runs; empty where nvidia-smi is not."""
+
+    def __enter__(self):
+        self.lines = []
+        try:
+            self.process = subprocess.Popen(
+                ["nvidia-smi", "--query-gpu=clocks.sm,power.draw,temperature.gpu", "--format=csv,noheader,nounits", "-lms",
+                 "100", "-i", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        except OSError:
+            self.process = None
+        return self
+
+    def __exit__(self, *_):
+        if self.process is not None:
+            self.process.terminate()
+            self.lines = self.process.communicate()[0].splitlines()
+
+    def telemetry(self):
+        readings = []
+        for line in self.lines:
+            try:
+                clock, power, temperature = (float(part) for part in line.split(","))
+            except ValueError:  # "[N/A]", or a line cut off
+                continue
+            readings.append({"sm_clock_mhz": clock, "power_w": power, "temperature_c": temperature, "clock_reasons": None})
+        return readings
+
+
+class Rounds:
+    """`launches` are (launch, sets of operands, which are rotated)."""
+
+    def __init__(self, torch, launches):
+        self.torch, self.launches = torch, launches
+        self.number = 0  # of the next round
+        self.used = [0] * len(launches)
+        self.head_s = 0.0  # the GPU waits so long at the head of a round: no launch waits for Python
+
+    def run(self, rounds):
+        """(kernel, milliseconds) of each launch, and the host's seconds for a round."""
+        torch, timed, host_s = self.torch, [], 0.0
+        for _ in range(rounds):
+            if self.head_s:
+                torch.cuda._sleep(int(self.head_s * 1.98e9))  # cycles  # noqa: SLF001  there is no public one
+            start = time.monotonic()
+            for turn in range(len(self.launches)):
+                which = kernel_in_turn(len(self.launches), self.number, turn)
+                launch, sets = self.launches[which]
+                operands = sets[self.used[which] % len(sets)]
+                self.used[which] += 1
+                first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                first.record()
+                launch(*operands)
+                last.record()
+                timed.append((which, first, last))
+            host_s += time.monotonic() - start
+            self.number += 1
+        torch.cuda.synchronize()
+        return [(which, first.elapsed_time(last)) for which, first, last in timed], host_s / rounds
+
+    def measure(self, budget):
+        """Samples in ms of each kernel: until the noise of all is low, or `budget` seconds a kernel are spent."""
+        count = len(self.launches)
+        end = time.monotonic() + WARMUP_S * count
+        while True:
+            start = time.monotonic()
+            _, host_s = self.run(1)
+            round_s = time.monotonic() - start
+            if time.monotonic() >= end:
+                break
+        self.head_s = min(HEAD_S, 1.2 * host_s)
+        batch = max(1, min(MOST_A_BATCH, int(BATCH_S / round_s)))
+        samples, start = [[] for _ in range(count)], time.monotonic()
+        while len(samples[0]) < MOST:
+            for which, ms in self.run(batch)[0]:
+                samples[which].append(ms)
+            spent = (time.monotonic() - start) / count
+            noise = max(quartiles(some)["mad"] / statistics.median(some) for some in samples)
+            if len(samples[0]) >= FEWEST and (spent > budget or (spent > SETTLED_S and noise < NOISE)):
+                break
+        return samples
