@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the CUDA kernels of one rung that take and give one type, float or bf16, on small problems, and compares with sums
-// of integers, padding included: mutant_program RUNG. One problem is ragged with wide leading dimensions. For Hopper's
+// of integers, padding included: mutant_program RUNG [RUN]..., where runs, one of a kernel on a problem, are counted from 1.
+// One problem is ragged with wide leading dimensions. For Hopper's
 // rungs others are deep enough for a ring of stages to turn twice, and run on a device that says it has few SMs and hardly
 // any L2, so that a block has a second and a third tile, or a part of one. Rungs that split operands into words have A, then
-// B, in integers of two words. Exit status 1 where a result is wrong, 3 where a launch fails.
+// B, in integers of two words. Exit status 1 where a result is wrong, 2 where there is no such run, 3 where a launch fails.
 #include <ladder/registry.hpp>
 
 #include "dispatch/query.hpp"
@@ -249,11 +250,12 @@ extern "C" cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribu
 
 int main(int argc, char** argv) {
   const auto device = ladder::query_device(0);
-  if (argc != 2 || !device) {
-    std::fprintf(stderr, "usage: mutant_program RUNG, with a CUDA device\n");
+  if (argc < 2 || !device) {
+    std::fprintf(stderr, "usage: mutant_program RUNG [RUN]..., with a CUDA device\n");
     return kUsage;
   }
-  int kernels = 0;
+  const std::vector<std::string> wanted(argv + 2, argv + argc);
+  int number = 0, done = 0;
   for (const ladder::KernelInfo& kernel : ladder::kernels()) {
     if (kernel.place != ladder::Place::kCuda || !std::string(kernel.id).starts_with(argv[1])) continue;
     if (kernel.in != kernel.out || kernel.in == ladder::Type::kF16) continue;
@@ -264,14 +266,17 @@ int main(int argc, char** argv) {
     const bool plans = std::string(argv[1]) == "r17", hopper = device.value().cc >= 90;
     for (const Case& c : words ? cases_of_words() : parts ? cases_of_parts() : cases(hopper, plans)) {
       if (!kernel.accepts(c.problem, device.value())) continue;
-      ++kernels;
+      ++number;
+      if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), std::to_string(number)) == wanted.end())
+        continue;
+      ++done;
       pretended = c.device;
       constexpr int kSecondWord = 1 << 11;  // in fp16 and in bf16
       const bool of_a =
-          kernels % 2 == 0;  // the other one where a case comes again, since their number is odd
+          number % 2 == 0;  // the other one where a case comes again, since their number is odd
       const High high = !words ? High{} : of_a ? High{kSecondWord, 0} : High{0, kSecondWord};
       if (!right(kernel, c.problem, high)) return kWrongResult;
     }
   }
-  return kernels == 0 ? kUsage : 0;
+  return done == 0 ? kUsage : 0;
 }

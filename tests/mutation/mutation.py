@@ -18,8 +18,9 @@ and of rungs for Hopper, where products and copies run beside the threads:
   parity    ... waits for one and the same parity
   other     an arrival or a wait uses the mbarrier beside its own: the stage's other one, or the next stage's
   stage     a stage's address is always the first one's
-With --every N, of each rung and kind only every Nth one is made, the first among them. Of one that nothing catches, a
-trap in its place tells whether the problems reach it; where they do not it is counted apart.
+With --every N, of each rung and kind only every Nth one is made, the first among them. A mutant runs the problems that launch its
+kernel; of one that they do not catch, a trap in its place tells whether they reach it; where they do, all of the rung's
+problems are tried, and where they do not it is counted apart.
 Exit status: 0 all caught, 1 one survived, or none were made.
 """
 import argparse
@@ -148,6 +149,7 @@ TAKEN_OUT = {
 }
 STAGE_BYTES = {"r12": 12560}  # sizeof(Tile::Stage), where mbarriers lie in the stages
 NOT_REACHED = "not reached"
+NO_SUCH_RUN = 2  # the program's exit status
 LINES = {}  # of source files
 TIMEOUT_S = 30
 
@@ -280,12 +282,12 @@ def trapped(data, edits):
     return text
 
 
-def run(options, program, rung, schedule="eager", counters=None):
-    """What caught it: a check's name, "result", "hang", "refused"; "" if nothing did."""
+def run(options, program, rung, schedule="eager", counters=None, only=()):
+    """What caught it: a check's name, "result", "hang", "refused"; "" if nothing did. Of the rung's runs `only` some, or all."""
     command = [options.vgpu, "--device", options.device, "--schedule", schedule, "--threads", "1"]
     command += ["--counters", counters] if counters else []
     try:
-        result = subprocess.run(command + ["--", program, rung], capture_output=True, text=True, timeout=TIMEOUT_S,
+        result = subprocess.run(command + ["--", program, rung, *map(str, only)], capture_output=True, text=True, timeout=TIMEOUT_S,
                                 check=False)
     except subprocess.TimeoutExpired:
         return "hang"
@@ -312,6 +314,29 @@ def rung_of(name):
         return match.group(1)
     match = re.match(r"_ZN6ladder\d+([a-z_]+)[IE\d]", name)
     return KERNELS_OF.get(match.group(1)) if match else None
+
+
+def runs_of(options, rung, folder, pool):
+    """The program's runs of this rung by the kernels, demangled, that they launch. Exits where one does not pass."""
+    def launched(number):
+        counters = os.path.join(folder, f"{rung}-{number}.json")
+        by = run(options, options.program, rung, counters=counters, only=(number,))
+        if by.startswith(f"status {NO_SUCH_RUN}:"):
+            return None
+        if by:
+            sys.exit(f"mutation: {rung} itself does not pass its run {number}: {by}")
+        with open(counters, encoding="utf-8") as file:
+            return {launch["kernel"] for launch in json.load(file)["launches"]}
+
+    runs, number = collections.defaultdict(list), 1
+    while True:  # some at a time, until one is not there
+        together = range(number, number + 2 * os.cpu_count())
+        for which, kernels in zip(together, pool.map(launched, together)):
+            if kernels is None:
+                return runs
+            for kernel in kernels:
+                runs[kernel].append(which)
+        number = together.stop
 
 
 def broken(options, data, names, rung, kernels, launched):
@@ -343,9 +368,7 @@ def main():
     names = demangled([name for name, _, _ in kernels])
     caught, survivors, made = collections.defaultdict(collections.Counter), [], 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        counters = os.path.join(folder, "counters.json")
-
-        def outcome(rung, number, edits):
+        def outcome(rung, number, edits, only):
             path = os.path.join(folder, f"{rung}-{number}")
 
             def write(program):
@@ -353,22 +376,26 @@ def main():
                     file.write(program)
                 os.chmod(path, 0o755)
 
+            def tried(runs):  # a wait that does not wait shows where the copies come late
+                return run(options, path, rung, only=runs) or run(options, path, rung, "lazy", only=runs)
+
             write(apply(data, edits))
-            # A wait that does not wait shows where the copies come late.
-            by = run(options, path, rung) or run(options, path, rung, "lazy")
+            by = tried(only)
             if not by:
                 write(trapped(data, edits))
-                by = "" if run(options, path, rung) else NOT_REACHED
+                by = "" if run(options, path, rung, only=only) else NOT_REACHED
+            if not by:  # what is left in scratch may be another kernel's harm
+                write(apply(data, edits))
+                by = tried(())
             os.remove(path)
             return by
 
         for rung in options.rung or sorted({rung_of(name) for name, _, _ in kernels}):
-            if by := run(options, options.program, rung, counters=counters):
+            if by := run(options, options.program, rung):
                 sys.exit(f"mutation: {rung} itself does not pass: {by}")
-            launched = {launch["kernel"] for launch in json.load(open(counters))["launches"]}
-            todo = list(broken(options, data, names, rung, kernels, launched))
-            results = pool.map(lambda item: outcome(item[0], item[1][0], item[1][1][3]),
-                               [(rung, each) for each in enumerate(todo)])
+            runs = runs_of(options, rung, folder, pool)
+            todo = list(broken(options, data, names, rung, kernels, runs))
+            results = pool.map(lambda item: outcome(rung, item[0], item[1][3], runs[names[item[1][0]]]), enumerate(todo))
             for (name, kind, what, edits), by in zip(todo, results):
                 made += 1
                 caught[rung, kind][by or "SURVIVED"] += 1
