@@ -138,7 +138,10 @@ struct LaunchConfig {
   bool check_race = false;    // FaultKind::kRace; between blocks only where the memory tracks (Memory::track)
   bool check_init = false;    // FaultKind::kUninitialized; of global memory only where the memory tracks
   bool check_init_shared =
-      true;                  // ... if check_init: of shared memory too; a kernel that reads such runs again
+      true;  // ... if check_init: of shared memory too; a kernel that reads such runs again
+  // ... and where bytes of tracked memory are all that comes of such values, they are in doubt (Memory::doubt), for
+  // whoever reads them next, and no fault of this launch.
+  bool defer_doubts = false;
   bool check_sync = true;    // what hardware may forgive: lanes of a warp that meet at different barriers
   bool count_lines = false;  // fill LaunchReport::lines
   bool trace = false;        // fill LaunchReport::instructions

@@ -50,7 +50,7 @@ cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin
   void* block = runtime.memory.allocate(bytes);
   if (block == nullptr) return cudaErrorMemoryAllocation;
   // The host may write these at any time, unseen.
-  if (origin != Origin::kDevice) runtime.memory.mark_written(block, bytes);
+  if (origin != Origin::kDevice) runtime.memory.share(block);
   runtime.pointers.add(block, bytes, origin, Runtime::ordinal(), flags).caller = caller;
   *pointer = block;
   return cudaSuccess;

@@ -8,8 +8,11 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <stdexcept>
 
 #include "runtime/graph/capture.hpp"
+#include "runtime/launch.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -34,6 +37,23 @@ void check_range(Runtime& runtime, const char* function, const char* what, const
                             address, runtime.memory.describe(address))};
 }
 
+bool seen_by_host(Runtime& runtime, const void* pointer) {
+  const Allocation* const block = runtime.memory.find(reinterpret_cast<std::uintptr_t>(pointer));
+  return block == nullptr || block->shared;
+}
+
+// What a kernel left there came of shared memory that was never written.
+std::optional<Fault> doubt_about(Runtime& runtime, const char* function, const void* from,
+                                 std::size_t bytes) {
+  const auto doubt = runtime.memory.doubt_in(from, bytes);
+  if (!doubt) return std::nullopt;
+  Fault fault = *doubt->why;
+  static_cast<std::runtime_error&>(fault) =
+      std::runtime_error(fmt::format("{}\n  {} takes them to the host: address 0x{:x}, {}", fault.what(),
+                                     function, doubt->address, runtime.memory.describe(doubt->address)));
+  return fault;
+}
+
 }  // namespace
 
 cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch, const void* from,
@@ -50,6 +70,12 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
   for (std::size_t row = 0; row < plane.rows; ++row) {
+    if (runtime.settings.checks.init_shared && seen_by_host(runtime, target + row * to_pitch)) {
+      if (auto fault = doubt_about(runtime, function, source + row * from_pitch, plane.width)) {
+        keep(runtime, *fault);
+        return runtime.fault.code;
+      }
+    }
     std::memmove(target + row * to_pitch, source + row * from_pitch, plane.width);
     runtime.memory.copy_written(target + row * to_pitch, source + row * from_pitch, plane.width);
   }

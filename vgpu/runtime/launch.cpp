@@ -194,7 +194,8 @@ cudaError_t error_of(FaultKind kind) {
   return cudaErrorLaunchFailure;
 }
 
-// A fault is no error of the launch: a real device would find it later. It stays the device's state.
+}  // namespace
+
 void keep(Runtime& runtime, const Fault& fault) {
   runtime.fault = {error_of(fault.kind), to_string(fault.kind), fault.what()};
   say(runtime.fault.report);
@@ -202,8 +203,6 @@ void keep(Runtime& runtime, const Fault& fault) {
   if (!problem.empty()) say(problem);
   finish(runtime.fault.code);
 }
-
-}  // namespace
 
 Function& known_function(Runtime& runtime, const void* handle) {
   Function* function = runtime.modules.function(handle);
@@ -294,6 +293,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.check_race = runtime.settings.checks.race;
   config.check_init = runtime.settings.checks.init;
   config.check_init_shared = runtime.settings.checks.init_shared;
+  config.defer_doubts = true;
   config.check_sync = runtime.settings.checks.sync;
   config.trace = runtime.settings.trace;
   config.schedule = runtime.settings.schedule;

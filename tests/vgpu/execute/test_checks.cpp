@@ -89,6 +89,71 @@ TEST_F(Checks, UnwrittenValuesThatMatter) {
   expect_fault(kRead, "with 0x7f", "unwritten_largest", {1, 1, 1}, {32, 1, 1}, fresh<float>(32));
 }
 
+// What a launch leaves in device memory harms nobody until it is read.
+class Doubts : public Checks {
+ protected:
+  void SetUp() override {
+    Checks::SetUp();
+    config.defer_doubts = true;
+  }
+  std::string doubt_in(const void* pointer, std::size_t bytes) const {
+    const auto doubt = memory.doubt_in(pointer, bytes);
+    return doubt ? doubt->why->what() : "";
+  }
+};
+
+TEST_F(Doubts, StayWithTheBytesUntilTheyAreReadOrWritten) {
+  float* const products = written<float>(32 * 32);
+  launch("edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 21);
+  // Column 20 and row 20.
+  EXPECT_EQ(doubt_in(products, 20 * sizeof(float)), "");
+  EXPECT_EQ(doubt_in(products + 21, 31 * sizeof(float)), "");
+  const auto doubt = memory.doubt_in(products, 32 * 32 * sizeof(float));
+  ASSERT_TRUE(doubt);
+  EXPECT_GE(doubt->address, reinterpret_cast<std::uint64_t>(products + 20));
+  EXPECT_LT(doubt->address, reinterpret_cast<std::uint64_t>(products + 21));
+  expect_text(*doubt->why, {"shared memory", "it matters: with 0x00", "kernel edge_of_product"});
+  EXPECT_NE(doubt_in(products + 20 * 32, 20 * sizeof(float)), "");
+  // A kernel may read what lies beside them.
+  int* const out = fresh<int>(64);
+  const int* const in = reinterpret_cast<const int*>(products);
+  launch("copy_words", {1, 1, 1}, {20, 1, 1}, out, in, 1);
+  expect_fault(kRead, "hold what came of unwritten shared memory", "copy_words", {1, 1, 1}, {21, 1, 1}, out,
+               in, 1);
+  expect_fault(kRead, "edge_of_product", "copy_words", {1, 1, 1}, {21, 1, 1}, out, in, 1);
+  // A copy carries them along, also to what was written as a whole before.
+  float* const copies = written<float>(32 * 32);
+  memory.copy_written(copies + 1, products, 32 * sizeof(float));
+  EXPECT_EQ(doubt_in(copies, 21 * sizeof(float)), "");
+  EXPECT_NE(doubt_in(copies + 21, sizeof(float)), "");
+  memory.mark_written(copies + 21, sizeof(float));
+  EXPECT_EQ(doubt_in(copies, 32 * 32 * sizeof(float)), "");
+  launch("copy_words", {1, 1, 1}, {32, 1, 1}, out, reinterpret_cast<const int*>(copies), 1);
+  // A kernel's store ends them, and so does the end of the allocation.
+  memory.mark_written(products, 32 * 32 * sizeof(float));
+  EXPECT_EQ(doubt_in(products, 32 * 32 * sizeof(float)), "");
+  launch("edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 21);
+  EXPECT_NE(doubt_in(products, 32 * 32 * sizeof(float)), "");
+  for (int row = 0; row < 32; ++row)
+    launch("copy_words", {1, 1, 1}, {32, 1, 1}, reinterpret_cast<int*>(products + 32 * row),
+           reinterpret_cast<const int*>(copies), 1);
+  EXPECT_EQ(doubt_in(products, 32 * 32 * sizeof(float)), "");
+}
+
+TEST_F(Doubts, WhatElseComesOfUnwrittenValuesIsAFaultAtOnce) {
+  int* const out = written<int>(64);
+  expect_fault(kRead, "the kernel stops: out of bounds", "unwritten_address", {1, 1, 1}, {32, 1, 1}, out,
+               0x2'0000);
+  expect_fault(kRead, "it does not come to its end", "unwritten_count", {1, 1, 1}, {32, 1, 1}, out);
+  // Only with the third of the other values.
+  launch("unwritten_largest", {1, 1, 1}, {32, 1, 1}, reinterpret_cast<float*>(out));
+  EXPECT_NE(doubt_in(out, 128).find("with 0x7f"), std::string::npos);
+  // The host may read this at any time.
+  float* const products = array<float>(32 * 32);
+  memory.share(products);
+  expect_fault(kRead, "other values are at", "edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 21);
+}
+
 TEST_F(Checks, TheReadThatMattersIsNamed) {
   for (const unsigned threads : {1u, 2u}) {
     config.host_threads = threads;

@@ -29,12 +29,18 @@ TEST_F(Image, FindsTheFirstByteThatChanged) {
   for (unsigned char* const data : {zeros, ones}) {
     for (const std::size_t at : {std::size_t{0}, std::size_t{65'535}, std::size_t{65'536}, kBytes - 1}) {
       const vgpu::MemoryImage before = image();
-      EXPECT_FALSE(before.difference());
+      EXPECT_TRUE(before.differences().empty());
       data[at] ^= 4;
       data[kBytes - 1] |= 8;
-      EXPECT_EQ(before.difference(), reinterpret_cast<std::uint64_t>(data + at));
+      const std::uint64_t begin = reinterpret_cast<std::uint64_t>(data + at),
+                          last = reinterpret_cast<std::uint64_t>(data) + kBytes - 1;
+      const auto ranges = before.differences();
+      ASSERT_EQ(ranges.size(), at == kBytes - 1 ? 1U : 2U);
+      EXPECT_EQ(ranges.front().begin, begin);
+      EXPECT_EQ(ranges.front().end, begin + 1);
+      EXPECT_EQ(ranges.back().begin, last);
       before.restore();
-      EXPECT_FALSE(before.difference());
+      EXPECT_TRUE(before.differences().empty());
     }
   }
   EXPECT_EQ(std::count(zeros, zeros + kBytes, 0), kBytes);
@@ -48,9 +54,12 @@ TEST_F(Image, TakesAdoptedMemoryAndLeavesFreed) {
   ASSERT_TRUE(memory.free(freed));
   const vgpu::MemoryImage before = image();
   freed[0] ^= 1;
-  EXPECT_FALSE(before.difference());
-  host[99] = 8;
-  EXPECT_EQ(before.difference(), reinterpret_cast<std::uint64_t>(&host[99]));
+  EXPECT_TRUE(before.differences().empty());
+  host[99] = host[98] = 8;
+  const auto ranges = before.differences();
+  ASSERT_EQ(ranges.size(), 1U);
+  EXPECT_EQ(ranges[0].begin, reinterpret_cast<std::uint64_t>(&host[98]));
+  EXPECT_EQ(ranges[0].end, reinterpret_cast<std::uint64_t>(&host[99]) + 1);
   before.restore();
   EXPECT_EQ(host[99], 7);
   memory.disown(host.data());

@@ -53,6 +53,29 @@ TEST(Shadow, MarksAndCopiesAreThoseOfTheBytes) {
   }
 }
 
+TEST(Shadow, DoubtsAreUnwrittenUntilTheyAreWritten) {
+  Shadow shadow(kBegin, kBytes);
+  shadow.mark_written(kBegin, 100);
+  shadow.doubt(kBegin + 5, 3);
+  EXPECT_FALSE(shadow.is_written(kBegin + 5, 1));
+  EXPECT_TRUE(shadow.is_written(kBegin, 5));
+  EXPECT_TRUE(shadow.is_written(kBegin + 8, 92));
+  EXPECT_EQ(shadow.first_in_doubt(kBegin, 100), kBegin + 5);
+  EXPECT_EQ(shadow.first_in_doubt(kBegin + 8, 200), kBegin + 208);  // what was never written is not in doubt
+  for (const std::size_t to : {std::size_t{41}, std::size_t{44}}) {
+    shadow.copy_written(kBegin + to, kBegin + 4, 8);
+    EXPECT_EQ(shadow.first_in_doubt(kBegin + 8, 100), kBegin + to + 1);
+    EXPECT_FALSE(shadow.is_written(kBegin + to + 3, 1));
+    EXPECT_TRUE(shadow.is_written(kBegin + to + 4, 4));
+    shadow.mark_written(kBegin + to, 8);
+    EXPECT_EQ(shadow.first_in_doubt(kBegin + 8, 100), kBegin + 108);
+  }
+  shadow.mark_written(kBegin + 5, 1);
+  EXPECT_EQ(shadow.first_in_doubt(kBegin, 100), kBegin + 6);
+  shadow.forget(kBegin, 100);
+  EXPECT_EQ(shadow.first_in_doubt(kBegin, 100), kBegin + 100);
+}
+
 TEST(Shadow, ForgetsWholePagesAndParts) {
   for (const std::size_t size : {std::size_t{4}, std::size_t{400}, std::size_t{40000}}) {
     Shadow shadow(kBegin, kBytes);

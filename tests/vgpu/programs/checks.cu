@@ -21,6 +21,14 @@ __global__ void sum_tile(float* out, bool fill) {
   }
 }
 
+// All of a tile goes to scratch, padding and all.
+__global__ void spill_tile(float* scratch, int written) {
+  __shared__ float tile[32];
+  if (static_cast<int>(threadIdx.x) < written) tile[threadIdx.x] = 1;
+  __syncthreads();
+  scratch[threadIdx.x] = 2 * tile[31 - threadIdx.x];
+}
+
 __global__ void total(int* sum, bool atomically) {
   if (threadIdx.x != 0) return;
   if (atomically)
@@ -60,6 +68,13 @@ int main(int argc, char** argv) {
     require(cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
   } else if (what == "tile") {
     sum_tile<<<1, 32>>>(b, right);
+    require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // nobody has seen it yet
+    (void)cudaMemcpy(host, b, 4, cudaMemcpyDeviceToHost);
+  } else if (what == "scratch") {  // of which the second kernel reads one element more than there is
+    spill_tile<<<1, 32>>>(a, 30);
+    scale<<<1, 32>>>(b, a + (right ? 2 : 1), 30);
+    (void)cudaMemset(a, 0, sizeof host);  // none of what is left is in doubt
+    (void)cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost);
   } else if (what == "total") {
     require(cudaMemset(a, 0, 4), "cudaMemset");
     total<<<8, 32>>>(reinterpret_cast<int*>(a), right);

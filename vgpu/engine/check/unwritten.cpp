@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 #include "engine/execute/fault.hpp"
 
@@ -23,18 +25,25 @@ constexpr std::size_t kMostSites = 16;  // that are tried one by one for which o
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// What is not as in the first run, put into words; "" if all is.
-std::string difference(const Ending& first, const MemoryImage& after, const Memory& memory,
-                       const Ending& other) {
+// What is not as in the first run.
+struct Difference {
+  std::string text;                   // "" if all is
+  std::vector<Memory::Range> memory;  // where that is all
+};
+
+Difference difference(const Ending& first, const MemoryImage& after, const Memory& memory,
+                      const Ending& other) {
   if (other.fault != first.fault) {
-    return other.fault.empty() ? "the kernel has no fault" : "the kernel stops: " + first_line(other.fault);
+    return {other.fault.empty() ? "the kernel has no fault" : "the kernel stops: " + first_line(other.fault),
+            {}};
   }
-  if (!first.fault.empty()) return "";  // how far other blocks came says nothing
-  if (other.output != first.output) return "the kernel prints something else";
-  if (const auto address = after.difference()) {
-    return fmt::format("other values are at address 0x{:x}: {}", *address, memory.describe(*address));
-  }
-  return "";
+  if (!first.fault.empty()) return {};  // how far other blocks came says nothing
+  if (other.output != first.output) return {"the kernel prints something else", {}};
+  std::vector<Memory::Range> ranges = after.differences();
+  if (ranges.empty()) return {};
+  const u64 address = ranges.front().begin;
+  return {fmt::format("other values are at address 0x{:x}: {}", address, memory.describe(address)),
+          std::move(ranges)};
 }
 
 Fault report(const UnwrittenReads::Site& site, u8 byte, const std::string& what) {
@@ -89,30 +98,41 @@ std::vector<const UnwrittenReads::Site*> UnwrittenReads::sites() const {
   return sorted;
 }
 
-void require_no_effect(const UnwrittenReads& reads, const Memory& memory, const MemoryImage& before,
-                       const Ending& first, const std::function<Ending(const SharedFill&)>& run) {
+void require_no_effect(const UnwrittenReads& reads, Memory& memory, const MemoryImage& before,
+                       const Ending& first, bool defer, const std::function<Ending(const SharedFill&)>& run) {
   const MemoryImage after(*memory.map());
   const auto try_with = [&](const SharedFill& fill) {
     before.restore();
     return difference(first, after, memory, run(fill));
   };
+  std::optional<Fault> doubt;
+  std::vector<Memory::Range> in_doubt;
   for (const u8 byte : kFills) {
-    std::string what = try_with({byte});
-    if (what.empty()) continue;
-    if (!try_with({}).empty()) break;  // its results are never the same, which proves nothing
+    Difference found = try_with({byte});
+    if (found.text.empty()) continue;
+    const bool only_memory = defer && !found.memory.empty();
+    std::move(found.memory.begin(), found.memory.end(), std::back_inserter(in_doubt));
+    if (doubt && only_memory) continue;
+    if (!try_with({}).text.empty()) {  // its results are never the same, which proves nothing
+      in_doubt.clear();
+      break;
+    }
     const std::vector<const UnwrittenReads::Site*> sites = reads.sites();
     const UnwrittenReads::Site* culprit = sites[0];
     for (std::size_t i = 0; sites.size() > 1 && i < std::min(sites.size(), kMostSites); ++i) {
-      std::string alone = try_with({byte, &sites[i]->words});
-      if (alone.empty()) continue;
+      Difference alone = try_with({byte, &sites[i]->words});
+      if (alone.text.empty()) continue;
       culprit = sites[i];
-      what = std::move(alone);
+      found.text = std::move(alone.text);
       break;
     }
+    doubt = report(*culprit, byte, found.text);
+    if (only_memory) continue;
     after.restore();
-    throw report(*culprit, byte, what);
+    throw *doubt;
   }
   after.restore();
+  if (doubt && !in_doubt.empty() && !memory.doubt(in_doubt, *doubt)) throw *doubt;
 }
 
 }  // namespace vgpu::check

@@ -3,7 +3,8 @@
 // edge multiplies lines that nobody stores: such values are dropped, and no fault. So reads are noted as the kernel runs,
 // and where there were any, it runs again with other values in what it did not write. If it then does the same - memory,
 // output, faults - with all of them, nothing depends on them; if not, that is the proof that something does, whatever way
-// the value took: through registers, tensor cores, memory, a branch or an address.
+// the value took: through registers, tensor cores, memory, a branch or an address. Where all that comes of it is bytes of
+// device memory, those are in doubt (Memory::doubt) until somebody reads them: padding of scratch is nobody's result.
 #pragma once
 #include <functional>
 #include <map>
@@ -53,9 +54,10 @@ struct Ending {
   std::string output;
 };
 
-// Throws Fault (kUninitialized) where what the kernel does depends on what `reads` says. `first` is how it ended, after it
-// has begun with `before` in memory; `run` executes it again. Memory is in the end as it was after the first run.
-void require_no_effect(const UnwrittenReads& reads, const Memory& memory, const MemoryImage& before,
-                       const Ending& first, const std::function<Ending(const SharedFill&)>& run);
+// Throws Fault (kUninitialized) where what the kernel does depends on what `reads` says, but for bytes that can be in doubt
+// if `defer`. `first` is how it ended, after it has begun with `before` in memory; `run` executes it again. Memory is in the
+// end as it was after the first run.
+void require_no_effect(const UnwrittenReads& reads, Memory& memory, const MemoryImage& before,
+                       const Ending& first, bool defer, const std::function<Ending(const SharedFill&)>& run);
 
 }  // namespace vgpu::check

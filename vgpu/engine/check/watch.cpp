@@ -101,9 +101,16 @@ void report_global(const execute::Warp& warp, const execute::Insn& insn, u32 lan
   if (first == address + bytes) return;  // written since by another block
   const bool any_half = shadow.is_written(address, 2) || shadow.is_written(address + 2, 2);
   if ((insn.flags & execute::kFlagHalf) != 0 && any_half) return;
+  std::string where = fmt::format("address 0x{:x}: {}", first, launch.memory.describe(first));
+  if (const auto doubt = launch.memory.doubt_in(reinterpret_cast<const void*>(first), 1)) {  // NOLINT
+    execute::fault(
+        {warp, insn, lane}, FaultKind::kUninitialized,
+        fmt::format("read of {} bytes of global memory that hold what came of unwritten shared memory",
+                    bytes),
+        where + "\n" + doubt->why->what());
+  }
   execute::fault({warp, insn, lane}, FaultKind::kUninitialized,
-                 fmt::format("read of {} bytes of global memory that was never written", bytes),
-                 fmt::format("address 0x{:x}: {}", first, launch.memory.describe(first)));
+                 fmt::format("read of {} bytes of global memory that was never written", bytes), where);
 }
 
 void note_shared(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset, u32 bytes) {

@@ -337,9 +337,9 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
   }
   GridRun run(launch);
   if (unwritten.any() && !run.is_race()) {
-    check::require_no_effect(unwritten, memory, *before, run.ending(), [&](const check::SharedFill& fill) {
-      return run_again(launch, run, fill).ending();
-    });
+    check::require_no_effect(
+        unwritten, memory, *before, run.ending(), config.defer_doubts,
+        [&](const check::SharedFill& fill) { return run_again(launch, run, fill).ending(); });
   }
   if (run.error()) std::rethrow_exception(run.error());
 

@@ -47,15 +47,19 @@ void MemoryImage::restore() const {
   }
 }
 
-std::optional<std::uint64_t> MemoryImage::difference() const {
+std::vector<Memory::Range> MemoryImage::differences() const {
+  std::vector<Memory::Range> ranges;
   for (const Piece& piece : pieces_) {
     const std::byte* const now = at(piece.begin);
     if (is_same(now, piece.held.get(), piece.bytes)) continue;
     for (std::size_t i = 0; i < piece.bytes; ++i) {
-      if (now[i] != (piece.held == nullptr ? std::byte{0} : piece.held[i])) return piece.begin + i;
+      if (now[i] == (piece.held == nullptr ? std::byte{0} : piece.held[i])) continue;
+      const std::uint64_t address = piece.begin + i;
+      if (ranges.empty() || ranges.back().end != address) ranges.push_back({address, address});
+      ++ranges.back().end;
     }
   }
-  return std::nullopt;
+  return ranges;
 }
 
 }  // namespace vgpu

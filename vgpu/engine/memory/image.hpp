@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "engine/memory/memory.hpp"
@@ -17,8 +16,8 @@ class MemoryImage {
   explicit MemoryImage(const AllocationMap& map);
   // Touches only what is different. The allocations must still be there.
   void restore() const;
-  // The address of the first byte that is different now.
-  std::optional<std::uint64_t> difference() const;
+  // The bytes that are different now, in order of address.
+  std::vector<Memory::Range> differences() const;
 
  private:
   struct Piece {

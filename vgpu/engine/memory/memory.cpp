@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/engine.hpp"
 #include "engine/memory/shadow.hpp"
 
 namespace vgpu {
@@ -83,7 +84,9 @@ struct Memory::Impl {
   std::uint64_t never_used = 0;                  // from here on no block has ever been
   std::deque<std::uint64_t> quarantine;          // begins, oldest first
   std::size_t quarantine_bytes = 0;
-  std::unique_ptr<Shadow> shadow;                    // null where nothing is tracked
+  std::unique_ptr<Shadow> shadow;  // null where nothing is tracked
+  // What doubts are about, the latest last; the shadow says which bytes.
+  std::vector<std::pair<Range, std::shared_ptr<const Fault>>> doubts;
   mutable std::shared_ptr<const AllocationMap> map;  // null where it must be made anew
 
   char* at(std::uint64_t address) const { return arena + (address - reinterpret_cast<std::uint64_t>(arena)); }
@@ -92,7 +95,27 @@ struct Memory::Impl {
   void give_hole(std::uint64_t begin, std::uint64_t size);
   void evict();
   const AllocationMap& current() const;
+  Allocation* tracked(std::uint64_t address);
+  void part_by_part(Allocation& block);
 };
+
+// The live allocation whose bytes have marks, or may have: not one that counts as written whatever happens to it.
+Allocation* Memory::Impl::tracked(std::uint64_t address) {
+  const auto next = blocks.upper_bound(address);
+  if (shadow == nullptr || next == blocks.begin()) return nullptr;
+  Allocation& block = std::prev(next)->second;
+  const bool variable = !block.name.empty();
+  return address >= block.end || block.freed || block.shared || variable ? nullptr : &block;
+}
+
+// What was written as a whole has marks of its own from now on.
+void Memory::Impl::part_by_part(Allocation& block) {
+  if (!block.written) return;
+  block.written = false;
+  map.reset();
+  shadow->forget(block.begin, block.end - block.begin);
+  shadow->mark_written(block.begin, block.end - block.begin);
+}
 
 // Makes [begin, end) read as zero, by giving its whole pages back to the host.
 void Memory::Impl::clear(std::uint64_t begin, std::uint64_t end) {
@@ -228,7 +251,7 @@ bool Memory::adopt(void* pointer, std::size_t bytes, std::string name) {
   if (next != impl_->adopted.end() && next->second.begin < end) return false;
   if (next != impl_->adopted.begin() && std::prev(next)->second.end > begin) return false;
   impl_->map.reset();
-  impl_->adopted.emplace(begin, Allocation{begin, end, std::move(name), false, true});
+  impl_->adopted.emplace(begin, Allocation{begin, end, std::move(name), false, true, true});
   return true;
 }
 
@@ -274,12 +297,55 @@ void Memory::copy_written(const void* to, const void* from, std::size_t bytes) {
     const Allocation* const block = impl_->current().find(source);
     tracked = block != nullptr && !block->written;
     if (tracked) {
-      const Allocation* const other = impl_->current().find(target);
-      if (other == nullptr || other->written) return;
+      const bool in_doubt = impl_->shadow->first_in_doubt(source, bytes) != source + bytes;
+      Allocation* const other = impl_->tracked(target);
+      if (other == nullptr || (other->written && !in_doubt)) return;
+      if (in_doubt) impl_->part_by_part(*other);
       impl_->shadow->copy_written(target, source, bytes);
     }
   }
   if (!tracked) mark_written(to, bytes);
+}
+
+void Memory::share(const void* pointer) {
+  const std::lock_guard lock(impl_->mutex);
+  const auto found = impl_->blocks.find(reinterpret_cast<std::uint64_t>(pointer));
+  if (found == impl_->blocks.end()) return;
+  found->second.written = found->second.shared = true;
+  impl_->map.reset();
+}
+
+bool Memory::doubt(std::span<const Range> ranges, const Fault& why) {
+  const std::lock_guard lock(impl_->mutex);
+  if (ranges.empty()) return false;
+  for (const Range& range : ranges) {
+    if (impl_->tracked(range.begin) == nullptr) return false;
+  }
+  Range all = ranges.front();
+  for (const Range& range : ranges) {
+    impl_->part_by_part(*impl_->tracked(range.begin));
+    impl_->shadow->doubt(range.begin, range.end - range.begin);
+    all = {std::min(all.begin, range.begin), std::max(all.end, range.end)};
+  }
+  std::erase_if(impl_->doubts, [&](const auto& known) {
+    return known.first.begin >= all.begin && known.first.end <= all.end;
+  });
+  impl_->doubts.emplace_back(all, std::make_shared<const Fault>(why));
+  return true;
+}
+
+std::optional<Memory::Doubt> Memory::doubt_in(const void* pointer, std::size_t bytes) const {
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->doubts.empty()) return std::nullopt;
+  const Allocation* const block = impl_->tracked(address);
+  if (block == nullptr || block->written) return std::nullopt;
+  const std::uint64_t first = impl_->shadow->first_in_doubt(address, bytes);
+  if (first == address + bytes) return std::nullopt;
+  for (auto known = impl_->doubts.rbegin(); known != impl_->doubts.rend(); ++known) {
+    if (first >= known->first.begin && first < known->first.end) return Doubt{first, known->second};
+  }
+  return Doubt{first, impl_->doubts.back().second};  // a copy of it
 }
 
 bool Memory::contains(const void* pointer, std::size_t bytes) const {

@@ -5,18 +5,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace vgpu {
 
 class Shadow;  // shadow.hpp
+struct Fault;  // engine.hpp
 
 struct Allocation {
   std::uint64_t begin = 0, end = 0;  // bytes; end is one past the last byte asked for (no padding counted)
   std::string name;                  // of a module variable; "" for cudaMalloc
   bool freed = false;
   bool written = false;  // every byte was, as far as is tracked: by the host, or in one piece
+  bool shared = false;   // with the host, which may read and write it unseen
 };
 
 // All allocations at one moment, live and freed, in order of address. Immutable: any number of threads may
@@ -73,6 +77,22 @@ class Memory {
   void mark_written(const void* pointer, std::size_t bytes);
   // As a copy does: what was not written is not written in the copy either.
   void copy_written(const void* to, const void* from, std::size_t bytes);
+
+  // The host may read and write the live allocation that begins there unseen: it counts as written for ever.
+  void share(const void* pointer);
+
+  // Bytes that a kernel wrote, but whose values came of something that was never written. They count as not written until
+  // they are written again, and `why` says where they came from.
+  struct Range {
+    std::uint64_t begin = 0, end = 0;
+  };
+  struct Doubt {
+    std::uint64_t address = 0;  // the first byte
+    std::shared_ptr<const Fault> why;
+  };
+  // False, and nothing is done: some lie where nothing is tracked or where the host sees them unseen.
+  bool doubt(std::span<const Range> ranges, const Fault& why);
+  std::optional<Doubt> doubt_in(const void* pointer, std::size_t bytes) const;
 
   // For launches: lookups in it take no lock.
   std::shared_ptr<const AllocationMap> map() const;

@@ -12,6 +12,7 @@ namespace vgpu {
 namespace {
 
 constexpr std::uint8_t kWhole = 15;
+constexpr unsigned kDoubtShift = 4;
 constexpr std::uint64_t kPage = 4096;
 
 void* reserve(std::size_t bytes) {
@@ -77,6 +78,21 @@ bool Shadow::is_written(std::uint64_t address, std::size_t size) const {
   return true;
 }
 
+void Shadow::doubt(std::uint64_t address, std::size_t size) {
+  for (std::uint64_t byte = address - begin_; byte != address - begin_ + size; ++byte) {
+    std::uint8_t& mark = written_[byte / 4];
+    mark = static_cast<std::uint8_t>((mark & ~(1u << byte % 4)) | (1u << (byte % 4 + kDoubtShift)));
+  }
+}
+
+std::uint64_t Shadow::first_in_doubt(std::uint64_t address, std::size_t size) const {
+  for (std::uint64_t byte = address - begin_; byte != address - begin_ + size; ++byte) {
+    const unsigned mark = written_[byte / 4] >> byte % 4;
+    if ((mark & 1) == 0 && (mark >> kDoubtShift & 1) != 0) return byte + begin_;
+  }
+  return address + size;
+}
+
 void Shadow::copy_written(std::uint64_t to, std::uint64_t from, std::size_t size) {
   if (to % 4 == 0 && from % 4 == 0 && size % 4 == 0) {
     std::memmove(written_ + (to - begin_) / 4, written_ + (from - begin_) / 4, size / 4);
@@ -84,10 +100,10 @@ void Shadow::copy_written(std::uint64_t to, std::uint64_t from, std::size_t size
   }
   const auto copy_byte = [&](std::size_t i) {
     const std::uint64_t source = from - begin_ + i, target = to - begin_ + i;
-    const std::uint8_t bit = static_cast<std::uint8_t>(1u << target % 4);
+    constexpr unsigned kBits = 1u | 1u << kDoubtShift;
+    const unsigned bits_of_byte = written_[source / 4] >> source % 4 & kBits;
     std::uint8_t& mark = written_[target / 4];
-    mark = (written_[source / 4] >> source % 4 & 1) != 0 ? static_cast<std::uint8_t>(mark | bit)
-                                                         : static_cast<std::uint8_t>(mark & ~bit);
+    mark = static_cast<std::uint8_t>((mark & ~(kBits << target % 4)) | bits_of_byte << target % 4);
   };
   if (to <= from) {
     for (std::size_t i = 0; i < size; ++i) copy_byte(i);

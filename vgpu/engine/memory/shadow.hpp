@@ -22,11 +22,15 @@ class Shadow {
     return address - begin_ < bytes_ && size <= bytes_ - (address - begin_);
   }
 
-  // By word: a bit for each byte, set once it was written.
+  // By word: a bit for each byte, set once it was written; above these another one, set where what was written last is in
+  // doubt, which then does not count as written.
   std::uint8_t* written() const { return written_; }
   void mark_written(std::uint64_t address, std::size_t size);
   void forget(std::uint64_t address, std::size_t size);
   bool is_written(std::uint64_t address, std::size_t size) const;
+  void doubt(std::uint64_t address, std::size_t size);
+  // The first byte in doubt; address + size if there is none.
+  std::uint64_t first_in_doubt(std::uint64_t address, std::size_t size) const;
   // The marks of one range become another's; the two may overlap.
   void copy_written(std::uint64_t to, std::uint64_t from, std::size_t size);
 
