@@ -151,7 +151,7 @@ STAGE_BYTES = {"r12": 12560}  # sizeof(Tile::Stage), where mbarriers lie in the 
 NOT_REACHED = "not reached"
 NO_SUCH_RUN = 2  # the program's exit status
 LINES = {}  # of source files
-TIMEOUT_S = 30
+TIMEOUT_S = 120  # of a run that takes seconds alone, on a busy machine; a deadlock is found at once
 
 
 def entries(data):
