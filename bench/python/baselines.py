@@ -238,10 +238,10 @@ def rows_of(torch, kernels, shape, l2_bytes, warm, budget, device):
     if not verified:
         return rows
     with Readings() as readings:
-        samples = Rounds(torch, [(kernel.launch, operands) for kernel, operands in verified]).measure(budget)
+        samples = Rounds(torch, [(kernel.launch, copies) for kernel, copies in verified]).measure(budget)
     telemetry = readings.telemetry()
-    add_timings(rows, {kernel.name: timing_json(some, len(operands), telemetry)
-                       for (kernel, operands), some in zip(verified, samples)})
+    add_timings(rows, {kernel.name: timing_json(some, len(copies), telemetry)
+                       for (kernel, copies), some in zip(verified, samples)})
     return rows
 
 

@@ -7,7 +7,7 @@ import time
 
 BATCH_S, MOST_A_BATCH = 0.2, 10  # rounds between two looks at the clock of the host
 WARMUP_S, SETTLED_S, NOISE, FEWEST, MOST = 0.3, 0.3, 0.005, 5, 500  # the first two: a kernel's share
-HEAD_S = 2e-3  # at most
+HEAD_S, CYCLES_A_SECOND = 2e-3, 2e9  # at most; about a GPU's clock
 
 
 def quartiles(samples):
@@ -74,7 +74,7 @@ class Rounds:
         torch, timed, host_s = self.torch, [], 0.0
         for _ in range(rounds):
             if self.head_s:
-                torch.cuda._sleep(int(self.head_s * 1.98e9))  # cycles  # noqa: SLF001  there is no public one
+                torch.cuda._sleep(int(self.head_s * CYCLES_A_SECOND))  # noqa: SLF001  there is no public one
             start = time.monotonic()
             for turn in range(len(self.launches)):
                 which = kernel_in_turn(len(self.launches), self.number, turn)
