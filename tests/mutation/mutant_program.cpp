@@ -272,8 +272,7 @@ int main(int argc, char** argv) {
       ++done;
       pretended = c.device;
       constexpr int kSecondWord = 1 << 11;  // in fp16 and in bf16
-      const bool of_a =
-          number % 2 == 0;  // the other one where a case comes again, since their number is odd
+      const bool of_a = number % 2 == 0;  // the other one where a case comes again, since their number is odd
       const High high = !words ? High{} : of_a ? High{kSecondWord, 0} : High{0, kSecondWord};
       if (!right(kernel, c.problem, high)) return kWrongResult;
     }
