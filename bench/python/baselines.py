@@ -23,12 +23,12 @@ import subprocess
 import sys
 from typing import Any, Callable
 
-from rounds import WARMUP_S, Readings, Rounds, quartiles
+from rounds import Readings, Rounds, quartiles
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16", "fp16")
 TYPES = {"bf16": "bf16", "fp16": "f16"}  # of operands and result; f32 for all others
-OTHERS = ("tf32", "bf16", "fp16")  # that do not stand for FP32
+OTHERS = ("tf32", *TYPES)  # that do not stand for FP32
 BASELINE = "torch_ieee"
 
 
@@ -61,21 +61,25 @@ def bound(kernel, m, n, k):
     return sums, 0.0, 2.0**-9 if kernel.precision == "bf16" else 2.0**-12
 
 
+def least_bytes(shape, precision):
+    m, n, k = shape
+    return (2 if precision in TYPES else 4) * (m * k + k * n + m * n)
+
+
 def problem_json(m, n, k, precision):
     kind = TYPES.get(precision, "f32")
     return {"m": m, "n": n, "k": k, "lda": k, "ldb": n, "ldc": n, "alpha": 1.0, "beta": 0.0, "op_a": "N", "op_b": "N",
             "layout": "row", "in": kind, "out": kind}
 
 
-def timing_json(samples, copies, telemetry):
+def timing_json(samples, copies, telemetry, warmup_s):
     return {"ms": quartiles(samples), "samples_ms": [round(sample, 7) for sample in samples], "telemetry": telemetry,
-            "warmup_s": WARMUP_S, "operand_copies": copies, "launches_per_sample": 1, "throttled": 0, "alarms": []}
+            "warmup_s": warmup_s, "operand_copies": copies, "launches_per_sample": 1, "throttled": 0, "alarms": []}
 
 
 def row_json(kernel, shape, device, errors, reason=""):
     """One row, not timed; `errors` are (normwise, componentwise, of_bound), or None with a reason."""
     m, n, k = shape
-    width = 2 if kernel.precision in TYPES else 4
     problem = problem_json(m, n, k, kernel.precision)
     passed = errors is not None and errors[2] <= 1  # NaN is not
     outcome = "passed" if passed else "not_verified" if errors is None else "wrong_value"
@@ -85,7 +89,7 @@ def row_json(kernel, shape, device, errors, reason=""):
     return {"kernel": kernel.name, "rung": kernel.rung.file if kernel.rung else kernel.name.split("_")[0],
             "idea": kernel.idea, "place": "cuda", "role": "rung" if kernel.rung else "baseline",
             "precision": kernel.precision, "problem": problem, "flops": 2.0 * m * n * k,
-            "least_bytes": float(width * (m * k + k * n + m * n)), "device": device,
+            "least_bytes": float(least_bytes(shape, kernel.precision)), "device": device,
             "verdict": {"outcome": outcome, "reason": reason, "passed": int(passed), "refused": 0, "cases": [case]},
             "errors": known, "timing": None, "baseline": None, "counters": None, "derived": {}, "note": ""}
 
@@ -220,14 +224,13 @@ def errors_of(torch, kernel, a, b, c):
 
 def rows_of(torch, kernels, shape, l2_bytes, warm, budget, device):
     """A row a kernel, of one shape: verified one by one, then timed in turn."""
-    m, n, k = shape
-    sets, rows, verified = {}, [], []  # sets: of operands, by width and type
+    sets, rows, verified = {}, [], []  # sets: of operands, by type
     for kernel in kernels:
         kind = TYPES.get(kernel.precision, "f32")
         try:
             if kind not in sets:
-                bytes_of_set = (4 if kind == "f32" else 2) * (m * k + k * n + m * n)
-                sets[kind] = operands(torch, shape, kernel.precision, 1 if warm else max(2, math.ceil(2 * l2_bytes / bytes_of_set)))
+                cold = max(2, math.ceil(2 * l2_bytes / least_bytes(shape, kernel.precision)))
+                sets[kind] = operands(torch, shape, kernel.precision, 1 if warm else cold)
             sets[kind][0][2].fill_(math.nan)
             rows.append(row_json(kernel, shape, device, errors_of(torch, kernel, *sets[kind][0])))
         except Exception as error:  # noqa: BLE001  a kernel that fails leaves the others' rows
@@ -238,9 +241,10 @@ def rows_of(torch, kernels, shape, l2_bytes, warm, budget, device):
     if not verified:
         return rows
     with Readings() as readings:
-        samples = Rounds(torch, [(kernel.launch, copies) for kernel, copies in verified]).measure(budget)
+        rounds = Rounds(torch, [(kernel.launch, copies) for kernel, copies in verified])
+        samples = rounds.measure(budget)
     telemetry = readings.telemetry()
-    add_timings(rows, {kernel.name: timing_json(some, len(copies), telemetry)
+    add_timings(rows, {kernel.name: timing_json(some, len(copies), telemetry, rounds.warmup_s)
                        for (kernel, copies), some in zip(verified, samples)})
     return rows
 

@@ -67,6 +67,7 @@ class Rounds:
         self.torch, self.launches = torch, launches
         self.number = 0  # of the next round
         self.used = [0] * len(launches)
+        self.warmup_s = 0.0  # that measure() took
         self.head_s = 0.0  # the GPU waits so long at the head of a round: no launch waits for Python
 
     def run(self, rounds):
@@ -94,13 +95,12 @@ class Rounds:
     def measure(self, budget):
         """Samples in ms of each kernel: until the noise of all is low, or `budget` seconds a kernel are spent."""
         count = len(self.launches)
-        end = time.monotonic() + WARMUP_S * count
-        while True:
+        begin = time.monotonic()
+        while self.warmup_s < WARMUP_S * count:
             start = time.monotonic()
             _, host_s = self.run(1)
             round_s = time.monotonic() - start
-            if time.monotonic() >= end:
-                break
+            self.warmup_s = time.monotonic() - begin
         self.head_s = min(HEAD_S, 1.2 * host_s)
         batch = max(1, min(MOST_A_BATCH, int(BATCH_S / round_s)))
         samples, start = [[] for _ in range(count)], time.monotonic()

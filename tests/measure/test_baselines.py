@@ -81,10 +81,13 @@ class InRounds(unittest.TestCase):
         turn = iter(range(10**6))
         def noisy():
             Event.now += 1.0 + next(turn) % 2
+        rounds.SETTLED_S = 0.0
         quiet = rounds.Rounds(TORCH, [(self.kernel("a", 1.0), [()])]).measure(30)[0]
-        self.assertLess(len(quiet), rounds.MOST + 1)
+        self.assertLessEqual(len(quiet), rounds.MOST_A_BATCH)
         loud = rounds.Rounds(TORCH, [(noisy, [()])]).measure(30)[0]
         self.assertGreaterEqual(len(loud), rounds.MOST)  # or 30 s would have passed
+        spent = rounds.Rounds(TORCH, [(noisy, [()])]).measure(0)[0]
+        self.assertLessEqual(len(spent), rounds.MOST_A_BATCH)
 
 
 class Rows(unittest.TestCase):
@@ -102,7 +105,7 @@ class Rows(unittest.TestCase):
         self.assertEqual(wrong["verdict"]["outcome"], "wrong_value")
         times = {"torch_ieee": 4.0, "r19_fp16x3": 1.0, "torch_tf32": 0.5}
         telemetry = [{"sm_clock_mhz": 1980.0, "power_w": 400.0, "temperature_c": 40.0, "clock_reasons": None}]
-        baselines.add_timings(rows, {name: baselines.timing_json([ms] * 5, 2, telemetry) for name, ms in times.items()})
+        baselines.add_timings(rows, {name: baselines.timing_json([ms] * 5, 2, telemetry, 0.3) for name, ms in times.items()})
         self.assertEqual(rows[1]["derived"]["percent_of_baseline"], 400)
         self.assertEqual(rows[1]["baseline"]["kernel"], "torch_ieee")
         self.assertIsNone(rows[2]["baseline"])  # does not stand for FP32

@@ -37,11 +37,6 @@ void check_range(Runtime& runtime, const char* function, const char* what, const
                             address, runtime.memory.describe(address))};
 }
 
-bool seen_by_host(Runtime& runtime, const void* pointer) {
-  const Allocation* const block = runtime.memory.find(reinterpret_cast<std::uintptr_t>(pointer));
-  return block == nullptr || block->shared;
-}
-
 // What a kernel left there came of shared memory that was never written.
 std::optional<Fault> doubt_about(Runtime& runtime, const char* function, const void* from,
                                  std::size_t bytes) {
@@ -49,8 +44,8 @@ std::optional<Fault> doubt_about(Runtime& runtime, const char* function, const v
   if (!doubt) return std::nullopt;
   Fault fault = *doubt->why;
   static_cast<std::runtime_error&>(fault) =
-      std::runtime_error(fmt::format("{}\n  {} takes them to the host: address 0x{:x}, {}", fault.what(),
-                                     function, doubt->address, runtime.memory.describe(doubt->address)));
+      std::runtime_error(fmt::format("{}\n  {} takes them away: address 0x{:x}, {}", fault.what(), function,
+                                     doubt->address, runtime.memory.describe(doubt->address)));
   return fault;
 }
 
@@ -70,9 +65,9 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
   for (std::size_t row = 0; row < plane.rows; ++row) {
-    if (runtime.settings.checks.init_shared && seen_by_host(runtime, target + row * to_pitch)) {
+    if (runtime.settings.checks.init_shared && !runtime.memory.can_doubt(target + row * to_pitch)) {
       if (auto fault = doubt_about(runtime, function, source + row * from_pitch, plane.width)) {
-        keep(runtime, *fault);
+        keep_fault(runtime, *fault);
         return runtime.fault.code;
       }
     }

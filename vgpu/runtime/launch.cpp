@@ -196,7 +196,7 @@ cudaError_t error_of(FaultKind kind) {
 
 }  // namespace
 
-void keep(Runtime& runtime, const Fault& fault) {
+void keep_fault(Runtime& runtime, const Fault& fault) {
   runtime.fault = {error_of(fault.kind), to_string(fault.kind), fault.what()};
   say(runtime.fault.report);
   const std::string problem = report_fault(runtime.settings.report_file, runtime.fault.kind, fault.kernel);
@@ -313,7 +313,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
       runtime.log.add(record);
     }
   } catch (const Fault& fault) {
-    keep(runtime, fault);
+    keep_fault(runtime, fault);
   } catch (const Unsupported& unsupported) {
     const bool said = std::exchange(function.refusal_said, true);
     throw Failure{cudaErrorNotSupported,

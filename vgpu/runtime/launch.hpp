@@ -40,6 +40,6 @@ std::size_t dynamic_shared_limit(Runtime& runtime, Function& function);
 cudaError_t launch(Runtime& runtime, const void* handle, const Request& request);
 
 // A fault is no error of the call that shows it: a real device would find it later. It stays the device's state.
-void keep(Runtime& runtime, const Fault& fault);
+void keep_fault(Runtime& runtime, const Fault& fault);
 
 }  // namespace vgpu::runtime

@@ -129,7 +129,7 @@ TEST_F(Doubts, StayWithTheBytesUntilTheyAreReadOrWritten) {
   memory.mark_written(copies + 21, sizeof(float));
   EXPECT_EQ(doubt_in(copies, 32 * 32 * sizeof(float)), "");
   launch("copy_words", {1, 1, 1}, {32, 1, 1}, out, reinterpret_cast<const int*>(copies), 1);
-  // A kernel's store ends them, and so does the end of the allocation.
+  // What the host writes ends them, and so does a kernel's store.
   memory.mark_written(products, 32 * 32 * sizeof(float));
   EXPECT_EQ(doubt_in(products, 32 * 32 * sizeof(float)), "");
   launch("edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 21);
@@ -150,7 +150,10 @@ TEST_F(Doubts, WhatElseComesOfUnwrittenValuesIsAFaultAtOnce) {
   EXPECT_NE(doubt_in(out, 128).find("with 0x7f"), std::string::npos);
   // The host may read this at any time.
   float* const products = array<float>(32 * 32);
+  EXPECT_TRUE(memory.can_doubt(products));
   memory.share(products);
+  EXPECT_FALSE(memory.can_doubt(products));
+  EXPECT_FALSE(memory.can_doubt(memory.allocate(64, "a variable")));
   expect_fault(kRead, "other values are at", "edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 21);
 }
 

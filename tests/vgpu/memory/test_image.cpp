@@ -23,7 +23,7 @@ class Image : public testing::Test {
   vgpu::Memory memory{std::size_t{16} << 20};
 };
 
-TEST_F(Image, FindsTheFirstByteThatChanged) {
+TEST_F(Image, FindsTheBytesThatChanged) {
   unsigned char* const zeros = block(0);
   unsigned char* const ones = block(1);
   for (unsigned char* const data : {zeros, ones}) {

@@ -251,7 +251,7 @@ bool Memory::adopt(void* pointer, std::size_t bytes, std::string name) {
   if (next != impl_->adopted.end() && next->second.begin < end) return false;
   if (next != impl_->adopted.begin() && std::prev(next)->second.end > begin) return false;
   impl_->map.reset();
-  impl_->adopted.emplace(begin, Allocation{begin, end, std::move(name), false, true, true});
+  impl_->adopted.emplace(begin, Allocation{begin, end, std::move(name), false, true});
   return true;
 }
 
@@ -297,9 +297,11 @@ void Memory::copy_written(const void* to, const void* from, std::size_t bytes) {
     const Allocation* const block = impl_->current().find(source);
     tracked = block != nullptr && !block->written;
     if (tracked) {
-      const bool in_doubt = impl_->shadow->first_in_doubt(source, bytes) != source + bytes;
       Allocation* const other = impl_->tracked(target);
-      if (other == nullptr || (other->written && !in_doubt)) return;
+      if (other == nullptr) return;
+      const bool in_doubt =
+          !impl_->doubts.empty() && impl_->shadow->first_in_doubt(source, bytes) != source + bytes;
+      if (other->written && !in_doubt) return;
       if (in_doubt) impl_->part_by_part(*other);
       impl_->shadow->copy_written(target, source, bytes);
     }
@@ -313,6 +315,11 @@ void Memory::share(const void* pointer) {
   if (found == impl_->blocks.end()) return;
   found->second.written = found->second.shared = true;
   impl_->map.reset();
+}
+
+bool Memory::can_doubt(const void* pointer) const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->tracked(reinterpret_cast<std::uint64_t>(pointer)) != nullptr;
 }
 
 bool Memory::doubt(std::span<const Range> ranges, const Fault& why) {

@@ -90,7 +90,9 @@ class Memory {
     std::uint64_t address = 0;  // the first byte
     std::shared_ptr<const Fault> why;
   };
-  // False, and nothing is done: some lie where nothing is tracked or where the host sees them unseen.
+  // Not where nothing is tracked, in variables, and where the host sees them unseen.
+  bool can_doubt(const void* pointer) const;
+  // False, and nothing is done: some cannot be.
   bool doubt(std::span<const Range> ranges, const Fault& why);
   std::optional<Doubt> doubt_in(const void* pointer, std::size_t bytes) const;
 

@@ -22,8 +22,8 @@ class Shadow {
     return address - begin_ < bytes_ && size <= bytes_ - (address - begin_);
   }
 
-  // By word: a bit for each byte, set once it was written; above these another one, set where what was written last is in
-  // doubt, which then does not count as written.
+  // By word: a bit for each byte, set once it was written; above these another one, which says of a byte that does not count
+  // as written that this is for a doubt.
   std::uint8_t* written() const { return written_; }
   void mark_written(std::uint64_t address, std::size_t size);
   void forget(std::uint64_t address, std::size_t size);
