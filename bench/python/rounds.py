@@ -7,7 +7,7 @@ import time
 
 BATCH_S, MOST_A_BATCH = 0.2, 10  # rounds between two looks at the clock of the host
 WARMUP_S, SETTLED_S, NOISE, FEWEST, MOST = 0.3, 0.3, 0.005, 5, 500  # the first two: a kernel's share
-HEAD_S, CYCLES_A_SECOND = 2e-3, 2e9  # at most; about a GPU's clock
+HEAD_S, OF_HOST, CYCLES_A_SECOND = 0.05, 1.5, 2e9  # at most; times what the host takes; about a GPU's clock
 
 
 def quartiles(samples):
@@ -95,13 +95,13 @@ class Rounds:
     def measure(self, budget):
         """Samples in ms of each kernel: until the noise of all is low, or `budget` seconds a kernel are spent."""
         count = len(self.launches)
-        begin = time.monotonic()
+        begin, host_s = time.monotonic(), []
         while self.warmup_s < WARMUP_S * count:
             start = time.monotonic()
-            _, host_s = self.run(1)
+            host_s.append(self.run(1)[1])
             round_s = time.monotonic() - start
             self.warmup_s = time.monotonic() - begin
-        self.head_s = min(HEAD_S, 1.2 * host_s)
+        self.head_s = min(HEAD_S, OF_HOST * statistics.median(host_s))
         batch = max(1, min(MOST_A_BATCH, int(BATCH_S / round_s)))
         samples, start = [[] for _ in range(count)], time.monotonic()
         while len(samples[0]) < MOST:

@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import unittest
 
@@ -76,6 +77,14 @@ class InRounds(unittest.TestCase):
         for name in times:
             used = [operands for which, operands in self.log if which == name]
             self.assertEqual(used[:6], [(1,), (2,), (3,)] * 2)
+
+    def test_the_gpu_waits_for_as_long_as_the_host_takes(self):
+        slow_s = 0.004
+        def slow():
+            time.sleep(slow_s)
+            Event.now += 1.0
+        rounds.Rounds(TORCH, [(slow, [()])]).measure(0)
+        self.assertTrue(WAITS and all(cycles >= slow_s * rounds.CYCLES_A_SECOND for cycles in WAITS), WAITS[:5])
 
     def test_noise_goes_on_to_the_budget(self):
         turn = iter(range(10**6))
