@@ -7,7 +7,7 @@ import time
 
 BATCH_S, MOST_A_BATCH = 0.2, 10  # rounds between two looks at the clock of the host
 WARMUP_S, SETTLED_S, NOISE, FEWEST, MOST = 0.3, 0.3, 0.005, 5, 500  # the first two: a kernel's share
-HEAD_S, OF_HOST, CYCLES_A_SECOND = 0.05, 1.5, 2e9  # at most; times what the host takes; about a GPU's clock
+HEAD_S, OF_HOST, CYCLES_A_SECOND = 2e-3, 1.5, 2e9  # at most; times what the host takes; about a GPU's clock
 
 
 def quartiles(samples):
@@ -68,44 +68,45 @@ class Rounds:
         self.number = 0  # of the next round
         self.used = [0] * len(launches)
         self.warmup_s = 0.0  # that measure() took
-        self.head_s = 0.0  # the GPU waits so long at the head of a round: no launch waits for Python
+        # The GPU waits so long ahead of each launch, by kernel: none waits for Python, whoever synchronizes before it.
+        self.heads_s = [0.0] * len(launches)
 
     def run(self, rounds):
-        """(kernel, milliseconds) of each launch, and the host's seconds for a round."""
-        torch, timed, host_s = self.torch, [], 0.0
+        """(kernel, milliseconds of the GPU, seconds of the host) of each launch."""
+        torch, timed = self.torch, []
         for _ in range(rounds):
-            if self.head_s:
-                torch.cuda._sleep(int(self.head_s * CYCLES_A_SECOND))  # noqa: SLF001  there is no public one
-            start = time.monotonic()
             for turn in range(len(self.launches)):
                 which = kernel_in_turn(len(self.launches), self.number, turn)
                 launch, sets = self.launches[which]
                 operands = sets[self.used[which] % len(sets)]
                 self.used[which] += 1
                 first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                if self.heads_s[which]:
+                    torch.cuda._sleep(int(self.heads_s[which] * CYCLES_A_SECOND))  # noqa: SLF001  there is no public one
+                start = time.monotonic()
                 first.record()
                 launch(*operands)
                 last.record()
-                timed.append((which, first, last))
-            host_s += time.monotonic() - start
+                timed.append((which, first, last, time.monotonic() - start))
             self.number += 1
         torch.cuda.synchronize()
-        return [(which, first.elapsed_time(last)) for which, first, last in timed], host_s / rounds
+        return [(which, first.elapsed_time(last), host_s) for which, first, last, host_s in timed]
 
     def measure(self, budget):
         """Samples in ms of each kernel: until the noise of all is low, or `budget` seconds a kernel are spent."""
         count = len(self.launches)
-        begin, host_s = time.monotonic(), []
+        begin, host_s = time.monotonic(), [[] for _ in range(count)]
         while self.warmup_s < WARMUP_S * count:
             start = time.monotonic()
-            host_s.append(self.run(1)[1])
+            for which, _, seconds in self.run(1):
+                host_s[which].append(seconds)
             round_s = time.monotonic() - start
             self.warmup_s = time.monotonic() - begin
-        self.head_s = min(HEAD_S, OF_HOST * statistics.median(host_s))
+        self.heads_s = [min(HEAD_S, OF_HOST * statistics.median(some)) for some in host_s]
         batch = max(1, min(MOST_A_BATCH, int(BATCH_S / round_s)))
         samples, start = [[] for _ in range(count)], time.monotonic()
         while len(samples[0]) < MOST:
-            for which, ms in self.run(batch)[0]:
+            for which, ms, _ in self.run(batch):
                 samples[which].append(ms)
             spent = (time.monotonic() - start) / count
             noise = max(quartiles(some)["mad"] / statistics.median(some) for some in samples)
