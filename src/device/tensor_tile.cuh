@@ -69,7 +69,10 @@ template <class T>
 __device__ __forceinline__ void load_stage(typename T::Stage& s, const TensorMaps& maps,
                                            std::uint32_t barrier, int row, int col, int k,
                                            int boxes = T::BN / T::BK) {
-  ptx::tma_load(ptx::shared_address(s.a), maps.a, barrier, k, row);
+#pragma unroll
+  for (int i = 0; i < T::BM; i += T::kBoxRows) {
+    ptx::tma_load(ptx::shared_address(s.a[i]), maps.a, barrier, k, row + i);
+  }
 #pragma unroll
   for (int j = 0; j < T::BN / T::BK; ++j) {
     if (j == boxes) break;
@@ -86,6 +89,11 @@ class Product {
   // Where this warpgroup's part of a tile begins.
   __device__ __forceinline__ int row() const { return T::kTf32 ? 0 : warpgroup_ * T::WM; }
   __device__ __forceinline__ int col() const { return T::kTf32 ? warpgroup_ * T::WN : 0; }
+
+  // The lines of A in a stage that no other warpgroup reads, but in tf32, where all read them.
+  __device__ __forceinline__ std::uint32_t own_lines(const typename T::Stage& s) const {
+    return ptx::shared_address(s.a[row()]);
+  }
 
   // Starts one group of wgmma: the product of a stage, its first kWidth columns, added to the sums or in their place. Of
   // groups under way at the same time each needs its own kSet of registers for fragments.

@@ -143,13 +143,14 @@ class LineStore {
     }
   }
   __device__ __forceinline__ void send(int /*piece*/) const {}
-  __device__ __forceinline__ void finish() const {}
+  template <int kPieces, class Spare>
+  __device__ __forceinline__ void finish(Spare /*spare*/) const {}
 };
 
 // The tile by tensor map, for beta = 0: in chunks of 8 KB, lines of 128 bytes in the swizzle, kBuffers of them in turn. The
 // map drops what lies beyond C. What fits beside the product's registers leaves later, while the next tile's first
-// products run: all of a 16-bit C, two sums a register, and half of a 32-bit one; nothing in tf32, whose fragments need
-// those registers.
+// products run: all of a 16-bit C, two sums a register, and five eighths of a 32-bit one; nothing in tf32, whose fragments
+// need those registers.
 template <class T, int kBuffers = 2>
 class TileStore {
  public:
@@ -158,16 +159,17 @@ class TileStore {
   static constexpr int kCols = kLineBytes / static_cast<int>(sizeof(Out));  // of a box
   static constexpr int kRows = T::kTf32 ? 32 : 64;                          // of a box, and of a chunk
   static constexpr int kChunks = T::kTf32 ? T::WM / kRows : T::WN / kCols;
-  static constexpr int kChunksLater = kPacked ? kChunks : T::kTf32 ? 0 : kChunks / 2;
+  static constexpr int kChunksLater = kPacked ? kChunks : T::kTf32 ? 0 : kChunks / 2 + 1;
   static constexpr int kChunksNow = kChunks - kChunksLater;
+  static constexpr int kChunkBytes = 8192;
   static constexpr int kWordsPerChunk = (kPacked ? T::kSums / 2 : T::kSums) / kChunks;
   static_assert((kBuffers & (kBuffers - 1)) == 0, "buffers are counted by their number's low bits");
   struct Buffers {
-    alignas(1024) char chunk[kBuffers][8192];
+    alignas(1024) char chunk[kBuffers][kChunkBytes];
   };
 
   __device__ __forceinline__ TileStore(Buffers& buffers, const CUtensorMap& map, int warpgroup)
-      : buffers_(buffers), map_(map), warpgroup_(warpgroup) {}
+      : buffers_(ptx::shared_address(buffers.chunk)), map_(map), warpgroup_(warpgroup) {}
 
   // Takes over the product's sums for the tile at (row, col), which product.row() and col() are added to; the first
   // kWidth columns are meant. Those beyond whole chunks leave at once, from registers. The tensor cores wait meanwhile, so
@@ -187,27 +189,28 @@ class TileStore {
     } else {
       take_chunks<kWhole>([&](int i) { return c.alpha * product.sums[i]; });
     }
-    pending_ = kChunksLater > 0;
   }
 
   // Sends piece h of what was kept, if anything was.
   __device__ __forceinline__ void send(int h) {
-    if (!pending_) return;
-    if (kChunksNow + h < whole_)
-      put<1>(kChunksNow + h, [&](int i) { return words_[h * kWordsPerChunk + i]; });
-    if (h == kChunksLater - 1) pending_ = false;
+    if (kChunksNow + h < whole_) put(kChunksNow + h, kept(h));
+    if (h == kChunksLater - 1) whole_ = 0;
   }
 
-  // Sends the rest and waits until shared memory has been read, before the block ends.
-  __device__ __forceinline__ void finish() {
-    const auto kept = [&](int i) { return words_[i]; };
-    if (pending_ && whole_ == kChunks) {
-      put_all<kChunksNow, kChunks>(kept);
-    } else if (pending_ && whole_ == kChunks - 1) {  // of a narrow tile
-      put_all<kChunksNow, kChunks - 1>(kept);
-    } else {
+  // Sends the rest and waits until shared memory has been read, before the block ends. Nothing else is read or written then
+  // of what this warpgroup alone has read: spare(i) is the shared address of piece i of it, `pieces` chunks that wait for
+  // nobody.
+  template <int kPieces, class Spare>
+  __device__ __forceinline__ void finish(Spare spare) {
+    if (kPacked) meet();
 #pragma unroll
-      for (int h = 0; h < kChunksLater; ++h) send(h);
+    for (int h = 0; h < kChunksLater; ++h) {
+      if (kChunksNow + h >= whole_) break;
+      if (kPacked && h < kPieces) {  // measured: a 32-bit one gains nothing
+        put_in(spare(h), kChunksNow + h, kept(h));
+      } else {
+        put(kChunksNow + h, kept(h));
+      }
     }
     if (leads()) ptx::bulk_wait_read<0>();
   }
@@ -219,7 +222,10 @@ class TileStore {
   // kWhole chunks of results, value(i) the one of sum i: some leave now, the others are kept.
   template <int kWhole, class Value>
   __device__ __forceinline__ void take_chunks(Value value) {
-    put_all < 0, kWhole<kChunksNow ? kWhole : kChunksNow>([&](int i) { return __float_as_uint(value(i)); });
+#pragma unroll
+    for (int h = 0; h < (kWhole < kChunksNow ? kWhole : kChunksNow); ++h) {
+      put(h, [&](int i) { return __float_as_uint(value(h * kWordsPerChunk + i)); });
+    }
 #pragma unroll
     for (int i = 0; i < (kWhole - kChunksNow) * kWordsPerChunk; ++i) {
       if constexpr (kPacked) {
@@ -230,41 +236,34 @@ class TileStore {
     }
   }
 
-  // Chunks kFirst to kEnd, as many at a time as there are buffers. word(i): word i of this thread's part of them all.
-  template <int kFirst, int kEnd, class Word>
-  __device__ __forceinline__ void put_all(Word word) {
-    if constexpr (kFirst < kEnd) {
-      constexpr int kMany = kEnd - kFirst < kBuffers ? kEnd - kFirst : kBuffers;
-      put<kMany>(kFirst, word);
-      put_all<kFirst + kMany, kEnd>([&](int i) { return word(kMany * kWordsPerChunk + i); });
-    }
+  // Word i of this thread's part of piece h of what was kept.
+  __device__ __forceinline__ auto kept(int h) const {
+    return [this, h](int i) { return words_[h * kWordsPerChunk + i]; };
   }
 
-  // kMany chunks from chunk h on. word(i): word i of this thread's part of them.
-  template <int kMany, class Word>
+  // Chunk h, through the next buffer. word(i): word i of this thread's part of it.
+  template <class Word>
   __device__ __forceinline__ void put(int h, Word word) {
-    const auto buffer = [&](int j) {
-      return ptx::shared_address(buffers_.chunk) + (next_ + j) % kBuffers * sizeof(buffers_.chunk[0]);
-    };
-    if (leads()) ptx::bulk_wait_read<kBuffers - kMany>();
+    if (leads()) ptx::bulk_wait_read<kBuffers - 1>();
     meet();
-#pragma unroll
-    for (int j = 0; j < kMany; ++j) write(buffer(j), [&](int i) { return word(j * kWordsPerChunk + i); });
+    put_in(buffers_ + next_ * kChunkBytes, h, word);
+    next_ = (next_ + 1) % kBuffers;
+  }
+
+  // The same through 8 KB of shared memory that nobody else uses meanwhile.
+  template <class Word>
+  __device__ __forceinline__ void put_in(std::uint32_t buffer, int h, Word word) {
+    write(buffer, word);
     ptx::fence_proxy_async();
     meet();
-    if (leads()) {
-#pragma unroll
-      for (int j = 0; j < kMany; ++j) {
-        if constexpr (T::kTf32) {
-          ptx::tma_store(map_, buffer(j), col_, row_ + (h + j) * kRows);
-          ptx::tma_store(map_, buffer(j) + kRows * kLineBytes, col_ + kCols, row_ + (h + j) * kRows);
-        } else {
-          ptx::tma_store(map_, buffer(j), col_ + (h + j) * kCols, row_);
-        }
-        ptx::bulk_commit();
-      }
+    if (!leads()) return;
+    if constexpr (T::kTf32) {
+      ptx::tma_store(map_, buffer, col_, row_ + h * kRows);
+      ptx::tma_store(map_, buffer + kRows * kLineBytes, col_ + kCols, row_ + h * kRows);
+    } else {
+      ptx::tma_store(map_, buffer, col_ + h * kCols, row_);
     }
-    next_ = (next_ + kMany) % kBuffers;
+    ptx::bulk_commit();
   }
 
   template <class Word>
@@ -309,11 +308,10 @@ class TileStore {
     }
   }
 
-  Buffers& buffers_;
+  std::uint32_t buffers_;  // shared address
   const CUtensorMap& map_;
   int warpgroup_, row_ = 0, col_ = 0;
-  int next_ = 0, whole_ = 0;  // buffer; chunks of the tile
-  bool pending_ = false;
+  int next_ = 0, whole_ = 0;  // buffer; chunks of the tile, 0 where none is left
   std::uint32_t words_[kChunksLater == 0 ? 1 : kChunksLater * kWordsPerChunk];
 };
 

@@ -20,6 +20,14 @@ __device__ __forceinline__ void barrier_sync(int id, int threads) {
   asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+// elect.sync: true in one lane of a warp that is here as a whole. What only that lane does ptxas then knows for uniform, and
+// needs no loop over lanes around copies.
+__device__ __forceinline__ bool elect_one() {
+  int elected;
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.s32 %0, 1, 0, p; }" : "=r"(elected));
+  return elected != 0;
+}
+
 // ld.acquire, st.relaxed: what happened before a __threadfence() and the store is seen after a load of its value, in
 // all blocks.
 __device__ __forceinline__ unsigned load_acquire(const unsigned* flag) {

@@ -118,7 +118,9 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
       store_tile(product, c, here.row, here.col);
     }
   }
-  if constexpr (kByMap) store.finish();
+  if constexpr (kByMap) {
+    store.template finish<T::STAGES>([&](int i) { return product.own_lines(s.stage[i]); });
+  }
 }
 
 template <class T, bool kByMap>

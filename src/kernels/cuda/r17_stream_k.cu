@@ -65,19 +65,46 @@ __device__ __forceinline__ Order<T, kFinish> order_of(const TilePlan& plan, int 
   }
 }
 
-// The warp that copies. Where its first tile lies it finds out while another one makes the barriers.
+// Where the whole tile that a block begins with begins along k: at 0, but where each block of a cluster has a part of it.
+template <class T>
+__device__ __forceinline__ int first_step(const TilePlan& plan, int rank) {
+  if constexpr (T::kAlongK) return PartSchedule::begin_of(plan, rank, T::kCluster);
+  return 0;
+}
+
+// The warp that copies, before the blocks of a cluster have met: it makes the barriers, and where the block's first tile is
+// known without a division, it starts its first stage. The block copies that by itself, also what others share.
 template <class T, Finish kFinish>
-__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const TilePlan& plan) {
-  const int rank = rank_in_cluster<T>();
-  auto ring = Ring<T::STAGES>::of_producer();
-  auto schedule = order_of<T, kFinish>(plan, rank);
-  Work work;
-  bool more = schedule.next(work);
-  TileOrigin at = origin_of<T>(plan, work.tile, rank);
+__device__ __forceinline__ void begin_copies(const TensorMaps& maps, typename T::Shared& s,
+                                             const TilePlan& plan) {
+  const bool leads = ptx::elect_one();
+  if (leads) init_stages<T>(s);
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();  // and with it all who wait for what is copied
+  if (kFinish == Finish::kParts || !plan.first.known || !leads) return;
+  const int unit = static_cast<int>(blockIdx.x) / T::kCluster, rank = rank_in_cluster<T>();
+  const TileOrigin at = first_origin<T>(plan.first, unit, rank);
+  const std::uint32_t full = ptx::shared_address(&s.full[0]);
+  ptx::mbarrier_arrive_expect(full, T::kBytes);
+  load_stage<T>(s.stage[0], maps, full, at.row, at.col, first_step<T>(plan, rank) * T::BK);
+}
+
+// The same warp from then on.
+template <class T, Finish kFinish>
+__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const TilePlan& plan) {
+  const int unit = static_cast<int>(blockIdx.x) / T::kCluster, rank = rank_in_cluster<T>();
+  auto ring = Ring<T::STAGES>::of_producer();
+  auto schedule = order_of<T, kFinish>(plan, rank);
+  Work work{};
+  TileOrigin at = first_origin<T>(plan.first, unit, rank);
+  if (kFinish != Finish::kParts && plan.first.known) {
+    schedule.next(work);
+    ++work.begin;
+    ring.advance();
+  }
   wait_for_cluster<T>();
   if (threadIdx.x != 0) return;
+  bool more = true;
   while (more) {
     const int boxes = (at.width + T::BK - 1) / T::BK, bytes = (T::BM + boxes * T::BK) * kLineBytes;
 #pragma unroll 1
@@ -207,7 +234,9 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
       compute(std::integral_constant<int, T::kNarrow>{});
     }
   }
-  if constexpr (kFinish == Finish::kStore) store.finish();
+  if constexpr (kFinish == Finish::kStore) {
+    store.template finish<T::STAGES>([&](int i) { return product.own_lines(s.stage[i]); });
+  }
 }
 
 template <class T, Finish kFinish>
@@ -216,8 +245,8 @@ __global__ void __launch_bounds__(T::kThreads, 1)
            const __grid_constant__ TilePlan plan, const __grid_constant__ Exchange x) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  if (threadIdx.x == 32) init_stages<T>(s);
+  const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
+  if (warp == 0) begin_copies<T, kFinish>(maps, s, plan);
   if (threadIdx.x == 64) prefetch_maps(maps);
   __syncwarp();
   arrive_at_cluster<T>();
