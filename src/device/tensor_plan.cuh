@@ -30,18 +30,9 @@ struct NarrowTiles {
   int columns, in_a_line;  // tiles along n there, and in the bands behind it
 };
 
-// Where every unit begins with a whole tile of the first band, tile u of unit u: there a multiplication finds it, and the
-// first copies wait for no division.
-struct FirstTiles {
-  bool known;
-  int rows;                // of tiles in that band
-  unsigned inverse;        // of rows, of 2^32, rounded up: exact for units, of which there are fewer than 2^32 / rows
-};
-
 // A plan whose tiles may have two widths.
 struct TilePlan : Plan {
   NarrowTiles narrow;
-  FirstTiles first;
   bool once;  // no unit has a second piece of work
 };
 
@@ -51,7 +42,15 @@ struct TensorPlan {
   TilePlan plan{};       // with parts > 1, of whole tiles
 };
 
-// Of a plan in which everything else is known, in bands of so many tile rows.
+// Where every unit begins with a whole tile of the first band, tile u of unit u: there a multiplication finds it, and the
+// first copies wait for no division.
+struct FirstTiles {
+  bool known;
+  int rows;          // of tiles in that band
+  unsigned inverse;  // 2^32 / rows, rounded up: exact for units, of which there are fewer than 2^32 / rows
+};
+
+// Of a plan in bands of so many tile rows.
 inline FirstTiles first_tiles(const TilePlan& plan, int band) {
   const int rows = std::min(band, plan.tiles_m);
   const int first = std::min({plan.whole_tiles, plan.narrow.first, rows * plan.tiles_n});
@@ -144,7 +143,7 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
         kLoadBytesPerClock * (bytes_ab > device.l2_bytes ? kFromMemory : 1) * (on_lines ? 1 : kOffLines);
     const int outputs = t.m * t.n * t.parts / t.blocks;  // of a block
     const double launch = (t.blocks == 1 ? 0 : kPairClocks) + (outputs > kSharedTile ? kLastStoreClocks : 0);
-    TilePlan plan{plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, t.k, sms), {}, {}, false};
+    TilePlan plan{plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, t.k, sms), {}, false};
     const int tiles = plan.whole_tiles, waves = static_cast<int>(ceil_div(tiles, sms));
     const double step = clocks_of_step(t, t.n, bytes_per_clock), wave = plan.steps * step + kTileClocks;
     const auto consider = [&](int parts, double clocks) {
@@ -193,7 +192,6 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
                           kLaunchClocks + bytes / kAddBytesPerClock);
     }
   }
-  best.plan.first = first_tiles(best.plan, kBandRows / shapes[best.tile].m);
   return best;
 }
 
@@ -227,7 +225,7 @@ __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, 
   return {{(narrow.m + pair.m) * T::kPairM + rank * T::BM, col + pair.n * narrow.width}, narrow.width};
 }
 
-// The same of a unit's first tile, where plan.first is known.
+// The same of a unit's first tile, where it is known.
 template <class T>
 __device__ __forceinline__ TileOrigin first_origin(const FirstTiles& first, int unit, int rank) {
   const int n = first.rows > 1 ? static_cast<int>(__umulhi(static_cast<unsigned>(unit), first.inverse)) : unit;

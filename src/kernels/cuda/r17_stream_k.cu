@@ -48,6 +48,10 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   static constexpr bool kCuts = kNarrower == BN && !kLeavesAlone && !Tile::kAlongK;
 };
 
+struct StartPlan : TilePlan {
+  FirstTiles first;
+};
+
 // What becomes of sums: stored by T::Store, where that can be, or as they lie in registers; or, of tiles cut into equal
 // parts, written for add_parts.
 enum class Finish : unsigned char { kStore, kDirect, kParts };
@@ -56,7 +60,7 @@ using Order = std::conditional_t<kFinish == Finish::kParts || T::kAlongK, PartSc
                                  std::conditional_t<T::kCuts, Schedule, WholeSchedule>>;
 
 template <class T, Finish kFinish>
-__device__ __forceinline__ Order<T, kFinish> order_of(const TilePlan& plan, int rank) {
+__device__ __forceinline__ Order<T, kFinish> order_of(const StartPlan& plan, int rank) {
   const int unit = static_cast<int>(blockIdx.x) / T::kCluster;
   if constexpr (T::kAlongK) {
     return {plan, unit, rank, T::kCluster};
@@ -67,7 +71,7 @@ __device__ __forceinline__ Order<T, kFinish> order_of(const TilePlan& plan, int 
 
 // Where the whole tile that a block begins with begins along k: at 0, but where each block of a cluster has a part of it.
 template <class T>
-__device__ __forceinline__ int first_step(const TilePlan& plan, int rank) {
+__device__ __forceinline__ int first_step(const StartPlan& plan, int rank) {
   if constexpr (T::kAlongK) return PartSchedule::begin_of(plan, rank, T::kCluster);
   return 0;
 }
@@ -76,7 +80,7 @@ __device__ __forceinline__ int first_step(const TilePlan& plan, int rank) {
 // known without a division, it starts its first stage. The block copies that by itself, also what others share.
 template <class T, Finish kFinish>
 __device__ __forceinline__ void begin_copies(const TensorMaps& maps, typename T::Shared& s,
-                                             const TilePlan& plan) {
+                                             const StartPlan& plan) {
   const bool leads = ptx::elect_one();
   if (leads) init_stages<T>(s);
   ptx::launch_dependents();
@@ -91,7 +95,7 @@ __device__ __forceinline__ void begin_copies(const TensorMaps& maps, typename T:
 
 // The same warp from then on.
 template <class T, Finish kFinish>
-__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const TilePlan& plan) {
+__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const StartPlan& plan) {
   const int unit = static_cast<int>(blockIdx.x) / T::kCluster, rank = rank_in_cluster<T>();
   auto ring = Ring<T::STAGES>::of_producer();
   auto schedule = order_of<T, kFinish>(plan, rank);
@@ -130,7 +134,7 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
 
 template <class T, Finish kFinish>
 __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shared& s,
-                                        const Target<typename T::Out>& c, const TilePlan& plan,
+                                        const Target<typename T::Out>& c, const StartPlan& plan,
                                         const Exchange& x) {
   using Store = typename T::Store;
   const int unit = static_cast<int>(blockIdx.x) / T::kCluster, rank = rank_in_cluster<T>();
@@ -242,7 +246,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
 template <class T, Finish kFinish>
 __global__ void __launch_bounds__(T::kThreads, 1)
     kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<typename T::Out> c,
-           const __grid_constant__ TilePlan plan, const __grid_constant__ Exchange x) {
+           const __grid_constant__ StartPlan plan, const __grid_constant__ Exchange x) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
   const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
@@ -270,7 +274,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 
 template <class T>
 static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan& chosen, Stream stream) {
-  TilePlan plan = chosen.plan;
+  StartPlan plan{chosen.plan, first_tiles(chosen.plan, T::kBand)};
   plan.once = plan.whole_tiles <= plan.blocks && plan.cut_tiles == 0;
   constexpr int kPartial = T::BM * T::BN;
   const auto blocks = static_cast<std::size_t>(plan.blocks * T::kCluster);
