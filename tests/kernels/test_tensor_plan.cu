@@ -165,6 +165,46 @@ TEST(TensorPlan, NarrowTilesCoverCOnceInFewerWaves) {
   EXPECT_GE(narrower, 4);
 }
 
+// Counts the units whose first tile is elsewhere than the schedule says.
+__global__ void compare_first(const __grid_constant__ TilePlan plan, const __grid_constant__ FirstTiles first,
+                              int* wrong) {
+  const int unit = static_cast<int>(blockIdx.x) / Pair::kCluster,
+            rank = static_cast<int>(blockIdx.x) % Pair::kCluster;
+  Schedule order(plan, unit);
+  Work work;
+  order.next(work);
+  const TileOrigin at = origin_of<Pair>(plan, work.tile, rank), known = first_origin<Pair>(first, unit, rank);
+  if (work.begin != 0 || work.end != plan.steps || known.row != at.row || known.col != at.col ||
+      known.width != at.width)
+    atomicAdd(wrong, 1);
+}
+
+TEST(TensorPlan, FirstTilesAreThoseOfTheSchedule) {
+  int known = 0, unknown = 0;
+  for (const int narrow : {0, 232}) {
+    for (const int sms : {2, 14, 132, 160}) {
+      for (const auto& [m, n] : {std::array{8, 520}, std::array{300, 40000}, std::array{1536, 1536}, std::array{4096, 4096},
+                                 std::array{4352, 8192}, std::array{3000, 300}, std::array{8192, 8192}}) {
+        const TileShape shape{256, 256, 64, 2, narrow};
+        const TilePlan plan =
+            plan_tensor_tiles(make_problem(m, n, 4096), true, std::span(&shape, 1), PlanDevice{sms}).plan;
+        const FirstTiles first = first_tiles(plan, Pair::kBand);
+        ++(first.known ? known : unknown);
+        if (!first.known) continue;
+        int *gWrong = nullptr, wrong = -1;
+        ASSERT_EQ(cudaMalloc(&gWrong, sizeof(int)), cudaSuccess);
+        ASSERT_EQ(cudaMemset(gWrong, 0, sizeof(int)), cudaSuccess);
+        compare_first<<<plan.blocks * Pair::kCluster, 1>>>(plan, first, gWrong);
+        ASSERT_EQ(cudaMemcpy(&wrong, gWrong, sizeof(int), cudaMemcpyDeviceToHost), cudaSuccess);
+        ASSERT_EQ(cudaFree(gWrong), cudaSuccess);
+        EXPECT_EQ(wrong, 0) << m << " x " << n << " on " << sms;
+      }
+    }
+  }
+  EXPECT_GE(known, 40);
+  EXPECT_GE(unknown, 4);  // 40,000 columns in two rows, 66 units: some begin in narrow tiles, or none whole
+}
+
 // The battery's problems of the last wave are there because of what is cut.
 TEST(TensorPlan, CutsTheBatterysLastWave) {
   constexpr TileShape kTf32[] = {
