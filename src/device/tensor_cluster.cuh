@@ -77,10 +77,10 @@ __device__ __forceinline__ Origin origin_of(const Plan& plan, int tile, int rank
 }
 
 // One thread of each block, before the blocks meet: a stage is full when one thread's copies have landed, empty when all
-// warps that read it have, of all blocks that copies are shared with.
-template <class T, class Shared>
+// warps that read it have, of all blocks that copies are shared with. Another thread may make full[0].
+template <class T, bool kFull0 = true, class Shared>
 __device__ __forceinline__ void init_stages(Shared& s) {
-  for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+  for (int i = kFull0 ? 0 : 1; i < T::STAGES; ++i) ptx::mbarrier_init(ptx::shared_address(&s.full[i]), 1);
   for (auto& empty : s.empty)
     ptx::mbarrier_init(ptx::shared_address(&empty), T::kSharing * T::kWarpgroups * 4);
   ptx::fence_mbarrier_init();

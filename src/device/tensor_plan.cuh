@@ -228,7 +228,8 @@ __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, 
 // The same of a unit's first tile, where it is known.
 template <class T>
 __device__ __forceinline__ TileOrigin first_origin(const FirstTiles& first, int unit, int rank) {
-  const int n = first.rows > 1 ? static_cast<int>(__umulhi(static_cast<unsigned>(unit), first.inverse)) : unit;
+  const int n =
+      first.rows > 1 ? static_cast<int>(__umulhi(static_cast<unsigned>(unit), first.inverse)) : unit;
   return {origin_in<T>({unit - n * first.rows, n}, rank), T::BN};
 }
 
@@ -265,15 +266,14 @@ class PartSchedule {
     return first;
   }
 
+ private:
+  __device__ __forceinline__ void take(const Plan& plan, int tile, int part, int parts) {
+    work_ = {tile, begin_of(plan, part, parts), begin_of(plan, part + 1, parts)};
+  }
   __device__ __forceinline__ static int begin_of(const Plan& plan, int part, int parts) {
     // First copies wait for it, and a division of 64 bits takes a microsecond. Steps are at most 2^25, parts 64.
     return static_cast<int>(static_cast<unsigned>(plan.steps) * static_cast<unsigned>(part) /
                             static_cast<unsigned>(parts));
-  }
-
- private:
-  __device__ __forceinline__ void take(const Plan& plan, int tile, int part, int parts) {
-    work_ = {tile, begin_of(plan, part, parts), begin_of(plan, part + 1, parts)};
   }
   Work work_;
   bool done_ = false;

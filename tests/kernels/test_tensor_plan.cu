@@ -183,8 +183,9 @@ TEST(TensorPlan, FirstTilesAreThoseOfTheSchedule) {
   int known = 0, unknown = 0;
   for (const int narrow : {0, 232}) {
     for (const int sms : {2, 14, 132, 160}) {
-      for (const auto& [m, n] : {std::array{8, 520}, std::array{300, 40000}, std::array{1536, 1536}, std::array{4096, 4096},
-                                 std::array{4352, 8192}, std::array{3000, 300}, std::array{8192, 8192}}) {
+      for (const auto& [m, n] :
+           {std::array{8, 520}, std::array{300, 40000}, std::array{1536, 1536}, std::array{4096, 4096},
+            std::array{4352, 8192}, std::array{3000, 300}, std::array{8192, 8192}}) {
         const TileShape shape{256, 256, 64, 2, narrow};
         const TilePlan plan =
             plan_tensor_tiles(make_problem(m, n, 4096), true, std::span(&shape, 1), PlanDevice{sms}).plan;

@@ -69,46 +69,57 @@ __device__ __forceinline__ Order<T, kFinish> order_of(const StartPlan& plan, int
   }
 }
 
-// Where the whole tile that a block begins with begins along k: at 0, but where each block of a cluster has a part of it.
-template <class T>
-__device__ __forceinline__ int first_step(const StartPlan& plan, int rank) {
-  if constexpr (T::kAlongK) return PartSchedule::begin_of(plan, rank, T::kCluster);
-  return 0;
-}
-
-// The warp that copies, before the blocks of a cluster have met: it makes the barriers, and where the block's first tile is
-// known without a division, it starts its first stage. The block copies that by itself, also what others share.
+// Whether a block's first stage is copied before anything is divided and before the blocks of a cluster have met. A large
+// tile's stage has products for a thousand clocks, and the next stages are found out meanwhile; a small one's block needs
+// them all at once, and finds out first, while the kernel ahead still runs.
 template <class T, Finish kFinish>
-__device__ __forceinline__ void begin_copies(const TensorMaps& maps, typename T::Shared& s,
-                                             const StartPlan& plan) {
+constexpr bool kStartsAtOnce = T::Base::kSums > 64 && kFinish != Finish::kParts;
+
+// The warp that copies: where the block's first tile is known without a division, its first stage. The block copies that by
+// itself, also what others share.
+template <class T>
+__device__ __forceinline__ void copy_first(const TensorMaps& maps, typename T::Shared& s,
+                                           const FirstTiles& first) {
   const bool leads = ptx::elect_one();
-  if (leads) init_stages<T>(s);
+  const std::uint32_t full = ptx::shared_address(&s.full[0]);
+  if (leads) {
+    ptx::mbarrier_init(full, 1);
+    ptx::fence_mbarrier_init();
+  }
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();  // and with it all who wait for what is copied
-  if (kFinish == Finish::kParts || !plan.first.known || !leads) return;
-  const int unit = static_cast<int>(blockIdx.x) / T::kCluster, rank = rank_in_cluster<T>();
-  const TileOrigin at = first_origin<T>(plan.first, unit, rank);
-  const std::uint32_t full = ptx::shared_address(&s.full[0]);
+  if (!first.known || !leads) return;
+  const int unit = static_cast<int>(blockIdx.x) / T::kCluster;
+  const TileOrigin at = first_origin<T>(first, unit, rank_in_cluster<T>());
   ptx::mbarrier_arrive_expect(full, T::kBytes);
-  load_stage<T>(s.stage[0], maps, full, at.row, at.col, first_step<T>(plan, rank) * T::BK);
+  load_stage<T>(s.stage[0], maps, full, at.row, at.col, 0);
 }
 
-// The same warp from then on.
+// The same warp from then on. Where its first tile lies it finds out while another one makes the barriers.
 template <class T, Finish kFinish>
-__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const StartPlan& plan) {
-  const int unit = static_cast<int>(blockIdx.x) / T::kCluster, rank = rank_in_cluster<T>();
+__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s,
+                                        const StartPlan& plan) {
+  const int rank = rank_in_cluster<T>();
   auto ring = Ring<T::STAGES>::of_producer();
   auto schedule = order_of<T, kFinish>(plan, rank);
-  Work work{};
-  TileOrigin at = first_origin<T>(plan.first, unit, rank);
-  if (kFinish != Finish::kParts && plan.first.known) {
-    schedule.next(work);
-    ++work.begin;
-    ring.advance();
+  Work work{};  // none yet, if its first tile is to be divided for
+  TileOrigin at;
+  bool more = true;
+  if constexpr (kStartsAtOnce<T, kFinish>) {
+    at = first_origin<T>(plan.first, static_cast<int>(blockIdx.x) / T::kCluster, rank);
+    if (plan.first.known) {
+      schedule.next(work);
+      ++work.begin;
+      ring.advance();
+    }
+  } else {
+    more = schedule.next(work);
+    at = origin_of<T>(plan, work.tile, rank);
+    ptx::launch_dependents();
+    ptx::wait_for_prerequisites();
   }
   wait_for_cluster<T>();
   if (threadIdx.x != 0) return;
-  bool more = true;
   while (more) {
     const int boxes = (at.width + T::BK - 1) / T::BK, bytes = (T::BM + boxes * T::BK) * kLineBytes;
 #pragma unroll 1
@@ -250,7 +261,11 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
   const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
-  if (warp == 0) begin_copies<T, kFinish>(maps, s, plan);
+  constexpr bool kAtOnce = kStartsAtOnce<T, kFinish>;
+  if constexpr (kAtOnce) {
+    if (warp == 0) copy_first<T>(maps, s, plan.first);
+  }
+  if (threadIdx.x == 32) init_stages<T, !kAtOnce>(s);
   if (threadIdx.x == 64) prefetch_maps(maps);
   __syncwarp();
   arrive_at_cluster<T>();
