@@ -201,7 +201,7 @@ std::vector<Case> cases(bool hopper, bool plans) {
   all.push_back({ladder::make_problem(120, 248, 1096, 2.0F, 0.0F), {kSomeSms, 0}});      // pairs, a tile each
   all.push_back(
       {ladder::make_problem(136, 1544, 1800, 2.0F, 0.0F), {kPairsSms, kNoL2}});     // pairs, tiles are cut
-  all.push_back({ladder::make_problem(100, 64, 2176, 2.0F, 0.0F), {}});             // parts within clusters
+  all.push_back({ladder::make_problem(100, 56, 2176, 2.0F, 0.0F), {}});             // parts within clusters
   all.push_back({ladder::make_problem(60, 64, 12800, 2.0F, 0.0F), {kMoreSms, 0}});  // parts, a second kernel
   return all;
 }

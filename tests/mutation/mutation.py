@@ -61,19 +61,22 @@ EQUIVALENT = {
         "one element more of the small operand is copied, past its padding: a zero that nobody reads",
     ("r15", "", "2 comparisons with a 32-bit value"):
         "producer and consumers take one step more, past k: its copies are zeros",
-    **{("r16", kernel, what): "the first of two chunks that are waited for together: one group does for both"
-       for kernel, what in (("float, 256, 128, 4>, true>", "group 4"), ("float, 256, 128, 4>, true>", "group 10"),
-                            ("bfloat16, 128, 256, 4>, true>", "group 16"), ("bfloat16, 128, 256, 4>, true>", "group 18"))},
     **{(rung, kernel, what): "a later step of a tile: since the fence before nothing has touched what wgmma uses"
        for rung, kernel, what in (
            ("r16", "bfloat16, 128, 256, 4>, true>", "fence 13"),
-           ("r17", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::r17_stream_k::Finish)0", "fence 3"))},
+           ("r17", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::r17_stream_k::Finish)0", "fence 3"),
+           ("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", "fence 2"))},
     ("r17", "128, 256, 4, (ladder::Blocks)1, 192>, (ladder::r17_stream_k::Finish)0", "wait 4"):
         "the first step of a tile: there is no group before its own",
     ("r17", "128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0", "6 comparisons with a 32-bit value"):
         "whether a step is a tile's first one, in those that never are",
-    ("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", "arrival 4"):
-        "the last stage of a block's only piece, which nobody fills again",
+    **{("r17", kernel, "arrival 4"): "the last stage of a block's only piece, which nobody fills again"
+       for kernel in (" 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1",
+                      " 64, 64, 12, (ladder::Blocks)4, 64>, (ladder::r17_stream_k::Finish)0")},
+    **{(rung, kernel, f"group {n}"): "a chunk of a block's last tile, which nobody writes over: the next one's group does for both"
+       for rung, kernel in (("r16", "bfloat16, 128, 256, 4>, true>"),
+                            ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0"))
+       for n in (16, 17, 18)},
     ("r17", "", "if (tile_ >= plan_.whole_tiles) return false;"):
         "producer and consumers take a tile more, which lies beyond C: its copies are zeros, nothing of it is stored",
     ("r17", " 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", "barrier 2"):
