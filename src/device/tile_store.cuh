@@ -197,9 +197,8 @@ class TileStore {
     if (h == kChunksLater - 1) whole_ = 0;
   }
 
-  // Sends the rest and waits until shared memory has been read, before the block ends. Nothing else is read or written then
-  // of what this warpgroup alone has read: spare(i) is the shared address of piece i of it, `pieces` chunks that wait for
-  // nobody.
+  // Sends the rest and waits until shared memory has been read, before the block ends. spare(i): shared address of the i-th
+  // of kPieces chunks that only this warpgroup has read and nobody writes any more; what goes there waits for no buffer.
   template <int kPieces, class Spare>
   __device__ __forceinline__ void finish(Spare spare) {
     if (kPacked) meet();
@@ -241,7 +240,7 @@ class TileStore {
     return [this, h](int i) { return words_[h * kWordsPerChunk + i]; };
   }
 
-  // Chunk h, through the next buffer. word(i): word i of this thread's part of it.
+  // Chunk h, through the next buffer, as soon as the chunk before the last one has been read. word(i): word i of this thread's part of it.
   template <class Word>
   __device__ __forceinline__ void put(int h, Word word) {
     if (leads()) ptx::bulk_wait_read<kBuffers - 1>();

@@ -65,7 +65,9 @@ EQUIVALENT = {
        for rung, kernel, what in (
            ("r16", "bfloat16, 128, 256, 4>, true>", "fence 13"),
            ("r17", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::r17_stream_k::Finish)0", "fence 3"),
-           ("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", "fence 2"))},
+           *(("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", f"fence {n}") for n in (2, 3)),
+           *(("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0", f"fence {n}")
+             for n in (5, 6, 7)))},
     ("r17", "128, 256, 4, (ladder::Blocks)1, 192>, (ladder::r17_stream_k::Finish)0", "wait 4"):
         "the first step of a tile: there is no group before its own",
     ("r17", "128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0", "6 comparisons with a 32-bit value"):
@@ -136,6 +138,9 @@ NOT_SEEN = {
     **{("r19", f" {tile}>, false", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
        "where a block's share of cut tiles ends: no problem here gives a block of this tile a second part of one"
        for tile in ("256, 3, 4", "128, 3, 3")},
+    ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0", "barrier 20"):
+        "sums handed on are flagged before all warps have written theirs: the block that takes them in runs after all of the one that "
+        "gives",
     ("r17", "Finish)1", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
         "where a block's share of cut tiles ends: of what is stored this way no problem here cuts tiles",
     ("r17", "", "if (tile < T::kBand * plan.tiles_n) {"): "the first tile of a second band of C, which no problem here has",

@@ -48,6 +48,7 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   static constexpr bool kCuts = kNarrower == BN && !kLeavesAlone && !Tile::kAlongK;
 };
 
+// What a kernel gets of a plan.
 struct StartPlan : TilePlan {
   FirstTiles first;
 };
