@@ -201,7 +201,7 @@ class TileStore {
   // of kPieces chunks that only this warpgroup has read and nobody writes any more; what goes there waits for no buffer.
   template <int kPieces, class Spare>
   __device__ __forceinline__ void finish(Spare spare) {
-    if (kPacked) meet();
+    if (kPacked) meet();  // all warps have multiplied what lay there
 #pragma unroll
     for (int h = 0; h < kChunksLater; ++h) {
       if (kChunksNow + h >= whole_) break;
@@ -240,7 +240,7 @@ class TileStore {
     return [this, h](int i) { return words_[h * kWordsPerChunk + i]; };
   }
 
-  // Chunk h, through the next buffer, as soon as the chunk before the last one has been read. word(i): word i of this thread's part of it.
+  // Chunk h, through the next buffer, as soon as what was there has been read. word(i): word i of this thread's part of it.
   template <class Word>
   __device__ __forceinline__ void put(int h, Word word) {
     if (leads()) ptx::bulk_wait_read<kBuffers - 1>();

@@ -26,10 +26,11 @@ template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks = Bloc
           int kNarrower = BN>
 struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
+  static constexpr bool kSmall = Base::kSums <= 64;
   // A small tile's block has few of them: what it stores has no later tile's products to hide behind.
-  using Store = std::conditional_t<(Base::kSums <= 64), LineStore<Base>, TileStore<Base>>;
+  using Store = std::conditional_t<kSmall, LineStore<Base>, TileStore<Base>>;
   // A block that shares copies and has one small tile ends without waiting for its neighbours.
-  static constexpr bool kLeavesAlone = Tile::kSharing > 1 && Base::kSums <= 64;
+  static constexpr bool kLeavesAlone = Tile::kSharing > 1 && kSmall;
   struct NoSums {};
   static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
@@ -60,13 +61,18 @@ template <class T, Finish kFinish>
 using Order = std::conditional_t<kFinish == Finish::kParts || T::kAlongK, PartSchedule,
                                  std::conditional_t<T::kCuts, Schedule, WholeSchedule>>;
 
+// A block, or those of a cluster, which take tiles together.
+template <class T>
+__device__ __forceinline__ int unit_of() {
+  return static_cast<int>(blockIdx.x) / T::kCluster;
+}
+
 template <class T, Finish kFinish>
 __device__ __forceinline__ Order<T, kFinish> order_of(const StartPlan& plan, int rank) {
-  const int unit = static_cast<int>(blockIdx.x) / T::kCluster;
   if constexpr (T::kAlongK) {
-    return {plan, unit, rank, T::kCluster};
+    return {plan, unit_of<T>(), rank, T::kCluster};
   } else {
-    return {plan, unit};
+    return {plan, unit_of<T>()};
   }
 }
 
@@ -74,7 +80,7 @@ __device__ __forceinline__ Order<T, kFinish> order_of(const StartPlan& plan, int
 // tile's stage has products for a thousand clocks, and the next stages are found out meanwhile; a small one's block needs
 // them all at once, and finds out first, while the kernel ahead still runs.
 template <class T, Finish kFinish>
-constexpr bool kStartsAtOnce = T::Base::kSums > 64 && kFinish != Finish::kParts;
+constexpr bool kStartsAtOnce = !T::kSmall && kFinish != Finish::kParts;
 
 // The warp that copies: where the block's first tile is known without a division, its first stage. The block copies that by
 // itself, also what others share.
@@ -90,13 +96,12 @@ __device__ __forceinline__ void copy_first(const TensorMaps& maps, typename T::S
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();  // and with it all who wait for what is copied
   if (!first.known || !leads) return;
-  const int unit = static_cast<int>(blockIdx.x) / T::kCluster;
-  const TileOrigin at = first_origin<T>(first, unit, rank_in_cluster<T>());
+  const TileOrigin at = first_origin<T>(first, unit_of<T>(), rank_in_cluster<T>());
   ptx::mbarrier_arrive_expect(full, T::kBytes);
   load_stage<T>(s.stage[0], maps, full, at.row, at.col, 0);
 }
 
-// The same warp from then on. Where its first tile lies it finds out while another one makes the barriers.
+// The same warp from then on: where its first tile lies, if that is to be divided for, while another one makes the barriers.
 template <class T, Finish kFinish>
 __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s,
                                         const StartPlan& plan) {
@@ -107,7 +112,7 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
   TileOrigin at;
   bool more = true;
   if constexpr (kStartsAtOnce<T, kFinish>) {
-    at = first_origin<T>(plan.first, static_cast<int>(blockIdx.x) / T::kCluster, rank);
+    at = first_origin<T>(plan.first, unit_of<T>(), rank);
     if (plan.first.known) {
       schedule.next(work);
       ++work.begin;
@@ -149,7 +154,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
                                         const Target<typename T::Out>& c, const StartPlan& plan,
                                         const Exchange& x) {
   using Store = typename T::Store;
-  const int unit = static_cast<int>(blockIdx.x) / T::kCluster, rank = rank_in_cluster<T>();
+  const int unit = unit_of<T>(), rank = rank_in_cluster<T>();
   const int group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   Product<typename T::Base> product(group);  // (WM,WN)
   Store store(s.out[group], maps.c, group);
