@@ -32,6 +32,11 @@ struct ClusterTile : TensorTile<In, Out, BM, BN, STAGES> {
   static constexpr int kBand = 2048 / kPairM;  // tile rows whose operands stay in L2 together
 };
 
+// A thread's warp, in a way that ptxas takes for the same in all lanes: what follows from it is computed once a warp.
+__device__ __forceinline__ int warp_in_block() {
+  return static_cast<int>(__shfl_sync(0xffffffffU, threadIdx.x / 32, 0));
+}
+
 template <class T>
 __device__ __forceinline__ int rank_in_cluster() {
   return T::kCluster == 1 ? 0 : ptx::cluster_rank();

@@ -47,15 +47,16 @@ struct TensorPlan {
 struct FirstTiles {
   bool known;
   int rows;          // of tiles in that band
-  unsigned inverse;  // 2^32 / rows, rounded up: exact for units, of which there are fewer than 2^32 / rows
+  unsigned inverse;  // kOne / rows, rounded up: exact for units, of which there are fewer than kOne / rows
+  static constexpr int kOne = 1 << 16;
 };
 
 // Of a plan in bands of so many tile rows.
 inline FirstTiles first_tiles(const TilePlan& plan, int band) {
   const int rows = std::min(band, plan.tiles_m);
   const int first = std::min({plan.whole_tiles, plan.narrow.first, rows * plan.tiles_n});
-  constexpr std::int64_t kOne = std::int64_t{1} << 32;
-  return {plan.blocks <= first, rows, static_cast<unsigned>(rows > 1 ? ceil_div(kOne, rows) : 0)};
+  return {plan.blocks <= first && plan.blocks < FirstTiles::kOne / rows, rows,
+          static_cast<unsigned>(ceil_div(FirstTiles::kOne, rows))};
 }
 
 namespace plan_detail {
@@ -228,8 +229,7 @@ __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, 
 // The same of a unit's first tile, where it is known.
 template <class T>
 __device__ __forceinline__ TileOrigin first_origin(const FirstTiles& first, int unit, int rank) {
-  const int n =
-      first.rows > 1 ? static_cast<int>(__umulhi(static_cast<unsigned>(unit), first.inverse)) : unit;
+  const int n = static_cast<int>(static_cast<unsigned>(unit) * first.inverse / FirstTiles::kOne);
   return {origin_in<T>({unit - n * first.rows, n}, rank), T::BN};
 }
 

@@ -2,10 +2,12 @@
 // How a warpgroup's sums get to C: straight from registers, in the pieces that a thread has or in lines, or through shared
 // memory by tensor map.
 #pragma once
+#include "device/ptx/mbarrier.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/round.cuh"
 #include "device/tensor_tile.cuh"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace ladder {
@@ -145,12 +147,21 @@ class LineStore {
   __device__ __forceinline__ void send(int /*piece*/) const {}
   template <int kPieces, class Spare>
   __device__ __forceinline__ void finish(Spare /*spare*/) const {}
+  __device__ __forceinline__ static void init(Buffers& /*buffers*/) {}
+  __device__ __forceinline__ static void serve(Buffers& /*buffers*/, const CUtensorMap& /*map*/) {}
 };
 
 // The tile by tensor map, for beta = 0: in chunks of 8 KB, lines of 128 bytes in the swizzle, kBuffers of them in turn. The
 // map drops what lies beyond C. What fits beside the product's registers leaves later, while the next tile's first
 // products run: all of a 16-bit C, two sums a register, and five eighths of a 32-bit one; nothing in tf32, whose fragments
 // need those registers.
+//
+// Between what threads write and what a tensor map reads stands a proxy fence, anywhere on the path from the ones to the
+// other in their block (Lustig et al., "Mixed-Proxy Extensions for the NVIDIA PTX Memory Consistency Model", ISCA 2022).
+// Hopper waits there for all of the warp's accesses to memory, and a warp that multiplies starts its next products as much
+// later. So one thread fences for all, behind the barrier where they meet; and chunks of a 16-bit C that leave beside
+// products are handed over to a warp that multiplies nothing, which fences and stores, so that no warpgroup meets for them.
+// A 32-bit C lost by that: while tiles change, three of its chunks leave one behind the other.
 template <class T, int kBuffers = 2>
 class TileStore {
  public:
@@ -166,7 +177,41 @@ class TileStore {
   static_assert((kBuffers & (kBuffers - 1)) == 0, "buffers are counted by their number's low bits");
   struct Buffers {
     alignas(1024) char chunk[kBuffers][kChunkBytes];
+    // Of what is handed over: barriers, that four warps have written a chunk, and that it has been read; its column and row.
+    std::uint64_t written[kBuffers], read[kBuffers];
+    int2 place[kBuffers];
   };
+
+  // One thread, before the block meets.
+  __device__ __forceinline__ static void init(Buffers& buffers) {
+    if constexpr (kPacked) {
+      for (auto& barrier : buffers.written)
+        ptx::mbarrier_init(ptx::shared_address(&barrier), kWarpgroup / 32);
+      for (auto& barrier : buffers.read) ptx::mbarrier_init(ptx::shared_address(&barrier), 1);
+    }
+  }
+
+  // One lane of another warp: stores what is handed over, until finish() says that nothing follows and shared memory has
+  // been read.
+  __device__ __forceinline__ static void serve(Buffers& buffers, const CUtensorMap& map) {
+    if constexpr (kPacked) {
+      std::uint32_t parity = 0;
+      for (int i = 0;;) {
+        ptx::mbarrier_wait(ptx::shared_address(&buffers.written[i]), parity);
+        const int2 place = buffers.place[i];
+        if (place.x == kNothing) return;
+        ptx::fence_proxy_async();
+        ptx::tma_store(map, ptx::shared_address(buffers.chunk[i]), place.x, place.y);
+        ptx::bulk_commit();
+        ptx::bulk_wait_read<0>();
+        ptx::mbarrier_arrive(ptx::shared_address(&buffers.read[i]));
+        if (++i == kBuffers) {
+          i = 0;
+          parity ^= 1;
+        }
+      }
+    }
+  }
 
   __device__ __forceinline__ TileStore(Buffers& buffers, const CUtensorMap& map, int warpgroup)
       : buffers_(ptx::shared_address(buffers.chunk)), map_(map), warpgroup_(warpgroup) {}
@@ -211,10 +256,16 @@ class TileStore {
         put(kChunksNow + h, kept(h));
       }
     }
+    if constexpr (kPacked) {
+      wait_until_read();
+      hand_over(kNothing, 0);
+    }
     if (leads()) ptx::bulk_wait_read<0>();
   }
 
  private:
+  static constexpr int kNothing = -1;  // for a column
+
   __device__ __forceinline__ static bool leads() { return threadIdx.x % kWarpgroup == 0; }
   __device__ __forceinline__ void meet() const { ptx::barrier_sync(1 + warpgroup_, kWarpgroup); }
 
@@ -243,19 +294,39 @@ class TileStore {
   // Chunk h, through the next buffer, as soon as what was there has been read. word(i): word i of this thread's part of it.
   template <class Word>
   __device__ __forceinline__ void put(int h, Word word) {
-    if (leads()) ptx::bulk_wait_read<kBuffers - 1>();
-    meet();
-    put_in(buffers_ + next_ * kChunkBytes, h, word);
+    const std::uint32_t buffer = buffers_ + next_ * kChunkBytes;
+    if constexpr (kPacked) {
+      wait_until_read();
+      write(buffer, word);
+      hand_over(col_ + h * kCols, row_);
+    } else {
+      if (leads()) ptx::bulk_wait_read<kBuffers - 1>();
+      meet();
+      put_in(buffer, h, word);
+      next_ = (next_ + 1) % kBuffers;
+    }
+  }
+
+  // Until the warp that stores has done with what was in the next buffer; then, to it, what this warpgroup has written there,
+  // and where that belongs.
+  __device__ __forceinline__ void wait_until_read() const {
+    ptx::mbarrier_wait(buffers_ + kReadAt + next_ * kEntry, parity_);
+  }
+  __device__ __forceinline__ void hand_over(int col, int row) {
+    if (leads()) ptx::store_shared2(buffers_ + kPlaceAt + next_ * kEntry, col, row);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(buffers_ + kWrittenAt + next_ * kEntry);
     next_ = (next_ + 1) % kBuffers;
+    if (next_ == 0) parity_ ^= 1;
   }
 
   // The same through 8 KB of shared memory that nobody else uses meanwhile.
   template <class Word>
   __device__ __forceinline__ void put_in(std::uint32_t buffer, int h, Word word) {
     write(buffer, word);
-    ptx::fence_proxy_async();
     meet();
     if (!leads()) return;
+    ptx::fence_proxy_async();  // for all who have met
     if constexpr (T::kTf32) {
       ptx::tma_store(map_, buffer, col_, row_ + h * kRows);
       ptx::tma_store(map_, buffer + kRows * kLineBytes, col_ + kCols, row_ + h * kRows);
@@ -307,9 +378,12 @@ class TileStore {
     }
   }
 
-  std::uint32_t buffers_;  // shared address
+  static constexpr int kWrittenAt = offsetof(Buffers, written), kReadAt = offsetof(Buffers, read),
+                       kPlaceAt = offsetof(Buffers, place), kEntry = 8;  // bytes
+  std::uint32_t buffers_;                                                // shared address
   const CUtensorMap& map_;
   int warpgroup_, row_ = 0, col_ = 0;
+  std::uint32_t parity_ = 1;  // of the phase of read[next_] to wait for: the first round has it for nothing
   int next_ = 0, whole_ = 0;  // buffer; chunks of the tile, 0 where none is left
   std::uint32_t words_[kChunksLater == 0 ? 1 : kChunksLater * kWordsPerChunk];
 };

@@ -60,9 +60,8 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
 
 template <class T, bool kByMap>
 __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shared& s,
-                                        const Target<typename T::Out>& c, const Plan& plan) {
+                                        const Target<typename T::Out>& c, const Plan& plan, int group) {
   using Store = typename T::Store;
-  const int group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const int rank = rank_in_cluster<T>();
   Product<typename T::Base> product(group);  // (WM,WN)
   Store store(s.out[group], maps.c, group);
@@ -129,14 +128,22 @@ __global__ void __launch_bounds__(T::kThreads, 1)
            const __grid_constant__ Plan plan) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
-  if (threadIdx.x == 0) init_stages<T>(s);
+  const int warp = warp_in_block();
+  if (threadIdx.x == 0) {
+    for (auto& out : s.out) T::Store::init(out);
+    init_stages<T>(s);
+  }
   sync_cluster<T>();  // before a neighbour copies to here or arrives here
-  if (threadIdx.x < kWarpgroup) {
+  if (warp < 4) {
     ptx::release_registers<T::kProducerRegisters>();
-    produce<T>(maps, s, plan);
+    if (warp == 0) {
+      produce<T>(maps, s, plan);
+    } else if (kByMap && warp <= T::kWarpgroups && ptx::elect_one()) {
+      T::Store::serve(s.out[warp - 1], maps.c);
+    }
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T, kByMap>(maps, s, c, plan);
+    consume<T, kByMap>(maps, s, c, plan, warp / 4 - 1);
   }
   __syncwarp();
   sync_cluster<T>();  // nobody leaves whose shared memory a neighbour still needs

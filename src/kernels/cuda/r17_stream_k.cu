@@ -64,7 +64,7 @@ using Order = std::conditional_t<kFinish == Finish::kParts || T::kAlongK, PartSc
 // A block, or those of a cluster, which take tiles together.
 template <class T>
 __device__ __forceinline__ int unit_of() {
-  return static_cast<int>(blockIdx.x) / T::kCluster;
+  return static_cast<int>(blockIdx.x / T::kCluster);
 }
 
 template <class T, Finish kFinish>
@@ -152,10 +152,9 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
 template <class T, Finish kFinish>
 __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shared& s,
                                         const Target<typename T::Out>& c, const StartPlan& plan,
-                                        const Exchange& x) {
+                                        const Exchange& x, int group) {
   using Store = typename T::Store;
   const int unit = unit_of<T>(), rank = rank_in_cluster<T>();
-  const int group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   Product<typename T::Base> product(group);  // (WM,WN)
   Store store(s.out[group], maps.c, group);
   auto ring = Ring<T::STAGES>::of_consumer();
@@ -266,12 +265,15 @@ __global__ void __launch_bounds__(T::kThreads, 1)
            const __grid_constant__ StartPlan plan, const __grid_constant__ Exchange x) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
-  const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
+  const int warp = warp_in_block();
   constexpr bool kAtOnce = kStartsAtOnce<T, kFinish>;
   if constexpr (kAtOnce) {
     if (warp == 0) copy_first<T>(maps, s, plan.first);
   }
-  if (threadIdx.x == 32) init_stages<T, !kAtOnce>(s);
+  if (threadIdx.x == 32) {
+    for (auto& out : s.out) T::Store::init(out);
+    init_stages<T, !kAtOnce>(s);
+  }
   if (threadIdx.x == 64) prefetch_maps(maps);
   __syncwarp();
   arrive_at_cluster<T>();
@@ -281,11 +283,14 @@ __global__ void __launch_bounds__(T::kThreads, 1)
       produce<T, kFinish>(maps, s, plan);
     } else {
       wait_for_cluster<T>();
+      if constexpr (kFinish == Finish::kStore) {
+        if (warp <= T::kWarpgroups && ptx::elect_one()) T::Store::serve(s.out[warp - 1], maps.c);
+      }
     }
   } else {
     wait_for_cluster<T>();
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T, kFinish>(maps, s, c, plan, x);
+    consume<T, kFinish>(maps, s, c, plan, x, warp / 4 - 1);
   }
   __syncwarp();
   if constexpr (T::kAlongK) {
