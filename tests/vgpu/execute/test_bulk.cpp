@@ -284,6 +284,18 @@ TEST_F(Transpose, IsRightAndSilent) {
   });
 }
 
+// A proxy fence orders all that comes before it in causality order, others' writes, too.
+TEST_F(Transpose, OneThreadFencesForAll) {
+  for_each_schedule([&] {
+    std::fill(to, to + in.size(), 0u);
+    launch("transpose", {kBlocks, 1, 1}, {160, 1, 1}, map_in(), map_out(), kTiles, 8);
+    for (std::size_t y = 0; y < 32 * kBlocks; ++y) {
+      for (std::size_t x = 0; x < 32 * kTiles; ++x)
+        ASSERT_EQ(to[x * 32 * kBlocks + y], in[y * 32 * kTiles + x]);
+    }
+  });
+}
+
 TEST_F(Transpose, FlawsAreFound) {
   for_each_schedule([&] {
     const vgpu::Fault early = fault(1);
@@ -294,6 +306,9 @@ TEST_F(Transpose, FlawsAreFound) {
     const vgpu::Fault fence = fault(3);
     EXPECT_EQ(fence.kind, FaultKind::kRace) << fence.what();
     expect_text(fence, {"no fence.proxy.async between"});
+    const vgpu::Fault own = fault(7);  // the thread that stores has fenced, but before it met the others
+    EXPECT_EQ(own.kind, FaultKind::kRace) << own.what();
+    expect_text(own, {"no fence.proxy.async between"});
     const vgpu::Fault unread = fault(4);
     EXPECT_EQ(unread.kind, FaultKind::kRace) << unread.what();
     const vgpu::Fault bytes = fault(5);

@@ -210,7 +210,8 @@ extern "C" __global__ void reduce(char* to, const char* from) {
 
 // Transposes tiles of 32 x 32 words through two buffers each way. flaw 1: a stage is read before its barrier. 2: a stage
 // is loaded again while it may still be read. 3: no fence before the store. 4: a buffer is written while the store before
-// last may still read it. 5: bytes that never come are expected. 6: an arrival too many.
+// last may still read it. 5: bytes that never come are expected. 6: an arrival too many. 7: only the thread that stores fences,
+// before it meets the others. 8, no flaw: it fences behind that.
 extern "C" __global__ void transpose(const __grid_constant__ Map in, const __grid_constant__ Map out,
                                      int tiles, int flaw) {
   struct Stage {
@@ -250,9 +251,10 @@ extern "C" __global__ void transpose(const __grid_constant__ Map in, const __gri
     __syncwarp();
     if (c % 32 == 0) arrive(&empty[s]);
     if (flaw == 6 && c == 0 && i == 1) arrive(&empty[s]);
-    if (flaw != 3) fence_proxy();
+    if (flaw != 3 && flaw != 8 && (flaw != 7 || c == 0)) fence_proxy();
     asm volatile("bar.sync 1, %0;" ::"r"(consumers) : "memory");
     if (c == 0) {
+      if (flaw == 8) fence_proxy();
       store_2d(out, turned[s].words, 32 * row, 32 * i);
       commit();
     }
