@@ -22,7 +22,7 @@ template <class In, class Out, int BM, int BN, int STAGES>
 struct Tile : ClusterTile<In, Out, BM, BN, STAGES, BM <= BN ? Blocks::kPairAlongM : Blocks::kPairAlongN> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
   using Store = TileStore<Base>;
-  static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
+  static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first copies, and sends C
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
   static_assert(Base::kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
                 "registers at launch: 65,536 over 384 threads, by eights");

@@ -32,7 +32,7 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   // A block that shares copies and has one small tile ends without waiting for its neighbours.
   static constexpr bool kLeavesAlone = Tile::kSharing > 1 && kSmall;
   struct NoSums {};
-  static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
+  static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first copies, and sends C
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
 
   struct Shared {
