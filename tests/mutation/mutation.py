@@ -75,8 +75,7 @@ EQUIVALENT = {
        for rung, kernel, what in (*((*of, "wait 2") for of in WHOLE_CHUNKS), ("r17", THREE_CHUNKS, "wait 3"))},
     **{(*of, what): "four chunks a tile, two buffers: in every tile this wait is for one and the same parity" for of in WHOLE_CHUNKS
        for what in ("poll 4 for parity 1", "poll 7 for parity 1", "poll 10 for parity 0", "poll 13 for parity 0", "poll 17 for parity 1")},
-    ("r17", "128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0", "6 comparisons with a 32-bit value"):
-        "whether a step is a tile's first one, in those that never are",
+    **{(*of, "6 comparisons with a 32-bit value"): "whether a step is a tile's first one, in those that never are" for of in WHOLE_CHUNKS},
     **{("r17", kernel, "arrival 4"): "the last stage of a block's only piece, which nobody fills again"
        for kernel in (" 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1",
                       " 64, 64, 12, (ladder::Blocks)4, 64>, (ladder::r17_stream_k::Finish)0")},
