@@ -4,6 +4,7 @@
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/sync.cuh"
+#include "device/ring.cuh"
 #include "device/round.cuh"
 #include "device/tensor_tile.cuh"
 
@@ -195,9 +196,9 @@ class TileStore {
   // been read.
   __device__ __forceinline__ static void serve(Buffers& buffers, const CUtensorMap& map) {
     if constexpr (kPacked) {
-      std::uint32_t parity = 0;
-      for (int i = 0;;) {
-        ptx::mbarrier_wait(ptx::shared_address(&buffers.written[i]), parity);
+      for (auto ring = Ring<kBuffers>::of_consumer();; ring.advance()) {
+        const int i = ring.stage();
+        ptx::mbarrier_wait(ptx::shared_address(&buffers.written[i]), ring.parity());
         const int2 place = buffers.place[i];
         if (place.x == kNothing) return;
         ptx::fence_proxy_async();
@@ -205,10 +206,6 @@ class TileStore {
         ptx::bulk_commit();
         ptx::bulk_wait_read<0>();
         ptx::mbarrier_arrive(ptx::shared_address(&buffers.read[i]));
-        if (++i == kBuffers) {
-          i = 0;
-          parity ^= 1;
-        }
       }
     }
   }

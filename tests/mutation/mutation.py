@@ -45,7 +45,7 @@ OFF_BY_ONE = {b"lt": b"le", b"le": b"lt", b"gt": b"ge", b"ge": b"gt"}
 # Kernels with a 16-bit C by tensor map, whose tiles have four chunks, and one whose last tiles have three.
 WHOLE_CHUNKS = (("r16", "bfloat16, 128, 256, 4>, true>"),
                 ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0"))
-THREE_CHUNKS = "bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::r17_stream_k::Finish)0"
+THREE_CHUNKS = ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::r17_stream_k::Finish)0")
 # Mutants that do the same as the rung, by rung, part of the kernel's name and what they change: the mutant as it is printed, or
 # the line of source that it was compiled from, which keeps its name when others come. With the reason.
 EQUIVALENT = {
@@ -67,20 +67,20 @@ EQUIVALENT = {
         "producer and consumers take one step more, past k: its copies are zeros",
     **{(rung, kernel, what): "a later step of a tile: since the fence before nothing has touched what wgmma uses"
        for rung, kernel, what in (
-           *((rung, kernel, f"fence {n}") for rung, kernel in WHOLE_CHUNKS for n in range(3, 9)),
-           *(("r17", THREE_CHUNKS, f"fence {n}") for n in range(10, 15)),
+           *((*of, f"fence {n}") for of in WHOLE_CHUNKS for n in range(3, 9)),
+           *((*THREE_CHUNKS, f"fence {n}") for n in range(10, 15)),
            ("r17", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::r17_stream_k::Finish)0", "fence 3"),
            *(("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", f"fence {n}") for n in (2, 3)))},
-    **{(rung, kernel, what): "the first step of a tile: there is no group before its own"
-       for rung, kernel, what in (*((*of, "wait 2") for of in WHOLE_CHUNKS), ("r17", THREE_CHUNKS, "wait 3"))},
+    **{(*of, what): "the first step of a tile: there is no group before its own"
+       for of, what in (*((of, "wait 2") for of in WHOLE_CHUNKS), (THREE_CHUNKS, "wait 3"))},
     **{(*of, what): "four chunks a tile, two buffers: in every tile this wait is for one and the same parity" for of in WHOLE_CHUNKS
        for what in ("poll 4 for parity 1", "poll 7 for parity 1", "poll 10 for parity 0", "poll 13 for parity 0", "poll 17 for parity 1")},
     **{(*of, "6 comparisons with a 32-bit value"): "whether a step is a tile's first one, in those that never are" for of in WHOLE_CHUNKS},
     **{("r17", kernel, "arrival 4"): "the last stage of a block's only piece, which nobody fills again"
        for kernel in (" 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1",
                       " 64, 64, 12, (ladder::Blocks)4, 64>, (ladder::r17_stream_k::Finish)0")},
-    **{(rung, kernel, f"group {n}"): "a chunk of a block's last tile, which nobody writes over: the next one's group does for both"
-       for rung, kernel, numbers in (*((*of, (9, 10, 11)) for of in WHOLE_CHUNKS), ("r17", THREE_CHUNKS, (16, 17))) for n in numbers},
+    **{(*of, f"group {n}"): "a chunk of a block's last tile, which nobody writes over: the next one's group does for both"
+       for of, numbers in (*((of, (9, 10, 11)) for of in WHOLE_CHUNKS), (THREE_CHUNKS, (16, 17))) for n in numbers},
     ("r16", "", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
         "where a block's share of cut tiles ends: r16 cuts none",
     ("r17", "", "if (tile_ >= plan_.whole_tiles) return false;"):
@@ -141,7 +141,7 @@ NOT_SEEN = {
     **{("r19", f" {tile}>, false", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
        "where a block's share of cut tiles ends: no problem here gives a block of this tile a second part of one"
        for tile in ("256, 3, 4", "128, 3, 3")},
-    ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0", "barrier 4"):
+    (*WHOLE_CHUNKS[1], "barrier 4"):
         "sums handed on are flagged before all warps have written theirs: the block that takes them in runs after all of the one that "
         "gives",
     ("r17", "Finish)1", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
@@ -149,12 +149,12 @@ NOT_SEEN = {
     ("r17", "", "if (tile < T::kBand * plan.tiles_n) {"): "the first tile of a second band of C, which no problem here has",
     **{("r17", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", f"poll {n} for parity 0"):
        "a wait of consumers that in the problems here comes in a ring's first turn only" for n in (1, 2)},
-    ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0", "poll 19 for parity 0"):
+    (*WHOLE_CHUNKS[1], "poll 19 for parity 0"):
         "half of a block's last waits do not wait: neighbours' arrivals come in order here, and the others are waited for",
     **{(*of, what): "a chunk is written before the one that was there has been read: here the warp that stores is always ahead"
-       for of, polls in ((WHOLE_CHUNKS[0], (4, 7, 10, 17)), (WHOLE_CHUNKS[1], (4, 7, 17)), (("r17", THREE_CHUNKS), (7, 24, 27, 34)))
+       for of, polls in ((WHOLE_CHUNKS[0], (4, 7, 10, 17)), (WHOLE_CHUNKS[1], (4, 7, 17)), (THREE_CHUNKS, (7, 24, 27, 34)))
        for what in (f"poll {n}" for n in polls)},
-    **{("r17", THREE_CHUNKS, what): "a wait for a chunk to have been read that comes in turns of one parity only"
+    **{(*THREE_CHUNKS, what): "a wait for a chunk to have been read that comes in turns of one parity only"
        for what in ("poll 24 for parity 1", "poll 34 for parity 0")},
     **{(*of, f"barrier {n}"): "a block's last chunks go where all warps of a warpgroup have multiplied: here each reads of A what it writes"
        for of, n in zip(WHOLE_CHUNKS, (3, 6))},

@@ -262,6 +262,16 @@ class Transpose : public Bulk {
   MapBytes map_out() const {
     return encoded(matrix(to, 32 * kTiles, 32 * kBlocks, 32, 32, TensorSwizzle::k128B));
   }
+  vgpu::LaunchReport transposed(int flaw) {
+    std::fill(to, to + in.size(), 0u);
+    vgpu::LaunchReport report =
+        launch("transpose", {kBlocks, 1, 1}, {160, 1, 1}, map_in(), map_out(), kTiles, flaw);
+    for (std::size_t y = 0; y < 32 * kBlocks; ++y) {
+      for (std::size_t x = 0; x < 32 * kTiles; ++x)
+        EXPECT_EQ(to[x * 32 * kBlocks + y], in[y * 32 * kTiles + x]);
+    }
+    return report;
+  }
   vgpu::Fault fault(int flaw) {
     return fault_of("transpose", {kBlocks, 1, 1}, {160, 1, 1}, map_in(), map_out(), kTiles, flaw);
   }
@@ -271,13 +281,7 @@ class Transpose : public Bulk {
 
 TEST_F(Transpose, IsRightAndSilent) {
   for_each_schedule([&] {
-    std::fill(to, to + in.size(), 0u);
-    const vgpu::LaunchReport report =
-        launch("transpose", {kBlocks, 1, 1}, {160, 1, 1}, map_in(), map_out(), kTiles, 0);
-    for (std::size_t y = 0; y < 32 * kBlocks; ++y) {
-      for (std::size_t x = 0; x < 32 * kTiles; ++x)
-        ASSERT_EQ(to[x * 32 * kBlocks + y], in[y * 32 * kTiles + x]);
-    }
+    const vgpu::LaunchReport report = transposed(0);
     EXPECT_EQ(report.exact.at("l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"), in.size() * 4);
     EXPECT_EQ(report.exact.at("vgpu__bulk_bytes_loaded.sum"), in.size() * 4);
     EXPECT_EQ(report.exact.at("vgpu__bulk_bytes_stored.sum"), in.size() * 4);
@@ -286,14 +290,7 @@ TEST_F(Transpose, IsRightAndSilent) {
 
 // A proxy fence orders all that comes before it in causality order, others' writes, too.
 TEST_F(Transpose, OneThreadFencesForAll) {
-  for_each_schedule([&] {
-    std::fill(to, to + in.size(), 0u);
-    launch("transpose", {kBlocks, 1, 1}, {160, 1, 1}, map_in(), map_out(), kTiles, 8);
-    for (std::size_t y = 0; y < 32 * kBlocks; ++y) {
-      for (std::size_t x = 0; x < 32 * kTiles; ++x)
-        ASSERT_EQ(to[x * 32 * kBlocks + y], in[y * 32 * kTiles + x]);
-    }
-  });
+  for_each_schedule([&] { transposed(8); });
 }
 
 TEST_F(Transpose, FlawsAreFound) {
