@@ -210,8 +210,10 @@ int parse_and_run(int argc, char** argv) {
       "--numerics", options.numerics,
       "how tensor cores add: single (the default: one product after the other in single precision) or hopper "
       "(as an H200, bit for bit)");
-  app.add_option("--schedule", options.schedule,
-                 "when asynchronous copies land: eager (default), lazy, random:SEED")
+  app.add_option(
+         "--schedule", options.schedule,
+         "when asynchronous copies land: eager (default), lazy, random:SEED, which has warps take turns at "
+         "random, too")
       ->type_name("WHEN");
   app.set_version_flag("--version", std::string("vgpu ") + VGPU_VERSION);
   app.prefix_command();

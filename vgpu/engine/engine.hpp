@@ -112,13 +112,13 @@ const KernelAttributes& attributes(const Kernel& kernel);
 // Why a kernel cannot be launched: the instruction that is not known, and where it is. "" if it can.
 const std::string& refusal(const Kernel& kernel);
 
-// When the data of an asynchronous copy land, of all the moments that PTX allows. A kernel that waits for its copies as
-// it must computes the same under every schedule.
+// When the data of an asynchronous copy land, of all the moments that PTX allows, and how warps take turns. A kernel that
+// waits for its copies and for its warps as it must computes the same under every schedule.
 struct CopySchedule {
   enum class Kind : std::uint8_t {
-    kEager,   // at once
-    kLazy,    // when somebody waits for them and could not go on without
-    kRandom,  // at moments in between that `seed` picks
+    kEager,  // at once; a warp runs until it waits
+    kLazy,   // when somebody waits for them and could not go on without; a warp runs until it waits
+    kRandom,  // at moments in between that `seed` picks, and so is how long a warp runs before the next one does
   };
   Kind kind = Kind::kEager;
   std::uint64_t seed = 0;

@@ -149,6 +149,10 @@ TEST_F(ProducersAndConsumers, EveryFlawIsFound) {
       if (std::string(kernel) == "pipeline_wait_behind" && found.kind == FaultKind::kDeadlock) {
         continue;  // it came when the phase before its own was over: then it waits for the next one
       }
+      if (std::string(kernel) == "pipeline_no_full_wait" && found.kind == FaultKind::kDeadlock) {
+        EXPECT_EQ(config.schedule.kind, CopySchedule::Kind::kRandom);
+        continue;  // consumers have read everything before it was copied: their arrivals came too soon
+      }
       if (std::string(kernel) == "pipeline_no_init_barrier") {
         // Another warp comes to an mbarrier that is not there yet, or that nothing says is there.
         EXPECT_TRUE(found.kind == FaultKind::kRace || found.kind == FaultKind::kMbarrier) << found.what();

@@ -151,6 +151,27 @@ TEST_F(Warps, ExitedThreadsAreNotWaitedFor) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(out[i], i % 3 == 0 ? -1 : 66) << i;
 }
 
+// Only where turns have any length does a warp read what another one has not written yet.
+TEST_F(Warps, TakeTurnsAsTheScheduleSays) {
+  constexpr int kBlocks = 64;
+  const auto right = [&](const char* kernel, vgpu::CopySchedule schedule) {
+    config.schedule = schedule;
+    int* const out = array<int>(kBlocks);
+    launch(kernel, {kBlocks, 1, 1}, {64, 1, 1}, array(std::vector<int>(kBlocks)), out);
+    return std::count(out, out + kBlocks, 1);
+  };
+  using Kind = vgpu::CopySchedule::Kind;
+  EXPECT_EQ(right("hands_on_at_once", {Kind::kEager, 0}), kBlocks);
+  EXPECT_EQ(right("hands_on_at_once", {Kind::kLazy, 0}), kBlocks);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const auto first = right("hands_on_at_once", {Kind::kRandom, seed});
+    EXPECT_LT(first, kBlocks);
+    EXPECT_GT(first, 0);
+    EXPECT_EQ(right("hands_on_at_once", {Kind::kRandom, seed}), first) << "the seed decides";
+    EXPECT_EQ(right("hands_on_later", {Kind::kRandom, seed}), kBlocks);
+  }
+}
+
 TEST_F(Warps, NamedBarriersOfProducerAndConsumer) {
   for (const bool race : {false, true}) {
     config.check_race = race;  // the barriers order every access: no race to report

@@ -51,7 +51,11 @@ bool schedule_delays(const CopySchedule& schedule, u64 place, u64 draw) {
     case CopySchedule::Kind::kRandom:
       break;
   }
-  return (mixed(mixed(schedule.seed + mixed(place)) + draw) & 1) != 0;
+  return (schedule_bits(schedule, place, draw) & 1) != 0;
+}
+
+u64 schedule_bits(const CopySchedule& schedule, u64 place, u64 draw) {
+  return mixed(mixed(schedule.seed + mixed(place)) + draw);
 }
 
 bool CopyQueue::delays() {

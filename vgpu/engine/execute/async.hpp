@@ -52,6 +52,8 @@ class CopyQueue {
 
 // Whether the next thing of `place` that may happen late does: the draw that is meant counts where the schedule is random.
 bool schedule_delays(const CopySchedule& schedule, u64 place, u64 draw);
+// Of a random schedule, 64 bits for each draw at each place.
+u64 schedule_bits(const CopySchedule& schedule, u64 place, u64 draw);
 
 // Faults at the first of these lanes, which copy fewer bytes than they write, whose source is bad: aligned as for all
 // bytes, but only those that are copied must exist.

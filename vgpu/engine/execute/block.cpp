@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One block: its resources, and its warps in turns. A warp runs until it waits, so that a block whose threads only
-// meet at barriers never switches in between; one that waits for another by polling memory is interrupted.
+// meet at barriers never switches in between; one that waits for another by polling memory is interrupted. Under a random
+// schedule turns have any length, and one warp or another falls behind for a while, so that each is late now and then.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "engine/check/race.hpp"
@@ -20,6 +22,10 @@ namespace {
 constexpr i64 kSlice = 8192;         // instructions a warp runs before the next one has its turn
 constexpr i64 kDividedSlice = 1024;  // ... while its lanes are in several places
 constexpr i64 kIdleSlice = 256;      // ... while the whole block waits
+// Under a random schedule: the places at which a block draws, and those of turns; for so many turns one of so many warps has
+// single instructions and falls behind.
+constexpr u64 kPlaces = 64, kTurnPlace = 63, kLatePlace = 62;
+constexpr u64 kTurnsLate = 1024, kOneLateOf = 4;
 
 std::byte* aligned(std::byte* at, u64 to) {
   return at + ((reinterpret_cast<u64>(at) + to - 1) / to * to - reinterpret_cast<u64>(at));
@@ -115,7 +121,7 @@ void Block::start(u64 linear_index) {
   index.y = static_cast<u32>(linear / grid.x % grid.y);
   index.z = static_cast<u32>(linear / grid.x / grid.y);
   output.clear();
-  idle_rounds = 0;
+  idle_rounds = turns_ = 0;
   done = blocked = false;
   for (Barrier& barrier : barriers) barrier = {};
   if (watch != nullptr) watch->start_block(linear);
@@ -156,6 +162,16 @@ bool Block::run(i64 quantum) {
   return done;
 }
 
+i64 Block::turn(u32 who, i64 most) {
+  const CopySchedule& schedule = launch.config.schedule;
+  if (schedule.kind != CopySchedule::Kind::kRandom) return most;
+  const u64 place = linear * kPlaces, turn = ++turns_;
+  if (schedule_bits(schedule, place + kLatePlace, turn / kTurnsLate * kPlaces + who) % kOneLateOf == 0)
+    return 1;
+  const u64 lengths = static_cast<u64>(std::bit_width(static_cast<u64>(most)));
+  return i64{1} << schedule_bits(schedule, place + kTurnPlace, turn) % lengths;
+}
+
 bool Block::run_warps(i64 quantum) {
   const Handler* const handlers = launch.isa.handlers.data();
   while (quantum > 0) {
@@ -167,7 +183,7 @@ bool Block::run_warps(i64 quantum) {
       if (warp.status == WarpStatus::kWaiting) continue;
       any_ran = true;
       const u64 progress = warp.progress, polls = warp.polls, before = warp.instructions;
-      warp.budget = idle_rounds != 0 ? kIdleSlice : warp.parked_count != 0 ? kDividedSlice : kSlice;
+      warp.budget = idle_rounds != 0 ? kIdleSlice : turn(w, warp.parked_count != 0 ? kDividedSlice : kSlice);
       launch.isa.code.run(warp, handlers);
       quantum -= static_cast<i64>(warp.instructions - before) + 1;
       // A warp that only looks at what others write is waiting: its other lanes may be the ones it waits for.

@@ -8,7 +8,7 @@
 namespace vgpu::execute {
 namespace {
 
-// Instructions that a block runs before its neighbours have their turn.
+// Instructions that a block runs at most before its neighbours have their turn.
 constexpr i64 kTurn = 1 << 16;
 
 }  // namespace
@@ -58,7 +58,7 @@ bool Cluster::run_together(i64 quantum) {
     bool all_done = true, any_ran = false, all_idle = true;
     for (const auto& block : blocks_) {
       if (block->done) continue;
-      const bool ended = block->run(kTurn);
+      const bool ended = block->run(block->turn(kLanes, kTurn));
       any_ran |= ended || block->ran;
       all_done &= ended;
       all_idle &= !ended && (!block->ran || block->idle_rounds != 0);

@@ -154,6 +154,9 @@ struct Block {
   // Runs until the block is done (true), all warps that can run only poll memory, none can (`blocked`), or `quantum`
   // instructions.
   bool run(i64 quantum);
+  // How many instructions a warp, or kLanes for all of the block, runs before the next one has its turn: `most`, and under a
+  // random schedule 1, 2, 4 or so on up to that.
+  i64 turn(u32 who, i64 most);
 
   struct Barrier {
     u32 expected = 0;  // threads; 0: all that have not exited
@@ -191,6 +194,7 @@ struct Block {
  private:
   bool run_warps(i64 quantum);
 
+  u64 turns_ = 0;  // that warps have had
   std::unique_ptr<std::byte[]> windows_, shared_;
 };
 

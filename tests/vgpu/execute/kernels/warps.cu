@@ -152,3 +152,16 @@ extern "C" __global__ void producer_consumer(const int* in, int* out, int rounds
     }
   }
 }
+
+// The first warp writes a word late, the second one hands it on; in `meet` they meet in between.
+static __device__ void hand_on(volatile int* word, int* out, bool meet) {
+  const bool first = threadIdx.x < 32;
+  if (first) {
+    for (int i = 0; i < 20; ++i) word[blockIdx.x] = -i;
+    word[blockIdx.x] = 1;
+  }
+  if (meet) __syncthreads();
+  if (!first && threadIdx.x == 32) out[blockIdx.x] = word[blockIdx.x];
+}
+extern "C" __global__ void hands_on_at_once(int* word, int* out) { hand_on(word, out, false); }
+extern "C" __global__ void hands_on_later(int* word, int* out) { hand_on(word, out, true); }
