@@ -69,6 +69,10 @@ __device__ __forceinline__ void wait_for_cluster() {
 // Where a block's tile of C lies: its pair's, and there its own.
 struct Origin {
   int row, col;
+  template <class T>
+  __device__ __forceinline__ int col_of_box(int j) const {  // of B
+    return col + j * T::BK;
+  }
 };
 template <class T>
 __device__ __forceinline__ Origin origin_in(const TilePlace& pair, int rank) {
@@ -93,9 +97,9 @@ __device__ __forceinline__ void init_stages(Shared& s) {
 
 // One thread of each block starts its own copies and its part of the shared ones, of B as many boxes as are needed;
 // `barrier` completes with their bytes.
-template <class T>
+template <class T, class At>
 __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorMaps& maps,
-                                             std::uint32_t barrier, int rank, const Origin& at, int k,
+                                             std::uint32_t barrier, int rank, const At& at, int k,
                                              int boxes = T::BN / T::BK) {
   if constexpr (T::kSharing == 1) {
     load_stage<T>(s, maps, barrier, at.row, at.col, k, boxes);
@@ -107,7 +111,8 @@ __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorM
       for (int of_all = 0; of_all < T::BN / T::BK; of_all += T::kCluster) {
         const int j = of_all + rank;
         if (j >= boxes) break;
-        ptx::tma_load_multicast(ptx::shared_address(s.b[j]), maps.b, barrier, at.col + j * T::BK, k, kAll);
+        ptx::tma_load_multicast(ptx::shared_address(s.b[j]), maps.b, barrier, at.template col_of_box<T>(j), k,
+                                kAll);
       }
     } else {
       const int part = rank * T::kBoxRows;

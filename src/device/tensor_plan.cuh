@@ -22,7 +22,8 @@ struct TileShape {
 };
 
 // Tiles that are narrower than the others: the last ones, where those would leave SMs idle in the last wave. They begin in
-// the band where the others end.
+// the band where the others end. Where their width is no multiple of a box of B, the whole boxes of all tiles of a line lie
+// side by side from that line's first column on, and behind them their rests.
 struct NarrowTiles {
   int first = std::numeric_limits<int>::max();  // their first tile
   int width;
@@ -196,10 +197,19 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
   return best;
 }
 
-// Where a block's tile of C begins, and how many columns it has.
+// Where a block's tile of C begins, how many columns it has, and where it would begin if those columns went on to the left
+// that a narrow tile has behind its whole boxes; in a wide one these do.
 struct TileOrigin : Origin {
-  int width;
+  int width, rest;
+  template <class T>
+  __device__ __forceinline__ int col_of_box(int j) const {
+    return (j < T::kNarrow / T::BK ? col : rest) + j * T::BK;
+  }
 };
+template <class T>
+__device__ __forceinline__ TileOrigin wide_tile(const Origin& at) {
+  return {at, T::BN, at.col};
+}
 template <class T>
 __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, int rank) {
   const NarrowTiles& narrow = plan.narrow;
@@ -208,29 +218,32 @@ __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, 
     if (tile < T::kBand * plan.tiles_n) {
       const auto rows = static_cast<unsigned>(min(T::kBand, plan.tiles_m));
       const int n = static_cast<int>(static_cast<unsigned>(tile) / rows);
-      return {origin_in<T>({tile - n * static_cast<int>(rows), n}, rank), T::BN};
+      return wide_tile<T>(origin_in<T>({tile - n * static_cast<int>(rows), n}, rank));
     }
-    return {origin_of<T>(static_cast<const Plan&>(plan), tile, rank), T::BN};
+    return wide_tile<T>(origin_of<T>(static_cast<const Plan&>(plan), tile, rank));
   }
   tile -= narrow.first;
   TilePlace pair{tile % narrow.rows, tile / narrow.rows};
-  int col = narrow.col;
+  int col = narrow.col, in_a_line = narrow.columns;
   if (pair.n >= narrow.columns) {
     Plan behind{};
     behind.tiles_m = plan.tiles_m - narrow.m - narrow.rows;
-    behind.tiles_n = narrow.in_a_line;
+    behind.tiles_n = in_a_line = narrow.in_a_line;
     pair = place_of<T::kBand>(behind, tile - narrow.rows * narrow.columns);
     pair.m += narrow.rows;
     col = 0;
   }
-  return {{(narrow.m + pair.m) * T::kPairM + rank * T::BM, col + pair.n * narrow.width}, narrow.width};
+  constexpr int kBoxes = T::kNarrow / T::BK * T::BK, kRest = T::kNarrow - kBoxes;  // columns
+  return {{(narrow.m + pair.m) * T::kPairM + rank * T::BM, col + pair.n * kBoxes},
+          T::kNarrow,
+          col + (in_a_line - 1) * kBoxes + pair.n * kRest};
 }
 
 // The same of a unit's first tile, where it is known.
 template <class T>
 __device__ __forceinline__ TileOrigin first_origin(const FirstTiles& first, int unit, int rank) {
   const int n = static_cast<int>(static_cast<unsigned>(unit) * first.inverse / FirstTiles::kOne);
-  return {origin_in<T>({unit - n * first.rows, n}, rank), T::BN};
+  return wide_tile<T>(origin_in<T>({unit - n * first.rows, n}, rank));
 }
 
 // The order of one unit where no tile is cut: round robin.
@@ -243,6 +256,9 @@ class WholeSchedule {
     tile_ += plan_.blocks;
     return true;
   }
+
+  // Nothing follows what next() gave.
+  __device__ __forceinline__ bool at_last() const { return tile_ >= plan_.whole_tiles; }
 
  private:
   const Plan& plan_;

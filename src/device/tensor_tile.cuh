@@ -118,6 +118,9 @@ class Product {
   // Until all groups but the last have read their stages.
   __device__ __forceinline__ void wait_for_all_but_last() { ptx::wgmma_wait<1>(); }
 
+  // Until all have; more may be started, whose sums are then not there yet.
+  __device__ __forceinline__ void wait_for_all() { ptx::wgmma_wait<0>(); }
+
   // Until the sums are there and all stages have been read.
   __device__ __forceinline__ void wait() {
     ptx::wgmma_wait<0>();
@@ -133,12 +136,12 @@ class Product {
     return T::kTf32 ? tid / 32 * 16 + tid % 32 / 4 * 2 : tid % 4 * 2;
   }
 
-  // Calls pair(row, col, i, j) for each two neighbours along a row of C: sums[i] and sums[j] are theirs. Rows and columns
-  // count from this thread's first sum, so that they are constants.
-  template <class Pair>
+  // Calls pair(row, col, i, j) for each two neighbours along a row of C, sums[i] and sums[j], of sums kBegin to kEnd. Rows
+  // and columns count from this thread's first sum, so that they are constants.
+  template <int kBegin = 0, int kEnd = T::kSums, class Pair>
   __device__ __forceinline__ static void for_each_pair(Pair pair) {
 #pragma unroll
-    for (int i = 0; i < T::kSums; i += 4) for_each_pair_of(i, pair);
+    for (int i = kBegin; i < kEnd; i += 4) for_each_pair_of(i, pair);
   }
 
   // The same for the two pairs among sums[i] to sums[i + 3].

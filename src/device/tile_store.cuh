@@ -1,85 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a warpgroup's sums get to C: straight from registers, in the pieces that a thread has or in lines, or through shared
-// memory by tensor map.
+// How a warpgroup's sums get to C where beta = 0: in lines straight from registers, or through shared memory by tensor map.
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/ring.cuh"
 #include "device/round.cuh"
+#include "device/target.cuh"
 #include "device/tensor_tile.cuh"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace ladder {
-
-// C as kernels store to it.
-template <class Out>
-struct Target {
-  Out* gC;
-  std::int64_t ld;
-  int m, n;
-  float alpha, beta;
-  bool pairs;  // two neighbours, the first in an even column, may be stored at once
-};
-
-template <class Out>
-__device__ __forceinline__ void store_element(const Target<Out>& c, Out* g, float sum) {
-  const float before = c.beta == 0.0F ? 0.0F : c.beta * static_cast<float>(*g);
-  *g = from_float(c.alpha * sum + before, Out{});
-}
-
-// Two neighbours, the first in an even column, where c.pairs and beta = 0.
-template <class Out>
-__device__ __forceinline__ void store_pair(const Target<Out>& c, Out* g, float x, float y) {
-  if constexpr (sizeof(Out) == 4) {
-    *reinterpret_cast<float2*>(g) = make_float2(c.alpha * x, c.alpha * y);
-  } else {
-    *reinterpret_cast<std::uint32_t*>(g) = two_words(c.alpha * x, c.alpha * y, Out{});
-  }
-}
-
-// The first `width` columns of the tile whose first row and column are given, from registers: any alpha, beta, edge and
-// alignment.
-template <class T>
-__device__ __forceinline__ void store_tile(const Product<T>& product, const Target<typename T::Out>& c,
-                                           int row, int col, int width = T::BN) {
-  const int end = min(c.n, col + width);
-  const bool inside = col + product.col() + T::WN <= end;
-  row += product.row() + product.lane_row();
-  col += product.col() + product.lane_col();
-  const int m = c.m - row, n = end - col;  // what is left of C
-  auto* const gC = c.gC + row * c.ld + col;
-  if (c.pairs && c.beta == 0.0F && inside) {
-    Product<T>::for_each_pair([&](int i, int j, int first, int second) {
-      if (i < m) store_pair(c, gC + i * c.ld + j, product.sums[first], product.sums[second]);
-    });
-  } else {
-    Product<T>::for_each_pair([&](int i, int j, int first, int second) {
-      if (i < m && j < n) store_element(c, gC + i * c.ld + j, product.sums[first]);
-      if (i < m && j + 1 < n) store_element(c, gC + i * c.ld + j + 1, product.sums[second]);
-      asm volatile("" ::: "memory");  // one after the other: all of C read at once would not fit in registers
-    });
-  }
-}
-
-// Columns kBegin to kEnd of a tile whose C is stored by tensor map otherwise: beta = 0, lines on 16 bytes, n even.
-template <int kBegin, int kEnd, class T>
-__device__ __forceinline__ void store_columns(const Product<T>& product, const Target<typename T::Out>& c,
-                                              int row, int col) {
-  static_assert(!T::kTf32 && kBegin % 8 == 0 && kEnd % 8 == 0, "columns come by eights");
-  row += product.row() + product.lane_row();
-  col += product.col() + product.lane_col();
-  auto* const gC = c.gC + row * c.ld + col;
-#pragma unroll
-  for (int i = kBegin / 2; i < kEnd / 2; i += 4) {
-    Product<T>::for_each_pair_of(i, [&](int m, int n, int first, int second) {
-      if (row + m < c.m && col + n < c.n) {
-        store_pair(c, gC + m * c.ld + n, product.sums[first], product.sums[second]);
-      }
-    });
-  }
-}
 
 // Words of four lanes that are neighbours, transposed: lane t of them has w[t] of each, in their order.
 __device__ __forceinline__ void transpose4(std::uint32_t (&w)[4]) {
@@ -104,14 +36,15 @@ template <class T>
 class LineStore {
  public:
   using Out = typename T::Out;
-  static constexpr int kChunksLater = 0;
+  static constexpr int kChunksLater = 0, kTail = 0;
   struct Buffers {};
 
-  __device__ __forceinline__ LineStore(Buffers& /*buffers*/, const CUtensorMap& /*map*/, int /*warpgroup*/) {}
+  template <class Maps>
+  __device__ __forceinline__ LineStore(Buffers& /*buffers*/, const Maps& /*maps*/, int /*warpgroup*/) {}
 
   template <int kWidth>
-  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, int row,
-                                       int col) const {
+  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, int row, int col,
+                                       int /*rest*/) const {
     const int end = min(c.n, col + kWidth);
     row += product.row() + product.lane_row();
     col += product.col();
@@ -149,7 +82,8 @@ class LineStore {
   template <int kPieces, class Spare>
   __device__ __forceinline__ void finish(Spare /*spare*/) const {}
   __device__ __forceinline__ static void init(Buffers& /*buffers*/) {}
-  __device__ __forceinline__ static void serve(Buffers& /*buffers*/, const CUtensorMap& /*map*/) {}
+  template <class Maps>
+  __device__ __forceinline__ static void serve(Buffers& /*buffers*/, const Maps& /*maps*/) {}
 };
 
 // The tile by tensor map, for beta = 0: in chunks of 8 KB, lines of 128 bytes in the swizzle, kBuffers of them in turn. The
@@ -163,7 +97,11 @@ class LineStore {
 // later. So one thread fences for all, behind the barrier where they meet; and chunks of a 16-bit C that leave beside
 // products are handed over to a warp that multiplies nothing, which fences and stores, so that no warpgroup meets for them.
 // A 32-bit C lost by that: while tiles change, three of its chunks leave one behind the other.
-template <class T, int kBuffers = 2>
+//
+// Narrow tiles, of kNarrow columns, have their whole boxes of B side by side, and the columns that no whole box holds
+// elsewhere: so all boxes but those of the rests start on lines of L2, in B and in C. Of a rest, what is less than a chunk
+// has a map of its own, c_tail, in boxes of kTail columns.
+template <class T, int kNarrow = T::BN, int kBuffers = 2>
 class TileStore {
  public:
   using Out = typename T::Out;
@@ -175,6 +113,8 @@ class TileStore {
   static constexpr int kChunksNow = kChunks - kChunksLater;
   static constexpr int kChunkBytes = 8192;
   static constexpr int kWordsPerChunk = (kPacked ? T::kSums / 2 : T::kSums) / kChunks;
+  static constexpr int kTail =
+      kNarrow % kCols;  // columns of a narrow tile's last chunk, where that has fewer
   static_assert((kBuffers & (kBuffers - 1)) == 0, "buffers are counted by their number's low bits");
   struct Buffers {
     alignas(1024) char chunk[kBuffers][kChunkBytes];
@@ -194,7 +134,8 @@ class TileStore {
 
   // One lane of another warp: stores what is handed over, until finish() says that nothing follows and shared memory has
   // been read.
-  __device__ __forceinline__ static void serve(Buffers& buffers, const CUtensorMap& map) {
+  template <class Maps>
+  __device__ __forceinline__ static void serve(Buffers& buffers, const Maps& maps) {
     if constexpr (kPacked) {
       for (auto ring = Ring<kBuffers>::of_consumer();; ring.advance()) {
         const int i = ring.stage();
@@ -202,7 +143,9 @@ class TileStore {
         const int2 place = buffers.place[i];
         if (place.x == kNothing) return;
         ptx::fence_proxy_async();
-        ptx::tma_store(map, ptx::shared_address(buffers.chunk[i]), place.x, place.y);
+        const bool tail = kTail > 0 && place.y < 0;
+        ptx::tma_store(tail ? tail_of(maps) : maps.c, ptx::shared_address(buffers.chunk[i]), place.x,
+                       tail ? ~place.y : place.y);
         ptx::bulk_commit();
         ptx::bulk_wait_read<0>();
         ptx::mbarrier_arrive(ptx::shared_address(&buffers.read[i]));
@@ -210,33 +153,37 @@ class TileStore {
     }
   }
 
-  __device__ __forceinline__ TileStore(Buffers& buffers, const CUtensorMap& map, int warpgroup)
-      : buffers_(ptx::shared_address(buffers.chunk)), map_(map), warpgroup_(warpgroup) {}
+  template <class Maps>
+  __device__ __forceinline__ TileStore(Buffers& buffers, const Maps& maps, int warpgroup)
+      : buffers_(ptx::shared_address(buffers.chunk)),
+        map_(maps.c),
+        tail_map_(tail_of(maps)),
+        warpgroup_(warpgroup) {}
 
   // Takes over the product's sums for the tile at (row, col), which product.row() and col() are added to; the first
-  // kWidth columns are meant. Those beyond whole chunks leave at once, from registers. The tensor cores wait meanwhile, so
-  // that a 16-bit C multiplies nothing where alpha = 1; for two ways of a 32-bit one there are no registers.
+  // kWidth columns are meant, and of a narrow tile's those of no whole box begin as many columns behind `rest`. The tensor
+  // cores wait meanwhile, so that a 16-bit C multiplies nothing where alpha = 1; for two ways of a 32-bit one there are no
+  // registers.
   template <int kWidth>
-  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, int row, int col) {
-    static_assert(kWidth == T::BN || !T::kTf32, "tf32's tiles have one width");
-    constexpr int kWhole = T::kTf32 ? kChunks : kWidth / kCols;
+  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, int row, int col,
+                                       int rest) {
+    static_assert(kWidth == T::BN || (kWidth == kNarrow && !T::kTf32), "tf32's tiles have one width");
     row_ = row + product.row();
     col_ = col + product.col();
-    whole_ = kWhole;
-    if constexpr (kWhole * kCols < kWidth && !T::kTf32) {
-      store_columns<kWhole * kCols, kWidth>(product, c, row, col);
-    }
+    rest_ = rest + product.col();
+    narrow_ = kWidth < T::BN;
+    chunks_ = kChunksOf<kWidth>;
     if (kPacked && c.alpha == 1.0F) {
-      take_chunks<kWhole>([&](int i) { return product.sums[i]; });
+      take_chunks<kWidth>([&](int i) { return product.sums[i]; });
     } else {
-      take_chunks<kWhole>([&](int i) { return c.alpha * product.sums[i]; });
+      take_chunks<kWidth>([&](int i) { return c.alpha * product.sums[i]; });
     }
   }
 
   // Sends piece h of what was kept, if anything was.
   __device__ __forceinline__ void send(int h) {
-    if (kChunksNow + h < whole_) put(kChunksNow + h, kept(h));
-    if (h == kChunksLater - 1) whole_ = 0;
+    if (kChunksNow + h < chunks_) put(kChunksNow + h, kept(h));
+    if (h == kChunksLater - 1) chunks_ = 0;
   }
 
   // Sends the rest and waits until shared memory has been read, before the block ends. spare(i): shared address of the i-th
@@ -246,7 +193,7 @@ class TileStore {
     if (kPacked) meet();  // all warps have multiplied what lay there
 #pragma unroll
     for (int h = 0; h < kChunksLater; ++h) {
-      if (kChunksNow + h >= whole_) break;
+      if (kChunksNow + h >= chunks_) break;
       if (kPacked && h < kPieces) {  // measured: a 32-bit one gains nothing
         put_in(spare(h), kChunksNow + h, kept(h));
       } else {
@@ -262,23 +209,45 @@ class TileStore {
 
  private:
   static constexpr int kNothing = -1;  // for a column
+  static_assert(kTail * sizeof(Out) != kLineBytes / 2, "such boxes' lines would be packed: another swizzle");
+  static constexpr int kSideBySide = kNarrow / T::BK * T::BK;  // columns of a narrow tile
+  template <int kWidth>
+  static constexpr int kChunksOf = T::kTf32 ? kChunks : (kWidth + kCols - 1) / kCols;
+
+  template <class Maps>
+  __device__ __forceinline__ static const CUtensorMap& tail_of(const Maps& maps) {
+    if constexpr (kTail > 0) {
+      return maps.c_tail;
+    } else {
+      return maps.c;
+    }
+  }
+  __device__ __forceinline__ int col_of(int h) const {
+    return (kNarrow == T::BN || h * kCols < kSideBySide ? col_ : rest_) + h * kCols;
+  }
+  __device__ __forceinline__ bool is_tail(int h) const {
+    return kTail > 0 && h == kNarrow / kCols && narrow_;
+  }
 
   __device__ __forceinline__ static bool leads() { return threadIdx.x % kWarpgroup == 0; }
   __device__ __forceinline__ void meet() const { ptx::barrier_sync(1 + warpgroup_, kWarpgroup); }
 
-  // kWhole chunks of results, value(i) the one of sum i: some leave now, the others are kept.
-  template <int kWhole, class Value>
+  // The chunks of results of kWidth columns, value(i) the one of sum i: some leave now, the others are kept.
+  template <int kWidth, class Value>
   __device__ __forceinline__ void take_chunks(Value value) {
+    constexpr int kTaken = kChunksOf<kWidth>, kSums = T::kTf32 ? T::kSums : kWidth / 2;
+    static_assert(kTaken >= kChunksNow, "the last chunk, which may have fewer columns, leaves later");
 #pragma unroll
-    for (int h = 0; h < (kWhole < kChunksNow ? kWhole : kChunksNow); ++h) {
+    for (int h = 0; h < kChunksNow; ++h) {
       put(h, [&](int i) { return __float_as_uint(value(h * kWordsPerChunk + i)); });
     }
 #pragma unroll
-    for (int i = 0; i < (kWhole - kChunksNow) * kWordsPerChunk; ++i) {
+    for (int i = 0; i < (kTaken - kChunksNow) * kWordsPerChunk; ++i) {
       if constexpr (kPacked) {
-        words_[i] = two_words(value(2 * i), value(2 * i + 1), Out{});
+        words_[i] = 2 * i < kSums ? two_words(value(2 * i), value(2 * i + 1), Out{}) : 0;
       } else {
-        words_[i] = __float_as_uint(value(kChunksNow * kWordsPerChunk + i));
+        const int sum = kChunksNow * kWordsPerChunk + i;
+        words_[i] = sum < kSums ? __float_as_uint(value(sum)) : 0;
       }
     }
   }
@@ -295,7 +264,7 @@ class TileStore {
     if constexpr (kPacked) {
       wait_until_read();
       write(buffer, word);
-      hand_over(col_ + h * kCols, row_);
+      hand_over(col_of(h), is_tail(h) ? ~row_ : row_);
     } else {
       if (leads()) ptx::bulk_wait_read<kBuffers - 1>();
       meet();
@@ -305,7 +274,7 @@ class TileStore {
   }
 
   // Until the warp that stores has done with what was in the next buffer; then, to it, what this warpgroup has written there,
-  // and where that belongs.
+  // and where that belongs: by c_tail where the row is a complement.
   __device__ __forceinline__ void wait_until_read() const {
     ptx::mbarrier_wait(buffers_ + kReadAt + next_ * kEntry, parity_);
   }
@@ -328,7 +297,7 @@ class TileStore {
       ptx::tma_store(map_, buffer, col_, row_ + h * kRows);
       ptx::tma_store(map_, buffer + kRows * kLineBytes, col_ + kCols, row_ + h * kRows);
     } else {
-      ptx::tma_store(map_, buffer, col_ + h * kCols, row_);
+      ptx::tma_store(is_tail(h) ? tail_map_ : map_, buffer, col_of(h), row_);
     }
     ptx::bulk_commit();
   }
@@ -378,10 +347,11 @@ class TileStore {
   static constexpr int kWrittenAt = offsetof(Buffers, written), kReadAt = offsetof(Buffers, read),
                        kPlaceAt = offsetof(Buffers, place), kEntry = 8;  // bytes
   std::uint32_t buffers_;                                                // shared address
-  const CUtensorMap& map_;
-  int warpgroup_, row_ = 0, col_ = 0;
-  std::uint32_t parity_ = 1;  // of the phase of read[next_] to wait for: the first round has it for nothing
-  int next_ = 0, whole_ = 0;  // buffer; chunks of the tile, 0 where none is left
+  const CUtensorMap &map_, &tail_map_;
+  int warpgroup_, row_ = 0, col_ = 0, rest_ = 0;
+  bool narrow_ = false;
+  std::uint32_t parity_ = 1;   // of the phase of read[next_] to wait for: the first round has it for nothing
+  int next_ = 0, chunks_ = 0;  // buffer; chunks of the tile, 0 where none is left
   std::uint32_t words_[kChunksLater == 0 ? 1 : kChunksLater * kWordsPerChunk];
 };
 

@@ -9,13 +9,11 @@
 #include <array>
 #include <vector>
 
+#include "tile_shapes.hpp"
+
 namespace ladder {
 namespace {
 
-constexpr TileShape kShapes[] = {{128, 256, 64, 1}, {128, 128, 64, 1},      {64, 128, 64, 1},
-                                 {64, 64, 64, 1},   {256, 256, 64, 2, 232}, {256, 256, 64, 2, 192},
-                                 {128, 128, 64, 2}, {128, 512, 64, 4},      {64, 64, 64, 2, 0, 2},
-                                 {256, 256, 64, 2}};
 constexpr std::size_t kPair = 4;
 
 // Marks the steps that each block does: one thread a block.
@@ -120,18 +118,23 @@ TEST(TensorPlan, FoursInOneWaveFromMemory) {
   EXPECT_LT(kShapes[plan(128, 16384, 4096).tile].blocks, 4);  // 32 fours: two waves
 }
 
-// Marks what each block of a pair stores, by 128 rows and 8 columns.
+// Marks what each block of a pair stores, by 128 rows and 8 columns; counts whole boxes of B that begin on no line of L2.
 struct Pair {
-  static constexpr int kCluster = 2, kSharing = 2, BM = 128, BN = 256, kPairM = 256, kPairN = 256, kBand = 8;
+  static constexpr int kCluster = 2, kSharing = 2, BM = 128, BN = 256, BK = 64, kNarrow = 232;
+  static constexpr int kPairM = 256, kPairN = 256, kBand = 8;
   static constexpr bool kSharesB = true;
 };
-__global__ void mark_places(const __grid_constant__ TilePlan plan, int n, int* done) {
+__global__ void mark_places(const __grid_constant__ TilePlan plan, int n, int* done, int* off_lines) {
   const int rank = static_cast<int>(blockIdx.x) % Pair::kCluster, eights = (n + 7) / 8;
   WholeSchedule order(plan, static_cast<int>(blockIdx.x) / Pair::kCluster);
   for (Work work; order.next(work);) {
     const TileOrigin at = origin_of<Pair>(plan, work.tile, rank);
-    for (int col = at.col; col < min(n, at.col + at.width); col += 8) {
-      atomicAdd(done + at.row / Pair::BM * eights + col / 8, 1);
+    for (int i = 0; i < at.width; i += 8) {
+      const int col = at.col_of_box<Pair>(i / Pair::BK) + i % Pair::BK;
+      if (col < n) atomicAdd(done + at.row / Pair::BM * eights + col / 8, 1);
+    }
+    for (int box = 0; box < at.width / Pair::BK; ++box) {
+      if (at.col_of_box<Pair>(box) % Pair::BK != 0) atomicAdd(off_lines, 1);
     }
   }
 }
@@ -152,14 +155,17 @@ TEST(TensorPlan, NarrowTilesCoverCOnceInFewerWaves) {
       EXPECT_EQ(plan.narrow.col % shape.n, 0);
       EXPECT_EQ(ceil_div(plan.whole_tiles, plan.blocks), waves) << "as many waves, the last ones shorter";
     }
-    std::vector<int> done(static_cast<std::size_t>(plan.tiles_m) * 2 * eights);
+    const std::size_t places = static_cast<std::size_t>(plan.tiles_m) * 2 * eights;
+    std::vector<int> done(places + 1);
     int* gDone = nullptr;
     const std::size_t bytes = done.size() * sizeof(int);
     ASSERT_EQ(cudaMalloc(&gDone, bytes), cudaSuccess);
     ASSERT_EQ(cudaMemset(gDone, 0, bytes), cudaSuccess);
-    mark_places<<<plan.blocks * Pair::kCluster, 1>>>(plan, n, gDone);
+    mark_places<<<plan.blocks * Pair::kCluster, 1>>>(plan, n, gDone, gDone + places);
     ASSERT_EQ(cudaMemcpy(done.data(), gDone, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
     ASSERT_EQ(cudaFree(gDone), cudaSuccess);
+    EXPECT_EQ(done.back(), 0) << m << " x " << n;
+    done.pop_back();
     for (const int times : done) ASSERT_EQ(times, 1) << m << " x " << n;
   }
   EXPECT_GE(narrower, 4);
@@ -175,7 +181,7 @@ __global__ void compare_first(const __grid_constant__ TilePlan plan, const __gri
   order.next(work);
   const TileOrigin at = origin_of<Pair>(plan, work.tile, rank), known = first_origin<Pair>(first, unit, rank);
   if (work.begin != 0 || work.end != plan.steps || known.row != at.row || known.col != at.col ||
-      known.width != at.width)
+      known.width != at.width || known.rest != at.rest)
     atomicAdd(wrong, 1);
 }
 

@@ -8,9 +8,9 @@
 #include <ladder/registry.hpp>
 
 #include "dispatch/query.hpp"
+#include "support/pretended_device.hpp"
 
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <bit>
@@ -25,11 +25,6 @@
 namespace {
 
 constexpr int kWrongResult = 1, kUsage = 2, kLaunchFailed = 3;
-
-// What the device says of itself; 0: the truth.
-struct Pretended {
-  int sms = 0, l2_bytes = 0;
-} pretended;
 
 void require(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
@@ -148,7 +143,7 @@ bool right(const ladder::KernelInfo& kernel, ladder::Problem p, High high) {
 
 struct Case {
   ladder::Problem problem;
-  Pretended device;
+  ladder::PretendedDevice device;
 };
 
 // For kernels that share k out and have others for thin C: each of them, with parts in clusters and beyond, and ragged.
@@ -197,6 +192,9 @@ std::vector<Case> cases(bool hopper, bool plans) {
     all.push_back({ladder::make_problem(64, 72, 2200, 2.0F, 0.0F), {kFewSms, 0}});
     return all;
   }
+  ladder::Problem rests = ladder::make_problem(500, 464, 320, 2.0F, 0.0F);
+  rests.ldb = 512;
+  all.push_back({rests, {kSomeSms, kNoL2}});  // pairs, narrower tiles whose rests lie apart
   all.push_back({ladder::make_problem(60, 1088, 1280, 2.0F, 0.0F), {kMoreSms, kNoL2}});  // tiles are cut
   all.push_back({ladder::make_problem(120, 248, 1096, 2.0F, 0.0F), {kSomeSms, 0}});      // pairs, a tile each
   all.push_back(
@@ -238,16 +236,6 @@ std::vector<Case> cases_of_words() {
 
 }  // namespace
 
-// In the runtime's place.
-extern "C" cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  using Function = cudaError_t(int*, cudaDeviceAttr, int);
-  static auto* const of_runtime = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, "cudaDeviceGetAttribute"));
-  const cudaError_t error = of_runtime(value, attribute, device);
-  if (attribute == cudaDevAttrMultiProcessorCount && pretended.sms != 0) *value = pretended.sms;
-  if (attribute == cudaDevAttrL2CacheSize && pretended.l2_bytes != 0) *value = pretended.l2_bytes;
-  return error;
-}
-
 int main(int argc, char** argv) {
   const auto device = ladder::query_device(0);
   if (argc < 2 || !device) {
@@ -270,7 +258,7 @@ int main(int argc, char** argv) {
       if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), std::to_string(number)) == wanted.end())
         continue;
       ++done;
-      pretended = c.device;
+      ladder::pretended = c.device;
       constexpr int kSecondWord = 1 << 11;  // in fp16 and in bf16
       const bool of_a = number % 2 == 0;  // the other one where a case comes again, since their number is odd
       const High high = !words ? High{} : of_a ? High{kSecondWord, 0} : High{0, kSecondWord};

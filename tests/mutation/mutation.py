@@ -42,10 +42,12 @@ STRIDES_OF = {"r21": {8: "A's line step", 16: "A's k step", 40: "B's line step",
 SHARE_WORDS = ("r18", "r20")  # rungs of whose kernels all or most are those of r19, for other words
 KERNELS_OF = {"part_tile": "r21", "thin_product": "r21", "outer_product": "r21"}
 OFF_BY_ONE = {b"lt": b"le", b"le": b"lt", b"gt": b"ge", b"ge": b"gt"}
-# Kernels with a 16-bit C by tensor map, whose tiles have four chunks, and one whose last tiles have three.
+# Kernels with a 16-bit C by tensor map, whose tiles have four chunks, and two with narrow tiles: of three, and of three and a
+# part.
 WHOLE_CHUNKS = (("r16", "bfloat16, 128, 256, 4>, true>"),
                 ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0"))
 THREE_CHUNKS = ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::r17_stream_k::Finish)0")
+WITH_RESTS = ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::r17_stream_k::Finish)0")
 # Mutants that do the same as the rung, by rung, part of the kernel's name and what they change: the mutant as it is printed, or
 # the line of source that it was compiled from, which keeps its name when others come. With the reason.
 EQUIVALENT = {
@@ -69,10 +71,13 @@ EQUIVALENT = {
        for rung, kernel, what in (
            *((*of, f"fence {n}") for of in WHOLE_CHUNKS for n in range(3, 9)),
            *((*THREE_CHUNKS, f"fence {n}") for n in range(10, 15)),
+           *((*WITH_RESTS, f"fence {n}") for n in (10, 11, 12, 15)),
            ("r17", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::r17_stream_k::Finish)0", "fence 3"),
            *(("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", f"fence {n}") for n in (2, 3)))},
     **{(*of, what): "the first step of a tile: there is no group before its own"
-       for of, what in (*((of, "wait 2") for of in WHOLE_CHUNKS), (THREE_CHUNKS, "wait 3"))},
+       for of, what in zip((*WHOLE_CHUNKS, THREE_CHUNKS, WITH_RESTS), ("wait 2", "wait 3", "wait 5", "wait 5"))},
+    **{(*of, f"barrier {n}"): "a turn that the second warpgroup does not wait for: its products begin sooner, and are the same"
+       for of, numbers in ((WHOLE_CHUNKS[1], (9,)), (WITH_RESTS, (14, 19))) for n in numbers},
     **{(*of, what): "four chunks a tile, two buffers: in every tile this wait is for one and the same parity" for of in WHOLE_CHUNKS
        for what in ("poll 4 for parity 1", "poll 7 for parity 1", "poll 10 for parity 0", "poll 13 for parity 0", "poll 17 for parity 1")},
     **{(*of, "6 comparisons with a 32-bit value"): "whether a step is a tile's first one, in those that never are" for of in WHOLE_CHUNKS},
@@ -80,11 +85,14 @@ EQUIVALENT = {
        for kernel in (" 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1",
                       " 64, 64, 12, (ladder::Blocks)4, 64>, (ladder::r17_stream_k::Finish)0")},
     **{(*of, f"group {n}"): "a chunk of a block's last tile, which nobody writes over: the next one's group does for both"
-       for of, numbers in (*((of, (9, 10, 11)) for of in WHOLE_CHUNKS), (THREE_CHUNKS, (16, 17))) for n in numbers},
+       for of, numbers in (*((of, (9, 10, 11)) for of in WHOLE_CHUNKS), (THREE_CHUNKS, (16, 17)), (WITH_RESTS, (16, 17, 18)))
+       for n in numbers},
     ("r16", "", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
         "where a block's share of cut tiles ends: r16 cuts none",
     ("r17", "", "if (tile_ >= plan_.whole_tiles) return false;"):
         "producer and consumers take a tile more, which lies beyond C: its copies are zeros, nothing of it is stored",
+    ("r17", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::r17_stream_k::Finish)0", "barrier 2"):
+        "of the warps that store for others: a small tile leaves from registers, and they are done",
     ("r17", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::r17_stream_k::Finish)0",
      "2 comparisons with a 32-bit value, number 2"):
         "producer and consumers take one step more, past k: its copies are zeros",
@@ -141,7 +149,7 @@ NOT_SEEN = {
     **{("r19", f" {tile}>, false", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
        "where a block's share of cut tiles ends: no problem here gives a block of this tile a second part of one"
        for tile in ("256, 3, 4", "128, 3, 3")},
-    (*WHOLE_CHUNKS[1], "barrier 4"):
+    (*WHOLE_CHUNKS[1], "barrier 12"):
         "sums handed on are flagged before all warps have written theirs: the block that takes them in runs after all of the one that "
         "gives",
     ("r17", "Finish)1", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
@@ -149,15 +157,21 @@ NOT_SEEN = {
     ("r17", "", "if (tile < T::kBand * plan.tiles_n) {"): "the first tile of a second band of C, which no problem here has",
     **{("r17", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", f"poll {n} for parity 0"):
        "a wait of consumers that in the problems here comes in a ring's first turn only" for n in (1, 2)},
-    (*WHOLE_CHUNKS[1], "poll 19 for parity 0"):
-        "half of a block's last waits do not wait: neighbours' arrivals come in order here, and the others are waited for",
-    **{(*of, what): "a chunk is written before the one that was there has been read: here the warp that stores is always ahead"
-       for of, polls in ((WHOLE_CHUNKS[0], (4, 7, 10, 17)), (WHOLE_CHUNKS[1], (4, 7, 17)), (THREE_CHUNKS, (7, 24, 27, 34)))
-       for what in (f"poll {n}" for n in polls)},
-    **{(*THREE_CHUNKS, what): "a wait for a chunk to have been read that comes in turns of one parity only"
-       for what in ("poll 24 for parity 1", "poll 34 for parity 0")},
+    (*WHOLE_CHUNKS[1], "wait 12"): "products under way as a turn begins still read the stage that is released: here nobody fills it yet",
+    **{(*of, f"poll {n} for parity 0"):
+       "half of a block's last waits do not wait: neighbours' arrivals come in order here, and the others are waited for"
+       for of, n in ((WHOLE_CHUNKS[1], 19), (WITH_RESTS, 3))},
+    **{(*of, f"poll {n}"): "a chunk is written before the one that was there has been read: the warp that stores is ahead, as a rule"
+       for of, polls in ((WHOLE_CHUNKS[0], (17,)), (WHOLE_CHUNKS[1], (4, 7, 17)), (THREE_CHUNKS, (7, 24, 27, 34)), (WITH_RESTS, (7, 24, 34)))
+       for n in polls},
+    **{(*of, what): "a wait for a chunk to have been read that comes in turns of one parity only"
+       for of, waits in ((THREE_CHUNKS, ("poll 24 for parity 1", "poll 34 for parity 0")),
+                         (WITH_RESTS, ("poll 7 for parity 1", "poll 24 for parity 1", "poll 27 for parity 0",
+                                       "poll 30 for parity 0", "poll 34 for parity 1")))
+       for what in waits},
+    (*WITH_RESTS, "poll 29 for parity 0"): "a wait of consumers that in the problems here comes in turns of one parity only",
     **{(*of, f"barrier {n}"): "a block's last chunks go where all warps of a warpgroup have multiplied: here each reads of A what it writes"
-       for of, n in zip(WHOLE_CHUNKS, (3, 6))},
+       for of, n in zip((*WHOLE_CHUNKS, THREE_CHUNKS, WITH_RESTS), (3, 14, 21, 21))},
     **{(*WHOLE_CHUNKS[0], what): "of a tile's last stage, which here nobody fills again" for what in ("wait 8", "arrival 15")},
     (*WHOLE_CHUNKS[0], "poll 16 for parity 0"): "a wait of consumers that in the problems here comes in turns of one parity only",
 }
@@ -171,6 +185,7 @@ STAGE_BYTES = {"r12": 12560}  # sizeof(Tile::Stage), where mbarriers lie in the 
 NOT_REACHED = "not reached"
 NO_SUCH_RUN = 2  # the program's exit status
 LINES = {}  # of source files
+SCHEDULES = ("eager", "lazy", "random:1", "random:2", "random:3", "random:4")  # tried in this order
 TIMEOUT_S = 120  # of a run that takes seconds alone, on a busy machine; a deadlock is found at once
 
 
@@ -396,8 +411,8 @@ def main():
                     file.write(program)
                 os.chmod(path, 0o755)
 
-            def tried(runs):  # a wait that does not wait shows where the copies come late
-                return run(options, path, rung, only=runs) or run(options, path, rung, "lazy", only=runs)
+            def tried(runs):  # a wait that does not wait shows where copies come late, or warps
+                return next(filter(None, (run(options, path, rung, schedule, only=runs) for schedule in SCHEDULES)), "")
 
             write(apply(data, edits))
             by = tried(only)

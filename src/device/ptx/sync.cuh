@@ -20,6 +20,11 @@ __device__ __forceinline__ void barrier_sync(int id, int threads) {
   asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+// barrier.arrive: the same without waiting for the others.
+__device__ __forceinline__ void barrier_arrive(int id, int threads) {
+  asm volatile("barrier.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
 // elect.sync: true in one lane of a warp that is here as a whole. What only that lane does ptxas then knows for uniform, and
 // needs no loop over lanes around copies.
 __device__ __forceinline__ bool elect_one() {

@@ -64,7 +64,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
   using Store = typename T::Store;
   const int rank = rank_in_cluster<T>();
   Product<typename T::Base> product(group);  // (WM,WN)
-  Store store(s.out[group], maps.c, group);
+  Store store(s.out[group], maps, group);
   auto ring = Ring<T::STAGES>::of_consumer();
   Schedule schedule(plan, static_cast<int>(blockIdx.x) / T::kCluster);
   Work work;
@@ -112,7 +112,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
 
     // Epilogue
     if constexpr (kByMap) {
-      store.template take<T::BN>(product, c, here.row, here.col);
+      store.template take<T::BN>(product, c, here.row, here.col, here.col);
     } else {
       store_tile(product, c, here.row, here.col);
     }
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     if (warp == 0) {
       produce<T>(maps, s, plan);
     } else if (kByMap && warp <= T::kWarpgroups && ptx::elect_one()) {
-      T::Store::serve(s.out[warp - 1], maps.c);
+      T::Store::serve(s.out[warp - 1], maps);
     }
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();

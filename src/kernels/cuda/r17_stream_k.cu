@@ -15,6 +15,7 @@
 #include "device/tensor_exchange.cuh"
 #include "device/tensor_plan.cuh"
 #include "device/tma_operands.cuh"
+#include "device/warpgroup_turns.cuh"
 
 #include <array>
 #include <span>
@@ -28,7 +29,7 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
   static constexpr bool kSmall = Base::kSums <= 64;
   // A small tile's block has few of them: what it stores has no later tile's products to hide behind.
-  using Store = std::conditional_t<kSmall, LineStore<Base>, TileStore<Base>>;
+  using Store = std::conditional_t<kSmall, LineStore<Base>, TileStore<Base, kNarrower>>;
   // A block that shares copies and has one small tile ends without waiting for its neighbours.
   static constexpr bool kLeavesAlone = Tile::kSharing > 1 && kSmall;
   struct NoSums {};
@@ -52,6 +53,11 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
 // What a kernel gets of a plan.
 struct StartPlan : TilePlan {
   FirstTiles first;
+};
+
+// And of maps: that of a narrow tile's last columns, as TileStore says.
+struct StreamMaps : TensorMaps {
+  CUtensorMap c_tail;
 };
 
 // What becomes of sums: stored by T::Store, where that can be, or as they lie in registers; or, of tiles cut into equal
@@ -82,10 +88,13 @@ __device__ __forceinline__ Order<T, kFinish> order_of(const StartPlan& plan, int
 template <class T, Finish kFinish>
 constexpr bool kStartsAtOnce = !T::kSmall && kFinish != Finish::kParts;
 
+template <class T, Finish kFinish>
+using Turns = WarpgroupTurns<T, T::kWarpgroups == 2 && !T::kSmall && kFinish != Finish::kParts>;
+
 // The warp that copies: where the block's first tile is known without a division, its first stage. The block copies that by
 // itself, also what others share.
 template <class T>
-__device__ __forceinline__ void copy_first(const TensorMaps& maps, typename T::Shared& s,
+__device__ __forceinline__ void copy_first(const StreamMaps& maps, typename T::Shared& s,
                                            const FirstTiles& first) {
   const bool leads = ptx::elect_one();
   const std::uint32_t full = ptx::shared_address(&s.full[0]);
@@ -103,7 +112,7 @@ __device__ __forceinline__ void copy_first(const TensorMaps& maps, typename T::S
 
 // The same warp from then on: where its first tile lies, if that is to be divided for, while another one makes the barriers.
 template <class T, Finish kFinish>
-__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s,
+__device__ __forceinline__ void produce(const StreamMaps& maps, typename T::Shared& s,
                                         const StartPlan& plan) {
   const int rank = rank_in_cluster<T>();
   auto ring = Ring<T::STAGES>::of_producer();
@@ -150,13 +159,13 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
 }
 
 template <class T, Finish kFinish>
-__device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shared& s,
+__device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shared& s,
                                         const Target<typename T::Out>& c, const StartPlan& plan,
                                         const Exchange& x, int group) {
   using Store = typename T::Store;
   const int unit = unit_of<T>(), rank = rank_in_cluster<T>();
   Product<typename T::Base> product(group);  // (WM,WN)
-  Store store(s.out[group], maps.c, group);
+  Store store(s.out[group], maps, group);
   auto ring = Ring<T::STAGES>::of_consumer();
   auto schedule = order_of<T, kFinish>(plan, rank);
   Work work;
@@ -169,7 +178,14 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
     // Main loop. A stage's products start before those of the stage before have ended. What is left of the tile before
     // goes out while the first ones run.
     int step = work.begin, before = -1;  // the stage before
+    const Turns<T, kFinish> turns(group, work, ends_with(schedule));
     const auto advance = [&](auto set, auto meanwhile) {
+      if (turns.due(step)) {
+        product.wait_for_all();
+        if (before >= 0) release_stage<T>(s.empty[before]);
+        before = -1;
+        turns.wait();
+      }
       ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
       product.template multiply<decltype(set)::value, kWidth>(s.stage[ring.stage()], step > work.begin);
       meanwhile();
@@ -203,6 +219,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
       advance(second, [] {});
     }
     if (step < work.end) advance(first, [] {});
+    turns.pass_on();
     [[maybe_unused]] const Work done = work;
     const TileOrigin here = at;
     more = schedule.next(work);  // while the last products run
@@ -242,9 +259,13 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
       }
     }
     if constexpr (kFinish == Finish::kStore) {
-      store.template take<kWidth>(product, c, here.row, here.col);
+      store.template take<kWidth>(product, c, here.row, here.col, here.rest);
+    } else if constexpr (kWidth == T::BN) {
+      store_tile(product, c, here.row, here.col);
     } else {
-      store_tile(product, c, here.row, here.col, kWidth);
+      constexpr int kSideBySide = kWidth / T::BK * T::BK;
+      store_columns<0, kSideBySide>(product, c, here.row, here.col);
+      store_columns<kSideBySide, kWidth>(product, c, here.row, here.rest);
     }
   };
   while (more) {
@@ -261,7 +282,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
 
 template <class T, Finish kFinish>
 __global__ void __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<typename T::Out> c,
+    kernel(const __grid_constant__ StreamMaps maps, const __grid_constant__ Target<typename T::Out> c,
            const __grid_constant__ StartPlan plan, const __grid_constant__ Exchange x) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
@@ -284,7 +305,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     } else {
       wait_for_cluster<T>();
       if constexpr (kFinish == Finish::kStore) {
-        if (warp <= T::kWarpgroups && ptx::elect_one()) T::Store::serve(s.out[warp - 1], maps.c);
+        if (warp <= T::kWarpgroups && ptx::elect_one()) T::Store::serve(s.out[warp - 1], maps);
       }
     }
   } else {
@@ -313,12 +334,22 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
   unsigned* const gReady = Workspace::flags(stream, blocks * T::kWarpgroups, error);
   if (gReady == nullptr) return cuda_failure("workspace", error);
   const Exchange x{static_cast<float*>(l.workspace), gReady};
+  StreamMaps maps{l.maps, {}};
+  if constexpr (T::Store::kTail > 0) {
+    if (l.by_map) {
+      if (Status s = make_tensor_map(maps.c_tail, kTypeOf<typename T::Out>, o.c, p.m, p.n, p.ldc,
+                                     T::Store::kRows, T::Store::kTail);
+          !s) {
+        return s;
+      }
+    }
+  }
   auto run = l.by_map ? kernel<T, Finish::kStore> : kernel<T, Finish::kDirect>;
   if constexpr (T::kCluster == 1) {
     if (chosen.parts > 1) run = kernel<T, Finish::kParts>;
   }
   if (Status s = launch_dependent("r17_stream_k", run, plan.blocks * T::kCluster, T::kCluster, T::kThreads,
-                                  sizeof(typename T::Shared), stream, l.maps, l.c, plan, x);
+                                  sizeof(typename T::Shared), stream, maps, l.c, plan, x);
       !s) {
     return s;
   }
