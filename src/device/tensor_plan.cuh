@@ -197,8 +197,8 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
   return best;
 }
 
-// Where a block's tile of C begins, how many columns it has, and where it would begin if those columns went on to the left
-// that a narrow tile has behind its whole boxes; in a wide one these do.
+// Where a block's tile of C begins, how many columns it has, and where it would begin by the columns behind its last whole
+// box: the same in a wide tile, elsewhere in a narrow one, whose rest lies apart.
 struct TileOrigin : Origin {
   int width, rest;
   template <class T>

@@ -18,6 +18,8 @@ and of rungs for Hopper, where products and copies run beside the threads:
   parity    ... waits for one and the same parity
   other     an arrival or a wait uses the mbarrier beside its own: the stage's other one, or the next stage's
   stage     a stage's address is always the first one's
+A mutant is tried under several schedules of the virtual GPU, until one catches it: eager, lazy, and some random ones, where warps come
+late, too.
 With --every N, of each rung and kind only every Nth one is made, the first among them. A mutant runs the problems that launch its
 kernel; of one that they do not catch, a trap in its place tells whether they reach it; where they do, all of the rung's
 problems are tried, and where they do not it is counted apart.
