@@ -77,6 +77,12 @@ class Schedule {
     return {whole, part * (plan.steps / plan.blocks) + part * (plan.steps % plan.blocks) / plan.blocks};
   }
 
+  // Whether the share of `block` begins inside that cut tile, so that the block before has a part of it, too.
+  __device__ __forceinline__ static bool begins_inside(const Plan& plan, int tile, int block) {
+    const Cut begin = share(plan, block);
+    return begin.tile == tile - plan.whole_tiles && begin.step > 0;
+  }
+
  private:
   __device__ __forceinline__ bool next_piece() {
     if (tile_ < plan_.whole_tiles) {

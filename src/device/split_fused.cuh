@@ -136,7 +136,6 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     }
     if (work.begin > 0) {
       int giver = block;
-      Schedule::Cut begin;
       do {
         --giver;
         take_in(product, exchange.sums, giver, group, [&](const float4* g) {
@@ -146,8 +145,7 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
             if (scales.far()) see<T>(s, T::BK);
           }
         });
-        begin = Schedule::share(plan, giver);
-      } while (begin.tile == work.tile - plan.whole_tiles && begin.step > 0);
+      } while (Schedule::begins_inside(plan, work.tile, giver));
     }
     const TilePlace place = place_of<kBand>(plan, work.tile);
     store_fused(product, scales, x, place.m * T::BM, place.n * T::BN);

@@ -118,11 +118,9 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
       }
       if (work.begin > 0) {
         int giver = block;
-        Schedule::Cut begin;
         do {
           take_in(product, exchange, --giver, group);
-          begin = Schedule::share(plan, giver);
-        } while (begin.tile == work.tile - plan.whole_tiles && begin.step > 0);
+        } while (Schedule::begins_inside(plan, work.tile, giver));
       }
       store_split(product, x, place.m * T::BM, place.n * T::BN, plain);
     }

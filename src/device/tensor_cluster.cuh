@@ -73,6 +73,8 @@ struct Origin {
   __device__ __forceinline__ int col_of_box(int j) const {  // of B
     return col + j * T::BK;
   }
+  // Where it would begin by the columns behind its last whole box, if those lay apart.
+  __device__ __forceinline__ int col_by_rest() const { return col; }
 };
 template <class T>
 __device__ __forceinline__ Origin origin_in(const TilePlace& pair, int rank) {

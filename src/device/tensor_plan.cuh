@@ -197,14 +197,14 @@ inline TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<c
   return best;
 }
 
-// Where a block's tile of C begins, how many columns it has, and where it would begin by the columns behind its last whole
-// box: the same in a wide tile, elsewhere in a narrow one, whose rest lies apart.
+// The same of a tile that may be a narrow one, whose rest, the columns behind its last whole box, lies apart.
 struct TileOrigin : Origin {
-  int width, rest;
+  int width, rest;  // columns; where it would begin by the rest
   template <class T>
   __device__ __forceinline__ int col_of_box(int j) const {
-    return (j < T::kNarrow / T::BK ? col : rest) + j * T::BK;
+    return (j * T::BK < kInWholeBoxes<T, T::kNarrow> ? col : rest) + j * T::BK;
   }
+  __device__ __forceinline__ int col_by_rest() const { return rest; }
 };
 template <class T>
 __device__ __forceinline__ TileOrigin wide_tile(const Origin& at) {
@@ -233,7 +233,7 @@ __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, 
     pair.m += narrow.rows;
     col = 0;
   }
-  constexpr int kBoxes = T::kNarrow / T::BK * T::BK, kRest = T::kNarrow - kBoxes;  // columns
+  constexpr int kBoxes = kInWholeBoxes<T, T::kNarrow>, kRest = T::kNarrow - kBoxes;  // columns
   return {{(narrow.m + pair.m) * T::kPairM + rank * T::BM, col + pair.n * kBoxes},
           T::kNarrow,
           col + (in_a_line - 1) * kBoxes + pair.n * kRest};

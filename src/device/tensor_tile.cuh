@@ -53,6 +53,10 @@ struct TensorTile {
   };
 };
 
+// How many of so many columns whole boxes of B hold.
+template <class T, int kColumns>
+constexpr int kInWholeBoxes = kColumns - kColumns % T::BK;
+
 // By value to kernels, which pass on its address: a tensor map must lie in parameter, constant or global memory.
 struct TensorMaps {
   CUtensorMap a, b, c;

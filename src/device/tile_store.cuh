@@ -42,12 +42,10 @@ class LineStore {
   template <class Maps>
   __device__ __forceinline__ LineStore(Buffers& /*buffers*/, const Maps& /*maps*/, int /*warpgroup*/) {}
 
-  template <int kWidth>
-  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, int row, int col,
-                                       int /*rest*/) const {
-    const int end = min(c.n, col + kWidth);
-    row += product.row() + product.lane_row();
-    col += product.col();
+  template <int kWidth, class At>
+  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, const At& at) const {
+    const int end = min(c.n, at.col + kWidth), row = at.row + product.row() + product.lane_row();
+    int col = at.col + product.col();
     if constexpr (sizeof(Out) == 2) {
       static_assert(!T::kTf32 && T::WN % 32 == 0, "four lanes have 32 columns of a row");
       col += static_cast<int>(threadIdx.x) % 4 * 8;
@@ -160,17 +158,14 @@ class TileStore {
         tail_map_(tail_of(maps)),
         warpgroup_(warpgroup) {}
 
-  // Takes over the product's sums for the tile at (row, col), which product.row() and col() are added to; the first
-  // kWidth columns are meant, and of a narrow tile's those of no whole box begin as many columns behind `rest`. The tensor
-  // cores wait meanwhile, so that a 16-bit C multiplies nothing where alpha = 1; for two ways of a 32-bit one there are no
-  // registers.
-  template <int kWidth>
-  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, int row, int col,
-                                       int rest) {
+  // Takes over the product's sums for the first kWidth columns of the block's tile. The tensor cores wait meanwhile, so that
+  // a 16-bit C multiplies nothing where alpha = 1; for two ways of a 32-bit one there are no registers.
+  template <int kWidth, class At>
+  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, const At& at) {
     static_assert(kWidth == T::BN || (kWidth == kNarrow && !T::kTf32), "tf32's tiles have one width");
-    row_ = row + product.row();
-    col_ = col + product.col();
-    rest_ = rest + product.col();
+    row_ = at.row + product.row();
+    col_ = at.col + product.col();
+    rest_ = at.col_by_rest() + product.col();
     narrow_ = kWidth < T::BN;
     chunks_ = kChunksOf<kWidth>;
     if (kPacked && c.alpha == 1.0F) {
@@ -210,7 +205,6 @@ class TileStore {
  private:
   static constexpr int kNothing = -1;  // for a column
   static_assert(kTail * sizeof(Out) != kLineBytes / 2, "such boxes' lines would be packed: another swizzle");
-  static constexpr int kSideBySide = kNarrow / T::BK * T::BK;  // columns of a narrow tile
   template <int kWidth>
   static constexpr int kChunksOf = T::kTf32 ? kChunks : (kWidth + kCols - 1) / kCols;
 
@@ -223,7 +217,7 @@ class TileStore {
     }
   }
   __device__ __forceinline__ int col_of(int h) const {
-    return (kNarrow == T::BN || h * kCols < kSideBySide ? col_ : rest_) + h * kCols;
+    return (kNarrow == T::BN || h * kCols < kInWholeBoxes<T, kNarrow> ? col_ : rest_) + h * kCols;
   }
   __device__ __forceinline__ bool is_tail(int h) const {
     return kTail > 0 && h == kNarrow / kCols && narrow_;

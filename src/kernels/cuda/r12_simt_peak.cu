@@ -240,12 +240,10 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
       continue;
     }
     if (work.first > 0) {
-      int block = static_cast<int>(blockIdx.x);
-      Schedule::Cut begin;
+      int giver = static_cast<int>(blockIdx.x);
       do {
-        take_in<T>(rC, x, --block);
-        begin = Schedule::share(plan, block);
-      } while (begin.tile == work.tile - plan.whole_tiles && begin.step > 0);
+        take_in<T>(rC, x, --giver);
+      } while (Schedule::begins_inside(plan, work.tile, giver));
     }
     const TilePlace place = place_of<kBand>(plan, work.tile);
     const int row0 = place.m * T::BM + c_row, col0 = place.n * T::BN + c_col;

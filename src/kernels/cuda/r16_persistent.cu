@@ -112,7 +112,7 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
 
     // Epilogue
     if constexpr (kByMap) {
-      store.template take<T::BN>(product, c, here.row, here.col, here.col);
+      store.template take<T::BN>(product, c, here);
     } else {
       store_tile(product, c, here.row, here.col);
     }

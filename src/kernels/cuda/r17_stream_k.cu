@@ -251,19 +251,17 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
       }
       if (done.begin > 0) {
         int giver = unit;
-        Schedule::Cut begin;
         do {
           take_in(product, x, --giver * T::kCluster + rank, group);
-          begin = Schedule::share(plan, giver);
-        } while (begin.tile == done.tile - plan.whole_tiles && begin.step > 0);
+        } while (Schedule::begins_inside(plan, done.tile, giver));
       }
     }
     if constexpr (kFinish == Finish::kStore) {
-      store.template take<kWidth>(product, c, here.row, here.col, here.rest);
+      store.template take<kWidth>(product, c, here);
     } else if constexpr (kWidth == T::BN) {
       store_tile(product, c, here.row, here.col);
     } else {
-      constexpr int kSideBySide = kWidth / T::BK * T::BK;
+      constexpr int kSideBySide = kInWholeBoxes<T, kWidth>;
       store_columns<0, kSideBySide>(product, c, here.row, here.col);
       store_columns<kSideBySide, kWidth>(product, c, here.row, here.rest);
     }
