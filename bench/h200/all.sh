@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Everything that is shown on an H200, in one go: builds, verifies every rung, runs compute-sanitizer, measures the
-# golden counters, the variants, the ladder, its rates over sizes, other libraries, tensor-core rungs and their accuracy.
+# golden counters, the variants, what r17's choices are worth, the ladder, its rates over sizes, other libraries,
+# tensor-core rungs and their accuracy.
 #   bench/h200/all.sh [OUTPUT_FOLDER]        default: the folders where the results are committed
 # Without git, name the commit in LADDER_COMMIT. The scripts that this one calls can be
 # called alone; with PREBUILT=1 they build nothing.
@@ -31,6 +32,7 @@ bench/h200/variants.sh "$build" "$results/variants.csv"
 bench/h200/peak.sh "$build" "$results/peak.csv"
 bench/h200/power.sh "$build" "$results/power.csv"
 bench/h200/cycles.sh "$build" "$results/cycles.csv"
+bench/h200/edits.sh "$build" "$results/edits.csv"
 bench/h200/climb.sh "$build" "$results"
 bench/h200/sizes.sh "$build" "$results"
 bench/h200/baselines.sh "$build" "$results" || failed+=(baselines)

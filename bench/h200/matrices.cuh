@@ -14,16 +14,21 @@
 
 namespace ladder::bench {
 
+// Uniform in [-1, 1), or integers from -1 to 1, whose sums are exact in FP32, and in a result of 16 bits are the same
+// however they were summed.
+enum class Values : unsigned char { kUniform, kIntegers };
+
 struct Matrices {
-  Matrices(int n, Type in, Type out) : p(make_problem(n, n, n)) {
+  Matrices(int n, Type in, Type out, Values values = Values::kUniform) : p(make_problem(n, n, n)) {
     p.in = in, p.out = out;
     const std::int64_t elements = std::int64_t{n} * n;
     a_ = allocate<std::byte>(elements * bytes_of(in), "matrix");
     b_ = allocate<std::byte>(elements * bytes_of(in), "matrix");
     c_ = allocate<std::byte>(elements * bytes_of(out), "matrix");
     const auto draw = [&]<class T>(T) {
-      fill<<<1024, 256>>>(reinterpret_cast<T*>(a_.get()), elements, 1);
-      fill<<<1024, 256>>>(reinterpret_cast<T*>(b_.get()), elements, 77);
+      const auto fill_with = values == Values::kUniform ? fill<T> : fill_integers<T>;
+      fill_with<<<1024, 256>>>(reinterpret_cast<T*>(a_.get()), elements, 1);
+      fill_with<<<1024, 256>>>(reinterpret_cast<T*>(b_.get()), elements, 77);
     };
     if (in == Type::kBf16) draw(__nv_bfloat16{});
     if (in == Type::kF16) draw(__half{});
