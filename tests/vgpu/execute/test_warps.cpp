@@ -172,6 +172,28 @@ TEST_F(Warps, TakeTurnsAsTheScheduleSays) {
   }
 }
 
+// The same of blocks, which otherwise run one after the other.
+TEST_F(Warps, OfBlocksThatTellEachOtherTakeTurnsAsTheScheduleSays) {
+  constexpr int kPairs = 64;
+  const auto right = [&](const char* kernel, vgpu::CopySchedule schedule) {
+    config.schedule = schedule;
+    int* const out = array<int>(kPairs);
+    launch(kernel, {2 * kPairs, 1, 1}, {64, 1, 1}, array(std::vector<int>(kPairs)),
+           array(std::vector<int>(kPairs)), out);
+    return std::count(out, out + kPairs, 1);
+  };
+  using Kind = vgpu::CopySchedule::Kind;
+  EXPECT_EQ(right("tells_at_once", {Kind::kEager, 0}), kPairs);
+  EXPECT_EQ(right("tells_at_once", {Kind::kLazy, 0}), kPairs);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const auto first = right("tells_at_once", {Kind::kRandom, seed});
+    EXPECT_LT(first, kPairs);
+    EXPECT_GT(first, 0);
+    EXPECT_EQ(right("tells_at_once", {Kind::kRandom, seed}), first) << "the seed decides";
+    EXPECT_EQ(right("tells_later", {Kind::kRandom, seed}), kPairs);
+  }
+}
+
 TEST_F(Warps, NamedBarriersOfProducerAndConsumer) {
   for (const bool race : {false, true}) {
     config.check_race = race;  // the barriers order every access: no race to report

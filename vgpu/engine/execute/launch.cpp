@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A grid on the host's cores. Blocks whose results cannot depend on each other's order are dealt to workers as
 // they come. A kernel where the order may matter (a float atomic, an atomic whose old value is used, polling) has
-// its blocks run in order on one thread, each for a quantum, so that a block may wait for a later one.
+// its blocks run in order on one thread, each for a quantum, so that a block may wait for a later one. Under a random schedule
+// some of them run together on it, in turns of any length, so that what one block tells another too soon is seen.
 #include <xmmintrin.h>
 
 #include <algorithm>
@@ -29,6 +30,8 @@ namespace {
 
 constexpr i64 kQuantum = 1 << 26;  // instructions a block runs in order before others have their turn
 constexpr u64 kResident = 1024;    // blocks that may have begun and not ended
+constexpr i64 kTurn = 1 << 16;     // ... instead of a quantum at most, where clusters run together
+constexpr u64 kTogether = 8;       // clusters that do, unless all of them wait
 constexpr u64 kIdleRounds = 1000;  // without a break, until waiting counts as a deadlock
 
 // Kernels compute under the default rounding and with subnormals, whatever the program has set.
@@ -55,8 +58,8 @@ struct Endless : std::exception {
   const char* what() const noexcept override { return "it does not come to its end"; }
 };
 
-// Runs the cluster for a while; true when it is done.
-bool take_turn(const Launch& launch, Cluster& cluster, Outcome& outcome) {
+// Runs the cluster for so many instructions, about; true when it is done.
+bool take_turn(const Launch& launch, Cluster& cluster, Outcome& outcome, i64 quantum = kQuantum) {
   const auto note_length = [&] {
     u64 length = 0;
     for (u32 rank = 0; rank < cluster.size(); ++rank) {
@@ -67,7 +70,7 @@ bool take_turn(const Launch& launch, Cluster& cluster, Outcome& outcome) {
   };
   bool done = false;
   try {
-    done = cluster.run(kQuantum);
+    done = cluster.run(quantum);
   } catch (...) {
     note_length();
     throw;
@@ -97,7 +100,8 @@ class GridWorkspace {
   alignas(64) u32 words_[16] = {};
 };
 
-// Blocks (clusters of them) in order: the next one begins when all before it have ended or wait.
+// Blocks (clusters of them) in order: the next one begins when all before it have ended or wait, or under a random schedule
+// when fewer than kTogether run.
 class InOrder {
  public:
   InOrder(const Launch& launch, count::Counters& counters)
@@ -105,23 +109,29 @@ class InOrder {
 
   void run(Outcome& outcome) {
     const u64 size = launch_.config.cluster.count(), count = launch_.config.grid.count() / size;
-    const u64 resident = launch_.config.cooperative ? count : std::max<u64>(1, kResident / size);
+    const u64 most = launch_.config.cooperative ? count : std::max<u64>(1, kResident / size);
+    const bool random = launch_.config.schedule.kind == CopySchedule::Kind::kRandom;
     u64 next = 0, idle = 0;
     while (next < count || !running_.empty()) {
       bool all_idle = true;
+      const auto turn_of = [&](Cluster& cluster) {
+        const i64 quantum = random ? cluster.block(0).turn(kLanes + 1, kTurn) : kQuantum;
+        return take_turn(launch_, cluster, outcome, quantum);
+      };
       for (std::size_t i = 0; i < running_.size();) {
-        const bool done = take_turn(launch_, *running_[i], outcome);
+        const bool done = turn_of(*running_[i]);
         all_idle &= !done && running_[i]->idle_rounds != 0;
         if (done)
           retire(i);
         else
           ++i;
       }
+      const u64 resident = random && !all_idle ? std::min(most, kTogether) : most;
       while (next < count && running_.size() < resident) {
         all_idle = false;
         running_.push_back(fresh());
         running_.back()->start(next++);
-        if (!take_turn(launch_, *running_.back(), outcome)) break;
+        if (!turn_of(*running_.back())) break;
         retire(running_.size() - 1);
       }
       idle = all_idle ? idle + 1 : 0;

@@ -154,8 +154,8 @@ struct Block {
   // Runs until the block is done (true), all warps that can run only poll memory, none can (`blocked`), or `quantum`
   // instructions.
   bool run(i64 quantum);
-  // How many instructions a warp, or kLanes for all of the block, runs before the next one has its turn: `most`, and under a
-  // random schedule 1, 2, 4 or so on up to that.
+  // How many instructions a warp, or kLanes for all of the block, kLanes + 1 for all of its cluster, runs before the next one
+  // has its turn: `most`, and under a random schedule 1, 2, 4 or so on up to that.
   i64 turn(u32 who, i64 most);
 
   struct Barrier {

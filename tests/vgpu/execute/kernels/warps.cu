@@ -165,3 +165,24 @@ static __device__ void hand_on(volatile int* word, int* out, bool meet) {
 }
 extern "C" __global__ void hands_on_at_once(int* word, int* out) { hand_on(word, out, false); }
 extern "C" __global__ void hands_on_later(int* word, int* out) { hand_on(word, out, true); }
+
+// Of each two blocks one tells the other that its second warp has written a word; in `meet` its warps meet before.
+static __device__ void tell(volatile int* word, volatile int* flag, int* out, bool meet) {
+  const int from = static_cast<int>(blockIdx.x) / 2;
+  if (blockIdx.x % 2 == 0) {
+    if (threadIdx.x >= 32) {
+      for (int i = 0; i < 20; ++i) word[from] = -i;
+      word[from] = 1;
+      __threadfence();
+    }
+    if (meet) __syncthreads();
+    if (threadIdx.x == 0) flag[from] = 1;
+  } else if (threadIdx.x == 0) {
+    while (flag[from] == 0) {
+    }
+    __threadfence();
+    out[from] = word[from];
+  }
+}
+extern "C" __global__ void tells_at_once(int* word, int* flag, int* out) { tell(word, flag, out, false); }
+extern "C" __global__ void tells_later(int* word, int* flag, int* out) { tell(word, flag, out, true); }
