@@ -125,7 +125,7 @@ int run(const RunOptions& o) {
 class Trial {
  public:
   Trial(const RunOptions& o, const Target& target)
-      : o_(o), target_(target), printer_(stdout, stderr, TerminalStyle{}), device_(*target.cuda) {}
+      : o_(o), printer_(stdout, stderr, TerminalStyle{}), device_(*target.cuda) {}
 
   int run(const KernelInfo& kernel) {
     const Problem problem = problem_for(o_, device_.is_virtual ? kVirtualSide : kGpuSide);
@@ -186,7 +186,6 @@ class Trial {
   }
 
   const RunOptions& o_;
-  const Target& target_;
   TablePrinter printer_;
   const Device& device_;
   ReferenceStore store_;

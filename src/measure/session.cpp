@@ -112,7 +112,7 @@ class CudaRig final : public Rig {
         at.push_back(r * count + i);
       }
     }
-    const auto times = session_.timer_->time(launches);
+    auto times = session_.timer_->time(launches);
     if (!times) return times;
     std::vector<double> by_kernel(at.size());
     for (std::size_t launch = 0; launch < at.size(); ++launch)

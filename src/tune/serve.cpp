@@ -82,7 +82,7 @@ class Server {
       }
       return proved(kernel, cases);
     }
-    const Json proof = proved(kernel, screening_cases());
+    Json proof = proved(kernel, screening_cases());
     if (!proof.at("passed").get<bool>()) return proof;
     if (Status status = accepts(kernel, problem_, device_); !status) return rejected(status.message());
     return virtual_gpu::active()
@@ -137,6 +137,7 @@ class Server {
 
   Json rivals(const std::vector<Library>& libraries, double seconds) {
     std::vector<const KernelInfo*> kernels;
+    kernels.reserve(libraries.size());
     for (const Library& library : libraries) kernels.push_back(&library.kernel());
     MeasureOptions options;
     options.seed = seed_;

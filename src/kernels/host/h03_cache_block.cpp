@@ -30,7 +30,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
   const float* a = swapped ? operands.b : operands.a;
   const float* b = swapped ? operands.a : operands.b;
   const std::int64_t depth = reads_ab(p) ? p.k : 0;
-  const auto a_at = [&](std::int64_t i, std::int64_t k) {
+  const auto a_at = [&, &p = p](std::int64_t i, std::int64_t k) {
     return p.op_a == Op::kNone ? a[i * p.lda + k] : a[k * p.lda + i];
   };
 
