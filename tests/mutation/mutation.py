@@ -3,7 +3,7 @@
 """Breaks each rung in every way of a list, one at a time, and runs the broken program on the virtual GPU: every mutant
 must be caught, by a check or by a wrong result. Prints which by what.
 
-  mutation.py --program mutant_program --vgpu VGPU [--device a100] [--rung RUNG]... [--every N]
+  mutation.py --program mutant_program --vgpu VGPU [--device a100] [--rung RUNG]... [--kernel PART]... [--kind KIND]... [--every N]
 
 Mutants are edits of the PTX text in the program's fat binary, of the same length:
   barrier   a barrier of the block is taken out (each in turn); not one of a warp, inside which races are not looked for
@@ -20,7 +20,8 @@ and of rungs for Hopper, where products and copies run beside the threads:
   stage     a stage's address is always the first one's
 A mutant is tried under several schedules of the virtual GPU, until one catches it: eager, lazy, and some random ones, where warps come
 late, too.
-With --every N, of each rung and kind only every Nth one is made, the first among them. A mutant runs the problems that launch its
+With --kernel only kernels are broken whose demangled name has that part, with --kind only in that way. With --every N, of each
+rung and kind only every Nth mutant is made, the first among them. A mutant runs the problems that launch its
 kernel; of one that they do not catch, a trap in its place tells whether they reach it; where they do, all of the rung's
 problems are tried, and where they do not it is counted apart.
 Exit status: 0 all caught, 1 one survived, or none were made.
@@ -79,7 +80,7 @@ EQUIVALENT = {
     **{(*of, what): "the first step of a tile: there is no group before its own"
        for of, what in zip((*WHOLE_CHUNKS, THREE_CHUNKS, WITH_RESTS), ("wait 2", "wait 3", "wait 5", "wait 5"))},
     **{(*of, f"barrier {n}"): "a turn that the second warpgroup does not wait for: its products begin sooner, and are the same"
-       for of, numbers in ((WHOLE_CHUNKS[1], (9,)), (WITH_RESTS, (14, 19))) for n in numbers},
+       for of, numbers in ((WHOLE_CHUNKS[1], (9,)), (THREE_CHUNKS, (15,)), (WITH_RESTS, (14, 19))) for n in numbers},
     **{(*of, what): "four chunks a tile, two buffers: in every tile this wait is for one and the same parity" for of in WHOLE_CHUNKS
        for what in ("poll 4 for parity 1", "poll 7 for parity 1", "poll 10 for parity 0", "poll 13 for parity 0", "poll 17 for parity 1")},
     **{(*of, "6 comparisons with a 32-bit value"): "whether a step is a tile's first one, in those that never are" for of in WHOLE_CHUNKS},
@@ -106,8 +107,9 @@ EQUIVALENT = {
                             ("first_pass<ladder::WordFormat<__half, 2>, 32, 2,", "barrier 2"),
                             ("first_pass<ladder::WordFormat<__half, 2>, 256, 1,", "barrier 3"),
                             ("first_pass<ladder::WordFormat<__half, 2>, 256, 4,", "barrier 3"))},
-    ("r19", "split_strips<", "barrier 11"):
-        "the last one of the cluster: a block has waited for all that is sent to it, and what it sends comes from registers",
+    **{(rung, "split_strips<", "barrier 11"):
+       "the last one of the cluster: a block has waited for all that is sent to it, and what it sends comes from registers"
+       for rung in ("r18", "r19", "r20")},
     ("r19", "split_at_once<ladder::WordFormat<__half, 2>, 256", "8 comparisons with a 32-bit value"):
         "a block splits the tile behind its own as well, which has the same words",
 }
@@ -145,24 +147,25 @@ NOT_SEEN = {
        for rung in ("r18", "r19", "r20")
        for kernel, numbers in (("fused_kernel", (6, 7, 8, 9)), *((tile + ", false", (8, 9)) for tile in WIDE + OTHERS))
        for n in numbers},
-    **{(rung, kernel, "barrier 2"): "sums handed on are flagged before all warps have written theirs: the block that takes "
-                                    "them in runs after all of the one that gives"
-       for rung in ("r18", "r19", "r20") for kernel in ("fused_kernel", *(tile + ", false" for tile in WIDE + OTHERS))},
+    ("r19", " 64, 3, 3>, false", "barrier 2"):
+        "sums handed on are flagged before all warps have written theirs: with none of the seeds here the block that takes them in "
+        "comes in between",
+    ("r20", "kernel<ladder::SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6,", "barrier 1"):
+        "a kernel that the device does not choose here: its mbarriers are made, and nobody comes to them",
+    ("r20", "kernel<ladder::TurnTile<ladder::WordFormat<__nv_bfloat16, 3>, 6,", "barrier 1"): "the same",
     **{("r19", f" {tile}>, false", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
        "where a block's share of cut tiles ends: no problem here gives a block of this tile a second part of one"
        for tile in ("256, 3, 4", "128, 3, 3")},
-    (*WHOLE_CHUNKS[1], "barrier 12"):
-        "sums handed on are flagged before all warps have written theirs: the block that takes them in runs after all of the one that "
-        "gives",
     ("r17", "Finish)1", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
         "where a block's share of cut tiles ends: of what is stored this way no problem here cuts tiles",
+    (*THREE_CHUNKS, "if (pair.n >= narrow.columns) {"): "the first narrow tile of a second band of C, which no problem here has",
     ("r17", "", "if (tile < T::kBand * plan.tiles_n) {"): "the first tile of a second band of C, which no problem here has",
     **{("r17", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", f"poll {n} for parity 0"):
        "a wait of consumers that in the problems here comes in a ring's first turn only" for n in (1, 2)},
     (*WHOLE_CHUNKS[1], "wait 12"): "products under way as a turn begins still read the stage that is released: here nobody fills it yet",
     **{(*of, f"poll {n} for parity 0"):
        "half of a block's last waits do not wait: neighbours' arrivals come in order here, and the others are waited for"
-       for of, n in ((WHOLE_CHUNKS[1], 19), (WITH_RESTS, 3))},
+       for of, n in ((WHOLE_CHUNKS[1], 19), (THREE_CHUNKS, 3), (WITH_RESTS, 3))},
     **{(*of, f"poll {n}"): "a chunk is written before the one that was there has been read: the warp that stores is ahead, as a rule"
        for of, polls in ((WHOLE_CHUNKS[0], (17,)), (WHOLE_CHUNKS[1], (4, 7, 17)), (THREE_CHUNKS, (7, 24, 27, 34)), (WITH_RESTS, (7, 24, 34)))
        for n in polls},
@@ -383,7 +386,11 @@ def broken(options, data, names, rung, kernels, launched):
         shared = rung in SHARE_WORDS and of_words(name)
         if (rung_of(name) != rung and not shared) or names[name] not in launched:
             continue
+        if options.kernel and not any(part in names[name] for part in options.kernel):
+            continue
         for kind, what, edits in mutants(data, name, begin, end):
+            if options.kind and kind not in options.kind:
+                continue
             known = {what, what.split(",")[0], what.split(" value, ")[-1], *(source_line(data, at) for at, _ in edits)}
             if any(rung == of and part in names[name] and same in known for of, part, same in (*EQUIVALENT, *NOT_SEEN)):
                 continue
@@ -398,6 +405,8 @@ def main():
     parser.add_argument("--vgpu", required=True)
     parser.add_argument("--device", default="a100")
     parser.add_argument("--rung", action="append")
+    parser.add_argument("--kernel", action="append")
+    parser.add_argument("--kind", action="append")
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
     data = open(options.program, "rb").read()
