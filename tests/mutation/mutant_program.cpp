@@ -192,9 +192,15 @@ std::vector<Case> cases(bool hopper, bool plans) {
     all.push_back({ladder::make_problem(64, 72, 2200, 2.0F, 0.0F), {kFewSms, 0}});
     return all;
   }
-  ladder::Problem rests = ladder::make_problem(500, 464, 320, 2.0F, 0.0F);
-  rests.ldb = 512;
+  // So many steps that each part of the main loop comes.
+  ladder::Problem rests = ladder::make_problem(500, 464, 392, 2.0F, 0.0F);
+  rests.lda = 448, rests.ldb = 512;
   all.push_back({rests, {kSomeSms, kNoL2}});  // pairs, narrower tiles whose rests lie apart
+  for (const std::int64_t n : {968, 888}) {   // the same, and of 192 columns, behind others
+    ladder::Problem behind = ladder::make_problem(200, n, 392, 2.0F, 0.0F);
+    behind.lda = 448, behind.ldb = 1024;
+    all.push_back({behind, {kSomeSms, kNoL2}});
+  }
   all.push_back({ladder::make_problem(60, 1088, 1280, 2.0F, 0.0F), {kMoreSms, kNoL2}});  // tiles are cut
   all.push_back({ladder::make_problem(120, 248, 1096, 2.0F, 0.0F), {kSomeSms, 0}});      // pairs, a tile each
   all.push_back(

@@ -18,12 +18,12 @@ and of rungs for Hopper, where products and copies run beside the threads:
   parity    ... waits for one and the same parity
   other     an arrival or a wait uses the mbarrier beside its own: the stage's other one, or the next stage's
   stage     a stage's address is always the first one's
-A mutant is tried under several schedules of the virtual GPU, until one catches it: eager, lazy, and some random ones, where warps come
-late, too.
+A mutant is tried under several schedules of the virtual GPU, until one catches it: eager, lazy, and some random ones, where warps and
+blocks come late, too.
 With --kernel only kernels are broken whose demangled name has that part, with --kind only in that way. With --every N, of each
 rung and kind only every Nth mutant is made, the first among them. A mutant runs the problems that launch its
-kernel; of one that they do not catch, a trap in its place tells whether they reach it; where they do, all of the rung's
-problems are tried, and where they do not it is counted apart.
+kernel; of one that they do not catch, a trap in its place tells whether they reach it; where they do, random schedules and
+all of the rung's problems are tried, and where they do not it is counted apart.
 Exit status: 0 all caught, 1 one survived, or none were made.
 """
 import argparse
@@ -190,7 +190,8 @@ STAGE_BYTES = {"r12": 12560}  # sizeof(Tile::Stage), where mbarriers lie in the 
 NOT_REACHED = "not reached"
 NO_SUCH_RUN = 2  # the program's exit status
 LINES = {}  # of source files
-SCHEDULES = ("eager", "lazy", "random:1", "random:2", "random:3", "random:4")  # tried in this order
+SCHEDULES = ("eager", "lazy")  # tried in this order, then, where a mutant is reached, these:
+SEEDS = tuple(f"random:{seed}" for seed in range(1, 9))
 TIMEOUT_S = 120  # of a run that takes seconds alone, on a busy machine; a deadlock is found at once
 
 
@@ -422,17 +423,17 @@ def main():
                     file.write(program)
                 os.chmod(path, 0o755)
 
-            def tried(runs):  # a wait that does not wait shows where copies come late, or warps
-                return next(filter(None, (run(options, path, rung, schedule, only=runs) for schedule in SCHEDULES)), "")
+            def tried(schedules, runs):  # a wait that does not wait shows where copies come late, or warps
+                return next(filter(None, (run(options, path, rung, schedule, only=runs) for schedule in schedules)), "")
 
             write(apply(data, edits))
-            by = tried(only)
+            by = tried(SCHEDULES, only)
             if not by:
                 write(trapped(data, edits))
                 by = "" if run(options, path, rung, only=only) else NOT_REACHED
             if not by:  # what is left in scratch may be another kernel's harm
                 write(apply(data, edits))
-                by = tried(())
+                by = tried(SEEDS, only) or tried(SCHEDULES, ())
             os.remove(path)
             return by
 

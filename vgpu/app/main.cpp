@@ -212,8 +212,8 @@ int parse_and_run(int argc, char** argv) {
       "(as an H200, bit for bit)");
   app.add_option(
          "--schedule", options.schedule,
-         "when asynchronous copies land: eager (default), lazy, random:SEED, which has warps take turns at "
-         "random, too")
+         "when asynchronous copies land: eager (default), lazy, random:SEED, which has warps and blocks "
+         "take turns at random, too")
       ->type_name("WHEN");
   app.set_version_flag("--version", std::string("vgpu ") + VGPU_VERSION);
   app.prefix_command();
