@@ -35,7 +35,7 @@ struct Copy {
 
 // The kernels of a copy of r17. A library stays until the program ends.
 std::span<const KernelInfo> kernels_of(const char* path) {
-  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void* const library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   const void* const info = library == nullptr ? nullptr : dlsym(library, "_ZN6ladder12r17_stream_k5kInfoE");
   if (info == nullptr) {
     std::fprintf(stderr, "bench_edits: %s\n", dlerror());

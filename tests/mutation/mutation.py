@@ -73,14 +73,13 @@ EQUIVALENT = {
     **{(rung, kernel, what): "a later step of a tile: since the fence before nothing has touched what wgmma uses"
        for rung, kernel, what in (
            *((*of, f"fence {n}") for of in WHOLE_CHUNKS for n in range(3, 9)),
-           *((*THREE_CHUNKS, f"fence {n}") for n in range(10, 15)),
-           *((*WITH_RESTS, f"fence {n}") for n in (10, 11, 12, 15)),
+           *((*of, f"fence {n}") for of in (THREE_CHUNKS, WITH_RESTS) for n in range(4, 16)),
            ("r17", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::r17_stream_k::Finish)0", "fence 3"),
            *(("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", f"fence {n}") for n in (2, 3)))},
     **{(*of, what): "the first step of a tile: there is no group before its own"
-       for of, what in zip((*WHOLE_CHUNKS, THREE_CHUNKS, WITH_RESTS), ("wait 2", "wait 3", "wait 5", "wait 5"))},
+       for of, waits in zip((*WHOLE_CHUNKS, THREE_CHUNKS, WITH_RESTS), ((2,), (3,), (3, 5), (3, 5))) for what in map("wait {}".format, waits)},
     **{(*of, f"barrier {n}"): "a turn that the second warpgroup does not wait for: its products begin sooner, and are the same"
-       for of, numbers in ((WHOLE_CHUNKS[1], (9,)), (THREE_CHUNKS, (15,)), (WITH_RESTS, (14, 19))) for n in numbers},
+       for of, numbers in ((WHOLE_CHUNKS[1], (9,)), (THREE_CHUNKS, (12, 15, 16)), (WITH_RESTS, (12, 14, 16, 19))) for n in numbers},
     **{(*of, what): "four chunks a tile, two buffers: in every tile this wait is for one and the same parity" for of in WHOLE_CHUNKS
        for what in ("poll 4 for parity 1", "poll 7 for parity 1", "poll 10 for parity 0", "poll 13 for parity 0", "poll 17 for parity 1")},
     **{(*of, "6 comparisons with a 32-bit value"): "whether a step is a tile's first one, in those that never are" for of in WHOLE_CHUNKS},
@@ -94,6 +93,7 @@ EQUIVALENT = {
         "where a block's share of cut tiles ends: r16 cuts none",
     ("r17", "", "if (tile_ >= plan_.whole_tiles) return false;"):
         "producer and consumers take a tile more, which lies beyond C: its copies are zeros, nothing of it is stored",
+    (*WITH_RESTS, "2 comparisons with a 32-bit value, number 3"): "how many boxes of B a tile has: here as many as a stage",
     ("r17", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::r17_stream_k::Finish)0", "barrier 2"):
         "of the warps that store for others: a small tile leaves from registers, and they are done",
     ("r17", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::r17_stream_k::Finish)0",
@@ -158,7 +158,14 @@ NOT_SEEN = {
        for tile in ("256, 3, 4", "128, 3, 3")},
     ("r17", "Finish)1", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
         "where a block's share of cut tiles ends: of what is stored this way no problem here cuts tiles",
-    (*THREE_CHUNKS, "if (pair.n >= narrow.columns) {"): "the first narrow tile of a second band of C, which no problem here has",
+    **{(*of, "if (pair.n >= narrow.columns) {"): "the first narrow tile of a second band of C, which no problem here has"
+       for of in (THREE_CHUNKS, WITH_RESTS)},
+    **{(*of, f"poll {n} for parity {parity}"): "a wait of consumers that in the problems here comes in turns of one parity only"
+       for of, both in ((THREE_CHUNKS, ((4, 10, 13, 16), (18, 19, 20, 33))), (WITH_RESTS, ((4, 10, 13, 16, 23, 26, 29), (18, 19, 20, 32, 33))))
+       for parity, polls in enumerate(both) for n in polls},
+    **{(*of, f"address of a stage {n}"): "a step that in the problems here finds the ring at its first stage"
+       for of in (THREE_CHUNKS, WITH_RESTS) for n in (4, 9)},
+    (*THREE_CHUNKS, "wait 29"): "of a tile's last stage, which here nobody fills again",
     ("r17", "", "if (tile < T::kBand * plan.tiles_n) {"): "the first tile of a second band of C, which no problem here has",
     **{("r17", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", f"poll {n} for parity 0"):
        "a wait of consumers that in the problems here comes in a ring's first turn only" for n in (1, 2)},
@@ -170,11 +177,10 @@ NOT_SEEN = {
        for of, polls in ((WHOLE_CHUNKS[0], (17,)), (WHOLE_CHUNKS[1], (4, 7, 17)), (THREE_CHUNKS, (7, 24, 27, 34)), (WITH_RESTS, (7, 24, 34)))
        for n in polls},
     **{(*of, what): "a wait for a chunk to have been read that comes in turns of one parity only"
-       for of, waits in ((THREE_CHUNKS, ("poll 24 for parity 1", "poll 34 for parity 0")),
+       for of, waits in ((THREE_CHUNKS, ("poll 24 for parity 1", "poll 30 for parity 0", "poll 34 for parity 0")),
                          (WITH_RESTS, ("poll 7 for parity 1", "poll 24 for parity 1", "poll 27 for parity 0",
                                        "poll 30 for parity 0", "poll 34 for parity 1")))
        for what in waits},
-    (*WITH_RESTS, "poll 29 for parity 0"): "a wait of consumers that in the problems here comes in turns of one parity only",
     **{(*of, f"barrier {n}"): "a block's last chunks go where all warps of a warpgroup have multiplied: here each reads of A what it writes"
        for of, n in zip((*WHOLE_CHUNKS, THREE_CHUNKS, WITH_RESTS), (3, 14, 21, 21))},
     **{(*WHOLE_CHUNKS[0], what): "of a tile's last stage, which here nobody fills again" for what in ("wait 8", "arrival 15")},
