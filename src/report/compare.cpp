@@ -12,6 +12,8 @@
 namespace ladder {
 namespace {
 
+constexpr double kMostClocks = 16;  // no chip's fastest clock is so many times its slowest
+
 bool has_time(const Row& row) {
   return derive(row).tflops.has_value() || (row.timing && flops(row.problem) == 0);
 }
@@ -25,6 +27,11 @@ bool matches(const Row& a, const Row& b) {
 }
 
 bool overlap(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
+
+Interval in_ms(const Row& row) {
+  const Statistics& ms = row.timing->ms;
+  return {ms.q1, ms.median, ms.q3, false};
+}
 
 std::string shape_of(const Row& row) { return to_string(row.problem) + (rotated(row) ? ", cold" : ""); }
 
@@ -54,10 +61,10 @@ const char* to_string(Change change) {
 
 std::optional<Interval> interval_of(const Row& row) {
   if (!row.timing || !has_time(row)) return std::nullopt;
-  const Statistics& ms = row.timing->ms;
+  const Interval ms = in_ms(row);
   const auto clock = derive(row).sm_clock_mhz;
   const double scale = clock ? *clock * 1e3 : 1;
-  return Interval{ms.q1 * scale, ms.median * scale, ms.q3 * scale, clock.has_value()};
+  return Interval{ms.low * scale, ms.middle * scale, ms.high * scale, clock.has_value()};
 }
 
 RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& options) {
@@ -88,7 +95,9 @@ RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& 
   result.percent = 100 * change;
   if (std::min(old_row.timing->ms.n, new_row.timing->ms.n) < options.min_samples)
     return unsure(fmt::format("fewer than {} samples", options.min_samples));
-  if (before->cycles != now->cycles) return unsure("only one of them has a clock");
+  const bool clocks_explain =
+      std::max(result.new_ms / result.old_ms, result.old_ms / result.new_ms) < kMostClocks;
+  if (before->cycles != now->cycles && clocks_explain) return unsure("only one of them has a clock");
   if ((old_row.timing->launches_per_sample > 1) != (new_row.timing->launches_per_sample > 1))
     return unsure("only one of them was replayed from a graph");
   if (std::abs(change) <= options.tolerance) {
@@ -96,7 +105,8 @@ RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& 
     result.change = Change::kSame;
     return result;
   }
-  if (overlap(*before, *now)) return unsure("the quartiles overlap");
+  if (before->cycles == now->cycles ? overlap(*before, *now) : overlap(in_ms(old_row), in_ms(new_row)))
+    return unsure("the quartiles overlap");
   const bool in_time_too = (in_time > 0) == (change > 0) && std::abs(in_time) > options.tolerance;
   if (in_cycles && !in_time_too) {
     // Cycles alone say that it changed. Between clocks so far apart they cannot: what waits for memory, or shares its rounds

@@ -76,8 +76,8 @@ EQUIVALENT = {
            *((*of, f"fence {n}") for of in (THREE_CHUNKS, WITH_RESTS) for n in range(4, 16)),
            ("r17", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::r17_stream_k::Finish)0", "fence 3"),
            *(("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", f"fence {n}") for n in (2, 3)))},
-    **{(*of, what): "the first step of a tile: there is no group before its own"
-       for of, waits in zip((*WHOLE_CHUNKS, THREE_CHUNKS, WITH_RESTS), ((2,), (3,), (3, 5), (3, 5))) for what in map("wait {}".format, waits)},
+    **{(*of, f"wait {n}"): "the first step of a tile: there is no group before its own"
+       for of, waits in zip((*WHOLE_CHUNKS, THREE_CHUNKS, WITH_RESTS), ((2,), (3,), (3, 5), (3, 5))) for n in waits},
     **{(*of, f"barrier {n}"): "a turn that the second warpgroup does not wait for: its products begin sooner, and are the same"
        for of, numbers in ((WHOLE_CHUNKS[1], (9,)), (THREE_CHUNKS, (12, 15, 16)), (WITH_RESTS, (12, 14, 16, 19))) for n in numbers},
     **{(*of, what): "four chunks a tile, two buffers: in every tile this wait is for one and the same parity" for of in WHOLE_CHUNKS

@@ -57,6 +57,11 @@ TEST(Compare, InCyclesNotInTime) {
   Row no_clock = row_of(10.5, 0.1);
   no_clock.timing->telemetry.clear();
   EXPECT_EQ(change(row_of(10, 0.1), no_clock), Change::kUnsure);
+  // Unless no clock explains it.
+  Row far = row_of(1000, 0.1);
+  far.timing->telemetry.clear();
+  EXPECT_EQ(change(row_of(10, 0.1), far), Change::kSlower);
+  EXPECT_EQ(change(far, row_of(10, 0.1)), Change::kFaster);
   Row neither = row_of(10, 0.1);
   neither.timing->telemetry.clear();
   EXPECT_EQ(change(neither, no_clock), Change::kSlower);  // in time, where there is nothing else
