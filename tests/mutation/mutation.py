@@ -172,7 +172,7 @@ NOT_SEEN = {
     (*WHOLE_CHUNKS[1], "wait 12"): "products under way as a turn begins still read the stage that is released: here nobody fills it yet",
     **{(*of, f"poll {n} for parity 0"):
        "half of a block's last waits do not wait: neighbours' arrivals come in order here, and the others are waited for"
-       for of, n in ((WHOLE_CHUNKS[1], 19), (THREE_CHUNKS, 3), (WITH_RESTS, 3))},
+       for of, n in ((WHOLE_CHUNKS[1], 19), (THREE_CHUNKS, 3))},
     **{(*of, f"poll {n}"): "a chunk is written before the one that was there has been read: the warp that stores is ahead, as a rule"
        for of, polls in ((WHOLE_CHUNKS[0], (17,)), (WHOLE_CHUNKS[1], (4, 7, 17)), (THREE_CHUNKS, (7, 24, 27, 34)), (WITH_RESTS, (7, 24, 34)))
        for n in polls},
