@@ -5,8 +5,6 @@
 // whether the result is right.
 //   bench_edits [--seconds S] [--side N,...] [--check] COPY.so...     S of each problem, default 1; --check: nothing is
 //   timed, and cuBLAS is not needed                                    bench/h200/edits.sh runs it
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <dlfcn.h>
 
 #include <algorithm>

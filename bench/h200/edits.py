@@ -3,7 +3,6 @@
 """Choices of r17_stream_k undone, one at a time: each edit makes a copy of what the kernel is compiled of, in which some
 text is replaced. bench/h200/edits.sh times the copies beside r17 as it is.
     edits.py list              names
-    edits.py check             each text to be replaced is there, once
     edits.py write EDIT FOLDER the files that differ, and r17_stream_k.cu, as they lie below src/"""
 import dataclasses
 import pathlib
@@ -76,9 +75,6 @@ def main():
     match sys.argv[1:]:
         case ["list"]:
             print(*(edit.name for edit in EDITS), sep="\n")
-        case ["check"]:
-            for edit in EDITS:
-                edited(edit)
         case ["write", name, folder]:
             found = next((edit for edit in EDITS if edit.name == name), None)
             if found is None:

@@ -105,7 +105,7 @@ RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& 
     result.change = Change::kSame;
     return result;
   }
-  if (before->cycles == now->cycles ? overlap(*before, *now) : overlap(in_ms(old_row), in_ms(new_row)))
+  if (in_cycles ? overlap(*before, *now) : overlap(in_ms(old_row), in_ms(new_row)))
     return unsure("the quartiles overlap");
   const bool in_time_too = (in_time > 0) == (change > 0) && std::abs(in_time) > options.tolerance;
   if (in_cycles && !in_time_too) {

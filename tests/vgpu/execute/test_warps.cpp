@@ -151,7 +151,22 @@ TEST_F(Warps, ExitedThreadsAreNotWaitedFor) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(out[i], i % 3 == 0 ? -1 : 66) << i;
 }
 
-// Only where turns have any length does a warp read what another one has not written yet.
+// right(kernel, schedule): how many of `all` words are right. Only where turns have any length does one read what another has
+// not written yet, unless they meet.
+template <class Right>
+void expect_late_under_random(Right right, const char* at_once, const char* later, int all) {
+  using Kind = vgpu::CopySchedule::Kind;
+  EXPECT_EQ(right(at_once, {Kind::kEager, 0}), all);
+  EXPECT_EQ(right(at_once, {Kind::kLazy, 0}), all);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const auto first = right(at_once, {Kind::kRandom, seed});
+    EXPECT_LT(first, all);
+    EXPECT_GT(first, 0);
+    EXPECT_EQ(right(at_once, {Kind::kRandom, seed}), first) << "the seed decides";
+    EXPECT_EQ(right(later, {Kind::kRandom, seed}), all);
+  }
+}
+
 TEST_F(Warps, TakeTurnsAsTheScheduleSays) {
   constexpr int kBlocks = 64;
   const auto right = [&](const char* kernel, vgpu::CopySchedule schedule) {
@@ -160,19 +175,9 @@ TEST_F(Warps, TakeTurnsAsTheScheduleSays) {
     launch(kernel, {kBlocks, 1, 1}, {64, 1, 1}, array(std::vector<int>(kBlocks)), out);
     return std::count(out, out + kBlocks, 1);
   };
-  using Kind = vgpu::CopySchedule::Kind;
-  EXPECT_EQ(right("hands_on_at_once", {Kind::kEager, 0}), kBlocks);
-  EXPECT_EQ(right("hands_on_at_once", {Kind::kLazy, 0}), kBlocks);
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    const auto first = right("hands_on_at_once", {Kind::kRandom, seed});
-    EXPECT_LT(first, kBlocks);
-    EXPECT_GT(first, 0);
-    EXPECT_EQ(right("hands_on_at_once", {Kind::kRandom, seed}), first) << "the seed decides";
-    EXPECT_EQ(right("hands_on_later", {Kind::kRandom, seed}), kBlocks);
-  }
+  expect_late_under_random(right, "hands_on_at_once", "hands_on_later", kBlocks);
 }
 
-// The same of blocks, which otherwise run one after the other.
 TEST_F(Warps, OfBlocksThatTellEachOtherTakeTurnsAsTheScheduleSays) {
   constexpr int kPairs = 64;
   const auto right = [&](const char* kernel, vgpu::CopySchedule schedule) {
@@ -182,16 +187,7 @@ TEST_F(Warps, OfBlocksThatTellEachOtherTakeTurnsAsTheScheduleSays) {
            array(std::vector<int>(kPairs)), out);
     return std::count(out, out + kPairs, 1);
   };
-  using Kind = vgpu::CopySchedule::Kind;
-  EXPECT_EQ(right("tells_at_once", {Kind::kEager, 0}), kPairs);
-  EXPECT_EQ(right("tells_at_once", {Kind::kLazy, 0}), kPairs);
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    const auto first = right("tells_at_once", {Kind::kRandom, seed});
-    EXPECT_LT(first, kPairs);
-    EXPECT_GT(first, 0);
-    EXPECT_EQ(right("tells_at_once", {Kind::kRandom, seed}), first) << "the seed decides";
-    EXPECT_EQ(right("tells_later", {Kind::kRandom, seed}), kPairs);
-  }
+  expect_late_under_random(right, "tells_at_once", "tells_later", kPairs);
 }
 
 TEST_F(Warps, NamedBarriersOfProducerAndConsumer) {

@@ -59,7 +59,7 @@ struct Endless : std::exception {
 };
 
 // Runs the cluster for so many instructions, about; true when it is done.
-bool take_turn(const Launch& launch, Cluster& cluster, Outcome& outcome, i64 quantum = kQuantum) {
+bool take_turn(const Launch& launch, Cluster& cluster, Outcome& outcome, i64 quantum) {
   const auto note_length = [&] {
     u64 length = 0;
     for (u32 rank = 0; rank < cluster.size(); ++rank) {
@@ -111,13 +111,13 @@ class InOrder {
     const u64 size = launch_.config.cluster.count(), count = launch_.config.grid.count() / size;
     const u64 most = launch_.config.cooperative ? count : std::max<u64>(1, kResident / size);
     const bool random = launch_.config.schedule.kind == CopySchedule::Kind::kRandom;
+    const auto turn_of = [&](Cluster& cluster) {
+      const i64 quantum = cluster.block(0).turn(kLanes + 1, random ? kTurn : kQuantum);
+      return take_turn(launch_, cluster, outcome, quantum);
+    };
     u64 next = 0, idle = 0;
     while (next < count || !running_.empty()) {
       bool all_idle = true;
-      const auto turn_of = [&](Cluster& cluster) {
-        const i64 quantum = random ? cluster.block(0).turn(kLanes + 1, kTurn) : kQuantum;
-        return take_turn(launch_, cluster, outcome, quantum);
-      };
       for (std::size_t i = 0; i < running_.size();) {
         const bool done = turn_of(*running_[i]);
         all_idle &= !done && running_[i]->idle_rounds != 0;
@@ -186,7 +186,7 @@ void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& nex
       // Blocks behind the first faulty one need not run; those before it must, they may be faulty too.
       if (current > first_error.load()) return;
       cluster.start(current);
-      while (!take_turn(launch, cluster, outcome)) {
+      while (!take_turn(launch, cluster, outcome, kQuantum)) {
         if (cluster.idle_rounds > kIdleRounds) {
           report_waiting(cluster.block(0), cluster.size() > 1 ? "no other thread of the cluster runs"
                                                               : "no other thread of the block runs");
