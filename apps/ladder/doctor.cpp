@@ -118,7 +118,7 @@ void tell_openblas(const Environment& e) {
   }
 }
 
-int run() {
+int examine() {
   const Environment e = query_environment(host_device());
   fmt::print("ladder {} ({}), {}\n", e.version, e.commit, e.date);
   tell("CPU", true, fmt::format("{}, {} threads", e.cpu, e.cpu_threads));
@@ -155,7 +155,7 @@ int run() {
 void add_doctor(CLI::App& app, Verb& chosen) {
   CLI::App* verb = app.add_subcommand("doctor", "What this machine has, what is missing, what to do");
   verb->footer("Examples:\n  ladder doctor");
-  verb->callback([&chosen] { chosen = run; });
+  verb->callback([&chosen] { chosen = examine; });
 }
 
 }  // namespace ladder::app

@@ -19,7 +19,7 @@
 namespace ladder::analyse {
 namespace {
 
-constexpr double kFloat = 4, kLine = 64, kMsPerSecond = 1e3;
+constexpr double kFloat = 4, kLine = 64;
 
 #ifdef LADDER_HAVE_HIGHWAY
 std::atomic<std::uint64_t> sink;  // results go here, so that nothing is left out as unused

@@ -16,7 +16,6 @@ namespace {
 
 // Whole tiles of every rung, and a depth that tiles of 8, 16, 24, 32 and 64 divide.
 constexpr std::int64_t kSide = 256, kDepth = 192;
-constexpr const char* kMultiplyAdds = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
 constexpr const char* kTensorProducts[] = {"sm__inst_executed_pipe_tensor_op_hmma.sum",
                                            "sm__inst_executed_pipe_tensor_op_gmma.sum"};
 

@@ -16,6 +16,8 @@
 
 namespace ladder::analyse {
 
+inline constexpr const char* kMultiplyAdds = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
+
 // Where a matrix lay when the trace was taken.
 struct Matrix {
   char name = '?';

@@ -10,7 +10,7 @@ namespace ladder::analyse {
 namespace {
 
 constexpr int kRegisterUnit = 256, kSharedUnit = 128, kMostThreads = 1024;
-constexpr int kNone = 9999;  // stands for "no limit": a block that takes none of the resource
+constexpr int kNoLimit = 9999;  // stands for "no limit": a block that takes none of the resource
 
 int round_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
@@ -32,7 +32,7 @@ Occupancy occupancy_of(const BlockNeeds& needs, const Machine& machine) {
   result.by_threads = found.by_warps;
   result.by_blocks = found.by_blocks;
   result.by_registers = needs.registers == 0 ? machine.blocks : found.by_registers;
-  result.by_shared = std::min(found.by_shared, kNone);
+  result.by_shared = std::min(found.by_shared, kNoLimit);
   result.blocks = found.blocks;
   result.warps = result.blocks * result.warps_per_block;
   result.occupancy = static_cast<double>(result.warps) / machine.warps;

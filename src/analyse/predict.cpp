@@ -10,13 +10,9 @@
 namespace ladder::analyse {
 namespace {
 
-constexpr const char* kMultiplyAdds = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
-constexpr const char* kTensorProducts = "sm__inst_executed_pipe_tensor_op_hmma.sum";
+constexpr const char* kMmaProducts = "sm__inst_executed_pipe_tensor_op_hmma.sum";
 constexpr const char* kCopyWavefronts = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum";
 constexpr const char* kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
-constexpr double kMsPerSecond = 1e3;
-// A pipe that works this share of the time is what binds; below it the time goes into waiting.
-constexpr double kBinds = 0.85;
 
 bool matches(const MachineInstruction& i, const LoopAccess& access) {
   if (access.access.bytes != i.bytes) return false;
@@ -170,7 +166,7 @@ Totals totals_of(const Subject& subject, const Problem& problem) {
   t.blocks = blocks_for(subject, problem);
   t.counted = counted_blocks_for(subject, problem);
   t.warps = t.blocks * looping_warps(subject);
-  t.products = on_tensor_cores(subject) ? scaled(subject.seen, kTensorProducts, t.counted, t.k)
+  t.products = on_tensor_cores(subject) ? scaled(subject.seen, kMmaProducts, t.counted, t.k)
                                         : scaled(subject.seen, kMultiplyAdds, t.counted, t.k) / kWarp;
   const double requested = scaled(subject.seen, kLoadSectors, t.counted, t.k) * kBytesPerSector;
   t.l2_bytes = std::min(requested, t.blocks * needed_per_step(subject) * t.k *

@@ -18,6 +18,10 @@
 
 namespace ladder::analyse {
 
+inline constexpr double kMsPerSecond = 1e3;
+// A pipe that is busy for this share of the time limits the kernel; below it, latency does.
+inline constexpr double kBinds = 0.85;
+
 // A resource and the time it is busy if nothing else held it up.
 struct Pipe {
   std::string name;

@@ -9,8 +9,6 @@
 namespace ladder::analyse {
 namespace {
 
-constexpr double kMsPerSecond = 1e3;
-constexpr double kBinds = 0.85;
 constexpr double kSharedBytesPerCycle = 128;  // CUDA C++ Programming Guide: 32 banks of 4 bytes
 
 // Cycles of one SM for one stage (a step of BK along k), by what is busy.

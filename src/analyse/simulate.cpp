@@ -9,7 +9,7 @@
 namespace ladder::analyse {
 namespace {
 
-constexpr int kScoreboards = 6, kNone = 7, kNoRegister = 255;
+constexpr int kScoreboards = 6, kNoScoreboard = 7, kNoRegister = 255;
 constexpr double kIntegerLanes = 16;  // of a scheduler: CUDA C++ Programming Guide, 64 results a cycle and SM
 // Register reads that may be outstanding when the next instruction issues, a bank: from runs of pairs that fall on
 // one bank, measured at 1.88 cycles each in runs of eight.
@@ -240,7 +240,7 @@ class Sm {
       read = l1_free_;
       done = l1_free_ - 1 + (shared ? machine_.shared_latency : global_latency(cost));
       if (i.kind == Kind::kAsyncCopy) warp.open_group = std::max(warp.open_group, done);
-    } else if (i.sets_result != kNone) {
+    } else if (i.sets_result != kNoScoreboard) {
       done = now_ + machine_.shared_latency;  // constants, special registers: as long as a shared load
     }
     if (i.sets_result < kScoreboards) wait_for(warp, w, i.sets_result, done);

@@ -9,12 +9,12 @@
 namespace ladder::analyse {
 namespace {
 
-enum Habit : unsigned { kNone = 0, kWarpgroups = 1, kInStep = 2, kStoresLater = 4, kEvenly = 8, kPairs = 16 };
+enum Habit : unsigned { kNoHabit = 0, kWarpgroups = 1, kInStep = 2, kStoresLater = 4, kEvenly = 8, kPairs = 16 };
 
 struct Named {
   std::string_view rung;
   std::array<std::string_view, 8> parameters;  // of its Tile, in order, behind its types
-  unsigned habits = kNone;
+  unsigned habits = kNoHabit;
 };
 
 // What each argument of a rung's Tile is. r01 and r02 have no arguments: their Tile is fixed.

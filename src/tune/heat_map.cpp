@@ -13,7 +13,7 @@
 namespace ladder::tune {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 Result<std::size_t> index_of(const SearchSpace& space, std::string_view name) {
   std::string there;
@@ -65,10 +65,10 @@ Result<Chart> heat_map(const Job& job, const Tuning& outcome, std::string_view r
     most = std::max(most, cell.gflops);
     if (best == nullptr || cell.gflops > best->gflops) best = &cell;
   }
-  Json drawn = Json::array(), empty = Json::array();
+  OrderedJson drawn = OrderedJson::array(), empty = OrderedJson::array();
   for (const int down : job.space->parameters[row.value()].values) {
     for (const int across : job.space->parameters[column.value()].values) {
-      Json cell{{"row", fmt::format("{} {}", rows, down)}, {"column", fmt::format("{} {}", columns, across)}};
+      OrderedJson cell{{"row", fmt::format("{} {}", rows, down)}, {"column", fmt::format("{} {}", columns, across)}};
       if (const auto found = cells.find({down, across}); found != cells.end()) {
         cell["gflops"] = found->second.gflops;
         // Where all cells are equally good, they are all the best.

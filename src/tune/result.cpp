@@ -11,7 +11,7 @@
 namespace ladder::tune {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kShown = 8;
 
@@ -86,10 +86,10 @@ std::string fates(const Tuning& outcome) {
   return text;
 }
 
-Json null_or(double value) { return value > 0 ? Json(value) : Json(nullptr); }
+OrderedJson null_or(double value) { return value > 0 ? OrderedJson(value) : OrderedJson(nullptr); }
 
-Json candidate_json(const Job& job, const Tuning& outcome, const Candidate& c, std::size_t at) {
-  Json json;
+OrderedJson candidate_json(const Job& job, const Tuning& outcome, const Candidate& c, std::size_t at) {
+  OrderedJson json;
   for (std::size_t i = 0; i < c.point.size(); ++i)
     json["parameters"][std::string(job.space->parameters[i].name)] = c.point[i];
   json["status"] = to_string(c.fate);
@@ -99,8 +99,8 @@ Json candidate_json(const Job& job, const Tuning& outcome, const Candidate& c, s
   json["shared_bytes"] = c.compiled.shared_bytes;
   const double ms = c.ranked() ? best_known_ms(outcome, at) : 0;
   const bool timed = outcome.basis == Basis::kTimed;
-  json["ms"] = timed ? null_or(ms) : Json(nullptr);
-  json["gflops"] = timed ? null_or(gflops(job.problem, ms)) : Json(nullptr);
+  json["ms"] = timed ? null_or(ms) : OrderedJson(nullptr);
+  json["gflops"] = timed ? null_or(gflops(job.problem, ms)) : OrderedJson(nullptr);
   json["samples_ms"] = c.samples_ms;
   json["model"] = nullptr;
   if (c.prediction)
@@ -112,7 +112,7 @@ Json candidate_json(const Job& job, const Tuning& outcome, const Candidate& c, s
   return json;
 }
 
-Json confidence(const Tuning& outcome) {
+OrderedJson confidence(const Tuning& outcome) {
   if (!outcome.final) return nullptr;
   return {{"rounds", outcome.final->rounds},
           {"rounds_won", outcome.final->rounds_won},
@@ -161,7 +161,7 @@ std::vector<std::string> table(const Job& job, const Tuning& outcome) {
 
 std::string to_json(const Job& job, const Tuning& outcome, const Provenance& provenance,
                     const std::optional<Agreement>& with) {
-  Json json{{"schema", "ladder-tuning"},
+  OrderedJson json{{"schema", "ladder-tuning"},
             {"version", 1},
             {"rung", job.space->rung},
             {"gpu", job.device.name},
@@ -179,8 +179,8 @@ std::string to_json(const Job& job, const Tuning& outcome, const Provenance& pro
             {"compiled", outcome.compiled},
             {"from_cache", outcome.from_cache},
             {"worker_starts", outcome.worker_starts}};
-  json["winner"] = outcome.winner ? Json(*outcome.winner) : Json(nullptr);
-  json["by_hand"] = outcome.by_hand ? Json(*outcome.by_hand) : Json(nullptr);
+  json["winner"] = outcome.winner ? OrderedJson(*outcome.winner) : OrderedJson(nullptr);
+  json["by_hand"] = outcome.by_hand ? OrderedJson(*outcome.by_hand) : OrderedJson(nullptr);
   json["confidence"] = confidence(outcome);
   json["agreement"] = nullptr;
   if (with)
@@ -188,10 +188,10 @@ std::string to_json(const Job& job, const Tuning& outcome, const Provenance& pro
                          {"rank_correlation", with->rank_correlation},
                          {"first_choice", with->first_choice},
                          {"best_of_ten", with->best_of_ten}};
-  json["candidates"] = Json::array();
+  json["candidates"] = OrderedJson::array();
   for (std::size_t i = 0; i < outcome.candidates.size(); ++i)
     json["candidates"].push_back(candidate_json(job, outcome, outcome.candidates[i], i));
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 std::string tuned_file_name(const std::string& gpu) {
@@ -207,7 +207,7 @@ std::string tuned_file_name(const std::string& gpu) {
 Status check_tuned_file(const std::string& before, const Job& job) {
   if (before.empty()) return Status::ok();
   const std::string gpu = real_name(job.device.name);
-  const Json json = Json::parse(before, nullptr, false);
+  const OrderedJson json = OrderedJson::parse(before, nullptr, false);
   if (!json.is_object() || !json.contains("gpu") || !json.contains("rungs") || !json["rungs"].is_object())
     return {Code::kIo, "is no tuned file"};
   if (json["gpu"] != gpu)
@@ -219,20 +219,20 @@ Result<std::string> tuned_file(const std::string& before, const Job& job, const 
                                const Provenance& provenance) {
   if (!outcome.winner) return Status(Code::kInvalidArgument, "no candidate passed: nothing to save");
   const std::string gpu = real_name(job.device.name);
-  Json json{{"gpu", gpu}, {"rungs", Json::object()}};
+  OrderedJson json{{"gpu", gpu}, {"rungs", OrderedJson::object()}};
   if (Status status = check_tuned_file(before, job); !status) return status;
-  if (!before.empty()) json = Json::parse(before);
+  if (!before.empty()) json = OrderedJson::parse(before);
   const double ms = best_known_ms(outcome, *outcome.winner);
   const bool timed = outcome.basis == Basis::kTimed;
-  Json entry;
+  OrderedJson entry;
   for (const Parameter& parameter : job.space->parameters) entry["parameters"].push_back(parameter.name);
   entry["values"] = outcome.candidates[*outcome.winner].point;
   entry["problem"] = to_string(job.problem);
   entry["basis"] = timed ? "timed" : "model";
-  entry["gflops"] = timed ? null_or(gflops(job.problem, ms)) : Json(nullptr);
+  entry["gflops"] = timed ? null_or(gflops(job.problem, ms)) : OrderedJson(nullptr);
   entry["by_hand_gflops"] = timed && outcome.by_hand
                                 ? null_or(gflops(job.problem, best_known_ms(outcome, *outcome.by_hand)))
-                                : Json(nullptr);
+                                : OrderedJson(nullptr);
   entry["confidence"] = confidence(outcome);
   entry["strategy"] = outcome.strategy;
   entry["seconds"] = outcome.seconds;

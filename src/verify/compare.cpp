@@ -16,7 +16,6 @@
 namespace ladder {
 namespace {
 
-constexpr std::int64_t kGrain = 1 << 15;
 constexpr std::int64_t kNowhere = INT64_MAX;
 
 std::string place(const Operation& operation, std::int64_t i, std::int64_t j) {
@@ -58,7 +57,7 @@ template <class Visit>
 Tally for_each_element(const Problem& p, const ResultMemory& memory, const Visit& visit) {
   Tally total;
   std::mutex mutex;
-  parallel_for(p.m, kGrain / std::max<std::int64_t>(1, p.n), [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(p.m, kParallelGrain / std::max<std::int64_t>(1, p.n), [&](std::int64_t begin, std::int64_t end) {
     Tally tally;
     for (std::int64_t i = begin; i < end; ++i) {
       const std::uint32_t* line = memory.words.data() + memory.guard + i * p.ldc;

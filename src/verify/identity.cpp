@@ -16,7 +16,6 @@ namespace {
 using Vector = std::vector<double>;
 constexpr int kVectors = 2;
 constexpr std::uint64_t kStreamSign = 101;
-constexpr std::int64_t kGrain = 1 << 15;
 
 // op(X) x and |op(X)| |x|, for op(X) of rows x columns.
 struct Products {
@@ -25,7 +24,7 @@ struct Products {
 Products multiply(const float* matrix, Op op, std::int64_t ld, std::int64_t rows, std::int64_t columns,
                   const Vector& x, const Vector& abs_x) {
   Products y{Vector(static_cast<std::size_t>(rows)), Vector(static_cast<std::size_t>(rows))};
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, columns));
+  const std::int64_t grain = std::max<std::int64_t>(1, kParallelGrain / std::max<std::int64_t>(1, columns));
   parallel_for(rows, grain, [&](std::int64_t begin, std::int64_t end) {
     if (op == Op::kNone) {
       for (std::int64_t i = begin; i < end; ++i) {

@@ -14,14 +14,13 @@
 namespace ladder {
 namespace {
 
-constexpr std::int64_t kGrain = 1 << 15;  // elements for which a thread pays
 
 // Fills a matrix in memory: value(line, column) where used, `gap` between the lines.
 template <class Value>
 std::vector<float> fill(const Extent& extent, float gap, const Value& value) {
   std::vector<float> image(static_cast<std::size_t>(extent.elements()));
   if (image.empty()) return image;
-  parallel_for(extent.lines, kGrain / std::max<std::int64_t>(1, extent.ld),
+  parallel_for(extent.lines, kParallelGrain / std::max<std::int64_t>(1, extent.ld),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t line = begin; line < end; ++line) {
                    float* row = image.data() + line * extent.ld;

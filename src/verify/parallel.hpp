@@ -8,6 +8,8 @@
 
 namespace ladder {
 
+inline constexpr std::int64_t kParallelGrain = 1 << 15;  // elements for which a thread pays
+
 // Calls work(begin, end) for disjoint pieces that together are [0, count). A piece has at least `grain`
 // items, so that small problems start no thread.
 template <class Work>

@@ -21,12 +21,11 @@ namespace {
 // Of a core in a second, roughly: only the choice of reference rests on it.
 double host_flops() { return host::openblas() != nullptr ? 1e10 : 1e9; }
 constexpr double kHostSeconds = 4;
-constexpr std::int64_t kGrain = 1 << 15;
 
 // op(X) in double, dense and row-major.
 std::vector<double> widen(const float* x, Op op, std::int64_t ld, std::int64_t rows, std::int64_t columns) {
   std::vector<double> wide(static_cast<std::size_t>(rows * columns));
-  parallel_for(rows, kGrain / std::max<std::int64_t>(1, columns), [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(rows, kParallelGrain / std::max<std::int64_t>(1, columns), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       for (std::int64_t j = 0; j < columns; ++j) {
         wide[i * columns + j] = op == Op::kNone ? x[i * ld + j] : x[j * ld + i];
@@ -45,7 +44,7 @@ void finish(const Operation& operation, Reference& reference) {
   const Problem& p = operation.problem;
   const double alpha = p.alpha;
   const double beta = p.beta;
-  parallel_for(p.m, kGrain / std::max<std::int64_t>(1, p.n), [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(p.m, kParallelGrain / std::max<std::int64_t>(1, p.n), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       for (std::int64_t j = 0; j < p.n; ++j) {
         const std::int64_t at = i * p.n + j;
@@ -88,7 +87,7 @@ void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a,
     return;
   }
   constexpr std::int64_t kBlock = 256;  // rows of B that stay in cache while all rows of A pass
-  parallel_for(m, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, n * k)),
+  parallel_for(m, std::max<std::int64_t>(1, kParallelGrain / std::max<std::int64_t>(1, n * k)),
                [&](std::int64_t begin, std::int64_t end) {
                  std::fill(c + begin * n, c + end * n, 0.0);
                  for (std::int64_t block = 0; block < k; block += kBlock) {

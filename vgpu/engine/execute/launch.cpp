@@ -30,7 +30,7 @@ namespace {
 
 constexpr i64 kQuantum = 1 << 26;  // instructions a block runs in order before others have their turn
 constexpr u64 kResident = 1024;    // blocks that may have begun and not ended
-constexpr i64 kTurn = 1 << 16;     // ... instead of a quantum at most, where clusters run together
+constexpr i64 kClusterTurn = 1 << 16;     // ... instead of a quantum at most, where clusters run together
 constexpr u64 kTogether = 8;       // clusters that do, unless all of them wait
 constexpr u64 kIdleRounds = 1000;  // without a break, until waiting counts as a deadlock
 
@@ -112,7 +112,7 @@ class InOrder {
     const u64 most = launch_.config.cooperative ? count : std::max<u64>(1, kResident / size);
     const bool random = launch_.config.schedule.kind == CopySchedule::Kind::kRandom;
     const auto turn_of = [&](Cluster& cluster) {
-      const i64 quantum = cluster.block(0).turn(kLanes + 1, random ? kTurn : kQuantum);
+      const i64 quantum = cluster.block(0).turn(kLanes + 1, random ? kClusterTurn : kQuantum);
       return take_turn(launch_, cluster, outcome, quantum);
     };
     u64 next = 0, idle = 0;

@@ -7,15 +7,12 @@
 
 namespace vgpu::execute {
 
-namespace x86_64 {
-const IsaCode& code();
-}
-namespace x86_64_v3 {
-const IsaCode& code();
-}
-namespace x86_64_v4 {
-const IsaCode& code();
-}
+#define VGPU_ISA_ROW(isa) \
+  namespace isa {         \
+  const IsaCode& code();  \
+  }
+#include "isas.inc"
+#undef VGPU_ISA_ROW
 
 void OperationSink::add(const char* names, const char* suffix, Shape shape, Handler handler, bool control) {
   std::string_view rest = names;
@@ -47,12 +44,22 @@ struct Registry {
   std::atomic<const Isa*> current = nullptr;
 
   Registry() {
-    for (const IsaCode* code : {&x86_64::code(), &x86_64_v3::code(), &x86_64_v4::code()}) {
+    static constexpr auto kCompiled = {
+#define VGPU_ISA_ROW(isa) &isa::code,
+#include "isas.inc"
+#undef VGPU_ISA_ROW
+    };
+    for (const auto& code_of : kCompiled) {
+      const IsaCode* code = &code_of();
       if (!code->available()) continue;
       Isa isa{*code, {}};
       OperationSink sink(operations.empty() ? &operations : nullptr, &isa.handlers);
       code->define(sink);
       isas.push_back(std::move(isa));
+    }
+    if (isas.empty()) {
+      throw std::runtime_error(
+          "this build's instruction sets need a newer CPU (configure with -DLADDER_HOST_ISAS=all)");
     }
     for (std::size_t i = 0; i < operations.size(); ++i) {
       if (!by_name.emplace(operations[i].name, static_cast<u16>(i)).second) {

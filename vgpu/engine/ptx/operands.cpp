@@ -5,7 +5,7 @@
 namespace vgpu::ptx {
 namespace {
 
-constexpr int kMaxDepth = 16;  // of nested operands; PTX has three at most
+constexpr int kMaxNesting = 16;  // of nested operands; PTX has three at most
 
 }  // namespace
 
@@ -22,7 +22,7 @@ std::span<Operand> Parser::keep_operands(std::size_t first) {
 }
 
 Operand Parser::operand(int depth) {
-  if (depth > kMaxDepth) fail(token_.line, "operands nested too deeply");
+  if (depth > kMaxNesting) fail(token_.line, "operands nested too deeply");
   Operand first;
   if (token_.is('!')) {
     advance();

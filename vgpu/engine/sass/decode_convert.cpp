@@ -6,11 +6,6 @@ namespace vgpu::sass {
 namespace {
 
 constexpr std::uint8_t kTf32 = 5;
-constexpr Reader::Modifier kBoth = Reader::Modifier::kNegateAndAbsolute;
-
-void rounding_at(Reader& r, unsigned position) {
-  r.insn.rounding = r.named(position, 2, {"", ".RM", ".RP", ".RZ"});
-}
 
 void integer_type(Reader& r, std::uint8_t size, bool is_signed) {
   static constexpr const char* kSizes[] = {"8", "16", "32", "64"};
@@ -42,7 +37,7 @@ void decode_i2f(Reader& r) {
   r.insn.source_type = static_cast<std::uint8_t>(r.field(84, 2));
   r.insn.is_signed = r.bit(74);
   integer_type(r, r.insn.source_type, r.insn.is_signed);
-  rounding_at(r, 78);
+  r.rounding_at(78);
   r.add(r.reg(16));
   r.add(r.second());
 }
@@ -65,7 +60,7 @@ void decode_f2f(Reader& r) {
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
   r.insn.type = r.named(75, 3, {nullptr, ".F16", ".F32", ".F64", ".BF16"});
   r.insn.source_type = r.named(84, 3, {nullptr, ".F16", ".F32", ".F64", ".BF16"});
-  rounding_at(r, 78);
+  r.rounding_at(78);
   r.add(r.reg(16));
   add_source(r);
 }

@@ -5,12 +5,6 @@
 namespace vgpu::sass {
 namespace {
 
-using Modifier = Reader::Modifier;
-constexpr Modifier kBoth = Modifier::kNegateAndAbsolute;
-
-void rounding_at(Reader& r, unsigned position) {
-  r.insn.rounding = r.named(position, 2, {"", ".RM", ".RP", ".RZ"});
-}
 
 void compare_at(Reader& r) {
   const bool doubles = r.insn.op == Op::kDsetp;  // which have the choice of the lesser or the greater instead
@@ -26,7 +20,7 @@ void combine_at(Reader& r) { r.insn.combine = static_cast<Combine>(r.named(74, 2
 void decode_ffma(Reader& r) {
   r.literal = Reader::Literal::kSingle;
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
-  rounding_at(r, 78);
+  r.rounding_at(78);
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
   r.add(r.reg(16));
   Operand a = r.a(), b = r.b(), c = r.c();
@@ -43,7 +37,7 @@ void decode_fadd(Reader& r) {
   r.literal = Reader::Literal::kSingle;
   if (r.insn.op == Op::kFmul) r.expect(84, 3, {4});  // no power of two besides
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
-  rounding_at(r, 78);
+  r.rounding_at(78);
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
   r.add(r.reg(16));
   Operand a = r.a(), b = r.second();
@@ -121,7 +115,7 @@ void decode_mufu(Reader& r) {
 
 void decode_dfma(Reader& r) {
   r.literal = Reader::Literal::kDouble;
-  rounding_at(r, 78);
+  r.rounding_at(78);
   r.add(r.reg(16));
   Operand a = r.a(), b = r.b(), c = r.c();
   r.modify_first(a, kBoth);
@@ -134,7 +128,7 @@ void decode_dfma(Reader& r) {
 
 void decode_dmul(Reader& r) {
   r.literal = Reader::Literal::kDouble;
-  rounding_at(r, 78);
+  r.rounding_at(78);
   r.add(r.reg(16));
   Operand a = r.a(), b = r.second();
   r.modify_first(a, kBoth);
@@ -146,7 +140,7 @@ void decode_dmul(Reader& r) {
 // The second operand lies where others have their third.
 void decode_dadd(Reader& r) {
   r.literal = Reader::Literal::kDouble;
-  rounding_at(r, 78);
+  r.rounding_at(78);
   r.add(r.reg(16));
   Operand a = r.a();
   if (r.form() == 1) r.unused(32);

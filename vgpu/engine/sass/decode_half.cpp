@@ -5,8 +5,6 @@
 namespace vgpu::sass {
 namespace {
 
-using Modifier = Reader::Modifier;
-constexpr Modifier kBoth = Modifier::kNegateAndAbsolute;
 
 Half half_at(Reader& r, unsigned position) {
   switch (r.field(position, 2)) {

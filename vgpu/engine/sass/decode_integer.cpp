@@ -5,7 +5,6 @@
 namespace vgpu::sass {
 namespace {
 
-using Modifier = Reader::Modifier;
 
 bool is_true(const Operand& predicate) { return predicate.index == kTrue && !predicate.negated; }
 

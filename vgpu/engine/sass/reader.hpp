@@ -57,6 +57,7 @@ class Reader {
   Operand c();
   // The second operand where there are only two: it is the one that is not at 64.
   Operand second();
+  void rounding_at(unsigned position) { insn.rounding = named(position, 2, {"", ".RM", ".RP", ".RZ"}); }
   void unused(unsigned position);  // a register that is not used: 0 or RZ
   // Sign and magnitude of an operand that lies at 24 (72, 73), at 32 (63, 62) or at 64 (75, 74).
   enum class Modifier { kNegate, kNegateAndAbsolute };
@@ -83,5 +84,8 @@ class Reader {
   unsigned form_;
   std::string texts_;
 };
+
+using Modifier = Reader::Modifier;
+inline constexpr Modifier kBoth = Modifier::kNegateAndAbsolute;
 
 }  // namespace vgpu::sass

@@ -1,0 +1,50 @@
+# What keeps a build from clean short.
+option(LADDER_UNITY "compile the sources of a library in a few groups, not one by one" ON)
+set(LADDER_HOST_ISAS native CACHE STRING
+  "host instruction sets that vectorised code is compiled for: native (this machine's best) or all")
+set_property(CACHE LADDER_HOST_ISAS PROPERTY STRINGS native all)
+
+# ladder_unity(<target> <groups> [SKIP <source>...]): compiles the target's C++ sources in about <groups> translation
+# units. A source of SKIP stays one of its own; names in anonymous namespaces must differ among the others.
+function(ladder_unity target groups)
+  cmake_parse_arguments(arg "" "" "SKIP" ${ARGN})
+  if(NOT LADDER_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "[.]cpp$")
+  list(LENGTH sources count)
+  math(EXPR batch "(${count} + ${groups} - 1) / ${groups}")
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+  if(arg_SKIP)
+    set_source_files_properties(${arg_SKIP} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "[.]cu$")  # CMake 3.31 and later would group them, too
+  if(sources)
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
+
+# LADDER_ISAS: the x86-64 levels of the virtual GPU's executor, lowest first.
+set(LADDER_ISAS x86_64 x86_64_v3 x86_64_v4)
+if(LADDER_HOST_ISAS STREQUAL "native")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -dM -E -x c++ /dev/null
+    OUTPUT_VARIABLE macros ERROR_QUIET)
+  set(LADDER_ISAS x86_64)
+  set(needs_v3 AVX2 BMI BMI2 F16C FMA LZCNT MOVBE)
+  set(needs_v4 ${needs_v3} AVX512F AVX512BW AVX512CD AVX512DQ AVX512VL)
+  foreach(level v3 v4)
+    set(has_all ON)
+    foreach(need ${needs_${level}})
+      if(NOT macros MATCHES "#define __${need}__ 1")
+        set(has_all OFF)
+      endif()
+    endforeach()
+    if(has_all)
+      set(LADDER_ISAS x86_64_${level})
+    endif()
+  endforeach()
+elseif(NOT LADDER_HOST_ISAS STREQUAL "all")
+  message(FATAL_ERROR "LADDER_HOST_ISAS: '${LADDER_HOST_ISAS}': must be native or all")
+endif()
