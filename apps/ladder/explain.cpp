@@ -70,7 +70,7 @@ std::optional<analyse::Measured> measured_of(const std::optional<Document>& docu
 namespace {
 
 constexpr double kTolerance = 0.02;         // rates nearer than this are the same: `bench --compare`
-constexpr std::int64_t kCountedSide = 512;  // problems up to this cube are also counted as they are
+constexpr std::int64_t kCountedAsItIs = 512;  // problems up to this cube are also counted as they are
 
 struct ExplainOptions {
   std::vector<std::string> kernels;
@@ -123,7 +123,7 @@ std::vector<const KernelInfo*> cuda_rungs(std::vector<const KernelInfo*> list) {
 
 void count_as_is(analyse::Explanation& e, const KernelInfo& kernel, const Device& device) {
   const Problem& p = e.problem;
-  if (std::max({p.m, p.n, p.k}) > kCountedSide) return;
+  if (std::max({p.m, p.n, p.k}) > kCountedAsItIs) return;
   const auto counted = count(kernel, p, device, 1);
   if (!counted) return;
   for (analyse::Compared& c : e.counters) {

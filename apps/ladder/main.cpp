@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
       "Exit status: 0 fine, 1 a kernel failed verification or became slower, 2 bad input, 130 interrupted.");
   Verb chosen;
   add_climb(app, chosen);
+#ifndef LADDER_ONLY_CLIMB
   add_verify(app, chosen);
   add_bench(app, chosen);
   add_atlas(app, chosen);
@@ -55,6 +56,7 @@ int run(int argc, char** argv) {
   add_list(app, chosen);
   add_report(app, chosen);
   add_doctor(app, chosen);
+#endif
   try {
     require_known_verb(app, argc, argv);
     app.parse(argc, argv);

@@ -45,7 +45,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }
 
 bool means(std::string_view name, const KernelInfo& info) {
-  if (name == info.id || name == info.rung) return true;
+  if (name == info.id || name == info.rung || name == to_string(info.place)) return true;
   return !name.empty() && info.rung.substr(0, info.rung.find('_')) == name;
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Status nothing(const std::string& what) {
+Status no_row_has(const std::string& what) {
   return {Code::kInvalidArgument, "no row has " + what + ": nothing to draw"};
 }
 
@@ -192,7 +192,7 @@ std::vector<Bar> measured_bars(std::span<const Pick> rows) {
 Result<Chart> climb_chart(std::span<const Bar> bars, const std::string& problem, const std::string& device,
                           Precision precision) {
   if (std::none_of(bars.begin(), bars.end(), [](const Bar& bar) { return !bar.library; }))
-    return nothing("a verified and timed rung");
+    return no_row_has("a verified and timed rung");
   Json rows = Json::array(), best = Json::array();
   const Bar* library = nullptr;
   const Bar* rung = nullptr;
