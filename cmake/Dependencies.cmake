@@ -76,7 +76,9 @@ if(ZSTD_INCLUDE_DIR AND ZSTD_LIBRARY)
   set(LADDER_HAVE_zstd ON)
 endif()
 
-if(TARGET CUDA::cublas)
+# A baseline of the climb; 600 MB as a wheel, so that a machine without a GPU can do without.
+option(LADDER_CUBLAS "use cuBLAS where it is found" ON)
+if(LADDER_CUBLAS AND TARGET CUDA::cublas)
   set(LADDER_HAVE_cublas ON)
 endif()
 

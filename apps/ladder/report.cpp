@@ -76,6 +76,7 @@ void write(const std::string& path, const std::string& text, const std::string& 
   if (Status status = write_atomic(path, text); !status) throw BadInput(argument + ": " + status.message());
 }
 
+#ifdef LADDER_HAVE_ANALYSE
 std::string spec_file(const std::string& folder, const Chart& chart) {
   return (std::filesystem::path(folder) / (chart.name + ".vl.json")).string();
 }
@@ -115,7 +116,6 @@ const Chart& chosen_chart(const std::vector<Chart>& charts, const std::string& n
   throw BadInput(fmt::format("--chart: no data for '{}'; there are: {}", name, there));
 }
 
-#ifdef LADDER_HAVE_ANALYSE
 void print_text(const page::Contents& contents) {
   const std::size_t width = terminal_width(stdout);
   fmt::print("TFLOP/s at {}, {}\n", to_string(contents.problem), contents.rows.front().row->device.name);
