@@ -2,6 +2,7 @@
 // From a module to programs that could run: PTX and cubins that their readers take are lowered, or refused by name.
 // Bytes that change at random seldom parse: PTX is mutated by words besides, so that instructions keep their form and
 // lose their meaning.
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>

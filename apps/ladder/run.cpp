@@ -5,6 +5,7 @@
 #include <ladder/registry.hpp>
 
 #include <unistd.h>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

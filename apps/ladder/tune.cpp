@@ -6,6 +6,7 @@
 #include <ladder/registry.hpp>
 #include <ladder/search.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>

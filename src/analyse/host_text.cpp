@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "analyse/explanation.hpp"
 #include "analyse/host_explanation.hpp"

@@ -2,6 +2,7 @@
 #include "report/selection.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <tuple>

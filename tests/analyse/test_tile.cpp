@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyse/tile.hpp"
 
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 namespace ladder::analyse {

@@ -3,6 +3,7 @@
 // give the distributions their names.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>

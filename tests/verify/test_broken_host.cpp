@@ -2,6 +2,7 @@
 // Deliberately broken host kernels: verification must reject each and name what is wrong.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>

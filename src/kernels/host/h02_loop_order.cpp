@@ -5,6 +5,7 @@
 // LIMITS: any m, n, k, leading dimensions, transposition, layout, alpha, beta.   NEXT: h03 keeps what it reads
 #include <ladder/kernel.hpp>
 
+#include <algorithm>
 #include <span>
 #include <vector>
 

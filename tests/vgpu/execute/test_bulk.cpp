@@ -2,6 +2,8 @@
 // Bulk copies by tensor map and without: what they do under every schedule, and that each misuse is found.
 #include "bulk_fixture.hpp"
 
+#include <algorithm>
+
 namespace bulk_test {
 namespace {
 

@@ -2,6 +2,8 @@
 // Every fault: its kind, and that its report names what is needed to find it.
 #include "engine_fixture.hpp"
 
+#include <cstdio>
+
 namespace {
 
 using vgpu::FaultKind;

@@ -2,6 +2,7 @@
 // Variables, parameters, registers, functions' headers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 

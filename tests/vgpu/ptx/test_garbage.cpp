@@ -3,6 +3,7 @@
 // AddressSanitizer (preset asan). Deterministic.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ctime>
 #include <random>
 #include <stdexcept>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the race check remembers: private to it.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/execute/fault.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "engine/sass/code.hpp"

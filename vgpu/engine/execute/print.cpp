@@ -3,6 +3,7 @@
 // int, 8 for long, double and pointers. Text is collected by block.
 #include "engine/execute/print.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 

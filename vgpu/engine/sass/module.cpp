@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cubin as a module: its variables in device memory, its kernels lowered when they are first used.
+#include <algorithm>
 #include <cstring>
 #include <map>
+#include <new>
 
 #include <fmt/format.h>
 
