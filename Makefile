@@ -2,11 +2,12 @@
 .PHONY: climb report test build sanitize fuzz setup format lint clean
 .DEFAULT_GOAL := build
 
+# What `make climb` needs; `make test` needs more packages, and cuBLAS.
 setup:
-	@scripts/setup
+	@scripts/setup --for $(if $(filter test report sanitize fuzz setup,$(MAKECMDGOALS)),test,climb)
 
 build: setup
-	@. .toolchain/env.sh && cmake --preset release >.toolchain/configure.log 2>&1 || { cat .toolchain/configure.log; exit 1; }
+	@. .toolchain/env.sh && cmake --preset release $(CMAKE_FLAGS) >.toolchain/configure.log 2>&1 || { cat .toolchain/configure.log; exit 1; }
 	@grep -E '^-- off:' .toolchain/configure.log || true
 	@. .toolchain/env.sh && cmake --build --preset release
 
