@@ -22,7 +22,8 @@ struct Library {
 
 static const Library& library() {
   static const Library loaded = [] {
-    host::SharedLibrary file("libdnnl.so.2");
+    host::SharedLibrary version_3("libdnnl.so.3"), version_2("libdnnl.so.2");
+    host::SharedLibrary& file = version_3.found() ? version_3 : version_2;
     host::SharedLibrary openmp("libgomp.so.1");
     Library out;
     out.sgemm = file.get<Library::Sgemm>("dnnl_sgemm");
@@ -35,7 +36,7 @@ static const Library& library() {
 }
 
 static Status accepts(const Problem& p, const Device&) {
-  if (!library().found) return {Code::kUnsupportedDevice, "libdnnl.so.2 is not installed (Debian: libdnnl2)"};
+  if (!library().found) return {Code::kUnsupportedDevice, "libdnnl.so is not installed (oneDNN 2 or 3; scripts/setup)"};
   if (p.m > 0 && p.n > 0 && reads_ab(p)) return Status::ok();
   return {Code::kUnsupportedProblem,
           "dnnl_sgemm takes no problem without products (an empty matrix, alpha = 0)"};
