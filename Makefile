@@ -1,26 +1,40 @@
 # Thin: each target is one or two commands that also work by hand after scripts/setup.
-.PHONY: climb report test build sanitize fuzz setup format lint clean
+.PHONY: climb report test check build configure sanitize fuzz setup format lint clean
 .DEFAULT_GOAL := build
 
 # What `make climb` needs; `make test` needs more packages, and cuBLAS.
 setup:
-	@scripts/setup --for $(if $(filter test report sanitize fuzz setup,$(MAKECMDGOALS)),test,climb)
+	@scripts/setup --for $(if $(filter test check report sanitize fuzz setup,$(MAKECMDGOALS)),test,climb)
 
-build: setup
+configure: setup
 	@. .toolchain/env.sh && cmake --preset release $(CMAKE_FLAGS) >.toolchain/configure.log 2>&1 || { cat .toolchain/configure.log; exit 1; }
 	@grep -E '^-- off:' .toolchain/configure.log || true
-	@. .toolchain/env.sh && cmake --build --preset release
 
-# The main job: every rung verified, then measured on a GPU, or counted on the virtual one.
-climb: build
-	build/bin/ladder climb
+BUILD = . .toolchain/env.sh && cmake --build --preset release
+
+build: configure
+	@$(BUILD)
+
+# The main job: every rung verified, then measured on a GPU, or counted on the virtual one. The CPU rungs come first: their
+# rows do not wait for the CUDA kernels to compile.
+climb: configure
+	@$(BUILD) --target ladder_first
+	build/bin/ladder_first climb host --device cpu --json build/climb-host.json
+	@$(BUILD) --target ladder vgpu
+	build/bin/ladder climb cuda --json build/climb-cuda.json
+	@echo "As a page: build/bin/ladder report build/climb-host.json build/climb-cuda.json --html build/climb.html"
 
 # What is made from the committed rows: tables and pictures of README and docs, and the report that README links.
 report: build
 	scripts/tables
 
 test: build
-	ctest --preset release
+	ctest --preset release -LE long
+
+# The tests that take minutes: broken copies of the rungs, the fuzzers' corpora.
+check: build
+	@$(BUILD) --target long_tests
+	ctest --preset release -L long
 
 # The virtual GPU's tests under AddressSanitizer with UBSan, and under ThreadSanitizer.
 sanitize: setup

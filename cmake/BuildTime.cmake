@@ -1,4 +1,10 @@
-# What keeps a build from clean short.
+# What keeps builds short.
+find_program(LADDER_CCACHE ccache)
+foreach(language CXX CUDA)
+  if(LADDER_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+    set(CMAKE_${language}_COMPILER_LAUNCHER ${LADDER_CCACHE})
+  endif()
+endforeach()
 option(LADDER_UNITY "compile the sources of a library in a few groups, not one by one" ON)
 set(LADDER_HOST_ISAS native CACHE STRING
   "host instruction sets that vectorised code is compiled for: native (this machine's best) or all")
