@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -73,17 +74,37 @@ class Forwarding {
   std::array<struct sigaction, kForwarded.size()> former_{};
 };
 
-class Attributes {
- public:
-  Attributes() { posix_spawnattr_init(&value_); }
-  ~Attributes() { posix_spawnattr_destroy(&value_); }
-  Attributes(const Attributes&) = delete;
-  Attributes& operator=(const Attributes&) = delete;
-  posix_spawnattr_t* get() { return &value_; }
-
- private:
-  posix_spawnattr_t value_;
-};
+// Executes the program in a new process that is killed when this one ends, however it ends. What posix_spawn does, but for
+// that; throws std::system_error as it.
+pid_t start(const std::string& path, char* const* arguments, char* const* environment,
+            const sigset_t& defaults, const sigset_t& mask) {
+  std::array<int, 2> ends{};  // of a pipe that tells why it could not be executed
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  const pid_t parent = ::getpid();
+  const pid_t program = ::fork();
+  if (program == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(128 + SIGKILL);  // it has ended already
+    for (const int signal : kForwarded) {
+      if (sigismember(&defaults, signal) == 1) ::signal(signal, SIG_DFL);
+    }
+    sigprocmask(SIG_SETMASK, &mask, nullptr);
+    ::execve(path.c_str(), arguments, environment);
+    const int error = errno;
+    [[maybe_unused]] const ssize_t written = ::write(ends[1], &error, sizeof error);
+    ::_exit(127);
+  }
+  int error = program < 0 ? errno : 0;
+  ::close(ends[1]);
+  if (program > 0) {
+    while (::read(ends[0], &error, sizeof error) < 0 && errno == EINTR) {
+    }
+    if (error != 0) ::waitpid(program, nullptr, 0);
+  }
+  ::close(ends[0]);
+  if (error != 0) throw std::system_error(error, std::generic_category(), path);
+  return program;
+}
 
 int wait_for(pid_t program) {
   int status = 0;
@@ -143,19 +164,14 @@ Found find_program(const std::string& name) {
 
 int run(const std::string& path, const std::vector<std::string>& arguments, const Environment& environment) {
   Forwarding forwarding;
-  Attributes attributes;
   sigset_t defaults;
   sigemptyset(&defaults);
   for (std::size_t i = 0; i < kForwarded.size(); ++i) {
     if (!forwarding.was_ignored(i)) sigaddset(&defaults, kForwarded[i]);
   }
-  posix_spawnattr_setsigdefault(attributes.get(), &defaults);
-  posix_spawnattr_setsigmask(attributes.get(), &forwarding.former_mask());
-  posix_spawnattr_setflags(attributes.get(), POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  pid_t program = 0;
-  const int error = ::posix_spawn(&program, path.c_str(), nullptr, attributes.get(),
-                                  pointers(arguments).data(), pointers(environment).data());
-  if (error != 0) throw std::system_error(error, std::generic_category(), path);
+  const auto argument_list = pointers(arguments), variables = pointers(environment);
+  const pid_t program =
+      start(path, argument_list.data(), variables.data(), defaults, forwarding.former_mask());
   forwarding.release(program);
   return wait_for(program);
 }
