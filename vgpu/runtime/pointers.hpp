@@ -28,9 +28,17 @@ class Pointers {
  public:
   Block& add(const void* begin, std::size_t bytes, Origin origin, int device, unsigned flags = 0) {
     const auto key = reinterpret_cast<std::uintptr_t>(begin);
-    return blocks_[key] = {key, bytes, origin, device, flags, nullptr, ++added_, nullptr};
+    remove(begin);
+    Block& block = blocks_[key] = {key, bytes, origin, device, flags, nullptr, ++added_, nullptr};
+    if (counts(block)) bytes_on_[device] += bytes;
+    return block;
   }
-  void remove(const void* begin) { blocks_.erase(reinterpret_cast<std::uintptr_t>(begin)); }
+  void remove(const void* begin) {
+    const auto found = blocks_.find(reinterpret_cast<std::uintptr_t>(begin));
+    if (found == blocks_.end()) return;
+    if (counts(found->second)) bytes_on_[found->second.device] -= found->second.bytes;
+    blocks_.erase(found);
+  }
 
   // The block that starts at `pointer`, or the one that covers it; null if none. Valid until the next change.
   Block* starting_at(const void* pointer) {
@@ -56,18 +64,19 @@ class Pointers {
   }
   // Host memory does not count against a device's size.
   std::size_t bytes_on(int device) const {
-    std::size_t total = 0;
-    for (const auto& [key, block] : blocks_) {
-      const bool counts = block.origin == Origin::kDevice || block.origin == Origin::kManaged;
-      total += counts && block.device == device ? block.bytes : 0;
-    }
-    return total;
+    const auto found = bytes_on_.find(device);
+    return found == bytes_on_.end() ? 0 : found->second;
   }
 
   const std::map<std::uintptr_t, Block>& all() const { return blocks_; }
 
  private:
+  static bool counts(const Block& block) {
+    return block.origin == Origin::kDevice || block.origin == Origin::kManaged;
+  }
+
   unsigned long long added_ = 0;
+  std::map<int, std::size_t> bytes_on_;  // by device
   std::map<std::uintptr_t, Block> blocks_;
 };
 

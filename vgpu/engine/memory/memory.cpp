@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An address-ordered first-fit allocator over one reserved range. Nothing of its own lies in device memory,
+// A best-fit allocator over one reserved range. Nothing of its own lies in device memory,
 // so a kernel that writes where it should not cannot harm it.
 #include "engine/memory/memory.hpp"
 
@@ -14,6 +14,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -79,11 +80,12 @@ struct Memory::Impl {
   std::size_t capacity = 0, allocated = 0;
   char* arena = nullptr;
   std::size_t arena_bytes = 0;
-  std::map<std::uint64_t, Allocation> blocks;    // live and in quarantine, by begin
-  std::map<std::uint64_t, Allocation> adopted;   // host memory, outside the arena
-  std::map<std::uint64_t, std::uint64_t> holes;  // free ranges: begin to size
-  std::uint64_t never_used = 0;                  // from here on no block has ever been
-  std::deque<std::uint64_t> quarantine;          // begins, oldest first
+  std::map<std::uint64_t, Allocation> blocks;                       // live and in quarantine, by begin
+  std::map<std::uint64_t, Allocation> adopted;                      // host memory, outside the arena
+  std::map<std::uint64_t, std::uint64_t> holes;                     // free ranges: begin to size
+  std::set<std::pair<std::uint64_t, std::uint64_t>> holes_by_size;  // the same, size and begin
+  std::uint64_t never_used = 0;                                     // from here on no block has ever been
+  std::deque<std::uint64_t> quarantine;                             // begins, oldest first
   std::size_t quarantine_bytes = 0;
   std::unique_ptr<Shadow> shadow;  // null where nothing is tracked
   // What doubts are about, the latest last; the shadow says which bytes.
@@ -94,8 +96,11 @@ struct Memory::Impl {
   void clear(std::uint64_t begin, std::uint64_t end);
   std::uint64_t take_hole(std::size_t bytes);
   void give_hole(std::uint64_t begin, std::uint64_t size);
+  void add_hole(std::uint64_t begin, std::uint64_t size);
+  void remove_hole(std::map<std::uint64_t, std::uint64_t>::iterator hole);
   void evict();
   const AllocationMap& current() const;
+  const Allocation* find(std::uint64_t address) const;
   Allocation* tracked(std::uint64_t address);
   void part_by_part(Allocation& block);
 };
@@ -128,29 +133,39 @@ void Memory::Impl::clear(std::uint64_t begin, std::uint64_t end) {
   std::memset(at(last), 0, end - last);
 }
 
+void Memory::Impl::add_hole(std::uint64_t begin, std::uint64_t size) {
+  holes.emplace(begin, size);
+  holes_by_size.emplace(size, begin);
+}
+
+void Memory::Impl::remove_hole(std::map<std::uint64_t, std::uint64_t>::iterator hole) {
+  holes_by_size.erase({hole->second, hole->first});
+  holes.erase(hole);
+}
+
 std::uint64_t Memory::Impl::take_hole(std::size_t bytes) {
-  for (auto hole = holes.begin(); hole != holes.end(); ++hole) {
-    const auto [begin, size] = *hole;
-    if (size < bytes) continue;
-    holes.erase(hole);
-    if (size > bytes) holes.emplace(begin + bytes, size - bytes);
-    return begin;
-  }
-  return 0;
+  const auto found = holes_by_size.lower_bound({bytes, 0});
+  if (found == holes_by_size.end()) return 0;
+  const auto [size, begin] = *found;
+  remove_hole(holes.find(begin));
+  if (size > bytes) add_hole(begin + bytes, size - bytes);
+  return begin;
 }
 
 void Memory::Impl::give_hole(std::uint64_t begin, std::uint64_t size) {
   const auto after = holes.lower_bound(begin);
   if (after != holes.end() && begin + size == after->first) {
     size += after->second;
-    holes.erase(after);
+    remove_hole(after);
   }
   const auto next = holes.lower_bound(begin);
   if (next != holes.begin() && std::prev(next)->first + std::prev(next)->second == begin) {
-    std::prev(next)->second += size;
-  } else {
-    holes.emplace(begin, size);
+    const auto before = std::prev(next);
+    begin = before->first;
+    size += before->second;
+    remove_hole(before);
   }
+  add_hole(begin, size);
 }
 
 void Memory::Impl::evict() {
@@ -160,6 +175,14 @@ void Memory::Impl::evict() {
   quarantine_bytes -= bytes;
   give_hole(oldest->first, footprint(bytes));
   blocks.erase(oldest);
+}
+
+const Allocation* Memory::Impl::find(std::uint64_t address) const {
+  for (const auto* const all : {&blocks, &adopted}) {
+    const auto next = all->upper_bound(address);
+    if (next != all->begin() && address < std::prev(next)->second.end) return &std::prev(next)->second;
+  }
+  return nullptr;
 }
 
 const AllocationMap& Memory::Impl::current() const {
@@ -194,7 +217,7 @@ Memory::Memory(std::size_t capacity) : impl_(std::make_unique<Impl>()) {
   impl_->arena = static_cast<char*>(arena);
   const auto begin = reinterpret_cast<std::uint64_t>(arena);
   impl_->never_used = begin + kMinRedZone;
-  impl_->holes.emplace(begin + kMinRedZone, impl_->arena_bytes - kMinRedZone);
+  impl_->add_hole(begin + kMinRedZone, impl_->arena_bytes - kMinRedZone);
 }
 
 Memory::~Memory() { munmap(impl_->arena, impl_->arena_bytes); }
@@ -295,7 +318,7 @@ void Memory::copy_written(const void* to, const void* from, std::size_t bytes) {
   {
     const std::lock_guard lock(impl_->mutex);
     if (impl_->shadow == nullptr || bytes == 0) return;
-    const Allocation* const block = impl_->current().find(source);
+    const Allocation* const block = impl_->find(source);
     tracked = block != nullptr && !block->written;
     if (tracked) {
       Allocation* const other = impl_->tracked(target);
@@ -359,13 +382,13 @@ std::optional<Memory::Doubt> Memory::doubt_in(const void* pointer, std::size_t b
 bool Memory::contains(const void* pointer, std::size_t bytes) const {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const std::lock_guard lock(impl_->mutex);
-  const Allocation* block = impl_->current().find(address);
+  const Allocation* block = impl_->find(address);
   return block != nullptr && !block->freed && bytes <= block->end - address;
 }
 
 const Allocation* Memory::find(std::uint64_t address) const {
   const std::lock_guard lock(impl_->mutex);
-  return impl_->current().find(address);
+  return impl_->find(address);
 }
 
 std::shared_ptr<const AllocationMap> Memory::map() const {

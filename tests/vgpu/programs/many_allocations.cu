@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// 100,000 allocations that live together, of many sizes, freed in another order, taken again: time grows with their
+// number and not with its square.
+#include <vector>
+
+#include "require.hpp"
+
+int main() {
+  constexpr std::size_t kCount = 100000;
+  std::vector<char*> all(kCount);
+  const auto size = [](std::size_t i) { return 1 + i * 37 % 3000; };
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const char first = static_cast<char>(i);
+      require(cudaMalloc(&all[i], size(i)), "cudaMalloc");
+      require(cudaMemcpy(all[i], &first, 1, cudaMemcpyHostToDevice), "cudaMemcpy");
+    }
+    for (std::size_t i = 0; i < kCount; i += 2) require(cudaFree(all[i]), "cudaFree");
+    for (std::size_t i = 0; i < kCount; i += 2)
+      require(cudaMalloc(&all[i], size(i + 500)), "cudaMalloc again");
+    char last = 0;
+    require(cudaMemcpy(&last, all[99999], 1, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    require(last == static_cast<char>(99999), "contents");
+    for (std::size_t i = 0; i < kCount; ++i)
+      require(cudaFree(all[i * 7919 % kCount]), "cudaFree in another order");
+  }
+  std::size_t left = 0, total = 0;
+  require(cudaMemGetInfo(&left, &total), "cudaMemGetInfo");
+  require(left == total, "all is free again");
+}
