@@ -5,12 +5,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
+#include <system_error>
 
 #include "engine/engine.hpp"
+#include "runtime/host_memory.hpp"
 #include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {
@@ -24,7 +29,7 @@ struct Wrapper {
 };
 
 struct Library {
-  std::string file;  // its bytes, of libraries from files
+  std::string bytes;  // of its fat binary
   Wrapper wrapper;
   FatBinary* binary = nullptr;
   std::map<std::string, Function*> functions;
@@ -41,41 +46,93 @@ Library& known_library(cudaLibrary_t handle) {
   return *found->second;
 }
 
-constexpr std::uint32_t kFatBinary = 0xba55ed50;
+Module& module_of(Runtime& runtime, const Library& library) {
+  return library.binary->module(runtime.device(), runtime.memory, runtime.settings.engine, "a library");
+}
 
-cudaError_t load(Runtime& runtime, cudaLibrary_t* out, std::unique_ptr<Library> library, const void* code) {
-  std::uint32_t magic = 0;
-  std::memcpy(&magic, code, sizeof magic);
-  if (magic == library->wrapper.magic) {
-    const void* data = nullptr;
-    std::memcpy(&data, static_cast<const std::byte*>(code) + offsetof(Wrapper, data), sizeof data);
-    code = data;
-    library->file.clear();
-    std::memcpy(&magic, code, sizeof magic);
+[[noreturn]] void refuse_image(const std::string& why) {
+  throw Failure{cudaErrorInvalidKernelImage, "the code of a library " + why};
+}
+
+// Code somewhere in memory, of a size that only itself tells.
+class Image {
+ public:
+  // `limit`: the bytes there are, where that is known; else the memory is asked.
+  Image(const void* data, std::optional<std::size_t> limit)
+      : data_(static_cast<const char*>(data)), limit_(limit) {}
+
+  const char* data() const { return data_; }
+  bool is_file() const { return limit_.has_value(); }
+  bool has(std::size_t bytes) const { return limit_ ? bytes <= *limit_ : can_read(data_, bytes); }
+  void require(std::size_t bytes) const {
+    if (!has(bytes)) refuse_image(fmt::format("ends before its {} bytes", bytes));
   }
-  if (magic == kFatBinary) {
-    // The program may free its copy.
-    library->wrapper.data = code;
-    const auto bytes = image::fat_binary_of(&library->wrapper);
-    if (library->file.empty())
-      library->file.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    library->wrapper.data = library->file.data();
+  bool begins_with(const void* bytes, std::size_t count) const {
+    return has(count) && std::memcmp(data_, bytes, count) == 0;
+  }
+
+  std::string fat_binary() const {
+    require(image::kFatBinaryHeader);
+    try {
+      const std::size_t bytes = image::fat_binary_bytes(std::span<const std::byte, image::kFatBinaryHeader>(
+          reinterpret_cast<const std::byte*>(data_), image::kFatBinaryHeader));
+      require(bytes);
+      return {data_, bytes};
+    } catch (const image::Damaged& error) {
+      refuse_image(fmt::format("is damaged: {}", error.what()));
+    }
+  }
+
+  // Up to the terminating zero, or a file's end.
+  std::string text() const {
+    constexpr std::size_t kStep = 4096;
+    for (std::size_t bytes = 0;;) {
+      std::size_t more =
+          kStep - reinterpret_cast<std::uintptr_t>(data_ + bytes) % kStep;  // up to the end of a page
+      if (limit_) more = std::min(more, *limit_ - bytes);
+      if (more == 0) return {data_, bytes};
+      if (!has(bytes + more)) refuse_image("is text that does not end with a zero byte");
+      if (const void* end = std::memchr(data_ + bytes, 0, more); end != nullptr)
+        return {data_, static_cast<const char*>(end)};
+      bytes += more;
+    }
+  }
+
+ private:
+  const char* data_;
+  std::optional<std::size_t> limit_;
+};
+
+cudaError_t load(Runtime& runtime, cudaLibrary_t* out, Image code) {
+  constexpr std::uint32_t kFatBinary = 0xba55ed50;
+  auto library = std::make_unique<Library>();
+  if (code.begins_with(&library->wrapper.magic, sizeof library->wrapper.magic)) {
+    if (code.is_file()) refuse_image("is a pointer to code, which a file cannot hold");
+    code.require(sizeof(Wrapper));
+    const void* data = nullptr;
+    std::memcpy(&data, code.data() + offsetof(Wrapper, data), sizeof data);
+    code = Image(data, std::nullopt);
+  }
+  if (code.begins_with(&kFatBinary, sizeof kFatBinary)) {
+    library->bytes = code.fat_binary();  // the program may free its copy
+    library->wrapper.data = library->bytes.data();
     library->binary = runtime.modules.add(&library->wrapper);
-  } else if (std::memcmp(code, "\177ELF", 4) == 0) {
+  } else if (code.begins_with("\177ELF", 4)) {
     throw Failure{cudaErrorNotSupported,
                   "a library of machine code only is not implemented: give a fat binary with PTX, or PTX"};
   } else {
-    library->binary = runtime.modules.add_ptx(static_cast<const char*>(code));
+    library->binary = runtime.modules.add_ptx(code.text());
   }
-  // The code is read now, so that what is wrong with it is this call's error.
-  library->binary->module(runtime.device(), runtime.memory, runtime.settings.engine, "a library");
+  try {
+    // The code is read now, so that what is wrong with it is this call's error.
+    module_of(runtime, *library);
+  } catch (...) {
+    runtime.modules.unload(library->binary);
+    throw;
+  }
   *out = reinterpret_cast<cudaLibrary_t>(library.get());
   libraries()[*out] = std::move(library);
   return cudaSuccess;
-}
-
-Module& module_of(Runtime& runtime, const Library& library) {
-  return library.binary->module(runtime.device(), runtime.memory, runtime.settings.engine, "a library");
 }
 
 Function* function_of(Runtime& runtime, Library& library, const std::string& name) {
@@ -96,7 +153,7 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJi
                                 cudaLibraryOption*, void**, unsigned) {
   return call([&](Runtime& runtime) {
     if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
-    return load(runtime, library, std::make_unique<Library>(), code);
+    return load(runtime, library, Image(code, std::nullopt));
   });
 }
 
@@ -104,13 +161,13 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* name, cu
                                     unsigned, cudaLibraryOption*, void**, unsigned) {
   return call([&](Runtime& runtime) {
     if (library == nullptr || name == nullptr) return cudaErrorInvalidValue;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(name, error)) return cudaErrorFileNotFound;
     std::ifstream in(name, std::ios::binary);
     if (!in) return cudaErrorFileNotFound;
-    auto made = std::make_unique<Library>();
-    made->file.assign(std::istreambuf_iterator<char>(in), {});
-    if (made->file.size() < 16) return cudaErrorInvalidKernelImage;
-    const void* code = made->file.c_str();
-    return load(runtime, library, std::move(made), code);
+    const std::string file(std::istreambuf_iterator<char>(in), {});
+    if (file.empty()) return cudaErrorInvalidKernelImage;
+    return load(runtime, library, Image(file.data(), file.size()));
   });
 }
 

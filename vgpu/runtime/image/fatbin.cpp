@@ -15,9 +15,6 @@ namespace {
 
 constexpr std::uint32_t kWrapperMagic = 0x466243b1;
 constexpr std::uint32_t kFatBinaryMagic = 0xBA55ED50;
-constexpr std::size_t kFatBinaryHeader =
-    16;  // magic u32, version u16, header size u16, size of all entries u64
-
 // Fields of an entry's header. It is followed by a file name and options, so that its size varies.
 constexpr std::size_t kKind = 0, kHeaderSize = 4, kSize = 8, kCompressedSize = 16, kTarget = 28, kFlags = 40,
                       kPlainSize = 56, kEntryHeader = 64;
@@ -63,12 +60,19 @@ Entry read_entry(std::span<const std::byte> bytes, std::size_t header_size, std:
 
 }  // namespace
 
+// magic u32, version u16, header size u16, size of all entries u64
+std::size_t fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader> header) {
+  if (load<std::uint32_t>(header, 0) != kFatBinaryMagic) throw Damaged("not a fat binary");
+  std::size_t bytes = 0;
+  if (__builtin_add_overflow(load<std::uint16_t>(header, 6), load<std::uint64_t>(header, 8), &bytes))
+    throw Damaged("a fat binary larger than memory");
+  return bytes;
+}
+
 std::span<const std::byte> fat_binary_of(const void* wrapper) {
   const Wrapper w = read_wrapper(wrapper);
   if (w.data == nullptr) throw Damaged("registration wrapper points to nothing");
-  const std::span header(w.data, kFatBinaryHeader);
-  if (load<std::uint32_t>(header, 0) != kFatBinaryMagic) throw Damaged("not a fat binary");
-  return {w.data, load<std::uint16_t>(header, 6) + load<std::uint64_t>(header, 8)};
+  return {w.data, fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader>(w.data, kFatBinaryHeader))};
 }
 
 bool is_linked(const void* wrapper) {

@@ -31,6 +31,11 @@ struct Entry {
   std::uint64_t plain_bytes = 0;      // after decompression; stored.size() if it is not compressed
 };
 
+inline constexpr std::size_t kFatBinaryHeader = 16;
+
+// How many bytes a fat binary has, by its header.
+std::size_t fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader> header);
+
 // The fat binary that a registration wrapper (what __cudaRegisterFatBinary gets) points to. Its extent is
 // what its own header says: the one thing that has to be believed.
 std::span<const std::byte> fat_binary_of(const void* wrapper);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/host_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+namespace vgpu::runtime {
+namespace {
+
+// Since Linux 5.14; older headers lack the names, older kernels the calls.
+constexpr int kPopulateRead = 22, kPopulateWrite = 23;
+
+// By the kernel's list of mappings. True where there is no such list.
+bool mapped(std::uintptr_t begin, std::uintptr_t end, bool writing) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
+                                                             std::fclose);
+  if (maps == nullptr) return true;
+  char line[512];
+  bool whole = true;  // the last line ended
+  while (std::fgets(line, sizeof line, maps.get()) != nullptr) {
+    const bool first_part = whole;
+    whole = std::strchr(line, '\n') != nullptr;
+    unsigned long long low = 0, high = 0;
+    char rights[5] = "";
+    if (!first_part || std::sscanf(line, "%llx-%llx %4s", &low, &high, rights) != 3) continue;
+    if (high <= begin) continue;
+    if (low > begin || rights[0] != 'r' || (writing && rights[1] != 'w')) return false;
+    if (high >= end) return true;
+    begin = high;
+  }
+  return false;
+}
+
+// Pages are brought in as the access itself would.
+bool can_use(const void* pointer, std::size_t bytes, bool writing) {
+  if (bytes == 0) return true;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::uintptr_t begin = address / page * page;
+  std::uintptr_t end = 0;
+  if (__builtin_add_overflow(address, bytes, &end) || end > UINTPTR_MAX - page) return false;
+  end = (end + page - 1) / page * page;
+  void* const first = reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr)
+  if (::madvise(first, end - begin, writing ? kPopulateWrite : kPopulateRead) == 0) return true;
+  return mapped(begin, end, writing);
+}
+
+}  // namespace
+
+bool can_read(const void* pointer, std::size_t bytes) { return can_use(pointer, bytes, false); }
+bool can_write(void* pointer, std::size_t bytes) { return can_use(pointer, bytes, true); }
+
+}  // namespace vgpu::runtime
