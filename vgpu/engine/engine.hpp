@@ -16,7 +16,8 @@
 
 namespace vgpu {
 
-class Memory;  // engine/memory/memory.hpp: device memory with its allocations
+class DeviceHeap;  // engine/memory/heap.hpp: what malloc in kernels takes from
+class Memory;      // engine/memory/memory.hpp: device memory with its allocations
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -130,6 +131,9 @@ enum class Numerics : std::uint8_t {
   kHopper,  // all products of an instruction at once, as an H200 does, bit for bit
 };
 
+// Local memory of a thread, at most (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+inline constexpr std::uint64_t kMostLocalBytes = std::uint64_t{512} << 10;
+
 struct LaunchConfig {
   Dim3 grid, block;
   Dim3 cluster;  // blocks that run together; divides the grid
@@ -142,7 +146,10 @@ struct LaunchConfig {
   // ... and where bytes of tracked memory are all that comes of such values, they are in doubt (Memory::doubt), for
   // whoever reads them next, and no fault of this launch.
   bool defer_doubts = false;
-  bool check_sync = true;    // what hardware may forgive: lanes of a warp that meet at different barriers
+  bool check_sync = true;  // what hardware may forgive: lanes of a warp that meet at different barriers
+  // ... likewise: accesses outside the local memory that a thread's functions declare. Where it is off, they reach
+  // memory of the thread that nothing else uses, up to kMostLocalBytes on either side.
+  bool check_local = true;
   bool count_lines = false;  // fill LaunchReport::lines
   bool trace = false;        // fill LaunchReport::instructions
   CopySchedule schedule;
@@ -152,6 +159,8 @@ struct LaunchConfig {
   // Linear indices of the blocks that are executed, in ascending order; empty: all. Unsupported is thrown for a kernel
   // whose blocks may depend on each other.
   std::vector<std::uint64_t> blocks;
+  std::size_t print_bytes = std::size_t{1} << 20;  // of text that printf keeps: of more, the oldest is lost
+  DeviceHeap* heap = nullptr;                      // null: malloc in kernels finds no memory
 };
 
 using Metrics = std::map<std::string, std::uint64_t>;  // by Nsight Compute's names
@@ -195,6 +204,8 @@ struct LaunchReport {
   double seconds = 0;                           // host time of the launch
   std::uint64_t lane_instructions = 0;          // executed, for the engine's own speed
   std::string output;                           // what the kernel printed (printf), in block order
+  std::uint64_t lost_prints = 0;  // calls of printf whose text LaunchConfig::print_bytes left no room for
+  bool called_driver = false;     // printf, malloc or free, which on hardware are the driver's code
 };
 
 // Runs the kernel to its end. `params` is the packed parameter block of attributes(kernel).param_bytes bytes.

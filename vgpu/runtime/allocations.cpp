@@ -36,6 +36,12 @@ std::string place(const void* code) {
                                    : fmt::format("{}+{:#x}", info.dli_fname, distance(info.dli_fbase));
 }
 
+std::string heap_leaks(const Runtime& runtime) {
+  return fmt::format(
+      "leak: {} bytes in {} blocks of the device's heap, from malloc in kernels, were never freed",
+      runtime.heap.live_bytes(), runtime.heap.live_blocks());
+}
+
 }  // namespace
 
 cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin, unsigned flags,
@@ -61,6 +67,8 @@ cudaError_t release(Runtime& runtime, const char* function, void* pointer, bool 
   const Block* block = runtime.pointers.starting_at(pointer);
   if (block == nullptr || (block->origin == Origin::kPinnedHost) != host ||
       block->origin == Origin::kRegisteredHost) {
+    if (!runtime.settings.checks.memory) return cudaErrorInvalidValue;
+    report_check(runtime, "invalid free", "");
     throw Failure{
         cudaErrorInvalidValue,
         fmt::format("{}: {} is not the start of a live allocation of this kind ({})", function,
@@ -79,7 +87,8 @@ std::string leaks(const Runtime& runtime) {
     left.push_back(block);
     bytes += block.bytes;
   }
-  if (left.empty()) return "";
+  if (left.empty() && runtime.heap.live_blocks() == 0) return "";
+  if (left.empty()) return heap_leaks(runtime);
   std::sort(left.begin(), left.end(), [](const Block& a, const Block& b) { return a.number < b.number; });
   std::string report = fmt::format("leak: {} bytes in {} allocations were never freed", bytes, left.size());
   for (std::size_t i = 0; i < std::min(left.size(), kShown); ++i) {
@@ -88,6 +97,7 @@ std::string leaks(const Runtime& runtime) {
                     kind(left[i].origin), left[i].begin, left[i].number, place(left[i].caller));
   }
   if (left.size() > kShown) report += fmt::format("\n  and {} more", left.size() - kShown);
+  if (runtime.heap.live_blocks() != 0) report += "\n" + heap_leaks(runtime);
   return report;
 }
 

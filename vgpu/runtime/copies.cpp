@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "runtime/graph/capture.hpp"
+#include "runtime/host_memory.hpp"
 #include "runtime/launch.hpp"
 
 namespace vgpu::runtime {
@@ -25,16 +26,42 @@ std::size_t extent(std::size_t pitch, Plane plane) {
   return overflow ? std::numeric_limits<std::size_t>::max() : bytes;
 }
 
-// `required`: it must be memory that the device can reach; else only what begins there must not run out of
-// it.
-void check_range(Runtime& runtime, const char* function, const char* what, const void* pointer,
-                 std::size_t bytes, bool required) {
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  if (runtime.memory.contains(pointer, bytes)) return;
-  if (!required && runtime.memory.find(address) == nullptr) return;
+// One side of a copy.
+struct Side {
+  const char* name;  // "source", "destination"
+  const void* pointer;
+  std::size_t pitch;
+  bool device;  // must it be memory that the device can reach?
+};
+
+bool can_use_host(const Side& side, Plane plane, bool writes) {
+  const auto can_use = [&](const void* at, std::size_t bytes) {
+    return writes ? can_write(const_cast<void*>(at), bytes) : can_read(at, bytes);
+  };
+  if (can_use(side.pointer, extent(side.pitch, plane))) return true;
+  for (std::size_t row = 0; plane.rows > 1; ++row) {  // perhaps only what lies between the rows is bad
+    if (row == plane.rows) return true;
+    if (!can_use(static_cast<const std::byte*>(side.pointer) + row * side.pitch, plane.width)) break;
+  }
+  return false;
+}
+
+// Of the host's memory, what begins inside device memory must not run out of it.
+void check_side(Runtime& runtime, const char* function, const Side& side, Plane plane, bool writes) {
+  const std::size_t bytes = extent(side.pitch, plane);
+  const auto address = reinterpret_cast<std::uintptr_t>(side.pointer);
+  if (runtime.memory.contains(side.pointer, bytes)) return;
+  if (!side.device && runtime.memory.find(address) == nullptr) {
+    if (can_use_host(side, plane, writes)) return;
+    if (runtime.settings.checks.memory) report_check(runtime, "bad host pointer", "");
+    throw Failure{cudaErrorInvalidValue,
+                  fmt::format("{}: {} of {} bytes at {:#x} is not memory that the program can {}{}", function,
+                              side.name, bytes, address, writes ? "write" : "read",
+                              side.pointer == nullptr ? ": a null pointer" : "")};
+  }
   throw Failure{cudaErrorInvalidValue,
-                fmt::format("{}: {} of {} bytes at {:#x} is not device memory: {}", function, what, bytes,
-                            address, runtime.memory.describe(address))};
+                fmt::format("{}: {} of {} bytes at {:#x} is not device memory: {}", function, side.name,
+                            bytes, address, runtime.memory.describe(address))};
 }
 
 // What a kernel left there came of shared memory that was never written.
@@ -59,8 +86,8 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
     return cudaErrorInvalidPitchValue;
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-  check_range(runtime, function, "destination", to, extent(to_pitch, plane), to_device);
-  check_range(runtime, function, "source", from, extent(from_pitch, plane), from_device);
+  check_side(runtime, function, {"destination", to, to_pitch, to_device}, plane, true);
+  check_side(runtime, function, {"source", from, from_pitch, from_device}, plane, false);
   if (plane.width == to_pitch && plane.width == from_pitch) plane = {plane.width * plane.rows, 1};
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
@@ -80,7 +107,7 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
 cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value, Plane plane) {
   if (plane.width == 0 || plane.rows == 0) return cudaSuccess;
   if (plane.rows > 1 && plane.width > pitch) return cudaErrorInvalidPitchValue;
-  check_range(runtime, function, "destination", to, extent(pitch, plane), true);
+  check_side(runtime, function, {"destination", to, pitch, true}, plane, true);
   if (plane.width == pitch) plane = {plane.width * plane.rows, 1};
   auto* target = static_cast<std::byte*>(to);
   for (std::size_t row = 0; row < plane.rows; ++row) {
@@ -102,9 +129,10 @@ cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DPa
   const auto fits = [&](const cudaPitchedPtr& memory, const cudaPos& at) {
     return extent.depth == 1 || at.y + extent.height <= memory.ysize;
   };
-  if (what.srcPtr.ptr == nullptr || what.dstPtr.ptr == nullptr || !fits(what.srcPtr, what.srcPos) ||
-      !fits(what.dstPtr, what.dstPos)) {
-    return cudaErrorInvalidValue;
+  if (!fits(what.srcPtr, what.srcPos) || !fits(what.dstPtr, what.dstPos)) return cudaErrorInvalidValue;
+  if (what.srcPtr.ptr == nullptr || what.dstPtr.ptr == nullptr) {  // not a small offset from there
+    return copy(runtime, function, what.dstPtr.ptr, what.dstPtr.pitch, what.srcPtr.ptr, what.srcPtr.pitch,
+                {extent.width, extent.height}, what.kind);
   }
   for (std::size_t z = 0; z < extent.depth; ++z) {
     const auto error =

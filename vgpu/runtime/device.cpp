@@ -28,13 +28,9 @@ cudaError_t about_device(int ordinal, Body body) {
   });
 }
 
-// Limits as a fresh process on an H200 finds them; the engine needs none of them.
-std::array<std::size_t, 7>& limits() {
-  static std::array<std::size_t, 7> values = {1024, 8650752, 8388608, 0, 2048, 64, 11796480};
-  return values;
+bool valid_limit(const Runtime& runtime, cudaLimit limit) {
+  return limit >= 0 && static_cast<std::size_t>(limit) < runtime.limits.size();
 }
-
-bool valid_limit(cudaLimit limit) { return limit >= 0 && static_cast<std::size_t>(limit) < limits().size(); }
 
 constexpr int kFirstPciDevice = 6;  // as device_properties.cpp has it
 
@@ -192,19 +188,24 @@ cudaError_t cudaDeviceReset() {
 }
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
-  return call([&](Runtime&) {
-    if (value == nullptr || !valid_limit(limit)) return cudaErrorInvalidValue;
+  return call([&](Runtime& runtime) {
+    if (value == nullptr || !valid_limit(runtime, limit)) return cudaErrorInvalidValue;
     if (limit == cudaLimitDevRuntimeSyncDepth) return cudaErrorUnsupportedLimit;
-    *value = limits()[limit];
+    *value = runtime.limits[limit];
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
-  return call([&](Runtime&) {
-    if (!valid_limit(limit)) return cudaErrorInvalidValue;
+  return call([&](Runtime& runtime) {
+    if (!valid_limit(runtime, limit)) return cudaErrorInvalidValue;
     if (limit == cudaLimitDevRuntimeSyncDepth) return cudaErrorUnsupportedLimit;
-    limits()[limit] = value;
+    const bool of_memory = limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize;
+    if (of_memory && value > runtime.device().memory_bytes) return cudaErrorMemoryAllocation;
+    // Not once a kernel has used what is limited.
+    if (limit == cudaLimitPrintfFifoSize && runtime.printed) return cudaErrorInvalidValue;
+    if (limit == cudaLimitMallocHeapSize && !runtime.heap.set_bytes(value)) return cudaErrorInvalidValue;
+    runtime.limits[limit] = value;
     return cudaSuccess;
   });
 }

@@ -82,7 +82,7 @@ const char* vgpuLastFaultKind() {
 void vgpuClearFault() {
   Runtime& runtime = Runtime::get();
   const std::scoped_lock lock(runtime.mutex);
-  if (runtime.fault.code != cudaSuccess) vgpu::report_cleared(runtime.settings.report_file);
+  if (std::exchange(runtime.reported, false)) vgpu::report_cleared(runtime.settings.report_file);
   runtime.fault = {};
   last_error() = cudaSuccess;
 }

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "engine/sass/module.hpp"
-#include "runtime/check_report.hpp"
 #include "runtime/occupancy.hpp"
 #include "runtime/sampling.hpp"
 
@@ -120,9 +119,8 @@ void add_launch_metrics(Runtime& runtime, const Function& function, const Kernel
   report.exact["launch__shared_mem_per_block_driver"] = reserved;
   if (!resources) return;
   const std::uint32_t registers = std::max(kFewestRegisters, resources->registers);
-  const bool printed = !report.output.empty();
-  // Printing links the driver's code to the kernel, which may need more registers.
-  auto& by_registers = printed ? report.estimates : report.exact;
+  // The driver links its code to the kernel, which may need more registers.
+  auto& by_registers = report.called_driver ? report.estimates : report.exact;
   by_registers["launch__registers_per_thread"] = registers;
   const Occupancy o =
       occupancy(runtime.device(), {registers, static_cast<int>(extent(request.block).count()),
@@ -199,8 +197,7 @@ cudaError_t error_of(FaultKind kind) {
 void keep_fault(Runtime& runtime, const Fault& fault) {
   runtime.fault = {error_of(fault.kind), to_string(fault.kind), fault.what()};
   say(runtime.fault.report);
-  const std::string problem = report_fault(runtime.settings.report_file, runtime.fault.kind, fault.kernel);
-  if (!problem.empty()) say(problem);
+  report_check(runtime, runtime.fault.kind, fault.kernel);
   finish(runtime.fault.code);
 }
 
@@ -275,6 +272,22 @@ std::size_t dynamic_shared_limit(Runtime& runtime, Function& function) {
   return std::max(by_default - std::min(by_default, fixed), set);
 }
 
+namespace {
+
+// What the kernel printed, as if CUDA_LAUNCH_BLOCKING were set: the buffer is flushed at the end of
+// every launch.
+void show_output(Runtime& runtime, Function& function, const LaunchReport& report) {
+  std::fwrite(report.output.data(), 1, report.output.size(), stdout);
+  runtime.printed |= !report.output.empty() || report.lost_prints != 0;
+  if (report.lost_prints == 0 || std::exchange(function.lost_prints_said, true)) return;
+  say(
+      fmt::format("{}: the text of {} calls of printf is lost, the oldest ones: the buffer has {} bytes "
+                  "(cudaLimitPrintfFifoSize)",
+                  function.shown, report.lost_prints, runtime.limits[cudaLimitPrintfFifoSize]));
+}
+
+}  // namespace
+
 cudaError_t launch(Runtime& runtime, const void* handle, const Request& request) {
   Function& function = known_function(runtime, handle);
   const KernelAttributes& attributes = vgpu::attributes(loaded_kernel(runtime, function));
@@ -282,7 +295,11 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
     return error;
   const Dim3 cluster = cluster_of(attributes, request);
   const Kernel& kernel = loaded_kernel(runtime, function, cluster.count() > 1);
-  if (!attributes.params.empty() && request.arguments == nullptr) return cudaErrorInvalidValue;
+  const std::size_t count = attributes.params.size();
+  if (count != 0 && (request.arguments == nullptr || std::find(request.arguments, request.arguments + count,
+                                                               nullptr) != request.arguments + count)) {
+    return cudaErrorInvalidValue;
+  }
 
   LaunchConfig config;
   config.grid = extent(request.grid);
@@ -295,6 +312,9 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.check_init_shared = runtime.settings.checks.init_shared;
   config.defer_doubts = true;
   config.check_sync = runtime.settings.checks.sync;
+  config.check_local = runtime.settings.checks.memory;
+  config.print_bytes = runtime.limits[cudaLimitPrintfFifoSize];
+  config.heap = &runtime.heap;
   config.trace = runtime.settings.trace;
   config.schedule = runtime.settings.schedule;
   config.numerics = runtime.settings.numerics;
@@ -307,7 +327,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
     execute(runtime, function, kernel, config, pack(attributes, request.arguments), request.cooperative,
             record);
     record.fallback = sass::fallback(kernel);
-    std::fwrite(record.report.output.data(), 1, record.report.output.size(), stdout);
+    show_output(runtime, function, record.report);
     if (recorded) {
       add_launch_metrics(runtime, function, attributes, request, record.report);
       runtime.log.add(record);

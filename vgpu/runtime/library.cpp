@@ -91,7 +91,8 @@ class Image {
           kStep - reinterpret_cast<std::uintptr_t>(data_ + bytes) % kStep;  // up to the end of a page
       if (limit_) more = std::min(more, *limit_ - bytes);
       if (more == 0) return {data_, bytes};
-      if (!has(bytes + more)) refuse_image("is text that does not end with a zero byte");
+      if (!limit_ && !can_read(data_ + bytes, more))
+        refuse_image("is text that does not end with a zero byte");
       if (const void* end = std::memchr(data_ + bytes, 0, more); end != nullptr)
         return {data_, static_cast<const char*>(end)};
       bytes += more;

@@ -8,6 +8,7 @@
 
 #include "runtime/allocations.hpp"
 #include "runtime/graph/capture.hpp"
+#include "runtime/host_memory.hpp"
 
 using namespace vgpu::runtime;
 
@@ -83,6 +84,13 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
     constexpr unsigned kKnown = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterIoMemory |
                                 cudaHostRegisterReadOnly;
     if (pointer == nullptr || bytes == 0 || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
+    const bool read_only = (flags & cudaHostRegisterReadOnly) != 0;
+    if ((flags & cudaHostRegisterIoMemory) == 0 &&
+        !(read_only ? can_read(pointer, bytes) : can_write(pointer, bytes))) {
+      throw Failure{cudaErrorInvalidValue,
+                    fmt::format("cudaHostRegister: {} bytes at {} are not memory that the program can {}",
+                                bytes, fmt::ptr(pointer), read_only ? "read" : "write")};
+    }
     if (!runtime.memory.adopt(pointer, bytes, "registered host memory")) {
       return cudaErrorHostMemoryAlreadyRegistered;
     }

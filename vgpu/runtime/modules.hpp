@@ -66,6 +66,7 @@ struct Function {
   int shared_carveout = -1;             // a preference, noted only
   bool non_portable_cluster = false;    // cudaFuncAttributeNonPortableClusterSizeAllowed
   bool refusal_said = false;            // why it cannot be launched was printed
+  bool lost_prints_said = false;        // that printf's buffer was too small
   bool sampling_said = false;           // that only some of its blocks are executed, or why all are
 };
 

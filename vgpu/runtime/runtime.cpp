@@ -30,8 +30,7 @@ void report_leaks() {
   const std::string report = leaks(runtime);
   if (report.empty()) return;
   say(report);
-  if (const auto problem = report_fault(runtime.settings.report_file, "leak", ""); !problem.empty())
-    say(problem);
+  report_check(runtime, "leak", "");
 }
 
 }  // namespace
@@ -63,6 +62,12 @@ void say(std::string_view text) {
   }
   std::fflush(stdout);
   std::fwrite(lines.data(), 1, lines.size(), stderr);
+}
+
+void report_check(Runtime& runtime, std::string_view kind, std::string_view kernel) {
+  runtime.reported = true;
+  const std::string problem = report_fault(runtime.settings.report_file, kind, kernel);
+  if (!problem.empty()) say(problem);
 }
 
 cudaError_t& last_error() {

@@ -3,6 +3,7 @@
 // virtual GPU executes when it is asked to, so that one lock around everything is enough and streams need no
 // order.
 #pragma once
+#include <array>
 #include <mutex>
 #include <new>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "devices/devices.hpp"
 #include "engine/engine.hpp"
+#include "engine/memory/heap.hpp"
 #include "engine/memory/memory.hpp"
 #include "runtime/api.hpp"
 #include "runtime/failure.hpp"
@@ -44,6 +46,12 @@ class Runtime {
   Graphs graphs;
   LaunchLog log;
   LastFault fault;
+  bool reported = false;  // a check fired, of a kernel or of what the host asked for
+  // By cudaLimit, as a fresh process on an H200 finds them. The engine needs those of printf and
+  // malloc.
+  std::array<std::size_t, 7> limits = {1024, 8650752, DeviceHeap::kDefaultBytes, 0, 2048, 64, 11796480};
+  DeviceHeap heap;         // of malloc in kernels
+  bool printed = false;    // a kernel has
   bool time_said = false;  // that events tell the host's time
 
   // The calling thread's, and its number. Each device is an object of its own, even where two are of one kind.
@@ -59,6 +67,9 @@ class Runtime {
 
 // To stderr, every line under the prefix "vgpu: ".
 void say(std::string_view text);
+
+// Tells the program vgpu that a check fired; `kernel` is "" where none runs.
+void report_check(Runtime& runtime, std::string_view kind, std::string_view kernel);
 
 // The calling thread's last error, as cudaGetLastError has it.
 cudaError_t& last_error();

@@ -94,6 +94,8 @@ void add_scaled(LaunchReport& whole, const LaunchReport& part, const Stratum& st
   whole.seconds += part.seconds;
   whole.lane_instructions += part.lane_instructions;
   whole.output += part.output;
+  whole.lost_prints += part.lost_prints;
+  whole.called_driver |= part.called_driver;
   for (const auto& [name, value] : part.exact) {
     if (!name.ends_with(".sum")) whole.exact[name] = value;
   }

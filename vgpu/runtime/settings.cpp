@@ -38,8 +38,9 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
 
 std::string parse_checks(std::string_view text, Checks& checks) {
   if (text.empty()) return "";
-  constexpr Checks kNone{false, false, false, false, false};
-  checks = kNone;
+  constexpr Checks kNone{false, false, false, false, false, false},
+      kMemory{false, false, false, false, false, true};
+  checks = kMemory;
   while (!text.empty()) {
     const auto comma = text.find(',');
     const std::string_view word = text.substr(0, comma);
@@ -55,12 +56,13 @@ std::string parse_checks(std::string_view text, Checks& checks) {
     } else if (word == "leak") {
       checks.leak = true;
     } else if (word == "all") {
-      checks = {true, true, true, true, true};
+      checks = {true, true, true, true, true, true};
     } else if (word == "none") {
       checks = kNone;
     } else if (word != "memory" && !word.empty()) {
       return fmt::format(
-          "check '{}': known checks are memory (always on), race, init, init-global, sync, leak, all and "
+          "check '{}': known checks are memory (on but for none), race, init, init-global, sync, leak, all "
+          "and "
           "none",
           word);
     }

@@ -23,8 +23,8 @@
 
 namespace vgpu {
 
-// Bounds, alignment and use after free are checked whatever is chosen: without them a faulty kernel would end the
-// host's process.
+// Bounds, alignment and use after free of global and shared memory are checked whatever is chosen:
+// without them a faulty kernel would end the host's process.
 struct Checks {
   bool race = true;  // shared memory between warps, global memory between blocks
   bool init = true;  // reads of memory that was never written
@@ -32,6 +32,8 @@ struct Checks {
   bool init_shared =
       false;          // ... of shared memory too: also where a kernel only reads ahead and uses nothing of it
   bool leak = false;  // allocations that are never freed
+  bool memory =
+      true;  // what hardware forgives: local memory beyond a thread's own, and bad pointers given to cudaFree
 };
 
 // Which launches are recorded. Skipping and counting look at those whose name matches only.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that is cut off or damaged, from memory that ends with it and from files: errors, and no read beyond it.
+// Code that is cut off or damaged, from memory that ends with it and from files: errors, and no
+// read beyond it.
 #include <sys/mman.h>
 #include <unistd.h>
 

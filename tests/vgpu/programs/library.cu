@@ -23,6 +23,20 @@ static const char* const kText = R"(
 }
 )";
 
+// The driver has no such function.
+static const char* const kUnresolved = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 result) nowhere (.param .b32 value);
+.visible .entry lost(.param .u64 out)
+{
+  .reg .b32 %v;
+  { .param .b32 r; .param .b32 a; mov.u32 %v, 1; st.param.b32 [a], %v; call (r), nowhere, (a); ld.param.b32 %v, [r]; }
+  ret;
+}
+)";
+
 int main() {
   cudaLibrary_t library, broken;
   cudaKernel_t kernel, same;
@@ -62,6 +76,12 @@ int main() {
   require(cudaLibraryLoadFromFile(&broken, "/nowhere", nullptr, nullptr, 0, nullptr, nullptr, 0) ==
               cudaErrorFileNotFound,
           "no file");
+  cudaLibrary_t unresolved;
+  require(cudaLibraryLoadData(&unresolved, kUnresolved, nullptr, nullptr, 0, nullptr, nullptr, 0),
+          "a library");
+  require(cudaLibraryGetKernel(&kernel, unresolved, "lost"), "its kernel");
+  require(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr) == cudaErrorNotSupported,
+          "a function that nobody provides");
   require(cudaLibraryUnload(library), "cudaLibraryUnload");
   require(cudaLibraryGetKernel(&kernel, library, "count") == cudaErrorInvalidResourceHandle, "it is gone");
 }

@@ -77,10 +77,11 @@ TEST(Settings, ChooseLaunchesAsNsightComputeDoes) {
 
 TEST(Settings, BadValuesNameVariableAndRule) {
   EXPECT_EQ(from({{"VGPU_CHECK", "race,speed"}}).error,
-            "VGPU_CHECK: check 'speed': known checks are memory (always on), race, init, init-global, "
+            "VGPU_CHECK: check 'speed': known checks are memory (on but for none), race, init, init-global, "
             "sync, leak, all and none");
   const Settings off = from({{"VGPU_CHECK", "none"}});
-  EXPECT_FALSE(off.checks.race || off.checks.init || off.checks.sync || off.checks.leak);
+  EXPECT_TRUE(from({{"VGPU_CHECK", "race"}}).checks.memory && from({}).checks.memory);
+  EXPECT_FALSE(off.checks.memory || off.checks.race || off.checks.init || off.checks.sync || off.checks.leak);
   const Settings all = from({{"VGPU_CHECK", "all"}});
   EXPECT_TRUE(all.checks.race && all.checks.init && all.checks.sync && all.checks.leak);
   for (const char* text : {"0", "-1", "x", "2x", "1025", "99999999999999999999"}) {

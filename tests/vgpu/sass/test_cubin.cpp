@@ -68,6 +68,23 @@ TEST(Cubin, Variables) {
   EXPECT_FALSE(module->find_symbol("absent"));
 }
 
+// A kernel that calls what nobody provides is refused by the function's name, its neighbours are
+// not.
+TEST(Cubin, UnknownFunctionsAreRefusedByName) {
+  std::string file = read("calls");
+  vgpu::Memory memory(std::size_t{1} << 24);
+  const auto known = vgpu::Module::from_cubin(bytes_of(file), memory);
+  EXPECT_EQ(vgpu::refusal(*known->find_kernel("takes_memory")), "");
+  const std::string name("\0malloc", 7);
+  for (std::size_t at = 0; (at = file.find(name + '\0', at)) != file.npos; ++at)
+    file.replace(at, 7, "\0mallox", 7);
+  const auto unknown = vgpu::Module::from_cubin(bytes_of(file), memory);
+  EXPECT_NE(vgpu::refusal(*unknown->find_kernel("takes_memory")).find("the address of mallox"),
+            std::string::npos)
+      << vgpu::refusal(*unknown->find_kernel("takes_memory"));
+  EXPECT_EQ(vgpu::refusal(*unknown->find_kernel("calls_nothing")), "");
+}
+
 TEST(Cubin, SourceLines) {
   const std::string file = read("cubin");
   const vgpu::sass::Cubin cubin(bytes_of(file));
@@ -110,6 +127,26 @@ TEST(CubinDamage, OneByteChanged) {
     const std::size_t at = i % 2 == 0 ? (state >> 33) % file.size() : (state >> 33) % 64;
     changed[at] = static_cast<char>(state >> 24);
     load(changed);
+  }
+}
+
+// Every offset of a relocation from which 8 or 16 bytes do not fit.
+TEST(CubinDamage, RelocationsOutsideTheirSections) {
+  for (const char* name : {"cubin", "calls"}) {
+    const std::string file = read(name);
+    for (const std::uint64_t offset : {~std::uint64_t{0}, ~std::uint64_t{0} - 7, ~std::uint64_t{0} - 15,
+                                       std::uint64_t{1} << 63, std::uint64_t{1} << 20}) {
+      const vgpu::sass::Cubin cubin(bytes_of(file));
+      std::string changed = file;
+      for (const vgpu::sass::Section& section : cubin.sections()) {
+        if (!section.name.starts_with(".rela")) continue;
+        const auto begin = section.data.data() - bytes_of(file).data();
+        constexpr std::size_t kEntry = 24;
+        for (std::size_t at = 0; at + kEntry <= section.data.size(); at += kEntry)
+          std::memcpy(changed.data() + begin + static_cast<std::ptrdiff_t>(at), &offset, sizeof offset);
+      }
+      load(changed);
+    }
   }
 }
 

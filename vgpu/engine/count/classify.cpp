@@ -146,7 +146,7 @@ void Counters::add(const Counters& other) {
   }
   retried |= other.retried;
   waited |= other.waited;
-  printed |= other.printed;
+  called_driver |= other.called_driver;
   parted |= other.parted;
 }
 
@@ -213,7 +213,7 @@ Doubts doubts(const Program& program, const Counters& counters) {
   if (expands[1] || (loose_products[1] && loose_sums[1])) doubts |= kDoublePrecision;
   if (polls) doubts |= kPolls | kWaits;
   if (fragments) doubts |= kFragments;
-  if (counters.printed) doubts |= kPrinted;
+  if (counters.called_driver) doubts |= kCalledDriver;
   return doubts;
 }
 

@@ -40,7 +40,7 @@ struct Counters {
   std::vector<AccessSample> samples;  // by site; empty unless traced
   bool retried = false;               // an atomic operation that is a loop came too late, and began again
   bool waited = false;                // a thread looked at memory again, for a value that was not there yet
-  bool printed = false;               // by vprintf
+  bool called_driver = false;         // vprintf, malloc or free
   bool parted = false;                // kParted
 };
 

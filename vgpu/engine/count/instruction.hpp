@@ -107,8 +107,8 @@ inline constexpr Doubts kPolls = 8, kWaits = 64;
 inline constexpr Doubts kTornCopies = 16;    // SiteCount::torn_copies
 inline constexpr Doubts kUnclassified = 32;  // of machine code: instructions whose class was not measured
 inline constexpr Doubts kRetries = 128;  // of machine code: atomic operations by loops, in each other's way
-inline constexpr Doubts kPrinted =
-    256;  // the kernel printed: the driver's code that does is not executed here
+inline constexpr Doubts kCalledDriver =
+    256;  // printf, malloc or free: the driver's code that does this is not executed here
 inline constexpr Doubts kParted =
     512;  // of machine code: lanes of one call returned apart, or to several places
 inline constexpr Doubts kAlways = ~Doubts{0};

@@ -13,7 +13,7 @@ namespace {
 
 bool is_exact(const Metric& metric, Engine engine, Doubts doubts) {
   const Doubts unless = engine == Engine::kPtx ? metric.unless_ptx : metric.unless_sass;
-  return unless != kAlways && ((unless | kPrinted) & doubts) == 0;
+  return unless != kAlways && ((unless | kCalledDriver) & doubts) == 0;
 }
 
 using Values = std::vector<std::uint64_t>;  // by index into metrics()

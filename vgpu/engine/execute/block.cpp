@@ -45,7 +45,7 @@ void fill_bank_constants(const Launch& launch, std::byte* window) {
 }  // namespace
 
 Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos, Cluster& in, u32 rank_in_cluster)
-    : launch(of), counters(into), cluster(in), rank(rank_in_cluster) {
+    : launch(of), counters(into), cluster(in), rank(rank_in_cluster), output(of.config.print_bytes) {
   const Program& program = launch.program;
   const FunctionCode& kernel = program.functions[0];
   const u32 threads = static_cast<u32>(launch.config.block.count());
@@ -147,6 +147,7 @@ void Block::start(u64 linear_index) {
     warp.wants_warpgroup = false;
     for (const auto& [offset, bytes] : kernel.undefined) std::memset(warp.root.window + offset, 0, bytes);
     std::fill(warp.local_storage.begin(), warp.local_storage.end(), std::byte{0xcd});
+    warp.stray_local.clear();
     std::fill(warp.local_marks.begin(), warp.local_marks.end(), u8{0});
   }
 }

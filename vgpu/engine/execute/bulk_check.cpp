@@ -24,14 +24,14 @@ u32 part(u64 word, u64 begin, u64 end) {
 
 void check_bulk_global(const Lane& lane, u64 address, u64 bytes, bool writes) {
   const Launch& launch = lane.warp.block->launch;
-  const Allocation* const allocation = launch.map->find(address);
+  const Allocation* const allocation = allocation_at(launch, address);
   if (allocation != nullptr && !allocation->freed && bytes <= allocation->end - address) return;
   const bool freed = allocation != nullptr && allocation->freed;
   const u64 at = allocation == nullptr || freed ? address : allocation->end;
   fault(lane, freed ? FaultKind::kUseAfterFree : FaultKind::kOutOfBounds,
         fmt::format("{} of {} bytes {} global memory", writes ? "write" : "read", bytes,
                     writes ? "to" : "from"),
-        fmt::format("address 0x{:x}: {}", at, launch.memory.describe(at)));
+        fmt::format("address 0x{:x}: {}", at, describe_global(launch, at)));
 }
 
 void watch_bulk_global(Warp& warp, const Lane& lane, u64 address, u32 bytes, bool writes) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of device functions: frames, parameters, results, and the two functions that the engine itself provides.
+// Calls of device functions: frames, parameters, results, and the functions that the engine itself
+// provides.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +13,6 @@ namespace vgpu::execute {
 namespace {
 
 constexpr u32 kMaxDepth = 1024;
-constexpr u64 kMaxLocal = 512 << 10;  // bytes a thread: the hardware's limit
 
 Frame* new_frame(Warp& warp, const FunctionCode& function) {
   Frame* frame;
@@ -94,11 +94,11 @@ void call_indirect(Warp& warp, const Insn& insn, const Call& what) {
 
 void ensure_local(Warp& warp, const Insn& insn, u64 bytes) {
   if (bytes <= warp.local_bytes) return;
-  if (bytes > kMaxLocal) {
+  if (bytes > kMostLocalBytes) {
     fault({warp, insn, static_cast<u32>(__builtin_ctz(warp.mask))}, FaultKind::kStackOverflow,
-          fmt::format("the calls' local memory exceeds the {} bytes that a thread has", kMaxLocal), "");
+          fmt::format("the calls' local memory exceeds the {} bytes that a thread has", kMostLocalBytes), "");
   }
-  const u64 grown = std::min(kMaxLocal, std::max(bytes, u64{warp.local_bytes} * 2));
+  const u64 grown = std::min(kMostLocalBytes, std::max(bytes, u64{warp.local_bytes} * 2));
   warp.local_storage.resize((grown + 3) / 4 * 4 * kLanes, std::byte{0xcd});
   warp.local = warp.local_storage.data();
   warp.local_bytes = static_cast<u32>(grown);
@@ -119,6 +119,14 @@ void call(Warp& warp, const Insn& insn) {
       return;
     case Call::Kind::kPrint:
       print(warp, insn, what);
+      ++warp.pc;
+      return;
+    case Call::Kind::kAllocate:
+      allocate(warp, what);
+      ++warp.pc;
+      return;
+    case Call::Kind::kFree:
+      free(warp, insn, what);
       ++warp.pc;
       return;
     case Call::Kind::kAssert:

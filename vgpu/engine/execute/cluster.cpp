@@ -71,10 +71,15 @@ bool Cluster::run_together(i64 quantum) {
   return false;
 }
 
-void Cluster::take_output(std::vector<std::pair<u64, std::string>>& into) {
+std::size_t Cluster::take_output(std::map<u64, PrintFifo>& into) {
+  std::size_t bytes = 0;
   for (const auto& block : blocks_) {
-    if (!block->output.empty()) into.emplace_back(block->linear, std::move(block->output));
+    if (block->output.empty()) continue;
+    bytes += block->output.bytes();
+    into.emplace(block->linear, std::move(block->output));
+    block->output.clear();
   }
+  return bytes;
 }
 
 void Cluster::arrive(Warp& warp, const Insn& insn) {

@@ -3,6 +3,7 @@
 // only by itself. PTX ISA, "Cluster of Cooperative Thread Arrays", "Parallel Synchronization and Communication
 // Instructions: barrier.cluster", "mapa", "getctarank".
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,8 +29,8 @@ class Cluster {
   u32 size() const { return static_cast<u32>(blocks_.size()); }
   Block& block(u32 rank) { return *blocks_[rank]; }
   const Block& block(u32 rank) const { return *blocks_[rank]; }
-  // What the blocks printed, by their linear indices.
-  void take_output(std::vector<std::pair<u64, std::string>>& into);
+  // What the blocks printed, by their linear indices. Returns its bytes.
+  std::size_t take_output(std::map<u64, PrintFifo>& into);
 
   // barrier.cluster, by the running group: these set the warp's program counter.
   void arrive(Warp& warp, const Insn& insn);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/memory/heap.hpp"
 #include "engine/sass/code.hpp"
 
 namespace vgpu::execute {
@@ -153,7 +154,6 @@ void fault_constant(const Lane& at, u32 offset, u32 size) {
 }
 
 void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes) {
-  const Memory& memory = at.warp.block->launch.memory;
   const bool writes = is_write(at.insn, space);
   const std::string what = fmt::format("{} of {} bytes {} {} memory", writes ? "write" : "read", bytes,
                                        writes ? "to" : "from", name_of(space));
@@ -176,9 +176,9 @@ void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes) {
         details = fmt::format("offset {} of {} bytes of parameters", address, at.warp.param_bytes);
         break;
       default: {
-        const Allocation* allocation = at.warp.block->launch.map->find(address);
+        const Allocation* allocation = allocation_at(at.warp.block->launch, address);
         if (allocation != nullptr && allocation->freed) kind = FaultKind::kUseAfterFree;
-        details = fmt::format("address 0x{:x}: {}", address, memory.describe(address));
+        details = fmt::format("address 0x{:x}: {}", address, describe_global(at.warp.block->launch, address));
       }
     }
   }
@@ -192,22 +192,41 @@ u32 needed(const Insn& insn, u32 bytes) {
   return (insn.flags & kFlagHalf) != 0 ? static_cast<u32>(sizeof(u16)) : bytes;
 }
 
+const Allocation* on_heap(const Launch& launch, u64 address) {
+  return launch.config.heap == nullptr ? nullptr : launch.config.heap->find(address);
+}
+
 }  // namespace
 
+const Allocation* allocation_at(const Launch& launch, u64 address) {
+  const Allocation* const allocation = launch.map->find(address);
+  return allocation != nullptr ? allocation : on_heap(launch, address);
+}
+
+std::string describe_global(const Launch& launch, u64 address) {
+  if (launch.config.heap != nullptr && launch.map->find(address) == nullptr) {
+    if (auto text = launch.config.heap->describe(address)) return *text;
+  }
+  return launch.memory.describe(address);
+}
+
 void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes) {
-  const AllocationMap& map = *warp.block->launch.map;
+  const Launch& launch = warp.block->launch;
   const Allocation* last = nullptr;
+  bool may_be_freed = false;  // while the kernel runs
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
     const u64 address = addresses[lane];
     const bool inside = last != nullptr && address >= last->begin && address < last->end;
-    const Allocation* const allocation = inside ? last : map.find(address);
+    const Allocation* allocation = inside ? last : launch.map->find(address);
+    if (!inside) may_be_freed = allocation == nullptr;
+    if (allocation == nullptr) allocation = on_heap(launch, address);
     if (address % bytes != 0 || allocation == nullptr || allocation->freed ||
         needed(insn, bytes) > allocation->end - address) {
       fault_access({warp, insn, lane}, AddressSpace::kGlobal, address, bytes);
     }
     SiteMemo& memo = warp.memos[insn.site];
-    if (last == nullptr) {
+    if (last == nullptr && !may_be_freed) {
       memo.begin = allocation->begin;
       memo.end = allocation->end;
       memo.written = allocation->written;

@@ -30,6 +30,11 @@ std::string one_line(std::string_view text);
 // The instruction as the report shows it: "st.shared.f32 [%r1], %f2" (PTX line 12; k.cu:34).
 std::string place(const Program& program, u32 pc);
 
+// Live or freed, in device memory or on the heap of malloc in kernels; null if there is none.
+const Allocation* allocation_at(const Launch& launch, u64 address);
+// As Memory::describe.
+std::string describe_global(const Launch& launch, u64 address);
+
 // Checks accesses to device memory lane by lane and faults at the first that is bad; else remembers in the memo
 // the allocation that the first lane hit.
 void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes);

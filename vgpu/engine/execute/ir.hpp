@@ -135,7 +135,7 @@ struct FunctionCode {
 
 // What a call does, for an instruction whose target is its index.
 struct Call {
-  enum class Kind : u8 { kFunction, kIndirect, kPrint, kAssert };
+  enum class Kind : u8 { kFunction, kIndirect, kPrint, kAssert, kAllocate, kFree };
   Kind kind = Kind::kFunction;
   u32 callee = kNone;                     // index into Program::functions
   std::vector<ParamPlace> args, returns;  // in the caller's window
@@ -177,6 +177,7 @@ struct Program {
 
   bool copies = false;      // it copies asynchronously
   bool warpgroups = false;  // it has wgmma
+  bool heap = false;        // it calls malloc or free
   bool ordered = false;     // its result may depend on the order of blocks: they run in order
   std::string unsupported;  // "" or why it cannot be launched
 };

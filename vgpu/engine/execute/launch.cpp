@@ -10,6 +10,7 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -49,8 +50,21 @@ class FloatEnvironment {
 struct Outcome {
   std::exception_ptr error;
   u64 error_block = ~u64{0};
-  u64 longest = 0;                                  // instructions of a cluster's warps
-  std::vector<std::pair<u64, std::string>> output;  // by block
+  u64 longest = 0;                  // instructions of a cluster's warps
+  std::map<u64, PrintFifo> output;  // by block
+  std::size_t output_bytes = 0;
+  u64 lost_prints = 0;
+
+  // Where later blocks have printed as much as is kept, what the lowest ones have printed is lost.
+  void take_output(const Launch& launch, Cluster& cluster) {
+    output_bytes += cluster.take_output(output);
+    while (!output.empty() && output_bytes - output.begin()->second.bytes() >= launch.config.print_bytes) {
+      const PrintFifo& first = output.begin()->second;
+      output_bytes -= first.bytes();
+      lost_prints += first.lost() + first.calls();
+      output.erase(output.begin());
+    }
+  }
 };
 
 // The kernel runs again with other values where it reads what it did not write, and takes much longer.
@@ -77,7 +91,7 @@ bool take_turn(const Launch& launch, Cluster& cluster, Outcome& outcome, i64 qua
   }
   note_length();
   if (done)
-    cluster.take_output(outcome.output);
+    outcome.take_output(launch, cluster);
   else if (outcome.longest > launch.most_instructions)
     throw Endless();
   return done;
@@ -240,7 +254,7 @@ void check_config(const Program& program, const LaunchConfig& config, std::span<
 
 // All blocks, from beginning to end.
 struct GridRun {
-  explicit GridRun(const Launch& launch) {
+  explicit GridRun(const Launch& launch) : print_bytes(launch.config.print_bytes) {
     const LaunchConfig& config = launch.config;
     const bool ordered = launch.program.ordered || config.cooperative;
     const u64 blocks = config.blocks.empty() ? config.grid.count() : config.blocks.size();
@@ -278,14 +292,15 @@ struct GridRun {
     }
     return false;
   }
-  std::string output() const {
-    std::vector<std::pair<u64, std::string>> all;
-    for (const Outcome& outcome : outcomes)
-      all.insert(all.end(), outcome.output.begin(), outcome.output.end());
-    std::sort(all.begin(), all.end());
-    std::string text;
-    for (const auto& [block, part] : all) text += part;
-    return text;
+  PrintFifo output() const {
+    PrintFifo all(print_bytes);
+    std::map<u64, const PrintFifo*> by_block;
+    for (const Outcome& outcome : outcomes) {
+      all.lose(outcome.lost_prints);
+      for (const auto& [block, part] : outcome.output) by_block.emplace(block, &part);
+    }
+    for (const auto& [block, part] : by_block) all.add(*part);
+    return all;
   }
   check::Ending ending() const {
     try {
@@ -293,7 +308,7 @@ struct GridRun {
     } catch (const std::exception& fault) {
       return {fault.what(), ""};
     }
-    return {"", output()};
+    return {"", output().text()};
   }
   u64 longest() const {
     u64 most = 0;
@@ -301,6 +316,7 @@ struct GridRun {
     return most;
   }
 
+  std::size_t print_bytes;
   std::vector<count::Counters> counters;  // by worker
   std::vector<Outcome> outcomes;
 };
@@ -341,7 +357,9 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
 
   check::UnwrittenReads unwritten;
   std::optional<MemoryImage> before;
-  if (config.check_init && config.check_init_shared && launch.shared_end > program.shared_begin) {
+  // The heap is not as it was when the kernel runs again.
+  if (config.check_init && config.check_init_shared && launch.shared_end > program.shared_begin &&
+      !program.heap) {
     before.emplace(*launch.map);
     launch.unwritten = &unwritten;
   }
@@ -363,7 +381,10 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::s
     count::report(count::Engine::kPtx, count::instructions(program, counters[0]),
                   count::doubts(program, counters[0]), config, report);
   }
-  report.output = run.output();
+  const PrintFifo output = run.output();
+  report.output = output.text();
+  report.lost_prints = output.lost();
+  report.called_driver = counters[0].called_driver;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
 }

@@ -54,8 +54,15 @@ void FunctionLowering::call() {
         what.kind = Call::Kind::kPrint;
       else if (name == "__assertfail" && what.args.size() == 5)
         what.kind = Call::Kind::kAssert;
+      else if (name == "malloc" && what.args.size() == 1)
+        what.kind = Call::Kind::kAllocate;
+      else if (name == "free" && what.args.size() == 1)
+        what.kind = Call::Kind::kFree;
       else
         refuse(fmt::format("function {} has no body here", name));
+      // Who gets which memory depends on the order of blocks.
+      if (what.kind == Call::Kind::kAllocate || what.kind == Call::Kind::kFree)
+        program_.heap = program_.ordered = true;
     }
   } else {
     refuse();

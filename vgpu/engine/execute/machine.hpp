@@ -5,11 +5,13 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/count/counters.hpp"
 #include "engine/execute/address.hpp"
 #include "engine/execute/ir.hpp"
+#include "engine/execute/print_fifo.hpp"
 #include "engine/memory/access.hpp"
 #include "engine/memory/memory.hpp"
 
@@ -138,6 +140,7 @@ struct Warp {
   std::vector<std::unique_ptr<Frame>> frames;  // all that were ever made
   std::vector<Frame*> free_frames;
   std::vector<std::byte> local_storage;
+  std::unordered_map<u64, u32> stray_local;  // words outside it, where these are forgiven (local.cpp)
   std::vector<u8> local_marks;
 };
 
@@ -177,7 +180,7 @@ struct Block {
   u32 warp_count = 0;
   std::unique_ptr<Warp[]> warps;
   Barrier barriers[kBarriers];
-  std::string output;
+  PrintFifo output;
   check::RaceCheck* race = nullptr;  // of the cluster
   std::unique_ptr<check::Watch> watch;
   std::vector<CopyQueue> copies;  // by warp, if the program has any
@@ -246,6 +249,10 @@ void exit_lanes(Warp& warp);                        // of the running group
 u32 converge(Warp& warp, const Insn& insn, const u32* members);
 void warp_barrier(Warp& warp, const Insn& insn, const u32* members);
 
+// local.cpp: accesses outside the local memory that a thread's functions declare.
+bool forgives_local(const Warp& warp, u64 offset, u32 bytes);
+u8& stray_local_byte(Warp& warp, u32 lane, u64 offset);
+
 // call.cpp: of all lanes of the running group.
 void call(Warp& warp, const Insn& insn);
 void return_lanes(Warp& warp);
@@ -263,8 +270,5 @@ void set_max_registers(Warp& warp, const Insn& insn);  // setmaxnreg
 [[noreturn]] void report_stuck(const Block& block);  // no warp can run
 // Every warp that can run only waits for others.
 [[noreturn]] void report_waiting(const Block& block, const char* why);
-
-// print.cpp
-void print(Warp& warp, const Insn& insn, u32 mask);
 
 }  // namespace vgpu::execute

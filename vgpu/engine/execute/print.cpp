@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device printf. The compiler passes the format and a buffer of arguments, each aligned to its size: 4 bytes for
-// int, 8 for long, double and pointers. Text is collected by block.
+// int, 8 for long, double and pointers. Text is collected by block. CUDA C++ Programming Guide,
+// "Formatted Output".
 #include "engine/execute/print.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "engine/execute/fault.hpp"
+#include "engine/memory/heap.hpp"
 
 namespace vgpu::execute {
 namespace {
+
+constexpr int kMostArguments = 32;
 
 // Reads a lane's view of generic memory.
 class Reader {
@@ -26,9 +32,14 @@ class Reader {
     return value;
   }
 
-  std::string text(u64 address) const {
+  // Up to its end, or `most` characters.
+  std::string text(u64 address, std::size_t most) const {
     std::string result;
-    while (const u8 c = byte(address++)) result.push_back(static_cast<char>(c));
+    while (result.size() < most) {
+      const u8 c = byte(address++);
+      if (c == 0) break;
+      result.push_back(static_cast<char>(c));
+    }
     return result;
   }
 
@@ -38,7 +49,7 @@ class Reader {
     const u64 offset = (address - warp_.shared_window) % kWindowBytes;
     switch (space) {
       case AddressSpace::kGlobal: {
-        const Allocation* const allocation = warp_.block->launch.map->find(address);
+        const Allocation* const allocation = allocation_at(warp_.block->launch, address);
         if (allocation == nullptr || allocation->freed) break;
         return *reinterpret_cast<const u8*>(address);
       }
@@ -71,19 +82,31 @@ T argument(const Warp& warp, const ParamPlace& place, u32 lane) {
   return value;
 }
 
+// Into the first place of the call's results, or into two of 4 bytes, the lower half first.
+void give_result(Warp& warp, const Call& what, u32 lane, u64 value) {
+  for (const ParamPlace& place : what.returns) {
+    std::memcpy(warp.window + place.slot + u64{lane} * place.bytes, &value,
+                std::min<std::size_t>(place.bytes, sizeof value));
+    value = place.bytes < sizeof value ? value >> 8 * place.bytes : 0;
+  }
+}
+
 class Formatter {
  public:
-  Formatter(const Reader& reader, u64 arguments) : reader_(reader), next_(arguments) {}
+  // `room`: the bytes that the text may have; what goes beyond is cut off.
+  Formatter(const Reader& reader, u64 arguments, std::size_t room)
+      : reader_(reader), next_(arguments), room_(room) {}
 
   std::string format(const std::string& pattern) {
     std::string result;
-    for (std::size_t i = 0; i < pattern.size();) {
+    for (std::size_t i = 0; i < pattern.size() && result.size() < room_;) {
       if (pattern[i] != '%') {
         result.push_back(pattern[i++]);
         continue;
       }
       i = conversion(pattern, i + 1, result);
     }
+    result.resize(std::min(result.size(), room_));
     return result;
   }
 
@@ -94,22 +117,27 @@ class Formatter {
   std::size_t conversion(const std::string& pattern, std::size_t i, std::string& result) {
     const std::size_t begin = i;
     std::string spec = "%";
-    const auto copy_while = [&](const char* set) {
-      while (i < pattern.size() && std::strchr(set, pattern[i]) != nullptr) spec.push_back(pattern[i++]);
-    };
+    // A width or a precision; no text that is kept is longer than `room_`.
     const auto number = [&] {
+      long long value = 0;
       if (i < pattern.size() && pattern[i] == '*') {
-        spec += std::to_string(take<int>());
         ++i;
+        value = taken_ < kMostArguments ? take<int>() : 0;
       } else {
-        copy_while("0123456789");
+        while (i < pattern.size() && std::isdigit(static_cast<unsigned char>(pattern[i])) != 0) {
+          value = std::min<long long>(10 * value + (pattern[i++] - '0'), INT_MAX);
+        }
       }
+      const auto most = static_cast<long long>(std::min<std::size_t>(room_, kLongestField));
+      return std::clamp(value, -most, most);
     };
-    copy_while("-+ #0");
-    number();
+    for (; i < pattern.size() && std::strchr("-+ #0", pattern[i]) != nullptr; ++i) {
+      if (spec.find(pattern[i]) == spec.npos) spec.push_back(pattern[i]);
+    }
+    if (const long long width = number(); width != 0) spec += std::to_string(width);
     if (i < pattern.size() && pattern[i] == '.') {
-      spec.push_back(pattern[i++]);
-      number();
+      ++i;
+      if (const long long precision = number(); precision >= 0) spec += fmt::format(".{}", precision);
     }
     std::string length;
     while (i < pattern.size() && std::strchr("hljztLq", pattern[i]) != nullptr)
@@ -118,7 +146,11 @@ class Formatter {
       result += "%" + pattern.substr(begin);
       return i;
     }
-    convert(spec, length, pattern[i], pattern.substr(begin, i + 1 - begin), result);
+    const std::string as_written = pattern.substr(begin, i + 1 - begin);
+    if (taken_ >= kMostArguments && pattern[i] != '%')
+      result += "%" + as_written;
+    else
+      convert(spec, length, pattern[i], as_written, result);
     return i + 1;
   }
 
@@ -155,7 +187,7 @@ class Formatter {
         return;
       case 's': {
         const u64 address = take<u64>();
-        append(result, spec + "s", address == 0 ? "(null)" : reader_.text(address).c_str());
+        append(result, spec + "s", address == 0 ? "(null)" : reader_.text(address, room_).c_str());
         return;
       }
       case 'f':
@@ -192,28 +224,57 @@ class Formatter {
     result.pop_back();
   }
 
+  static constexpr std::size_t kLongestField = INT_MAX / 2;
+
   const Reader& reader_;
   u64 next_;
+  std::size_t room_;
   int taken_ = 0;
 };
 
 }  // namespace
 
 void print(Warp& warp, const Insn& insn, const Call& what) {
-  warp.block->counters.printed = true;
+  warp.block->counters.called_driver = true;
+  const std::size_t capacity = warp.block->output.capacity();
+  const std::size_t room = capacity - std::min(capacity, PrintFifo::kCallBytes);
   for (u32 m = warp.mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
     const Reader reader(warp, insn, lane);
     int result = -1;
     if (const u64 pattern = argument<u64>(warp, what.args[0], lane); pattern != 0) {
-      Formatter formatter(reader, argument<u64>(warp, what.args[1], lane));
-      warp.block->output += formatter.format(reader.text(pattern));
+      Formatter formatter(reader, argument<u64>(warp, what.args[1], lane), room);
+      warp.block->output.add(formatter.format(reader.text(pattern, room)));
       result = formatter.taken();
     }
-    if (!what.returns.empty()) {
-      const ParamPlace& place = what.returns[0];
-      std::memcpy(warp.window + place.slot + u64{lane} * place.bytes, &result, sizeof(result));
-    }
+    give_result(warp, what, lane, static_cast<u32>(result));
+  }
+}
+
+void allocate(Warp& warp, const Call& what) {
+  DeviceHeap* const heap = warp.block->launch.config.heap;
+  warp.block->counters.called_driver = true;
+  ++warp.progress;
+  for (u32 m = warp.mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    const u64 bytes = argument<u64>(warp, what.args[0], lane);
+    give_result(warp, what, lane, heap == nullptr ? 0 : heap->allocate(bytes));
+  }
+}
+
+void free(Warp& warp, const Insn& insn, const Call& what) {
+  DeviceHeap* const heap = warp.block->launch.config.heap;
+  warp.block->counters.called_driver = true;
+  ++warp.progress;
+  for (u32 m = warp.mask; m != 0; m &= m - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(m));
+    const u64 address = argument<u64>(warp, what.args[0], lane);
+    if (address == 0 || (heap != nullptr && heap->free(address))) continue;
+    const Allocation* const known = heap == nullptr ? nullptr : heap->find(address);
+    const bool twice = known != nullptr && known->freed && known->begin == address;
+    fault({warp, insn, lane}, twice ? FaultKind::kUseAfterFree : FaultKind::kBadOperand,
+          twice ? "free of memory that was freed before" : "free of what malloc has not returned",
+          fmt::format("address 0x{:x}: {}", address, describe_global(warp.block->launch, address)));
   }
 }
 
@@ -222,7 +283,8 @@ void report_assertion(Warp& warp, const Insn& insn, const Call& what) {
   const Reader reader(warp, insn, lane);
   const auto text = [&](std::size_t i) {
     const u64 address = argument<u64>(warp, what.args[i], lane);
-    return address == 0 ? std::string() : reader.text(address);
+    constexpr std::size_t kLongest = 4096;
+    return address == 0 ? std::string() : reader.text(address, kLongest);
   };
   fault({warp, insn, lane}, FaultKind::kAssert, fmt::format("assertion `{}` failed", text(0)),
         fmt::format("asserted at {}:{} in {}", text(1), argument<u32>(warp, what.args[2], lane), text(3)));

@@ -12,6 +12,8 @@ namespace vgpu::sass {
 std::optional<std::uint32_t> provided_function(std::string_view name) {
   if (name == "vprintf") return kPrintAddress;
   if (name == "__assertfail") return kAssertAddress;
+  if (name == "malloc") return kMallocAddress;
+  if (name == "free") return kFreeAddress;
   return std::nullopt;
 }
 
@@ -39,6 +41,14 @@ void call_absolute(Warp& warp, const Insn& insn) {
   switch (address) {
     case kPrintAddress:
       execute::print(warp, insn, program.calls[insn.target]);
+      ++warp.pc;
+      return;
+    case kMallocAddress:
+      execute::allocate(warp, program.calls[insn.target + 2]);
+      ++warp.pc;
+      return;
+    case kFreeAddress:
+      execute::free(warp, insn, program.calls[insn.target + 3]);
       ++warp.pc;
       return;
     case kAssertAddress:

@@ -235,7 +235,7 @@ count::Doubts doubts(const execute::Program& program, const count::Counters& cou
   if (polls) doubts |= count::kPolls;
   if (polls || waits) doubts |= count::kWaits;
   if (unclassified) doubts |= count::kUnclassified;
-  if (counters.printed) doubts |= count::kPrinted;
+  if (counters.called_driver) doubts |= count::kCalledDriver;
   if (counters.parted || returns > calls) doubts |= count::kParted;
   if (counters.retried) doubts |= count::kPolls | count::kWaits | count::kRetries;
   return doubts;

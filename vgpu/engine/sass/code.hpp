@@ -38,6 +38,7 @@ struct Code {
   LineTable lines;
   std::uint32_t param_base = 0;
   std::uint32_t stack_bytes = 0;
+  bool indexes_addresses = false;  // it reads bank 4 at offsets that it computes
   std::vector<std::byte> bank2, bank4;
   const std::byte* bank3 = nullptr;  // in device memory
   std::size_t bank3_bytes = 0;

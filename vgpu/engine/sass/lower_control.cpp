@@ -224,6 +224,9 @@ void Lowering::lower_absolute_call(const Instruction& i) {
   const auto wide = [&](u32 n) { return execute::ParamPlace{wide_scratch(n), 8}; };
   program_.calls.push_back({Call::Kind::kPrint, kNone, {wide(0), wide(1)}, {{row(kResult), 4}}});
   program_.calls.push_back({Call::Kind::kAssert, kNone, {wide(0), wide(1), {row(kLine), 4}, wide(2)}, {}});
+  program_.calls.push_back(
+      {Call::Kind::kAllocate, kNone, {wide(0)}, {{row(kResult), 4}, {row(kResult + 1), 4}}});
+  program_.calls.push_back({Call::Kind::kFree, kNone, {wide(0)}, {}});
 }
 
 void Lowering::lower_barrier(const Instruction& i) {

@@ -62,7 +62,7 @@ class CubinModule final : public Module {
   std::byte* place(u64 bytes, std::string_view name) {
     void* const at = memory_.allocate(bytes, std::string(name));
     if (at == nullptr) throw std::bad_alloc();
-    std::memset(at, 0, bytes);
+    if (bytes <= Memory::kFillLimit) std::memset(at, 0, bytes);  // larger ones read as zero
     allocations_.push_back(at);
     return static_cast<std::byte*>(at);
   }
@@ -80,7 +80,10 @@ class CubinModule final : public Module {
       if (symbol.type != 1 || symbol.section >= cubin_.sections().size() || symbol.size == 0) continue;
       const sass::Section& section = cubin_.sections()[symbol.section];
       if (section.name != kGlobal && section.name != kInitialised && section.name != kConstant) continue;
-      if (symbol.value > section.size || symbol.size > section.size - symbol.value) {
+      const u64 size = section.name == kConstant      ? bank3_bytes_
+                       : section.name == kInitialised ? section.data.size()
+                                                      : section.size;
+      if (symbol.value > size || symbol.size > size - symbol.value) {
         throw sass::BadCubin(fmt::format("cubin: variable {} lies outside its section", symbol.name));
       }
       std::byte* at;
@@ -99,13 +102,16 @@ class CubinModule final : public Module {
       bank4_.assign(addresses->data.begin(), addresses->data.end());
       for (const sass::Relocation& r : cubin_.relocations(".nv.constant4")) {
         const u64 address = address_of(r);
-        if (r.offset + 8 > bank4_.size()) throw sass::BadCubin("cubin: a relocation outside its section");
+        const std::string_view symbol = cubin_.symbols()[r.symbol].name;
+        if (r.offset > bank4_.size() || bank4_.size() - r.offset < 8)
+          throw sass::BadCubin("cubin: a relocation outside its section");
+        if (symbols_.find(symbol) == symbols_.end()) functions_[r.offset] = symbol;
         std::memcpy(bank4_.data() + r.offset, &address, 8);
       }
     }
   }
 
-  // 0 for what has no address here (functions of the driver): who uses it is refused.
+  // 0 for what has no address here: who uses it is refused.
   u64 address_of(const sass::Relocation& r) const {
     constexpr u32 kAddress64 = 2, kGenericAddress64 = 4;
     const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
@@ -119,7 +125,7 @@ class CubinModule final : public Module {
   void relocate_code(const sass::KernelInfo& kernel, std::vector<std::byte>& text,
                      const sass::Relocation& r) const {
     constexpr u32 kLowerHalf = 0x38, kUpperHalf = 0x39, kCall = 0x4b;
-    if (r.offset % 16 != 0 || r.offset + 16 > text.size() || r.symbol >= cubin_.symbols().size()) {
+    if (r.offset % 16 != 0 || r.offset >= text.size() || r.symbol >= cubin_.symbols().size()) {
       throw sass::BadCubin("cubin: a relocation outside its section");
     }
     const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
@@ -133,7 +139,7 @@ class CubinModule final : public Module {
     else if (symbol.type == 2 && symbol.section == kernel.section)
       value += symbol.value;
     else
-      throw sass::UnknownInstruction(fmt::format("machine code with the address of {}", symbol.name));
+      refuse_symbol(symbol.name);
     std::byte* const at = text.data() + r.offset;
     if (r.type == kLowerHalf || r.type == kUpperHalf) {
       const u32 half = static_cast<u32>(r.type == kLowerHalf ? value : value >> 32);
@@ -150,15 +156,43 @@ class CubinModule final : public Module {
 
   void relocate_variable(std::string_view section, const sass::Relocation& r) {
     const u64 address = address_of(r);
-    if (address == 0) return;
+    if (address == 0) {
+      unknown_in_variables_ = cubin_.symbols()[r.symbol].name;
+      return;
+    }
     for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
       const bool inside = symbol.type == 1 && symbol.section < cubin_.sections().size() &&
                           cubin_.sections()[symbol.section].name == section && r.offset >= symbol.value &&
-                          r.offset + 8 <= symbol.value + symbol.size;
+                          symbol.size >= 8 && r.offset - symbol.value <= symbol.size - 8;
       const auto found = inside ? symbols_.find(symbol.name) : symbols_.end();
       if (found == symbols_.end()) continue;
       std::memcpy(static_cast<std::byte*>(found->second.address) + (r.offset - symbol.value), &address, 8);
       return;
+    }
+  }
+
+  [[noreturn]] static void refuse_symbol(std::string_view name) {
+    throw sass::UnknownInstruction(fmt::format("machine code with the address of {}", name));
+  }
+
+  // A function that the kernel's code has the address of.
+  static void use_function(execute::Program& program, std::string_view name) {
+    if (!sass::provided_function(name)) refuse_symbol(name);
+    // Who gets which memory depends on the order of blocks.
+    if (name == "malloc" || name == "free") program.heap = program.ordered = true;
+  }
+
+  // What a lowered kernel finds in the bank of addresses, and in variables.
+  void use_functions(execute::Program& program, const sass::Code& code) const {
+    constexpr u32 kAddresses = 4;
+    if (!unknown_in_variables_.empty()) refuse_symbol(unknown_in_variables_);
+    for (const auto& [offset, name] : functions_) {
+      const auto reads = [from = offset](const execute::BankConstant& constant) {
+        return constant.bank == kAddresses && constant.offset + 4 > from && constant.offset < from + 8;
+      };
+      if (code.indexes_addresses ||
+          std::any_of(program.bank_constants.begin(), program.bank_constants.end(), reads))
+        use_function(program, name);
     }
   }
 
@@ -216,9 +250,13 @@ class CubinModule final : public Module {
         throw sass::UnknownInstruction("machine code that the driver would have to link");
       }
       std::vector<std::byte> text(kernel.code.begin(), kernel.code.end());
-      for (const sass::Relocation& r : cubin_.relocations(".text." + kernel.name))
+      for (const sass::Relocation& r : cubin_.relocations(".text." + kernel.name)) {
         relocate_code(kernel, text, r);
+        const std::string_view symbol = cubin_.symbols()[r.symbol].name;
+        if (sass::provided_function(symbol)) use_function(program, symbol);
+      }
       sass::Lowering(program, *code, text, jump_targets(kernel)).run();
+      use_functions(program, *code);
     } catch (const sass::UnknownInstruction& unknown) {
       program.unsupported = unknown.what();
       return program;
@@ -250,6 +288,8 @@ class CubinModule final : public Module {
   std::byte* bank3_ = nullptr;
   u64 bank3_bytes_ = 0;
   std::vector<std::byte> bank4_;
+  std::map<u64, std::string_view> functions_;  // whose addresses bank 4 holds, by offset
+  std::string_view unknown_in_variables_;      // a symbol without an address here, in an initialiser
   std::map<std::string_view, Symbol> symbols_;
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;
 };

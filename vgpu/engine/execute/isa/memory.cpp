@@ -137,16 +137,42 @@ template <u32 kBytes, u32 kVector, bool kStore>
 }
 
 template <bool kStore>
+void access_stray_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, const u64* offsets) {
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    for (u32 e = 0; e < insn.vector; ++e) {
+      const u32 offset = element_slot(warp, insn, e);
+      if (offset == kNone) continue;
+      u64 value = kStore ? read_register(window, offset, insn.width, i) : 0;
+      for (u32 b = 0; b < insn.bytes; ++b) {
+        u8& byte = stray_local_byte(warp, i, offsets[i] + e * insn.bytes + b);
+        if constexpr (kStore)
+          byte = static_cast<u8>(value >> 8 * b);
+        else
+          value |= u64{byte} << 8 * b;
+      }
+      if constexpr (!kStore) {
+        write_register(window, offset, insn.width, i,
+                       extend(value, insn.bytes, (insn.flags & kFlagSigned) != 0));
+      }
+    }
+  }
+}
+
+template <bool kStore>
 void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, const u64* offsets) {
   const u32 bytes = insn.bytes, total = bytes * insn.vector;
+  u32 stray = 0;
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     if (offsets[i] > warp.local_bytes || total > warp.local_bytes - offsets[i] ||
         (offsets[i] & (total - 1)) != 0) {
-      fault_access({warp, insn, i}, AddressSpace::kLocal, offsets[i], total);
+      if (!forgives_local(warp, offsets[i], total))
+        fault_access({warp, insn, i}, AddressSpace::kLocal, offsets[i], total);
+      stray |= 1u << i;
     }
   }
-  watch_local(warp, insn, mask, offsets, bytes, insn.vector, kStore ? Touch::kStore : Touch::kLoad);
+  watch_local(warp, insn, mask & ~stray, offsets, bytes, insn.vector, kStore ? Touch::kStore : Touch::kLoad);
   const u64 first = offsets[__builtin_ctz(mask)];
   u64 apart = 0;
   for (u32 i = 0; i < kLanes; ++i) apart |= (mask >> i & 1) != 0 ? offsets[i] ^ first : 0;
@@ -162,6 +188,10 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
     }
   }
   note<kStore>(warp, insn, mask, offsets);
+  if (__builtin_expect(stray != 0, 0)) {
+    access_stray_local<kStore>(warp, window, insn, stray, offsets);
+    mask &= ~stray;
+  }
   if (apart == 0 && mask == kAllLanes && bytes == 4 && insn.width == 4) {
     for (u32 e = 0; e < insn.vector; ++e) {
       const u32 offset = element_slot(warp, insn, e);
@@ -286,6 +316,17 @@ void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   for (u32 i = 0; i < kLanes; ++i) {
     long_offsets[i] = (addresses[i] - warp.shared_window) % kWindowBytes;
     offsets[i] = static_cast<u32>(long_offsets[i]);
+  }
+  // Below local memory, whose window lies behind that of shared memory.
+  for (u32 m = lanes(AddressSpace::kShared); m != 0; m &= m - 1) {
+    const u32 i = static_cast<u32>(__builtin_ctz(m));
+    const u64 below = long_offsets[i] - kWindowBytes;
+    if (offsets[i] < kWindowBytes - kMostLocalBytes ||
+        !forgives_local(warp, below, u32{insn.bytes} * insn.vector))
+      continue;
+    long_offsets[i] = below;
+    lanes_of[static_cast<int>(AddressSpace::kShared)] &= ~(1u << i);
+    lanes_of[static_cast<int>(AddressSpace::kLocal)] |= 1u << i;
   }
   if (const u32 m = lanes(AddressSpace::kShared); m != 0) {
     access_shared<kBytes, kVector, kStore>(warp, window, insn, m, offsets);

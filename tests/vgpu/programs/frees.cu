@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frees that are wrong: the program sees cudaErrorInvalidValue, and may go on.
+#include <cstdint>
+#include <cstring>
+
+#include "require.hpp"
+
+int main(int argc, char** argv) {
+  require(argc == 2, "one argument");
+  const auto named = [&](const char* name) { return std::strcmp(argv[1], name) == 0; };
+  char *device, *host;
+  require(cudaMalloc(&device, 4096), "cudaMalloc");
+  require(cudaMallocHost(&host, 4096), "cudaMallocHost");
+  cudaError_t error = cudaSuccess;
+  if (named("twice")) {
+    require(cudaFree(device), "cudaFree");
+    error = cudaFree(device);
+  }
+  if (named("inside")) error = cudaFree(device + 16);
+  if (named("host")) error = cudaFree(&error);
+  if (named("pinned")) error = cudaFree(host);
+  if (named("device")) error = cudaFreeHost(device);
+  if (named("async")) error = cudaFreeAsync(reinterpret_cast<void*>(std::uintptr_t{16}), nullptr);
+  require(error == cudaErrorInvalidValue, "cudaErrorInvalidValue");
+  require(cudaGetLastError() == cudaErrorInvalidValue, "the last error");
+  require(cudaMalloc(&device, 16), "all goes on");
+}

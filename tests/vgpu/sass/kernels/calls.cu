@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that are not in the cubin: one that the driver provides.
+
+extern "C" {
+
+__device__ int* kept;
+
+__global__ void takes_memory(int n) { kept = static_cast<int*>(malloc(n * sizeof(int))); }
+
+__global__ void calls_nothing(int n) { *kept = n; }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accesses outside the local memory that a thread's functions declare, where they are forgiven.
+// Hardware's local memory goes on beyond what a kernel declares, on either side of it; here the
+// words that such accesses reach are kept apart.
+#include "engine/execute/machine.hpp"
+
+namespace vgpu::execute {
+namespace {
+
+constexpr u32 kNeverWritten = 0xcdcdcdcd;
+
+// Addresses below local memory are negative, in 32 bits or in 64.
+i64 distance(u64 offset) {
+  return (offset >> 32) == 0 ? static_cast<i32>(static_cast<u32>(offset)) : static_cast<i64>(offset);
+}
+
+}  // namespace
+
+bool forgives_local(const Warp& warp, u64 offset, u32 bytes) {
+  if (warp.block->launch.config.check_local || offset % bytes != 0) return false;
+  constexpr i64 kMost = kMostLocalBytes;
+  const i64 at = distance(offset);
+  return at >= -kMost && at <= kMost - static_cast<i64>(bytes);
+}
+
+u8& stray_local_byte(Warp& warp, u32 lane, u64 offset) {
+  const i64 at = distance(offset);
+  if (at >= 0 && at < warp.local_bytes) {
+    return reinterpret_cast<u8*>(warp.local)[(offset / 4 * kLanes + lane) * 4 + offset % 4];
+  }
+  const u64 word = static_cast<u64>(at + static_cast<i64>(kMostLocalBytes)) / 4;
+  u32& value = warp.stray_local.try_emplace(word * kLanes + lane, kNeverWritten).first->second;
+  return reinterpret_cast<u8*>(&value)[offset % 4];
+}
+
+}  // namespace vgpu::execute
