@@ -90,6 +90,8 @@ def main():
         for pattern in options.stderr:
             if not re.search(pattern, result.stderr):
                 problems.append(f"stderr does not match {pattern!r}")
+        if re.search("^wrong: ", result.stderr, re.MULTILINE) and options.exit != 1:
+            problems.append("the program found a wrong result")  # which status 86 hides
         if options.silent and result.stderr:
             problems.append("stderr is not empty")
         resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024

@@ -40,6 +40,11 @@ TEST(Pointers, PinnedMemoryIsTheHosts) {
   pointers.add(&memory[2], 40, Origin::kManaged, 0);
   EXPECT_EQ(pointers.bytes_on(0), 50u);
   EXPECT_EQ(pointers.bytes_on(1), 0u);
+  pointers.remove(&memory[0]);
+  EXPECT_EQ(pointers.bytes_on(0), 40u);
+  pointers.add(&memory[2], 5, Origin::kDevice, 1);  // in the other's place
+  EXPECT_EQ(pointers.bytes_on(0), 0u);
+  EXPECT_EQ(pointers.bytes_on(1), 5u);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels print, in a buffer of limited size: newer calls of printf take the place of the
-// oldest ones.
+// What kernels print, in a buffer of limited size: newer calls take the place of the oldest ones.
 #pragma once
 #include <algorithm>
 #include <cstddef>
