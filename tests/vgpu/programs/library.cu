@@ -23,7 +23,7 @@ static const char* const kText = R"(
 }
 )";
 
-// The driver has no such function.
+// The driver has no such functions.
 static const char* const kUnresolved = R"(
 .version 8.0
 .target sm_80
@@ -35,6 +35,22 @@ static const char* const kUnresolved = R"(
   { .param .b32 r; .param .b32 a; mov.u32 %v, 1; st.param.b32 [a], %v; call (r), nowhere, (a); ld.param.b32 %v, [r]; }
   ret;
 }
+)";
+
+static const char* const kPointer = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func absent ();
+.visible .entry lost(.param .u64 out) { .reg .b64 %v; mov.u64 %v, absent; ret; }
+)";
+static const char* const kTable = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func missing ();
+.visible .global .align 8 .u64 table[1] = {missing};
+.visible .entry lost(.param .u64 out) { ret; }
 )";
 
 int main() {
@@ -77,11 +93,15 @@ int main() {
               cudaErrorFileNotFound,
           "no file");
   cudaLibrary_t unresolved;
-  require(cudaLibraryLoadData(&unresolved, kUnresolved, nullptr, nullptr, 0, nullptr, nullptr, 0),
-          "a library");
-  require(cudaLibraryGetKernel(&kernel, unresolved, "lost"), "its kernel");
-  require(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr) == cudaErrorNotSupported,
-          "a function that nobody provides");
+  for (const char* text : {kUnresolved, kPointer}) {
+    require(cudaLibraryLoadData(&unresolved, text, nullptr, nullptr, 0, nullptr, nullptr, 0), "a library");
+    require(cudaLibraryGetKernel(&kernel, unresolved, "lost"), "its kernel");
+    require(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr) == cudaErrorNotSupported,
+            "a function that nobody provides");
+  }
+  require(cudaLibraryLoadData(&unresolved, kTable, nullptr, nullptr, 0, nullptr, nullptr, 0) ==
+              cudaErrorNotSupported,
+          "a table of such functions");
   require(cudaLibraryUnload(library), "cudaLibraryUnload");
   require(cudaLibraryGetKernel(&kernel, library, "count") == cudaErrorInvalidResourceHandle, "it is gone");
 }

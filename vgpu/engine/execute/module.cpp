@@ -103,7 +103,8 @@ class PtxModule final : public Module {
   void relocate(std::size_t variable, const ptx::Relocation& r) {
     execute::u64 address = 0;
     if (r.symbol.kind == ptx::Symbol::Kind::kFunction) {
-      address = execute::function_address(execute::resolve_alias(module_, r.symbol.index));
+      const execute::u32 function = execute::resolve_alias(module_, r.symbol.index);
+      if (!module_.functions[function].is_declaration) address = execute::function_address(function);
     } else if (r.symbol.kind == ptx::Symbol::Kind::kModule) {
       address = placement_.addresses[r.symbol.index];
     }

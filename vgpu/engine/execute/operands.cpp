@@ -170,8 +170,11 @@ FunctionLowering::Value FunctionLowering::address_of(const Operand& operand, Reg
     case ptx::Symbol::Kind::kParam:
       if (!function_.is_entry) return local_address(member_.param_copies[index] + offset, type);
       return constant(windows().param + function_.params[index].offset + offset, type);
-    case ptx::Symbol::Kind::kFunction:
-      return constant(function_address(resolve_alias(module_, index)), type);
+    case ptx::Symbol::Kind::kFunction: {
+      const u32 function = resolve_alias(module_, index);
+      if (module_.functions[function].is_declaration) refuse(fmt::format("the address of {}", operand.name));
+      return constant(function_address(function), type);
+    }
     default:
       refuse(fmt::format("the address of {}", operand.name));
   }
