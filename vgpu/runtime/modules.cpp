@@ -10,9 +10,11 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/execute/kernel.hpp"
 #include "engine/sass/module.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/image/cubin.hpp"
+#include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -88,7 +90,14 @@ std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, En
       const bool falls_back = entry != nullptr && engine == EngineChoice::kAuto;
       std::function<std::string()> text;
       if (falls_back) text = [entry] { return image::ptx_text(*entry); };
-      return sass::from_images(code, std::move(text), memory);
+      try {
+        return sass::from_images(code, std::move(text), memory);
+      } catch (const std::invalid_argument& error) {
+        damage_ = error.what();
+      }
+    }
+    if (!damage_.empty() && (entry == nullptr || engine != EngineChoice::kAuto)) {
+      throw Failure{cudaErrorInvalidKernelImage, fmt::format("{}: damaged machine code: {}", user, damage_)};
     }
     if (engine == EngineChoice::kSass) {
       throw Failure{
@@ -98,7 +107,12 @@ std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, En
                       kKnownTarget, user, present(), kKnownTarget, kKnownTarget)};
     }
     if (entry == nullptr) refuse_without_ptx(user);
-    return Module::from_ptx(image::ptx_text(*entry), memory);
+    auto module = Module::from_ptx(image::ptx_text(*entry), memory);
+    if (!damage_.empty()) {
+      say(fmt::format("{}: its machine code is damaged, PTX runs instead: {}", user, damage_));
+      for (const std::string& name : module->kernel_names()) module->find_kernel(name)->set_fallback(damage_);
+    }
+    return module;
   } catch (const image::Damaged& error) {
     throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
   } catch (const Unsupported& error) {
@@ -112,12 +126,13 @@ std::span<const std::byte> FatBinary::cubin(const Device& device) {
   auto known = cubins_.find(device.target());
   if (known == cubins_.end()) {
     const image::Entry* entry = image::choose_cubin(entries(), static_cast<std::uint32_t>(device.target()));
+    std::string code;
     try {
-      known =
-          cubins_.emplace(device.target(), entry == nullptr ? std::string() : image::contents(*entry)).first;
+      if (entry != nullptr) code = image::contents(*entry);
     } catch (const image::Damaged& error) {
-      throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
+      damage_ = error.what();
     }
+    known = cubins_.emplace(device.target(), std::move(code)).first;
   }
   return std::as_bytes(std::span(known->second));
 }
@@ -126,14 +141,12 @@ std::optional<image::Resources> FatBinary::resources(const Device& device, const
   auto known = resources_.find(device.target());
   if (known == resources_.end()) {
     const auto code = cubin(device);
+    std::map<std::string, image::Resources> found;
     try {
-      known = resources_
-                  .emplace(device.target(), code.empty() ? std::map<std::string, image::Resources>()
-                                                         : image::read_resources(code))
-                  .first;
-    } catch (const image::Damaged& error) {
-      throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
+      if (!code.empty()) found = image::read_resources(code);
+    } catch (const image::Damaged&) {  // nothing is known of its kernels then; they may run from PTX
     }
+    known = resources_.emplace(device.target(), std::move(found)).first;
   }
   const auto found = known->second.find(kernel);
   if (found == known->second.end()) return std::nullopt;

@@ -54,6 +54,7 @@ class FatBinary {
   std::map<const Device*, std::unique_ptr<Module>> modules_;  // each device has variables of its own
   std::map<int, std::string> cubins_;                         // by target
   std::map<int, std::map<std::string, image::Resources>> resources_;
+  std::string damage_;  // what is wrong with the machine code; "" if nothing is known to be
 };
 
 // A __global__ function. Its address is the cudaKernel_t.

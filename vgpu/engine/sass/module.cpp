@@ -257,11 +257,14 @@ class CubinModule final : public Module {
       }
       sass::Lowering(program, *code, text, jump_targets(kernel)).run();
       use_functions(program, *code);
+      code->lines = sass::read_lines(cubin_, kernel);
     } catch (const sass::UnknownInstruction& unknown) {
       program.unsupported = unknown.what();
       return program;
+    } catch (const sass::BadCubin& damage) {
+      program.unsupported = damage.what();
+      return program;
     }
-    code->lines = sass::read_lines(cubin_, kernel);
     code->stack_bytes = stack_of(kernel, *code);
     program.functions[0].local_bytes = code->stack_bytes;
     program.machine_code = code;
