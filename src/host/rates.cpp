@@ -91,6 +91,7 @@ HWY_AFTER_NAMESPACE();
 
 #include <atomic>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -184,25 +185,28 @@ Rates measure_one(std::int64_t memory_bytes) {
 Rates measure_rates(int threads) {
   Rates all;
   std::mutex mutex;
+  const auto measure = [&] {
+    const Rates one = measure_one(kMemory / threads);
+    const std::lock_guard lock(mutex);
+    ++all.threads;
+    all.clock_hz = std::max(all.clock_hz, one.clock_hz);
+    all.fma_clock_hz = std::max(all.fma_clock_hz, one.fma_clock_hz);
+    all.fma_flops += one.fma_flops;
+    all.tile_flops += one.tile_flops;
+    all.tile_clock_hz = std::max(all.tile_clock_hz, one.tile_clock_hz);
+    all.l1_bandwidth += one.l1_bandwidth;
+    all.l2_bandwidth += one.l2_bandwidth;
+    all.memory_bandwidth += one.memory_bandwidth;
+  };
   {
     std::vector<std::jthread> team;
     team.reserve(static_cast<std::size_t>(std::max(threads, 0)));
-    for (int i = 0; i < threads; ++i) {
-      team.emplace_back([&] {
-        const Rates one = measure_one(kMemory / threads);
-        const std::lock_guard lock(mutex);
-        all.clock_hz = std::max(all.clock_hz, one.clock_hz);
-        all.fma_clock_hz = std::max(all.fma_clock_hz, one.fma_clock_hz);
-        all.fma_flops += one.fma_flops;
-        all.tile_flops += one.tile_flops;
-        all.tile_clock_hz = std::max(all.tile_clock_hz, one.tile_clock_hz);
-        all.l1_bandwidth += one.l1_bandwidth;
-        all.l2_bandwidth += one.l2_bandwidth;
-        all.memory_bandwidth += one.memory_bandwidth;
-      });
+    try {
+      while (std::ssize(team) < threads) team.emplace_back(measure);
+    } catch (const std::system_error&) {  // no more threads: the rates are those of the ones there are
+      if (team.empty()) measure();
     }
   }
-  all.threads = threads;
   all.target = HWY_DYNAMIC_DISPATCH(target)();
   return all;
 }

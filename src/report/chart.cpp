@@ -13,11 +13,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::map<std::string_view, std::string_view> kTemplates{
+Json parse(const std::string& file) {
+  static const std::map<std::string_view, std::string_view> kTemplates{
 #include "charts.inc"
-};
-
-Json parse(const std::string& file) { return Json::parse(kTemplates.at(file)); }
+  };
+  return Json::parse(kTemplates.at(file));
+}
 
 // Numbers as far as anyone can see them.
 void shorten(Json& value) {

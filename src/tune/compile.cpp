@@ -13,6 +13,7 @@
 #include <iterator>
 #include <regex>
 #include <sstream>
+#include <system_error>
 
 namespace ladder::tune {
 namespace {
@@ -266,7 +267,11 @@ Compiled Compiler::compile(const Point& point, Deadline deadline, const Stop& st
 
 CompilePool::CompilePool(const Compiler& compiler, int threads, double limit_s, Deadline deadline, Stop stop)
     : compiler_(compiler), limit_s_(limit_s), deadline_(deadline), stop_(std::move(stop)) {
-  for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
+  try {
+    for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
+  } catch (
+      const std::system_error&) {  // no more threads: those there are do it, or the one that takes results
+  }
 }
 
 CompilePool::~CompilePool() {
@@ -290,6 +295,7 @@ void CompilePool::submit(Point point) {
 std::optional<std::pair<Point, Compiled>> CompilePool::next() {
   if (under_way_ == 0) return std::nullopt;
   std::unique_lock lock(mutex_);
+  if (threads_.empty()) compile_next(lock);
   result_there_.wait(lock, [this] { return !done_.empty(); });
   --under_way_;
   auto result = std::move(done_.front());
@@ -298,23 +304,27 @@ std::optional<std::pair<Point, Compiled>> CompilePool::next() {
 }
 
 void CompilePool::work() {
-  const Stop stop = [this] {
-    const std::scoped_lock lock(mutex_);
-    return closing_ || (stop_ && stop_());
-  };
   std::unique_lock lock(mutex_);
   while (true) {
     work_there_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
     if (closing_) return;
-    Point point = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s_));
-    Compiled compiled = compiler_.compile(point, std::min(deadline_, Clock::now() + limit), stop);
-    lock.lock();
-    done_.emplace_back(std::move(point), std::move(compiled));
-    result_there_.notify_one();
+    compile_next(lock);
   }
+}
+
+void CompilePool::compile_next(std::unique_lock<std::mutex>& lock) {
+  const Stop stop = [this] {
+    const std::scoped_lock inner(mutex_);
+    return closing_ || (stop_ && stop_());
+  };
+  Point point = std::move(waiting_.front());
+  waiting_.pop_front();
+  lock.unlock();
+  const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s_));
+  Compiled compiled = compiler_.compile(point, std::min(deadline_, Clock::now() + limit), stop);
+  lock.lock();
+  done_.emplace_back(std::move(point), std::move(compiled));
+  result_there_.notify_one();
 }
 
 }  // namespace ladder::tune

@@ -65,7 +65,8 @@ class Compiler {
   std::string version_, sources_hash_;
 };
 
-// Compiles on several threads; what is done comes out in the order it got done.
+// Compiles on several threads, or within next() where none can be started; what is done comes out in the order it got
+// done.
 class CompilePool {
  public:
   // None takes longer than `limit_s`, none goes on after `deadline`.
@@ -78,10 +79,11 @@ class CompilePool {
   // Waits for the next; none if nothing is under way.
   std::optional<std::pair<Point, Compiled>> next();
   std::size_t under_way() const { return under_way_; }
-  std::size_t threads() const { return threads_.size(); }
+  std::size_t threads() const { return std::max<std::size_t>(1, threads_.size()); }
 
  private:
   void work();
+  void compile_next(std::unique_lock<std::mutex>& lock);
 
   const Compiler& compiler_;
   double limit_s_;

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,13 +17,16 @@ template <class Work>
 void parallel_for(std::int64_t count, std::int64_t grain, const Work& work) {
   const std::int64_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::int64_t pieces = std::clamp<std::int64_t>(count / std::max<std::int64_t>(1, grain), 1, cores);
+  const auto part = [&](std::int64_t p) { work(count * p / pieces, count * (p + 1) / pieces); };
   std::vector<std::jthread> threads;  // joined at the end, and where starting one fails
   threads.reserve(static_cast<std::size_t>(pieces - 1));
-  for (std::int64_t p = 1; p < pieces; ++p) {
-    threads.emplace_back(
-        [&work, begin = count * p / pieces, end = count * (p + 1) / pieces] { work(begin, end); });
+  std::int64_t next = 1;
+  try {
+    for (; next < pieces; ++next) threads.emplace_back([&part, next] { part(next); });
+  } catch (const std::system_error&) {  // no more threads: this one does the rest
   }
-  work(std::int64_t{0}, count / pieces);
+  part(0);
+  for (; next < pieces; ++next) part(next);
 }
 
 }  // namespace ladder

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "../support/no_threads.hpp"
 #include "host/rates.hpp"
 
 namespace ladder::host {
@@ -18,6 +19,13 @@ TEST(Rates, EveryRateIsMeasured) {
     EXPECT_GT(rate, 0);
     EXPECT_LT(rate, 1e15);
   }
+}
+
+TEST(Rates, AreThoseOfTheThreadsThatThereAre) {
+  const test::NoThreads none;
+  const Rates rates = measure_rates(2);
+  EXPECT_EQ(rates.threads, 1);
+  EXPECT_GT(rates.fma_flops, 0);
 }
 
 }  // namespace

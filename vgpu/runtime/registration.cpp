@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What nvcc's generated code calls before main: it only notes what exists.
+#include <cstdio>
+#include <exception>
+
 #include "runtime/runtime.hpp"
 
 using namespace vgpu::runtime;
@@ -8,41 +11,57 @@ namespace {
 
 FatBinary* binary_of(void** handle) { return reinterpret_cast<FatBinary*>(handle); }
 
+// Nobody could catch what is thrown before main. What could not be noted is missing later, and refused by name.
+template <class Result, class Body>
+Result note(Body body) noexcept {
+  try {
+    Runtime& runtime = Runtime::get();
+    const std::scoped_lock lock(runtime.mutex);
+    return body(runtime);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "vgpu: the program's kernels cannot be registered: %s\n", error.what());
+    return {};
+  }
+}
+
 }  // namespace
 
 void** __cudaRegisterFatBinary(void* wrapper) {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  return reinterpret_cast<void**>(runtime.modules.add(wrapper));
+  return note<void**>(
+      [&](Runtime& runtime) { return reinterpret_cast<void**>(runtime.modules.add(wrapper)); });
 }
 
 void __cudaRegisterFatBinaryEnd(void**) {}
 
 void __cudaUnregisterFatBinary(void** handle) {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  if (handle != nullptr) runtime.modules.unload(binary_of(handle));
+  if (handle == nullptr) return;
+  note<bool>([&](Runtime& runtime) { return runtime.modules.unload(binary_of(handle)), true; });
 }
 
 void __cudaRegisterFunction(void** handle, const char* host_function, char*, const char* device_name, int,
                             uint3*, uint3*, dim3*, dim3*, int*) {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  runtime.modules.add_function(binary_of(handle), host_function, device_name);
+  if (handle == nullptr) return;
+  note<void*>([&](Runtime& runtime) {
+    return runtime.modules.add_function(binary_of(handle), host_function, device_name);
+  });
 }
 
 void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* device_name, int, size_t size,
                        int, int) {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  runtime.modules.add_variable(host_variable, {binary_of(handle), device_name, size, nullptr});
+  if (handle == nullptr) return;
+  note<bool>([&](Runtime& runtime) {
+    runtime.modules.add_variable(host_variable, {binary_of(handle), device_name, size, nullptr});
+    return true;
+  });
 }
 
 void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const char* device_name, int,
                               size_t size, int, int) {
-  Runtime& runtime = Runtime::get();
-  const std::scoped_lock lock(runtime.mutex);
-  runtime.modules.add_variable(host_pointer, {binary_of(handle), device_name, size, host_pointer});
+  if (handle == nullptr) return;
+  note<bool>([&](Runtime& runtime) {
+    runtime.modules.add_variable(host_pointer, {binary_of(handle), device_name, size, host_pointer});
+    return true;
+  });
 }
 
 // Called before the host touches a __managed__ variable: from here on its pointer must be good.

@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -270,8 +271,12 @@ struct GridRun {
     }
     std::atomic<u64> next = 0, first_error = ~u64{0};
     std::vector<std::thread> threads;
-    for (unsigned i = 1; i < workers; ++i) {
-      threads.emplace_back([&, i] { work(launch, counters[i], next, first_error, outcomes[i]); });
+    threads.reserve(workers);
+    try {
+      for (unsigned i = 1; i < workers; ++i) {
+        threads.emplace_back([&, i] { work(launch, counters[i], next, first_error, outcomes[i]); });
+      }
+    } catch (const std::system_error&) {  // no more threads: those there are deal all blocks among themselves
     }
     work(launch, counters[0], next, first_error, outcomes[0]);
     for (std::thread& thread : threads) thread.join();
