@@ -43,13 +43,9 @@ sanitize: setup
 	  ctest --preset $$kind -L vgpu || exit 1; \
 	done
 
-# Ten minutes each by default; what is found is left in the current folder.
-FUZZ_SECONDS ?= 600
+# Ten minutes each, two at a time; fuzz/run says how to choose.
 fuzz: build
-	@cmake --build --preset release --target fuzz_targets && for name in fatbin cubin sass ptx lower; do \
-	  mkdir -p build/fuzz/new_$$name && build/bin/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 \
-	    -timeout=10 -max_len=65536 -print_final_stats=1 build/fuzz/new_$$name fuzz/corpus/$$name || exit 1; \
-	done
+	@cmake --build --preset release --target fuzz_targets && fuzz/run
 
 format:
 	git ls-files '*.hpp' '*.h' '*.cpp' '*.cu' '*.cuh' | xargs clang-format -i

@@ -17,24 +17,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "engine/execute/operations.hpp"
 #include "engine/memory/memory.hpp"
-
-// One set of instructions is enough here: the others say that this host lacks them.
-namespace vgpu::execute {
-namespace {
-bool never() { return false; }
-constexpr IsaCode kAbsent{"absent", &never, nullptr, nullptr};
-}  // namespace
-namespace x86_64_v3 {
-const IsaCode& code();
-const IsaCode& code() { return kAbsent; }
-}  // namespace x86_64_v3
-namespace x86_64_v4 {
-const IsaCode& code();
-const IsaCode& code() { return kAbsent; }
-}  // namespace x86_64_v4
-}  // namespace vgpu::execute
 
 namespace {
 
