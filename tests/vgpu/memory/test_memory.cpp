@@ -66,7 +66,7 @@ TEST(Memory, OnlyStartsOfLiveBlocksAreFreed) {
 }
 
 TEST(Memory, ADeviceFarLargerThanTheHostCostsNothing) {
-  Memory memory(141 * kGiB);
+  Memory memory(141 * kGiB, [] { return HostRoom(); });
   auto* block = static_cast<unsigned char*>(memory.allocate(100 * kGiB));
   ASSERT_NE(block, nullptr);
   EXPECT_EQ(block[0], 0);  // too large to fill

@@ -64,9 +64,9 @@ int main() {
   std::size_t free_before = 0, free_after = 0, total = 0;
   require(cudaMemGetInfo(&free_before, &total), "cudaMemGetInfo");
   int* large;
-  require(cudaMalloc(&large, std::size_t{1} << 32), "cudaMalloc of 4 GiB");
+  require(cudaMalloc(&large, std::size_t{1} << 30), "cudaMalloc of 1 GiB");
   require(cudaMemGetInfo(&free_after, &total), "cudaMemGetInfo");
-  require(free_before - free_after == std::size_t{1} << 32, "memory taken");
+  require(free_before - free_after == std::size_t{1} << 30, "memory taken");
   require(cudaMalloc(&seen, total) == cudaErrorMemoryAllocation, "more than there is");
   require(cudaFree(large), "cudaFree");
   require(cudaFree(large) == cudaErrorInvalidValue, "freed twice");

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/execute/address.hpp"
 
-#include <sys/mman.h>
-
-#include <new>
-
 namespace vgpu::execute {
 
 const Windows& windows() {
-  static const Windows reserved = [] {
-    constexpr u64 kAlignment = u64{1} << 32;
-    void* at = mmap(nullptr, kAlignment + kAllWindows * kWindowBytes, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) throw std::bad_alloc();
-    const u64 first = (reinterpret_cast<u64>(at) + kAlignment - 1) / kAlignment * kAlignment;
-    return Windows{first, first + kWindowBytes, first + 2 * kWindowBytes, first + 3 * kWindowBytes};
-  }();
-  return reserved;
+  // The first address that a process cannot have: x86-64 gives it 47 bits.
+  constexpr u64 kFirst = u64{1} << 47;
+  static constexpr Windows kWindows{kFirst, kFirst + kWindowBytes, kFirst + 2 * kWindowBytes,
+                                    kFirst + 3 * kWindowBytes};
+  return kWindows;
 }
 
 }  // namespace vgpu::execute

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generic addresses. Device memory is host memory and its addresses are the host's; shared memory, local memory,
-// kernel parameters and functions get ranges that the process reserves without access, so that no allocation can
-// ever have an address in them. Behind them come the shared memories of a cluster's blocks, by rank: an address of
+// kernel parameters and functions get ranges outside of those that a process has, so that no allocation can ever have an
+// address in them. Behind them come the shared memories of a cluster's blocks, by rank: an address of
 // shared::cluster is its distance from the shared window, in 32 bits or as a generic address alike, and one inside that
 // window itself is the executing block's own.
 #pragma once
@@ -14,7 +14,7 @@ inline constexpr u64 kWindowBytes = u64{1} << 24;  // of each: more than any of 
 struct Windows {
   u64 shared = 0, local = 0, param = 0, function = 0;  // first addresses, kWindowBytes apart in this order
 };
-// Reserved once a process. The shared one begins at a multiple of 4 GB: machine code makes a generic address by setting
+// The shared one begins at a multiple of 4 GB: machine code makes a generic address by setting
 // the upper half.
 const Windows& windows();
 

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "engine/engine.hpp"
+#include "engine/memory/reservation.hpp"
 #include "engine/memory/shadow.hpp"
 
 namespace vgpu {
@@ -78,8 +79,13 @@ const Allocation* AllocationCursor::search(std::uint64_t address, std::uint64_t 
 struct Memory::Impl {
   mutable std::mutex mutex;
   std::size_t capacity = 0, allocated = 0;
-  char* arena = nullptr;
-  std::size_t arena_bytes = 0;
+  Reservation arena;         // empty until something is allocated
+  std::string addresses_by;  // what made it smaller than the capacity needs; "" if nothing did
+  HostRoom (*host)() = nullptr;
+  std::uint64_t resident_before = 0;  // of the process, when the arena was reserved
+  std::uint64_t granted = 0;     // of the host's memory, for what is allocated before the host is asked again
+  std::uint64_t host_total = 0;  // of the host's memory, with what is allocated, as room() said last
+  bool tracks = false, tracks_blocks = false;
   std::map<std::uint64_t, Allocation> blocks;                       // live and in quarantine, by begin
   std::map<std::uint64_t, Allocation> adopted;                      // host memory, outside the arena
   std::map<std::uint64_t, std::uint64_t> holes;                     // free ranges: begin to size
@@ -92,7 +98,14 @@ struct Memory::Impl {
   std::vector<std::pair<Range, std::shared_ptr<const Fault>>> doubts;
   mutable std::shared_ptr<const AllocationMap> map;  // null where it must be made anew
 
-  char* at(std::uint64_t address) const { return arena + (address - reinterpret_cast<std::uint64_t>(arena)); }
+  std::uint64_t begin() const { return reinterpret_cast<std::uint64_t>(arena.begin()); }
+  char* at(std::uint64_t address) const { return arena.begin() + (address - begin()); }
+  bool reserve();
+  bool open(std::uint64_t end);
+  std::uint64_t cost(std::uint64_t bytes) const;
+  std::uint64_t largest_hole() const;
+  Bound host_memory() const;
+  bool afford(std::size_t bytes);
   void clear(std::uint64_t begin, std::uint64_t end);
   std::uint64_t take_hole(std::size_t bytes);
   void give_hole(std::uint64_t begin, std::uint64_t size);
@@ -199,32 +212,124 @@ const AllocationMap& Memory::Impl::current() const {
   return *map;
 }
 
-Memory::Memory(std::size_t capacity) : impl_(std::make_unique<Impl>()) {
+// The addresses, and those of the shadow where there is one. False: not even for a little memory.
+bool Memory::Impl::reserve() {
+  if (arena.begin() != nullptr) return true;
+  constexpr std::size_t kMost = std::size_t{64} << 20, kLeast = std::size_t{1} << 20;
   // Twice the capacity leaves room for red zones and quarantine, and for holes too small to use.
+  const std::size_t wanted = 2 * capacity + kMost;
+  const HostRoom before = host();
+  resident_before = before.resident;
+  // The program needs addresses, too. The shadow takes 5 bytes per word.
+  const std::uint64_t affordable = before.addresses.bytes / 2 / (tracks ? 9 : 4) * 4;
+  for (std::size_t bytes = std::min<std::uint64_t>(wanted, affordable) / 4096 * 4096; bytes >= kLeast;
+       bytes = bytes / 2 / 4096 * 4096) {
+    Reservation range(bytes);
+    if (range.begin() == nullptr) continue;
+    try {
+      if (tracks) shadow = std::make_unique<Shadow>(reinterpret_cast<std::uint64_t>(range.begin()), bytes);
+    } catch (const std::system_error&) {
+      continue;
+    }
+    arena = std::move(range);
+    if (bytes < wanted) addresses_by = before.addresses.by;
+    never_used = begin() + kMinRedZone;
+    add_hole(begin() + kMinRedZone, bytes - kMinRedZone);
+    return true;
+  }
+  addresses_by = before.addresses.by;
+  return false;
+}
+
+// Up to an address of the arena, with the shadow of it.
+bool Memory::Impl::open(std::uint64_t end) {
+  return arena.open(end - begin()) && (shadow == nullptr || shadow->open(end - begin()));
+}
+
+std::uint64_t Memory::Impl::cost(std::uint64_t bytes) const {
+  return bytes + (tracks ? bytes / 4 : 0) + (tracks_blocks ? bytes : 0);
+}
+
+// What the host has for blocks to come. Of blocks there are, some pages were never touched: they are still to be paid.
+Bound Memory::Impl::host_memory() const {
+  const HostRoom now = host();
+  const std::uint64_t promised = cost(allocated);
+  const std::uint64_t resident = std::min(promised, now.resident - std::min(now.resident, resident_before));
+  const std::uint64_t opened = arena.opened() + (shadow == nullptr ? 0 : shadow->opened());
+  const auto left = [&](const Bound& bound, std::uint64_t paid) {
+    if (bound.by.empty()) return bound.bytes;
+    const std::uint64_t with_paid = bound.bytes - bound.bytes / 16 + paid;  // a part is kept for the program
+    return with_paid - std::min(with_paid, promised);
+  };
+  Bound bound;
+  bound.lower(left(now.memory, resident), now.memory.by);
+  bound.lower(left(now.mappable, opened), now.mappable.by);
+  return bound;
+}
+
+bool Memory::Impl::afford(std::size_t bytes) {
+  const std::uint64_t price = cost(bytes);
+  if (price > granted) {
+    const std::uint64_t left = host_memory().bytes;
+    if (price > left) return false;
+    granted = price + (left - price) / 8;
+  }
+  granted -= price;
+  return true;
+}
+
+// For one block. Freed ones give way when their place is needed.
+std::uint64_t Memory::Impl::largest_hole() const {
+  std::map<std::uint64_t, std::uint64_t> all = holes;
+  for (const std::uint64_t freed : quarantine) {
+    const Allocation& block = blocks.at(freed);
+    all.emplace(freed, footprint(block.end - block.begin));
+  }
+  std::uint64_t largest = 0, begin = 0, end = 0;
+  for (const auto& [at, size] : all) {
+    if (at != end) begin = at;
+    end = at + size;
+    largest = std::max(largest, end - begin);
+  }
+  return largest - std::min<std::uint64_t>(largest, kMaxRedZone + 2 * kMinRedZone);
+}
+
+Bound Memory::room() {
+  const std::lock_guard lock(impl_->mutex);
+  if (!impl_->reserve()) return {0, impl_->addresses_by};
+  Bound room{impl_->capacity - impl_->allocated, ""};
+  if (!impl_->addresses_by.empty()) room.lower(impl_->largest_hole(), impl_->addresses_by);
+  const Bound host = impl_->host_memory();
+  if (host.by.empty()) return room;
+  // What the host has changes all the time. Small changes are ignored, so that what is free becomes less by what is allocated.
+  const std::uint64_t promised = impl_->cost(impl_->allocated), now = promised + host.bytes;
+  std::uint64_t& known = impl_->host_total;
+  if (now < known - known / 32 || now > known + known / 8) known = now;
+  impl_->granted = known - std::min(known, promised);
+  room.lower(impl_->granted / impl_->cost(4) * 4, host.by);
+  return room;
+}
+
+std::uint64_t Memory::cost(std::uint64_t bytes) const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->cost(bytes);
+}
+
+Memory::Memory(std::size_t capacity, HostRoom (*host)()) : impl_(std::make_unique<Impl>()) {
   constexpr std::size_t kAddressable = std::size_t{1} << 46;
   if (capacity > kAddressable) {
     throw std::system_error(ENOMEM, std::generic_category(), "device memory of more than 2^46 bytes");
   }
-  impl_->arena_bytes = 2 * capacity + (std::size_t{64} << 20);
   impl_->capacity = capacity;
-  void* arena = mmap(nullptr, impl_->arena_bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (arena == MAP_FAILED) {
-    throw std::system_error(
-        errno, std::generic_category(),
-        "cannot reserve addresses for " + std::to_string(capacity) + " bytes of device memory");
-  }
-  impl_->arena = static_cast<char*>(arena);
-  const auto begin = reinterpret_cast<std::uint64_t>(arena);
-  impl_->never_used = begin + kMinRedZone;
-  impl_->add_hole(begin + kMinRedZone, impl_->arena_bytes - kMinRedZone);
+  impl_->host = host;
 }
 
-Memory::~Memory() { munmap(impl_->arena, impl_->arena_bytes); }
+Memory::~Memory() = default;
 
 void* Memory::allocate(std::size_t bytes, std::string name) {
   const std::lock_guard lock(impl_->mutex);
   if (bytes == 0 || bytes > impl_->capacity || impl_->allocated > impl_->capacity - bytes) return nullptr;
+  if (!impl_->reserve() || !impl_->afford(bytes)) return nullptr;
   const std::size_t taken = footprint(bytes);
   std::uint64_t begin = impl_->take_hole(taken);
   while (begin == 0 && !impl_->quarantine.empty()) {
@@ -232,6 +337,10 @@ void* Memory::allocate(std::size_t bytes, std::string name) {
     begin = impl_->take_hole(taken);
   }
   if (begin == 0) return nullptr;
+  if (!impl_->open(begin + taken)) {
+    impl_->give_hole(begin, taken);
+    return nullptr;
+  }
   impl_->map.reset();
   impl_->allocated += bytes;
   const bool written = impl_->shadow == nullptr || !name.empty();
@@ -256,6 +365,7 @@ bool Memory::free(void* pointer) {
   block.freed = true;
   impl_->map.reset();
   impl_->allocated -= bytes;
+  impl_->granted = bytes < kMaxResidentFreed ? impl_->granted + impl_->cost(bytes) : 0;
   if (bytes >= kMaxResidentFreed) impl_->clear(block.begin, block.end);
   impl_->quarantine.push_back(block.begin);
   impl_->quarantine_bytes += bytes;
@@ -269,8 +379,8 @@ bool Memory::free(void* pointer) {
 bool Memory::adopt(void* pointer, std::size_t bytes, std::string name) {
   const auto begin = reinterpret_cast<std::uint64_t>(pointer), end = begin + bytes;
   const std::lock_guard lock(impl_->mutex);
-  const auto arena = reinterpret_cast<std::uint64_t>(impl_->arena);
-  if (bytes == 0 || end < begin || (begin < arena + impl_->arena_bytes && arena < end)) return false;
+  const std::uint64_t arena = impl_->begin();
+  if (bytes == 0 || end < begin || (begin < arena + impl_->arena.bytes() && arena < end)) return false;
   const auto next = impl_->adopted.lower_bound(begin);
   if (next != impl_->adopted.end() && next->second.begin < end) return false;
   if (next != impl_->adopted.begin() && std::prev(next)->second.end > begin) return false;
@@ -285,10 +395,14 @@ bool Memory::disown(void* pointer) {
   return impl_->adopted.erase(reinterpret_cast<std::uint64_t>(pointer)) != 0;
 }
 
-void Memory::track() {
+void Memory::track(bool by_block) {
   const std::lock_guard lock(impl_->mutex);
-  if (impl_->shadow != nullptr) return;
-  impl_->shadow = std::make_unique<Shadow>(reinterpret_cast<std::uint64_t>(impl_->arena), impl_->arena_bytes);
+  impl_->tracks = true;
+  impl_->tracks_blocks |= by_block;
+  if (impl_->shadow != nullptr || impl_->arena.begin() == nullptr) return;
+  impl_->shadow = std::make_unique<Shadow>(impl_->begin(), impl_->arena.bytes());
+  if (!impl_->shadow->open(impl_->arena.opened()))
+    throw std::system_error(errno, std::generic_category(), "no memory for the memory checks");
 }
 
 Shadow* Memory::shadow() const {

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/memory/host_room.hpp"
+
 namespace vgpu {
 
 class Shadow;  // shadow.hpp
@@ -45,13 +47,19 @@ class Memory {
   static constexpr std::size_t kQuarantineBytes = std::size_t{256} << 20;
   static constexpr std::uint8_t kFill = 0xCD;
 
-  // `capacity` bytes of device memory may be allocated at once (the virtual device's size). Reserves
-  // addresses only: a capacity far beyond the host's memory costs nothing. Throws std::system_error if even
-  // that fails.
-  explicit Memory(std::size_t capacity);
+  // `capacity` bytes of device memory may be allocated at once (the virtual device's size), and no more than the host has
+  // room for. Addresses are reserved by the first allocation: as many as the process may have, at most half of those
+  // that a limit leaves it. Throws std::system_error for more than 2^46 bytes.
+  explicit Memory(
+      std::size_t capacity, HostRoom (*host)() = [] { return host_room(); });
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
+
+  // How much can be allocated now, together and in one block; `by` names what bounds it, "" for the capacity.
+  Bound room();
+  // The host's memory that so many bytes of the device's take, with what is noted about them.
+  std::uint64_t cost(std::uint64_t bytes) const;
 
   // Aligned to 512 bytes, with a red zone of at least 512 bytes to each neighbour (more behind larger
   // blocks). Null if it does not fit, or for 0 bytes. A freed block is kept back until kQuarantineBytes have
@@ -72,7 +80,8 @@ class Memory {
   // Which bytes were written, for finding reads of others. Blocks that exist when tracking begins count as written;
   // so do variables and adopted memory, and until then (or without tracking) everything. Kernels mark their stores
   // in the shadow; host code says what it writes.
-  void track();
+  // `by_block`: which blocks touched what, as well, which takes host memory of its own.
+  void track(bool by_block = true);
   Shadow* shadow() const;  // null where nothing is tracked
   void mark_written(const void* pointer, std::size_t bytes);
   // As a copy does: what was not written is not written in the copy either.

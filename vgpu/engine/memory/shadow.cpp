@@ -15,14 +15,6 @@ constexpr std::uint8_t kWhole = 15;
 constexpr unsigned kDoubtShift = 4;
 constexpr std::uint64_t kPage = 4096;
 
-void* reserve(std::size_t bytes) {
-  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) {
-    throw std::system_error(errno, std::generic_category(), "cannot reserve addresses for the memory checks");
-  }
-  return at;
-}
-
 // The bits of the bytes [first, last) of a word.
 std::uint8_t bits(std::uint64_t first, std::uint64_t last) {
   return static_cast<std::uint8_t>(((1u << (last - first)) - 1) << first);
@@ -43,15 +35,16 @@ void clear(std::uint8_t* begin, std::uint8_t* end) {
 
 }  // namespace
 
-Shadow::Shadow(std::uint64_t begin, std::size_t bytes) : begin_(begin), bytes_(bytes / 4 * 4) {
-  written_ = static_cast<std::uint8_t*>(reserve(bytes_ / 4));
-  touched_ = static_cast<std::uint32_t*>(reserve(bytes_));
+Shadow::Shadow(std::uint64_t begin, std::size_t bytes)
+    : begin_(begin), bytes_(bytes / 4 * 4), marks_(bytes_ / 4), touches_(bytes_) {
+  if (marks_.begin() == nullptr || touches_.begin() == nullptr || !open(4)) {
+    throw std::system_error(errno, std::generic_category(), "cannot reserve addresses for the memory checks");
+  }
+  written_ = reinterpret_cast<std::uint8_t*>(marks_.begin());
+  touched_ = reinterpret_cast<std::uint32_t*>(touches_.begin());
 }
 
-Shadow::~Shadow() {
-  munmap(written_, bytes_ / 4);
-  munmap(touched_, bytes_);
-}
+bool Shadow::open(std::size_t bytes) { return marks_.open((bytes + 3) / 4) && touches_.open(bytes / 4 * 4); }
 
 void Shadow::mark_written(std::uint64_t address, std::size_t size) {
   if (size == 0) return;

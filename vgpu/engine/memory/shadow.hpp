@@ -6,18 +6,22 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/memory/reservation.hpp"
+
 namespace vgpu {
 
 class Shadow {
  public:
   // Of `bytes` bytes from `begin`, a multiple of 4. Throws std::system_error where the addresses cannot be reserved.
   Shadow(std::uint64_t begin, std::size_t bytes);
-  ~Shadow();
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
 
   std::uint64_t begin() const { return begin_; }
   std::size_t bytes() const { return bytes_; }
+  // So many bytes of the memory can be asked about and marked. False if the kernel refuses.
+  bool open(std::size_t bytes);
+  std::size_t opened() const { return marks_.opened() + touches_.opened(); }  // bytes of the shadow itself
   bool covers(std::uint64_t address, std::size_t size) const {
     return address - begin_ < bytes_ && size <= bytes_ - (address - begin_);
   }
@@ -45,6 +49,7 @@ class Shadow {
  private:
   std::uint64_t begin_;
   std::size_t bytes_;
+  Reservation marks_, touches_;
   std::uint8_t* written_ = nullptr;
   std::uint32_t* touched_ = nullptr;
   std::uint32_t next_mark_ = 1;
