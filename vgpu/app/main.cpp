@@ -20,10 +20,12 @@
 #include <utility>
 #include <vector>
 
+#include "app/counters.hpp"
 #include "app/details.hpp"
 #include "app/inspect.hpp"
 #include "app/process.hpp"
 #include "runtime/check_report.hpp"
+#include "runtime/counters_file.hpp"
 #include "runtime/settings.hpp"
 
 namespace {
@@ -32,7 +34,7 @@ namespace fs = std::filesystem;
 using vgpu::app::Environment;
 
 constexpr int kHotLines = 30;  // of a kernel, that --source prints
-constexpr int kBadArgument = 2, kCheckFired = 86, kCannotRun = 126;
+constexpr int kBadArgument = 2, kNotWritten = 74, kCheckFired = 86, kCannotRun = 126;
 
 struct Options {
   std::string device, check, counters, threads, schedule, numerics, engine;
@@ -47,18 +49,24 @@ struct Help : CLI::Formatter {
   }
 };
 
-// A file that goes away with this object.
-class TemporaryFile {
+// A folder that goes away with this object.
+class TemporaryFolder {
  public:
-  TemporaryFile() : path_((fs::temp_directory_path() / "vgpu-XXXXXX").string()) {
-    const int file = ::mkstemp(path_.data());
-    if (file < 0) throw std::system_error(errno, std::generic_category(), path_);
-    ::close(file);
+  TemporaryFolder() {
+    std::error_code error;
+    const fs::path parent = fs::temp_directory_path(error);
+    if (error) throw std::runtime_error(fmt::format("TMPDIR: {}: no folder", std::getenv("TMPDIR")));
+    path_ = (parent / "vgpu-XXXXXX").string();
+    if (::mkdtemp(path_.data()) == nullptr)
+      throw std::system_error(errno, std::generic_category(), "a folder in TMPDIR: " + path_);
   }
-  ~TemporaryFile() { ::unlink(path_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string path(const char* name) const { return path_ + "/" + name; }
 
  private:
   std::string path_;
@@ -107,9 +115,9 @@ std::string check_options(const Options& options) {
     vgpu::EngineChoice engine;
     if (auto error = vgpu::parse_engine(options.engine, engine); !error.empty()) return "--engine: " + error;
   }
-  if (!options.counters.empty() && options.counters.find("%p") == std::string::npos &&
-      !std::ofstream(options.counters, std::ios::app)) {
-    return fmt::format("--counters: cannot write {}: {}", options.counters, std::strerror(errno));
+  if (!options.counters.empty()) {
+    if (auto error = vgpu::check_counters_file(options.counters); !error.empty())
+      return "--counters: " + error;
   }
   std::regex kernel;
   if (auto error = vgpu::parse_kernel(options.kernel, kernel); !error.empty()) return "--kernel: " + error;
@@ -131,6 +139,12 @@ void prepend(Environment& environment, const char* name, const std::string& valu
   vgpu::app::set(environment, name, former.empty() ? value : value + ":" + former);
 }
 
+// A file is called by its process where the user has not named it.
+std::string title(const std::string& path) {
+  const fs::path file(path);
+  return file.stem() == "launches" ? fmt::format("process {}", file.extension().string().substr(1)) : path;
+}
+
 int run(const Options& options) {
   const std::string& name = options.command.front();
   const auto program = vgpu::app::find_program(name);
@@ -141,9 +155,12 @@ int run(const Options& options) {
   if (!fs::exists(fs::path(libraries) / "libcudart.so.13")) {
     return fail(kBadArgument, libraries + "/libcudart.so.13 is missing: vgpu is not installed whole");
   }
-  const TemporaryFile report, launches;
+  const TemporaryFolder session;
+  const std::string report = session.path("report"), claims = session.path("claims");
+  fs::create_directory(claims);
+  if (!std::ofstream(report)) throw std::system_error(errno, std::generic_category(), report);
   const std::string counters = !options.counters.empty()         ? fs::absolute(options.counters).string()
-                               : options.print || options.source ? launches.path()
+                               : options.print || options.source ? session.path("launches.%p")
                                                                  : "";
   Environment environment = vgpu::app::current_environment();
   prepend(environment, "LD_LIBRARY_PATH", libraries);
@@ -155,6 +172,7 @@ int run(const Options& options) {
       {"VGPU_NUMERICS", options.numerics},
       {"VGPU_ENGINE", options.engine},
       {"VGPU_COUNTERS", counters},
+      {"VGPU_COUNTERS_CLAIMS", claims},
       {"VGPU_KERNEL", options.kernel},
       {"VGPU_LAUNCH_SKIP", options.launch_skip},
       {"VGPU_LAUNCH_COUNT", options.launch_count},
@@ -163,7 +181,7 @@ int run(const Options& options) {
     if (!value.empty()) vgpu::app::set(environment, variable, value);
   }
   if (options.source) vgpu::app::set(environment, "VGPU_SOURCE", "1");
-  vgpu::app::set(environment, "VGPU_REPORT", report.path());
+  vgpu::app::set(environment, "VGPU_REPORT", report);
 
   const auto inspection = vgpu::app::inspect(program.path, libraries, environment);
   if (!inspection.error.empty()) return fail(kBadArgument, inspection.error);
@@ -171,15 +189,26 @@ int run(const Options& options) {
   for (const std::string& library : inspection.preload) prepend(environment, "LD_PRELOAD", library);
 
   const int status = vgpu::app::run(program.path, options.command, environment);
-  if (options.print) fmt::print("{}", vgpu::app::details(read_file(counters)));
-  if (options.source) fmt::print("{}", vgpu::app::source_view(read_file(counters), kHotLines, read_file));
-  return vgpu::check_fired(read_file(report.path())) ? kCheckFired : status;
+  const vgpu::app::CountersFiles files = vgpu::app::finish_counters(claims);
+  for (const std::string& error : files.errors) fmt::print(stderr, "vgpu: {}\n", error);
+  if (!options.counters.empty() && files.paths.empty() && !files.failed)
+    fmt::print(stderr, "vgpu: no counters: the program did not use the virtual GPU\n");
+  for (const std::string& path : files.paths) {
+    if (files.paths.size() > 1 && (options.print || options.source)) fmt::print("{}:\n", title(path));
+    if (options.print) fmt::print("{}", vgpu::app::details(read_file(path)));
+    if (options.source) fmt::print("{}", vgpu::app::source_view(read_file(path), kHotLines, read_file));
+  }
+  const bool fired = !fs::exists(report) || vgpu::check_fired(read_file(report));
+  return fired ? kCheckFired : status == 0 && files.failed ? kNotWritten : status;
 }
 
 int parse_and_run(int argc, char** argv) {
   CLI::App app("Runs a CUDA program on a virtual GPU, unchanged (built with `nvcc -cudart shared`).");
   app.formatter(std::make_shared<Help>());
-  app.footer("Exit status: the program's own, or 86 where a check fired.");
+  app.footer(
+      "Exit status: the program's own; 86 where a check fired, 74 where the program ends with 0 but its "
+      "counters "
+      "cannot be written.");
   Options options;
   app.add_option(
          "--device,--devices", options.device,
@@ -192,8 +221,10 @@ int parse_and_run(int argc, char** argv) {
                  "comma-separated: memory, race, init-global, sync (the default), init (of shared memory "
                  "too), leak, all, none")
       ->type_name("LIST");
-  app.add_option("--counters", options.counters,
-                 "write every launch's counters as JSON; %p becomes the process id")
+  app.add_option(
+         "--counters", options.counters,
+         "write every launch's counters as JSON; %p becomes the process id. Without it the first process "
+         "writes FILE, others FILE.PID")
       ->type_name("FILE");
   app.add_flag("--print", options.print, "print tables of the kernels' counters at the end");
   app.add_flag("--source", options.source,

@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <stdexcept>
 #include <system_error>
 
 namespace vgpu::app {
@@ -179,7 +180,7 @@ int run(const std::string& path, const std::vector<std::string>& arguments, cons
 std::string output_of(const std::string& path, const std::vector<std::string>& arguments,
                       const Environment& environment) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return "";
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
@@ -190,14 +191,20 @@ std::string output_of(const std::string& path, const std::vector<std::string>& a
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   std::string text;
+  int status = 0;
   if (error == 0) {
     std::array<char, 4096> buffer;
     for (ssize_t n; (n = ::read(ends[0], buffer.data(), buffer.size())) > 0;) {
       text.append(buffer.data(), static_cast<std::size_t>(n));
     }
-    wait_for(program);
+    status = wait_for(program);
   }
   ::close(ends[0]);
+  if (error == EMFILE || error == EAGAIN || error == ENOMEM)
+    throw std::system_error(error, std::generic_category(), path);
+  if (status != 0 && text.empty())
+    throw std::runtime_error(path + " fails to say what " + arguments.back() +
+                             " loads (Too many open files? ulimit -n)");
   return text;
 }
 

@@ -25,7 +25,8 @@ Found find_program(const std::string& name);
 // status, or 128 plus the signal that ended it; throws std::system_error if it cannot be started.
 int run(const std::string& path, const std::vector<std::string>& arguments, const Environment& environment);
 
-// What the program writes to stdout; "" if it cannot be started.
+// What the program writes to stdout; "" if there is no such program. Throws std::system_error where this process may not
+// start any, std::runtime_error where the program fails without writing anything.
 std::string output_of(const std::string& path, const std::vector<std::string>& arguments,
                       const Environment& environment);
 

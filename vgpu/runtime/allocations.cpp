@@ -54,7 +54,7 @@ cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin
     if (bytes > runtime.device().memory_bytes - used) return cudaErrorMemoryAllocation;
   }
   void* block = runtime.memory.allocate(bytes);
-  if (block == nullptr) return cudaErrorMemoryAllocation;
+  if (block == nullptr) return out_of_memory(runtime);
   // The host may write these at any time, unseen.
   if (origin != Origin::kDevice) runtime.memory.share(block);
   runtime.pointers.add(block, bytes, origin, Runtime::ordinal(), flags).caller = caller;

@@ -19,9 +19,12 @@ std::string append(const std::string& path, const std::string& line) {
   if (path.empty()) return "";
   std::FILE* file = std::fopen(path.c_str(), "ae");
   if (file == nullptr) return fmt::format("cannot write {}: {}", path, std::strerror(errno));
-  fmt::print(file, "{}\t{}\n", ::getpid(), line);
-  std::fclose(file);
-  return "";
+  const std::string text = fmt::format("{}\t{}\n", ::getpid(), line);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) == 0 && written) return "";
+  const int error = errno;
+  ::unlink(path.c_str());  // vgpu takes a missing report for a check that fired
+  return fmt::format("cannot write {}: {}", path, std::strerror(error));
 }
 
 }  // namespace

@@ -330,7 +330,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
     show_output(runtime, function, record.report);
     if (recorded) {
       add_launch_metrics(runtime, function, attributes, request, record.report);
-      runtime.log.add(record);
+      say(runtime.log.add(record));
     }
   } catch (const Fault& fault) {
     keep_fault(runtime, fault);

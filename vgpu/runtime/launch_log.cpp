@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -87,32 +85,27 @@ std::string to_json(const LaunchRecord& record) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string LaunchLog::open(const std::vector<Device>& devices, const std::string& file) {
+std::string LaunchLog::open(const std::vector<Device>& devices, const std::string& file,
+                            const std::string& claims) {
   head_ = head_of(devices);
   if (file.empty()) return "";
-  file_.reset(std::fopen(file.c_str(), "we"));
-  if (file_ == nullptr) return fmt::format("cannot write {}: {}", file, std::strerror(errno));
-  write(head_);
+  if (std::string error = check_counters_file(file); !error.empty()) return error;
+  file_ = std::make_unique<CountersFile>(file, claims, head_, tail());
   return "";
 }
 
-// Behind what is there, and then what closes the JSON.
-void LaunchLog::write(const std::string& text) {
-  std::fseek(file_.get(), end_, SEEK_SET);
-  std::fwrite(text.data(), 1, text.size(), file_.get());
-  end_ = std::ftell(file_.get());
-  std::fwrite(tail().data(), 1, tail().size(), file_.get());
-  std::fflush(file_.get());
-}
-
-void LaunchLog::add(const LaunchRecord& record) {
-  if (!wanted()) return;
+CountersFile::Said LaunchLog::add(const LaunchRecord& record) {
+  CountersFile::Said said;
+  if (!wanted()) return said;
   std::string launch = to_json(record);
-  if (file_ != nullptr) write((std::exchange(any_in_file_, true) ? ",\n" : "\n") + launch);
-  if (!kept_) return;
+  if (file_ != nullptr) said = file_->add(launch);
+  if (!kept_) return said;
   launches_.push_back(std::move(launch));
   if (!record.report.instructions.empty()) traces_.push_back(trace_of(record));
+  return said;
 }
+
+CountersFile::Said LaunchLog::close() { return file_ == nullptr ? CountersFile::Said{} : file_->close(); }
 
 void LaunchLog::reset() {
   kept_ = true;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of what was launched: kept for vgpuCountersJson, and written to the counters file launch by
-// launch, so that the file is whole whichever way the program ends.
+// launch.
 #pragma once
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "devices/devices.hpp"
 #include "engine/engine.hpp"
+#include "runtime/counters_file.hpp"
 
 namespace vgpu {
 
@@ -27,23 +27,19 @@ std::string to_json(const LaunchRecord& record);  // one object, on one line
 class LaunchLog {
  public:
   // Where the log goes from now on; "" for nowhere. Returns "" or what is wrong with the file.
-  std::string open(const std::vector<Device>& devices, const std::string& file);
+  std::string open(const std::vector<Device>& devices, const std::string& file,
+                   const std::string& claims = "");
   bool wanted() const { return file_ != nullptr || kept_; }  // whether anybody will read what is added
-  void add(const LaunchRecord& record);
+  // Both return what is to be said about the file.
+  CountersFile::Said add(const LaunchRecord& record);
+  CountersFile::Said close();  // the program ends
   void reset();
   std::string json() const;        // since the last reset; nothing is kept before the first
   std::string trace_json() const;  // of those that were traced
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  void write(const std::string& text);
-
   std::string head_;
-  std::unique_ptr<std::FILE, Close> file_;
-  long end_ = 0;  // of the last launch in the file; what closes the JSON follows
-  bool any_in_file_ = false;
+  std::unique_ptr<CountersFile> file_;
   bool kept_ = false;  // in launches_
   std::vector<std::string> launches_, traces_;
 };

@@ -3,6 +3,7 @@
 // all memory is.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -155,7 +156,8 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return call([&](Runtime& runtime) {
     if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
     *total = runtime.device().memory_bytes;
-    *free = *total - runtime.pointers.bytes_on(Runtime::ordinal());
+    *free = std::min<std::size_t>(*total - runtime.pointers.bytes_on(Runtime::ordinal()),
+                                  runtime.memory.room().bytes);
     return cudaSuccess;
   });
 }

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "runtime/allocations.hpp"
 #include "runtime/check_report.hpp"
@@ -23,6 +24,12 @@ std::size_t memory_of(const std::vector<Device>& devices) {
 }
 
 const char* environment(const char* name) { return std::getenv(name); }
+
+void close_log() {
+  Runtime& runtime = Runtime::get();
+  const std::scoped_lock lock(runtime.mutex);
+  say(runtime.log.close());
+}
 
 void report_leaks() {
   Runtime& runtime = Runtime::get();
@@ -46,11 +53,24 @@ int& Runtime::ordinal() {
 }
 
 Runtime::Runtime() : settings(settings_from(environment)), memory(memory_of(settings.devices) + kHostRoom) {
-  if (settings.error.empty()) settings.error = log.open(settings.devices, settings.counters_file);
+  if (settings.error.empty())
+    settings.error = log.open(settings.devices, settings.counters_file, settings.counters_claims);
   if (!settings.error.empty()) say(settings.error);
-  if (settings.checks.init || settings.checks.race) memory.track();
+  if (settings.checks.init || settings.checks.race) memory.track(settings.checks.race);
   // Registered before the program's own handlers, hence called after them.
+  if (!settings.counters_file.empty()) std::atexit(close_log);
   if (settings.checks.leak) std::atexit(report_leaks);
+}
+
+cudaError_t out_of_memory(Runtime& runtime) {
+  const Bound room = runtime.memory.room();
+  if (!room.by.empty() && !std::exchange(runtime.shortage_said, true)) {
+    const bool checked = runtime.memory.cost(1024) > 1024;
+    say(fmt::format("out of memory: {} leaves room for {} MB of device memory{}; raise it, or allocate less",
+                    room.by, room.bytes >> 20,
+                    checked ? " and what the checks note of it (less with --check none)" : ""));
+  }
+  return cudaErrorMemoryAllocation;
 }
 
 void say(std::string_view text) {
@@ -68,6 +88,11 @@ void report_check(Runtime& runtime, std::string_view kind, std::string_view kern
   runtime.reported = true;
   const std::string problem = report_fault(runtime.settings.report_file, kind, kernel);
   if (!problem.empty()) say(problem);
+}
+
+void say(const CountersFile::Said& about_counters) {
+  if (!about_counters.note.empty()) say(about_counters.note);
+  if (!about_counters.error.empty()) say(about_counters.error);
 }
 
 cudaError_t& last_error() {

@@ -53,6 +53,7 @@ class Runtime {
   DeviceHeap heap;         // of malloc in kernels
   bool printed = false;    // a kernel has
   bool time_said = false;  // that events tell the host's time
+  bool shortage_said = false;  // that the host has too little memory
 
   // The calling thread's, and its number. Each device is an object of its own, even where two are of one kind.
   const Device& device() const { return settings.devices[static_cast<std::size_t>(ordinal())]; }
@@ -67,6 +68,7 @@ class Runtime {
 
 // To stderr, every line under the prefix "vgpu: ".
 void say(std::string_view text);
+void say(const CountersFile::Said& about_counters);
 
 // Tells the program vgpu that a check fired; `kernel` is "" where none runs.
 void report_check(Runtime& runtime, std::string_view kind, std::string_view kernel);
@@ -77,6 +79,9 @@ cudaError_t& last_error();
 // Records the error for cudaGetLastError and returns it.
 cudaError_t finish(cudaError_t code);
 cudaError_t finish(const Failure& failure);
+
+// cudaErrorMemoryAllocation. The first time, what the host lacks is said, if that is why.
+cudaError_t out_of_memory(Runtime& runtime);
 
 // Runs an entry point's body, `cudaError_t body(Runtime&)`, under the lock, exceptions turned into error
 // codes. `call` refuses while a fault is sticky, `query` answers all the same (what asks about the device
@@ -91,7 +96,7 @@ cudaError_t query(Body body) {
   } catch (const Failure& failure) {
     return finish(failure);
   } catch (const std::bad_alloc&) {
-    return finish(cudaErrorMemoryAllocation);
+    return finish(out_of_memory(runtime));
   } catch (const std::exception& error) {
     return finish(Failure{cudaErrorUnknown, error.what()});
   }

@@ -2,7 +2,6 @@
 #include "runtime/settings.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <charconv>
 
@@ -185,9 +184,7 @@ Settings settings_from(Lookup environment) {
   }
   settings.report_file = value("VGPU_REPORT");
   settings.counters_file = value("VGPU_COUNTERS");
-  if (const auto at = settings.counters_file.find("%p"); at != std::string::npos) {
-    settings.counters_file.replace(at, 2, std::to_string(::getpid()));
-  }
+  settings.counters_claims = value("VGPU_COUNTERS_CLAIMS");
   return settings;
 }
 

@@ -5,7 +5,8 @@
 //   VGPU_THREADS   host threads of a launch (default: all)
 //   VGPU_SCHEDULE  when asynchronous copies land: eager (default), lazy, random:SEED
 //   VGPU_ENGINE    auto (default): machine code where the fat binary has it and it is known, else PTX; sass, ptx
-//   VGPU_COUNTERS  file for the launches' counters; %p becomes the process id
+//   VGPU_COUNTERS  file for the launches' counters; %p becomes the process id (counters_file.hpp)
+//   VGPU_COUNTERS_CLAIMS  folder in which processes note which counters files they write
 //   VGPU_KERNEL, VGPU_LAUNCH_SKIP, VGPU_LAUNCH_COUNT
 //                  of which launches: those whose name matches the regular expression, from and for how many of them
 //   VGPU_SOURCE    1: counters by source line as well
@@ -60,7 +61,7 @@ struct Settings {
   bool count_lines = false;
   std::uint64_t sample_blocks = 0;  // 0: all are executed
   EngineChoice engine = EngineChoice::kAuto;
-  std::string counters_file, report_file;
+  std::string counters_file, counters_claims, report_file;
   std::string error;  // the first thing that is wrong: argument and rule; "" if nothing
 };
 

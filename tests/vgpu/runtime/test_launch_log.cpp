@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters file is whole JSON after every launch.
+// The counters file is whole JSON after every launch, and takes its place at the end.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -42,27 +42,41 @@ class LaunchLogFile : public testing::Test {
   std::string path =
       (std::filesystem::path(testing::TempDir()) / ("vgpu_launch_log.json." + std::to_string(getpid())))
           .string();
-  ~LaunchLogFile() override { std::remove(path.c_str()); }
+  const std::string part = path + "." + std::to_string(getpid()) + ".part";
+  ~LaunchLogFile() override {
+    std::remove(path.c_str());
+    std::remove(part.c_str());
+  }
 };
 
 TEST_F(LaunchLogFile, IsWholeAfterEveryLaunch) {
   LaunchLog log;
   ASSERT_EQ(log.open(h200, path), "");
-  EXPECT_EQ(read(path)["launches"], Json::array());
   log.reset();
   for (std::uint64_t i = 0; i < 3; ++i) {
     log.add(record("void f<float>(float*)", i));
-    const Json file = read(path);
+    const Json file = read(part);
     ASSERT_EQ(file["launches"].size(), i + 1);
     EXPECT_EQ(file["launches"][i]["metrics"]["smsp__inst_executed_op_global_ld.sum"], i);
   }
+  EXPECT_EQ(Json::parse(log.json()), read(part));
+  EXPECT_EQ(log.close().error, "");
   EXPECT_EQ(Json::parse(log.json()), read(path));
+  EXPECT_FALSE(std::filesystem::exists(part));
+}
+
+TEST_F(LaunchLogFile, IsThereWithoutLaunches) {
+  LaunchLog log;
+  ASSERT_EQ(log.open(h200, path), "");
+  log.close();
+  EXPECT_EQ(read(path)["launches"], Json::array());
 }
 
 TEST_F(LaunchLogFile, HasTheDocumentedFields) {
   LaunchLog log;
   ASSERT_EQ(log.open(h200, path), "");
   log.add(record("f(\"quoted\")", std::uint64_t{1} << 40));
+  log.close();
   const Json expected = Json::parse(R"json({"device": "h200", "devices": ["h200"], "launches": [
       {"kernel": "f(\"quoted\")", "device": 0, "grid": [4, 2, 1], "block": [32, 8, 1], "engine": "ptx",
       "metrics": {"smsp__inst_executed_op_global_ld.sum": 1099511627776},
@@ -82,7 +96,7 @@ TEST_F(LaunchLogFile, ResetForgetsWhatIsAskedForNotWhatIsWritten) {
   EXPECT_EQ(Json::parse(log.json())["launches"].size(), 0u);
   log.add(record("g()", 2));
   EXPECT_EQ(Json::parse(log.json())["launches"].size(), 1u);
-  EXPECT_EQ(read(path)["launches"].size(), 2u);
+  EXPECT_EQ(read(part)["launches"].size(), 2u);
 }
 
 TEST(LaunchLog, NamesAFileThatItCannotWrite) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cudaMemGetInfo calls free can be allocated, and no more than that.
+#include "require.hpp"
+
+__global__ void touch(char* x) { x[threadIdx.x] = 1; }
+
+int main() {
+  std::size_t free = 0, total = 0;
+  require(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  require(free > 0 && free < total, "the host has less than the device");
+  char* x = nullptr;
+  require(cudaMalloc(&x, free + (std::size_t{1} << 30)) == cudaErrorMemoryAllocation, "too much");
+  require(cudaGetLastError() == cudaErrorMemoryAllocation, "the error");
+  require(cudaMalloc(&x, free), "what is free");
+  std::size_t left = 0;
+  require(cudaMemGetInfo(&left, &total), "cudaMemGetInfo");
+  require(left < free / 2, "less is left");
+  touch<<<1, 32>>>(x);
+  require(cudaDeviceSynchronize(), "kernel");
+  require(cudaFree(x), "cudaFree");
+  require(cudaMemGetInfo(&left, &total), "cudaMemGetInfo");
+  require(left > free / 4 * 3, "it came back");
+}
