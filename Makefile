@@ -44,8 +44,8 @@ sanitize: setup
 	done
 
 # Ten minutes each, two at a time; fuzz/run says how to choose.
-fuzz: build
-	@cmake --build --preset release --target fuzz_targets && fuzz/run
+fuzz: configure
+	@$(BUILD) --target fuzz_targets && fuzz/run
 
 format:
 	git ls-files '*.hpp' '*.h' '*.cpp' '*.cu' '*.cuh' | xargs clang-format -i

@@ -40,5 +40,12 @@ TEST(CheckReport, IsWrittenAndReadBack) {
   EXPECT_NE(report_fault("/nonexistent/file", "race", "kernel"), "");
 }
 
+TEST(CheckReport, AFullDiskIsNoSilence) {
+  const std::string path = testing::TempDir() + "vgpu_full_report." + std::to_string(getpid());
+  std::filesystem::create_symlink("/dev/full", path);
+  EXPECT_EQ(report_fault(path, "race", "kernel"), "cannot write " + path + ": No space left on device");
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(path)));
+}
+
 }  // namespace
 }  // namespace vgpu
