@@ -99,10 +99,10 @@ std::vector<Interval> intervals(std::size_t registers, std::span<const RegisterU
 
 }  // namespace
 
-Allocation allocate(std::span<const RegisterClass> classes, std::span<const RegisterUse> uses,
-                    std::span<const Flow> flow) {
+RegisterAllocation allocate(std::span<const RegisterClass> classes, std::span<const RegisterUse> uses,
+                            std::span<const Flow> flow) {
   const Liveness live = analyse(classes.size(), uses, flow);
-  Allocation result;
+  RegisterAllocation result;
   result.slot.assign(classes.size(), 0);
   using Busy = std::pair<u32, u32>;  // (last instruction, slot)
   std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy[kRegisterClasses];

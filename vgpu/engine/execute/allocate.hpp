@@ -33,14 +33,14 @@ struct Flow {
   std::vector<u32> next;    // runs that may follow
 };
 
-struct Allocation {
+struct RegisterAllocation {
   std::vector<u32> slot;              // by register: number within its class
   u32 counts[kRegisterClasses] = {};  // slots of each class
   std::vector<u32> undefined;         // registers that may be read before they are written
 };
 
 // `uses` in order of pc; `flow` in order of pc, the first is the entry.
-Allocation allocate(std::span<const RegisterClass> classes, std::span<const RegisterUse> uses,
-                    std::span<const Flow> flow);
+RegisterAllocation allocate(std::span<const RegisterClass> classes, std::span<const RegisterUse> uses,
+                            std::span<const Flow> flow);
 
 }  // namespace vgpu::execute

@@ -288,7 +288,7 @@ void FunctionLowering::finish() {
     std::stable_sort(uses_.begin(), uses_.end(),
                      [](const RegisterUse& a, const RegisterUse& b) { return a.pc < b.pc; });
   }
-  const Allocation allocation = allocate(classes_, uses_, flow);
+  const RegisterAllocation allocation = allocate(classes_, uses_, flow);
 
   u32 top = static_cast<u32>(constant_bytes_.size());
   u32 base[kRegisterClasses];
