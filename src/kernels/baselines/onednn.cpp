@@ -36,7 +36,8 @@ static const Library& library() {
 }
 
 static Status accepts(const Problem& p, const Device&) {
-  if (!library().found) return {Code::kUnsupportedDevice, "libdnnl.so is not installed (oneDNN 2 or 3; scripts/setup)"};
+  if (!library().found)
+    return {Code::kUnsupportedDevice, "libdnnl.so is not installed (oneDNN 2 or 3; scripts/setup)"};
   if (p.m > 0 && p.n > 0 && reads_ab(p)) return Status::ok();
   return {Code::kUnsupportedProblem,
           "dnnl_sgemm takes no problem without products (an empty matrix, alpha = 0)"};
