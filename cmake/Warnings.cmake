@@ -7,12 +7,12 @@ set(host_warnings -Wall -Wextra -Wshadow -Wno-unknown-pragmas)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   list(APPEND host_warnings -Wno-restrict)  # GCC 12 reports it falsely on std::string's operator+ (GCC bug 105651)
 endif()
+set(cuda_warnings "SHELL:-Xcompiler=-Wall,-Wextra")
 if(LADDER_WERROR)
-  set(host_error -Werror)
-  set(cuda_error "SHELL:-Werror all-warnings -Xcompiler=-Werror")
+  list(APPEND host_warnings -Werror)
+  set(cuda_warnings "SHELL:-Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror")
 endif()
 target_compile_options(ladder_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:${host_warnings} ${host_error} -Wconversion -Wno-sign-conversion -Wno-float-conversion>
-  "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler=-Wall,-Wextra>"
-  "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_error}>"
+  $<$<COMPILE_LANGUAGE:CXX>:${host_warnings} -Wconversion -Wno-sign-conversion -Wno-float-conversion>
+  "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_warnings}>"
   "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xptxas --warn-on-spills,-Werror>")
