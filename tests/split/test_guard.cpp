@@ -200,11 +200,12 @@ TEST(GuardOfThin, TakesNoWordsWhereOne64OfOneLineIsNotProved) {
       const Problem p = make_problem(m, n, 256, 1, 0, op_a, op_b);
       expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 255) = 0x1p20F; });
       expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
-      expect_no_words(p, [&](Matrices& x) {  // scales so far apart that sums lose what comes first, or later
+      expect_no_words(p, [](Matrices& x) {  // scales so far apart that sums lose what comes first, or later
+        const bool tall = x.p.m > x.p.n;
         for (std::int64_t k = 0; k < 64; ++k) {
-          float& of_a = x.at_a(7, m > n ? k + 64 : k);
-          float& of_b = x.at_b(m > n ? k : k + 64, 7);
-          of_a = std::ldexp(of_a, m > n ? 70 : 0), of_b = std::ldexp(of_b, m > n ? 0 : 70);
+          float& of_a = x.at_a(7, tall ? k + 64 : k);
+          float& of_b = x.at_b(tall ? k : k + 64, 7);
+          of_a = std::ldexp(of_a, tall ? 70 : 0), of_b = std::ldexp(of_b, tall ? 0 : 70);
         }
       });
     }
@@ -258,9 +259,9 @@ TEST(GuardOfDeep, TakesTwoWordsWhereEach64IsProvedAndNoneElsewhere) {
     const Problem p = make_problem(m, n, 4160);
     expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 4159) = 0x1p20F; });
     expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
-    expect_no_words(p, [&](Matrices& x) {  // a block's scale so far from the others' that they are lost
+    expect_no_words(p, [](Matrices& x) {  // a block's scale so far from the others' that they are lost
       for (std::int64_t k = 4096; k < 4160; ++k) {
-        float& raw = m > n ? x.at_a(7, k) : x.at_b(k, 7);
+        float& raw = x.p.m > x.p.n ? x.at_a(7, k) : x.at_b(k, 7);
         raw = std::ldexp(raw, 70);
       }
     });

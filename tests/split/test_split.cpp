@@ -74,11 +74,12 @@ void expect_all_of_k(bool rising, std::pair<Op, Op> ops) {
   for (const auto& [m, n] : {std::pair{96, 260}, {260, 40}}) {
     Matrices x = uniform(make_problem(m, n, kDeep, 1, 0, ops.first, ops.second));
     const std::int64_t lines = std::max(m, n), others = std::min(m, n);
+    const bool tall = m > n;
     const auto many = [&](std::int64_t line, std::int64_t k) -> float& {
-      return m > n ? x.at_a(line, k) : x.at_b(k, line);
+      return tall ? x.at_a(line, k) : x.at_b(k, line);
     };
     const auto few = [&](std::int64_t line, std::int64_t k) -> float& {
-      return m > n ? x.at_b(k, line) : x.at_a(line, k);
+      return tall ? x.at_b(k, line) : x.at_a(line, k);
     };
     for (std::int64_t k = 0; k < kDeep; ++k) {
       const bool small = (k < kDeep / 2) == rising;
