@@ -22,8 +22,10 @@ struct Library {
 
 static const Library& library() {
   static const Library loaded = [] {
-    host::SharedLibrary version_3("libdnnl.so.3"), version_2("libdnnl.so.2");
-    host::SharedLibrary& file = version_3.found() ? version_3 : version_2;
+    host::SharedLibrary file("libdnnl.so.3");
+    for (const char* name : {"libdnnl.so.3.6", "libdnnl.so.2"}) {  // Debian 13's and Debian 12's
+      if (!file.found()) file = host::SharedLibrary(name);
+    }
     host::SharedLibrary openmp("libgomp.so.1");
     Library out;
     out.sgemm = file.get<Library::Sgemm>("dnnl_sgemm");
