@@ -1,5 +1,5 @@
 # Thin: each target is one or two commands that also work by hand after scripts/setup.
-.PHONY: climb report test check build configure sanitize fuzz setup format lint clean
+.PHONY: climb dist install report test check build configure sanitize fuzz setup format lint clean
 .DEFAULT_GOAL := build
 
 # What `make climb` needs; `make test` needs more packages, and cuBLAS.
@@ -23,6 +23,16 @@ climb: configure
 	@$(BUILD) --target ladder vgpu
 	build/bin/ladder climb cuda --json build/climb-cuda.json
 	@echo "As a page: build/bin/ladder report build/climb-host.json build/climb-cuda.json --html build/climb.html"
+
+# Programs, libraries, manual pages and completions, below DESTDIR and PREFIX; the result can be moved as a whole.
+PREFIX ?= /usr/local
+install: configure
+	@$(BUILD) --target ladder_programs
+	DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
+
+# A tarball for any Linux on x86-64 with glibc 2.31 or later, and its checksum.
+dist: setup
+	packaging/dist
 
 # What is made from the committed rows: tables and pictures of README and docs, and the report that README links.
 report: build

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
-#include <array>
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "common.hpp"
+#include "report/progress.hpp"
 #include "report/selection.hpp"
 #include "report/terminal.hpp"
 #include "report/text_chart.hpp"
@@ -16,19 +20,37 @@
 namespace ladder::app {
 namespace {
 
-constexpr std::int64_t kGpuSide = 4096;     // what published ladders are measured at
-constexpr std::int64_t kVirtualSide = 256;  // every rung in a moment
-constexpr std::int64_t kHostSide = 512;     // the three-loop rung takes a few tenths of a second
+constexpr std::int64_t kGpuSide = 4096;                  // what published ladders are measured at
+constexpr std::int64_t kVirtualSide = 256;               // every rung in a moment
+constexpr std::int64_t kHostSide = 512;                  // the three-loop rung takes a few tenths of a second
+constexpr double kGpuBudget = 1.5, kHostBudget = 0.5;    // seconds
+constexpr double kBatteryFlops = 2.0 * 256 * 256 * 256;  // what the quick battery costs on the virtual GPU
 constexpr double kHostMostFlops =
     2.0 * 1024 * 1024 * 1024;  // beyond it a host rung takes too long to be timed along
 
 struct ClimbOptions {
   CommonOptions common;
   bool cold = false;
-  double budget_s = 1.5;
+  std::optional<double> budget_s;  // of timing a kernel
+  bool has_report = false;         // the program has the verb that makes pages
 };
 
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:%@";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string safe = "'";
+  for (const char ch : word) safe += ch == '\'' ? "'\\''" : std::string(1, ch);
+  return safe + "'";
+}
+
 class Climb {
+  using Clock = std::chrono::steady_clock;
+  struct Item {
+    const KernelInfo* kernel;
+    Problem problem;
+  };
+
  public:
   Climb(const ClimbOptions& options, const Target& target)
       : options_(options),
@@ -38,18 +60,29 @@ class Climb {
         printer_(stdout, stderr, detect_style()) {}
 
   int run(const std::vector<const KernelInfo*>& kernels, const std::vector<Problem>& shapes) {
+    std::vector<Item> items;
     for (const KernelInfo* kernel : kernels) {
-      for (const Problem& problem : problems_of(*kernel, shapes)) {
-        printer_.expect(make_row(*kernel, in_types_of(*kernel, problem), device_of(*kernel, target_)));
-      }
+      for (const Problem& problem : problems_of(*kernel, shapes))
+        items.push_back({kernel, in_types_of(*kernel, problem)});
     }
-    for (const KernelInfo* kernel : kernels) {
-      for (const Problem& problem : problems_of(*kernel, shapes)) {
-        Row row = climb(*kernel, in_types_of(*kernel, problem));
-        if (interrupted()) return finish(kInterrupted);
+    for (const Item& item : items) {
+      printer_.expect(make_row(*item.kernel, item.problem, device_of(*item.kernel, target_)));
+      progress_.expect(to_string(item.kernel->place), weight(item));
+    }
+    explain(items);
+    for (const Item& item : items) {
+      started_ = Clock::now();
+      Row row = climb(*item.kernel, item.problem);
+      if (interrupted()) return finish(kInterrupted);
+      if (row.verdict.outcome == Outcome::kRefused) {
+        refused_[row.verdict.reason].push_back(&item);
+      } else {
         printer_.row(row);
-        recorder_.add(std::move(row));
       }
+      const bool shown = row.verdict.outcome != Outcome::kRefused;
+      recorder_.add(std::move(row));
+      progress_.finish_item(Clock::now() - started_);
+      if (shown) printer_.milestone(fmt::format("ladder climb: {}", progress_.text()));
     }
     return finish(exit_status(recorder_.rows()));
   }
@@ -71,6 +104,62 @@ class Climb {
   }
 
  private:
+  bool counts(const KernelInfo& kernel) const {
+    return kernel.place == Place::kCuda && target_.cuda && target_.cuda->is_virtual;
+  }
+
+  // Of the time that an item takes. On the virtual GPU it grows with the work, elsewhere timing has a budget.
+  double weight(const Item& item) const {
+    const Device& device = device_of(*item.kernel, target_);
+    if (!accepts(*item.kernel, item.problem, device)) return 0;
+    return counts(*item.kernel) ? kBatteryFlops + flops(item.problem) : 1;
+  }
+
+  // What this machine cannot do is said before anything is printed that could be taken for it.
+  void explain(const std::vector<Item>& items) {
+    const auto any = [&](const auto& holds) {
+      return std::any_of(items.begin(), items.end(), [&](const Item& item) { return holds(*item.kernel); });
+    };
+    if (any([&](const KernelInfo& kernel) { return counts(kernel); })) {
+      printer_.line(fmt::format(
+          "No GPU is used: CUDA kernels run on a virtual GPU ({}), which is software.\n"
+          "Their results are proved right, and the memory accesses that a GPU would make are counted. Their\n"
+          "time on a GPU is not known here.\n",
+          target_.cuda->name));
+    }
+  }
+
+  void tell(const KernelInfo& kernel, const std::string& doing) {
+    printer_.progress(fmt::format("{}: {} | {}", kernel.id, doing, progress_.text()));
+  }
+
+  // A line per reason, whatever the number of kernels.
+  void list_refused() {
+    constexpr std::size_t kNamed = 3;
+    for (const auto& [reason, items] : refused_) {
+      std::string names;
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        if (i == kNamed && items.size() > kNamed + 1) {
+          names += fmt::format(" and {} more", items.size() - i);
+          break;
+        }
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", items[i]->kernel->id);
+      }
+      printer_.line(fmt::format("refused: {}: {}", names, reason));
+    }
+  }
+
+  void offer_page() {
+#ifdef LADDER_HAVE_ANALYSE
+    const std::string& rows = options_.common.json;
+    if (!options_.has_report || rows.empty() || recorder_.rows().empty()) return;
+    std::string page = std::filesystem::path(rows).replace_extension(".html").string();
+    if (page == rows) page += ".html";
+    printer_.line(fmt::format("rows: {}; to look at them as a page: {} report {} --html {}", rows,
+                              shell_word(program_name()), shell_word(rows), shell_word(page)));
+#endif
+  }
+
   Row climb(const KernelInfo& kernel, const Problem& problem) {
     const Device& device = device_of(kernel, target_);
     Row row = make_row(kernel, problem, device);
@@ -114,13 +203,13 @@ class Climb {
     options.interrupted = interrupted;
     options.check_races = what == "battery";
     options.progress = [&](std::size_t done, std::size_t of) {
-      printer_.progress(fmt::format("{}: verifying {}, {} of {}", kernel.id, what, done + 1, of));
+      tell(kernel, fmt::format("verifying {}, {} of {}", what, done + 1, of));
     };
     return verify(kernel, cases, device_of(kernel, target_), options, store_).cases;
   }
 
   void count_into(Row& row, const KernelInfo& kernel, const Problem& problem) {
-    printer_.progress(fmt::format("{}: counting {}", kernel.id, to_string(problem)));
+    tell(kernel, "counting " + to_string(problem));
     auto counters = count(kernel, problem, *target_.cuda, options_.common.seed);
     if (counters) {
       row.counters = std::move(counters).value();
@@ -136,9 +225,9 @@ class Climb {
     if (interrupted()) return;
     std::vector<const KernelInfo*> timed{&kernel};
     if (baseline != nullptr && baseline != &kernel) timed.push_back(baseline);
-    printer_.progress(fmt::format("{}: timing {}", kernel.id, to_string(problem)));
+    tell(kernel, "timing " + to_string(problem));
     MeasureOptions options;
-    options.budget_s = options_.budget_s;
+    options.budget_s = options_.budget_s.value_or(kernel.place == Place::kHost ? kHostBudget : kGpuBudget);
     options.cold = options_.cold;
     options.seed = options_.common.seed;
     options.interrupted = interrupted;
@@ -171,6 +260,7 @@ class Climb {
   }
 
   int finish(int status) {
+    list_refused();
     draw();
     bool counted = false, estimated = false;
     for (const Row& row : recorder_.rows()) {
@@ -186,6 +276,7 @@ class Climb {
     }
     if (status == kInterrupted)
       printer_.line(fmt::format("interrupted: {} rows finished", recorder_.rows().size()));
+    offer_page();
     return status;
   }
 
@@ -194,6 +285,9 @@ class Climb {
   std::vector<Case> battery_;
   Recorder recorder_;
   TablePrinter printer_;
+  Progress progress_;
+  Clock::time_point started_;
+  std::map<std::string, std::vector<const Item*>> refused_;  // by the reason
   ReferenceStore store_;
   std::map<std::string_view, std::vector<CaseResult>> battery_results_;
 };
@@ -204,7 +298,7 @@ int run(const ClimbOptions& options) {
   (void)selected_battery(options.common);
   (void)selected_kernels(options.common, {});
   require_writable(options.common.json, "--json");
-  if (!(options.budget_s > 0)) throw BadInput("--budget: seconds a kernel, more than 0");
+  if (options.budget_s && !(*options.budget_s > 0)) throw BadInput("--budget: seconds a kernel, more than 0");
   const Target target = select_target(options.common.device);
   const auto kernels = selected_kernels(options.common, target);
   for (const Problem& problem : shapes) require_memory(problem, target.main(), "--shape");
@@ -220,7 +314,8 @@ void add_climb(CLI::App& app, Verb& chosen) {
   auto options = std::make_shared<ClimbOptions>();
   add_common_options(*verb, options->common);
   verb->add_flag("--cold", options->cold, "GPU: rotate operands over twice the L2 cache");
-  verb->add_option("--budget", options->budget_s, "seconds of timing a kernel");
+  verb->add_option("--budget", options->budget_s,
+                   "seconds of timing a kernel; default 1.5 on a GPU, 0.5 on the host");
   verb->footer(
       "Without --shape: 4096x4096x4096 on a GPU, 256x256x256 on the virtual one, 512x512x512 on the host. "
       "Host rungs\n"
@@ -229,7 +324,12 @@ void add_climb(CLI::App& app, Verb& chosen) {
       "  ladder climb\n"
       "  ladder climb r01 r02 r03 --shape 250x251x253 --device virtual:h200\n"
       "  ladder climb --shape 4096x4096x4096 --json rows.json --cold");
-  verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
+  verb->callback([&app, &chosen, options] {
+    const auto verbs = app.get_subcommands({});
+    options->has_report = std::any_of(verbs.begin(), verbs.end(),
+                                      [](const CLI::App* other) { return other->get_name() == "report"; });
+    chosen = [options] { return run(*options); };
+  });
 }
 
 }  // namespace ladder::app

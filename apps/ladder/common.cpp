@@ -2,11 +2,14 @@
 #include "common.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <ladder/registry.hpp>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <string_view>
 #include <thread>
 
 #ifdef LADDER_HAVE_HIGHWAY
@@ -21,9 +24,13 @@ std::atomic<bool> g_interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
 
 void on_interrupt(int) {
-  g_interrupted.store(true);
+  constexpr std::string_view kSaid = "\nladder: ending; a second Ctrl-C ends at once\n";
+  const int number = errno;
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  g_interrupted.store(true);
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
+  errno = number;
 }
 
 std::string gib(double bytes) { return fmt::format("{:.1f} GiB", bytes / (1024.0 * 1024 * 1024)); }

@@ -80,6 +80,7 @@ void add_doctor(CLI::App& app, Verb& chosen);
 void add_explain(CLI::App& app, Verb& chosen);
 void add_list(CLI::App& app, Verb& chosen);
 void add_new(CLI::App& app, Verb& chosen);
+void add_pages(CLI::App& app, Verb& chosen);
 void add_profile(CLI::App& app, Verb& chosen);
 void add_report(CLI::App& app, Verb& chosen);
 void add_run(CLI::App& app, Verb& chosen);

@@ -13,6 +13,7 @@
 #include "difference_table.hpp"
 #include "explain.hpp"
 #include "host_verbs.hpp"
+#include "report/installation.hpp"
 #include "tune/process.hpp"
 
 namespace ladder::app {
@@ -21,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct DiffOptions {
-  std::string a, b, device = "h200", shape, measured, source = LADDER_SOURCE_DIR;
+  std::string a, b, device = "h200", shape, measured, source = source_folder();
   bool no_source = false;
 };
 

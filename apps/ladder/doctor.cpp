@@ -8,15 +8,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <thread>
 
 #include "common.hpp"
 #include "dispatch/query.hpp"
 #include "host/openblas.hpp"
 #include "host/shared_library.hpp"
 #include "measure/telemetry.hpp"
-#include "report/table.hpp"
-#include "verify/buffer.hpp"
+#include "report/machine_text.hpp"
 #include "verify/virtual_gpu.hpp"
 
 #ifdef LADDER_HAVE_HIGHWAY
@@ -69,9 +67,11 @@ void tell_gpus() {
       continue;
     }
     const Device& d = device.value();
+    const double gib = static_cast<double>(d.memory_bytes) / kGib;
     tell("GPU", true,
-         fmt::format("cuda:{}: {}, compute capability {}.{}, {} SMs, {:.0f} GiB{}", ordinal, d.name,
-                     d.cc / 10, d.cc % 10, d.sm_count, static_cast<double>(d.memory_bytes) / kGib,
+         fmt::format("cuda:{}: {}, compute capability {}.{}{}{}{}", ordinal, d.name, d.cc / 10, d.cc % 10,
+                     d.sm_count > 0 ? fmt::format(", {} SMs", d.sm_count) : "",
+                     gib >= 1 ? fmt::format(", {:.0f} GiB", gib) : "",
                      d.cc < 80 ? "; the rungs need 8.0" : ""));
   }
   std::string why;
@@ -85,15 +85,7 @@ void tell_gpus() {
 
 void tell_rates() {
 #ifdef LADDER_HAVE_HIGHWAY
-  const host::Rates one = host::measure_rates(1);
-  tell("one core", true,
-       fmt::format(
-           "measured, {}: {} GFLOP/s of FP32 multiply-adds at {} GHz, {} with operands from L1 at {}; {} "
-           "GHz else; reads {} GB/s from L1, {} from L2, {} from memory",
-           one.target, figure(one.fma_flops * 1e-9), figure(one.fma_clock_hz * 1e-9),
-           figure(one.tile_flops * 1e-9), figure(one.tile_clock_hz * 1e-9), figure(one.clock_hz * 1e-9),
-           figure(one.l1_bandwidth * 1e-9), figure(one.l2_bandwidth * 1e-9),
-           figure(one.memory_bandwidth * 1e-9)));
+  tell("one core", true, rates_text(host::measure_rates(1)));
 #endif
 }
 
@@ -122,25 +114,26 @@ void tell_openblas(const Environment& e) {
 int examine() {
   const Environment e = query_environment(host_device());
   fmt::print("ladder {} ({}), {}\n", e.version, e.commit, e.date);
-  tell("CPU", true, fmt::format("{}, {} threads", e.cpu, e.cpu_threads));
+  tell("CPU", true, processors_text(host::processor_name(), host::processors()));
   tell_rates();
-  tell("memory", true,
-       fmt::format("{:.1f} GiB available", static_cast<double>(available_host_memory()) / kGib));
+  tell("memory", true, memory_text(host::available_memory()));
   const std::string nvcc = find_in_path("nvcc");
   tell("nvcc", !nvcc.empty(),
        nvcc.empty() ? "only needed to build: scripts/setup installs it"
                     : fmt::format("{}; built with CUDA {}", nvcc, e.toolkit));
   tell("CUDA runtime", !e.runtime.empty(),
-       fmt::format("{} {}{}", e.runtime, library_of(reinterpret_cast<const void*>(&cudaGetDeviceCount)),
-                   virtual_gpu::active() ? " (the virtual GPU's)" : ""));
+       e.runtime.empty()
+           ? "none; a GPU needs the CUDA 13 toolkit's libraries, the virtual GPU has its own"
+           : fmt::format("{} {}{}", e.runtime, library_of(reinterpret_cast<const void*>(&cudaGetDeviceCount)),
+                         virtual_gpu::active() ? " (the virtual GPU's)" : ""));
   tell_gpus();
   const std::string folder = virtual_gpu_folder();
   tell("virtual GPU", !folder.empty(),
        folder.empty() ? "not built (needs libzstd-dev): scripts/setup, then build again" : folder);
-  tell("cuBLAS", !e.cublas.empty(),
-       e.cublas.empty()
-           ? "no CUDA baselines, no FP64 reference on a GPU: scripts/setup installs it, then build again"
-           : e.cublas);
+  const bool blas = !e.cublas.empty() && e.cublas != "unknown";
+  tell("cuBLAS", blas,
+       blas ? e.cublas
+            : "no CUDA baselines, no FP64 reference on a GPU: scripts/setup installs it, then build again");
   tell_openblas(e);
   const bool host_kernels = std::any_of(kernels().begin(), kernels().end(),
                                         [](const KernelInfo& k) { return k.place == Place::kHost; });

@@ -17,6 +17,7 @@
 #include "explain.hpp"
 #include "host_verbs.hpp"
 #include "measure/statistics.hpp"
+#include "report/installation.hpp"
 #include "report/table.hpp"
 
 namespace ladder::app {
@@ -75,7 +76,7 @@ constexpr std::int64_t kCountedAsItIs = 512;  // problems up to this cube are al
 
 struct ExplainOptions {
   std::vector<std::string> kernels;
-  std::string device = "h200", shape, clock = "boost", measured, into, source = LADDER_SOURCE_DIR;
+  std::string device = "h200", shape, clock = "boost", measured, into, source = source_folder();
   std::int64_t m = 0, n = 0, k = 0;
   std::optional<float> beta;  // 1, as the published ladders have it; 0 where measured rows are compared
   bool json = false, accuracy = false;

@@ -56,6 +56,7 @@ int run(int argc, char** argv) {
   add_list(app, chosen);
   add_report(app, chosen);
   add_doctor(app, chosen);
+  add_pages(app, chosen);
 #endif
   try {
     require_known_verb(app, argc, argv);
@@ -76,6 +77,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    ladder::app::take_cuda_of_machine();
     return run(argc, argv);
   } catch (const std::exception& error) {
     std::fputs(("ladder: " + one_line(error.what()) + "\n").c_str(), stderr);

@@ -16,6 +16,7 @@
 #include "analyse/user_kernel.hpp"
 #include "common.hpp"
 #include "explain.hpp"
+#include "report/installation.hpp"
 #include "report/temporary.hpp"
 #include "report/terminal.hpp"
 #include "tune/process.hpp"
@@ -29,7 +30,7 @@ constexpr std::int64_t kGpuSide = 4096, kVirtualSide = 256;
 
 struct RunOptions {
   std::string file, kernel, grid, block, shared = "0", needs = "true";
-  std::string device = "auto", shape, explain_on = "h200", source = LADDER_SOURCE_DIR, library;
+  std::string device = "auto", shape, explain_on = "h200", source = source_folder(), library;
   std::vector<std::string> against{"r05", "r10", "cublas_ieee"};
   double limit_s = 300;
   float beta = 0;

@@ -2,6 +2,7 @@
 #include "target.hpp"
 
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 
 #include "common.hpp"
 #include "dispatch/query.hpp"
+#include "report/installation.hpp"
 #include "verify/buffer.hpp"
 #include "verify/virtual_gpu.hpp"
 
@@ -33,6 +35,9 @@ constexpr const char* kCudaPrefix = "cuda:";
 constexpr const char* kDefaultVirtual = "h200";
 constexpr const char* kDeviceVariable = "VGPU_DEVICE";
 constexpr const char* kReplaced = "LADDER_ON_VIRTUAL_GPU";  // set in the process that select_target starts
+
+constexpr const char* kTaken = "LADDER_CUDA_FOLDER";  // set in the process that take_cuda_of_machine starts
+constexpr const char* kPlaceholder = "ladderNoCudaRuntime";
 
 [[noreturn]] void bad_device(const std::string& why) { throw BadInput("--device: " + why); }
 
@@ -60,13 +65,17 @@ std::vector<std::string> own_arguments() {
   return arguments;
 }
 
-// The dynamic linker decides at the start of a process whose libcudart it takes, hence a new process.
-[[noreturn]] void replace_process(const std::string& folder, const std::string& name) {
+void prepend_library_path(const std::string& folder) {
   std::string path = folder;
   if (const char* before = std::getenv("LD_LIBRARY_PATH"); before != nullptr && *before != '\0') {
     path += std::string(":") + before;
   }
   ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
+}
+
+// The dynamic linker decides at the start of a process whose libcudart it takes, hence a new process.
+[[noreturn]] void replace_process(const std::string& folder, const std::string& name) {
+  prepend_library_path(folder);
   ::setenv(kDeviceVariable, name.c_str(), 1);
   ::setenv("VGPU_CHECK", "memory,init-global,sync",
            0);  // verification turns the race check on where it looks for races
@@ -136,12 +145,38 @@ Status start_again(const std::vector<std::string>& more) {
   return {Code::kIo, std::strerror(errno)};
 }
 
+void take_cuda_of_machine() {
+  if (::dlsym(RTLD_DEFAULT, kPlaceholder) == nullptr || std::getenv(kTaken) != nullptr) return;
+  void* const driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver == nullptr) return;
+  ::dlclose(driver);
+  std::vector<fs::path> roots;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
+      roots.emplace_back(value);
+  }
+  roots.insert(roots.end(), {"/usr/local/cuda", "/opt/cuda", "/usr"});
+  for (const fs::path& root : roots) {
+    for (const char* part : {"lib64", "lib", "lib/x86_64-linux-gnu", "targets/x86_64-linux/lib"}) {
+      std::error_code error;
+      if (!fs::exists(root / part / "libcudart.so.13", error)) continue;
+      prepend_library_path((root / part).string());
+      ::setenv(kTaken, (root / part).c_str(), 1);
+      (void)start_again({});
+      return;
+    }
+  }
+}
+
+std::string program_name() {
+  const std::vector<std::string> arguments = own_arguments();
+  return arguments.empty() ? "ladder" : arguments.front();
+}
+
 std::string virtual_gpu_folder() {
 #ifdef LADDER_HAVE_VGPU
   std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (error) return "";
-  const fs::path folder = self.parent_path().parent_path() / "lib" / "vgpu";
+  const fs::path folder = installation_prefix() / "lib" / "vgpu";
   return fs::exists(folder / "libcudart.so.13", error) ? folder.string() : "";
 #else
   return "";

@@ -28,6 +28,13 @@ Target select_target(const std::string& device);
 // Starts this program again in this process's place, with the arguments it had and `more`. Errors (kIo): it cannot.
 Status start_again(const std::vector<std::string>& more);
 
+// Where this process runs on what stands in for a missing CUDA runtime (packaging/placeholders), and the machine has a
+// driver and a runtime after all: starts the program again on that one.
+void take_cuda_of_machine();
+
+// As the user called this program.
+std::string program_name();
+
 // Folder of the virtual GPU's libcudart.so.13, next to the executable's; "" if it is not there.
 std::string virtual_gpu_folder();
 

@@ -16,6 +16,7 @@
 
 #include "common.hpp"
 #include "page/render.hpp"
+#include "report/installation.hpp"
 #include "report/terminal.hpp"
 #include "tune/earlier.hpp"
 #include "tune/heat_map.hpp"
@@ -33,7 +34,7 @@ constexpr std::int64_t kCountedDepth = 64;
 constexpr const char* kWorkerVerb = "tune-worker";
 
 struct TuneOptions {
-  std::string rung, device = "auto", shape, json, output, source = LADDER_SOURCE_DIR, strategy = "auto";
+  std::string rung, device = "auto", shape, json, output, source = source_folder(), strategy = "auto";
   std::string points, heat_map, axes;
   double budget_s = 120;
   int jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));

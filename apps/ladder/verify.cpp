@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 
 #include "common.hpp"
+#include "report/progress.hpp"
 #include "report/terminal.hpp"
 
 namespace ladder::app {
@@ -51,18 +53,25 @@ int run(const CommonOptions& options, bool no_battery) {
   Recorder recorder(options.json, target);
   ReferenceStore store;
   TablePrinter printer(stdout, stderr, detect_style());
+  Progress progress;
+  for (const KernelInfo* kernel : kernels) progress.expect(to_string(kernel->place));
   for (const KernelInfo* kernel : kernels) {
+    const auto started = std::chrono::steady_clock::now();
+    const auto elapsed = [&] { return std::chrono::steady_clock::now() - started; };
     const Device& device = device_of(*kernel, target);
     Row row = make_row(*kernel, shapes.empty() ? Problem{} : shapes.front(), device);
     VerifyOptions verify_options;
     verify_options.interrupted = interrupted;
     verify_options.progress = [&](std::size_t done, std::size_t of) {
-      printer.progress(fmt::format("{}: case {} of {}", row.kernel, done + 1, of));
+      progress.within(static_cast<double>(done) / static_cast<double>(of), elapsed());
+      printer.progress(fmt::format("{}: case {} of {} | {}", row.kernel, done + 1, of, progress.text()));
     };
     row.verdict = verify(*kernel, cases, device, verify_options, store);
     if (interrupted()) return kInterrupted;
     print_verdict(printer, row);
     recorder.add(std::move(row));
+    progress.finish_item(elapsed());
+    printer.milestone(fmt::format("ladder verify: {}", progress.text()));
   }
   return exit_status(recorder.rows());
 }

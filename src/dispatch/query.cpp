@@ -5,8 +5,9 @@
 
 #include <dlfcn.h>
 
-#include <fstream>
 #include <string>
+
+#include "host/limits.hpp"
 
 namespace ladder {
 namespace {
@@ -29,11 +30,6 @@ int fp32_lanes_per_sm(int cc) {
 double attribute(cudaDeviceAttr which, int ordinal) {
   int value = 0;
   return cudaDeviceGetAttribute(&value, which, ordinal) == cudaSuccess ? value : 0.0;
-}
-
-std::string after_colon(const std::string& line) {
-  const auto at = line.find_first_not_of(" \t", line.find(':') + 1);
-  return at == std::string::npos ? "" : line.substr(at);
 }
 
 }  // namespace
@@ -76,20 +72,8 @@ Result<Device> query_device(int ordinal) {
 
 Device host_device() {
   Device device;
-  device.name = "CPU";
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (line.rfind("model name", 0) == 0) {
-      device.name = after_colon(line);
-      break;
-    }
-  }
-  std::ifstream meminfo("/proc/meminfo");
-  constexpr std::size_t kBytesPerKib = 1024;
-  for (std::string line; std::getline(meminfo, line);) {
-    if (line.rfind("MemAvailable", 0) == 0)
-      device.memory_bytes = std::stoull(after_colon(line)) * kBytesPerKib;
-  }
+  device.name = host::processor_name().value_or("CPU");
+  device.memory_bytes = host::available_memory().value_or(0);
   return device;
 }
 

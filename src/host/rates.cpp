@@ -185,8 +185,10 @@ Rates measure_one(std::int64_t memory_bytes) {
 Rates measure_rates(int threads) {
   Rates all;
   std::mutex mutex;
+  threads = std::max(1, threads);
+  const std::int64_t share = kMemory / threads;
   const auto measure = [&] {
-    const Rates one = measure_one(kMemory / threads);
+    const Rates one = measure_one(share);
     const std::lock_guard lock(mutex);
     ++all.threads;
     all.clock_hz = std::max(all.clock_hz, one.clock_hz);
@@ -200,12 +202,14 @@ Rates measure_rates(int threads) {
   };
   {
     std::vector<std::jthread> team;
-    team.reserve(static_cast<std::size_t>(std::max(threads, 0)));
+    team.reserve(static_cast<std::size_t>(threads));
     try {
-      while (std::ssize(team) < threads) team.emplace_back(measure);
-    } catch (const std::system_error&) {  // no more threads: the rates are those of the ones there are
-      if (team.empty()) measure();
+      while (std::ssize(team) < threads - 1) team.emplace_back(measure);
+    } catch (const std::system_error&) {
+      // The system gives no more threads: the rates are those of the threads there are.
     }
+    threads = static_cast<int>(team.size()) + 1;
+    measure();
   }
   all.target = HWY_DYNAMIC_DISPATCH(target)();
   return all;

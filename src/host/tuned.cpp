@@ -2,7 +2,8 @@
 #include "host/tuned.hpp"
 
 #include <algorithm>
-#include <fstream>
+
+#include "host/limits.hpp"
 
 namespace ladder::host {
 namespace {
@@ -28,14 +29,7 @@ double median(std::vector<double> values) {
 }  // namespace
 
 const std::string& cpu_name() {
-  static const std::string name = [] {
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);) {
-      const std::size_t colon = line.find(": ");
-      if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-    }
-    return std::string("CPU");
-  }();
+  static const std::string name = processor_name().value_or("CPU");
   return name;
 }
 

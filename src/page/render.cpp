@@ -9,6 +9,7 @@
 
 #include "page/files.hpp"
 #include "report/chart.hpp"
+#include "report/installation.hpp"
 #include "report/json.hpp"
 #include "report/temporary.hpp"
 #include "tune/process.hpp"
@@ -22,7 +23,7 @@ constexpr std::chrono::seconds kLimit{120};
 // LADDER_PYTHON, else what scripts/setup made beside the sources, else the one in PATH.
 std::string python() {
   if (const char* chosen = std::getenv("LADDER_PYTHON"); chosen != nullptr && *chosen != '\0') return chosen;
-  const std::string own = LADDER_SOURCE_DIR "/.toolchain/charts/bin/python";
+  const std::string own = source_folder() + "/.toolchain/charts/bin/python";
   std::error_code error;
   return std::filesystem::exists(own, error) ? own : "python3";
 }

@@ -56,6 +56,12 @@ void TablePrinter::progress(const std::string& text) {
   shown_ = true;
 }
 
+void TablePrinter::milestone(const std::string& text) {
+  if (style_.progress) return;
+  fmt::print(progress_, "{}\n", text);
+  std::fflush(progress_);
+}
+
 void TablePrinter::line(const std::string& text) {
   clear_progress();
   fmt::print(table_, "{}\n", text);

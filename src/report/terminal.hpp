@@ -29,7 +29,8 @@ class TablePrinter {
   TablePrinter(const TablePrinter&) = delete;
   TablePrinter& operator=(const TablePrinter&) = delete;
 
-  void progress(const std::string& text);  // shown until the next call of anything
+  void progress(const std::string& text);   // on a terminal: shown until the next call of anything
+  void milestone(const std::string& text);  // elsewhere: a line on the stream of progress
   void line(const std::string& text);
   void expect(const Row& row);  // one that is to come: columns of text become as wide as its kernel and shape
   void row(const Row& row);     // starts a new table with its heading where place or kind change

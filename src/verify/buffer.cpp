@@ -6,22 +6,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <new>
 #include <string>
 #include <utility>
 
+#include "host/limits.hpp"
+
 namespace ladder {
 namespace {
 
 constexpr std::align_val_t kAlignment{512};
-
-std::size_t first_number(const char* path) {
-  std::ifstream file(path);
-  std::size_t value = 0;
-  return file >> value ? value : 0;
-}
 
 }  // namespace
 
@@ -106,25 +101,7 @@ Status Buffer::download(void* target, std::size_t bytes, std::size_t offset) con
 }
 
 std::size_t available_host_memory() {
-  std::size_t available = std::numeric_limits<std::size_t>::max();
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string key; meminfo >> key;) {
-    std::size_t kib = 0;
-    if (key == "MemAvailable:" && meminfo >> kib) {
-      available = kib * 1024;
-      break;
-    }
-    meminfo.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  // A control group's limit less what it uses; "max" reads as 0.
-  for (const auto& [limit, usage] : {std::pair{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-                                     std::pair{"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-                                               "/sys/fs/cgroup/memory/memory.usage_in_bytes"}}) {
-    const std::size_t most = first_number(limit);
-    const std::size_t used = first_number(usage);
-    if (most > 0) available = std::min(available, most > used ? most - used : 0);
-  }
-  return available;
+  return host::available_memory().value_or(std::numeric_limits<std::size_t>::max());
 }
 
 std::size_t available_device_memory() {

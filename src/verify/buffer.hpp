@@ -45,7 +45,7 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-// Bytes of memory that this process may still use: the machine's, or its control group's limit.
+// Bytes of memory that this process may still use (host/limits.hpp); the largest number where that is unknown.
 std::size_t available_host_memory();
 // Bytes free on the current CUDA device; 0 if it cannot be asked.
 std::size_t available_device_memory();

@@ -5,6 +5,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -84,6 +85,19 @@ class Information(Folder):
         self.assertEqual(result.returncode, 0, result)
         for word in ("CPU", "memory", "nvcc", "CUDA runtime", "GPU", "NVML", "virtual GPU", "cuBLAS", "OpenBLAS"):
             self.assertIn(word, result.stdout)
+
+    def test_doctor_where_little_is_allowed(self):
+        """Little address space, one processor, no home, no place for temporary files."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        nowhere = {"HOME": "/nonexistent", "TMPDIR": "/nonexistent", "XDG_CACHE_HOME": "/nonexistent"}
+        result = ladder("doctor", preexec_fn=limit, env={**os.environ, **nowhere})
+        self.assertEqual(result.returncode, 0, result)
+        self.assertNotRegex(result.stdout, r"(^|[^0-9.])(0|-|-?nan|-?inf) (GHz|GB/s|GFLOP/s|GiB|MiB|threads?)\b")
+        self.assertRegex(result.stdout, r"CPU .*(1 thread|of which this process may use 1)")
+        available = float(re.search(r"([0-9.]+) [GM]iB available", result.stdout).group(1))
+        self.assertLess(available, 2048)
 
     def test_version_and_help(self):
         self.assertRegex(ladder("--version").stdout, r"^ladder \d+\.\d+\.\d+\n$")
@@ -187,6 +201,14 @@ class Rows(Folder):
         self.check_document(document)
         rungs = [row for row in document["rows"] if row["role"] == "rung"]
         self.assertEqual(len(rungs), 3)
+        lines = result.stdout.splitlines()
+        self.assertTrue(lines[0].startswith("No GPU is used"), lines[0])
+        self.assertIn("counted", lines[1])
+        refused = [line for line in lines if "refused" in line]
+        if any(row["role"] == "baseline" for row in document["rows"]):
+            self.assertEqual(len(refused), 1, refused)
+            self.assertRegex(refused[0], r"^refused: cublas_ieee, .* more: cuBLAS is not executed on the virtual GPU$")
+        self.assertIn(f"report {path} --html {path[:-5]}.html", lines[-1])
         for row in rungs:
             self.assertEqual(row["verdict"]["outcome"], "passed", row["verdict"]["reason"])
             self.assertTrue(row["device"]["virtual"])
@@ -198,6 +220,22 @@ class Rows(Folder):
             if row["role"] == "baseline":
                 self.assertEqual(row["verdict"]["outcome"], "refused")
                 self.assertEqual(row["note"], "not run: cuBLAS is not executed on the virtual GPU")
+
+    def test_progress_without_a_terminal(self):
+        result = ladder("climb", "h01", "h02", "--device", "cpu", "--shape", "33", "--budget", "0.01")
+        self.assertEqual(result.returncode, 0, result)
+        self.assertNotIn("\x1b", result.stdout + result.stderr)
+        lines = result.stderr.splitlines()
+        self.assertEqual(len(lines), 2, lines)
+        self.assertRegex(lines[0], r"^ladder climb: 1 of 2, about \d+ s left$")
+        self.assertEqual(lines[1], "ladder climb: 2 of 2")
+        verified = ladder("verify", "h01", "--device", "cpu")
+        self.assertEqual(verified.stderr, "ladder verify: 1 of 1\n")
+
+    def test_the_page_of_a_path_that_a_shell_would_split(self):
+        path = self.path("my rows.json")
+        result = ladder("climb", "h01", "--device", "cpu", "--shape", "33", "--budget", "0.01", "--json", path)
+        self.assertIn(f"report '{path}' --html '{path[:-5]}.html'", result.stdout)
 
     @unittest.skipUnless(VIRTUAL, "built without the virtual GPU")
     def test_a_problem_larger_than_the_virtual_gpu(self):
@@ -226,6 +264,23 @@ class Interrupt(Folder):
         self.assertLess(len(rows), 40)
         self.assertEqual(printed.count(" passed "), len(rows))
         self.assertIn(f"interrupted: {len(rows)} row", printed)
+
+
+    def test_a_second_one_ends_at_once(self):
+        # Two runs of three loops at 2048: no place to stop at for many seconds.
+        process = subprocess.Popen([LADDER, "verify", "h01", "--device", "cpu", "--no-battery", "--shape", "2048"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        def ticks():
+            return int(pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11])
+        while ticks() < os.sysconf("SC_CLK_TCK"):
+            self.assertIsNone(process.poll())
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.stderr.readline(), "\n")
+        self.assertEqual(process.stderr.readline(), "ladder: ending; a second Ctrl-C ends at once\n")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, -signal.SIGINT)
 
 
 class OnATerminal(unittest.TestCase):

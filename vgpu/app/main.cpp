@@ -24,6 +24,8 @@
 #include "app/details.hpp"
 #include "app/inspect.hpp"
 #include "app/process.hpp"
+#include "devices/devices.hpp"
+#include "pages/pages.hpp"
 #include "runtime/check_report.hpp"
 #include "runtime/counters_file.hpp"
 #include "runtime/settings.hpp"
@@ -202,6 +204,28 @@ int run(const Options& options) {
   return fired ? kCheckFired : status == 0 && files.failed ? kNotWritten : status;
 }
 
+// For the installation: the manual page, or what a shell needs to complete command lines.
+int print_pages(const CLI::App& app, const std::string& shell) {
+  std::vector<std::string> devices;
+  for (const vgpu::Device& device : vgpu::devices()) devices.emplace_back(device.id);
+  const ladder::pages::Program program{
+      app,
+      "vgpu",
+      VGPU_VERSION,
+      {{"--device", devices},
+       {"--engine", {"auto", "sass", "ptx"}},
+       {"--check", {"memory", "race", "init-global", "sync", "init", "leak", "all", "none"}},
+       {"--numerics", {"single", "hopper"}},
+       {"--schedule", {"eager", "lazy", "random:"}}},
+      true};
+  const std::string text =
+      shell.empty() ? ladder::pages::manual(program) : ladder::pages::completion(program, shell);
+  if (text.empty())
+    return fail(kBadArgument, fmt::format("--completion: '{}' is none of bash, zsh, fish", shell));
+  fmt::print("{}", text);
+  return 0;
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app("Runs a CUDA program on a virtual GPU, unchanged (built with `nvcc -cudart shared`).");
   app.formatter(std::make_shared<Help>());
@@ -246,6 +270,10 @@ int parse_and_run(int argc, char** argv) {
          "when asynchronous copies land: eager (default), lazy, random:SEED, which has warps and blocks "
          "take turns at random, too")
       ->type_name("WHEN");
+  std::string shell;
+  app.add_option("--completion", shell, "print the completion of bash, zsh or fish")->group("");
+  bool manual = false;
+  app.add_flag("--manual", manual, "print the manual page, as troff")->group("");
   app.set_version_flag("--version", std::string("vgpu ") + VGPU_VERSION);
   app.prefix_command();
   try {
@@ -255,6 +283,7 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail(kBadArgument, error.what());
   }
+  if (manual || !shell.empty()) return print_pages(app, shell);
   options.command = app.remaining();
   if (!options.command.empty() && options.command.front() == "--") {
     options.command.erase(options.command.begin());

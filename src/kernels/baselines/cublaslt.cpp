@@ -27,7 +27,7 @@ static constexpr int kLaunches = 3;     // of each, after one to load it
 
 static Status accepts(const Problem& p, const Device& device) {
   if (Status s = accept_cuda(device, 0); !s) return s;
-  if (device.is_virtual) return {Code::kUnsupportedDevice, "cuBLASLt is not executed on the virtual GPU"};
+  if (device.is_virtual) return {Code::kUnsupportedDevice, "cuBLAS is not executed on the virtual GPU"};
   // Its matrices have no size 0; without a product there is nothing to choose.
   if (p.m > 0 && p.n > 0 && !reads_ab(p)) return {Code::kUnsupportedProblem, "needs k > 0 and alpha != 0"};
   return Status::ok();
