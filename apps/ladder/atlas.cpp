@@ -89,10 +89,6 @@ Atlas measure_all(const AtlasOptions& options) {
   return atlas;
 }
 
-void write(const std::string& path, const std::string& text, const std::string& argument) {
-  if (Status status = write_atomic(path, text); !status) throw BadInput(argument + ": " + status.message());
-}
-
 int run(const AtlasOptions& options) {
   if (options.into.empty() != options.marker.empty()) throw BadInput("--into: goes together with --marker");
   for (const auto& [path, argument] : {std::pair{options.common.json, "--json"},
@@ -109,21 +105,22 @@ int run(const AtlasOptions& options) {
     if (!read) throw BadInput("--rows: " + options.rows + ": " + read.status().message());
     atlas = std::move(read).value();
   }
+  if (!options.common.json.empty() && !atlas.rows.empty())
+    write_file(options.common.json, to_json(atlas), "--json");
   if (interrupted()) return kInterrupted;
-  if (!options.common.json.empty()) write(options.common.json, to_json(atlas), "--json");
   if (!options.svg.empty()) {
     const auto chart = atlas_chart(atlas);
     if (!chart) throw BadInput("--svg: " + chart.status().message());
     const auto pictures = page::render(std::span(&chart.value().spec, 1));
     if (!pictures) throw BadInput("--svg: " + pictures.status().message());
-    write(options.svg, page::stand_alone(pictures.value().front(), chart.value().description), "--svg");
+    write_file(options.svg, page::stand_alone(pictures.value().front(), chart.value().description), "--svg");
   }
   if (!options.into.empty()) {
     const auto before = read_file(options.into);
     if (!before) throw BadInput("--into: " + before.status().message());
     const auto after = splice(before.value(), options.marker, atlas_markdown(atlas));
     if (!after) throw BadInput(fmt::format("--marker: {}: {}", options.into, after.status().message()));
-    write(options.into, after.value(), "--into");
+    write_file(options.into, after.value(), "--into");
   }
   return atlas.rows.empty() ? kFailed : kOk;
 }
@@ -138,7 +135,7 @@ void add_atlas(CLI::App& app, Verb& chosen) {
   verb->add_option("--shape", options->common.shapes, "MxNxK; default 512x512 with K from 256 to 16384")
       ->allow_extra_args(false);
   verb->add_option("--device", options->common.device, kDeviceHelp);
-  verb->add_option("--seed", options->common.seed, "of the operands");
+  add_number(*verb, "--seed", options->common.seed, kSeedRange, "of the operands");
   verb->add_option("--json", options->common.json, "rows");
   verb->add_option("--rows", options->rows, "measure nothing, take these saved rows");
   verb->add_option("--into", options->into, "replace the text between two markers of this file by the table");

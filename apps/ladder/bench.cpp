@@ -5,7 +5,6 @@
 #include <ladder/registry.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -21,6 +20,8 @@
 namespace ladder::app {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct BenchOptions {
   CommonOptions common;  // without its json
   std::vector<std::string> suites;
@@ -31,6 +32,7 @@ struct BenchOptions {
 // What none of the options names.
 constexpr const char* kGpuSuite = "square";
 constexpr const char* kHostShapes = "128..512*2";
+constexpr Range<double> kPercentRange{0, 1000, "per cent, from 0 to 1000"};
 constexpr int kMostSamples = 200;  // more make files large and medians no surer
 
 std::vector<Problem> selected_problems(const BenchOptions& options, bool on_gpu) {
@@ -82,12 +84,6 @@ void require(bool ok, const char* rule) {
 }
 
 void check(const BenchOptions& options) {
-  require(options.budget_s > 0 && std::isfinite(options.budget_s),
-          "--budget: seconds a kernel and shape, more than 0");
-  require(options.noise >= 0, "--noise: per cent, at least 0");
-  require(options.max_launch_s > 0, "--max-launch: seconds, more than 0");
-  require(options.tolerance >= 0 && std::isfinite(options.tolerance), "--tolerance: per cent, at least 0");
-  require(options.handicap >= 0 && options.handicap <= 1000, "--handicap: per cent, from 0 to 1000");
   require(options.rows.empty() || !options.compare.empty(), "--rows: goes together with --compare");
   (void)selected_modes(options.l2);
   (void)selected_baseline(options.baseline);
@@ -138,7 +134,7 @@ std::vector<Row> confirmed(const Document& before, std::vector<Row> rows, const 
       return std::none_of(rows.begin(), rows.end(),
                           [&](const Row& row) { return row.kernel == kernel->id && together(row, rows[i]); });
     });
-    Recorder second("", target);
+    Recorder second("", "", target);
     if (!Bench(again, target, second, printer, device_lost).run({})) break;
     const Row first = rows[i];
     for (std::size_t j = i; j < rows.size(); ++j) {
@@ -177,7 +173,7 @@ int report_changes(const Document& before, const std::vector<Row>& now, const Be
 // A kernel took the device along, and this process with it: the rest is measured by a new one.
 void continue_elsewhere(const BenchOptions& options, const Document& so_far, TablePrinter& printer) {
   std::string path = options.save;
-  if (path.empty()) {
+  if (path.empty() || !is_replaced(path)) {
     auto file = Temporary::file("bench");
     if (!file) throw BadInput(file.status().message());
     path = file.value().keep().string();  // whoever resumes removes it
@@ -191,7 +187,9 @@ void continue_elsewhere(const BenchOptions& options, const Document& so_far, Tab
 std::vector<Row> resumed(const BenchOptions& options) {
   if (options.resume.empty()) return {};
   std::vector<Row> rows = read_rows(options.resume, "--resume").rows;
-  if (options.resume != options.save) (void)::unlink(options.resume.c_str());
+  // A temporary file is what continue_elsewhere() left for this process.
+  if (fs::path(options.resume).filename().string().starts_with("ladder-bench-"))
+    (void)::unlink(options.resume.c_str());
   return rows;
 }
 
@@ -250,7 +248,7 @@ int run(const BenchOptions& options) {
   require(options.handicap == 0 || target.cuda, "--handicap: slows kernels on a GPU, and there is none");
   const std::vector<Row> done = resumed(options);
   catch_interrupt();
-  Recorder recorder(options.save, target);
+  Recorder recorder(options.save, "--save", target);
   for (const Row& row : done) recorder.add(row);
   if (!target.cuda && options.common.device == "auto")
     printer.line("no GPU: host kernels only (ladder climb counts the others on the virtual GPU)");
@@ -260,8 +258,10 @@ int run(const BenchOptions& options) {
   Bench bench(plan, target, recorder, printer, device_lost);
   if (!bench.run(done)) {
     printer.line(fmt::format("interrupted: {} rows finished", recorder.rows().size()));
+    recorder.finish();
     return kInterrupted;
   }
+  recorder.finish();
   int status = exit_status(recorder.rows());
   for (const Row& row : recorder.rows()) {
     if (row.timing && !row.timing->alarms.empty()) status = kFailed;
@@ -295,11 +295,12 @@ void add_bench(CLI::App& app, Verb& chosen) {
   verb->add_option("--device", options->common.device, "auto, cuda:N or cpu");
   verb->add_option("--l2", options->l2,
                    "cold: operands rotate over twice the L2 cache (default); warm; or both");
-  verb->add_option("--budget", options->budget_s, "seconds of samples a kernel and shape; default 0.5");
-  verb->add_option("--noise", options->noise,
-                   "per cent of MAD over median at which it ends early; default 0.5");
-  verb->add_option("--max-launch", options->max_launch_s,
-                   "seconds; a kernel that takes longer is left out; default 1");
+  add_number(*verb, "--budget", options->budget_s, kSecondsRange,
+             "seconds of samples a kernel and shape; default 0.5");
+  add_number(*verb, "--noise", options->noise, kPercentRange,
+             "per cent of MAD over median at which it ends early; default 0.5");
+  add_number(*verb, "--max-launch", options->max_launch_s, kSecondsRange,
+             "seconds; a kernel that takes longer is left out; default 1");
   verb->add_option("--baseline", options->baseline,
                    "a kernel that is launched in the same rounds; auto (the library, default) or none");
   verb->add_option("--battery", options->battery, "verify more than the shape: quick or full; default none");
@@ -307,10 +308,11 @@ void add_bench(CLI::App& app, Verb& chosen) {
                    "write rows, environment and samples here (docs/schema.md)");
   verb->add_option("--compare", options->compare, "rows saved before: SAME, FASTER, SLOWER or UNSURE a row");
   verb->add_option("--rows", options->rows, "with --compare: measure nothing, take these saved rows");
-  verb->add_option("--tolerance", options->tolerance, "per cent that are no change; default 2");
-  verb->add_option("--handicap", options->handicap,
-                   "per cent that rungs are slowed by, to see --compare find it");
-  verb->add_option("--seed", options->common.seed, "of the operands");
+  add_number(*verb, "--tolerance", options->tolerance, kPercentRange,
+             "per cent that are no change; default 2");
+  add_number(*verb, "--handicap", options->handicap, kPercentRange,
+             "per cent that rungs are slowed by, to see --compare find it");
+  add_number(*verb, "--seed", options->common.seed, kSeedRange, "of the operands");
   verb->add_option("--resume", options->resume)->group("")->take_last();
   verb->footer(
       suites_help() +

@@ -56,7 +56,7 @@ class Climb {
       : options_(options),
         target_(target),
         battery_(selected_battery(options.common)),
-        recorder_(options.common.json, target),
+        recorder_(options.common.json, "--json", target),
         printer_(stdout, stderr, detect_style()) {}
 
   int run(const std::vector<const KernelInfo*>& kernels, const std::vector<Problem>& shapes) {
@@ -260,6 +260,7 @@ class Climb {
   }
 
   int finish(int status) {
+    recorder_.finish();
     list_refused();
     draw();
     bool counted = false, estimated = false;
@@ -298,7 +299,6 @@ int run(const ClimbOptions& options) {
   (void)selected_battery(options.common);
   (void)selected_kernels(options.common, {});
   require_writable(options.common.json, "--json");
-  if (options.budget_s && !(*options.budget_s > 0)) throw BadInput("--budget: seconds a kernel, more than 0");
   const Target target = select_target(options.common.device);
   const auto kernels = selected_kernels(options.common, target);
   for (const Problem& problem : shapes) require_memory(problem, target.main(), "--shape");
@@ -314,8 +314,8 @@ void add_climb(CLI::App& app, Verb& chosen) {
   auto options = std::make_shared<ClimbOptions>();
   add_common_options(*verb, options->common);
   verb->add_flag("--cold", options->cold, "GPU: rotate operands over twice the L2 cache");
-  verb->add_option("--budget", options->budget_s,
-                   "seconds of timing a kernel; default 1.5 on a GPU, 0.5 on the host");
+  add_number(*verb, "--budget", options->budget_s, kSecondsRange,
+             "seconds of timing a kernel; default 1.5 on a GPU, 0.5 on the host");
   verb->footer(
       "Without --shape: 4096x4096x4096 on a GPU, 256x256x256 on the virtual one, 512x512x512 on the host. "
       "Host rungs\n"

@@ -43,7 +43,7 @@ void add_common_options(CLI::App& verb, CommonOptions& options) {
   verb.add_option("--device", options.device, kDeviceHelp);
   verb.add_option("--shape", options.shapes, "MxNxK, or N for a cube; repeatable")->allow_extra_args(false);
   verb.add_option("--json", options.json, "write rows, environment and samples here (docs/schema.md)");
-  verb.add_option("--seed", options.seed, "of the operands");
+  add_number(verb, "--seed", options.seed, kSeedRange, "of the operands");
   verb.add_option("--battery", options.battery, "quick, or full: a few hundred problems more");
 }
 
@@ -127,15 +127,26 @@ Device rated_device_of(const KernelInfo& kernel, const Target& target) {
   return device;
 }
 
-Recorder::Recorder(const std::string& path, const Target& target) : path_(path) {
+Recorder::Recorder(std::string path, std::string argument, const Target& target)
+    : path_(std::move(path)), argument_(std::move(argument)), replaced_(is_replaced(path_)) {
   document_.environment = query_environment(target.main());
 }
 
 void Recorder::add(Row row) {
   document_.rows.push_back(std::move(row));
-  if (path_.empty()) return;
-  if (Status status = write_atomic(path_, to_json(document_)); !status)
-    throw BadInput("--json: " + status.message());
+  if (replaced_) write();
+}
+
+void Recorder::finish() const {
+  if (!replaced_) write();
+}
+
+void Recorder::write() const {
+  if (!path_.empty()) write_file(path_, to_json(document_), argument_);
+}
+
+void write_file(const std::string& path, std::string_view text, const std::string& argument) {
+  if (Status status = write_atomic(path, text); !status) throw BadInput(argument + ": " + status.message());
 }
 
 void catch_interrupt() {

@@ -7,10 +7,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "problem/number.hpp"
 #include "report/json.hpp"
 #include "target.hpp"
 #include "verify/verify.hpp"
@@ -23,6 +25,39 @@ enum ExitStatus : int { kOk = 0, kFailed = 1, kBadInput = 2, kInterrupted = 130 
 struct BadInput : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+// What a number of the command line may be; `rule` says so.
+template <class T>
+struct Range {
+  T least, most;
+  const char* rule;
+};
+constexpr Range<std::uint64_t> kSeedRange{0, std::numeric_limits<std::uint64_t>::max(),
+                                          "a whole number from 0 to 2^64 - 1"};
+constexpr Range<float> kFloatRange{std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max(),
+                                   "a finite number"};
+constexpr Range<double> kSecondsRange{std::numeric_limits<double>::min(), 1e6,
+                                      "seconds, more than 0 and at most 1000000"};
+
+// "--seed: 'x': a whole number ..." where the text is no such number.
+template <class T>
+T number_in(const Range<T>& range, const std::string& argument, const std::string& text) {
+  const auto number = parse_number<T>(text);
+  if (number && *number >= range.least && *number <= range.most) return *number;
+  throw BadInput(argument + ": '" + text + "': " + range.rule);
+}
+
+// An option whose value is a number. CLI11's own numbers take octal ones, wrap, and are refused
+// without their rule.
+template <class T, class V>
+void add_number(CLI::App& verb, const std::string& argument, V& value, const Range<T>& range,
+                const std::string& help) {
+  verb.add_option_function<std::string>(
+          argument,
+          [&value, range, argument](const std::string& text) { value = number_in(range, argument, text); },
+          help)
+      ->type_name(std::is_floating_point_v<T> ? "FLOAT" : "INT");
+}
 
 // Runs a verb; `status` is what main returns.
 using Verb = std::function<int()>;
@@ -51,18 +86,26 @@ const Device& device_of(const KernelInfo& kernel, const Target& target);
 // in about half a second.
 Device rated_device_of(const KernelInfo& kernel, const Target& target);
 
-// Rows that are kept as they come. Throws BadInput if the file stops being writable.
+// Rows that are kept as they come: a file is replaced with every row, what cannot be replaced (a
+// pipe) gets them all at the end. Throws BadInput, with the argument, if the file stops being
+// writable.
 class Recorder {
  public:
-  Recorder(const std::string& path, const Target& target);
+  Recorder(std::string path, std::string argument, const Target& target);
   void add(Row row);
+  void finish() const;  // after the last row
   const std::vector<Row>& rows() const { return document_.rows; }
   const Document& document() const { return document_; }
 
  private:
-  std::string path_;
+  void write() const;
+  std::string path_, argument_;
+  bool replaced_ = false;
   Document document_;
 };
+
+// write_atomic; throws BadInput with the argument.
+void write_file(const std::string& path, std::string_view text, const std::string& argument);
 
 // From here on Ctrl-C (or SIGTERM) only sets a flag; a second one ends the process at once.
 void catch_interrupt();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "common.hpp"
 #include "dispatch/query.hpp"
@@ -15,6 +16,9 @@
 #include "host/shared_library.hpp"
 #include "measure/telemetry.hpp"
 #include "report/machine_text.hpp"
+#include "report/table.hpp"
+#include "tune/compile.hpp"
+#include "verify/buffer.hpp"
 #include "verify/virtual_gpu.hpp"
 
 #ifdef LADDER_HAVE_HIGHWAY
@@ -34,21 +38,6 @@ void tell(const char* what, bool there, const std::string& detail) {
 std::string library_of(const void* symbol) {
   Dl_info info{};
   return dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
-}
-
-std::string find_in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::string all = path == nullptr ? "" : path;
-  if (const char* home = std::getenv("CUDA_HOME")) all += std::string(":") + home + "/bin";
-  all += ":/usr/local/cuda/bin";
-  for (std::size_t at = 0; at <= all.size();) {
-    const std::size_t end = std::min(all.find(':', at), all.size());
-    const std::filesystem::path candidate = std::filesystem::path(all.substr(at, end - at)) / program;
-    std::error_code error;
-    if (std::filesystem::is_regular_file(candidate, error)) return candidate.string();
-    at = end + 1;
-  }
-  return "";
 }
 
 void tell_gpus() {
@@ -117,7 +106,7 @@ int examine() {
   tell("CPU", true, processors_text(host::processor_name(), host::processors()));
   tell_rates();
   tell("memory", true, memory_text(host::available_memory()));
-  const std::string nvcc = find_in_path("nvcc");
+  const std::string nvcc = tune::find_nvcc();
   tell("nvcc", !nvcc.empty(),
        nvcc.empty() ? "only needed to build: scripts/setup installs it"
                     : fmt::format("{}; built with CUDA {}", nvcc, e.toolkit));

@@ -34,11 +34,8 @@ analyse::Machine selected_machine(const std::string& device, const std::string& 
     machine.clock_hz = machine.base_clock_hz;
     return machine;
   }
-  char* end = nullptr;
-  const double mhz = std::strtod(clock.c_str(), &end);
-  if (clock.empty() || *end != '\0' || !(mhz > 0) || !(mhz < 1e5))
-    throw BadInput(fmt::format("--clock: '{}' is none of boost, base or a number of MHz", clock));
-  machine.clock_hz = mhz * 1e6;
+  constexpr Range<double> kMhz{1, 1e5, "boost, base, or a number of MHz from 1 to 100000"};
+  machine.clock_hz = number_in(kMhz, "--clock", clock) * 1e6;
   return machine;
 }
 
@@ -74,10 +71,13 @@ namespace {
 constexpr double kTolerance = 0.02;         // rates nearer than this are the same: `bench --compare`
 constexpr std::int64_t kCountedAsItIs = 512;  // problems up to this cube are also counted as they are
 
+constexpr Range<std::int64_t> kSizeRange{1, std::numeric_limits<std::int64_t>::max(),
+                                         "a whole number, at least 1"};
+
 struct ExplainOptions {
   std::vector<std::string> kernels;
   std::string device = "h200", shape, clock = "boost", measured, into, source = source_folder();
-  std::int64_t m = 0, n = 0, k = 0;
+  std::optional<std::int64_t> m, n, k;
   std::optional<float> beta;  // 1, as the published ladders have it; 0 where measured rows are compared
   bool json = false, accuracy = false;
 };
@@ -90,13 +90,9 @@ Problem selected_problem(const ExplainOptions& o, bool host) {
     if (!parsed) throw BadInput("--shape: " + parsed.status().message());
     problem = parsed.value();
   }
-  const auto size = [](std::int64_t given, std::int64_t otherwise, const char* name) {
-    if (given < 0) throw BadInput(fmt::format("-{}: {} is negative", name, given));
-    return given == 0 ? otherwise : given;
-  };
-  problem = make_problem(size(o.m, problem.m, "m"), size(o.n, problem.n, "n"), size(o.k, problem.k, "k"), 1,
+  problem = make_problem(o.m.value_or(problem.m), o.n.value_or(problem.n), o.k.value_or(problem.k), 1,
                          o.beta.value_or(o.accuracy || host ? 0.0F : 1.0F));
-  if (Status status = validate(problem); !status) throw BadInput("--shape: " + status.message());
+  if (Status status = validate(problem); !status) throw BadInput("--shape, -m, -n, -k: " + status.message());
   return problem;
 }
 
@@ -200,8 +196,7 @@ int accuracy(const std::vector<analyse::Explanation>& all, const analyse::Machin
   if (!text) throw BadInput("--into: " + text.status().message());
   const auto spliced = splice(text.value(), "accuracy", table);
   if (!spliced) throw BadInput("--into: " + spliced.status().message());
-  if (Status status = write_atomic(into, spliced.value()); !status)
-    throw BadInput("--into: " + status.message());
+  write_file(into, spliced.value(), "--into");
   return kOk;
 }
 
@@ -250,12 +245,13 @@ void add_explain(CLI::App& app, Verb& chosen) {
                    "kernels by id, rung or number (ladder list); default: all CUDA rungs");
   verb->add_option("--device", o->device, "of the database, to be explained: " + vgpu::known_devices());
   verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096, of CPU rungs 512");
-  verb->add_option("-m", o->m, "rows of C");
-  verb->add_option("-n", o->n, "columns of C");
-  verb->add_option("-k", o->k, "depth");
-  verb->add_option("--beta", o->beta,
-                   "0: C is not read; default 1, as the published ladders have it, with --accuracy and of "
-                   "CPU rungs 0, as measured");
+  add_number(*verb, "-m", o->m, kSizeRange, "rows of C");
+  add_number(*verb, "-n", o->n, kSizeRange, "columns of C");
+  add_number(*verb, "-k", o->k, kSizeRange, "depth");
+  add_number(
+      *verb, "--beta", o->beta, kFloatRange,
+      "0: C is not read; default 1, as the published ladders have it, with --accuracy and of CPU rungs 0, "
+      "as measured");
   verb->add_option("--clock", o->clock, "boost, base or MHz: what peak and times refer to");
   verb->add_option("--measured", o->measured,
                    "rows to stand beside the prediction; default results/DEVICE/climb-4096.json");

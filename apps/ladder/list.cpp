@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common.hpp"
+#include "report/json_text.hpp"
 
 namespace ladder::app {
 namespace {
@@ -26,7 +27,7 @@ int print_json() {
                    {"out", to_string(k.out)},
                    {"min_compute_capability", k.min_cc}});
   }
-  fmt::print("{}\n", all.dump(1));
+  fmt::print("{}\n", json_text(all, 1));
   return kOk;
 }
 

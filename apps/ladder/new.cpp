@@ -5,9 +5,10 @@
 
 #include <filesystem>
 #include <memory>
-#include <regex>
+#include <string_view>
 
 #include "common.hpp"
+#include "report/text.hpp"
 
 namespace ladder::app {
 namespace {
@@ -77,9 +78,16 @@ extern const std::span<const KernelInfo> kInfo{{kKernels}};
 }}  // namespace ladder::{name}
 )";
 
+bool is_rung_name(std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789", kWord = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  constexpr std::size_t kHead = 4, kLongest = 30;  // "r01_"
+  if (name.size() <= kHead || name.size() > kLongest || name[0] != 'r' || name[3] != '_') return false;
+  return name.substr(1, 2).find_first_not_of(kDigits) == name.npos &&
+         name.substr(kHead).find_first_not_of(kWord) == name.npos;
+}
+
 int run(const std::string& name, const std::string& output) {
-  static const std::regex pattern("r[0-9]{2}_[a-z0-9_]{1,26}");
-  if (!std::regex_match(name, pattern))
+  if (!is_rung_name(name))
     throw BadInput(fmt::format(
         "NAME: '{}' is not rNN_idea: a number of two digits, lower-case letters, digits, _", name));
   for (const KernelInfo& kernel : kernels()) {
@@ -89,9 +97,9 @@ int run(const std::string& name, const std::string& output) {
   std::error_code error;
   if (std::filesystem::exists(path, error)) throw BadInput(fmt::format("-o: {} is there already", path));
   require_writable(path, "-o");
-  if (Status status = write_atomic(path, fmt::format(kTemplate, fmt::arg("name", name))); !status)
-    throw BadInput("-o: " + status.message());
-  fmt::print("{}: try it with `ladder run {}`; CONTRIBUTING.md says how it becomes a rung\n", path, path);
+  write_file(path, fmt::format(kTemplate, fmt::arg("name", name)), "-o");
+  fmt::print("{0}: try it with `ladder run {0}`; CONTRIBUTING.md says how it becomes a rung\n",
+             printable(path));
   return kOk;
 }
 

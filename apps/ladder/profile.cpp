@@ -13,6 +13,7 @@
 #include "dispatch/query.hpp"
 #include "measure/count.hpp"
 #include "measure/operands.hpp"
+#include "report/text.hpp"
 #include "tune/process.hpp"
 #include "verify/virtual_gpu.hpp"
 
@@ -123,8 +124,8 @@ int run(const ProfileOptions& o) {
   const auto counted = virtual_counters(o);
   if (interrupted()) return kInterrupted;
   fmt::print("{}, {}\n", kernel.id, to_string(problem));
-  if (!hardware) fmt::print("no counters of hardware: {}\n", hardware.status().message());
-  if (!counted) fmt::print("no counters of the virtual GPU: {}\n", counted.status().message());
+  if (!hardware) fmt::print("no counters of hardware: {}\n", printable(hardware.status().message()));
+  if (!counted) fmt::print("no counters of the virtual GPU: {}\n", printable(counted.status().message()));
   if (!hardware && !counted) return kFailed;
   fmt::print("  {:<70}{:>18}{:>18}  (~ an estimate)\n", "", hardware ? "Nsight Compute" : "", "virtual GPU");
   for (const std::string& metric : metrics) {

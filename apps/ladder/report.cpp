@@ -72,10 +72,6 @@ void keep_shapes(std::vector<Document>& documents, const std::vector<std::string
     throw BadInput("--shape: no row is of it");
 }
 
-void write(const std::string& path, const std::string& text, const std::string& argument) {
-  if (Status status = write_atomic(path, text); !status) throw BadInput(argument + ": " + status.message());
-}
-
 #ifdef LADDER_HAVE_ANALYSE
 std::string spec_file(const std::string& folder, const Chart& chart) {
   return (std::filesystem::path(folder) / (chart.name + ".vl.json")).string();
@@ -154,13 +150,15 @@ void draw(const ReportOptions& o, const std::vector<Document>& documents) {
   if (o.text) print_text(contents);
   take_specs(contents.charts, o.with);
   if (!o.specs.empty()) {
-    for (const Chart& chart : contents.charts) write(spec_file(o.specs, chart), chart.spec + "\n", "--specs");
+    for (const Chart& chart : contents.charts)
+      write_file(spec_file(o.specs, chart), chart.spec + "\n", "--specs");
   }
   if (!o.svg.empty()) {
     const Chart& chart = chosen_chart(contents.charts, o.chart);
-    write(o.svg, page::stand_alone(rendered({chart}, "--svg").front(), chart.description), "--svg");
+    write_file(o.svg, page::stand_alone(rendered({chart}, "--svg").front(), chart.description), "--svg");
   }
-  if (!o.html.empty()) write(o.html, page::html(contents, rendered(contents.charts, "--html")), "--html");
+  if (!o.html.empty())
+    write_file(o.html, page::html(contents, rendered(contents.charts, "--html")), "--html");
 }
 #else
 void draw(const ReportOptions&, const std::vector<Document>&) {
@@ -177,6 +175,12 @@ int run(const ReportOptions& options) {
   require_writable(options.svg, "--svg");
   require_writable(options.html, "--html");
   std::error_code error;
+  for (const auto& [argument, path] : {std::pair{"--html", options.html}, {"--svg", options.svg}}) {
+    for (const std::string& file : options.files) {
+      if (std::filesystem::equivalent(path, file, error))
+        throw BadInput(fmt::format("{}: {} is one of the files to read", argument, path));
+    }
+  }
   for (const auto& [argument, folder] : {std::pair{"--specs", options.specs}, {"--with", options.with}}) {
     if (!folder.empty() && !std::filesystem::is_directory(folder, error))
       throw BadInput(fmt::format("{}: {} is no folder", argument, folder));
@@ -186,7 +190,7 @@ int run(const ReportOptions& options) {
   if (!options.shapes.empty()) keep_shapes(documents, options.shapes);
   if (!options.save.empty()) {
     if (documents.size() != 1) throw BadInput("--save: rows of one file go into one");
-    write(options.save, to_json(documents.front()), "--save");
+    write_file(options.save, to_json(documents.front()), "--save");
     return kOk;
   }
   if (options.draws()) draw(options, documents);
@@ -195,7 +199,7 @@ int run(const ReportOptions& options) {
     if (!before) throw BadInput("--into: " + before.status().message());
     const auto after = splice(before.value(), options.marker, markdown(documents));
     if (!after) throw BadInput(fmt::format("--marker: {}: {}", options.into, after.status().message()));
-    if (after.value() != before.value()) write(options.into, after.value(), "--into");
+    if (after.value() != before.value()) write_file(options.into, after.value(), "--into");
   } else if (options.markdown || !options.draws()) {
     fmt::print("{}", markdown(documents));
   }

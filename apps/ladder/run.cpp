@@ -73,7 +73,6 @@ int run(const RunOptions& o) {
   (void)problem_for(o, kGpuSide);
   (void)rivals_of(o);
   (void)selected_machine(o.explain_on, "boost");
-  if (!(o.limit_s > 0) || !(o.limit_s < 1e6)) throw BadInput("--limit: seconds for everything, more than 0");
   std::error_code error;
   if (!fs::is_directory(fs::path(o.source) / "include" / "ladder", error))
     throw BadInput(
@@ -262,7 +261,7 @@ void add_run(CLI::App& app, Verb& chosen) {
   verb->add_option("--needs", o->needs, "the problems it takes, e.g. \"M % 128 == 0 && N % 128 == 0\"");
   verb->add_flag("--strict", o->strict,
                  "the plain kernel does not read C where beta = 0, nor A and B where alpha = 0");
-  verb->add_option("--limit", o->limit_s, "seconds for everything; default 300");
+  add_number(*verb, "--limit", o->limit_s, kSecondsRange, "seconds for everything; default 300");
   add_shared(*verb, *o);
   verb->footer(
       "A crash, a hang or a fault of the kernel ends the child that runs it, and is told.\n"
@@ -278,7 +277,7 @@ void add_run(CLI::App& app, Verb& chosen) {
   loaded->group("");  // not shown
   auto l = std::make_shared<RunOptions>();
   loaded->add_option("LIBRARY", l->library)->required();
-  loaded->add_option("--beta", l->beta);
+  add_number(*loaded, "--beta", l->beta, kFloatRange, "");
   add_shared(*loaded, *l);
   loaded->callback([&chosen, l] { chosen = [l] { return run_loaded(*l); }; });
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -113,12 +113,10 @@ Target on_virtual(Target target, const std::string& name) {
 
 int parse_ordinal(const std::string& device) {
   const std::string_view text = std::string_view(device).substr(std::strlen(kCudaPrefix));
-  int ordinal = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ordinal);
-  if (error != std::errc() || end != text.data() + text.size() || ordinal < 0) {
+  const auto ordinal = parse_number<int>(text);
+  if (!ordinal || *ordinal < 0)
     bad_device(fmt::format("'{}': cuda: is followed by a device number from 0", device));
-  }
-  return ordinal;
+  return *ordinal;
 }
 
 Target automatic(Target target) {
@@ -141,6 +139,7 @@ Status start_again(const std::vector<std::string>& more) {
   pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
+  std::fflush(nullptr);  // what was printed would go with this process
   ::execv("/proc/self/exe", pointers.data());
   return {Code::kIo, std::strerror(errno)};
 }

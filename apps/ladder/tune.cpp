@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -148,31 +147,27 @@ class Files {
  private:
   void candidates(const tune::Tuning& outcome, const std::optional<tune::Agreement>& with) const {
     if (options_.json.empty()) return;
-    write(options_.json, "--json", tune::to_json(job_, outcome, provenance_, with));
+    write_file(options_.json, tune::to_json(job_, outcome, provenance_, with), "--json");
   }
 
   void draw(const tune::Tuning& outcome, TablePrinter& printer) const {
     if (options_.heat_map.empty()) return;
     if (is_csv(options_.heat_map))
-      return write(options_.heat_map, "--heat-map", tune::candidates_csv(job_, outcome));
+      return write_file(options_.heat_map, tune::candidates_csv(job_, outcome), "--heat-map");
     const auto chart = tune::heat_map(job_, outcome, axes_.first, axes_.second);
     if (!chart) return printer.line(fmt::format("no heat map: {}", chart.status().message()));
-    if (is_spec(options_.heat_map)) return write(options_.heat_map, "--heat-map", chart.value().spec + "\n");
+    if (is_spec(options_.heat_map))
+      return write_file(options_.heat_map, chart.value().spec + "\n", "--heat-map");
     const auto pictures = page::render(std::array{chart.value().spec});
     if (!pictures) return printer.line(fmt::format("no heat map: {}", pictures.status().message()));
-    write(options_.heat_map, "--heat-map",
-          page::stand_alone(pictures.value().front(), chart.value().description));
+    write_file(options_.heat_map, page::stand_alone(pictures.value().front(), chart.value().description),
+               "--heat-map");
   }
 
   void tuned(const tune::Tuning& outcome) const {
     const auto text = tune::tuned_file(before_, job_, outcome, provenance_);
     if (!text) throw BadInput(fmt::format("--output: {}: {}", output_, text.status().message()));
-    write(output_, "--output", text.value());
-  }
-
-  static void write(const std::string& path, const char* argument, const std::string& text) {
-    if (Status status = write_atomic(path, text); !status)
-      throw BadInput(fmt::format("{}: {}", argument, status.message()));
+    write_file(output_, text.value(), "--output");
   }
 
   const TuneOptions& options_;
@@ -186,8 +181,6 @@ class Files {
 #ifdef LADDER_HAVE_HIGHWAY
 // A CPU rung: nothing is compiled, and of the options those of the search alone have a meaning.
 int run_blocks(const TuneOptions& options) {
-  if (!(options.budget_s > 0) || !std::isfinite(options.budget_s))
-    throw BadInput("--budget: seconds for the whole search, more than 0");
   const std::pair<const char*, bool> others[] = {
       {"--device", options.device != "auto" && options.device != "cpu"},
       {"--json", !options.json.empty()},
@@ -215,8 +208,6 @@ int run(const TuneOptions& options) {
   const Problem problem = selected_problem(options.shape);
   tune::Options tuning;
   tuning.strategy = selected_strategy(options.strategy);
-  if (!(options.budget_s > 0) || !std::isfinite(options.budget_s))
-    throw BadInput("--budget: seconds for the whole search, more than 0");
   (void)selected_axes(options.axes, space);
   if (!options.heat_map.empty() && !is_csv(options.heat_map) && !is_spec(options.heat_map)) {
     if (!options.heat_map.ends_with(".svg"))
@@ -227,7 +218,6 @@ int run(const TuneOptions& options) {
   }
   require_writable(options.heat_map, "--heat-map");
   const std::vector<tune::EarlierCandidate> earlier = selected_points(options.points, space);
-  if (options.jobs < 1) throw BadInput("--jobs: compilers at once, at least 1");
   require_writable(options.json, "--json");
   require_writable(options.output, "--output");
   const fs::path source(options.source);
@@ -316,10 +306,12 @@ void add_tune(CLI::App& app, Verb& chosen) {
   verb->add_option("--device", options->device, "auto (a GPU, else virtual:h200), cuda:N or virtual:NAME");
   verb->add_option("--shape", options->shape,
                    "MxNxK, or N for a cube, that candidates are timed at; default 4096, h04 2048");
-  verb->add_option("--budget", options->budget_s, "seconds, compilation included; default 120");
+  add_number(*verb, "--budget", options->budget_s, kSecondsRange,
+             "seconds, compilation included; default 120");
   verb->add_option("--strategy", options->strategy, "auto, exhaustive or halving");
-  verb->add_option("--jobs", options->jobs, "compilers at once; default one a hardware thread");
-  verb->add_option("--seed", options->seed, "of the operands and of the order of candidates");
+  constexpr Range<int> kJobs{1, 1024, "compilers at once, at least 1 and at most 1024"};
+  add_number(*verb, "--jobs", options->jobs, kJobs, "compilers at once; default one a hardware thread");
+  add_number(*verb, "--seed", options->seed, kSeedRange, "of the operands and of the order of candidates");
   verb->add_option("--json", options->json, "write every candidate here (docs/tuning.md)");
   verb->add_option(
       "--output", options->output,

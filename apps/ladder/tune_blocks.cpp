@@ -14,7 +14,7 @@
 #include "common.hpp"
 #include "host/tuned.hpp"
 #include "report/environment.hpp"
-#include "report/json.hpp"
+#include "report/json_text.hpp"
 #include "report/terminal.hpp"
 
 namespace ladder::app {
@@ -123,8 +123,7 @@ int tune_blocks(const Problem& problem, double budget_s, const std::string& sour
                                        {"date", e.date},
                                        {"ladder", e.version},
                                        {"commit", e.commit}};
-  if (Status status = write_atomic(path, json.dump(1) + "\n"); !status)
-    throw BadInput("--output: " + status.message());
+  write_file(path, json_text(json, 1) + "\n", "--output");
   printer.line(fmt::format("saved in {}; h04 and h05 use it once they are built again", path));
   return kOk;
 }

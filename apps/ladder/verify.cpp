@@ -50,7 +50,7 @@ int run(const CommonOptions& options, bool no_battery) {
   if (cases.empty()) throw BadInput("--no-battery: leaves nothing to verify without --shape");
 
   catch_interrupt();
-  Recorder recorder(options.json, target);
+  Recorder recorder(options.json, "--json", target);
   ReferenceStore store;
   TablePrinter printer(stdout, stderr, detect_style());
   Progress progress;
@@ -67,13 +67,14 @@ int run(const CommonOptions& options, bool no_battery) {
       printer.progress(fmt::format("{}: case {} of {} | {}", row.kernel, done + 1, of, progress.text()));
     };
     row.verdict = verify(*kernel, cases, device, verify_options, store);
-    if (interrupted()) return kInterrupted;
+    if (interrupted()) break;
     print_verdict(printer, row);
     recorder.add(std::move(row));
     progress.finish_item(elapsed());
     printer.milestone(fmt::format("ladder verify: {}", progress.text()));
   }
-  return exit_status(recorder.rows());
+  recorder.finish();
+  return interrupted() ? kInterrupted : exit_status(recorder.rows());
 }
 
 }  // namespace

@@ -59,9 +59,11 @@ at_8192=$(mktemp)
 "$ladder" bench "${large[@]}" --device cuda:0 --shape 8192 --save "$at_8192"
 python3 - "$output/hopper.json" "$at_8192" <<'PYTHON'
 import json, sys
+sys.path.insert(0, "bench")
+import whole_file
 first, second = (json.load(open(name)) for name in sys.argv[1:])
 first["rows"] += second["rows"]
-json.dump(first, open(sys.argv[1], "w"), separators=(",", ":"))
+whole_file.replace(sys.argv[1], json.dumps(first, separators=(",", ":")))
 PYTHON
 rm -f "$at_8192"
 [ "${SKIP_LARGE:-0}" = 1 ] || \

@@ -4,6 +4,8 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+import whole_file  # noqa: E402  (its folder is known only now)
 
 
 def put_into(page, name, text):
@@ -13,4 +15,4 @@ def put_into(page, name, text):
     _, found, after = rest.partition(end)
     if not found:
         sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {page} has no pair of markers {begin.strip()} and {end.strip()}")
-    page.write_text(f"{before}{begin}{text}{end}{after}")
+    whole_file.replace(page, f"{before}{begin}{text}{end}{after}")

@@ -25,6 +25,9 @@ from typing import Any, Callable
 
 from rounds import Readings, Rounds, quartiles
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import whole_file  # noqa: E402  (its folder is known only now)
+
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16", "fp16")
 TYPES = {"bf16": "bf16", "fp16": "f16"}  # of operands and result; f32 for all others
@@ -289,7 +292,7 @@ def main(argv):
                 print(f"{row['kernel']:20} {text:>16} {row['verdict']['outcome']:>12} {'-' if rate is None else f'{rate:.1f}':>8} "
                       f"TFLOP/s {row['verdict']['reason']}", flush=True)
             document["rows"] += rows
-            pathlib.Path(options.save).write_text(json.dumps(document), encoding="utf-8")
+            whole_file.replace(options.save, json.dumps(document))
     return 0
 
 

@@ -18,6 +18,7 @@ import collections
 import concurrent.futures
 import csv
 import hashlib
+import io
 import json
 import pathlib
 import subprocess
@@ -30,6 +31,8 @@ import published_ladder
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/golden"))
 import golden  # noqa: E402  (its folder is known only now)
+sys.path.insert(0, str(ROOT / "bench"))
+import whole_file  # noqa: E402
 
 # The kernels' numbers, the program's first sizes, and how often it launches a kernel at each.
 Ladder = collections.namedtuple("Ladder", "owner commit kernels sizes launches")
@@ -75,7 +78,8 @@ def collect(options):
     kernels = [(name, kernel) for name, ladder in LADDERS.items() for kernel in ladder.kernels]
     hashes = {name: digests(options.programs / name) for name in LADDERS}
     # Nsight Compute lets one launch at a time run; what the programs do before can overlap.
-    with open(options.rows, "w", newline="") as file, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+    file = io.StringIO()
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         file.write(f"# {options.environment}\n")
         for name, ladder in LADDERS.items():
             file.write(f"# {name}: github.com/{ladder.owner}/{name} at {ladder.commit}\n")
@@ -86,7 +90,7 @@ def collect(options):
                 values, symbol = golden.values_of(row), row["Kernel Name"]
                 writer.writerow([name, kernel, size, symbol, hashes[name][symbol]]
                                 + [values.get(metric, "") for metric in golden.METRICS])
-            file.flush()
+            whole_file.replace(options.rows, file.getvalue())
             print(f"{name} {kernel}: {len(rows)} launches", flush=True)
 
 
@@ -143,20 +147,20 @@ def compare(options):
     for row in csv.DictReader(line for line in lines if not line.startswith("#")):
         measured[row["ladder"], int(row["kernel"])].append(row)
     values = unequal = 0
-    with open(options.compared, "w", newline="") as file:
-        file.write("\n".join(comments) + "\n")
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["ladder", "kernel", "sizes", "engine", "compared", "differing"])
-        for (name, kernel), rows in measured.items():
-            result = compare_kernel(options, name, kernel, rows, digests(options.programs / name))
-            if result is None:
-                continue
-            compared, differing, engine = result
-            writer.writerow([name, kernel, " ".join(row["size"] for row in rows), engine, compared, "; ".join(differing)])
-            file.flush()
-            for text in differing:
-                print(f"DIFFERS {name} {kernel} {text}", flush=True)
-            values, unequal = values + compared, unequal + len(differing)
+    file = io.StringIO()
+    file.write("\n".join(comments) + "\n")
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["ladder", "kernel", "sizes", "engine", "compared", "differing"])
+    for (name, kernel), rows in measured.items():
+        result = compare_kernel(options, name, kernel, rows, digests(options.programs / name))
+        if result is None:
+            continue
+        compared, differing, engine = result
+        writer.writerow([name, kernel, " ".join(row["size"] for row in rows), engine, compared, "; ".join(differing)])
+        whole_file.replace(options.compared, file.getvalue())
+        for text in differing:
+            print(f"DIFFERS {name} {kernel} {text}", flush=True)
+        values, unequal = values + compared, unequal + len(differing)
     print(f"published_counters: {values} values compared, {unequal} differ")
     return 1 if unequal or not values else 0
 
@@ -183,7 +187,7 @@ def table(options):
     _, found, after = rest.partition(END)
     if not found:
         sys.exit(f"published_counters: {PAGE} has no pair of markers {BEGIN.strip()} and {END.strip()}")
-    PAGE.write_text(before + BEGIN + "".join(table_lines(options.compared.read_text())) + END + after)
+    whole_file.replace(PAGE, before + BEGIN + "".join(table_lines(options.compared.read_text())) + END + after)
 
 
 def main():

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyse/explanation.hpp"
+#include "report/json_text.hpp"
 
 namespace ladder::analyse {
 namespace {
@@ -150,7 +151,7 @@ std::string to_json(const Explanation& e) {
                           {"counted", or_null(c.counted)},
                           {"profiled", or_null(c.profiled)}};
   json["counters"] = std::move(counters);
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 }  // namespace ladder::analyse

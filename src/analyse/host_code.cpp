@@ -11,7 +11,6 @@
 #include <optional>
 #include <set>
 
-#include "analyse/tools.hpp"
 #include "tune/process.hpp"
 #ifdef LADDER_HAVE_HIGHWAY
 #include "host/blocking.hpp"
@@ -218,7 +217,7 @@ Result<HostFunction> host_function(const KernelInfo& kernel, const Problem& prob
   return Status(Code::kUnsupportedProblem, "machine code of x86-64 is read, not this processor's");
 #endif
   const auto missing = [](const std::string& what) { return Status(Code::kUnsupportedProblem, what); };
-  const std::string objdump = find_tool("LADDER_OBJDUMP", "objdump");
+  const std::string objdump = tune::find_tool("LADDER_OBJDUMP", "objdump");
   if (objdump.empty())
     return missing(
         "objdump is not installed (binutils; LADDER_OBJDUMP names another): machine code is not read");

@@ -9,6 +9,7 @@
 
 #include "analyse/explanation.hpp"
 #include "analyse/host_explanation.hpp"
+#include "report/json_text.hpp"
 #include "report/table.hpp"
 
 namespace ladder::analyse {
@@ -148,7 +149,7 @@ std::string to_json(const HostExplanation& e) {
           ? Json{{"ms", e.ms}, {"tflops", e.tflops}, {"limiter", e.limiter}, {"why", e.why}, {"pipes", pipes}}
           : Json{{"reason", e.no_code}};
   if (e.measured_ms) json["measured"] = {{"ms", *e.measured_ms}, {"tflops", measured_gflops(e) * 1e-3}};
-  return json.dump(1) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 std::vector<Compare> compare(const HostExplanation& a, const HostExplanation& b) {

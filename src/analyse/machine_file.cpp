@@ -14,10 +14,10 @@
 #include <system_error>
 
 #include "analyse/machine_code.hpp"
-#include "analyse/tools.hpp"
 #include "engine/sass/cubin.hpp"
 #include "engine/sass/decode.hpp"
-#include "report/json.hpp"
+#include "problem/number.hpp"
+#include "report/files.hpp"
 #include "report/temporary.hpp"
 #include "runtime/image/fatbin.hpp"
 #include "tune/process.hpp"
@@ -113,14 +113,13 @@ std::map<std::uint32_t, std::string> parse_nvdisasm(const std::string& output, c
     if (line.starts_with(".text.")) inside = line == ".text." + mangled + ":";
     const auto open = line.find("/*"), close = line.find("*/");
     if (!inside || open == std::string::npos || close == std::string::npos || close < open + 6) continue;
-    char* end = nullptr;
-    const auto offset = static_cast<std::uint32_t>(std::strtoul(line.c_str() + open + 2, &end, 16));
-    if (end != line.c_str() + close) continue;
+    const auto offset = parse_number<std::uint32_t>(line.substr(open + 2, close - open - 2), 16);
+    if (!offset) continue;
     const auto from = line.find_first_not_of(' ', close + 2), to = line.rfind(';');
     if (from == std::string::npos || to == std::string::npos || to <= from) continue;
     std::string one = line.substr(from, to - from);
     while (!one.empty() && one.back() == ' ') one.pop_back();
-    text[offset] = one;
+    text[*offset] = one;
   }
   return text;
 }
@@ -129,7 +128,7 @@ std::map<std::uint32_t, std::string> parse_nvdisasm(const std::string& output, c
 
 Disassembly disassemble(const KernelCode& code) {
   Disassembly result;
-  if (const std::string nvdisasm = find_tool("LADDER_NVDISASM", "nvdisasm"); !nvdisasm.empty()) {
+  if (const std::string nvdisasm = tune::find_tool("LADDER_NVDISASM", "nvdisasm"); !nvdisasm.empty()) {
     if (const auto file = Temporary::file("cubin"); file) {
       const std::string name = file.value().path().string();
       const Status whole =

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <optional>
 #include <sstream>
 
-#include "analyse/tools.hpp"
+#include "problem/number.hpp"
+#include "tune/process.hpp"
 
 namespace ladder::analyse {
 namespace {
@@ -33,12 +34,10 @@ std::vector<std::string> fields_of(const std::string& line) {
   return fields;
 }
 
-// "1,048,576" and "1048576" alike; NaN-free: false where it is no number.
-bool number_of(std::string text, double& value) {
+// "1,048,576" and "1048576" alike.
+std::optional<double> number_of(std::string text) {
   std::erase(text, ',');
-  char* end = nullptr;
-  value = std::strtod(text.c_str(), &end);
-  return !text.empty() && *end == '\0';
+  return parse_number<double>(text);
 }
 
 std::size_t column(const std::vector<std::string>& header, std::string_view name) {
@@ -47,7 +46,7 @@ std::size_t column(const std::vector<std::string>& header, std::string_view name
 
 }  // namespace
 
-std::string find_ncu() { return find_tool("LADDER_NCU", "ncu"); }
+std::string find_ncu() { return tune::find_tool("LADDER_NCU", "ncu"); }
 
 std::vector<std::string> ncu_command(const std::string& ncu, const std::vector<std::string>& metrics,
                                      const std::vector<std::string>& program) {
@@ -71,19 +70,20 @@ Result<std::vector<Profiled>> parse_ncu(std::string_view output) {
     if (line.starts_with("==ERROR==")) error = line;
     const std::vector<std::string> fields = fields_of(line);
     if (header.empty()) {
-      if (column(fields, "Metric Name") < fields.size() && column(fields, "Metric Value") < fields.size())
+      const auto there = [&](const char* name) { return column(fields, name) < fields.size(); };
+      if (there("ID") && there("Kernel Name") && there("Metric Name") && there("Metric Value"))
         header = fields;
       continue;
     }
     if (fields.size() != header.size()) continue;
     const std::string& id = fields[column(header, "ID")];
-    double value = 0;
-    if (!number_of(fields[column(header, "Metric Value")], value)) continue;
+    const auto value = number_of(fields[column(header, "Metric Value")]);
+    if (!value) continue;
     if (launches.empty() || id != last_id) {
       launches.push_back({fields[column(header, "Kernel Name")], {}});
       last_id = id;
     }
-    launches.back().metrics[fields[column(header, "Metric Name")]] = value;
+    launches.back().metrics[fields[column(header, "Metric Name")]] = *value;
   }
   if (launches.empty()) return Status(Code::kIo, error.empty() ? "ncu printed no table of metrics" : error);
   return launches;
@@ -105,9 +105,8 @@ std::map<std::string, double> golden_counters(std::string_view table, std::strin
     if (fields[kernel_at] != kernel || fields[shape_at] != shape) continue;
     std::map<std::string, double> metrics;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      double value = 0;
-      if (header[i].find("__") != std::string::npos && number_of(fields[i], value))
-        metrics[header[i]] = value;
+      if (header[i].find("__") == std::string::npos) continue;
+      if (const auto value = number_of(fields[i])) metrics[header[i]] = *value;
     }
     return metrics;
   }

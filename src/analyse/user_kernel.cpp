@@ -5,11 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <regex>
-#include <sstream>
+#include <string_view>
 
+#include "report/files.hpp"
 #include "tune/compile.hpp"
 
 namespace ladder::analyse {
@@ -18,11 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kFirst = "ladder_user_kernels";
 constexpr const char* kCount = "ladder_user_kernel_count";
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 constexpr const char* kRung = R"(#include "{file}"
 extern "C" __attribute__((visibility("default"))) const ladder::KernelInfo* ladder_user_kernels() {{
@@ -99,42 +92,29 @@ std::string wrapper(const UserKernel& kernel, const std::string& rung) {
                      fmt::arg("strict", kernel.strict), fmt::arg("name", kernel.file.stem().string()));
 }
 
-// The first line that says what is wrong, with the line under which it stands in the user's file.
-std::string first_error(const std::string& output) {
-  std::istringstream lines(output);
-  std::string last = "the compiler said nothing";
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) return line;
-    if (!line.empty()) last = line;
-  }
-  return last;
-}
-
-int largest_before(const std::string& output, const std::string& words) {
-  int largest = 0;
-  const std::regex pattern("([0-9]+) " + words);
-  for (auto it = std::sregex_iterator(output.begin(), output.end(), pattern); it != std::sregex_iterator();
-       ++it)
-    largest = std::max(largest, std::stoi((*it)[1].str()));
-  return largest;
-}
-
 Status bad(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
 
 }  // namespace
 
 std::string rung_in(const std::string& text) {
-  static const std::regex pattern("namespace ladder::([A-Za-z_][A-Za-z0-9_]*)");
-  std::smatch match;
-  if (text.find("kInfo") == std::string::npos || !std::regex_search(text, match, pattern)) return "";
-  return match[1].str();
+  constexpr std::string_view kHead = "namespace ladder::";
+  constexpr std::string_view kWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+  if (text.find("kInfo") == std::string::npos) return "";
+  for (auto at = text.find(kHead); at != std::string::npos; at = text.find(kHead, at + 1)) {
+    const auto begin = at + kHead.size();
+    const std::string name = text.substr(begin, text.find_first_not_of(kWord, begin) - begin);
+    if (!name.empty() && (name[0] < '0' || name[0] > '9')) return name;
+  }
+  return "";
 }
 
 Result<Build> build(const UserKernel& kernel, int cc, const fs::path& folder, const fs::path& checkout,
                     tune::Deadline deadline, const tune::Stop& stop) {
   std::error_code error;
   if (!fs::is_regular_file(kernel.file, error)) return bad(kernel.file.string() + ": no such file");
-  const std::string rung = rung_in(content(kernel.file));
+  const auto text = read_file(kernel.file.string());
+  if (!text) return bad(text.status().message());
+  const std::string rung = rung_in(text.value());
   if (kernel.kernel.empty() && rung.empty())
     return bad(kernel.file.string() +
                ": holds no rung (namespace ladder::NAME with kInfo); for a plain kernel give --kernel, "
@@ -144,7 +124,7 @@ Result<Build> build(const UserKernel& kernel, int cc, const fs::path& folder, co
   const std::string nvcc = tune::find_nvcc();
   if (nvcc.empty()) return bad("nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda");
   const fs::path source = folder / "wrapper.cu", library = folder / "kernel.so";
-  std::ofstream(source) << wrapper(kernel, rung);
+  if (Status status = write_atomic(source.string(), wrapper(kernel, rung)); !status) return status;
   const std::string include = "-I" + (checkout / "include").string(),
                     src = "-I" + (checkout / "src").string();
   const auto result = tune::run(
@@ -158,13 +138,13 @@ Result<Build> build(const UserKernel& kernel, int cc, const fs::path& folder, co
   const tune::Finished& done = result.value();
   if (done.timed_out) return bad(kernel.file.string() + ": not compiled in time");
   if (!done.ended) return bad("interrupted");
-  if (done.end.status != 0) return bad(first_error(done.output));
+  if (done.end.status != 0) return bad(tune::first_error(done.output));
   Build made;
   made.library = library;
-  made.registers = largest_before(done.output, "registers");
-  made.shared_bytes = largest_before(done.output, "bytes smem");
-  made.spill_bytes = std::max(largest_before(done.output, "bytes spill stores"),
-                              largest_before(done.output, "bytes spill loads"));
+  made.registers = tune::largest_before(done.output, "registers");
+  made.shared_bytes = tune::largest_before(done.output, "bytes smem");
+  made.spill_bytes = std::max(tune::largest_before(done.output, "bytes spill stores"),
+                              tune::largest_before(done.output, "bytes spill loads"));
   return made;
 }
 

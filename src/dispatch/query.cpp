@@ -8,6 +8,7 @@
 #include <string>
 
 #include "host/limits.hpp"
+#include "problem/number.hpp"
 
 namespace ladder {
 namespace {

@@ -10,6 +10,7 @@
 #include "analyse/difference.hpp"
 #include "page/render.hpp"
 #include "page/sections.hpp"
+#include "report/json_text.hpp"
 #include "report/table.hpp"
 
 namespace ladder::page {
@@ -151,10 +152,11 @@ std::string compare_data(const Contents& c) {
       if (!said.empty()) why[pick.row->kernel][other.row->kernel] = said;
     }
   }
-  std::string text = Json{{"kernels", kernels}, {"why", why}}.dump();
-  // "</script>" must not occur within the script element that holds this.
-  for (std::size_t at = text.find("</"); at != std::string::npos; at = text.find("</", at + 3))
-    text.replace(at, 2, "<\\/");
+  std::string text = json_text(Json{{"kernels", kernels}, {"why", why}});
+  // Neither "</script>" nor "<!--<script>" may occur within the script element that holds this.
+  constexpr std::string_view kEscaped = "\\u003c";
+  for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))
+    text.replace(at, 1, kEscaped);
   return text;
 }
 

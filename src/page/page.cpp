@@ -8,9 +8,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "page/digest.hpp"
 #include "page/files.hpp"
 #include "page/render.hpp"
 #include "page/sections.hpp"
+#include "report/json_text.hpp"
 #include "report/table.hpp"
 
 namespace ladder::page {
@@ -31,10 +33,22 @@ std::string percent_encoded(const std::string& text) {
   return encoded;
 }
 
+// A word of a shell's command line. What others wrote into the rows is copied from the page and
+// run.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,:/+@";
+  if (!text.empty() && text[0] != '-' && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char ch : text) word += ch == '\'' ? "'\\''" : std::string(1, ch);
+  return word + "'";
+}
+
 // JSON without what is only there for people to read. A user's own specification may be none.
-std::string compact(const std::string& json) {
-  const auto parsed = nlohmann::ordered_json::parse(json, nullptr, false);
-  return parsed.is_discarded() ? json : parsed.dump();
+std::string compact(const std::string& json) try {
+  return json_text(parse_json<nlohmann::ordered_json>(json));
+} catch (const std::exception&) {
+  return json;
 }
 
 // A picture that says itself what it shows, and its specification to take along.
@@ -165,12 +179,12 @@ std::string commands_of(const Document& document, const std::string& file) {
     cuda = cuda || row.place == Place::kCuda;
     timed = timed || row.timing;
   }
-  std::string text = fmt::format("git checkout {} && make\n", document.environment.commit);
+  std::string text = fmt::format("git checkout {} && make\n", shell_word(document.environment.commit));
   text += fmt::format("build/bin/ladder {}", timed ? "bench" : "climb");
-  for (const std::string& kernel : kernels) text += " " + kernel;
+  for (const std::string& kernel : kernels) text += " " + shell_word(kernel);
   for (const std::string& shape : shapes) text += " --shape " + shape;
   if (timed && cuda) text += cold ? " --l2 cold" : " --l2 warm";
-  return text + (timed ? " --save " : " --json ") + file + "\n";
+  return text + (timed ? " --save " : " --json ") + shell_word(file) + "\n";
 }
 
 std::string reproduce(const Contents& c) {
@@ -181,7 +195,7 @@ std::string reproduce(const Contents& c) {
     const std::string file = i < c.files.size() ? c.files[i] : fmt::format("rows{}.json", i);
     html += environment_table(c.documents[i], file);
     commands += commands_of(c.documents[i], file);
-    files += " " + file;
+    files += " " + shell_word(file);
   }
   commands += "build/bin/ladder report" + files + " --html report.html\n";
   return html + fmt::format("</div>\n<pre>{}</pre>\n", escape(commands)) +
@@ -271,10 +285,19 @@ std::string html(const Contents& c, std::span<const std::string> pictures) {
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n";
+  // The one script is the page's own, and nothing is fetched. Attributes of style only give bars
+  // their lengths.
+  const std::string css = "\n" + style(), script = fmt::format("\n{}", file("page.js"));
+  page += fmt::format(
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{}'; "
+      "style-src-elem 'sha256-{}'; style-src-attr 'unsafe-inline'; img-src data:; base-uri 'none'; "
+      "form-action "
+      "'none'\">\n",
+      sha256_base64(script), sha256_base64(css));
   page += fmt::format(
       "<meta name=\"generator\" content=\"ladder "
-      "{}\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-      escape(c.rows.front().document->environment.version), escape(title), style());
+      "{}\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
+      escape(c.rows.front().document->environment.version), escape(title), css);
   page += fmt::format(
       "<header><h1>{}</h1>\n<p>{}</p>\n<button id=\"theme\" class=\"scripted\" type=\"button\" hidden>light "
       "or "
@@ -282,8 +305,8 @@ std::string html(const Contents& c, std::span<const std::string> pictures) {
       escape(title), escape(summary(c)));
   page += navigation(body) + "<main>\n" + body + "</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n";
   page += fmt::format(
-      "<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
-      compare_data(c), file("page.js"));
+      "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
+      compare_data(c), script);
   return page;
 }
 

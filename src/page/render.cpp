@@ -12,6 +12,7 @@
 #include "report/installation.hpp"
 #include "report/json.hpp"
 #include "report/temporary.hpp"
+#include "report/text.hpp"
 #include "tune/process.hpp"
 
 namespace ladder::page {
@@ -22,19 +23,25 @@ constexpr std::chrono::seconds kLimit{120};
 
 // LADDER_PYTHON, else what scripts/setup made beside the sources, else the one in PATH.
 std::string python() {
-  if (const char* chosen = std::getenv("LADDER_PYTHON"); chosen != nullptr && *chosen != '\0') return chosen;
+  const char* chosen = std::getenv("LADDER_PYTHON");
   const std::string own = source_folder() + "/.toolchain/charts/bin/python";
   std::error_code error;
-  return std::filesystem::exists(own, error) ? own : "python3";
+  if ((chosen == nullptr || *chosen == '\0') && std::filesystem::exists(own, error)) return own;
+  return tune::find_tool("LADDER_PYTHON", "python3");
 }
 
 Status run_python(const std::vector<std::string>& arguments) {
   const std::string program = python();
-  std::vector<std::string> command{program, "-c", std::string(file("render_charts.py"))};
+  const std::string how =
+      "scripts/setup installs it, or: pip install vl-convert-python in a virtual environment whose Python "
+      "LADDER_PYTHON names";
+  if (program.empty())
+    return {Code::kIo,
+            "charts are drawn by vl-convert, and there is no Python (LADDER_PYTHON, PATH); " + how};
+  // -I: modules come from that Python alone, never from the folder at hand or PYTHONPATH.
+  std::vector<std::string> command{program, "-I", "-c", std::string(file("render_charts.py"))};
   command.insert(command.end(), arguments.begin(), arguments.end());
   const auto done = tune::run(command, tune::Clock::now() + kLimit, {});
-  const std::string how =
-      "scripts/setup installs it, or: pip install vl-convert-python (LADDER_PYTHON names the Python)";
   if (!done)
     return {Code::kIo,
             fmt::format("charts are drawn by vl-convert, and {} does not start; {}", program, how)};
@@ -89,7 +96,7 @@ std::string stand_alone(const std::string& svg, const std::string& title) {
 
 std::string escape(std::string_view text) {
   std::string safe;
-  for (const char ch : text) {
+  for (const char ch : printable(text, "\n\t")) {
     switch (ch) {
       case '&':
         safe += "&amp;";

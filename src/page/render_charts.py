@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws Vega-Lite specifications as SVG: reads a JSON array of them, writes a JSON array of pictures.
 
-Ladder runs it as `python -c TEXT SPECS.json PICTURES.json`. Exit status 3: vl-convert is not installed.
+Ladder runs it as `python -I -c TEXT SPECS.json PICTURES.json`. Exit status 3: vl-convert is not installed.
 """
 import json
 import re
@@ -31,5 +31,5 @@ def main(specs, pictures):
 if len(sys.argv) == 3:
     try:
         main(*sys.argv[1:])
-    except ValueError as error:
-        sys.exit(str(error).strip().splitlines()[0])
+    except Exception as error:  # whatever a user's own specification makes of it is told in one line
+        sys.exit((str(error).strip() or type(error).__name__).splitlines()[0])

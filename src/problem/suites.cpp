@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem/suites.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <initializer_list>
+
+#include "problem/number.hpp"
 
 namespace ladder {
 namespace {
@@ -162,22 +163,22 @@ Status refuse(const std::string& text, const char* rule) {
   return {Code::kInvalidArgument, "'" + text + "' " + rule};
 }
 
-bool parse_number(std::string_view text, std::int64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value >= 0;
+bool is_size(std::string_view text, std::int64_t& value) {
+  value = parse_number<std::int64_t>(text).value_or(-1);
+  return value >= 0;
 }
 
 Result<Sizes> parse_range(const std::string& text) {
   constexpr const char* kRule = "is neither a size nor a range FIRST..LAST*FACTOR or FIRST..LAST+STEP";
   const std::size_t dots = text.find("..");
   std::int64_t first = 0;
-  if (!parse_number(text.substr(0, dots), first)) return refuse(text, kRule);
+  if (!is_size(text.substr(0, dots), first)) return refuse(text, kRule);
   if (dots == std::string::npos) return Sizes{first};
   const std::size_t sign = text.find_first_of("*+", dots + 2);
   std::int64_t last = 0;
   std::int64_t step = 0;
-  if (sign == std::string::npos || !parse_number(text.substr(dots + 2, sign - dots - 2), last) ||
-      !parse_number(text.substr(sign + 1), step))
+  if (sign == std::string::npos || !is_size(text.substr(dots + 2, sign - dots - 2), last) ||
+      !is_size(text.substr(sign + 1), step))
     return refuse(text, kRule);
   const bool times = text[sign] == '*';
   if (last < first) return refuse(text, "ends before it begins");

@@ -9,6 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "report/json_text.hpp"
+#include "report/text.hpp"
+
 namespace ladder {
 namespace {
 
@@ -65,18 +68,18 @@ std::string to_json(const Atlas& atlas) {
                  {"rows", std::move(rows)}};
   std::string text = "{\n";
   for (const auto& [key, value] : all.items()) {
-    if (key != "rows") text += fmt::format(" {}: {},\n", Json(key).dump(), value.dump());
+    if (key != "rows") text += fmt::format(" {}: {},\n", json_text(Json(key)), json_text(value));
   }
   text += " \"rows\": [\n";
   for (std::size_t i = 0; i < atlas.rows.size(); ++i) {
-    text += "  " + all["rows"][i].dump() + (i + 1 < atlas.rows.size() ? ",\n" : "\n");
+    text += "  " + json_text(all["rows"][i]) + (i + 1 < atlas.rows.size() ? ",\n" : "\n");
   }
   return text + " ]\n}\n";
 }
 
 Result<Atlas> atlas_from_json(const std::string& text) {
   try {
-    const Json all = Json::parse(text);
+    const Json all = printable_json<Json>(text);
     if (all.at("schema") != kSchema) throw std::runtime_error("another schema");
     Atlas atlas{all.at("date"), all.at("commit"), all.at("device"), all.at("cublas"), {}};
     for (const Json& j : all.at("rows")) {
@@ -114,7 +117,7 @@ std::string above_sgemm(const Atlas& atlas) {
     compared = true;
     const AtlasErrors &ours = row.errors, &theirs = sgemm->errors;
     if (ours.normwise <= theirs.normwise && ours.componentwise <= theirs.componentwise) continue;
-    text += fmt::format("- {}, {}, {}: {:.2f} and {:.2f} of cuBLAS's error\n", row.kernel,
+    text += fmt::format("- {}, {}, {}: {:.2f} and {:.2f} of cuBLAS's error\n", markdown_text(row.kernel),
                         to_string(row.problem), to_string(row.distribution), ours.normwise / theirs.normwise,
                         ours.componentwise / theirs.componentwise);
   }
@@ -126,12 +129,13 @@ std::string above_sgemm(const Atlas& atlas) {
 }  // namespace
 
 std::string atlas_markdown(const Atlas& atlas) {
-  std::string text = fmt::format("{}, cuBLAS {}, {}, commit {}. Normwise / componentwise error.\n",
-                                 atlas.device, atlas.cublas, atlas.date, atlas.commit);
+  std::string text = fmt::format("{}. Normwise / componentwise error.\n",
+                                 markdown_text(fmt::format("{}, cuBLAS {}, {}, commit {}", atlas.device,
+                                                           atlas.cublas, atlas.date, atlas.commit)));
   const auto kernels = distinct(atlas, [](const AtlasRow& r) { return r.kernel; });
   for (const Problem& p : distinct(atlas, [](const AtlasRow& r) { return r.problem; })) {
     text += fmt::format("\n**{}**\n\n| data |", to_string(p));
-    for (const auto& kernel : kernels) text += fmt::format(" {} |", kernel);
+    for (const auto& kernel : kernels) text += fmt::format(" {} |", markdown_text(kernel));
     text += "\n|---|";
     for (std::size_t i = 0; i < kernels.size(); ++i) text += "---|";
     text += "\n";
@@ -144,7 +148,7 @@ std::string atlas_markdown(const Atlas& atlas) {
         line += row == nullptr
                     ? " |"
                     : fmt::format(" {:.1e} / {:.1e}{} |", row->errors.normwise, row->errors.componentwise,
-                                  row->chosen.empty() ? "" : " " + row->chosen);
+                                  row->chosen.empty() ? "" : " " + markdown_text(row->chosen));
       }
       if (any) text += line + "\n";
     }
@@ -173,7 +177,7 @@ Result<Chart> atlas_chart(const Atlas& atlas) {
   if (points.empty()) return Status(Code::kInvalidArgument, "no row has an error: nothing to draw");
   return make_chart("atlas", "Largest error over |A||B|",
                     fmt::format("{}, {}", to_string(deepest), atlas.device), says,
-                    std::array{ChartData{"points", points.dump()}});
+                    std::array{ChartData{"points", json_text(points)}});
 }
 
 }  // namespace ladder

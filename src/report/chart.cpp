@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "report/json_text.hpp"
+
 namespace ladder {
 namespace {
 
@@ -76,7 +78,7 @@ Chart make_chart(const std::string& name, const std::string& title, const std::s
   if (whole.contains("layer")) shorten_legends(whole["layer"], whole["datasets"]);
   if (whole.contains("encoding")) shorten_legends(whole["encoding"], whole["datasets"]);
   whole["config"] = parse("config.vl.json");
-  return {name, title, description, whole.dump(1)};
+  return {name, title, description, json_text(whole, 1)};
 }
 
 std::span<const std::pair<const char*, const char*>> dark_colors() {

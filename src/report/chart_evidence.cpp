@@ -9,6 +9,7 @@
 #include <set>
 
 #include "report/chart.hpp"
+#include "report/json_text.hpp"
 #include "report/table.hpp"
 
 namespace ladder {
@@ -153,10 +154,11 @@ Result<Chart> roofline_chart(std::span<const Roof> roofs, std::span<const Roofli
                                     std::log10(top / low_y) / kLinesInHeight, At::kLowest))
     names.push_back(
         {{"name", label.text}, {"intensity", std::pow(10, label.x)}, {"tflops", std::pow(10, label.y)}});
-  return make_chart("roofline", "Roofline", device, says,
-                    std::array{ChartData{"roofs", lines.dump()}, ChartData{"level_names", level_names.dump()},
-                               ChartData{"slope_names", slope_names.dump()}, ChartData{"spans", spans.dump()},
-                               ChartData{"points", marks.dump()}, ChartData{"names", names.dump()}});
+  return make_chart(
+      "roofline", "Roofline", device, says,
+      std::array{ChartData{"roofs", json_text(lines)}, ChartData{"level_names", json_text(level_names)},
+                 ChartData{"slope_names", json_text(slope_names)}, ChartData{"spans", json_text(spans)},
+                 ChartData{"points", json_text(marks)}, ChartData{"names", json_text(names)}});
 }
 
 Result<Chart> accuracy_chart(std::span<const Pick> rows) {
@@ -191,7 +193,8 @@ Result<Chart> accuracy_chart(std::span<const Pick> rows) {
   const Row& first = *rows.front().row;
   return make_chart("accuracy", "Error beside rate",
                     fmt::format("{}, uniform operands, {}", to_string(first.problem), first.device.name),
-                    says, std::array{ChartData{"points", points.dump()}, ChartData{"names", names.dump()}});
+                    says,
+                    std::array{ChartData{"points", json_text(points)}, ChartData{"names", json_text(names)}});
 }
 
 Result<Chart> samples_chart(std::span<const Pick> rows) {
@@ -224,12 +227,13 @@ Result<Chart> samples_chart(std::span<const Pick> rows) {
     }
   }
   if (kernels.empty()) return nothing("nothing was timed");
-  return make_chart("samples", "Samples, clock and power",
-                    fmt::format("{}; orange: the middle half; a tick a sample, at most {} by rank",
-                                to_string(rows.front().row->problem), kMostTicks),
-                    says,
-                    std::array{ChartData{"samples", samples.dump()}, ChartData{"kernels", kernels.dump()},
-                               ChartData{"readings", readings.dump()}});
+  return make_chart(
+      "samples", "Samples, clock and power",
+      fmt::format("{}; orange: the middle half; a tick a sample, at most {} by rank",
+                  to_string(rows.front().row->problem), kMostTicks),
+      says,
+      std::array{ChartData{"samples", json_text(samples)}, ChartData{"kernels", json_text(kernels)},
+                 ChartData{"readings", json_text(readings)}});
 }
 
 Result<Chart> occupancy_chart(std::span<const BlockLimit> limits, const std::string& device) {
@@ -246,7 +250,7 @@ Result<Chart> occupancy_chart(std::span<const BlockLimit> limits, const std::str
     if (l.binds) says += fmt::format(" {}: {} at {}.", l.kernel, l.limit, l.blocks);
   }
   return make_chart("occupancy", "Blocks that fit on an SM, by each limit", device, says,
-                    std::array{ChartData{"limits", rows.dump()}});
+                    std::array{ChartData{"limits", json_text(rows)}});
 }
 
 }  // namespace ladder

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "report/chart.hpp"
+#include "report/json_text.hpp"
 #include "report/table.hpp"
 
 namespace ladder {
@@ -161,7 +162,7 @@ std::vector<ChartData> tables_of(const std::vector<Curve>& curves, const std::ve
                        {axis.field, axis.at_height(ends[i])}});
     leaders.push_back({{"kernel", curves[i].kernel}, {"n", beside}, {axis.field, at}});
   }
-  return {{"points", points.dump()}, {"names", names.dump()}, {"leaders", leaders.dump()}};
+  return {{"points", json_text(points)}, {"names", json_text(names)}, {"leaders", json_text(leaders)}};
 }
 
 double itself(double x) { return x; }
@@ -214,7 +215,7 @@ Result<Chart> climb_chart(std::span<const Bar> bars, const std::string& problem,
     says += fmt::format(" Best library: {}, {}.", library->kernel, figure(library->tflops));
   const std::string title = fmt::format("TFLOP/s at {}, {}", problem, to_string(precision));
   return make_chart(chart_name("climb", precision), title, device, says,
-                    std::array{ChartData{"bars", rows.dump()}, ChartData{"best", best.dump()}});
+                    std::array{ChartData{"bars", json_text(rows)}, ChartData{"best", json_text(best)}});
 }
 
 Result<Chart> sizes_chart(std::span<const Document> documents, Precision precision) {

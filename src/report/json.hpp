@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/environment.hpp"
+#include "report/files.hpp"
 #include "report/row.hpp"
 
 namespace ladder {
@@ -22,16 +23,10 @@ struct Document {
 };
 
 std::string to_json(const Document& document);
-// Errors (kIo): not this schema, with what is wrong. `name` stands in the message.
+// Control characters in its words are written out (printable): rows files come from anywhere, and
+// their words go to terminals. Errors (kIo): not this schema, with what is wrong. `name` stands in
+// the message.
 Result<Document> from_json(std::string_view text, const std::string& name);
 Result<Document> read_document(const std::string& path);
-
-// Ok if write_atomic could write there now. Errors (kIo): no such folder, a folder, no permission, no regular
-// file.
-Status check_writable(const std::string& path);
-// Replaces the file in one step (a temporary file in the same folder, renamed), so that a reader or a crash
-// never sees half of it.
-Status write_atomic(const std::string& path, std::string_view text);
-Result<std::string> read_file(const std::string& path);
 
 }  // namespace ladder

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "report/json_text.hpp"
+
 namespace ladder {
 namespace {
 
@@ -77,7 +79,7 @@ Errors errors_of(const Json& j) {
 
 Outcome outcome_of(const Json& j) {
   Outcome outcome{};
-  if (!parse(j.get<std::string>(), outcome)) throw std::runtime_error("unknown outcome " + j.dump());
+  if (!parse(j.get<std::string>(), outcome)) throw std::runtime_error("unknown outcome " + json_text(j));
   return outcome;
 }
 
@@ -235,11 +237,12 @@ Row row_of(const Json& j) {
 
 Result<Document> from_json(std::string_view text, const std::string& name) {
   try {
-    const Json file = Json::parse(text);
+    const Json file = printable_json<Json>(text);
     if (file.at("schema") != kSchemaName) throw std::runtime_error("its schema is not ladder-rows");
     if (file.at("version") < kOldestSchemaVersion || file.at("version") > kSchemaVersion) {
       throw std::runtime_error(fmt::format("schema version {}, this ladder reads {} to {}",
-                                           file.at("version").dump(), kOldestSchemaVersion, kSchemaVersion));
+                                           json_text(file.at("version")), kOldestSchemaVersion,
+                                           kSchemaVersion));
     }
     Document document;
     document.environment = environment_of(file.at("environment"));

@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "problem/number.hpp"
+#include "report/json_text.hpp"
+
 namespace ladder {
 namespace {
 
@@ -50,7 +53,7 @@ Json json_of(const Errors& e) {
 
 // Four digits: what an error is compared by.
 Json rounded(double value) {
-  return std::isfinite(value) ? Json(std::stod(fmt::format("{:.3e}", value))) : Json(nullptr);
+  return std::isfinite(value) ? Json(*parse_number<double>(fmt::format("{:.3e}", value))) : Json(nullptr);
 }
 
 // m, n, k and what is not as usual: a tight row-major product of binary32 numbers, alpha 1, beta 0.
@@ -212,16 +215,14 @@ Json json_of(const Row& r) {
   return row;
 }
 
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 }  // namespace
 
 // One line a row: a diff of two files shows which rows changed.
 std::string to_json(const Document& document) {
   std::string rows;
-  for (const Row& row : document.rows) rows += (rows.empty() ? "\n" : ",\n") + dump(json_of(row));
+  for (const Row& row : document.rows) rows += (rows.empty() ? "\n" : ",\n") + json_text(json_of(row));
   return fmt::format("{{\"schema\": \"{}\", \"version\": {},\n\"environment\": {},\n\"rows\": [{}\n]}}\n",
-                     kSchemaName, kSchemaVersion, dump(json_of(document.environment)), rows);
+                     kSchemaName, kSchemaVersion, json_text(json_of(document.environment)), rows);
 }
 
 }  // namespace ladder

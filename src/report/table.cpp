@@ -8,6 +8,7 @@
 #include <map>
 
 #include "report/json.hpp"
+#include "report/text.hpp"
 
 namespace ladder {
 namespace {
@@ -128,7 +129,7 @@ std::string markdown(std::span<const Document> documents) {
       const Derived derived = derive(row);
       found->lines += "|";
       for (const Column& column : found->columns) {
-        found->lines += fmt::format(" {} |", column.text(row, derived));
+        found->lines += fmt::format(" {} |", markdown_text(column.text(row, derived)));
       }
       found->lines += "\n";
     }
@@ -141,8 +142,8 @@ std::string markdown(std::span<const Document> documents) {
       head += fmt::format(" {} |", column.title);
       rule += column.left ? " :-- |" : " --: |";
     }
-    text +=
-        fmt::format("{}{}\n{}\n{}\n{}.\n", text.empty() ? "" : "\n", head, rule, table.lines, table.caption);
+    text += fmt::format("{}{}\n{}\n{}\n{}.\n", text.empty() ? "" : "\n", head, rule, table.lines,
+                        markdown_text(table.caption));
   }
   return text;
 }

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "report/text.hpp"
+
 namespace ladder {
 namespace {
 
@@ -51,7 +53,7 @@ void TablePrinter::clear_progress() {
 
 void TablePrinter::progress(const std::string& text) {
   if (!style_.progress) return;
-  fmt::print(progress_, "\r\033[K{}", text.substr(0, terminal_width(progress_) - 1));
+  fmt::print(progress_, "\r\033[K{}", printable(text).substr(0, terminal_width(progress_) - 1));
   std::fflush(progress_);
   shown_ = true;
 }
@@ -64,7 +66,7 @@ void TablePrinter::milestone(const std::string& text) {
 
 void TablePrinter::line(const std::string& text) {
   clear_progress();
-  fmt::print(table_, "{}\n", text);
+  fmt::print(table_, "{}\n", printable(text));
   std::fflush(table_);
 }
 
@@ -82,7 +84,7 @@ void TablePrinter::heading(const Row& row) {
   open_ = kind;
   columns_ = columns(kind.first, kind.second, detail_);
   for (Column& column : columns_) column.width = std::max(column.width, widths_[{row.place, column.title}]);
-  fmt::print(table_, "{}{}\n", row.device.name,
+  fmt::print(table_, "{}{}\n", printable(row.device.name),
              kind.first == TableKind::kCounted ? ": counted, not timed" : "");
   std::string line;
   for (const Column& column : columns_) line += (line.empty() ? "" : "  ") + cell(column, column.title);
@@ -97,18 +99,18 @@ void TablePrinter::row(const Row& row) {
   const bool failed = !row.verdict.ok() && !refused;
   std::string line;
   for (const Column& column : columns_) {
-    std::string text = cell(column, column.text(row, derived));
+    std::string text = cell(column, printable(column.text(row, derived)));
     const bool verdict = column.title == "verdict";
     if (style_.color && verdict && !refused)
       text = fmt::format("{}{}{}", failed ? kRed : kGreen, text, kPlain);
     line += (line.empty() ? "" : "  ") + text;
     if (refused && verdict) break;  // there are no figures: the note takes their place
   }
-  if (refused) line += "  " + row.note;
+  if (refused) line += "  " + printable(row.note);
   line.erase(line.find_last_not_of(' ') + 1);
   fmt::print(table_, "{}\n", line);
-  if (failed) fmt::print(table_, "    {}\n", row.verdict.reason);
-  if (!refused && !row.note.empty()) fmt::print(table_, "    {}\n", row.note);
+  if (failed) fmt::print(table_, "    {}\n", printable(row.verdict.reason));
+  if (!refused && !row.note.empty()) fmt::print(table_, "    {}\n", printable(row.note));
   std::fflush(table_);
 }
 

@@ -6,35 +6,19 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
-#include <iterator>
-#include <regex>
 #include <sstream>
 #include <system_error>
+
+#include "problem/number.hpp"
+#include "report/files.hpp"
+#include "tune/cache.hpp"
 
 namespace ladder::tune {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-bool write(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  return static_cast<bool>(file.flush());
-}
 
 // FNV-1a with 128 bits: a name for content, not a defence against malice.
 std::string hash(const std::string& text) {
@@ -46,30 +30,9 @@ std::string hash(const std::string& text) {
                      static_cast<std::uint64_t>(state));
 }
 
-// The largest number that stands before `words` in the compiler's output.
-int largest_before(const std::string& output, const std::string& words) {
-  int largest = 0;
-  const std::regex pattern("([0-9]+) " + words);
-  for (auto it = std::sregex_iterator(output.begin(), output.end(), pattern); it != std::sregex_iterator();
-       ++it) {
-    largest = std::max(largest, std::stoi((*it)[1].str()));
-  }
-  return largest;
-}
-
-// The line that says what is wrong.
-std::string first_error(const std::string& output) {
-  std::istringstream lines(output);
-  std::string last;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) return line;
-    if (!line.empty()) last = line;
-  }
-  return last.empty() ? "the compiler said nothing" : last;
-}
-
 Compiled read_entry(const fs::path& base) {
   Compiled compiled;
+  if (!is_private(base.string() + ".txt")) return compiled;
   std::ifstream file(base.string() + ".txt");
   int spills = 0;
   if (!(file >> spills >> compiled.registers >> compiled.spill_bytes >> compiled.shared_bytes))
@@ -77,13 +40,21 @@ Compiled read_entry(const fs::path& base) {
   compiled.cached = true;
   if (spills != 0) {
     compiled.outcome = Compiled::Outcome::kSpills;
-  } else if (std::error_code error; fs::exists(base.string() + ".so", error)) {
+  } else if (is_private(base.string() + ".so")) {
     compiled.outcome = Compiled::Outcome::kOk;
     compiled.library = base.string() + ".so";
   } else {
     compiled.cached = false;
   }
   return compiled;
+}
+
+// Moves what was made to its place in the cache; under any umask nobody else can write it there.
+Status keep(const fs::path& made, const fs::path& place) {
+  std::error_code error;
+  fs::permissions(made, fs::perms::group_write | fs::perms::others_write, fs::perm_options::remove, error);
+  if (!error) fs::rename(made, place, error);
+  return error ? Status(Code::kIo, place.string() + ": " + error.message()) : Status::ok();
 }
 
 // Removes a folder of intermediate files when its candidate is done with.
@@ -103,32 +74,37 @@ void remove_leftovers(const fs::path& cache) {
     const std::string number = at->path().extension().string();
     std::error_code ignored;
     if (number.size() < 2 || !at->is_directory(ignored)) continue;
-    int process = 0;
-    const auto [rest, wrong] = std::from_chars(number.data() + 1, number.data() + number.size(), process);
-    const bool is_number = wrong == std::errc() && rest == number.data() + number.size() && process > 0;
-    if (is_number && ::kill(process, 0) != 0 && errno == ESRCH) dead.push_back(at->path());
+    const int process = parse_number<int>(number.substr(1)).value_or(0);
+    if (process > 0 && ::kill(process, 0) != 0 && errno == ESRCH) dead.push_back(at->path());
   }
   for (const fs::path& folder : dead) fs::remove_all(folder, error);
 }
 
 }  // namespace
 
-std::string find_nvcc() {
-  if (std::string chosen = environment("LADDER_NVCC"); !chosen.empty()) return chosen;
-  std::string folders = environment("PATH");
-  if (const std::string home = environment("CUDA_HOME"); !home.empty()) folders += ":" + home + "/bin";
-  folders += ":/usr/local/cuda/bin";
-  std::istringstream all(folders);
-  for (std::string folder; std::getline(all, folder, ':');) {
-    const fs::path program = fs::path(folder) / "nvcc";
-    if (::access(program.c_str(), X_OK) == 0) return program.string();
+std::string find_nvcc() { return find_tool("LADDER_NVCC", "nvcc"); }
+
+std::string first_error(const std::string& output) {
+  std::istringstream lines(output);
+  std::string last = "the compiler said nothing";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) return line;
+    if (!line.empty()) last = line;
   }
-  return "";
+  return last;
 }
 
-fs::path default_cache() {
-  const std::string xdg = environment("XDG_CACHE_HOME");
-  return (xdg.empty() ? fs::path(environment("HOME")) / ".cache" : fs::path(xdg)) / "ladder" / "tune";
+int largest_before(std::string_view output, std::string_view words) {
+  int largest = 0;
+  for (auto at = output.find(words); at != output.npos; at = output.find(words, at + 1)) {
+    const std::string_view before = output.substr(0, at);
+    if (!before.ends_with(' ')) continue;
+    const auto gap = before.find_last_not_of("0123456789", before.size() - 2);
+    const auto begin = gap == before.npos ? 0 : gap + 1;
+    if (const auto number = parse_number<int>(before.substr(begin, before.size() - 1 - begin)))
+      largest = std::max(largest, *number);
+  }
+  return largest;
 }
 
 Result<Compiler> Compiler::open(const SearchSpace& space, CompilerOptions options, Deadline deadline,
@@ -146,11 +122,9 @@ Result<Compiler> Compiler::open(const SearchSpace& space, CompilerOptions option
   if (!fs::is_regular_file(o.source, error))
     return Status(Code::kInvalidArgument,
                   o.source.string() + ": no such file; the rung's source is compiled");
-  if (o.cache.empty()) o.cache = default_cache();
-  fs::create_directories(o.cache, error);
-  if (error || ::access(o.cache.c_str(), W_OK | X_OK) != 0)
-    return Status(Code::kIo,
-                  fmt::format("{}: the cache's folder cannot be written (XDG_CACHE_HOME)", o.cache.string()));
+  auto cache = open_cache(o.cache);
+  if (!cache) return cache.status();
+  o.cache = std::move(cache).value();
   remove_leftovers(o.cache);
   const auto version = run({o.nvcc, "--version"}, deadline, stop);
   if (!version || version.value().end.status != 0)
@@ -171,9 +145,10 @@ Status Compiler::write_sources(const fs::path& folder, const Point& point) const
       "  return ladder::{}::kInfo.data();\n"
       "}}\n",
       fs::absolute(options_.source).string(), kEntryPoint, rung);
-  if (!error && write(folder / "tuned" / (rung + ".inc"), tile) && write(folder / "candidate.cu", program))
-    return Status::ok();
-  return {Code::kIo, folder.string() + ": cannot be written"};
+  if (error) return {Code::kIo, folder.string() + ": " + error.message()};
+  if (Status status = write_atomic((folder / "tuned" / (rung + ".inc")).string(), tile); !status)
+    return status;
+  return write_atomic((folder / "candidate.cu").string(), program);
 }
 
 std::vector<std::string> Compiler::command(const fs::path& folder) const {
@@ -211,7 +186,14 @@ Status Compiler::hash_sources(Deadline deadline, const Stop& stop) {
     if (word != "\\" && !word.ends_with(":") && !ours) files.push_back(word);
   }
   std::sort(files.begin(), files.end());
-  for (const std::string& file : files) all += file + "\n" + content(file);
+  for (const std::string& file : files) {
+    all += file + "\n";
+    std::error_code error;
+    if (!fs::is_regular_file(file, error)) continue;  // the target, or a word of a warning
+    const auto text = read_file(file);
+    if (!text) return text.status();
+    all += text.value();
+  }
   sources_hash_ = hash(all);
   return Status::ok();
 }
@@ -251,14 +233,14 @@ Compiled Compiler::compile(const Point& point, Deadline deadline, const Stop& st
   compiled.spill_bytes =
       std::max(largest_before(output, "bytes spill stores"), largest_before(output, "bytes spill loads"));
   const bool spills = compiled.spill_bytes > 0;
-  std::error_code error;
-  if (!spills) fs::rename(made, base.string() + ".so", error);
   // The text comes last: an entry is there when it is.
   const fs::path text = scratch.folder / "entry.txt";
-  if (!error && write(text, fmt::format("{} {} {} {}\n", spills ? 1 : 0, compiled.registers,
-                                        compiled.spill_bytes, compiled.shared_bytes)))
-    fs::rename(text, base.string() + ".txt", error);
-  if (error) return failed(Compiled::Outcome::kFailed, "cache: " + error.message());
+  Status kept = spills ? Status::ok() : keep(made, base.string() + ".so");
+  if (kept)
+    kept = write_atomic(text.string(), fmt::format("{} {} {} {}\n", spills ? 1 : 0, compiled.registers,
+                                                   compiled.spill_bytes, compiled.shared_bytes));
+  if (kept) kept = keep(text, base.string() + ".txt");
+  if (!kept) return failed(Compiled::Outcome::kFailed, "cache: " + kept.message());
   if (spills) return failed(Compiled::Outcome::kSpills, "spills registers");
   compiled.outcome = Compiled::Outcome::kOk;
   compiled.library = base.string() + ".so";

@@ -28,7 +28,7 @@ struct CompilerOptions {
   std::vector<std::filesystem::path> includes;  // folders
   int cc = 90;                                  // compute capability to compile machine code for
   bool with_ptx = false;                        // and PTX, which the virtual GPU executes
-  std::filesystem::path cache;                  // folder; default_cache() where empty
+  std::filesystem::path cache;                  // folder; open_cache() says which where empty
 };
 
 struct Compiled {
@@ -42,12 +42,16 @@ struct Compiled {
   bool cached = false;
 };
 
-std::string find_nvcc();                // LADDER_NVCC, PATH, CUDA_HOME, /usr/local/cuda; "" if nowhere
-std::filesystem::path default_cache();  // XDG_CACHE_HOME or ~/.cache, then ladder/tune
+std::string find_nvcc();  // LADDER_NVCC, PATH, CUDA_HOME, /usr/local/cuda; "" if nowhere
+
+// Of what the compiler said: the first line that says what is wrong, and the largest number that
+// stands before `words`.
+std::string first_error(const std::string& output);
+int largest_before(std::string_view output, std::string_view words);
 
 class Compiler {
  public:
-  // Errors: kInvalidArgument (no nvcc, no such source), kIo (the cache's folder cannot be made).
+  // Errors: kInvalidArgument (no nvcc, no such source), kIo (as open_cache).
   static Result<Compiler> open(const SearchSpace& space, CompilerOptions options, Deadline deadline,
                                const Stop& stop);
   // From any thread.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "report/json_text.hpp"
 #include "tune/rank.hpp"
 #include "tune/result.hpp"
 
@@ -26,8 +27,8 @@ Point point_of(const Json& parameters, const SearchSpace& space) {
 }  // namespace
 
 std::optional<SavedTile> saved_tile(const std::string& text, const SearchSpace& space) {
-  const Json json = Json::parse(text, nullptr, false);
   try {
+    const Json json = parse_json<Json>(text);
     const Json& entry = json.at("rungs").at(std::string(space.rung));
     SavedTile saved;
     saved.point = entry.at("values").get<Point>();
@@ -36,7 +37,7 @@ std::optional<SavedTile> saved_tile(const std::string& text, const SearchSpace& 
       saved.gflops = entry.at("gflops").get<double>();
     if (saved.point.size() != space.parameters.size() || !space.allowed(saved.point)) return std::nullopt;
     return saved;
-  } catch (const Json::exception&) {
+  } catch (const std::exception&) {
     return std::nullopt;  // no entry; a file that is none is told where it would be written
   }
 }
@@ -50,10 +51,10 @@ bool may_replace(const std::optional<SavedTile>& saved, const Job& job, const Tu
 
 Result<std::vector<EarlierCandidate>> earlier_candidates(const std::string& text, const SearchSpace& space) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = parse_json<Json>(text);
     if (json.at("schema") != "ladder-tuning") throw std::runtime_error("its schema is not ladder-tuning");
     if (json.at("rung") != space.rung)
-      throw std::runtime_error(fmt::format("it is of {}, not {}", json.at("rung").dump(), space.rung));
+      throw std::runtime_error(fmt::format("it is of {}, not {}", json_text(json.at("rung")), space.rung));
     std::vector<EarlierCandidate> candidates;
     for (const Json& candidate : json.at("candidates")) {
       const std::string status = candidate.at("status").get<std::string>();

@@ -8,6 +8,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "report/json_text.hpp"
+#include "report/text.hpp"
 #include "tune/result.hpp"
 
 namespace ladder::tune {
@@ -89,18 +91,18 @@ Result<Chart> heat_map(const Job& job, const Tuning& outcome, std::string_view r
       "in each cell the best over the other parameters; grey: none passed, or none was tried; " +
           outcome.strategy,
       fmt::format("{}. Best: {}, {:.0f} GFLOP/s.", title, best->tile, best->gflops),
-      std::array{ChartData{"cells", drawn.dump()}, ChartData{"empty", empty.dump()}});
+      std::array{ChartData{"cells", json_text(drawn)}, ChartData{"empty", json_text(empty)}});
 }
 
 std::string candidates_csv(const Job& job, const Tuning& outcome) {
   std::string text;
-  for (const Parameter& parameter : job.space->parameters) text += fmt::format("{},", parameter.name);
+  for (const Parameter& parameter : job.space->parameters) text += csv_field(parameter.name) + ",";
   text += "status,registers,spill_bytes,shared_bytes,ms,gflops,model_ms\n";
   const bool timed = outcome.basis == Basis::kTimed;
   const auto figure = [](double value) { return value > 0 ? fmt::format("{:.6g}", value) : std::string(); };
   for (const Candidate& c : outcome.candidates) {
     const double ms = timed && c.ranked() ? c.ms : 0;
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", values_text(c.point), to_string(c.fate),
+    text += fmt::format("{},{},{},{},{},{},{},{}\n", values_text(c.point), csv_field(to_string(c.fate)),
                         c.compiled.registers, c.compiled.spill_bytes, c.compiled.shared_bytes, figure(ms),
                         figure(gflops(job.problem, ms)), figure(c.prediction ? c.prediction->ms : 0));
   }

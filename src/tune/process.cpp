@@ -12,7 +12,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <sstream>
 #include <utility>
 
 namespace ladder::tune {
@@ -45,17 +48,56 @@ struct Pipe {
   for (const int number : {SIGINT, SIGTERM, SIGPIPE}) (void)std::signal(number, SIG_DFL);
   if (::dup2(in, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0) ::_exit(kNoProgram);
   if (errors_too && ::dup2(out, STDERR_FILENO) < 0) ::_exit(kNoProgram);
-  (void)::execvp(arguments[0], arguments);
+  (void)::execv(arguments[0], arguments);
   ::_exit(kNoProgram);
 }
 
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// A path is itself; a name is looked for. "" if it is no program.
+std::string find_program(const std::string& name, const std::vector<std::string>& folders) {
+  if (name.find('/') != std::string::npos) return name;
+  for (const std::string& folder : folders) {
+    const std::filesystem::path program = std::filesystem::path(folder) / name;
+    std::error_code error;
+    if (std::filesystem::is_regular_file(program, error) && ::access(program.c_str(), X_OK) == 0)
+      return program.string();
+  }
+  return "";
+}
+
 }  // namespace
+
+std::vector<std::string> search_path() {
+  std::vector<std::string> folders;
+  std::istringstream all(environment("PATH"));
+  for (std::string folder; std::getline(all, folder, ':');) {
+    if (folder.starts_with('/')) folders.push_back(folder);
+  }
+  if (folders.empty()) folders = {"/usr/local/bin", "/usr/bin", "/bin"};
+  return folders;
+}
+
+std::string find_tool(const char* variable, const std::string& name) {
+  std::vector<std::string> folders = search_path();
+  if (const std::string home = environment("CUDA_HOME"); home.starts_with('/'))
+    folders.push_back(home + "/bin");
+  folders.emplace_back("/usr/local/cuda/bin");
+  const std::string chosen = environment(variable);
+  const std::string program = find_program(chosen.empty() ? name : chosen, folders);
+  return program.empty() ? "" : std::filesystem::absolute(program).string();
+}
 
 Result<Child> Child::start(const std::vector<std::string>& command, bool errors_too) {
   Pipe to;
   Pipe from;
   if (!to.ok() || !from.ok()) return Status(Code::kIo, fmt::format("no pipe: {}", std::strerror(errno)));
   std::vector<std::string> copy = command;
+  copy.front() = find_program(command.front(), search_path());
+  if (copy.front().empty()) return Status(Code::kIo, fmt::format("{}: not found in PATH", command.front()));
   std::vector<char*> arguments;
   arguments.reserve(copy.size() + 1);
   for (std::string& argument : copy) arguments.push_back(argument.data());

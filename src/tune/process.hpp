@@ -19,10 +19,19 @@ using Deadline = Clock::time_point;
 // Asked now and then while waiting; true ends the wait.
 using Stop = std::function<bool()>;
 
+// The folders of PATH that have an absolute name: a program is never one that lies where the user
+// happens to stand.
+std::vector<std::string> search_path();
+
+// The program of this name in the search path, else in CUDA_HOME/bin or /usr/local/cuda/bin;
+// `variable` of the environment names another, by a path or a name. "" if there is none.
+std::string find_tool(const char* variable, const std::string& name);
+
 class Child {
  public:
-  // Starts `command` (found through PATH) with a pipe at its standard input and one at its standard output;
-  // `errors_too`: its standard error goes to the same pipe. Errors (kIo): no process or no such program.
+  // Starts `command` (a path, or a name in the search path) with a pipe at its standard input and
+  // one at its standard output; `errors_too`: its standard error goes to the same pipe. Errors
+  // (kIo): no process or no such program.
   static Result<Child> start(const std::vector<std::string>& command, bool errors_too);
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "report/json_text.hpp"
+
 namespace ladder::tune {
 namespace {
 
@@ -112,6 +114,13 @@ OrderedJson candidate_json(const Job& job, const Tuning& outcome, const Candidat
   return json;
 }
 
+// Null where the text is no JSON.
+OrderedJson parsed(const std::string& text) try {
+  return parse_json<OrderedJson>(text);
+} catch (const std::exception&) {
+  return nullptr;
+}
+
 OrderedJson confidence(const Tuning& outcome) {
   if (!outcome.final) return nullptr;
   return {{"rounds", outcome.final->rounds},
@@ -191,7 +200,7 @@ std::string to_json(const Job& job, const Tuning& outcome, const Provenance& pro
   json["candidates"] = OrderedJson::array();
   for (std::size_t i = 0; i < outcome.candidates.size(); ++i)
     json["candidates"].push_back(candidate_json(job, outcome, outcome.candidates[i], i));
-  return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 std::string tuned_file_name(const std::string& gpu) {
@@ -207,11 +216,11 @@ std::string tuned_file_name(const std::string& gpu) {
 Status check_tuned_file(const std::string& before, const Job& job) {
   if (before.empty()) return Status::ok();
   const std::string gpu = real_name(job.device.name);
-  const OrderedJson json = OrderedJson::parse(before, nullptr, false);
+  const OrderedJson json = parsed(before);
   if (!json.is_object() || !json.contains("gpu") || !json.contains("rungs") || !json["rungs"].is_object())
     return {Code::kIo, "is no tuned file"};
   if (json["gpu"] != gpu)
-    return {Code::kIo, fmt::format("is of another GPU, {}, not {}", json["gpu"].dump(), gpu)};
+    return {Code::kIo, fmt::format("is of another GPU, {}, not {}", json_text(json["gpu"]), gpu)};
   return Status::ok();
 }
 
@@ -221,7 +230,7 @@ Result<std::string> tuned_file(const std::string& before, const Job& job, const 
   const std::string gpu = real_name(job.device.name);
   OrderedJson json{{"gpu", gpu}, {"rungs", OrderedJson::object()}};
   if (Status status = check_tuned_file(before, job); !status) return status;
-  if (!before.empty()) json = OrderedJson::parse(before);
+  if (!before.empty()) json = parsed(before);
   const double ms = best_known_ms(outcome, *outcome.winner);
   const bool timed = outcome.basis == Basis::kTimed;
   OrderedJson entry;
@@ -243,7 +252,7 @@ Result<std::string> tuned_file(const std::string& before, const Job& job, const 
   entry["driver"] = provenance.driver;
   entry["compiler"] = provenance.compiler;
   json["rungs"][std::string(job.space->rung)] = std::move(entry);
-  return json.dump(1) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 }  // namespace ladder::tune

@@ -73,6 +73,8 @@ TEST(UserKernel, a_rung_is_found_by_its_namespace) {
   EXPECT_EQ(rung_in("namespace ladder::r20_mine {\n extern const std::span<const KernelInfo> kInfo{k};\n}"),
             "r20_mine");
   EXPECT_EQ(rung_in("__global__ void sgemm(int M) {}"), "");
+  const std::string name(500'000, 'a');
+  EXPECT_EQ(rung_in("namespace ladder::1 {} namespace ladder::" + name + " { kInfo }"), name);
   EXPECT_EQ(rung_in("namespace ladder::r20_mine {}"), "") << "without kInfo there is nothing to call";
 }
 

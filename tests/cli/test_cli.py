@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line from outside: exit statuses, one-line errors, JSON against docs/schema.md, Ctrl-C."""
+import functools
 import json
 import os
 import pathlib
@@ -60,7 +61,9 @@ class BadInput(Folder):
     def test_an_unwritable_file(self):
         self.rejected("climb", "--json", "/no/such/folder/rows.json", says=["--json", "/no/such/folder"])
         self.rejected("climb", "--json", self.folder.name, says=["--json", "folder"])
-        self.rejected("verify", "--json", "/dev/full", says=["--json", "regular file"])
+        result = ladder("verify", "h01", "--device", "cpu", "--json", "/dev/full")
+        self.assertEqual(result.returncode, 2, result)
+        self.assertIn("--json: /dev/full: No space left on device", result.stderr)
 
     def test_report(self):
         self.rejected("report", self.path("none.json"), says=["none.json", "No such file"])
@@ -98,6 +101,17 @@ class Information(Folder):
         self.assertRegex(result.stdout, r"CPU .*(1 thread|of which this process may use 1)")
         available = float(re.search(r"([0-9.]+) [GM]iB available", result.stdout).group(1))
         self.assertLess(available, 2048)
+
+    def test_what_cannot_be_printed_is_no_success(self):
+        for arguments in (["list"], ["list", "--json"], ["--help"], ["--version"], ["climb", "--help"], ["doctor"],
+                          ["climb", "h01", "--device", "cpu", "--shape", "16", "--budget", "0.01"],
+                          ["verify", "h01", "--device", "cpu"], ["new", "r77_x", "-o", self.path("x.cu")]):
+            with self.subTest(arguments), open("/dev/full", "w") as full:
+                result = subprocess.run([LADDER, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+                self.assertGreater(result.returncode, 0, result)
+                self.assertRegex(result.stderr, r"^ladder: standard output: (No space left on device|not everything .*)\n$")
+        result = subprocess.run(["sh", "-c", '"$0" list >&-', LADDER], stderr=subprocess.PIPE, text=True, timeout=120)
+        self.assertEqual((result.returncode, result.stderr), (1, "ladder: standard output: Bad file descriptor\n"))
 
     def test_version_and_help(self):
         self.assertRegex(ladder("--version").stdout, r"^ladder \d+\.\d+\.\d+\n$")
@@ -176,6 +190,37 @@ class Rows(Folder):
         result = ladder("report", path, "--into", readme, "--marker", "other")
         self.assertEqual(result.returncode, 2)
         self.assertEqual(pathlib.Path(readme).read_text(), text)
+
+    def test_rows_into_pipes_and_descriptors(self):
+        climb = f"{LADDER} climb h01 --device cpu --shape 16 --shape 24 --budget 0.01 --json"
+        shell = functools.partial(subprocess.run, capture_output=True, text=True, timeout=120, check=False)
+        result = shell(["bash", "-c", f"{climb} >(cat >{self.path('piped')}; touch {self.path('done')}) >/dev/null; "
+                                      f"while [ ! -e {self.path('done')} ]; do sleep .01; done"])
+        self.assertEqual(result.returncode, 0, result)
+        self.assertEqual(len(self.read("piped")["rows"]), 2)  # once, at the end
+        result = shell(["sh", "-c", f"{climb} /dev/stdout >{self.path('both')}"])
+        self.assertEqual(result.returncode, 0, result)
+        text = pathlib.Path(self.path("both")).read_text()
+        self.assertEqual((text.count("ladder-rows"), text.count("h01_naive  ")), (1, 2), text)
+        self.assertEqual(shell(["sh", "-c", f"{climb} /dev/null"]).returncode, 0)
+
+    def test_a_file_that_cannot_be_read_is_left_alone(self):
+        result = ladder("climb", "h01", "--device", "cpu", "--shape", "16", "--budget", "0.01", "--json", self.path("rows.json"))
+        self.assertEqual(result.returncode, 0, result)
+        page = pathlib.Path(self.path("page.md"))
+        page.write_text("<!-- ladder:x --><!-- /ladder:x -->")
+        result = ladder("report", self.path("rows.json"), "--into", "/proc/self/mem", "--marker", "x")
+        self.assertEqual(result.returncode, 2, result)
+        self.assertIn("--into: /proc/self/mem: ", result.stderr)
+        text = "before\n" + page.read_text() + "\n" + "behind " * 10000
+        page.write_text(text)
+        limited = subprocess.run(["sh", "-c", 'ulimit -f 1; "$0" report "$1" --into "$2" --marker x', LADDER,
+                                  self.path("rows.json"), page], capture_output=True, text=True, timeout=120,
+                                 preexec_fn=lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN))
+        self.assertEqual(limited.returncode, 2, limited)
+        self.assertIn("File too large", limited.stderr)
+        self.assertEqual(page.read_text(), text)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["page.md", "rows.json"])
 
     def test_host_verify(self):
         path = self.path("rows.json")

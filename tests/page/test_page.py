@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report as a reader has it: made from committed rows, opened in Chromium, clicked, printed, without scripts."""
+import base64
+import hashlib
 import html.parser
 import json
 import os
@@ -8,6 +10,7 @@ import re
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import chromium
@@ -69,6 +72,21 @@ class Page(unittest.TestCase):
         style = re.search(r"<style>.*?</style>", self.text, re.S).group()
         self.assertNotRegex(style, r"@import|url\(")
 
+    def test_runs_its_own_script_and_no_other(self):
+        policy = [attributes["content"] for tag, attributes in self.document.elements
+                  if attributes.get("http-equiv") == "Content-Security-Policy"]
+        self.assertEqual(len(policy), 1)
+        self.assertIn("default-src 'none'", policy[0])
+        for source, element in (("script-src", "script"), ("style-src-elem", "style")):
+            texts = re.findall(f"<{element}>(.*?)</{element}>", self.text, re.S)
+            self.assertEqual(len(texts), 1)
+            digest = base64.b64encode(hashlib.sha256(texts[0].encode()).digest()).decode()
+            self.assertIn(f"{source} 'sha256-{digest}';", policy[0])
+        self.assertEqual([attributes.get("type") for tag, attributes in self.document.elements if tag == "script"],
+                         ["application/json", None])
+        for _, attributes in self.document.elements:
+            self.assertEqual([name for name in attributes if name.startswith("on")], [])
+
     def test_has_every_part(self):
         ids = {attributes["id"] for _, attributes in self.document.elements if "id" in attributes}
         self.assertLessEqual({"climb", "sizes", "roofline", "accuracy", "occupancy", "samples", "rungs", "compare", "rows",
@@ -105,6 +123,27 @@ class Page(unittest.TestCase):
             result = ladder("report", ROWS[0], "--with", folder, "--svg", os.path.join(folder, "climb.svg"))
             self.assertEqual(result.returncode, 2, result)
             self.assertIn("vl-convert", result.stderr)
+            pathlib.Path(folder, "climb.vl.json").write_text("[" * 100_000 + "]" * 100_000)
+            result = ladder("report", ROWS[0], "--with", folder, "--svg", os.path.join(folder, "climb.svg"))
+            self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1), result.stderr[:400])
+            self.assertNotIn("Traceback", result.stderr)
+
+    def test_modules_come_from_python_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "vl_convert.py").write_text(f"open({os.path.join(folder, 'executed')!r}, 'w')")
+            result = ladder("report", ROWS[0], "--svg", os.path.join(folder, "climb.svg"), cwd=folder,
+                            env={**os.environ, "PYTHONPATH": folder, "PYTHONSTARTUP": os.path.join(folder, "vl_convert.py")})
+            self.assertEqual(result.returncode, 0, result)
+            self.assertEqual(sorted(os.listdir(folder)), ["climb.svg", "vl_convert.py"])
+
+    def test_a_python_in_the_folder_at_hand_is_not_started(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "python3")
+            program.write_text(f"#!/bin/sh\ntouch {folder}/executed\n")
+            program.chmod(0o755)
+            ladder("report", ROWS[0], "--svg", os.path.join(folder, "climb.svg"), cwd=folder,
+                   env={**os.environ, "PATH": f":.:{os.environ['PATH']}", "LADDER_PYTHON": "python3"})
+            self.assertNotIn("executed", os.listdir(folder))
 
     @unittest.skipUnless(VIRTUAL, "no virtual GPU")
     def test_what_was_only_counted_has_predictions(self):
@@ -125,12 +164,70 @@ class BadInput(Folder):
     def test_names_the_argument_and_the_rule(self):
         self.rejected(ROWS[0], "--html", "/no/such/folder/x.html", says=["--html", "/no/such/folder"])
         self.rejected(ROWS[0], "--specs", path("no-folder"), says=["--specs", "no folder"])
+        rows = self.write("rows.json", pathlib.Path(ROWS[0]).read_text())
+        for option in ("--html", "--svg"):
+            self.rejected(ROWS[0], rows, option, rows, says=[option, "one of the files to read"])
         self.rejected(ROWS[0], "--with", FOLDER.name, says=["--with", "--html"])
         self.rejected(ROWS[0], "--svg", path("x.svg"), "--chart", "nonsense", says=["--chart", "nonsense", "climb"])
         self.rejected(ROWS[0], "--html", path("x.html"), says=["--html", "vl-convert", "scripts/setup"],
                       env={**os.environ, "LADDER_PYTHON": "no-such-python"})
         empty = self.write("empty.json", {**json.loads(pathlib.Path(ROWS[0]).read_text()), "rows": []})
         self.rejected(empty, "--html", path("x.html"), says=["nothing to show"])
+
+
+# What a kernel may be called in a rows file of unknown origin.
+HOSTILE = ["<!--<script>", "</script><script>document.title='taken'</script>", "<img src=x onerror=document.title='taken'>",
+           "\x1b[2J\x9b31m|\\", "'; touch taken; '", "=cmd|' /C calc'!A0", "__proto__", "\u202eevil"]
+
+
+def hostile_rows():
+    document = json.loads(pathlib.Path(ROWS[0]).read_text())
+    rows = [row for row in document["rows"] if row["timing"] and row["place"] == "cuda"][:len(HOSTILE)]
+    for row, name in zip(rows, HOSTILE, strict=True):
+        row.update(kernel=name, rung=name, idea=name, note=name, role="rung", precision="ieee")
+    document["environment"]["commit"] = "$(touch taken)"
+    with open(path("hostile.json"), "w") as file:
+        json.dump({**document, "rows": rows}, file)
+    return path("hostile.json")
+
+
+@unittest.skipUnless(DRAWS, "nothing was drawn")
+class Hostile(unittest.TestCase):
+    def test_names_are_words_everywhere(self):
+        result = ladder("report", hostile_rows(), "--html", path("hostile.html"), "--svg", path("hostile.svg"), "--text")
+        self.assertEqual(result.returncode, 0, result)
+        markdown = ladder("report", path("hostile.json"))
+        self.assertEqual(markdown.returncode, 0, markdown)
+        for text in (result.stdout, markdown.stdout, pathlib.Path(path("hostile.html")).read_text(),
+                     pathlib.Path(path("hostile.svg")).read_text()):
+            self.assertNotRegex(text, r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
+            self.assertIn("\\x1b[2J" if text is not markdown.stdout else "\\\\x1b\\[2J", text)
+        self.assertNotRegex(markdown.stdout, r"<|(?<!\\)`")
+        lines = [line for line in markdown.stdout.splitlines() if line.startswith("|")]
+        self.assertEqual(len({len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines}), 1, lines)
+        xml.etree.ElementTree.parse(path("hostile.svg"))
+        page = Document(pathlib.Path(path("hostile.html")).read_text())
+        self.assertEqual(page.wrong, [])
+        self.assertEqual([tag for tag, _ in page.elements].count("script"), 2)
+        self.assertEqual([tag for tag, _ in page.elements].count("img"), 0)
+
+    @unittest.skipUnless(chromium.find(), "chromium is not installed (scripts/setup installs it)")
+    def test_the_page_works_all_the_same(self):
+        ladder("report", hostile_rows(), "--html", path("hostile.html"))
+        with chromium.Browser() as browser:
+            browser.open(path("hostile.html"))
+            self.assertNotIn("taken", browser.evaluate("document.title"))
+            self.assertFalse(browser.evaluate("document.getElementById('theme').hidden"))
+            shown = browser.evaluate("[...document.querySelectorAll('table.sortable tbody td:first-child')].map((c) => c.textContent)")
+            self.assertIn("<!--<script>", shown)
+            browser.click("#theme")
+            self.assertIn(browser.evaluate("document.documentElement.dataset.theme"), ("light", "dark"))
+            self.assertEqual(browser.problems(), [])
+            # What gets into the page in spite of all that does not run.
+            browser.evaluate("""document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=\\"document.title='taken'\\">");
+                document.body.append(Object.assign(document.createElement("script"), {textContent: "document.title='taken'"}));
+                new Promise((done) => setTimeout(done, 100))""")
+            self.assertNotIn("taken", browser.evaluate("document.title"))
 
 
 CONTRAST = """(() => {
@@ -296,4 +393,4 @@ class InChromium(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=1)
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=1)

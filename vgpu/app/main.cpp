@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +14,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <regex>
 #include <string>
 #include <system_error>
 #include <tuple>
@@ -28,6 +28,7 @@
 #include "pages/pages.hpp"
 #include "runtime/check_report.hpp"
 #include "runtime/counters_file.hpp"
+#include "runtime/printable.hpp"
 #include "runtime/settings.hpp"
 
 namespace {
@@ -75,9 +76,12 @@ class TemporaryFolder {
 };
 
 int fail(int status, const std::string& message) {
-  fmt::print(stderr, "vgpu: {}\n", message);
+  fmt::print(stderr, "vgpu: {}\n", vgpu::printable(message));
   return status;
 }
+
+constexpr const char* kNotPrinted = "standard output: not everything could be written";
+bool is_printed() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -121,7 +125,7 @@ std::string check_options(const Options& options) {
     if (auto error = vgpu::check_counters_file(options.counters); !error.empty())
       return "--counters: " + error;
   }
-  std::regex kernel;
+  vgpu::Pattern kernel;
   if (auto error = vgpu::parse_kernel(options.kernel, kernel); !error.empty()) return "--kernel: " + error;
   const std::tuple<const char*, const std::string&, std::uint64_t> numbers[] = {
       {"--launch-skip", options.launch_skip, 0},
@@ -192,14 +196,16 @@ int run(const Options& options) {
 
   const int status = vgpu::app::run(program.path, options.command, environment);
   const vgpu::app::CountersFiles files = vgpu::app::finish_counters(claims);
-  for (const std::string& error : files.errors) fmt::print(stderr, "vgpu: {}\n", error);
+  for (const std::string& error : files.errors) fmt::print(stderr, "vgpu: {}\n", vgpu::printable(error));
   if (!options.counters.empty() && files.paths.empty() && !files.failed)
     fmt::print(stderr, "vgpu: no counters: the program did not use the virtual GPU\n");
   for (const std::string& path : files.paths) {
-    if (files.paths.size() > 1 && (options.print || options.source)) fmt::print("{}:\n", title(path));
-    if (options.print) fmt::print("{}", vgpu::app::details(read_file(path)));
-    if (options.source) fmt::print("{}", vgpu::app::source_view(read_file(path), kHotLines, read_file));
+    if (files.paths.size() > 1 && (options.print || options.source)) fmt::print("{}:\n", vgpu::printable(title(path)));
+    if (options.print) fmt::print("{}", vgpu::printable(vgpu::app::details(read_file(path))));
+    if (options.source)
+      fmt::print("{}", vgpu::printable(vgpu::app::source_view(read_file(path), kHotLines, read_file)));
   }
+  if (!is_printed()) return fail(kCannotRun, kNotPrinted);
   const bool fired = !fs::exists(report) || vgpu::check_fired(read_file(report));
   return fired ? kCheckFired : status == 0 && files.failed ? kNotWritten : status;
 }
@@ -279,7 +285,8 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
-    return app.exit(success);
+    const int status = app.exit(success);
+    return is_printed() ? status : fail(kCannotRun, kNotPrinted);
   } catch (const CLI::ParseError& error) {
     return fail(kBadArgument, error.what());
   }
@@ -291,6 +298,11 @@ int parse_and_run(int argc, char** argv) {
   if (options.command.empty()) return fail(kBadArgument, "PROGRAM: what to run is missing (vgpu --help)");
   if (options.command.front().starts_with('-')) {
     return fail(kBadArgument, fmt::format("{}: unknown option (vgpu --help)", options.command.front()));
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    const auto& values = option->results();
+    if (std::find(values.begin(), values.end(), "") != values.end())
+      return fail(kBadArgument, option->get_name(false, true) + ": is empty; it needs a value");
   }
   if (const std::string error = check_options(options); !error.empty()) return fail(kBadArgument, error);
   return run(options);

@@ -9,6 +9,7 @@
 
 #include "runtime/allocations.hpp"
 #include "runtime/check_report.hpp"
+#include "runtime/printable.hpp"
 
 namespace vgpu::runtime {
 namespace {
@@ -77,7 +78,7 @@ void say(std::string_view text) {
   std::string lines;
   while (!text.empty()) {
     const auto end = text.find('\n');
-    lines += fmt::format("vgpu: {}\n", text.substr(0, end));
+    lines += fmt::format("vgpu: {}\n", printable(text.substr(0, end)));
     text = end == text.npos ? "" : text.substr(end + 1);
   }
   std::fflush(stdout);

@@ -104,13 +104,9 @@ std::string parse_numerics(std::string_view text, Numerics& numerics) {
   return "";
 }
 
-std::string parse_kernel(const std::string& text, std::regex& kernel) {
-  try {
-    kernel = std::regex(text);
-    return "";
-  } catch (const std::regex_error& error) {
-    return fmt::format("kernel '{}': no regular expression (ECMAScript): {}", text, error.what());
-  }
+std::string parse_kernel(std::string_view text, Pattern& kernel) {
+  const std::string wrong = kernel.parse(text);
+  return wrong.empty() ? "" : fmt::format("kernel '{}': no regular expression: {}", text, wrong);
 }
 
 std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number) {
@@ -120,7 +116,7 @@ std::string parse_number(std::string_view text, std::uint64_t least, std::uint64
 }
 
 bool Selection::takes(const std::string& name) {
-  if (!std::regex_search(name, kernel)) return false;
+  if (!kernel.found_in(name)) return false;
   const std::uint64_t before = matched_++;
   return before >= skip && before - skip < count;
 }
@@ -178,7 +174,10 @@ Settings settings_from(Lookup environment) {
   number("VGPU_LAUNCH_SKIP", 0, settings.selection.skip);
   number("VGPU_LAUNCH_COUNT", 1, settings.selection.count);
   number("VGPU_SAMPLE_BLOCKS", 1, settings.sample_blocks);
-  settings.count_lines = value("VGPU_SOURCE") == "1";
+  const std::string source = value("VGPU_SOURCE");
+  settings.count_lines = source == "1";
+  if (!source.empty() && source != "0" && source != "1")
+    check("VGPU_SOURCE", fmt::format("'{}': 0 or 1", source));
   if (const auto text = value("VGPU_ENGINE"); !text.empty()) {
     check("VGPU_ENGINE", parse_engine(text, settings.engine));
   }

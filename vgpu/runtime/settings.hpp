@@ -14,13 +14,13 @@
 //   VGPU_REPORT    file that is told of every check that fires (check_report.hpp)
 #pragma once
 #include <cstdint>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "devices/devices.hpp"
 #include "engine/engine.hpp"
+#include "runtime/pattern.hpp"
 
 namespace vgpu {
 
@@ -39,7 +39,7 @@ struct Checks {
 
 // Which launches are recorded. Skipping and counting look at those whose name matches only.
 struct Selection {
-  std::regex kernel{""};  // searched for in the demangled name
+  Pattern kernel;  // searched for in the demangled name
   std::uint64_t skip = 0, count = ~std::uint64_t{0};
 
   bool takes(const std::string& name);  // the next launch, of this name
@@ -76,7 +76,7 @@ std::string parse_threads(std::string_view text, unsigned& threads);
 std::string parse_engine(std::string_view text, EngineChoice& engine);
 std::string parse_schedule(std::string_view text, CopySchedule& schedule);
 std::string parse_numerics(std::string_view text, Numerics& numerics);
-std::string parse_kernel(const std::string& text, std::regex& kernel);
+std::string parse_kernel(std::string_view text, Pattern& kernel);
 std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number);
 std::string to_string(const CopySchedule& schedule);  // as parse_schedule reads it
 

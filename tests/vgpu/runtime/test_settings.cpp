@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "runtime/printable.hpp"
 #include "runtime/settings.hpp"
 
 namespace vgpu {
@@ -74,7 +75,14 @@ TEST(Settings, ChooseLaunchesAsNsightComputeDoes) {
   EXPECT_TRUE(from({}).selection.takes("anything"));
 }
 
+TEST(Printable, WritesOutControlCharacters) {
+  EXPECT_EQ(printable("void k\033[31m(\r\x7f)\n\tnext"), "void k\\x1b[31m(\\x0d\\x7f)\n\tnext");
+  EXPECT_EQ(printable("\xC2\x9B ü"), "\xC2\\x9b ü");
+}
+
 TEST(Settings, BadValuesNameVariableAndRule) {
+  EXPECT_EQ(from({{"VGPU_SOURCE", "yes"}}).error, "VGPU_SOURCE: 'yes': 0 or 1");
+  EXPECT_FALSE(from({{"VGPU_SOURCE", "0"}}).count_lines);
   EXPECT_EQ(from({{"VGPU_CHECK", "race,speed"}}).error,
             "VGPU_CHECK: check 'speed': known checks are memory (on but for none), race, init, init-global, "
             "sync, leak, all and none");

@@ -312,18 +312,18 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t handle, const char* path, unsigne
     constexpr const char* kNames[] = {"kernel", "memcpy", "memset", "host",
                                       "graph",  "empty",  "wait",   "record"};
     const Graph& graph = known_graph(runtime, handle);
-    std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "we");
-    if (file == nullptr) return cudaErrorInvalidValue;
-    fmt::print(file, "digraph {{\n");
+    std::string text = "digraph {\n";
     for (const auto& node : graph.nodes) {
       const auto type = static_cast<std::size_t>(type_of(*node));
-      fmt::print(file, "  \"{}\" [label=\"{}\"];\n", fmt::ptr(node.get()),
-                 type < std::size(kNames) ? kNames[type] : "memory");
+      text += fmt::format("  \"{}\" [label=\"{}\"];\n", fmt::ptr(node.get()),
+                          type < std::size(kNames) ? kNames[type] : "memory");
       for (const Node* need : node->needs)
-        fmt::print(file, "  \"{}\" -> \"{}\";\n", fmt::ptr(need), fmt::ptr(node.get()));
+        text += fmt::format("  \"{}\" -> \"{}\";\n", fmt::ptr(need), fmt::ptr(node.get()));
     }
-    fmt::print(file, "}}\n");
-    std::fclose(file);
-    return cudaSuccess;
+    text += "}\n";
+    std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "we");
+    if (file == nullptr) return cudaErrorInvalidValue;
+    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    return std::fclose(file) == 0 && written ? cudaSuccess : cudaErrorOperatingSystem;
   });
 }

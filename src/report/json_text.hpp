@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON that holds what somebody else wrote: neither reading nor writing it ends the process.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "report/text.hpp"
+
+namespace ladder {
+
+// As Json::parse, which is no recursion; but comparing and printing values is, so that depth is
+// bounded. Throws std::exception.
+template <class Json>
+Json parse_json(std::string_view text) {
+  constexpr int kMostDepth = 100;
+  return Json::parse(text, [](int depth, typename Json::parse_event_t, Json&) {
+    if (depth > kMostDepth) throw std::runtime_error("it is nested more than 100 deep");
+    return true;
+  });
+}
+
+// The same with every word as printable() has it: words of a file go to terminals and pages.
+template <class Json>
+Json printable_json(std::string_view text) {
+  constexpr auto words = [](auto& self, Json& value) -> void {
+    if (value.is_string()) {
+      value = printable(value.template get_ref<const std::string&>());
+    } else if (value.is_structured()) {
+      for (Json& part : value) self(self, part);
+    }
+  };
+  Json json = parse_json<Json>(text);
+  words(words, json);
+  return json;
+}
+
+// On one line, or indented. Bytes that are no UTF-8 are replaced: the library's own dump() throws.
+template <class Json>
+std::string json_text(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace ladder

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_options.py VGPU PROGRAM: odd values of vgpu's options and a full disk at its output, each told in one line."""
+import subprocess
+import sys
+import unittest
+
+VGPU, PROGRAM = sys.argv[1:3]
+REFUSED = {
+    "--device": ["", "-1", "abacus", "h200:", "h200:-1", "h200:99999999999999999999", "\x1b[31m"],
+    "--engine": ["", "-1", "fast", "\x1b[31m"],
+    "--check": ["", "everything", "\x1b[31m"],
+    "--counters": ["", "/no/such/folder/x.json", "/"],
+    "--kernel": ["", "(", "(" * 50_000, "[z-a]", "a{1000}{1000}", "(?=x)", "*\x1b[31m"],
+    "--launch-skip": ["", "-1", "1e3", "nan", " 1", "9" * 40, "0x1"],
+    "--launch-count": ["", "-1", "0", "1.5", "9" * 40],
+    "--sample-blocks": ["", "-1", "0", "x", "9" * 40],
+    "--threads": ["", "-1", "0", "1025", "9" * 40, "nan"],
+    "--numerics": ["", "double"],
+    "--schedule": ["", "random:", "random:-1", "random:x", "late", "random:" + "9" * 40],
+}
+
+
+def vgpu(*arguments, **keywords):
+    return subprocess.run([VGPU, *arguments], stderr=subprocess.PIPE, timeout=60, check=False,
+                          **{"stdout": subprocess.DEVNULL, **keywords})
+
+
+class Options(unittest.TestCase):
+    def test_odd_values_name_the_option(self):
+        for option, values in REFUSED.items():
+            for value in values:
+                with self.subTest(option=option, value=value[:40]):
+                    result = vgpu(option, value, "/bin/true")
+                    errors = result.stderr.decode(errors="replace")
+                    self.assertEqual(result.returncode, 2, errors[:300])
+                    self.assertIn(option, errors)
+                    self.assertEqual(errors.count("\n"), 1)
+                    self.assertNotIn("\x1b", errors)
+
+    def test_what_cannot_be_printed_is_no_success(self):
+        for arguments in (["--help"], ["--version"], ["--print", PROGRAM]):
+            with self.subTest(arguments), open("/dev/full", "w") as full:
+                result = vgpu(*arguments, stdout=full)
+                self.assertEqual(result.returncode, 126, result)
+                self.assertIn(b"vgpu: standard output: ", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
