@@ -70,8 +70,6 @@ if(HIGHWAY_INCLUDE_DIR AND HIGHWAY_LIBRARY)
   target_compile_definitions(ladder_highway INTERFACE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_DL)")
   set(LADDER_HAVE_highway ON)
 endif()
-find_package(OpenMP QUIET COMPONENTS CXX)
-set(LADDER_HAVE_openmp ${OpenMP_CXX_FOUND})
 
 find_path(ZSTD_INCLUDE_DIR zstd.h)
 find_library(ZSTD_LIBRARY zstd)

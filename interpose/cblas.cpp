@@ -2,20 +2,28 @@
 // SGEMM under its standard names, CBLAS's (cblas_sgemm) and Fortran's (sgemm_), on the CPU rung that uses all cores:
 //   LD_PRELOAD=libladder_cblas.so python3 program.py
 // Everything else of BLAS stays with the library that the program has. 32-bit integers, as Debian's BLAS.
-// A wrong argument is reported as BLAS does (Level 3 BLAS, Dongarra et al. 1990): to xerbla of the program's BLAS with
-// the argument's number; C is not touched.
+// A call with a wrong argument goes on to the BLAS that the caller has, which reports it, and stops or returns, as it does
+// without this library. Where there is none, the program's cblas_xerbla or xerbla_ is called; without one, the
+// reference's message is printed on stderr. C is not touched.
+#include <dlfcn.h>
 #include <ladder/kernel.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <span>
+#include <utility>
 
+#include "host/blocking.hpp"
+
+namespace ladder::h03_cache_block {
+extern const std::span<const KernelInfo> kInfo;
+}
 namespace ladder::h05_threads {
 extern const std::span<const KernelInfo> kInfo;
 }
 
 extern "C" {
-// Of the program's own BLAS, where it has one.
 __attribute__((weak)) void cblas_xerbla(int argument, const char* routine, const char* form, ...);
 __attribute__((weak)) void xerbla_(const char* routine, const int* argument, std::size_t length);
 
@@ -34,21 +42,58 @@ using ladder::Problem;
 
 constexpr int kRowMajor = 101, kColMajor = 102, kNoTrans = 111, kTrans = 112, kConjTrans = 113;
 
-// The first wrong argument, counted as sgemm_ does (1 is trans_a), 0 if there is none.
+// What the first product finds out about the machine, once: at load, since a fork meanwhile would leave the child waiting
+// for the thread that was at it.
+[[maybe_unused]] const ladder::host::Way kWay =
+    ladder::host::way_for(ladder::make_problem(1024, 1024, 1024), ladder::host::micro_kernel());
+
+// The first wrong argument, counted as sgemm_ does (1 is trans_a), 0 if there is none. In the reference's order, for which
+// a row-major product is the column-major one of the exchanged operands.
 int first_wrong(const Problem& p) {
-  if (p.m < 0) return 3;
-  if (p.n < 0) return 4;
-  if (p.k < 0) return 5;
   const auto least_ld = [](const ladder::Extent& extent) { return std::max<std::int64_t>(1, extent.used); };
-  if (p.lda < least_ld(extent_a(p))) return 8;
-  if (p.ldb < least_ld(extent_b(p))) return 10;
-  if (p.ldc < least_ld(extent_c(p))) return 13;
+  std::pair<bool, int> wrong[] = {{p.m < 0, 3},
+                                  {p.n < 0, 4},
+                                  {p.k < 0, 5},
+                                  {p.lda < least_ld(extent_a(p)), 8},
+                                  {p.ldb < least_ld(extent_b(p)), 10},
+                                  {p.ldc < least_ld(extent_c(p)), 13}};
+  if (p.layout == Layout::kRowMajor) {
+    std::swap(wrong[0], wrong[1]);
+    std::swap(wrong[3], wrong[4]);
+  }
+  for (const auto& [is_wrong, argument] : wrong) {
+    if (is_wrong) return argument;
+  }
   return 0;
 }
 
 void multiply(const Problem& p, const float* a, const float* b, float* c) {
-  // Only memory for packed panels can be lacking, for which BLAS has no error: C keeps its value then.
-  (void)ladder::h05_threads::kInfo.front().launch(p, {a, b, c}, nullptr);
+  if (ladder::h05_threads::kInfo.front().launch(p, {a, b, c}, nullptr).is_ok()) return;
+  // No memory for packed panels, for which BLAS has no error: on a rung that needs none.
+  (void)ladder::h03_cache_block::kInfo.front().launch(p, {a, b, c}, nullptr);
+}
+
+const void* file_of(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+// The function that `caller` would have reached without this library: the next of that name, or, for a caller whose
+// libraries are its own (a module of Python), that of the libraries it is linked to. Null where there is none.
+template <class Function>
+Function* next_function(const char* name, const void* caller) {
+  static const char here = 0;
+  void* function = dlsym(RTLD_NEXT, name);
+  Dl_info info;
+  if (function == nullptr && dladdr(caller, &info) != 0) {
+    void* const module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (module != nullptr) {
+      function = dlsym(module, name);
+      (void)dlclose(module);
+    }
+    if (file_of(function) == file_of(&here) || file_of(function) == file_of(caller)) return nullptr;
+  }
+  return reinterpret_cast<Function*>(function);
 }
 
 bool op_of(int trans, Op& op) {
@@ -84,11 +129,12 @@ void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float
   } else if (const int fortran = first_wrong(p)) {
     wrong = fortran + 1;  // `order` comes first
   }
-  if (wrong == 0) {
-    multiply(p, a, b, c);
-  } else if (cblas_xerbla != nullptr) {
-    cblas_xerbla(wrong, "cblas_sgemm", "");
-  }
+  if (wrong == 0) return multiply(p, a, b, c);
+  if (auto* next = next_function<decltype(cblas_sgemm)>("cblas_sgemm", __builtin_return_address(0)))
+    return next(order, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  if (cblas_xerbla != nullptr) return cblas_xerbla(wrong, "cblas_sgemm", "");
+  if (const int fortran = wrong - 1; xerbla_ != nullptr) return xerbla_("SGEMM ", &fortran, 6);
+  std::fprintf(stderr, "Parameter %d to routine cblas_sgemm was incorrect\n", wrong);
 }
 
 void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k,
@@ -111,9 +157,9 @@ void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n
   } else {
     wrong = first_wrong(p);
   }
-  if (wrong == 0) {
-    multiply(p, a, b, c);
-  } else if (xerbla_ != nullptr) {
-    xerbla_("SGEMM ", &wrong, 6);
-  }
+  if (wrong == 0) return multiply(p, a, b, c);
+  if (auto* next = next_function<decltype(sgemm_)>("sgemm_", __builtin_return_address(0)))
+    return next(trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  if (xerbla_ != nullptr) return xerbla_("SGEMM ", &wrong, 6);
+  std::fprintf(stderr, " ** On entry to SGEMM parameter number %2d had an illegal value\n", wrong);
 }

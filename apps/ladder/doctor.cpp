@@ -6,9 +6,6 @@
 #include <ladder/registry.hpp>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <thread>
 
 #include "common.hpp"
 #include "dispatch/query.hpp"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // h05_threads on problems large enough that it starts threads: equal to h04_simd_pack bit for bit, whatever their number.
 #include <gtest/gtest.h>
-#include <omp.h>
 #include <ladder/registry.hpp>
 
 #include <array>
 #include <random>
 #include <vector>
+
+#include "host/team.hpp"
 
 namespace ladder {
 namespace {
@@ -22,7 +23,6 @@ std::vector<float> product(const char* kernel, const Problem& p, const std::vect
 TEST(Threads, GiveTheSameBitsAsOneThread) {
   std::mt19937 engine(1);
   std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
-  const int before = omp_get_max_threads();
   for (const auto& [m, n, k] : {std::array{200, 333, 411}, {17, 2049, 700}, {1999, 33, 600}}) {
     for (const Op op_a : {Op::kNone, Op::kTranspose}) {
       for (const Op op_b : {Op::kNone, Op::kTranspose}) {
@@ -32,13 +32,13 @@ TEST(Threads, GiveTheSameBitsAsOneThread) {
         for (float& x : b) x = uniform(engine);
         const std::vector<float> one = product("h04_simd_pack", p, a, b);
         for (const int threads : {1, 2, 3, 4, 7}) {
-          omp_set_num_threads(threads);
+          host::Team::set_most_threads(threads);
           ASSERT_EQ(product("h05_threads", p, a, b), one) << to_string(p) << " on " << threads << " threads";
         }
       }
     }
   }
-  omp_set_num_threads(before);
+  host::Team::set_most_threads(0);
 }
 
 }  // namespace

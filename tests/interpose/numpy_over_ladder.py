@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's tests of matmul and dot with libladder_cblas.so in front of the BLAS that NumPy has.
+"""NumPy's tests of matmul and dot, and its products in forked processes, with libladder_cblas.so in front of the BLAS that NumPy has.
    numpy_over_ladder.py LIBRARY
 Exit status 77: NumPy, pytest or hypothesis is missing, or NumPy brings a BLAS that it does not call by standard names."""
 import os
@@ -18,6 +18,18 @@ program.dladdr(ctypes.cast(program.cblas_sgemm, ctypes.c_void_p), ctypes.byref(i
 a = numpy.arange(12, dtype=numpy.float32).reshape(3, 4)
 assert (a @ a.T == numpy.array([[14, 38, 62], [38, 126, 214], [62, 214, 366]])).all()
 print(info.file.decode())
+"""
+
+# A product, then processes forked from this one that multiply too, and this one again.
+POOL = r"""
+import multiprocessing, numpy
+a = numpy.arange(512 * 512, dtype=numpy.float32).reshape(512, 512) % 5
+def product(_): return float((a @ a).sum())
+if __name__ == "__main__":
+    first = product(0)
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        assert set(pool.map(product, range(6))) == {first}
+    assert product(0) == first
 """
 
 
@@ -44,6 +56,10 @@ def main():
     probe = subprocess.run([sys.executable, "-c", PROBE], env=environment, capture_output=True, text=True)
     if probe.returncode != 0 or os.path.realpath(probe.stdout.strip()) != os.path.realpath(library):
         print(f"float32 products do not come from {library}: {probe.stdout}{probe.stderr}")
+        return 1
+    pool = subprocess.run([sys.executable, "-c", POOL], env={**environment, "OMP_NUM_THREADS": "3"}, timeout=60)
+    if pool.returncode != 0:
+        print("products in forked processes are wrong")
         return 1
     tests = ["numpy.core.tests.test_multiarray", "numpy.core.tests.test_numeric"]
     return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", *tests,

@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The standard names: values in every layout and transposition, and wrong arguments reported by their number.
+// The standard names: values in every layout and transposition, wrong arguments reported by their number, and products
+// after a fork and without memory.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <thread>
 #include <vector>
 
 extern "C" {
@@ -94,6 +105,11 @@ TEST(Cblas, WrongArgumentsAreReportedAndCIsNotTouched) {
       {kRowMajor, kNoTrans, kNoTrans, 2, 3, 2, 2, 2, 3, 11},
       {kRowMajor, kNoTrans, kNoTrans, 2, 3, 2, 2, 3, 2, 14},
       {kColMajor, kTrans, kNoTrans, 1, 2, 3, 2, 3, 2, 9},
+      // Of several the first in the reference's order, which exchanges the operands of a row-major product.
+      {kRowMajor, kNoTrans, kNoTrans, -1, -1, 2, 2, 2, 2, 5},
+      {kColMajor, kNoTrans, kNoTrans, -1, -1, 2, 2, 2, 2, 4},
+      {kRowMajor, kNoTrans, kNoTrans, 2, 3, 3, 2, 2, 3, 11},
+      {kColMajor, kNoTrans, kNoTrans, 3, 2, 3, 2, 2, 3, 9},
   };
   for (const auto& wrong : cases) {
     const std::vector<float> a(16, 1.0F), b(16, 1.0F);
@@ -110,6 +126,104 @@ TEST(Cblas, WrongArgumentsAreReportedAndCIsNotTouched) {
   reported = 0;
   sgemm_("N", "N", &two, &bad, &two, &one, x.data(), &two, x.data(), &two, &one, x.data(), &two);
   EXPECT_EQ(reported, 4);
+}
+
+// A module that has a BLAS of its own: that one reports.
+TEST(Cblas, WrongArgumentsOfAModuleGoToItsBlas) {
+  void* module = dlopen(WRONG_ARGUMENT_MODULE, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(module, nullptr) << dlerror();
+  const auto call = reinterpret_cast<int (*)()>(dlsym(module, "call_with_wrong_arguments"));
+  reported = 0;
+  EXPECT_EQ(call(), 2);
+  EXPECT_EQ(reported, 0);
+}
+
+// Large enough for all threads and for packed panels. Sums of small integers: exact in any order.
+constexpr int kSide = 384;
+
+bool product_is_right() {
+  const std::size_t elements = std::size_t{kSide} * kSide;
+  std::vector<float> a(elements), b(elements), c(elements, 1.0F);
+  for (std::size_t i = 0; i < elements; ++i)
+    a[i] = static_cast<float>(i % 5), b[i] = static_cast<float>(i % 7);
+  cblas_sgemm(kRowMajor, kNoTrans, kTrans, kSide, kSide, kSide, 1.0F, a.data(), kSide, b.data(), kSide, 1.0F,
+              c.data(), kSide);
+  for (int i = 0; i < kSide; i += 37) {
+    for (int j = 0; j < kSide; ++j) {
+      float sum = 1;
+      for (int l = 0; l < kSide; ++l) sum += a[i * kSide + l] * b[j * kSide + l];
+      if (c[i * kSide + j] != sum) return false;
+    }
+  }
+  return true;
+}
+
+// Whether `work` is true in a child, which is ended where it hangs.
+template <class Work>
+bool in_child(const Work& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(work() ? 0 : 1);
+  }
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(Cblas, ForkAfterUse) {
+  ASSERT_TRUE(product_is_right());
+  EXPECT_TRUE(in_child(product_is_right));
+  EXPECT_TRUE(
+      in_child([] { return product_is_right() && in_child(product_is_right) && product_is_right(); }));
+  EXPECT_TRUE(product_is_right());
+}
+
+TEST(Cblas, ForkWhileAnotherThreadMultiplies) {
+  ASSERT_TRUE(product_is_right());
+  std::atomic<bool> stop = false;
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> others;
+  for (int i = 0; i < 2; ++i) {
+    others.emplace_back([&] {
+      while (!stop) wrong += product_is_right() ? 0 : 1;
+    });
+  }
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(in_child(product_is_right)) << i;
+  stop = true;
+  for (std::thread& other : others) other.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+// The address space of a child, limited to what it has and so many bytes.
+bool with_little_memory(std::size_t bytes) {
+  long pages = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  const bool known = file != nullptr && std::fscanf(file, "%ld", &pages) == 1;
+  if (file != nullptr) std::fclose(file);
+  const rlim_t limit = static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + bytes;
+  const rlimit both{limit, limit};
+  return known && setrlimit(RLIMIT_AS, &both) == 0;
+}
+
+// The stack of a thread takes 8 MiB, the operands 1.7.
+TEST(Cblas, GoesOnWithoutThreads) {
+  EXPECT_TRUE(in_child([] { return with_little_memory(6 << 20) && product_is_right(); }));
+}
+
+TEST(Cblas, GoesOnWithoutMemoryForPanels) {
+  EXPECT_TRUE(in_child([] {
+    // B is transposed, so that it is packed. Ones: every sum is k.
+    constexpr int kRows = 32, kCols = 512, kDepth = 1024;
+    static float a[kRows * kDepth], b[kCols * kDepth], c[kRows * kCols];
+    std::fill(std::begin(a), std::end(a), 1.0F);
+    std::fill(std::begin(b), std::end(b), 1.0F);
+    if (!with_little_memory(0)) return false;
+    while (std::malloc(64) != nullptr) {  // what the heap still has
+    }
+    cblas_sgemm(kRowMajor, kNoTrans, kTrans, kRows, kCols, kDepth, 1.0F, a, kDepth, b, kDepth, 0.0F, c,
+                kCols);
+    return std::count(std::begin(c), std::end(c), float{kDepth}) == kRows * kCols;
+  }));
 }
 
 }  // namespace

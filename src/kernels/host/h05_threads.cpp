@@ -6,8 +6,6 @@
 // of threads: k is never shared out.                                      NEXT: r01, the GPU
 #include <ladder/kernel.hpp>
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <optional>
@@ -15,6 +13,7 @@
 
 #include "host/blocking.hpp"
 #include "host/pack.hpp"
+#include "host/team.hpp"
 
 namespace ladder::h05_threads {
 
@@ -22,6 +21,7 @@ using host::Panels;
 using host::Piece;
 using host::piece;
 using host::pieces;
+using host::Team;
 
 // A part of a piece, in the numbers of the whole.
 static Piece within(const Piece& all, const Piece& part) { return {all.begin + part.begin, part.size}; }
@@ -38,8 +38,7 @@ struct Grid {
 // does half of this.
 static int worthwhile_threads(const Problem& p) {
   constexpr double kLeastFlops = 8e5;
-  return static_cast<int>(
-      std::clamp(flops(p) / kLeastFlops, 1.0, static_cast<double>(omp_get_max_threads())));
+  return static_cast<int>(std::clamp(flops(p) / kLeastFlops, 1.0, static_cast<double>(Team::most_threads())));
 }
 
 // The grid whose busiest thread has least to do. Columns first, since a row of threads packs A once.
@@ -111,32 +110,30 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
       multiply_in_place(kernel, p, way, a, b, {0, p.m}, {0, p.n}, operands.c);
       return Status::ok();
     }
-#pragma omp parallel num_threads(threads)
-    {
-      const Cell my = cell(p, way, share(p, way, omp_get_num_threads()), omp_get_thread_num());
+    Team::run(threads, [&](Team& team, int thread) {
+      const Cell my = cell(p, way, share(p, way, team.size()), thread);
       multiply_in_place(kernel, p, way, a, b, my.rows, my.cols, operands.c);
-    }
+    });
     return Status::ok();
   }
 
   const host::Blocks& most = way.blocks;
   std::atomic<bool> out_of_memory = false;
   float* shared_a = nullptr;
-#pragma omp parallel num_threads(threads)
-  {
-    const Grid grid = share(p, way, omp_get_num_threads());  // the team may be smaller than was asked for
+  Team::run(threads, [&](Team& team, int thread) {
+    const Grid grid = share(p, way, team.size());  // the team may be smaller than was asked for
     const Plan plan = make_plan(p, way, most, grid);
     if (way.pack_a) {
-#pragma omp single
-      shared_a = host::workspace(host::Use::kA, plan.a_floats * grid.rows);
+      if (thread == 0) shared_a = host::workspace(host::Use::kA, plan.a_floats * grid.rows);
+      team.barrier();
     }
     // Who am I
-    const Cell my = cell(p, way, grid, omp_get_thread_num());
+    const Cell my = cell(p, way, grid, thread);
     float* memory_a = way.pack_a && shared_a != nullptr ? shared_a + my.row * plan.a_floats : nullptr;
     float* memory_b = host::workspace(
         host::Use::kB, host::packed_floats(plan.most_cols, most.cols, p.k, most.depth, way.tile.cols));
     if ((way.pack_a && shared_a == nullptr) || memory_b == nullptr) out_of_memory = true;
-#pragma omp barrier
+    team.barrier();
     for (std::int64_t ib = 0; ib < plan.row_blocks && !out_of_memory; ++ib) {
       const Piece rows = within(my.rows, piece(my.rows.size, plan.row_blocks, ib, way.tile.rows));
       for (std::int64_t kb = 0; kb < plan.depth_blocks; ++kb) {
@@ -145,7 +142,7 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
                         memory_a);  // (depth, rows)
         if (way.pack_a) {
           for (std::int64_t i = my.col; i < pA.count(); i += grid.cols) pA.pack(i);
-#pragma omp barrier
+          team.barrier();
         }
         for (std::int64_t jb = 0; jb < plan.col_blocks; ++jb) {
           const Piece cols = within(my.cols, piece(my.cols.size, plan.col_blocks, jb, way.tile.cols));
@@ -162,12 +159,10 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
                                      .beta = kb == 0 ? p.beta : 1.0F};
           multiply_block(kernel, way.form, pA, pB, block);
         }
-        if (way.pack_a) {
-#pragma omp barrier
-        }
+        if (way.pack_a) team.barrier();
       }
     }
-  }
+  });
   if (out_of_memory) return {Code::kOutOfMemory, "no memory for packed panels"};
   return Status::ok();
 }

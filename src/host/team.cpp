@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/team.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <new>
+
+namespace ladder::host {
+
+// A calling thread's team, which ends with the thread.
+struct TeamOwner {
+  Team* team = nullptr;
+  unsigned forks = 0;  // of the process, when the team was created
+  ~TeamOwner();
+};
+
+namespace {
+
+constexpr int kSizeBits = 16;
+constexpr std::uint64_t kSizeMask = (1U << kSizeBits) - 1;
+constexpr int kSpins = 1 << 14;  // 0.3 to 1 ms: longer than most programs take between two small products
+constexpr int kSpinsOfTurn = 1 << 9;
+
+// Not static variables of functions: a fork may find those locked by another thread, and they stay so in the child.
+std::atomic<unsigned> forks{0};
+std::atomic<int> most{0};
+[[maybe_unused]] const int kRegistered = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
+thread_local TeamOwner owner;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+template <class T>
+void wait_while(const std::atomic<T>& word, T old) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (word.load(std::memory_order_acquire) != old) return;
+    pause();
+    if (i % kSpinsOfTurn == kSpinsOfTurn - 1) ::sched_yield();  // whoever is waited for may need this core
+  }
+  word.wait(old, std::memory_order_acquire);
+}
+
+int available_threads() {
+  if (const char* text = std::getenv("OMP_NUM_THREADS"); text != nullptr) {
+    const long number = std::strtol(text, nullptr, 10);
+    if (number > 0) return static_cast<int>(std::min<long>(number, kSizeMask));
+  }
+  cpu_set_t cores;
+  if (::sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+TeamOwner::~TeamOwner() {
+  if (forks == host::forks) delete team;
+  team = nullptr;  // for what still multiplies while the thread ends: a team that nobody deletes
+}
+
+int Team::most_threads() {
+  if (most == 0) most = available_threads();
+  return most;
+}
+
+void Team::set_most_threads(int threads) { most = threads; }
+
+Team* Team::of_this_thread() {
+  if (owner.team == nullptr || owner.forks != forks) {
+    // A team from before a fork is left as it is: its threads are the parent's.
+    owner.team = new (std::nothrow) Team;
+    owner.forks = forks;
+  }
+  return owner.team;
+}
+
+Team::~Team() {
+  if (workers_.empty()) return;
+  post(0);
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void Team::start(int threads, Function function, const void* work) {
+  while (static_cast<int>(workers_.size()) + 1 < threads && hire()) {
+  }
+  function_ = function;
+  work_ = work;
+  size_ = std::min(threads, static_cast<int>(workers_.size()) + 1);
+  if (size_ > 1) post(size_);
+  function(work, *this, 0);
+  barrier();
+}
+
+// Workers take no signals: those are the program's threads' to handle.
+bool Team::hire() {
+  sigset_t all, former;
+  sigfillset(&all);
+  (void)::pthread_sigmask(SIG_SETMASK, &all, &former);
+  bool hired = true;
+  try {
+    workers_.emplace_back(&Team::serve, this, static_cast<int>(workers_.size()) + 1, product_.load());
+  } catch (const std::exception&) {  // no more threads, or no memory
+    hired = false;
+  }
+  (void)::pthread_sigmask(SIG_SETMASK, &former, nullptr);
+  return hired;
+}
+
+// A team of size 0: the workers end.
+void Team::post(int size) {
+  const std::uint64_t count = (product_.load() >> kSizeBits) + 1;
+  product_.store(count << kSizeBits | static_cast<std::uint64_t>(size));
+  product_.notify_all();
+}
+
+void Team::serve(int thread, std::uint64_t seen) {
+  while (true) {
+    wait_while(product_, seen);
+    seen = product_.load();
+    const int size = static_cast<int>(seen & kSizeMask);
+    if (size == 0) return;
+    if (thread >= size) continue;
+    function_(work_, *this, thread);
+    barrier();
+  }
+}
+
+void Team::barrier() {
+  const int size = size_;  // read before arriving: afterwards the caller may be at its next product
+  if (size == 1) return;
+  const std::uint32_t passed = barriers_.load();
+  if (arrived_.fetch_add(1) + 1 < size) return wait_while(barriers_, passed);
+  arrived_.store(0);
+  barriers_.store(passed + 1);
+  barriers_.notify_all();
+}
+
+}  // namespace ladder::host
