@@ -23,14 +23,15 @@ namespace {
 std::atomic<bool> g_interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
 
+constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
+
 void on_interrupt(int) {
   constexpr std::string_view kSaid = "\nladder: ending; a second Ctrl-C ends at once\n";
-  const int number = errno;
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  const int error = errno;
+  for (const int number : kInterrupts) std::signal(number, SIG_DFL);
   g_interrupted.store(true);
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
-  errno = number;
+  errno = error;
 }
 
 std::string gib(double bytes) { return fmt::format("{:.1f} GiB", bytes / (1024.0 * 1024 * 1024)); }
@@ -150,8 +151,9 @@ void write_file(const std::string& path, std::string_view text, const std::strin
 }
 
 void catch_interrupt() {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  for (const int number : kInterrupts) {
+    if (std::signal(number, on_interrupt) == SIG_IGN) std::signal(number, SIG_IGN);  // nohup
+  }
 }
 
 bool interrupted() { return g_interrupted.load(); }

@@ -26,11 +26,14 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* kLoadedVerb = "run-loaded";
+constexpr const char* kPassedVerdict = "passed\n";
+constexpr const char* kFailedVerdict = "failed\n";
 constexpr std::int64_t kGpuSide = 4096, kVirtualSide = 256;
 
 struct RunOptions {
   std::string file, kernel, grid, block, shared = "0", needs = "true";
-  std::string device = "auto", shape, explain_on = "h200", source = source_folder(), library;
+  std::string device = "auto", shape, explain_on = "h200", source = source_folder();
+  std::string library, verdict;  // of the child
   std::vector<std::string> against{"r05", "r10", "cublas_ieee"};
   double limit_s = 300;
   float beta = 0;
@@ -68,6 +71,17 @@ tune::Deadline in_seconds(double seconds) {
          std::chrono::duration_cast<tune::Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
+// The child's exit status is also the user's code's to set, with _exit() or by a crash after the verdict: it stands only
+// beside the same status in the file that the child writes last.
+int judge(const RunOptions& o, const tune::Child::End& end, const std::string& verdict) {
+  const auto told = read_file(verdict);
+  const bool passed = told && told.value() == kPassedVerdict;
+  if (passed ? end.status == kOk : told && end.status > 0) return end.status;
+  fmt::print(stderr, "ladder: {}: the process that ran it ended {} its verdict: {}\n", o.file,
+             told ? "otherwise than" : "without", end.text);
+  return kFailed;
+}
+
 // The parent: builds, then lets a child load what was built.
 int run(const RunOptions& o) {
   (void)problem_for(o, kGpuSide);
@@ -94,9 +108,20 @@ int run(const RunOptions& o) {
       built.value().spill_bytes > 0 ? fmt::format(", {} bytes spilled", built.value().spill_bytes) : "");
   std::fflush(stdout);
 
-  std::vector<std::string> command{"/proc/self/exe", kLoadedVerb, built.value().library.string(),
-                                   "--device",       o.device,    "--explain-on",
-                                   o.explain_on,     "--source",  o.source};
+  const std::string folder = scratch.value().path().string(), verdict = folder + "/verdict";
+  std::vector<std::string> command{"env",
+                                   "TMPDIR=" + folder,
+                                   fmt::format("/proc/{}/exe", ::getpid()),
+                                   kLoadedVerb,
+                                   built.value().library.string(),
+                                   "--verdict",
+                                   verdict,
+                                   "--device",
+                                   o.device,
+                                   "--explain-on",
+                                   o.explain_on,
+                                   "--source",
+                                   o.source};
   if (!o.shape.empty()) command.insert(command.end(), {"--shape", o.shape});
   for (const std::string& name : o.against) command.insert(command.end(), {"--against", name});
   // What a plain kernel takes: it reads C.
@@ -117,9 +142,7 @@ int run(const RunOptions& o) {
     fmt::print(stderr, "ladder: {}: not done within {} s (--limit)\n", o.file, o.limit_s);
     return kFailed;
   }
-  const tune::Child::End end = child.value().wait();
-  if (end.status < 0) fmt::print(stderr, "ladder: {}: the process that ran it died: {}\n", o.file, end.text);
-  return end.status < 0 ? kFailed : end.status;
+  return judge(o, child.value().wait(), verdict);
 }
 
 // The child.
@@ -214,7 +237,7 @@ void explain_user(const RunOptions& o, const KernelInfo& kernel, const Device& d
   }
 }
 
-int run_loaded(const RunOptions& o) {
+int try_kernels(const RunOptions& o) {
   const Target target = select_target(o.device);
   if (!target.cuda) throw BadInput("--device: " + target.why_no_cuda);
   const auto library = analyse::UserLibrary::open(o.library);
@@ -231,6 +254,21 @@ int run_loaded(const RunOptions& o) {
     }
   }
   return status;
+}
+
+int run_loaded(const RunOptions& o) {
+  const auto tell = [&](const char* verdict) {
+    if (Status written = write_atomic(o.verdict, verdict); !written)
+      throw BadInput("--verdict: " + written.message());
+  };
+  try {
+    const int status = try_kernels(o);
+    tell(status == kOk ? kPassedVerdict : kFailedVerdict);
+    return status;
+  } catch (const BadInput&) {
+    tell(kFailedVerdict);
+    throw;
+  }
 }
 
 void add_shared(CLI::App& verb, RunOptions& o) {
@@ -278,6 +316,7 @@ void add_run(CLI::App& app, Verb& chosen) {
   auto l = std::make_shared<RunOptions>();
   loaded->add_option("LIBRARY", l->library)->required();
   add_number(*loaded, "--beta", l->beta, kFloatRange, "");
+  loaded->add_option("--verdict", l->verdict)->required();
   add_shared(*loaded, *l);
   loaded->callback([&chosen, l] { chosen = [l] { return run_loaded(*l); }; });
 }

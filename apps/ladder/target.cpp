@@ -73,9 +73,10 @@ void prepend_library_path(const std::string& folder) {
   ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
 }
 
-// The dynamic linker decides at the start of a process whose libcudart it takes, hence a new process.
-[[noreturn]] void replace_process(const std::string& folder, const std::string& name) {
-  prepend_library_path(folder);
+// The dynamic linker decides at the start of a process whose libcudart it takes, hence a new
+// process. $ORIGIN is the program's folder: its own name may hold what divides LD_LIBRARY_PATH.
+[[noreturn]] void replace_process(const std::string& name) {
+  prepend_library_path("$ORIGIN/../lib/vgpu");
   ::setenv(kDeviceVariable, name.c_str(), 1);
   ::setenv("VGPU_CHECK", "memory,init-global,sync",
            0);  // verification turns the race check on where it looks for races
@@ -105,10 +106,9 @@ Target on_virtual(Target target, const std::string& name) {
   if (std::getenv(kReplaced) != nullptr) {
     bad_device("the virtual GPU's libcudart.so.13 was not loaded (ladder doctor)");
   }
-  const std::string folder = virtual_gpu_folder();
-  if (folder.empty())
+  if (virtual_gpu_folder().empty())
     bad_device("no virtual GPU: lib/vgpu/libcudart.so.13 is not next to bin/ladder (ladder doctor)");
-  replace_process(folder, name);
+  replace_process(name);
 }
 
 int parse_ordinal(const std::string& device) {

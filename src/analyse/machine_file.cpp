@@ -129,8 +129,8 @@ std::map<std::uint32_t, std::string> parse_nvdisasm(const std::string& output, c
 Disassembly disassemble(const KernelCode& code) {
   Disassembly result;
   if (const std::string nvdisasm = tune::find_tool("LADDER_NVDISASM", "nvdisasm"); !nvdisasm.empty()) {
-    if (const auto file = Temporary::file("cubin"); file) {
-      const std::string name = file.value().path().string();
+    if (const auto folder = Temporary::folder("cubin"); folder) {
+      const std::string name = (folder.value().path() / "code.cubin").string();
       const Status whole =
           write_atomic(name, {reinterpret_cast<const char*>(code.cubin.data()), code.cubin.size()});
       const auto deadline = tune::Clock::now() + std::chrono::seconds(60);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "report/files.hpp"
+#include "report/temporary.hpp"
 #include "tune/compile.hpp"
 
 namespace ladder::analyse {
@@ -83,13 +84,21 @@ extern "C" __attribute__((visibility("default"))) const ladder::KernelInfo* ladd
 extern "C" __attribute__((visibility("default"))) std::size_t ladder_user_kernel_count() {{ return 1; }}
 )cuda";
 
-std::string wrapper(const UserKernel& kernel, const std::string& rung) {
-  const std::string file = fs::absolute(kernel.file).string();
+// A file's name as a kernel's: what a string literal cannot hold becomes '_'.
+std::string id_of(const fs::path& file) {
+  std::string id = file.stem().string();
+  std::replace_if(
+      id.begin(), id.end(), [](char ch) { return !is_plain(std::string(1, ch)); }, '_');
+  return id;
+}
+
+// `file`: the user's, by a plain name.
+std::string wrapper(const UserKernel& kernel, const std::string& rung, const std::string& file) {
   if (kernel.kernel.empty()) return fmt::format(kRung, fmt::arg("file", file), fmt::arg("rung", rung));
   return fmt::format(kPlain, fmt::arg("file", file), fmt::arg("kernel", kernel.kernel),
                      fmt::arg("grid", kernel.grid), fmt::arg("block", kernel.block),
                      fmt::arg("shared", kernel.shared), fmt::arg("needs", kernel.needs),
-                     fmt::arg("strict", kernel.strict), fmt::arg("name", kernel.file.stem().string()));
+                     fmt::arg("strict", kernel.strict), fmt::arg("name", id_of(kernel.file)));
 }
 
 Status bad(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
@@ -123,22 +132,50 @@ Result<Build> build(const UserKernel& kernel, int cc, const fs::path& folder, co
     return bad("--kernel: needs --grid and --block, expressions in M, N and K");
   const std::string nvcc = tune::find_nvcc();
   if (nvcc.empty()) return bad("nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda");
+  // nvcc is given plain names only.
+  const fs::path own = fs::absolute(kernel.file), links = folder / "links";
+  fs::create_directory(links, error);
+  const auto file = plain_path(own, links / "kernel.cu"),
+             beside = plain_path(own.parent_path(), links / "beside"),
+             headers = plain_path(fs::absolute(checkout), links / "checkout"),
+             bin = plain_path(fs::path(nvcc).parent_path(), links / "bin");
+  for (const auto* path : {&file, &beside, &headers, &bin}) {
+    if (!*path) return path->status();
+  }
   const fs::path source = folder / "wrapper.cu", library = folder / "kernel.so";
-  if (Status status = write_atomic(source.string(), wrapper(kernel, rung)); !status) return status;
-  const std::string include = "-I" + (checkout / "include").string(),
-                    src = "-I" + (checkout / "src").string();
-  const auto result = tune::run(
-      {nvcc, "-std=c++20", "-O3", "-DNDEBUG", "-lineinfo", "-diag-suppress=177",
-       "-Xcompiler=-fPIC,-fvisibility=hidden", fmt::format("-gencode=arch=compute_{0},code=sm_{0}", cc),
-       "-gencode=arch=compute_80,code=compute_80", include, src,
-       "-I" + fs::absolute(kernel.file).parent_path().string(), "-shared", "-cudart=shared", "-Xptxas=-v",
-       "-o", library.string(), source.string()},
-      deadline, stop);
+  if (Status status = write_atomic(source.string(), wrapper(kernel, rung, file.value().string())); !status)
+    return status;
+  const auto result = tune::run({"env",
+                                 "TMPDIR=" + folder.string(),
+                                 (bin.value() / fs::path(nvcc).filename()).string(),
+                                 "-std=c++20",
+                                 "-O3",
+                                 "-DNDEBUG",
+                                 "-lineinfo",
+                                 "-diag-suppress=177",
+                                 "-Xcompiler=-fPIC,-fvisibility=hidden",
+                                 fmt::format("-gencode=arch=compute_{0},code=sm_{0}", cc),
+                                 "-gencode=arch=compute_80,code=compute_80",
+                                 "-I" + (headers.value() / "include").string(),
+                                 "-I" + (headers.value() / "src").string(),
+                                 "-I" + beside.value().string(),
+                                 "-shared",
+                                 "-cudart=shared",
+                                 "-Xptxas=-v",
+                                 "-o",
+                                 library.string(),
+                                 source.string()},
+                                deadline, stop);
   if (!result) return result.status();
   const tune::Finished& done = result.value();
   if (done.timed_out) return bad(kernel.file.string() + ": not compiled in time");
   if (!done.ended) return bad("interrupted");
-  if (done.end.status != 0) return bad(tune::first_error(done.output));
+  if (done.end.status != 0) {
+    std::string why = tune::first_error(done.output);
+    if (const auto at = why.find(file.value().string()); at != std::string::npos)
+      why.replace(at, file.value().string().size(), own.string());
+    return bad(why);
+  }
   Build made;
   made.library = library;
   made.registers = tune::largest_before(done.output, "registers");
@@ -160,6 +197,8 @@ Result<UserLibrary> UserLibrary::open(const std::string& path) {
   if (first == nullptr || count == nullptr) return Status(Code::kIo, fmt::format("{}: no {}", path, kFirst));
   library.first_ = first();
   library.count_ = count();
+  if (library.first_ == nullptr || library.count_ == 0)
+    return Status(Code::kInvalidArgument, "kInfo: is empty, so there is no kernel to verify");
   return library;
 }
 

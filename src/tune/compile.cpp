@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -49,15 +47,15 @@ Compiled read_entry(const fs::path& base) {
   return compiled;
 }
 
-// Moves what was made to its place in the cache; under any umask nobody else can write it there.
-Status keep(const fs::path& made, const fs::path& place) {
+// Copies what was made to its place in the cache; under any umask nobody else can write it there.
+Status keep(std::string_view made, const fs::path& place) {
+  if (Status status = write_atomic(place.string(), made); !status) return status;
   std::error_code error;
-  fs::permissions(made, fs::perms::group_write | fs::perms::others_write, fs::perm_options::remove, error);
-  if (!error) fs::rename(made, place, error);
+  fs::permissions(place, fs::perms::group_write | fs::perms::others_write, fs::perm_options::remove, error);
   return error ? Status(Code::kIo, place.string() + ": " + error.message()) : Status::ok();
 }
 
-// Removes a folder of intermediate files when its candidate is done with.
+// A folder of intermediate files, removed when its candidate is done with.
 struct Scratch {
   fs::path folder;
   ~Scratch() {
@@ -65,20 +63,6 @@ struct Scratch {
     fs::remove_all(folder, error);
   }
 };
-
-// Folders of candidates whose process was killed: their names end in its number.
-void remove_leftovers(const fs::path& cache) {
-  std::error_code error;
-  std::vector<fs::path> dead;
-  for (fs::directory_iterator at(cache, error), end; !error && at != end; at.increment(error)) {
-    const std::string number = at->path().extension().string();
-    std::error_code ignored;
-    if (number.size() < 2 || !at->is_directory(ignored)) continue;
-    const int process = parse_number<int>(number.substr(1)).value_or(0);
-    if (process > 0 && ::kill(process, 0) != 0 && errno == ESRCH) dead.push_back(at->path());
-  }
-  for (const fs::path& folder : dead) fs::remove_all(folder, error);
-}
 
 }  // namespace
 
@@ -125,13 +109,34 @@ Result<Compiler> Compiler::open(const SearchSpace& space, CompilerOptions option
   auto cache = open_cache(o.cache);
   if (!cache) return cache.status();
   o.cache = std::move(cache).value();
-  remove_leftovers(o.cache);
   const auto version = run({o.nvcc, "--version"}, deadline, stop);
   if (!version || version.value().end.status != 0)
     return Status(Code::kInvalidArgument, fmt::format("nvcc: {} --version fails", o.nvcc));
   compiler.version_ = version.value().output;
+  if (Status status = compiler.name_plainly(); !status) return status;
   if (Status status = compiler.hash_sources(deadline, stop); !status) return status;
   return compiler;
+}
+
+// Makes the scratch folder, and in it links for what nvcc cannot be given by its own name.
+Status Compiler::name_plainly() {
+  auto scratch = Temporary::folder("tune");
+  if (!scratch) return scratch.status();
+  scratch_ = std::move(scratch).value();
+  CompilerOptions& o = options_;
+  const fs::path folder = scratch_->path(), nvcc(o.nvcc);
+  const auto bin = plain_path(nvcc.parent_path(), folder / "nvcc");
+  if (!bin) return bin.status();
+  if (nvcc.has_parent_path()) o.nvcc = (bin.value() / nvcc.filename()).string();
+  const auto rung = plain_path(fs::absolute(o.source).parent_path(), folder / "rung");
+  if (!rung) return rung.status();
+  o.source = rung.value() / o.source.filename();
+  for (std::size_t i = 0; i < o.includes.size(); ++i) {
+    const auto include = plain_path(fs::absolute(o.includes[i]), folder / fmt::format("include{}", i));
+    if (!include) return include.status();
+    o.includes[i] = include.value();
+  }
+  return Status::ok();
 }
 
 Status Compiler::write_sources(const fs::path& folder, const Point& point) const {
@@ -144,7 +149,7 @@ Status Compiler::write_sources(const fs::path& folder, const Point& point) const
       "extern \"C\" __attribute__((visibility(\"default\"))) const ladder::KernelInfo* {}() {{\n"
       "  return ladder::{}::kInfo.data();\n"
       "}}\n",
-      fs::absolute(options_.source).string(), kEntryPoint, rung);
+      options_.source.string(), kEntryPoint, rung);
   if (error) return {Code::kIo, folder.string() + ": " + error.message()};
   if (Status status = write_atomic((folder / "tuned" / (rung + ".inc")).string(), tile); !status)
     return status;
@@ -153,7 +158,9 @@ Status Compiler::write_sources(const fs::path& folder, const Point& point) const
 
 std::vector<std::string> Compiler::command(const fs::path& folder) const {
   // -fvisibility=hidden: the program that loads the library has kernels of the same names.
-  std::vector<std::string> command{options_.nvcc,
+  std::vector<std::string> command{"env",
+                                   "TMPDIR=" + folder.string(),
+                                   options_.nvcc,
                                    "-std=c++20",
                                    "-O3",
                                    "-DNDEBUG",
@@ -167,7 +174,7 @@ std::vector<std::string> Compiler::command(const fs::path& folder) const {
 
 // Everything that all candidates share: the text of each file they include, the compiler, its options.
 Status Compiler::hash_sources(Deadline deadline, const Stop& stop) {
-  const Scratch scratch{options_.cache / fmt::format("sources.{}", ::getpid())};
+  const Scratch scratch{scratch_->path() / "sources"};
   const Point by_hand(space_->by_hand.begin(), space_->by_hand.end());
   if (Status status = write_sources(scratch.folder, by_hand); !status) return status;
   std::vector<std::string> list = command(scratch.folder);
@@ -177,8 +184,13 @@ Status Compiler::hash_sources(Deadline deadline, const Stop& stop) {
   if (listed.value().end.status != 0)
     return {Code::kInvalidArgument, fmt::format("{}: does not compile: {}", options_.source.string(),
                                                 first_error(listed.value().output))};
+  const auto without_scratch = [&](std::string word) {
+    const std::string& name = scratch_->path().native();
+    if (const auto at = word.find(name); at != std::string::npos) word.erase(at, name.size());
+    return word;
+  };
   std::string all = version_;
-  for (const std::string& word : command("")) all += word + "\n";
+  for (const std::string& word : command("")) all += without_scratch(word) + "\n";
   std::istringstream words(listed.value().output);
   std::vector<std::string> files;
   for (std::string word; words >> word;) {
@@ -187,7 +199,7 @@ Status Compiler::hash_sources(Deadline deadline, const Stop& stop) {
   }
   std::sort(files.begin(), files.end());
   for (const std::string& file : files) {
-    all += file + "\n";
+    all += without_scratch(file) + "\n";
     std::error_code error;
     if (!fs::is_regular_file(file, error)) continue;  // the target, or a word of a warning
     const auto text = read_file(file);
@@ -209,7 +221,7 @@ Compiled Compiler::compile(const Point& point, Deadline deadline, const Stop& st
     if (compiled.outcome == Compiled::Outcome::kSpills) compiled.reason = "spills registers";
     return compiled;
   }
-  const Scratch scratch{base.string() + fmt::format(".{}", ::getpid())};
+  const Scratch scratch{scratch_->path() / base.filename()};
   const auto failed = [&](Compiled::Outcome outcome, std::string reason) {
     compiled.outcome = outcome;
     compiled.reason = std::move(reason);
@@ -234,12 +246,15 @@ Compiled Compiler::compile(const Point& point, Deadline deadline, const Stop& st
       std::max(largest_before(output, "bytes spill stores"), largest_before(output, "bytes spill loads"));
   const bool spills = compiled.spill_bytes > 0;
   // The text comes last: an entry is there when it is.
-  const fs::path text = scratch.folder / "entry.txt";
-  Status kept = spills ? Status::ok() : keep(made, base.string() + ".so");
+  Status kept = Status::ok();
+  if (!spills) {
+    const auto library = read_file(made.string());
+    kept = library ? keep(library.value(), base.string() + ".so") : library.status();
+  }
   if (kept)
-    kept = write_atomic(text.string(), fmt::format("{} {} {} {}\n", spills ? 1 : 0, compiled.registers,
-                                                   compiled.spill_bytes, compiled.shared_bytes));
-  if (kept) kept = keep(text, base.string() + ".txt");
+    kept = keep(fmt::format("{} {} {} {}\n", spills ? 1 : 0, compiled.registers, compiled.spill_bytes,
+                            compiled.shared_bytes),
+                base.string() + ".txt");
   if (!kept) return failed(Compiled::Outcome::kFailed, "cache: " + kept.message());
   if (spills) return failed(Compiled::Outcome::kSpills, "spills registers");
   compiled.outcome = Compiled::Outcome::kOk;

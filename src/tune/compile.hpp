@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/temporary.hpp"
 #include "tune/process.hpp"
 #include "tune/space.hpp"
 
@@ -60,12 +61,14 @@ class Compiler {
 
  private:
   std::vector<std::string> command(const std::filesystem::path& folder) const;
+  Status name_plainly();
   Status write_sources(const std::filesystem::path& folder, const Point& point) const;
   std::filesystem::path entry(const Point& point) const;
   Status hash_sources(Deadline deadline, const Stop& stop);
 
   const SearchSpace* space_ = nullptr;
   CompilerOptions options_;
+  std::optional<Temporary> scratch_;
   std::string version_, sources_hash_;
 };
 

@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -40,16 +42,54 @@ struct Pipe {
   int take(int which) { return std::exchange(ends[static_cast<std::size_t>(which)], -1); }
 };
 
-// Between fork and exec only async-signal-safe calls: other threads may hold any lock.
-[[noreturn]] void become(char* const* arguments, int in, int out, bool errors_too, pid_t parent) {
+void end_group(int) { (void)::kill(0, SIGKILL); }
+
+// Ends as the program did.
+[[noreturn]] void end_with(int status) {
+  if (WIFSIGNALED(status)) {
+    (void)::prctl(PR_SET_DUMPABLE, 0);  // one core file is enough
+    (void)std::signal(WTERMSIG(status), SIG_DFL);
+    (void)::raise(WTERMSIG(status));
+  }
+  ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : kNoProgram);
+}
+
+// The first process of the group: it starts the program, waits for it, and ends the whole group when `parent` dies, of
+// which the system tells only direct children. After fork only async-signal-safe calls: other threads may hold any lock.
+[[noreturn]] void guard(char* const* arguments, int in, int out, bool errors_too, pid_t parent) {
   (void)::setpgid(0, 0);
-  (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const int number : {SIGINT, SIGHUP, SIGPIPE}) (void)std::signal(number, SIG_DFL);
+  (void)std::signal(SIGTERM, end_group);
+  (void)::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(kNoProgram);
-  for (const int number : {SIGINT, SIGTERM, SIGPIPE}) (void)std::signal(number, SIG_DFL);
-  if (::dup2(in, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0) ::_exit(kNoProgram);
-  if (errors_too && ::dup2(out, STDERR_FILENO) < 0) ::_exit(kNoProgram);
-  (void)::execv(arguments[0], arguments);
-  ::_exit(kNoProgram);
+  const pid_t program = ::vfork();
+  if (program == 0) {
+    (void)std::signal(SIGTERM, SIG_DFL);
+    if (::dup2(in, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0) ::_exit(kNoProgram);
+    if (errors_too && ::dup2(out, STDERR_FILENO) < 0) ::_exit(kNoProgram);
+    (void)::execv(arguments[0], arguments);
+    ::_exit(kNoProgram);
+  }
+#ifdef SYS_close_range
+  (void)::syscall(SYS_close_range, 0U, ~0U, 0U);  // pipes end with the program, not with this process
+#endif
+  int status = 0;
+  while (program > 0 && ::waitpid(program, &status, 0) < 0 && errno == EINTR) {
+  }
+  end_with(program > 0 ? status : W_EXITCODE(kNoProgram, 0));
+}
+
+// What the group has written so far is of no interest: its end is, since every process of it is gone then.
+void wait_for_end(int out) {
+  constexpr auto kLongest = std::chrono::seconds(2);
+  const Deadline deadline = Clock::now() + kLongest;
+  std::array<char, 4096> block{};
+  pollfd ready{out, POLLIN, 0};
+  while (Clock::now() < deadline) {
+    if (::poll(&ready, 1, kTickMs) <= 0) continue;
+    const ssize_t bytes = ::read(out, block.data(), block.size());
+    if (bytes == 0 || (bytes < 0 && errno != EINTR)) return;
+  }
 }
 
 std::string environment(const char* name) {
@@ -106,7 +146,7 @@ Result<Child> Child::start(const std::vector<std::string>& command, bool errors_
   Child child;
   child.pid_ = ::fork();
   if (child.pid_ < 0) return Status(Code::kIo, fmt::format("no process: {}", std::strerror(errno)));
-  if (child.pid_ == 0) become(arguments.data(), to.ends[0], from.ends[1], errors_too, parent);
+  if (child.pid_ == 0) guard(arguments.data(), to.ends[0], from.ends[1], errors_too, parent);
   (void)::setpgid(child.pid_, child.pid_);  // also here: whoever comes first
   child.in_ = to.take(1);
   child.out_ = from.take(0);
@@ -133,6 +173,7 @@ void Child::release() noexcept {
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
     pid_ = -1;
+    if (out_ >= 0) wait_for_end(out_);
   }
   for (int* end : {&in_, &out_}) {
     if (*end >= 0) (void)::close(std::exchange(*end, -1));

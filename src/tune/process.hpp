@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Child processes: each in a group of its own, so that Ctrl-C reaches only the parent; bound to a time limit;
-// and gone when the parent is.
+// and gone, with all that they started, when the parent is.
 #pragma once
 #include <ladder/status.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // vgpu: runs a CUDA program on the virtual GPU, unchanged, by putting the stand-in libraries in front of
 // CUDA's.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -140,6 +141,15 @@ std::string check_options(const Options& options) {
   return vgpu::settings_from([](const char* name) -> const char* { return std::getenv(name); }).error;
 }
 
+// `folder` by a name for LD_LIBRARY_PATH and LD_PRELOAD, which know no quoting: where its own holds what divides them or is
+// expanded, that of a descriptor of this process, which lives as long as the program.
+std::string loader_name(const std::string& folder) {
+  if (folder.find_first_of(":; \t\n$") == std::string::npos) return folder;
+  const int descriptor = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw std::system_error(errno, std::generic_category(), folder);
+  return fmt::format("/proc/{}/fd/{}", ::getpid(), descriptor);
+}
+
 void prepend(Environment& environment, const char* name, const std::string& value) {
   const std::string former = vgpu::app::get(environment, name);
   vgpu::app::set(environment, name, former.empty() ? value : value + ":" + former);
@@ -157,14 +167,15 @@ int run(const Options& options) {
   if (program.error == 127) return fail(127, name + ": no such program");
   if (program.error != 0) return fail(program.error, name + ": not executable");
 
-  const std::string libraries = library_folder();
-  if (!fs::exists(fs::path(libraries) / "libcudart.so.13")) {
-    return fail(kBadArgument, libraries + "/libcudart.so.13 is missing: vgpu is not installed whole");
+  const std::string folder = library_folder();
+  if (!fs::exists(fs::path(folder) / "libcudart.so.13")) {
+    return fail(kBadArgument, folder + "/libcudart.so.13 is missing: vgpu is not installed whole");
   }
   const TemporaryFolder session;
   const std::string report = session.path("report"), claims = session.path("claims");
   fs::create_directory(claims);
   if (!std::ofstream(report)) throw std::system_error(errno, std::generic_category(), report);
+  const std::string libraries = loader_name(folder);
   const std::string counters = !options.counters.empty()         ? fs::absolute(options.counters).string()
                                : options.print || options.source ? session.path("launches.%p")
                                                                  : "";
