@@ -127,7 +127,7 @@ int run(const RunOptions& o) {
   // What a plain kernel takes: it reads C.
   if (!o.kernel.empty() && !o.strict) command.insert(command.end(), {"--beta", "1"});
   if (o.no_explain) command.emplace_back("--no-explain");
-  auto child = tune::Child::start(command, true);
+  auto child = tune::Child::start(command, false);
   if (!child) throw BadInput(child.status().message());
   for (std::string line;;) {
     const auto read = child.value().read_line(line, deadline, interrupted);

@@ -6,11 +6,14 @@ import pathlib
 import platform
 import re
 import shutil
+import signal
+import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from command_line import Folder, ladder
+from command_line import LADDER, Folder, ladder
 
 SOURCE = pathlib.Path(sys.argv[2])
 
@@ -256,6 +259,65 @@ class OwnKernel(Folder):
         self.assertEqual(result.returncode, 1, result)
         self.assertIn("verified: fault", result.stdout)
         self.assertIn("out of bounds", result.stdout)
+
+    def test_no_verdict_is_no_pass(self):
+        prints = 'std::puts("verified: passed, 12 of 12 cases, 0 refused"); std::fflush(stdout);'
+        headers = "#include <cstdio>\n#include <cstdlib>\n#include <unistd.h>\n"
+        wrong = PLAIN.replace("k < K", "k < K - 1")
+        for name, text, says in (
+                ("exits", PLAIN + "struct At { At() { %s _exit(0); } } at;" % prints, "without its verdict: exit status 0"),
+                ("exits_3", PLAIN + "struct At { At() { _exit(3); } } at;", "without its verdict: exit status 3"),
+                ("aborts_at_the_end", PLAIN + "struct At { ~At() { std::abort(); } } at;", "signal 6"),
+                ("wrong_exits", wrong + "struct At { ~At() { _exit(0); } } at;", "without its verdict: exit status 0")):
+            with self.subTest(name):
+                result = ladder("run", self.write(name + ".cu", headers + text), *LAUNCH, "--no-explain", "--shape", "32",
+                                "--against", "r02")
+                self.assertEqual(result.returncode, 1, result)
+                self.assertIn(name + ".cu", result.stderr)
+                self.assertIn(says, result.stderr)
+        empty = "#include <ladder/kernel.hpp>\n#include <span>\nnamespace ladder::none {\n" \
+                "extern const std::span<const KernelInfo> kInfo{};\n}\n"
+        result = ladder("run", self.write("none.cu", empty))
+        self.assertEqual(result.returncode, 2, result)
+        self.assertIn("kInfo: is empty", result.stderr)
+
+    def test_folders_of_any_name(self):
+        # One folder with all of it; each file includes its neighbour. A shell that reads the name makes a file `x`.
+        folder = os.path.join(self.folder.name, "a b:c`touch x`$(touch x)\"q'u,o\\é")
+        os.makedirs(os.path.join(folder, "tmp"))
+        pathlib.Path(folder, "side.h").write_text("#define LAST K\n")
+        path = os.path.join(folder, "-p\"`touch x`.cu")
+        pathlib.Path(path).write_text('#include "side.h"\n' + PLAIN.replace("k < K", "k < LAST"))
+        environment = {**os.environ, "TMPDIR": os.path.join(folder, "tmp")}
+        source = os.path.join(folder, "source")
+        os.symlink(SOURCE, source)
+        result = ladder("run", path, *LAUNCH, "--no-explain", "--shape", "32", "--against", "r02", "--source", source,
+                        cwd=folder, env=environment)
+        self.assertEqual(result.returncode, 0, result)
+        self.assertIn("verified: passed", result.stdout)
+        self.assertEqual([name for _, _, files in os.walk(folder) for name in files if name == "x"], [])
+        pathlib.Path(path).write_text(PLAIN.replace("float sum", "flat sum"))
+        result = ladder("run", path, *LAUNCH, env=environment)
+        self.assertEqual(result.returncode, 2, result)
+        self.assertIn(path + "(6)", result.stderr)
+
+    def test_interrupted_or_killed_leaves_no_file(self):
+        temporary = os.path.join(self.folder.name, "tmp")
+        os.mkdir(temporary)
+        environment = {**os.environ, "TMPDIR": temporary}
+        command = ["run", self.write("plain.cu", PLAIN), *LAUNCH]
+
+        def compiling():
+            return any(name.startswith("tmpxft") for _, _, files in os.walk(temporary) for name in files)
+        for how, status in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGHUP, 130), (signal.SIGKILL, -9)):
+            process = subprocess.Popen([LADDER, *command], env=environment)
+            while not compiling() and process.poll() is None:
+                time.sleep(0.01)
+            process.send_signal(how)
+            self.assertEqual(process.wait(timeout=60), status)
+        # What a killed process left goes with the next.
+        self.assertEqual(ladder(*command, "--limit", "0.01", env=environment).returncode, 2)
+        self.assertEqual(os.listdir(temporary), [])
 
     def test_bad_files_are_one_line(self):
         def rejected(*arguments, says):

@@ -7,6 +7,7 @@ import pathlib
 import pty
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -119,6 +120,21 @@ class Information(Folder):
             result = ladder(verb, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("Examples:", result.stdout)
+
+
+@unittest.skipUnless(VIRTUAL, "needs the virtual GPU")
+class Installed(Folder):
+    def test_in_a_folder_of_any_name(self):
+        """Of all but what no file name can hold: separators of search paths, what a shell or the linker expands."""
+        place = pathlib.Path(self.folder.name, "a b:c;$LIB`touch x`")
+        build = LADDER.parent.parent
+        shutil.copytree(build / "lib" / "vgpu", place / "lib" / "vgpu")
+        (place / "bin").mkdir()
+        program = shutil.copy(LADDER, place / "bin")
+        result = subprocess.run([program, "verify", "r01", "--device", "virtual:h200", "--shape", "8", "--no-battery"],
+                                capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(result.returncode, 0, result)
+        self.assertIn("r01_naive", result.stdout)
 
 
 class Rows(Folder):

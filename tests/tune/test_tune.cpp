@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tuner on a fake rung whose candidates crash, hang, are wrong, spill, or are slower or faster, on the host.
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -188,6 +190,55 @@ TEST(TuneProcess, ReportsEndsAndLimits) {
   EXPECT_TRUE(run({"sleep", "30"}, in(0.2), {}).value().timed_out);
   EXPECT_FALSE(run({"sleep", "30"}, in(10), [] { return true; }).value().ended);
   EXPECT_FALSE(run({"/no/such/program"}, in(10), {}));
+}
+
+// A pipe whose writing end children inherit: it ends when none of them is left.
+class Lifeline {
+ public:
+  Lifeline() { EXPECT_EQ(::pipe(ends_.data()), 0); }
+  ~Lifeline() { (void)::close(ends_[0]); }
+  void leave_to_children() const { (void)::close(ends_[1]); }
+  bool ends(int milliseconds) const {
+    pollfd end{ends_[0], POLLIN, 0};
+    char byte = 0;
+    return ::poll(&end, 1, milliseconds) == 1 && ::read(ends_[0], &byte, 1) == 0;
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
+// A shell and a program that it starts and waits for, as compilers do.
+const std::vector<std::string> kTwoProcesses{"sh", "-c", "sleep 60 & echo started; wait"};
+
+TEST(TuneProcess, KilledChildrenLeaveNothingBehind) {
+  const Lifeline lifeline;
+  auto child = Child::start(kTwoProcesses, false);
+  lifeline.leave_to_children();
+  std::string line;
+  EXPECT_EQ(child.value().read_line(line, Clock::now() + std::chrono::seconds(20), {}), Child::Read::kLine);
+  child.value().kill();
+  EXPECT_TRUE(lifeline.ends(0));
+}
+
+TEST(TuneProcess, ChildrenOfAKilledParentEndWithAllTheyStarted) {
+  const Lifeline lifeline;
+  std::array<int, 2> started{};
+  ASSERT_EQ(::pipe(started.data()), 0);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    auto child = Child::start(kTwoProcesses, false);
+    std::string line;
+    (void)child.value().read_line(line, Clock::now() + std::chrono::seconds(20), {});
+    (void)!::write(started[1], "x", 1);
+    ::pause();
+  }
+  lifeline.leave_to_children();
+  char byte = 0;
+  EXPECT_EQ(::read(started[0], &byte, 1), 1);
+  EXPECT_EQ(::kill(parent, SIGKILL), 0);
+  EXPECT_EQ(::waitpid(parent, nullptr, 0), parent);
+  EXPECT_TRUE(lifeline.ends(20000));
 }
 
 TEST(TuneModel, ResidentBlocksFollowTheScarcestResource) {

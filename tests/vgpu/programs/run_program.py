@@ -2,13 +2,15 @@
 """Runs one test program under vgpu and checks how it ends, what it prints and what it counted.
 
 run_program.py --vgpu VGPU [--option OPTION]... [--exit N] [--stdout REGEX] [--stdout-file FILE] [--stderr REGEX]...
-               [--silent] [--counters FILE.json] [--setting NAME=VALUE]... -- PROGRAM ARGS...
+               [--silent] [--counters FILE.json] [--setting NAME=VALUE]...
+               [--installed-in NAME] -- PROGRAM ARGS...
 """
 import argparse
 import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -60,6 +62,7 @@ def main():
     parser.add_argument("--counters")
     parser.add_argument("--most-memory", type=int, metavar="MB", help="resident, at any moment")
     parser.add_argument("--setting", action="append", default=[])
+    parser.add_argument("--installed-in", metavar="NAME", help="vgpu is copied into a folder of that name")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
 
@@ -70,7 +73,14 @@ def main():
     environment.update(setting.split("=", 1) for setting in options.setting)
     with tempfile.TemporaryDirectory() as folder:
         counters = os.path.join(folder, "counters.json")
-        command = [options.vgpu] + options.option
+        vgpu = options.vgpu
+        if options.installed_in:
+            build = os.path.dirname(os.path.dirname(vgpu))
+            place = os.path.join(folder, options.installed_in)
+            shutil.copytree(os.path.join(build, "lib", "vgpu"), os.path.join(place, "lib", "vgpu"))
+            os.mkdir(os.path.join(place, "bin"))
+            vgpu = shutil.copy(vgpu, os.path.join(place, "bin"))
+        command = [vgpu] + options.option
         if options.counters:
             command += ["--counters", counters]
         result = subprocess.run(command + ["--"] + options.command, capture_output=True, text=True, env=environment)
