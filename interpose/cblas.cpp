@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SGEMM under its standard names, CBLAS's (cblas_sgemm) and Fortran's (sgemm_), on the CPU rung that uses all cores:
 //   LD_PRELOAD=libladder_cblas.so python3 program.py
+// (LD_PRELOAD divides at spaces and colons: a path that holds one needs a symbolic link without.)
 // Everything else of BLAS stays with the library that the program has. 32-bit integers, as Debian's BLAS.
 // A call with a wrong argument goes on to the BLAS that the caller has, which reports it, and stops or returns, as it does
 // without this library. Where there is none, the program's cblas_xerbla or xerbla_ is called; without one, the

@@ -318,7 +318,9 @@ void add_bench(CLI::App& app, Verb& chosen) {
       suites_help() +
       "Without --suite and --shape: square on a GPU, 128..512*2 on the host. Each kernel is verified on each "
       "shape first.\n"
-      "Exit status: 1 where a kernel failed, became SLOWER, or its time cannot be believed.\n"
+      "Exit status: 1 where a kernel failed, became SLOWER, or its time cannot be believed, and where "
+      "--compare finds\n"
+      "no row of the same kernel and shape.\n"
       "Examples:\n"
       "  ladder bench --save rows.json\n"
       "  ladder bench r09 r10 --shape 512..4096*2 --shape 4096x64..256+64x4096 --l2 both\n"

@@ -145,6 +145,13 @@ std::vector<RowChange> compare(std::span<const Row> old_rows, std::span<const Ro
   return changes;
 }
 
+// Whether any row now has one of before beside it.
+static bool any_compared(std::span<const RowChange> changes) {
+  return std::any_of(changes.begin(), changes.end(), [](const RowChange& c) {
+    return c.change != Change::kNew && c.change != Change::kGone;
+  });
+}
+
 std::string summary(std::span<const RowChange> changes) {
   std::string text;
   for (const Change which : {Change::kFailed, Change::kSlower, Change::kFaster, Change::kUnsure,
@@ -153,7 +160,8 @@ std::string summary(std::span<const RowChange> changes) {
         std::count_if(changes.begin(), changes.end(), [&](const RowChange& c) { return c.change == which; });
     if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(which), n);
   }
-  return text.empty() ? "nothing to compare" : text;
+  if (any_compared(changes)) return text;
+  return text.empty() ? "nothing to compare" : "nothing to compare: " + text;
 }
 
 std::vector<std::string> table(std::span<const RowChange> changes) {
@@ -172,9 +180,9 @@ std::vector<std::string> table(std::span<const RowChange> changes) {
 }
 
 bool passes(std::span<const RowChange> changes) {
-  return std::none_of(changes.begin(), changes.end(), [](const RowChange& c) {
-    return c.change == Change::kSlower || c.change == Change::kFailed;
-  });
+  return any_compared(changes) && std::none_of(changes.begin(), changes.end(), [](const RowChange& c) {
+           return c.change == Change::kSlower || c.change == Change::kFailed;
+         });
 }
 
 }  // namespace ladder

@@ -55,7 +55,7 @@ RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& 
 std::string summary(std::span<const RowChange> changes);
 std::vector<std::string> table(std::span<const RowChange> changes);
 
-// Whether a gate lets this pass: nothing slower, nothing failed.
+// Whether a gate lets this pass: something was compared, nothing is slower, nothing failed.
 bool passes(std::span<const RowChange> changes);
 
 }  // namespace ladder

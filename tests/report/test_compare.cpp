@@ -96,6 +96,7 @@ TEST(Compare, MatchesRowsAndNamesTheOthers) {
   now = {row_of(11, 0.1), timed_row("gone", 1)};
   EXPECT_FALSE(passes(compare(before, now, {})));
   EXPECT_EQ(summary({}), "nothing to compare");
+  EXPECT_FALSE(passes({}));
   EXPECT_EQ(table(changes).size(), 4U);
 }
 
