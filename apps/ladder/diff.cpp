@@ -61,7 +61,7 @@ void source_diff(const DiffOptions& o, const KernelInfo& a, const KernelInfo& b)
   }
   const auto deadline = tune::Clock::now() + std::chrono::seconds(20);
   const auto result = tune::run(
-      {"diff", "-u", "--label", std::string(a.rung), "--label", std::string(b.rung), file(a), file(b)},
+      {"diff", "-u", "--label", std::string(a.rung), "--label", std::string(b.rung), "--", file(a), file(b)},
       deadline, interrupted);
   if (!result || result.value().end.status > 1) {
     fmt::print("no source diff: the program diff is missing\n");

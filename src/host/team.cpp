@@ -63,7 +63,8 @@ int available_threads() {
 }  // namespace
 
 TeamOwner::~TeamOwner() {
-  if (forks == host::forks) delete team;
+  // Not within a product, which a signal's handler left by exit(): its workers wait for this thread.
+  if (team != nullptr && forks == host::forks && !team->busy_) delete team;
   team = nullptr;  // for what still multiplies while the thread ends: a team that nobody deletes
 }
 
@@ -95,9 +96,11 @@ void Team::start(int threads, Function function, const void* work) {
   function_ = function;
   work_ = work;
   size_ = std::min(threads, static_cast<int>(workers_.size()) + 1);
+  busy_ = true;
   if (size_ > 1) post(size_);
   function(work, *this, 0);
   barrier();
+  busy_ = false;
 }
 
 // Workers take no signals: those are the program's threads' to handle.

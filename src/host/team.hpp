@@ -54,6 +54,7 @@ class Team {
   Function function_ = nullptr;
   const void* work_ = nullptr;
   int size_ = 1;
+  bool busy_ = false;
   // Counts products; its low bits hold the size of the last one's team, and a worker beyond it reads nothing else.
   alignas(64) std::atomic<std::uint64_t> product_{0};
   alignas(64) std::atomic<int> arrived_{0};  // at the barrier
