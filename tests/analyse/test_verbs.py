@@ -266,7 +266,6 @@ class OwnKernel(Folder):
         wrong = PLAIN.replace("k < K", "k < K - 1")
         for name, text, says in (
                 ("exits", PLAIN + "struct At { At() { %s _exit(0); } } at;" % prints, "without its verdict: exit status 0"),
-                ("exits_3", PLAIN + "struct At { At() { _exit(3); } } at;", "without its verdict: exit status 3"),
                 ("aborts_at_the_end", PLAIN + "struct At { ~At() { std::abort(); } } at;", "signal 6"),
                 ("wrong_exits", wrong + "struct At { ~At() { _exit(0); } } at;", "without its verdict: exit status 0")):
             with self.subTest(name):
