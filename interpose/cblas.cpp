@@ -3,9 +3,9 @@
 //   LD_PRELOAD=libladder_cblas.so python3 program.py
 // (LD_PRELOAD divides at spaces and colons: a path that holds one needs a symbolic link without.)
 // Everything else of BLAS stays with the library that the program has. 32-bit integers, as Debian's BLAS.
-// A call with a wrong argument goes on to the BLAS that the caller has, which reports it, and stops or returns, as it does
-// without this library. Where there is none, the program's cblas_xerbla or xerbla_ is called; without one, the
-// reference's message is printed on stderr. C is not touched.
+// A call with a wrong argument goes on to the BLAS that the caller has, which reports it, and stops
+// or returns, as it does without this library. Where there is none, the program's cblas_xerbla or
+// xerbla_ is called; without one, the reference's message is printed on stderr. C is not touched.
 #include <dlfcn.h>
 #include <ladder/kernel.hpp>
 
@@ -43,13 +43,14 @@ using ladder::Problem;
 
 constexpr int kRowMajor = 101, kColMajor = 102, kNoTrans = 111, kTrans = 112, kConjTrans = 113;
 
-// What the first product finds out about the machine, once: at load, since a fork meanwhile would leave the child waiting
-// for the thread that was at it.
+// What the first product finds out about the machine, once: at load, since a fork meanwhile would
+// leave the child waiting for the thread that was at it.
 [[maybe_unused]] const ladder::host::Way kWay =
     ladder::host::way_for(ladder::make_problem(1024, 1024, 1024), ladder::host::micro_kernel());
 
-// The first wrong argument, counted as sgemm_ does (1 is trans_a), 0 if there is none. In the reference's order, for which
-// a row-major product is the column-major one of the exchanged operands.
+// The first wrong argument, counted as sgemm_ does (1 is trans_a), 0 if there is none. In the
+// reference's order, for which a row-major product is the column-major one of the exchanged
+// operands.
 int first_wrong(const Problem& p) {
   const auto least_ld = [](const ladder::Extent& extent) { return std::max<std::int64_t>(1, extent.used); };
   std::pair<bool, int> wrong[] = {{p.m < 0, 3},
@@ -79,8 +80,9 @@ const void* file_of(const void* address) {
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// The function that `caller` would have reached without this library: the next of that name, or, for a caller whose
-// libraries are its own (a module of Python), that of the libraries it is linked to. Null where there is none.
+// The function that `caller` would have reached without this library: the next of that name, or,
+// for a caller whose libraries are its own (a module of Python), that of the libraries it is linked
+// to. Null where there is none.
 template <class Function>
 Function* next_function(const char* name, const void* caller) {
   static const char here = 0;

@@ -107,7 +107,8 @@ class Recorder {
 // write_atomic; throws BadInput with the argument.
 void write_file(const std::string& path, std::string_view text, const std::string& argument);
 
-// From here on Ctrl-C (or SIGTERM, or the terminal's end) only sets a flag; a second one ends the process at once.
+// From here on Ctrl-C (or SIGTERM, or the terminal's end) only sets a flag; a second one ends the
+// process at once.
 void catch_interrupt();
 bool interrupted();
 

@@ -71,8 +71,8 @@ tune::Deadline in_seconds(double seconds) {
          std::chrono::duration_cast<tune::Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// The child's exit status is also the user's code's to set, with _exit() or by a crash after the verdict: it stands only
-// beside the same status in the file that the child writes last.
+// The child's exit status is also the user's code's to set, with _exit() or by a crash after the
+// verdict: it stands only beside the same status in the file that the child writes last.
 int judge(const RunOptions& o, const tune::Child::End& end, const std::string& verdict) {
   const auto told = read_file(verdict);
   const bool passed = told && told.value() == kPassedVerdict;

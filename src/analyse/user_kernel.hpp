@@ -38,8 +38,8 @@ Result<Build> build(const UserKernel& kernel, int cc, const std::filesystem::pat
 // The name of the rung in a file's text, "" if it holds none.
 std::string rung_in(const std::string& text);
 
-// What the library holds: valid while it is loaded, at least one kernel. Errors: kIo (not such a library),
-// kInvalidArgument (no kernel in it).
+// What the library holds: valid while it is loaded, at least one kernel. Errors: kIo (not such a
+// library), kInvalidArgument (no kernel in it).
 class UserLibrary {
  public:
   static Result<UserLibrary> open(const std::string& path);

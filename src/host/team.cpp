@@ -26,7 +26,8 @@ constexpr std::uint64_t kSizeMask = (1U << kSizeBits) - 1;
 constexpr int kSpins = 1 << 14;  // 0.3 to 1 ms: longer than most programs take between two small products
 constexpr int kSpinsOfTurn = 1 << 9;
 
-// Not static variables of functions: a fork may find those locked by another thread, and they stay so in the child.
+// Not static variables of functions: a fork may find those locked by another thread, and they stay
+// so in the child.
 std::atomic<unsigned> forks{0};
 std::atomic<int> most{0};
 [[maybe_unused]] const int kRegistered = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
@@ -63,7 +64,8 @@ int available_threads() {
 }  // namespace
 
 TeamOwner::~TeamOwner() {
-  // Not within a product, which a signal's handler left by exit(): its workers wait for this thread.
+  // Not within a product, which a signal's handler left by exit(): its workers wait for this
+  // thread.
   if (team != nullptr && forks == host::forks && !team->busy_) delete team;
   team = nullptr;  // for what still multiplies while the thread ends: a team that nobody deletes
 }

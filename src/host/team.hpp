@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that share one product: the caller and workers, which wait for the caller's next product. Not OpenMP's, whose
-// team does not survive fork(): its threads stay in the parent, and the child waits for them for ever. Here each calling
-// thread has a team of its own, so no lock is held at a fork, and the child creates a new team at its first product.
+// Threads that share one product: the caller and workers, which wait for the caller's next product.
+// Not OpenMP's, whose team does not survive fork(): its threads stay in the parent, and the child
+// waits for them for ever. Here each calling thread has a team of its own, so no lock is held at a
+// fork, and the child creates a new team at its first product.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -12,12 +13,13 @@ namespace ladder::host {
 
 class Team {
  public:
-  // Threads that a product can have: OMP_NUM_THREADS, else the cores that this process may use. 0 sets that again.
+  // Threads that a product can have: OMP_NUM_THREADS, else the cores that this process may use. 0
+  // sets that again.
   static int most_threads();
   static void set_most_threads(int threads);
 
-  // Calls work(team, thread) on at most `threads` threads at once, of which the caller is thread 0, and returns after the
-  // last. The team is smaller where the system creates no more threads.
+  // Calls work(team, thread) on at most `threads` threads at once, of which the caller is thread 0,
+  // and returns after the last. The team is smaller where the system creates no more threads.
   template <class Work>
   static void run(int threads, const Work& work) {
     Team alone;
@@ -55,7 +57,8 @@ class Team {
   const void* work_ = nullptr;
   int size_ = 1;
   bool busy_ = false;
-  // Counts products; its low bits hold the size of the last one's team, and a worker beyond it reads nothing else.
+  // Counts products; its low bits hold the size of the last one's team, and a worker beyond it
+  // reads nothing else.
   alignas(64) std::atomic<std::uint64_t> product_{0};
   alignas(64) std::atomic<int> arrived_{0};  // at the barrier
   alignas(64) std::atomic<std::uint32_t> barriers_{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files and folders in the system's folder for temporary ones (TMPDIR), which go with the object that made them; folders
-// of processes that were killed go when the next one is made.
+// Files and folders in the system's folder for temporary ones (TMPDIR), which go with the object
+// that made them; folders of processes that were killed go when the next one is made.
 #pragma once
 #include <ladder/status.hpp>
 
@@ -12,8 +12,8 @@ namespace ladder {
 
 class Temporary {
  public:
-  // "ladder-NAME-" and six random characters; a file is empty. A folder lies in /tmp where TMPDIR is no plain path.
-  // Errors (kIo): it cannot be made, with the folder.
+  // "ladder-NAME-" and six random characters; a file is empty. A folder lies in /tmp where TMPDIR
+  // is no plain path. Errors (kIo): it cannot be made, with the folder.
   static Result<Temporary> file(const std::string& name);
   static Result<Temporary> folder(const std::string& name);
 
@@ -37,10 +37,12 @@ class Temporary {
   int lock_;  // descriptor of the folder's mark, locked as long as its process lives
 };
 
-// Whether a path holds only letters, digits and _ . / + -. Others mean something to compilers and shells: nvcc passes its
-// arguments through a shell within double quotes, and divides them at commas.
+// Whether a path holds only letters, digits and _ . / + -. Others mean something to compilers and
+// shells: nvcc passes its arguments through a shell within double quotes, and divides them at
+// commas.
 bool is_plain(const std::filesystem::path& path);
-// `path` where it is plain, else `link`, a symbolic link that is made to it. Errors (kIo): it cannot be made.
+// `path` where it is plain, else `link`, a symbolic link that is made to it. Errors (kIo): it
+// cannot be made.
 Result<std::filesystem::path> plain_path(const std::filesystem::path& path,
                                          const std::filesystem::path& link);
 

@@ -54,8 +54,9 @@ void end_group(int) { (void)::kill(0, SIGKILL); }
   ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : kNoProgram);
 }
 
-// The first process of the group: it starts the program, waits for it, and ends the whole group when `parent` dies, of
-// which the system tells only direct children. After fork only async-signal-safe calls: other threads may hold any lock.
+// The first process of the group: it starts the program, waits for it, and ends the whole group
+// when `parent` dies, of which the system tells only direct children. After fork only
+// async-signal-safe calls: other threads may hold any lock.
 [[noreturn]] void guard(char* const* arguments, int in, int out, bool errors_too, pid_t parent) {
   (void)::setpgid(0, 0);
   for (const int number : {SIGINT, SIGHUP, SIGPIPE}) (void)std::signal(number, SIG_DFL);
@@ -79,7 +80,8 @@ void end_group(int) { (void)::kill(0, SIGKILL); }
   end_with(program > 0 ? status : W_EXITCODE(kNoProgram, 0));
 }
 
-// What the group has written so far is of no interest: its end is, since every process of it is gone then.
+// What the group has written so far is of no interest: its end is, since every process of it is
+// gone then.
 void wait_for_end(int out) {
   constexpr auto kLongest = std::chrono::seconds(2);
   const Deadline deadline = Clock::now() + kLongest;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The standard names: values in every layout and transposition, wrong arguments reported by their number, and products
-// after a fork and without memory.
+// The standard names: values in every layout and transposition, wrong arguments reported by their
+// number, and products after a fork and without memory.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -105,7 +105,8 @@ TEST(Cblas, WrongArgumentsAreReportedAndCIsNotTouched) {
       {kRowMajor, kNoTrans, kNoTrans, 2, 3, 2, 2, 2, 3, 11},
       {kRowMajor, kNoTrans, kNoTrans, 2, 3, 2, 2, 3, 2, 14},
       {kColMajor, kTrans, kNoTrans, 1, 2, 3, 2, 3, 2, 9},
-      // Of several the first in the reference's order, which exchanges the operands of a row-major product.
+      // Of several the first in the reference's order, which exchanges the operands of a row-major
+      // product.
       {kRowMajor, kNoTrans, kNoTrans, -1, -1, 2, 2, 2, 2, 5},
       {kColMajor, kNoTrans, kNoTrans, -1, -1, 2, 2, 2, 2, 4},
       {kRowMajor, kNoTrans, kNoTrans, 2, 3, 3, 2, 2, 3, 11},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls both names with a leading dimension that is too small. A program (what it prints is the test), and a module with
-// libraries of its own, as Python loads them.
+// Calls both names with a leading dimension that is too small. A program (what it prints is the
+// test), and a module with libraries of its own, as Python loads them.
 #include <cstdio>
 
 extern "C" {

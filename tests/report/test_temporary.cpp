@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temporary folders: gone with their object, or with the next one after their process was killed; never another's folder.
+// Temporary folders: gone with their object, or with the next one after their process was killed;
+// never another's folder.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

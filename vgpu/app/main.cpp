@@ -141,8 +141,9 @@ std::string check_options(const Options& options) {
   return vgpu::settings_from([](const char* name) -> const char* { return std::getenv(name); }).error;
 }
 
-// `folder` by a name for LD_LIBRARY_PATH and LD_PRELOAD, which know no quoting: where its own holds what divides them or is
-// expanded, that of a descriptor of this process, which lives as long as the program.
+// `folder` by a name for LD_LIBRARY_PATH and LD_PRELOAD, which know no quoting: where its own holds
+// what divides them or is expanded, that of a descriptor of this process, which lives as long as
+// the program.
 std::string loader_name(const std::string& folder) {
   if (folder.find_first_of(":; \t\n$") == std::string::npos) return folder;
   const int descriptor = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
