@@ -2,6 +2,7 @@
 #include "runtime/streams.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "runtime/graph/capture.hpp"
 #include "runtime/runtime.hpp"
@@ -30,6 +31,24 @@ cudaError_t with_stream(cudaStream_t handle, Read read) {
   });
 }
 
+// Of the calling thread, whose stream goes when it ends.
+unsigned long long thread_number() {
+  struct Thread {
+    Thread() {
+      static std::atomic<unsigned long long> next{1};
+      number = next++;
+    }
+    ~Thread() {
+      Runtime& runtime = Runtime::get();
+      const std::scoped_lock lock(runtime.mutex);
+      runtime.streams.end_thread(number);
+    }
+    unsigned long long number;
+  };
+  thread_local const Thread thread;
+  return thread.number;
+}
+
 template <class T, class U>
 cudaError_t store(T* out, U value) {
   if (out == nullptr) return cudaErrorInvalidValue;
@@ -48,10 +67,23 @@ cudaStream_t Streams::create(unsigned flags, int priority) {
 }
 
 Stream* Streams::find(cudaStream_t handle) {
-  if (handle == cudaStreamPerThread) return &per_thread_;
+  if (handle == cudaStreamPerThread) {
+    std::unique_ptr<Stream>& own = per_thread_[thread_number()];
+    if (own == nullptr) {
+      own = std::make_unique<Stream>();
+      own->id = next_id_++;
+    }
+    return own.get();
+  }
   if (handle == nullptr || handle == cudaStreamLegacy) return &default_;
   const auto found = streams_.find(handle);
   return found == streams_.end() ? nullptr : found->second.get();
+}
+
+// A stream that is being captured stays: its capture names it.
+void Streams::end_thread(unsigned long long thread) {
+  const auto found = per_thread_.find(thread);
+  if (found != per_thread_.end() && found->second->capture == nullptr) per_thread_.erase(found);
 }
 
 bool Streams::destroy(cudaStream_t handle) { return streams_.erase(handle) != 0; }
@@ -131,7 +163,10 @@ VGPU_TWIN(cudaStreamGetPriority, _ptsz);
 cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
   return with_stream(handle, [&](const Stream& stream) { return store(id, stream.id); });
 }
-VGPU_TWIN(cudaStreamGetId, _ptsz);
+extern "C" __attribute__((visibility("default"))) cudaError_t cudaStreamGetId_ptsz(cudaStream_t handle,
+                                                                                   unsigned long long* id) {
+  return cudaStreamGetId(handle == nullptr ? cudaStreamPerThread : handle, id);
+}
 
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
   return with_stream(handle, [&](const Stream& stream) {

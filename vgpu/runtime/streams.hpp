@@ -36,13 +36,14 @@ struct Event {
 class Streams {
  public:
   cudaStream_t create(unsigned flags, int priority);
-  // Null for a handle that is no live stream. The default streams (0, legacy, per thread) are always there.
+  // Null for a handle that is no live stream. The default streams (0, legacy, the calling thread's) are always there.
   Stream* find(cudaStream_t handle);
   bool destroy(cudaStream_t handle);  // false for the default streams too
+  void end_thread(unsigned long long thread);
   template <class Use>
   void for_each(Use use) {
     use(default_);
-    use(per_thread_);
+    for (auto& [thread, stream] : per_thread_) use(*stream);
     for (auto& [handle, stream] : streams_) use(*stream);
   }
 
@@ -51,8 +52,9 @@ class Streams {
   bool destroy(cudaEvent_t handle);
 
  private:
-  Stream default_, per_thread_;
+  Stream default_;
   unsigned long long next_id_ = 1;
+  std::unordered_map<unsigned long long, std::unique_ptr<Stream>> per_thread_;  // by the thread's number
   std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;
   std::unordered_map<cudaEvent_t, std::unique_ptr<Event>> events_;
 };

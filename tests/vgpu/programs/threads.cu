@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several host threads use the runtime at once; errors are each thread's own.
+// Several host threads use the runtime at once; errors and the stream cudaStreamPerThread are each thread's own.
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -9,8 +10,22 @@ __global__ void add(int* data, int value) { data[threadIdx.x] += value; }
 
 int main() {
   std::vector<std::thread> threads;
+  unsigned long long legacy = 0, ids[4];
+  cudaGraph_t graph;
+  require(cudaStreamGetId(nullptr, &legacy), "cudaStreamGetId");
+  require(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeRelaxed), "this thread's capture");
+  std::thread([] {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+    require(cudaStreamIsCapturing(cudaStreamPerThread, &status), "cudaStreamIsCapturing");
+    require(status == cudaStreamCaptureStatusNone, "another thread's stream is not captured");
+    require(cudaStreamIsCapturing(cudaStreamLegacy, &status) == cudaErrorStreamCaptureImplicit,
+            "the legacy stream waits for captured ones");
+  }).join();
+  require(cudaStreamEndCapture(cudaStreamPerThread, &graph), "the question left the capture whole");
+  require(cudaGraphDestroy(graph), "cudaGraphDestroy");
   for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([t] {
+    threads.emplace_back([t, &ids] {
+      require(cudaStreamGetId(cudaStreamPerThread, &ids[t]), "cudaStreamGetId");
       for (int round = 0; round < 50; ++round) {
         int *data, host[64];
         require(cudaMalloc(&data, sizeof host), "cudaMalloc");
@@ -30,4 +45,5 @@ int main() {
     });
   }
   for (std::thread& thread : threads) thread.join();
+  require(std::set{legacy, ids[0], ids[1], ids[2], ids[3]}.size() == 5, "every stream has an id of its own");
 }

@@ -40,17 +40,33 @@ cudaError_t record(Stream& stream, Work work) {
   return cudaSuccess;
 }
 
+namespace {
+
+// The streams in capture that the legacy default stream would wait for.
+template <class Use>
+void for_each_implied(Runtime& runtime, cudaStream_t handle, Use use) {
+  if (handle != nullptr && handle != cudaStreamLegacy) return;
+  runtime.streams.for_each([&](Stream& other) {
+    if (other.capture != nullptr && (other.flags & cudaStreamNonBlocking) == 0) use(other);
+  });
+}
+
+// For questions about a capture, which break none.
+const Stream& asked_stream(Runtime& runtime, cudaStream_t handle) {
+  const Stream* stream = runtime.streams.find(handle);
+  if (stream == nullptr) throw Failure{cudaErrorInvalidResourceHandle, ""};
+  for_each_implied(runtime, handle, [](Stream&) { throw Failure{cudaErrorStreamCaptureImplicit, ""}; });
+  return *stream;
+}
+
+}  // namespace
+
 Stream& stream_for(Runtime& runtime, cudaStream_t handle) {
   Stream* stream = runtime.streams.find(handle);
   if (stream == nullptr) throw Failure{cudaErrorInvalidResourceHandle, ""};
-  if (handle == nullptr || handle == cudaStreamLegacy) {
-    bool implicit = false;
-    runtime.streams.for_each([&](Stream& other) {
-      if (other.capture == nullptr || (other.flags & cudaStreamNonBlocking) != 0) return;
-      other.capture->broken = implicit = true;
-    });
-    if (implicit) throw Failure{cudaErrorStreamCaptureImplicit, ""};
-  }
+  bool implicit = false;
+  for_each_implied(runtime, handle, [&](Stream& other) { other.capture->broken = implicit = true; });
+  if (implicit) throw Failure{cudaErrorStreamCaptureImplicit, ""};
   return *stream;
 }
 
@@ -175,10 +191,9 @@ VGPU_TWIN(cudaStreamEndCapture, _ptsz);
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
   return call([&](Runtime& runtime) {
-    const Stream* stream = runtime.streams.find(handle);
-    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     if (status == nullptr) return cudaErrorInvalidValue;
-    *status = status_of(*stream);
+    const Stream& stream = asked_stream(runtime, handle);
+    *status = status_of(stream);
     return cudaSuccess;
   });
 }
@@ -189,18 +204,16 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
                                      const cudaGraphNode_t** dependencies, const cudaGraphEdgeData** edges,
                                      size_t* count) {
   return call([&](Runtime& runtime) {
-    const Stream* stream = runtime.streams.find(handle);
-    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     if (status == nullptr) return cudaErrorInvalidValue;
-    *status = status_of(*stream);
+    const Stream& stream = asked_stream(runtime, handle);
+    *status = status_of(stream);
     if (*status != cudaStreamCaptureStatusActive) return cudaSuccess;
-    if (id != nullptr) *id = stream->capture->id;
-    if (graph != nullptr) *graph = handle_of(stream->capture->graph);
+    if (id != nullptr) *id = stream.capture->id;
+    if (graph != nullptr) *graph = handle_of(stream.capture->graph);
     // Handles of nodes are their addresses.
-    if (dependencies != nullptr)
-      *dependencies = reinterpret_cast<const cudaGraphNode_t*>(stream->last.data());
+    if (dependencies != nullptr) *dependencies = reinterpret_cast<const cudaGraphNode_t*>(stream.last.data());
     if (edges != nullptr) *edges = nullptr;
-    if (count != nullptr) *count = stream->last.size();
+    if (count != nullptr) *count = stream.last.size();
     return cudaSuccess;
   });
 }
