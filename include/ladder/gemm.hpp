@@ -21,6 +21,9 @@ Result<const KernelInfo*> select(const Problem& problem, Place place, Precision 
 // `stream`. Errors: kInvalidArgument (a rule of validate(), types that are not f32, a null operand that would be read or
 // written, operands in different places), kUnsupportedProblem (no kernel of the place and precision takes it),
 // kOutOfMemory, kLaunchFailed. With an error of the first two kinds C is untouched.
+// Any number of host threads may call at once, on streams of their own or on the same ones; what a call needs beside its
+// operands is its own in the order of its stream. A call may be captured, the first one too: its memory is the graph's as long as
+// that lives. Executable graphs made from one captured graph share it, so that they may not run at the same time.
 Status sgemm(const Problem& problem, const Operands& operands, Stream stream = nullptr,
              Precision precision = Precision::kIeee);
 

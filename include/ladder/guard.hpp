@@ -8,8 +8,8 @@
 namespace ladder {
 
 // How the last guarded product on this stream and device was computed: kFp16x3, kBf16x6, or kIeee where no words would do.
-// Waits for the stream. Holds until another kernel uses the stream's scratch memory. Errors (kInvalidArgument): there was no
-// such product; kLaunchFailed.
+// Waits for the stream. Holds until another call on this stream uses scratch memory, or 8 calls on others have followed; a graph's
+// products are not asked. Errors (kInvalidArgument): there was no such product, or it is too long ago; kLaunchFailed.
 Result<Precision> guarded_choice(Stream stream);
 
 }  // namespace ladder

@@ -195,7 +195,7 @@ class WideJob {
     if (may_cut) parts_ = std::max<std::int64_t>(1, std::min(slots_ / tiles_, x.k / T::BK / kLeastStages));
   }
   std::int64_t scratch_bytes() const { return parts_ > 1 ? tiles_ * parts_ * T::kElements * 8 : 0; }
-  // Words of Workspace::flags.
+  // Of CallMemory::flags().
   std::int64_t flags() const { return parts_ > 1 ? tiles_ : 0; }
 
   // Enqueues it, where *gChoice is `choice`. Errors: kLaunchFailed.

@@ -35,10 +35,10 @@ inline Status prepare_split(const Problem& original, const Operands& given, Spli
 template <class Job>
 Status launch_job(const Job& job, Stream stream) {
   CallMemory memory;
-  if (Status s = call_memory(stream, job.scratch_bytes(), job.flags(), memory); !s) return s;
-  const auto x = job.target(memory.scratch);
+  if (Status s = memory.take(stream, job.scratch_bytes(), job.flags()); !s) return s;
+  const auto x = job.target(memory.scratch());
   if (Status s = job.pass(x, stream); !s) return s;
-  return job.product(x, memory.scratch, memory.gFlags, stream);
+  return job.product(x, memory.scratch(), memory.flags(), stream);
 }
 
 // An operand whose words, exponents and largest magnitudes begin at `at`, one behind the other.

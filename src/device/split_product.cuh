@@ -221,7 +221,7 @@ class SplitJob {
                                                      : 0;
     return own_words() + pieces * tile.m * tile.n * 4;
   }
-  // Words of Workspace::flags.
+  // Of CallMemory::flags().
   std::int64_t flags() const {
     constexpr std::int64_t kGroups = 2;  // warpgroups of a block
     return chosen_.plan.blocks * kGroups;

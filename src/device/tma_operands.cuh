@@ -211,26 +211,23 @@ struct TensorLaunch {
   Target<typename T::Out> c;
   int tiles_m, tiles_n, steps;  // of T::BK along k
   bool by_map;                  // C may be stored by tensor map
-  void* workspace;              // as many bytes as were asked for, of any content
+  CallMemory memory;            // whose scratch begins with as many bytes as were asked for
 };
 
 // For a problem that reads A and B; enqueues copies of operands that are not aligned. Errors: kLaunchFailed.
 template <class T>
 Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorLaunch<T>& launch,
-               std::size_t workspace_bytes = 0) {
+               std::int64_t scratch_bytes = 0, std::int64_t flags = 0) {
   using Out = typename T::Out;
-  workspace_bytes = static_cast<std::size_t>(ceil_div(static_cast<std::int64_t>(workspace_bytes), 256)) * 256;
-  cudaError_t error = cudaSuccess;
-  void* const memory =
-      Workspace::scratch(stream, workspace_bytes + tma_detail::copy_bytes<typename T::In>(p, o), error);
-  if (error != cudaSuccess) return cuda_failure("workspace", error);
-  launch.workspace = memory;
+  scratch_bytes = ceil_div(scratch_bytes, 256) * 256;
+  const auto copies = static_cast<std::int64_t>(tma_detail::copy_bytes<typename T::In>(p, o));
+  if (Status s = launch.memory.take(stream, scratch_bytes + copies, flags); !s) return s;
   launch.c = target_of<Out>(p, o);
   launch.tiles_m = static_cast<int>(ceil_div(p.m, T::BM));
   launch.tiles_n = static_cast<int>(ceil_div(p.n, T::BN));
   launch.steps = static_cast<int>(ceil_div(p.k, T::BK));
   launch.by_map = stores_by_map<Out>(p, o);
-  return tma_detail::make_maps<T>(p, o, static_cast<char*>(memory) + workspace_bytes, stream, launch.maps);
+  return tma_detail::make_maps<T>(p, o, launch.memory.scratch() + scratch_bytes, stream, launch.maps);
 }
 
 }  // namespace ladder

@@ -93,12 +93,12 @@ void expect_product(const Shape& s) {
             .gArrived = nullptr,
             .rest_m = s.m - s.rest_m,
             .rest_n = s.n - s.rest_n};
-  cudaError_t error = cudaSuccess;
-  const auto floats = static_cast<std::size_t>(tiles) * s.parts * T::BM * T::BN;
-  x.gPartial = static_cast<float4*>(Workspace::scratch(nullptr, 4 * floats, error));
-  ASSERT_EQ(error, cudaSuccess);
-  x.gArrived = Workspace::flags(nullptr, static_cast<std::size_t>(tiles) * s.cluster, error);
-  ASSERT_EQ(error, cudaSuccess);
+  CallMemory memory;
+  const std::int64_t floats = std::int64_t{tiles} * s.parts * T::BM * T::BN;
+  const Status taken = memory.take(nullptr, 4 * floats, std::int64_t{tiles} * s.cluster);
+  ASSERT_TRUE(taken) << taken.message();
+  x.gPartial = reinterpret_cast<float4*>(memory.scratch());
+  x.gArrived = memory.flags();
   const std::int64_t of_tiles = std::int64_t{tiles} * s.parts * s.cluster;
   std::int64_t blocks = of_tiles;
   if (s.rest_m + s.rest_n > 0) {

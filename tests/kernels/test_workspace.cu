@@ -1,51 +1,282 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that kernels share from launch to launch: flags are zero whatever is done to scratch memory.
+// Memory that kernels share from call to call: whose it is while calls of several host threads, streams and graphs are enqueued.
 #include "device/workspace.cuh"
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <thread>
 #include <vector>
 
 namespace ladder {
 namespace {
 
-constexpr cudaStream_t kStream = nullptr;
+constexpr std::int64_t kMega = 1 << 20;
 
-void fill_scratch(std::size_t bytes) {
-  cudaError_t error = cudaSuccess;
-  void* const at = Workspace::scratch(kStream, bytes, error);
-  ASSERT_NE(at, nullptr) << cudaGetErrorString(error);
-  ASSERT_EQ(cudaMemset(at, 0xFF, bytes), cudaSuccess);
+class Stream {
+ public:
+  Stream() { EXPECT_EQ(cudaStreamCreate(&stream_), cudaSuccess); }
+  ~Stream() { EXPECT_EQ(cudaStreamDestroy(stream_), cudaSuccess); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+// Of a call that is enqueued and over.
+char* scratch_of_call(cudaStream_t stream, std::int64_t bytes) {
+  CallMemory memory;
+  const Status taken = memory.take(stream, bytes, 64);
+  EXPECT_TRUE(taken) << taken.message();
+  return memory.scratch();
 }
 
-void expect_zero_flags(std::size_t count) {
-  cudaError_t error = cudaSuccess;
-  const unsigned* const gFlags = Workspace::flags(kStream, count, error);
-  ASSERT_NE(gFlags, nullptr) << cudaGetErrorString(error);
+void fill_scratch(std::int64_t bytes) {
+  CallMemory memory;
+  ASSERT_TRUE(memory.take(nullptr, bytes, 0));
+  ASSERT_EQ(cudaMemset(memory.scratch(), 0xFF, static_cast<std::size_t>(bytes)), cudaSuccess);
+}
+
+void expect_zero_flags(const CallMemory& memory, std::size_t count) {
   std::vector<unsigned> flags(count, 1);
-  ASSERT_EQ(cudaMemcpy(flags.data(), gFlags, count * sizeof(unsigned), cudaMemcpyDeviceToHost), cudaSuccess);
+  ASSERT_EQ(cudaMemcpy(flags.data(), memory.flags(), count * sizeof(unsigned), cudaMemcpyDeviceToHost),
+            cudaSuccess);
   EXPECT_TRUE(std::all_of(flags.begin(), flags.end(), [](unsigned flag) { return flag == 0; })) << count;
 }
 
-TEST(Workspace, FlagsStayZeroBesideScratchOfAnySize) {
+void expect_zero_flags(std::size_t count) {
+  CallMemory memory;
+  ASSERT_TRUE(memory.take(nullptr, 0, static_cast<std::int64_t>(count)));
+  expect_zero_flags(memory, count);
+}
+
+std::size_t free_bytes() {
+  std::size_t free = 0, total = 0;
+  EXPECT_EQ(cudaMemGetInfo(&free, &total), cudaSuccess);
+  return free;
+}
+
+TEST(CallMemory, FlagsStayZeroBesideScratchOfAnySize) {
   for (const std::size_t count : {64, 264, 1056}) {
-    fill_scratch(1 << 20);
+    fill_scratch(kMega);
     expect_zero_flags(count);
-    fill_scratch(2 << 20);
+    fill_scratch(2 * kMega);
     expect_zero_flags(count);
     expect_zero_flags(count / 2);
   }
 }
 
-TEST(Workspace, IsTheSameAsLongAsItSuffices) {
-  cudaError_t error = cudaSuccess;
-  void* const large = Workspace::scratch(kStream, 8 << 20, error);
-  EXPECT_EQ(Workspace::scratch(kStream, 1 << 10, error), large);
-  EXPECT_NE(Workspace::flags(kStream, 16, error), nullptr);
-  EXPECT_EQ(Workspace::scratch(kStream, 8 << 20, error), large);
+TEST(CallMemory, IsTheSameAsLongAsItSuffices) {
+  char* const large = scratch_of_call(nullptr, 8 * kMega);
+  EXPECT_EQ(scratch_of_call(nullptr, kMega), large);
+  EXPECT_EQ(scratch_of_call(cudaStreamLegacy, 8 * kMega), large) << "another handle of the same stream";
+}
+
+// While one thread's call is enqueued, another's on the same stream waits.
+void expect_turns(cudaStream_t first, cudaStream_t second) {
+  std::atomic<bool> begun = false, taken = false;
+  std::optional<CallMemory> memory(std::in_place);
+  ASSERT_TRUE(memory->take(first, kMega, 64));
+  std::thread other([&] {
+    begun = true;
+    CallMemory its;
+    EXPECT_TRUE(its.take(second, kMega, 64));
+    taken = true;
+  });
+  while (!begun) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(taken);
+  memory.reset();
+  other.join();
+  EXPECT_TRUE(taken);
+}
+
+TEST(CallMemory, CallsOnOneStreamTakeTurns) {
+  const Stream stream;
+  expect_turns(stream, stream);
+  expect_turns(nullptr, nullptr);
+  expect_turns(nullptr, cudaStreamLegacy);
+}
+
+TEST(CallMemory, EveryThreadsOwnStreamHasItsOwn) {
+  unsigned long long here = 0, there = 0;
+  ASSERT_EQ(cudaStreamGetId(cudaStreamPerThread, &here), cudaSuccess);
+  CallMemory memory;
+  ASSERT_TRUE(memory.take(cudaStreamPerThread, kMega, 64));
+  std::thread([&] {
+    EXPECT_EQ(cudaStreamGetId(cudaStreamPerThread, &there), cudaSuccess);
+    CallMemory its;
+    ASSERT_TRUE(its.take(cudaStreamPerThread, kMega, 64));
+    EXPECT_NE(its.scratch(), memory.scratch());
+    EXPECT_NE(its.flags(), memory.flags());
+  }).join();
+  EXPECT_NE(here, there);
+}
+
+TEST(CallMemory, StreamsWhoseCallsAreEnqueuedHaveTheirOwn) {
+  std::vector<Stream> streams(8);
+  std::vector<CallMemory> calls(streams.size());
+  std::set<const void*> distinct;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    ASSERT_TRUE(calls[i].take(streams[i], kMega, 64));
+    distinct.insert({calls[i].scratch(), calls[i].flags()});
+  }
+  EXPECT_EQ(distinct.size(), 2 * calls.size());
+}
+
+TEST(CallMemory, ShortLivedStreamsLeaveNothingBehind) {
+  constexpr std::int64_t kBytes = 8 * kMega;
+  const auto use = [](int calls) {
+    const Stream stream;
+    for (int i = 0; i < calls; ++i) scratch_of_call(stream, kBytes);
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  };
+  use(1);
+  const std::size_t before = free_bytes();
+  for (int i = 0; i < 40; ++i) use(1 + i % 4);
+  EXPECT_GE(free_bytes() + kBytes / 2, before);
+  for (int i = 0; i < 40; ++i) use(40);  // long enough for the memory to be a stream's own
+  EXPECT_GE(free_bytes() + 3 * kBytes, before);
+}
+
+class Captured : public testing::TestWithParam<cudaStreamCaptureMode> {};
+
+TEST_P(Captured, FirstCallLeavesTheCaptureWhole) {
+  const Stream stream;
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, GetParam()), cudaSuccess);
+  char* const first = scratch_of_call(stream, 3 * kMega);
+  EXPECT_EQ(scratch_of_call(stream, kMega), first) << "the calls of a stream follow one another in its graph";
+  EXPECT_NE(scratch_of_call(stream, 5 * kMega), nullptr);
+  {
+    CallMemory turn;
+    EXPECT_TRUE(turn.take(stream, 0, 0));
+  }
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  ASSERT_NE(graph, nullptr);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+
+TEST_P(Captured, OtherThreadsAllocateMeanwhile) {
+  const Stream stream, other;
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, GetParam()), cudaSuccess);
+  std::thread([&] { scratch_of_call(cudaStreamPerThread, 64 * kMega); }).join();
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, Captured,
+                         testing::Values(cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
+                                         cudaStreamCaptureModeRelaxed));
+
+TEST(CallMemory, BelongsToAGraphAsLongAsThatLives) {
+  const Stream stream;
+  constexpr std::int64_t kBytes = kMega;
+  const auto overlap = [](const char* a, const char* b) { return a < b + kBytes && b < a + kBytes; };
+  const auto capture = [&](char*& at) {
+    cudaGraph_t graph = nullptr;
+    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    at = scratch_of_call(stream, kBytes);
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    return graph;
+  };
+  char *first = nullptr, *second = nullptr, *third = nullptr;
+  cudaGraph_t const one = capture(first), two = capture(second);
+  EXPECT_FALSE(overlap(first, second));
+  cudaGraphExec_t exec = nullptr;
+  ASSERT_EQ(cudaGraphInstantiate(&exec, one, 0), cudaSuccess);
+  ASSERT_EQ(cudaGraphDestroy(one), cudaSuccess);  // the executable graph is left
+  for (int i = 0; i < 100; ++i) {                 // however many calls follow, of whatever size
+    const Stream another;
+    char* const at = scratch_of_call(another, kBytes + i * kMega / 16);
+    EXPECT_FALSE(overlap(at, first) || overlap(at, second)) << i;
+  }
+  cudaPointerAttributes attributes{};
+  ASSERT_EQ(cudaPointerGetAttributes(&attributes, first), cudaSuccess);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeDevice);
+  ASSERT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  ASSERT_EQ(cudaGraphDestroy(two), cudaSuccess);
+  const std::size_t before = free_bytes();
+  for (int i = 0; i < 40; ++i) ASSERT_EQ(cudaGraphDestroy(capture(third)), cudaSuccess);
+  EXPECT_GE(free_bytes() + 4 * kBytes, before);  // a driver lets go later
+}
+
+TEST(CallMemory, OfAGraphStaysWhereItsLaterCallsNeedMore) {
+  const Stream stream;
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  std::set<char*> of_graph;
+  for (const std::int64_t megas : {1, 40, 80}) of_graph.insert(scratch_of_call(stream, megas * kMega));
+  EXPECT_GE(of_graph.size(), 2U);
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  for (cudaStream_t other : {cudaStream_t{}, cudaStreamPerThread, cudaStream_t{stream}})
+    EXPECT_FALSE(of_graph.contains(scratch_of_call(other, kMega)));
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+
+TEST(CallMemory, FlagsOfAGraphAreZero) {
+  const Stream stream;
+  cudaGraph_t graph = nullptr;
+  unsigned* flags = nullptr;
+  constexpr std::size_t kCount = 4096;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  {
+    CallMemory memory;
+    EXPECT_TRUE(memory.take(stream, 0, kCount));
+    flags = memory.flags();
+  }
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  std::vector<unsigned> found(kCount, 1);
+  ASSERT_EQ(cudaMemcpy(found.data(), flags, kCount * sizeof(unsigned), cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(found, std::vector<unsigned>(kCount));
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+
+// What a call keeps for a question stays while other streams' calls come between; a stream's first memory holds no answer of
+// another's.
+TEST(CallMemory, AnswersAreTheStreamsOwn) {
+  const Stream stream;
+  char* asked = nullptr;
+  {
+    CallMemory memory;
+    ASSERT_TRUE(memory.take(stream, kMega, 0));
+    memory.keep_answer();
+    asked = memory.scratch();
+    ASSERT_EQ(cudaMemset(asked, 0xFF, 64), cudaSuccess);
+  }
+  for (int i = 0; i < 4; ++i) {
+    const Stream other;
+    EXPECT_NE(scratch_of_call(other, kMega), asked);
+  }
+  EXPECT_EQ(scratch_of_call(stream, 64), asked);
+  for (int i = 0; i < 40; ++i) {
+    const Stream other;
+    CallMemory memory;
+    ASSERT_TRUE(memory.take(other, kMega, 0));
+    int first = 1;
+    ASSERT_EQ(cudaMemcpy(&first, memory.scratch(), sizeof first, cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_EQ(first, 0);
+    ASSERT_EQ(cudaMemset(memory.scratch(), 0xFF, 64), cudaSuccess);
+  }
+}
+
+TEST(CallMemory, TooMuchIsAnErrorThatLeavesTheStreamUsable) {
+  const Stream stream;
+  {
+    CallMemory memory;
+    EXPECT_EQ(memory.take(stream, std::int64_t{1} << 50, 64).code(), Code::kLaunchFailed);
+  }
+  EXPECT_NE(scratch_of_call(stream, kMega), nullptr);
 }
 
 }  // namespace

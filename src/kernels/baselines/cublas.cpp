@@ -20,12 +20,10 @@ struct DestroyHandle {
 };
 using Handle = std::unique_ptr<cublasContext, DestroyHandle>;
 
-// One handle a device, made at first use: creating one takes milliseconds and device memory.
+// One handle a device, made at first use: creating one takes milliseconds and device memory. It is for one thread at a time.
 static cublasStatus_t handle_of_device(cublasHandle_t* handle) {
-  static std::mutex mutex;
   constexpr int kMaxDevices = 64;
   static std::array<Handle, kMaxDevices> handles;
-  const std::lock_guard lock(mutex);
   int device = 0;
   if (cudaGetDevice(&device) != cudaSuccess || device >= kMaxDevices) return CUBLAS_STATUS_NOT_INITIALIZED;
   auto& slot = handles[static_cast<std::size_t>(device)];
@@ -44,6 +42,8 @@ static cublasStatus_t handle_of_device(cublasHandle_t* handle) {
 
 static cublasStatus_t run(const Problem& problem, const Operands& o, Stream stream,
                           cublasComputeType_t compute) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   cublasHandle_t handle = nullptr;
   if (const auto status = handle_of_device(&handle); status != CUBLAS_STATUS_SUCCESS) return status;
   if (const auto status = cublasSetStream(handle, stream); status != CUBLAS_STATUS_SUCCESS) return status;

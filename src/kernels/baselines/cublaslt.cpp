@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuBLASLt at its best: of the algorithms that its heuristic names for a problem, the one that is fastest on it. The
 // choice is made at the first launch of a problem, by timing; what is measured afterwards is that algorithm alone.
+#include "device/workspace.cuh"
 #include "kernels/baselines/cublas_terms.hpp"
 
 #include <cublasLt.h>
@@ -122,7 +123,6 @@ using Key = std::tuple<int, cublasComputeType_t, std::array<std::int64_t, 6>, st
 struct Library {
   std::mutex mutex;
   std::map<int, Handle> handles;
-  std::map<int, Memory> workspaces;
   std::map<Key, Choice> choices;
 };
 
@@ -222,12 +222,8 @@ static Status run(const Problem& problem, const Operands& o, Stream stream, cubl
     if (Status s = check("handle", cublasLtCreate(&fresh)); !s) return s;
     handle.reset(fresh);
   }
-  Memory& workspace = lib.workspaces[device];
-  if (!workspace) {
-    void* fresh = nullptr;
-    if (Status s = check("workspace", cudaMalloc(&fresh, kWorkspaceBytes)); !s) return s;
-    workspace.reset(fresh);
-  }
+  CallMemory memory;
+  if (Status s = memory.take(stream, kWorkspaceBytes, 0); !s) return s;
   Product x;
   if (Status s = Product::make(problem, o, compute, x); !s) return s;
   const Problem& p = x.problem;
@@ -244,10 +240,10 @@ static Status run(const Problem& problem, const Operands& o, Stream stream, cubl
       return failed("choice", "a problem's first launch cannot be recorded into a graph");
     Choice best;
     if (Status s = check("stream", cudaStreamSynchronize(stream)); !s) return s;
-    if (Status s = choose(x, o.c, handle.get(), workspace.get(), best); !s) return s;
+    if (Status s = choose(x, o.c, handle.get(), memory.scratch(), best); !s) return s;
     known = lib.choices.emplace(key, best).first;
   }
-  return multiply(x, known->second, o.c, o.c, handle.get(), workspace.get(), stream);
+  return multiply(x, known->second, o.c, o.c, handle.get(), memory.scratch(), stream);
 }
 
 template <cublasComputeType_t kCompute>

@@ -349,11 +349,11 @@ static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStre
   const std::int64_t partials = std::int64_t{sms} * T::kPartial;
   const std::int64_t packed_a = to_pack(a, depth, p.n), packed_b = to_pack(b, depth, p.m);
   CallMemory memory;
-  if (Status s = call_memory(stream, (partials + packed_a + packed_b) * 4,
-                             std::int64_t{sms} * (T::kConsumers / 32), memory);
+  if (Status s =
+          memory.take(stream, (partials + packed_a + packed_b) * 4, std::int64_t{sms} * (T::kConsumers / 32));
       !s)
     return s;
-  const Exchange exchange{reinterpret_cast<float*>(memory.scratch), memory.gFlags};
+  const Exchange exchange{reinterpret_cast<float*>(memory.scratch()), memory.flags()};
   float* const gPacked = exchange.gPartial + partials;
   if (packed_a > 0) a = pack(a, depth, gPacked, stream);
   if (packed_b > 0) b = pack(b, depth, gPacked + packed_a, stream);

@@ -322,16 +322,13 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
   StartPlan plan{chosen.plan, first_tiles(chosen.plan, T::kBand)};
   plan.once = plan.whole_tiles <= plan.blocks && plan.cut_tiles == 0;
   constexpr int kPartial = T::BM * T::BN;
-  const auto blocks = static_cast<std::size_t>(plan.blocks * T::kCluster);
-  const std::size_t pieces = chosen.parts > 1     ? static_cast<std::size_t>(plan.whole_tiles) * chosen.parts
-                             : plan.cut_tiles > 0 ? blocks
-                                                  : 0;
+  const std::int64_t blocks = plan.blocks * T::kCluster;
+  const std::int64_t pieces = chosen.parts > 1     ? std::int64_t{plan.whole_tiles} * chosen.parts
+                              : plan.cut_tiles > 0 ? blocks
+                                                   : 0;
   TensorLaunch<T> l;
-  if (Status s = prepare<T>(p, o, stream, l, pieces * kPartial * sizeof(float)); !s) return s;
-  cudaError_t error = cudaSuccess;
-  unsigned* const gReady = Workspace::flags(stream, blocks * T::kWarpgroups, error);
-  if (gReady == nullptr) return cuda_failure("workspace", error);
-  const Exchange x{static_cast<float*>(l.workspace), gReady};
+  if (Status s = prepare<T>(p, o, stream, l, pieces * kPartial * 4, blocks * T::kWarpgroups); !s) return s;
+  const Exchange x{reinterpret_cast<float*>(l.memory.scratch()), l.memory.flags()};
   StreamMaps maps{l.maps, {}};
   if constexpr (T::Store::kTail > 0) {
     if (l.by_map) {

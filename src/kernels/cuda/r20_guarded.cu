@@ -92,11 +92,13 @@ static Status launch_fused(const SplitCall& call, Stream stream) {
                      of_job = ceil_div(job.scratch_bytes(), 16) * 16;
   constexpr std::int64_t kOfGuard = 3 + kOfSample;
   CallMemory memory;
-  if (Status s = call_memory(stream, kHead + of_job + again.scratch_bytes() + kept_bytes,
-                             job.flags() + kOfGuard + again.flags(), memory);
+  if (Status s = memory.take(stream, kHead + of_job + again.scratch_bytes() + kept_bytes,
+                             job.flags() + kOfGuard + again.flags());
       !s)
     return s;
-  const auto [scratch, gFlags] = memory;
+  memory.keep_answer();
+  char* const scratch = memory.scratch();
+  unsigned* const gFlags = memory.flags();
   auto* const gChoice = reinterpret_cast<int*>(scratch);
   char *const words = scratch + kHead, *const parts = words + of_job;
   auto* const gKept = reinterpret_cast<float*>(parts + again.scratch_bytes());
@@ -133,11 +135,13 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   constexpr std::int64_t kOfGuard = 1 + kOfSample;  // flags
   constexpr std::int64_t kCensusWords = sizeof(Census) / sizeof(unsigned);
   CallMemory memory;
-  if (Status s = call_memory(stream, kHead + std::max(halves.scratch_bytes(), brains.scratch_bytes()),
-                             product_flags + kOfGuard + (p.m + p.n) * kCensusWords, memory);
+  if (Status s = memory.take(stream, kHead + std::max(halves.scratch_bytes(), brains.scratch_bytes()),
+                             product_flags + kOfGuard + (p.m + p.n) * kCensusWords);
       !s)
     return s;
-  const auto [scratch, gFlags] = memory;
+  memory.keep_answer();
+  char* const scratch = memory.scratch();
+  unsigned* const gFlags = memory.flags();
   auto* const gCensus = reinterpret_cast<Census*>(gFlags + product_flags + kOfGuard);
   auto* const gChoice = reinterpret_cast<int*>(scratch);
   char* const words = scratch + kHead;
@@ -184,9 +188,11 @@ namespace ladder {
 Result<Precision> guarded_choice(Stream stream) {
   int words[kChoiceWords]{};
   cudaError_t error = cudaSuccess;
-  const void* const gChoice = Workspace::scratch(stream, sizeof words, error);
-  if (error == cudaSuccess) {
-    error = cudaMemcpyAsync(words, gChoice, sizeof words, cudaMemcpyDeviceToHost, stream);
+  {
+    CallMemory memory;
+    if (Status s = memory.take(stream, sizeof words, 0); !s) return s;
+    memory.keep_answer();
+    error = cudaMemcpyAsync(words, memory.scratch(), sizeof words, cudaMemcpyDeviceToHost, stream);
   }
   if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
   if (error != cudaSuccess) return cuda_failure("choice", error);

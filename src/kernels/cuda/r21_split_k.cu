@@ -31,12 +31,14 @@ namespace ladder::r21_split_k {
 template <class Kernel>
 static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements, int threads,
                                 int bytes, Stream stream) {
-  if (x.parts > 1) {
-    CallMemory memory;
-    if (Status s = call_memory(stream, tiles * x.parts * elements * 4, tiles * x.cluster, memory); !s)
-      return s;
-    x.gPartial = reinterpret_cast<float4*>(memory.scratch);
-    x.gArrived = memory.gFlags;
+  CallMemory memory;
+  const bool adds = x.parts > 1;
+  if (Status s = memory.take(stream, adds ? tiles * x.parts * elements * 4 : 0, adds ? tiles * x.cluster : 0);
+      !s)
+    return s;
+  if (adds) {
+    x.gPartial = reinterpret_cast<float4*>(memory.scratch());
+    x.gArrived = memory.flags();
   }
   const std::int64_t blocks = tiles * x.parts * x.cluster, rest = x.rest_at > 0 ? rest_blocks(x) : 0;
   if (rest > 0) x.rest_at = static_cast<int>(blocks);
@@ -121,6 +123,8 @@ static Status launch_lines(const PartJob& x, int sms, Stream stream) {
 
 static Status launch_outer(PartJob x, Stream stream) {
   x.tiles_m = static_cast<int>(ceil_div(x.n, kOuterCols));
+  CallMemory turn;
+  if (Status s = turn.take(stream, 0, 0); !s) return s;
   return launch_dependent("outer product", outer_product, x.tiles_m * ceil_div(x.m, kOuterBlockRows), 1,
                           kOuterThreads, 0, stream, x);
 }
