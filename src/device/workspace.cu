@@ -48,7 +48,8 @@ struct Buffer {
   std::size_t bytes = 0;
 };
 
-// A stream of a device. Ids of streams are unique in a process and tell apart the streams that cudaStreamPerThread stands for.
+// A stream of a device. Ids of streams are unique in a process and tell apart the streams that cudaStreamPerThread stands
+// for; in a capture `stream` is name_in_capture().
 struct Place {
   int device = -1;
   unsigned long long stream = 0, capture = 0;  // capture: 0 where the stream is not being captured
@@ -183,20 +184,28 @@ cudaError_t grow(Buffer& buffer, std::size_t bytes, int device) {
   return cudaSuccess;
 }
 
+// Tells apart the streams of a capture. The id of one that is being captured cannot be asked: that breaks the capture.
+unsigned long long name_in_capture(cudaStream_t stream) {
+  thread_local const char of_thread = 0;
+  return reinterpret_cast<std::uintptr_t>(stream == cudaStreamPerThread ? static_cast<const void*>(&of_thread)
+                                                                        : stream);
+}
+
 cudaError_t place_of(cudaStream_t stream, Place& place, cudaGraph_t& graph) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long capture = 0;
   cudaError_t error = cudaGetDevice(&place.device);
-  if (error == cudaSuccess) error = cudaStreamGetId(stream, &place.stream);
 #if CUDART_VERSION >= 13000
   if (error == cudaSuccess) error = cudaStreamGetCaptureInfo(stream, &status, &capture, &graph);
 #else
   if (error == cudaSuccess) error = cudaStreamGetCaptureInfo_v2(stream, &status, &capture, &graph);
 #endif
-  if (error == cudaSuccess && status == cudaStreamCaptureStatusInvalidated)
-    error = cudaErrorStreamCaptureInvalidated;
-  if (status == cudaStreamCaptureStatusActive) place.capture = capture;
-  return error;
+  if (error != cudaSuccess) return error;
+  if (status == cudaStreamCaptureStatusInvalidated) return cudaErrorStreamCaptureInvalidated;
+  if (status == cudaStreamCaptureStatusNone) return cudaStreamGetId(stream, &place.stream);
+  place.capture = capture;
+  place.stream = name_in_capture(stream);
+  return cudaSuccess;
 }
 
 // The slot is the graph's until that and its executable graphs are gone and have ended.

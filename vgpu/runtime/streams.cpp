@@ -160,8 +160,14 @@ cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
 }
 VGPU_TWIN(cudaStreamGetPriority, _ptsz);
 
+// Breaks the capture that the stream takes part in, as on an H200 (driver 580), which the documentation does not say.
 cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
-  return with_stream(handle, [&](const Stream& stream) { return store(id, stream.id); });
+  return call([&](Runtime& runtime) {
+    Stream& stream = stream_for(runtime, handle);
+    if (stream.capture == nullptr) return store(id, stream.id);
+    break_capture(stream);
+    return cudaErrorStreamCaptureUnsupported;
+  });
 }
 extern "C" __attribute__((visibility("default"))) cudaError_t cudaStreamGetId_ptsz(cudaStream_t handle,
                                                                                    unsigned long long* id) {

@@ -177,6 +177,14 @@ static void refused(int* a) {
   scale<<<1, 32>>>(a, 1);
   require(cudaGetLastError() == cudaErrorStreamCaptureImplicit, "work of the legacy stream");
   is_broken("the legacy stream broke it");
+  unsigned long long id = 0;
+  begin();
+  require(cudaStreamGetId(other, &id), "the id of another stream");
+  require(cudaStreamGetId(stream, &id) == cudaErrorStreamCaptureUnsupported, "the id of the stream");
+  is_broken("the question for its id broke it");
+  begin();
+  require(cudaStreamGetId(nullptr, &id) == cudaErrorStreamCaptureImplicit, "the id of the legacy stream");
+  is_broken("the question for the legacy stream's id broke it");
   begin();
   void* memory = nullptr;
   require(cudaMalloc(&memory, 8) == cudaErrorStreamCaptureUnsupported, "an allocation");
