@@ -147,9 +147,9 @@ struct LaunchConfig {
   // whoever reads them next, and no fault of this launch.
   bool defer_doubts = false;
   bool check_sync = true;  // what hardware may forgive: lanes of a warp that meet at different barriers
-  // ... likewise: accesses outside the local memory that a thread's functions declare. Where it is off, they reach
-  // memory of the thread that nothing else uses, up to kMostLocalBytes on either side.
+  // ... likewise: accesses outside the local memory that a thread's functions declare, but near it.
   bool check_local = true;
+  std::uint32_t stack_bytes = 1024;  // of a thread, at least
   bool count_lines = false;  // fill LaunchReport::lines
   bool trace = false;        // fill LaunchReport::instructions
   CopySchedule schedule;

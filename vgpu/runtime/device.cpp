@@ -196,12 +196,25 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   });
 }
 
+namespace {
+
+// A limit of memory as an H200 (driver 580) takes it: no less than a least value, in whole units.
+size_t rounded_limit(cudaLimit limit, size_t value) {
+  constexpr size_t kKiB = 1024;
+  const size_t least = limit == cudaLimitMallocHeapSize ? 4096 * kKiB : 512 * kKiB;
+  const size_t unit = limit == cudaLimitMallocHeapSize ? 64 * kKiB : 256;
+  return std::max(least, (value + unit - 1) / unit * unit);
+}
+
+}  // namespace
+
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return call([&](Runtime& runtime) {
     if (!valid_limit(runtime, limit)) return cudaErrorInvalidValue;
     if (limit == cudaLimitDevRuntimeSyncDepth) return cudaErrorUnsupportedLimit;
     const bool of_memory = limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize;
     if (of_memory && value > runtime.device().memory_bytes) return cudaErrorMemoryAllocation;
+    if (of_memory) value = rounded_limit(limit, value);
     // Not once a kernel has used what is limited.
     if (limit == cudaLimitPrintfFifoSize && runtime.printed) return cudaErrorInvalidValue;
     if (limit == cudaLimitMallocHeapSize && !runtime.heap.set_bytes(value)) return cudaErrorInvalidValue;

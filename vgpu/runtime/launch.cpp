@@ -313,6 +313,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.defer_doubts = true;
   config.check_sync = runtime.settings.checks.sync;
   config.check_local = runtime.settings.checks.memory;
+  config.stack_bytes = static_cast<std::uint32_t>(runtime.limits[cudaLimitStackSize]);
   config.print_bytes = runtime.limits[cudaLimitPrintfFifoSize];
   config.heap = &runtime.heap;
   config.trace = runtime.settings.trace;

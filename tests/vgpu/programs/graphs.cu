@@ -128,9 +128,11 @@ static void built(int* a) {
   calls = 0;
   require(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
   require(cudaGraphLaunch(exec, nullptr), "cudaGraphLaunch");
+  require(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   require(result == 42 && calls == 1, "6 * 7");
   require(cudaGraphNodeSetEnabled(exec, kernel, 0), "cudaGraphNodeSetEnabled");
   require(cudaGraphLaunch(exec, nullptr), "cudaGraphLaunch");
+  require(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   require(result == 6, "without the kernel");
 
   fill.value = 9;
@@ -138,6 +140,7 @@ static void built(int* a) {
   cudaGraphExecUpdateResultInfo info;
   require(cudaGraphExecUpdate(exec, graph, &info), "cudaGraphExecUpdate");
   require(cudaGraphLaunch(exec, nullptr), "cudaGraphLaunch");
+  require(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   require(result == 63, "9 * 7");
   require(cudaGraphRemoveDependencies(graph, &copy, &host, nullptr, 1), "cudaGraphRemoveDependencies");
   require(cudaGraphExecUpdate(exec, graph, &info) == cudaErrorGraphExecUpdateFailure, "another shape");

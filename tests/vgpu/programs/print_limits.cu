@@ -34,7 +34,10 @@ __global__ void forms() {
 
 int main(int argc, char** argv) {
   const auto named = [&](const char* name) { return argc > 1 && std::strcmp(argv[1], name) == 0; };
-  require(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 12), "cudaDeviceSetLimit");
+  require(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 12), "cudaDeviceSetLimit");  // 512 KB at least
+  std::size_t limit = 0;
+  require(cudaDeviceGetLimit(&limit, cudaLimitPrintfFifoSize), "cudaDeviceGetLimit");
+  require(limit == 512 << 10, "the least buffer");
   if (named("many")) many<<<3, 1>>>(10000);
   if (named("forms")) forms<<<1, 1>>>();
   if (named("wide")) {
