@@ -76,8 +76,10 @@ void occupy_closed_streams() {
 
 // Compilers and other programs start programs, too.
 void take_absolute_path() {
+#ifndef LADDER_ONLY_CLIMB  // which starts none
   const auto folders = ladder::tune::search_path();
   ::setenv("PATH", fmt::format("{}", fmt::join(folders, ":")).c_str(), 1);
+#endif
 }
 
 // What could not be printed (a full disk, a closed stream) is no success.
