@@ -22,7 +22,7 @@ climb: configure
 	build/bin/ladder_first climb host --device cpu --json build/climb-host.json
 	@$(BUILD) --target ladder vgpu
 	build/bin/ladder climb cuda --json build/climb-cuda.json
-	@echo "As a page: build/bin/ladder report build/climb-host.json build/climb-cuda.json --html build/climb.html"
+	@echo "The same page with the CPU rungs: build/bin/ladder report build/climb-host.json build/climb-cuda.json --html build/climb.html"
 
 # Programs, libraries, manual pages and completions, below DESTDIR and PREFIX; the result can be moved as a whole.
 PREFIX ?= /usr/local
