@@ -68,7 +68,7 @@ std::optional<analyse::Measured> measured_of(const std::optional<Document>& docu
 
 namespace {
 
-constexpr double kTolerance = 0.02;         // rates nearer than this are the same: `bench --compare`
+constexpr double kTolerance = 0.02;           // rates nearer than this are the same: `bench --compare`
 constexpr std::int64_t kCountedAsItIs = 512;  // problems up to this cube are also counted as they are
 
 constexpr Range<std::int64_t> kSizeRange{1, std::numeric_limits<std::int64_t>::max(),

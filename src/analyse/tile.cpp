@@ -9,7 +9,14 @@
 namespace ladder::analyse {
 namespace {
 
-enum Habit : unsigned { kNoHabit = 0, kWarpgroups = 1, kInStep = 2, kStoresLater = 4, kEvenly = 8, kPairs = 16 };
+enum Habit : unsigned {
+  kNoHabit = 0,
+  kWarpgroups = 1,
+  kInStep = 2,
+  kStoresLater = 4,
+  kEvenly = 8,
+  kPairs = 16
+};
 
 struct Named {
   std::string_view rung;

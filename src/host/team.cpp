@@ -9,6 +9,9 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <string_view>
+
+#include "problem/number.hpp"
 
 namespace ladder::host {
 
@@ -52,9 +55,10 @@ void wait_while(const std::atomic<T>& word, T old) {
 }
 
 int available_threads() {
-  if (const char* text = std::getenv("OMP_NUM_THREADS"); text != nullptr) {
-    const long number = std::strtol(text, nullptr, 10);
-    if (number > 0) return static_cast<int>(std::min<long>(number, kSizeMask));
+  if (const char* variable = std::getenv("OMP_NUM_THREADS"); variable != nullptr) {
+    const std::string_view text = variable;  // "8", or for nested regions "8,2"
+    const int number = parse_number<int>(text.substr(0, text.find(','))).value_or(0);
+    if (number > 0) return std::min(number, static_cast<int>(kSizeMask));
   }
   cpu_set_t cores;
   if (::sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));

@@ -70,7 +70,8 @@ Result<Chart> heat_map(const Job& job, const Tuning& outcome, std::string_view r
   OrderedJson drawn = OrderedJson::array(), empty = OrderedJson::array();
   for (const int down : job.space->parameters[row.value()].values) {
     for (const int across : job.space->parameters[column.value()].values) {
-      OrderedJson cell{{"row", fmt::format("{} {}", rows, down)}, {"column", fmt::format("{} {}", columns, across)}};
+      OrderedJson cell{{"row", fmt::format("{} {}", rows, down)},
+                       {"column", fmt::format("{} {}", columns, across)}};
       if (const auto found = cells.find({down, across}); found != cells.end()) {
         cell["gflops"] = found->second.gflops;
         // Where all cells are equally good, they are all the best.

@@ -57,15 +57,17 @@ template <class Visit>
 Tally for_each_element(const Problem& p, const ResultMemory& memory, const Visit& visit) {
   Tally total;
   std::mutex mutex;
-  parallel_for(p.m, kParallelGrain / std::max<std::int64_t>(1, p.n), [&](std::int64_t begin, std::int64_t end) {
-    Tally tally;
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::uint32_t* line = memory.words.data() + memory.guard + i * p.ldc;
-      for (std::int64_t j = 0; j < p.n; ++j) visit(tally, i, j, line[j], std::bit_cast<float>(line[j]));
-    }
-    const std::lock_guard lock(mutex);
-    total.join(tally);
-  });
+  parallel_for(p.m, kParallelGrain / std::max<std::int64_t>(1, p.n),
+               [&](std::int64_t begin, std::int64_t end) {
+                 Tally tally;
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   const std::uint32_t* line = memory.words.data() + memory.guard + i * p.ldc;
+                   for (std::int64_t j = 0; j < p.n; ++j)
+                     visit(tally, i, j, line[j], std::bit_cast<float>(line[j]));
+                 }
+                 const std::lock_guard lock(mutex);
+                 total.join(tally);
+               });
   return total;
 }
 

@@ -14,7 +14,6 @@
 namespace ladder {
 namespace {
 
-
 // Fills a matrix in memory: value(line, column) where used, `gap` between the lines.
 template <class Value>
 std::vector<float> fill(const Extent& extent, float gap, const Value& value) {

@@ -25,13 +25,14 @@ constexpr double kHostSeconds = 4;
 // op(X) in double, dense and row-major.
 std::vector<double> widen(const float* x, Op op, std::int64_t ld, std::int64_t rows, std::int64_t columns) {
   std::vector<double> wide(static_cast<std::size_t>(rows * columns));
-  parallel_for(rows, kParallelGrain / std::max<std::int64_t>(1, columns), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      for (std::int64_t j = 0; j < columns; ++j) {
-        wide[i * columns + j] = op == Op::kNone ? x[i * ld + j] : x[j * ld + i];
-      }
-    }
-  });
+  parallel_for(rows, kParallelGrain / std::max<std::int64_t>(1, columns),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   for (std::int64_t j = 0; j < columns; ++j) {
+                     wide[i * columns + j] = op == Op::kNone ? x[i * ld + j] : x[j * ld + i];
+                   }
+                 }
+               });
   return wide;
 }
 
@@ -44,16 +45,17 @@ void finish(const Operation& operation, Reference& reference) {
   const Problem& p = operation.problem;
   const double alpha = p.alpha;
   const double beta = p.beta;
-  parallel_for(p.m, kParallelGrain / std::max<std::int64_t>(1, p.n), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      for (std::int64_t j = 0; j < p.n; ++j) {
-        const std::int64_t at = i * p.n + j;
-        const double before = reads_c(p) ? beta * operation.c[i * p.ldc + j] : 0.0;
-        reference.c[at] = alpha * reference.c[at] + before;
-        reference.abs_products[at] *= std::abs(alpha);
-      }
-    }
-  });
+  parallel_for(p.m, kParallelGrain / std::max<std::int64_t>(1, p.n),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   for (std::int64_t j = 0; j < p.n; ++j) {
+                     const std::int64_t at = i * p.n + j;
+                     const double before = reads_c(p) ? beta * operation.c[i * p.ldc + j] : 0.0;
+                     reference.c[at] = alpha * reference.c[at] + before;
+                     reference.abs_products[at] *= std::abs(alpha);
+                   }
+                 }
+               });
 }
 
 Status host_reference(const Operation& operation, Reference& reference) {

@@ -212,7 +212,8 @@ int run(const Options& options) {
   if (!options.counters.empty() && files.paths.empty() && !files.failed)
     fmt::print(stderr, "vgpu: no counters: the program did not use the virtual GPU\n");
   for (const std::string& path : files.paths) {
-    if (files.paths.size() > 1 && (options.print || options.source)) fmt::print("{}:\n", vgpu::printable(title(path)));
+    if (files.paths.size() > 1 && (options.print || options.source))
+      fmt::print("{}:\n", vgpu::printable(title(path)));
     if (options.print) fmt::print("{}", vgpu::printable(vgpu::app::details(read_file(path))));
     if (options.source)
       fmt::print("{}", vgpu::printable(vgpu::app::source_view(read_file(path), kHotLines, read_file)));

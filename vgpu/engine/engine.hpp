@@ -150,8 +150,8 @@ struct LaunchConfig {
   // ... likewise: accesses outside the local memory that a thread's functions declare, but near it.
   bool check_local = true;
   std::uint32_t stack_bytes = 1024;  // of a thread, at least
-  bool count_lines = false;  // fill LaunchReport::lines
-  bool trace = false;        // fill LaunchReport::instructions
+  bool count_lines = false;          // fill LaunchReport::lines
+  bool trace = false;                // fill LaunchReport::instructions
   CopySchedule schedule;
   Numerics numerics = Numerics::kSingle;
   bool cooperative = false;     // blocks may wait for each other: all of them run at the same time

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -25,9 +26,14 @@ bool mapped(std::uintptr_t begin, std::uintptr_t end, bool writing) {
   while (std::fgets(line, sizeof line, maps.get()) != nullptr) {
     const bool first_part = whole;
     whole = std::strchr(line, '\n') != nullptr;
-    unsigned long long low = 0, high = 0;
-    char rights[5] = "";
-    if (!first_part || std::sscanf(line, "%llx-%llx %4s", &low, &high, rights) != 3) continue;
+    if (!first_part) continue;
+    std::uintptr_t low = 0, high = 0;  // "7f00-7f80 rw-p ..."
+    const char* const line_end = line + std::strlen(line);
+    const char* at = std::from_chars(line, line_end, low, 16).ptr;
+    if (*at++ != '-') continue;
+    at = std::from_chars(at, line_end, high, 16).ptr;
+    if (line_end - at < 3) continue;
+    const char* const rights = at + 1;
     if (high <= begin) continue;
     if (low > begin || rights[0] != 'r' || (writing && rights[1] != 'w')) return false;
     if (high >= end) return true;

@@ -50,9 +50,9 @@ class Runtime {
   // By cudaLimit, as a fresh process on an H200 finds them. The engine needs those of printf and
   // malloc.
   std::array<std::size_t, 7> limits = {1024, 8650752, DeviceHeap::kDefaultBytes, 0, 2048, 64, 11796480};
-  DeviceHeap heap;         // of malloc in kernels
-  bool printed = false;    // a kernel has
-  bool time_said = false;  // that events tell the host's time
+  DeviceHeap heap;             // of malloc in kernels
+  bool printed = false;        // a kernel has
+  bool time_said = false;      // that events tell the host's time
   bool shortage_said = false;  // that the host has too little memory
 
   // The calling thread's, and its number. Each device is an object of its own, even where two are of one kind.

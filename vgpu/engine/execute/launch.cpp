@@ -30,11 +30,11 @@
 namespace vgpu::execute {
 namespace {
 
-constexpr i64 kQuantum = 1 << 26;  // instructions a block runs in order before others have their turn
-constexpr u64 kResident = 1024;    // blocks that may have begun and not ended
-constexpr i64 kClusterTurn = 1 << 16;     // ... instead of a quantum at most, where clusters run together
-constexpr u64 kTogether = 8;       // clusters that do, unless all of them wait
-constexpr u64 kIdleRounds = 1000;  // without a break, until waiting counts as a deadlock
+constexpr i64 kQuantum = 1 << 26;      // instructions a block runs in order before others have their turn
+constexpr u64 kResident = 1024;        // blocks that may have begun and not ended
+constexpr i64 kClusterTurn = 1 << 16;  // ... instead of a quantum at most, where clusters run together
+constexpr u64 kTogether = 8;           // clusters that do, unless all of them wait
+constexpr u64 kIdleRounds = 1000;      // without a break, until waiting counts as a deadlock
 
 // Kernels compute under the default rounding and with subnormals, whatever the program has set.
 class FloatEnvironment {

@@ -5,7 +5,6 @@
 namespace vgpu::sass {
 namespace {
 
-
 void compare_at(Reader& r) {
   const bool doubles = r.insn.op == Op::kDsetp;  // which have the choice of the lesser or the greater instead
   r.insn.compare = static_cast<Compare>(

@@ -5,7 +5,6 @@
 namespace vgpu::sass {
 namespace {
 
-
 Half half_at(Reader& r, unsigned position) {
   switch (r.field(position, 2)) {
     case 0:

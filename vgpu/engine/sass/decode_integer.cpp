@@ -5,7 +5,6 @@
 namespace vgpu::sass {
 namespace {
 
-
 bool is_true(const Operand& predicate) { return predicate.index == kTrue && !predicate.negated; }
 
 void add_carry_out(Reader& r, const Operand& predicate) {
