@@ -32,6 +32,10 @@ function(ladder_unity target groups)
   endif()
 endfunction()
 
+# What runs once per command, not per element, compiles a third faster so.
+add_library(ladder_fast_build INTERFACE)
+target_compile_options(ladder_fast_build INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+
 # LADDER_ISAS: the x86-64 levels of the virtual GPU's executor, lowest first.
 set(LADDER_ISAS x86_64 x86_64_v3 x86_64_v4)
 if(LADDER_HOST_ISAS STREQUAL "native")

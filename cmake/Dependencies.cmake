@@ -66,8 +66,16 @@ if(HIGHWAY_INCLUDE_DIR AND HIGHWAY_LIBRARY)
   add_library(ladder_highway INTERFACE)
   target_include_directories(ladder_highway SYSTEM INTERFACE ${HIGHWAY_INCLUDE_DIR})
   target_link_libraries(ladder_highway INTERFACE ${HIGHWAY_LIBRARY})
-  # Instruction sets between those that the register tile knows are left out.
-  target_compile_definitions(ladder_highway INTERFACE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_DL)")
+  # Instruction sets between those that the register tile knows are left out; with LADDER_HOST_ISAS=native all but SSE2,
+  # without which Highway does not compile, and this machine's. Bits 0 to 14 are x86-64's.
+  set(disabled "(HWY_SSSE3|HWY_AVX3_DL)")
+  if(LADDER_HOST_ISAS STREQUAL "native")
+    set(disabled_x86_64 "0x3fff")
+    set(disabled_x86_64_v3 "(0x3fff&~HWY_AVX2)")
+    set(disabled_x86_64_v4 "(0x3fff&~HWY_AVX3)")
+    set(disabled "${disabled_${LADDER_ISAS}}")
+  endif()
+  target_compile_definitions(ladder_highway INTERFACE "HWY_DISABLED_TARGETS=${disabled}")
   set(LADDER_HAVE_highway ON)
 endif()
 

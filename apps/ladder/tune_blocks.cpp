@@ -53,7 +53,7 @@ std::string file_name(const std::string& cpu, const host::CacheSizes& caches) {
   return fmt::format("{}{}k-{}k.json", name, caches.l1 >> 10, caches.l2 >> 10);
 }
 
-std::string describe(const host::Blocks& blocks) {
+std::string describe_blocks(const host::Blocks& blocks) {
   return fmt::format("{} x {} x {}", blocks.rows, blocks.cols, blocks.depth);
 }
 
@@ -104,7 +104,7 @@ int tune_blocks(const Problem& problem, double budget_s, const std::string& sour
   for (const host::BlockTrial& trial : trials) {
     const bool is_rule = trial.blocks == by_rule;
     if (is_rule) rule_rate = rate(trial);
-    printer.line(fmt::format("{:>18} {:7.1f} GFLOP/s, {} rounds{}", describe(trial.blocks), rate(trial),
+    printer.line(fmt::format("{:>18} {:7.1f} GFLOP/s, {} rounds{}", describe_blocks(trial.blocks), rate(trial),
                              trial.rounds, is_rule ? "; what follows from the caches" : ""));
   }
   const host::BlockTrial& best = trials.front();
