@@ -8,6 +8,8 @@
 #include <limits>
 #include <memory>
 
+#include "host/per_thread.hpp"
+
 namespace ladder::host {
 
 Panels::Panels(const MicroKernel& kernel, Shape tile, Role role, const Operand& x, Piece lines, Piece depth,
@@ -149,16 +151,26 @@ static float* allocate(std::size_t floats) {
   return static_cast<float*>(memory);
 }
 
+namespace {
+
+struct Free {
+  void operator()(float* memory) const { std::free(memory); }
+};
+struct Buffer {
+  std::unique_ptr<float, Free> memory;
+  std::size_t size = 0;
+};
+struct Buffers {
+  Buffer of_use[2];
+};
+const PerThread<Buffers> all_buffers;
+
+}  // namespace
+
 float* workspace(Use use, std::size_t floats) {
-  struct Free {
-    void operator()(float* memory) const { std::free(memory); }
-  };
-  struct Buffer {
-    std::unique_ptr<float, Free> memory;
-    std::size_t size = 0;
-  };
-  static thread_local Buffer buffers[2];
-  Buffer& buffer = buffers[static_cast<int>(use)];
+  Buffers* const buffers = all_buffers.get();
+  if (buffers == nullptr) return nullptr;
+  Buffer& buffer = buffers->of_use[static_cast<int>(use)];
   if (floats > buffer.size) {
     buffer = {};
     buffer.memory.reset(allocate(floats));

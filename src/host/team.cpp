@@ -11,6 +11,7 @@
 #include <new>
 #include <string_view>
 
+#include "host/per_thread.hpp"
 #include "problem/number.hpp"
 
 namespace ladder::host {
@@ -34,7 +35,7 @@ constexpr int kSpinsOfTurn = 1 << 9;
 std::atomic<unsigned> forks{0};
 std::atomic<int> most{0};
 [[maybe_unused]] const int kRegistered = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
-thread_local TeamOwner owner;
+const PerThread<TeamOwner> owners;
 
 void pause() {
 #if defined(__x86_64__)
@@ -68,10 +69,9 @@ int available_threads() {
 }  // namespace
 
 TeamOwner::~TeamOwner() {
-  // Not within a product, which a signal's handler left by exit(): its workers wait for this
-  // thread.
+  // Not within a product, which a signal's handler left by pthread_exit(): its workers wait for
+  // this thread.
   if (team != nullptr && forks == host::forks && !team->busy_) delete team;
-  team = nullptr;  // for what still multiplies while the thread ends: a team that nobody deletes
 }
 
 int Team::most_threads() {
@@ -82,12 +82,14 @@ int Team::most_threads() {
 void Team::set_most_threads(int threads) { most = threads; }
 
 Team* Team::of_this_thread() {
-  if (owner.team == nullptr || owner.forks != forks) {
+  TeamOwner* const owner = owners.get();
+  if (owner == nullptr) return nullptr;
+  if (owner->team == nullptr || owner->forks != forks) {
     // A team from before a fork is left as it is: its threads are the parent's.
-    owner.team = new (std::nothrow) Team;
-    owner.forks = forks;
+    owner->team = new (std::nothrow) Team;
+    owner->forks = forks;
   }
-  return owner.team;
+  return owner->team;
 }
 
 Team::~Team() {

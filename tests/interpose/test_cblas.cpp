@@ -219,8 +219,9 @@ TEST(Cblas, GoesOnWithoutMemoryForPanels) {
     std::fill(std::begin(a), std::end(a), 1.0F);
     std::fill(std::begin(b), std::end(b), 1.0F);
     if (!with_little_memory(0)) return false;
-    while (std::malloc(64) != nullptr) {  // what the heap still has
-    }
+    void* volatile last = nullptr;  // what the compiler cannot leave out
+    do last = std::malloc(64);
+    while (last != nullptr);
     cblas_sgemm(kRowMajor, kNoTrans, kTrans, kRows, kCols, kDepth, 1.0F, a, kDepth, b, kDepth, 0.0F, c,
                 kCols);
     return std::count(std::begin(c), std::end(c), float{kDepth}) == kRows * kCols;
