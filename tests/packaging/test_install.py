@@ -51,6 +51,16 @@ class Installed(unittest.TestCase):
         self.assertEqual([path.name for path in self.prefix.glob("lib*/libcu*")], [])
         self.assertEqual([path.name for path in self.prefix.glob("lib/*-linux-gnu/libcu*")], [])
 
+    def test_no_library_comes_from_the_current_folder(self):
+        for root in (self.prefix, pathlib.Path(BUILD)):
+            for name in ("bin/ladder", "bin/vgpu", "lib/libladder_cblas.so", "lib/vgpu/libcudart.so.13"):
+                if not (root / name).exists():
+                    continue
+                entries = run("readelf", "-d", root / name).stdout
+                for folders in re.findall(r"R(?:UN)?PATH\)[^[]*\[(.*)\]", entries):
+                    for folder in folders.split(":"):
+                        self.assertRegex(folder, r"^(/|\$ORIGIN(/|$))", (root / name, folders))
+
     def test_vgpu_runs_a_program(self):
         result = run(self.program("vgpu"), PROGRAM)
         self.assertEqual(result.returncode, 0, result)

@@ -130,10 +130,13 @@ static void built(int* a) {
   require(cudaGraphLaunch(exec, nullptr), "cudaGraphLaunch");
   require(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   require(result == 42 && calls == 1, "6 * 7");
-  require(cudaGraphNodeSetEnabled(exec, kernel, 0), "cudaGraphNodeSetEnabled");
+  require(cudaGraphNodeSetEnabled(exec, kernel, 0) == cudaErrorInvalidValue, "a child graph");
+  require(cudaGraphNodeSetEnabled(exec, copy, 0), "cudaGraphNodeSetEnabled");
+  result = 1;
   require(cudaGraphLaunch(exec, nullptr), "cudaGraphLaunch");
   require(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
-  require(result == 6, "without the kernel");
+  require(result == 1, "without the copy");
+  require(cudaGraphNodeSetEnabled(exec, copy, 1), "cudaGraphNodeSetEnabled");
 
   fill.value = 9;
   require(cudaGraphMemsetNodeSetParams(set, &fill), "cudaGraphMemsetNodeSetParams");

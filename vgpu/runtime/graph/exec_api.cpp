@@ -275,9 +275,22 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t nod
   });
 }
 
+namespace {
+
+// Others refuse these questions with cudaErrorInvalidValue.
+Node& switchable(Runtime& runtime, cudaGraphExec_t exec, cudaGraphNode_t handle) {
+  Node& node = copy_in(runtime, exec, handle);
+  const cudaGraphNodeType type = type_of(node);
+  if (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeMemset && type != cudaGraphNodeTypeMemcpy)
+    throw Failure{cudaErrorInvalidValue, ""};
+  return node;
+}
+
+}  // namespace
+
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
   return call([&](Runtime& runtime) {
-    copy_in(runtime, exec, node).enabled = enabled != 0;
+    switchable(runtime, exec, node).enabled = enabled != 0;
     return cudaSuccess;
   });
 }
@@ -285,7 +298,7 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {
   return call([&](Runtime& runtime) {
     if (enabled == nullptr) return cudaErrorInvalidValue;
-    *enabled = copy_in(runtime, exec, node).enabled ? 1 : 0;
+    *enabled = switchable(runtime, exec, node).enabled ? 1 : 0;
     return cudaSuccess;
   });
 }
