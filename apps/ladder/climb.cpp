@@ -28,6 +28,12 @@ constexpr double kBatteryFlops = 2.0 * 256 * 256 * 256;  // what the quick batte
 constexpr double kHostMostFlops =
     2.0 * 1024 * 1024 * 1024;  // beyond it a host rung takes too long to be timed along
 
+#ifdef LADDER_HAVE_ANALYSE
+constexpr bool kHasPage = true;
+#else
+constexpr bool kHasPage = false;
+#endif
+
 struct ClimbOptions {
   CommonOptions common;
   bool cold = false;
@@ -150,14 +156,12 @@ class Climb {
   }
 
   void offer_page() {
-#ifdef LADDER_HAVE_ANALYSE
     const std::string& rows = options_.common.json;
-    if (!options_.has_report || rows.empty() || recorder_.rows().empty()) return;
+    if (!kHasPage || !options_.has_report || rows.empty() || recorder_.rows().empty()) return;
     std::string page = std::filesystem::path(rows).replace_extension(".html").string();
     if (page == rows) page += ".html";
     printer_.line(fmt::format("rows: {}; to look at them as a page: {} report {} --html {}", rows,
                               shell_word(program_name()), shell_word(rows), shell_word(page)));
-#endif
   }
 
   Row climb(const KernelInfo& kernel, const Problem& problem) {

@@ -107,11 +107,12 @@ Status bad(std::string message) { return {Code::kInvalidArgument, std::move(mess
 
 std::string rung_in(const std::string& text) {
   constexpr std::string_view kHead = "namespace ladder::";
-  constexpr std::string_view kWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+  constexpr std::string_view kWordCharacters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
   if (text.find("kInfo") == std::string::npos) return "";
   for (auto at = text.find(kHead); at != std::string::npos; at = text.find(kHead, at + 1)) {
     const auto begin = at + kHead.size();
-    const std::string name = text.substr(begin, text.find_first_not_of(kWord, begin) - begin);
+    const std::string name = text.substr(begin, text.find_first_not_of(kWordCharacters, begin) - begin);
     if (!name.empty() && (name[0] < '0' || name[0] > '9')) return name;
   }
   return "";

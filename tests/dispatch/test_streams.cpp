@@ -136,7 +136,8 @@ struct CreatedStream {
 class Threads : public OnDevice, public testing::WithParamInterface<std::tuple<Streams, const char*>> {};
 
 TEST_P(Threads, GetTheirOwnResults) {
-  const auto [streams, way] = GetParam();
+  const Streams streams = std::get<0>(GetParam());
+  const char* const way = std::get<1>(GetParam());
   const CreatedStream shared;
   std::vector<std::unique_ptr<Cube>> cubes;
   for (unsigned i = 0; i < 2 * kThreads; ++i)
