@@ -12,7 +12,7 @@
 #include <span>
 
 #include "bench_run.hpp"
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "problem/suites.hpp"
 #include "report/compare.hpp"
 #include "report/temporary.hpp"

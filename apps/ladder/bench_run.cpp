@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "verify/buffer.hpp"
+#include "operands/buffer.hpp"
 
 namespace ladder::app {
 namespace {

@@ -15,7 +15,7 @@
 #ifdef LADDER_HAVE_HIGHWAY
 #include "host/rates.hpp"
 #endif
-#include "verify/buffer.hpp"
+#include "operands/buffer.hpp"
 
 namespace ladder::app {
 namespace {

@@ -8,15 +8,15 @@
 #include <algorithm>
 
 #include "common.hpp"
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "host/openblas.hpp"
 #include "host/shared_library.hpp"
 #include "measure/telemetry.hpp"
 #include "report/machine_text.hpp"
 #include "report/table.hpp"
 #include "tune/compile.hpp"
-#include "verify/buffer.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "operands/buffer.hpp"
+#include "operands/virtual_gpu.hpp"
 
 #ifdef LADDER_HAVE_HIGHWAY
 #include "host/rates.hpp"

@@ -11,7 +11,7 @@
 #include "analyse/host_explanation.hpp"
 #include "common.hpp"
 #include "difference_table.hpp"
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "measure/measure.hpp"
 
 namespace ladder::app {

@@ -18,7 +18,7 @@ constexpr const char* kTemplate = R"(// SPDX-License-Identifier: Apache-2.0
 // WHY: what binds the rung below (ladder explain says it).
 // PREDICT: what should change, in numbers, before it is measured.
 // LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: what binds then
-#include "kernels/cuda/launch.cuh"
+#include "rungs/cuda/launch.cuh"
 #include "problem/accept.hpp"
 
 #include <span>

@@ -10,12 +10,12 @@
 
 #include "analyse/profiler.hpp"
 #include "common.hpp"
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "measure/count.hpp"
 #include "measure/operands.hpp"
 #include "report/text.hpp"
 #include "tune/process.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "operands/virtual_gpu.hpp"
 
 namespace ladder::app {
 namespace {

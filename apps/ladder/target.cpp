@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "common.hpp"
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "report/installation.hpp"
-#include "verify/buffer.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "operands/buffer.hpp"
+#include "operands/virtual_gpu.hpp"
 
 #ifdef LADDER_HAVE_VGPU
 #include "devices/devices.hpp"

@@ -249,7 +249,7 @@ int run(const TuneOptions& options) {
   // A model's winner is no measured tile: it goes only where it is sent.
   std::string output = options.output;
   if (output.empty() && !job.device.is_virtual) {
-    const fs::path folder = source / "src" / "dispatch" / "tuned";
+    const fs::path folder = source / "src" / "registry" / "tuned";
     fs::create_directories(folder, error);  // if it cannot be, the next line says so
     output = (folder / tune::tuned_file_name(job.device.name)).string();
   }
@@ -315,7 +315,7 @@ void add_tune(CLI::App& app, Verb& chosen) {
   verb->add_option("--json", options->json, "write every candidate here (docs/tuning.md)");
   verb->add_option(
       "--output", options->output,
-      "tuned file; default src/dispatch/tuned/GPU.json of the checkout, h04 src/host/tuned/CPU.json");
+      "tuned file; default src/registry/tuned/GPU.json of the checkout, h04 src/host/tuned/CPU.json");
   verb->add_option("--heat-map", options->heat_map,
                    "FILE.svg (or FILE.vl.json, its Vega-Lite specification): the best rate for each pair of "
                    "values of two parameters; "

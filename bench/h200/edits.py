@@ -9,7 +9,7 @@ import pathlib
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2] / "src"
-RUNG = "kernels/cuda/r17_stream_k.cu"
+RUNG = "rungs/cuda/r17_stream_k.cu"
 TURNS, STORE, PLAN = (f"device/{name}.cuh" for name in ("warpgroup_turns", "tile_store", "tensor_plan"))
 
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "problem/suites.hpp"
 
 #include "operands.cuh"

@@ -3,9 +3,9 @@
 // r03. Prints CSV: kernel, block rows, block columns, tile columns in x (0: all), n, median GFLOP/s, spread
 // (max - min).
 //   bench/h200/variants.sh runs it
-#include "kernels/cuda/r01_naive.cu"
-#include "kernels/cuda/r02_coalesced.cu"
-#include "kernels/cuda/r03_smem_tile.cu"
+#include "rungs/cuda/r01_naive.cu"
+#include "rungs/cuda/r02_coalesced.cu"
+#include "rungs/cuda/r03_smem_tile.cu"
 
 #include <algorithm>
 #include <cstdint>

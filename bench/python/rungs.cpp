@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "verify/bound.hpp"
 
 namespace {

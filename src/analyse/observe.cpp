@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "measure/operands.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "operands/virtual_gpu.hpp"
 
 namespace ladder::analyse {
 namespace {

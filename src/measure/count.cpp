@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/operands.hpp"
-#include "verify/buffer.hpp"
-#include "verify/input.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "operands/buffer.hpp"
+#include "operands/input.hpp"
+#include "operands/virtual_gpu.hpp"
 
 namespace ladder {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime.h>
 
-#include "verify/buffer.hpp"
+#include "operands/buffer.hpp"
 
 namespace ladder {
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "verify/buffer.hpp"
-#include "verify/draw_device.hpp"
-#include "verify/encode.hpp"
-#include "verify/input.hpp"
+#include "operands/buffer.hpp"
+#include "operands/draw_device.hpp"
+#include "operands/encode.hpp"
+#include "operands/input.hpp"
 
 namespace ladder {
 

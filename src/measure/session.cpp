@@ -13,8 +13,8 @@
 #include "measure/host_rig.hpp"
 #include "measure/sampler.hpp"
 #include "measure/turns.hpp"
-#include "verify/encode.hpp"
-#include "verify/input.hpp"
+#include "operands/encode.hpp"
+#include "operands/input.hpp"
 
 namespace ladder {
 namespace {

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "verify/buffer.hpp"
+#include "operands/buffer.hpp"
 
 namespace ladder {
 namespace {

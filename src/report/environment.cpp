@@ -9,10 +9,10 @@
 #include <thread>
 
 #include "commit.inc"
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "host/openblas.hpp"
 #include "measure/telemetry.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "operands/virtual_gpu.hpp"
 
 #ifdef LADDER_HAVE_CUBLAS
 #include <cublas_v2.h>

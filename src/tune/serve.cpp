@@ -17,7 +17,7 @@
 #include "tune/compile.hpp"
 #include "tune/worker.hpp"
 #include "verify/verify.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "operands/virtual_gpu.hpp"
 
 namespace ladder::tune {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "verify/input.hpp"
+#include "operands/input.hpp"
 
 namespace ladder::tune {
 namespace {

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "verify/buffer.hpp"
+#include "operands/buffer.hpp"
 
 namespace ladder {
 namespace {

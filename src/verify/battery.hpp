@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "verify/input.hpp"
+#include "operands/input.hpp"
 
 namespace ladder {
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "problem/split_error.hpp"
-#include "verify/encode.hpp"
+#include "operands/encode.hpp"
 
 namespace ladder {
 namespace {

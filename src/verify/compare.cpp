@@ -8,10 +8,10 @@
 #include <mutex>
 #include <optional>
 
-#include "verify/encode.hpp"
+#include "operands/encode.hpp"
 #include "verify/identity.hpp"
 #include "verify/lines.hpp"
-#include "verify/parallel.hpp"
+#include "operands/parallel.hpp"
 
 namespace ladder {
 namespace {

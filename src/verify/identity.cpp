@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "verify/lines.hpp"
-#include "verify/parallel.hpp"
+#include "operands/parallel.hpp"
 
 namespace ladder {
 namespace {

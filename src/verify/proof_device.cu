@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "verify/device_element.cuh"
+#include "operands/device_element.cuh"
 
 namespace ladder {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "verify/bound.hpp"
 #include "verify/compare.hpp"
-#include "verify/draw_device.hpp"
+#include "operands/draw_device.hpp"
 #include "verify/reference.hpp"
 
 namespace ladder {

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "host/openblas.hpp"
-#include "verify/buffer.hpp"
-#include "verify/parallel.hpp"
+#include "operands/buffer.hpp"
+#include "operands/parallel.hpp"
 #include "verify/proof_device.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "operands/virtual_gpu.hpp"
 
 namespace ladder {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "verify/input.hpp"
+#include "operands/input.hpp"
 
 namespace ladder {
 

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <string>
 
-#include "verify/buffer.hpp"
-#include "verify/device_element.cuh"
+#include "operands/buffer.hpp"
+#include "operands/device_element.cuh"
 #include "verify/proof_device.hpp"
 #include "verify/reference.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "operands/virtual_gpu.hpp"
 
 namespace ladder {
 namespace {

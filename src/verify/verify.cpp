@@ -11,11 +11,11 @@
 #include <optional>
 #include <utility>
 
-#include "verify/buffer.hpp"
+#include "operands/buffer.hpp"
 #include "verify/compare.hpp"
-#include "verify/encode.hpp"
+#include "operands/encode.hpp"
 #include "verify/proof_device.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "operands/virtual_gpu.hpp"
 
 namespace ladder {
 namespace {

@@ -4,7 +4,7 @@
 // Operands are tight, uniform in (-1,1), alpha = 1, beta = 0; one line a launch says "launched KERNEL SHAPE".
 #include <ladder/registry.hpp>
 
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "micro.hpp"
 
 #include <cuda_runtime_api.h>

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "support/pretended_device.hpp"
 #include "tile_shapes.hpp"
 #include "verify/verify.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "operands/virtual_gpu.hpp"
 
 namespace ladder {
 namespace {

@@ -14,7 +14,7 @@
 #include "device/part_tile.cuh"
 #include "device/part_tiles.cuh"
 #include "device/workspace.cuh"
-#include "kernels/cuda/part_plan.hpp"
+#include "gemm/part_plan.hpp"
 
 namespace ladder {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "measure/sampler.hpp"
-#include "verify/input.hpp"
+#include "operands/input.hpp"
 
 namespace ladder {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 
 namespace ladder {
 namespace {

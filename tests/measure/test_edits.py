@@ -30,7 +30,7 @@ class Edits(unittest.TestCase):
 
     def test_a_text_that_is_gone_is_refused(self):
         gone = edits.Edit("gone", "", ((edits.RUNG, "no kernel has this line", ""),))
-        with self.assertRaisesRegex(SystemExit, "gone: src/kernels/cuda/r17_stream_k.cu has this 0 times"):
+        with self.assertRaisesRegex(SystemExit, "gone: src/rungs/cuda/r17_stream_k.cu has this 0 times"):
             edits.edited(gone)
 
     def test_a_text_that_is_there_twice_is_refused(self):

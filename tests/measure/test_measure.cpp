@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 
 namespace ladder {
 namespace {

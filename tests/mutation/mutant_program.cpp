@@ -7,7 +7,7 @@
 // B, in integers of two words. Exit status 1 where a result is wrong, 2 where there is no such run, 3 where a launch fails.
 #include <ladder/registry.hpp>
 
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "support/pretended_device.hpp"
 
 #include <cuda_runtime_api.h>

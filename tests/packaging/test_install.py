@@ -45,7 +45,7 @@ class Installed(unittest.TestCase):
         for path in ("bin/ladder", "bin/vgpu", "lib/vgpu/libcudart.so.13", "lib/ladder/libcudart.so.13",
                      "share/man/man1/ladder.1", "share/man/man1/vgpu.1", "share/bash-completion/completions/ladder",
                      "share/zsh/site-functions/_vgpu", "share/fish/vendor_completions.d/ladder.fish",
-                     "share/ladder/include/ladder/kernel.hpp", "share/ladder/src/kernels/cuda/r05_block_tile_2d.cu"):
+                     "share/ladder/include/ladder/kernel.hpp", "share/ladder/src/rungs/cuda/r05_block_tile_2d.cu"):
             self.assertTrue((self.prefix / path).exists(), path)
         # Nothing under a standard name where the system's linker would find it.
         self.assertEqual([path.name for path in self.prefix.glob("lib*/libcu*")], [])

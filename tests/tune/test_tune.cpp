@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "tune/result.hpp"
 #include "tune/tuner.hpp"
 

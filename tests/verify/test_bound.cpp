@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "verify/bound.hpp"
-#include "verify/input.hpp"
+#include "operands/input.hpp"
 
 namespace ladder {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "device/ptx/cp_async.cuh"
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "verify/verify.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "operands/virtual_gpu.hpp"
 
 namespace ladder {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "verify/verify.hpp"
 
 namespace ladder {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "verify/device_element.cuh"
-#include "verify/encode.hpp"
+#include "operands/device_element.cuh"
+#include "operands/encode.hpp"
 #include "verify/proof_device.hpp"
 
 namespace ladder {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verify/input.hpp"
+#include "operands/input.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../support/no_threads.hpp"
-#include "verify/parallel.hpp"
+#include "operands/parallel.hpp"
 
 namespace ladder {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "dispatch/query.hpp"
-#include "verify/virtual_gpu.hpp"
+#include "host/query.hpp"
+#include "operands/virtual_gpu.hpp"
 
 namespace ladder {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <ladder/registry.hpp>
 
-#include "dispatch/query.hpp"
+#include "host/query.hpp"
 #include "verify/verify.hpp"
 
 namespace ladder {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "verify/bound.hpp"
-#include "verify/encode.hpp"
-#include "verify/input.hpp"
+#include "operands/encode.hpp"
+#include "operands/input.hpp"
 #include "verify/lines.hpp"
 
 namespace ladder {

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <vector>
 
-#include "dispatch/query.hpp"
-#include "verify/encode.hpp"
+#include "host/query.hpp"
+#include "operands/encode.hpp"
 #include "verify/verify.hpp"
 
 namespace ladder {

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gemm/call.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/query.hpp"
+
+namespace ladder {
+namespace {
+
+constexpr int kHostMemory = -1;
+
+std::string place_of(int ordinal) {
+  return ordinal == kHostMemory ? "on the host" : "on CUDA device " + std::to_string(ordinal);
+}
+
+// The CUDA device whose memory this is, or kHostMemory: also where no CUDA runtime answers.
+int device_of(const void* pointer) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    cudaGetLastError();  // it is not the caller's
+    return kHostMemory;
+  }
+  const bool on_device = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  return on_device ? attributes.device : kHostMemory;
+}
+
+struct Argument {
+  const char* name;
+  const float* pointer;
+};
+
+// The operands that the problem touches.
+std::vector<Argument> used_operands(const Problem& p, const Operands& o) {
+  std::vector<Argument> used;
+  if (p.m == 0 || p.n == 0) return used;
+  if (reads_ab(p)) used = {{"a", o.a}, {"b", o.b}};
+  used.push_back({"c", o.c});
+  return used;
+}
+
+// The devices of this process do not change: each is asked once a thread, and known as long as it lives.
+Result<const Device*> queried(int ordinal) {
+  static thread_local std::vector<std::unique_ptr<const Device>> known;
+  const auto at = static_cast<std::size_t>(ordinal);
+  if (known.size() <= at) known.resize(at + 1);
+  if (!known[at]) {
+    auto device = query_device(ordinal);
+    if (!device) return device.status();
+    known[at] = std::make_unique<const Device>(std::move(device).value());
+  }
+  return known[at].get();
+}
+
+Status require_current(const char* name, int ordinal) {
+  int current = 0;
+  if (cudaGetDevice(&current) == cudaSuccess && current == ordinal) return Status::ok();
+  return {Code::kInvalidArgument, std::string(name) + ": lies " + place_of(ordinal) + ", but device " +
+                                      std::to_string(current) + " is the current one"};
+}
+
+Result<Call> on_device(int ordinal) {
+  static const Device host = host_device();
+  if (ordinal == kHostMemory) return Call{.device = &host};
+  const auto device = queried(ordinal);
+  if (!device) return device.status();
+  return Call{.device = device.value(), .ordinal = ordinal};
+}
+
+}  // namespace
+
+Result<Call> checked_call(const Problem& problem, const Operands& operands) {
+  if (Status status = validate(problem); !status) return status;
+  if (problem.in != Type::kF32 || problem.out != Type::kF32)
+    return Status(Code::kInvalidArgument, "in, out: sgemm takes f32 operands");
+  const std::vector<Argument> used = used_operands(problem, operands);
+  if (used.empty()) return Call{.empty = true};
+  for (const Argument& argument : used) {
+    if (argument.pointer == nullptr) {
+      return Status(Code::kInvalidArgument, std::string(argument.name) + ": null, but the problem uses it");
+    }
+  }
+  const int ordinal = device_of(operands.c);
+  for (const Argument& argument : used) {
+    const int other = device_of(argument.pointer);
+    if (other != ordinal) {
+      return Status(Code::kInvalidArgument, std::string(argument.name) + ": lies " + place_of(other) +
+                                                ", but c " + place_of(ordinal));
+    }
+  }
+  if (ordinal != kHostMemory) {
+    if (Status status = require_current("c", ordinal); !status) return status;
+  }
+  return on_device(ordinal);
+}
+
+Result<Call> checked_matrix(const char* name, const float* matrix) {
+  if (matrix == nullptr) return Status(Code::kInvalidArgument, std::string(name) + ": null");
+  const int ordinal = device_of(matrix);
+  if (ordinal == kHostMemory) {
+    return Status(Code::kInvalidArgument,
+                  std::string(name) + ": lies " + place_of(ordinal) + ", not on a CUDA device");
+  }
+  if (Status status = require_current(name, ordinal); !status) return status;
+  return on_device(ordinal);
+}
+
+}  // namespace ladder

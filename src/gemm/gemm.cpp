@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ladder/gemm.hpp>
+#include <ladder/registry.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "gemm/call.hpp"
+
+namespace ladder {
+namespace {
+
+// The rung for problems that leave others' tiles empty, by name: among rungs of its precision it is the highest, but not the
+// one for most problems.
+constexpr std::string_view kForFewTiles = "r21_split_k";
+
+// Where smaller tiles and parts of k pay, measured on an H200: where C is thin, or too small for many of r12's tiles of
+// 128 x 256, or has so few columns that they stay half empty.
+bool has_few_tiles(const Problem& p) {
+  constexpr std::int64_t kThin = 64, kHalfTile = 128, kFewK = 4;
+  constexpr std::int64_t kSmall = std::int64_t{1} << 19, kSmallSquare = 900'000, kSquare = 512;
+  const std::int64_t cols = p.layout == Layout::kRowMajor ? p.n : p.m, least = std::min(p.m, p.n);
+  if (least <= kThin || cols <= kHalfTile || p.k <= kFewK) return true;
+  return p.m < (least >= kSquare ? kSmallSquare : kSmall) / p.n;
+}
+
+// Whether the rung for words splits the larger operand of a row-major problem on its way, where C has few rows or columns or is
+// small beside k: tensor maps take that operand, and of the last 64 of k most are there.
+bool splits_on_the_way(const Problem& p) {
+  constexpr std::int64_t kSlab = 64, kOfLast = 48;
+  return (p.m > p.n ? p.lda : p.ldb) % 4 == 0 && (p.k % kSlab == 0 || p.k % kSlab >= kOfLast);
+}
+
+// From where the passes, the choice and kernels that end at once cost less than tensor cores gain. On an H200 a cube of 768
+// takes CUDA cores 34 us and words 28.
+bool gains_by_words(const Problem& problem) {
+  constexpr double kLeast = 760.0 * 760 * 760, kLeastResults = 0x1p17;
+  constexpr std::int64_t kTile = 192;  // fewer rows or columns: the pass over the other operand takes longer
+  // C of few rows or columns by 48 lines, and C small beside k, 256 x 256 by 16384, where one operand needs no pass.
+  constexpr std::int64_t kFew = 48, kMost = 512, kMany = 2048, kTimes = 4, kFewOfDeep = 256;
+  constexpr double kLeastSplit = 0x1p29, kLeastDeep = 0x1p30;
+  const Problem p = as_row_major(problem).problem;
+  const auto [few, many] = std::minmax(p.m, p.n);
+  const double products = flops(p) / 2;
+  const bool thin = few >= kFew && few <= kMost && many >= std::max(kMany, kTimes * few);
+  const bool deep = few >= kFewOfDeep && many <= kMost && products >= kLeastDeep;
+  if (((thin && products >= kLeastSplit) || deep) && splits_on_the_way(p)) return true;
+  return few >= kTile && static_cast<double>(p.m) * static_cast<double>(p.n) >= kLeastResults &&
+         products >= kLeast;
+}
+
+Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision precision,
+                                  const Device& device) {
+  std::string why;
+  const bool few_tiles = has_few_tiles(problem);
+  const std::span<const KernelInfo> all = kernels();
+  for (auto at = all.rbegin(); at != all.rend(); ++at) {
+    const KernelInfo& kernel = *at;
+    if (kernel.role != Role::kRung || kernel.place != place || kernel.precision != precision) continue;
+    if (kernel.in != problem.in || kernel.out != problem.out) continue;
+    if (kernel.rung == kForFewTiles && !few_tiles) continue;
+    const Status status = accepts(kernel, problem, device);
+    if (status) return &kernel;
+    if (why.empty())
+      why = "no kernel takes " + to_string(problem) + "; " + std::string(kernel.id) + ": " + status.message();
+  }
+  if (why.empty()) {
+    why = std::string("there is no ") + (place == Place::kHost ? "host" : "CUDA") + " kernel in " +
+          to_string(precision) + " for " + to_string(problem);
+  }
+  return Status(Code::kUnsupportedProblem, why);
+}
+
+}  // namespace
+
+Result<const KernelInfo*> select(const Problem& problem, Place place, Precision precision,
+                                 const Device& device) {
+  if (precision != Precision::kAuto) return highest(problem, place, precision, device);
+  if (place == Place::kCuda && gains_by_words(problem)) {
+    auto guarded = highest(problem, place, Precision::kAuto, device);
+    if (guarded) return guarded;
+  }
+  return highest(problem, place, Precision::kIeee, device);
+}
+
+Status sgemm(const Problem& problem, const Operands& operands, Stream stream, Precision precision) {
+  auto call = checked_call(problem, operands);
+  if (!call || call->empty) return call.status();
+  const Place place = call->device->has_cuda ? Place::kCuda : Place::kHost;
+  const auto kernel = select(problem, place, precision, *call->device);
+  return kernel ? kernel.value()->launch(problem, operands, stream) : kernel.status();
+}
+
+namespace {
+
+// The batch as one product, if it is one.
+std::optional<Problem> as_one_product(const Problem& p, const Batch& batch) {
+  Problem one = p;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (p.layout == Layout::kRowMajor && p.op_a == Op::kNone && batch.stride_b == 0 &&
+      p.m <= kMost / batch.count) {
+    one.m = p.m * batch.count;
+    if (batch.stride_a == p.m * p.lda && batch.stride_c == p.m * p.ldc) return one;
+  }
+  if (p.layout == Layout::kColMajor && p.op_b == Op::kNone && batch.stride_a == 0 &&
+      p.n <= kMost / batch.count) {
+    one = p;
+    one.n = p.n * batch.count;
+    if (batch.stride_b == p.n * p.ldb && batch.stride_c == p.n * p.ldc) return one;
+  }
+  return std::nullopt;
+}
+
+Status check_batch(const Problem& p, const Batch& batch) {
+  const std::pair<const char*, std::int64_t> all[] = {{"count", batch.count},
+                                                      {"stride_a", batch.stride_a},
+                                                      {"stride_b", batch.stride_b},
+                                                      {"stride_c", batch.stride_c}};
+  for (const auto& [name, value] : all) {
+    if (value < 0)
+      return {Code::kInvalidArgument, std::string(name) + ": at least 0, not " + std::to_string(value)};
+    // Addresses are counted in bytes, in 63 bits.
+    if (batch.count > 0 && value > (std::numeric_limits<std::int64_t>::max() / 8) / batch.count)
+      return {Code::kInvalidArgument, std::string(name) + ": its batch does not fit in 63 bits of bytes"};
+  }
+  const std::int64_t least = extent_c(p).elements();
+  if (batch.count > 1 && batch.stride_c < least) {
+    return {Code::kInvalidArgument, "stride_c: at least " + std::to_string(least) +
+                                        ", so that products do not overlap, not " +
+                                        std::to_string(batch.stride_c)};
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Status sgemm(const Problem& problem, const Operands& operands, const Batch& batch, Stream stream,
+             Precision precision) {
+  if (Status status = validate(problem); !status) return status;
+  if (Status status = check_batch(problem, batch); !status) return status;
+  if (batch.count == 0) return Status::ok();
+  if (const auto one = as_one_product(problem, batch); one && validate(*one)) {
+    return sgemm(*one, operands, stream, precision);
+  }
+  const auto at = [](auto* base, std::int64_t stride, std::int64_t i) {
+    return base == nullptr ? base : base + i * stride;
+  };
+  for (std::int64_t i = 0; i < batch.count; ++i) {
+    const Operands part{at(operands.a, batch.stride_a, i), at(operands.b, batch.stride_b, i),
+                        at(operands.c, batch.stride_c, i)};
+    if (Status status = sgemm(problem, part, stream, precision); !status) return status;
+  }
+  return Status::ok();
+}
+
+}  // namespace ladder

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cuda_runtime_api.h>
+#include <ladder/gemm.hpp>
+#include <ladder/packed.hpp>
+#include <ladder/registry.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include "gemm/call.hpp"
+#include "gemm/split_packed.hpp"
+
+namespace ladder {
+namespace {
+
+// The row-major problem, and which of its operands the given one is.
+struct RowMajorOperand {
+  Problem problem;
+  bool of_a;
+};
+RowMajorOperand as_row_major(const Problem& problem, Operand which) {
+  const RowMajor row_major = as_row_major(problem);
+  return {row_major.problem, (which == Operand::kA) != row_major.swapped};
+}
+
+// Lines along k of the operand, leading dimension and op.
+std::int64_t lines_of(const Problem& p, Operand which) { return which == Operand::kA ? p.m : p.n; }
+std::int64_t ld_of(const Problem& p, Operand which) { return which == Operand::kA ? p.lda : p.ldb; }
+Op op_of(const Problem& p, Operand which) { return which == Operand::kA ? p.op_a : p.op_b; }
+
+// The other sizes of a problem do not count, nor whether it scales A and B away.
+Problem of_operand(Problem p, Operand which) {
+  p.alpha = 1.0F;
+  p.beta = 0.0F;
+  (which == Operand::kA ? p.n : p.m) = 1;
+  p.ldc = std::max({p.m, p.n, std::int64_t{1}});
+  (which == Operand::kA ? p.ldb : p.lda) = std::max({p.m, p.n, p.k, std::int64_t{1}});
+  return p;
+}
+
+Status accepted(const Problem& problem, const Device& device) {
+  const auto kernel = select(problem, Place::kCuda, Precision::kFp16x3, device);
+  return kernel ? Status::ok() : kernel.status();
+}
+
+Status mismatch(const std::string& argument, std::int64_t packed, std::int64_t given) {
+  return {Code::kInvalidArgument, argument + ": packed with " + std::to_string(packed) +
+                                      ", but the problem has " + std::to_string(given)};
+}
+
+}  // namespace
+
+Result<PackedOperand> pack(const Problem& problem, Operand which, const float* matrix, Stream stream) {
+  if (Status status = validate(problem); !status) return status;
+  if (problem.in != Type::kF32 || problem.out != Type::kF32)
+    return Status(Code::kInvalidArgument, "in, out: pack takes f32 operands");
+  const char* const name = which == Operand::kA ? "a" : "b";
+  if (lines_of(problem, which) == 0 || problem.k == 0)
+    return Status(Code::kInvalidArgument, std::string(name) + ": an empty matrix has no words");
+  const auto call = checked_matrix(name, matrix);
+  if (!call) return call.status();
+  const Problem of = of_operand(problem, which);
+  if (Status status = accepted(of, *call.value().device); !status) return status;
+
+  const auto [p, of_a] = as_row_major(of, which);
+  PackedOperand packed;
+  packed.which_ = which;
+  packed.of_ = of;
+  packed.matrix_ = matrix;
+  packed.device_ = call.value().ordinal;
+  packed.bytes_ = r19_fp16x3::packed_bytes(p, of_a);
+  void* words = nullptr;
+  if (const cudaError_t error = cudaMalloc(&words, static_cast<std::size_t>(packed.bytes_));
+      error != cudaSuccess) {
+    return Status(Code::kOutOfMemory, std::string("words: ") + cudaGetErrorString(error));
+  }
+  packed.words_ = std::shared_ptr<void>(words, [](void* at) { static_cast<void>(cudaFree(at)); });
+  // Tiles read the scales of lines beyond the last one, which they do not use.
+  if (const cudaError_t error = cudaMemsetAsync(words, 0, static_cast<std::size_t>(packed.bytes_), stream);
+      error != cudaSuccess) {
+    return Status(Code::kLaunchFailed, std::string("words: ") + cudaGetErrorString(error));
+  }
+  const Operands operands{of_a ? matrix : nullptr, of_a ? nullptr : matrix, nullptr};
+  if (Status status = r19_fp16x3::pack(p, operands, of_a, words, stream); !status) return status;
+  return packed;
+}
+
+Status sgemm(const Problem& problem, const Operands& operands, const PackedOperand& packed, Stream stream) {
+  const Operand which = packed.which_;
+  const bool is_a = which == Operand::kA;
+  const char* const name = is_a ? "a" : "b";
+  const float* const given = is_a ? operands.a : operands.b;
+  if (given != nullptr && given != packed.matrix_)
+    return {Code::kInvalidArgument, std::string(name) + ": neither null nor the matrix that was packed"};
+  Operands all = operands;
+  (is_a ? all.a : all.b) = packed.matrix_;
+  const auto call = checked_call(problem, all);
+  if (!call || call.value().empty) return call.status();
+  if (problem.layout != packed.of_.layout)
+    return {Code::kInvalidArgument, "layout: not the one that the operand was packed with"};
+  if (op_of(problem, which) != op_of(packed.of_, which))
+    return {Code::kInvalidArgument,
+            std::string("op_") + name + ": not the one that the operand was packed with"};
+  if (lines_of(problem, which) != lines_of(packed.of_, which))
+    return mismatch(is_a ? "m" : "n", lines_of(packed.of_, which), lines_of(problem, which));
+  if (problem.k != packed.of_.k) return mismatch("k", packed.of_.k, problem.k);
+  if (ld_of(problem, which) != ld_of(packed.of_, which))
+    return mismatch(std::string("ld") + name, ld_of(packed.of_, which), ld_of(problem, which));
+  if (call.value().ordinal != packed.device_)
+    return mismatch("c's device", packed.device_, call.value().ordinal);
+  if (Status status = accepted(problem, *call.value().device); !status) return status;
+  const auto [p, of_a] = as_row_major(problem, which);
+  const Operands row_major = of_a == is_a ? all : Operands{all.b, all.a, all.c};
+  return r19_fp16x3::launch_packed(p, row_major, of_a, packed.words_.get(), stream);
+}
+
+}  // namespace ladder

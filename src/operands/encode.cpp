@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operands/encode.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "operands/input.hpp"
+
+namespace ladder {
+namespace {
+
+constexpr std::uint32_t kSign = 0x80000000U, kQuietNan = 0x7FC00000U;
+constexpr std::uint16_t kPoisonBf16 = 0x7FA5, kPoisonF16 = 0x7DA5;  // signalling
+
+std::uint16_t bf16_bits(std::uint32_t word) {
+  if (word == kPoisonBits) return kPoisonBf16;
+  if (std::isnan(std::bit_cast<float>(word)))
+    return static_cast<std::uint16_t>((word & kSign) >> 16 | 0x7FC0U);
+  return static_cast<std::uint16_t>((word + 0x7FFFU + (word >> 16 & 1U)) >> 16);
+}
+
+std::uint32_t word_of_bf16(std::uint16_t bits) {
+  return bits == kPoisonBf16 ? kPoisonBits : static_cast<std::uint32_t>(bits) << 16;
+}
+
+std::uint16_t f16_bits(std::uint32_t word) {
+  if (word == kPoisonBits) return kPoisonF16;
+  const std::uint32_t sign = (word & kSign) >> 16;
+  const float magnitude = std::abs(std::bit_cast<float>(word));
+  if (std::isnan(magnitude)) return static_cast<std::uint16_t>(sign | 0x7E00U);
+  if (magnitude >= 65520.0F)
+    return static_cast<std::uint16_t>(sign | 0x7C00U);  // half a step above the largest
+  if (magnitude < 0x1p-14F) {  // subnormal: multiples of 2^-24, 1024 of them being the least normal number
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::nearbyint(magnitude * 0x1p24F)));
+  }
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(magnitude);
+  const std::uint32_t rounded = bits + 0xFFFU + (bits >> 13 & 1U);
+  return static_cast<std::uint16_t>(sign |
+                                    ((rounded >> 13) - (112U << 10)));  // the exponents' biases: 127 and 15
+}
+
+std::uint32_t word_of_f16(std::uint16_t bits) {
+  if (bits == kPoisonF16) return kPoisonBits;
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
+  const std::uint32_t exponent = bits >> 10 & 0x1FU, fraction = bits & 0x3FFU;
+  if (exponent == 0) return sign | std::bit_cast<std::uint32_t>(static_cast<float>(fraction) * 0x1p-24F);
+  if (exponent == 0x1F) return sign | (fraction == 0 ? 0x7F800000U : kQuietNan);
+  return sign | (exponent + 112U) << 23 | fraction << 13;
+}
+
+template <std::uint16_t (*kBits)(std::uint32_t)>
+std::vector<std::byte> narrow(std::span<const std::uint32_t> words) {
+  std::vector<std::byte> memory(2 * words.size());
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::uint16_t bits = kBits(words[at]);
+    std::memcpy(memory.data() + 2 * at, &bits, sizeof bits);
+  }
+  return memory;
+}
+
+template <std::uint32_t (*kWord)(std::uint16_t)>
+std::vector<std::uint32_t> widen(std::span<const std::byte> memory) {
+  std::vector<std::uint32_t> words(memory.size() / 2);
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, memory.data() + 2 * at, sizeof bits);
+    words[at] = kWord(bits);
+  }
+  return words;
+}
+
+}  // namespace
+
+float round_to(Type type, float value) {
+  const auto word = std::bit_cast<std::uint32_t>(value);
+  switch (type) {
+    case Type::kF32:
+      return value;
+    case Type::kBf16:
+      return std::bit_cast<float>(word_of_bf16(bf16_bits(word)));
+    case Type::kF16:
+      return std::bit_cast<float>(word_of_f16(f16_bits(word)));
+  }
+  return value;
+}
+
+double unit_of(Type type) {
+  switch (type) {
+    case Type::kF32:
+      return 0x1p-24;
+    case Type::kBf16:
+      return 0x1p-8;
+    case Type::kF16:
+      return 0x1p-11;
+  }
+  return 0;
+}
+
+double half_subnormal_of(Type type) {
+  switch (type) {
+    case Type::kF32:
+      return 0x1p-150;
+    case Type::kBf16:
+      return 0x1p-134;
+    case Type::kF16:
+      return 0x1p-25;
+  }
+  return 0;
+}
+
+std::int64_t whole_numbers(Type type) { return static_cast<std::int64_t>(1 / unit_of(type)); }
+
+std::vector<std::byte> encode(Type type, std::span<const std::uint32_t> words) {
+  switch (type) {
+    case Type::kF32:
+      break;
+    case Type::kBf16:
+      return narrow<bf16_bits>(words);
+    case Type::kF16:
+      return narrow<f16_bits>(words);
+  }
+  const auto bytes = std::as_bytes(words);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<std::byte> encode(Type type, std::span<const float> values) {
+  return encode(type, std::span(reinterpret_cast<const std::uint32_t*>(values.data()), values.size()));
+}
+
+std::vector<std::uint32_t> decode(Type type, std::span<const std::byte> memory) {
+  switch (type) {
+    case Type::kF32:
+      break;
+    case Type::kBf16:
+      return widen<word_of_bf16>(memory);
+    case Type::kF16:
+      return widen<word_of_f16>(memory);
+  }
+  std::vector<std::uint32_t> words(memory.size() / 4);
+  std::memcpy(words.data(), memory.data(), 4 * words.size());
+  return words;
+}
+
+}  // namespace ladder

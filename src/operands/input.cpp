@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operands/input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "operands/drawing.hpp"
+#include "operands/encode.hpp"
+#include "operands/parallel.hpp"
+
+namespace ladder {
+namespace {
+
+// Fills a matrix in memory: value(line, column) where used, `gap` between the lines.
+template <class Value>
+std::vector<float> fill(const Extent& extent, float gap, const Value& value) {
+  std::vector<float> image(static_cast<std::size_t>(extent.elements()));
+  if (image.empty()) return image;
+  parallel_for(extent.lines, kParallelGrain / std::max<std::int64_t>(1, extent.ld),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t line = begin; line < end; ++line) {
+                   float* row = image.data() + line * extent.ld;
+                   for (std::int64_t column = 0; column < extent.used; ++column)
+                     row[column] = value(line, column);
+                   if (line + 1 < extent.lines) std::fill(row + extent.used, row + extent.ld, gap);
+                 }
+               });
+  return image;
+}
+
+}  // namespace
+
+const char* to_string(Values values) {
+  switch (values) {
+    case Values::kIntegers:
+      return "integers";
+    case Values::kUniform:
+      return "uniform";
+    case Values::kScaled:
+      return "scaled";
+  }
+  return "unknown";
+}
+
+namespace {
+
+// The largest integer whose products with its like the precision computes exactly: those of one word where products of
+// second words are left out.
+std::int64_t exact_integers(Precision precision) {
+  switch (precision) {
+    case Precision::kTf32:
+    case Precision::kTf32x3:
+    case Precision::kFp16x3:
+      return 2048;
+    case Precision::kBf16x3:
+      return 256;
+    default:
+      return 4096;
+  }
+}
+
+}  // namespace
+
+Result<IntegerRange> integer_range(const Problem& problem, Precision precision) {
+  const auto small_integer = [](float x) { return std::abs(x) <= 64.0F && x == std::trunc(x); };
+  if (!small_integer(problem.alpha) || !small_integer(problem.beta)) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("integer inputs need integer alpha and beta of at most 64 in magnitude, not {} and {}",
+                    problem.alpha, problem.beta));
+  }
+  // Half of 2^24 for alpha times the sum of products, a quarter for beta C: no partial result reaches 2^24. Binary16
+  // ends at 65,504.
+  const int bits = problem.out == Type::kF16 ? 16 : 24;
+  const std::int64_t budget =
+      (std::int64_t{1} << (bits - 1)) / std::max<std::int64_t>(1, std::llabs(std::llround(problem.alpha)));
+  // Operands that their type, or tf32, represents exactly: all of 11 significant bits or less.
+  const std::int64_t most = std::min<std::int64_t>(exact_integers(precision), whole_numbers(problem.in));
+  IntegerRange range;
+  const std::int64_t k = std::max<std::int64_t>(1, problem.k);
+  range.stride = (k + budget - 1) / budget;
+  const std::int64_t terms = (k + range.stride - 1) / range.stride;
+  const std::int64_t square = budget / terms;  // at least 1
+  range.operand =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(std::sqrt(static_cast<double>(square))), 1, most);
+  range.c = std::min(
+      {std::int64_t{4096}, whole_numbers(problem.out),
+       (std::int64_t{1} << (bits - 2)) / std::max<std::int64_t>(1, std::llabs(std::llround(problem.beta)))});
+  return range;
+}
+
+Result<Drawing> drawing_of(const Problem& problem, const Input& input, Precision precision) {
+  IntegerRange range;
+  if (input.values == Values::kIntegers) {
+    auto derived = integer_range(problem, precision);
+    if (!derived) return derived.status();
+    range = derived.value();
+  }
+  return Drawing(problem, input, range);
+}
+
+Result<Images> make_images(const Problem& problem, const Input& input, Precision precision) {
+  const auto drawn = drawing_of(problem, input, precision);
+  if (!drawn) return drawn.status();
+  const Drawing& drawing = drawn.value();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto operand = [&](Matrix which) {
+    return [&, which](std::int64_t line, std::int64_t column) {
+      return input.nan_operands ? nan : round_to(problem.in, drawing.at(which, line, column));
+    };
+  };
+  Images images;
+  images.a = fill(extent_a(problem), nan, operand(Matrix::kA));
+  images.b = fill(extent_b(problem), nan, operand(Matrix::kB));
+  images.c = fill(extent_c(problem), poison(), [&](std::int64_t line, std::int64_t column) {
+    return reads_c(problem) ? round_to(problem.out, drawing.at(Matrix::kC, line, column)) : poison();
+  });
+  return images;
+}
+
+}  // namespace ladder

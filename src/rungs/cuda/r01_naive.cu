@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// r01_naive: one thread computes one element of C.              NEW: a thread for each output
+// WHY: C has m n independent elements; the GPU wants that many threads.
+// PREDICT: the lanes of a warp stand on 32 rows: each load of A touches 32 sectors of 32 bytes for 128 bytes
+//          wanted, each load of B is a broadcast; 1% of cuBLAS.
+// LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: r02 turns the warp along the row
+#include "rungs/cuda/launch.cuh"
+#include "problem/accept.hpp"
+
+#include <span>
+
+namespace ladder::r01_naive {
+
+struct Tile {
+  static constexpr int BM = 32, BN = 4;  // outputs of a block: small blocks leave no SM idle at the end
+  static constexpr int kThreads = BM * BN;
+  static_assert(kThreads <= 1024, "a block has at most 1,024 threads");
+  static_assert(BM % 32 == 0, "a warp's lanes must stay on one column");
+};
+
+template <class T>
+__global__ void __launch_bounds__(T::kThreads)
+    kernel(const __grid_constant__ Problem p, const __grid_constant__ Operands o) {
+  // Who am I: threadIdx.x, along which a warp lies, counts rows.
+  const BlockTile tile = block_tile();
+  const int row = tile.m * T::BM + static_cast<int>(threadIdx.x);
+  const int col = tile.n * T::BN + static_cast<int>(threadIdx.y);
+  if (row >= p.m || col >= p.n) return;
+
+  // Tensors and shapes
+  const float* gA = o.a + row * p.lda;  // (k), stride 1
+  const float* gB = o.b + col;          // (k), stride ldb
+
+  // Main loop
+  float acc = 0.0F;
+  const int depth = static_cast<int>(p.k);
+  for (int k = 0; k < depth; ++k) acc += gA[k] * gB[k * p.ldb];
+
+  // Epilogue
+  store_scaled(o.c + row * p.ldc + col, acc, p.alpha, p.beta);
+}
+
+static Status accepts(const Problem& p, const Device& device) {
+  if (Status s = accept_cuda(device, kMinCc); !s) return s;
+  return accept_row_major_nn(p);
+}
+
+static Status launch(const Problem& p, const Operands& o, Stream stream) {
+  return launch_parts(p, o, Tile::BM, Tile::BN, [&](const Problem& part, const Operands& at, dim3 grid) {
+    kernel<Tile><<<grid, dim3(Tile::BM, Tile::BN), 0, stream>>>(part, at);
+  });
+}
+
+static constexpr KernelInfo kKernels[] = {
+    {.id = "r01_naive",
+     .rung = "r01_naive",
+     .idea = "one thread an output, a warp along a column",
+     .min_cc = kMinCc,
+     .accepts = accepts,
+     .launch = launch},
+};
+extern const std::span<const KernelInfo> kInfo{kKernels};
+
+}  // namespace ladder::r01_naive

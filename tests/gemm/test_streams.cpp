@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's call from several host threads, on streams that they share and on their own, in graphs and beside them. On the
+// virtual GPU with small problems; on a GPU with problems of 640 and 1536, 120 results a kind of stream and precision.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+#include <ladder/gemm.hpp>
+#include <ladder/registry.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include <unistd.h>
+
+#include "host/query.hpp"
+
+namespace ladder {
+namespace {
+
+constexpr int kThreads = 4;
+constexpr Precision kPrecisions[] = {Precision::kFp16x3, Precision::kBf16x6, Precision::kIeee,
+                                     Precision::kAuto};
+// Precisions, and kernels that small problems do not get by these.
+const auto kWays =
+    testing::Values("fp16x3", "bf16x6", "ieee", "auto", "r12_simt_peak", "r17_stream_k_tf32", "r20_guarded");
+constexpr unsigned kLimitSeconds = 120;  // of a test: kernels that wait for each other for ever
+
+struct Free {
+  void operator()(float* at) const { EXPECT_EQ(cudaFree(at), cudaSuccess); }
+};
+using Memory = std::unique_ptr<float, Free>;
+
+Memory device_memory(std::size_t count) {
+  void* at = nullptr;
+  EXPECT_EQ(cudaMalloc(&at, count * sizeof(float)), cudaSuccess);
+  return Memory(static_cast<float*>(at));
+}
+
+Memory on_device(const std::vector<float>& x) {
+  Memory memory = device_memory(x.size());
+  EXPECT_EQ(cudaMemcpy(memory.get(), x.data(), x.size() * sizeof(float), cudaMemcpyHostToDevice),
+            cudaSuccess);
+  return memory;
+}
+
+// Small integers: every sum is exact, in every precision.
+std::vector<float> integers(std::int64_t count, unsigned seed) {
+  std::vector<float> x(static_cast<std::size_t>(count));
+  for (float& value : x) {
+    seed = seed * 1664525 + 1013904223;
+    value = static_cast<float>(static_cast<int>(seed >> 16) % 9 - 4);
+  }
+  return x;
+}
+
+// A cube with its product, and room for results.
+class Cube {
+ public:
+  Cube(int size, unsigned seed) : problem(make_problem(size, size, size, 1, 0)) {
+    const std::int64_t count = extent_c(problem).elements();
+    const std::vector<float> a = integers(count, seed), b = integers(count, seed + 1);
+    expected_.resize(a.size());
+    EXPECT_TRUE(sgemm(problem, {a.data(), b.data(), expected_.data()}));
+    a_ = on_device(a);
+    b_ = on_device(b);
+    c_ = device_memory(a.size());
+  }
+  Status multiply(Stream stream, const std::string& way) const {
+    const Operands operands{a_.get(), b_.get(), c_.get()};
+    for (const Precision precision : kPrecisions) {
+      if (to_string(precision) == way) return sgemm(problem, operands, stream, precision);
+    }
+    const auto kernel = find_kernels(way);
+    return kernel ? kernel.value().front()->launch(problem, operands, stream) : kernel.status();
+  }
+  void forget() const { ASSERT_EQ(cudaMemset(c_.get(), 0xFF, bytes()), cudaSuccess); }
+  // After the product; waits for the stream.
+  bool right(Stream stream) const {
+    std::vector<float> c(expected_.size());
+    EXPECT_EQ(cudaMemcpyAsync(c.data(), c_.get(), bytes(), cudaMemcpyDeviceToHost, stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    return c == expected_;
+  }
+
+  Problem problem;
+
+ private:
+  std::size_t bytes() const { return expected_.size() * sizeof(float); }
+  std::vector<float> expected_;
+  Memory a_, b_, c_;
+};
+
+struct Scale {
+  int small, large, rounds;
+  std::size_t slack;  // bytes that the driver may take for itself
+};
+
+class OnDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    alarm(kLimitSeconds);
+    const auto device = query_device(0);
+    if (!device || device.value().cc != 90) GTEST_SKIP() << "no Hopper GPU";
+    scale_ = device.value().is_virtual ? Scale{40, 136, 2, 0} : Scale{640, 1536, 15, 16 << 20};
+  }
+  void TearDown() override { alarm(0); }
+  Scale scale_{};
+};
+
+enum class Streams { kOne, kLegacy, kPerThread, kOwn };
+std::string to_string(Streams streams) {
+  switch (streams) {
+    case Streams::kOne:
+      return "one";
+    case Streams::kLegacy:
+      return "legacy";
+    case Streams::kPerThread:
+      return "per_thread";
+    default:
+      return "own";
+  }
+}
+
+struct CreatedStream {
+  CreatedStream() { EXPECT_EQ(cudaStreamCreate(&handle), cudaSuccess); }
+  ~CreatedStream() { EXPECT_EQ(cudaStreamDestroy(handle), cudaSuccess); }
+  CreatedStream(const CreatedStream&) = delete;
+  CreatedStream& operator=(const CreatedStream&) = delete;
+  cudaStream_t handle = nullptr;
+};
+
+class Threads : public OnDevice, public testing::WithParamInterface<std::tuple<Streams, const char*>> {};
+
+TEST_P(Threads, GetTheirOwnResults) {
+  const Streams streams = std::get<0>(GetParam());
+  const char* const way = std::get<1>(GetParam());
+  const CreatedStream shared;
+  std::vector<std::unique_ptr<Cube>> cubes;
+  for (unsigned i = 0; i < 2 * kThreads; ++i)
+    cubes.push_back(std::make_unique<Cube>(i % 2 == 0 ? scale_.small : scale_.large, 100 * i));
+  std::atomic<int> ready = 0, wrong = 0, failed = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      const CreatedStream own;
+      const cudaStream_t stream = streams == Streams::kOne         ? shared.handle
+                                  : streams == Streams::kPerThread ? cudaStreamPerThread
+                                  : streams == Streams::kOwn       ? own.handle
+                                                                   : nullptr;
+      ++ready;
+      while (ready < kThreads) std::this_thread::yield();
+      for (int round = 0; round < scale_.rounds; ++round) {
+        const Cube* mine[2] = {cubes[2 * t + round % 2].get(), cubes[2 * t + 1 - round % 2].get()};
+        for (const Cube* cube : mine) failed += cube->multiply(stream, way) ? 0 : 1;
+        for (const Cube* cube : mine) wrong += cube->right(stream) ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failed, 0);
+  EXPECT_EQ(wrong, 0) << "of " << 2 * kThreads * scale_.rounds;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Threads,
+    testing::Combine(testing::Values(Streams::kOne, Streams::kLegacy, Streams::kPerThread, Streams::kOwn),
+                     kWays),
+    [](const auto& param) { return to_string(std::get<0>(param.param)) + "_" + std::get<1>(param.param); });
+
+class Graphs : public OnDevice, public testing::WithParamInterface<const char*> {
+ protected:
+  cudaGraphExec_t capture(const Cube& cube, cudaStream_t stream, cudaStreamCaptureMode mode) const {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    EXPECT_EQ(cudaStreamBeginCapture(stream, mode), cudaSuccess);
+    const Status status = cube.multiply(stream, GetParam());
+    EXPECT_TRUE(status) << status.message();
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    return exec;
+  }
+  static void replay(cudaGraphExec_t exec, cudaStream_t stream, const Cube& cube) {
+    cube.forget();
+    ASSERT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+    EXPECT_TRUE(cube.right(stream));
+  }
+};
+
+TEST_P(Graphs, TakeTheFirstCall) {
+  for (const auto mode :
+       {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed}) {
+    const CreatedStream stream;
+    const Cube cube(scale_.small, 7);
+    cudaGraphExec_t const exec = capture(cube, stream.handle, mode);
+    replay(exec, stream.handle, cube);
+    replay(exec, stream.handle, cube);
+    EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  }
+}
+
+TEST_P(Graphs, AreReplayedAfterLargerCalls) {
+  const CreatedStream stream;
+  const Cube small(scale_.small, 1), large(scale_.large, 2), another(scale_.small, 3);
+  ASSERT_TRUE(another.multiply(stream.handle, GetParam()));
+  cudaGraphExec_t const exec = capture(small, stream.handle, cudaStreamCaptureModeGlobal);
+  ASSERT_TRUE(large.multiply(stream.handle, GetParam()));
+  replay(exec, stream.handle, small);
+  EXPECT_TRUE(large.right(stream.handle));
+  EXPECT_TRUE(another.right(stream.handle));
+  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+}
+
+TEST_P(Graphs, RunBesideEachOtherAndCalls) {
+  const CreatedStream stream, others[2];
+  const Cube cubes[3]{{scale_.large, 1}, {scale_.large, 2}, {scale_.large, 3}};
+  cudaGraphExec_t const execs[2]{capture(cubes[0], stream.handle, cudaStreamCaptureModeGlobal),
+                                 capture(cubes[1], stream.handle, cudaStreamCaptureModeGlobal)};
+  for (int round = 0; round < scale_.rounds; ++round) {
+    for (const Cube& cube : cubes) cube.forget();
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    for (int i = 0; i < 2; ++i) ASSERT_EQ(cudaGraphLaunch(execs[i], others[i].handle), cudaSuccess);
+    ASSERT_TRUE(cubes[2].multiply(stream.handle, GetParam()));
+    EXPECT_TRUE(cubes[0].right(others[0].handle));
+    EXPECT_TRUE(cubes[1].right(others[1].handle));
+    EXPECT_TRUE(cubes[2].right(stream.handle));
+  }
+  for (cudaGraphExec_t exec : execs) EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Graphs, kWays, [](const auto& param) { return std::string(param.param); });
+
+TEST_F(OnDevice, ShortLivedStreamsKeepNoMemory) {
+  const Cube cube(scale_.small, 9);
+  const auto use = [&] {
+    const CreatedStream stream;
+    ASSERT_TRUE(cube.multiply(stream.handle, "fp16x3"));
+    EXPECT_TRUE(cube.right(stream.handle));
+  };
+  const auto free_bytes = [] {
+    std::size_t free = 0, total = 0;
+    EXPECT_EQ(cudaMemGetInfo(&free, &total), cudaSuccess);
+    return free;
+  };
+  for (int i = 0; i < 2; ++i) use();
+  const std::size_t before = free_bytes();
+  for (int i = 0; i < 40; ++i) use();
+  EXPECT_GE(free_bytes() + scale_.slack, before);
+}
+
+}  // namespace
+}  // namespace ladder
