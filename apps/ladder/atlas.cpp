@@ -30,7 +30,8 @@ std::vector<const KernelInfo*> atlas_kernels(const CommonOptions& options, const
   for (const KernelInfo& kernel : kernels()) {
     const bool words = kernel.precision != Precision::kIeee && kernel.precision != Precision::kTf32;
     if (kernel.place != Place::kCuda || kernel.in != Type::kF32 || kernel.out != Type::kF32) continue;
-    if (words || kernel.role == Role::kBaseline || kernel.rung == "r12_simt_peak") all.push_back(&kernel);
+    if (kernel.role == Role::kLibraryKernel && kernel.id != "ladder_large_tiles") continue;
+    if (words || kernel.role == Role::kBaseline || kernel.id == "ladder_large_tiles") all.push_back(&kernel);
   }
   return all;
 }

@@ -224,7 +224,7 @@ void Bench::time_group(const std::vector<Entry*>& group, Session& session) {
     if (usable) row.baseline = BaselineTiming{std::string(baseline->id), results.value()[baseline_at]};
     if (!row.timing->alarms.empty()) row.note = "not believed: " + row.timing->alarms.front();
     if (row.note.empty()) row.note = why_not;
-    if (row.note.empty() && plan_.measure.handicap > 0 && group[i]->kernel->role == Role::kRung)
+    if (row.note.empty() && plan_.measure.handicap > 0 && group[i]->kernel->role != Role::kBaseline)
       row.note = fmt::format("slowed by {:g}% on purpose (--handicap)", 100 * plan_.measure.handicap);
     if (flops(problem) > 0)
       rates_[group[i]->kernel->id] = {flops(problem) / (row.timing->ms.median * 1e-3), to_string(problem)};

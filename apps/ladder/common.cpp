@@ -48,7 +48,8 @@ void add_common_options(CLI::App& verb, CommonOptions& options) {
   verb.add_option("--battery", options.battery, "quick, or full: a few hundred problems more");
 }
 
-std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, const Target& target) {
+std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, const Target& target,
+                                                bool every_library_kernel) {
   std::vector<const KernelInfo*> selected;
   const auto add = [&](const KernelInfo* kernel) {
     if (std::find(selected.begin(), selected.end(), kernel) == selected.end()) selected.push_back(kernel);
@@ -60,6 +61,7 @@ std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, co
   }
   if (options.kernels.empty()) {
     for (const KernelInfo& kernel : kernels()) {
+      if (kernel.role == Role::kLibraryKernel && !every_library_kernel) continue;
       if (kernel.place == Place::kHost || !target.host_only) add(&kernel);
     }
   }

@@ -73,7 +73,9 @@ struct CommonOptions {
 void add_common_options(CLI::App& verb, CommonOptions& options);
 
 // All throw BadInput.
-std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, const Target& target);
+// Without names: all, of the library's kernels only where every_library_kernel.
+std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, const Target& target,
+                                                bool every_library_kernel = false);
 std::vector<Problem> selected_shapes(const CommonOptions& options);
 std::vector<Case> selected_battery(const CommonOptions& options);
 // `argument` is named where the problem does not fit in the memory of `device` (or of the host besides).

@@ -50,7 +50,7 @@ std::string change(const analyse::Compare& c) {
 void source_diff(const DiffOptions& o, const KernelInfo& a, const KernelInfo& b) {
   const auto file = [&](const KernelInfo& kernel) {
     const bool host = kernel.place == Place::kHost;
-    return (fs::path(o.source) / "src" / "kernels" / (host ? "host" : "cuda") /
+    return (fs::path(o.source) / "src" / "rungs" / (host ? "host" : "cuda") /
             (std::string(kernel.rung) + (host ? ".cpp" : ".cu")))
         .string();
   };

@@ -113,7 +113,7 @@ std::vector<const KernelInfo*> named_kernels(const std::vector<std::string>& nam
 
 std::vector<const KernelInfo*> cuda_rungs(std::vector<const KernelInfo*> list) {
   std::erase_if(list, [](const KernelInfo* kernel) {
-    return kernel->place != Place::kCuda || kernel->role != Role::kRung;
+    return kernel->place != Place::kCuda || kernel->role == Role::kBaseline;
   });
   if (list.empty()) throw BadInput("RUNG: rungs are explained, not baselines");
   return list;

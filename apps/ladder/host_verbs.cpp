@@ -64,7 +64,7 @@ std::vector<const KernelInfo*> host_rungs(const std::vector<const KernelInfo*>& 
   std::vector<const KernelInfo*> rungs;
   bool others = false;
   for (const KernelInfo* kernel : kernels) {
-    if (kernel->role != Role::kRung) continue;
+    if (kernel->role == Role::kBaseline) continue;
     if (kernel->place == Place::kHost) rungs.push_back(kernel);
     others = others || kernel->place == Place::kCuda;
   }

@@ -18,7 +18,7 @@ constexpr const char* kTemplate = R"(// SPDX-License-Identifier: Apache-2.0
 // WHY: what binds the rung below (ladder explain says it).
 // PREDICT: what should change, in numbers, before it is measured.
 // LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: what binds then
-#include "rungs/cuda/launch.cuh"
+#include "device/launch.cuh"
 #include "problem/accept.hpp"
 
 #include <span>

@@ -123,7 +123,7 @@ int run(const ShowOptions& o) {
   const Target target = select_target("virtual:h200");
   int status = kOk;
   for (const KernelInfo* kernel : found.value()) {
-    if (kernel->place != Place::kCuda || kernel->role != Role::kRung)
+    if (kernel->place != Place::kCuda || kernel->role == Role::kBaseline)
       throw BadInput(fmt::format("RUNG: {} is no rung", kernel->id));
     const auto seen = analyse::observe(*kernel, *target.cuda, 0);
     if (!seen) {

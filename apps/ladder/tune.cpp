@@ -222,7 +222,7 @@ int run(const TuneOptions& options) {
   require_writable(options.output, "--output");
   const fs::path source(options.source);
   std::error_code error;
-  if (!fs::is_directory(source / "src" / "kernels", error))
+  if (!fs::is_directory(source / "src" / "rungs", error))
     throw BadInput(
         fmt::format("--source: {}: no checkout of ladder; candidates are compiled from it", options.source));
   if (tune::find_nvcc().empty())
@@ -239,7 +239,7 @@ int run(const TuneOptions& options) {
   job.problem = problem;
   job.counted = make_problem(std::min(problem.m, kCountedSide), std::min(problem.n, kCountedSide),
                              std::min(problem.k, kCountedDepth));
-  job.compiler.source = source / "src" / "kernels" / "cuda" / (std::string(space.rung) + ".cu");
+  job.compiler.source = source / "src" / "rungs" / "cuda" / (std::string(space.rung) + ".cu");
   job.compiler.includes = {source / "include", source / "src"};
   job.compiler.cc = job.device.cc;
   job.compiler.with_ptx = job.device.is_virtual;

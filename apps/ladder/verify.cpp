@@ -41,7 +41,7 @@ int run(const CommonOptions& options, bool no_battery) {
   (void)selected_kernels(options, {});
   require_writable(options.json, "--json");
   const Target target = select_target(options.device);
-  const std::vector<const KernelInfo*> kernels = selected_kernels(options, target);
+  const std::vector<const KernelInfo*> kernels = selected_kernels(options, target, true);
   if (no_battery) cases.clear();
   for (const Problem& problem : shapes) {
     require_memory(problem, target.main(), "--shape");

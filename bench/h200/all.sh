@@ -32,7 +32,6 @@ bench/h200/variants.sh "$build" "$results/variants.csv"
 bench/h200/peak.sh "$build" "$results/peak.csv"
 bench/h200/power.sh "$build" "$results/power.csv"
 bench/h200/cycles.sh "$build" "$results/cycles.csv"
-bench/h200/edits.sh "$build" "$results/edits.csv"
 bench/h200/climb.sh "$build" "$results"
 bench/h200/sizes.sh "$build" "$results"
 bench/h200/baselines.sh "$build" "$results" || failed+=(baselines)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the libraries that rungs are compared with on an H200: cuBLAS in each mode, cuBLASLt's best, and, where Python
-# has them, PyTorch, Triton and (its library named in GEMMUL8) GEMMul8; r18 to r20 in the same rounds as those that
+# has them, PyTorch, Triton and (its library named in GEMMUL8) GEMMul8; the library in the same rounds as those that
 # emulate FP32. Then a kernel of a user's own and a profile, which need a GPU to be seen.
 #   bench/h200/baselines.sh [BUILD_FOLDER] [OUTPUT_FOLDER]
 # Writes OUTPUT_FOLDER/baselines.json, python.json, emulation-python.json (rows), own-kernel.txt and profile.txt (by
@@ -18,8 +18,8 @@ export LADDER_RUNGS
 "$ladder" bench cublas cublaslt --device cuda:0 --shape '256..8192*2' --budget 0.2 --save "$output/baselines.json" || status=1
 python3 bench/python/baselines.py --shape 4096 --budget 0.3 --save "$output/python.json" || [ $? -eq 3 ] || status=1
 shapes=(1024 2048 4096 8192)
-python3 bench/python/baselines.py "${shapes[@]/#/--shape=}" --kernel torch_ieee --kernel triton_tf32x3 --kernel r18_bf16x6 \
-  --kernel r19_fp16x3 --kernel r20_guarded --kernel gemmul8 --budget 0.3 --save "$output/emulation-python.json" \
+python3 bench/python/baselines.py "${shapes[@]/#/--shape=}" --kernel torch_ieee --kernel triton_tf32x3 --kernel ladder_bf16x6 \
+  --kernel ladder_fp16x3 --kernel ladder_guarded --kernel gemmul8 --budget 0.3 --save "$output/emulation-python.json" \
   || [ $? -eq 3 ] || status=1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

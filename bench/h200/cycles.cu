@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   std::printf("n,kernel,cycles,of_peak_a_clock,us,effective_mhz,tflops\n");
   for (const Case& each : kCases) {
     std::vector<const KernelInfo*> kernels;
-    for (const char* rung : {"r16_persistent_", "r17_stream_k_", "cublas_"}) {
+    for (const char* rung : {"r16_persistent_", "ladder_", "cublas_"}) {
       kernels.push_back(&kernel_named(rung + std::string(each.types)));
     }
     for (int n = 4096; n <= each.largest; n *= 2) print(gpu, kernels, for_s, Matrices(n, each.in, each.out));

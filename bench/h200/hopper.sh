@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
 build=build/hopper
-all=(r13_mma_sync r14_wgmma r15_warp_specialized r16_persistent r17_stream_k)
+all=(r13_mma_sync r14_wgmma r15_warp_specialized r16_persistent tensor_tiles)
 rungs=("${@:2}")
 [ ${#rungs[@]} -gt 0 ] || rungs=("${all[@]}")
 mkdir -p "$output"
@@ -67,4 +67,4 @@ whole_file.replace(sys.argv[1], json.dumps(first, separators=(",", ":")))
 PYTHON
 rm -f "$at_8192"
 [ "${SKIP_LARGE:-0}" = 1 ] || \
-  "$ladder" bench r16_persistent_bf16 r17_stream_k_bf16 --device cuda:0 --shape 16384 --save "$output/hopper-16384.json"
+  "$ladder" bench r16_persistent_bf16 ladder_bf16 --device cuda:0 --shape 16384 --save "$output/hopper-16384.json"

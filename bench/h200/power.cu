@@ -223,7 +223,7 @@ void loop(const Board& gpu, const char* name, double for_s, const Matrices& x) {
 int main(int argc, char** argv) {
   const double for_s = argc > 1 ? std::atof(argv[1]) : 1;
   const Board gpu;
-  const std::vector kernels{&kernel_named("r16_persistent_bf16"), &kernel_named("r17_stream_k_bf16"),
+  const std::vector kernels{&kernel_named("r16_persistent_bf16"), &kernel_named("ladder_bf16"),
                             &kernel_named("cublas_bf16")};
   std::printf("load,tflops,of_peak_a_clock,effective_mhz,nvml_mhz,watts,joules_a_tflop\n");
   {

@@ -13,7 +13,7 @@ def loads(rows):
                f"| {row['watts']} | {row['joules_a_tflop']} |\n")
 
 
-RUNG, OTHER = "r17_stream_k_", "cublas_"
+RUNG, OTHER = ("ladder_", "r17_stream_k_"), "cublas_"  # rows before the library had a name of its own: r17
 
 
 def cycles(rows):
@@ -23,7 +23,7 @@ def cycles(rows):
     for (side, kernel), row in found.items():
         if not kernel.startswith(RUNG):
             continue
-        types = kernel.removeprefix(RUNG)
+        types = kernel.removeprefix(RUNG[0]).removeprefix(RUNG[1])
         ours, theirs = float(row["cycles"]), float(found[side, OTHER + types]["cycles"])
         products = ours * float(row["of_peak_a_clock"])
         figures = [f"{value:,.0f}" for value in (products, ours, theirs)] + [f"{theirs / part:.3f}" for part in (ours, products)]

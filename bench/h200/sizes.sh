@@ -21,7 +21,7 @@ mapfile -t kernels < <("$ladder" list --json | python3 -c '
 import json, sys
 cuda = [k for k in json.load(sys.stdin) if k["place"] == "cuda"]
 alone = {"cublas_" + kind for kind in ("ieee", "tf32", "bf16", "bf16_f32", "fp16", "fp16_f32")}
-print(*(k["id"] for k in cuda if k["role"] == "rung" or k["id"] in alone), sep="\n")')
+print(*(k["id"] for k in cuda if k["role"] in ("rung", "library") or k["id"] in alone), sep="\n")')
 bench() { "$ladder" bench --device cuda:0 --max-launch 0.2 --budget 0.12 "$@"; }
 # Those of the sizes that are named here.
 of_shapes() { tr ',' '\n' <<<"$shapes" | grep -xE "$1" | paste -sd,; }

@@ -6,8 +6,8 @@
 // operands uniform in [-1, 1). `fused`, where C has few rows or columns: the operand of more lines is split within the product; `packed`: B
 // has its words already.
 //   bench_split MxNxK[:NN|NT|TN|TT][+LD]...    +LD: leading dimensions larger by so much than they must be
-#include "device/split_fused.cuh"
-#include "device/split_product.cuh"
+#include "gemm/split/fused.cuh"
+#include "gemm/split/product.cuh"
 
 #include <cuda_runtime.h>
 

@@ -2,7 +2,7 @@
 # The rungs that split operands into words, on an H200: builds them into a folder of their own, verifies every case, runs
 # their tests on special values and the guard, compute-sanitizer, and measures them beside cuBLAS's FP32.
 #   bench/h200/split.sh [OUTPUT_FOLDER]                    default: results/h200
-# Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows; r19 and r20 also at 16384, and at 4096 by transposition and
+# Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows; fp16x3 and guarded also at 16384, and at 4096 by transposition and
 # with odd leading dimensions), split-thin.json (C of few rows or columns, written and added to), split-times.csv (a call's
 # passes and product alone, and the call in turn with cuBLAS's, B packed or not), mixed.csv (the library's choice against
 # cuBLAS on the suite `mixed`) and atlas.json (errors). Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
 build=build/split
-rungs=(r18_bf16x6 r19_fp16x3 r20_guarded r21_split_k)
+rungs=(ladder_bf16x6 ladder_fp16x3 ladder_guarded ladder_split_k)
 mkdir -p "$output"
 
 if [ -n "${LADDER:-}" ]; then
@@ -32,7 +32,7 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   "$programs/test_split" --gtest_brief=1
   echo "--- compute-sanitizer"
   for tool in memcheck racecheck synccheck; do
-    bench/h200/sanitize.sh "$tool" "$ladder" verify r19 r20 r21 r18_bf16x6 --device cuda:0 --battery quick
+    bench/h200/sanitize.sh "$tool" "$ladder" verify ladder_fp16x3 ladder_fp16x3_fused ladder_guarded ladder_split_k ladder_bf16x6 --device cuda:0 --battery quick
   done
   # Of what the battery's problems do not reach: the fused product, and the one in binary64.
   bench/h200/sanitize.sh racecheck "$programs/test_split" --gtest_brief=1 \
@@ -41,9 +41,9 @@ fi
 echo "--- measured"
 shapes=(1024 2048 4096 8192 4092)
 all=("${shapes[@]}" 3072 8192x8192x1024 128x14336x4096)
-"$ladder" bench r19 r20 --device cuda:0 "${all[@]/#/--shape=}" --shape 16384 --suite layouts --budget 0.4 \
+"$ladder" bench ladder_fp16x3 ladder_guarded --device cuda:0 "${all[@]/#/--shape=}" --shape 16384 --suite layouts --budget 0.4 \
   --save "$output/split-guarded.json"
-"$ladder" bench r19 r20 --device cuda:0 --suite thin --budget 0.4 --save "$output/split-thin.json"
+"$ladder" bench ladder_fp16x3 ladder_guarded --device cuda:0 --suite thin --budget 0.4 --save "$output/split-thin.json"
 "$ladder" bench r19 r18 --device cuda:0 "${shapes[@]/#/--shape=}" --budget 0.4 --save "$output/split.json"
 if [ -x "$programs/bench_split" ]; then
   { bench/h200/environment.sh | sed 's/^/# /'

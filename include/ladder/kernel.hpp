@@ -16,7 +16,8 @@ namespace ladder {
 using Stream = CUstream_st*;
 
 enum class Place : unsigned char { kHost, kCuda };  // where operands lie and the work is done
-enum class Role : unsigned char { kRung, kBaseline };
+// kLibrary: a call of libladder in one precision, which chooses among kernels. kLibraryKernel: one of those, by itself.
+enum class Role : unsigned char { kRung, kLibrary, kLibraryKernel, kBaseline };
 // Named as PyTorch, JAX and Triton name them. kIeee: every product and sum is an IEEE binary32 operation.
 // kTf32: operands rounded or cut to 10 explicit mantissa bits, FP32 accumulation on tensor cores. kBf16, kFp16: operands
 // of that type, exact products, FP32 accumulation on tensor cores. The others stand in for kIeee: each operand is a sum
@@ -64,7 +65,7 @@ struct Operands {
 
 struct KernelInfo {
   std::string_view id;    // "r03_smem_tile_32": unique; a rung's variants share the file's name as prefix
-  std::string_view rung;  // "r03_smem_tile": the file, one idea
+  std::string_view rung;  // "r03_smem_tile": the file's name
   std::string_view idea;  // that idea in a few words
   Place place = Place::kCuda;
   Role role = Role::kRung;

@@ -9,11 +9,11 @@
 
 namespace ladder {
 
-// All kernels in the order of the ladder: host rungs, CUDA rungs, baselines.
+// All kernels in the order of the ladder: host rungs, CUDA rungs, the library, baselines.
 std::span<const KernelInfo> kernels();
 
-// The kernels that `name` means: an id, a rung ("r03_smem_tile": all its variants) or a rung's number
-// ("r03"). Errors (kInvalidArgument): no such kernel; the message lists the nearest names.
+// The kernels that `name` means: an id, a rung ("r03_smem_tile": all its variants), a rung's number ("r03"), or "ladder",
+// the library's calls. Errors (kInvalidArgument): no such kernel; the message lists the nearest names.
 Result<std::vector<const KernelInfo*>> find_kernels(std::string_view name);
 
 // What `kernel` is measured against unless told otherwise: the first baseline in the same place, on as many cores, in

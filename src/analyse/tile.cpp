@@ -35,12 +35,13 @@ constexpr Named kNamed[] = {
     {"r09_autotuned", {"BM", "BN", "BK", "TM", "TN", "blocks"}},
     {"r10_warp_tile", {"BM", "BN", "BK", "WM", "WN", "TM", "TN"}},
     {"r11_async_copy", {"BM", "BN", "BK", "WM", "WN", "TM", "TN", "STAGES"}},
-    {"r12_simt_peak", {"BM", "BN", "BK", "WM", "WN", "TM", "TN", "STAGES"}, kEvenly},
+    {"r12_simt_peak", {"BM", "BN", "BK", "WM", "WN", "TM", "TN", "STAGES"}},
     {"r13_mma_sync", {"BM", "BN", "BK", "WM", "WN", "STAGES"}},
     {"r14_wgmma", {"BM", "BN", "STAGES"}, kWarpgroups | kInStep},
     {"r15_warp_specialized", {"BM", "BN", "STAGES"}, kWarpgroups},
     {"r16_persistent", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kPairs},
-    {"r17_stream_k", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kEvenly},
+    {"simt_tiles", {"BM", "BN", "BK", "WM", "WN", "TM", "TN", "STAGES"}, kEvenly},
+    {"tensor_tiles", {"BM", "BN", "STAGES"}, kWarpgroups | kStoresLater | kEvenly},
 };
 
 void set(TileShape& tile, std::string_view name, int value) {
@@ -189,7 +190,7 @@ std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen, 
     return seen;
   }
   constexpr int kPairSide = 256;  // of the tile of two blocks
-  if (rung != "r17_stream_k" || 2 * tiles(kPairSide, kPairSide) < sms) return seen;
+  if (rung != "tensor_tiles" || 2 * tiles(kPairSide, kPairSide) < sms) return seen;
   TileShape tile = seen;
   tile.parameters.clear();
   const bool wide = bytes_of(problem.in) == 2;
@@ -201,7 +202,7 @@ std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen, 
   return tile;
 }
 
-bool plans_its_tile(std::string_view rung) { return rung == "r21_split_k"; }
+bool plans_its_tile(std::string_view rung) { return rung == "simt_parts" || rung == "library"; }
 
 std::string of_k(std::int64_t times, std::int64_t over) {
   const std::int64_t common = std::gcd(times, over);

@@ -98,6 +98,14 @@ Result<Call> checked_call(const Problem& problem, const Operands& operands) {
   return on_device(ordinal);
 }
 
+Result<const Device*> current_device() {
+  int ordinal = 0;
+  if (const cudaError_t error = cudaGetDevice(&ordinal); error != cudaSuccess) {
+    return Status(Code::kLaunchFailed, std::string("cudaGetDevice: ") + cudaGetErrorString(error));
+  }
+  return queried(ordinal);
+}
+
 Result<Call> checked_matrix(const char* name, const float* matrix) {
   if (matrix == nullptr) return Status(Code::kInvalidArgument, std::string(name) + ": null");
   const int ordinal = device_of(matrix);

@@ -21,4 +21,7 @@ Result<Call> checked_call(const Problem& problem, const Operands& operands);
 // The same for one matrix: that it is there, and on the current CUDA device. `name` is the argument.
 Result<Call> checked_matrix(const char* name, const float* matrix);
 
+// The current CUDA device. Errors: kLaunchFailed, where there is none.
+Result<const Device*> current_device();
+
 }  // namespace ladder

@@ -15,9 +15,8 @@
 namespace ladder {
 namespace {
 
-// The rung for problems that leave others' tiles empty, by name: among rungs of its precision it is the highest, but not the
-// one for most problems.
-constexpr std::string_view kForFewTiles = "r21_split_k";
+constexpr std::string_view kForFewTiles = "ladder_split_k", kForManyTiles = "ladder_large_tiles",
+                           kGuarded = "ladder_guarded";
 
 // Where smaller tiles and parts of k pay, measured on an H200: where C is thin, or too small for many of r12's tiles of
 // 128 x 256, or has so few columns that they stay half empty.
@@ -57,13 +56,19 @@ bool gains_by_words(const Problem& problem) {
 Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision precision,
                                   const Device& device) {
   std::string why;
-  const bool few_tiles = has_few_tiles(problem);
+  const std::string library = std::string("ladder_") + to_string(precision);
+  const auto is_candidate = [&](const KernelInfo& kernel) {
+    if (kernel.place != place || kernel.precision != precision) return false;
+    if (kernel.in != problem.in || kernel.out != problem.out) return false;
+    if (precision == Precision::kAuto) return kernel.id == kGuarded;
+    if (precision != Precision::kIeee && place == Place::kCuda) return kernel.id == library;
+    return kernel.role == Role::kRung || kernel.id == kForManyTiles ||
+           (kernel.id == kForFewTiles && has_few_tiles(problem));
+  };
   const std::span<const KernelInfo> all = kernels();
   for (auto at = all.rbegin(); at != all.rend(); ++at) {
     const KernelInfo& kernel = *at;
-    if (kernel.role != Role::kRung || kernel.place != place || kernel.precision != precision) continue;
-    if (kernel.in != problem.in || kernel.out != problem.out) continue;
-    if (kernel.rung == kForFewTiles && !few_tiles) continue;
+    if (!is_candidate(kernel)) continue;
     const Status status = accepts(kernel, problem, device);
     if (status) return &kernel;
     if (why.empty())

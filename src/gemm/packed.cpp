@@ -8,7 +8,7 @@
 #include <string>
 
 #include "gemm/call.hpp"
-#include "gemm/split_packed.hpp"
+#include "gemm/split/packed.hpp"
 
 namespace ladder {
 namespace {
@@ -68,7 +68,7 @@ Result<PackedOperand> pack(const Problem& problem, Operand which, const float* m
   packed.of_ = of;
   packed.matrix_ = matrix;
   packed.device_ = call.value().ordinal;
-  packed.bytes_ = r19_fp16x3::packed_bytes(p, of_a);
+  packed.bytes_ = split_fp16::packed_bytes(p, of_a);
   void* words = nullptr;
   if (const cudaError_t error = cudaMalloc(&words, static_cast<std::size_t>(packed.bytes_));
       error != cudaSuccess) {
@@ -81,7 +81,7 @@ Result<PackedOperand> pack(const Problem& problem, Operand which, const float* m
     return Status(Code::kLaunchFailed, std::string("words: ") + cudaGetErrorString(error));
   }
   const Operands operands{of_a ? matrix : nullptr, of_a ? nullptr : matrix, nullptr};
-  if (Status status = r19_fp16x3::pack(p, operands, of_a, words, stream); !status) return status;
+  if (Status status = split_fp16::pack(p, operands, of_a, words, stream); !status) return status;
   return packed;
 }
 
@@ -111,7 +111,7 @@ Status sgemm(const Problem& problem, const Operands& operands, const PackedOpera
   if (Status status = accepted(problem, *call.value().device); !status) return status;
   const auto [p, of_a] = as_row_major(problem, which);
   const Operands row_major = of_a == is_a ? all : Operands{all.b, all.a, all.c};
-  return r19_fp16x3::launch_packed(p, row_major, of_a, packed.words_.get(), stream);
+  return split_fp16::launch_packed(p, row_major, of_a, packed.words_.get(), stream);
 }
 
 }  // namespace ladder

@@ -147,7 +147,7 @@ class CudaRig final : public Rig {
       if (!(options.replay_below_ms > 0) && !(options.handicap > 0)) continue;
       const auto probe = session_.probe_ms(*entry.kernel);
       if (!probe) return probe.status();
-      if (entry.kernel->role == Role::kRung) entry.handicap_ms = options.handicap * probe.value();
+      if (entry.kernel->role != Role::kBaseline) entry.handicap_ms = options.handicap * probe.value();
       if (probe.value() >= options.replay_below_ms) continue;
       // All copies are gone through, or a replay would find the same few in the cache.
       const double fill = std::ceil(kReplayMs / std::max(probe.value(), 1e-4));
@@ -219,7 +219,7 @@ Result<std::vector<Measurement>> Session::sample_host(std::span<const KernelInfo
   corner.k = std::min(corner.k, kCorner);
   for (const KernelInfo* kernel : kernels) {
     HostRig::Kernel one{next_launch(*kernel), {}};
-    if (kernel->role == Role::kRung && !kernel->all_cores) {
+    if (kernel->role != Role::kBaseline && !kernel->all_cores) {
       one.corner = [kernel, corner, operands = copies_.front().operands()](Stream stream) {
         return kernel->launch(corner, operands, stream);
       };

@@ -85,7 +85,7 @@ std::vector<std::string> sentences(const Contents& c, const std::string& a, cons
 std::optional<std::pair<std::size_t, std::size_t>> first_pair(const Contents& c) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < c.rows.size(); ++i) {
-    if (c.rows[i].row->role != Role::kRung) continue;
+    if (c.rows[i].row->role == Role::kBaseline) continue;
     const double rate = c.rows[i].derived.tflops.value_or(0);
     if (!best || rate >= c.rows[*best].derived.tflops.value_or(0)) best = i;
   }

@@ -19,7 +19,7 @@ double pipe_ms(const analyse::Prediction& prediction, const std::string& name) {
 void explain_rows(Contents& c, const analyse::Machine& machine, const Device& virtual_gpu) {
   for (const Pick& pick : c.rows) {
     const Row& row = *pick.row;
-    if (row.place != Place::kCuda || row.role != Role::kRung) continue;
+    if (row.place != Place::kCuda || row.role == Role::kBaseline) continue;
     const auto all = kernels();
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const KernelInfo& k) { return k.id == row.kernel; });

@@ -227,8 +227,8 @@ std::string summary(const Contents& c) {
   for (const Pick& pick : c.rows) {
     if (!pick.row->verdict.ok() && pick.row->verdict.outcome != Outcome::kRefused) ++failed;
     if (!pick.derived.tflops || stands_for(pick.row->precision) != Precision::kIeee) continue;
-    if (pick.row->role == Role::kRung && !accurate(pick, least_error)) continue;
-    const Pick*& most = pick.row->role == Role::kRung ? best : library;
+    if (pick.row->role != Role::kBaseline && !accurate(pick, least_error)) continue;
+    const Pick*& most = pick.row->role != Role::kBaseline ? best : library;
     if (most == nullptr || *pick.derived.tflops > *most->derived.tflops) most = &pick;
   }
   const Row& first = *c.rows.front().row;

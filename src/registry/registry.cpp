@@ -46,13 +46,27 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 bool means(std::string_view name, const KernelInfo& info) {
   if (name == info.id || name == info.rung || name == to_string(info.place)) return true;
-  return !name.empty() && info.rung.substr(0, info.rung.find('_')) == name;
+  const auto first_part = [](std::string_view text) { return text.substr(0, text.find('_')); };
+  if (info.role == Role::kLibrary) return name == first_part(info.id);
+  return !name.empty() && info.role != Role::kLibraryKernel && first_part(info.rung) == name;
 }
 
 }  // namespace
 
 const char* to_string(Place place) { return place == Place::kHost ? "host" : "cuda"; }
-const char* to_string(Role role) { return role == Role::kRung ? "rung" : "baseline"; }
+const char* to_string(Role role) {
+  switch (role) {
+    case Role::kRung:
+      return "rung";
+    case Role::kLibrary:
+      return "library";
+    case Role::kLibraryKernel:
+      return "library kernel";
+    case Role::kBaseline:
+      return "baseline";
+  }
+  return "unknown";
+}
 const char* to_string(Precision precision) {
   switch (precision) {
     case Precision::kIeee:

@@ -216,7 +216,7 @@ Row row_of(const Json& j) {
   r.rung = j.at("rung").get<std::string>();
   r.idea = j.at("idea").get<std::string>();
   r.place = named(j.at("place"), {Place::kHost, Place::kCuda});
-  r.role = named(j.at("role"), {Role::kRung, Role::kBaseline});
+  r.role = named(j.at("role"), {Role::kRung, Role::kLibrary, Role::kLibraryKernel, Role::kBaseline});
   r.precision = named(j.at("precision"), precisions());
   r.problem = problem_of(j.at("problem"));
   r.device = device_of(j.at("device"));

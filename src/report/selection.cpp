@@ -22,7 +22,7 @@ std::vector<const Row*> rungs(std::span<const Document> documents, Place place, 
   std::vector<const Row*> rows;
   for (const Document& document : documents) {
     for (const Row& row : document.rows) {
-      if (row.place == place && row.role == Role::kRung && wanted(row)) rows.push_back(&row);
+      if (row.place == place && row.role != Role::kBaseline && wanted(row)) rows.push_back(&row);
     }
   }
   return rows;
@@ -87,8 +87,8 @@ std::vector<Pick> rows_at(std::span<const Document> documents, const Problem& pr
   std::vector<Pick> picks = std::move(best->second);
   // Files may bring parts of the ladder in any order; ids begin with their number.
   std::stable_sort(picks.begin(), picks.end(), [](const Pick& a, const Pick& b) {
-    if (a.row->role != b.row->role) return a.row->role == Role::kRung;
-    return a.row->role == Role::kRung && a.row->kernel < b.row->kernel;
+    if (a.row->role != b.row->role) return a.row->role < b.row->role;
+    return a.row->role != Role::kBaseline && a.row->kernel < b.row->kernel;
   });
   return picks;
 }
@@ -104,7 +104,7 @@ std::vector<Precision> precisions_of(std::span<const Pick> rows) {
   std::vector<Precision> found;
   for (const Precision precision : precisions()) {
     if (std::any_of(rows.begin(), rows.end(), [&](const Pick& pick) {
-          return pick.row->role == Role::kRung && stands_for(pick.row->precision) == precision &&
+          return pick.row->role != Role::kBaseline && stands_for(pick.row->precision) == precision &&
                  pick.derived.tflops;
         }))
       found.push_back(precision);

@@ -65,7 +65,7 @@ TEST(PredictWarpgroups, a_last_wave_costs_a_whole_one_but_for_stream_k) {
     return predicted(subject_of(rung, kTile), bf16(128 * tiles_m, 256 * tiles_n, 4096)).value().ms;
   };
   EXPECT_NEAR(time("r16_persistent", 7, 19), time("r16_persistent", 24, 11), 1e-9) << "133 and 264 tiles";
-  EXPECT_LT(time("r17_stream_k", 14, 10), 0.6 * time("r17_stream_k", 24, 11));
+  EXPECT_LT(time("tensor_tiles", 14, 10), 0.6 * time("tensor_tiles", 24, 11));
 }
 
 TEST(PredictWarpgroups, meeting_after_each_stage_costs_time) {
@@ -77,7 +77,7 @@ TEST(PredictWarpgroups, meeting_after_each_stage_costs_time) {
 TEST(PredictWarpgroups, split_operands_take_a_pass_and_products_of_words) {
   const Machine m = h200();
   const Subject subject = subject_of(
-      "r19_fp16x3", "k<ladder::SplitTile<ladder::WordFormat<__half, 2>, 3, 256, 3, 4>, false, false>");
+      "ladder_fp16x3", "k<ladder::SplitTile<ladder::WordFormat<__half, 2>, 3, 256, 3, 4>, false, false>");
   const Problem problem = make_problem(128, 256 * 132, 6400);
   const auto p = predicted(subject, problem, m);
   ASSERT_TRUE(p) << p.status().message();

@@ -62,20 +62,20 @@ TEST(Tile, types_stand_before_the_numbers) {
 
 TEST(Tile, r17_takes_its_widest_where_that_fills_the_device) {
   const auto small =
-      tile_of("r17_stream_k", "k<r::Tile<__half, __half, 128, 64, 8, (ladder::Blocks)0, 64> >");
+      tile_of("tensor_tiles", "k<r::Tile<__half, __half, 128, 64, 8, (ladder::Blocks)0, 64> >");
   ASSERT_TRUE(small);
   EXPECT_EQ(small->bn, 64);
   Problem p = make_problem(4096, 4096, 4096);
   p.in = p.out = Type::kF16;
-  const TileShape large = *tile_for("r17_stream_k", *small, p, 132);
+  const TileShape large = *tile_for("tensor_tiles", *small, p, 132);
   EXPECT_EQ(std::tuple(large.bm, large.bn, large.pair), std::tuple(128, 256, 2));
-  EXPECT_EQ(tile_for("r17_stream_k", *small, make_problem(1024, 1024, 1024), 132)->bn, 64);
+  EXPECT_EQ(tile_for("tensor_tiles", *small, make_problem(1024, 1024, 1024), 132)->bn, 64);
   EXPECT_EQ(tile_for("r16_persistent", *small, p, 132)->bn, 64) << "others have one tile";
 }
 
 TEST(Tile, split_operands_have_words_and_products) {
   const auto tile =
-      tile_of("r18_bf16x6",
+      tile_of("ladder_bf16x6",
               "void ladder::split_detail::kernel<ladder::SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6, "
               "64, 4, 4>, false, false>(CUtensorMap_st)");
   ASSERT_TRUE(tile);
@@ -87,24 +87,24 @@ TEST(Tile, split_operands_have_words_and_products) {
   EXPECT_EQ(tile->bk, 32) << "lines of 64 bytes";
   EXPECT_EQ(tile->stages, 4);
   const auto tf32 =
-      tile_of("r18_bf16x6", "k<ladder::SplitTile<ladder::WordFormat<float, 2>, 3, 64, 3, 3>, false>");
+      tile_of("ladder_bf16x6", "k<ladder::SplitTile<ladder::WordFormat<float, 2>, 3, 64, 3, 3>, false>");
   ASSERT_TRUE(tf32);
   EXPECT_EQ(tf32->word_bytes, 4);
   EXPECT_EQ(tf32->bk, 32) << "lines of 128 bytes";
   const auto turns =
-      tile_of("r19_fp16x3", "k<ladder::TurnTile<ladder::WordFormat<__half, 2>, 3, 4>, false, false>");
+      tile_of("ladder_fp16x3", "k<ladder::TurnTile<ladder::WordFormat<__half, 2>, 3, 4>, false, false>");
   ASSERT_TRUE(turns);
   EXPECT_EQ(std::tuple(turns->bm, turns->bn, turns->bk), std::tuple(64, 128, 64));
   EXPECT_EQ(std::tuple(turns->words, turns->products, turns->stages), std::tuple(2, 3, 4));
   // Large problems take 128 x 256: three units of A and six of B, which are three stages.
-  const auto wide = tile_for("r18_bf16x6", *tile, make_problem(4096, 4096, 4096), 132);
+  const auto wide = tile_for("ladder_bf16x6", *tile, make_problem(4096, 4096, 4096), 132);
   ASSERT_TRUE(wide);
   EXPECT_EQ(wide->bn, 256);
   EXPECT_EQ(wide->stages, 3);
   EXPECT_EQ(wide->columns_of_product(), 128);
   EXPECT_EQ(loads_per_result(*wide, 1).global_formula, "9K/256");
-  EXPECT_FALSE(tile_for("r18_bf16x6", *tile, make_problem(2000, 2000, 2000), 264)) << "between: not known";
-  EXPECT_EQ(tile_for("r18_bf16x6", *tile, make_problem(512, 512, 512), 132)->bn, 64);
+  EXPECT_FALSE(tile_for("ladder_bf16x6", *tile, make_problem(2000, 2000, 2000), 264)) << "between: not known";
+  EXPECT_EQ(tile_for("ladder_bf16x6", *tile, make_problem(512, 512, 512), 132)->bn, 64);
 }
 
 TEST(Tile, what_is_not_known_is_not_guessed) {

@@ -105,12 +105,12 @@ class Prediction(unittest.TestCase):
                     self.assertLess(predicted, other_predicted)
 
     def test_a_kernel_of_other_tiles_for_other_shapes_is_not_predicted_from_their_counts(self):
-        for rung, shape in (("r18_bf16x6_x3", "1536"), ("r21", "4096")):
+        for rung, shape in (("ladder_bf16x3", "1536"), ("ladder_split_k", "4096")):
             out = ladder("explain", rung, "--shape", shape).stdout
             self.assertIn("none: the rung has several tiles", out)
 
     def test_split_operands_are_passed_over_and_multiplied_by_words(self):
-        for rung, peak, products in (("r18_bf16x6_x9", 119, 9), ("r18_bf16x6_x3", 357, 3), ("r20", 357, 3)):
+        for rung, peak, products in (("ladder_bf16x9", 119, 9), ("ladder_bf16x3", 357, 3), ("ladder_guarded", 357, 3)):
             e = explained(rung, "--beta", "0")
             self.assertEqual(round(e["machine"]["binding_peak_flops"] / 1e12), peak, rung)
             pipes = {pipe["name"]: pipe["ms"] for pipe in e["prediction"]["pipes"]}
@@ -122,14 +122,14 @@ class Prediction(unittest.TestCase):
             self.assertLess(sum(e["loop_mix"].values()), 500, "the loop over k, not the whole kernel")
 
     def test_the_hot_loop_is_the_one_over_k_where_waits_were_moved_away(self):
-        for rung in ("r14_wgmma_bf16", "r15_warp_specialized_bf16", "r16_persistent_bf16", "r17_stream_k_bf16"):
+        for rung in ("r14_wgmma_bf16", "r15_warp_specialized_bf16", "r16_persistent_bf16", "ladder_bf16"):
             mix = explained(rung, "--beta", "0")["loop_mix"]
             self.assertNotIn("EXIT", mix, rung)
             self.assertLess(sum(mix.values()), 500, rung)
 
     def test_tensor_rungs_have_a_prediction_below_their_peak(self):
         for rung, peak in {"r13": 535, "r14_wgmma_bf16": 1071, "r15_warp_specialized_tf32": 535, "r16_persistent_bf16": 1071,
-                           "r17_stream_k_fp16": 1071}.items():
+                           "ladder_fp16": 1071}.items():
             e = explained(rung, "--beta", "0")
             self.assertEqual(round(e["machine"]["binding_peak_flops"] / 1e12), peak, rung)
             self.assertLess(e["prediction"]["tflops"], peak, rung)
@@ -141,7 +141,7 @@ class Prediction(unittest.TestCase):
 
     def test_rungs_get_faster(self):
         rates = [explained(rung, "--beta", "0")["prediction"]["tflops"] for rung in
-                 ("r12", "r13", "r14_wgmma_bf16", "r15_warp_specialized_bf16", "r16_persistent_bf16", "r17_stream_k_bf16")]
+                 ("r12", "r13", "r14_wgmma_bf16", "r15_warp_specialized_bf16", "r16_persistent_bf16", "ladder_bf16")]
         self.assertEqual(rates, sorted(rates))
 
     def test_shared_memory_is_what_ncu_counted(self):

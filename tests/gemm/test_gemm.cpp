@@ -219,43 +219,43 @@ TEST(Select, TakesTheHighestRungThatAccepts) {
   Device ampere{.name = "an Ampere", .has_cuda = true, .cc = 80, .sm_count = 108};
   const auto rung = [](const Device& device, Place place) {
     const auto found = select(make_problem(2048, 2048, 2048), place, Precision::kIeee, device);
-    return found ? std::string(found.value()->rung) : found.status().message();
+    return found ? std::string(found.value()->id) : found.status().message();
   };
-  EXPECT_EQ(rung(hopper, Place::kCuda), "r12_simt_peak");
+  EXPECT_EQ(rung(hopper, Place::kCuda), "ladder_large_tiles");
   EXPECT_EQ(rung(ampere, Place::kCuda), "r11_async_copy");
   EXPECT_EQ(rung(host_device(), Place::kHost).substr(0, 1), "h");
   const auto none =
       select(make_problem(8, 8, 8, 1, 0, Op::kTranspose), Place::kCuda, Precision::kIeee, ampere);
   EXPECT_EQ(none.status().code(), Code::kUnsupportedProblem);
-  EXPECT_NE(none.status().message().find("r21_split_k: "), std::string::npos) << none.status().message();
+  EXPECT_NE(none.status().message().find("ladder_split_k: "), std::string::npos) << none.status().message();
 }
 
 TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
   const Device hopper{.name = "a Hopper", .has_cuda = true, .cc = 90, .sm_count = 132};
   const auto rung = [&](const std::string& shape, Precision precision) {
     const auto found = select(parse_shape(shape).value(), Place::kCuda, precision, hopper);
-    return found ? std::string(found.value()->rung) : found.status().message();
+    return found ? std::string(found.value()->id) : found.status().message();
   };
   for (const Precision precision : {Precision::kIeee, Precision::kAuto}) {
     for (const char* few :
          {"64", "256", "64x64x65536", "1x4096x4096", "65536x32x256", "128x128x8192", "640", "32x4096x4096",
           "65536x128x128", "256x256x8192", "256x192x16384", "256x256x16390", "1000x1000x3"})
-      EXPECT_EQ(rung(few, precision), "r21_split_k") << few;
+      EXPECT_EQ(rung(few, precision), "ladder_split_k") << few;
     for (const char* shallow : {"4096x4096x8", "2048x2048x128", "128x65536x128"})
-      EXPECT_EQ(rung(shallow, precision), "r12_simt_peak") << shallow;
+      EXPECT_EQ(rung(shallow, precision), "ladder_large_tiles") << shallow;
   }
   for (const char* large : {"1024", "4096", "16384x256x4096", "2048x4096x14336"}) {
-    EXPECT_EQ(rung(large, Precision::kIeee), "r12_simt_peak") << large;
-    EXPECT_EQ(rung(large, Precision::kAuto), "r20_guarded") << large;
+    EXPECT_EQ(rung(large, Precision::kIeee), "ladder_large_tiles") << large;
+    EXPECT_EQ(rung(large, Precision::kAuto), "ladder_guarded") << large;
   }
   // Few rows or columns: the larger operand is split on its way, where tensor maps take it.
   for (const char* thin :
        {"64x4096x4096", "65536x64x1024", "128x14336x4096", "2048x128x2048", "256x256x16384"})
-    EXPECT_EQ(rung(thin, Precision::kAuto), "r20_guarded") << thin;
+    EXPECT_EQ(rung(thin, Precision::kAuto), "ladder_guarded") << thin;
   for (const char* thin : {"64x4095x4096", "4096x64x4097", "64x4096x4100"})
-    EXPECT_NE(rung(thin, Precision::kAuto), "r20_guarded") << thin;
-  EXPECT_EQ(select(make_problem(64, 4096, 4096, 1, 1), Place::kCuda, Precision::kAuto, hopper).value()->rung,
-            "r20_guarded");
+    EXPECT_NE(rung(thin, Precision::kAuto), "ladder_guarded") << thin;
+  EXPECT_EQ(select(make_problem(64, 4096, 4096, 1, 1), Place::kCuda, Precision::kAuto, hopper).value()->id,
+            "ladder_guarded");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ constexpr Precision kPrecisions[] = {Precision::kFp16x3, Precision::kBf16x6, Pre
                                      Precision::kAuto};
 // Precisions, and kernels that small problems do not get by these.
 const auto kWays =
-    testing::Values("fp16x3", "bf16x6", "ieee", "auto", "r12_simt_peak", "r17_stream_k_tf32", "r20_guarded");
+    testing::Values("fp16x3", "bf16x6", "ieee", "auto", "r12_simt_peak", "ladder_tf32", "ladder_guarded");
 constexpr unsigned kLimitSeconds = 120;  // of a test: kernels that wait for each other for ever
 
 struct Free {

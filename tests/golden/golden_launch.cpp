@@ -56,7 +56,7 @@ bool launch_all(const std::string& shape, const ladder::Device& device) {
   const DeviceArray c = random_array(extent_c(p).elements(), generator);
   if (!a || !b || !c) return false;
   for (const ladder::KernelInfo& info : ladder::kernels()) {
-    if (info.place != ladder::Place::kCuda || info.role != ladder::Role::kRung) continue;
+    if (info.place != ladder::Place::kCuda || info.role == ladder::Role::kBaseline || info.role == ladder::Role::kLibrary) continue;
     if (info.precision != ladder::Precision::kIeee) continue;
     const std::string id(info.id);
     if (!accepts(info, p, device)) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A launch must cover C exactly once in m and n and the depth exactly once in k, at any size.
-#include "rungs/cuda/launch.cuh"
+#include "device/launch.cuh"
 
 #include <gtest/gtest.h>
 

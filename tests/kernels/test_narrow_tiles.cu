@@ -62,7 +62,7 @@ TEST_P(NarrowTiles, AreStoredWhereTheyBelong) {
   int done = 0;
   pretended = {kPairs.sms, kPairs.l2_bytes};
   for (const KernelInfo& kernel : kernels()) {
-    if (kernel.rung != "r17_stream_k" || kernel.in == Type::kF32) continue;
+    if (kernel.rung != "tensor_tiles" || kernel.in == Type::kF32) continue;
     ++done;
     virtual_gpu::reset_counters();
     const Verdict verdict = verify(kernel, problem, {Values::kIntegers, 7}, device.value());

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "device/launch_dependent.cuh"
-#include "device/part_tile.cuh"
-#include "device/part_tiles.cuh"
+#include "gemm/simt/part_tile.cuh"
+#include "gemm/simt/part_tiles.cuh"
 #include "device/workspace.cuh"
-#include "gemm/part_plan.hpp"
+#include "gemm/simt/part_plan.hpp"
 
 namespace ladder {
 namespace {

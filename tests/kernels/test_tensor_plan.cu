@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How tensor-core rungs share tiles out: every step of k of every tile belongs to exactly one block, on any GPU.
-#include "device/tensor_plan.cuh"
+#include "gemm/tensor/tensor_plan.cuh"
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>

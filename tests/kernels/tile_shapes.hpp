@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tiles that r17 chooses from for 16-bit operands.
 #pragma once
-#include "device/tensor_plan.cuh"
+#include "gemm/tensor/tensor_plan.cuh"
 
 namespace ladder {
 

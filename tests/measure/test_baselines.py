@@ -105,16 +105,16 @@ class Rows(unittest.TestCase):
     def test_the_report_reads_them_with_their_share_of_cublas(self):
         device = {"name": "a GPU", "cuda": True, "virtual": False, "ordinal": 0, "compute_capability": 90, "sm_count": 132,
                   "memory_bytes": 1, "sm_clock_hz": 1.98e9, "fp32_flops": 6.7e13, "memory_bandwidth": 0.0}
-        rung = types.SimpleNamespace(file="r19_fp16x3")
+        rung = types.SimpleNamespace(file="ladder_fp16x3")
         kernels = [baselines.Kernel("torch_ieee", "PyTorch matmul", "ieee", None),
-                   baselines.Kernel("r19_fp16x3", "two fp16 words", "fp16x3", None, rung),
+                   baselines.Kernel("ladder_fp16x3", "two fp16 words", "fp16x3", None, rung),
                    baselines.Kernel("torch_tf32", "PyTorch matmul", "tf32", None),
                    baselines.Kernel("gemmul8_7_fast", "seven moduli", "ieee", None)]
         rows = [baselines.row_json(kernel, (64, 32, 16), device, (1e-7, 1e-8, 0.5)) for kernel in kernels[:3]]
         rows.append(baselines.row_json(kernels[3], (64, 32, 16), device, None, "out of memory"))
         wrong = baselines.row_json(kernels[3], (64, 32, 16), device, (float("nan"),) * 3)
         self.assertEqual(wrong["verdict"]["outcome"], "wrong_value")
-        times = {"torch_ieee": 4.0, "r19_fp16x3": 1.0, "torch_tf32": 0.5}
+        times = {"torch_ieee": 4.0, "ladder_fp16x3": 1.0, "torch_tf32": 0.5}
         telemetry = [{"sm_clock_mhz": 1980.0, "power_w": 400.0, "temperature_c": 40.0, "clock_reasons": None}]
         baselines.add_timings(rows, {name: baselines.timing_json([ms] * 5, 2, telemetry, 0.3) for name, ms in times.items()})
         self.assertEqual(rows[1]["derived"]["percent_of_baseline"], 400)
@@ -130,7 +130,7 @@ class Rows(unittest.TestCase):
             table = subprocess.run([LADDER, "report", file], capture_output=True, text=True, check=False)
         self.assertEqual(table.returncode, 0, table)
         lines = {line.split("|")[1].strip(): line for line in table.stdout.splitlines() if line.count("|") > 2}
-        self.assertIn("| 400.0 |", lines["r19_fp16x3"])
+        self.assertIn("| 400.0 |", lines["ladder_fp16x3"])
         self.assertIn("not_verified", lines["gemmul8_7_fast"])
 
 

@@ -41,7 +41,7 @@ class OfTheRegistry(unittest.TestCase):
         b = [float(draw.randint(-9, 9)) for _ in range(k * n)]
         expected = [sum(a[i * k + x] * b[x * n + j] for x in range(k)) for i in range(m) for j in range(n)]
         at = self.on_device(a), self.on_device(b)
-        for name in ("r06_vectorized", "r19_fp16x3", "r20_guarded"):
+        for name in ("r06_vectorized", "ladder_fp16x3", "ladder_guarded"):
             with self.subTest(name):
                 c = self.on_device([float("nan")] * (m * n))
                 rung = rungs.Rung(LIBRARY, name)
@@ -50,8 +50,8 @@ class OfTheRegistry(unittest.TestCase):
                 self.assertEqual(self.from_device(c, m * n), expected)
 
     def test_says_what_it_is_and_how_far_off_it_may_be(self):
-        words, guarded = (rungs.Rung(LIBRARY, name) for name in ("r19_fp16x3", "r20_guarded"))
-        self.assertEqual((words.file, words.precision, guarded.precision), ("r19_fp16x3", "fp16x3", "auto"))
+        words, guarded = (rungs.Rung(LIBRARY, name) for name in ("ladder_fp16x3", "ladder_guarded"))
+        self.assertEqual((words.file, words.precision, guarded.precision), ("ladder_fp16x3", "fp16x3", "auto"))
         self.assertIn("fp16", words.idea)
         products, floor = guarded.bound(4096, 4096, 4096)
         self.assertAlmostEqual(products * 2**24 / 4096, 1, places=2)
@@ -61,11 +61,11 @@ class OfTheRegistry(unittest.TestCase):
         self.assertTrue(0 < floor < 2**-38, floor)
 
     def test_refuses_what_is_not_there_and_what_no_problem_is(self):
-        for name in ("r99_none", "h01_naive", "r17_stream_k_bf16"):
+        for name in ("r99_none", "h01_naive", "ladder_bf16"):
             with self.assertRaisesRegex(KeyError, name):
                 rungs.Rung(LIBRARY, name)
         with self.assertRaisesRegex(RuntimeError, "^m = -1: "):
-            rungs.Rung(LIBRARY, "r19_fp16x3").accepts(-1, 1, 1)
+            rungs.Rung(LIBRARY, "ladder_fp16x3").accepts(-1, 1, 1)
         with self.assertRaises(OSError):
             rungs.load("/no/such/library.so")
 

@@ -251,13 +251,13 @@ int main(int argc, char** argv) {
   const std::vector<std::string> wanted(argv + 2, argv + argc);
   int number = 0, done = 0;
   for (const ladder::KernelInfo& kernel : ladder::kernels()) {
-    if (kernel.place != ladder::Place::kCuda || !std::string(kernel.id).starts_with(argv[1])) continue;
+    if (kernel.place != ladder::Place::kCuda || !std::string(kernel.rung).starts_with(argv[1])) continue;
     if (kernel.in != kernel.out || kernel.in == ladder::Type::kF16) continue;
-    // Of r18's lists of products the rung's own: the others are shorter and longer ones.
-    if (kernel.rung == "r18_bf16x6" && kernel.precision != ladder::Precision::kBf16x6) continue;
-    const bool words = kernel.precision == ladder::Precision::kFp16x3 || kernel.rung == "r18_bf16x6",
-               parts = kernel.rung == "r21_split_k";
-    const bool plans = std::string(argv[1]) == "r17", hopper = device.value().cc >= 90;
+    // Of split_bf16's lists of products its first: the others are shorter and longer ones.
+    if (kernel.rung == "split_bf16" && kernel.precision != ladder::Precision::kBf16x6) continue;
+    const bool words = kernel.precision == ladder::Precision::kFp16x3 || kernel.rung == "split_bf16",
+               parts = kernel.rung == "simt_parts";
+    const bool plans = std::string(argv[1]) == "tensor_tiles", hopper = device.value().cc >= 90;
     for (const Case& c : words ? cases_of_words() : parts ? cases_of_parts() : cases(hopper, plans)) {
       if (!kernel.accepts(c.problem, device.value())) continue;
       ++number;

@@ -36,21 +36,21 @@ import subprocess
 import sys
 import tempfile
 
-# Fields of ladder::Problem, by offset in the kernel's first parameter; of ladder::PartJob for r21.
+# Fields of ladder::Problem, by offset in the kernel's first parameter; of ladder::PartJob for simt_parts.
 SIZES = {0: "m", 8: "n"}
 STRIDES = {24: "lda", 32: "ldb", 40: "ldc"}
-SIZES_OF = {"r21": {24: "the lines of A", 56: "the lines of B", 92: "m", 96: "n", 100: "k"}}
-STRIDES_OF = {"r21": {8: "A's line step", 16: "A's k step", 40: "B's line step", 48: "B's k step"}}
+SIZES_OF = {"simt_parts": {24: "the lines of A", 56: "the lines of B", 92: "m", 96: "n", 100: "k"}}
+STRIDES_OF = {"simt_parts": {8: "A's line step", 16: "A's k step", 40: "B's line step", 48: "B's k step"}}
 # Kernels outside their rung's namespace.
-SHARE_WORDS = ("r18", "r20")  # rungs of whose kernels all or most are those of r19, for other words
-KERNELS_OF = {"part_tile": "r21", "thin_product": "r21", "outer_product": "r21"}
+SHARE_WORDS = ("split_bf16", "guarded")  # rungs of whose kernels all or most are those of split_fp16, for other words
+KERNELS_OF = {"tensor_tiles": "tensor_tiles", "part_tile": "simt_parts", "thin_product": "simt_parts", "outer_product": "simt_parts"}
 OFF_BY_ONE = {b"lt": b"le", b"le": b"lt", b"gt": b"ge", b"ge": b"gt"}
 # Kernels with a 16-bit C by tensor map, whose tiles have four chunks, and two with narrow tiles: of three, and of three and a
 # part.
 WHOLE_CHUNKS = (("r16", "bfloat16, 128, 256, 4>, true>"),
-                ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::r17_stream_k::Finish)0"))
-THREE_CHUNKS = ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::r17_stream_k::Finish)0")
-WITH_RESTS = ("r17", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::r17_stream_k::Finish)0")
+                ("tensor_tiles", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 256>, (ladder::tensor_tiles::Finish)0"))
+THREE_CHUNKS = ("tensor_tiles", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 192>, (ladder::tensor_tiles::Finish)0")
+WITH_RESTS = ("tensor_tiles", "bfloat16, 128, 256, 4, (ladder::Blocks)1, 232>, (ladder::tensor_tiles::Finish)0")
 # Mutants that do the same as the rung, by rung, part of the kernel's name and what they change: the mutant as it is printed, or
 # the line of source that it was compiled from, which keeps its name when others come. With the reason.
 EQUIVALENT = {
@@ -58,15 +58,15 @@ EQUIVALENT = {
         "columns of the first row: a vector that begins at n is stored with no element",
     **{("r12", "", what): "the stage behind the last one: nothing is copied there and nothing of it is used"
        for what in ("wait 1", "poll 3", "poll 3 for parity 0", "poll 3 for parity 1")},
-    ("r20", "first_pass<ladder::WordFormat<__half, 2>, 256, 4, (ladder::split_detail::Look)2>", "barrier 4"):
+    ("guarded", "first_pass<ladder::WordFormat<__half, 2>, 256, 4, (ladder::split_detail::Look)2>", "barrier 4"):
         "no block has a second group: the pass that counts is always wanted",
-    ("r20", "first_pass<ladder::WordFormat<__half, 2>, 256, 4, (ladder::split_detail::Look)2>", "4 comparisons with a 32-bit value"):
+    ("guarded", "first_pass<ladder::WordFormat<__half, 2>, 256, 4, (ladder::split_detail::Look)2>", "4 comparisons with a 32-bit value"):
         "a line has a block of its own",
-    ("r21", "thin_product<ladder::ThinTile<2", "4 comparisons with m"):
+    ("simt_parts", "thin_product<ladder::ThinTile<2", "4 comparisons with m"):
         "C has two rows wherever this tile is taken: none lies beyond",
-    ("r21", "thin_product<ladder::ThinTile<2", "7 comparisons with a 32-bit value"):
+    ("simt_parts", "thin_product<ladder::ThinTile<2", "7 comparisons with a 32-bit value"):
         "the same, as the small operand's lines are copied",
-    ("r21", "thin_product", "2 comparisons with a 32-bit value"):
+    ("simt_parts", "thin_product", "2 comparisons with a 32-bit value"):
         "one element more of the small operand is copied, past its padding: a zero that nobody reads",
     ("r15", "", "2 comparisons with a 32-bit value"):
         "producer and consumers take one step more, past k: its copies are zeros",
@@ -74,8 +74,8 @@ EQUIVALENT = {
        for rung, kernel, what in (
            *((*of, f"fence {n}") for of in WHOLE_CHUNKS for n in range(3, 9)),
            *((*of, f"fence {n}") for of in (THREE_CHUNKS, WITH_RESTS) for n in range(4, 16)),
-           ("r17", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::r17_stream_k::Finish)0", "fence 3"),
-           *(("r17", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)2", f"fence {n}") for n in (2, 3)))},
+           ("tensor_tiles", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::tensor_tiles::Finish)0", "fence 3"),
+           *(("tensor_tiles", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::tensor_tiles::Finish)2", f"fence {n}") for n in (2, 3)))},
     **{(*of, f"wait {n}"): "the first step of a tile: there is no group before its own"
        for of, waits in zip((*WHOLE_CHUNKS, THREE_CHUNKS, WITH_RESTS), ((2,), (3,), (3, 5), (3, 5))) for n in waits},
     **{(*of, f"barrier {n}"): "a turn that the second warpgroup does not wait for: its products begin sooner, and are the same"
@@ -83,25 +83,25 @@ EQUIVALENT = {
     **{(*of, what): "four chunks a tile, two buffers: in every tile this wait is for one and the same parity" for of in WHOLE_CHUNKS
        for what in ("poll 4 for parity 1", "poll 7 for parity 1", "poll 10 for parity 0", "poll 13 for parity 0", "poll 17 for parity 1")},
     **{(*of, "6 comparisons with a 32-bit value"): "whether a step is a tile's first one, in those that never are" for of in WHOLE_CHUNKS},
-    **{("r17", kernel, "arrival 4"): "the last stage of a block's only piece, which nobody fills again"
-       for kernel in (" 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1",
-                      " 64, 64, 12, (ladder::Blocks)4, 64>, (ladder::r17_stream_k::Finish)0")},
+    **{("tensor_tiles", kernel, "arrival 4"): "the last stage of a block's only piece, which nobody fills again"
+       for kernel in (" 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::tensor_tiles::Finish)1",
+                      " 64, 64, 12, (ladder::Blocks)4, 64>, (ladder::tensor_tiles::Finish)0")},
     **{(*of, f"group {n}"): "a chunk of a block's last tile, which nobody writes over: the next one's group does for both"
        for of, numbers in (*((of, (9, 10, 11)) for of in WHOLE_CHUNKS), (THREE_CHUNKS, (16, 17)), (WITH_RESTS, (16, 17, 18)))
        for n in numbers},
     ("r16", "", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
         "where a block's share of cut tiles ends: r16 cuts none",
-    ("r17", "", "if (tile_ >= plan_.whole_tiles) return false;"):
+    ("tensor_tiles", "", "if (tile_ >= plan_.whole_tiles) return false;"):
         "producer and consumers take a tile more, which lies beyond C: its copies are zeros, nothing of it is stored",
     (*WITH_RESTS, "2 comparisons with a 32-bit value, number 3"): "how many boxes of B a tile has: here as many as a stage",
-    ("r17", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::r17_stream_k::Finish)0", "barrier 2"):
+    ("tensor_tiles", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::tensor_tiles::Finish)0", "barrier 2"):
         "of the warps that store for others: a small tile leaves from registers, and they are done",
-    ("r17", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::r17_stream_k::Finish)0",
+    ("tensor_tiles", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::tensor_tiles::Finish)0",
      "2 comparisons with a 32-bit value, number 2"):
         "producer and consumers take one step more, past k: its copies are zeros",
-    ("r19", "SplitTile<ladder::WordFormat<__half, 2>, 3, 256, 3, 4>, false", "fence 2"):
+    ("split_fp16", "SplitTile<ladder::WordFormat<__half, 2>, 3, 256, 3, 4>, false", "fence 2"):
         "a slab's second half: since the fence before nothing has written what wgmma uses",
-    **{("r19", kernel, what): "a line has a block of its own, and no block a second group: r19's pass is always wanted"
+    **{("split_fp16", kernel, what): "a line has a block of its own, and no block a second group: split_fp16's pass is always wanted"
        for kernel, what in (("split_at_once<ladder::WordFormat<__half, 2>, 256", "2 comparisons with a 32-bit value"),
                             ("first_pass<ladder::WordFormat<__half, 2>, 256, 1,", "3 comparisons with a 32-bit value"),
                             ("first_pass<ladder::WordFormat<__half, 2>, 32, 2,", "barrier 2"),
@@ -109,8 +109,8 @@ EQUIVALENT = {
                             ("first_pass<ladder::WordFormat<__half, 2>, 256, 4,", "barrier 3"))},
     **{(rung, "split_strips<", "barrier 11"):
        "the last one of the cluster: a block has waited for all that is sent to it, and what it sends comes from registers"
-       for rung in ("r18", "r19", "r20")},
-    ("r19", "split_at_once<ladder::WordFormat<__half, 2>, 256", "8 comparisons with a 32-bit value"):
+       for rung in ("split_bf16", "split_fp16", "guarded")},
+    ("split_fp16", "split_at_once<ladder::WordFormat<__half, 2>, 256", "8 comparisons with a 32-bit value"):
         "a block splits the tile behind its own as well, which has the same words",
 }
 # The same of the kernels of words, whatever the words. Of each: the comparisons in the loops that fill rings and with the
@@ -119,7 +119,7 @@ WIDE, OTHERS = (" 256, 3, 4>", " 256, 3, 6>"), (" 128, 3, 3>", " 128, 4, 4>", " 
 RINGS = [("fused_kernel", (1, 2, 11)), ("TurnTile", (1, 2, 42))]
 RINGS += [(tile + ", false", (1, 2, 11)) for tile in WIDE + OTHERS]
 RINGS += [(tile + ", true", (2, 3)) for tile in WIDE + OTHERS]
-for rung in "r18", "r19", "r20":
+for rung in "split_bf16", "split_fp16", "guarded":
     EQUIVALENT[rung, "", "if (first_unit) ptx::mbarrier_wait(ptx::shared_address(&barriers.full[0]), 0);"] = (
         "the first unit comes alone for the sake of time")
     EQUIVALENT[rung, "", "const int scale = line < x.lines ? __ldg(x.gExponent + line) : 0;"] = (
@@ -142,21 +142,21 @@ for rung in "r18", "r19", "r20":
 NOT_SEEN = {
     **{(rung, "split_strips<", "2 comparisons with a 32-bit value, number 4"):
        "a strip more, which was not loaded, behind the last one: nobody's lines, or where only A lies across k B's first ones, "
-       "whose words the kernel beside writes: here it runs afterwards" for rung in ("r18", "r19", "r20")},
+       "whose words the kernel beside writes: here it runs afterwards" for rung in ("split_bf16", "split_fp16", "guarded")},
     **{(rung, kernel, f"number {n}"): "C's edge on a way that no problem here takes with this tile: beta, exceptional lines, pairs"
-       for rung in ("r18", "r19", "r20")
+       for rung in ("split_bf16", "split_fp16", "guarded")
        for kernel, numbers in (("fused_kernel", (6, 7, 8, 9)), *((tile + ", false", (8, 9)) for tile in WIDE + OTHERS))
        for n in numbers},
-    ("r19", " 64, 3, 3>, false", "barrier 2"):
+    ("split_fp16", " 64, 3, 3>, false", "barrier 2"):
         "sums handed on are flagged before all warps have written theirs: with none of the seeds here the block that takes them in "
         "comes in between",
-    ("r20", "kernel<ladder::SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6,", "barrier 1"):
+    ("guarded", "kernel<ladder::SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6,", "barrier 1"):
         "a kernel that the device does not choose here: its mbarriers are made, and nobody comes to them",
-    ("r20", "kernel<ladder::TurnTile<ladder::WordFormat<__nv_bfloat16, 3>, 6,", "barrier 1"): "the same",
-    **{("r19", f" {tile}>, false", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
+    ("guarded", "kernel<ladder::TurnTile<ladder::WordFormat<__nv_bfloat16, 3>, 6,", "barrier 1"): "the same",
+    **{("split_fp16", f" {tile}>, false", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
        "where a block's share of cut tiles ends: no problem here gives a block of this tile a second part of one"
        for tile in ("256, 3, 4", "128, 3, 3")},
-    ("r17", "Finish)1", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
+    ("tensor_tiles", "Finish)1", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
         "where a block's share of cut tiles ends: of what is stored this way no problem here cuts tiles",
     **{(*of, "if (pair.n >= narrow.columns) {"): "the first narrow tile of a second band of C, which no problem here has"
        for of in (THREE_CHUNKS, WITH_RESTS)},
@@ -166,8 +166,8 @@ NOT_SEEN = {
     **{(*of, f"address of a stage {n}"): "a step that in the problems here finds the ring at its first stage"
        for of in (THREE_CHUNKS, WITH_RESTS) for n in (4, 9)},
     (*THREE_CHUNKS, "wait 29"): "of a tile's last stage, which here nobody fills again",
-    ("r17", "", "if (tile < T::kBand * plan.tiles_n) {"): "the first tile of a second band of C, which no problem here has",
-    **{("r17", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::r17_stream_k::Finish)1", f"poll {n} for parity 0"):
+    ("tensor_tiles", "", "if (tile < T::kBand * plan.tiles_n) {"): "the first tile of a second band of C, which no problem here has",
+    **{("tensor_tiles", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::tensor_tiles::Finish)1", f"poll {n} for parity 0"):
        "a wait of consumers that in the problems here comes in a ring's first turn only" for n in (1, 2)},
     (*WHOLE_CHUNKS[1], "wait 12"): "products under way as a turn begins still read the stage that is released: here nobody fills it yet",
     **{(*of, f"poll {n} for parity 0"):
@@ -355,7 +355,7 @@ def of_words(name):
 
 def rung_of(name):
     if of_words(name):
-        return "r19"  # shared by the rungs whose operands are words, of which one is broken
+        return "split_fp16"  # shared by the rungs whose operands are words, of which one is broken
     match = re.match(r"_ZN6ladder\d+(r\d\d)_", name)
     if match:
         return match.group(1)

@@ -27,7 +27,7 @@ def path(name):
 
 
 # Of rungs with many types of operands one: the page is the same, and analysing a kernel takes time.
-KERNELS = [f"--kernel={name}" for name in (*(f"r{number:02}" for number in range(1, 14)), "r17_stream_k_bf16", "r18_bf16x6",
+KERNELS = [f"--kernel={name}" for name in (*(f"r{number:02}" for number in range(1, 14)), "ladder_bf16", "ladder_bf16x6",
                                            "cublas_ieee", "cublas_tf32", "cublas_bf16")]
 MADE = ladder("report", *ROWS, *KERNELS, "--html", path("report.html"), "--specs", FOLDER.name)
 DRAWS = "vl-convert" not in MADE.stderr

@@ -20,13 +20,13 @@
 
 namespace ladder {
 
-namespace r18_bf16x6 {
+namespace split_bf16 {
 extern const std::span<const KernelInfo> kInfo;
 }
-namespace r19_fp16x3 {
+namespace split_fp16 {
 extern const std::span<const KernelInfo> kInfo;
 }
-namespace r20_guarded {
+namespace guarded {
 extern const std::span<const KernelInfo> kInfo;
 }
 
@@ -48,7 +48,7 @@ inline std::unique_ptr<float, Free> on_device(const std::vector<float>& values) 
 }
 
 inline const KernelInfo& kernel(const std::string& id) {
-  for (const auto infos : {r18_bf16x6::kInfo, r19_fp16x3::kInfo, r20_guarded::kInfo}) {
+  for (const auto infos : {split_bf16::kInfo, split_fp16::kInfo, guarded::kInfo}) {
     for (const KernelInfo& info : infos) {
       if (info.id == id) return info;
     }
@@ -123,8 +123,8 @@ inline void expect_as_sgemm(Matrices x, const std::string& id) {
   EXPECT_EQ(wrong, 0) << id;
 }
 
-inline const std::vector<std::string> kAll{"r18_bf16x6", "r18_bf16x6_x9", "r19_fp16x3", "r19_fp16x3_fused",
-                                           "r20_guarded"};
+inline const std::vector<std::string> kAll{"ladder_bf16x6", "ladder_bf16x9", "ladder_fp16x3", "ladder_fp16x3_fused",
+                                           "ladder_guarded"};
 inline const std::pair<Op, Op> kOps[] = {
     {Op::kNone, Op::kNone}, {Op::kNone, Op::kTranspose}, {Op::kTranspose, Op::kNone}};
 

@@ -13,7 +13,7 @@ namespace {
 using namespace split_test;
 
 Precision chosen_on(Matrices x) {
-  expect_as_sgemm(x, "r20_guarded");
+  expect_as_sgemm(x, "ladder_guarded");
   const auto choice = guarded_choice(nullptr);
   EXPECT_TRUE(choice) << choice.status().message();
   return choice ? choice.value() : Precision::kTf32;
@@ -92,7 +92,7 @@ TEST(Guard, IsNoFurtherOffThanAChainOnAnyKindOfData) {
   for (const Distribution distribution : distributions()) {
     for (const std::int64_t k : {256, 1024}) {
       Matrices x = drawn(make_problem(64, 72, k), distribution);
-      const double guarded = error_of(x, run(kernel("r20_guarded"), x)), chain = error_of(x, chains_of(x));
+      const double guarded = error_of(x, run(kernel("ladder_guarded"), x)), chain = error_of(x, chains_of(x));
       const auto choice = guarded_choice(nullptr);
       ASSERT_TRUE(choice) << choice.status().message();
       EXPECT_LE(guarded, chain) << to_string(distribution) << ", k " << k;
@@ -105,7 +105,7 @@ TEST(Guard, TakesThreeWordsWhereProductsCancel) {
     Matrices x = drawn(make_problem(64, 72, 512, 1, 0, op_a, op_b), Distribution::kCancelling);
     EXPECT_EQ(chosen_on(x), Precision::kBf16x6);
     // Or there was nothing to guard against.
-    EXPECT_GT(error_of(x, run(kernel("r19_fp16x3"), x)), error_of(x, chains_of(x)));
+    EXPECT_GT(error_of(x, run(kernel("ladder_fp16x3"), x)), error_of(x, chains_of(x)));
   }
 }
 
@@ -114,7 +114,7 @@ TEST(Guard, TakesNoWordsWhereFewProductsAreLarge) {
     EXPECT_EQ(chosen_on(drawn(make_problem(140, 133, 515, 1, 0, op_a, op_b), Distribution::kSpread4)),
               Precision::kIeee);
     Matrices x = drawn(make_problem(140, 133, 515, 0.5F, 2, op_a, op_b), Distribution::kSpread4);
-    const std::vector<float> c = run(kernel("r20_guarded"), x);
+    const std::vector<float> c = run(kernel("ladder_guarded"), x);
     for (std::int64_t i = 0; i < x.p.m; ++i) {
       for (std::int64_t j = 0; j < x.p.n; ++j) {
         const auto at = static_cast<std::size_t>(i * x.p.ldc + j);
@@ -131,7 +131,7 @@ TEST(Guard, TakesNoWordsWhereFewProductsAreLarge) {
   std::fill(selection.a.begin(), selection.a.end(), 0.0F);
   for (std::int64_t i = 0; i < selection.p.m; ++i) selection.at_a(i, 7 * i) = 1;
   EXPECT_EQ(chosen_on(selection), Precision::kIeee);
-  EXPECT_EQ(error_of(selection, run(kernel("r20_guarded"), selection)), 0);
+  EXPECT_EQ(error_of(selection, run(kernel("ladder_guarded"), selection)), 0);
 }
 
 TEST(Guard, TakesNoWordsWhereManyLinesHoldNan) {
@@ -153,7 +153,7 @@ TEST(Guard, KeepsIntegersExact) {
   const Problem p = make_problem(70, 66, 300);
   const Images images = make_images(p, {Values::kIntegers, 5}, Precision::kIeee).value();
   Matrices x{p, images.a, images.b, images.c};
-  const std::vector<float> c = run(kernel("r20_guarded"), x);
+  const std::vector<float> c = run(kernel("ladder_guarded"), x);
   for (std::int64_t i = 0; i < p.m; ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) ASSERT_EQ(c[i * p.ldc + j], exact(x, i, j).sum);
   }
@@ -163,8 +163,8 @@ TEST(Guard, RefusesAKWhoseBoundIsNotBelowSgemms) {
   Device device;
   device.has_cuda = true;
   device.cc = 90;
-  EXPECT_FALSE(kernel("r20_guarded").accepts(make_problem(64, 64, 16), device));
-  EXPECT_TRUE(kernel("r20_guarded").accepts(make_problem(64, 64, 512), device));
+  EXPECT_FALSE(kernel("ladder_guarded").accepts(make_problem(64, 64, 16), device));
+  EXPECT_TRUE(kernel("ladder_guarded").accepts(make_problem(64, 64, 512), device));
 }
 
 // C of few rows or columns, where the larger operand is split on its way and the choice comes after the product.
@@ -215,7 +215,7 @@ TEST(GuardOfThin, TakesNoWordsWhereOne64OfOneLineIsNotProved) {
 TEST(GuardOfThin, IsNoFurtherOffThanAChainOnAnyKindOfData) {
   for (const Distribution distribution : distributions()) {
     Matrices x = drawn(make_problem(2048, 40, 512), distribution);
-    const double guarded = error_of(x, run(kernel("r20_guarded"), x)), chain = error_of(x, chains_of(x));
+    const double guarded = error_of(x, run(kernel("ladder_guarded"), x)), chain = error_of(x, chains_of(x));
     EXPECT_LE(guarded, chain) << to_string(distribution);
   }
 }
@@ -225,7 +225,7 @@ void expect_exact(const Problem& p, bool proved) {
   const Images images = make_images(p, {Values::kIntegers, 5}, Precision::kIeee).value();
   Matrices x{p, images.a, images.b, images.c};
   if (!proved) x.at_a(1, 1) = 0x1p24F;
-  const std::vector<float> c = run(kernel("r20_guarded"), x);
+  const std::vector<float> c = run(kernel("ladder_guarded"), x);
   EXPECT_EQ(guarded_choice(nullptr).value(), proved ? Precision::kFp16x3 : Precision::kIeee);
   for (std::int64_t i = 0; i < p.m; ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) {
@@ -273,8 +273,8 @@ TEST(GuardOfDeep, HasSpecialValuesWhereSgemmHasThem) {
     Matrices x = uniform(make_problem(m, n, 4160));
     x.at_a(3, 4100) = kInfinity, x.at_a(m - 1, 0) = kNan, x.at_b(64, n - 1) = -kInfinity;
     for (std::int64_t k = 0; k < x.p.k; ++k) x.at_a(5, k) = 0, x.at_b(k, 6) = 0;
-    expect_as_sgemm(x, "r20_guarded");
-    expect_as_sgemm(x, "r19_fp16x3_fused");
+    expect_as_sgemm(x, "ladder_guarded");
+    expect_as_sgemm(x, "ladder_fp16x3_fused");
   }
 }
 

@@ -89,7 +89,7 @@ void expect_all_of_k(bool rising, std::pair<Op, Op> ops) {
         if ((line % 2 == 0) == small) few(line, k) = 0;  // even lines see large elements, odd ones small ones
       }
     }
-    expect_as_sgemm(x, "r19_fp16x3_fused");
+    expect_as_sgemm(x, "ladder_fp16x3_fused");
   }
 }
 
@@ -117,7 +117,7 @@ TEST(SplitStore, RowsThatBeginAnywhereHaveTheBitsOfRowsOnEvenPlaces) {
 
 // So deep that lines across k are split from shared memory, beside the kernel that has lines along k.
 TEST(SplitDeep, IsAsSgemmWhicheverOperandLiesAcross) {
-  for (const char* id : {"r18_bf16x6", "r19_fp16x3", "r20_guarded"}) {
+  for (const char* id : {"ladder_bf16x6", "ladder_fp16x3", "ladder_guarded"}) {
     for (const auto& ops : kOps)
       expect_as_sgemm(uniform(make_problem(72, 100, 2112, 1, 0, ops.first, ops.second)), id);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The guard's decision from censuses made for the purpose: which words, that nothing of a census is left behind, and that
 // many blocks agree. Runs on a GPU, or under the virtual one.
-#include "device/split_choice.cuh"
+#include "gemm/split/choice.cuh"
 #include "problem/split_error.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // The pass over split operands by itself: words that sum to their element, zeros behind each line, scales, exceptional
 // lines, and the census, for lines along and across k, aligned or not. Runs on a GPU, or under the virtual one, whose
 // race check sees a tile that two blocks do.
-#include "device/split_pass.cuh"
+#include "gemm/split/pass.cuh"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // PREDICT: the lanes of a warp stand on 32 rows: each load of A touches 32 sectors of 32 bytes for 128 bytes
 //          wanted, each load of B is a broadcast; 1% of cuBLAS.
 // LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: r02 turns the warp along the row
-#include "rungs/cuda/launch.cuh"
+#include "device/launch.cuh"
 #include "problem/accept.hpp"
 
 #include <span>

@@ -4,7 +4,7 @@
 // PREDICT: B and C come in 4 sectors a request, A is a broadcast of 1: sectors fall 33 -> 5 a step of k,
 //          the rate rises about tenfold.
 // LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: r03 keeps what neighbours share
-#include "rungs/cuda/launch.cuh"
+#include "device/launch.cuh"
 #include "problem/accept.hpp"
 
 #include <span>

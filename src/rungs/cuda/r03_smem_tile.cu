@@ -4,7 +4,7 @@
 // PREDICT: global loads a result fall from 2 k to 2 k / BK, two shared loads a step of k come instead;
 //          the rate rises by half, then shared memory binds.
 // LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: r04 gives a thread a column of outputs
-#include "rungs/cuda/launch.cuh"
+#include "device/launch.cuh"
 #include "problem/accept.hpp"
 
 #include <span>

@@ -4,7 +4,7 @@
 // PREDICT: shared loads a multiply-add fall 2 -> 1 + 1/TM, before ptxas makes one of four of sA's; global
 //          loads a result fall to k/32; about twice r03's rate.
 // LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: r05 gives a thread a square of outputs
-#include "rungs/cuda/launch.cuh"
+#include "device/launch.cuh"
 #include "problem/accept.hpp"
 
 #include <span>

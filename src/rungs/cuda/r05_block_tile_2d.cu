@@ -4,7 +4,7 @@
 // PREDICT: shared loads a multiply-add fall 1 + 1/TM -> 1/TM + 1/TN; global loads a result fall to k/64; half
 //          again as fast as r04.
 // LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: r06 loads four elements at a time
-#include "rungs/cuda/launch.cuh"
+#include "device/launch.cuh"
 #include "problem/accept.hpp"
 
 #include <span>

@@ -5,8 +5,8 @@
 //          shared loads a step of k fall to (TM + TN)/4; some per cent faster than r05.
 // LIMITS: any m, n, k, leading dimensions, alpha, beta; 128-bit accesses where alignment allows, else 32-bit.
 //                                                               NEXT: r07 and r08 remove bank conflicts
-#include "rungs/cuda/launch.cuh"
-#include "rungs/cuda/vector.cuh"
+#include "device/launch.cuh"
+#include "device/vector.cuh"
 #include "problem/accept.hpp"
 
 #include <span>

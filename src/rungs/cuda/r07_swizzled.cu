@@ -5,8 +5,8 @@
 // PREDICT: wavefronts of shared loads fall by a third, of stores by half; a few per cent faster than r06.
 // LIMITS: any m, n, k, leading dimensions, alpha, beta; 128-bit accesses where alignment allows, else 32-bit.
 //                                                               NEXT: r08 does the same with padding
-#include "rungs/cuda/launch.cuh"
-#include "rungs/cuda/vector.cuh"
+#include "device/launch.cuh"
+#include "device/vector.cuh"
 #include "problem/accept.hpp"
 
 #include <span>

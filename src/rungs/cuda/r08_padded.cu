@@ -5,8 +5,8 @@
 // PREDICT: the wavefronts of r07, for simpler indices and some per cent more shared memory; as fast as r07.
 // LIMITS: any m, n, k, leading dimensions, alpha, beta; 128-bit accesses where alignment allows, else 32-bit.
 //                                                               NEXT: r09 searches the tile parameters
-#include "rungs/cuda/launch.cuh"
-#include "rungs/cuda/vector.cuh"
+#include "device/launch.cuh"
+#include "device/vector.cuh"
 #include "problem/accept.hpp"
 
 #include <span>

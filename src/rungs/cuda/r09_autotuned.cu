@@ -7,9 +7,9 @@
 //                                                               NEXT: r10 gives each warp a tile
 #include <ladder/search.hpp>
 
-#include "rungs/cuda/launch.cuh"
+#include "device/launch.cuh"
 #include "rungs/cuda/tuned.cuh"
-#include "rungs/cuda/vector.cuh"
+#include "device/vector.cuh"
 #include "problem/accept.hpp"
 
 #include <array>

@@ -8,9 +8,9 @@
 //                                                               NEXT: r11 copies the next tiles meanwhile
 #include <ladder/search.hpp>
 
-#include "rungs/cuda/launch.cuh"
+#include "device/launch.cuh"
 #include "rungs/cuda/tuned.cuh"
-#include "rungs/cuda/vector.cuh"
+#include "device/vector.cuh"
 #include "problem/accept.hpp"
 
 #include <array>

@@ -6,8 +6,8 @@
 // LIMITS: any m, n, k, leading dimensions, alpha, beta; B by 128 bits where alignment allows, else by 32.
 //                                                               NEXT: r12 gives the copies warps of their own
 #include "device/ptx/cp_async.cuh"
-#include "rungs/cuda/launch.cuh"
-#include "rungs/cuda/vector.cuh"
+#include "device/launch.cuh"
+#include "device/vector.cuh"
 #include "problem/accept.hpp"
 
 #include <span>

@@ -8,8 +8,8 @@
 //                                                               NEXT: r14 multiplies straight from shared memory
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mma.cuh"
-#include "rungs/cuda/launch.cuh"
-#include "rungs/cuda/vector.cuh"
+#include "device/launch.cuh"
+#include "device/vector.cuh"
 #include "problem/accept.hpp"
 
 #include <span>

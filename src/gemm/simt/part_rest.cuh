@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The few lines by which C is larger than whole tiles: a tile more in each direction would be nearly empty, and at 513 the
+// difference between one wave of blocks and two. Blocks after those of the tiles have 32 elements of such a line each.
+#pragma once
+#include "gemm/simt/part_sums.cuh"
+#include "device/ptx/dependent.cuh"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace ladder {
+
+constexpr int kRestLines = 32;  // of the other operand, that a block has
+
+// Blocks for the rows from rest_m on and the columns from rest_n on.
+inline std::int64_t rest_blocks(const PartJob& x) {
+  const auto chunks = [](std::int64_t lines) { return (lines + kRestLines - 1) / kRestLines; };
+  return (x.m - x.rest_m) * chunks(x.n) + (x.n - x.rest_n) * chunks(x.rest_m);
+}
+
+// Whether this block has none of the tiles.
+__device__ __forceinline__ bool is_rest(const PartJob& x) {
+  return x.rest_at > 0 && static_cast<int>(blockIdx.x) >= x.rest_at;
+}
+
+namespace part_detail {
+
+// The sum of line `one` of p and line `first` + lane of q, in the first warp. q lies across k: neighbouring lanes have
+// neighbours in memory, warps take turns along k.
+template <int THREADS>
+__device__ __forceinline__ float sum_across(const LineSide& p, int one, const LineSide& q, int first, int k,
+                                            float* s) {
+  constexpr int kWarps = THREADS / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const float* const gP = p.g + one * p.line_step;
+  const float* const gQ = q.g + min(first + lane, q.lines - 1);
+  float sum = 0;
+#pragma unroll 16
+  for (int at = warp; at < k; at += kWarps) sum += gP[at * p.k_step] * gQ[at * q.k_step];
+  s[threadIdx.x] = sum;
+  __syncthreads();
+  if (warp > 0) return 0;
+  for (int i = 1; i < kWarps; ++i) sum += s[i * 32 + lane];
+  return sum;
+}
+
+// The same for q along k, in lane i % (32 / warps) of warp i / (32 / warps) that of line `first` + i: lanes lie along k.
+template <int THREADS>
+__device__ __forceinline__ float sum_along(const LineSide& p, int one, const LineSide& q, int first, int k) {
+  constexpr int kEach = kRestLines / (THREADS / 32);  // lines of a warp
+  const int lane = static_cast<int>(threadIdx.x) % 32,
+            line0 = first + static_cast<int>(threadIdx.x) / 32 * kEach;
+  const float* const gP = p.g + one * p.line_step;
+  float sum[kEach]{};
+#pragma unroll 2
+  for (int at = lane; at < k; at += 32) {
+    const float of_p = gP[at * p.k_step];
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) sum[i] += of_p * q.g[min(line0 + i, q.lines - 1) * q.line_step + at];
+  }
+  float mine = 0;
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+      sum[i] += __shfl_xor_sync(0xFFFFFFFFU, sum[i], distance);
+    mine = lane == i ? sum[i] : mine;
+  }
+  return mine;
+}
+
+}  // namespace part_detail
+
+// This block's 32 elements of a row or a column. s: THREADS.
+template <int THREADS>
+__device__ __forceinline__ void multiply_rest(const PartJob& x, float* s) {
+  constexpr int kEach = kRestLines / (THREADS / 32);
+  int block = static_cast<int>(blockIdx.x) - x.rest_at;
+  const int chunks_n = (x.n + kRestLines - 1) / kRestLines, of_rows = (x.m - x.rest_m) * chunks_n;
+  const bool is_row = block < of_rows;
+  if (!is_row) block -= of_rows;
+  const int many = is_row ? x.n : x.rest_m, chunks = (many + kRestLines - 1) / kRestLines;
+  const int one = (is_row ? x.rest_m : x.rest_n) + block / chunks, first = block % chunks * kRestLines;
+  if (one >= (is_row ? x.m : x.n)) return;  // a cluster has more blocks than were wanted
+  const LineSide p = is_row ? x.a : x.b, q = is_row ? x.b : x.a;
+  ptx::wait_for_prerequisites();
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const bool across = q.line_step == 1;
+  const float sum = across ? part_detail::sum_across<THREADS>(p, one, q, first, x.k, s)
+                           : part_detail::sum_along<THREADS>(p, one, q, first, x.k);
+  const int line = first + (across ? lane : warp * kEach + lane);
+  if (line >= many || (across ? warp > 0 : lane >= kEach)) return;
+  const std::int64_t row = is_row ? one : line, col = is_row ? line : one;
+  float* const g = x.gC + row * x.row_step + col * x.col_step;
+  *g = x.beta == 0.0F ? x.alpha * sum : x.alpha * sum + x.beta * *g;
+}
+
+}  // namespace ladder

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tile of C whose sums several blocks have parts of: blocks of a cluster add theirs from each other's shared memory,
+// clusters theirs through device memory, where the last one to arrive adds. Every order is fixed by the shape.
+#pragma once
+#include "device/four.cuh"
+#include "gemm/simt/line_copy.cuh"
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/cp_async.cuh"
+#include "device/ptx/quad.cuh"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace ladder {
+
+// C (m, n) of A's m and B's n lines. Of every tile `parts` clusters of `cluster` blocks have a part of k each.
+struct PartJob {
+  LineSide a, b;
+  float* gC;
+  std::int64_t row_step, col_step;  // of C, one of them 1
+  bool quads;  // four neighbours of a line in memory, the first a multiple of four, may be stored at once
+  int m, n, k;
+  float alpha, beta;
+  int tiles_m, cluster, parts;
+  float4* gPartial;    // (tiles, parts, tile), where parts > 1
+  unsigned* gArrived;  // (tiles, cluster), zero before and after
+  // Tiles have the rows before rest_m and the columns before rest_n, blocks from rest_at on have the others. 0: tiles have all.
+  int rest_at = 0, rest_m = 0, rest_n = 0;
+};
+
+constexpr int kMostCluster = 8;
+
+// Who a block is.
+struct PartPlace {
+  int rank, part, tile;
+  __device__ __forceinline__ explicit PartPlace(const PartJob& x) {
+    const int block = static_cast<int>(blockIdx.x), rest = block / x.cluster;
+    rank = block % x.cluster, part = rest % x.parts, tile = rest / x.parts;
+  }
+  // Of `steps` steps along k this block has those from first() to first(.., 1).
+  __device__ __forceinline__ int first(const PartJob& x, int steps, int more = 0) const {
+    return static_cast<int>(std::int64_t{steps} * (part * x.cluster + rank + more) / (x.parts * x.cluster));
+  }
+};
+
+// Four neighbours of a row of C.
+__device__ __forceinline__ void store_quad(const PartJob& x, int row, int col, float4 sum) {
+  if (row >= x.m || col >= x.n) return;
+  float* const g = x.gC + row * x.row_step + col * x.col_step;
+  const auto scaled = [&](float of, float before) {
+    return x.beta == 0.0F ? x.alpha * of : x.alpha * of + x.beta * before;
+  };
+  if (x.quads && x.col_step == 1 && col + 4 <= x.n) {
+    float4 c = make_float4(0, 0, 0, 0);
+    if (x.beta != 0.0F) c = *reinterpret_cast<const float4*>(g);
+    *reinterpret_cast<float4*>(g) =
+        make_float4(scaled(sum.x, c.x), scaled(sum.y, c.y), scaled(sum.z, c.z), scaled(sum.w, c.w));
+    return;
+  }
+  const float of[4]{sum.x, sum.y, sum.z, sum.w};
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    float* const at = g + j * x.col_step;
+    if (col + j < x.n) *at = scaled(of[j], x.beta == 0.0F ? 0.0F : *at);
+  }
+}
+
+// Adds `s`, (SLABS, BM, STRIDE) of this block and all others of the tile at (row0, col0), and stores it; SWAPPED: of two neighbours
+// in a row the second comes first. All threads come here, their sums written; `last` is the block's.
+template <int BM, int BN, int STRIDE, int SLABS, int THREADS, bool SWAPPED>
+__device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me, float* s, bool& last,
+                                          int row0, int col0) {
+  constexpr int kQuads = BM * BN / 4, kSlab = BM * STRIDE;
+  static_assert(BN % 4 == 0 && STRIDE % 4 == 0, "quads of a row");
+  const int tid = static_cast<int>(threadIdx.x);
+  struct Quad {
+    int row, col;
+  };
+  const auto quad = [&](int i) -> Quad {  // along C's lines in memory
+    if (x.col_step == 1) return {i / (BN / 4), i % (BN / 4) * 4};
+    return {i % BM, i / BM * 4};
+  };
+  const auto of_slabs = [&](const float* at) {
+    float4 sum = *reinterpret_cast<const float4*>(at);
+#pragma unroll
+    for (int i = 1; i < SLABS; ++i) sum = sum + *reinterpret_cast<const float4*>(at + i * kSlab);
+    return sum;
+  };
+  std::uint32_t of_block[kMostCluster];  // where their sums lie
+  __syncthreads();
+  if (x.cluster > 1) {
+    if constexpr (SLABS > 1) {
+#pragma unroll 4
+      for (int i = tid * 4; i < kSlab; i += THREADS * 4) *reinterpret_cast<float4*>(s + i) = of_slabs(s + i);
+    }
+    ptx::cluster_sync();
+#pragma unroll
+    for (int block = 0; block < kMostCluster; ++block)
+      of_block[block] = ptx::shared_address_of(ptx::shared_address(s), min(block, x.cluster - 1));
+  }
+  const int share = (kQuads + x.cluster - 1) / x.cluster, first = share * me.rank,
+            end = min(kQuads, first + share);
+  float4* const gTile = x.gPartial + std::int64_t{me.tile} * x.parts * kQuads;
+#pragma unroll 2
+  for (int i = first + tid; i < end; i += THREADS) {
+    const Quad at = quad(i);
+    const int offset = at.row * STRIDE + at.col;
+    float4 sum = make_float4(0, 0, 0, 0);
+    if (x.cluster == 1) {
+      sum = of_slabs(s + offset);
+    } else {
+#pragma unroll
+      for (int block = 0; block < kMostCluster; ++block) {
+        if (block < x.cluster) sum = sum + ptx::load_cluster_quad(of_block[block] + 4 * offset);
+      }
+    }
+    if constexpr (SWAPPED) sum = make_float4(sum.y, sum.x, sum.w, sum.z);
+    if (x.parts == 1) {
+      store_quad(x, row0 + at.row, col0 + at.col, sum);
+    } else {
+      __stcg(gTile + std::int64_t{me.part} * kQuads + i, sum);
+    }
+  }
+  if (x.cluster > 1) ptx::cluster_sync();  // nobody ends while others read
+  if (x.parts == 1) return;
+  __threadfence();
+  __syncthreads();
+  unsigned* const gArrived = x.gArrived + me.tile * x.cluster + me.rank;
+  if (tid == 0) last = atomicAdd(gArrived, 1U) == static_cast<unsigned>(x.parts) - 1;
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  constexpr int kAtOnce = kQuads >= 4 * THREADS ? 4 : 1;  // quads, so that enough loads are under way
+  for (int i = first + tid; i < end; i += kAtOnce * THREADS) {
+    float4 sum[kAtOnce];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) sum[j] = make_float4(0, 0, 0, 0);
+#pragma unroll 4
+    for (int part = 0; part < x.parts; ++part) {
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j)
+        sum[j] = sum[j] + __ldcg(gTile + std::int64_t{part} * kQuads + min(i + j * THREADS, end - 1));
+    }
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      const Quad at = quad(i + j * THREADS);
+      if (i + j * THREADS < end) store_quad(x, row0 + at.row, col0 + at.col, sum[j]);
+    }
+  }
+  if (tid == 0) *gArrived = 0;
+}
+
+}  // namespace ladder

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies to shared memory of an operand whose leading dimension is no multiple of four. Where it is odd, every fourth of its
+// lines in memory begins on 16 bytes and every second one on 8: each is copied by as many bytes at once as it takes, in two
+// thirds of the copies that 4 bytes each would be, and none of them needs a branch. Tensor maps of every fourth line would not
+// do: a box's first coordinate must be a multiple of 16 bytes.
+#pragma once
+#include "gemm/simt/line_copy.cuh"
+#include "device/ptx/quad.cuh"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ladder {
+
+// Whether RaggedCopier takes an operand: it begins on 16 bytes, and some hundred lines are within 32 bits of bytes.
+inline bool takes_ragged(const LineSide& x) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 20;
+  return reinterpret_cast<std::uintptr_t>(x.g) % sizeof(float4) == 0 &&
+         std::max(x.line_step, x.k_step) <= kMost;
+}
+
+// As LineCopier for an operand that lies across k, or as AlongCopier: LINES lines, BK of k after BK of k.
+template <bool ALONG_K, int LINES, int BK, int THREADS>
+class RaggedCopier {
+  static constexpr int ROWS = ALONG_K ? LINES : BK, COLS = ALONG_K ? BK : LINES;  // in memory
+  static constexpr int kRows = ROWS / 4;                                          // that begin alike
+  static_assert(ROWS % 4 == 0 && COLS % 4 == 0, "whole quads of either");
+
+ public:
+  static constexpr int kStride = COLS + 4, kFloats = ROWS * kStride;
+
+  __device__ __forceinline__ RaggedCopier(const LineSide& x, int line0, int k0)
+      : g_(reinterpret_cast<const char*>(x.g + line0 * x.line_step + k0 * x.k_step)),
+        step_(BK * x.k_step * 4),
+        left_(x.lines - line0) {
+    const auto ld = static_cast<std::uint32_t>(ALONG_K ? x.line_step : x.k_step);
+    for_each_copy([&](int copy, int first, int apart, int wide) {
+      const Place at(wide);
+      // Lines beyond the operand's last one are read from another that begins alike: nobody asks what they hold.
+      const int row = ALONG_K ? min(first + 4 * at.row + apart, first + (left_ - 1 - first) / 4 * 4)
+                              : first + 4 * at.row + apart;
+      offset_[copy] = (static_cast<std::uint32_t>(max(row, 0)) * ld + static_cast<std::uint32_t>(at.col)) * 4;
+    });
+  }
+
+  // The next BK of k, of which `left` are the operand's, to this address.
+  __device__ __forceinline__ void copy(std::uint32_t s, int left) {
+    // Fewer than four lines are not of every kind.
+    if (left >= BK && (!ALONG_K || left_ >= 4)) {
+      for_each_copy([&](int copy, int first, int apart, int wide) {
+        const Place at(wide);
+        put(s + at.shared + (first + apart) * (kStride * 4), copy, wide,
+            ALONG_K ? wide : min(max(left_ - at.col, 0), wide));
+      });
+    } else {
+      const int rows = ALONG_K ? left_ : left, cols = ALONG_K ? left : left_;
+      for_each_copy([&](int copy, int first, int apart, int wide) {
+        const Place at(wide);
+        put(s + at.shared + (first + apart) * (kStride * 4), copy, wide,
+            first + 4 * at.row + apart < rows ? min(max(cols - at.col, 0), wide) : 0);
+      });
+    }
+    g_ += step_;
+  }
+
+ private:
+  // Elements that lines number 0, 1, 2, 3 of four take at once.
+  __host__ __device__ static constexpr int wide_of(int first) { return first == 0 ? 4 : first == 2 ? 2 : 1; }
+  __host__ __device__ static constexpr int at_once(int wide) { return THREADS / (COLS / wide); }  // lines
+  __host__ __device__ static constexpr int copies_of(int first) {
+    return at_once(wide_of(first)) < kRows ? kRows / at_once(wide_of(first)) : 1;
+  }
+  static constexpr int kCopies = copies_of(0) + copies_of(1) + copies_of(2) + copies_of(3);
+
+  // The first of a thread's elements among lines that begin alike.
+  struct Place {
+    int row, col;
+    std::uint32_t shared;
+    bool mine;
+    __device__ __forceinline__ explicit Place(int wide) {
+      const int tid = static_cast<int>(threadIdx.x), across = COLS / wide;
+      col = tid % across * wide;
+      row = tid / across;
+      mine = row < kRows;
+      shared = (row * 4 * kStride + col) * 4;
+    }
+  };
+  // f(number, line of four, lines further on, elements).
+  template <class F>
+  __device__ __forceinline__ static void for_each_copy(F f) {
+    int copy = 0;
+#pragma unroll
+    for (int first = 0; first < 4; ++first) {
+#pragma unroll
+      for (int i = 0; i < copies_of(first); ++i, ++copy)
+        f(copy, first, 4 * i * at_once(wide_of(first)), wide_of(first));
+    }
+  }
+  __device__ __forceinline__ void put(std::uint32_t to, int copy, int wide, int count) const {
+    const auto* const g = reinterpret_cast<const float*>(g_ + offset_[copy]);
+    if (at_once(wide) > kRows && !Place(wide).mine) return;
+    if (wide == 4) {
+      ptx::cp_async_first<4>(to, g, count);
+    } else if (wide == 2) {
+      ptx::cp_async_first<2>(to, g, count);
+    } else {
+      ptx::cp_async_first<1>(to, g, count);
+    }
+  }
+
+  const char* g_;
+  std::int64_t step_;
+  int left_;
+  std::uint32_t offset_[kCopies];  // bytes
+};
+
+}  // namespace ladder

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// SGEMM on CUDA cores for small, thin and deep problems: small tiles whose k-splits are added within a cluster of blocks, and
+// products with at most four rows or columns.
+#include "device/launch.cuh"
+#include "device/launch_dependent.cuh"
+#include "device/workspace.cuh"
+#include "gemm/simt/part_plan.hpp"
+#include "gemm/simt/part_tile.cuh"
+#include "gemm/simt/part_tiles.cuh"
+#include "gemm/simt/thin_product.cuh"
+#include "problem/accept.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <span>
+#include <tuple>
+#include <type_traits>
+
+namespace ladder::simt_parts {
+
+// Launches `kernel`, in whose tile there are `elements`, over `tiles` tiles, with room for the sums of parts, and over the rest.
+template <class Kernel>
+static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements, int threads,
+                                int bytes, Stream stream) {
+  CallMemory memory;
+  const bool adds = x.parts > 1;
+  if (Status s = memory.take(stream, adds ? tiles * x.parts * elements * 4 : 0, adds ? tiles * x.cluster : 0);
+      !s)
+    return s;
+  if (adds) {
+    x.gPartial = reinterpret_cast<float4*>(memory.scratch());
+    x.gArrived = memory.flags();
+  }
+  const std::int64_t blocks = tiles * x.parts * x.cluster, rest = x.rest_at > 0 ? rest_blocks(x) : 0;
+  if (rest > 0) x.rest_at = static_cast<int>(blocks);
+  return launch_dependent("parts of k", kernel, blocks + ceil_div(rest, x.cluster) * x.cluster, x.cluster,
+                          threads, bytes, stream, x);
+}
+
+using LaunchTile = Status (*)(PartJob, Stream);
+template <class T>
+static Status launch_tile(PartJob x, Stream stream) {
+  const bool rest = x.rest_at > 0;
+  x.tiles_m = static_cast<int>(ceil_div(rest ? x.rest_m : x.m, T::BM));
+  const std::int64_t tiles = x.tiles_m * ceil_div(rest ? x.rest_n : x.n, T::BN);
+  return launch_parts_of_k(part_tile<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
+}
+
+struct Choice {
+  PartTileCost cost;
+  LaunchTile launch;
+};
+static constexpr std::array kChoices = part_tiles([]<class T>(std::type_identity<T>, double rate) {
+  return Choice{
+      {T::ALONG_K, T::BM, T::BN, T::BK, T::WK, T::kThreads, T::kBlocksOfSm, T::TM * T::TN, rate, T::RAGGED},
+      launch_tile<T>};
+});
+
+struct Plan {
+  PartPlan part;
+  bool swapped = false;  // C^T = B^T A^T
+};
+
+// Planned once a shape.
+static Plan plan_of(const PartShape& x, int sms) {
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int>;
+  static std::mutex mutex;
+  static std::map<Key, Plan> known;
+  constexpr std::size_t kMostKnown = 4096;
+  const Key key{x.lines_a, x.lines_b, x.k, sms,
+                x.a_along + 2 * x.b_along + 4 * x.a_quads + 8 * x.b_quads + 16 * x.ragged};
+  const std::lock_guard lock(mutex);
+  if (const auto at = known.find(key); at != known.end()) return at->second;
+  std::array<PartTileCost, kChoices.size()> costs{};
+  std::transform(kChoices.begin(), kChoices.end(), costs.begin(), [](const Choice& c) { return c.cost; });
+  const PartShape other{x.lines_b, x.lines_a, x.k, x.b_along, x.a_along, x.b_quads, x.a_quads, x.ragged};
+  const PartPlan straight = plan_parts(x, costs, sms), swapped = plan_parts(other, costs, sms);
+  const Plan plan = swapped.cycles < straight.cycles ? Plan{swapped, true} : Plan{straight, false};
+  if (known.size() >= kMostKnown) known.clear();
+  known.emplace(key, plan);
+  return plan;
+}
+
+// The job with A and B exchanged: C^T = B^T A^T.
+static PartJob swap_sides(PartJob x) {
+  std::swap(x.a, x.b);
+  std::swap(x.m, x.n);
+  std::swap(x.row_step, x.col_step);
+  return x;
+}
+
+template <class T>
+static Status launch_thin(PartJob x, int sms, Stream stream) {
+  const std::int64_t tiles = ceil_div(x.n, T::BN), steps = ceil_div(x.k, T::BK);
+  const std::int64_t wanted =
+      std::clamp<std::int64_t>(T::kBlocksOfSm * sms / tiles, 1, std::max<std::int64_t>(1, steps));
+  while (x.cluster < kMostCluster && 2 * x.cluster <= wanted) x.cluster *= 2;
+  x.parts = static_cast<int>(wanted / x.cluster);
+  return launch_parts_of_k(thin_product<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
+}
+
+template <int R, bool QUADS>
+static Status launch_lines(const PartJob& x, int sms, Stream stream) {
+  if (x.b.k_step == 1 && x.b.line_step != 1)
+    return launch_thin<ThinTile<R, true, QUADS, 32, 256>>(x, sms, stream);
+  if constexpr (R == 1) {
+    using Narrow = ThinTile<R, false, QUADS, 8, 1024>;
+    if (x.n <= Narrow::BN * sms) return launch_thin<Narrow>(x, sms, stream);
+    return launch_thin<ThinTile<R, false, QUADS, 16, 512>>(x, sms, stream);
+  } else {
+    return launch_thin<ThinTile<R, false, QUADS, 32, 256>>(x, sms, stream);
+  }
+}
+
+static Status launch_outer(PartJob x, Stream stream) {
+  x.tiles_m = static_cast<int>(ceil_div(x.n, kOuterCols));
+  CallMemory turn;
+  if (Status s = turn.take(stream, 0, 0); !s) return s;
+  return launch_dependent("outer product", outer_product, x.tiles_m * ceil_div(x.m, kOuterBlockRows), 1,
+                          kOuterThreads, 0, stream, x);
+}
+
+static Status accepts(const Problem& p, const Device& device) {
+  if (Status s = accept_cuda(device, 90); !s) return s;
+  if (std::max({p.m, p.n, p.k}) > kMaxExtent / 4)
+    return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
+  constexpr std::int64_t kLeastTile = 16;
+  if (ceil_div(p.m, kLeastTile) * ceil_div(p.n, kLeastTile) <= kMaxExtent) return Status::ok();
+  return {Code::kUnsupportedProblem, "takes C of at most 2^30 tiles, not " + to_string(p)};
+}
+
+static Status launch(const Problem& original, const Operands& given, Stream stream) {
+  const auto [p, swapped] = as_row_major(original);
+  if (p.m == 0 || p.n == 0) return Status::ok();
+  const Operands o = swapped ? Operands{given.b, given.a, given.c} : given;
+  int sms = 0;
+  if (Status s = sm_count(sms); !s) return s;
+  const auto aligned = [](const float* g, std::int64_t ld) {
+    return reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
+  };
+  const auto side = [&](const float* g, std::int64_t ld, std::int64_t lines, bool along_k) {
+    return LineSide{g, along_k ? ld : 1, along_k ? 1 : ld, static_cast<int>(lines), aligned(g, ld)};
+  };
+  const bool reads = reads_ab(p), a_along = p.op_a == Op::kNone, b_along = p.op_b != Op::kNone;
+  const PartJob x{.a = side(o.a, p.lda, p.m, a_along),
+                  .b = side(o.b, p.ldb, p.n, b_along),
+                  .gC = o.c,
+                  .row_step = p.ldc,
+                  .col_step = 1,
+                  .quads = aligned(o.c, p.ldc),
+                  .m = static_cast<int>(p.m),
+                  .n = static_cast<int>(p.n),
+                  .k = static_cast<int>(reads ? p.k : 0),
+                  .alpha = reads ? p.alpha : 0.0F,
+                  .beta = p.beta,
+                  .tiles_m = 1,
+                  .cluster = 1,
+                  .parts = 1,
+                  .gPartial = nullptr,
+                  .gArrived = nullptr};
+  constexpr int kFewK = 4, kManyCols = 64, kFewLines = 4;
+  if (x.k <= kFewK && x.n >= kManyCols) return launch_outer(x, stream);
+  if (const int few = std::min(x.m, x.n); few <= kFewLines) {
+    const PartJob thin = x.m <= x.n ? x : swap_sides(x);
+    const bool quads = thin.b.quads;
+    if (few == 1)
+      return quads ? launch_lines<1, true>(thin, sms, stream) : launch_lines<1, false>(thin, sms, stream);
+    if (few == 2)
+      return quads ? launch_lines<2, true>(thin, sms, stream) : launch_lines<2, false>(thin, sms, stream);
+    return quads ? launch_lines<4, true>(thin, sms, stream) : launch_lines<4, false>(thin, sms, stream);
+  }
+  const Plan plan = plan_of(
+      {p.m, p.n, x.k, a_along, b_along, x.a.quads, x.b.quads, takes_ragged(x.a) && takes_ragged(x.b)}, sms);
+  PartJob job = plan.swapped ? swap_sides(x) : x;
+  job.cluster = plan.part.cluster;
+  job.parts = plan.part.parts;
+  if (plan.part.rest_a + plan.part.rest_b > 0) {
+    job.rest_at = 1;  // launch_parts_of_k() knows where
+    job.rest_m = job.m - plan.part.rest_a;
+    job.rest_n = job.n - plan.part.rest_b;
+  }
+  return kChoices[static_cast<std::size_t>(plan.part.tile)].launch(job, stream);
+}
+
+static constexpr KernelInfo kKernels[] = {
+    {.id = "ladder_split_k",
+     .rung = "simt_parts",
+     .idea = "parts of k, added within a cluster",
+     .role = Role::kLibraryKernel,
+     .min_cc = 90,
+     .accepts = accepts,
+     .launch = launch},
+};
+extern const std::span<const KernelInfo> kInfo{kKernels};
+
+}  // namespace ladder::simt_parts

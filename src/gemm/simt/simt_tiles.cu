@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// SGEMM on CUDA cores by tiles of 128 x 256: producer and consumer warps as in r12, and besides: any layout, operands
+// that are not aligned packed first, the last tiles split along k (stream-K), four chains of additions for a deep k.
+#include "device/launch.cuh"
+#include "device/ptx/mbarrier.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/schedule.cuh"
+#include "device/vector.cuh"
+#include "device/workspace.cuh"
+#include "gemm/simt/copy_tile.cuh"
+#include "gemm/simt/exchange.cuh"
+#include "gemm/simt/pack.cuh"
+#include "problem/accept.hpp"
+#include "problem/accept.hpp"
+
+#include <optional>
+#include <span>
+
+namespace ladder::simt_tiles {
+
+template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int STAGES_>
+struct Tile {
+  static constexpr int BM = BM_, BN = BN_, BK = BK_;
+  static constexpr int WM = WM_, WN = WN_;                    // outputs of a warp
+  static constexpr int TM = TM_, TN = TN_;                    // outputs of a thread, in pieces of 4 x 4
+  static constexpr int STAGES = STAGES_;                      // tiles in shared memory
+  static constexpr int kLanesM = WM / TM, kLanesN = WN / TN;  // lanes of a warp, kLanesM x kLanesN
+  static constexpr int kConsumers = BM / WM * (BN / WN) * 32;
+  static constexpr int kProducers = 128;  // a warpgroup, the unit of setmaxnreg
+  static constexpr int kThreads = kConsumers + kProducers;
+  static constexpr int kConsumerRegisters = 192, kProducerRegisters = 120;
+  static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles must divide the block tile");
+  static_assert((kLanesM == 4 && kLanesN == 8) || (kLanesM == 8 && kLanesN == 4),
+                "lane_m and lane_n split a lane's five bits into two and three");
+  static_assert(TM % 4 == 0 && TN % 4 == 0,
+                "a thread reads its operands and stores its outputs four at a time");
+  static_assert(kConsumers % 128 == 0, "setmaxnreg is for whole warpgroups");
+  static_assert(kConsumers * kConsumerRegisters + kProducers * kProducerRegisters <= kThreads * 168,
+                "registers at launch: 65,536 over 384 threads, by eights");
+
+  struct Stage {
+    float a[BK][BM + kRowPadding];
+    float b[BK][BN + kRowPadding];
+    alignas(16) std::uint64_t full, empty;  // barriers: the copies have landed; the consumers have read them
+  };
+  static constexpr int kPartial = BM * BN;                                           // elements
+  static constexpr int kShared = sizeof(Stage) * STAGES + kPartial * sizeof(float);  // stages, kept sums
+  static_assert(kShared <= 232'448, "shared memory of a block on compute capability 9.0");
+};
+
+constexpr int kBand = 16;  // tile rows
+
+// Barriers are initialised. The warps come here with all that does not need them done.
+template <class T>
+__device__ __forceinline__ void barriers_are_there() {
+  ptx::barrier_sync<1, T::kThreads>();
+}
+
+// Says that this thread's copies to a stage have landed, or will have; its stores with those of its warp.
+template <class Stage, class CopyA, class CopyB>
+__device__ __forceinline__ void arrive(std::uint32_t stage) {
+  ptx::cp_async_arrive(stage + offsetof(Stage, full));
+  if constexpr (CopyA::kStores || CopyB::kStores) {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(stage + offsetof(Stage, full));
+  }
+}
+
+// Copies what consumers need, in their order, and one stage more, which they read ahead and do not use.
+template <class T, class CopyA, class CopyB>
+__device__ __forceinline__ void produce(const Source& a, const Source& b, int depth, const Plan& plan,
+                                        char* shared) {
+  using Stage = typename T::Stage;
+  const int tid = static_cast<int>(threadIdx.x) - T::kConsumers;
+  const std::uint32_t first = __shfl_sync(0xffffffffU, ptx::shared_address(shared), 0);
+  const std::uint32_t last = __shfl_sync(0xffffffffU, first + (T::STAGES - 1) * sizeof(Stage), 0);
+  std::uint32_t stage = first;
+  std::uint32_t parity = 1;  // at first all stages are empty
+  const auto advance = [&] {
+    arrive<Stage, CopyA, CopyB>(stage);
+    parity ^= stage == last;
+    stage = stage == last ? first : stage + sizeof(Stage);
+  };
+  Schedule schedule(plan, static_cast<int>(blockIdx.x));
+  bool first_tile = true;
+  for (Work work; schedule.next(work);) {
+    const TilePlace place = place_of<kBand>(plan, work.tile);
+    const int k0 = work.begin * T::BK, end = min(depth, work.end * T::BK);
+    int left = end - k0;
+    CopyA copy_a(a, place.m * T::BM, k0, left, tid);
+    CopyB copy_b(b, place.n * T::BN, k0, left, tid);
+    if (first_tile) barriers_are_there<T>();
+    first_tile = false;
+#pragma unroll 1
+    for (; left >= T::BK; left -= T::BK) {
+      ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
+      copy_b.whole(stage + offsetof(Stage, b), left);
+      copy_a.whole(stage + offsetof(Stage, a), left);
+      advance();
+    }
+    if (left > 0) {
+      ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
+      copy_b.part(stage + offsetof(Stage, b), left);
+      copy_a.part(stage + offsetof(Stage, a), left);
+      advance();
+    }
+  }
+  ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
+  advance();
+  ptx::cp_async_commit();
+  ptx::cp_async_wait<0>();
+}
+
+// Where a warp's outputs lie in the block's tile, and a lane's in the warp's. Lanes that share a row or a column of outputs
+// neighbour each other, so that of each 128-bit shared load two wavefronts suffice.
+template <class T>
+struct WarpPlace {
+  int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  int row = warp / (T::BN / T::WN) * T::WM, col = warp % (T::BN / T::WN) * T::WN;
+  int of8 = lane % 2 + lane / 8 * 2, of4 = lane / 2 % 4;
+  int lane_row = (T::kLanesM == 8 ? of8 : of4) * 4, lane_col = (T::kLanesN == 8 ? of8 : of4) * 4;
+};
+
+// Calls store(row, column, sums) for each four sums. Stores are predicated, never branched around: behind a branch that
+// could divide a warp, ptxas would keep the main loop's counters in the lanes' registers.
+template <class T, class Store>
+__device__ __forceinline__ void store_tile(const float (&rC)[T::TM][T::TN], Store store) {
+#pragma unroll
+  for (int i = 0; i < T::TM; ++i) {
+#pragma unroll
+    for (int j = 0; j < T::TN; j += 4) store(i / 4 * 4 * T::kLanesM + i % 4, j * T::kLanesN, &rC[i][j]);
+  }
+}
+
+// Where rows of C do not start on 16 bytes: through the warp's shared memory, so that it stores whole rows of its outputs.
+// An element at a time as they lie in the lanes would write each sector four times.
+template <class T>
+__device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], const Problem& p, float* gC,
+                                           const TilePlace& place, float* sWarp) {
+  const WarpPlace<T> at;
+  // Four neighbouring columns of eight lanes and four rows lie in the 32 banks.
+  const auto index = [](int row, int col) { return row * T::WN + (col ^ row / 4 % 4); };
+  store_tile<T>(rC, [&](int i, int j, const float* r) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) sWarp[index(at.lane_row + i, at.lane_col + j + e)] = r[e];
+  });
+  __syncwarp();
+  const float alpha = p.alpha, beta = p.beta;
+  const int row0 = place.m * T::BM + at.row, col0 = place.n * T::BN + at.col + at.lane;
+#pragma unroll 8
+  for (int i = 0; i < T::WM; ++i) {
+#pragma unroll
+    for (int j = 0; j < T::WN; j += 32) {
+      float* g = gC + (row0 + i) * p.ldc + col0 + j;
+      const bool inside = row0 + i < p.m && col0 + j < p.n;
+      float c = 0.0F;
+      if (beta != 0.0F && inside) c = *g;
+      if (inside) *g = alpha * sWarp[index(i, at.lane + j)] + beta * c;
+    }
+  }
+  __syncwarp();
+}
+
+template <class T>
+__device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan& plan, const Exchange& x,
+                                        char* shared) {
+  using Stage = typename T::Stage;
+  // Who am I
+  const WarpPlace<T> me;
+  const int c_row = me.row + me.lane_row, c_col = me.col + me.lane_col;
+
+  // Every shared address in the main loop is a stage's address and a constant.
+  const auto uniform = [](std::uint32_t value) { return __shfl_sync(0xffffffffU, value, 0); };
+  const std::uint32_t first = uniform(ptx::shared_address(shared));
+  const std::uint32_t end = uniform(ptx::shared_address(shared) + T::STAGES * sizeof(Stage));
+  const std::uint32_t at_a = c_row * sizeof(float), at_b = offsetof(Stage, b) + c_col * sizeof(float);
+  float rA[2][T::TM], rB[2][T::TN];  // this step of k and the next
+  const auto read_fragments = [&](std::uint32_t stage, int kk, int to) {
+#pragma unroll
+    for (int j = 0; j < T::TN; j += 4) {
+      ptx::load_shared4(&rB[to][j], stage + at_b + (kk * (T::BN + kRowPadding) + j * T::kLanesN) * 4);
+    }
+#pragma unroll
+    for (int i = 0; i < T::TM; i += 4) {
+      ptx::load_shared4(&rA[to][i], stage + at_a + (kk * (T::BM + kRowPadding) + i * T::kLanesM) * 4);
+    }
+  };
+
+  float* const sKept = reinterpret_cast<float*>(shared + T::STAGES * sizeof(Stage));
+  std::uint32_t stage = first, parity = 0;
+  Schedule schedule(plan, static_cast<int>(blockIdx.x));
+  Work work;
+  schedule.next(work);
+  barriers_are_there<T>();
+  ptx::mbarrier_wait(stage + offsetof(Stage, full), parity);
+  read_fragments(stage, 0, 0);
+  do {
+    float rC[T::TM][T::TN] = {};  // (TM,TN)
+
+    // Main loop
+#pragma unroll 1
+    for (int step = work.end - work.begin; step > 0; --step) {
+      std::uint32_t next = stage + sizeof(Stage);
+      if (next == end) next = first, parity ^= 1;
+      bool ready = false;
+#pragma unroll
+      for (int kk = 0; kk < T::BK; ++kk) {
+        if (kk == T::BK - 2) ready = ptx::mbarrier_try_wait(next + offsetof(Stage, full), parity);
+        if (kk == T::BK - 1) {
+          ptx::mbarrier_arrive(stage + offsetof(Stage, empty));
+          if (!ready) ptx::mbarrier_wait(next + offsetof(Stage, full), parity);
+          read_fragments(next, 0, 0);
+        } else {
+          read_fragments(stage, kk + 1, (kk + 1) % 2);
+        }
+#pragma unroll
+        for (int i = 0; i < T::TM; ++i) {
+#pragma unroll
+          for (int j = 0; j < T::TN; ++j) {  // to and fro, so that a value in use is used again at once
+            const int jj = i % 2 == 0 ? j : T::TN - 1 - j;
+            rC[i][jj] += rA[kk % 2][i] * rB[kk % 2][jj];
+          }
+        }
+      }
+      stage = next;
+    }
+
+    // Epilogue
+    if (work.begin > work.first) add_kept<T>(rC, sKept);
+    if (work.end < work.last) {
+      keep<T>(rC, sKept);
+      continue;
+    }
+    if (work.end < plan.steps) {
+      hand_on<T>(rC, x);
+      continue;
+    }
+    if (work.first > 0) {
+      int giver = static_cast<int>(blockIdx.x);
+      do {
+        take_in<T>(rC, x, --giver);
+      } while (Schedule::begins_inside(plan, work.tile, giver));
+    }
+    const TilePlace place = place_of<kBand>(plan, work.tile);
+    const int row0 = place.m * T::BM + c_row, col0 = place.n * T::BN + c_col;
+    const float alpha = p.alpha, beta = p.beta;
+    if (plan.aligned_c) {
+      store_tile<T>(rC, [&](int i, int j, const float* r) {
+        const int row = row0 + i, col = col0 + j;
+        float* g = gC + row * p.ldc + col;
+        const bool inside = row < p.m && col < p.n;
+        float4 c{};
+        if (beta != 0.0F && inside) c = load4(g);
+        const float4 v{alpha * r[0] + beta * c.x, alpha * r[1] + beta * c.y, alpha * r[2] + beta * c.z,
+                       alpha * r[3] + beta * c.w};
+        if (inside) store4(g, v);
+      });
+    } else {
+      store_rows<T>(rC, p, gC, place, kept_by_warp<T>(sKept));
+    }
+  } while (schedule.next(work));
+}
+
+template <class T, bool kAlongA, bool kAlongB, bool kAligned>
+__global__ void __launch_bounds__(T::kThreads, 1)
+    kernel(const __grid_constant__ Problem p, const __grid_constant__ Source a,
+           const __grid_constant__ Source b, float* gC, const __grid_constant__ Plan plan,
+           const __grid_constant__ Exchange x) {
+  using CopyA = TileCopy<T::BM, T::BK, T::kProducers, kAlongA, kAligned>;
+  using CopyB = TileCopy<T::BN, T::BK, T::kProducers, kAlongB, kAligned>;
+  extern __shared__ float4 shared4[];
+  char* const shared = reinterpret_cast<char*>(shared4);
+  if (threadIdx.x < T::STAGES) {
+    constexpr int kArrivals = T::kProducers + (CopyA::kStores || CopyB::kStores ? T::kProducers / 32 : 0);
+    auto& s = reinterpret_cast<typename T::Stage*>(shared)[threadIdx.x];
+    ptx::mbarrier_init(ptx::shared_address(&s.full), kArrivals);
+    ptx::mbarrier_init(ptx::shared_address(&s.empty), T::kConsumers);
+    ptx::fence_mbarrier_init();
+  }
+  if (threadIdx.x >= T::kConsumers) {
+    ptx::release_registers<T::kProducerRegisters>();
+    produce<T, CopyA, CopyB>(a, b, static_cast<int>(p.k), plan, shared);
+  } else {
+    ptx::claim_registers<T::kConsumerRegisters>();
+    consume<T>(p, gC, plan, x, shared);
+  }
+}
+
+static Status accepts(const Problem&, const Device& device) {
+  if (Status s = accept_cuda(device, 90); !s) return s;
+  if (device.cc / 10 != 9)
+    return {Code::kUnsupportedDevice, "needs Hopper's setmaxnreg (compute capability 9.0)"};
+  return Status::ok();
+}
+
+// Cuts tiles where that ends sooner: shares are equal then, and handing sums on costs some steps.
+template <class T>
+static Plan make_plan(const Problem& p, int sms) {
+  constexpr int kHandOnSteps = 4, kLeastShare = 8;
+  constexpr int kChains = 4, kChainsFrom = 2048;  // rounding errors grow with a chain of additions
+  Plan plan = plan_whole_tiles(p.m, p.n, p.k, T::BM, T::BN, T::BK, sms);
+  const int tiles = plan.whole_tiles;
+  if (tiles >= sms) {
+    const std::int64_t waves = ceil_div(tiles, sms), whole = waves * plan.steps;
+    const std::int64_t cut = ceil_div(std::int64_t{tiles} * plan.steps, sms) + kHandOnSteps;
+    if (cut < whole) plan.whole_tiles = static_cast<int>(std::max<std::int64_t>(waves - 2, 0) * sms);
+  } else if (const int shares = std::min(sms / tiles, plan.steps / kLeastShare); shares > 1) {
+    plan.blocks = tiles * shares;
+    plan.whole_tiles = 0;
+  } else if (2 * tiles > sms && tiles * std::int64_t{plan.steps} / sms + kHandOnSteps < plan.steps) {
+    plan.blocks = sms;
+    plan.whole_tiles = 0;
+  }
+  plan.cut_tiles = tiles - plan.whole_tiles;
+  plan.chain = p.k > kChainsFrom ? static_cast<int>(ceil_div(plan.steps, kChains)) : plan.steps;
+  return plan;
+}
+
+using DefaultTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;
+
+template <bool kAligned>
+static auto choose(bool along_a, bool along_b) {
+  using T = DefaultTile;
+  if (along_a) return along_b ? kernel<T, true, true, kAligned> : kernel<T, true, false, kAligned>;
+  return along_b ? kernel<T, false, true, kAligned> : kernel<T, false, false, kAligned>;
+}
+
+// Whether lines start on 16 bytes and hold a multiple of four elements.
+static bool aligned_by_4(const float* x, std::int64_t ld, std::int64_t used) {
+  return reinterpret_cast<std::uintptr_t>(x) % sizeof(float4) == 0 && (ld | used) % 4 == 0;
+}
+
+// Packing reads and writes an operand once; from so many rows or columns of C on it is worth that.
+constexpr int kPackFrom = 768;
+static std::int64_t to_pack(const Source& x, int depth, std::int64_t uses) {
+  if (uses < kPackFrom || aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size)) return 0;
+  return depth * packed_ld(x.size);
+}
+
+static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStream_t stream) {
+  using T = DefaultTile;
+  const int depth = static_cast<int>(p.k);
+  Source a{o.a, p.lda, static_cast<int>(p.m), p.op_a == Op::kNone};
+  Source b{o.b, p.ldb, static_cast<int>(p.n), p.op_b == Op::kTranspose};
+  const std::int64_t partials = std::int64_t{sms} * T::kPartial;
+  const std::int64_t packed_a = to_pack(a, depth, p.n), packed_b = to_pack(b, depth, p.m);
+  CallMemory memory;
+  if (Status s =
+          memory.take(stream, (partials + packed_a + packed_b) * 4, std::int64_t{sms} * (T::kConsumers / 32));
+      !s)
+    return s;
+  const Exchange exchange{reinterpret_cast<float*>(memory.scratch()), memory.flags()};
+  float* const gPacked = exchange.gPartial + partials;
+  if (packed_a > 0) a = pack(a, depth, gPacked, stream);
+  if (packed_b > 0) b = pack(b, depth, gPacked + packed_a, stream);
+  const bool aligned = aligned_by_4(a.g, a.ld, a.along_k ? depth : a.size) &&
+                       aligned_by_4(b.g, b.ld, b.along_k ? depth : b.size);
+  const auto chosen = aligned ? choose<true>(a.along_k, b.along_k) : choose<false>(a.along_k, b.along_k);
+  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(chosen), T::kShared);
+  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
+  Plan plan = make_plan<T>(p, sms);
+  plan.aligned_c = aligned_by_4(o.c, p.ldc, p.n);
+  chosen<<<plan.blocks, T::kThreads, T::kShared, stream>>>(p, a, b, o.c, plan, exchange);
+  return Status::ok();
+}
+
+static Status launch(const Problem& original, const Operands& given, Stream stream) {
+  using T = DefaultTile;
+  const RowMajor row_major = as_row_major(original);
+  const Operands o = row_major.swapped ? Operands{given.b, given.a, given.c} : given;
+  int sms = 0;
+  if (Status s = sm_count(sms); !s) return s;
+  std::optional<Status> failed;
+  const Status launched =
+      launch_parts(row_major.problem, o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3) {
+        if (failed) return;
+        if (const Status part_status = launch_part(part, at, sms, stream); !part_status) failed = part_status;
+      });
+  return failed.value_or(launched);
+}
+
+static constexpr KernelInfo kKernels[] = {
+    {.id = "ladder_large_tiles",
+     .rung = "simt_tiles",
+     .idea = "CUDA cores: large tiles, the last ones split along k",
+     .role = Role::kLibraryKernel,
+     .min_cc = 90,
+     .accepts = accepts,
+     .launch = launch},
+};
+extern const std::span<const KernelInfo> kInfo{kKernels};
+
+}  // namespace ladder::simt_tiles

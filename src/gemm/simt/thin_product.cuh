@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products whose time is that of memory. One to four lines of A times all lines of B, read once, straight to registers; and products of
+// few k, whose C is written once, straight from registers.
+#pragma once
+#include "device/four.cuh"
+#include "gemm/simt/part_sums.cuh"
+#include "device/ptx/dependent.cuh"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace ladder {
+
+// R lines of A at least. ALONG_K and QUADS are B's. WIDE lanes of a warp lie along B's lines. A chunk of A lies in shared memory.
+template <int R_, bool ALONG_K_, bool QUADS_, int WIDE_ = 32, int THREADS_ = 256>
+struct ThinTile {
+  static constexpr int R = R_, WIDE = WIDE_, kThreads = THREADS_, kWarps = kThreads / 32;
+  static constexpr bool ALONG_K = ALONG_K_, QUADS = QUADS_;
+  static constexpr int kBlocksOfSm = (ALONG_K ? (R > 2 ? 512 : 768) : R == 1 ? 1024 : 768) / kThreads;
+  static constexpr int kLines = 4;  // of B, that a thread has sums of
+  static constexpr int BM = R, BN = ALONG_K ? kLines * kWarps : kLines * WIDE;
+  static constexpr int kAtOnce = kThreads / WIDE;          // k, where B does not lie along k
+  static constexpr int BK = ALONG_K ? 128 : kAtOnce;       // the step in which k is split
+  static constexpr int kFew = R > 2 ? 4 : R == 1 ? 6 : 8;  // loads under way
+  static constexpr int kPad = ALONG_K ? 128 : kFew * kAtOnce;
+  static constexpr int kChunk = 8192 / R / kPad * kPad;  // k of A in shared memory
+  static constexpr int kSlabs = ALONG_K ? 1 : kWarps, kStrideC = BN + 4;
+  static constexpr int kFloats = std::max(R * kChunk, kSlabs* R* kStrideC);
+  static constexpr int kBytes = kFloats * 4;
+};
+
+template <bool QUADS>
+__device__ __forceinline__ void load_four(float (&to)[4], const float* g, int step, int left, bool read) {
+  if constexpr (QUADS) {
+    if (read && left >= 4) {
+      set_four(to, *reinterpret_cast<const float4*>(g));
+      return;
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < 4; ++j) to[j] = read && j * step < left ? g[j * step] : 0.0F;
+}
+
+template <class T>
+__global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
+    thin_product(const __grid_constant__ PartJob x) {
+  extern __shared__ __align__(16) float s[];
+  __shared__ bool last;
+  constexpr int R = T::R;
+  const int tid = static_cast<int>(threadIdx.x), lane = tid % 32, warp = tid / 32;
+  const PartPlace me(x);
+  const int col0 = me.tile * T::BN, steps = (x.k + T::BK - 1) / T::BK;
+  const int begin = me.first(x, steps) * T::BK, end = min(x.k, me.first(x, steps, 1) * T::BK);
+  // Neighbours of a thread: in memory where they can be loaded at once, else a warp apart.
+  constexpr int kStep = T::QUADS ? 1 : T::WIDE;
+  const int fast = lane % T::WIDE * (T::QUADS ? 4 : 1);
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+
+  float acc[R][T::kLines]{};
+  // To shared memory, (R, chunk) where B lies along k, else (chunk, R).
+  const auto read_chunk = [&](int chunk, int count) {
+    const int padded = (count + T::kPad - 1) / T::kPad * T::kPad;
+    for (int i = tid; i < R * padded; i += T::kThreads) {
+      const bool along = x.a.k_step == 1;
+      const int r = along ? i / padded : i % R, k = along ? i % padded : i / R;
+      const std::int64_t at = r * x.a.line_step + (chunk + k) * x.a.k_step;
+      s[T::ALONG_K ? r * T::kChunk + k : k * R + r] = r < x.m && k < count ? x.a.g[at] : 0.0F;
+    }
+  };
+  const int first_k = warp * (32 / T::WIDE) + lane / T::WIDE;
+  for (int chunk = begin; chunk < end; chunk += T::kChunk) {
+    const int count = min(T::kChunk, end - chunk);
+    if constexpr (T::ALONG_K) {
+      if (chunk != begin) __syncthreads();
+      read_chunk(chunk, count);
+      __syncthreads();
+      const int line0 = col0 + warp * T::kLines;
+      const float* const g = x.b.g + line0 * x.b.line_step + chunk + fast;
+#pragma unroll 2
+      for (int k = 0; k < count; k += 128) {
+        float b[T::kLines][4], a[4];
+#pragma unroll
+        for (int i = 0; i < T::kLines; ++i)
+          load_four<T::QUADS>(b[i], g + i * x.b.line_step + k, kStep, count - k - fast, line0 + i < x.n);
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+          load_four<T::QUADS>(a, s + r * T::kChunk + k + fast, kStep, 128, true);
+#pragma unroll
+          for (int i = 0; i < T::kLines; ++i) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) acc[r][i] = __fmaf_rn(a[j], b[i][j], acc[r][i]);
+          }
+        }
+      }
+    } else {
+      const float* g = x.b.g + (chunk + first_k) * x.b.k_step + col0 + fast;
+      float b[T::kFew][4];
+      const auto load = [&](int k) {
+#pragma unroll
+        for (int i = 0; i < T::kFew; ++i, g += T::kAtOnce * x.b.k_step)
+          load_four<T::QUADS>(b[i], g, kStep, x.n - col0 - fast, k + i * T::kAtOnce < count);
+      };
+      load(first_k);  // before A, which they do not wait for
+      if (chunk != begin) __syncthreads();
+      read_chunk(chunk, count);
+      __syncthreads();
+      for (int k = first_k;;) {
+#pragma unroll
+        for (int i = 0; i < T::kFew; ++i) {
+#pragma unroll
+          for (int r = 0; r < R; ++r) {
+            const float a = s[(k + i * T::kAtOnce) * R + r];
+#pragma unroll
+            for (int j = 0; j < 4; ++j) acc[r][j] = __fmaf_rn(a, b[i][j], acc[r][j]);
+          }
+        }
+        k += T::kFew * T::kAtOnce;
+        if (k >= count) break;
+        load(k);
+      }
+    }
+  }
+
+  __syncthreads();
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+#pragma unroll
+    for (int j = 0; j < T::kLines; ++j) {
+      if constexpr (T::ALONG_K) {
+#pragma unroll
+        for (int far = 16; far > 0; far /= 2) acc[r][j] += __shfl_xor_sync(0xFFFFFFFFU, acc[r][j], far);
+        if (lane == 0) s[r * T::kStrideC + warp * T::kLines + j] = acc[r][j];
+      } else {
+#pragma unroll
+        for (int far = 16; far >= T::WIDE; far /= 2)
+          acc[r][j] += __shfl_xor_sync(0xFFFFFFFFU, acc[r][j], far);
+        if (lane < T::WIDE) s[(warp * R + r) * T::kStrideC + fast + j * kStep] = acc[r][j];
+      }
+    }
+  }
+  add_parts<T::BM, T::BN, T::kStrideC, T::kSlabs, T::kThreads, false>(x, me, s, last, 0, col0);
+}
+
+// Few k: C is written once, from registers. A thread has kOuterRows x 4 elements, whose columns lie along C's lines in memory.
+constexpr int kOuterThreads = 256, kOuterRows = 8, kOuterCols = 128;
+constexpr int kOuterBlockRows = kOuterThreads / 32 * kOuterRows;
+__global__ void __launch_bounds__(kOuterThreads, 3) outer_product(const __grid_constant__ PartJob x) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int tile = static_cast<int>(blockIdx.x);
+  const int row = tile / x.tiles_m * kOuterBlockRows + warp * kOuterRows,
+            col = tile % x.tiles_m * kOuterCols + lane * 4;
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  float acc[kOuterRows][4]{};
+  const std::int64_t line_a = x.a.line_step, line_b = x.b.line_step;
+  const float* a = x.a.g + row * line_a;
+  const float* b = x.b.g + col * line_b;
+#pragma unroll 4
+  for (int k = 0; k < x.k; ++k, a += x.a.k_step, b += x.b.k_step) {
+    float of_b[4], of_a[kOuterRows];
+    if (line_b == 1 && x.b.quads && col + 4 <= x.n) {
+      set_four(of_b, *reinterpret_cast<const float4*>(b));
+    } else {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) of_b[j] = col + j < x.n ? b[j * line_b] : 0.0F;
+    }
+#pragma unroll
+    for (int i = 0; i < kOuterRows; ++i) of_a[i] = row + i < x.m ? a[i * line_a] : 0.0F;
+#pragma unroll
+    for (int i = 0; i < kOuterRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) acc[i][j] = __fmaf_rn(of_a[i], of_b[j], acc[i][j]);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kOuterRows; ++i) store_quad(x, row + i, col, four_of(acc[i]));
+}
+
+}  // namespace ladder

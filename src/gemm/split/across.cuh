@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// How lines that lie across k become words along k: by tiles in shared memory, read the other way round.
+#pragma once
+#include "gemm/split/line.cuh"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace ladder::split_detail {
+
+// A block of kThreads threads that writes LINES lines, tile after tile of kEdge of k, and how each thread counts its part.
+template <int LINES, int kThreads>
+struct AcrossTile {
+  static constexpr int kQuadsOfLine = kEdge / 4, kLinesOfThread = LINES * kQuadsOfLine / kThreads;
+  using Counts = StripCensus<kLinesOfThread>;
+
+  // The words of a tile from k = `first` and line0 on, (k, line) in shared memory; a column lies in banks of its own.
+  template <class F, bool kCount>
+  __device__ __forceinline__ static void write(const SplitOperand& x, const float (&s)[kEdge][LINES + 1],
+                                               const int (&sScale)[LINES], int line0, int first, int slabs,
+                                               Counts& census) {
+    const int tid = static_cast<int>(threadIdx.x);
+#pragma unroll
+    for (int i = 0; i < kLinesOfThread; ++i) {
+      const int l = (tid + i * kThreads) / kQuadsOfLine, q = 4 * (tid % kQuadsOfLine), k = first + q;
+      if (line0 + l >= x.lines || k >= slabs * F::BK) continue;
+      const float four[4] = {s[q][l], s[q + 1][l], s[q + 2][l], s[q + 3][l]};
+      store_quad<F, kCount>(words_of_line<F>(x, line0 + l, slabs), k, four, sScale[l],
+                            [&](bool nonzero, float scaled, std::uint32_t second) {
+                              census.template count<F>(i, nonzero, scaled, second);
+                            });
+    }
+  }
+
+  // Once all tiles are written: adds what was counted to the lines' censuses.
+  __device__ __forceinline__ static void add_counts(const SplitOperand& x, Census (&sCensus)[LINES],
+                                                    int line0, Counts& census) {
+    const int tid = static_cast<int>(threadIdx.x);
+    census.template add_lanes<kQuadsOfLine>();
+#pragma unroll
+    for (int i = 0; i < kLinesOfThread; ++i) {
+      if (tid % kQuadsOfLine == 0) sCensus[(tid + i * kThreads) / kQuadsOfLine] = census.of_line(i);
+    }
+    __syncthreads();
+    const int lane = tid % LINES, line = line0 + lane;
+    if (tid / LINES == 0 && line < x.lines) x.gCensus[line].add_atomically(sCensus[lane]);
+  }
+};
+
+}  // namespace ladder::split_detail

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product of operands that no words should stand for: in binary64 on tensor cores, rounded to binary32 once. A product of
+// two binary32 numbers is exact in binary64, so no order of summation in binary32 is nearer to the exact result, and Inf
+// and NaN are where SGEMM has them. Any layout, whatever alignment: elements are loaded one by one.
+#pragma once
+#include "device/launch_dependent.cuh"
+#include "device/ptx/dependent.cuh"
+#include "device/ptx/mma.cuh"
+#include "gemm/split/choice.cuh"
+#include "gemm/split/store.cuh"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ladder::split_detail {
+
+struct WideTile {
+  static constexpr int BM = 64, BN = 64, BK = 16;
+  static constexpr int WM = 32, WN = 32;                                  // of a warp
+  static constexpr int TM = WM / ptx::kMmaEdge, TN = WN / ptx::kMmaEdge;  // products of 8 x 8
+  static constexpr int kThreads = BM / WM * (BN / WN) * 32, kBlocksOfSm = 2;
+  static constexpr int kElements = BM * BN;
+  static constexpr int kPad = 8;  // 4 k x 8 lines, one a lane, lie in banks of their own
+  struct Shared {
+    float a[2][BK][BM + kPad], b[2][BK][BN + kPad];
+  };
+  static_assert(BM == BN && kThreads % BM == 0 && kThreads % BK == 0, "lines and threads");
+};
+
+// An operand's part of a tile on its way to shared memory, stage by stage. Neighbouring threads take neighbours in memory.
+class WideLoad {
+  using T = WideTile;
+  static constexpr int kEach = T::BM * T::BK / T::kThreads;
+
+ public:
+  __device__ __forceinline__ WideLoad(const SplitOperand& x, int line0, int k0)
+      : along_k_(x.along_k),
+        line_(static_cast<int>(threadIdx.x) / (along_k_ ? T::BK : 1) % T::BM),
+        k_(static_cast<int>(threadIdx.x) / (along_k_ ? 1 : T::BM) % T::BK),
+        lines_left_(x.lines - line0),
+        g_(x.g + (along_k_ ? (line0 + line_) * x.ld + k0 + k_ : (k0 + k_) * x.ld + line0 + line_)),
+        next_(x.ld * (along_k_ ? kLinesApart : kApart)),
+        next_stage_(along_k_ ? T::BK : T::BK * x.ld) {}
+
+  // The next stage, of which `k_left` are left.
+  __device__ __forceinline__ void load(int k_left) {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const bool inside = along_k_ ? k_ < k_left && line_ + i * kLinesApart < lines_left_
+                                   : k_ + i * kApart < k_left && line_ < lines_left_;
+      r_[i] = inside ? __ldg(g_ + i * next_) : 0.0F;
+    }
+    g_ += next_stage_;
+  }
+  __device__ __forceinline__ void store(float (&s)[T::BK][T::BM + T::kPad]) const {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      s[k_ + (along_k_ ? 0 : i * kApart)][line_ + (along_k_ ? i * kLinesApart : 0)] = r_[i];
+    }
+  }
+
+ private:
+  static constexpr int kLinesApart = T::kThreads / T::BK,
+                       kApart = T::kThreads / T::BM;  // elements of a thread
+  bool along_k_;
+  int line_, k_, lines_left_;
+  const float* g_;
+  std::int64_t next_, next_stage_;
+  float r_[kEach];
+};
+
+// C as it was before a product that may have been in vain: element (i, j) at i * row_step + j * col_step. Null: it still is.
+struct KeptC {
+  const float* g = nullptr;
+  std::int64_t row_step = 0, col_step = 0;
+};
+
+// How k is shared out where tiles are few: the last of a tile's blocks to arrive adds their sums, in order.
+struct WideParts {
+  int parts = 1;
+  double* gPartial = nullptr;    // (tiles, parts, tile)
+  unsigned* gArrived = nullptr;  // (tiles), zero before and after
+};
+
+// alpha times the sum plus beta C, rounded to binary32 as it is stored.
+__device__ __forceinline__ void store_wide(const SplitTarget& x, const KeptC& kept, int m, int n,
+                                           double sum) {
+  float* const g = x.c.gC + m * x.c.ld + n * x.col_step;
+  const double scaled = x.c.alpha * sum;
+  if (x.c.beta == 0.0F) {
+    *g = static_cast<float>(scaled);
+    return;
+  }
+  const float before = kept.g == nullptr ? *g : kept.g[m * kept.row_step + n * kept.col_step];
+  *g = static_cast<float>(__fma_rn(static_cast<double>(x.c.beta), before, scaled));
+}
+
+// Adds this block's sums to those of the tile's others; whether it is the last one, which has them all.
+__device__ __forceinline__ bool add_wide_parts(double (&sums)[WideTile::TM][WideTile::TN][2],
+                                               const WideParts& of, int tile, int part) {
+  using T = WideTile;
+  __shared__ bool last;
+  double* const g = of.gPartial + std::int64_t{tile} * of.parts * T::kElements + threadIdx.x;
+  const auto for_each_sum = [&](auto f) {
+#pragma unroll
+    for (int i = 0; i < T::TM * T::TN * 2; ++i) f(sums[i / 2 / T::TN][i / 2 % T::TN][i % 2], i * T::kThreads);
+  };
+  for_each_sum([&](double sum, int at) { __stcg(g + std::int64_t{part} * T::kElements + at, sum); });
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(of.gArrived + tile, 1U) == static_cast<unsigned>(of.parts) - 1;
+  __syncthreads();
+  if (!last) return false;
+  __threadfence();
+  for_each_sum([](double& sum, int) { sum = 0; });
+  for (int from = 0; from < of.parts; ++from)
+    for_each_sum([&](double& sum, int at) { sum += __ldcg(g + std::int64_t{from} * T::kElements + at); });
+  if (threadIdx.x == 0) of.gArrived[tile] = 0;
+  return true;
+}
+
+// Blocks take tile after tile, where *gChoice says so.
+template <int kDummy = 0>
+__global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
+    wide_product(const __grid_constant__ SplitTarget x, int tiles_n, int tiles, const int* gChoice,
+                 int choice, const __grid_constant__ WideParts of, const __grid_constant__ KeptC kept) {
+  using T = WideTile;
+  __shared__ T::Shared s;
+  ptx::wait_for_prerequisites();
+  if (!wanted(gChoice, choice)) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int g = lane / 4, t = lane % 4;
+  const int row = warp % (T::BM / T::WM) * T::WM, col = warp / (T::BM / T::WM) * T::WN;
+  const int stages = (x.k + T::BK - 1) / T::BK;
+  for (int work = static_cast<int>(blockIdx.x); work < tiles * of.parts;
+       work += static_cast<int>(gridDim.x)) {
+    const int tile = work / of.parts, part = work % of.parts;
+    const int row0 = tile / tiles_n * T::BM, col0 = tile % tiles_n * T::BN;
+    const int begin = static_cast<int>(std::int64_t{stages} * part / of.parts) * T::BK;
+    const int end = min(x.k, static_cast<int>(std::int64_t{stages} * (part + 1) / of.parts) * T::BK);
+    double sums[T::TM][T::TN][2]{};
+    WideLoad a(x.a, row0, begin), b(x.b, col0, begin);
+    a.load(end - begin);
+    b.load(end - begin);
+    for (int k0 = begin, stage = 0; k0 < end; k0 += T::BK, stage ^= 1) {
+      a.store(s.a[stage]);
+      b.store(s.b[stage]);
+      __syncthreads();
+      a.load(end - k0 - T::BK);
+      b.load(end - k0 - T::BK);
+#pragma unroll
+      for (int k = 0; k < T::BK; k += 4) {
+        double left[T::TM], right[T::TN];
+#pragma unroll
+        for (int i = 0; i < T::TM; ++i) left[i] = s.a[stage][k + t][row + i * ptx::kMmaEdge + g];
+#pragma unroll
+        for (int j = 0; j < T::TN; ++j) right[j] = s.b[stage][k + t][col + j * ptx::kMmaEdge + g];
+#pragma unroll
+        for (int i = 0; i < T::TM; ++i) {
+#pragma unroll
+          for (int j = 0; j < T::TN; ++j) ptx::mma_f64(sums[i][j], left[i], right[j]);
+        }
+      }
+    }
+    const bool mine = of.parts == 1 || add_wide_parts(sums, of, tile, part);
+#pragma unroll
+    for (int i = 0; i < T::TM; ++i) {
+      if (!mine) break;
+      const int m = row0 + row + i * ptx::kMmaEdge + g;
+#pragma unroll
+      for (int j = 0; j < T::TN; ++j) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const int n = col0 + col + j * ptx::kMmaEdge + 2 * t + e;
+          if (m < x.c.m && n < x.c.n) store_wide(x, kept, m, n, sums[i][j][e]);
+        }
+      }
+    }
+    __syncthreads();  // before the next tile's stores to shared memory
+  }
+}
+
+// How a product in binary64 is shared out.
+class WideJob {
+  using T = WideTile;
+
+ public:
+  // may_cut: into parts of k, where tiles are too few for all SMs.
+  WideJob(const SplitTarget& x, int sms, bool may_cut = false)
+      : x_(x), tiles_n_(ceil_div(x.c.n, T::BN)), tiles_(ceil_div(x.c.m, T::BM) * tiles_n_) {
+    constexpr std::int64_t kLeastStages = 16;
+    slots_ = std::int64_t{T::kBlocksOfSm} * sms;
+    if (may_cut) parts_ = std::max<std::int64_t>(1, std::min(slots_ / tiles_, x.k / T::BK / kLeastStages));
+  }
+  std::int64_t scratch_bytes() const { return parts_ > 1 ? tiles_ * parts_ * T::kElements * 8 : 0; }
+  // Of CallMemory::flags().
+  std::int64_t flags() const { return parts_ > 1 ? tiles_ : 0; }
+
+  // Enqueues it, where *gChoice is `choice`. Errors: kLaunchFailed.
+  Status launch(const int* gChoice, SplitChoice choice, cudaStream_t stream, char* scratch = nullptr,
+                unsigned* gFlags = nullptr, const KeptC& kept = {}) const {
+    const WideParts of{static_cast<int>(parts_), reinterpret_cast<double*>(scratch), gFlags};
+    return launch_dependent("product in binary64", wide_product<>, std::min(tiles_ * parts_, slots_), 1,
+                            T::kThreads, 0, stream, x_, static_cast<int>(tiles_n_), static_cast<int>(tiles_),
+                            gChoice, static_cast<int>(choice), of, kept);
+  }
+
+ private:
+  SplitTarget x_;
+  std::int64_t tiles_n_, tiles_, slots_ = 0, parts_ = 1;
+};
+
+// Copies C, as (m, n) without gaps. It reads C before the launch before it has ended, which must have waited for all that
+// came before, and must not write C.
+template <int kDummy = 0>
+__global__ void __launch_bounds__(256) keep_c(const __grid_constant__ Target<float> c, float* gKept) {
+  ptx::launch_dependents();
+  const std::int64_t all = std::int64_t{c.m} * c.n, stride = std::int64_t{gridDim.x} * blockDim.x;
+#pragma unroll 4
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < all; i += stride)
+    gKept[i] = c.gC[i / c.n * c.ld + i % c.n];
+  ptx::wait_for_prerequisites();  // what comes next waits for this kernel alone
+}
+
+}  // namespace ladder::split_detail

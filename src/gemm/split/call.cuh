@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host: what calls on split operands have in common: which problems they take, what lies where, and how a job is enqueued.
+#pragma once
+#include "gemm/split/pass.cuh"
+#include "device/tensor_map.cuh"
+#include "device/tma_operands.cuh"
+#include "device/workspace.cuh"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ladder {
+
+// Hopper's tensor cores, sizes that fit ints.
+inline Status accept_split(const Problem& p, const Device& device) {
+  if (Status s = accept_hopper(device); !s) return s;
+  if (std::max({p.m, p.n, p.k}) <= kMaxExtent / 4) return Status::ok();
+  return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
+}
+
+// A problem as row-major, with its operands, and the SMs that there are.
+struct SplitCall {
+  Problem p;
+  Operands o;
+  int sms = 0;
+};
+inline Status prepare_split(const Problem& original, const Operands& given, SplitCall& call) {
+  const auto [p, swapped] = as_row_major(original);
+  call.p = p;
+  call.o = swapped ? Operands{given.b, given.a, given.c} : given;
+  return sm_count(call.sms);
+}
+
+// Enqueues a job: pass and product. Errors: kLaunchFailed.
+template <class Job>
+Status launch_job(const Job& job, Stream stream) {
+  CallMemory memory;
+  if (Status s = memory.take(stream, job.scratch_bytes(), job.flags()); !s) return s;
+  const auto x = job.target(memory.scratch());
+  if (Status s = job.pass(x, stream); !s) return s;
+  return job.product(x, memory.scratch(), memory.flags(), stream);
+}
+
+// An operand whose words, exponents and largest magnitudes begin at `at`, one behind the other.
+inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t lines, bool along_k, char* at,
+                                  const SplitBytes& bytes, Census* gCensus = nullptr) {
+  const bool quads = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
+  char* const exponents = at + bytes.words;
+  return {.g = g,
+          .ld = ld,
+          .lines = static_cast<int>(lines),
+          .along_k = along_k,
+          .quads = quads,
+          .gWords = at,
+          .gExponent = reinterpret_cast<int*>(exponents),
+          .gLargest = reinterpret_cast<std::uint32_t*>(exponents + bytes.exponents),
+          .gCensus = gCensus};
+}
+
+// The map of an operand's words, `lines` lines at a time. Errors: kLaunchFailed.
+template <class F>
+Status map_words(CUtensorMap& map, const SplitOperand& x, int slabs, int lines) {
+  const std::int64_t ld = std::int64_t{slabs} * F::kWords * F::BK;
+  return make_tensor_map(map, F::kType, x.gWords, x.lines, ld, ld, lines, F::BK);
+}
+
+}  // namespace ladder

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which words are enough for the operands at hand: decided on the device, from what the first pass has counted, by a bound
+// that holds for every element of C. docs/guard.md proves it.
+//
+// Of fp16's words a tiny element has an absolute error of 2^-25, its line's largest being at least 2^14. With P of a line's
+// k elements of A at least 2^(14 - s), and Q of B's at least 2^(14 - t), both are at P + Q - K places at least, so that
+// (|A||B|)_ij >= (P + Q - K) 2^(28 - s - t), while the tiny elements cost at most 2^-25 K 2^15 for each operand that has any.
+#pragma once
+#include "device/ptx/dependent.cuh"
+#include "gemm/split/census.cuh"
+#include "gemm/split/line.cuh"
+#include "gemm/split/sample.cuh"
+#include "gemm/split/words.cuh"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace ladder {
+
+// As they stand in device memory.
+enum class SplitChoice : int {
+  kFp16x3 = 0,
+  kBf16x6 = 1,
+  kBinary64 = 2,  // no words: all of C in binary64
+};
+
+// What is written about a choice, by index: which it was, and so whose kernels run; and the factor of promotion: one where
+// second words are all zero, so that sums of integers stay exact.
+enum ChoiceWord : int { kWhichChoice, kUp, kWhichMark, kChoiceWords };
+// Of a sum of 64 products: what the tensor core cuts off on average.
+constexpr float kCompensation = 1 + 0x1p-23F;
+constexpr int kChoiceMark = 0x51C4A3;  // that a choice, and nothing else, lies there
+
+// By how many operands have tiny elements and the levels of A and B: at how many places of k elements of both must be above
+// them for the bound to hold.
+struct PlacesNeeded {
+  int of[2][kLevels][kLevels];
+};
+// `budget`: what tiny elements may add to the error, relative to (|A||B|)_ij.
+inline PlacesNeeded places_needed(double k, double budget) {
+  PlacesNeeded needed{};
+  for (int tiny = 0; tiny < 2; ++tiny) {
+    for (int s = 0; s < kLevels; ++s) {
+      for (int t = 0; t < kLevels; ++t) {
+        // 1.01: the hundredth of split_error().
+        const double lost = 1.01 * (tiny + 1) * k * 0x1p-10;
+        const double least = budget * std::ldexp(1.0, 28 - level_bits(s) - level_bits(t));
+        constexpr double kNever = std::numeric_limits<int>::max();
+        needed.of[tiny][s][t] =
+            static_cast<int>(least > 0 ? std::clamp(std::ceil(lost / least), 1.0, kNever) : kNever);
+      }
+    }
+  }
+  return needed;
+}
+
+struct ChoiceInput {
+  SplitOperand a, b;  // whose censuses are zeroed once read
+  int k;
+  PlacesNeeded needed;
+  unsigned* gGrowth;  // of the sample; zeroed
+  unsigned* gDone;    // of blocks, zero before and after
+  void* gFindings;    // (kChooseBlocks) Finding
+  int* gChoice;       // (kChoiceWords)
+};
+
+namespace split_detail {
+
+constexpr int kChooseBlocks = 16, kChooseThreads = 512;  // blocks at most
+
+// Few lines are sooner read by one block than agreed on by many.
+inline int choose_blocks(std::int64_t lines) {
+  constexpr std::int64_t kFew = 16 * kChooseThreads;
+  return lines <= kFew ? 1 : kChooseBlocks;
+}
+
+// Of many lines: any tiny or minute element, any second word, the fewest elements above each level, and of the highest
+// level how many in all. Lines of zeros and lines that hold Inf or NaN have no elements.
+struct Extremes {
+  unsigned tiny = 0, minute = 0, seconds = 0;
+  unsigned above[kLevels]{~0U, ~0U, ~0U};
+  unsigned lines = 0, exceptional = 0;
+  unsigned long long large = 0;
+
+  __device__ __forceinline__ void take(const Census& line, int exponent) {
+    constexpr float kWhole = 0x1p-2F;  // 22 bits above the last bit of fp16's smallest numbers
+    constexpr float kTop = static_cast<float>(1 << WordFormat<__half, 2>::kTop);
+    constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
+    const float least = __uint_as_float(~line.inverse & kMagnitude);
+    tiny |= line.inverse != 0 && least < kWhole ? 1 : 0;
+    minute |= line.inverse != 0 && least < kTop * 0x1p-100F ? 1 : 0;
+    seconds |= line.seconds;
+    exceptional += exponent == kExceptional ? 1 : 0;
+    if (line.above[0] == 0) return;
+    lines += 1;
+    large += line.above[0];
+#pragma unroll
+    for (int i = 0; i < kLevels; ++i) above[i] = min(above[i], line.above[i]);
+  }
+  __device__ __forceinline__ void take_warp() {
+    constexpr unsigned kAll = 0xFFFFFFFFU;
+    constexpr int kLow = 26;  // bits, 32 numbers of which do not overflow
+    tiny = __reduce_or_sync(kAll, tiny);
+    minute = __reduce_or_sync(kAll, minute);
+    seconds = __reduce_or_sync(kAll, seconds);
+    lines = __reduce_add_sync(kAll, lines);
+    exceptional = __reduce_add_sync(kAll, exceptional);
+    const unsigned low = __reduce_add_sync(kAll, static_cast<unsigned>(large & ((1U << kLow) - 1)));
+    const unsigned high = __reduce_add_sync(kAll, static_cast<unsigned>(large >> kLow));
+    large = (static_cast<unsigned long long>(high) << kLow) + low;
+#pragma unroll
+    for (unsigned& least : above) least = __reduce_min_sync(kAll, least);
+  }
+};
+
+// What a block hands to the one that decides.
+struct Finding {
+  Extremes a, b;
+};
+
+// Of this block's lines, in its first warp: half of the threads have A's and half B's, some lines each at once.
+__device__ __forceinline__ Finding extremes_of(const SplitOperand& a, const SplitOperand& b) {
+  constexpr int kHalf = kChooseThreads / 2, kWarps = kHalf / 32, kLinesAtOnce = 4;
+  __shared__ Extremes s[2][kWarps];
+  const int tid = static_cast<int>(threadIdx.x) % kHalf, of = static_cast<int>(threadIdx.x) / kHalf;
+  const int lines = of == 0 ? a.lines : b.lines, stride = static_cast<int>(gridDim.x) * kHalf;
+  Census* const gCensus = of == 0 ? a.gCensus : b.gCensus;
+  const int* const gExponent = of == 0 ? a.gExponent : b.gExponent;
+  Extremes all;
+  for (int first = static_cast<int>(blockIdx.x) * kHalf + tid; first < lines;
+       first += kLinesAtOnce * stride) {
+    Census census[kLinesAtOnce];
+    int exponent[kLinesAtOnce];
+#pragma unroll
+    for (int i = 0; i < kLinesAtOnce; ++i) {
+      const int line = first + i * stride;
+      const bool inside = line < lines;
+      census[i] = inside ? gCensus[line] : Census{};
+      exponent[i] = inside ? gExponent[line] : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < kLinesAtOnce; ++i) {
+      if (first + i * stride >= lines) break;
+      all.take(census[i], exponent[i]);
+      gCensus[first + i * stride] = {};
+    }
+  }
+  all.take_warp();
+  if (tid % 32 == 0) s[of][tid / 32] = all;
+  __syncthreads();
+  Finding finding;
+  if (threadIdx.x < kWarps) finding = {s[0][threadIdx.x], s[1][threadIdx.x]};
+  if (threadIdx.x < 32) {
+    finding.a.take_warp();
+    finding.b.take_warp();
+  }
+  return finding;
+}
+
+// Whether the bound of two words holds for every element.
+__device__ inline bool two_words_are_proved(const Extremes& a, const Extremes& b, int k,
+                                            const PlacesNeeded& needed) {
+  const unsigned with_tiny = a.tiny + b.tiny;
+  if (with_tiny == 0) return true;
+  bool proved = false;
+#pragma unroll
+  for (int s = 0; s < kLevels; ++s) {
+#pragma unroll
+    for (int t = 0; t < kLevels; ++t) {
+      const auto p = static_cast<int>(min(a.above[s], static_cast<unsigned>(k)));
+      const auto q = static_cast<int>(min(b.above[t], static_cast<unsigned>(k)));
+      proved |= p - k + q >= (with_tiny == 1 ? needed.of[0][s][t] : needed.of[1][s][t]);
+    }
+  }
+  return proved;
+}
+
+// Whether so few of a sum's products are large that SGEMM, too, rounds a few times only: fewer than two in the mean, were
+// places of large elements independent.
+__device__ inline bool few_products_are_large(const Extremes& a, const Extremes& b, int k) {
+  if (a.lines == 0 || b.lines == 0) return false;
+  return static_cast<double>(a.large) * static_cast<double>(b.large) < 2.0 * k * a.lines * b.lines;
+}
+
+// Whether more of C has no words than CUDA cores compute one by one in the time of a product.
+__device__ inline bool many_are_exceptional(const Extremes& a, int lines_a, const Extremes& b, int lines_b) {
+  constexpr double kMost = 1.0 / 64;
+  return a.exceptional + 0.0 > kMost * lines_a || b.exceptional + 0.0 > kMost * lines_b;
+}
+
+// What the sample says, of which nothing is left then.
+__device__ __forceinline__ bool take_growth(unsigned* gGrowth) {
+  const Growth growth = Growth::unpacked(__ldcg(gGrowth));
+  *gGrowth = 0;
+  return 2 * growth.grown >= growth.chains;
+}
+
+__device__ inline SplitChoice choice_of(const Finding& all, const ChoiceInput& x) {
+  const bool sums_grow = take_growth(x.gGrowth);
+  if (all.a.minute != 0 || all.b.minute != 0 || few_products_are_large(all.a, all.b, x.k) ||
+      many_are_exceptional(all.a, x.a.lines, all.b, x.b.lines)) {
+    return SplitChoice::kBinary64;
+  }
+  return sums_grow && two_words_are_proved(all.a, all.b, x.k, x.needed) ? SplitChoice::kFp16x3
+                                                                        : SplitChoice::kBf16x6;
+}
+
+__device__ __forceinline__ Finding from_other_block(const Finding* g) {
+  constexpr int kWords = sizeof(Finding) / sizeof(unsigned);
+  Finding finding;
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) {
+    reinterpret_cast<unsigned*>(&finding)[i] = __ldcg(reinterpret_cast<const unsigned*>(g) + i);
+  }
+  return finding;
+}
+
+// The last block to finish decides for all.
+template <int kDummy = 0>
+__global__ void __launch_bounds__(kChooseThreads) choose(const __grid_constant__ ChoiceInput x) {
+  __shared__ bool last;
+  auto* const gFindings = static_cast<Finding*>(x.gFindings);
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  Finding all = extremes_of(x.a, x.b);
+  if (gridDim.x > 1) {
+    if (threadIdx.x == 0) {
+      gFindings[blockIdx.x] = all;
+      __threadfence();
+      last = atomicAdd(x.gDone, 1U) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!last) return;
+  }
+  if (threadIdx.x >= 32) return;
+  if (gridDim.x > 1) {
+    __threadfence();
+    all = {};
+    if (threadIdx.x < gridDim.x) all = from_other_block(gFindings + threadIdx.x);
+    all.a.take_warp();
+    all.b.take_warp();
+    if (threadIdx.x == 0) *x.gDone = 0;
+  }
+  if (threadIdx.x != 0) return;
+  x.gChoice[kWhichChoice] = static_cast<int>(choice_of(all, x));
+  const bool exact = (all.a.seconds | all.b.seconds) == 0;
+  x.gChoice[kWhichMark] = kChoiceMark;
+  x.gChoice[kUp] = __float_as_int(exact ? 1.0F : kCompensation);
+}
+
+}  // namespace split_detail
+}  // namespace ladder

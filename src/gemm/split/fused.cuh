@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel that splits one operand on its way to the tensor cores, and how a call of it runs: the pass over the other
+// operand, which has few lines, then the product. Where C has few rows or columns the large operand is read once, where a
+// pass would read it, write its words and have them read again.
+#pragma once
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/ring.cuh"
+#include "device/schedule.cuh"
+#include "gemm/split/call.cuh"
+#include "gemm/split/copy.cuh"
+#include "gemm/split/fused_guard.cuh"
+#include "gemm/split/fused_tile.cuh"
+#include "gemm/split/pass.cuh"
+#include "gemm/split/store.cuh"
+#include "device/tma_operands.cuh"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+namespace ladder {
+
+namespace split_detail {
+
+// A warpgroup's part of the tile whose first line of either operand is given, scales undone.
+template <class T>
+__device__ __forceinline__ void store_fused(Product<T>& product, const SumScales& scales,
+                                            const SplitTarget& x, int line, int col) {
+  const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32, first = line + product.row() + warp * 16;
+  const SplitRows rows{{first + line_of<T>(0), first + line_of<T>(1)},
+                       {scales.exponent(0), scales.exponent(1)}};
+  const bool plain_rows = rows.scale[0] >= -kMostPlain && rows.scale[0] <= kMostPlain &&
+                          rows.scale[1] >= -kMostPlain && rows.scale[1] <= kMostPlain;
+  const bool plain = plain_lines<T::BN>(x.b, col) & (__all_sync(0xFFFFFFFFU, plain_rows) != 0);
+  // Of this tile ptxas makes a loop that takes longer where eight are stored at once (14336 x 128 x 4096: 112 us for 107).
+  constexpr int kAtOnce = T::kAlongK && T::BN == 128 ? 4 : kScalesAtOnce;
+  store_scaled<0, kQuads<T>, kAtOnce>(product.sums, x, rows, col + Product<T>::lane_col(), col + T::BN,
+                                      plain);
+}
+
+// Threads that count where a product is guarded: all but those of the warps that copy.
+template <class T>
+constexpr int kCounters = T::kWarpgroups* kWarpgroup + kWarpgroup / 2;
+
+// What blocks hand on beside their sums: their scales.
+struct FusedExchange {
+  Exchange sums;
+  int2* gScales;  // (blocks, warpgroups, threads)
+  int parts = 1;  // of each tile; more than one: all of them are left to add_fused_parts()
+};
+
+// The raw operand is read at once: where this kernel begins, all blocks of the pass have waited for what came before it. What the
+// pass writes, and C, have to wait for its end.
+template <class T>
+__device__ __forceinline__ void begin_fused() {
+  ptx::wait_for_prerequisites();
+  if constexpr (T::kGuarded) ptx::launch_dependents();
+}
+
+template <class T>
+__device__ __forceinline__ void consume_fused(typename T::Shared& s, const SplitTarget& x, const Plan& plan,
+                                              const FusedExchange& exchange,
+                                              [[maybe_unused]] const FusedGuard& guard) {
+  const int block = static_cast<int>(blockIdx.x), group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+  const int in_group = static_cast<int>(threadIdx.x) % kWarpgroup;
+  const bool leads = threadIdx.x % 32 == 0;
+  const auto scales_of = [&](int of) {
+    return exchange.gScales + (of * T::kWarpgroups + group) * kWarpgroup + in_group;
+  };
+  Product<T> product(group);  // (WM,WN)
+  static_assert(T::kHalves == 1,
+                "as many units of words as of the raw operand: one number says where both rings are");
+  unsigned taken = 0;  // slabs
+  RawFragment<T> fragment;
+  std::uint32_t largest[2];
+  if constexpr (T::kGuarded) s.seen[threadIdx.x - kWarpgroup] = 0;
+  // The slab that is split next: its loads go out before the products of the one before, behind which they would wait.
+  const auto load = [&](unsigned slab) {
+    const unsigned unit = slab % T::UNITS_A;
+    ptx::mbarrier_wait(ptx::shared_address(&s.full_a[unit]), slab / T::UNITS_A % 2);
+    read_raw<T>(fragment, s.a[unit], group);
+  };
+  const auto look_at = [&](unsigned slab) {
+    largest_of<T>(largest, fragment);
+    // Free once all loads have landed: they have where their largest is known, which is never this number.
+    constexpr std::uint32_t kNever = 0xFFFFFFFFU;
+    if (leads && max(largest[0], largest[1]) != kNever)
+      ptx::mbarrier_arrive(ptx::shared_address(&s.empty_a[slab % T::UNITS_A]));
+  };
+  Schedule order(plan, block);
+  for (Work work; order.next_whole(work);) {
+#pragma unroll
+    for (float& sum : product.sums) sum = 0.0F;
+    SumScales scales;
+    load(taken);
+    look_at(taken);
+    if (taken == 0) begin_fused<T>();
+
+      // Main loop
+#pragma unroll 1
+    for (int step = work.begin; step < work.end; ++step) {
+      int scale[2];
+      WordFragment<T> split;
+      if constexpr (T::kGuarded) see<T>(s, lost_of_raw<T>(largest, fragment, guard.level));
+      scales.take<T>(largest, fragment, scale, product.sums);
+      split_fragment<T>(split, fragment, scale);
+      if constexpr (T::kGuarded) {
+        if (scales.far()) see<T>(s, T::BK);
+        if (has_seconds<T>(split)) scales.compensate(kCompensation);
+      }
+      const bool more = step + 1 < work.end;
+      if (more) load(taken + 1);
+      float partial[T::kPartials];  // (WM,WN)
+      const unsigned unit = taken % T::UNITS_B;
+      ptx::mbarrier_wait(ptx::shared_address(&s.full_b[unit]), taken / T::UNITS_B % 2);
+      multiply_fragment<T>(partial, split, s.b[unit]);
+      ++taken;
+      if (more) look_at(taken);
+      ptx::wgmma_wait<0>();
+#pragma unroll
+      for (float& sum : partial) ptx::changed(sum);
+      if (leads) ptx::mbarrier_arrive(ptx::shared_address(&s.empty_b[unit]));
+      promote_scaled<T>(product.sums, partial, scales);
+    }
+
+    // Epilogue
+    if (exchange.parts > 1) {
+      *scales_of(block) = scales.packed();
+      write_partial(product, exchange.sums.gPartial, block, group);
+      continue;
+    }
+    if (work.end < plan.steps) {
+      *scales_of(block) = scales.packed();
+      hand_on(product, exchange.sums, group);
+      continue;
+    }
+    if (work.begin > 0) {
+      int giver = block;
+      do {
+        --giver;
+        take_in(product, exchange.sums, giver, group, [&](const float4* g) {
+          scales.take_sums(__ldcg(scales_of(giver)), product.sums,
+                           [&](int i) { return __ldcg(g + i / 4 * kWarpgroup); });
+          if constexpr (T::kGuarded) {
+            if (scales.far()) see<T>(s, T::BK);
+          }
+        });
+      } while (Schedule::begins_inside(plan, work.tile, giver));
+    }
+    const TilePlace place = place_of<kBand>(plan, work.tile);
+    store_fused(product, scales, x, place.m * T::BM, place.n * T::BN);
+  }
+  if constexpr (T::kGuarded) {
+    settle<T, kCounters<T>>(s, false, s.seen[threadIdx.x - kWarpgroup]);
+    if (threadIdx.x / 32 == kWarpgroup / 32) decide<T>(s, guard);
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(T::kThreads, 1)
+    fused_kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+                 const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
+                 const __grid_constant__ FusedExchange exchange, const __grid_constant__ FusedGuard guard) {
+  extern __shared__ __align__(1024) char shared[];
+  auto& s = *reinterpret_cast<typename T::Shared*>(shared);
+  init_rings<T>(map_a, map_b, s);
+  if constexpr (T::kGuarded) {
+    if (threadIdx.x == 0) s.lost[0] = s.lost[1] = 0;
+  }
+  __syncthreads();
+  if (threadIdx.x < kWarpgroup) {
+    ptx::release_registers<T::kProducerRegisters>();
+    const auto of_words = [] {
+      begin_fused<T>();
+      return true;
+    };
+    produce<T, Schedule>(
+        map_a, map_b, s, plan, [] { return true; }, of_words);
+    if constexpr (T::kGuarded) {
+      constexpr unsigned kCopy = 64;  // threads of the warps that copy
+      if (threadIdx.x >= kCopy) {
+        begin_fused<T>();
+        const unsigned lost =
+            lost_of_words<T, kWarpgroup - kCopy>(x.b, plan.steps, guard.level, threadIdx.x - kCopy);
+        settle<T, kCounters<T>>(s, true, lost);
+      }
+    }
+  } else {
+    ptx::claim_registers<T::kConsumerRegisters>();
+    consume_fused<T>(s, x, plan, exchange, guard);
+  }
+}
+
+// Adds the parts of each tile and stores it: kFusedAdders groups of threads have a share of them each, of which they first learn
+// the scales. Where a product is guarded and a part's scale so far from another's that one of them is lost, the words were not
+// enough.
+constexpr int kFusedAdders = 4;
+template <class T>
+__global__ void __launch_bounds__(kAddThreads)
+    add_fused_parts(const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
+                    const __grid_constant__ FusedExchange exchange, int* gChoice) {
+  using Place = AddPlace<T, kFusedAdders>;
+  __shared__ PartScales sScales[kFusedAdders][Place::kLanes];
+  __shared__ float4 s[kFusedAdders][Place::kLanes];
+  const auto me = Place::template here<kBand>(plan);
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  const int parts = exchange.parts, first = me.tile * parts;
+  const int begin = parts * me.adder / kFusedAdders, end = parts * (me.adder + 1) / kFusedAdders;
+  const int2* const gScales =
+      exchange.gScales + (first * T::kWarpgroups + me.warpgroup) * kWarpgroup + me.tid;
+  constexpr int kNextScales = T::kWarpgroups * kWarpgroup;
+  PartScales scales = PartScales::none();
+#pragma unroll 8
+  for (int part = begin; part < end; ++part) scales.take(__ldcg(gScales + part * kNextScales));
+  sScales[me.adder][me.lane] = scales;
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kFusedAdders; ++i) scales.take(sScales[i][me.lane]);
+  if constexpr (T::kGuarded) {
+    if (scales.far()) atomicMax(gChoice + kWhichChoice, static_cast<int>(SplitChoice::kBinary64));
+  }
+  const float4* const g =
+      quads_of<T>(exchange.sums.gPartial, first, me.warpgroup, me.tid) + me.quad * kWarpgroup;
+  constexpr std::int64_t kNext = std::int64_t{T::kWarpgroups} * kQuads<T> * kWarpgroup;
+  float4 sum{};
+#pragma unroll 4
+  for (int part = begin; part < end; ++part) {
+    const int2 packed = __ldcg(gScales + part * kNextScales);
+    const float4 four = __ldcg(g + part * kNext);
+    const float low = scales.factor(packed, 0), high = scales.factor(packed, 1);
+    sum.x = __fmaf_rn(four.x, low, sum.x), sum.y = __fmaf_rn(four.y, low, sum.y);
+    sum.z = __fmaf_rn(four.z, high, sum.z), sum.w = __fmaf_rn(four.w, high, sum.w);
+  }
+  s[me.adder][me.lane] = sum;
+  __syncthreads();
+  if (me.adder > 0) return;
+#pragma unroll
+  for (int i = 1; i < kFusedAdders; ++i) sum = sum + s[i][me.lane];
+  const float r[4] = {sum.x, sum.y, sum.z, sum.w};
+  const int row = me.row + me.tid / 32 * 16, col = me.col + Product<T>::lane_col(me.tid);
+  const SplitRows rows{{row + line_of<T>(0), row + line_of<T>(1)}, {scales.exponent(0), scales.exponent(1)}};
+  const bool whole_pairs = x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && col + 8 * me.quad + 2 <= x.c.n;
+  int2 scale[1];
+  load_scales(scale, x.b, col, me.quad);
+  const bool odd = store_scaled_quad(x, r, 4 * me.quad, rows, col, scale[0], whole_pairs);
+  if (__any_sync(0xFFFFFFFFU, odd)) store_exceptional_of(x, rows, col, me.quad, me.quad + 1);
+}
+
+template <class T>
+Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange& exchange,
+                    const FusedGuard& guard, cudaStream_t stream) {
+  using F = typename T::Format;
+  CUtensorMap map_a, map_b;
+  const Status raw =
+      T::kAlongK ? make_tensor_map(map_a, Type::kF32, x.a.g, x.a.lines, x.k, x.a.ld, T::BM, T::UnitA::kBox)
+                 : make_tensor_map(map_a, Type::kF32, x.a.g, x.k, x.a.lines, x.a.ld, T::BK, T::UnitA::kBox);
+  if (!raw) return raw;
+  if (Status s = map_words<F>(map_b, x.b, plan.steps, T::kHalf); !s) return s;
+  constexpr int kShared = sizeof(typename T::Shared);
+  if (Status s = launch_dependent("product of an operand and words", fused_kernel<T>, plan.blocks, 1,
+                                  T::kThreads, kShared, stream, map_a, map_b, x, plan, exchange, guard);
+      !s || exchange.parts == 1)
+    return s;
+  return launch_dependent("sum of parts", add_fused_parts<T>,
+                          plan.cut_tiles * T::kWarpgroups * kQuads<T> * AddPlace<T, kFusedAdders>::kSlices, 1,
+                          kAddThreads, 0, stream, x, plan, exchange, guard.gChoice);
+}
+
+}  // namespace split_detail
+
+// A product in words of format F, of a row-major problem, one operand split on its way: how it is cut and what lies where in
+// its scratch. The operand of more lines is the raw one: C^T is computed where that is B. kGuarded: its blocks decide
+// whether the words were enough.
+template <class F, int kProducts, bool kGuarded = false>
+class FusedJob {
+ public:
+  FusedJob(const Problem& p, const Operands& o, int sms) : p_(p), o_(o), raw_is_a_(p.m > p.n) {
+    const std::int64_t raw = raw_is_a_ ? p.m : p.n, lines = raw_is_a_ ? p.n : p.m;
+    words_ = split_bytes<F>(lines, p.k, along(!raw_is_a_));
+    wide_ = lines > 64;
+    plan_ = plan_whole_tiles(raw, lines, p.k, 128, wide_ ? 128 : 64, F::BK, sms);
+    const int tiles = plan_.whole_tiles, waves = static_cast<int>(ceil_div(tiles, sms));
+    // All blocks have equal shares of the last tiles, where those are too few for a wave.
+    plan_.blocks = std::min<std::int64_t>(sms, std::int64_t{tiles} * plan_.steps);
+    plan_.whole_tiles = tiles % sms == 0 ? tiles : std::max(waves - 2, 0) * sms;
+    plan_.cut_tiles = tiles - plan_.whole_tiles;
+    if (!is_deep(p)) return;
+    // Equal parts of each tile: so many would wait for each other if they handed sums on.
+    constexpr int kLeastSteps = 4;
+    parts_ = std::max(1, std::min(sms / tiles, plan_.steps / kLeastSteps));
+    if (parts_ > 1) plan_.blocks = tiles * parts_, plan_.whole_tiles = 0, plan_.cut_tiles = tiles;
+  }
+
+  // Where the pass over the operand of more lines would take longer than the product gains by whole words: measured on an
+  // H200.
+  static bool gains(const Problem& p) {
+    constexpr std::int64_t kFew = 512, kMany = 2048, kTimes = 4;
+    const auto [few, many] = std::minmax(p.m, p.n);
+    return few <= kFew && many >= std::max(kMany, kTimes * few);
+  }
+  // Where C is small and k so deep that its parts fill the device: a pass over one operand is half of one over both.
+  static bool is_deep(const Problem& p) {
+    constexpr std::int64_t kMost = 512, kDeep = 4096;
+    return std::max(p.m, p.n) <= kMost && p.k >= kDeep;
+  }
+  // Whether tensor maps take the raw operand as it lies.
+  static bool takes(const Problem& p, const Operands& o) {
+    return p.m > p.n ? tensor_map_takes(o.a, p.lda * 4) : tensor_map_takes(o.b, p.ldb * 4);
+  }
+
+  std::int64_t scratch_bytes() const { return words_.all() + sums_bytes() + scales_bytes(); }
+  std::int64_t flags() const { return plan_.blocks * kGroups; }
+
+  // Where everything lies: as `a` the raw operand, as `b` the one that the pass is made over.
+  SplitTarget target(char* scratch) const {
+    // The raw operand has no words: nobody reads where it says they are.
+    const SplitOperand a = split_operand(o_.a, p_.lda, p_.m, along(true), scratch, words_);
+    const SplitOperand b = split_operand(o_.b, p_.ldb, p_.n, along(false), scratch, words_);
+    SplitTarget x{target_of<float>(p_, o_), raw_is_a_ ? a : b, raw_is_a_ ? b : a, static_cast<int>(p_.k)};
+    if (!raw_is_a_) {
+      std::swap(x.c.m, x.c.n);
+      x.c.ld = 1, x.col_step = p_.ldc;
+    }
+    return x;
+  }
+  // Both enqueue. Errors: kLaunchFailed.
+  Status pass(const SplitTarget& x, cudaStream_t stream, const GrowthSample& sample = {}) const {
+    using split_detail::Look;
+    SplitPass pass{x.a, x.b, x.k, plan_.steps, nullptr, 0, sample, x.a.lines, x.b.lines};
+    pass.a.lines = 0;
+    return split_operands < F, kGuarded ? Look::kSample : Look::kNone > (pass, stream);
+  }
+  Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream,
+                 const FusedGuard& guard = {}) const {
+    using split_detail::launch_fused;
+    char* const sums = scratch + words_.all();
+    const split_detail::FusedExchange exchange{
+        {reinterpret_cast<float*>(sums), gFlags}, reinterpret_cast<int2*>(sums + sums_bytes()), parts_};
+    const auto launch = wide_ ? x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>
+                        : x.a.along_k ? launch_fused<Tile<64, true>>
+                                      : launch_fused<Tile<64, false>>;
+    return launch(x, plan_, exchange, guard, stream);
+  }
+
+ private:
+  static constexpr int kGroups = 2;  // warpgroups of a block
+  template <int BN, bool kAlongK>
+  using Plain = FusedTile<F, kProducts, BN, kAlongK, 4, 3>;
+  template <int BN, bool kAlongK>
+  using Tile = std::conditional_t<kGuarded, GuardedTile<Plain<BN, kAlongK>>, Plain<BN, kAlongK>>;
+
+  std::int64_t sums_bytes() const {
+    return plan_.cut_tiles > 0 ? std::int64_t{plan_.blocks} * 128 * (wide_ ? 128 : 64) * 4 : 0;
+  }
+  std::int64_t scales_bytes() const {
+    return plan_.cut_tiles > 0 ? std::int64_t{plan_.blocks} * kGroups * kWarpgroup * 8 : 0;
+  }
+  bool along(bool of_a) const { return of_a ? p_.op_a == Op::kNone : p_.op_b == Op::kTranspose; }
+
+  Problem p_;
+  Operands o_;
+  bool raw_is_a_, wide_;
+  SplitBytes words_;
+  Plan plan_{};
+  int parts_ = 1;  // of each tile, where all are cut
+};
+
+}  // namespace ladder

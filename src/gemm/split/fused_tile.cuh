@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// A product that splits one operand on its way: binary32 lines come by tensor map, a warpgroup takes them to registers as
+// the fragments of wgmma's first operand, scales each line of a slab by a power of two of its own, and splits there. The
+// other operand has its words from the pass. What a slab's scales are, the sums learn as the slab's are added to them.
+//
+// Lanes read lines in an order in which no two of a half-warp meet in a bank; a sum's row follows from it (line_of).
+#pragma once
+#include "device/ptx/mbarrier.cuh"
+#include "device/ptx/tma.cuh"
+#include "device/ptx/wgmma.cuh"
+#include "device/ptx/wgmma_words.cuh"
+#include "gemm/split/line.cuh"
+#include "gemm/split/tile.cuh"
+#include "device/tensor_tile.cuh"
+
+#include <cstdint>
+
+namespace ladder {
+
+// One slab of the raw operand in shared memory, in the 128-byte swizzle. kAlongK: its lines lie along k.
+template <int BM, int BK, bool kAlongK>
+struct RawUnit {
+  static constexpr int kBox = kLineBytes / 4;          // neighbours in memory that a box has in a line
+  static constexpr int kBoxLines = kAlongK ? BM : BK;  // of a box
+  static constexpr int kBoxes = (kAlongK ? BK : BM) / kBox;
+  static_assert(BM % kBox == 0 && BK % kBox == 0, "whole boxes");
+  alignas(1024) float box[kBoxes][kBoxLines][kBox];
+
+  // Starts its copies, of lines from `first` on, beyond the operand zeros.
+  __device__ __forceinline__ void load(const CUtensorMap& map, std::uint32_t barrier, int first, int slab) {
+    ptx::mbarrier_arrive_expect(barrier, sizeof(*this));
+#pragma unroll
+    for (int i = 0; i < kBoxes; ++i) {
+      const int along = (kAlongK ? slab * BK : first) + i * kBox;
+      ptx::tma_load(ptx::shared_address(box[i]), map, barrier, along, kAlongK ? first : slab * BK);
+    }
+  }
+};
+
+// A is the raw operand.
+template <class Format, int kProducts, int BN, bool kAlongK_, int UNITS_A_, int UNITS_B_>
+struct FusedTile : SplitShape<Format, kProducts, 128, BN, 240, 24> {
+  using Shape = typename FusedTile::SplitShape;
+  static constexpr bool kAlongK = kAlongK_;
+  static constexpr bool kGuarded = false;
+  static constexpr int UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;
+  static constexpr int kReaders = Shape::kWarpgroups * 4;  // warps that read a unit
+  static constexpr int kStep = 16;                         // of k that one wgmma multiplies
+  static constexpr int kSteps = Shape::BK / kStep;         // of a slab
+  static_assert(sizeof(typename Shape::Word) == 2, "fragments of 16-bit words");
+  using UnitA = RawUnit<Shape::BM, Shape::BK, kAlongK>;
+  using UnitB = WordUnit<Format, Shape::kHalf>;
+  using Shared = UnitRings<UnitA, UNITS_A, UnitB, UNITS_B>;
+  static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
+};
+
+// Which of its warp's 16 lines a thread's fragments of row g = lane / 4 (half 0) and g + 8 (half 1) stand for.
+template <class T>
+__device__ __forceinline__ int line_of(int half) {
+  const int g = static_cast<int>(threadIdx.x) % 32 / 4;
+  return T::kAlongK ? g % 4 * 2 + g / 4 + 8 * half : 2 * g + half;
+}
+
+// This thread's elements of a slab: of two lines, of each step of k the two at 2 t and the two at 2 t + 8, t = lane % 4.
+template <class T>
+struct RawFragment {
+  float x[2][T::kSteps][4];
+};
+
+template <class T>
+__device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::UnitA& unit, int warpgroup) {
+  const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32, t = static_cast<int>(threadIdx.x) % 4;
+  const int first = warpgroup * T::WM + warp * 16;
+  constexpr int kBox = T::UnitA::kBox;
+  if constexpr (T::kAlongK) {
+    const int line = first + line_of<T>(0), swizzle = line % 8 * 16;
+    const char* const s = reinterpret_cast<const char*>(unit.box[0][line]);
+#pragma unroll
+    for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const int k = step * T::kStep + 8 * j,
+                  at = k / kBox * static_cast<int>(sizeof(unit.box[0])) + ((k % kBox * 4 + 8 * t) ^ swizzle);
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const float2 two = *reinterpret_cast<const float2*>(s + at + 8 * half * kLineBytes);
+          r.x[half][step][2 * j] = two.x, r.x[half][step][2 * j + 1] = two.y;
+        }
+      }
+    }
+  } else {
+    const int line = first + line_of<T>(0);
+    const char* const s = reinterpret_cast<const char*>(unit.box[line / kBox]);
+#pragma unroll
+    for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const int k = step * T::kStep + 2 * t + j % 2 + j / 2 * 8;
+        const float2 two =
+            *reinterpret_cast<const float2*>(s + k * kLineBytes + ((line % kBox * 4) ^ (k % 8 * 16)));
+        r.x[0][step][j] = two.x, r.x[1][step][j] = two.y;
+      }
+    }
+  }
+}
+
+// The largest magnitudes of a thread's two lines in the slab, as bits, which the four lanes of a line share; some NaN where
+// one is among them.
+template <class T>
+__device__ __forceinline__ void largest_of(std::uint32_t (&largest)[2], const RawFragment<T>& r) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float most = 0.0F;
+#pragma unroll
+    for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) most = ptx::max_nan(most, fabsf(r.x[half][step][i]));
+    }
+    most = ptx::max_nan(most, __shfl_xor_sync(0xFFFFFFFFU, most, 1));
+    most = ptx::max_nan(most, __shfl_xor_sync(0xFFFFFFFFU, most, 2));
+    largest[half] = __float_as_uint(most);
+  }
+}
+
+// A slab's fragments: of each word and step of k, what wgmma_words.cuh says.
+template <class T>
+struct WordFragment {
+  std::uint32_t a[T::Format::kWords][T::kSteps][4];
+};
+
+// Words of the elements, those of line `half` times 2^scale[half].
+template <class T>
+__device__ __forceinline__ void split_fragment(WordFragment<T>& words, const RawFragment<T>& r,
+                                               const int (&scale)[2]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const float factor = power_of_two(scale[half]);
+#pragma unroll
+    for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        float x = r.x[half][step][2 * j] * factor, y = r.x[half][step][2 * j + 1] * factor;
+#pragma unroll
+        for (int w = 0; w < T::Format::kWords; ++w) {
+          const std::uint32_t two = two_words(x, y, typename T::Word{});
+          const float2 back = two_floats(two, typename T::Word{});
+          words.a[w][step][half + 2 * j] = two;
+          x -= back.x, y -= back.y;
+        }
+      }
+    }
+  }
+}
+
+// Whether a warp has second words that are not zero.
+template <class T>
+__device__ __forceinline__ bool has_seconds(const WordFragment<T>& words) {
+  constexpr std::uint32_t kMagnitudes = 0x7FFF7FFFU;
+  std::uint32_t all = 0;
+#pragma unroll
+  for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+    for (const std::uint32_t two : words.a[1][step]) all |= two;
+  }
+  return __any_sync(0xFFFFFFFFU, (all & kMagnitudes) != 0) != 0;
+}
+
+// All products of one half of a slab, as one group of wgmma. What `partial` held is overwritten.
+template <class T>
+__device__ __forceinline__ void multiply_fragment(float (&partial)[T::kPartials],
+                                                  const WordFragment<T>& words, const typename T::UnitB& b) {
+  constexpr int kSlab = T::Format::kSlabBytes, kStepBytes = T::kStep * sizeof(typename T::Word);
+  const std::uint64_t first = ptx::matrix_descriptor<kSlab>(ptx::shared_address(&b), 8 * kSlab);
+  ptx::wgmma_fence();
+#pragma unroll
+  for (int i = 0; i < T::kProducts; ++i) {
+    const WordPair pair = word_pair<T>(i);
+#pragma unroll
+    for (int step = 0; step < T::kSteps; ++step) {
+      const std::uint64_t matrix_b =
+          ptx::moved(first, pair.b * static_cast<int>(sizeof(b.line[0])) + step * kStepBytes);
+      ptx::wgmma_registers<typename T::Word>(partial, words.a[pair.a][step], matrix_b, i > 0 || step > 0);
+    }
+  }
+  ptx::wgmma_commit();
+}
+
+// What a thread's sums of two lines stand for: times 2^scale, the least scale of the slabs so far. That is what the largest
+// element so far asks for, so that no sum grows beyond binary32.
+class SumScales {
+ public:
+  static constexpr int kNone = 512;  // the scale of no slab; above any
+  static constexpr int kFar = 60;    // binades: the least product of two words, 2^-48, stays normal
+  // 2^e for e <= 0. What is smaller than 2^-126 of a sum's largest product is lost with the words already.
+  __device__ __forceinline__ static float down(int e) { return e < -126 ? 0.0F : power_of_two(e); }
+
+  // Takes in a slab with these largest magnitudes: sums so far change where their scale does, factor() is what the slab's
+  // are multiplied with as they are added, and elements of `r`, which may change, times 2^scale are what is split.
+  template <class T>
+  __device__ __forceinline__ void take(const std::uint32_t (&largest)[2], RawFragment<T>& r, int (&scale)[2],
+                                       float (&sums)[T::kSums]) {
+    using F = typename T::Format;
+    constexpr int kInfinite = 255, kLeast = F::kTop + 127 - kMost;  // biased exponents
+    bool usual = true;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const auto biased = static_cast<int>(largest[half] >> 23);
+      scale[half] = F::kTop + 127 - biased;
+      usual &= biased >= kLeast && biased < kInfinite && scale[half] >= of_sums_[half];
+    }
+    int more[2] = {0, 0};
+    far_ = false;
+    if (__any_sync(0xFFFFFFFFU, !usual)) take_unusual<T>(largest, r, scale, more, sums);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int by = of_sums_[half] - scale[half] - more[half];
+      far_ |= by < -kFar && largest[half] != 0;
+      factor_[half] = down(min(0, by));
+    }
+  }
+  // The slab's sums are multiplied by this, too, as they are added.
+  __device__ __forceinline__ void compensate(float up) { factor_[0] *= up, factor_[1] *= up; }
+  // Whether what was taken in last has a scale so far from that of the sums that they may lose what it has to say, or what
+  // they had.
+  __device__ __forceinline__ bool far() const { return far_; }
+
+  // Takes in another block's sums, which come after: four(i) has the four from i on.
+  template <int kSums, class Four>
+  __device__ __forceinline__ void take_sums(int2 packed, float (&sums)[kSums], Four four) {
+    const auto [others, exceptional] = unpacked(packed);
+    exceptional_ |= exceptional;
+    const int next[2] = {min(of_sums_[0], others[0]), min(of_sums_[1], others[1])};
+    far_ = is_far(next[0], others[0]) || is_far(next[1], others[1]);
+    move_to(next, sums);
+    const float low = down(next[0] - others[0]), high = down(next[1] - others[1]);
+#pragma unroll
+    for (int i = 0; i < kSums; i += 4) {
+      const float4 r = four(i);
+      sums[i] = __fmaf_rn(r.x, low, sums[i]), sums[i + 1] = __fmaf_rn(r.y, low, sums[i + 1]);
+      sums[i + 2] = __fmaf_rn(r.z, high, sums[i + 2]), sums[i + 3] = __fmaf_rn(r.w, high, sums[i + 3]);
+    }
+  }
+  __device__ __forceinline__ int2 packed() const {
+    return {of_sums_[0] + kBias + (exceptional_ & 1) * kFlag,
+            of_sums_[1] + kBias + (exceptional_ >> 1) * kFlag};
+  }
+
+  struct Unpacked {
+    int scale[2], exceptional;
+  };
+  __device__ __forceinline__ static Unpacked unpacked(int2 packed) {
+    return {{packed.x % kFlag - kBias, packed.y % kFlag - kBias},
+            (packed.x >= kFlag ? 1 : 0) | (packed.y >= kFlag ? 2 : 0)};
+  }
+
+  __device__ __forceinline__ float factor(int half) const { return factor_[half]; }
+  // As a line's exponent in the pass.
+  __device__ __forceinline__ int exponent(int half) const {
+    return (exceptional_ >> half & 1) != 0 ? kExceptional : of_sums_[half];
+  }
+
+ private:
+  static constexpr int kMost = 126;  // that power_of_two() takes
+  static constexpr int kBias = 1024, kFlag = 1 << 16;
+
+  // Small, infinite, and larger than those before.
+  template <class T>
+  __device__ __forceinline__ void take_unusual(const std::uint32_t (&largest)[2], RawFragment<T>& r,
+                                               int (&scale)[2], int (&more)[2], float (&sums)[T::kSums]) {
+    int next[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int own = exponent_of_line<typename T::Format>(largest[half]);
+      exceptional_ |= own == kExceptional ? 1 << half : 0;
+      // Neither zeros nor a line that is computed otherwise say anything.
+      const bool says = largest[half] != 0 && own != kExceptional;
+      next[half] = says ? min(of_sums_[half], own) : of_sums_[half];
+      more[half] = says ? max(own - kMost, 0) : 0;
+      scale[half] = says ? min(own, kMost) : 0;
+#pragma unroll
+      for (int step = 0; step < T::kSteps; ++step) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) r.x[half][step][i] *= power_of_two(more[half]);
+      }
+    }
+    move_to(next, sums);
+  }
+
+  __device__ __forceinline__ static bool is_far(int next, int before) {
+    return before != kNone && before - next > kFar;
+  }
+
+  template <int kSums>
+  __device__ __forceinline__ void move_to(const int (&next)[2], float (&sums)[kSums]) {
+    const float low = down(next[0] - of_sums_[0]), high = down(next[1] - of_sums_[1]);
+    far_ |= is_far(next[0], of_sums_[0]) || is_far(next[1], of_sums_[1]);
+#pragma unroll
+    for (int i = 0; i < kSums; i += 4) {
+      sums[i] *= low, sums[i + 1] *= low;
+      sums[i + 2] *= high, sums[i + 3] *= high;
+    }
+    of_sums_[0] = next[0], of_sums_[1] = next[1];
+  }
+
+  int of_sums_[2] = {kNone, kNone};
+  float factor_[2] = {1.0F, 1.0F};
+  int exceptional_ = 0;  // a bit for each line
+  bool far_ = false;
+};
+
+// The scales of sums that several blocks have of one part of C: all stand for the least, as sums of one block do. It begins as
+// none(): shared memory takes nothing that has a constructor.
+class PartScales {
+ public:
+  __device__ __forceinline__ static PartScales none() {
+    PartScales of;
+    of.least_[0] = of.least_[1] = SumScales::kNone;
+    of.most_[0] = of.most_[1] = kLowest;
+    of.exceptional_ = 0;
+    return of;
+  }
+  __device__ __forceinline__ void take(int2 packed) {
+    const SumScales::Unpacked of = SumScales::unpacked(packed);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      least_[half] = min(least_[half], of.scale[half]);
+      if (of.scale[half] != SumScales::kNone) most_[half] = max(most_[half], of.scale[half]);
+    }
+    exceptional_ |= of.exceptional;
+  }
+  __device__ __forceinline__ void take(const PartScales& other) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      least_[half] = min(least_[half], other.least_[half]);
+      most_[half] = max(most_[half], other.most_[half]);
+    }
+    exceptional_ |= other.exceptional_;
+  }
+  // A part's sums are multiplied by this as they are added.
+  __device__ __forceinline__ float factor(int2 packed, int half) const {
+    return SumScales::down(least_[half] - SumScales::unpacked(packed).scale[half]);
+  }
+  // As SumScales::far(), of all parts.
+  __device__ __forceinline__ bool far() const {
+    return most_[0] - least_[0] > SumScales::kFar || most_[1] - least_[1] > SumScales::kFar;
+  }
+  __device__ __forceinline__ int exponent(int half) const {
+    return (exceptional_ >> half & 1) != 0 ? kExceptional : least_[half];
+  }
+
+ private:
+  static constexpr int kLowest = -1024;  // below any scale
+  int least_[2], most_[2], exceptional_;
+};
+
+// Adds a slab's partial sums, rounding to nearest, to those of the slabs before.
+template <class T>
+__device__ __forceinline__ void promote_scaled(float* sums, const float (&partial)[T::kPartials],
+                                               const SumScales& scales) {
+#pragma unroll
+  for (int i = 0; i < T::kPartials; ++i) sums[i] = __fmaf_rn(partial[i], scales.factor(i / 2 % 2), sums[i]);
+}
+
+}  // namespace ladder

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// SGEMM on tensor cores where the operands allow it: the split pre-pass counts what fp16x3 would lose, and the device then
+// chooses fp16x3, bf16x6 or FP64 by a proved bound.
+#include "gemm/split/binary64.cuh"
+#include "gemm/split/fused.cuh"
+#include "gemm/split/product.cuh"
+#include "problem/split_error.hpp"
+
+#include <ladder/guard.hpp>
+
+#include <cmath>
+#include <optional>
+#include <span>
+
+namespace ladder::guarded {
+
+using HalfWords = WordFormat<__half, 2>;
+using BrainWords = WordFormat<__nv_bfloat16, 3>;
+
+// What tiny elements may add to fp16x3's error, so that it stays below SGEMM's; compensation may add its own factor.
+static double budget_of(double k) {
+  return ieee_error(k) - (1 + 0x1p-23) * split_error(Precision::kFp16x3, k).products - 0x1p-23;
+}
+
+static Status accepts(const Problem& p, const Device& device) {
+  if (Status s = accept_split(p, device); !s) return s;
+  const auto k = static_cast<double>(p.k);
+  if (!reads_ab(p) || (budget_of(k) > 0 && split_error(Precision::kBf16x6, k).products <= ieee_error(k))) {
+    return Status::ok();
+  }
+  return {Code::kUnsupportedProblem,
+          "takes k whose sums in words have a bound below SGEMM's, not " + to_string(p)};
+}
+
+// Scratch: the choice, the blocks' findings, the sample's chains, what the products need. Flags of the sample: its blocks, and what
+// they find.
+constexpr std::int64_t kFindingsAt = 512, kChainsAt = 4096, kHead = 86'016, kOfSample = 2;
+static_assert(kFindingsAt + split_detail::kChooseBlocks * sizeof(split_detail::Finding) <= kChainsAt,
+              "findings");
+static_assert(kChainsAt + kSampleBlocks * split_detail::kPairs * sizeof(Chain) <= kHead && kHead % 1024 == 0,
+              "the sample");
+
+static GrowthSample sample_at(char* scratch, unsigned* gFlags) {
+  return {reinterpret_cast<Chain*>(scratch + kChainsAt), gFlags, gFlags + 1};
+}
+
+using Fused = FusedJob<HalfWords, 3, true>;
+
+// How many elements of 64 may be how far below their scale for the bound to hold in each 64 of k by itself; none where so few
+// may be that data without a flaw would not pass.
+struct SlabRule {
+  int level;
+  unsigned allowed;
+};
+static std::optional<SlabRule> slab_rule(double k) {
+  constexpr int kSlab = HalfWords::BK, kMostLeft = 16;
+  for (const int level : {8, 6}) {
+    const double lost = 1.01 * 2 * kSlab * 0x1p-10, least = budget_of(k) * std::ldexp(1.0, 28 - 2 * level);
+    const int left = std::max(1, static_cast<int>(std::ceil(lost / least)));
+    if (left <= kMostLeft) return SlabRule{level, static_cast<unsigned>(kSlab - left)};
+  }
+  return std::nullopt;
+}
+
+// Whether the operand of more lines is split on its way to the product: of the last 64 of k most must be there, since what is
+// not counts as lost.
+static bool takes_fused(const Problem& p, const Operands& o) {
+  constexpr std::int64_t kSlab = HalfWords::BK, kMost = 48;
+  return (Fused::gains(p) || Fused::is_deep(p)) && Fused::takes(p, o) &&
+         (p.k % kSlab == 0 || p.k % kSlab >= kMost) && slab_rule(static_cast<double>(p.k)).has_value();
+}
+
+// Enqueues a copy of C. Errors: kLaunchFailed.
+static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream) {
+  constexpr int kThreads = 256, kEach = 8, kBlocksOfSm = 4;
+  const std::int64_t blocks =
+      std::min(ceil_div(std::int64_t{c.m} * c.n, kThreads * kEach), std::int64_t{kBlocksOfSm} * sms);
+  return launch_dependent("copy of C", split_detail::keep_c<>, blocks, 1, kThreads, 0, stream, c, gKept);
+}
+
+// The product first, which finds out whether its words were enough; where they were not, all of C again in binary64. C as it was
+// is kept, where beta asks for it.
+static Status launch_fused(const SplitCall& call, Stream stream) {
+  const Problem& p = call.p;
+  const Fused job(p, call.o, call.sms);
+  const split_detail::WideJob again(job.target(nullptr), call.sms, true);
+  const std::int64_t kept_bytes = p.beta == 0.0F ? 0 : p.m * p.n * 4,
+                     of_job = ceil_div(job.scratch_bytes(), 16) * 16;
+  constexpr std::int64_t kOfGuard = 3 + kOfSample;
+  CallMemory memory;
+  if (Status s = memory.take(stream, kHead + of_job + again.scratch_bytes() + kept_bytes,
+                             job.flags() + kOfGuard + again.flags());
+      !s)
+    return s;
+  memory.keep_answer();
+  char* const scratch = memory.scratch();
+  unsigned* const gFlags = memory.flags();
+  auto* const gChoice = reinterpret_cast<int*>(scratch);
+  char *const words = scratch + kHead, *const parts = words + of_job;
+  auto* const gKept = reinterpret_cast<float*>(parts + again.scratch_bytes());
+  unsigned* const gLost = gFlags + job.flags();
+  const SlabRule rule = *slab_rule(static_cast<double>(p.k));
+  const SplitTarget x = job.target(words);
+  const GrowthSample sample = sample_at(scratch, gLost + 3);
+  if (Status s = job.pass(x, stream, sample); !s) return s;
+  split_detail::KeptC kept;
+  if (kept_bytes > 0) {
+    if (Status s = keep(target_of<float>(p, call.o), gKept, call.sms, stream); !s) return s;
+    const bool as_c = x.col_step == 1;  // or C^T is computed
+    kept = {gKept, as_c ? p.n : 1, as_c ? 1 : p.n};
+  }
+  if (Status s = job.product(x, words, gFlags, stream,
+                             {rule.level, rule.allowed, sample.gGrowth, gLost, gLost + 2, gChoice});
+      !s)
+    return s;
+  return split_detail::WideJob(x, call.sms, true)
+      .launch(gChoice, SplitChoice::kBinary64, stream, parts, gLost + kOfGuard, kept);
+}
+
+static Status launch(const Problem& original, const Operands& given, Stream stream) {
+  using split_detail::When;
+  SplitCall call;
+  if (Status s = prepare_split(original, given, call); !s) return s;
+  const Problem& p = call.p;
+  if (!reads_ab(p)) return scale_only<float>(p, call.o, stream);
+  if (takes_fused(p, call.o)) return launch_fused(call, stream);
+  const SplitJob<HalfWords, 3, true> halves(p, call.o, call.sms);
+  const SplitJob<BrainWords, 6> brains(p, call.o, call.sms);
+
+  const std::int64_t product_flags = std::max(halves.flags(), brains.flags());
+  constexpr std::int64_t kOfGuard = 1 + kOfSample;  // flags
+  constexpr std::int64_t kCensusWords = sizeof(Census) / sizeof(unsigned);
+  CallMemory memory;
+  if (Status s = memory.take(stream, kHead + std::max(halves.scratch_bytes(), brains.scratch_bytes()),
+                             product_flags + kOfGuard + (p.m + p.n) * kCensusWords);
+      !s)
+    return s;
+  memory.keep_answer();
+  char* const scratch = memory.scratch();
+  unsigned* const gFlags = memory.flags();
+  auto* const gCensus = reinterpret_cast<Census*>(gFlags + product_flags + kOfGuard);
+  auto* const gChoice = reinterpret_cast<int*>(scratch);
+  char* const words = scratch + kHead;
+
+  const SplitTarget x = halves.target(words, gCensus), y = brains.target(words);
+  const GrowthSample sample = sample_at(scratch, gFlags + product_flags + 1);
+  if (Status s = halves.pass<true>(x, {}, stream, sample); !s) return s;
+  const ChoiceInput choice{
+      .a = x.a,
+      .b = x.b,
+      .k = x.k,
+      .needed = places_needed(static_cast<double>(p.k), budget_of(static_cast<double>(p.k))),
+      .gGrowth = sample.gGrowth,
+      .gDone = gFlags + product_flags,
+      .gFindings = scratch + kFindingsAt,
+      .gChoice = gChoice};
+  using namespace split_detail;
+  if (Status s = launch_dependent("choice", choose<>, choose_blocks(p.m + p.n), 1, kChooseThreads, 0, stream,
+                                  choice);
+      !s)
+    return s;
+  const auto when = [&](SplitChoice choice) { return When{gChoice, static_cast<int>(choice)}; };
+  if (Status s = halves.product(x, words, gFlags, when(SplitChoice::kFp16x3), stream); !s) return s;
+  if (Status s = brains.pass(y, when(SplitChoice::kBf16x6), stream); !s) return s;
+  if (Status s = brains.product(y, words, gFlags, when(SplitChoice::kBf16x6), stream); !s) return s;
+  return WideJob(x, call.sms).launch(gChoice, SplitChoice::kBinary64, stream);
+}
+
+static constexpr KernelInfo kKernels[] = {
+    {.id = "ladder_guarded",
+     .rung = "guarded",
+     .idea = "fp16x3 or bf16x6, as the operands allow",
+     .role = Role::kLibraryKernel,
+     .precision = Precision::kAuto,
+     .min_cc = 90,
+     .accepts = accepts,
+     .launch = launch},
+};
+extern const std::span<const KernelInfo> kInfo{kKernels};
+
+}  // namespace ladder::guarded
+
+namespace ladder {
+
+Result<Precision> guarded_choice(Stream stream) {
+  int words[kChoiceWords]{};
+  cudaError_t error = cudaSuccess;
+  {
+    CallMemory memory;
+    if (Status s = memory.take(stream, sizeof words, 0); !s) return s;
+    memory.keep_answer();
+    error = cudaMemcpyAsync(words, memory.scratch(), sizeof words, cudaMemcpyDeviceToHost, stream);
+  }
+  if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+  if (error != cudaSuccess) return cuda_failure("choice", error);
+  switch (words[kWhichMark] == kChoiceMark ? words[kWhichChoice] : -1) {
+    case static_cast<int>(SplitChoice::kFp16x3):
+      return Precision::kFp16x3;
+    case static_cast<int>(SplitChoice::kBf16x6):
+      return Precision::kBf16x6;
+    case static_cast<int>(SplitChoice::kBinary64):
+      return Precision::kIeee;
+    default:
+      return Status(Code::kInvalidArgument, "no guarded product was the last on this stream");
+  }
+}
+
+}  // namespace ladder

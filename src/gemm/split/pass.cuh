@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pass before a product of split operands. Every row of op(A) and column of op(B), a "line" here, becomes words
+// along k: slab after slab of BK elements, of each slab first w0, then w1 (then w2), zeros up to the last slab's end. So a
+// line lies as tensor maps want it, whatever its operand's leading dimension, alignment and transposition.
+//
+// Lines that lie along k are read once. Lines that lie across are read once by the blocks of a cluster: in the same kernel
+// where registers hold them (split_strip.cuh), in one of their own, beside that of lines along k, where shared memory does
+// (split_ring.cuh). Deeper ones, and such whose quads do not lie on 16 bytes, are read twice: the first kernel also finds their
+// largest magnitudes, and a second one then splits them, beginning with what was read last.
+#pragma once
+#include "device/extents.cuh"
+#include "device/launch_dependent.cuh"
+#include "device/ptx/dependent.cuh"
+#include "device/runtime.cuh"
+#include "gemm/split/across.cuh"
+#include "gemm/split/line.cuh"
+#include "gemm/split/ring.cuh"
+#include "gemm/split/sample.cuh"
+#include "gemm/split/strip.cuh"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace ladder {
+
+namespace split_detail {
+
+constexpr int kThreads = 256;
+
+// Lines along k, kWide threads each: in registers where they fit, else read twice.
+template <class F, int kWide, int QUADS, bool kCount>
+__device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int slabs, int group) {
+  constexpr int kBlock = kWide < kThreads ? kThreads : kWide, kReach = 4 * QUADS * kWide;
+  const int tid = static_cast<int>(threadIdx.x) % kWide;
+  const int line = group * (kBlock / kWide) + static_cast<int>(threadIdx.x) / kWide;
+  const bool mine = line < x.lines;
+  const float* gX = x.g + static_cast<std::int64_t>(mine ? line : 0) * x.ld;
+  const int end = mine ? k : 0;
+  float r[QUADS][4];
+  const auto load = [&](int from) {
+#pragma unroll
+    for (int q = 0; q < QUADS; ++q) {
+      const int at = from + 4 * (q * kWide + tid);
+      if (x.quads && at + 4 <= end) {
+        const float4 four = __ldcs(reinterpret_cast<const float4*>(gX + at));
+        r[q][0] = four.x, r[q][1] = four.y, r[q][2] = four.z, r[q][3] = four.w;
+      } else {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) r[q][i] = at + i < end ? gX[at + i] : 0.0F;
+      }
+    }
+  };
+  std::uint32_t largest = 0;
+  for (int from = 0; from < k; from += kReach) {
+    load(from);
+#pragma unroll
+    for (int q = 0; q < QUADS; ++q) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) largest = max(largest, magnitude(r[q][i]));
+    }
+  }
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+    largest = max(largest, __shfl_xor_sync(0xFFFFFFFFU, largest, distance));
+  }
+  if constexpr (kWide > 32) {
+    __shared__ std::uint32_t s[kBlock / 32];
+    const int warp = static_cast<int>(threadIdx.x) / 32,
+              first = warp - tid / 32;  // of the block; of the line
+    if (tid % 32 == 0) s[warp] = largest;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < kWide / 32; ++i) largest = max(largest, s[first + i]);
+  }
+  const int scale = exponent_of_line<F>(largest);
+  if (mine && tid == 0) x.gExponent[line] = scale;
+  const int padded = slabs * F::BK;
+  auto* const gLine = words_of_line<F>(x, line, slabs);
+  Census census{};
+  for (int from = 0; from < padded; from += kReach) {
+    if (padded > kReach) load(from);
+#pragma unroll
+    for (int q = 0; q < QUADS; ++q) {
+      const int at = from + 4 * (q * kWide + tid);
+      if (!mine || at >= padded) continue;
+      store_quad<F, kCount>(gLine, at, r[q], scale, [&](bool nonzero, float scaled, std::uint32_t second) {
+        census.count<F>(nonzero, scaled, second);
+      });
+    }
+  }
+  if constexpr (kCount) {
+    census.template add_lanes<32>();
+    if constexpr (kWide > 32) {
+      __shared__ Census s[kBlock / 32];
+      const int warp = static_cast<int>(threadIdx.x) / 32;
+      if (tid % 32 == 0) s[warp] = census;
+      __syncthreads();
+      for (int i = 1; tid == 0 && i < kWide / 32; ++i) census.add(s[warp + i]);
+    }
+    if (mine && tid == 0) x.gCensus[line] = census;
+  }
+}
+
+// The part of k that chunk `chunk` of `chunks` has, in whole tiles.
+__device__ __forceinline__ int chunk_begin(int k, int chunk, int chunks) {
+  const int tiles = (k + kEdge - 1) / kEdge;
+  return static_cast<int>(std::int64_t{tiles} * chunk / chunks) * kEdge;
+}
+
+// The largest magnitudes of each line's part in chunk number group / strips; lines lie across k.
+template <int kBlock>
+__device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int group) {
+  constexpr int kRows = kBlock / kEdge;
+  __shared__ std::uint32_t s[kRows][kEdge];
+  const int strips = (x.lines + kEdge - 1) / kEdge;
+  const int lane = static_cast<int>(threadIdx.x) % kEdge, row = static_cast<int>(threadIdx.x) / kEdge;
+  const int line = group % strips * kEdge + lane, chunk = group / strips;
+  const int begin = chunk_begin(k, chunk, kChunks), end = min(k, chunk_begin(k, chunk + 1, kChunks));
+  std::uint32_t largest = 0;
+  if (line < x.lines) {
+#pragma unroll 8
+    for (int at = begin + row; at < end; at += kRows) {
+      largest = max(largest, magnitude(x.g[at * x.ld + line]));
+    }
+  }
+  s[row][lane] = largest;
+  __syncthreads();
+  if (row > 0 || line >= x.lines) return;
+#pragma unroll
+  for (int i = 1; i < kRows; ++i) largest = max(largest, s[i][lane]);
+  x.gLargest[static_cast<std::int64_t>(chunk) * x.lines + line] = largest;
+}
+
+// What is asked of the pass beside words: nothing, a sample of how sums grow, or that and a census of each line.
+enum class Look { kNone, kSample, kCount };
+
+// Where a sample is asked for, the first blocks have it, which takes as long as the pass over few lines. Whether this is one of them.
+// Beside a census, which needs the registers, lines are looked at in pairs, however deep.
+template <int kBlock, Look kLook>
+__device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
+  constexpr int kShallow = 2048;
+  if (block >= kSampleBlocks) return false;
+  SplitOperand a = pass.a, b = pass.b;
+  a.lines = pass.sampled_a, b.lines = pass.sampled_b;
+  if constexpr (kLook == Look::kSample) {
+    if (pass.k > kShallow) {
+      sample_stretches<kBlock>(a, b, pass.k, block, pass.sample);
+      return true;
+    }
+  }
+  sample_pairs<kBlock>(a, b, pass.k, block, pass.sample);
+  return true;
+}
+__host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
+  return (blocks + cluster - 1) / cluster * cluster;
+}
+
+template <class F, int kWide, int QUADS, Look kLook>
+__device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_a, int groups) {
+  constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
+  int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
+  if constexpr (kLook != Look::kNone) {
+    if (sampled<kBlock, kLook>(pass, block)) return;
+    block -= kSampleBlocks;
+    blocks -= kSampleBlocks;
+  }
+  for (int group = block; group < groups; group += blocks) {
+    const SplitOperand x = operand_of(pass, group < groups_a);
+    const int in_operand = group < groups_a ? group : group - groups_a;
+    if (x.along_k) {
+      split_lines<F, kWide, QUADS, kLook == Look::kCount>(x, pass.k, pass.slabs, in_operand);
+    } else {
+      largest_across<kBlock>(x, pass.k, in_operand);
+    }
+    __syncthreads();  // before the next group's use of shared memory
+  }
+}
+
+// On an SM at least: of those that read while others write there cannot be too many, and a sample would take registers for twice as
+// few.
+template <int kWide, int QUADS, Look kLook>
+constexpr int kPassBlocks = kWide > kThreads                      ? 2
+                            : QUADS > 4 || kLook == Look::kSample ? 4
+                                                                  : 5;
+
+// The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines across. `beside`: the other
+// operand's strips are split by the kernel ahead, at the same time, and this one ends after it.
+template <class F, int kWide, int QUADS, Look kLook>
+__global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide, kPassBlocks<kWide, QUADS, kLook>)
+    first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups, bool beside) {
+  if (!has_work(pass)) return;
+  if (!beside)
+    ptx::wait_for_prerequisites();  // first: the next kernel reads A and B once all blocks have waited
+  ptx::launch_dependents();
+  look_at_lines<F, kWide, QUADS, kLook>(pass, groups_a, groups);
+  if (beside && blockIdx.x == 0) ptx::wait_for_prerequisites();
+}
+
+// The whole pass where strips hold all of k: first strips of A and of B, then, in blocks of clusters all the same, groups of
+// lines along k.
+struct Strips {
+  int blocks_of_a, blocks;  // of all strips
+  int cluster, tiles;
+};
+template <class F, int kWide, Look kLook>
+__global__ void __launch_bounds__(kStripThreads, 4)
+    split_at_once(const __grid_constant__ SplitPass pass, Strips strips, int groups_a, int groups) {
+  if (!has_work(pass)) return;
+  ptx::wait_for_prerequisites();  // first: the choice reads A and B once all blocks have waited
+  ptx::launch_dependents();
+  int block = static_cast<int>(blockIdx.x);
+  if constexpr (kLook != Look::kNone) {
+    if (sampled<kStripThreads, kLook>(pass, block)) return;
+    block -= whole_clusters(kSampleBlocks, strips.cluster);
+    if (block < 0) return;
+  }
+  if (block < strips.blocks) {
+    const bool of_a = block < strips.blocks_of_a;
+    split_strip<F, kLook == Look::kCount>(operand_of(pass, of_a), pass.k, pass.slabs,
+                                          (of_a ? block : block - strips.blocks_of_a) / strips.cluster,
+                                          block % strips.cluster, strips.cluster, strips.tiles);
+    return;
+  }
+  const int group = block - strips.blocks;
+  if (group >= groups) return;
+  constexpr int kQuads = kStripDepth / (4 * kWide);
+  const bool of_a = group < groups_a;
+  split_lines<F, kWide, kWide == 32 ? 2 : kQuads, kLook == Look::kCount>(
+      operand_of(pass, of_a), pass.k, pass.slabs, of_a ? group : group - groups_a);
+}
+
+// The second: lines across k, by tiles of kEdge x kEdge through shared memory, kAtOnce tiles a block.
+constexpr int kAtOnce = 4;
+template <class F, bool kCount>
+__global__ void __launch_bounds__(kThreads)
+    split_across(const __grid_constant__ SplitPass pass, int groups_a) {
+  constexpr int kRows = kThreads / kEdge;
+  __shared__ float s[kEdge][kEdge + 1];  // (k, line); a column lies in banks of its own
+  __shared__ int sScale[kEdge];
+  __shared__ Census sCensus[kEdge];
+  if (!has_work(pass)) return;
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  const int group = static_cast<int>(gridDim.x - 1 - blockIdx.x);  // what was read last is in L2
+  const SplitOperand x = operand_of(pass, group < groups_a);
+  const int in_operand = group < groups_a ? group : group - groups_a;
+  const int strips = (x.lines + kEdge - 1) / kEdge;
+  const int k = pass.k, slabs = pass.slabs, k_begin = in_operand / strips * (kAtOnce * kEdge);
+  const int tid = static_cast<int>(threadIdx.x), lane = tid % kEdge, row = tid / kEdge;
+  const int line0 = in_operand % strips * kEdge, line = line0 + lane;
+  if (row == 0 && line < x.lines) {
+    std::uint32_t largest = 0;
+#pragma unroll 8
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      largest = max(largest, x.gLargest[static_cast<std::int64_t>(chunk) * x.lines + line]);
+    }
+    sScale[lane] = exponent_of_line<F>(largest);
+    if (k_begin == 0) x.gExponent[line] = sScale[lane];
+  }
+  using Across = AcrossTile<kEdge, kThreads>;
+  typename Across::Counts census;
+  const int padded = slabs * F::BK;
+  for (int k0 = k_begin; k0 < min(padded, k_begin + kAtOnce * kEdge); k0 += kEdge) {
+    float r[kEdge / kRows];
+#pragma unroll
+    for (int i = 0; i < kEdge / kRows; ++i) {
+      const int at = k0 + row + i * kRows;
+      const bool inside = at < k && line < x.lines;
+      const float element = x.g[inside ? at * x.ld + line : 0];  // without branches: all loads at once
+      r[i] = inside ? element : 0.0F;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < kEdge / kRows; ++i) s[row + i * kRows][lane] = r[i];
+    __syncthreads();
+    Across::template write<F, kCount>(x, s, sScale, line0, k0, slabs, census);
+  }
+  if constexpr (kCount) Across::add_counts(x, sCensus, line0, census);
+}
+
+}  // namespace split_detail
+
+// Bytes of the words, the exponents and the largest magnitudes of an operand, each part on 1024.
+struct SplitBytes {
+  std::int64_t words, exponents, largest;
+  std::int64_t all() const { return words + exponents + largest; }
+};
+template <class F>
+SplitBytes split_bytes(std::int64_t lines, std::int64_t k, bool along_k) {
+  constexpr std::int64_t kGrain = 1024;
+  constexpr std::int64_t kTileLines = 256;  // exponents are read by whole tiles
+  const auto whole = [](std::int64_t bytes) { return ceil_div(bytes, kGrain) * kGrain; };
+  const std::int64_t slabs = ceil_div(k, F::BK);
+  return {whole(lines * slabs * F::kWords * F::kSlabBytes),
+          whole(ceil_div(lines, kTileLines) * kTileLines * 4),
+          along_k ? 0 : whole(std::int64_t{split_detail::kChunks} * lines * 4)};
+}
+
+namespace split_detail {
+
+// Operands without lines are left out: they have words already.
+inline bool has_across(const SplitPass& pass) {
+  return (!pass.a.along_k && pass.a.lines > 0) || (!pass.b.along_k && pass.b.lines > 0);
+}
+
+template <class F, int kWide, int QUADS, Look kLook>
+Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
+  constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
+  const auto groups = [&](const SplitOperand& x) {
+    return x.along_k ? ceil_div(x.lines, kBlock / kWide) : ceil_div(x.lines, kEdge) * kChunks;
+  };
+  const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
+  if (all == 0 && kLook == Look::kNone) return Status::ok();
+  // A pass that waits for a choice is seldom wanted, and blocks cost time even where they end at once.
+  constexpr std::int64_t kMostBlocksOfAChoice = 1024;
+  const std::int64_t grid = pass.gChoice == nullptr ? all : std::min(all, kMostBlocksOfAChoice);
+  return launch_dependent("pass along k", first_pass<F, kWide, QUADS, kLook>,
+                          grid + (kLook != Look::kNone ? kSampleBlocks : 0), 1, kBlock, 0, stream, pass,
+                          static_cast<int>(groups_a), static_cast<int>(all), beside);
+}
+
+// Lines along k, and the largest magnitudes of the others, if any are left to do.
+template <class F, Look kLook>
+Status launch_along(const SplitPass& pass, bool beside, cudaStream_t stream) {
+  const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kLook>
+                     : pass.k <= 1024 ? launch_first<F, 256, 1, kLook>
+                     : pass.k <= 2048 ? launch_first<F, 64, 8, kLook>
+                     : pass.k <= 4096 ? launch_first<F, 256, 4, kLook>
+                     : pass.k <= 8192 ? launch_first<F, 256, 8, kLook>
+                                      : launch_first<F, 512, 8, kLook>;
+  return first(pass, beside, stream);
+}
+
+// Whether strips of this operand, if it has any, are copied by 16 bytes: by 4 they would take longer than to be read twice.
+inline bool in_quads(const SplitOperand& x) { return x.along_k || x.lines == 0 || x.quads; }
+
+// Strips that a cluster's shared memory holds, and what is not across k beside them.
+template <class F, Look kLook>
+Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
+  using R = StripRing;
+  int sms = 0;
+  if (Status s = sm_count(sms); !s) return s;
+  const auto strips = [](const SplitOperand& x) {
+    return x.along_k ? 0 : static_cast<int>(ceil_div(x.lines, R::LINES));
+  };
+  const std::int64_t steps = ceil_div(pass.k, R::kStep);
+  const auto cluster = static_cast<int>(std::min<std::int64_t>(R::kBlocks, steps));
+  const RingWork work{strips(pass.a), strips(pass.a) + strips(pass.b), cluster,
+                      static_cast<int>(ceil_div(steps, cluster))};
+  const int clusters = std::min(work.strips, std::max(1, R::kOfSm * (sms / cluster)));
+  if (Status s = launch_dependent("pass across k", split_strips<F, kLook == Look::kCount>,
+                                  std::int64_t{clusters} * cluster, cluster, R::kThreads, R::kBytes, stream,
+                                  pass, work);
+      !s) {
+    return s;
+  }
+  SplitPass rest = pass;
+  if (!rest.a.along_k) rest.a.lines = 0;
+  if (!rest.b.along_k) rest.b.lines = 0;
+  return launch_along<F, kLook>(rest, true, stream);
+}
+
+template <class F, int kWide, Look kLook>
+Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
+  const std::int64_t all_tiles = ceil_div(pass.k, kEdge);
+  const auto cluster = static_cast<int>(std::min<std::int64_t>(kMostBlocks, all_tiles));
+  const auto blocks = [&](const SplitOperand& x) {
+    return x.along_k ? 0 : static_cast<int>(ceil_div(x.lines, LINES)) * cluster;
+  };
+  const auto groups = [&](const SplitOperand& x) {
+    return x.along_k ? static_cast<int>(ceil_div(x.lines, kStripThreads / kWide)) : 0;
+  };
+  const Strips strips{blocks(pass.a), blocks(pass.a) + blocks(pass.b), cluster,
+                      static_cast<int>(ceil_div(all_tiles, cluster))};
+  const int groups_a = groups(pass.a), all = groups_a + groups(pass.b);
+  return launch_dependent("pass", split_at_once<F, kWide, kLook>,
+                          strips.blocks + whole_clusters(all, cluster) +
+                              (kLook != Look::kNone ? whole_clusters(kSampleBlocks, cluster) : 0),
+                          cluster, kStripThreads, 0, stream, pass, strips, groups_a, all);
+}
+
+template <class F, bool kCount>
+Status launch_across(const SplitPass& pass, cudaStream_t stream) {
+  const auto groups = [&](const SplitOperand& x) {
+    const std::int64_t padded = std::int64_t{pass.slabs} * F::BK;
+    return x.along_k ? 0 : ceil_div(x.lines, kEdge) * ceil_div(padded, kAtOnce * kEdge);
+  };
+  const std::int64_t groups_a = groups(pass.a);
+  return launch_dependent("second pass", split_across<F, kCount>, groups_a + groups(pass.b), 1, kThreads, 0,
+                          stream, pass, static_cast<int>(groups_a));
+}
+
+}  // namespace split_detail
+
+// Enqueues the pass over both operands. Errors: kLaunchFailed.
+template <class F, split_detail::Look kLook = split_detail::Look::kNone>
+Status split_operands(const SplitPass& pass, cudaStream_t stream) {
+  using namespace split_detail;
+  const bool across = has_across(pass);
+  if (across && pass.k <= kStripDepth) {
+    constexpr int kWide = kLook == Look::kCount ? 128 : 64;  // counts need registers
+    return pass.k <= 256    ? launch_at_once<F, 32, kLook>(pass, stream)
+           : pass.k <= 1024 ? launch_at_once<F, kStripThreads, kLook>(pass, stream)
+                            : launch_at_once<F, kWide, kLook>(pass, stream);
+  }
+  if (across && pass.k <= StripRing::kDepth && in_quads(pass.a) && in_quads(pass.b))
+    return launch_strips<F, kLook>(pass, stream);
+  if (Status s = launch_along<F, kLook>(pass, false, stream); !s || !across) return s;
+  return launch_across<F, kLook == Look::kCount>(pass, stream);
+}
+
+}  // namespace ladder

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of rungs that split operands into words, and how a call of theirs runs: passes over A and B, the product,
+// and where every tile is cut, the sum of its parts.
+#pragma once
+#include "device/four.cuh"
+#include "device/ptx/mbarrier.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/ring.cuh"
+#include "device/schedule.cuh"
+#include "gemm/split/call.cuh"
+#include "gemm/split/choice.cuh"
+#include "gemm/split/copy.cuh"
+#include "gemm/split/plan.cuh"
+#include "gemm/split/store.cuh"
+#include "gemm/split/tile.cuh"
+#include "device/tma_operands.cuh"
+
+#include <array>
+
+namespace ladder {
+
+namespace split_detail {
+
+// Where warpgroups took turns: adds their sums, half of the columns each, and stores them.
+template <class T>
+__device__ __forceinline__ void store_both(Product<T>& product, typename T::Shared& s, const SplitTarget& x,
+                                           int group, const TilePlace& place, bool plain) {
+  constexpr int kHalf = kQuads<T> / 2;
+  const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
+  const auto meet = [] { ptx::barrier_sync(1, T::kWarpgroups * kWarpgroup); };
+  // Both branches are alike, but sums need constant indices.
+  const auto give = [&](const float* sums) {
+#pragma unroll
+    for (int q = 0; q < kHalf; ++q) s.given[group][q][tid] = four_of(sums + 4 * q);
+  };
+  const auto take = [&](float* sums) {
+#pragma unroll
+    for (int q = 0; q < kHalf; ++q) add_four(sums + 4 * q, s.given[1 - group][q][tid]);
+  };
+  meet();  // what the tile before gave has been read
+  if (group == 0) {
+    give(product.sums + 4 * kHalf);
+  } else {
+    give(product.sums);
+  }
+  meet();
+  if (group == 0) {
+    take(product.sums);
+    store_split<T, 0, kHalf>(product, x, place.m * T::BM, place.n * T::BN, plain);
+  } else {
+    take(product.sums + 4 * kHalf);
+    store_split<T, kHalf, 2 * kHalf>(product, x, place.m * T::BM, place.n * T::BN, plain);
+  }
+}
+
+// Waits for what came before. Whether the product is wanted; until that is known, what comes next may not begin, since it may
+// read the choice without waiting.
+__device__ __forceinline__ bool begins(const int* gChoice, int choice) {
+  ptx::wait_for_prerequisites();
+  ptx::launch_dependents();
+  return wanted(gChoice, choice);
+}
+
+template <class T, class Order, bool kParts, bool kCompensated>
+__device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget& x, const Plan& plan,
+                                        const Exchange& exchange, const int* gChoice, int choice) {
+  const int block = static_cast<int>(blockIdx.x), group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+  const bool leads = threadIdx.x % 32 == 0;
+  Product<T> product(T::kInTurns ? 0 : group);  // (WM,WN)
+  auto ring_a = Ring<T::UNITS_A>::of_consumer();
+  auto ring_b = Ring<T::UNITS_B>::of_consumer();
+  Order order(plan, block);
+  Work work;
+  bool more = order.next(work);
+  TilePlace place = place_of<kBand>(plan, work.tile);
+  if (!begins(gChoice, choice)) return;
+  const float up = kCompensated ? __int_as_float(gChoice[kUp]) : 1.0F;
+  for (; more; more = order.next(work), place = place_of<kBand>(plan, work.tile)) {
+    const bool plain = !kParts && plain_scales<T>(x, place.m * T::BM, place.n * T::BN);
+#pragma unroll
+    for (float& sum : product.sums) sum = 0.0F;
+
+      // Main loop
+#pragma unroll 1
+    for (int step = work.begin; step < work.end; ++step) {
+      if (T::kInTurns && (step - work.begin) % 2 != group) {
+        ring_a.advance();
+        ring_b.advance();
+        continue;
+      }
+      ptx::mbarrier_wait(ptx::shared_address(&s.full_a[ring_a.stage()]), ring_a.parity());
+#pragma unroll
+      for (int half = 0; half < T::kHalves; ++half) {
+        float partial[T::kPartials];  // (WM,kHalf)
+        ptx::mbarrier_wait(ptx::shared_address(&s.full_b[ring_b.stage()]), ring_b.parity());
+        multiply_words<T>(partial, s.a[ring_a.stage()], s.b[ring_b.stage()], product.row());
+        ptx::wgmma_wait<0>();
+#pragma unroll
+        for (float& sum : partial) ptx::changed(sum);
+        if (leads) ptx::mbarrier_arrive(ptx::shared_address(&s.empty_b[ring_b.stage()]));
+        if (leads && half == T::kHalves - 1)
+          ptx::mbarrier_arrive(ptx::shared_address(&s.empty_a[ring_a.stage()]));
+        promote<T, kCompensated>(product.sums + half * T::kPartials, partial, up);
+        ring_b.advance();
+      }
+      ring_a.advance();
+    }
+
+    // Epilogue
+    if constexpr (kParts) {
+      write_partial(product, exchange.gPartial, block, group);
+    } else if constexpr (T::kInTurns) {
+      store_both(product, s, x, group, place, plain);
+    } else {
+      if (work.end < plan.steps) {
+        hand_on(product, exchange, group);
+        continue;
+      }
+      if (work.begin > 0) {
+        int giver = block;
+        do {
+          take_in(product, exchange, --giver, group);
+        } while (Schedule::begins_inside(plan, work.tile, giver));
+      }
+      store_split(product, x, place.m * T::BM, place.n * T::BN, plain);
+    }
+  }
+}
+
+template <class T, bool kParts, bool kCompensated>
+__global__ void __launch_bounds__(T::kThreads, 1)
+    kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+           const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
+           const __grid_constant__ Exchange exchange, const int* gChoice, int choice) {
+  using Order = std::conditional_t<kParts, PartSchedule, Schedule>;
+  extern __shared__ __align__(1024) char shared[];
+  auto& s = *reinterpret_cast<typename T::Shared*>(shared);
+  init_rings<T>(map_a, map_b, s);
+  __syncthreads();
+  if (threadIdx.x < kWarpgroup) {
+    ptx::release_registers<T::kProducerRegisters>();
+    const auto begin = [&] { return begins(gChoice, choice); };
+    produce<T, Order>(map_a, map_b, s, plan, begin, begin);
+  } else {
+    ptx::claim_registers<T::kConsumerRegisters>();
+    consume<T, Order, kParts, kCompensated>(s, x, plan, exchange, gChoice, choice);
+  }
+}
+
+// Whether a kernel's work is wanted: always, or where *g holds `choice`.
+struct When {
+  const int* g = nullptr;
+  int choice = 0;
+};
+
+template <class T, bool kCompensated>
+Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchange& exchange, const When& when,
+                   cudaStream_t stream) {
+  using F = typename T::Format;
+  CUtensorMap map_a, map_b;
+  if (Status s = map_words<F>(map_a, x.a, chosen.plan.steps, T::BM); !s) return s;
+  if (Status s = map_words<F>(map_b, x.b, chosen.plan.steps, T::kHalf); !s) return s;
+  const auto launch = [&](auto run) {
+    constexpr int kShared = sizeof(typename T::Shared);
+    return launch_dependent("product of split operands", run, chosen.plan.blocks, 1, T::kThreads, kShared,
+                            stream, map_a, map_b, x, chosen.plan, exchange, when.g, when.choice);
+  };
+  if constexpr (T::kInTurns) {
+    return launch(kernel<T, false, kCompensated>);
+  } else {
+    if (chosen.parts == 1) return launch(kernel<T, false, kCompensated>);
+    if (Status s = launch(kernel<T, true, kCompensated>); !s) return s;
+    const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kQuads<T>;
+    add_split_parts<T, kBand><<<adders, kAddThreads, 0, stream>>>(x, exchange.gPartial, chosen.plan,
+                                                                  chosen.parts, when.g, when.choice);
+    return launched("sum of parts");
+  }
+}
+
+// The tiles to choose from, the widest first, with as many units as fit.
+template <class F, int kProducts, bool kCompensated>
+struct Menu {
+  static constexpr int kUnit = 128 * F::kWords * F::kSlabBytes, kRest = 2048;  // bytes
+  static constexpr int kUnits = (kMaxSharedBytes - kRest) / kUnit;
+  template <int BN>
+  using Tile = SplitTile<F, kProducts, BN, (BN == 256 ? kUnits / 3 + (F::kWords == 2) : kUnits / 2),
+                         (BN == 256 ? kUnits - kUnits / 3 - (F::kWords == 2) : kUnits / 2)>;
+  static constexpr int kGiven = 64 * 128 * 4;  // bytes of sums that change hands
+  using Turns = TurnTile<F, kProducts, (kMaxSharedBytes - kRest - kGiven) / (kUnit / 2 + kUnit)>;
+  static constexpr std::array kTiles{TileShape{128, 256, F::BK, 1}, TileShape{128, 128, F::BK, 1},
+                                     TileShape{64, 128, F::BK, 1}, TileShape{128, 64, F::BK, 1}};
+  static constexpr std::array kLaunch{launch_tile<Tile<256>, kCompensated>,
+                                      launch_tile<Tile<128>, kCompensated>, launch_tile<Turns, kCompensated>,
+                                      launch_tile<Tile<64>, kCompensated>};
+};
+
+}  // namespace split_detail
+
+// One product in words of format F, of a row-major problem: how it is cut and what lies where in its scratch.
+template <class F, int kProducts, bool kCompensated = false>
+class SplitJob {
+ public:
+  SplitJob(const Problem& p, const Operands& o, int sms)
+      : p_(p),
+        o_(o),
+        chosen_(
+            plan_split_tiles(p, {kProducts, F::kWords * F::kSlabBytes, F::kSlabBytes}, Tiles::kTiles, sms)),
+        a_(split_bytes<F>(p.m, p.k, along_a())),
+        b_(split_bytes<F>(p.n, p.k, along_b())) {}
+
+  // The words of A, or of B, are at `words` already, as pass() of a job of the same operand left them there: packed_bytes()
+  // of them. This job's pass leaves them out.
+  void use_packed(bool of_a, char* words) { (of_a ? packed_a_ : packed_b_) = words; }
+  std::int64_t packed_bytes(bool of_a) const { return (of_a ? a_ : b_).all(); }
+
+  std::int64_t scratch_bytes() const {
+    const Plan& plan = chosen_.plan;
+    const TileShape& tile = Tiles::kTiles[chosen_.tile];
+    const std::int64_t pieces = chosen_.parts > 1    ? std::int64_t{plan.whole_tiles} * chosen_.parts
+                                : plan.cut_tiles > 0 ? plan.blocks
+                                                     : 0;
+    return own_words() + pieces * tile.m * tile.n * 4;
+  }
+  // Of CallMemory::flags().
+  std::int64_t flags() const {
+    constexpr std::int64_t kGroups = 2;  // warpgroups of a block
+    return chosen_.plan.blocks * kGroups;
+  }
+
+  // Where everything lies; gCensus, if not null, has m + n, and a pass that counts needs it.
+  SplitTarget target(char* scratch, Census* gCensus = nullptr) const {
+    char* const at_a = packed_a_ != nullptr ? packed_a_ : scratch;
+    char* const at_b = packed_b_ != nullptr ? packed_b_ : scratch + (packed_a_ != nullptr ? 0 : a_.all());
+    return {
+        target_of<float>(p_, o_), split_operand(o_.a, p_.lda, p_.m, along_a(), at_a, a_, gCensus),
+        split_operand(o_.b, p_.ldb, p_.n, along_b(), at_b, b_, gCensus == nullptr ? nullptr : gCensus + p_.m),
+        static_cast<int>(p_.k)};
+  }
+  // Both enqueue. Errors: kLaunchFailed.
+  template <bool kCount = false>
+  Status pass(const SplitTarget& x, const split_detail::When& when, cudaStream_t stream,
+              const GrowthSample& sample = {}) const {
+    using split_detail::Look;
+    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, when.g, when.choice, sample, x.a.lines, x.b.lines};
+    if (packed_a_ != nullptr) pass.a.lines = 0;
+    if (packed_b_ != nullptr) pass.b.lines = 0;
+    return split_operands < F, kCount ? Look::kCount : Look::kNone > (pass, stream);
+  }
+  Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, const split_detail::When& when,
+                 cudaStream_t stream) const {
+    const Exchange exchange{reinterpret_cast<float*>(scratch + own_words()), gFlags};
+    return Tiles::kLaunch[chosen_.tile](chosen_, x, exchange, when, stream);
+  }
+
+  // The same, always wanted.
+  Status pass(const SplitTarget& x, cudaStream_t stream) const { return pass<>(x, {}, stream); }
+  Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream) const {
+    return product(x, scratch, gFlags, {}, stream);
+  }
+
+ private:
+  using Tiles = split_detail::Menu<F, kProducts, kCompensated>;
+
+  std::int64_t own_words() const {
+    return (packed_a_ != nullptr ? 0 : a_.all()) + (packed_b_ != nullptr ? 0 : b_.all());
+  }
+  bool along_a() const { return p_.op_a == Op::kNone; }
+  bool along_b() const { return p_.op_b == Op::kTranspose; }
+
+  Problem p_;
+  Operands o_;
+  TensorPlan chosen_;
+  SplitBytes a_, b_;
+  char *packed_a_ = nullptr, *packed_b_ = nullptr;
+};
+
+// C = alpha op(A) op(B) + beta C in words of format F, any layout, for a problem that accept_split() takes. Errors:
+// kLaunchFailed.
+template <class F, int kProducts, bool kCompensated = false>
+Status launch_split(const Problem& original, const Operands& given, Stream stream) {
+  SplitCall call;
+  if (Status s = prepare_split(original, given, call); !s) return s;
+  if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
+  return launch_job(SplitJob<F, kProducts, kCompensated>(call.p, call.o, call.sms), stream);
+}
+
+}  // namespace ladder

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pass over lines that lie across k and are too deep for registers (split_strip.cuh): a strip of neighbouring lines is
+// read once, by the blocks of a cluster, each a part of k into a ring in its shared memory. They agree on the lines' largest
+// magnitudes and write the words while the next strips are on their way.
+#pragma once
+#include "device/ptx/cluster.cuh"
+#include "device/ptx/cp_async.cuh"
+#include "device/ptx/mbarrier.cuh"
+#include "device/ptx/quad.cuh"
+#include "gemm/split/line.cuh"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace ladder::split_detail {
+
+// A block's part of a strip lies in shared memory so that lanes meet in no bank: neither those that copy quads of neighbouring
+// lines, nor those that read four neighbours along k each, eight of them and four lines a warp.
+struct StripRing {
+  static constexpr int LINES = 16, STAGES = 3;
+  static constexpr int kSteps = 4;                         // of a stage
+  static constexpr int kThreads = 512, kBlocks = 8;        // of a cluster, as many as every Hopper GPU takes
+  static constexpr int kQuads = LINES / 4;                 // of neighbouring lines
+  static constexpr int kParts = kThreads / 32 / kQuads;    // warps that share four lines
+  static constexpr int kStep = kParts * 32;                // k that all threads copy, or split, at once
+  static constexpr int kDepth = kBlocks * kSteps * kStep;  // k of a strip
+  static constexpr int kFloats = kSteps * kStep * LINES;   // of a stage
+  static constexpr int kBytes = STAGES * kFloats * 4;
+  static constexpr int kOfSm = 2;  // blocks that its shared memory holds
+  static_assert(kThreads / kQuads == kStep && LINES == 16, "two rows of k in all banks");
+  static_assert(kBlocks * kQuads == 32, "a warp sends four lines to a block each lane");
+
+  // Eight rows of k in another order: those that lanes read together are neighbours.
+  __device__ __forceinline__ static int ordered(int row) { return row / 8 * 8 + row % 4 * 2 + row / 4 % 2; }
+  __device__ __forceinline__ static int row_of(int ordered) {
+    return ordered / 8 * 8 + ordered % 2 * 4 + ordered / 2 % 4;
+  }
+  // Where a row has its quad of lines; the three rows behind a multiple of four follow at kNext floats each.
+  static constexpr int kNext = 2 * LINES;
+  __device__ __forceinline__ static int place(int row, int quad) {
+    return ordered(row) * LINES + (quad ^ row / 8 % kQuads) * 4;
+  }
+};
+
+// Starts the copies of this block's part of a strip, `steps` of k from `begin`, lines from line0; zeros beyond either.
+__device__ __forceinline__ void load_strip(float* s, const SplitOperand& x, int k, int line0, int begin,
+                                           int steps) {
+  using R = StripRing;
+  const int tid = static_cast<int>(threadIdx.x), row = R::row_of(tid / R::kQuads), quad = tid % R::kQuads;
+  const int lines = min(max(x.lines - line0 - 4 * quad, 0), 4);
+  const std::uint32_t to = ptx::shared_address(s + R::place(row, quad));
+  const float* const g = x.g + line0 + 4 * quad;
+#pragma unroll
+  for (int step = 0; step < R::kSteps; ++step) {
+    if (step >= steps) break;
+    const int at = begin + step * R::kStep + row, count = at < k ? lines : 0;
+    ptx::cp_async_first<4>(to + step * (R::kStep * R::LINES * 4), count > 0 ? g + at * x.ld : x.g, count);
+  }
+}
+
+struct RingWork {
+  int strips_of_a, strips;  // both operands'
+  int blocks, steps;        // of a cluster; of a block's part
+};
+
+// The largest magnitudes of a strip's lines: what this block's warps have found, all of it, and what the cluster's blocks sent.
+struct StripLargest {
+  using R = StripRing;
+  // The blocks meet before they use one again: nothing else tells a block that stores between others have landed.
+  static constexpr int SLOTS = 16;
+  alignas(16) std::uint32_t parts[2][R::kParts][R::LINES];
+  alignas(16) std::uint32_t sent[SLOTS][R::kBlocks][R::LINES];
+  std::uint64_t full[SLOTS];
+};
+
+// Strips of A, then of B, one cluster each in turn. Blocks tell each other by asynchronous stores: a barrier of the cluster would
+// wait, each strip, until the words of the one before have reached memory.
+template <class F, bool kCount>
+__global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
+    split_strips(const __grid_constant__ SplitPass pass, RingWork work) {
+  using R = StripRing;
+  constexpr int SLOTS = StripLargest::SLOTS;
+  extern __shared__ __align__(128) float s[];  // (STAGES, rows, LINES)
+  __shared__ StripLargest sLargest;
+  if (!has_work(pass)) return;
+  if (threadIdx.x == 0) {
+    for (auto& full : sLargest.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+    ptx::fence_mbarrier_init();
+  }
+  ptx::cluster_sync();            // before anybody sends
+  ptx::wait_for_prerequisites();  // first: what comes next reads A and B once all blocks have waited
+  ptx::launch_dependents();
+  const int rank = static_cast<int>(blockIdx.x) % work.blocks;
+  const int cluster = static_cast<int>(blockIdx.x) / work.blocks,
+            clusters = static_cast<int>(gridDim.x) / work.blocks;
+  const int count = (work.strips - cluster + clusters - 1) / clusters;  // of this cluster's strips
+  const int begin = rank * work.steps * R::kStep, padded = pass.slabs * F::BK;
+  const int tid = static_cast<int>(threadIdx.x), warp = tid / 32, lane = tid % 32;
+  const int part = warp / R::kQuads, own = warp % R::kQuads * 4 + lane % 4;  // line of the strip
+  const int row = part * 32 + lane / 4 * 4;                                  // of a step, the first of four
+  const int place = R::place(row, own / 4) + own % 4;
+  const auto load = [&](int it) {
+    const int strip = cluster + it * clusters;
+    if (it < count) {
+      const bool of_a = strip < work.strips_of_a;
+      load_strip(s + it % R::STAGES * R::kFloats, operand_of(pass, of_a), pass.k,
+                 (of_a ? strip : strip - work.strips_of_a) * R::LINES, begin, work.steps);
+    }
+    ptx::cp_async_commit();
+  };
+  // Once the strip is here: finds its largest magnitudes and sends them to all.
+  const auto send_largest = [&](int it) {
+    const float* const sPart = s + it % R::STAGES * R::kFloats + place;
+    const int slot = it % SLOTS;
+    std::uint32_t largest = 0;
+#pragma unroll 4
+    for (int step = 0; step < work.steps; ++step) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        largest = max(largest, magnitude(sPart[step * (R::kStep * R::LINES) + i * R::kNext]));
+    }
+#pragma unroll
+    for (int distance = 4; distance < 32; distance *= 2)
+      largest = max(largest, __shfl_xor_sync(0xFFFFFFFFU, largest, distance));
+    if (lane < 4) sLargest.parts[it % 2][part][own] = largest;
+    __syncthreads();
+    if (warp != 0) return;
+    const std::uint32_t full = ptx::shared_address(&sLargest.full[slot]);
+    if (lane == 0)
+      ptx::mbarrier_arrive_expect(full, work.blocks * static_cast<int>(sizeof(sLargest.sent[0][0])));
+    __syncwarp();
+    const int to = lane / R::kQuads, quad = lane % R::kQuads;  // four of the lines to each block
+    if (to >= work.blocks) return;
+    uint4 of_four{};
+#pragma unroll
+    for (int p = 0; p < R::kParts; ++p) {
+      const uint4 of_part = *reinterpret_cast<const uint4*>(&sLargest.parts[it % 2][p][4 * quad]);
+      of_four = {max(of_four.x, of_part.x), max(of_four.y, of_part.y), max(of_four.z, of_part.z),
+                 max(of_four.w, of_part.w)};
+    }
+    ptx::send_quad(ptx::shared_address_of(ptx::shared_address(&sLargest.sent[slot][rank][4 * quad]), to),
+                   of_four, ptx::shared_address_of(full, to));
+  };
+#pragma unroll
+  for (int it = 0; it < R::STAGES; ++it) load(it);
+  ptx::cp_async_wait<R::STAGES - 1>();
+  __syncthreads();
+  send_largest(0);
+#pragma unroll 1
+  for (int it = 0; it < count; ++it) {
+    ptx::cp_async_wait<R::STAGES - 2>();
+    __syncthreads();
+    if (it % (SLOTS - 1) == SLOTS - 2)
+      ptx::cluster_sync();  // what was sent up to the strip before has arrived
+    if (it + 1 < count) send_largest(it + 1);
+    const int slot = it % SLOTS;
+    ptx::mbarrier_wait(ptx::shared_address(&sLargest.full[slot]), it / SLOTS % 2);
+    std::uint32_t largest = 0;
+    for (int block = 0; block < work.blocks; ++block) largest = max(largest, sLargest.sent[slot][block][own]);
+    const int strip = cluster + it * clusters;
+    const bool of_a = strip < work.strips_of_a;
+    const SplitOperand x = operand_of(pass, of_a);
+    const int line = (of_a ? strip : strip - work.strips_of_a) * R::LINES + own;
+    const bool mine = line < x.lines;
+    const int scale = exponent_of_line<F>(largest);
+    if (mine && rank == 0 && part == 0 && lane < 4) x.gExponent[line] = scale;
+    auto* const gLine = words_of_line<F>(x, line, pass.slabs);
+    const float* const sPart = s + it % R::STAGES * R::kFloats + place;
+    const int steps = mine ? min(work.steps, (padded - begin - row + R::kStep - 1) / R::kStep) : 0;
+    Census census{};
+#pragma unroll 4
+    for (int step = 0; step < steps; ++step) {
+      const float* const sQuad = sPart + step * (R::kStep * R::LINES);
+      const float four[4] = {sQuad[0], sQuad[R::kNext], sQuad[2 * R::kNext], sQuad[3 * R::kNext]};
+      const int at = begin + step * R::kStep + row;
+      store_quad<F, kCount>(gLine, at, four, scale, [&](bool nonzero, float scaled, std::uint32_t second) {
+        census.count<F>(nonzero, scaled, second);
+      });
+    }
+    if constexpr (kCount) {
+      census.template add_lanes<32, 4>();
+      if (mine && lane < 4) x.gCensus[line].add_atomically(census);
+    }
+    __syncthreads();  // all are done with the strip
+    load(it + R::STAGES);
+  }
+  ptx::cluster_sync();  // nobody ends while others send or are sent to
+}
+
+}  // namespace ladder::split_detail

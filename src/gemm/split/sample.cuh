@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the sums of a product grow, by a sample of its elements: what a chain of additions in binary32 rounds off goes with
+// its partial sums, what words lose goes with the products. docs/guard.md, "Sums that stay small".
+#pragma once
+#include "gemm/split/operand.cuh"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace ladder {
+
+// Where growth pays: a chain's roundings, 0.045 2^-46 s^2 each in the mean, are above what two words of fp16 and the cuts of
+// the tensor core cost, 1.1 2^-46 p^2 each.
+constexpr double kGrowth = 24;
+
+// Products p of neighbouring k, and their partial sums s from nothing. Two of them, one after the other, are a third.
+struct Chain {
+  double sum = 0, sums = 0, squares = 0;  // of p, of s, of s^2
+  double products = 0;                    // of p^2
+  int count = 0;
+
+  __device__ __forceinline__ void append(double p) {
+    sum += p;
+    sums += sum;
+    squares += sum * sum;
+    products += p * p;
+    ++count;
+  }
+  __device__ __forceinline__ void append(const Chain& next) {
+    squares += next.squares + sum * (2 * next.sums + next.count * sum);
+    sums += next.sums + next.count * sum;
+    sum += next.sum;
+    products += next.products;
+    count += next.count;
+  }
+  __device__ __forceinline__ bool counts() const { return products != 0; }
+  __device__ __forceinline__ bool grows() const { return counts() && squares >= kGrowth * products; }
+  // Those of kLanes neighbouring lanes, in the first of them.
+  template <int kLanes>
+  __device__ __forceinline__ void append_lanes() {
+#pragma unroll
+    for (int distance = 1; distance < kLanes; distance *= 2) {
+      Chain next;
+      next.sum = __shfl_down_sync(0xFFFFFFFFU, sum, distance);
+      next.sums = __shfl_down_sync(0xFFFFFFFFU, sums, distance);
+      next.squares = __shfl_down_sync(0xFFFFFFFFU, squares, distance);
+      next.products = __shfl_down_sync(0xFFFFFFFFU, products, distance);
+      next.count = __shfl_down_sync(0xFFFFFFFFU, count, distance);
+      append(next);  // right in every (2 distance)th lane, and those are what is read
+    }
+  }
+};
+
+namespace split_detail {
+
+constexpr int kSampleEdge = 8;      // lines of A, and of B
+constexpr int kSampleDepth = 8192;  // the first k: chains that grow have grown by then
+constexpr int kPairs = kSampleEdge * kSampleEdge;
+
+// Of `lines`, the i-th to look at.
+__device__ __forceinline__ std::int64_t sampled_line(int lines, int i) {
+  return std::int64_t{lines} * (2 * i + 1) / (2 * kSampleEdge);
+}
+
+// One thread: adds what it has found to what others have.
+__device__ __forceinline__ void add_growth(const GrowthSample& to, int chains, int grown) {
+  atomicAdd(to.gGrowth, Growth{static_cast<unsigned>(chains), static_cast<unsigned>(grown)}.packed());
+}
+
+// Block `block` of kSampleBlocks: two pairs of lines, all the way down, of which no other block needs to know. Inf and NaN count as
+// zeros, here and below.
+template <int kThreads>
+__device__ __forceinline__ void sample_pairs(const SplitOperand& a, const SplitOperand& b, int k, int block,
+                                             const GrowthSample& to) {
+  constexpr int kWarps = kThreads / 32, kAtOnce = kPairs / kSampleBlocks;  // lines of B with one of A
+  __shared__ Chain s[kAtOnce][kWarps];
+  const int tid = static_cast<int>(threadIdx.x);
+  const std::int64_t next_a = a.along_k ? 1 : a.ld, next_b = b.along_k ? 1 : b.ld;
+  const float* const gA = a.g + sampled_line(a.lines, block % kSampleEdge) * (a.along_k ? a.ld : 1);
+  const float* gB[kAtOnce];
+#pragma unroll
+  for (int j = 0; j < kAtOnce; ++j) {
+    gB[j] = b.g + sampled_line(b.lines, block / kSampleEdge * kAtOnce + j) * (b.along_k ? b.ld : 1);
+  }
+  const int depth = min(k, kSampleDepth), share = (depth + kThreads - 1) / kThreads;
+  const int end = min(depth, (tid + 1) * share);
+  Chain chain[kAtOnce];
+#pragma unroll 2
+  for (int at = tid * share; at < end; ++at) {
+    const double left = gA[at * next_a];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      const double p = left * gB[j][at * next_b];
+      chain[j].append(isfinite(p) ? p : 0.0);
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < kAtOnce; ++j) {
+    chain[j].append_lanes<32>();
+    if (tid % 32 == 0) s[j][tid / 32] = chain[j];
+  }
+  __syncthreads();
+  if (tid >= kAtOnce) return;
+  Chain all = s[tid][0];
+  for (int warp = 1; warp < kWarps; ++warp) all.append(s[tid][warp]);
+  add_growth(to, all.counts() ? 1 : 0, all.grows() ? 1 : 0);
+}
+
+__device__ __forceinline__ Chain chain_of_other_block(const Chain* g) {
+  Chain chain;
+  chain.sum = __ldcg(&g->sum), chain.sums = __ldcg(&g->sums), chain.squares = __ldcg(&g->squares);
+  chain.products = __ldcg(&g->products), chain.count = __ldcg(&g->count);
+  return chain;
+}
+
+// Block `block` of kSampleBlocks: a stretch of k of all lines, so that each element is read once, which is sooner done where k is
+// deep and lines lie across it; the last block to finish has the sums of all.
+template <int kThreads>
+__device__ __forceinline__ void sample_stretches(const SplitOperand& a, const SplitOperand& b, int k,
+                                                 int block, const GrowthSample& to) {
+  static_assert(kSampleDepth % kSampleBlocks == 0, "as much of k for each block");
+  constexpr int kStretch = kSampleDepth / kSampleBlocks;  // at most
+  constexpr int kParts = kThreads / kPairs;               // of a pair's chain, a thread each
+  constexpr int kLinesAtOnce = kThreads / kStretch, kLoads = kSampleEdge / kLinesAtOnce;
+  static_assert(kThreads % kPairs == 0 && kThreads % kStretch == 0 && kSampleEdge % kLinesAtOnce == 0 &&
+                    kSampleBlocks % kParts == 0,
+                "as much for each thread");
+  // A part has a word more than elements, so that lanes of several parts and lines read different banks.
+  __shared__ float s[2][kSampleEdge][kStretch + kParts];
+  __shared__ bool last;
+  const int tid = static_cast<int>(threadIdx.x);
+  const int depth = min(k, kSampleDepth), share = (depth + kSampleBlocks - 1) / kSampleBlocks;
+  const int begin = block * share, count = min(share, depth - begin), of_part = (share + kParts - 1) / kParts;
+  const int mine = tid % kStretch, first_line = tid / kStretch;
+  const auto load = [&](float(&r)[kLoads], const SplitOperand& x) {
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) {
+      const std::int64_t line = sampled_line(x.lines, first_line + i * kLinesAtOnce), at = begin + mine;
+      r[i] = mine < count ? x.g[x.along_k ? line * x.ld + at : at * x.ld + line] : 0.0F;
+    }
+  };
+  const auto store = [&](float(&to_line)[kSampleEdge][kStretch + kParts], const float(&r)[kLoads]) {
+    if (mine >= count) return;
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) to_line[first_line + i * kLinesAtOnce][mine + mine / of_part] = r[i];
+  };
+  float of_a[kLoads], of_b[kLoads];
+  load(of_a, a);
+  load(of_b, b);
+  store(s[0], of_a);
+  store(s[1], of_b);
+  __syncthreads();
+  const int pair = tid / kParts, part = tid % kParts;
+  const float* const left = &s[0][pair / kSampleEdge][part * (of_part + 1)];
+  const float* const right = &s[1][pair % kSampleEdge][part * (of_part + 1)];
+  Chain chain;
+#pragma unroll 4
+  for (int i = 0; i < min(of_part, count - part * of_part); ++i) {
+    const double p = static_cast<double>(left[i]) * right[i];
+    chain.append(isfinite(p) ? p : 0.0);
+  }
+  chain.append_lanes<kParts>();
+  if (part == 0) to.gChains[block * kPairs + pair] = chain;
+  __threadfence();
+  __syncthreads();
+  if (tid == 0) last = atomicAdd(to.gDone, 1U) == kSampleBlocks - 1;
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  constexpr int kBlocksOfPart = kSampleBlocks / kParts;
+  Chain all;
+#pragma unroll
+  for (int i = 0; i < kBlocksOfPart; ++i)
+    all.append(chain_of_other_block(to.gChains + (part * kBlocksOfPart + i) * kPairs + pair));
+  all.append_lanes<kParts>();
+  const int chains = __syncthreads_count(part == 0 && all.counts() ? 1 : 0),
+            grown = __syncthreads_count(part == 0 && all.grows() ? 1 : 0);
+  if (tid != 0) return;
+  add_growth(to, chains, grown);
+  *to.gDone = 0;
+}
+
+}  // namespace split_detail
+}  // namespace ladder

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// FP32 accuracy at a third of the fp16 rate: rows and columns scaled by powers of two, two fp16 terms, three products. The larger
+// operand may be split inside the product kernel, or packed before the call.
+#include "gemm/split/fused.cuh"
+#include "gemm/split/product.cuh"
+#include "gemm/split/packed.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace ladder::split_fp16 {
+
+using Words = WordFormat<__half, 2>;
+
+static constexpr KernelInfo info(std::string_view id, std::string_view idea, Role role,
+                                 Status (*launch)(const Problem&, const Operands&, Stream)) {
+  return {.id = id,
+          .rung = "split_fp16",
+          .idea = idea,
+          .role = role,
+          .precision = Precision::kFp16x3,
+          .min_cc = 90,
+          .accepts = accept_split,
+          .launch = launch};
+}
+
+using Job = SplitJob<Words, 3>;
+using Fused = FusedJob<Words, 3>;
+
+template <bool kAlwaysFused>
+static Status launch(const Problem& original, const Operands& given, Stream stream) {
+  SplitCall call;
+  if (Status s = prepare_split(original, given, call); !s) return s;
+  if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
+  if ((kAlwaysFused || Fused::gains(call.p)) && Fused::takes(call.p, call.o)) {
+    return launch_job(Fused(call.p, call.o, call.sms), stream);
+  }
+  return launch_job(Job(call.p, call.o, call.sms), stream);
+}
+
+static constexpr KernelInfo kKernels[] = {
+    info("ladder_fp16x3_fused", "the operand of more lines split on its way to the product",
+         Role::kLibraryKernel, launch<true>),
+    info("ladder_fp16x3", "lines scaled, two fp16 words, three products", Role::kLibrary, launch<false>),
+};
+extern const std::span<const KernelInfo> kInfo{kKernels};
+
+std::int64_t packed_bytes(const Problem& problem, bool of_a) {
+  constexpr int kAnySms = 1;  // the product's plan is not asked for
+  return Job(problem, {}, kAnySms).packed_bytes(of_a);
+}
+
+// A job of two such operands, of which one has its words, passes over the other; so here the wanted one is that other.
+Status pack(const Problem& problem, const Operands& operands, bool of_a, void* words, Stream stream) {
+  constexpr int kAnySms = 1;
+  Job job(problem, operands, kAnySms);
+  job.use_packed(!of_a, static_cast<char*>(words));
+  return job.pass<>(job.target(static_cast<char*>(words)), {}, stream);
+}
+
+Status launch_packed(const Problem& problem, const Operands& operands, bool of_a, void* words,
+                     Stream stream) {
+  if (!reads_ab(problem)) return scale_only<float>(problem, operands, stream);
+  SplitCall call;
+  if (Status s = prepare_split(problem, operands, call); !s) return s;
+  Job job(call.p, call.o, call.sms);
+  job.use_packed(of_a, static_cast<char*>(words));
+  return launch_job(job, stream);
+}
+
+}  // namespace ladder::split_fp16

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of 16-bit and tf32 operands on tensor cores. The planner chooses the tile by shape, whether the last tiles are
+// narrower or split along k, and whether all tiles are split along k. Partial sums are added in an order fixed by the shape.
+#include "gemm/tensor/cluster_sums.cuh"
+#include "device/ptx/dependent.cuh"
+#include "device/ptx/setmaxnreg.cuh"
+#include "device/ring.cuh"
+#include "device/tensor_cluster.cuh"
+#include "gemm/tensor/tensor_exchange.cuh"
+#include "gemm/tensor/tensor_plan.cuh"
+#include "device/tma_operands.cuh"
+#include "gemm/tensor/warpgroup_turns.cuh"
+
+#include <array>
+#include <span>
+#include <type_traits>
+
+namespace ladder::tensor_tiles {
+
+template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks = Blocks::kAlone,
+          int kNarrower = BN>
+struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
+  using Base = TensorTile<In, Out, BM, BN, STAGES>;
+  static constexpr bool kSmall = Base::kSums <= 64;
+  // A small tile's block has few of them: what it stores has no later tile's products to hide behind.
+  using Store = std::conditional_t<kSmall, LineStore<Base>, TileStore<Base, kNarrower>>;
+  // A block that shares copies and has one small tile ends without waiting for its neighbours.
+  static constexpr bool kLeavesAlone = Tile::kSharing > 1 && kSmall;
+  struct NoSums {};
+  static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first copies, and sends C
+  static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
+
+  struct Shared {
+    typename Base::Stage stage[STAGES];
+    typename Store::Buffers out[Base::kWarpgroups];
+    std::conditional_t<Tile::kAlongK, ClusterSums<Tile>, NoSums> sums;
+    std::uint64_t full[STAGES],
+        empty[STAGES];  // barriers: the copies have landed; the consumers have read them
+  };
+  static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
+
+  static constexpr int kNarrow = kNarrower;  // columns of the last tiles
+  // Tiles are cut along k where no narrower ones fill the last wave, and where that is not all that a block does.
+  static constexpr bool kCuts = kNarrower == BN && !kLeavesAlone && !Tile::kAlongK;
+};
+
+// What a kernel gets of a plan.
+struct StartPlan : TilePlan {
+  FirstTiles first;
+};
+
+// And of maps: that of a narrow tile's last columns, as TileStore says.
+struct StreamMaps : TensorMaps {
+  CUtensorMap c_tail;
+};
+
+// What becomes of sums: stored by T::Store, where that can be, or as they lie in registers; or, of tiles cut into equal
+// parts, written for add_parts.
+enum class Finish : unsigned char { kStore, kDirect, kParts };
+template <class T, Finish kFinish>
+using Order = std::conditional_t<kFinish == Finish::kParts || T::kAlongK, PartSchedule,
+                                 std::conditional_t<T::kCuts, Schedule, WholeSchedule>>;
+
+// A block, or those of a cluster, which take tiles together.
+template <class T>
+__device__ __forceinline__ int unit_of() {
+  return static_cast<int>(blockIdx.x / T::kCluster);
+}
+
+template <class T, Finish kFinish>
+__device__ __forceinline__ Order<T, kFinish> order_of(const StartPlan& plan, int rank) {
+  if constexpr (T::kAlongK) {
+    return {plan, unit_of<T>(), rank, T::kCluster};
+  } else {
+    return {plan, unit_of<T>()};
+  }
+}
+
+// Whether a block's first stage is copied before anything is divided and before the blocks of a cluster have met. A large
+// tile's stage has products for a thousand clocks, and the next stages are found out meanwhile; a small one's block needs
+// them all at once, and finds out first, while the kernel ahead still runs.
+template <class T, Finish kFinish>
+constexpr bool kStartsAtOnce = !T::kSmall && kFinish != Finish::kParts;
+
+template <class T, Finish kFinish>
+using Turns = WarpgroupTurns<T, T::kWarpgroups == 2 && !T::kSmall && kFinish != Finish::kParts>;
+
+// The warp that copies: where the block's first tile is known without a division, its first stage. The block copies that by
+// itself, also what others share.
+template <class T>
+__device__ __forceinline__ void copy_first(const StreamMaps& maps, typename T::Shared& s,
+                                           const FirstTiles& first) {
+  const bool leads = ptx::elect_one();
+  const std::uint32_t full = ptx::shared_address(&s.full[0]);
+  if (leads) {
+    ptx::mbarrier_init(full, 1);
+    ptx::fence_mbarrier_init();
+  }
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();  // and with it all who wait for what is copied
+  if (!first.known || !leads) return;
+  const TileOrigin at = first_origin<T>(first, unit_of<T>(), rank_in_cluster<T>());
+  ptx::mbarrier_arrive_expect(full, T::kBytes);
+  load_stage<T>(s.stage[0], maps, full, at.row, at.col, 0);
+}
+
+// The same warp from then on: where its first tile lies, if that is to be divided for, while another one makes the barriers.
+template <class T, Finish kFinish>
+__device__ __forceinline__ void produce(const StreamMaps& maps, typename T::Shared& s,
+                                        const StartPlan& plan) {
+  const int rank = rank_in_cluster<T>();
+  auto ring = Ring<T::STAGES>::of_producer();
+  auto schedule = order_of<T, kFinish>(plan, rank);
+  Work work{};  // none yet, if its first tile is to be divided for
+  TileOrigin at;
+  bool more = true;
+  if constexpr (kStartsAtOnce<T, kFinish>) {
+    at = first_origin<T>(plan.first, unit_of<T>(), rank);
+    if (plan.first.known) {
+      schedule.next(work);
+      ++work.begin;
+      ring.advance();
+    }
+  } else {
+    more = schedule.next(work);
+    at = origin_of<T>(plan, work.tile, rank);
+    ptx::launch_dependents();
+    ptx::wait_for_prerequisites();
+  }
+  wait_for_cluster<T>();
+  if (threadIdx.x != 0) return;
+  while (more) {
+    const int boxes = (at.width + T::BK - 1) / T::BK, bytes = (T::BM + boxes * T::BK) * kLineBytes;
+#pragma unroll 1
+    for (int step = work.begin; step < work.end; ++step) {
+      const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);
+      ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());
+      ptx::mbarrier_arrive_expect(full, bytes);
+      load_cluster<T>(s.stage[ring.stage()], maps, full, rank, at, step * T::BK, boxes);
+      ring.advance();
+    }
+    more = schedule.next(work);
+    at = origin_of<T>(plan, work.tile, rank);
+  }
+  // Neighbours say here, too, what they have read: no block leaves before they have.
+  if constexpr (T::kSharing > 1) {
+    if (T::kLeavesAlone && plan.once) return;
+#pragma unroll 1
+    for (int i = 0; i < T::STAGES; ++i, ring.advance()) {
+      ptx::mbarrier_wait(ptx::shared_address(&s.empty[ring.stage()]), ring.parity());
+    }
+  }
+}
+
+template <class T, Finish kFinish>
+__device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shared& s,
+                                        const Target<typename T::Out>& c, const StartPlan& plan,
+                                        const Exchange& x, int group) {
+  using Store = typename T::Store;
+  const int unit = unit_of<T>(), rank = rank_in_cluster<T>();
+  Product<typename T::Base> product(group);  // (WM,WN)
+  Store store(s.out[group], maps, group);
+  auto ring = Ring<T::STAGES>::of_consumer();
+  auto schedule = order_of<T, kFinish>(plan, rank);
+  Work work;
+  bool more = schedule.next(work);
+  TileOrigin at = origin_of<T>(plan, work.tile, rank);
+
+  // One tile, or a part of it along k.
+  const auto compute = [&](auto constant) {
+    constexpr int kWidth = decltype(constant)::value;
+    // Main loop. A stage's products start before those of the stage before have ended. What is left of the tile before
+    // goes out while the first ones run.
+    int step = work.begin, before = -1;  // the stage before
+    const Turns<T, kFinish> turns(group, work, ends_with(schedule));
+    const auto advance = [&](auto set, auto meanwhile) {
+      if (turns.due(step)) {
+        product.wait_for_all();
+        if (before >= 0) release_stage<T>(s.empty[before]);
+        before = -1;
+        turns.wait();
+      }
+      ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
+      product.template multiply<decltype(set)::value, kWidth>(s.stage[ring.stage()], step > work.begin);
+      meanwhile();
+      product.wait_for_all_but_last();
+      if constexpr (T::kLeavesAlone) {
+        // What nobody fills again: a block that ends without waiting for its neighbours may be gone.
+        if (plan.once && step + T::STAGES > work.end) before = -1;
+      }
+      if (before >= 0) release_stage<T>(s.empty[before]);
+      before = ring.stage();
+      ring.advance();
+      ++step;
+    };
+    constexpr int kMeanwhile = kFinish == Finish::kStore ? Store::kChunksLater : 0;
+    const std::integral_constant<int, kMeanwhile % 2>
+        first;  // sets of fragments: two groups in a row have two
+    const std::integral_constant<int, 1 - kMeanwhile % 2> second;
+#pragma unroll
+    for (int h = 0; h < kMeanwhile; ++h) {
+      if (step == work.end) {
+        store.send(h);
+      } else if ((kMeanwhile - h) % 2 == 0) {
+        advance(first, [&] { store.send(h); });
+      } else {
+        advance(second, [&] { store.send(h); });
+      }
+    }
+#pragma unroll 1
+    while (step + 1 < work.end) {
+      advance(first, [] {});
+      advance(second, [] {});
+    }
+    if (step < work.end) advance(first, [] {});
+    turns.pass_on();
+    [[maybe_unused]] const Work done = work;
+    const TileOrigin here = at;
+    more = schedule.next(work);  // while the last products run
+    at = origin_of<T>(plan, work.tile, rank);
+    product.wait();
+    if constexpr (T::kLeavesAlone) {
+      if (!plan.once) release_stage<T>(s.empty[before]);
+    } else {
+      release_stage<T>(s.empty[before]);
+    }
+
+    // Epilogue
+    if constexpr (T::kAlongK) {
+      send_sums<T>(product, s.sums, rank);
+      sync_cluster<T>();
+      add_sums<T, kFinish == Finish::kStore>(s.sums, c, here.row, here.col, rank);
+      return;
+    }
+    if constexpr (kFinish == Finish::kParts) {
+      if (here.row + product.row() < c.m && here.col + product.col() < c.n) {
+        write_partial(product, x.gPartial, unit, group);
+      }
+      return;
+    }
+    if constexpr (T::kCuts) {
+      if (done.end < plan.steps) {
+        hand_on(product, x, group);
+        return;
+      }
+      if (done.begin > 0) {
+        int giver = unit;
+        do {
+          take_in(product, x, --giver * T::kCluster + rank, group);
+        } while (Schedule::begins_inside(plan, done.tile, giver));
+      }
+    }
+    if constexpr (kFinish == Finish::kStore) {
+      store.template take<kWidth>(product, c, here);
+    } else if constexpr (kWidth == T::BN) {
+      store_tile(product, c, here.row, here.col);
+    } else {
+      constexpr int kSideBySide = kInWholeBoxes<T, kWidth>;
+      store_columns<0, kSideBySide>(product, c, here.row, here.col);
+      store_columns<kSideBySide, kWidth>(product, c, here.row, here.rest);
+    }
+  };
+  while (more) {
+    if (T::kNarrow == T::BN || at.width == T::BN) {
+      compute(std::integral_constant<int, T::BN>{});
+    } else {
+      compute(std::integral_constant<int, T::kNarrow>{});
+    }
+  }
+  if constexpr (kFinish == Finish::kStore) {
+    store.template finish<T::STAGES>([&](int i) { return product.own_lines(s.stage[i]); });
+  }
+}
+
+template <class T, Finish kFinish>
+__global__ void __launch_bounds__(T::kThreads, 1)
+    kernel(const __grid_constant__ StreamMaps maps, const __grid_constant__ Target<typename T::Out> c,
+           const __grid_constant__ StartPlan plan, const __grid_constant__ Exchange x) {
+  extern __shared__ __align__(1024) char shared[];
+  auto& s = *reinterpret_cast<typename T::Shared*>(shared);
+  const int warp = warp_in_block();
+  constexpr bool kAtOnce = kStartsAtOnce<T, kFinish>;
+  if constexpr (kAtOnce) {
+    if (warp == 0) copy_first<T>(maps, s, plan.first);
+  }
+  if (threadIdx.x == 32) {
+    for (auto& out : s.out) T::Store::init(out);
+    init_stages<T, !kAtOnce>(s);
+  }
+  if (threadIdx.x == 64) prefetch_maps(maps);
+  __syncwarp();
+  arrive_at_cluster<T>();
+  if (warp < 4) {
+    ptx::release_registers<T::kProducerRegisters>();
+    if (warp == 0) {
+      produce<T, kFinish>(maps, s, plan);
+    } else {
+      wait_for_cluster<T>();
+      if constexpr (kFinish == Finish::kStore) {
+        if (warp <= T::kWarpgroups && ptx::elect_one()) T::Store::serve(s.out[warp - 1], maps);
+      }
+    }
+  } else {
+    wait_for_cluster<T>();
+    ptx::claim_registers<T::kConsumerRegisters>();
+    consume<T, kFinish>(maps, s, c, plan, x, warp / 4 - 1);
+  }
+  __syncwarp();
+  if constexpr (T::kAlongK) {
+    if (threadIdx.x < kWarpgroup) sync_cluster<T>();  // where the sums meet
+  }
+}
+
+template <class T>
+static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan& chosen, Stream stream) {
+  StartPlan plan{chosen.plan, first_tiles(chosen.plan, T::kBand)};
+  plan.once = plan.whole_tiles <= plan.blocks && plan.cut_tiles == 0;
+  constexpr int kPartial = T::BM * T::BN;
+  const std::int64_t blocks = plan.blocks * T::kCluster;
+  const std::int64_t pieces = chosen.parts > 1     ? std::int64_t{plan.whole_tiles} * chosen.parts
+                              : plan.cut_tiles > 0 ? blocks
+                                                   : 0;
+  TensorLaunch<T> l;
+  if (Status s = prepare<T>(p, o, stream, l, pieces * kPartial * 4, blocks * T::kWarpgroups); !s) return s;
+  const Exchange x{reinterpret_cast<float*>(l.memory.scratch()), l.memory.flags()};
+  StreamMaps maps{l.maps, {}};
+  if constexpr (T::Store::kTail > 0) {
+    if (l.by_map) {
+      if (Status s = make_tensor_map(maps.c_tail, kTypeOf<typename T::Out>, o.c, p.m, p.n, p.ldc,
+                                     T::Store::kRows, T::Store::kTail);
+          !s) {
+        return s;
+      }
+    }
+  }
+  auto run = l.by_map ? kernel<T, Finish::kStore> : kernel<T, Finish::kDirect>;
+  if constexpr (T::kCluster == 1) {
+    if (chosen.parts > 1) run = kernel<T, Finish::kParts>;
+  }
+  if (Status s = launch_dependent("tensor_tiles", run, plan.blocks * T::kCluster, T::kCluster, T::kThreads,
+                                  sizeof(typename T::Shared), stream, maps, l.c, plan, x);
+      !s) {
+    return s;
+  }
+  if (T::kCluster == 1 && chosen.parts > 1) {
+    constexpr int kManyParts = 32;
+    const auto add = chosen.parts < kManyParts ? add_parts<T, 4> : add_parts<T, 16>;
+    const int slices = chosen.parts < kManyParts ? 1 : 4;
+    return launch_dependent("add_parts", add, plan.whole_tiles * T::kWarpgroups * kQuads<T> * slices, 1,
+                            kAddThreads, 0, stream, l.c, x.gPartial, static_cast<const Plan&>(plan),
+                            chosen.parts);
+  }
+  return Status::ok();
+}
+
+// The tiles to choose from. Shapes count what blocks that share copies compute together. One narrower width a kernel: of two,
+// ptxas finds no registers for.
+template <class In, class Out>
+struct Menu {
+  static constexpr std::array kTiles{TileShape{128, 256, 64, 1},      TileShape{128, 128, 64, 1},
+                                     TileShape{64, 128, 64, 1},       TileShape{64, 64, 64, 1},
+                                     TileShape{256, 256, 64, 2, 232}, TileShape{256, 256, 64, 2, 192},
+                                     TileShape{128, 128, 64, 2},      TileShape{128, 512, 64, 4},
+                                     TileShape{64, 64, 64, 2, 0, 2},  TileShape{256, 256, 64, 2}};
+  static constexpr std::array kLaunch{launch_tile<Tile<In, Out, 128, 256, 4>>,
+                                      launch_tile<Tile<In, Out, 128, 128, 7>>,
+                                      launch_tile<Tile<In, Out, 64, 128, 9>>,
+                                      launch_tile<Tile<In, Out, 64, 64, 13>>,
+                                      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 232>>,
+                                      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 192>>,
+                                      launch_tile<Tile<In, Out, 64, 128, 9, Blocks::kPairAlongM>>,
+                                      launch_tile<Tile<In, Out, 128, 128, 7, Blocks::kFourAlongN>>,
+                                      launch_tile<Tile<In, Out, 64, 64, 12, Blocks::kPairAlongK>>,
+                                      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM>>};
+};
+template <>
+struct Menu<float, float> {
+  static constexpr std::array kTiles{TileShape{256, 128, 32, 1}, TileShape{128, 128, 32, 1},
+                                     TileShape{128, 64, 32, 1}, TileShape{256, 256, 32, 2},
+                                     TileShape{128, 128, 32, 2}};
+  static constexpr std::array kLaunch{launch_tile<Tile<float, float, 256, 128, 4>>,
+                                      launch_tile<Tile<float, float, 128, 128, 7>>,
+                                      launch_tile<Tile<float, float, 128, 64, 9>>,
+                                      launch_tile<Tile<float, float, 256, 128, 4, Blocks::kPairAlongN>>,
+                                      launch_tile<Tile<float, float, 128, 64, 9, Blocks::kPairAlongN>>};
+};
+
+template <class In, class Out>
+static Status launch(const Problem& p, const Operands& o, Stream stream) {
+  if (!reads_ab(p)) return scale_only<Out>(p, o, stream);
+  PlanDevice device;
+  if (const cudaError_t error = plan_device(device); error != cudaSuccess) {
+    return cuda_failure("attributes of the device", error);
+  }
+  using Tiles = Menu<In, Out>;
+  const TensorPlan chosen = plan_tensor_tiles(p, lines_start_on_128<In>(p, o), Tiles::kTiles, device);
+  return Tiles::kLaunch[chosen.tile](p, o, chosen, stream);
+}
+
+template <class In, class Out>
+static constexpr KernelInfo info(std::string_view id) {
+  KernelInfo row = tensor_kernel<In, Out>(
+      id, "tensor_tiles", "tensor cores; tile, k-splits and narrow last tiles by shape", launch<In, Out>);
+  row.role = Role::kLibrary;
+  return row;
+}
+
+static constexpr KernelInfo kKernels[] = {
+    info<__nv_bfloat16, __nv_bfloat16>("ladder_bf16"),
+    info<__nv_bfloat16, float>("ladder_bf16_f32"),
+    info<__half, __half>("ladder_fp16"),
+    info<__half, float>("ladder_fp16_f32"),
+    info<float, float>("ladder_tf32"),
+};
+extern const std::span<const KernelInfo> kInfo{kKernels};
+
+}  // namespace ladder::tensor_tiles
