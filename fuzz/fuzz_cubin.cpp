@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cubins (ELF), by both readers: the runtime's, which wants registers and barriers, and the machine code's.
+// Cubins (ELF), by both readers: the runtime's, which wants registers and barriers, and the machine
+// code's.
 #include <cstddef>
 #include <cstdint>
 #include <span>

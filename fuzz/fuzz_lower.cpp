@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a module to programs that could run: PTX and cubins that their readers take are lowered, or refused by name.
-// Bytes that change at random seldom parse: PTX is mutated by words besides, so that instructions keep their form and
-// lose their meaning.
+// From a module to programs that could run: PTX and cubins that their readers take are lowered, or
+// refused by name. Bytes that change at random seldom parse: PTX is mutated by words besides, so
+// that instructions keep their form and lose their meaning.
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
@@ -55,8 +55,8 @@ std::vector<Word> words_of(std::string_view text) {
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
 // A word takes another's place; now and then bytes change as libFuzzer likes.
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most,
-                                               unsigned seed) {
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t most, unsigned seed) {
   std::mt19937 random(seed);
   std::string text(reinterpret_cast<const char*>(data), size);
   const bool is_binary = text.find('\0') != std::string::npos;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions of machine code: every 16 bytes are decoded or refused. Refusing is slow: enough is enough.
+// Instructions of machine code: every 16 bytes are decoded or refused. Refusing is slow: enough is
+// enough.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// SGEMM under its standard names, CBLAS's (cblas_sgemm) and Fortran's (sgemm_), on the CPU rung that uses all cores:
+// SGEMM under its standard names, CBLAS's (cblas_sgemm) and Fortran's (sgemm_), on the CPU rung
+// that uses all cores:
 //   LD_PRELOAD=libladder_cblas.so python3 program.py
 // (LD_PRELOAD divides at spaces and colons: a path that holds one needs a symbolic link without.)
-// Everything else of BLAS stays with the library that the program has. 32-bit integers, as Debian's BLAS.
-// A call with a wrong argument goes on to the BLAS that the caller has, which reports it, and stops
-// or returns, as it does without this library. Where there is none, the program's cblas_xerbla or
-// xerbla_ is called; without one, the reference's message is printed on stderr. C is not touched.
+// Everything else of BLAS stays with the library that the program has. 32-bit integers, as Debian's
+// BLAS. A call with a wrong argument goes on to the BLAS that the caller has, which reports it, and
+// stops or returns, as it does without this library. Where there is none, the program's
+// cblas_xerbla or xerbla_ is called; without one, the reference's message is printed on stderr. C
+// is not touched.
 #include <dlfcn.h>
 #include <ladder/kernel.hpp>
 
@@ -28,8 +30,8 @@ extern "C" {
 __attribute__((weak)) void cblas_xerbla(int argument, const char* routine, const char* form, ...);
 __attribute__((weak)) void xerbla_(const char* routine, const int* argument, std::size_t length);
 
-void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float* a,
-                 int lda, const float* b, int ldb, float beta, float* c, int ldc);
+void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                 const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
 void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k,
             const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
             const float* beta, float* c, const int* ldc);
@@ -52,7 +54,9 @@ constexpr int kRowMajor = 101, kColMajor = 102, kNoTrans = 111, kTrans = 112, kC
 // reference's order, for which a row-major product is the column-major one of the exchanged
 // operands.
 int first_wrong(const Problem& p) {
-  const auto least_ld = [](const ladder::Extent& extent) { return std::max<std::int64_t>(1, extent.used); };
+  const auto least_ld = [](const ladder::Extent& extent) {
+    return std::max<std::int64_t>(1, extent.used);
+  };
   std::pair<bool, int> wrong[] = {{p.m < 0, 3},
                                   {p.n < 0, 4},
                                   {p.k < 0, 5},
@@ -100,7 +104,8 @@ Function* next_function(const char* name, const void* caller) {
 }
 
 bool op_of(int trans, Op& op) {
-  op = trans == kNoTrans ? Op::kNone : Op::kTranspose;  // the conjugate of a real matrix is the matrix
+  op = trans == kNoTrans ? Op::kNone
+                         : Op::kTranspose;  // the conjugate of a real matrix is the matrix
   return trans == kNoTrans || trans == kTrans || trans == kConjTrans;
 }
 
@@ -111,8 +116,8 @@ bool op_of(char trans, Op& op) {
 
 }  // namespace
 
-void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float* a,
-                 int lda, const float* b, int ldb, float beta, float* c, int ldc) {
+void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                 const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc) {
   Problem p{.m = m,
             .n = n,
             .k = k,

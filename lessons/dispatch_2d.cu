@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lesson: a two-dimensional launch. Every thread records its (row, column); a grid of (2,3) blocks of (2,2)
-// threads fills a table of 6 rows and 4 columns. x counts columns, y rows. Without a GPU: vgpu
-// build/bin/dispatch_2d
+// Lesson: a two-dimensional launch. Every thread records its (row, column); a grid of (2,3) blocks
+// of (2,2) threads fills a table of 6 rows and 4 columns. x counts columns, y rows. Without a GPU:
+// vgpu build/bin/dispatch_2d
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lesson: one thread an element. 1,000 elements do not divide into blocks of 128 threads: eight blocks start
-// 1,024 threads, and the last 24 must do nothing. Without a GPU: vgpu build/bin/vector_add
+// Lesson: one thread an element. 1,000 elements do not divide into blocks of 128 threads: eight
+// blocks start 1,024 threads, and the last 24 must do nothing. Without a GPU: vgpu
+// build/bin/vector_add
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -50,7 +51,8 @@ int main() {
       return 1;
     }
   }
-  std::printf("%d elements, %d blocks of %d threads = %d threads, %d of them idle: all sums right\n", kCount,
-              kBlocks, kThreads, kBlocks * kThreads, kBlocks * kThreads - kCount);
+  std::printf(
+      "%d elements, %d blocks of %d threads = %d threads, %d of them idle: all sums right\n",
+      kCount, kBlocks, kThreads, kBlocks * kThreads, kBlocks * kThreads - kCount);
   return 0;
 }

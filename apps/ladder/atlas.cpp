@@ -29,9 +29,11 @@ std::vector<const KernelInfo*> atlas_kernels(const CommonOptions& options, const
   std::vector<const KernelInfo*> all;
   for (const KernelInfo& kernel : kernels()) {
     const bool words = kernel.precision != Precision::kIeee && kernel.precision != Precision::kTf32;
-    if (kernel.place != Place::kCuda || kernel.in != Type::kF32 || kernel.out != Type::kF32) continue;
+    if (kernel.place != Place::kCuda || kernel.in != Type::kF32 || kernel.out != Type::kF32)
+      continue;
     if (kernel.role == Role::kLibraryKernel && kernel.id != "ladder_large_tiles") continue;
-    if (words || kernel.role == Role::kBaseline || kernel.id == "ladder_large_tiles") all.push_back(&kernel);
+    if (words || kernel.role == Role::kBaseline || kernel.id == "ladder_large_tiles")
+      all.push_back(&kernel);
   }
   return all;
 }
@@ -44,12 +46,14 @@ std::string chosen_by(const KernelInfo& kernel) {
 }
 
 // Of one problem and distribution, one reference for all kernels.
-void measure(const std::vector<const KernelInfo*>& kernels, const Problem& problem, Distribution distribution,
-             const Target& target, std::uint64_t seed, Atlas& atlas, TablePrinter& printer) {
+void measure(const std::vector<const KernelInfo*>& kernels, const Problem& problem,
+             Distribution distribution, const Target& target, std::uint64_t seed, Atlas& atlas,
+             TablePrinter& printer) {
   const Images images = draw(problem, distribution, seed);
   const ReferenceKind kind = choose_reference(problem, target.main());
-  const auto reference = make_reference(as_operation(problem, images),
-                                        kind == ReferenceKind::kIdentity ? ReferenceKind::kHost : kind);
+  const auto reference =
+      make_reference(as_operation(problem, images),
+                     kind == ReferenceKind::kIdentity ? ReferenceKind::kHost : kind);
   if (!reference) throw BadInput("--shape: " + reference.status().message());
   for (const KernelInfo* kernel : kernels) {
     if (interrupted()) return;
@@ -58,9 +62,10 @@ void measure(const std::vector<const KernelInfo*>& kernels, const Problem& probl
     if (!errors) continue;  // refused: says ladder verify
     AtlasRow row{std::string(kernel->id), kernel->precision, distribution, problem,
                  errors.value(),          chosen_by(*kernel)};
-    printer.line(fmt::format("{:<18}  {:<12}  {:<16}  {:>9.2e}  {:>9.2e}  {:>9.2e}  {:>9.2e}", row.kernel,
-                             to_string(distribution), to_string(problem), row.errors.normwise,
-                             row.errors.componentwise, row.errors.median, row.errors.largest));
+    printer.line(fmt::format("{:<18}  {:<12}  {:<16}  {:>9.2e}  {:>9.2e}  {:>9.2e}  {:>9.2e}",
+                             row.kernel, to_string(distribution), to_string(problem),
+                             row.errors.normwise, row.errors.componentwise, row.errors.median,
+                             row.errors.largest));
     atlas.rows.push_back(std::move(row));
   }
 }
@@ -78,10 +83,11 @@ Atlas measure_all(const AtlasOptions& options) {
   for (const Problem& problem : shapes) require_memory(problem, target.main(), "--shape");
   catch_interrupt();
   const Environment environment = query_environment(target.main());
-  Atlas atlas{environment.date, environment.commit, environment.device.name, environment.cublas, {}};
+  Atlas atlas{
+      environment.date, environment.commit, environment.device.name, environment.cublas, {}};
   TablePrinter printer(stdout, stderr, detect_style());
-  printer.line(fmt::format("{:<18}  {:<12}  {:<16}  {:>9}  {:>9}  {:>9}  {:>9}", "kernel", "data", "shape",
-                           "normwise", "compwise", "median", "largest"));
+  printer.line(fmt::format("{:<18}  {:<12}  {:<16}  {:>9}  {:>9}  {:>9}  {:>9}", "kernel", "data",
+                           "shape", "normwise", "compwise", "median", "largest"));
   for (const Problem& problem : shapes) {
     for (const Distribution distribution : distributions()) {
       measure(kernels, problem, distribution, target, options.common.seed, atlas, printer);
@@ -91,9 +97,11 @@ Atlas measure_all(const AtlasOptions& options) {
 }
 
 int run(const AtlasOptions& options) {
-  if (options.into.empty() != options.marker.empty()) throw BadInput("--into: goes together with --marker");
-  for (const auto& [path, argument] : {std::pair{options.common.json, "--json"},
-                                       std::pair{options.into, "--into"}, std::pair{options.svg, "--svg"}}) {
+  if (options.into.empty() != options.marker.empty())
+    throw BadInput("--into: goes together with --marker");
+  for (const auto& [path, argument] :
+       {std::pair{options.common.json, "--json"}, std::pair{options.into, "--into"},
+        std::pair{options.svg, "--svg"}}) {
     require_writable(path, argument);
   }
   Atlas atlas;
@@ -114,13 +122,15 @@ int run(const AtlasOptions& options) {
     if (!chart) throw BadInput("--svg: " + chart.status().message());
     const auto pictures = page::render(std::span(&chart.value().spec, 1));
     if (!pictures) throw BadInput("--svg: " + pictures.status().message());
-    write_file(options.svg, page::stand_alone(pictures.value().front(), chart.value().description), "--svg");
+    write_file(options.svg, page::stand_alone(pictures.value().front(), chart.value().description),
+               "--svg");
   }
   if (!options.into.empty()) {
     const auto before = read_file(options.into);
     if (!before) throw BadInput("--into: " + before.status().message());
     const auto after = splice(before.value(), options.marker, atlas_markdown(atlas));
-    if (!after) throw BadInput(fmt::format("--marker: {}: {}", options.into, after.status().message()));
+    if (!after)
+      throw BadInput(fmt::format("--marker: {}: {}", options.into, after.status().message()));
     write_file(options.into, after.value(), "--into");
   }
   return atlas.rows.empty() ? kFailed : kOk;
@@ -133,23 +143,27 @@ void add_atlas(CLI::App& app, Verb& chosen) {
   auto options = std::make_shared<AtlasOptions>();
   verb->add_option("kernels,--kernel", options->common.kernels,
                    "ids, rungs or numbers; default baselines, r12 and what stands in for ieee");
-  verb->add_option("--shape", options->common.shapes, "MxNxK; default 512x512 with K from 256 to 16384")
+  verb->add_option("--shape", options->common.shapes,
+                   "MxNxK; default 512x512 with K from 256 to 16384")
       ->allow_extra_args(false);
   verb->add_option("--device", options->common.device, kDeviceHelp);
   add_number(*verb, "--seed", options->common.seed, kSeedRange, "of the operands");
   verb->add_option("--json", options->common.json, "rows");
   verb->add_option("--rows", options->rows, "measure nothing, take these saved rows");
-  verb->add_option("--into", options->into, "replace the text between two markers of this file by the table");
+  verb->add_option("--into", options->into,
+                   "replace the text between two markers of this file by the table");
   verb->add_option("--marker", options->marker, "their name");
   verb->add_option("--svg", options->svg, "picture of the largest errors on the deepest sum");
   verb->footer(
-      "Errors against FP64: normwise ||C - R|| / ||R||; componentwise, the largest |C - R| / (|A||B|); "
+      "Errors against FP64: normwise ||C - R|| / ||R||; componentwise, the largest |C - R| / "
+      "(|A||B|); "
       "median and\n"
       "largest |C - R| / |R|. A histogram in units of the last place is in the rows.\n"
       "Examples:\n"
       "  ladder atlas --json atlas.json\n"
       "  ladder atlas r19 cublas_ieee --shape 1024x1024x65536\n"
-      "  ladder atlas --rows atlas.json --into docs/atlas.md --marker atlas --svg docs/images/atlas.svg");
+      "  ladder atlas --rows atlas.json --into docs/atlas.md --marker atlas --svg "
+      "docs/images/atlas.svg");
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
 }
 

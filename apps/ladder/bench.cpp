@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder bench: times kernels on suites of shapes, saves the rows, and compares them with saved ones.
+// ladder bench: times kernels on suites of shapes, saves the rows, and compares them with saved
+// ones.
 #include <fmt/format.h>
 #include <unistd.h>
 #include <ladder/registry.hpp>
@@ -39,7 +40,8 @@ std::vector<Problem> selected_problems(const BenchOptions& options, bool on_gpu)
   std::vector<Problem> problems;
   const auto add = [&](const std::vector<Problem>& more) {
     for (const Problem& problem : more) {
-      if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
+      if (std::find(problems.begin(), problems.end(), problem) == problems.end())
+        problems.push_back(problem);
     }
   };
   for (const std::string& name : options.suites) {
@@ -52,7 +54,8 @@ std::vector<Problem> selected_problems(const BenchOptions& options, bool on_gpu)
     if (!shapes) throw BadInput("--shape: " + shapes.status().message());
     add(shapes.value());
   }
-  if (problems.empty()) add(on_gpu ? find_suite(kGpuSuite).value() : parse_shapes(kHostShapes).value());
+  if (problems.empty())
+    add(on_gpu ? find_suite(kGpuSuite).value() : parse_shapes(kHostShapes).value());
   return problems;
 }
 
@@ -61,8 +64,8 @@ const KernelInfo* selected_baseline(const std::string& name) {
   const auto found = find_kernels(name);
   if (!found) throw BadInput("--baseline: " + found.status().message());
   if (found.value().size() > 1)
-    throw BadInput(
-        fmt::format("--baseline: '{}' is {} kernels; name one, auto or none", name, found.value().size()));
+    throw BadInput(fmt::format("--baseline: '{}' is {} kernels; name one, auto or none", name,
+                               found.value().size()));
   return found.value().front();
 }
 
@@ -107,21 +110,26 @@ CompareOptions compare_options(const BenchOptions& options) {
 
 bool doubtful(Change change) { return change == Change::kSlower || change == Change::kUnsure; }
 
-// Whether two rows were measured in the same rounds, or could have been: one problem, one kind of rotation and of units.
+// Whether two rows were measured in the same rounds, or could have been: one problem, one kind of
+// rotation and of units.
 bool together(const Row& a, const Row& b) {
-  return a.timing && b.timing && a.problem == b.problem && (a.timing->copies > 1) == (b.timing->copies > 1) &&
+  return a.timing && b.timing && a.problem == b.problem &&
+         (a.timing->copies > 1) == (b.timing->copies > 1) &&
          (a.precision == Precision::kIeee) == (b.precision == Precision::kIeee);
 }
 
-// Rows that look slower or undecided are measured a second time and longer, beside the same kernels, with operands that lie
-// elsewhere: what is the same then was so, and what was undecided may be decided. Interrupted, it leaves the rest as it is.
+// Rows that look slower or undecided are measured a second time and longer, beside the same
+// kernels, with operands that lie elsewhere: what is the same then was so, and what was undecided
+// may be decided. Interrupted, it leaves the rest as it is.
 std::vector<Row> confirmed(const Document& before, std::vector<Row> rows, const BenchPlan& plan,
                            const Target& target, const BenchOptions& options, TablePrinter& printer,
                            const std::function<void()>& device_lost) {
   constexpr double kLonger = 3;
   const auto change_of = [&](const Row& row) {
-    const std::vector<RowChange> changes = compare(before.rows, std::span(&row, 1), compare_options(options));
-    return changes.empty() || changes.front().kernel != row.kernel ? Change::kNew : changes.front().change;
+    const std::vector<RowChange> changes =
+        compare(before.rows, std::span(&row, 1), compare_options(options));
+    return changes.empty() || changes.front().kernel != row.kernel ? Change::kNew
+                                                                   : changes.front().change;
   };
   std::vector<bool> repeated(rows.size(), false);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -131,8 +139,9 @@ std::vector<Row> confirmed(const Document& before, std::vector<Row> rows, const 
     again.cold = {rows[i].timing->copies > 1};
     again.measure.budget_s *= kLonger;
     std::erase_if(again.kernels, [&](const KernelInfo* kernel) {
-      return std::none_of(rows.begin(), rows.end(),
-                          [&](const Row& row) { return row.kernel == kernel->id && together(row, rows[i]); });
+      return std::none_of(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.kernel == kernel->id && together(row, rows[i]);
+      });
     });
     Recorder second("", "", target);
     if (!Bench(again, target, second, printer, device_lost).run({})) break;
@@ -145,7 +154,8 @@ std::vector<Row> confirmed(const Document& before, std::vector<Row> rows, const 
       for (const Row& row : second.rows()) {
         if (row.kernel != rows[j].kernel || !row.timing) continue;
         const Change now = change_of(row);
-        if (now == Change::kSame || (change == Change::kUnsure && now != Change::kUnsure)) rows[j] = row;
+        if (now == Change::kSame || (change == Change::kUnsure && now != Change::kUnsure))
+          rows[j] = row;
       }
     }
   }
@@ -158,11 +168,12 @@ int report_changes(const Document& before, const std::vector<Row>& now, const Be
   const std::vector<RowChange> changes = compare(before.rows, now, compare_options(options));
   std::vector<RowChange> shown = changes;
   // What was not measured this time, since it was not asked for, only counts.
-  std::erase_if(shown,
-                [](const RowChange& c) { return c.change == Change::kSame || c.change == Change::kGone; });
+  std::erase_if(shown, [](const RowChange& c) {
+    return c.change == Change::kSame || c.change == Change::kGone;
+  });
   printer.line("");
-  printer.line(fmt::format("against {} of {} ({}):", options.compare, before.environment.date.substr(0, 10),
-                           before.environment.commit));
+  printer.line(fmt::format("against {} of {} ({}):", options.compare,
+                           before.environment.date.substr(0, 10), before.environment.commit));
   if (!shown.empty()) {
     for (const std::string& line : table(shown)) printer.line(line);
   }
@@ -171,13 +182,15 @@ int report_changes(const Document& before, const std::vector<Row>& now, const Be
 }
 
 // A kernel took the device along, and this process with it: the rest is measured by a new one.
-void continue_elsewhere(const BenchOptions& options, const Document& so_far, TablePrinter& printer) {
+void continue_elsewhere(const BenchOptions& options, const Document& so_far,
+                        TablePrinter& printer) {
   std::string path = options.save;
   if (path.empty() || !is_replaced(path)) {
     auto file = Temporary::file("bench");
     if (!file) throw BadInput(file.status().message());
     path = file.value().keep().string();  // whoever resumes removes it
-    if (Status status = write_atomic(path, to_json(so_far)); !status) throw BadInput(status.message());
+    if (Status status = write_atomic(path, to_json(so_far)); !status)
+      throw BadInput(status.message());
   }
   printer.line("the device was lost: the rest is measured by a new process");
   const Status failed = start_again({"--resume", path});
@@ -198,9 +211,11 @@ BenchPlan plan_of(const BenchOptions& options, const Target& target) {
   BenchPlan plan;
   plan.kernels = selected_kernels(options.common, target);
   if (on_gpu && options.common.kernels.empty())
-    std::erase_if(plan.kernels, [](const KernelInfo* kernel) { return kernel->place == Place::kHost; });
+    std::erase_if(plan.kernels,
+                  [](const KernelInfo* kernel) { return kernel->place == Place::kHost; });
   if (!on_gpu)
-    std::erase_if(plan.kernels, [](const KernelInfo* kernel) { return kernel->place == Place::kCuda; });
+    std::erase_if(plan.kernels,
+                  [](const KernelInfo* kernel) { return kernel->place == Place::kCuda; });
   require(!plan.kernels.empty(),
           "--kernel: CUDA kernels are timed on a GPU, and there is none (ladder doctor)");
   plan.problems = selected_problems(options, on_gpu);
@@ -210,7 +225,8 @@ BenchPlan plan_of(const BenchOptions& options, const Target& target) {
   plan.own_baseline = options.baseline == "auto";
   plan.battery = selected_bench_battery(options);
   plan.max_launch_s = options.max_launch_s;
-  if (!options.resume.empty()) plan.group_size = 1;  // so that whoever takes the device along is known
+  if (!options.resume.empty())
+    plan.group_size = 1;  // so that whoever takes the device along is known
   plan.measure.budget_s = options.budget_s;
   plan.measure.settled_s = std::min(plan.measure.settled_s, options.budget_s / 2);
   plan.measure.warmup_s = on_gpu ? plan.measure.warmup_s : 0.05;
@@ -227,7 +243,8 @@ BenchPlan plan_of(const BenchOptions& options, const Target& target) {
 Target timed_target(const std::string& device) {
   if (device == "auto" && cuda_device_count() == 0) return select_target("cpu");
   if (device.starts_with("virtual:"))
-    throw BadInput("--device: the virtual GPU has no clock worth measuring (ladder climb counts on it)");
+    throw BadInput(
+        "--device: the virtual GPU has no clock worth measuring (ladder climb counts on it)");
   Target target = select_target(device);
   if (target.cuda && target.cuda->is_virtual)
     throw BadInput("--device: the virtual GPU has no clock worth measuring");
@@ -245,7 +262,8 @@ int run(const BenchOptions& options) {
 
   const Target target = timed_target(options.common.device);
   const BenchPlan plan = plan_of(options, target);
-  require(options.handicap == 0 || target.cuda, "--handicap: slows kernels on a GPU, and there is none");
+  require(options.handicap == 0 || target.cuda,
+          "--handicap: slows kernels on a GPU, and there is none");
   const std::vector<Row> done = resumed(options);
   catch_interrupt();
   Recorder recorder(options.save, "--save", target);
@@ -253,7 +271,8 @@ int run(const BenchOptions& options) {
   if (!target.cuda && options.common.device == "auto")
     printer.line("no GPU: host kernels only (ladder climb counts the others on the virtual GPU)");
   if (target.cuda && !Nvml::open(target.cuda->ordinal))
-    printer.line("no NVML: clocks are not recorded, throttling is not seen, comparisons are in time");
+    printer.line(
+        "no NVML: clocks are not recorded, throttling is not seen, comparisons are in time");
   const auto device_lost = [&] { continue_elsewhere(options, recorder.document(), printer); };
   Bench bench(plan, target, recorder, printer, device_lost);
   if (!bench.run(done)) {
@@ -281,16 +300,17 @@ std::string suites_help() {
 }  // namespace
 
 void add_bench(CLI::App& app, Verb& chosen) {
-  CLI::App* verb =
-      app.add_subcommand("bench", "Time kernels on suites of shapes, save the rows, compare with saved ones");
+  CLI::App* verb = app.add_subcommand(
+      "bench", "Time kernels on suites of shapes, save the rows, compare with saved ones");
   auto options = std::make_shared<BenchOptions>();
-  verb->add_option(
-      "kernels,--kernel", options->common.kernels,
-      "kernels by id, rung or number (ladder list); default: all CUDA kernels, without a GPU the host's");
-  verb->add_option("--suite", options->suites, "shapes by name, below; repeatable")->allow_extra_args(false);
-  verb->add_option(
-          "--shape", options->common.shapes,
-          "MxNxK or N, lists with commas; a number may be a range, 128..4096*2 or 256..1024+256; repeatable")
+  verb->add_option("kernels,--kernel", options->common.kernels,
+                   "kernels by id, rung or number (ladder list); default: all CUDA kernels, "
+                   "without a GPU the host's");
+  verb->add_option("--suite", options->suites, "shapes by name, below; repeatable")
+      ->allow_extra_args(false);
+  verb->add_option("--shape", options->common.shapes,
+                   "MxNxK or N, lists with commas; a number may be a range, 128..4096*2 or "
+                   "256..1024+256; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--device", options->common.device, "auto, cuda:N or cpu");
   verb->add_option("--l2", options->l2,
@@ -301,31 +321,36 @@ void add_bench(CLI::App& app, Verb& chosen) {
              "per cent of MAD over median at which it ends early; default 0.5");
   add_number(*verb, "--max-launch", options->max_launch_s, kSecondsRange,
              "seconds; a kernel that takes longer is left out; default 1");
-  verb->add_option("--baseline", options->baseline,
-                   "a kernel that is launched in the same rounds; auto (the library, default) or none");
-  verb->add_option("--battery", options->battery, "verify more than the shape: quick or full; default none");
+  verb->add_option(
+      "--baseline", options->baseline,
+      "a kernel that is launched in the same rounds; auto (the library, default) or none");
+  verb->add_option("--battery", options->battery,
+                   "verify more than the shape: quick or full; default none");
   verb->add_option("--save,--json", options->save,
                    "write rows, environment and samples here (docs/schema.md)");
-  verb->add_option("--compare", options->compare, "rows saved before: SAME, FASTER, SLOWER or UNSURE a row");
-  verb->add_option("--rows", options->rows, "with --compare: measure nothing, take these saved rows");
+  verb->add_option("--compare", options->compare,
+                   "rows saved before: SAME, FASTER, SLOWER or UNSURE a row");
+  verb->add_option("--rows", options->rows,
+                   "with --compare: measure nothing, take these saved rows");
   add_number(*verb, "--tolerance", options->tolerance, kPercentRange,
              "per cent that are no change; default 2");
   add_number(*verb, "--handicap", options->handicap, kPercentRange,
              "per cent that rungs are slowed by, to see --compare find it");
   add_number(*verb, "--seed", options->common.seed, kSeedRange, "of the operands");
   verb->add_option("--resume", options->resume)->group("")->take_last();
-  verb->footer(
-      suites_help() +
-      "Without --suite and --shape: square on a GPU, 128..512*2 on the host. Each kernel is verified on each "
-      "shape first.\n"
-      "Exit status: 1 where a kernel failed, became SLOWER, or its time cannot be believed, and where "
-      "--compare finds\n"
-      "no row of the same kernel and shape.\n"
-      "Examples:\n"
-      "  ladder bench --save rows.json\n"
-      "  ladder bench r09 r10 --shape 512..4096*2 --shape 4096x64..256+64x4096 --l2 both\n"
-      "  ladder bench --suite transformer --compare rows.json\n"
-      "  ladder bench --compare old.json --rows new.json");
+  verb->footer(suites_help() +
+               "Without --suite and --shape: square on a GPU, 128..512*2 on the host. Each kernel "
+               "is verified on each "
+               "shape first.\n"
+               "Exit status: 1 where a kernel failed, became SLOWER, or its time cannot be "
+               "believed, and where "
+               "--compare finds\n"
+               "no row of the same kernel and shape.\n"
+               "Examples:\n"
+               "  ladder bench --save rows.json\n"
+               "  ladder bench r09 r10 --shape 512..4096*2 --shape 4096x64..256+64x4096 --l2 both\n"
+               "  ladder bench --suite transformer --compare rows.json\n"
+               "  ladder bench --compare old.json --rows new.json");
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
 }
 

@@ -11,10 +11,12 @@
 namespace ladder::app {
 namespace {
 
-constexpr double kGroupSpread = 4;      // between the fastest and the slowest kernel of a round
-constexpr double kBothProofs = 0x1p38;  // operations up to which a shape is verified with integers, too
+constexpr double kGroupSpread = 4;  // between the fastest and the slowest kernel of a round
+constexpr double kBothProofs =
+    0x1p38;  // operations up to which a shape is verified with integers, too
 
-// A shape's own proof: whole numbers find any wrong index, uniform values give the errors of the row.
+// A shape's own proof: whole numbers find any wrong index, uniform values give the errors of the
+// row.
 std::vector<Case> proof_of(const Problem& problem, std::uint64_t seed) {
   std::vector<Case> cases = cases_of(problem, seed);
   std::erase_if(cases, [&](const Case& which) {
@@ -42,7 +44,8 @@ bool is_done(const std::vector<Row>& done, const Row& row, bool cold) {
 bool Bench::run(const std::vector<Row>& done) {
   for (const Problem& problem : plan_.problems) {
     for (const KernelInfo* kernel : plan_.kernels) {
-      printer_.expect(make_row(*kernel, in_types_of(*kernel, problem), device_of(*kernel, target_)));
+      printer_.expect(
+          make_row(*kernel, in_types_of(*kernel, problem), device_of(*kernel, target_)));
     }
   }
   for (const Problem& problem : plan_.problems) {
@@ -58,7 +61,8 @@ bool Bench::run(const std::vector<Row>& done) {
 bool Bench::run_problem(const Problem& problem, bool cold, const std::vector<Row>& done) {
   std::vector<Entry> entries;
   for (const KernelInfo* kernel : plan_.kernels) {
-    Entry entry{kernel, make_row(*kernel, in_types_of(*kernel, problem), device_of(*kernel, target_)), 0};
+    Entry entry{kernel,
+                make_row(*kernel, in_types_of(*kernel, problem), device_of(*kernel, target_)), 0};
     if (!is_done(done, entry.row, cold)) entries.push_back(std::move(entry));
   }
   // Kernels that stand in one place and have the same types share operands.
@@ -72,8 +76,8 @@ bool Bench::run_problem(const Problem& problem, bool cold, const std::vector<Row
       (together ? here : others).push_back(std::move(entry));
     }
     entries = std::move(others);
-    auto session =
-        Session::open(place, typed, device_of(*here.front().kernel, target_), cold, plan_.measure.seed);
+    auto session = Session::open(place, typed, device_of(*here.front().kernel, target_), cold,
+                                 plan_.measure.seed);
     for (Entry& entry : here) {
       if (interrupted()) break;
       if (lost_) break;
@@ -86,7 +90,8 @@ bool Bench::run_problem(const Problem& problem, bool cold, const std::vector<Row
     }
     if (session && !interrupted()) time_groups(here, session.value());
     for (Entry& entry : here) {
-      const bool finished = entry.row.timing || !entry.row.note.empty() || !entry.row.verdict.cases.empty();
+      const bool finished =
+          entry.row.timing || !entry.row.note.empty() || !entry.row.verdict.cases.empty();
       if (interrupted() && !finished) continue;
       if (lost_ && entry.waiting) continue;  // for the process that takes over
       printer_.row(entry.row);
@@ -103,9 +108,10 @@ bool Bench::too_slow(Entry& entry) {
   if (rate == rates_.end()) return false;
   const double seconds = flops(entry.row.problem) / rate->second.flops_per_s;
   if (!(seconds > plan_.max_launch_s)) return false;
-  refuse(entry.row,
-         fmt::format("a launch would take about {} s by the rate at {}, over the {} s of --max-launch",
-                     figure(seconds), rate->second.shape, figure(plan_.max_launch_s)));
+  refuse(
+      entry.row,
+      fmt::format("a launch would take about {} s by the rate at {}, over the {} s of --max-launch",
+                  figure(seconds), rate->second.shape, figure(plan_.max_launch_s)));
   return true;
 }
 
@@ -114,12 +120,14 @@ void Bench::prepare(Entry& entry, Session& session) {
   Row& row = entry.row;
   const KernelInfo& kernel = *entry.kernel;
   entry.waiting = false;
-  if (Status status = accepts(kernel, row.problem, row.device); !status) return refuse(row, status.message());
+  if (Status status = accepts(kernel, row.problem, row.device); !status)
+    return refuse(row, status.message());
   if (too_slow(entry)) return;
   printer_.progress(fmt::format("{}: verifying {}", kernel.id, to_string(row.problem)));
   row.verdict = verdict_of(kernel, row.problem);
   for (const CaseResult& result : row.verdict.cases) {
-    if (result.problem == row.problem && result.input.values == Values::kUniform) row.errors = result.errors;
+    if (result.problem == row.problem && result.input.values == Values::kUniform)
+      row.errors = result.errors;
   }
   if (row.verdict.outcome == Outcome::kRefused) row.note = "not run: " + row.verdict.reason;
   if (kernel.place == Place::kCuda && !synchronize()) lost_ = true;
@@ -152,12 +160,14 @@ Verdict Bench::verdict_of(const KernelInfo& kernel, const Problem& problem) {
 
 const KernelInfo* Bench::baseline_of(const KernelInfo& kernel) const {
   if (!plan_.own_baseline || plan_.baseline != nullptr)
-    return plan_.baseline != nullptr && plan_.baseline->place == kernel.place ? plan_.baseline : nullptr;
+    return plan_.baseline != nullptr && plan_.baseline->place == kernel.place ? plan_.baseline
+                                                                              : nullptr;
   return ladder::baseline_of(kernel);
 }
 
-// Kernels of about one speed, one baseline and the same units (CUDA cores or tensor cores) go in the same rounds: a slow one
-// would cost the others their samples, and one that takes the chip to its power cap their clock.
+// Kernels of about one speed, one baseline and the same units (CUDA cores or tensor cores) go in
+// the same rounds: a slow one would cost the others their samples, and one that takes the chip to
+// its power cap their clock.
 void Bench::time_groups(std::vector<Entry>& entries, Session& session) {
   std::vector<Entry*> waiting;
   for (Entry& entry : entries) {
@@ -171,11 +181,13 @@ void Bench::time_groups(std::vector<Entry>& entries, Session& session) {
     for (Entry* entry : waiting) {
       if (group.size() < plan_.group_size && entry->probe_ms <= kGroupSpread * first.probe_ms &&
           baseline_of(*entry->kernel) == baseline_of(*first.kernel) &&
-          (entry->kernel->precision == Precision::kIeee) == (first.kernel->precision == Precision::kIeee))
+          (entry->kernel->precision == Precision::kIeee) ==
+              (first.kernel->precision == Precision::kIeee))
         group.push_back(entry);
     }
-    std::erase_if(waiting,
-                  [&](Entry* entry) { return std::find(group.begin(), group.end(), entry) != group.end(); });
+    std::erase_if(waiting, [&](Entry* entry) {
+      return std::find(group.begin(), group.end(), entry) != group.end();
+    });
     time_group(group, session);
   }
 }
@@ -184,13 +196,14 @@ void Bench::time_group(const std::vector<Entry*>& group, Session& session) {
   const Problem& problem = group.front()->row.problem;
   const KernelInfo* baseline = baseline_of(*group.front()->kernel);
   bool usable = baseline != nullptr && accepts(*baseline, problem, device_of(*baseline, target_));
-  std::string why_not;  // a baseline that takes the problem but is wrong on it is not left out in silence
+  std::string
+      why_not;  // a baseline that takes the problem but is wrong on it is not left out in silence
   if (usable) {
     const Verdict verdict = verdict_of(*baseline, problem);
     usable = verdict.ok();
     if (!usable)
-      why_not = fmt::format("compared with nothing: {} is {}: {}", baseline->id, to_string(verdict.outcome),
-                            verdict.reason);
+      why_not = fmt::format("compared with nothing: {} is {}: {}", baseline->id,
+                            to_string(verdict.outcome), verdict.reason);
   }
   std::vector<const KernelInfo*> kernels;
   std::string names;
@@ -201,8 +214,8 @@ void Bench::time_group(const std::vector<Entry*>& group, Session& session) {
   }
   std::size_t baseline_at = kernels.size();
   if (usable) {
-    baseline_at =
-        static_cast<std::size_t>(std::find(kernels.begin(), kernels.end(), baseline) - kernels.begin());
+    baseline_at = static_cast<std::size_t>(std::find(kernels.begin(), kernels.end(), baseline) -
+                                           kernels.begin());
     if (baseline_at == kernels.size()) kernels.push_back(baseline);
   }
   printer_.progress(fmt::format("timing {}: {}", to_string(problem), names));
@@ -221,13 +234,16 @@ void Bench::time_group(const std::vector<Entry*>& group, Session& session) {
     group[i]->waiting = false;
     row.timing = results.value()[i];
     row.device = rated_device_of(*group[i]->kernel, target_);
-    if (usable) row.baseline = BaselineTiming{std::string(baseline->id), results.value()[baseline_at]};
+    if (usable)
+      row.baseline = BaselineTiming{std::string(baseline->id), results.value()[baseline_at]};
     if (!row.timing->alarms.empty()) row.note = "not believed: " + row.timing->alarms.front();
     if (row.note.empty()) row.note = why_not;
     if (row.note.empty() && plan_.measure.handicap > 0 && group[i]->kernel->role != Role::kBaseline)
-      row.note = fmt::format("slowed by {:g}% on purpose (--handicap)", 100 * plan_.measure.handicap);
+      row.note =
+          fmt::format("slowed by {:g}% on purpose (--handicap)", 100 * plan_.measure.handicap);
     if (flops(problem) > 0)
-      rates_[group[i]->kernel->id] = {flops(problem) / (row.timing->ms.median * 1e-3), to_string(problem)};
+      rates_[group[i]->kernel->id] = {flops(problem) / (row.timing->ms.median * 1e-3),
+                                      to_string(problem)};
   }
 }
 

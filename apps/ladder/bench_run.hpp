@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measuring part of ladder bench: kernels on shapes, each verified there, then timed in turn with those of about
-// its speed and the baseline.
+// The measuring part of ladder bench: kernels on shapes, each verified there, then timed in turn
+// with those of about its speed and the baseline.
 #pragma once
 #include <functional>
 #include <map>
@@ -19,8 +19,9 @@ struct BenchPlan {
   std::vector<Problem> problems;
   std::vector<bool> cold;  // the modes to measure in
   const KernelInfo* baseline = nullptr;
-  bool own_baseline = true;   // where `baseline` is null: the first one of each kernel's precision, else none
-  std::vector<Case> battery;  // beside the shape itself; run once a kernel
+  bool own_baseline =
+      true;  // where `baseline` is null: the first one of each kernel's precision, else none
+  std::vector<Case> battery;   // beside the shape itself; run once a kernel
   std::size_t group_size = 8;  // kernels of a round, the baseline not counted
   double max_launch_s = 1;     // a kernel that takes longer on a shape is left out there
   MeasureOptions measure;      // all but `cold`

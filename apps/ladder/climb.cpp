@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder climb, the main job: every rung verified, then timed on a GPU or counted on the virtual one.
+// ladder climb, the main job: every rung verified, then timed on a GPU or counted on the virtual
+// one.
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
@@ -20,11 +21,12 @@
 namespace ladder::app {
 namespace {
 
-constexpr std::int64_t kGpuSide = 4096;                  // what published ladders are measured at
-constexpr std::int64_t kVirtualSide = 256;               // every rung in a moment
-constexpr std::int64_t kHostSide = 512;                  // the three-loop rung takes a few tenths of a second
-constexpr double kGpuBudget = 1.5, kHostBudget = 0.5;    // seconds
-constexpr double kBatteryFlops = 2.0 * 256 * 256 * 256;  // what the quick battery costs on the virtual GPU
+constexpr std::int64_t kGpuSide = 4096;     // what published ladders are measured at
+constexpr std::int64_t kVirtualSide = 256;  // every rung in a moment
+constexpr std::int64_t kHostSide = 512;     // the three-loop rung takes a few tenths of a second
+constexpr double kGpuBudget = 1.5, kHostBudget = 0.5;  // seconds
+constexpr double kBatteryFlops =
+    2.0 * 256 * 256 * 256;  // what the quick battery costs on the virtual GPU
 constexpr double kHostMostFlops =
     2.0 * 1024 * 1024 * 1024;  // beyond it a host rung takes too long to be timed along
 
@@ -93,9 +95,10 @@ class Climb {
     return finish(exit_status(recorder_.rows()));
   }
 
-  // Shapes beyond what a host rung does in a moment are left to the GPU, unless the rung was asked for by
-  // name.
-  std::vector<Problem> problems_of(const KernelInfo& kernel, const std::vector<Problem>& shapes) const {
+  // Shapes beyond what a host rung does in a moment are left to the GPU, unless the rung was asked
+  // for by name.
+  std::vector<Problem> problems_of(const KernelInfo& kernel,
+                                   const std::vector<Problem>& shapes) const {
     const bool host = kernel.place == Place::kHost;
     const bool on_gpu = target_.cuda && !target_.cuda->is_virtual;
     const std::int64_t side = host ? kHostSide : (on_gpu ? kGpuSide : kVirtualSide);
@@ -114,7 +117,8 @@ class Climb {
     return kernel.place == Place::kCuda && target_.cuda && target_.cuda->is_virtual;
   }
 
-  // Of the time that an item takes. On the virtual GPU it grows with the work, elsewhere timing has a budget.
+  // Of the time that an item takes. On the virtual GPU it grows with the work, elsewhere timing has
+  // a budget.
   double weight(const Item& item) const {
     const Device& device = device_of(*item.kernel, target_);
     if (!accepts(*item.kernel, item.problem, device)) return 0;
@@ -124,14 +128,16 @@ class Climb {
   // What this machine cannot do is said before anything is printed that could be taken for it.
   void explain(const std::vector<Item>& items) {
     const auto any = [&](const auto& holds) {
-      return std::any_of(items.begin(), items.end(), [&](const Item& item) { return holds(*item.kernel); });
+      return std::any_of(items.begin(), items.end(),
+                         [&](const Item& item) { return holds(*item.kernel); });
     };
     if (any([&](const KernelInfo& kernel) { return counts(kernel); })) {
-      printer_.line(fmt::format(
-          "No GPU is used: CUDA kernels run on a virtual GPU ({}), which is software.\n"
-          "Their results are proved right, and the memory accesses that a GPU would make are counted. Their\n"
-          "time on a GPU is not known here.\n",
-          target_.cuda->name));
+      printer_.line(
+          fmt::format("No GPU is used: CUDA kernels run on a virtual GPU ({}), which is software.\n"
+                      "Their results are proved right, and the memory accesses that a GPU would "
+                      "make are counted. Their\n"
+                      "time on a GPU is not known here.\n",
+                      target_.cuda->name));
     }
   }
 
@@ -176,7 +182,8 @@ class Climb {
     }
     row.verdict = verdict_of(kernel, problem);
     for (const CaseResult& result : row.verdict.cases) {
-      if (result.problem == problem && result.input.values == Values::kUniform) row.errors = result.errors;
+      if (result.problem == problem && result.input.values == Values::kUniform)
+        row.errors = result.errors;
     }
     if (row.verdict.outcome == Outcome::kRefused) row.note = "not run: " + row.verdict.reason;
     if (!row.verdict.ok() || interrupted()) return row;
@@ -231,7 +238,8 @@ class Climb {
     if (baseline != nullptr && baseline != &kernel) timed.push_back(baseline);
     tell(kernel, "timing " + to_string(problem));
     MeasureOptions options;
-    options.budget_s = options_.budget_s.value_or(kernel.place == Place::kHost ? kHostBudget : kGpuBudget);
+    options.budget_s =
+        options_.budget_s.value_or(kernel.place == Place::kHost ? kHostBudget : kGpuBudget);
     options.cold = options_.cold;
     options.seed = options_.common.seed;
     options.interrupted = interrupted;
@@ -244,8 +252,8 @@ class Climb {
     row.timing = std::move(results.value().front());
     row.device = rated_device_of(kernel, target_);
     if (baseline == nullptr) return;
-    row.baseline =
-        BaselineTiming{std::string(baseline->id), baseline == &kernel ? *row.timing : results.value().back()};
+    row.baseline = BaselineTiming{std::string(baseline->id),
+                                  baseline == &kernel ? *row.timing : results.value().back()};
   }
 
   // The rungs' rates as bars, where there are two or more.
@@ -274,7 +282,8 @@ class Climb {
     }
     if (counted) {
       printer_.line(
-          "x least: bytes requested over the fewest possible. roofline: TFLOP/s if every requested byte "
+          "x least: bytes requested over the fewest possible. roofline: TFLOP/s if every requested "
+          "byte "
           "came");
       printer_.line(std::string("from device memory; caches raise it.") +
                     (estimated ? " ~: rests on a counter that is an estimate." : ""));
@@ -313,15 +322,16 @@ int run(const ClimbOptions& options) {
 }  // namespace
 
 void add_climb(CLI::App& app, Verb& chosen) {
-  CLI::App* verb =
-      app.add_subcommand("climb", "Verify every rung, then time it (GPU, host) or count it (virtual GPU)");
+  CLI::App* verb = app.add_subcommand(
+      "climb", "Verify every rung, then time it (GPU, host) or count it (virtual GPU)");
   auto options = std::make_shared<ClimbOptions>();
   add_common_options(*verb, options->common);
   verb->add_flag("--cold", options->cold, "GPU: rotate operands over twice the L2 cache");
   add_number(*verb, "--budget", options->budget_s, kSecondsRange,
              "seconds of timing a kernel; default 1.5 on a GPU, 0.5 on the host");
   verb->footer(
-      "Without --shape: 4096x4096x4096 on a GPU, 256x256x256 on the virtual one, 512x512x512 on the host. "
+      "Without --shape: 4096x4096x4096 on a GPU, 256x256x256 on the virtual one, 512x512x512 on "
+      "the host. "
       "Host rungs\n"
       "leave shapes beyond 1024x1024x1024 to the GPU unless they are named.\n"
       "Examples:\n"
@@ -330,8 +340,9 @@ void add_climb(CLI::App& app, Verb& chosen) {
       "  ladder climb --shape 4096x4096x4096 --json rows.json --cold");
   verb->callback([&app, &chosen, options] {
     const auto verbs = app.get_subcommands({});
-    options->has_report = std::any_of(verbs.begin(), verbs.end(),
-                                      [](const CLI::App* other) { return other->get_name() == "report"; });
+    options->has_report = std::any_of(verbs.begin(), verbs.end(), [](const CLI::App* other) {
+      return other->get_name() == "report";
+    });
     chosen = [options] { return run(*options); };
   });
 }

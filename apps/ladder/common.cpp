@@ -42,8 +42,10 @@ void add_common_options(CLI::App& verb, CommonOptions& options) {
   verb.add_option("kernels,--kernel", options.kernels,
                   "kernels by id, rung or number (ladder list); default: all");
   verb.add_option("--device", options.device, kDeviceHelp);
-  verb.add_option("--shape", options.shapes, "MxNxK, or N for a cube; repeatable")->allow_extra_args(false);
-  verb.add_option("--json", options.json, "write rows, environment and samples here (docs/schema.md)");
+  verb.add_option("--shape", options.shapes, "MxNxK, or N for a cube; repeatable")
+      ->allow_extra_args(false);
+  verb.add_option("--json", options.json,
+                  "write rows, environment and samples here (docs/schema.md)");
   add_number(verb, "--seed", options.seed, kSeedRange, "of the operands");
   verb.add_option("--battery", options.battery, "quick, or full: a few hundred problems more");
 }
@@ -52,7 +54,8 @@ std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, co
                                                 bool every_library_kernel) {
   std::vector<const KernelInfo*> selected;
   const auto add = [&](const KernelInfo* kernel) {
-    if (std::find(selected.begin(), selected.end(), kernel) == selected.end()) selected.push_back(kernel);
+    if (std::find(selected.begin(), selected.end(), kernel) == selected.end())
+      selected.push_back(kernel);
   };
   for (const std::string& name : options.kernels) {
     const auto found = find_kernels(name);
@@ -94,8 +97,8 @@ void require_memory(const Problem& problem, const Device& device, const std::str
   const bool on_gpu = device.has_cuda && !device.is_virtual;
   const double host_need = need.host + (on_gpu ? 0 : need.operands);
   const auto refuse = [&](double bytes, const std::string& whose, double there) {
-    throw BadInput(fmt::format("{}: {} needs {} of {} memory, {} are there", argument, to_string(problem),
-                               gib(bytes), whose, gib(there)));
+    throw BadInput(fmt::format("{}: {} needs {} of {} memory, {} are there", argument,
+                               to_string(problem), gib(bytes), whose, gib(there)));
   };
   if (device.has_cuda && need.operands > static_cast<double>(device.memory_bytes)) {
     refuse(need.operands, device.name + "'s", static_cast<double>(device.memory_bytes));
@@ -106,7 +109,8 @@ void require_memory(const Problem& problem, const Device& device, const std::str
 
 void require_writable(const std::string& path, const std::string& argument) {
   if (path.empty()) return;
-  if (Status status = check_writable(path); !status) throw BadInput(argument + ": " + status.message());
+  if (Status status = check_writable(path); !status)
+    throw BadInput(argument + ": " + status.message());
 }
 
 const Device& device_of(const KernelInfo& kernel, const Target& target) {
@@ -120,7 +124,8 @@ Device rated_device_of(const KernelInfo& kernel, const Target& target) {
 #ifdef LADDER_HAVE_HIGHWAY
   if (kernel.place == Place::kHost) {
     static const host::Rates one = host::measure_rates(1);
-    static const host::Rates all = host::measure_rates(static_cast<int>(std::thread::hardware_concurrency()));
+    static const host::Rates all =
+        host::measure_rates(static_cast<int>(std::thread::hardware_concurrency()));
     const host::Rates& rates = kernel.all_cores ? all : one;
     device.fp32_flops = rates.fma_flops;
     device.sm_clock_hz = rates.fma_clock_hz;
@@ -149,7 +154,8 @@ void Recorder::write() const {
 }
 
 void write_file(const std::string& path, std::string_view text, const std::string& argument) {
-  if (Status status = write_atomic(path, text); !status) throw BadInput(argument + ": " + status.message());
+  if (Status status = write_atomic(path, text); !status)
+    throw BadInput(argument + ": " + status.message());
 }
 
 void catch_interrupt() {

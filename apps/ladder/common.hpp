@@ -34,8 +34,8 @@ struct Range {
 };
 constexpr Range<std::uint64_t> kSeedRange{0, std::numeric_limits<std::uint64_t>::max(),
                                           "a whole number from 0 to 2^64 - 1"};
-constexpr Range<float> kFloatRange{std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max(),
-                                   "a finite number"};
+constexpr Range<float> kFloatRange{std::numeric_limits<float>::lowest(),
+                                   std::numeric_limits<float>::max(), "a finite number"};
 constexpr Range<double> kSecondsRange{std::numeric_limits<double>::min(), 1e6,
                                       "seconds, more than 0 and at most 1000000"};
 
@@ -54,7 +54,9 @@ void add_number(CLI::App& verb, const std::string& argument, V& value, const Ran
                 const std::string& help) {
   verb.add_option_function<std::string>(
           argument,
-          [&value, range, argument](const std::string& text) { value = number_in(range, argument, text); },
+          [&value, range, argument](const std::string& text) {
+            value = number_in(range, argument, text);
+          },
           help)
       ->type_name(std::is_floating_point_v<T> ? "FLOAT" : "INT");
 }
@@ -78,14 +80,16 @@ std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, co
                                                 bool every_library_kernel = false);
 std::vector<Problem> selected_shapes(const CommonOptions& options);
 std::vector<Case> selected_battery(const CommonOptions& options);
-// `argument` is named where the problem does not fit in the memory of `device` (or of the host besides).
+// `argument` is named where the problem does not fit in the memory of `device` (or of the host
+// besides).
 void require_memory(const Problem& problem, const Device& device, const std::string& argument);
 void require_writable(const std::string& path, const std::string& argument);
 
-// Where `kernel` runs: the host, the target's CUDA device, or a Device without CUDA, which it then refuses.
+// Where `kernel` runs: the host, the target's CUDA device, or a Device without CUDA, which it then
+// refuses.
 const Device& device_of(const KernelInfo& kernel, const Target& target);
-// The same with the peak and bandwidth that rates refer to: of a host kernel's cores they are measured, once a process,
-// in about half a second.
+// The same with the peak and bandwidth that rates refer to: of a host kernel's cores they are
+// measured, once a process, in about half a second.
 Device rated_device_of(const KernelInfo& kernel, const Target& target);
 
 // Rows that are kept as they come: a file is replaced with every row, what cannot be replaced (a

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder diff A B: two kernels side by side, source, resources, instruction mix, counters and times, and why they differ.
+// ladder diff A B: two kernels side by side, source, resources, instruction mix, counters and
+// times, and why they differ.
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
@@ -60,9 +61,9 @@ void source_diff(const DiffOptions& o, const KernelInfo& a, const KernelInfo& b)
     return;
   }
   const auto deadline = tune::Clock::now() + std::chrono::seconds(20);
-  const auto result = tune::run(
-      {"diff", "-u", "--label", std::string(a.rung), "--label", std::string(b.rung), "--", file(a), file(b)},
-      deadline, interrupted);
+  const auto result = tune::run({"diff", "-u", "--label", std::string(a.rung), "--label",
+                                 std::string(b.rung), "--", file(a), file(b)},
+                                deadline, interrupted);
   if (!result || result.value().end.status > 1) {
     fmt::print("no source diff: the program diff is missing\n");
     return;
@@ -115,7 +116,8 @@ void print_differences(const std::string& title, const std::vector<analyse::Comp
   const std::size_t width = std::max({std::size_t{20}, a.size() + 2, b.size() + 2});
   fmt::print("\n{:<34}{:>{}}{:>{}}  change\n", title, a, width, b, width);
   for (const analyse::Compare& row : rows)
-    fmt::print("  {:<32}{:>{}.6g}{:>{}.6g}  {}\n", row.name, row.a, width, row.b, width, change(row));
+    fmt::print("  {:<32}{:>{}.6g}{:>{}.6g}  {}\n", row.name, row.a, width, row.b, width,
+               change(row));
 }
 
 void add_diff(CLI::App& app, Verb& chosen) {
@@ -125,11 +127,13 @@ void add_diff(CLI::App& app, Verb& chosen) {
   verb->add_option("B", o->b, "another, of the same place: CUDA or CPU")->required();
   verb->add_option("--device", o->device, "of the database: " + vgpu::known_devices());
   verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096, of CPU rungs 512");
-  verb->add_option("--measured", o->measured, "rows with times; default results/DEVICE/climb-4096.json");
+  verb->add_option("--measured", o->measured,
+                   "rows with times; default results/DEVICE/climb-4096.json");
   verb->add_option("--source", o->source, "the checkout whose sources and results are read");
   verb->add_flag("--no-source", o->no_source, "without the diff of the sources");
   verb->footer(
-      "Examples:\n  ladder diff r04 r05\n  ladder diff r06 r07 --device a6000 --no-source\n  ladder diff h03 "
+      "Examples:\n  ladder diff r04 r05\n  ladder diff r06 r07 --device a6000 --no-source\n  "
+      "ladder diff h03 "
       "h04 --no-source");
   verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
 }

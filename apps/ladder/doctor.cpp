@@ -8,15 +8,15 @@
 #include <algorithm>
 
 #include "common.hpp"
-#include "host/query.hpp"
 #include "host/openblas.hpp"
+#include "host/query.hpp"
 #include "host/shared_library.hpp"
 #include "measure/telemetry.hpp"
+#include "operands/buffer.hpp"
+#include "operands/virtual_gpu.hpp"
 #include "report/machine_text.hpp"
 #include "report/table.hpp"
 #include "tune/compile.hpp"
-#include "operands/buffer.hpp"
-#include "operands/virtual_gpu.hpp"
 
 #ifdef LADDER_HAVE_HIGHWAY
 #include "host/rates.hpp"
@@ -43,8 +43,9 @@ void tell_gpus() {
     int driver = 0;
     const bool has_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
     tell("GPU", false,
-         has_driver ? "the driver shows no device (CUDA_VISIBLE_DEVICES?); auto takes the virtual GPU"
-                    : "no NVIDIA driver; auto takes the virtual GPU, which counts but does not time");
+         has_driver
+             ? "the driver shows no device (CUDA_VISIBLE_DEVICES?); auto takes the virtual GPU"
+             : "no NVIDIA driver; auto takes the virtual GPU, which counts but does not time");
   }
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     const auto device = query_device(ordinal);
@@ -55,8 +56,8 @@ void tell_gpus() {
     const Device& d = device.value();
     const double gib = static_cast<double>(d.memory_bytes) / kGib;
     tell("GPU", true,
-         fmt::format("cuda:{}: {}, compute capability {}.{}{}{}{}", ordinal, d.name, d.cc / 10, d.cc % 10,
-                     d.sm_count > 0 ? fmt::format(", {} SMs", d.sm_count) : "",
+         fmt::format("cuda:{}: {}, compute capability {}.{}{}{}{}", ordinal, d.name, d.cc / 10,
+                     d.cc % 10, d.sm_count > 0 ? fmt::format(", {} SMs", d.sm_count) : "",
                      gib >= 1 ? fmt::format(", {:.0f} GiB", gib) : "",
                      d.cc < 80 ? "; the rungs need 8.0" : ""));
   }
@@ -65,7 +66,8 @@ void tell_gpus() {
   if (nvml != nullptr) {
     tell("NVML", true, "driver " + nvml->driver_version().value_or("unknown"));
   } else {
-    tell("NVML", false, (why.empty() ? "no GPU to read" : why) + "; clocks and power are not recorded");
+    tell("NVML", false,
+         (why.empty() ? "no GPU to read" : why) + "; clocks and power are not recorded");
   }
 }
 
@@ -79,17 +81,19 @@ void tell_rates() {
 void tell_openblas(const Environment& e) {
   const host::OpenBlas* blas = host::openblas();
   tell("OpenBLAS", blas != nullptr,
-       blas == nullptr ? "no host baseline; the host's FP64 reference is a plain loop, slow: scripts/setup "
-                         "installs libopenblas"
-                       : e.openblas);
+       blas == nullptr
+           ? "no host baseline; the host's FP64 reference is a plain loop, slow: scripts/setup "
+             "installs libopenblas"
+           : e.openblas);
   if (blas == nullptr || !host::has_avx512()) return;
   if (host::is_amd_with_avx512() && blas->core == "SkylakeX" && blas->core_was_given) {
     fmt::print("         {:<16} {}\n", "",
-               "by OPENBLAS_CORETYPE, set by ladder where it was not set: OpenBLAS 0.3.21 alone takes newer "
+               "by OPENBLAS_CORETYPE, set by ladder where it was not set: OpenBLAS 0.3.21 alone "
+               "takes newer "
                "AMD cores for "
                "older ones and runs AVX2 kernels; set it for your own programs too");
-  } else if (blas->core != "SkylakeX" && blas->core != "Cooperlake" && blas->core != "SapphireRapids" &&
-             blas->core != "Zen4" && blas->core != "Zen5") {
+  } else if (blas->core != "SkylakeX" && blas->core != "Cooperlake" &&
+             blas->core != "SapphireRapids" && blas->core != "Zen4" && blas->core != "Zen5") {
     fmt::print(
         "         {:<16} core {} has no AVX-512 kernels, which this processor could run: try "
         "OPENBLAS_CORETYPE=SkylakeX\n",
@@ -110,7 +114,8 @@ int examine() {
   tell("CUDA runtime", !e.runtime.empty(),
        e.runtime.empty()
            ? "none; a GPU needs the CUDA 13 toolkit's libraries, the virtual GPU has its own"
-           : fmt::format("{} {}{}", e.runtime, library_of(reinterpret_cast<const void*>(&cudaGetDeviceCount)),
+           : fmt::format("{} {}{}", e.runtime,
+                         library_of(reinterpret_cast<const void*>(&cudaGetDeviceCount)),
                          virtual_gpu::active() ? " (the virtual GPU's)" : ""));
   tell_gpus();
   const std::string folder = virtual_gpu_folder();
@@ -119,10 +124,12 @@ int examine() {
   const bool blas = !e.cublas.empty() && e.cublas != "unknown";
   tell("cuBLAS", blas,
        blas ? e.cublas
-            : "no CUDA baselines, no FP64 reference on a GPU: scripts/setup installs it, then build again");
+            : "no CUDA baselines, no FP64 reference on a GPU: scripts/setup installs it, then "
+              "build again");
   tell_openblas(e);
-  const bool host_kernels = std::any_of(kernels().begin(), kernels().end(),
-                                        [](const KernelInfo& k) { return k.place == Place::kHost; });
+  const bool host_kernels =
+      std::any_of(kernels().begin(), kernels().end(),
+                  [](const KernelInfo& k) { return k.place == Place::kHost; });
   const bool cuda = cuda_device_count() > 0 || !folder.empty();
   fmt::print("{}\n", cuda           ? "Everything that climbs can climb: ladder climb"
                      : host_kernels ? "Only host rungs can run here: ladder climb --device cpu"
@@ -133,7 +140,8 @@ int examine() {
 }  // namespace
 
 void add_doctor(CLI::App& app, Verb& chosen) {
-  CLI::App* verb = app.add_subcommand("doctor", "What this machine has, what is missing, what to do");
+  CLI::App* verb =
+      app.add_subcommand("doctor", "What this machine has, what is missing, what to do");
   verb->footer("Examples:\n  ladder doctor");
   verb->callback([&chosen] { chosen = examine; });
 }

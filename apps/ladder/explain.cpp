@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder explain: what a kernel should do on a problem and a device, and why. Counts come from the virtual GPU; nothing
-// here needs the device that is explained.
+// ladder explain: what a kernel should do on a problem and a device, and why. Counts come from the
+// virtual GPU; nothing here needs the device that is explained.
 #include "analyse/explanation.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +43,8 @@ std::optional<Document> measured_rows(const std::string& path, const analyse::Ma
                                       const std::string& source) {
   namespace fs = std::filesystem;
   const std::string file =
-      path.empty() ? (fs::path(source) / "results" / machine.id / "climb-4096.json").string() : path;
+      path.empty() ? (fs::path(source) / "results" / machine.id / "climb-4096.json").string()
+                   : path;
   std::error_code error;
   if (path.empty() && !fs::exists(file, error)) return std::nullopt;
   auto document = read_document(file);
@@ -51,25 +52,30 @@ std::optional<Document> measured_rows(const std::string& path, const analyse::Ma
   return std::move(document).value();
 }
 
-std::optional<analyse::Measured> measured_of(const std::optional<Document>& document, std::string_view kernel,
-                                             const Problem& problem, const analyse::Machine& machine) {
+std::optional<analyse::Measured> measured_of(const std::optional<Document>& document,
+                                             std::string_view kernel, const Problem& problem,
+                                             const analyse::Machine& machine) {
   if (!document) return std::nullopt;
   for (const Row& row : document->rows) {
-    const bool same = row.problem.m == problem.m && row.problem.n == problem.n && row.problem.k == problem.k;
-    if (row.kernel != kernel || !same || row.device.name.find(machine.name) == std::string::npos) continue;
+    const bool same =
+        row.problem.m == problem.m && row.problem.n == problem.n && row.problem.k == problem.k;
+    if (row.kernel != kernel || !same || row.device.name.find(machine.name) == std::string::npos)
+      continue;
     const Derived derived = derive(row);
     if (!derived.tflops || !row.timing) continue;
-    return analyse::Measured{row.timing->ms.median, *derived.tflops,
-                             fmt::format("{}, {}", row.device.name, document->environment.date.substr(0, 10)),
-                             derived.sm_clock_mhz};
+    return analyse::Measured{
+        row.timing->ms.median, *derived.tflops,
+        fmt::format("{}, {}", row.device.name, document->environment.date.substr(0, 10)),
+        derived.sm_clock_mhz};
   }
   return std::nullopt;
 }
 
 namespace {
 
-constexpr double kTolerance = 0.02;           // rates nearer than this are the same: `bench --compare`
-constexpr std::int64_t kCountedAsItIs = 512;  // problems up to this cube are also counted as they are
+constexpr double kTolerance = 0.02;  // rates nearer than this are the same: `bench --compare`
+constexpr std::int64_t kCountedAsItIs =
+    512;  // problems up to this cube are also counted as they are
 
 constexpr Range<std::int64_t> kSizeRange{1, std::numeric_limits<std::int64_t>::max(),
                                          "a whole number, at least 1"};
@@ -78,7 +84,8 @@ struct ExplainOptions {
   std::vector<std::string> kernels;
   std::string device = "h200", shape, clock = "boost", measured, into, source = source_folder();
   std::optional<std::int64_t> m, n, k;
-  std::optional<float> beta;  // 1, as the published ladders have it; 0 where measured rows are compared
+  std::optional<float>
+      beta;  // 1, as the published ladders have it; 0 where measured rows are compared
   bool json = false, accuracy = false;
 };
 
@@ -90,9 +97,10 @@ Problem selected_problem(const ExplainOptions& o, bool host) {
     if (!parsed) throw BadInput("--shape: " + parsed.status().message());
     problem = parsed.value();
   }
-  problem = make_problem(o.m.value_or(problem.m), o.n.value_or(problem.n), o.k.value_or(problem.k), 1,
-                         o.beta.value_or(o.accuracy || host ? 0.0F : 1.0F));
-  if (Status status = validate(problem); !status) throw BadInput("--shape, -m, -n, -k: " + status.message());
+  problem = make_problem(o.m.value_or(problem.m), o.n.value_or(problem.n), o.k.value_or(problem.k),
+                         1, o.beta.value_or(o.accuracy || host ? 0.0F : 1.0F));
+  if (Status status = validate(problem); !status)
+    throw BadInput("--shape, -m, -n, -k: " + status.message());
   return problem;
 }
 
@@ -135,8 +143,8 @@ void count_as_is(analyse::Explanation& e, const KernelInfo& kernel, const Device
 // What Nsight Compute read of the same launch, where the checkout has it.
 void add_golden(analyse::Explanation& e, const std::string& source) {
   if (e.problem.beta != 0) return;
-  const auto table =
-      read_file((std::filesystem::path(source) / "tests" / "golden" / (e.machine.id + ".csv")).string());
+  const auto table = read_file(
+      (std::filesystem::path(source) / "tests" / "golden" / (e.machine.id + ".csv")).string());
   if (!table) return;
   const auto golden = analyse::golden_counters(
       table.value(), e.id, fmt::format("{}x{}x{}", e.problem.m, e.problem.n, e.problem.k));
@@ -174,18 +182,21 @@ int accuracy(const std::vector<analyse::Explanation>& all, const analyse::Machin
     table += fmt::format(
         "| {} | {} | {} | {} | {} | {} |\n", e.id, figure(p.tflops), figure(at_clock),
         e.measured ? figure(e.measured->tflops) : "-",
-        e.measured ? fmt::format("{:+.1f}%", 100 * (at_clock / e.measured->tflops - 1)) : "-", p.limiter);
+        e.measured ? fmt::format("{:+.1f}%", 100 * (at_clock / e.measured->tflops - 1)) : "-",
+        p.limiter);
     if (e.measured) pairs.emplace_back(at_clock, e.measured->tflops);
   }
   int swapped = 0, ordered = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     for (std::size_t j = i + 1; j < pairs.size(); ++j) {
       if (std::abs(pairs[i].second / pairs[j].second - 1) <= kTolerance) continue;
-      ((pairs[i].first < pairs[j].first) == (pairs[i].second < pairs[j].second) ? ordered : swapped) += 1;
+      ((pairs[i].first < pairs[j].first) == (pairs[i].second < pairs[j].second) ? ordered
+                                                                                : swapped) += 1;
     }
   }
   table += fmt::format(
-      "\n{}, 4096: of {} pairs of kernels whose rates differ by more than 2% {} are in the measured order.\n"
+      "\n{}, 4096: of {} pairs of kernels whose rates differ by more than 2% {} are in the "
+      "measured order.\n"
       "Median of the errors, without their signs: CUDA cores {}, tensor cores {}.\n",
       machine.name, ordered + swapped, ordered, median_error(all, false), median_error(all, true));
   if (into.empty()) {
@@ -243,15 +254,16 @@ void add_explain(CLI::App& app, Verb& chosen) {
   auto o = std::make_shared<ExplainOptions>();
   verb->add_option("RUNG", o->kernels,
                    "kernels by id, rung or number (ladder list); default: all CUDA rungs");
-  verb->add_option("--device", o->device, "of the database, to be explained: " + vgpu::known_devices());
+  verb->add_option("--device", o->device,
+                   "of the database, to be explained: " + vgpu::known_devices());
   verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096, of CPU rungs 512");
   add_number(*verb, "-m", o->m, kSizeRange, "rows of C");
   add_number(*verb, "-n", o->n, kSizeRange, "columns of C");
   add_number(*verb, "-k", o->k, kSizeRange, "depth");
-  add_number(
-      *verb, "--beta", o->beta, kFloatRange,
-      "0: C is not read; default 1, as the published ladders have it, with --accuracy and of CPU rungs 0, "
-      "as measured");
+  add_number(*verb, "--beta", o->beta, kFloatRange,
+             "0: C is not read; default 1, as the published ladders have it, with --accuracy and "
+             "of CPU rungs 0, "
+             "as measured");
   verb->add_option("--clock", o->clock, "boost, base or MHz: what peak and times refer to");
   verb->add_option("--measured", o->measured,
                    "rows to stand beside the prediction; default results/DEVICE/climb-4096.json");
@@ -260,7 +272,8 @@ void add_explain(CLI::App& app, Verb& chosen) {
   verb->add_option("--into", o->into, "put that table into this file, between its marks");
   verb->add_option("--source", o->source, "the checkout whose results are read");
   verb->footer(
-      "Runs on the virtual GPU; no GPU is needed, also for devices that are not here. CPU rungs are "
+      "Runs on the virtual GPU; no GPU is needed, also for devices that are not here. CPU rungs "
+      "are "
       "explained for this\n"
       "machine, which is measured.\n"
       "Examples:\n"

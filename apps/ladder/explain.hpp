@@ -13,11 +13,13 @@ namespace ladder::app {
 // `clock` is "boost", "base" or a number of MHz. Throws BadInput.
 analyse::Machine selected_machine(const std::string& device, const std::string& clock);
 
-// The rows in `path`, or, where that is empty, the checkout's for this machine if there are any. Throws BadInput.
+// The rows in `path`, or, where that is empty, the checkout's for this machine if there are any.
+// Throws BadInput.
 std::optional<Document> measured_rows(const std::string& path, const analyse::Machine& machine,
                                       const std::string& source);
 // The verified row of this kernel and shape on this machine.
-std::optional<analyse::Measured> measured_of(const std::optional<Document>& document, std::string_view kernel,
-                                             const Problem& problem, const analyse::Machine& machine);
+std::optional<analyse::Measured> measured_of(const std::optional<Document>& document,
+                                             std::string_view kernel, const Problem& problem,
+                                             const analyse::Machine& machine);
 
 }  // namespace ladder::app

@@ -69,11 +69,13 @@ std::vector<const KernelInfo*> host_rungs(const std::vector<const KernelInfo*>& 
     others = others || kernel->place == Place::kCuda;
   }
   if (!rungs.empty() && others)
-    throw BadInput("RUNG: CPU rungs are explained for this machine, CUDA rungs for a device: name either");
+    throw BadInput(
+        "RUNG: CPU rungs are explained for this machine, CUDA rungs for a device: name either");
   return rungs;
 }
 
-int explain_host_rungs(const std::vector<const KernelInfo*>& rungs, const Problem& problem, bool json) {
+int explain_host_rungs(const std::vector<const KernelInfo*>& rungs, const Problem& problem,
+                       bool json) {
   bool first = true;
   for (const KernelInfo* kernel : rungs) {
     const analyse::HostExplanation e = explained(*kernel, problem);
@@ -98,15 +100,18 @@ int diff_host_rungs(const KernelInfo& a, const KernelInfo& b, const Problem& pro
 
 int show_host_rungs(const std::vector<const KernelInfo*>& rungs, bool hot) {
   for (const KernelInfo* kernel : rungs) {
-    const auto function = analyse::host_function(*kernel, make_problem(kShownSide, kShownSide, kShownSide));
-    if (!function) throw BadInput(fmt::format("RUNG: {}: {}", kernel->id, function.status().message()));
+    const auto function =
+        analyse::host_function(*kernel, make_problem(kShownSide, kShownSide, kShownSide));
+    if (!function)
+      throw BadInput(fmt::format("RUNG: {}: {}", kernel->id, function.status().message()));
     const auto loop = analyse::hot_loop(function.value());
     fmt::print("machine code of {}: {}, by objdump\n| the innermost loop with the most products\n",
                kernel->id, function.value().name);
     const auto& code = function.value().code;
     for (std::size_t i = 0; i < code.size(); ++i) {
       const bool in_loop = loop && i >= loop.value().first && i <= loop.value().last;
-      if (!hot || in_loop) fmt::print("{} {:06x}  {}\n", in_loop ? '|' : ' ', code[i].address, code[i].text);
+      if (!hot || in_loop)
+        fmt::print("{} {:06x}  {}\n", in_loop ? '|' : ' ', code[i].address, code[i].text);
     }
     if (!loop) fmt::print("no hot loop: {}\n", loop.status().message());
   }

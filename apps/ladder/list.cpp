@@ -35,8 +35,8 @@ int print_table() {
   constexpr const char* kLine = "{:<20}  {:<8}  {:<5}  {:<9}  {:<4}  {:<4}  {:>6}  {}\n";
   fmt::print(kLine, "kernel", "role", "place", "precision", "in", "out", "min cc", "idea");
   for (const KernelInfo& k : kernels()) {
-    fmt::print(kLine, k.id, to_string(k.role), to_string(k.place), to_string(k.precision), to_string(k.in),
-               to_string(k.out), capability(k.min_cc), k.idea);
+    fmt::print(kLine, k.id, to_string(k.role), to_string(k.place), to_string(k.precision),
+               to_string(k.in), to_string(k.out), capability(k.min_cc), k.idea);
   }
   return kOk;
 }
@@ -48,7 +48,8 @@ void add_list(CLI::App& app, Verb& chosen) {
   auto json = std::make_shared<bool>(false);
   verb->add_flag("--json", *json, "as JSON");
   verb->footer("Examples:\n  ladder list\n  ladder list --json");
-  verb->callback([&chosen, json] { chosen = [json] { return *json ? print_json() : print_table(); }; });
+  verb->callback(
+      [&chosen, json] { chosen = [json] { return *json ? print_json() : print_table(); }; });
 }
 
 }  // namespace ladder::app

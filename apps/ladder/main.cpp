@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder: the workbench's command line. One file a verb; this one parses and turns errors into exit statuses.
+// ladder: the workbench's command line. One file a verb; this one parses and turns errors into exit
+// statuses.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -52,7 +53,8 @@ std::vector<std::string> with_negative_values(const CLI::App& verb,
     } else {
       joined.push_back(argument);
     }
-    const CLI::Option* option = argument.starts_with('-') ? verb.get_option_no_throw(argument) : nullptr;
+    const CLI::Option* option =
+        argument.starts_with('-') ? verb.get_option_no_throw(argument) : nullptr;
     wants_value = option != nullptr && option->get_items_expected_max() > 0;
   }
   return joined;
@@ -70,7 +72,8 @@ void require_values(const CLI::App& verb) {
 // Opened the wrong way round, they fail as closed ones do.
 void occupy_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (::fcntl(stream, F_GETFD) < 0)
+      (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
 
@@ -94,13 +97,15 @@ int after_printing(int status) {
 
 int run(std::vector<std::string> arguments) {
   using namespace ladder::app;
-  CLI::App app("Matrix multiplication kernels, rung by rung: verified, measured or counted, explained.",
-               "ladder");
+  CLI::App app(
+      "Matrix multiplication kernels, rung by rung: verified, measured or counted, explained.",
+      "ladder");
   app.set_version_flag("--version", "ladder " LADDER_VERSION);
   app.require_subcommand(1);
   app.footer(
       "Without a GPU everything runs on the virtual one. `ladder VERB --help` has examples.\n"
-      "Exit status: 0 fine, 1 a kernel failed verification or became slower, 2 bad input, 130 interrupted.");
+      "Exit status: 0 fine, 1 a kernel failed verification or became slower, 2 bad input, 130 "
+      "interrupted.");
   Verb chosen;
   add_climb(app, chosen);
 #ifndef LADDER_ONLY_CLIMB
@@ -149,7 +154,8 @@ int main(int argc, char** argv) {
     return after_printing(run({argv + std::min(argc, 1), argv + argc}));
   } catch (const std::system_error& error) {
     const char* what = std::ferror(stdout) != 0 ? "standard output: " : "";
-    std::fputs(("ladder: " + (what + one_line(*what != '\0' ? error.code().message() : error.what())) + "\n")
+    std::fputs(("ladder: " +
+                (what + one_line(*what != '\0' ? error.code().message() : error.what())) + "\n")
                    .c_str(),
                stderr);
     return ladder::app::kFailed;

@@ -79,9 +79,11 @@ extern const std::span<const KernelInfo> kInfo{{kKernels}};
 )";
 
 bool is_rung_name(std::string_view name) {
-  constexpr std::string_view kDigits = "0123456789", kWord = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  constexpr std::string_view kDigits = "0123456789",
+                             kWord = "abcdefghijklmnopqrstuvwxyz0123456789_";
   constexpr std::size_t kHead = 4, kLongest = 30;  // "r01_"
-  if (name.size() <= kHead || name.size() > kLongest || name[0] != 'r' || name[3] != '_') return false;
+  if (name.size() <= kHead || name.size() > kLongest || name[0] != 'r' || name[3] != '_')
+    return false;
   return name.substr(1, 2).find_first_not_of(kDigits) == name.npos &&
          name.substr(kHead).find_first_not_of(kWord) == name.npos;
 }
@@ -95,7 +97,8 @@ int run(const std::string& name, const std::string& output) {
   }
   const std::string path = output.empty() ? name + ".cu" : output;
   std::error_code error;
-  if (std::filesystem::exists(path, error)) throw BadInput(fmt::format("-o: {} is there already", path));
+  if (std::filesystem::exists(path, error))
+    throw BadInput(fmt::format("-o: {} is there already", path));
   require_writable(path, "-o");
   write_file(path, fmt::format(kTemplate, fmt::arg("name", name)), "-o");
   fmt::print("{0}: try it with `ladder run {0}`; CONTRIBUTING.md says how it becomes a rung\n",
@@ -112,7 +115,8 @@ void add_new(CLI::App& app, Verb& chosen) {
   verb->add_option("NAME", *name, "rNN_idea")->required();
   verb->add_option("-o,--output", *output, "file; default NAME.cu here");
   verb->footer("Examples:\n  ladder new r20_mine\n  ladder run r20_mine.cu");
-  verb->callback([&chosen, name, output] { chosen = [name, output] { return run(*name, *output); }; });
+  verb->callback(
+      [&chosen, name, output] { chosen = [name, output] { return run(*name, *output); }; });
 }
 
 }  // namespace ladder::app

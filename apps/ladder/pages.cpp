@@ -33,7 +33,8 @@ std::vector<std::string> kernel_names() {
 std::vector<std::string> device_names() {
   std::vector<std::string> names{"auto", "cpu", "cuda:0"};
 #ifdef LADDER_HAVE_VGPU
-  for (const vgpu::Device& device : vgpu::devices()) names.push_back("virtual:" + std::string(device.id));
+  for (const vgpu::Device& device : vgpu::devices())
+    names.push_back("virtual:" + std::string(device.id));
 #endif
   return names;
 }
@@ -59,11 +60,13 @@ void add_pages(CLI::App& app, Verb& chosen) {
       app.add_subcommand("completion", "What a shell needs to complete ladder's command lines");
   auto shell = std::make_shared<std::string>();
   completion->add_option("SHELL", *shell, "bash, zsh or fish")->required();
-  completion->footer("Examples:\n  source <(ladder completion bash)\n  ladder completion fish | source");
+  completion->footer(
+      "Examples:\n  source <(ladder completion bash)\n  ladder completion fish | source");
   completion->callback([&app, &chosen, shell] {
     chosen = [&app, shell] {
       const std::string text = pages::completion(program(app), *shell);
-      if (text.empty()) throw BadInput(fmt::format("SHELL: '{}' is none of bash, zsh, fish", *shell));
+      if (text.empty())
+        throw BadInput(fmt::format("SHELL: '{}' is none of bash, zsh, fish", *shell));
       fmt::print("{}", text);
       return kOk;
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder profile RUNG: Nsight Compute's counters beside the virtual GPU's, where there is a GPU and it lets them be read;
-// else the virtual GPU's alone, and what is missing.
+// ladder profile RUNG: Nsight Compute's counters beside the virtual GPU's, where there is a GPU and
+// it lets them be read; else the virtual GPU's alone, and what is missing.
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
@@ -13,9 +13,9 @@
 #include "host/query.hpp"
 #include "measure/count.hpp"
 #include "measure/operands.hpp"
+#include "operands/virtual_gpu.hpp"
 #include "report/text.hpp"
 #include "tune/process.hpp"
-#include "operands/virtual_gpu.hpp"
 
 namespace ladder::app {
 namespace {
@@ -68,8 +68,8 @@ tune::Deadline ncu_deadline() { return tune::Clock::now() + std::chrono::seconds
 
 // Counters of the virtual GPU, from a process of its own: this one may stand on a GPU.
 Result<Counters> virtual_counters(const ProfileOptions& o) {
-  const auto done =
-      tune::run({"/proc/self/exe", kCountVerb, o.rung, "--shape", o.shape}, ncu_deadline(), interrupted);
+  const auto done = tune::run({"/proc/self/exe", kCountVerb, o.rung, "--shape", o.shape},
+                              ncu_deadline(), interrupted);
   if (!done) return done.status();
   const std::string& output = done.value().output;
   const auto begin = output.find("{\"device\"");
@@ -106,8 +106,8 @@ double of(const Counters& counters, const std::string& metric, bool& exact) {
     for (const Metrics* metrics : {&launch.exact, &launch.estimates}) {
       const auto at = metrics->find(metric);
       if (at == metrics->end()) continue;
-      sum =
-          metric.ends_with(".sum") ? sum + static_cast<double>(at->second) : static_cast<double>(at->second);
+      sum = metric.ends_with(".sum") ? sum + static_cast<double>(at->second)
+                                     : static_cast<double>(at->second);
       exact = metrics == &launch.exact;
       any = true;
     }
@@ -124,10 +124,13 @@ int run(const ProfileOptions& o) {
   const auto counted = virtual_counters(o);
   if (interrupted()) return kInterrupted;
   fmt::print("{}, {}\n", kernel.id, to_string(problem));
-  if (!hardware) fmt::print("no counters of hardware: {}\n", printable(hardware.status().message()));
-  if (!counted) fmt::print("no counters of the virtual GPU: {}\n", printable(counted.status().message()));
+  if (!hardware)
+    fmt::print("no counters of hardware: {}\n", printable(hardware.status().message()));
+  if (!counted)
+    fmt::print("no counters of the virtual GPU: {}\n", printable(counted.status().message()));
   if (!hardware && !counted) return kFailed;
-  fmt::print("  {:<70}{:>18}{:>18}  (~ an estimate)\n", "", hardware ? "Nsight Compute" : "", "virtual GPU");
+  fmt::print("  {:<70}{:>18}{:>18}  (~ an estimate)\n", "", hardware ? "Nsight Compute" : "",
+             "virtual GPU");
   for (const std::string& metric : metrics) {
     double seen = -1, made = -1;
     bool exact = false;
@@ -150,7 +153,8 @@ int launch_once(const ProfileOptions& o, const std::string& device, bool print) 
   const Target target = select_target(device);
   if (!target.cuda) throw BadInput("--device: " + target.why_no_cuda);
   const Problem problem = shape_of(o.shape);
-  if (Status status = kernel.accepts(problem, *target.cuda); !status) throw BadInput(status.message());
+  if (Status status = kernel.accepts(problem, *target.cuda); !status)
+    throw BadInput(status.message());
   if (print) {
     if (const auto counted = count(kernel, problem, *target.cuda, 1); !counted)
       throw BadInput(counted.status().message());
@@ -171,13 +175,16 @@ int launch_once(const ProfileOptions& o, const std::string& device, bool print) 
 }  // namespace
 
 void add_profile(CLI::App& app, Verb& chosen) {
-  CLI::App* verb = app.add_subcommand("profile", "Nsight Compute's counters beside the virtual GPU's");
+  CLI::App* verb =
+      app.add_subcommand("profile", "Nsight Compute's counters beside the virtual GPU's");
   auto o = std::make_shared<ProfileOptions>();
   verb->add_option("RUNG", o->rung, "a CUDA kernel, by id, rung or number")->required();
   verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 256");
-  verb->add_option("--metric", o->metrics, "by Nsight Compute's name; repeatable")->allow_extra_args(false);
+  verb->add_option("--metric", o->metrics, "by Nsight Compute's name; repeatable")
+      ->allow_extra_args(false);
   verb->footer(
-      "Without a GPU, without ncu, or where the driver keeps its counters to itself, it says so and shows "
+      "Without a GPU, without ncu, or where the driver keeps its counters to itself, it says so "
+      "and shows "
       "the virtual\n"
       "GPU's.\nExamples:\n  ladder profile r05\n  ladder profile r07 --shape 250x251x253 --metric "
       "smsp__inst_executed.sum");

@@ -41,8 +41,9 @@ std::vector<Document> read_all(const std::vector<std::string>& files) {
 void keep(std::vector<Document>& documents, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto named = [&](const Row& row) { return row.kernel.starts_with(name); };
-    if (std::none_of(documents.begin(), documents.end(),
-                     [&](const Document& d) { return std::any_of(d.rows.begin(), d.rows.end(), named); }))
+    if (std::none_of(documents.begin(), documents.end(), [&](const Document& d) {
+          return std::any_of(d.rows.begin(), d.rows.end(), named);
+        }))
       throw BadInput(fmt::format("--kernel: no row is of '{}'", name));
   }
   for (Document& document : documents) {
@@ -68,7 +69,8 @@ void keep_shapes(std::vector<Document>& documents, const std::vector<std::string
       });
     });
   }
-  if (std::all_of(documents.begin(), documents.end(), [](const Document& d) { return d.rows.empty(); }))
+  if (std::all_of(documents.begin(), documents.end(),
+                  [](const Document& d) { return d.rows.empty(); }))
     throw BadInput("--shape: no row is of it");
 }
 
@@ -91,7 +93,8 @@ void take_specs(std::vector<Chart>& charts, const std::string& folder) {
     ++taken;
   }
   if (taken == 0)
-    throw BadInput(fmt::format("--with: no specification of {} charts is in {}", charts.size(), folder));
+    throw BadInput(
+        fmt::format("--with: no specification of {} charts is in {}", charts.size(), folder));
 }
 
 std::vector<std::string> rendered(const std::vector<Chart>& charts, const char* argument) {
@@ -114,15 +117,19 @@ const Chart& chosen_chart(const std::vector<Chart>& charts, const std::string& n
 
 void print_text(const page::Contents& contents) {
   const std::size_t width = terminal_width(stdout);
-  fmt::print("TFLOP/s at {}, {}\n", to_string(contents.problem), contents.rows.front().row->device.name);
-  for (const auto& bars : contents.climbs) fmt::print("{}\n", fmt::join(climb_text(bars, width), "\n"));
+  fmt::print("TFLOP/s at {}, {}\n", to_string(contents.problem),
+             contents.rows.front().row->device.name);
+  for (const auto& bars : contents.climbs)
+    fmt::print("{}\n", fmt::join(climb_text(bars, width), "\n"));
   if (!contents.points.empty())
     fmt::print("\n{}\n", fmt::join(roofline_text(contents.roofs, contents.points, width), "\n"));
 }
 
-page::Contents gathered(const ReportOptions& o, const std::vector<Document>& documents, bool analysed) {
+page::Contents gathered(const ReportOptions& o, const std::vector<Document>& documents,
+                        bool analysed) {
   std::vector<std::string> names;
-  for (const std::string& file : o.files) names.push_back(std::filesystem::path(file).filename().string());
+  for (const std::string& file : o.files)
+    names.push_back(std::filesystem::path(file).filename().string());
   const Target target = analysed ? select_target("virtual:h200") : Target{};
   auto contents = page::gather(documents, names, target.cuda ? &*target.cuda : nullptr);
   if (!contents) throw BadInput(contents.status().message());
@@ -155,7 +162,8 @@ void draw(const ReportOptions& o, const std::vector<Document>& documents) {
   }
   if (!o.svg.empty()) {
     const Chart& chart = chosen_chart(contents.charts, o.chart);
-    write_file(o.svg, page::stand_alone(rendered({chart}, "--svg").front(), chart.description), "--svg");
+    write_file(o.svg, page::stand_alone(rendered({chart}, "--svg").front(), chart.description),
+               "--svg");
   }
   if (!o.html.empty())
     write_file(o.html, page::html(contents, rendered(contents.charts, "--html")), "--html");
@@ -163,13 +171,16 @@ void draw(const ReportOptions& o, const std::vector<Document>& documents) {
 #else
 void draw(const ReportOptions&, const std::vector<Document>&) {
   throw BadInput(
-      "--html, --svg, --specs: this ladder was built without the virtual GPU, which analyses what is drawn");
+      "--html, --svg, --specs: this ladder was built without the virtual GPU, which analyses what "
+      "is drawn");
 }
 #endif
 
 int run(const ReportOptions& options) {
-  if (options.into.empty() != options.marker.empty()) throw BadInput("--into: goes together with --marker");
-  if (!options.with.empty() && !options.draws()) throw BadInput("--with: goes together with --html or --svg");
+  if (options.into.empty() != options.marker.empty())
+    throw BadInput("--into: goes together with --marker");
+  if (!options.with.empty() && !options.draws())
+    throw BadInput("--with: goes together with --html or --svg");
   require_writable(options.into, "--into");
   require_writable(options.save, "--save");
   require_writable(options.svg, "--svg");
@@ -181,7 +192,8 @@ int run(const ReportOptions& options) {
         throw BadInput(fmt::format("{}: {} is one of the files to read", argument, path));
     }
   }
-  for (const auto& [argument, folder] : {std::pair{"--specs", options.specs}, {"--with", options.with}}) {
+  for (const auto& [argument, folder] :
+       {std::pair{"--specs", options.specs}, {"--with", options.with}}) {
     if (!folder.empty() && !std::filesystem::is_directory(folder, error))
       throw BadInput(fmt::format("{}: {} is no folder", argument, folder));
   }
@@ -198,7 +210,8 @@ int run(const ReportOptions& options) {
     const auto before = read_file(options.into);
     if (!before) throw BadInput("--into: " + before.status().message());
     const auto after = splice(before.value(), options.marker, markdown(documents));
-    if (!after) throw BadInput(fmt::format("--marker: {}: {}", options.into, after.status().message()));
+    if (!after)
+      throw BadInput(fmt::format("--marker: {}: {}", options.into, after.status().message()));
     if (after.value() != before.value()) write_file(options.into, after.value(), "--into");
   } else if (options.markdown || !options.draws()) {
     fmt::print("{}", markdown(documents));
@@ -209,11 +222,12 @@ int run(const ReportOptions& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Verb& chosen) {
-  CLI::App* verb =
-      app.add_subcommand("report", "Rows from --json or --save files as a page, a chart or a table");
+  CLI::App* verb = app.add_subcommand(
+      "report", "Rows from --json or --save files as a page, a chart or a table");
   auto options = std::make_shared<ReportOptions>();
   verb->add_option("files", options->files, "files that --json or --save wrote")->required();
-  verb->add_option("--kernel", options->kernels, "only rows of these: a name or the start of one; repeatable")
+  verb->add_option("--kernel", options->kernels,
+                   "only rows of these: a name or the start of one; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--shape", options->shapes, "only rows of these: N or MxNxK; repeatable")
       ->allow_extra_args(false);
@@ -227,13 +241,15 @@ void add_report(CLI::App& app, Verb& chosen) {
   verb->add_option("--marker", options->marker,
                    "NAME: between <!-- ladder:NAME --> and <!-- /ladder:NAME -->");
   verb->add_option("--svg", options->svg, "draw one chart here");
-  verb->add_option("--chart", options->chart,
-                   "which one: climb (default), sizes, time, roofline, accuracy, occupancy, samples; "
-                   "climb-tf32 and the like "
-                   "for other precisions");
+  verb->add_option(
+      "--chart", options->chart,
+      "which one: climb (default), sizes, time, roofline, accuracy, occupancy, samples; "
+      "climb-tf32 and the like "
+      "for other precisions");
   verb->add_option("--specs", options->specs,
                    "write all charts as Vega-Lite specifications into this folder");
-  verb->add_option("--with", options->with, "take the specifications in this folder instead of Ladder's own");
+  verb->add_option("--with", options->with,
+                   "take the specifications in this folder instead of Ladder's own");
   verb->footer(
       "Charts are drawn by vl-convert (a Python package; scripts/setup installs it).\n"
       "Examples:\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder run FILE.cu: a user's kernel compiled, verified, measured or counted, compared and explained like a rung. What
-// it does to a process happens to a child, bound to a time limit.
+// ladder run FILE.cu: a user's kernel compiled, verified, measured or counted, compared and
+// explained like a rung. What it does to a process happens to a child, bound to a time limit.
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
@@ -89,23 +89,25 @@ int run(const RunOptions& o) {
   (void)selected_machine(o.explain_on, "boost");
   std::error_code error;
   if (!fs::is_directory(fs::path(o.source) / "include" / "ladder", error))
-    throw BadInput(
-        fmt::format("--source: {}: no checkout of ladder; its headers are needed to compile", o.source));
+    throw BadInput(fmt::format(
+        "--source: {}: no checkout of ladder; its headers are needed to compile", o.source));
   catch_interrupt();
   const auto scratch = Temporary::folder("run");
   if (!scratch) throw BadInput(scratch.status().message());
   const auto deadline = in_seconds(o.limit_s);
   const analyse::UserKernel kernel{o.file, o.kernel, o.grid, o.block, o.shared, o.strict, o.needs};
   constexpr int kCc = 90;
-  const auto built = analyse::build(kernel, kCc, scratch.value().path(), o.source, deadline, interrupted);
+  const auto built =
+      analyse::build(kernel, kCc, scratch.value().path(), o.source, deadline, interrupted);
   if (!built) {
     if (interrupted()) return kInterrupted;
     throw BadInput(built.status().message());
   }
-  fmt::print(
-      "compiled: at most {} registers a thread, {} bytes of static shared memory{}\n",
-      built.value().registers, built.value().shared_bytes,
-      built.value().spill_bytes > 0 ? fmt::format(", {} bytes spilled", built.value().spill_bytes) : "");
+  fmt::print("compiled: at most {} registers a thread, {} bytes of static shared memory{}\n",
+             built.value().registers, built.value().shared_bytes,
+             built.value().spill_bytes > 0
+                 ? fmt::format(", {} bytes spilled", built.value().spill_bytes)
+                 : "");
   std::fflush(stdout);
 
   const std::string folder = scratch.value().path().string(), verdict = folder + "/verdict";
@@ -154,7 +156,8 @@ class Trial {
   int run(const KernelInfo& kernel) {
     const Problem problem = problem_for(o_, device_.is_virtual ? kVirtualSide : kGpuSide);
     if (Status status = kernel.accepts(problem, device_); !status) {
-      printer_.line(fmt::format("{}: refuses {}: {}", kernel.id, to_string(problem), status.message()));
+      printer_.line(
+          fmt::format("{}: refuses {}: {}", kernel.id, to_string(problem), status.message()));
       return kFailed;
     }
     // The shape first: what fails there would fail everywhere, at length.
@@ -167,9 +170,9 @@ class Trial {
       row.verdict = summarize(std::move(all));
     }
     const Verdict& v = row.verdict;
-    printer_.line(fmt::format("verified: {}, {} of {} cases, {} refused", to_string(v.outcome),
-                              v.count(Outcome::kPassed), v.cases.size() - v.count(Outcome::kRefused),
-                              v.count(Outcome::kRefused)));
+    printer_.line(fmt::format(
+        "verified: {}, {} of {} cases, {} refused", to_string(v.outcome), v.count(Outcome::kPassed),
+        v.cases.size() - v.count(Outcome::kRefused), v.count(Outcome::kRefused)));
     if (!v.ok()) {
       printer_.line("  " + v.reason);
       return kFailed;
@@ -232,8 +235,8 @@ void explain_user(const RunOptions& o, const KernelInfo& kernel, const Device& d
     if (rival->role == Role::kBaseline) continue;
     const auto other = analyse::explain(*rival, problem, machine, device, {});
     if (other && other.value().prediction)
-      fmt::print("  {:<22}{:>8.3g} TFLOP/s, limited by {}\n", rival->id, other.value().prediction->tflops,
-                 other.value().prediction->limiter);
+      fmt::print("  {:<22}{:>8.3g} TFLOP/s, limited by {}\n", rival->id,
+                 other.value().prediction->tflops, other.value().prediction->limiter);
   }
 }
 
@@ -277,7 +280,8 @@ void add_shared(CLI::App& verb, RunOptions& o) {
                   "MxNxK, or N for a cube; default 4096 on a GPU and to explain, 256 to count");
   verb.add_option("--against", o.against, "kernels to compare with; default r05, r10 and cuBLAS")
       ->allow_extra_args(false);
-  verb.add_option("--explain-on", o.explain_on, "the device to predict for: " + vgpu::known_devices());
+  verb.add_option("--explain-on", o.explain_on,
+                  "the device to predict for: " + vgpu::known_devices());
   verb.add_flag("--no-explain", o.no_explain, "only verify and measure or count");
   verb.add_option("--source", o.source, "the checkout of ladder, for its headers");
 }
@@ -285,10 +289,11 @@ void add_shared(CLI::App& verb, RunOptions& o) {
 }  // namespace
 
 void add_run(CLI::App& app, Verb& chosen) {
-  CLI::App* verb =
-      app.add_subcommand("run", "Compile your own kernel; verify, measure or count, compare and explain it");
+  CLI::App* verb = app.add_subcommand(
+      "run", "Compile your own kernel; verify, measure or count, compare and explain it");
   auto o = std::make_shared<RunOptions>();
-  verb->add_option("FILE.cu", o->file, "a rung (ladder new writes one), or a file with a plain kernel")
+  verb->add_option("FILE.cu", o->file,
+                   "a rung (ladder new writes one), or a file with a plain kernel")
       ->required();
   verb->add_option("--kernel", o->kernel,
                    "a plain kernel (M, N, K, alpha, A, B, beta, C): its name, \"sgemm<32>\"");
@@ -296,7 +301,8 @@ void add_run(CLI::App& app, Verb& chosen) {
                    "its grid: an expression in M, N, K, e.g. \"ceil_div(N, 32), ceil_div(M, 32)\"");
   verb->add_option("--block", o->block, "its block, e.g. \"32, 32\"");
   verb->add_option("--shared", o->shared, "bytes of dynamic shared memory, an expression");
-  verb->add_option("--needs", o->needs, "the problems it takes, e.g. \"M % 128 == 0 && N % 128 == 0\"");
+  verb->add_option("--needs", o->needs,
+                   "the problems it takes, e.g. \"M % 128 == 0 && N % 128 == 0\"");
   verb->add_flag("--strict", o->strict,
                  "the plain kernel does not read C where beta = 0, nor A and B where alpha = 0");
   add_number(*verb, "--limit", o->limit_s, kSecondsRange, "seconds for everything; default 300");
@@ -305,9 +311,11 @@ void add_run(CLI::App& app, Verb& chosen) {
       "A crash, a hang or a fault of the kernel ends the child that runs it, and is told.\n"
       "Examples:\n"
       "  ladder new r20_mine && ladder run r20_mine.cu\n"
-      "  ladder run sgemm.cu --kernel sgemm_naive --grid \"CEIL_DIV(M, 32), CEIL_DIV(N, 32)\" --block \"32, "
+      "  ladder run sgemm.cu --kernel sgemm_naive --grid \"CEIL_DIV(M, 32), CEIL_DIV(N, 32)\" "
+      "--block \"32, "
       "32\"\n"
-      "  ladder run sgemm.cu --kernel \"sgemm<128, 128, 8>\" --grid \"N / 128, M / 128\" --block 256 \\\n"
+      "  ladder run sgemm.cu --kernel \"sgemm<128, 128, 8>\" --grid \"N / 128, M / 128\" --block "
+      "256 \\\n"
       "             --needs \"M % 128 == 0 && N % 128 == 0 && K % 8 == 0\" --explain-on a6000");
   verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
 

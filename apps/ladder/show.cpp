@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder show RUNG: its PTX or machine code, with source lines, how often each instruction ran, and the hot loop.
+// ladder show RUNG: its PTX or machine code, with source lines, how often each instruction ran, and
+// the hot loop.
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
@@ -42,20 +43,24 @@ std::map<std::uint32_t, const analyse::TracedInstruction*> by_place(const analys
 
 std::uint64_t most_executions(const analyse::Trace& trace) {
   std::uint64_t most = 0;
-  for (const analyse::TracedInstruction& i : trace.instructions) most = std::max(most, i.executions);
+  for (const analyse::TracedInstruction& i : trace.instructions)
+    most = std::max(most, i.executions);
   return most;
 }
 
 void show_ptx(const ShowOptions& o, const analyse::Observation& seen, const analyse::PtxText& ptx) {
-  const auto places = seen.engine == "ptx" ? by_place(seen.trace)
-                                           : std::map<std::uint32_t, const analyse::TracedInstruction*>{};
+  const auto places = seen.engine == "ptx"
+                          ? by_place(seen.trace)
+                          : std::map<std::uint32_t, const analyse::TracedInstruction*>{};
   const std::uint64_t most = seen.engine == "ptx" ? most_executions(seen.trace) : 0;
-  fmt::print("PTX of {}\n{:>10} {:>24}   (| hot: at least half as often as the most frequent)\n", seen.kernel,
-             "executed", "source");
+  fmt::print("PTX of {}\n{:>10} {:>24}   (| hot: at least half as often as the most frequent)\n",
+             seen.kernel, "executed", "source");
   if (most == 0)
-    fmt::print("nothing is counted: this process executes machine code (VGPU_ENGINE=ptx counts PTX)\n");
+    fmt::print(
+        "nothing is counted: this process executes machine code (VGPU_ENGINE=ptx counts PTX)\n");
   for (std::size_t i = 0; i < ptx.lines.size(); ++i) {
-    const auto at = places.find(static_cast<std::uint32_t>(ptx.first_line) + static_cast<std::uint32_t>(i));
+    const auto at =
+        places.find(static_cast<std::uint32_t>(ptx.first_line) + static_cast<std::uint32_t>(i));
     const analyse::TracedInstruction* traced = at == places.end() ? nullptr : at->second;
     const bool hot = traced != nullptr && 2 * traced->executions >= most && most > 0;
     if (o.hot && !hot) continue;
@@ -65,7 +70,8 @@ void show_ptx(const ShowOptions& o, const analyse::Observation& seen, const anal
   }
 }
 
-void show_sass(const ShowOptions& o, const analyse::Observation& seen, const analyse::KernelCode& code) {
+void show_sass(const ShowOptions& o, const analyse::Observation& seen,
+               const analyse::KernelCode& code) {
   const std::vector<analyse::MachineInstruction> decoded = analyse::decode(code.bytes);
   const analyse::Disassembly text = analyse::disassemble(code);
   const bool counted = seen.engine == "sass";
@@ -74,10 +80,12 @@ void show_sass(const ShowOptions& o, const analyse::Observation& seen, const ana
   const std::uint64_t most = counted ? most_executions(seen.trace) : 0;
   const auto loop = analyse::hot_loop(decoded);
   fmt::print("machine code of {}, by {}\n", seen.kernel, text.by);
-  fmt::print("{}\n",
-             counted ? "executions are the virtual GPU's; | hot: at least half as often as the most frequent"
-                     : "| the loop with the most multiply-adds; counts of executions need the virtual GPU's "
-                       "machine-code engine");
+  fmt::print(
+      "{}\n",
+      counted
+          ? "executions are the virtual GPU's; | hot: at least half as often as the most frequent"
+          : "| the loop with the most multiply-adds; counts of executions need the virtual GPU's "
+            "machine-code engine");
   for (std::size_t i = 0; i < decoded.size(); ++i) {
     const auto at = places.find(decoded[i].offset);
     const analyse::TracedInstruction* traced = at == places.end() ? nullptr : at->second;
@@ -85,9 +93,9 @@ void show_sass(const ShowOptions& o, const analyse::Observation& seen, const ana
     const bool hot = counted ? traced != nullptr && 2 * traced->executions >= most : in_loop;
     if (o.hot && !hot) continue;
     const auto line = text.text.find(decoded[i].offset);
-    fmt::print("{:>10} {:>24} {} {:05x}  {}\n", traced == nullptr ? "" : std::to_string(traced->executions),
-               where(traced), hot ? '|' : ' ', decoded[i].offset,
-               line == text.text.end() ? "" : line->second);
+    fmt::print("{:>10} {:>24} {} {:05x}  {}\n",
+               traced == nullptr ? "" : std::to_string(traced->executions), where(traced),
+               hot ? '|' : ' ', decoded[i].offset, line == text.text.end() ? "" : line->second);
   }
 }
 
@@ -96,16 +104,17 @@ void show_resources(const analyse::Observation& seen, const Result<analyse::Kern
              seen.kernel, seen.threads, seen.registers, seen.shared_bytes);
   if (code) {
     const auto decoded = analyse::decode(code.value().bytes);
-    const auto spills = std::count_if(decoded.begin(), decoded.end(),
-                                      [](const auto& i) { return i.kind == analyse::Kind::kLocal; });
+    const auto spills = std::count_if(decoded.begin(), decoded.end(), [](const auto& i) {
+      return i.kind == analyse::Kind::kLocal;
+    });
     fmt::print("  {} instructions, {} of them to local memory\n", decoded.size(), spills);
   }
   for (const vgpu::Device& device : vgpu::devices()) {
     const analyse::Machine machine = analyse::make_machine(device);
     const analyse::Occupancy o =
         analyse::occupancy_of({seen.threads, seen.registers, seen.shared_bytes}, machine);
-    fmt::print("  {:<12}{:>3} blocks, {:>2} of {} warps an SM ({:.0f}%), by {}\n", machine.id, o.blocks,
-               o.warps, machine.warps, 100 * o.occupancy, o.binds);
+    fmt::print("  {:<12}{:>3} blocks, {:>2} of {} warps an SM ({:.0f}%), by {}\n", machine.id,
+               o.blocks, o.warps, machine.warps, 100 * o.occupancy, o.binds);
   }
 }
 
@@ -155,13 +164,16 @@ void add_show(CLI::App& app, Verb& chosen) {
   verb->add_option("RUNG", o->rung, "a rung, by id, rung or number")->required();
   verb->add_flag("--ptx", o->ptx, "PTX, with source lines and executions");
   verb->add_flag("--sass", o->sass, "machine code (the default)");
-  verb->add_flag("--resources", o->resources, "registers, shared memory, occupancy on every device");
+  verb->add_flag("--resources", o->resources,
+                 "registers, shared memory, occupancy on every device");
   verb->add_flag("--hot", o->hot, "only what runs most");
   verb->footer(
-      "Machine code is nvdisasm's text where that is installed (LADDER_NVDISASM), else the virtual GPU's; of "
+      "Machine code is nvdisasm's text where that is installed (LADDER_NVDISASM), else the virtual "
+      "GPU's; of "
       "CPU rungs "
       "it is objdump's.\n"
-      "Examples:\n  ladder show r05 --ptx --hot\n  ladder show r07 --sass\n  ladder show r10 --resources\n  "
+      "Examples:\n  ladder show r05 --ptx --hot\n  ladder show r07 --sass\n  ladder show r10 "
+      "--resources\n  "
       "ladder show h04 --hot");
   verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
 }

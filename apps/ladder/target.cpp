@@ -18,9 +18,9 @@
 
 #include "common.hpp"
 #include "host/query.hpp"
-#include "report/installation.hpp"
 #include "operands/buffer.hpp"
 #include "operands/virtual_gpu.hpp"
+#include "report/installation.hpp"
 
 #ifdef LADDER_HAVE_VGPU
 #include "devices/devices.hpp"
@@ -34,9 +34,11 @@ constexpr const char* kVirtualPrefix = "virtual:";
 constexpr const char* kCudaPrefix = "cuda:";
 constexpr const char* kDefaultVirtual = "h200";
 constexpr const char* kDeviceVariable = "VGPU_DEVICE";
-constexpr const char* kReplaced = "LADDER_ON_VIRTUAL_GPU";  // set in the process that select_target starts
+constexpr const char* kReplaced =
+    "LADDER_ON_VIRTUAL_GPU";  // set in the process that select_target starts
 
-constexpr const char* kTaken = "LADDER_CUDA_FOLDER";  // set in the process that take_cuda_of_machine starts
+constexpr const char* kTaken =
+    "LADDER_CUDA_FOLDER";  // set in the process that take_cuda_of_machine starts
 constexpr const char* kPlaceholder = "ladderNoCudaRuntime";
 
 [[noreturn]] void bad_device(const std::string& why) { throw BadInput("--device: " + why); }
@@ -47,8 +49,8 @@ void require_known_virtual(const std::string& name) {
     bad_device(fmt::format("no virtual device '{}'; known: {}", name, vgpu::known_devices()));
   }
 #else
-  bad_device(
-      fmt::format("{}{}: ladder was built without the virtual GPU (ladder doctor)", kVirtualPrefix, name));
+  bad_device(fmt::format("{}{}: ladder was built without the virtual GPU (ladder doctor)",
+                         kVirtualPrefix, name));
 #endif
 }
 
@@ -99,7 +101,8 @@ Target on_virtual(Target target, const std::string& name) {
   if (virtual_gpu::active()) {
     const char* current = std::getenv(kDeviceVariable);
     if (current != nullptr && name != current) {
-      bad_device(fmt::format("{}{}: this process already runs on virtual:{}", kVirtualPrefix, name, current));
+      bad_device(fmt::format("{}{}: this process already runs on virtual:{}", kVirtualPrefix, name,
+                             current));
     }
     return with_cuda(std::move(target), 0);
   }
@@ -107,7 +110,8 @@ Target on_virtual(Target target, const std::string& name) {
     bad_device("the virtual GPU's libcudart.so.13 was not loaded (ladder doctor)");
   }
   if (virtual_gpu_folder().empty())
-    bad_device("no virtual GPU: lib/vgpu/libcudart.so.13 is not next to bin/ladder (ladder doctor)");
+    bad_device(
+        "no virtual GPU: lib/vgpu/libcudart.so.13 is not next to bin/ladder (ladder doctor)");
   replace_process(name);
 }
 
@@ -196,7 +200,8 @@ Target select_target(const std::string& device) {
   }
   if (device.starts_with(kCudaPrefix)) {
     const int ordinal = parse_ordinal(device);
-    if (virtual_gpu::active()) bad_device(fmt::format("{}: this process runs on the virtual GPU", device));
+    if (virtual_gpu::active())
+      bad_device(fmt::format("{}: this process runs on the virtual GPU", device));
     return with_cuda(std::move(target), ordinal);
   }
   bad_device(fmt::format("'{}' is none of auto, cuda:N, virtual:NAME, cpu", device));

@@ -21,15 +21,16 @@ struct Target {
 
 constexpr const char* kDeviceHelp = "auto (a GPU, else virtual:h200), cuda:N, virtual:NAME or cpu";
 
-// Throws BadInput. For a virtual device the process replaces itself by one on the virtual GPU, unless it is
-// one: the call then returns in the new process only.
+// Throws BadInput. For a virtual device the process replaces itself by one on the virtual GPU,
+// unless it is one: the call then returns in the new process only.
 Target select_target(const std::string& device);
 
-// Starts this program again in this process's place, with the arguments it had and `more`. Errors (kIo): it cannot.
+// Starts this program again in this process's place, with the arguments it had and `more`. Errors
+// (kIo): it cannot.
 Status start_again(const std::vector<std::string>& more);
 
-// Where this process runs on what stands in for a missing CUDA runtime (packaging/placeholders), and the machine has a
-// driver and a runtime after all: starts the program again on that one.
+// Where this process runs on what stands in for a missing CUDA runtime (packaging/placeholders),
+// and the machine has a driver and a runtime after all: starts the program again on that one.
 void take_cuda_of_machine();
 
 // As the user called this program.

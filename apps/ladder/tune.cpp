@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder tune: searches a rung's tile parameters on this device. The verb tune-worker, which is not shown, is the
-// process in which candidates run.
+// ladder tune: searches a rung's tile parameters on this device. The verb tune-worker, which is not
+// shown, is the process in which candidates run.
 #include <fmt/format.h>
 #include <unistd.h>
 #include <ladder/registry.hpp>
@@ -33,7 +33,8 @@ constexpr std::int64_t kCountedDepth = 64;
 constexpr const char* kWorkerVerb = "tune-worker";
 
 struct TuneOptions {
-  std::string rung, device = "auto", shape, json, output, source = source_folder(), strategy = "auto";
+  std::string rung, device = "auto", shape, json, output, source = source_folder(),
+                    strategy = "auto";
   std::string points, heat_map, axes;
   double budget_s = 120;
   int jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -46,16 +47,18 @@ const SearchSpace& selected_space(const std::string& name) {
   if (const SearchSpace* space = search_space(found.value().front()->rung)) return *space;
   std::string there;
   for (const KernelInfo& kernel : kernels()) {
-    if (search_space(kernel.rung) != nullptr) there += (there.empty() ? "" : ", ") + std::string(kernel.rung);
+    if (search_space(kernel.rung) != nullptr)
+      there += (there.empty() ? "" : ", ") + std::string(kernel.rung);
   }
   throw BadInput(fmt::format("RUNG: {} declares no search space; those that do: {}",
                              found.value().front()->rung, there.empty() ? "none" : there));
 }
 
 tune::Strategy selected_strategy(const std::string& name) {
-  static const std::map<std::string, tune::Strategy> kNames{{"auto", tune::Strategy::kAuto},
-                                                            {"exhaustive", tune::Strategy::kExhaustive},
-                                                            {"halving", tune::Strategy::kHalving}};
+  static const std::map<std::string, tune::Strategy> kNames{
+      {"auto", tune::Strategy::kAuto},
+      {"exhaustive", tune::Strategy::kExhaustive},
+      {"halving", tune::Strategy::kHalving}};
   const auto found = kNames.find(name);
   if (found == kNames.end())
     throw BadInput(fmt::format("--strategy: '{}' is none of auto, exhaustive, halving", name));
@@ -67,7 +70,8 @@ Problem selected_problem(const std::string& shape) {
   const auto problem = parse_shape(shape);
   if (!problem) throw BadInput("--shape: " + problem.status().message());
   const Problem& p = problem.value();
-  if (p.m == 0 || p.n == 0 || p.k == 0) throw BadInput("--shape: nothing to time in an empty product");
+  if (p.m == 0 || p.n == 0 || p.k == 0)
+    throw BadInput("--shape: nothing to time in an empty product");
   return p;
 }
 
@@ -77,21 +81,25 @@ tune::Provenance provenance_of(const Target& target) {
 }
 
 // "BM,BN": the parameters down and across the heat map; by default the space's first two.
-std::pair<std::string, std::string> selected_axes(const std::string& text, const SearchSpace& space) {
+std::pair<std::string, std::string> selected_axes(const std::string& text,
+                                                  const SearchSpace& space) {
   if (text.empty())
-    return {std::string(space.parameters[0].name),
-            std::string(space.parameters[std::min<std::size_t>(1, space.parameters.size() - 1)].name)};
+    return {
+        std::string(space.parameters[0].name),
+        std::string(space.parameters[std::min<std::size_t>(1, space.parameters.size() - 1)].name)};
   const std::size_t comma = text.find(',');
-  std::pair<std::string, std::string> axes{text.substr(0, comma),
-                                           comma == std::string::npos ? "" : text.substr(comma + 1)};
+  std::pair<std::string, std::string> axes{
+      text.substr(0, comma), comma == std::string::npos ? "" : text.substr(comma + 1)};
   std::string there;
   for (const Parameter& parameter : space.parameters)
     there += (there.empty() ? "" : ", ") + std::string(parameter.name);
   for (const std::string& name : {axes.first, axes.second}) {
-    const bool known = std::any_of(space.parameters.begin(), space.parameters.end(),
-                                   [&](const Parameter& parameter) { return parameter.name == name; });
+    const bool known =
+        std::any_of(space.parameters.begin(), space.parameters.end(),
+                    [&](const Parameter& parameter) { return parameter.name == name; });
     if (!known || axes.first == axes.second)
-      throw BadInput(fmt::format("--axes: '{}' is not two of {} with a comma between", text, there));
+      throw BadInput(
+          fmt::format("--axes: '{}' is not two of {} with a comma between", text, there));
   }
   return axes;
 }
@@ -99,7 +107,8 @@ std::pair<std::string, std::string> selected_axes(const std::string& text, const
 bool is_csv(const std::string& path) { return path.ends_with(".csv"); }
 bool is_spec(const std::string& path) { return path.ends_with(".vl.json"); }
 
-std::vector<tune::EarlierCandidate> selected_points(const std::string& path, const SearchSpace& space) {
+std::vector<tune::EarlierCandidate> selected_points(const std::string& path,
+                                                    const SearchSpace& space) {
   if (path.empty()) return {};
   const auto text = read_file(path);
   if (!text) throw BadInput("--points: " + text.status().message());
@@ -111,8 +120,12 @@ std::vector<tune::EarlierCandidate> selected_points(const std::string& path, con
 // What a search leaves on disk, while it runs and at its end.
 class Files {
  public:
-  Files(const TuneOptions& options, std::string output, const tune::Job& job, tune::Provenance provenance)
-      : options_(options), output_(std::move(output)), job_(job), provenance_(std::move(provenance)) {
+  Files(const TuneOptions& options, std::string output, const tune::Job& job,
+        tune::Provenance provenance)
+      : options_(options),
+        output_(std::move(output)),
+        job_(job),
+        provenance_(std::move(provenance)) {
     axes_ = selected_axes(options.axes, *job.space);
     std::error_code error;
     if (output_.empty() || !fs::exists(output_, error)) return;
@@ -137,7 +150,8 @@ class Files {
     draw(outcome, printer);
     if (output_.empty() || !outcome.winner) return;
     if (outcome.interrupted && !tune::may_replace(saved_, job_, outcome)) {
-      printer.line(fmt::format("not saved: {} has a tile that was compared and is not slower", output_));
+      printer.line(
+          fmt::format("not saved: {} has a tile that was compared and is not slower", output_));
       return;
     }
     tuned(outcome);
@@ -160,7 +174,8 @@ class Files {
       return write_file(options_.heat_map, chart.value().spec + "\n", "--heat-map");
     const auto pictures = page::render(std::array{chart.value().spec});
     if (!pictures) return printer.line(fmt::format("no heat map: {}", pictures.status().message()));
-    write_file(options_.heat_map, page::stand_alone(pictures.value().front(), chart.value().description),
+    write_file(options_.heat_map,
+               page::stand_alone(pictures.value().front(), chart.value().description),
                "--heat-map");
   }
 
@@ -190,7 +205,8 @@ int run_blocks(const TuneOptions& options) {
       {"--strategy", options.strategy != "auto"}};
   for (const auto& [name, given] : others) {
     if (given)
-      throw BadInput(fmt::format("{}: not for a CPU rung, whose blocks are searched on this machine", name));
+      throw BadInput(
+          fmt::format("{}: not for a CPU rung, whose blocks are searched on this machine", name));
   }
   constexpr std::int64_t kBlockSide = 2048;  // several blocks each way
   const Problem problem = options.shape.empty() ? make_problem(kBlockSide, kBlockSide, kBlockSide)
@@ -211,10 +227,11 @@ int run(const TuneOptions& options) {
   (void)selected_axes(options.axes, space);
   if (!options.heat_map.empty() && !is_csv(options.heat_map) && !is_spec(options.heat_map)) {
     if (!options.heat_map.ends_with(".svg"))
-      throw BadInput(
-          fmt::format("--heat-map: '{}' ends in none of .svg, .vl.json and .csv", options.heat_map));
+      throw BadInput(fmt::format("--heat-map: '{}' ends in none of .svg, .vl.json and .csv",
+                                 options.heat_map));
     // Before the search, not after it.
-    if (Status status = page::can_render(); !status) throw BadInput("--heat-map: " + status.message());
+    if (Status status = page::can_render(); !status)
+      throw BadInput("--heat-map: " + status.message());
   }
   require_writable(options.heat_map, "--heat-map");
   const std::vector<tune::EarlierCandidate> earlier = selected_points(options.points, space);
@@ -223,11 +240,12 @@ int run(const TuneOptions& options) {
   const fs::path source(options.source);
   std::error_code error;
   if (!fs::is_directory(source / "src" / "rungs", error))
-    throw BadInput(
-        fmt::format("--source: {}: no checkout of ladder; candidates are compiled from it", options.source));
+    throw BadInput(fmt::format(
+        "--source: {}: no checkout of ladder; candidates are compiled from it", options.source));
   if (tune::find_nvcc().empty())
     throw BadInput(
-        "nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda; candidates are compiled");
+        "nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda; candidates are "
+        "compiled");
 
   const Target target = select_target(options.device);
   if (!target.cuda) throw BadInput("--device: " + target.why_no_cuda);
@@ -276,12 +294,12 @@ int run(const TuneOptions& options) {
   for (const std::string& line : tune::table(job, outcome.value())) printer.line(line);
   const auto with = tune::agreement(earlier, outcome.value());
   if (with)
-    printer.line(
-        fmt::format("against the times of {}: rank correlation {:.2f} of {} candidates; the first choice "
-                    "reaches {:.0f}% of "
-                    "the best rate, the best of the first ten {:.0f}%",
-                    options.points, with->rank_correlation, with->candidates, 100 * with->first_choice,
-                    100 * with->best_of_ten));
+    printer.line(fmt::format(
+        "against the times of {}: rank correlation {:.2f} of {} candidates; the first choice "
+        "reaches {:.0f}% of "
+        "the best rate, the best of the first ten {:.0f}%",
+        options.points, with->rank_correlation, with->candidates, 100 * with->first_choice,
+        100 * with->best_of_ten));
   files.finish(outcome.value(), with, printer);
   if (outcome.value().interrupted) return kInterrupted;
   return outcome.value().winner ? kOk : kFailed;
@@ -300,39 +318,46 @@ int run_worker(const std::string& device) {
 void add_tune(CLI::App& app, Verb& chosen) {
   CLI::App* verb = app.add_subcommand("tune", "Search a rung's tile parameters on this device");
   auto options = std::make_shared<TuneOptions>();
-  verb->add_option("RUNG", options->rung,
-                   "a rung that declares a search space, e.g. r09; h04: the blocks of the CPU rungs")
+  verb->add_option(
+          "RUNG", options->rung,
+          "a rung that declares a search space, e.g. r09; h04: the blocks of the CPU rungs")
       ->required();
-  verb->add_option("--device", options->device, "auto (a GPU, else virtual:h200), cuda:N or virtual:NAME");
+  verb->add_option("--device", options->device,
+                   "auto (a GPU, else virtual:h200), cuda:N or virtual:NAME");
   verb->add_option("--shape", options->shape,
                    "MxNxK, or N for a cube, that candidates are timed at; default 4096, h04 2048");
   add_number(*verb, "--budget", options->budget_s, kSecondsRange,
              "seconds, compilation included; default 120");
   verb->add_option("--strategy", options->strategy, "auto, exhaustive or halving");
   constexpr Range<int> kJobs{1, 1024, "compilers at once, at least 1 and at most 1024"};
-  add_number(*verb, "--jobs", options->jobs, kJobs, "compilers at once; default one a hardware thread");
-  add_number(*verb, "--seed", options->seed, kSeedRange, "of the operands and of the order of candidates");
+  add_number(*verb, "--jobs", options->jobs, kJobs,
+             "compilers at once; default one a hardware thread");
+  add_number(*verb, "--seed", options->seed, kSeedRange,
+             "of the operands and of the order of candidates");
   verb->add_option("--json", options->json, "write every candidate here (docs/tuning.md)");
+  verb->add_option("--output", options->output,
+                   "tuned file; default src/registry/tuned/GPU.json of the checkout, h04 "
+                   "src/host/tuned/CPU.json");
   verb->add_option(
-      "--output", options->output,
-      "tuned file; default src/registry/tuned/GPU.json of the checkout, h04 src/host/tuned/CPU.json");
-  verb->add_option("--heat-map", options->heat_map,
-                   "FILE.svg (or FILE.vl.json, its Vega-Lite specification): the best rate for each pair of "
-                   "values of two parameters; "
-                   "FILE.csv: all candidates");
+      "--heat-map", options->heat_map,
+      "FILE.svg (or FILE.vl.json, its Vega-Lite specification): the best rate for each pair of "
+      "values of two parameters; "
+      "FILE.csv: all candidates");
   verb->add_option("--axes", options->axes,
                    "the two parameters of the heat map, e.g. BK,TM; default the first two");
   verb->add_option("--points", options->points,
                    "try the candidates of this --json file and no others, and compare the orders");
   verb->add_option("--source", options->source, "the checkout that candidates are compiled from");
   verb->footer(
-      "The best so far is on disk at any moment; Ctrl-C ends the search with it. On the virtual GPU "
+      "The best so far is on disk at any moment; Ctrl-C ends the search with it. On the virtual "
+      "GPU "
       "candidates "
       "are\n"
       "ranked by a model, and saved only with --output.\n"
       "Examples:\n"
       "  ladder tune r09 --budget 120\n"
-      "  ladder tune r09 --shape 1024 --json candidates.json --output tuned.json --heat-map r09.svg\n"
+      "  ladder tune r09 --shape 1024 --json candidates.json --output tuned.json --heat-map "
+      "r09.svg\n"
       "  ladder tune r09 --device virtual:a100 --budget 60\n"
       "  ladder tune h04 --budget 60");
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });

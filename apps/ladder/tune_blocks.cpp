@@ -94,18 +94,22 @@ int tune_blocks(const Problem& problem, double budget_s, const std::string& sour
   };
   const host::Blocks by_rule = host::blocks_for(caches, tile);
   seconds(by_rule);  // pages are touched, the clock settles
-  const auto trials = host::search_blocks(by_rule, host::block_candidates(caches, tile), seconds, budget_s);
+  const auto trials =
+      host::search_blocks(by_rule, host::block_candidates(caches, tile), seconds, budget_s);
   host::try_blocks(std::nullopt, tile);
   if (!failed) throw BadInput("--shape: " + failed.message());
 
-  const auto rate = [&](const host::BlockTrial& trial) { return flops(problem) / trial.seconds * 1e-9; };
+  const auto rate = [&](const host::BlockTrial& trial) {
+    return flops(problem) / trial.seconds * 1e-9;
+  };
   TablePrinter printer(stdout, stderr, detect_style());
   double rule_rate = 0;
   for (const host::BlockTrial& trial : trials) {
     const bool is_rule = trial.blocks == by_rule;
     if (is_rule) rule_rate = rate(trial);
-    printer.line(fmt::format("{:>18} {:7.1f} GFLOP/s, {} rounds{}", describe_blocks(trial.blocks), rate(trial),
-                             trial.rounds, is_rule ? "; what follows from the caches" : ""));
+    printer.line(fmt::format("{:>18} {:7.1f} GFLOP/s, {} rounds{}", describe_blocks(trial.blocks),
+                             rate(trial), trial.rounds,
+                             is_rule ? "; what follows from the caches" : ""));
   }
   const host::BlockTrial& best = trials.front();
   const Environment e = query_environment({});

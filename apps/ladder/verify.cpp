@@ -19,9 +19,11 @@ constexpr std::size_t kFailuresShown = 10;
 void print_verdict(TablePrinter& printer, const Row& row) {
   const Verdict& v = row.verdict;
   const std::size_t run = v.cases.size() - v.count(Outcome::kRefused);
-  printer.line(fmt::format(
-      "{:<18}  {:<16}  {:>4} of {} cases{}", row.kernel, to_string(v.outcome), v.count(Outcome::kPassed), run,
-      v.count(Outcome::kRefused) > 0 ? fmt::format(", {} refused", v.count(Outcome::kRefused)) : ""));
+  printer.line(fmt::format("{:<18}  {:<16}  {:>4} of {} cases{}", row.kernel, to_string(v.outcome),
+                           v.count(Outcome::kPassed), run,
+                           v.count(Outcome::kRefused) > 0
+                               ? fmt::format(", {} refused", v.count(Outcome::kRefused))
+                               : ""));
   if (v.outcome == Outcome::kRefused) printer.line("    " + v.reason);
   std::size_t shown = 0;
   for (const CaseResult& c : v.cases) {
@@ -64,7 +66,8 @@ int run(const CommonOptions& options, bool no_battery) {
     verify_options.interrupted = interrupted;
     verify_options.progress = [&](std::size_t done, std::size_t of) {
       progress.within(static_cast<double>(done) / static_cast<double>(of), elapsed());
-      printer.progress(fmt::format("{}: case {} of {} | {}", row.kernel, done + 1, of, progress.text()));
+      printer.progress(
+          fmt::format("{}: case {} of {} | {}", row.kernel, done + 1, of, progress.text()));
     };
     row.verdict = verify(*kernel, cases, device, verify_options, store);
     if (interrupted()) break;

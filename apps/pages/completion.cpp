@@ -41,15 +41,17 @@ const std::vector<std::string>* words_of(const Program& program, const CLI::Opti
   std::vector<std::string> names = typed_names(option);
   if (option.get_positional()) names.push_back(option.get_name(true));
   for (const std::string& name : names) {
-    if (const auto found = program.values.find(name); found != program.values.end()) return &found->second;
+    if (const auto found = program.values.find(name); found != program.values.end())
+      return &found->second;
   }
   return nullptr;
 }
 
 const CLI::Option* first_positional(const CLI::App& app) {
   const auto options = shown_options(app);
-  const auto found = std::find_if(options.begin(), options.end(),
-                                  [](const CLI::Option* option) { return option->get_positional(); });
+  const auto found = std::find_if(options.begin(), options.end(), [](const CLI::Option* option) {
+    return option->get_positional();
+  });
   return found == options.end() ? nullptr : *found;
 }
 
@@ -72,11 +74,13 @@ std::string bash_level(const Program& program, const CLI::App& app) {
   for (const CLI::Option* option : shown_options(app)) {
     if (is_flag(*option) || typed_names(*option).empty()) continue;
     std::string pattern;
-    for (const std::string& name : typed_names(*option)) pattern += (pattern.empty() ? "" : "|") + name;
+    for (const std::string& name : typed_names(*option))
+      pattern += (pattern.empty() ? "" : "|") + name;
     const auto* words = words_of(program, *option);
     text += fmt::format("        {}) {} return ;;\n", pattern,
-                        words != nullptr ? fmt::format("words='{}'; _{}_offer;", joined(*words), program.name)
-                                         : fmt::format("_{}_files;", program.name));
+                        words != nullptr
+                            ? fmt::format("words='{}'; _{}_offer;", joined(*words), program.name)
+                            : fmt::format("_{}_files;", program.name));
   }
   const CLI::Option* positional = first_positional(app);
   const auto* words = positional != nullptr ? words_of(program, *positional) : nullptr;
@@ -156,13 +160,15 @@ std::string zsh_specs(const Program& program, const CLI::App& app) {
 std::string zsh(const Program& program) {
   std::string verbs, cases;
   for (const CLI::App* verb : shown_verbs(program.app)) {
-    verbs += fmt::format("    '{}:{}'\n", verb->get_name(), single_quoted(verb->get_description(), ":\\"));
+    verbs += fmt::format("    '{}:{}'\n", verb->get_name(),
+                         single_quoted(verb->get_description(), ":\\"));
     cases += fmt::format("      {})\n        _arguments{}\n        ;;\n", verb->get_name(),
                          zsh_specs(program, *verb));
   }
   // Found by compinit it is called; sourced it says what it completes.
-  const std::string start = fmt::format(
-      "if [[ $funcstack[1] == _{0} ]]; then _{0} \"$@\"; else compdef _{0} {0}; fi\n", program.name);
+  const std::string start =
+      fmt::format("if [[ $funcstack[1] == _{0} ]]; then _{0} \"$@\"; else compdef _{0} {0}; fi\n",
+                  program.name);
   std::string rest;
   if (program.runs_program) rest = " \\\n        '*::program:_normal'";
   if (verbs.empty())
@@ -187,12 +193,14 @@ _{0}() {{
                      program.name, verbs, zsh_specs(program, program.app), cases, start);
 }
 
-std::string fish_options(const Program& program, const CLI::App& app, const std::string& condition) {
+std::string fish_options(const Program& program, const CLI::App& app,
+                         const std::string& condition) {
   std::string text;
   for (const CLI::Option* option : shown_options(app)) {
     const auto* words = words_of(program, *option);
     const std::string values = words == nullptr ? "" : fmt::format(" -a '{}'", joined(*words));
-    const std::string about = fmt::format(" -d '{}'", single_quoted(option->get_description(), "\\"));
+    const std::string about =
+        fmt::format(" -d '{}'", single_quoted(option->get_description(), "\\"));
     if (!typed_names(*option).empty()) {
       text += fmt::format("complete -c {}{}", program.name, condition);
       for (const std::string& name : option->get_snames()) text += " -s " + name;
@@ -201,7 +209,8 @@ std::string fish_options(const Program& program, const CLI::App& app, const std:
       text += about + "\n";
     }
     if (option->get_positional())
-      text += fmt::format("complete -c {}{} {}\n", program.name, condition, words == nullptr ? "-F" : values);
+      text += fmt::format("complete -c {}{} {}\n", program.name, condition,
+                          words == nullptr ? "-F" : values);
   }
   return text;
 }
@@ -216,8 +225,8 @@ std::string fish(const Program& program) {
   for (const CLI::App* verb : verbs) {
     text += fmt::format("complete -c {} -n __fish_use_subcommand -a {} -d '{}'\n", program.name,
                         verb->get_name(), single_quoted(verb->get_description(), "\\"));
-    text +=
-        fish_options(program, *verb, fmt::format(" -n '__fish_seen_subcommand_from {}'", verb->get_name()));
+    text += fish_options(program, *verb,
+                         fmt::format(" -n '__fish_seen_subcommand_from {}'", verb->get_name()));
   }
   return text;
 }

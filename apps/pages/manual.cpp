@@ -32,7 +32,8 @@ std::string verbatim(const std::string& text) {
 }
 
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char ch) { return std::toupper(ch); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char ch) { return std::toupper(ch); });
   return text;
 }
 
@@ -81,9 +82,9 @@ bool is_flag(const CLI::Option& option) { return option.get_items_expected_max()
 std::string manual(const Program& program) {
   const CLI::App& app = program.app;
   const auto verbs = shown_verbs(app);
-  std::string text =
-      fmt::format(".TH {} 1 \"\" \"{} {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n", upper(program.name),
-                  program.name, program.version, program.name, troff(app.get_description()));
+  std::string text = fmt::format(".TH {} 1 \"\" \"{} {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n",
+                                 upper(program.name), program.name, program.version, program.name,
+                                 troff(app.get_description()));
   text += fmt::format(".SH SYNOPSIS\n\\fB{}\\fR {}\n", program.name,
                       program.runs_program ? "[OPTIONS] [\\-\\-] PROGRAM ARGUMENTS..."
                       : verbs.empty()      ? "[OPTIONS]" + troff(positionals_of(app))

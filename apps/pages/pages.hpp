@@ -8,7 +8,8 @@
 
 namespace ladder::pages {
 
-// The words that an option or positional takes, by its name ("--device", "kernels"). Others take files.
+// The words that an option or positional takes, by its name ("--device", "kernels"). Others take
+// files.
 using Values = std::map<std::string, std::vector<std::string>>;
 
 struct Program {

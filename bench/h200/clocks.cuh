@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clocks of all SMs between two points of a stream: how many cycles lie between them, and how long that was.
+// The clocks of all SMs between two points of a stream: how many cycles lie between them, and how
+// long that was.
 #pragma once
 #include "device/launch_dependent.cuh"
 
@@ -65,8 +66,9 @@ class Readings {
   }
   void take(int i) { gpu_.read(g_.get() + i * gpu_.sms); }
   void fetch() {
-    require(cudaMemcpy(host_.data(), g_.get(), sizeof(Reading) * host_.size(), cudaMemcpyDeviceToHost),
-            "readings");
+    require(
+        cudaMemcpy(host_.data(), g_.get(), sizeof(Reading) * host_.size(), cudaMemcpyDeviceToHost),
+        "readings");
   }
   Between operator()(int i, int j) const {
     return between(host_.data() + i * gpu_.sms, host_.data() + j * gpu_.sms, gpu_.sms);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes from a block of a cluster to shared memory of another, or to its own by the address that mapa gives: what
-// compute-sanitizer's memcheck says of each form. One launch; prints whether what came was right.
+// Writes from a block of a cluster to shared memory of another, or to its own by the address that
+// mapa gives: what compute-sanitizer's memcheck says of each form. One launch; prints whether what
+// came was right.
 //   cluster_writes bulk|st.async|st self|neighbour static|dynamic static|dynamic BYTES BLOCKS
-// The two memories are the target's and the source's. PTX ISA, "cp.async.bulk", "st.async", "st", "mapa".
+// The two memories are the target's and the source's. PTX ISA, "cp.async.bulk", "st.async", "st",
+// "mapa".
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
@@ -32,21 +34,24 @@ struct Write {
 
 __device__ void send_bulk(std::uint32_t to, std::uint32_t from, int bytes, std::uint32_t barrier) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          to),
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+      "[%3];" ::"r"(to),
       "r"(from), "r"(bytes), "r"(barrier)
       : "memory");
 }
 __device__ void store_quad(std::uint32_t to, uint4 x) {
-  asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x.x), "r"(x.y), "r"(x.z),
-               "r"(x.w)
+  asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x.x), "r"(x.y),
+               "r"(x.z), "r"(x.w)
                : "memory");
 }
 
 // What block `rank` sends at `i`.
-__device__ std::uint32_t sent(int rank, int i) { return static_cast<std::uint32_t>(1000 * rank + i + 7); }
+__device__ std::uint32_t sent(int rank, int i) {
+  return static_cast<std::uint32_t>(1000 * rank + i + 7);
+}
 
-// Each block sends to the next of its cluster, or to itself; *gWrong counts the words that are not as they were sent.
+// Each block sends to the next of its cluster, or to itself; *gWrong counts the words that are not
+// as they were sent.
 __global__ void __launch_bounds__(kThreads) write(Write w, int blocks, unsigned* gWrong) {
   __shared__ alignas(128) std::uint32_t sSource[kWords], sTarget[kWords];
   __shared__ std::uint64_t full;
@@ -98,9 +103,10 @@ int main(int argc, char** argv) {
   const auto text = [&](int i) { return std::string(i < argc ? argv[i] : ""); };
   const int bytes = std::atoi(text(5).c_str()), blocks = std::atoi(text(6).c_str());
   if (bytes < 16 || bytes > kMostBytes || bytes % 16 != 0 || blocks < 1 || blocks > 8) {
-    std::fprintf(stderr,
-                 "cluster_writes: takes a form, a target, two memories, 16 to %d bytes, 1 to 8 blocks\n",
-                 kMostBytes);
+    std::fprintf(
+        stderr,
+        "cluster_writes: takes a form, a target, two memories, 16 to %d bytes, 1 to 8 blocks\n",
+        kMostBytes);
     return 2;
   }
   const Write w{text(1) == "bulk"       ? Form::kBulk

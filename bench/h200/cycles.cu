@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many cycles the last rungs of Hopper's tensor cores and cuBLAS take for the same product.
-// Prints CSV, a line a kernel and size: medians of cycles, of the tensor cores' products in them, of microseconds; the
-// SM clock, as cycles over the global timer; TFLOP/s.
+// Prints CSV, a line a kernel and size: medians of cycles, of the tensor cores' products in them,
+// of microseconds; the SM clock, as cycles over the global timer; TFLOP/s.
 //   bench_cycles [SECONDS]              of each product and type, default 0.5;   bench/h200/cycles.sh runs it
 #include <array>
 #include <cstddef>
@@ -17,7 +17,8 @@ namespace {
 using namespace ladder;
 using namespace ladder::bench;
 
-void print(const Gpu& gpu, const std::vector<const KernelInfo*>& kernels, double for_s, const Matrices& x) {
+void print(const Gpu& gpu, const std::vector<const KernelInfo*>& kernels, double for_s,
+           const Matrices& x) {
   const std::vector<Samples> samples = cycles_in_turn(gpu, kernels, for_s, x);
   for (std::size_t kernel = 0; kernel < kernels.size(); ++kernel) {
     const double c = median(samples[kernel].cycles), t = median(samples[kernel].ns);
@@ -50,7 +51,8 @@ int main(int argc, char** argv) {
     for (const char* rung : {"r16_persistent_", "ladder_", "cublas_"}) {
       kernels.push_back(&kernel_named(rung + std::string(each.types)));
     }
-    for (int n = 4096; n <= each.largest; n *= 2) print(gpu, kernels, for_s, Matrices(n, each.in, each.out));
+    for (int n = 4096; n <= each.largest; n *= 2)
+      print(gpu, kernels, for_s, Matrices(n, each.in, each.out));
   }
   return 0;
 }

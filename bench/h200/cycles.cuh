@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycles of kernels that compute the same product: launched in turn, as benchmarks launch them, with the clocks of all SMs
-// read between launches. There all run at one clock, and cycles decide.
+// Cycles of kernels that compute the same product: launched in turn, as benchmarks launch them,
+// with the clocks of all SMs read between launches. There all run at one clock, and cycles decide.
 #pragma once
 #include "measure/turns.hpp"
 
@@ -25,19 +25,23 @@ struct Samples {
   std::vector<double> cycles, ns;
 };
 
-// Of each kernel, in so many seconds altogether, about, but at least as many rounds as share out turns evenly twice.
-inline std::vector<Samples> cycles_in_turn(const Gpu& gpu, std::span<const KernelInfo* const> kernels,
-                                           double for_s, const Matrices& x) {
-  const std::size_t count = kernels.size(), even = 2 * count;  // rounds in which turns are shared out evenly
+// Of each kernel, in so many seconds altogether, about, but at least as many rounds as share out
+// turns evenly twice.
+inline std::vector<Samples> cycles_in_turn(const Gpu& gpu,
+                                           std::span<const KernelInfo* const> kernels, double for_s,
+                                           const Matrices& x) {
+  const std::size_t count = kernels.size(),
+                    even = 2 * count;  // rounds in which turns are shared out evenly
   const double guess_s = flops(x.p) / (flops_per_clock(x.p.in) * gpu.sms * 1.2e9);
   const auto rounds =
-      even *
-      std::max<std::size_t>(2, static_cast<std::size_t>(for_s / guess_s / static_cast<double>(count * even)));
+      even * std::max<std::size_t>(
+                 2, static_cast<std::size_t>(for_s / guess_s / static_cast<double>(count * even)));
   const auto run = [&](Readings* readings) {
     for (std::size_t i = 0; i < rounds * count; ++i) {
       if (readings != nullptr) readings->take(static_cast<int>(i));
-      require(kernels[kernel_in_turn(count, i / count, i % count)]->launch(x.p, x.operands(), nullptr),
-              "launch");
+      require(
+          kernels[kernel_in_turn(count, i / count, i % count)]->launch(x.p, x.operands(), nullptr),
+          "launch");
     }
     if (readings != nullptr) readings->take(static_cast<int>(rounds * count));
     require(cudaDeviceSynchronize(), "rounds");

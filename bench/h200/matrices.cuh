@@ -14,8 +14,8 @@
 
 namespace ladder::bench {
 
-// Uniform in [-1, 1), or integers from -1 to 1, whose sums are exact in FP32, and in a result of 16 bits are the same
-// however they were summed.
+// Uniform in [-1, 1), or integers from -1 to 1, whose sums are exact in FP32, and in a result of 16
+// bits are the same however they were summed.
 enum class Values : unsigned char { kUniform, kIntegers };
 
 struct Matrices {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's choice, ladder::sgemm with Precision::kAuto, against cuBLAS's SGEMM on the suite `mixed`: one line a problem, CSV:
-// problem,kernel,auto_us,ieee_us,cublas_us,ratio. Replayed from CUDA graphs, interleaved, medians; operands uniform in
-// [-1, 1), warm. Exit status 1 where auto is slower than cuBLAS by more than 5%.
+// The library's choice, ladder::sgemm with Precision::kAuto, against cuBLAS's SGEMM on the suite
+// `mixed`: one line a problem, CSV: problem,kernel,auto_us,ieee_us,cublas_us,ratio. Replayed from
+// CUDA graphs, interleaved, medians; operands uniform in [-1, 1), warm. Exit status 1 where auto is
+// slower than cuBLAS by more than 5%.
 //   bench_mixed [SHAPE]...                                default: the suite
 #include <cuda_runtime.h>
 #include <ladder/gemm.hpp>
@@ -48,7 +49,8 @@ class Recording {
   Recording& operator=(const Recording&) = delete;
   // Microseconds of a launch.
   double sample() {
-    return 1e3 * watch_.ms(1, [&] { require(cudaGraphLaunch(graph_, stream_), "graph"); }) / launches_;
+    return 1e3 * watch_.ms(1, [&] { require(cudaGraphLaunch(graph_, stream_), "graph"); }) /
+           launches_;
   }
 
  private:
@@ -61,13 +63,15 @@ class Recording {
 std::vector<double> medians(const std::vector<Work>& works, cudaStream_t stream) {
   constexpr int kRounds = 15;
   constexpr double kBudgetUs = 150e3;
-  for (const Work& work : works) require(work(stream), "launch");  // what is made at first use is made now
+  for (const Work& work : works)
+    require(work(stream), "launch");  // what is made at first use is made now
   require(cudaStreamSynchronize(stream), "launch");
   std::vector<std::unique_ptr<Recording>> recordings;
   for (const Work& work : works) recordings.push_back(std::make_unique<Recording>(work, stream));
   std::vector<std::vector<double>> samples(works.size());
   double spent = 0;
-  for (int round = -2; round < kRounds && (round < 3 || spent < kBudgetUs); ++round) {  // two to warm up
+  for (int round = -2; round < kRounds && (round < 3 || spent < kBudgetUs);
+       ++round) {  // two to warm up
     for (std::size_t i = 0; i < works.size(); ++i) {
       recordings[i]->sample();  // the other's heat and cache contents are not this one's
       const double us = recordings[i]->sample();
@@ -107,9 +111,9 @@ int main(int argc, char** argv) {
     const auto with = [&](Precision precision) -> Work {
       return [&, precision](Stream s) { return sgemm(p, o, s, precision); };
     };
-    const std::vector<double> us = medians(
-        {with(Precision::kAuto), with(Precision::kIeee), [&](Stream s) { return cublas.launch(p, o, s); }},
-        stream);
+    const std::vector<double> us = medians({with(Precision::kAuto), with(Precision::kIeee),
+                                            [&](Stream s) { return cublas.launch(p, o, s); }},
+                                           stream);
     const double ratio = us[2] / us[0];
     slower += ratio >= 1 / 1.05 ? 0 : 1;
     worst = std::min(worst, ratio);
@@ -119,7 +123,8 @@ int main(int argc, char** argv) {
                 chosen ? std::string(chosen.value()->id).c_str() : "-", us[0], us[1], us[2], ratio);
     std::fflush(stdout);
   }
-  std::fprintf(stderr, "%zu problems, %d slower than cuBLAS by more than 5%%, the worst %.3f of its rate\n",
+  std::fprintf(stderr,
+               "%zu problems, %d slower than cuBLAS by more than 5%%, the worst %.3f of its rate\n",
                problems.size(), slower, worst);
   return slower == 0 ? 0 : 1;
 }

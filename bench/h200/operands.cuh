@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs here share: errors that end the program, operands drawn on the device, kernels by name, times.
+// What the programs here share: errors that end the program, operands drawn on the device, kernels
+// by name, times.
 #pragma once
 #include <ladder/registry.hpp>
 #include <ladder/status.hpp>
@@ -61,7 +62,8 @@ using Memory = std::unique_ptr<T[], Free>;  // of the device
 template <class T>
 Memory<T> allocate(std::int64_t count, const char* what) {
   T* g = nullptr;
-  require(cudaMalloc(&g, sizeof(T) * static_cast<std::size_t>(std::max<std::int64_t>(count, 1))), what);
+  require(cudaMalloc(&g, sizeof(T) * static_cast<std::size_t>(std::max<std::int64_t>(count, 1))),
+          what);
   return Memory<T>(g);
 }
 inline Memory<float> uniform_operand(std::int64_t count, std::uint32_t seed) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// r12 and cuBLAS in turn, over sizes and operation pairs, with their errors. Prints CSV: n, operations, kernel, median
-// GFLOP/s, ratio to cuBLAS, largest and root mean square error against FP64, on uniform(-1, 1) operands.
+// r12 and cuBLAS in turn, over sizes and operation pairs, with their errors. Prints CSV: n,
+// operations, kernel, median GFLOP/s, ratio to cuBLAS, largest and root mean square error against
+// FP64, on uniform(-1, 1) operands.
 //   bench/h200/peak.sh runs it
 #include <cuda_runtime.h>
 
@@ -41,7 +42,8 @@ struct Error {
 };
 Error error_of(const float* gC, const std::vector<double>& reference) {
   std::vector<float> host(reference.size());
-  require(cudaMemcpy(host.data(), gC, host.size() * sizeof(float), cudaMemcpyDeviceToHost), "results");
+  require(cudaMemcpy(host.data(), gC, host.size() * sizeof(float), cudaMemcpyDeviceToHost),
+          "results");
   Error error;
   double squares = 0.0;
   for (std::size_t i = 0; i < host.size(); ++i) {
@@ -69,11 +71,11 @@ void measure(const std::array<const KernelInfo*, 2>& kernels, int n, Op op_a, Op
       return op == Op::kNone ? Strided{g, n, 1} : Strided{g, 1, n};
     };
     const unsigned blocks = (static_cast<unsigned>(n) + 15) / 16;
-    product_fp64<<<dim3(blocks, blocks), dim3(16, 16)>>>(strides(a.get(), op_a), strides(b.get(), op_b),
-                                                         exact.get(), n);
-    require(
-        cudaMemcpy(reference.data(), exact.get(), reference.size() * sizeof(double), cudaMemcpyDeviceToHost),
-        "exact C");
+    product_fp64<<<dim3(blocks, blocks), dim3(16, 16)>>>(strides(a.get(), op_a),
+                                                         strides(b.get(), op_b), exact.get(), n);
+    require(cudaMemcpy(reference.data(), exact.get(), reference.size() * sizeof(double),
+                       cudaMemcpyDeviceToHost),
+            "exact C");
   }
   std::array<Error, 2> errors;
   for (int i = 0; i < 2; ++i) {
@@ -103,9 +105,11 @@ void measure(const std::array<const KernelInfo*, 2>& kernels, int n, Op op_a, Op
 }  // namespace
 
 int main() {
-  const std::array kernels{&bench::kernel_named("cublas_ieee"), &bench::kernel_named("r12_simt_peak")};
+  const std::array kernels{&bench::kernel_named("cublas_ieee"),
+                           &bench::kernel_named("r12_simt_peak")};
   std::printf("n,operations,kernel,gflops,ratio,largest_error,rms_error\n");
-  for (const int n : {1024, 2048, 3072, 4092, 4096, 8192}) measure(kernels, n, Op::kNone, Op::kNone);
+  for (const int n : {1024, 2048, 3072, 4092, 4096, 8192})
+    measure(kernels, n, Op::kNone, Op::kNone);
   for (const int n : {4096, 4093}) {
     for (const Op op_a : {Op::kNone, Op::kTranspose}) {
       for (const Op op_b : {Op::kNone, Op::kTranspose}) {

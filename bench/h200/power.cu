@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a product of bf16 costs in clocks and in power, part by part: wgmma on operands that stay in shared memory, the same
-// with copies from L2 or from memory by blocks alone, in pairs or in fours, and the last rungs and cuBLAS on
-// the same data. Each runs alone until clocks and power are steady. Prints CSV, one line a load: TFLOP/s; of the tensor
-// cores' products a clock, how many were made; the SM clock, as cycles over the global timer and as NVML has it; watts;
-// joules a TFLOP. What counts beside cuBLAS at one clock, cycles, bench_cycles has.
+// What a product of bf16 costs in clocks and in power, part by part: wgmma on operands that stay in
+// shared memory, the same with copies from L2 or from memory by blocks alone, in pairs or in fours,
+// and the last rungs and cuBLAS on the same data. Each runs alone until clocks and power are
+// steady. Prints CSV, one line a load: TFLOP/s; of the tensor cores' products a clock, how many
+// were made; the SM clock, as cycles over the global timer and as NVML has it; watts; joules a
+// TFLOP. What counts beside cuBLAS at one clock, cycles, bench_cycles has.
 //   bench_power [SECONDS]                                 of each load, default 1;   bench/h200/power.sh runs it
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ptx/wgmma_words.cuh"
@@ -37,7 +38,12 @@ constexpr double kFlopsPerClock = 4096;  // of an SM: m64n256k16 in 128 clocks
 constexpr int kStepsALaunch = 1024;      // of a block
 
 enum class Feed : unsigned char { kResident, kCopied };
-enum class From : unsigned char { kShared, kSharedKMajor, kHalves, kRegisters };  // what wgmma reads
+enum class From : unsigned char {
+  kShared,
+  kSharedKMajor,
+  kHalves,
+  kRegisters
+};  // what wgmma reads
 
 template <Blocks kBlocks>
 struct Tile : ClusterTile<In, In, 128, 256, 4, kBlocks> {
@@ -50,8 +56,8 @@ struct Tile : ClusterTile<In, In, 128, 256, 4, kBlocks> {
   };
 };
 
-// A stage's group of wgmma as the rungs have it, or otherwise: B K-major; also in two halves of n, which read A twice; and
-// these with A in registers, the same ones for all stages.
+// A stage's group of wgmma as the rungs have it, or otherwise: B K-major; also in two halves of n,
+// which read A twice; and these with A in registers, the same ones for all stages.
 template <From kFrom, class Base>
 __device__ __forceinline__ void multiply(Product<Base>& product, const typename Base::Stage& s,
                                          const std::uint32_t (&rA)[4][4], int group, bool add) {
@@ -81,7 +87,8 @@ __device__ __forceinline__ void multiply(Product<Base>& product, const typename 
   }
 }
 
-// `tiles` for each unit of blocks, round robin, of plan.steps each. Results are stored where c.m says so: ptxas drops products that nobody uses.
+// `tiles` for each unit of blocks, round robin, of plan.steps each. Results are stored where c.m
+// says so: ptxas drops products that nobody uses.
 template <Blocks kBlocks, Feed kFeed, From kFrom>
 __global__ void __launch_bounds__(Tile<kBlocks>::kThreads, 1)
     product_loop(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<In> c,
@@ -108,7 +115,8 @@ __global__ void __launch_bounds__(Tile<kBlocks>::kThreads, 1)
       for (int i = 0; i < (kFeed == Feed::kResident ? 1 : tiles); ++i) {
         const Origin at = origin_of<T>(plan, tile_of(i), rank);
 #pragma unroll 1
-        for (int step = 0; step < (kFeed == Feed::kResident ? 4 : plan.steps); ++step) load(ring, at, step);
+        for (int step = 0; step < (kFeed == Feed::kResident ? 4 : plan.steps); ++step)
+          load(ring, at, step);
       }
     }
   } else {
@@ -205,15 +213,17 @@ void loop(const Board& gpu, const char* name, double for_s, const Matrices& x) {
   TensorLaunch<T> l;
   require(prepare<T>(x.p, x.operands(), nullptr, l), name);
   l.c.m = 0;  // nothing is stored
-  const Plan plan = plan_whole_tiles(x.p.m, x.p.n, x.p.k, T::kPairM, T::kPairN, T::BK, gpu.sms / T::kCluster);
+  const Plan plan =
+      plan_whole_tiles(x.p.m, x.p.n, x.p.k, T::kPairM, T::kPairN, T::BK, gpu.sms / T::kCluster);
   require(allow_shared(reinterpret_cast<const void*>(kernel), sizeof(typename T::Shared)), name);
   const int tiles = kStepsALaunch / plan.steps;
   // Of an H200's 33 fours 30 run at once: its GPCs have 10 to 18 SMs.
-  const int blocks = T::kCluster == 4 ? gpu.sms / 4 * 92 / 100 * 4 : gpu.sms / T::kCluster * T::kCluster;
+  const int blocks =
+      T::kCluster == 4 ? gpu.sms / 4 * 92 / 100 * 4 : gpu.sms / T::kCluster * T::kCluster;
   const double flops = 2.0 * T::BM * T::BN * T::BK * tiles * plan.steps * blocks;
   steady(gpu, name, flops, for_s, [&] {
-    require(launch_dependent(name, kernel, blocks, T::kCluster, T::kThreads, sizeof(typename T::Shared),
-                             nullptr, l.maps, l.c, plan, tiles),
+    require(launch_dependent(name, kernel, blocks, T::kCluster, T::kThreads,
+                             sizeof(typename T::Shared), nullptr, l.maps, l.c, plan, tiles),
             name);
   });
 }
@@ -231,9 +241,10 @@ int main(int argc, char** argv) {
     using enum Blocks;
     loop<kAlone, Feed::kResident>(gpu, "resident", for_s, large);
     loop<kAlone, Feed::kResident, From::kSharedKMajor>(gpu, "resident; B K-major", for_s, large);
-    loop<kAlone, Feed::kResident, From::kHalves>(gpu, "resident; B K-major; halves of n", for_s, large);
-    loop<kAlone, Feed::kResident, From::kRegisters>(gpu, "resident; B K-major; halves of n; A in registers",
-                                                    for_s, large);
+    loop<kAlone, Feed::kResident, From::kHalves>(gpu, "resident; B K-major; halves of n", for_s,
+                                                 large);
+    loop<kAlone, Feed::kResident, From::kRegisters>(
+        gpu, "resident; B K-major; halves of n; A in registers", for_s, large);
     loop<kAlone, Feed::kCopied>(gpu, "copied from L2; alone", for_s, small);
     loop<kPairAlongM, Feed::kCopied>(gpu, "copied from L2; pairs", for_s, small);
     loop<kFourAlongN, Feed::kCopied>(gpu, "copied from L2; fours", for_s, small);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a product of split operands goes: the whole call, the passes over A and B, and the product. One line a
-// problem and way, CSV: m,n,k,ops,format,call_ms,pass_ms,product_ms,tflops,beside_ms,beside_tflops,cublas_ms. The first four
-// times are medians of launches of one kind back to back, which find the clock that this kind alone leaves the board; those
-// after them are of calls in turn with cuBLAS's SGEMM of the same problem, as `ladder bench` has them. After a warm-up,
-// operands uniform in [-1, 1). `fused`, where C has few rows or columns: the operand of more lines is split within the product; `packed`: B
-// has its words already.
+// Where the time of a product of split operands goes: the whole call, the passes over A and B, and
+// the product. One line a problem and way, CSV:
+// m,n,k,ops,format,call_ms,pass_ms,product_ms,tflops,beside_ms,beside_tflops,cublas_ms. The first
+// four times are medians of launches of one kind back to back, which find the clock that this kind
+// alone leaves the board; those after them are of calls in turn with cuBLAS's SGEMM of the same
+// problem, as `ladder bench` has them. After a warm-up, operands uniform in [-1, 1). `fused`, where
+// C has few rows or columns: the operand of more lines is split within the product; `packed`: B has
+// its words already.
 //   bench_split MxNxK[:NN|NT|TN|TT][+LD]...    +LD: leading dimensions larger by so much than they must be
 #include "gemm/split/fused.cuh"
 #include "gemm/split/product.cuh"
@@ -71,7 +73,8 @@ Beside beside_ms(Work work, Other other) {
   return {median(ms), median(other_ms)};
 }
 
-// A job's call beside cuBLAS's, and alone its parts. `prepare` is done to each job, and what it leaves with one is kept.
+// A job's call beside cuBLAS's, and alone its parts. `prepare` is done to each job, and what it
+// leaves with one is kept.
 template <class Job, class Prepare>
 void measure(const char* name, const Problem& p, const Operands& o, Prepare prepare) {
   SplitCall split;
@@ -87,12 +90,14 @@ void measure(const char* name, const Problem& p, const Operands& o, Prepare prep
   const double pass = alone_ms([&] { require(job.pass(x, nullptr), name); });
   const double product = alone_ms([&] { require(job.product(x, at, flags.get(), nullptr), name); });
   const KernelInfo& cublas = bench::kernel_named("cublas_ieee");
-  const Beside beside = beside_ms(whole, [&] { require(cublas.launch(p, o, nullptr), cublas.id.data()); });
+  const Beside beside =
+      beside_ms(whole, [&] { require(cublas.launch(p, o, nullptr), cublas.id.data()); });
   const auto tflops = [&](double ms) { return flops(p) / ms * 1e-9; };
-  std::printf("%lld,%lld,%lld,%c%c%s,%s,%.4f,%.4f,%.4f,%.1f,%.4f,%.1f,%.4f\n", static_cast<long long>(p.m),
-              static_cast<long long>(p.n), static_cast<long long>(p.k), p.op_a == Op::kNone ? 'N' : 'T',
-              p.op_b == Op::kNone ? 'N' : 'T', p.ldc > p.n ? " odd" : "", name, call, pass, product,
-              tflops(call), beside.ms, tflops(beside.ms), beside.other_ms);
+  std::printf("%lld,%lld,%lld,%c%c%s,%s,%.4f,%.4f,%.4f,%.1f,%.4f,%.1f,%.4f\n",
+              static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k),
+              p.op_a == Op::kNone ? 'N' : 'T', p.op_b == Op::kNone ? 'N' : 'T',
+              p.ldc > p.n ? " odd" : "", name, call, pass, product, tflops(call), beside.ms,
+              tflops(beside.ms), beside.other_ms);
   std::fflush(stdout);
 }
 template <class Job>
@@ -121,8 +126,9 @@ Problem parse(const std::string& text) {
   require(parsed.status(), "shape");
   const std::string ops = colon == std::string::npos ? "NN" : text.substr(colon + 1, 2);
   const Problem& sizes = parsed.value();
-  Problem p = make_problem(sizes.m, sizes.n, sizes.k, 1, 0, ops[0] == 'T' ? Op::kTranspose : Op::kNone,
-                           ops[1] == 'T' ? Op::kTranspose : Op::kNone);
+  Problem p =
+      make_problem(sizes.m, sizes.n, sizes.k, 1, 0, ops[0] == 'T' ? Op::kTranspose : Op::kNone,
+                   ops[1] == 'T' ? Op::kTranspose : Op::kNone);
   const std::int64_t more = plus == std::string::npos ? 0 : std::atoi(text.c_str() + plus + 1);
   p.lda += more, p.ldb += more, p.ldc += more;
   return p;
@@ -131,7 +137,8 @@ Problem parse(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::printf("m,n,k,ops,format,call_ms,pass_ms,product_ms,tflops,beside_ms,beside_tflops,cublas_ms\n");
+  std::printf(
+      "m,n,k,ops,format,call_ms,pass_ms,product_ms,tflops,beside_ms,beside_tflops,cublas_ms\n");
   for (int i = 1; i < argc; ++i) {
     const Problem p = parse(argv[i]);
     const auto a = bench::uniform_operand(extent_a(p).elements(), 1),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rungs' pages say of choices not taken: other block shapes of r01, other orders of blocks of r01 to
-// r03. Prints CSV: kernel, block rows, block columns, tile columns in x (0: all), n, median GFLOP/s, spread
-// (max - min).
+// What the rungs' pages say of choices not taken: other block shapes of r01, other orders of blocks
+// of r01 to r03. Prints CSV: kernel, block rows, block columns, tile columns in x (0: all), n,
+// median GFLOP/s, spread (max - min).
 //   bench/h200/variants.sh runs it
 #include "rungs/cuda/r01_naive.cu"
 #include "rungs/cuda/r02_coalesced.cu"
@@ -43,8 +43,8 @@ void measure(const char* name, Kernel kernel, Block block, int tiles_in_x, int n
     if (i >= kWarmUp) rates.push_back(2.0 * n * n * n / ms / 1e6);
   }
   std::sort(rates.begin(), rates.end());
-  std::printf("%s,%d,%d,%d,%d,%.1f,%.1f\n", name, block.rows, block.cols, tiles_in_x, n, rates[kSamples / 2],
-              rates.back() - rates.front());
+  std::printf("%s,%d,%d,%d,%d,%.1f,%.1f\n", name, block.rows, block.cols, tiles_in_x, n,
+              rates[kSamples / 2], rates.back() - rates.front());
   std::fflush(stdout);
 }
 
@@ -71,8 +71,8 @@ int main() {
   using T3 = r03_smem_tile::Tile<32>;
   for (const int n : {2048, 4096}) {
     for (const int tiles_in_x : {0, 8, 16, 32}) {
-      measure("r02_coalesced", r02_coalesced::kernel<T2>, {T2::BM, T2::BN, dim3(T2::BN, T2::BM)}, tiles_in_x,
-              n);
+      measure("r02_coalesced", r02_coalesced::kernel<T2>, {T2::BM, T2::BN, dim3(T2::BN, T2::BM)},
+              tiles_in_x, n);
       measure("r03_smem_tile_32", r03_smem_tile::kernel<T3>, {T3::BM, T3::BN, dim3(T3::BN, T3::BM)},
               tiles_in_x, n);
     }

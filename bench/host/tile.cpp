@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the register tile of h04 reaches by where its operands come from, beside multiply-adds between registers alone: the
-// ceilings of a product. Rounds in turn, by the time the thread had on its core, since the clock and other programs
-// change from second to second. Of registers alone the best of eight windows.
+// What the register tile of h04 reaches by where its operands come from, beside multiply-adds
+// between registers alone: the ceilings of a product. Rounds in turn, by the time the thread had on
+// its core, since the clock and other programs change from second to second. Of registers alone the
+// best of eight windows.
 //   bin/bench_tile [ROUNDS]
 #include <hwy/aligned_allocator.h>
 
@@ -101,8 +102,8 @@ int main(int argc, char** argv) {
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < std::size(kBlocks); ++i) {
       const Block& block = kBlocks[i];
-      const double flops =
-          2.0 * tile.rows * tile.cols * static_cast<double>(block.depth * block.slivers * block.panels);
+      const double flops = 2.0 * tile.rows * tile.cols *
+                           static_cast<double>(block.depth * block.slivers * block.panels);
       const int batch = 1 + static_cast<int>(kFlopsBesideClock / flops);
       multiply(kernel, tile, block, memory);
       const double begin = thread_seconds();
@@ -118,11 +119,13 @@ int main(int argc, char** argv) {
   }
   const auto registers = ladder::host::measure_rates(1);
   std::printf("%s, a tile of %d x %d, one core\n", kernel.target, tile.rows, tile.cols);
-  std::printf("GFLOP/s: best, upper quartile\n%6.1f         registers alone\n", registers.fma_flops * 1e-9);
+  std::printf("GFLOP/s: best, upper quartile\n%6.1f         registers alone\n",
+              registers.fma_flops * 1e-9);
   for (std::size_t i = 0; i < std::size(kBlocks); ++i) {
     std::sort(rates[i].rbegin(), rates[i].rend());
-    std::printf("%6.1f  %6.1f %s, depth %d\n", rates[i].front() * 1e-9, rates[i][rates[i].size() / 4] * 1e-9,
-                kBlocks[i].what, static_cast<int>(kBlocks[i].depth));
+    std::printf("%6.1f  %6.1f %s, depth %d\n", rates[i].front() * 1e-9,
+                rates[i][rates[i].size() / 4] * 1e-9, kBlocks[i].what,
+                static_cast<int>(kBlocks[i].depth));
   }
   return 0;
 }

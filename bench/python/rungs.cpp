@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the registry for a program in another language: rungs.py launches them on PyTorch's tensors, in turn with
-// what else Python has. A-priori bounds come along, so that there is no second derivation of them.
+// Kernels of the registry for a program in another language: rungs.py launches them on PyTorch's
+// tensors, in turn with what else Python has. A-priori bounds come along, so that there is no
+// second derivation of them.
 #include <ladder/registry.hpp>
 
 #include <cuda_runtime_api.h>
@@ -30,26 +31,30 @@ extern "C" {
 // The kernel `id` of the registry; null if there is none that runs on CUDA devices in binary32.
 const void* ladder_rung_find(const char* id) {
   for (const KernelInfo& kernel : ladder::kernels()) {
-    if (kernel.id == id && kernel.place == ladder::Place::kCuda && kernel.in == ladder::Type::kF32 &&
-        kernel.out == ladder::Type::kF32)
+    if (kernel.id == id && kernel.place == ladder::Place::kCuda &&
+        kernel.in == ladder::Type::kF32 && kernel.out == ladder::Type::kF32)
       return &kernel;
   }
   return nullptr;
 }
 
 // Null-terminated, for as long as the library is loaded.
-const char* ladder_rung_file(const void* rung) { return static_cast<const KernelInfo*>(rung)->rung.data(); }
-const char* ladder_rung_idea(const void* rung) { return static_cast<const KernelInfo*>(rung)->idea.data(); }
+const char* ladder_rung_file(const void* rung) {
+  return static_cast<const KernelInfo*>(rung)->rung.data();
+}
+const char* ladder_rung_idea(const void* rung) {
+  return static_cast<const KernelInfo*>(rung)->idea.data();
+}
 const char* ladder_rung_precision(const void* rung) {
   return ladder::to_string(static_cast<const KernelInfo*>(rung)->precision);
 }
 
-// Of C = A B: |C - AB| <= products |A||B| + floor (max|a_i| sum|b_j| + sum|a_i| max|b_j|), elementwise
-// (docs/verification.md). Null, or why there is no bound.
+// Of C = A B: |C - AB| <= products |A||B| + floor (max|a_i| sum|b_j| + sum|a_i| max|b_j|),
+// elementwise (docs/verification.md). Null, or why there is no bound.
 const char* ladder_rung_bound(const void* rung, std::int64_t m, std::int64_t n, std::int64_t k,
                               double* products, double* floor) {
-  const auto bound =
-      ladder::error_bound(ladder::make_problem(m, n, k), static_cast<const KernelInfo*>(rung)->precision);
+  const auto bound = ladder::error_bound(ladder::make_problem(m, n, k),
+                                         static_cast<const KernelInfo*>(rung)->precision);
   if (!bound) return message_of(bound.status());
   *products = bound.value().products;
   *floor = bound.value().floor;
@@ -64,14 +69,15 @@ const char* ladder_rung_accepts(const void* rung, std::int64_t m, std::int64_t n
   if (!device) return message_of(device.status());
   const ladder::Problem problem = ladder::make_problem(m, n, k);
   if (const ladder::Status valid = ladder::validate(problem); !valid) return message_of(valid);
-  return message_of(ladder::accepts(*static_cast<const KernelInfo*>(rung), problem, device.value()));
+  return message_of(
+      ladder::accepts(*static_cast<const KernelInfo*>(rung), problem, device.value()));
 }
 
 // Enqueues C = A B, row-major and tight, of a problem that the rung accepts. Null, or what failed.
 const char* ladder_rung_launch(const void* rung, std::int64_t m, std::int64_t n, std::int64_t k,
                                const float* a, const float* b, float* c, void* stream) {
-  return message_of(static_cast<const KernelInfo*>(rung)->launch(ladder::make_problem(m, n, k), {a, b, c},
-                                                                 static_cast<ladder::Stream>(stream)));
+  return message_of(static_cast<const KernelInfo*>(rung)->launch(
+      ladder::make_problem(m, n, k), {a, b, c}, static_cast<ladder::Stream>(stream)));
 }
 
 }  // extern "C"

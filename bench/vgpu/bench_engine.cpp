@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many instructions of single threads ("lane instructions") the engine executes in a second, on one host thread
-// and on all, with all counters; and with each check, and all; from PTX and from machine code.
+// How many instructions of single threads ("lane instructions") the engine executes in a second, on
+// one host thread and on all, with all counters; and with each check, and all; from PTX and from
+// machine code.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -38,7 +39,8 @@ struct Device {
     for (float*& m : matrices) {
       m = static_cast<float*>(memory.allocate(kN * kN * sizeof(float)));
       for (int i = 0; i < kN * kN; ++i) m[i] = static_cast<float>(i % 7);
-      if (m != matrices[2]) memory.mark_written(m, kN * kN * sizeof(float));  // the kernels write the third
+      if (m != matrices[2])
+        memory.mark_written(m, kN * kN * sizeof(float));  // the kernels write the third
     }
   }
 };
@@ -63,7 +65,8 @@ void run(benchmark::State& state, const char* name, unsigned host_threads, bool 
     instructions +=
         static_cast<double>(vgpu::launch(*kernel, config, params, device.memory).lane_instructions);
   }
-  state.counters["lane_instructions/s"] = benchmark::Counter(instructions, benchmark::Counter::kIsRate);
+  state.counters["lane_instructions/s"] =
+      benchmark::Counter(instructions, benchmark::Counter::kIsRate);
 }
 
 #define MODE(kernel, mode, threads, race, init)                                   \

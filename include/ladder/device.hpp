@@ -7,7 +7,7 @@
 namespace ladder {
 
 struct Device {
-  std::string name;         // "NVIDIA H200", "NVIDIA H200 (virtual)"; the CPU's model name for the host
+  std::string name;  // "NVIDIA H200", "NVIDIA H200 (virtual)"; the CPU's model name for the host
   bool has_cuda = false;    // a CUDA runtime with at least one device, real or virtual
   bool is_virtual = false;  // the virtual GPU: exact counts, no times
   int ordinal = 0;          // CUDA device number
@@ -15,8 +15,8 @@ struct Device {
   int sm_count = 0;
   std::size_t memory_bytes = 0;  // device memory, total
   double sm_clock_hz = 0;        // highest SM clock
-  double fp32_flops = 0;         // peak FP32 on CUDA cores at sm_clock_hz, or of CPU cores; 0 if unknown
-  double memory_bandwidth = 0;   // bytes a second of device or the CPU's memory; 0 if unknown
+  double fp32_flops = 0;  // peak FP32 on CUDA cores at sm_clock_hz, or of CPU cores; 0 if unknown
+  double memory_bandwidth = 0;  // bytes a second of device or the CPU's memory; 0 if unknown
 };
 
 }  // namespace ladder

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rung leaves to the tuner: its parameters, the values worth trying, and which of them go together.
+// What a rung leaves to the tuner: its parameters, the values worth trying, and which of them go
+// together.
 #pragma once
 #include <span>
 #include <string_view>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the library reports: a code and one line of text that names the argument and the rule it broke.
+// How the library reports: a code and one line of text that names the argument and the rule it
+// broke.
 #pragma once
 #include <optional>
 #include <string>

@@ -46,7 +46,8 @@ std::vector<std::string> draw_lines(const Access& access, int most) {
       text.push_back(fmt::format("... and {} more lines", lines.size() - text.size()));
       break;
     }
-    std::string row = fmt::format("line {:>+8} B ", static_cast<std::int64_t>((line - origin) * kLine));
+    std::string row =
+        fmt::format("line {:>+8} B ", static_cast<std::int64_t>((line - origin) * kLine));
     for (const std::uint32_t lanes : sectors)
       row += lanes == 0 ? "[           ]" : fmt::format("[{:^11}]", lanes_text(lanes));
     text.push_back(row);
@@ -61,7 +62,8 @@ std::vector<std::string> draw_banks(const Access& access, int most) {
   for (const auto& banks : bank_map(access)) {
     if (static_cast<int>(text.size()) == most) break;
     std::string row;
-    for (const int words : banks) row += words == 0 ? '.' : words < 10 ? static_cast<char>('0' + words) : '+';
+    for (const int words : banks)
+      row += words == 0 ? '.' : words < 10 ? static_cast<char>('0' + words) : '+';
     text.push_back(fmt::format("lanes {:>2}-{:<2} banks |{}|", first, first + together - 1, row));
     first += together;
   }
@@ -112,7 +114,8 @@ Cost cost_of(const Access& access) {
   cost.broadcast = elements.size() == 1;
   const auto bytes = static_cast<std::uint32_t>(access.bytes);
   if (access.memory == Memory::kGlobal) {
-    cost.sectors = static_cast<int>(vgpu::global_sectors(access.addresses.data(), access.mask, bytes));
+    cost.sectors =
+        static_cast<int>(vgpu::global_sectors(access.addresses.data(), access.mask, bytes));
     cost.lines = static_cast<int>(lines.size());
     cost.sector_use = cost.bytes / (cost.sectors * kBytesPerSector);
     return cost;
@@ -120,10 +123,11 @@ Cost cost_of(const Access& access) {
   std::array<std::uint32_t, kWarp> offsets{};
   std::transform(access.addresses.begin(), access.addresses.end(), offsets.begin(),
                  [](std::uint64_t address) { return static_cast<std::uint32_t>(address); });
-  cost.wavefronts =
-      static_cast<int>(access.store ? vgpu::shared_store_wavefronts(offsets.data(), access.mask, bytes)
-                                    : vgpu::shared_load_wavefronts(offsets.data(), access.mask, bytes));
-  cost.least_wavefronts = (static_cast<int>(words_of(access, 0, kWarp).size()) + kBanks - 1) / kBanks;
+  cost.wavefronts = static_cast<int>(
+      access.store ? vgpu::shared_store_wavefronts(offsets.data(), access.mask, bytes)
+                   : vgpu::shared_load_wavefronts(offsets.data(), access.mask, bytes));
+  cost.least_wavefronts =
+      (static_cast<int>(words_of(access, 0, kWarp).size()) + kBanks - 1) / kBanks;
   for (const auto& banks : bank_map(access))
     cost.degree = std::max(cost.degree, *std::max_element(banks.begin(), banks.end()));
   return cost;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One memory access of a warp, from its lanes' addresses: what it costs, and a picture of it in text. The counts are
-// the virtual GPU's own (vgpu/engine/memory/access.hpp), whose rules were measured on an H200.
+// One memory access of a warp, from its lanes' addresses: what it costs, and a picture of it in
+// text. The counts are the virtual GPU's own (vgpu/engine/memory/access.hpp), whose rules were
+// measured on an H200.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -28,7 +29,8 @@ struct Cost {
   double sector_use = 0;       // global: bytes wanted over bytes of the sectors
   int wavefronts = 0;          // shared
   int least_wavefronts = 0;    // shared: of the distinct words, if they were spread over all banks
-  int degree = 0;          // shared: most distinct words in one bank that must be served one after the other
+  int degree =
+      0;  // shared: most distinct words in one bank that must be served one after the other
   bool broadcast = false;  // all lanes want the same element
 };
 Cost cost_of(const Access& access);
@@ -42,8 +44,8 @@ int lanes_together(int bytes);
 // For each group of lanes that is served together, the distinct words in each bank.
 std::vector<std::array<int, 32>> bank_map(const Access& access);
 
-// Lines of text without line ends. Of a global access the 128-byte lines with the lanes in their sectors, of a shared
-// one the banks of each group. At most `most` lines of each.
+// Lines of text without line ends. Of a global access the 128-byte lines with the lanes in their
+// sectors, of a shared one the banks of each group. At most `most` lines of each.
 std::vector<std::string> draw(const Access& access, int most = 4);
 
 // "0-7,16,18": the lanes of a mask.

@@ -3,7 +3,8 @@
 
 namespace ladder::analyse {
 Work work_of(const Problem& p) {
-  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n),
+             k = static_cast<double>(p.k);
   Work work;
   work.flop = (reads_ab(p) ? 2 * m * n * k : 0) + (reads_c(p) ? m * n : 0);
   const auto in = static_cast<double>(bytes_of(p.in)), out = static_cast<double>(bytes_of(p.out));

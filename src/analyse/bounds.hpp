@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a problem asks for whatever the kernel: operations, least traffic, and the two times that no kernel can
-// beat on a machine.
+// What a problem asks for whatever the kernel: operations, least traffic, and the two times that no
+// kernel can beat on a machine.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -11,7 +11,8 @@ namespace ladder::analyse {
 struct Work {
   double flop = 0;                               // 2 m n k, and m n where C is added
   double a_bytes = 0, b_bytes = 0, c_bytes = 0;  // of the elements in use
-  double read_bytes = 0, write_bytes = 0;        // least: each element once; C is read where beta is not 0
+  double read_bytes = 0,
+         write_bytes = 0;  // least: each element once; C is read where beta is not 0
   double least_bytes() const { return read_bytes + write_bytes; }
   double intensity() const { return least_bytes() > 0 ? flop / least_bytes() : 0; }  // FLOP a byte
 };

@@ -13,8 +13,9 @@ struct Ways {
   bool next = true;          // whether it may go on to the instruction behind it
 };
 
-// Whether a way leads from the first instruction to `to` that does not pass `without`. Where none does, `without` dominates
-// `to`, and a jump from `to` back to it closes a loop (Hecht and Ullman, 1974).
+// Whether a way leads from the first instruction to `to` that does not pass `without`. Where none
+// does, `without` dominates `to`, and a jump from `to` back to it closes a loop (Hecht and Ullman,
+// 1974).
 bool reachable(std::span<const Ways> program, std::size_t to, std::size_t without);
 
 // A jump back and what it repeats: instructions [first, last].
@@ -26,8 +27,9 @@ struct Loop {
   }
 };
 
-// The loops of a program, by their jumps. A jump back into the middle of what lies before it, from code that was moved out of
-// the way (a wait's slow path), repeats nothing, nor does one to itself (the padding behind a program).
+// The loops of a program, by their jumps. A jump back into the middle of what lies before it, from
+// code that was moved out of the way (a wait's slow path), repeats nothing, nor does one to itself
+// (the padding behind a program).
 std::vector<Loop> loops_of(std::span<const Ways> program);
 
 }  // namespace ladder::analyse

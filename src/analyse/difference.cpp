@@ -66,7 +66,8 @@ std::vector<Compare> compare(const Explanation& a, const Explanation& b) {
     const Prediction &pa = *a.prediction, &pb = *b.prediction;
     add("resident warps", pa.occupancy.warps, pb.occupancy.warps);
     add("resident blocks", pa.occupancy.blocks, pb.occupancy.blocks);
-    for (const Pipe& pipe : pa.pipes) add(pipe.name + ", ms busy", pipe.ms, pipe_ms(pb, pipe.name), true);
+    for (const Pipe& pipe : pa.pipes)
+      add(pipe.name + ", ms busy", pipe.ms, pipe_ms(pb, pipe.name), true);
     add("predicted ms", pa.ms, pb.ms, true);
     add("predicted TFLOP/s", pa.tflops, pb.tflops);
   }
@@ -99,7 +100,8 @@ std::vector<Compare> compare_mixes(const Explanation& a, const Explanation& b) {
     const auto at = mix.find(name), products = mix.find(unit);
     int all = 0;
     for (const auto& entry : mix) all += entry.second;
-    return at == mix.end() ? 0.0 : 1000.0 * at->second / (products == mix.end() ? all : products->second);
+    return at == mix.end() ? 0.0
+                           : 1000.0 * at->second / (products == mix.end() ? all : products->second);
   };
   for (const std::string& name : names)
     list.push_back({name, share(ma, name), share(mb, name), name != unit});
@@ -112,16 +114,17 @@ std::vector<Compare> compare_mixes(const Explanation& a, const Explanation& b) {
 std::vector<std::string> why(const Explanation& a, const Explanation& b) {
   std::vector<std::string> sentences;
   if (!a.prediction || !b.prediction) {
-    sentences.push_back(fmt::format("No sentence: {}", a.prediction ? b.no_prediction : a.no_prediction));
+    sentences.push_back(
+        fmt::format("No sentence: {}", a.prediction ? b.no_prediction : a.no_prediction));
     return sentences;
   }
   const Prediction &pa = *a.prediction, &pb = *b.prediction;
   const double change = pb.tflops / pa.tflops - 1;
-  std::string first =
-      fmt::format("{} is predicted to be {:.3g} times as fast as {}", b.id, pb.tflops / pa.tflops, a.id);
+  std::string first = fmt::format("{} is predicted to be {:.3g} times as fast as {}", b.id,
+                                  pb.tflops / pa.tflops, a.id);
   if (a.measured && b.measured)
-    first +=
-        fmt::format(", and was measured to be {:.3g} times as fast", b.measured->tflops / a.measured->tflops);
+    first += fmt::format(", and was measured to be {:.3g} times as fast",
+                         b.measured->tflops / a.measured->tflops);
   sentences.push_back(first + ".");
 
   // The pipe that sets the pace of the slower one, and what became of it.
@@ -130,9 +133,9 @@ std::vector<std::string> why(const Explanation& a, const Explanation& b) {
   const Pipe& top = slower.pipes.front();
   const double before = pipe_ms(pa, top.name), after = pipe_ms(pb, top.name);
   if (before > 0 && std::abs(after / before - 1) >= kNotable) {
-    sentences.push_back(fmt::format("{} asks {} of {}, the busiest pipe of {} ({:.0f}% of its time).", b.id,
-                                    percent(after / before - 1), top.name, slow.id,
-                                    100 * top.ms / slower.ms));
+    sentences.push_back(
+        fmt::format("{} asks {} of {}, the busiest pipe of {} ({:.0f}% of its time).", b.id,
+                    percent(after / before - 1), top.name, slow.id, 100 * top.ms / slower.ms));
   }
   // What the multiply-adds come with.
   double other_a = 0, other_b = 0;
@@ -146,20 +149,23 @@ std::vector<std::string> why(const Explanation& a, const Explanation& b) {
     if (most == nullptr || std::abs(c.b - c.a) > std::abs(most->b - most->a)) most = &c;
   }
   if (most != nullptr && std::abs(other_b - other_a) >= 1000 * kNotable) {
-    sentences.push_back(fmt::format(
-        "A thousand {} come with {:.0f} other instructions, not {:.0f}: above all {}, {:.3g} for {:.3g}.",
-        unit, other_b, other_a, most->name, most->b, most->a));
+    sentences.push_back(
+        fmt::format("A thousand {} come with {:.0f} other instructions, not {:.0f}: above all {}, "
+                    "{:.3g} for {:.3g}.",
+                    unit, other_b, other_a, most->name, most->b, most->a));
   }
   // Waiting: what is left of the time when the busiest pipe is done.
   const double wait_a = 1 - pa.busiest, wait_b = 1 - pb.busiest;
   if (std::abs(wait_b - wait_a) >= kNotable) {
-    const bool alike = pa.occupancy.warps == pb.occupancy.warps && pa.occupancy.blocks == pb.occupancy.blocks;
+    const bool alike =
+        pa.occupancy.warps == pb.occupancy.warps && pa.occupancy.blocks == pb.occupancy.blocks;
     sentences.push_back(fmt::format(
         "Then it waits {}: its busiest pipe ({}) rests {:.0f}% of the time, {}'s {:.0f}%{}.",
         wait_b < wait_a ? "less" : "more", pb.pipes.front().name, 100 * wait_b, a.id, 100 * wait_a,
-        alike ? ""
-              : fmt::format("; {} warps in {} blocks are resident, not {} in {}", pb.occupancy.warps,
-                            pb.occupancy.blocks, pa.occupancy.warps, pa.occupancy.blocks)));
+        alike
+            ? ""
+            : fmt::format("; {} warps in {} blocks are resident, not {} in {}", pb.occupancy.warps,
+                          pb.occupancy.blocks, pa.occupancy.warps, pa.occupancy.blocks)));
   }
   if (sentences.size() == 1) sentences.emplace_back("No pipe, mix or waiting differs by 5%.");
   return sentences;

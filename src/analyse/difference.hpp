@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels on one problem, number by number, and sentences that say which numbers explain the difference. Nothing is
-// written for a pair: sentences come from what changed most.
+// Two kernels on one problem, number by number, and sentences that say which numbers explain the
+// difference. Nothing is written for a pair: sentences come from what changed most.
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,12 +16,12 @@ struct Compare {
   bool less_is_better = false;
 };
 
-// Resources, what one block does for a step of the hot loop's work, pipes and times: of both, in order. A quantity that
-// one of them lacks is left out.
+// Resources, what one block does for a step of the hot loop's work, pipes and times: of both, in
+// order. A quantity that one of them lacks is left out.
 std::vector<Compare> compare(const Explanation& a, const Explanation& b);
 
-// What the hot loops hold, by name, a thousand products (FFMA, HMMA or HGMMA: the kind of both); where they have none in
-// common, a thousand instructions. mix_unit() says which.
+// What the hot loops hold, by name, a thousand products (FFMA, HMMA or HGMMA: the kind of both);
+// where they have none in common, a thousand instructions. mix_unit() says which.
 std::string_view mix_unit(const Explanation& a, const Explanation& b);
 std::vector<Compare> compare_mixes(const Explanation& a, const Explanation& b);
 

@@ -4,7 +4,8 @@
 namespace ladder::analyse {
 namespace {
 
-// Shared-memory instructions and wavefronts of the hot loop, all rounds of all warps: what ptxas made of PTX's accesses.
+// Shared-memory instructions and wavefronts of the hot loop, all rounds of all warps: what ptxas
+// made of PTX's accesses.
 void model_shared(Explanation& e) {
   if (e.subject.seen.engine != "ptx" || !e.prediction) return;
   const std::vector<MemoryCost> costs = loop_costs(e.subject);
@@ -29,7 +30,8 @@ void model_shared(Explanation& e) {
   }
 }
 
-// A kernel that chooses is bound by what it chose for the uniform operands that it was observed with.
+// A kernel that chooses is bound by what it chose for the uniform operands that it was observed
+// with.
 Precision chosen_precision(Precision promised, const std::optional<TileShape>& tile) {
   if (promised != Precision::kAuto || !tile) return promised;
   return tile->products == 6 ? Precision::kBf16x6 : Precision::kFp16x3;
@@ -44,8 +46,9 @@ double at_measured_clock(const Explanation& e) {
   return predicted * *e.measured->clock_mhz * kHzPerMhz / e.machine.clock_hz;
 }
 
-Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, const Machine& machine,
-                            const Device& device, const ExplainOptions& options) {
+Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
+                            const Machine& machine, const Device& device,
+                            const ExplainOptions& options) {
   Explanation e;
   e.id = kernel.id;
   e.idea = kernel.idea;
@@ -62,14 +65,16 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, co
   e.peak = machine.peak_of(chosen, &e.peak_name);
   e.bounds = bounds_of(e.work, machine, e.peak);
   const auto seen_tile = e.subject.tile;
-  const auto tile = seen_tile ? tile_for(kernel.rung, *seen_tile, e.problem, machine.sm_count) : std::nullopt;
+  const auto tile =
+      seen_tile ? tile_for(kernel.rung, *seen_tile, e.problem, machine.sm_count) : std::nullopt;
   if (tile) e.subject.tile = tile;
   if ((seen_tile && !tile) || plans_its_tile(kernel.rung))
-    e.no_prediction = "the rung has several tiles, and which one it takes for this problem is not known here";
+    e.no_prediction =
+        "the rung has several tiles, and which one it takes for this problem is not known here";
 
   // Counts are of the tile that the small problem had.
-  const bool same_tile =
-      e.no_prediction.empty() && (!e.subject.tile || e.subject.tile->parameters == seen_tile->parameters);
+  const bool same_tile = e.no_prediction.empty() &&
+                         (!e.subject.tile || e.subject.tile->parameters == seen_tile->parameters);
   const double blocks = counted_blocks_for(e.subject, e.problem);
   for (const auto& [metric, scale] : e.subject.seen.scales) {
     if (!same_tile || !metric.ends_with(".sum") || !scale.exact) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that is known of a kernel on a problem and a machine, put together: for people as text, for programs as
-// JSON.
+// Everything that is known of a kernel on a problem and a machine, put together: for people as
+// text, for programs as JSON.
 #pragma once
 #include <ladder/kernel.hpp>
 
@@ -49,13 +49,16 @@ struct ExplainOptions {
 };
 
 // `device` is the virtual GPU this process runs on. Errors: those of observe().
-Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem, const Machine& machine,
-                            const Device& device, const ExplainOptions& options);
+Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
+                            const Machine& machine, const Device& device,
+                            const ExplainOptions& options);
 
-// The predicted TFLOP/s at the clock that was measured, where it is known: heat and the power cap are not predicted.
+// The predicted TFLOP/s at the clock that was measured, where it is known: heat and the power cap
+// are not predicted.
 double at_measured_clock(const Explanation& explanation);
 
-// Of the accesses of a warp the first of each kind (memory, width, cost, matrix or source line), most frequent first.
+// Of the accesses of a warp the first of each kind (memory, width, cost, matrix or source line),
+// most frequent first.
 std::vector<LoopAccess> kinds_of_access(const Explanation& explanation);
 
 std::vector<std::string> to_text(const Explanation& explanation);

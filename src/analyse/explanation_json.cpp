@@ -129,13 +129,15 @@ std::string to_json(const Explanation& e) {
   json["schema"] = "ladder-explanation";
   json["version"] = 1;
   json["kernel"] = e.id;
-  json["problem"] = {{"m", e.problem.m}, {"n", e.problem.n}, {"k", e.problem.k}, {"beta", e.problem.beta}};
+  json["problem"] = {
+      {"m", e.problem.m}, {"n", e.problem.n}, {"k", e.problem.k}, {"beta", e.problem.beta}};
   json["machine"] = machine_json(e);
   json["work"] = work_json(e);
   json["launch"] = kernel_json(e);
   json["occupancy"] = occupancy_json(e);
   if (!e.subject.code.empty())
-    json["loop_mix"] = mix_of(std::span(e.subject.code).subspan(e.subject.loop.first, e.subject.loop.size()));
+    json["loop_mix"] =
+        mix_of(std::span(e.subject.code).subspan(e.subject.loop.first, e.subject.loop.size()));
   json["accesses"] = accesses_json(e);
   json["prediction"] = prediction_json(e);
   if (e.measured)

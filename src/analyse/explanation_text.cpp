@@ -26,24 +26,25 @@ void problem(Lines& lines, const Explanation& e) {
   lines.emplace_back();
   add(lines, "THE PROBLEM");
   add(lines, "  work           {}", with_unit(w.flop, "FLOP"));
-  add(lines, "  matrices       A {}, B {}, C {}", with_unit(w.a_bytes, "B"), with_unit(w.b_bytes, "B"),
-      with_unit(w.c_bytes, "B"));
+  add(lines, "  matrices       A {}, B {}, C {}", with_unit(w.a_bytes, "B"),
+      with_unit(w.b_bytes, "B"), with_unit(w.c_bytes, "B"));
   add(lines, "  least traffic  {}: {} read, {} written{}", with_unit(w.least_bytes(), "B"),
       with_unit(w.read_bytes, "B"), with_unit(w.write_bytes, "B"),
       reads_c(e.problem) ? " (beta C is read)" : " (beta = 0: C is not read)");
   add(lines, "  intensity      {:.0f} FLOP/B at the least", std::floor(w.intensity()));
   lines.emplace_back();
   add(lines, "THE MACHINE");
-  add(lines, "  FP32 peak      {:.1f} TFLOP/s: {} SMs x {} lanes x 2 x {:.2f} GHz", m.peak_flops() / 1e12,
-      m.sm_count, m.fp32_lanes, m.clock_hz / 1e9);
+  add(lines, "  FP32 peak      {:.1f} TFLOP/s: {} SMs x {} lanes x 2 x {:.2f} GHz",
+      m.peak_flops() / 1e12, m.sm_count, m.fp32_lanes, m.clock_hz / 1e9);
   if (e.peak != m.peak_flops())
-    add(lines, "  binds here     {:.1f} TFLOP/s, {}, at the same clock; under the power cap it is lower",
+    add(lines,
+        "  binds here     {:.1f} TFLOP/s, {}, at the same clock; under the power cap it is lower",
         e.peak / 1e12, e.peak_name);
   add(lines, "  memory         {:.0f} GB/s", m.bandwidth / 1e9);
   add(lines, "  ridge          {:.0f} FLOP/B: {} binds at the least traffic", e.bounds.ridge,
       e.bounds.compute_binds() ? "arithmetic" : "memory");
-  add(lines, "  no faster than {:.3g} ms by arithmetic, {:.2g} ms by memory", e.bounds.compute_s * kMilli,
-      e.bounds.memory_s * kMilli);
+  add(lines, "  no faster than {:.3g} ms by arithmetic, {:.2g} ms by memory",
+      e.bounds.compute_s * kMilli, e.bounds.memory_s * kMilli);
 }
 
 void kernel(Lines& lines, const Explanation& e) {
@@ -57,7 +58,8 @@ void kernel(Lines& lines, const Explanation& e) {
       parameters += fmt::format(" {} {}", name, value);
   }
   add(lines, "  tile          {}", parameters.empty() ? " not known for this kernel" : parameters);
-  add(lines, "  block          {} x {} x {} = {} threads, {} registers each, {} bytes of shared memory",
+  add(lines,
+      "  block          {} x {} x {} = {} threads, {} registers each, {} bytes of shared memory",
       seen.block_shape[0], seen.block_shape[1], seen.block_shape[2], seen.threads, seen.registers,
       seen.shared_bytes);
   if (!e.subject.tile) return;
@@ -67,7 +69,8 @@ void kernel(Lines& lines, const Explanation& e) {
       loads.global_loads, loads.shared_formula, loads.shared_loads);
   add(lines, "  if no cache kept anything: {}, {:.3g} FLOP/B, {:.3g} times the least",
       with_unit(traffic.bytes, "B"), traffic.intensity, traffic.over_least);
-  const Quantisation q = quantisation_of(e.problem.m, e.problem.n, e.subject.tile->bm, e.subject.tile->bn);
+  const Quantisation q =
+      quantisation_of(e.problem.m, e.problem.n, e.subject.tile->bm, e.subject.tile->bn);
   add(lines, "  tiles          {} x {} of {} x {}, {:.1f}% of them is C", q.tiles_m, q.tiles_n,
       e.subject.tile->bm, e.subject.tile->bn, 100 * q.used);
 }
@@ -81,18 +84,22 @@ void occupancy(Lines& lines, const Explanation& e) {
   lines.emplace_back();
   add(lines, "OCCUPANCY: {} of {} warps, {:.1f}%", o.warps, m.warps, 100 * o.occupancy);
   const auto limit = [&](const char* name, int blocks, const std::string& why) {
-    add(lines, "  {:<15}{:>3} blocks  {}{}", name, blocks, why, blocks == o.blocks ? "  <- binds" : "");
+    add(lines, "  {:<15}{:>3} blocks  {}{}", name, blocks, why,
+        blocks == o.blocks ? "  <- binds" : "");
   };
-  limit("threads", o.by_threads, fmt::format("{} warps a block, {} an SM", o.warps_per_block, m.warps));
+  limit("threads", o.by_threads,
+        fmt::format("{} warps a block, {} an SM", o.warps_per_block, m.warps));
   limit("registers", o.by_registers,
-        fmt::format("{} a thread, {} a warp, {} a block, {} an SM", seen.registers, o.registers_per_warp,
-                    o.registers_per_block, m.registers));
+        fmt::format("{} a thread, {} a warp, {} a block, {} an SM", seen.registers,
+                    o.registers_per_warp, o.registers_per_block, m.registers));
   limit("shared memory", o.by_shared,
-        fmt::format("{} + {} B a block, {} an SM", seen.shared_bytes, m.reserved_shared, m.shared_bytes));
+        fmt::format("{} + {} B a block, {} an SM", seen.shared_bytes, m.reserved_shared,
+                    m.shared_bytes));
   limit("blocks", o.by_blocks, "an SM");
   if (o.blocks > 0)
     add(lines,
-        "  waves          {:.0f} blocks in {:.0f} places: {:.2f}, so {:.0f}; {:.1f}% of the places are used",
+        "  waves          {:.0f} blocks in {:.0f} places: {:.2f}, so {:.0f}; {:.1f}% of the places "
+        "are used",
         w.blocks, w.slots, w.waves, w.full, 100 * w.used);
   if (m.cc != 90) add(lines, "  (registers as ptxas gives them for compute capability 9.0)");
 }
@@ -118,9 +125,9 @@ void accesses(Lines& lines, const Explanation& e) {
           : c.degree > 1 ? fmt::format("{}-way bank conflict", c.degree)
                          : std::string("no bank conflict"));
     } else {
-      add(lines, "    {} lanes want {} B: {} sector{} in {} line{}, {:.0f}% used{}", c.lanes, c.bytes,
-          c.sectors, c.sectors == 1 ? "" : "s", c.lines, c.lines == 1 ? "" : "s", 100 * c.sector_use,
-          c.broadcast ? "; a broadcast" : "");
+      add(lines, "    {} lanes want {} B: {} sector{} in {} line{}, {:.0f}% used{}", c.lanes,
+          c.bytes, c.sectors, c.sectors == 1 ? "" : "s", c.lines, c.lines == 1 ? "" : "s",
+          100 * c.sector_use, c.broadcast ? "; a broadcast" : "");
       if (!elements.empty()) add(lines, "    {}", elements.substr(0, 200));
     }
     for (const std::string& row : draw(a.access)) add(lines, "      {}", row);
@@ -137,7 +144,8 @@ void machine_code(Lines& lines, const Explanation& e) {
   lines.emplace_back();
   add(lines, "THE HOT LOOP, {} instructions", body.size());
   for (const auto& [count, name] : mix)
-    add(lines, "  {:<12}{:>6}  {:>5.1f}%", name, count, 100.0 * count / static_cast<double>(body.size()));
+    add(lines, "  {:<12}{:>6}  {:>5.1f}%", name, count,
+        100.0 * count / static_cast<double>(body.size()));
 }
 
 void pace(Lines& lines, const Explanation& e) {
@@ -151,15 +159,16 @@ void pace(Lines& lines, const Explanation& e) {
   add(lines, "  {:<28}{:>10}  share of the time", "busy if nothing else waited", "ms");
   for (const Pipe& pipe : p.pipes)
     add(lines, "  {:<28}{:>10.3g}  {:>5.1f}%", pipe.name, pipe.ms, 100 * pipe.ms / p.ms);
-  add(lines, "  predicted      {:.4g} ms, {:.3g} TFLOP/s, {:.1f}% of the peak; limited by {}", p.ms, p.tflops,
-      100 * p.tflops * 1e12 / e.peak, p.limiter);
+  add(lines, "  predicted      {:.4g} ms, {:.3g} TFLOP/s, {:.1f}% of the peak; limited by {}", p.ms,
+      p.tflops, 100 * p.tflops * 1e12 / e.peak, p.limiter);
   add(lines, "  {}", p.why);
   if (e.measured) {
-    add(lines, "  measured       {:.4g} ms, {:.3g} TFLOP/s ({}); predicted {:+.1f}%", e.measured->ms,
-        e.measured->tflops, e.measured->where, 100 * (p.tflops / e.measured->tflops - 1));
+    add(lines, "  measured       {:.4g} ms, {:.3g} TFLOP/s ({}); predicted {:+.1f}%",
+        e.measured->ms, e.measured->tflops, e.measured->where,
+        100 * (p.tflops / e.measured->tflops - 1));
     if (const double at_clock = at_measured_clock(e); std::abs(at_clock / p.tflops - 1) > 1e-3)
-      add(lines, "  at its clock   {:.0f} MHz, {:.3g} TFLOP/s predicted, {:+.1f}%", *e.measured->clock_mhz,
-          at_clock, 100 * (at_clock / e.measured->tflops - 1));
+      add(lines, "  at its clock   {:.0f} MHz, {:.3g} TFLOP/s predicted, {:+.1f}%",
+          *e.measured->clock_mhz, at_clock, 100 * (at_clock / e.measured->tflops - 1));
   }
 }
 
@@ -194,14 +203,15 @@ std::string with_unit(double value, const std::string& unit) {
 
 std::vector<LoopAccess> kinds_of_access(const Explanation& e) {
   std::vector<LoopAccess> list = merged_accesses(e.subject.seen.trace);
-  std::stable_sort(list.begin(), list.end(),
-                   [](const LoopAccess& a, const LoopAccess& b) { return a.executions > b.executions; });
+  std::stable_sort(list.begin(), list.end(), [](const LoopAccess& a, const LoopAccess& b) {
+    return a.executions > b.executions;
+  });
   std::vector<std::string> known;
   std::erase_if(list, [&](const LoopAccess& a) {
     const Cost c = cost_of(a.access);
     const bool shared = a.access.memory == Memory::kShared;
-    const std::string place =
-        shared ? fmt::format("{}", a.line) : elements_of(a.access, e.subject.seen.matrices).substr(0, 1);
+    const std::string place = shared ? fmt::format("{}", a.line)
+                                     : elements_of(a.access, e.subject.seen.matrices).substr(0, 1);
     const std::string key = fmt::format("{} {} {} {} {} {}", shared, a.access.store, a.access.bytes,
                                         c.wavefronts, c.sectors, place);
     if (std::find(known.begin(), known.end(), key) != known.end()) return true;

@@ -26,7 +26,9 @@ bool starts(std::string_view text, std::initializer_list<std::string_view> heads
                      [&](std::string_view head) { return text.starts_with(head); });
 }
 
-bool is_fused(std::string_view name) { return starts(name, {"vfmadd", "vfmsub", "vfnmadd", "vfnmsub"}); }
+bool is_fused(std::string_view name) {
+  return starts(name, {"vfmadd", "vfmsub", "vfnmadd", "vfnmsub"});
+}
 bool is_product(std::string_view name) {
   return is_fused(name) || starts(name, {"mulps", "mulss", "vmulps", "vmulss"});
 }
@@ -68,8 +70,9 @@ int chained(const HostFunction& f, std::size_t first, std::size_t last) {
     const auto parts = operands(one.text);
     if (parts.empty() || parts[0].find('[') != std::string_view::npos) continue;
     const std::string_view to = parts[0].substr(0, parts[0].find('{'));
-    const bool goes_on = is_sum(one.name) && (is_fused(one.name) || parts.size() == 2 ||
-                                              std::find(parts.begin() + 1, parts.end(), to) != parts.end());
+    const bool goes_on =
+        is_sum(one.name) && (is_fused(one.name) || parts.size() == 2 ||
+                             std::find(parts.begin() + 1, parts.end(), to) != parts.end());
     if (goes_on) {
       ++sums[to];
     } else {
@@ -91,8 +94,8 @@ HostMix mix_of(const HostFunction& f, std::size_t first, std::size_t last) {
     const auto parts = operands(one.text);
     const bool memory =
         one.text.find('[') != std::string::npos && !starts(one.name, {"lea", "prefetch", "nop"});
-    const bool store =
-        memory && is_move(one.name) && !parts.empty() && parts[0].find('[') != std::string_view::npos;
+    const bool store = memory && is_move(one.name) && !parts.empty() &&
+                       parts[0].find('[') != std::string_view::npos;
     mix.stores += store ? 1 : 0;
     mix.loads += memory && !store ? 1 : 0;
     if (is_product(one.name) || is_sum(one.name)) {
@@ -173,7 +176,8 @@ Result<HostFunction> parse_objdump(std::string_view text) {
     HostInstruction one;
     one.address = *address;
     std::string_view rest = line.substr(colon + 2);
-    if (const auto remark = rest.find('#'); remark != std::string_view::npos) rest = rest.substr(0, remark);
+    if (const auto remark = rest.find('#'); remark != std::string_view::npos)
+      rest = rest.substr(0, remark);
     for (const std::string_view prefix : {"notrack ", "rep ", "bnd "}) {
       if (rest.starts_with(prefix)) rest.remove_prefix(prefix.size());
     }
@@ -203,12 +207,13 @@ Result<HostLoop> hot_loop(const HostFunction& f) {
   const HostLoop* best = nullptr;
   for (const HostLoop& loop : loops) {
     if (!innermost(loop)) continue;
-    const bool more =
-        best == nullptr || loop.mix.multiplies > best->mix.multiplies ||
-        (loop.mix.multiplies == best->mix.multiplies && loop.mix.instructions < best->mix.instructions);
+    const bool more = best == nullptr || loop.mix.multiplies > best->mix.multiplies ||
+                      (loop.mix.multiplies == best->mix.multiplies &&
+                       loop.mix.instructions < best->mix.instructions);
     if (more) best = &loop;
   }
-  if (best == nullptr) return Status(Code::kInvalidArgument, "no loop of the machine code multiplies");
+  if (best == nullptr)
+    return Status(Code::kInvalidArgument, "no loop of the machine code multiplies");
   return *best;
 }
 
@@ -216,11 +221,14 @@ Result<HostFunction> host_function(const KernelInfo& kernel, const Problem& prob
 #ifndef __x86_64__
   return Status(Code::kUnsupportedProblem, "machine code of x86-64 is read, not this processor's");
 #endif
-  const auto missing = [](const std::string& what) { return Status(Code::kUnsupportedProblem, what); };
+  const auto missing = [](const std::string& what) {
+    return Status(Code::kUnsupportedProblem, what);
+  };
   const std::string objdump = tune::find_tool("LADDER_OBJDUMP", "objdump");
   if (objdump.empty())
     return missing(
-        "objdump is not installed (binutils; LADDER_OBJDUMP names another): machine code is not read");
+        "objdump is not installed (binutils; LADDER_OBJDUMP names another): machine code is not "
+        "read");
   std::error_code error;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error) return missing("this program's own file is not known: " + error.message());

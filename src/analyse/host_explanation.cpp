@@ -41,7 +41,8 @@ double additions_a_second() {
 }
 
 double read_rate(std::int64_t bytes) {
-  const std::vector<std::uint64_t> memory(static_cast<std::size_t>(bytes) / sizeof(std::uint64_t), 1);
+  const std::vector<std::uint64_t> memory(static_cast<std::size_t>(bytes) / sizeof(std::uint64_t),
+                                          1);
   return static_cast<double>(bytes) * host::best_rate(1, [&](std::int64_t passes) {
            for (; passes > 0; --passes)
              sink = std::accumulate(memory.begin(), memory.end(), std::uint64_t{sink});
@@ -80,29 +81,35 @@ Result<HostMachine> measure_host([[maybe_unused]] int threads) {
   m.l1_bytes = static_cast<double>(caches.l1);
   m.l2_bytes = static_cast<double>(caches.l2);
   m.l3_bytes = static_cast<double>(caches.l3);
-  // Some times what L2 holds: of L3, where there is one, and no more of it than a machine's other tenants may leave.
+  // Some times what L2 holds: of L3, where there is one, and no more of it than a machine's other
+  // tenants may leave.
   m.l3_bandwidth = threads * read_rate(std::min(caches.l3 / 2, 4 * caches.l2));
   return m;
 #else
-  return Status(Code::kUnsupportedProblem, "this build lacks Highway, by which the machine is measured");
+  return Status(Code::kUnsupportedProblem,
+                "this build lacks Highway, by which the machine is measured");
 #endif
 }
 
 HostTraffic host_traffic(std::string_view rung, const Problem& p, const HostMachine& machine) {
-  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n),
+             k = static_cast<double>(p.k);
   HostTraffic t;
   if (rung == "h01_naive") {
-    // A column of B is a line a step; the next columns find those lines where k of them fit, else each step takes a line.
+    // A column of B is a line a step; the next columns find those lines where k of them fit, else
+    // each step takes a line.
     const double column = k * kLine;
     add(t, column <= machine.l2_bytes ? m * n * k * kFloat : m * n * k * kLine, column, machine);
-    add(t, m * k * n * kFloat * kFloat / kLine, k * n * kFloat, machine);  // B anew for each row of C
+    add(t, m * k * n * kFloat * kFloat / kLine, k * n * kFloat,
+        machine);  // B anew for each row of C
   } else if (rung == "h02_loop_order") {
     add(t, m * n * k * kFloat, k * n * kFloat, machine);  // all of B for each row
     add(t, 2 * m * n * k * kFloat, n * kFloat, machine);  // a row of C for each k
   } else if (rung == "h03_cache_block") {
     constexpr double kRows = 1024, kColumns = 1024, kDepth = 128;  // its Tile
     add(t, m * n * k * kFloat, std::min(k, kDepth) * std::min(n, kColumns) * kFloat, machine);
-    const double once = k * n * kFloat * ceil_div(m, kRows) + m * k * kFloat * ceil_div(n, kColumns) +
+    const double once = k * n * kFloat * ceil_div(m, kRows) +
+                        m * k * kFloat * ceil_div(n, kColumns) +
                         2 * m * n * kFloat * ceil_div(k, kDepth);
     add(t, once, work_of(p).least_bytes(), machine);
 #ifdef LADDER_HAVE_HIGHWAY
@@ -111,9 +118,12 @@ HostTraffic host_traffic(std::string_view rung, const Problem& p, const HostMach
     const host::Blocks blocks = host::blocks(way.tile);
     const auto rows = static_cast<double>(blocks.rows), columns = static_cast<double>(blocks.cols),
                depth = static_cast<double>(blocks.depth);
-    // A sliver of B for each panel of A; copies read once and written once; C read and written for each block of k.
-    add(t, m * n * k * kFloat / way.tile.rows, std::min(k, depth) * std::min(n, columns) * kFloat, machine);
-    const double copies = (way.pack_a ? 2 : 1) * m * k + (way.pack_b ? 2 : 1) * k * n * ceil_div(m, rows);
+    // A sliver of B for each panel of A; copies read once and written once; C read and written for
+    // each block of k.
+    add(t, m * n * k * kFloat / way.tile.rows, std::min(k, depth) * std::min(n, columns) * kFloat,
+        machine);
+    const double copies =
+        (way.pack_a ? 2 : 1) * m * k + (way.pack_b ? 2 : 1) * k * n * ceil_div(m, rows);
     add(t, (copies + 2 * m * n * ceil_div(k, depth)) * kFloat, work_of(p).least_bytes(), machine);
 #endif
   }
@@ -129,28 +139,36 @@ void predict_host(HostExplanation& e) {
   const auto pipe = [&](const char* name, double seconds) {
     if (seconds > 0) e.pipes.push_back({name, seconds * kMsPerSecond});
   };
-  // Where every operand is a whole vector the clock may be another than for scalars: the rate with operands from L1 tells.
-  const double ports =
-      mix.vector_bytes >= m.vector_bytes && mix.loads > 0 ? m.fed_per_cycle() : m.multiply_adds_per_cycle();
+  // Where every operand is a whole vector the clock may be another than for scalars: the rate with
+  // operands from L1 tells.
+  const double ports = mix.vector_bytes >= m.vector_bytes && mix.loads > 0
+                           ? m.fed_per_cycle()
+                           : m.multiply_adds_per_cycle();
   pipe("multiply-add ports", rounds * mix.arithmetic / ports / m.clock_hz);
-  pipe("load and store ports", rounds * (mix.loads + mix.stores) / m.loads_per_cycle() / m.clock_hz);
+  pipe("load and store ports",
+       rounds * (mix.loads + mix.stores) / m.loads_per_cycle() / m.clock_hz);
   pipe("additions that wait for one another", rounds * mix.chained * m.add_cycles / m.clock_hz);
   pipe("L2", e.traffic.l2 / m.l2_bandwidth);
   pipe("L3", e.traffic.l3 / m.l3_bandwidth);
-  pipe("memory", std::max(e.traffic.memory, e.work.least_bytes() > m.l3_bytes ? e.work.least_bytes() : 0) /
-                     m.memory_bandwidth);
-  std::stable_sort(e.pipes.begin(), e.pipes.end(), [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });
+  pipe("memory",
+       std::max(e.traffic.memory, e.work.least_bytes() > m.l3_bytes ? e.work.least_bytes() : 0) /
+           m.memory_bandwidth);
+  std::stable_sort(e.pipes.begin(), e.pipes.end(),
+                   [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });
   e.ms = e.pipes.front().ms;
   e.tflops = flops(e.problem) / e.ms / 1e9;
   e.limiter = e.pipes.front().name;
   e.why = fmt::format(
-      "A round of the hot loop has {} instructions, {} of them arithmetic on {} bits, for {:.0f} products; "
+      "A round of the hot loop has {} instructions, {} of them arithmetic on {} bits, for {:.0f} "
+      "products; "
       "{} loads and "
       "{} stores.",
-      mix.instructions, mix.arithmetic, mix.vector_bytes * 8, mix.multiplies, mix.loads, mix.stores);
+      mix.instructions, mix.arithmetic, mix.vector_bytes * 8, mix.multiplies, mix.loads,
+      mix.stores);
 }
 
-HostExplanation explain_host(const KernelInfo& kernel, const Problem& problem, const HostMachine& machine) {
+HostExplanation explain_host(const KernelInfo& kernel, const Problem& problem,
+                             const HostMachine& machine) {
   HostExplanation e;
   e.id = kernel.id;
   e.rung = kernel.rung;

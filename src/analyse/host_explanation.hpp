@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a CPU rung should do on a problem and this machine: its hot loop against the core's ports, its bytes against the
-// caches. What the machine can do is measured here (host/rates.hpp), nothing of it is assumed.
+// What a CPU rung should do on a problem and this machine: its hot loop against the core's ports,
+// its bytes against the caches. What the machine can do is measured here (host/rates.hpp), nothing
+// of it is assumed.
 #pragma once
 #include <ladder/kernel.hpp>
 
@@ -20,15 +21,20 @@ struct HostMachine {
   std::string cpu, target;  // "AVX3": Highway's name of the instruction set
   int threads = 1;
   double clock_hz = 0;
-  double fma_clock_hz = 0, tile_clock_hz = 0;  // under the multiply-adds of the next two; 0: not known
-  double fma_flops = 0, tile_flops = 0;  // multiply-adds on whole vectors; the same with operands from L1
+  double fma_clock_hz = 0,
+         tile_clock_hz = 0;  // under the multiply-adds of the next two; 0: not known
+  double fma_flops = 0,
+         tile_flops = 0;  // multiply-adds on whole vectors; the same with operands from L1
   int vector_bytes = 16;
   double add_cycles = 0;  // from an addition to one that waits for it
-  double l1_bandwidth = 0, l2_bandwidth = 0, l3_bandwidth = 0, memory_bandwidth = 0;  // bytes read a second
+  double l1_bandwidth = 0, l2_bandwidth = 0, l3_bandwidth = 0,
+         memory_bandwidth = 0;  // bytes read a second
   double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
 
   // Vector instructions that start in a cycle of a core, by the rates above.
-  double multiply_adds_per_cycle() const { return fma_flops / threads / clock_hz / (vector_bytes / 2.0); }
+  double multiply_adds_per_cycle() const {
+    return fma_flops / threads / clock_hz / (vector_bytes / 2.0);
+  }
   double fed_per_cycle() const { return tile_flops / threads / clock_hz / (vector_bytes / 2.0); }
   double loads_per_cycle() const { return l1_bandwidth / threads / clock_hz / vector_bytes; }
 };
@@ -59,7 +65,8 @@ struct HostExplanation {
 
 // Pure: pipes, time and limiter of a loop on a machine.
 void predict_host(HostExplanation& explanation);
-HostExplanation explain_host(const KernelInfo& kernel, const Problem& problem, const HostMachine& machine);
+HostExplanation explain_host(const KernelInfo& kernel, const Problem& problem,
+                             const HostMachine& machine);
 
 std::vector<std::string> to_text(const HostExplanation& explanation);
 std::string to_json(const HostExplanation& explanation);

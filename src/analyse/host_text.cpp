@@ -17,7 +17,9 @@ namespace {
 
 constexpr double kNotable = 0.05;
 
-double per_flop(double bytes, const HostExplanation& e) { return e.work.flop > 0 ? bytes / e.work.flop : 0; }
+double per_flop(double bytes, const HostExplanation& e) {
+  return e.work.flop > 0 ? bytes / e.work.flop : 0;
+}
 
 double ridge(const HostMachine& m) { return m.fma_flops / m.memory_bandwidth; }
 
@@ -27,7 +29,9 @@ double pipe_ms(const HostExplanation& e, const std::string& name) {
   return found == e.pipes.end() ? 0 : found->ms;
 }
 
-double measured_gflops(const HostExplanation& e) { return flops(e.problem) / *e.measured_ms * 1e-6; }
+double measured_gflops(const HostExplanation& e) {
+  return flops(e.problem) / *e.measured_ms * 1e-6;
+}
 
 }  // namespace
 
@@ -37,12 +41,14 @@ std::vector<std::string> to_text(const HostExplanation& e) {
     lines.push_back(fmt::format(text, std::forward<Args>(args)...));
   };
   const HostMachine& m = e.machine;
-  say("{}, {} on {}, {} thread{}", e.id, to_string(e.problem), m.cpu, m.threads, m.threads == 1 ? "" : "s");
+  say("{}, {} on {}, {} thread{}", e.id, to_string(e.problem), m.cpu, m.threads,
+      m.threads == 1 ? "" : "s");
   say("{}", e.idea);
   say("");
   say("THE PROBLEM");
   say("  work           {}", with_unit(e.work.flop, "FLOP"));
-  say("  least traffic  {}, {:.0f} FLOP/B", with_unit(e.work.least_bytes(), "B"), e.work.intensity());
+  say("  least traffic  {}, {:.0f} FLOP/B", with_unit(e.work.least_bytes(), "B"),
+      e.work.intensity());
   say("");
   say("THE MACHINE, measured just now");
   say("  clock          {:.2f} GHz{}", m.clock_hz * 1e-9,
@@ -50,20 +56,24 @@ std::vector<std::string> to_text(const HostExplanation& e) {
           ? fmt::format("; {:.2f} under multiply-adds, {:.2f} under those with operands from L1",
                         m.fma_clock_hz * 1e-9, m.tile_clock_hz * 1e-9)
           : "");
-  say("  peak           {:.0f} GFLOP/s of multiply-adds ({}, {} floats a vector: {:.2f} of them start in a "
+  say("  peak           {:.0f} GFLOP/s of multiply-adds ({}, {} floats a vector: {:.2f} of them "
+      "start in a "
       "cycle of a core)",
       m.fma_flops * 1e-9, m.target, m.vector_bytes / 4, m.multiply_adds_per_cycle());
   say("  from L1        {:.0f} GFLOP/s with operands that a register tile reads ({:.2f} a cycle)",
       m.tile_flops * 1e-9, m.fed_per_cycle());
-  say("  reads          {:.0f} GB/s from L1 ({:.2f} vectors a cycle), {:.0f} from L2, {:.0f} from L3, {:.1f} "
+  say("  reads          {:.0f} GB/s from L1 ({:.2f} vectors a cycle), {:.0f} from L2, {:.0f} from "
+      "L3, {:.1f} "
       "from memory",
       m.l1_bandwidth * 1e-9, m.loads_per_cycle(), m.l2_bandwidth * 1e-9, m.l3_bandwidth * 1e-9,
       m.memory_bandwidth * 1e-9);
   say("  addition       {:.1f} cycles until the next one may use it", m.add_cycles);
   say("  caches         {}, {}, {}", with_unit(m.l1_bytes, "B"), with_unit(m.l2_bytes, "B"),
       with_unit(m.l3_bytes, "B"));
-  say("  ridge          {:.1f} FLOP/B against memory, {:.1f} against L2: {} binds at the least traffic",
-      ridge(m), m.fma_flops / m.l2_bandwidth, e.work.intensity() >= ridge(m) ? "arithmetic" : "memory");
+  say("  ridge          {:.1f} FLOP/B against memory, {:.1f} against L2: {} binds at the least "
+      "traffic",
+      ridge(m), m.fma_flops / m.l2_bandwidth,
+      e.work.intensity() >= ridge(m) ? "arithmetic" : "memory");
   say("");
   say("TRAFFIC, by the rung's blocks and the sizes of the caches");
   for (const auto& [level, bytes, rate] : {std::tuple{"L2", e.traffic.l2, m.l2_bandwidth},
@@ -77,13 +87,14 @@ std::vector<std::string> to_text(const HostExplanation& e) {
     const HostMix& mix = e.loop->mix;
     say("");
     say("THE HOT LOOP of {}, {} instructions a round", e.function->name, mix.instructions);
-    say("  products       {:.0f}, by {} arithmetic instructions of {} bits{}", mix.multiplies, mix.arithmetic,
-        mix.vector_bytes * 8, mix.fused ? ", fused" : "");
+    say("  products       {:.0f}, by {} arithmetic instructions of {} bits{}", mix.multiplies,
+        mix.arithmetic, mix.vector_bytes * 8, mix.fused ? ", fused" : "");
     say("  loads, stores  {}, {}: {:.2f} a product instruction", mix.loads, mix.stores,
         static_cast<double>(mix.loads + mix.stores) / std::max(1, mix.arithmetic));
-    say("  chain          {}", mix.chained == 0 ? "no sum goes on from round to round"
-                                                : fmt::format("{} addition{} a round wait for one another",
-                                                              mix.chained, mix.chained == 1 ? "" : "s"));
+    say("  chain          {}", mix.chained == 0
+                                   ? "no sum goes on from round to round"
+                                   : fmt::format("{} addition{} a round wait for one another",
+                                                 mix.chained, mix.chained == 1 ? "" : "s"));
     std::vector<std::pair<int, std::string>> names;
     for (const auto& [name, count] : mix.names) names.emplace_back(count, name);
     std::stable_sort(names.begin(), names.end(),
@@ -95,7 +106,8 @@ std::vector<std::string> to_text(const HostExplanation& e) {
   say("");
   say("PREDICTION");
   if (e.ms > 0) {
-    for (const Pipe& p : e.pipes) say("  {:<38}{:>10} ms {:>6.1f}%", p.name, figure(p.ms), 100 * p.ms / e.ms);
+    for (const Pipe& p : e.pipes)
+      say("  {:<38}{:>10} ms {:>6.1f}%", p.name, figure(p.ms), 100 * p.ms / e.ms);
     say("  predicted      {} ms, {:.1f} GFLOP/s, {:.1f}% of the peak; limited by {}", figure(e.ms),
         e.tflops * 1e3, 100 * e.tflops * 1e12 / m.fma_flops, e.limiter);
     say("  {}", e.why);
@@ -105,7 +117,9 @@ std::vector<std::string> to_text(const HostExplanation& e) {
   if (e.measured_ms) {
     say("  measured       {} ms, {:.1f} GFLOP/s, {:.1f}% of the peak{}", figure(*e.measured_ms),
         measured_gflops(e), 100 * measured_gflops(e) * 1e9 / m.fma_flops,
-        e.ms > 0 ? fmt::format("; predicted {:+.1f}%", 100 * (e.tflops * 1e3 / measured_gflops(e) - 1)) : "");
+        e.ms > 0
+            ? fmt::format("; predicted {:+.1f}%", 100 * (e.tflops * 1e3 / measured_gflops(e) - 1))
+            : "");
   }
   return lines;
 }
@@ -132,7 +146,8 @@ std::string to_json(const HostExplanation& e) {
                      {"l2_bandwidth", m.l2_bandwidth},
                      {"l3_bandwidth", m.l3_bandwidth},
                      {"memory_bandwidth", m.memory_bandwidth}};
-  json["work"] = {{"flop", e.work.flop}, {"least_bytes", e.work.least_bytes()}, {"ridge", ridge(m)}};
+  json["work"] = {
+      {"flop", e.work.flop}, {"least_bytes", e.work.least_bytes()}, {"ridge", ridge(m)}};
   json["traffic"] = {{"l2", e.traffic.l2}, {"l3", e.traffic.l3}, {"memory", e.traffic.memory}};
   if (e.loop) {
     const HostMix& mix = e.loop->mix;
@@ -144,11 +159,14 @@ std::string to_json(const HostExplanation& e) {
   }
   Json pipes = Json::array();
   for (const Pipe& p : e.pipes) pipes.push_back({{"name", p.name}, {"ms", p.ms}});
-  json["prediction"] =
-      e.ms > 0
-          ? Json{{"ms", e.ms}, {"tflops", e.tflops}, {"limiter", e.limiter}, {"why", e.why}, {"pipes", pipes}}
-          : Json{{"reason", e.no_code}};
-  if (e.measured_ms) json["measured"] = {{"ms", *e.measured_ms}, {"tflops", measured_gflops(e) * 1e-3}};
+  json["prediction"] = e.ms > 0 ? Json{{"ms", e.ms},
+                                       {"tflops", e.tflops},
+                                       {"limiter", e.limiter},
+                                       {"why", e.why},
+                                       {"pipes", pipes}}
+                                : Json{{"reason", e.no_code}};
+  if (e.measured_ms)
+    json["measured"] = {{"ms", *e.measured_ms}, {"tflops", measured_gflops(e) * 1e-3}};
   return json_text(json, 1) + "\n";
 }
 
@@ -173,7 +191,8 @@ std::vector<Compare> compare(const HostExplanation& a, const HostExplanation& b)
   }
   for (const Pipe& p : a.pipes) row((p.name + ", ms").c_str(), p.ms, pipe_ms(b, p.name));
   row("predicted GFLOP/s", a.tflops * 1e3, b.tflops * 1e3);
-  if (a.measured_ms && b.measured_ms) row("measured GFLOP/s", measured_gflops(a), measured_gflops(b));
+  if (a.measured_ms && b.measured_ms)
+    row("measured GFLOP/s", measured_gflops(a), measured_gflops(b));
   return rows;
 }
 
@@ -187,15 +206,15 @@ std::vector<std::string> why(const HostExplanation& a, const HostExplanation& b)
     return sentences;
   }
   sentences.push_back(
-      fmt::format("{} is predicted to be {:.3g} times as fast: {} is limited by {}, {} by {}.", b.id,
-                  a.ms / b.ms, a.id, a.limiter, b.id, b.limiter));
+      fmt::format("{} is predicted to be {:.3g} times as fast: {} is limited by {}, {} by {}.",
+                  b.id, a.ms / b.ms, a.id, a.limiter, b.id, b.limiter));
   const HostExplanation& slow = a.ms >= b.ms ? a : b;
   const double before = pipe_ms(a, slow.limiter), after = pipe_ms(b, slow.limiter);
   if (std::abs(after - before) > kNotable * before)
-    sentences.push_back(
-        after > 0 ? fmt::format("{} asks {:.3g} ms of {} where {} asks {:.3g}.", b.id, after, slow.limiter,
-                                a.id, before)
-                  : fmt::format("{} asks nothing of {}, {} {:.3g} ms.", b.id, slow.limiter, a.id, before));
+    sentences.push_back(after > 0 ? fmt::format("{} asks {:.3g} ms of {} where {} asks {:.3g}.",
+                                                b.id, after, slow.limiter, a.id, before)
+                                  : fmt::format("{} asks nothing of {}, {} {:.3g} ms.", b.id,
+                                                slow.limiter, a.id, before));
   return sentences;
 }
 

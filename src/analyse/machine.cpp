@@ -32,7 +32,8 @@ double tensor_flop_per_cycle_of(std::string_view id, int cc) {
 double Machine::peak_of(Precision precision, std::string* words) const {
   const TensorProducts* tensor = tensor_products(precision);
   if (words != nullptr) *words = tensor != nullptr ? tensor->peak : "FP32 peak";
-  return tensor != nullptr ? tensor->share() * tensor_flop_per_cycle * sm_count * clock_hz : peak_flops();
+  return tensor != nullptr ? tensor->share() * tensor_flop_per_cycle * sm_count * clock_hz
+                           : peak_flops();
 }
 
 Machine make_machine(const vgpu::Device& device) {
@@ -40,14 +41,15 @@ Machine make_machine(const vgpu::Device& device) {
   machine.device = &device;
   machine.id = device.id;
   machine.name = device.name;
-  if (const auto mark = machine.name.find(" (virtual)"); mark != std::string::npos) machine.name.resize(mark);
+  if (const auto mark = machine.name.find(" (virtual)"); mark != std::string::npos)
+    machine.name.resize(mark);
   machine.cc = device.target();
   machine.sm_count = device.multiprocessors;
   machine.clock_hz = device.clock_khz * kHzPerKhz;
   machine.base_clock_hz = device.base_clock_khz * kHzPerKhz;
   constexpr double kTransfersPerClock = 2.0, kBitsPerByte = 8.0;  // double data rate
-  machine.bandwidth =
-      kTransfersPerClock * device.memory_clock_khz * kHzPerKhz * device.memory_bus_bits / kBitsPerByte;
+  machine.bandwidth = kTransfersPerClock * device.memory_clock_khz * kHzPerKhz *
+                      device.memory_bus_bits / kBitsPerByte;
   machine.l2_bytes = static_cast<double>(device.l2_bytes);
   machine.fp32_lanes = fp32_lanes_per_sm(machine.cc);
   machine.warps = device.threads_per_multiprocessor / kWarp;
@@ -64,8 +66,8 @@ Machine make_machine(const vgpu::Device& device) {
 
 Result<Machine> find_machine(std::string_view id) {
   if (const vgpu::Device* device = vgpu::find_device(id)) return make_machine(*device);
-  return Status(Code::kInvalidArgument,
-                "no device '" + std::string(id) + "' in the database; known: " + vgpu::known_devices());
+  return Status(Code::kInvalidArgument, "no device '" + std::string(id) +
+                                            "' in the database; known: " + vgpu::known_devices());
 }
 
 }  // namespace ladder::analyse

@@ -148,7 +148,8 @@ std::vector<MachineInstruction> decode(std::span<const std::byte> code) {
                word.bits(12, 4) == kTrue;
     if (i.kind == Kind::kWaitCopies) i.copies_left = static_cast<int>(word.bits(38, 6));
     if (i.kind == Kind::kFfma) {
-      const bool both = (i.opcode & 0xe00) == 0x200;  // no immediate or constant in place of a register
+      const bool both =
+          (i.opcode & 0xe00) == 0x200;  // no immediate or constant in place of a register
       i.sources = {static_cast<std::uint8_t>(word.bits(24, 8)),
                    both ? static_cast<std::uint8_t>(word.bits(32, 8)) : kNoRegister,
                    static_cast<std::uint8_t>(word.bits(64, 8))};
@@ -210,7 +211,8 @@ std::vector<Ways> ways_of(std::span<const MachineInstruction> code) {
   for (const MachineInstruction& i : code) {
     const bool jumps = i.kind == Kind::kBranch && i.target >= 0;
     ways.push_back(
-        {jumps ? static_cast<std::ptrdiff_t>(i.target) / static_cast<std::ptrdiff_t>(kInstruction) : -1,
+        {jumps ? static_cast<std::ptrdiff_t>(i.target) / static_cast<std::ptrdiff_t>(kInstruction)
+               : -1,
          !i.always});
   }
   return ways;
@@ -218,7 +220,9 @@ std::vector<Ways> ways_of(std::span<const MachineInstruction> code) {
 
 }  // namespace
 
-std::vector<Loop> loops_of(std::span<const MachineInstruction> code) { return loops_of(ways_of(code)); }
+std::vector<Loop> loops_of(std::span<const MachineInstruction> code) {
+  return loops_of(ways_of(code));
+}
 
 namespace {
 
@@ -248,8 +252,8 @@ Result<Loop> hot_loop(std::span<const MachineInstruction> code) {
   }
   if (!best || most == 0)
     return Status(Code::kInvalidArgument, "no loop of the machine code multiplies and adds");
-  // A persistent block's loop over tiles holds the loop over k, and what else it multiplies comes once a tile: on tensor cores
-  // also what was taken out of the loop over k, which may be more.
+  // A persistent block's loop over tiles holds the loop over k, and what else it multiplies comes
+  // once a tile: on tensor cores also what was taken out of the loop over k, which may be more.
   for (bool inner = true; inner;) {
     inner = false;
     const Loop outer = *best;

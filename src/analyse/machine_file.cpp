@@ -32,7 +32,8 @@ std::string demangled(const std::string& name) {
   return status == 0 && text != nullptr ? text.get() : name;
 }
 
-// Without return type, template arguments' spaces and parameters, so that spellings of one kernel agree.
+// Without return type, template arguments' spaces and parameters, so that spellings of one kernel
+// agree.
 std::string plain(std::string_view name) {
   if (name.starts_with("void ")) name.remove_prefix(5);
   int depth = 0;
@@ -97,22 +98,25 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
     }
   }
   return Status(Code::kInvalidArgument,
-                cubins.empty()
-                    ? fmt::format("{}: no machine code for compute capability {}.{}", file, cc / 10, cc % 10)
-                    : fmt::format("{}: no kernel {}", file, kernel));
+                cubins.empty() ? fmt::format("{}: no machine code for compute capability {}.{}",
+                                             file, cc / 10, cc % 10)
+                               : fmt::format("{}: no kernel {}", file, kernel));
 }
 
 namespace {
 
-// Lines like "        /*0010*/     IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] ;" of the kernel's section.
-std::map<std::uint32_t, std::string> parse_nvdisasm(const std::string& output, const std::string& mangled) {
+// Lines like "        /*0010*/     IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] ;" of the kernel's
+// section.
+std::map<std::uint32_t, std::string> parse_nvdisasm(const std::string& output,
+                                                    const std::string& mangled) {
   std::map<std::uint32_t, std::string> text;
   std::istringstream lines(output);
   bool inside = false;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(".text.")) inside = line == ".text." + mangled + ":";
     const auto open = line.find("/*"), close = line.find("*/");
-    if (!inside || open == std::string::npos || close == std::string::npos || close < open + 6) continue;
+    if (!inside || open == std::string::npos || close == std::string::npos || close < open + 6)
+      continue;
     const auto offset = parse_number<std::uint32_t>(line.substr(open + 2, close - open - 2), 16);
     if (!offset) continue;
     const auto from = line.find_first_not_of(' ', close + 2), to = line.rfind(';');
@@ -128,7 +132,8 @@ std::map<std::uint32_t, std::string> parse_nvdisasm(const std::string& output, c
 
 Disassembly disassemble(const KernelCode& code) {
   Disassembly result;
-  if (const std::string nvdisasm = tune::find_tool("LADDER_NVDISASM", "nvdisasm"); !nvdisasm.empty()) {
+  if (const std::string nvdisasm = tune::find_tool("LADDER_NVDISASM", "nvdisasm");
+      !nvdisasm.empty()) {
     if (const auto folder = Temporary::folder("cubin"); folder) {
       const std::string name = (folder.value().path() / "code.cubin").string();
       const Status whole =
@@ -162,7 +167,8 @@ Result<PtxText> find_ptx(const std::string& file, std::string_view kernel, int c
   const std::string all = bytes_of(file);
   if (all.empty()) return Status(Code::kIo, file + ": cannot be read");
   const std::string wanted = plain(kernel);
-  for (const std::string& module : images_of(std::as_bytes(std::span(all)), cc, vgpu::image::choose_ptx)) {
+  for (const std::string& module :
+       images_of(std::as_bytes(std::span(all)), cc, vgpu::image::choose_ptx)) {
     std::istringstream lines(module.substr(0, module.find('\0')));
     PtxText text;
     int number = 0;

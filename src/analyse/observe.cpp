@@ -61,8 +61,8 @@ void add_scales(Observation& into, const std::array<CountedLaunch, 3>& launches,
     Observation::Scale scale;
     scale.per_k = (values[2] - values[1]) / (depth[2] - depth[1]);
     scale.fixed = values[2] - scale.per_k * depth[2];
-    scale.exact =
-        std::abs(scale.fixed + scale.per_k * depth[0] - values[0]) < 1e-6 * std::max(1.0, values[0]);
+    scale.exact = std::abs(scale.fixed + scale.per_k * depth[0] - values[0]) <
+                  1e-6 * std::max(1.0, values[0]);
     scale.certain = certain;
     into.scales[entry.first] = scale;
   }
@@ -94,7 +94,8 @@ Result<Seen> launch_once(const KernelInfo& kernel, const Problem& problem) {
   if (Status status = synchronize(); !status) return fault_or(status);
   auto counters = parse_counters(virtual_gpu::counters_json());
   if (!counters) return counters.status();
-  if (counters.value().launches.empty()) return Status(Code::kLaunchFailed, "the kernel launched nothing");
+  if (counters.value().launches.empty())
+    return Status(Code::kLaunchFailed, "the kernel launched nothing");
   auto traces = parse_trace(virtual_gpu::trace_json());
   if (!traces) return traces.status();
   const auto matrix = [&problem](char name, const float* at, const Extent& extent) {
@@ -102,10 +103,11 @@ Result<Seen> launch_once(const KernelInfo& kernel, const Problem& problem) {
     return Matrix{name, reinterpret_cast<std::uint64_t>(at),
                   static_cast<std::uint64_t>(bytes * extent.elements()), extent.ld, bytes};
   };
-  return Seen{std::move(counters).value(),
-              std::move(traces).value(),
-              {matrix('A', operands.a, extent_a(problem)), matrix('B', operands.b, extent_b(problem)),
-               matrix('C', operands.c, extent_c(problem))}};
+  return Seen{
+      std::move(counters).value(),
+      std::move(traces).value(),
+      {matrix('A', operands.a, extent_a(problem)), matrix('B', operands.b, extent_b(problem)),
+       matrix('C', operands.c, extent_c(problem))}};
 }
 
 // "0-31", "0,8,...,120" or "3,5,9": values in rising order.
@@ -124,7 +126,8 @@ std::string series(const std::vector<std::int64_t>& values) {
 
 std::string elements_of(const Access& access, const std::vector<Matrix>& matrices) {
   if (access.memory != Memory::kGlobal || access.mask == 0) return "";
-  const std::uint64_t first = access.addresses[static_cast<std::size_t>(std::countr_zero(access.mask))];
+  const std::uint64_t first =
+      access.addresses[static_cast<std::size_t>(std::countr_zero(access.mask))];
   const auto matrix = std::find_if(matrices.begin(), matrices.end(), [&](const Matrix& m) {
     return first >= m.begin && first - m.begin < m.bytes;
   });
@@ -133,9 +136,9 @@ std::string elements_of(const Access& access, const std::vector<Matrix>& matrice
   std::map<std::int64_t, std::vector<std::int64_t>> columns_of_row;
   for (int lane = 0; lane < kWarp; ++lane) {
     if ((access.mask >> lane & 1) == 0) continue;
-    const auto element =
-        static_cast<std::int64_t>(access.addresses[static_cast<std::size_t>(lane)] - matrix->begin) /
-        matrix->element_bytes;
+    const auto element = static_cast<std::int64_t>(
+                             access.addresses[static_cast<std::size_t>(lane)] - matrix->begin) /
+                         matrix->element_bytes;
     lanes_of_row[element / matrix->ld] |= 1U << lane;
     columns_of_row[element / matrix->ld].push_back(element % matrix->ld);
   }
@@ -146,12 +149,13 @@ std::string elements_of(const Access& access, const std::vector<Matrix>& matrice
   const auto plural = [](const std::string& what, const std::string& text) {
     return what + (text.find_first_of("-,") == std::string::npos ? " " : "s ") + text;
   };
-  const std::string width = access.bytes > matrix->element_bytes
-                                ? fmt::format(", {} elements each", access.bytes / matrix->element_bytes)
-                                : "";
-  const bool alike = std::all_of(columns_of_row.begin(), columns_of_row.end(), [&](const auto& row) {
-    return row.second == columns_of_row.begin()->second;
-  });
+  const std::string width =
+      access.bytes > matrix->element_bytes
+          ? fmt::format(", {} elements each", access.bytes / matrix->element_bytes)
+          : "";
+  const bool alike =
+      std::all_of(columns_of_row.begin(), columns_of_row.end(),
+                  [&](const auto& row) { return row.second == columns_of_row.begin()->second; });
   if (alike) {
     std::vector<std::int64_t> rows;
     rows.reserve(columns_of_row.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel seen on the virtual GPU: small problems launched, counted and traced, and counts for any problem that
-// follow from them.
+// A kernel seen on the virtual GPU: small problems launched, counted and traced, and counts for any
+// problem that follow from them.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
@@ -43,12 +43,13 @@ struct Observation {
   std::map<std::string, Scale> scales;
 };
 
-// Launches three small problems. Errors: those of count(), kIo (the trace), kUnsupportedDevice (not on the virtual
-// GPU).
+// Launches three small problems. Errors: those of count(), kIo (the trace), kUnsupportedDevice (not
+// on the virtual GPU).
 Result<Observation> observe(const KernelInfo& kernel, const Device& device, float beta);
 
-// Which elements of which matrix the lanes of a global access touch: "A: rows 0-31, column 0", "C: row 0: lanes 0-15 at
-// columns 0,8,...,120; row 8: ...". "" for shared memory or memory of no matrix.
+// Which elements of which matrix the lanes of a global access touch: "A: rows 0-31, column 0", "C:
+// row 0: lanes 0-15 at columns 0,8,...,120; row 8: ...". "" for shared memory or memory of no
+// matrix.
 std::string elements_of(const Access& access, const std::vector<Matrix>& matrices);
 
 // A metric for `blocks` blocks of depth k; NaN for a metric that was not counted.

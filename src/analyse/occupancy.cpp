@@ -37,7 +37,8 @@ Occupancy occupancy_of(const BlockNeeds& needs, const Machine& machine) {
   result.warps = result.blocks * result.warps_per_block;
   result.occupancy = static_cast<double>(result.warps) / machine.warps;
   const auto name = [&](int limit, const char* what) {
-    if (limit == result.blocks) result.binds += (result.binds.empty() ? "" : ", ") + std::string(what);
+    if (limit == result.blocks)
+      result.binds += (result.binds.empty() ? "" : ", ") + std::string(what);
   };
   name(result.by_threads, "threads");
   name(result.by_registers, "registers");

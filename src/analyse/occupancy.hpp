@@ -13,8 +13,9 @@ struct BlockNeeds {
   int shared_bytes = 0;            // static and dynamic, a block
 };
 
-// By the virtual GPU's rules (vgpu/runtime/occupancy.hpp), which are CUDA's: a warp's registers come in units of 256,
-// a block's shared memory in units of 128 bytes with what the runtime reserves; four schedulers share the registers.
+// By the virtual GPU's rules (vgpu/runtime/occupancy.hpp), which are CUDA's: a warp's registers
+// come in units of 256, a block's shared memory in units of 128 bytes with what the runtime
+// reserves; four schedulers share the registers.
 struct Occupancy {
   // Blocks by each limit, and what the limits are made of.
   int by_threads = 0, by_registers = 0, by_shared = 0, by_blocks = 0;
@@ -26,7 +27,7 @@ struct Occupancy {
   int blocks = 0;        // the least of the four
   int warps = 0;         // resident
   double occupancy = 0;  // of the warps that an SM can hold, 0 to 1
-  std::string binds;     // "threads", "registers, threads": all limits that are as low as the result
+  std::string binds;  // "threads", "registers, threads": all limits that are as low as the result
 };
 Occupancy occupancy_of(const BlockNeeds& needs, const Machine& machine);
 

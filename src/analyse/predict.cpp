@@ -11,7 +11,8 @@ namespace ladder::analyse {
 namespace {
 
 constexpr const char* kMmaProducts = "sm__inst_executed_pipe_tensor_op_hmma.sum";
-constexpr const char* kCopyWavefronts = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum";
+constexpr const char* kCopyWavefronts =
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum";
 constexpr const char* kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 
 bool matches(const MachineInstruction& i, const LoopAccess& access) {
@@ -44,7 +45,8 @@ MemoryCost cost_in_pipe(const LoopAccess& access) {
   return result;
 }
 
-// Of accesses to one kind of memory, those that the loop makes: executed at least half as often as the most frequent.
+// Of accesses to one kind of memory, those that the loop makes: executed at least half as often as
+// the most frequent.
 std::vector<LoopAccess> frequent(std::vector<LoopAccess> accesses) {
   for (const Memory memory : {Memory::kGlobal, Memory::kShared}) {
     for (const bool store : {false, true}) {
@@ -53,7 +55,8 @@ std::vector<LoopAccess> frequent(std::vector<LoopAccess> accesses) {
       };
       std::uint64_t most = 0;
       for (const LoopAccess& a : accesses) most = same(a) ? std::max(most, a.executions) : most;
-      std::erase_if(accesses, [&](const LoopAccess& a) { return same(a) && 2 * a.executions < most; });
+      std::erase_if(accesses,
+                    [&](const LoopAccess& a) { return same(a) && 2 * a.executions < most; });
     }
   }
   return accesses;
@@ -65,7 +68,8 @@ double seconds(double cycles, const Machine& machine) { return cycles / machine.
 
 namespace {
 
-// A trace of machine code knows every instruction by its offset; what was counted there is averaged.
+// A trace of machine code knows every instruction by its offset; what was counted there is
+// averaged.
 std::vector<MemoryCost> costs_by_offset(const Subject& subject) {
   std::map<std::uint32_t, const TracedInstruction*> traced;
   for (const TracedInstruction& i : subject.seen.trace.instructions) traced[i.place] = &i;
@@ -106,7 +110,8 @@ std::vector<MemoryCost> loop_costs(const Subject& subject) {
       cost = cost_in_pipe(*candidates[next[{i.kind, i.bytes}]++ % candidates.size()]);
     } else if (i.kind == Kind::kLoadShared || i.kind == Kind::kStoreShared) {
       cost.pipe = std::max(1, i.bytes / 4);
-    } else if (i.kind == Kind::kLoadGlobal || i.kind == Kind::kAsyncCopy || i.kind == Kind::kStoreGlobal) {
+    } else if (i.kind == Kind::kLoadGlobal || i.kind == Kind::kAsyncCopy ||
+               i.kind == Kind::kStoreGlobal) {
       cost.pipe = std::max(1, i.bytes / 4);
       cost.sectors = i.bytes;
     }
@@ -117,17 +122,20 @@ std::vector<MemoryCost> loop_costs(const Subject& subject) {
 
 double blocks_for(const Subject& subject, const Problem& problem) {
   if (subject.tile) {
-    const Quantisation q = quantisation_of(problem.m, problem.n, subject.tile->bm, subject.tile->bn);
+    const Quantisation q =
+        quantisation_of(problem.m, problem.n, subject.tile->bm, subject.tile->bn);
     return static_cast<double>(q.tiles_m * q.tiles_n);
   }
   const Problem& seen = subject.seen.problem;
-  const double outputs = static_cast<double>(seen.m) * static_cast<double>(seen.n) / subject.seen.blocks;
+  const double outputs =
+      static_cast<double>(seen.m) * static_cast<double>(seen.n) / subject.seen.blocks;
   return std::ceil(static_cast<double>(problem.m) * static_cast<double>(problem.n) / outputs);
 }
 
 double counted_blocks_for(const Subject& subject, const Problem& problem) {
   if (!subject.tile || !subject.tile->evenly) return blocks_for(subject, problem);
-  return subject.seen.blocks * blocks_for(subject, problem) / blocks_for(subject, subject.seen.problem);
+  return subject.seen.blocks * blocks_for(subject, problem) /
+         blocks_for(subject, subject.seen.problem);
 }
 
 namespace {
@@ -136,7 +144,8 @@ namespace {
 double needed_per_step(const Subject& subject) {
   if (subject.tile) return subject.tile->bm + subject.tile->bn;
   const Problem& seen = subject.seen.problem;
-  return 2 * std::sqrt(static_cast<double>(seen.m) * static_cast<double>(seen.n) / subject.seen.blocks);
+  return 2 *
+         std::sqrt(static_cast<double>(seen.m) * static_cast<double>(seen.n) / subject.seen.blocks);
 }
 
 struct Totals {
@@ -150,7 +159,8 @@ struct Totals {
 bool on_tensor_cores(const Subject& subject) {
   const std::span<const MachineInstruction> body(subject.code.data() + subject.loop.first,
                                                  subject.loop.size());
-  return std::any_of(body.begin(), body.end(), [](const auto& i) { return i.kind == Kind::kTensor; });
+  return std::any_of(body.begin(), body.end(),
+                     [](const auto& i) { return i.kind == Kind::kTensor; });
 }
 
 // Warps of a block that go round the hot loop: those that multiply, where the others only copy.
@@ -166,8 +176,9 @@ Totals totals_of(const Subject& subject, const Problem& problem) {
   t.blocks = blocks_for(subject, problem);
   t.counted = counted_blocks_for(subject, problem);
   t.warps = t.blocks * looping_warps(subject);
-  t.products = on_tensor_cores(subject) ? scaled(subject.seen, kMmaProducts, t.counted, t.k)
-                                        : scaled(subject.seen, kMultiplyAdds, t.counted, t.k) / kWarp;
+  t.products = on_tensor_cores(subject)
+                   ? scaled(subject.seen, kMmaProducts, t.counted, t.k)
+                   : scaled(subject.seen, kMultiplyAdds, t.counted, t.k) / kWarp;
   const double requested = scaled(subject.seen, kLoadSectors, t.counted, t.k) * kBytesPerSector;
   t.l2_bytes = std::min(requested, t.blocks * needed_per_step(subject) * t.k *
                                        static_cast<double>(bytes_of(problem.in))) +
@@ -179,11 +190,12 @@ Totals totals_of(const Subject& subject, const Problem& problem) {
 std::string sentence(const Prediction& p, const Subject& subject) {
   const Pipe& top = p.pipes.front();
   if (p.limiter != "latency") {
-    return fmt::format("{} is busy {:.0f}% of the time: {:.3g} of {:.3g} ms.", top.name, 100 * p.busiest,
-                       top.ms, p.ms);
+    return fmt::format("{} is busy {:.0f}% of the time: {:.3g} of {:.3g} ms.", top.name,
+                       100 * p.busiest, top.ms, p.ms);
   }
   return fmt::format(
-             "No pipe is busy all the time (the busiest, {}, {:.0f}%): {} resident warp{} of {} block{} wait "
+             "No pipe is busy all the time (the busiest, {}, {:.0f}%): {} resident warp{} of {} "
+             "block{} wait "
              "for memory and at "
              "barriers.",
              top.name, 100 * p.busiest, p.occupancy.warps, p.occupancy.warps == 1 ? "" : "s",
@@ -196,19 +208,24 @@ std::string sentence(const Prediction& p, const Subject& subject) {
 }  // namespace
 
 Result<Prediction> predict(const Subject& subject, const Problem& problem, const Machine& machine) {
-  const auto missing = [](const std::string& what) { return Status(Code::kUnsupportedProblem, what); };
+  const auto missing = [](const std::string& what) {
+    return Status(Code::kUnsupportedProblem, what);
+  };
   if (!reads_ab(problem)) return missing("nothing is multiplied: k, m or n is 0, or alpha is");
-  if (subject.seen.registers == 0) return missing("registers are unknown: no machine code was found");
+  if (subject.seen.registers == 0)
+    return missing("registers are unknown: no machine code was found");
   const bool warpgroups = subject.tile && subject.tile->warpgroups;
   const bool split = std::any_of(subject.code.begin(), subject.code.end(),
                                  [](const auto& i) { return i.kind == Kind::kMbarrier; });
   if (split && !warpgroups && looping_warps(subject) == (subject.seen.threads + kWarp - 1) / kWarp)
-    return missing("its warps wait on mbarriers for what others do, and which warps multiply is not known");
+    return missing(
+        "its warps wait on mbarriers for what others do, and which warps multiply is not known");
   Prediction p;
-  p.occupancy =
-      occupancy_of({subject.seen.threads, subject.seen.registers, subject.seen.shared_bytes}, machine);
+  p.occupancy = occupancy_of(
+      {subject.seen.threads, subject.seen.registers, subject.seen.shared_bytes}, machine);
   if (p.occupancy.blocks == 0)
-    return missing(fmt::format("no block fits on an SM of {}: {} bind", machine.id, p.occupancy.binds));
+    return missing(
+        fmt::format("no block fits on an SM of {}: {} bind", machine.id, p.occupancy.binds));
   if (warpgroups) return predict_warpgroups(subject, problem, machine, std::move(p));
   const Totals totals = totals_of(subject, problem);
   p.waves = waves_of(totals.blocks, p.occupancy.blocks, machine);
@@ -221,10 +238,13 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
   p.rounds = totals.products / totals.warps / products;
 
   const double requested =
-      scaled(subject.seen, kLoadSectors, totals.counted / totals.blocks, totals.k) * kBytesPerSector;
-  const double needed = needed_per_step(subject) * totals.k * static_cast<double>(bytes_of(problem.in));
+      scaled(subject.seen, kLoadSectors, totals.counted / totals.blocks, totals.k) *
+      kBytesPerSector;
+  const double needed =
+      needed_per_step(subject) * totals.k * static_cast<double>(bytes_of(problem.in));
   if (requested < 0)
-    return missing("counts of smaller problems do not extend to this one: it takes other tiles there");
+    return missing(
+        "counts of smaller problems do not extend to this one: it takes other tiles there");
   SmLoad load;
   load.warps_per_block = looping_warps(subject);
   load.blocks = p.occupancy.blocks;
@@ -241,31 +261,39 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
 
   // Whole waves with all places taken, then what is left, spread over the SMs.
   const bool evenly = subject.tile && subject.tile->evenly && totals.blocks > p.waves.slots;
-  const double whole = evenly ? totals.blocks / p.waves.slots : std::floor(totals.blocks / p.waves.slots);
+  const double whole =
+      evenly ? totals.blocks / p.waves.slots : std::floor(totals.blocks / p.waves.slots);
   double cycles = whole * p.rounds * p.round.cycles * load.blocks;
   if (const double left = totals.blocks - whole * p.waves.slots; left > 0) {
     load.blocks = static_cast<int>(std::ceil(left / machine.sm_count));
-    const SmRound last = load.blocks == p.occupancy.blocks ? p.round : simulate(body, costs, load, machine);
+    const SmRound last =
+        load.blocks == p.occupancy.blocks ? p.round : simulate(body, costs, load, machine);
     cycles += p.rounds * last.cycles * load.blocks;
   }
   // Once a wave the first tile comes from memory and C goes there.
   cycles += p.waves.full * (machine.memory_latency + machine.l2_latency);
 
   const double sm_rounds = totals.blocks * p.rounds / machine.sm_count;
-  const auto pipe = [&](const char* name, double s) { p.pipes.push_back({name, s * kMsPerSecond}); };
+  const auto pipe = [&](const char* name, double s) {
+    p.pipes.push_back({name, s * kMsPerSecond});
+  };
   pipe("FP32 pipe", seconds(sm_rounds * p.round.ffma, machine));
   if (product == Kind::kTensor)
     pipe("tensor cores by mma.sync", seconds(sm_rounds * p.round.tensor, machine));
   pipe("instruction issue", seconds(sm_rounds * p.round.issue, machine));
   const double warps_a_scheduler = static_cast<double>(load.warps_per_block) / machine.schedulers;
-  pipe("issue with register reads", seconds(sm_rounds * issue_cycles(body) * warps_a_scheduler, machine));
+  pipe("issue with register reads",
+       seconds(sm_rounds * issue_cycles(body) * warps_a_scheduler, machine));
   // What other warps bring into shared memory passes the same pipe.
   const double brought =
-      split ? scaled(subject.seen, kCopyWavefronts, totals.counted, totals.k) / machine.sm_count : 0;
-  pipe("L1 and shared memory", seconds(sm_rounds * p.round.l1 + (brought > 0 ? brought : 0), machine));
+      split ? scaled(subject.seen, kCopyWavefronts, totals.counted, totals.k) / machine.sm_count
+            : 0;
+  pipe("L1 and shared memory",
+       seconds(sm_rounds * p.round.l1 + (brought > 0 ? brought : 0), machine));
   pipe("L2", totals.l2_bytes / (machine.l2_bytes_per_cycle * machine.sm_count * machine.clock_hz));
   pipe("device memory", work_of(problem).least_bytes() / machine.bandwidth);
-  std::stable_sort(p.pipes.begin(), p.pipes.end(), [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });
+  std::stable_sort(p.pipes.begin(), p.pipes.end(),
+                   [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });
 
   p.ms = std::max(seconds(cycles, machine) * kMsPerSecond, p.pipes.front().ms);
   p.tflops = flops(problem) / p.ms / 1e9;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a kernel should take on a machine, pipe by pipe, and which of them sets the pace. docs/analysis.md states
-// the model and how far it is from measurements.
+// How long a kernel should take on a machine, pipe by pipe, and which of them sets the pace.
+// docs/analysis.md states the model and how far it is from measurements.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -50,7 +50,8 @@ struct Subject {
   Loop loop;
 };
 
-// The cost of each instruction of the loop, from the trace: of machine code by offset, of PTX by kind and width.
+// The cost of each instruction of the loop, from the trace: of machine code by offset, of PTX by
+// kind and width.
 std::vector<MemoryCost> loop_costs(const Subject& subject);
 
 // Errors (kUnsupportedProblem): something the model needs is missing; the message says what.
@@ -58,8 +59,8 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
 
 // Blocks of the grid for a problem, from the tile or else from the outputs of an observed block.
 double blocks_for(const Subject& subject, const Problem& problem);
-// As many of the observed launch's blocks as do the problem's work: what its counts are multiplied by. Where blocks stay and
-// share tiles, those are not the grid's.
+// As many of the observed launch's blocks as do the problem's work: what its counts are multiplied
+// by. Where blocks stay and share tiles, those are not the grid's.
 double counted_blocks_for(const Subject& subject, const Problem& problem);
 
 }  // namespace ladder::analyse

@@ -24,16 +24,18 @@ Step step_of(const TileShape& t, const Problem& p, const Machine& machine) {
   step.products = 2.0 * t.products * t.bm * t.bn * t.bk / rate;
   const int columns = t.columns_of_product();
   const double wgmmas = static_cast<double>(t.bm) / kRowsOfProduct * t.bn / columns * t.products;
-  const double read = wgmmas * (kRowsOfProduct + columns) * line, written = t.words * (t.bm + t.bn) * line;
+  const double read = wgmmas * (kRowsOfProduct + columns) * line,
+               written = t.words * (t.bm + t.bn) * line;
   step.shared = (read + written) / kSharedBytesPerCycle;
   // A pair's blocks bring half of the operand that they share each.
   const double shared_lines = t.pair > 1 ? std::max(t.bm, t.bn) : 0;
-  step.copies =
-      t.words * (t.bm + t.bn - shared_lines * (1 - 1.0 / t.pair)) * line / machine.l2_bytes_per_cycle;
+  step.copies = t.words * (t.bm + t.bn - shared_lines * (1 - 1.0 / t.pair)) * line /
+                machine.l2_bytes_per_cycle;
   return step;
 }
 
-// Of a pass before the product, which reads A and B and writes their words: seconds at the bandwidth of device memory.
+// Of a pass before the product, which reads A and B and writes their words: seconds at the
+// bandwidth of device memory.
 double pass_seconds(const TileShape& t, const Problem& p, const Machine& machine) {
   if (t.words == 1) return 0;
   const Work work = work_of(p);
@@ -41,20 +43,22 @@ double pass_seconds(const TileShape& t, const Problem& p, const Machine& machine
   return (work.a_bytes + work.b_bytes + elements * t.words * t.word_bytes) / machine.bandwidth;
 }
 
-// The lines that a warp's own loads and stores of C touch, of each element: a cycle of L1 each. None where a tile leaves by map.
+// The lines that a warp's own loads and stores of C touch, of each element: a cycle of L1 each.
+// None where a tile leaves by map.
 double lines_of_results(const Subject& subject) {
   double lines = 0;
   for (const LoopAccess& a : merged_accesses(subject.seen.trace)) {
     if (a.access.memory == Memory::kGlobal)
       lines += static_cast<double>(a.executions) * std::max(1, cost_of(a.access).lines);
   }
-  return lines / (static_cast<double>(subject.seen.problem.m) * static_cast<double>(subject.seen.problem.n));
+  return lines / (static_cast<double>(subject.seen.problem.m) *
+                  static_cast<double>(subject.seen.problem.n));
 }
 
 }  // namespace
 
-Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& problem, const Machine& machine,
-                                      Prediction p) {
+Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& problem,
+                                      const Machine& machine, Prediction p) {
   if (machine.cc != 90)
     return Status(Code::kUnsupportedProblem, "wgmma exists on compute capability 9.0 only");
   const TileShape& t = *subject.tile;
@@ -64,11 +68,13 @@ Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& pro
   p.rounds = steps;
   const Step step = step_of(t, problem, machine);
 
-  // A stage goes round: copied, multiplied, free again. With few stages that takes longer than any pipe.
-  const double round_trip = (machine.l2_latency + step.copies + step.products) / std::max(1, t.stages);
+  // A stage goes round: copied, multiplied, free again. With few stages that takes longer than any
+  // pipe.
+  const double round_trip =
+      (machine.l2_latency + step.copies + step.products) / std::max(1, t.stages);
   double step_cycles = std::max({step.products, step.shared, step.copies, round_trip});
-  // Where all meet, nothing is multiplied from the end of a product until all have seen it, met, and found the next stage full:
-  // three ways through shared memory or as long.
+  // Where all meet, nothing is multiplied from the end of a product until all have seen it, met,
+  // and found the next stage full: three ways through shared memory or as long.
   const double turn = t.in_step ? 3 * machine.shared_latency : 0;
   step_cycles += turn;
 
@@ -76,9 +82,9 @@ Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& pro
   const double results = static_cast<double>(t.bm) * t.bn;
   const double own_lines = lines_of_results(subject);
   const double first = t.stores_later ? 0 : machine.memory_latency + step.copies;
-  const double last = own_lines > 0
-                          ? results * own_lines + machine.l2_latency
-                          : results * static_cast<double>(bytes_of(problem.out)) / kSharedBytesPerCycle;
+  const double last =
+      own_lines > 0 ? results * own_lines + machine.l2_latency
+                    : results * static_cast<double>(bytes_of(problem.out)) / kSharedBytesPerCycle;
   const double tile_cycles = first + steps * step_cycles + last;
   const double share = tiles / machine.sm_count;
   const double rounds = t.evenly ? std::max(1.0, share) : std::ceil(share);
@@ -91,7 +97,8 @@ Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& pro
              {"copies from L2", ms(sm_steps * step.copies)},
              {"device memory", work_of(problem).least_bytes() / machine.bandwidth * kMsPerSecond},
              {"results", ms(share * last)}};
-  std::stable_sort(p.pipes.begin(), p.pipes.end(), [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });
+  std::stable_sort(p.pipes.begin(), p.pipes.end(),
+                   [](const Pipe& a, const Pipe& b) { return a.ms > b.ms; });
   const double pass_ms = pass_seconds(t, problem, machine) * kMsPerSecond;
   p.ms = std::max(ms(cycles), p.pipes.front().ms) + pass_ms;
   p.tflops = flops(problem) / p.ms / 1e9;
@@ -99,11 +106,14 @@ Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& pro
   p.limiter = p.busiest >= kBinds ? p.pipes.front().name : "latency";
   if (pass_ms > 0) p.pipes.push_back({"pass over A and B", pass_ms});
   p.why = fmt::format(
-      "{}A stage takes {:.0f} cycles (products {:.0f}, shared memory {:.0f}, copies {:.0f}{}), {:.0f} of "
+      "{}A stage takes {:.0f} cycles (products {:.0f}, shared memory {:.0f}, copies {:.0f}{}), "
+      "{:.0f} of "
       "them "
       "a tile; "
-      "{:.0f} more pass before and after, with {} tiles on the busiest SM. The power cap is not in it.",
-      pass_ms > 0 ? fmt::format("Before the product A and B are split, {:.3g} of {:.3g} ms. ", pass_ms, p.ms)
+      "{:.0f} more pass before and after, with {} tiles on the busiest SM. The power cap is not in "
+      "it.",
+      pass_ms > 0 ? fmt::format("Before the product A and B are split, {:.3g} of {:.3g} ms. ",
+                                pass_ms, p.ms)
                   : "",
       step_cycles, step.products, step.shared, step.copies,
       turn > 0 ? fmt::format(", {:.0f} until all have met", turn) : "", steps, first + last,

@@ -48,7 +48,8 @@ std::size_t column(const std::vector<std::string>& header, std::string_view name
 
 std::string find_ncu() { return tune::find_tool("LADDER_NCU", "ncu"); }
 
-std::vector<std::string> ncu_command(const std::string& ncu, const std::vector<std::string>& metrics,
+std::vector<std::string> ncu_command(const std::string& ncu,
+                                     const std::vector<std::string>& metrics,
                                      const std::vector<std::string>& program) {
   std::vector<std::string> command{ncu,    "--csv",     "--print-units",
                                    "base", "--metrics", fmt::format("{}", fmt::join(metrics, ","))};
@@ -58,10 +59,10 @@ std::vector<std::string> ncu_command(const std::string& ncu, const std::vector<s
 
 Result<std::vector<Profiled>> parse_ncu(std::string_view output) {
   if (output.find("ERR_NVGPUCTRPERM") != std::string_view::npos)
-    return Status(
-        Code::kUnsupportedDevice,
-        "the driver does not let this user read counters (ERR_NVGPUCTRPERM); an administrator can load the "
-        "driver with NVreg_RestrictProfilingToAdminUsers=0");
+    return Status(Code::kUnsupportedDevice,
+                  "the driver does not let this user read counters (ERR_NVGPUCTRPERM); an "
+                  "administrator can load the "
+                  "driver with NVreg_RestrictProfilingToAdminUsers=0");
   std::istringstream lines{std::string(output)};
   std::vector<std::string> header;
   std::vector<Profiled> launches;
@@ -85,7 +86,8 @@ Result<std::vector<Profiled>> parse_ncu(std::string_view output) {
     }
     launches.back().metrics[fields[column(header, "Metric Name")]] = *value;
   }
-  if (launches.empty()) return Status(Code::kIo, error.empty() ? "ncu printed no table of metrics" : error);
+  if (launches.empty())
+    return Status(Code::kIo, error.empty() ? "ncu printed no table of metrics" : error);
   return launches;
 }
 
@@ -101,7 +103,8 @@ std::map<std::string, double> golden_counters(std::string_view table, std::strin
       continue;
     }
     const std::size_t kernel_at = column(header, "kernel"), shape_at = column(header, "shape");
-    if (fields.size() != header.size() || kernel_at >= fields.size() || shape_at >= fields.size()) continue;
+    if (fields.size() != header.size() || kernel_at >= fields.size() || shape_at >= fields.size())
+      continue;
     if (fields[kernel_at] != kernel || fields[shape_at] != shape) continue;
     std::map<std::string, double> metrics;
     for (std::size_t i = 0; i < fields.size(); ++i) {

@@ -10,14 +10,16 @@ namespace ladder::analyse {
 namespace {
 
 constexpr int kScoreboards = 6, kNoScoreboard = 7, kNoRegister = 255;
-constexpr double kIntegerLanes = 16;  // of a scheduler: CUDA C++ Programming Guide, 64 results a cycle and SM
-// Register reads that may be outstanding when the next instruction issues, a bank: from runs of pairs that fall on
-// one bank, measured at 1.88 cycles each in runs of eight.
+constexpr double kIntegerLanes =
+    16;  // of a scheduler: CUDA C++ Programming Guide, 64 results a cycle and SM
+// Register reads that may be outstanding when the next instruction issues, a bank: from runs of
+// pairs that fall on one bank, measured at 1.88 cycles each in runs of eight.
 constexpr double kReadsAhead = 1;
 constexpr int kWarmRounds = 3, kRounds = 24;
 constexpr double kLongest = 5e7;  // cycles; a loop that never ends is a damaged one
 
-// The register file of a scheduler: two banks, by parity, of one read a cycle; operands kept for reuse cost none.
+// The register file of a scheduler: two banks, by parity, of one read a cycle; operands kept for
+// reuse cost none.
 struct Ports {
   std::array<double, 2> free{};
 
@@ -65,10 +67,11 @@ struct Completion {
 
 class Sm {
  public:
-  Sm(std::span<const MachineInstruction> loop, std::span<const MemoryCost> costs, const SmLoad& load,
-     const Machine& machine)
+  Sm(std::span<const MachineInstruction> loop, std::span<const MemoryCost> costs,
+     const SmLoad& load, const Machine& machine)
       : loop_(loop), costs_(costs), load_(load), machine_(machine) {
-    warps_.resize(static_cast<std::size_t>(load.warps_per_block) * static_cast<std::size_t>(load.blocks));
+    warps_.resize(static_cast<std::size_t>(load.warps_per_block) *
+                  static_cast<std::size_t>(load.blocks));
     schedulers_.resize(static_cast<std::size_t>(machine.schedulers));
     arrived_.resize(static_cast<std::size_t>(load.blocks));
     for (std::size_t w = 0; w < warps_.size(); ++w) {
@@ -124,7 +127,8 @@ class Sm {
     while (!completions_.empty() && completions_.top().time <= now_) {
       const Completion done = completions_.top();
       completions_.pop();
-      --warps_[static_cast<std::size_t>(done.warp)].pending[static_cast<std::size_t>(done.scoreboard)];
+      --warps_[static_cast<std::size_t>(done.warp)]
+            .pending[static_cast<std::size_t>(done.scoreboard)];
     }
     bool any = false;
     for (Scheduler& scheduler : schedulers_) any |= issue_one(scheduler);
@@ -241,7 +245,8 @@ class Sm {
       done = l1_free_ - 1 + (shared ? machine_.shared_latency : global_latency(cost));
       if (i.kind == Kind::kAsyncCopy) warp.open_group = std::max(warp.open_group, done);
     } else if (i.sets_result != kNoScoreboard) {
-      done = now_ + machine_.shared_latency;  // constants, special registers: as long as a shared load
+      done =
+          now_ + machine_.shared_latency;  // constants, special registers: as long as a shared load
     }
     if (i.sets_result < kScoreboards) wait_for(warp, w, i.sets_result, done);
     if (i.sets_read < kScoreboards) wait_for(warp, w, i.sets_read, read);
@@ -297,7 +302,8 @@ double issue_cycles(std::span<const MachineInstruction> loop) {
 
 SmRound simulate(std::span<const MachineInstruction> loop, std::span<const MemoryCost> costs,
                  const SmLoad& load, const Machine& machine) {
-  if (loop.empty() || costs.size() != loop.size() || load.warps_per_block <= 0 || load.blocks <= 0) return {};
+  if (loop.empty() || costs.size() != loop.size() || load.warps_per_block <= 0 || load.blocks <= 0)
+    return {};
   return Sm(loop, costs, load, machine).run();
 }
 

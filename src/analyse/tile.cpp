@@ -84,13 +84,14 @@ std::vector<int> arguments_of_tile(std::string_view kernel) {
   return values;
 }
 
-// "...SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6, 256, 3, 6>...": words of an element; products, BN and the units of A
-// and B in shared memory. BM is 128; a unit of B is 128 columns. "TurnTile<ladder::WordFormat<__half, 2>, 3, 4>": words,
-// products and the units of both, of 64 x 128.
+// "...SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6, 256, 3, 6>...": words of an element;
+// products, BN and the units of A and B in shared memory. BM is 128; a unit of B is 128 columns.
+// "TurnTile<ladder::WordFormat<__half, 2>, 3, 4>": words, products and the units of both, of 64 x
+// 128.
 constexpr int kSplitRows = 128, kSplitHalf = 128, kTurnRows = 64;
 
-std::optional<TileShape> split_tile(int word_bytes, int words, int products, int bm, int bn, int units_a,
-                                    int units_b) {
+std::optional<TileShape> split_tile(int word_bytes, int words, int products, int bm, int bn,
+                                    int units_a, int units_b) {
   TileShape tile;
   tile.warpgroups = true;
   tile.stores_later = true;  // the next tile's words are copied while one is stored
@@ -166,14 +167,15 @@ std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel)
     tile.evenly = (named.habits & kEvenly) != 0;
     tile.pair = (named.habits & kPairs) != 0 ? 2 : 1;
     // A stage's lines are 128 bytes.
-    if (tile.warpgroups) set(tile, "BK", kernel.find("::Tile<float,") == std::string_view::npos ? 64 : 32);
+    if (tile.warpgroups)
+      set(tile, "BK", kernel.find("::Tile<float,") == std::string_view::npos ? 64 : 32);
     if (tile.bm > 0 && tile.bn > 0) return tile;
   }
   return std::nullopt;
 }
 
-std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen, const Problem& problem,
-                                  int sms) {
+std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen,
+                                  const Problem& problem, int sms) {
   const auto tiles = [&](std::int64_t rows, std::int64_t columns) {
     return (problem.m + rows - 1) / rows * ((problem.n + columns - 1) / columns);
   };
@@ -208,7 +210,8 @@ std::string of_k(std::int64_t times, std::int64_t over) {
   const std::int64_t common = std::gcd(times, over);
   times /= common;
   over /= common;
-  return (times == 1 ? "" : std::to_string(times)) + "K" + (over == 1 ? "" : "/" + std::to_string(over));
+  return (times == 1 ? "" : std::to_string(times)) + "K" +
+         (over == 1 ? "" : "/" + std::to_string(over));
 }
 
 Loads loads_per_result(const TileShape& tile, std::int64_t k) {
@@ -224,12 +227,14 @@ Loads loads_per_result(const TileShape& tile, std::int64_t k) {
   loads.global_loads = depth * tile.words * (tile.bm + tile.bn) / (double{1} * tile.bm * tile.bn);
   loads.global_formula =
       of_k(std::int64_t{tile.words} * (tile.bm + tile.bn), std::int64_t{tile.bm} * tile.bn);
-  // Who reads shared memory once for all its outputs: a thread, on tensor cores a warp, or a product of 64 rows.
+  // Who reads shared memory once for all its outputs: a thread, on tensor cores a warp, or a
+  // product of 64 rows.
   const bool by_warp = tile.wm > 0 && tile.tm == 1 && tile.tn == 1;
   const int rows = tile.warpgroups ? kRowsOfProduct : by_warp ? tile.wm : tile.tm;
   const int columns = tile.warpgroups ? tile.columns_of_product() : by_warp ? tile.wn : tile.tn;
   loads.shared_loads = depth * tile.products * (rows + columns) / (double{1} * rows * columns);
-  loads.shared_formula = of_k(std::int64_t{tile.products} * (rows + columns), std::int64_t{rows} * columns);
+  loads.shared_formula =
+      of_k(std::int64_t{tile.products} * (rows + columns), std::int64_t{rows} * columns);
   return loads;
 }
 

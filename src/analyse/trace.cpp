@@ -61,7 +61,8 @@ Result<std::vector<Trace>> parse_trace(std::string_view text) {
       Trace trace;
       trace.kernel = launch.at("kernel").get<std::string>();
       trace.engine = launch.at("engine").get<std::string>();
-      for (const Json& item : launch.at("instructions")) trace.instructions.push_back(instruction_of(item));
+      for (const Json& item : launch.at("instructions"))
+        trace.instructions.push_back(instruction_of(item));
       traces.push_back(std::move(trace));
     }
     return traces;
@@ -77,8 +78,9 @@ std::vector<LoopAccess> merged_accesses(const Trace& trace) {
   std::map<Key, std::vector<const TracedInstruction*>> loads;
   for (const TracedInstruction& i : trace.instructions) {
     if (i.access.mask == 0) continue;
-    const bool mergeable = trace.engine == "ptx" && i.access.memory == Memory::kShared && !i.access.store &&
-                           i.access.bytes == kWord && i.access.mask == 0xffffffff && i.operation == "load";
+    const bool mergeable = trace.engine == "ptx" && i.access.memory == Memory::kShared &&
+                           !i.access.store && i.access.bytes == kWord &&
+                           i.access.mask == 0xffffffff && i.operation == "load";
     if (mergeable) {
       loads[{distances(i.access), i.executions}].push_back(&i);
     } else {
@@ -86,15 +88,17 @@ std::vector<LoopAccess> merged_accesses(const Trace& trace) {
     }
   }
   for (auto& [key, list] : loads) {
-    std::sort(list.begin(), list.end(),
-              [](const auto* a, const auto* b) { return a->access.addresses[0] < b->access.addresses[0]; });
+    std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) {
+      return a->access.addresses[0] < b->access.addresses[0];
+    });
     for (std::size_t at = 0; at < list.size();) {
       const std::uint64_t first = list[at]->access.addresses[0];
       int bytes = kWidest;
       for (; bytes > kWord; bytes /= 2) {
         const auto count = static_cast<std::size_t>(bytes / kWord);
         if (first % static_cast<std::uint64_t>(bytes) != 0 || at + count > list.size()) continue;
-        if (list[at + count - 1]->access.addresses[0] != first + static_cast<std::uint64_t>(bytes - kWord))
+        if (list[at + count - 1]->access.addresses[0] !=
+            first + static_cast<std::uint64_t>(bytes - kWord))
           continue;
         if (distances_allow(std::get<0>(key), bytes)) break;
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the virtual GPU's trace says of a launch: instructions with counts, and the addresses of memory accesses.
+// What the virtual GPU's trace says of a launch: instructions with counts, and the addresses of
+// memory accesses.
 #pragma once
 #include <ladder/status.hpp>
 
@@ -30,8 +31,9 @@ struct Trace {
 // Reads vgpuTraceJson's text. Errors (kIo): not that format.
 Result<std::vector<Trace>> parse_trace(std::string_view json);
 
-// The accesses of a trace as machine code makes them: PTX's neighbouring 32-bit loads of shared memory are put
-// together, as ptxas does, into 64- and 128-bit ones where every lane's addresses lie side by side and aligned.
+// The accesses of a trace as machine code makes them: PTX's neighbouring 32-bit loads of shared
+// memory are put together, as ptxas does, into 64- and 128-bit ones where every lane's addresses
+// lie side by side and aligned.
 struct LoopAccess {
   Access access;
   std::uint64_t executions = 0;

@@ -94,7 +94,8 @@ std::string id_of(const fs::path& file) {
 
 // `file`: the user's, by a plain name.
 std::string wrapper(const UserKernel& kernel, const std::string& rung, const std::string& file) {
-  if (kernel.kernel.empty()) return fmt::format(kRung, fmt::arg("file", file), fmt::arg("rung", rung));
+  if (kernel.kernel.empty())
+    return fmt::format(kRung, fmt::arg("file", file), fmt::arg("rung", rung));
   return fmt::format(kPlain, fmt::arg("file", file), fmt::arg("kernel", kernel.kernel),
                      fmt::arg("grid", kernel.grid), fmt::arg("block", kernel.block),
                      fmt::arg("shared", kernel.shared), fmt::arg("needs", kernel.needs),
@@ -112,27 +113,30 @@ std::string rung_in(const std::string& text) {
   if (text.find("kInfo") == std::string::npos) return "";
   for (auto at = text.find(kHead); at != std::string::npos; at = text.find(kHead, at + 1)) {
     const auto begin = at + kHead.size();
-    const std::string name = text.substr(begin, text.find_first_not_of(kWordCharacters, begin) - begin);
+    const std::string name =
+        text.substr(begin, text.find_first_not_of(kWordCharacters, begin) - begin);
     if (!name.empty() && (name[0] < '0' || name[0] > '9')) return name;
   }
   return "";
 }
 
-Result<Build> build(const UserKernel& kernel, int cc, const fs::path& folder, const fs::path& checkout,
-                    tune::Deadline deadline, const tune::Stop& stop) {
+Result<Build> build(const UserKernel& kernel, int cc, const fs::path& folder,
+                    const fs::path& checkout, tune::Deadline deadline, const tune::Stop& stop) {
   std::error_code error;
   if (!fs::is_regular_file(kernel.file, error)) return bad(kernel.file.string() + ": no such file");
   const auto text = read_file(kernel.file.string());
   if (!text) return bad(text.status().message());
   const std::string rung = rung_in(text.value());
   if (kernel.kernel.empty() && rung.empty())
-    return bad(kernel.file.string() +
-               ": holds no rung (namespace ladder::NAME with kInfo); for a plain kernel give --kernel, "
-               "--grid, --block");
+    return bad(
+        kernel.file.string() +
+        ": holds no rung (namespace ladder::NAME with kInfo); for a plain kernel give --kernel, "
+        "--grid, --block");
   if (!kernel.kernel.empty() && (kernel.grid.empty() || kernel.block.empty()))
     return bad("--kernel: needs --grid and --block, expressions in M, N and K");
   const std::string nvcc = tune::find_nvcc();
-  if (nvcc.empty()) return bad("nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda");
+  if (nvcc.empty())
+    return bad("nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda");
   // nvcc is given plain names only.
   const fs::path own = fs::absolute(kernel.file), links = folder / "links";
   fs::create_directory(links, error);
@@ -144,7 +148,8 @@ Result<Build> build(const UserKernel& kernel, int cc, const fs::path& folder, co
     if (!*path) return path->status();
   }
   const fs::path source = folder / "wrapper.cu", library = folder / "kernel.so";
-  if (Status status = write_atomic(source.string(), wrapper(kernel, rung, file.value().string())); !status)
+  if (Status status = write_atomic(source.string(), wrapper(kernel, rung, file.value().string()));
+      !status)
     return status;
   const auto result = tune::run({"env",
                                  "TMPDIR=" + folder.string(),
@@ -193,9 +198,11 @@ Result<UserLibrary> UserLibrary::open(const std::string& path) {
   library.handle_.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   const char* const why = ::dlerror();
   if (library.handle_ == nullptr) return Status(Code::kIo, why == nullptr ? path : why);
-  const auto first = reinterpret_cast<const KernelInfo* (*)()>(::dlsym(library.handle_.get(), kFirst));
+  const auto first =
+      reinterpret_cast<const KernelInfo* (*)()>(::dlsym(library.handle_.get(), kFirst));
   const auto count = reinterpret_cast<std::size_t (*)()>(::dlsym(library.handle_.get(), kCount));
-  if (first == nullptr || count == nullptr) return Status(Code::kIo, fmt::format("{}: no {}", path, kFirst));
+  if (first == nullptr || count == nullptr)
+    return Status(Code::kIo, fmt::format("{}: no {}", path, kFirst));
   library.first_ = first();
   library.count_ = count();
   if (library.first_ == nullptr || library.count_ == 0)

@@ -20,8 +20,9 @@ __device__ __forceinline__ void store_scaled(float* gC, float acc, float alpha, 
 
 constexpr int kMinCc = 80;  // CUDA-core rungs are built as PTX for Ampere and later
 
-// Blocks start in the order x, y, z. A grid whose x spans all of a wide C streams the whole of B past a few
-// rows of A again and again; at most this many tiles in x keep the part of B in flight small enough for L2.
+// Blocks start in the order x, y, z. A grid whose x spans all of a wide C streams the whole of B
+// past a few rows of A again and again; at most this many tiles in x keep the part of B in flight
+// small enough for L2.
 constexpr int kTilesInX = 32;
 
 // The grid over tiles_m x tiles_n tiles of C, in groups of tile columns of nearly equal width.
@@ -31,7 +32,8 @@ inline dim3 grid_of_tiles(std::int64_t tiles_m, std::int64_t tiles_n) {
           static_cast<unsigned>(groups)};
 }
 
-// This block's tile in such a grid. The last group may be narrower: its surplus blocks lie right of C.
+// This block's tile in such a grid. The last group may be narrower: its surplus blocks lie right of
+// C.
 struct BlockTile {
   int m, n;
 };
@@ -39,10 +41,11 @@ __device__ __forceinline__ BlockTile block_tile() {
   return {static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z * gridDim.x + blockIdx.x)};
 }
 
-// Calls `launch_part(problem, operands, grid)` for each part that one grid and ints can cover: one call
-// unless C has more than 65,535 tiles in a direction or a size exceeds 2^30. Parts in k accumulate onto C in
-// order. For row-major problems. Where A and B must not be read (k = 0, alpha = 0), the part has k = 0 and alpha = 0. `block_rows`
-// and `block_cols` are elements of C. Errors: kLaunchFailed with the runtime's words.
+// Calls `launch_part(problem, operands, grid)` for each part that one grid and ints can cover: one
+// call unless C has more than 65,535 tiles in a direction or a size exceeds 2^30. Parts in k
+// accumulate onto C in order. For row-major problems. Where A and B must not be read (k = 0, alpha
+// = 0), the part has k = 0 and alpha = 0. `block_rows` and `block_cols` are elements of C. Errors:
+// kLaunchFailed with the runtime's words.
 template <class LaunchPart>
 Status launch_parts(const Problem& p, const Operands& o, int block_rows, int block_cols,
                     LaunchPart launch_part) {
@@ -63,8 +66,10 @@ Status launch_parts(const Problem& p, const Operands& o, int block_rows, int blo
         if (depth == 0) part.alpha = 0.0F;
         if (k > 0) part.beta = 1.0F;
         const Operands at{o.a + (p.op_a == Op::kNone ? i * p.lda + k : k * p.lda + i),
-                          o.b + (p.op_b == Op::kNone ? k * p.ldb + j : j * p.ldb + k), o.c + i * p.ldc + j};
-        launch_part(part, at, grid_of_tiles(ceil_div(part.m, block_rows), ceil_div(part.n, block_cols)));
+                          o.b + (p.op_b == Op::kNone ? k * p.ldb + j : j * p.ldb + k),
+                          o.c + i * p.ldc + j};
+        launch_part(part, at,
+                    grid_of_tiles(ceil_div(part.m, block_rows), ceil_div(part.n, block_cols)));
         if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
           return {Code::kLaunchFailed, cudaGetErrorString(error)};
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How kernels that overlap with the one before them, or whose blocks come in clusters, are launched. CUDA C++ Programming
-// Guide, "Programmatic Dependent Launch and Synchronization", "Thread Block Clusters".
+// How kernels that overlap with the one before them, or whose blocks come in clusters, are
+// launched. CUDA C++ Programming Guide, "Programmatic Dependent Launch and Synchronization",
+// "Thread Block Clusters".
 #pragma once
 #include "device/runtime.cuh"
 #include "device/workspace.cuh"
@@ -11,13 +12,15 @@
 
 namespace ladder {
 
-// Launches `kernel` so that its blocks, in clusters of `cluster` along x, may start when those of the launch before have: it
-// waits for them itself (griddepcontrol). Errors: kLaunchFailed.
+// Launches `kernel` so that its blocks, in clusters of `cluster` along x, may start when those of
+// the launch before have: it waits for them itself (griddepcontrol). Errors: kLaunchFailed.
 template <class Kernel, class... Arguments>
-Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, int cluster, int threads,
-                        int shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
-  cudaError_t error =
-      shared_bytes > 0 ? allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes) : cudaSuccess;
+Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, int cluster,
+                        int threads, int shared_bytes, cudaStream_t stream,
+                        const Arguments&... arguments) {
+  cudaError_t error = shared_bytes > 0
+                          ? allow_shared(reinterpret_cast<const void*>(kernel), shared_bytes)
+                          : cudaSuccess;
   if (error != cudaSuccess) return cuda_failure(name, error);
   cudaLaunchAttribute attributes[2]{};
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A float to the nearest number of a type, and two to a word of two 16-bit numbers. Ties go to even.
+// A float to the nearest number of a type, and two to a word of two 16-bit numbers. Ties go to
+// even.
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -9,7 +10,9 @@
 namespace ladder {
 
 __device__ __forceinline__ float from_float(float x, float) { return x; }
-__device__ __forceinline__ __nv_bfloat16 from_float(float x, __nv_bfloat16) { return __float2bfloat16_rn(x); }
+__device__ __forceinline__ __nv_bfloat16 from_float(float x, __nv_bfloat16) {
+  return __float2bfloat16_rn(x);
+}
 __device__ __forceinline__ __half from_float(float x, __half) { return __float2half_rn(x); }
 
 // The first in the lower half.

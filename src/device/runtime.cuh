@@ -22,7 +22,8 @@ inline Status launched(const char* kernel) {
 inline Status sm_count(int& sms) {
   int device = 0;
   cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   return error == cudaSuccess ? Status::ok() : cuda_failure("SM count", error);
 }
 

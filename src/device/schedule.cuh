@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of the product a persistent block computes, and in which order. Most tiles of C belong to one block
-// each; the last ones, which would leave blocks idle, are cut along k into equal shares (stream-K; Osama et al., PPoPP
-// 2023). Who adds what to what is fixed by the shape alone, so results are the same on every run.
+// Which part of the product a persistent block computes, and in which order. Most tiles of C belong
+// to one block each; the last ones, which would leave blocks idle, are cut along k into equal
+// shares (stream-K; Osama et al., PPoPP 2023). Who adds what to what is fixed by the shape alone,
+// so results are the same on every run.
 #pragma once
 #include "device/extents.cuh"
 
@@ -22,8 +23,8 @@ struct Plan {
   bool aligned_c;  // C takes 128-bit stores
 };
 
-// Host: C of m x n in tiles of bm x bn, k in steps of bk, each tile whole and summed without a break; for `most` blocks at
-// most, or as many pairs or fours of them.
+// Host: C of m x n in tiles of bm x bn, k in steps of bk, each tile whole and summed without a
+// break; for `most` blocks at most, or as many pairs or fours of them.
 inline Plan plan_whole_tiles(std::int64_t m, std::int64_t n, std::int64_t k, int bm, int bn, int bk,
                              int most) {
   Plan plan{};
@@ -43,10 +44,11 @@ struct Work {
   int first, last;  // the piece's
 };
 
-// The work of one block: whole tiles, then its share of the cut ones from its end to its beginning. So the piece whose
-// rest the next block has comes first, and long before that block, which has it last, asks for it; and a block waits
-// for blocks of lower number only, which have started before it. Divisions have 32 bits: those of 64 are calls, after
-// which ptxas takes nothing for uniform in a warp, and the main loop would pay for that.
+// The work of one block: whole tiles, then its share of the cut ones from its end to its beginning.
+// So the piece whose rest the next block has comes first, and long before that block, which has it
+// last, asks for it; and a block waits for blocks of lower number only, which have started before
+// it. Divisions have 32 bits: those of 64 are calls, after which ptxas takes nothing for uniform in
+// a warp, and the main loop would pay for that.
 class Schedule {
  public:
   struct Cut {
@@ -73,11 +75,14 @@ class Schedule {
 
   // Where the share of `block` begins: step cut_tiles * steps * block / blocks of all.
   __device__ __forceinline__ static Cut share(const Plan& plan, int block) {
-    const int tiles = plan.cut_tiles * block, whole = tiles / plan.blocks, part = tiles % plan.blocks;
-    return {whole, part * (plan.steps / plan.blocks) + part * (plan.steps % plan.blocks) / plan.blocks};
+    const int tiles = plan.cut_tiles * block, whole = tiles / plan.blocks,
+              part = tiles % plan.blocks;
+    return {whole,
+            part * (plan.steps / plan.blocks) + part * (plan.steps % plan.blocks) / plan.blocks};
   }
 
-  // Whether the share of `block` begins inside that cut tile, so that the block before has a part of it, too.
+  // Whether the share of `block` begins inside that cut tile, so that the block before has a part
+  // of it, too.
   __device__ __forceinline__ static bool begins_inside(const Plan& plan, int tile, int block) {
     const Cut begin = share(plan, block);
     return begin.tile == tile - plan.whole_tiles && begin.step > 0;
@@ -105,15 +110,16 @@ class Schedule {
   Cut begin_, end_;
 };
 
-// Where a tile lies. In bands of kBand tile rows, columns outermost in a band: the tiles in flight share rows of A and
-// columns of B, which stay in L2.
+// Where a tile lies. In bands of kBand tile rows, columns outermost in a band: the tiles in flight
+// share rows of A and columns of B, which stay in L2.
 struct TilePlace {
   int m, n;
 };
 template <int kBand>
 __device__ __forceinline__ TilePlace place_of(const Plan& plan, int tile) {
   const int band = tile / (kBand * plan.tiles_n);
-  const int rows = min(kBand, plan.tiles_m - band * kBand), in_band = tile - band * kBand * plan.tiles_n;
+  const int rows = min(kBand, plan.tiles_m - band * kBand),
+            in_band = tile - band * kBand * plan.tiles_n;
   return {band * kBand + in_band % rows, in_band / rows};
 }
 

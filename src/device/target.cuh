@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C, and how a warpgroup's sums get there straight from registers, in the pieces that a thread has: any alpha, beta, edge and
-// alignment.
+// C, and how a warpgroup's sums get there straight from registers, in the pieces that a thread has:
+// any alpha, beta, edge and alignment.
 #pragma once
 #include "device/round.cuh"
 #include "device/tensor_tile.cuh"
@@ -35,14 +35,15 @@ __device__ __forceinline__ void store_pair(const Target<Out>& c, Out* g, float x
   }
 }
 
-// Columns kBegin to kEnd of the tile whose first row and column are given, from registers: any alpha, beta, edge and
-// alignment.
+// Columns kBegin to kEnd of the tile whose first row and column are given, from registers: any
+// alpha, beta, edge and alignment.
 template <int kBegin, int kEnd, class T>
-__device__ __forceinline__ void store_columns(const Product<T>& product, const Target<typename T::Out>& c,
-                                              int row, int col) {
+__device__ __forceinline__ void store_columns(const Product<T>& product,
+                                              const Target<typename T::Out>& c, int row, int col) {
   constexpr bool kAll = kBegin == 0 && kEnd == T::BN;
   static_assert(kAll || (!T::kTf32 && kBegin % 8 == 0 && kEnd % 8 == 0), "columns come by eights");
-  constexpr int kFirst = kAll ? 0 : kBegin / 2, kLast = kAll ? T::kSums : kEnd / 2;  // of a thread's sums
+  constexpr int kFirst = kAll ? 0 : kBegin / 2,
+                kLast = kAll ? T::kSums : kEnd / 2;  // of a thread's sums
   const int end = min(c.n, col + kEnd);
   const bool inside = col + product.col() + (kAll ? T::WN : kEnd) <= end;
   row += product.row() + product.lane_row();
@@ -57,15 +58,17 @@ __device__ __forceinline__ void store_columns(const Product<T>& product, const T
     Product<T>::template for_each_pair<kFirst, kLast>([&](int i, int j, int first, int second) {
       if (i < m && j < n) store_element(c, gC + i * c.ld + j, product.sums[first]);
       if (i < m && j + 1 < n) store_element(c, gC + i * c.ld + j + 1, product.sums[second]);
-      asm volatile("" ::: "memory");  // one after the other: all of C read at once would not fit in registers
+      asm volatile(
+          "" ::
+              : "memory");  // one after the other: all of C read at once would not fit in registers
     });
   }
 }
 
 // All of them.
 template <class T>
-__device__ __forceinline__ void store_tile(const Product<T>& product, const Target<typename T::Out>& c,
-                                           int row, int col) {
+__device__ __forceinline__ void store_tile(const Product<T>& product,
+                                           const Target<typename T::Out>& c, int row, int col) {
   store_columns<0, T::BN>(product, c, row, col);
 }
 

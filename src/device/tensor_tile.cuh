@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rungs from r14 on share: the stage that tensor maps fill and wgmma reads, a warpgroup's product of one stage, and
-// where each sum belongs in C.
+// What rungs from r14 on share: the stage that tensor maps fill and wgmma reads, a warpgroup's
+// product of one stage, and where each sum belongs in C.
 //
-// A stage holds lines of 128 bytes in the 128-byte swizzle: BM lines of A along k, and BN / BK boxes of B, each BK lines
-// along n. 16-bit types multiply from there: A as it lies, B transposed on the way. tf32 has no such way, its operands
-// in shared memory must be K-major. Row-major B is not, so tf32 computes C^T = B^T A^T: wgmma's first operand may come
-// from registers, which hold any layout, and A then is the second one, K-major as it lies.
+// A stage holds lines of 128 bytes in the 128-byte swizzle: BM lines of A along k, and BN / BK
+// boxes of B, each BK lines along n. 16-bit types multiply from there: A as it lies, B transposed
+// on the way. tf32 has no such way, its operands in shared memory must be K-major. Row-major B is
+// not, so tf32 computes C^T = B^T A^T: wgmma's first operand may come from registers, which hold
+// any layout, and A then is the second one, K-major as it lies.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mma.cuh"
 #include "device/ptx/tma.cuh"
-#include "device/ptx/wgmma.cuh"
+#include "device/ptx/wgmma_registers.cuh"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -57,7 +58,8 @@ struct TensorTile {
 template <class T, int kColumns>
 constexpr int kInWholeBoxes = kColumns - kColumns % T::BK;
 
-// By value to kernels, which pass on its address: a tensor map must lie in parameter, constant or global memory.
+// By value to kernels, which pass on its address: a tensor map must lie in parameter, constant or
+// global memory.
 struct TensorMaps {
   CUtensorMap a, b, c;
 };
@@ -68,7 +70,8 @@ __device__ __forceinline__ void prefetch_maps(const TensorMaps& maps) {
   ptx::prefetch_tensor_map(maps.b);
 }
 
-// One thread starts the copy of a stage, of B as many boxes as are needed; `barrier` completes with their bytes.
+// One thread starts the copy of a stage, of B as many boxes as are needed; `barrier` completes with
+// their bytes.
 template <class T>
 __device__ __forceinline__ void load_stage(typename T::Stage& s, const TensorMaps& maps,
                                            std::uint32_t barrier, int row, int col, int k,
@@ -99,21 +102,24 @@ class Product {
     return ptx::shared_address(s.a[row()]);
   }
 
-  // Starts one group of wgmma: the product of a stage, its first kWidth columns, added to the sums or in their place. Of
-  // groups under way at the same time each needs its own kSet of registers for fragments.
+  // Starts one group of wgmma: the product of a stage, its first kWidth columns, added to the sums
+  // or in their place. Of groups under way at the same time each needs its own kSet of registers
+  // for fragments.
   template <int kSet = 0, int kWidth = T::BN>
   __device__ __forceinline__ void multiply(const typename T::Stage& s, bool add) {
     if constexpr (T::kTf32) {
       multiply_tf32(s, fragments_[kSet], add);
     } else {
-      const std::uint32_t a = ptx::shared_address(s.a[warpgroup_ * T::WM]), b = ptx::shared_address(s.b);
+      const std::uint32_t a = ptx::shared_address(s.a[warpgroup_ * T::WM]),
+                          b = ptx::shared_address(s.b);
       ptx::wgmma_fence();
 #pragma unroll
       for (int k = 0; k < T::BK; k += 16) {
         const auto at_a = ptx::matrix_descriptor(a + k * sizeof(typename T::In), 8 * kLineBytes);
-        const auto at_b = ptx::matrix_descriptor(b + k * kLineBytes, 8 * kLineBytes, T::BK * kLineBytes);
-        ptx::wgmma_shared<typename T::In, true>(reinterpret_cast<float(&)[kWidth / 2]>(sums), at_a, at_b,
-                                                k > 0 || add);
+        const auto at_b =
+            ptx::matrix_descriptor(b + k * kLineBytes, 8 * kLineBytes, T::BK * kLineBytes);
+        ptx::wgmma_shared<typename T::In, true>(reinterpret_cast<float(&)[kWidth / 2]>(sums), at_a,
+                                                at_b, k > 0 || add);
       }
       ptx::wgmma_commit();
     }
@@ -133,15 +139,18 @@ class Product {
   }
 
   // Where this thread's first sum lies in that part.
-  __device__ __forceinline__ static int lane_row(int tid = static_cast<int>(threadIdx.x) % kWarpgroup) {
+  __device__ __forceinline__ static int lane_row(int tid = static_cast<int>(threadIdx.x) %
+                                                           kWarpgroup) {
     return T::kTf32 ? tid % 4 * 2 : tid / 32 * 16 + tid % 32 / 4;
   }
-  __device__ __forceinline__ static int lane_col(int tid = static_cast<int>(threadIdx.x) % kWarpgroup) {
+  __device__ __forceinline__ static int lane_col(int tid = static_cast<int>(threadIdx.x) %
+                                                           kWarpgroup) {
     return T::kTf32 ? tid / 32 * 16 + tid % 32 / 4 * 2 : tid % 4 * 2;
   }
 
-  // Calls pair(row, col, i, j) for each two neighbours along a row of C, sums[i] and sums[j], of sums kBegin to kEnd. Rows
-  // and columns count from this thread's first sum, so that they are constants.
+  // Calls pair(row, col, i, j) for each two neighbours along a row of C, sums[i] and sums[j], of
+  // sums kBegin to kEnd. Rows and columns count from this thread's first sum, so that they are
+  // constants.
   template <int kBegin = 0, int kEnd = T::kSums, class Pair>
   __device__ __forceinline__ static void for_each_pair(Pair pair) {
 #pragma unroll
@@ -164,10 +173,12 @@ class Product {
   float sums[T::kSums];
 
  private:
-  // Column n of B is row g of the first operand where n = 16 warp + 2 g, row g + 8 where n = 16 warp + 2 g + 1: so each
-  // two come in one load. B is rounded to the nearest tf32 on the way; A is cut by the tensor core.
+  // Column n of B is row g of the first operand where n = 16 warp + 2 g, row g + 8 where n = 16
+  // warp + 2 g + 1: so each two come in one load. B is rounded to the nearest tf32 on the way; A is
+  // cut by the tensor core.
   using Fragments = std::uint32_t[T::kTf32 ? T::BK / 8 : 1][4];
-  __device__ __forceinline__ void multiply_tf32(const typename T::Stage& s, Fragments& rB, bool add) {
+  __device__ __forceinline__ void multiply_tf32(const typename T::Stage& s, Fragments& rB,
+                                                bool add) {
     const int tid = static_cast<int>(threadIdx.x) % kWarpgroup, warp = tid / 32, g = tid % 32 / 4,
               t = tid % 4;
     const std::uint32_t a = ptx::shared_address(s.a);
@@ -176,7 +187,8 @@ class Product {
 #pragma unroll
     for (int k = 0; k < T::BK; k += 4) {
       const int line = k + t;
-      const auto two = *reinterpret_cast<const uint2*>(box + line * kLineBytes + (at ^ (line % 8 * 16)));
+      const auto two =
+          *reinterpret_cast<const uint2*>(box + line * kLineBytes + (at ^ (line % 8 * 16)));
       rB[k / 8][k % 8 / 2] = ptx::to_tf32(two.x);
       rB[k / 8][k % 8 / 2 + 1] = ptx::to_tf32(two.y);
     }

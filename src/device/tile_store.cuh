@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a warpgroup's sums get to C where beta = 0: in lines straight from registers, or through shared memory by tensor map.
+// How a warpgroup's sums get to C where beta = 0: in lines straight from registers, or through
+// shared memory by tensor map.
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/sync.cuh"
@@ -13,7 +14,8 @@
 
 namespace ladder {
 
-// Words of four lanes that are neighbours, transposed: lane t of them has w[t] of each, in their order.
+// Words of four lanes that are neighbours, transposed: lane t of them has w[t] of each, in their
+// order.
 __device__ __forceinline__ void transpose4(std::uint32_t (&w)[4]) {
   const unsigned lane = threadIdx.x;
 #pragma unroll
@@ -29,9 +31,9 @@ __device__ __forceinline__ void transpose4(std::uint32_t (&w)[4]) {
   }
 }
 
-// The tile straight from registers, for beta = 0 and lines of whole 16 bytes that start on 16, of a 16-bit C in pieces of
-// so many: for small tiles, of which a block has few. They leave at once and need no shared memory, and the block's end
-// does not wait for them.
+// The tile straight from registers, for beta = 0 and lines of whole 16 bytes that start on 16, of a
+// 16-bit C in pieces of so many: for small tiles, of which a block has few. They leave at once and
+// need no shared memory, and the block's end does not wait for them.
 template <class T>
 class LineStore {
  public:
@@ -40,10 +42,12 @@ class LineStore {
   struct Buffers {};
 
   template <class Maps>
-  __device__ __forceinline__ LineStore(Buffers& /*buffers*/, const Maps& /*maps*/, int /*warpgroup*/) {}
+  __device__ __forceinline__ LineStore(Buffers& /*buffers*/, const Maps& /*maps*/,
+                                       int /*warpgroup*/) {}
 
   template <int kWidth, class At>
-  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, const At& at) const {
+  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c,
+                                       const At& at) const {
     const int end = min(c.n, at.col + kWidth), row = at.row + product.row() + product.lane_row();
     int col = at.col + product.col();
     if constexpr (sizeof(Out) == 2) {
@@ -84,28 +88,32 @@ class LineStore {
   __device__ __forceinline__ static void serve(Buffers& /*buffers*/, const Maps& /*maps*/) {}
 };
 
-// The tile by tensor map, for beta = 0: in chunks of 8 KB, lines of 128 bytes in the swizzle, kBuffers of them in turn. The
-// map drops what lies beyond C. What fits beside the product's registers leaves later, while the next tile's first
-// products run: all of a 16-bit C, two sums a register, and five eighths of a 32-bit one; nothing in tf32, whose fragments
-// need those registers.
+// The tile by tensor map, for beta = 0: in chunks of 8 KB, lines of 128 bytes in the swizzle,
+// kBuffers of them in turn. The map drops what lies beyond C. What fits beside the product's
+// registers leaves later, while the next tile's first products run: all of a 16-bit C, two sums a
+// register, and five eighths of a 32-bit one; nothing in tf32, whose fragments need those
+// registers.
 //
-// Between what threads write and what a tensor map reads stands a proxy fence, anywhere on the path from the ones to the
-// other in their block (Lustig et al., "Mixed-Proxy Extensions for the NVIDIA PTX Memory Consistency Model", ISCA 2022).
-// Hopper waits there for all of the warp's accesses to memory, and a warp that multiplies starts its next products as much
-// later. So one thread fences for all, behind the barrier where they meet; and chunks of a 16-bit C that leave beside
-// products are handed over to a warp that multiplies nothing, which fences and stores, so that no warpgroup meets for them.
-// A 32-bit C lost by that: while tiles change, three of its chunks leave one behind the other.
+// Between what threads write and what a tensor map reads stands a proxy fence, anywhere on the path
+// from the ones to the other in their block (Lustig et al., "Mixed-Proxy Extensions for the NVIDIA
+// PTX Memory Consistency Model", ISCA 2022). Hopper waits there for all of the warp's accesses to
+// memory, and a warp that multiplies starts its next products as much later. So one thread fences
+// for all, behind the barrier where they meet; and chunks of a 16-bit C that leave beside products
+// are handed over to a warp that multiplies nothing, which fences and stores, so that no warpgroup
+// meets for them. A 32-bit C lost by that: while tiles change, three of its chunks leave one behind
+// the other.
 //
-// Narrow tiles, of kNarrow columns, have their whole boxes of B side by side, and the columns that no whole box holds
-// elsewhere: so all boxes but those of the rests start on lines of L2, in B and in C. Of a rest, what is less than a chunk
-// has a map of its own, c_tail, in boxes of kTail columns.
+// Narrow tiles, of kNarrow columns, have their whole boxes of B side by side, and the columns that
+// no whole box holds elsewhere: so all boxes but those of the rests start on lines of L2, in B and
+// in C. Of a rest, what is less than a chunk has a map of its own, c_tail, in boxes of kTail
+// columns.
 template <class T, int kNarrow = T::BN, int kBuffers = 2>
 class TileStore {
  public:
   using Out = typename T::Out;
   static constexpr bool kPacked = sizeof(Out) == 2;
   static constexpr int kCols = kLineBytes / static_cast<int>(sizeof(Out));  // of a box
-  static constexpr int kRows = T::kTf32 ? 32 : 64;                          // of a box, and of a chunk
+  static constexpr int kRows = T::kTf32 ? 32 : 64;  // of a box, and of a chunk
   static constexpr int kChunks = T::kTf32 ? T::WM / kRows : T::WN / kCols;
   static constexpr int kChunksLater = kPacked ? kChunks : T::kTf32 ? 0 : kChunks / 2 + 1;
   static constexpr int kChunksNow = kChunks - kChunksLater;
@@ -116,7 +124,8 @@ class TileStore {
   static_assert((kBuffers & (kBuffers - 1)) == 0, "buffers are counted by their number's low bits");
   struct Buffers {
     alignas(1024) char chunk[kBuffers][kChunkBytes];
-    // Of what is handed over: barriers, that four warps have written a chunk, and that it has been read; its column and row.
+    // Of what is handed over: barriers, that four warps have written a chunk, and that it has been
+    // read; its column and row.
     std::uint64_t written[kBuffers], read[kBuffers];
     int2 place[kBuffers];
   };
@@ -130,8 +139,8 @@ class TileStore {
     }
   }
 
-  // One lane of another warp: stores what is handed over, until finish() says that nothing follows and shared memory has
-  // been read.
+  // One lane of another warp: stores what is handed over, until finish() says that nothing follows
+  // and shared memory has been read.
   template <class Maps>
   __device__ __forceinline__ static void serve(Buffers& buffers, const Maps& maps) {
     if constexpr (kPacked) {
@@ -142,8 +151,8 @@ class TileStore {
         if (place.x == kNothing) return;
         ptx::fence_proxy_async();
         const bool tail = kTail > 0 && place.y < 0;
-        ptx::tma_store(tail ? tail_of(maps) : maps.c, ptx::shared_address(buffers.chunk[i]), place.x,
-                       tail ? ~place.y : place.y);
+        ptx::tma_store(tail ? tail_of(maps) : maps.c, ptx::shared_address(buffers.chunk[i]),
+                       place.x, tail ? ~place.y : place.y);
         ptx::bulk_commit();
         ptx::bulk_wait_read<0>();
         ptx::mbarrier_arrive(ptx::shared_address(&buffers.read[i]));
@@ -158,11 +167,14 @@ class TileStore {
         tail_map_(tail_of(maps)),
         warpgroup_(warpgroup) {}
 
-  // Takes over the product's sums for the first kWidth columns of the block's tile. The tensor cores wait meanwhile, so that
-  // a 16-bit C multiplies nothing where alpha = 1; for two ways of a 32-bit one there are no registers.
+  // Takes over the product's sums for the first kWidth columns of the block's tile. The tensor
+  // cores wait meanwhile, so that a 16-bit C multiplies nothing where alpha = 1; for two ways of a
+  // 32-bit one there are no registers.
   template <int kWidth, class At>
-  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c, const At& at) {
-    static_assert(kWidth == T::BN || (kWidth == kNarrow && !T::kTf32), "tf32's tiles have one width");
+  __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c,
+                                       const At& at) {
+    static_assert(kWidth == T::BN || (kWidth == kNarrow && !T::kTf32),
+                  "tf32's tiles have one width");
     row_ = at.row + product.row();
     col_ = at.col + product.col();
     rest_ = at.col_by_rest() + product.col();
@@ -181,8 +193,9 @@ class TileStore {
     if (h == kChunksLater - 1) chunks_ = 0;
   }
 
-  // Sends the rest and waits until shared memory has been read, before the block ends. spare(i): shared address of the i-th
-  // of kPieces chunks that only this warpgroup has read and nobody writes any more; what goes there waits for no buffer.
+  // Sends the rest and waits until shared memory has been read, before the block ends. spare(i):
+  // shared address of the i-th of kPieces chunks that only this warpgroup has read and nobody
+  // writes any more; what goes there waits for no buffer.
   template <int kPieces, class Spare>
   __device__ __forceinline__ void finish(Spare spare) {
     if (kPacked) meet();  // all warps have multiplied what lay there
@@ -204,7 +217,8 @@ class TileStore {
 
  private:
   static constexpr int kNothing = -1;  // for a column
-  static_assert(kTail * sizeof(Out) != kLineBytes / 2, "such boxes' lines would be packed: another swizzle");
+  static_assert(kTail * sizeof(Out) != kLineBytes / 2,
+                "such boxes' lines would be packed: another swizzle");
   template <int kWidth>
   static constexpr int kChunksOf = T::kTf32 ? kChunks : (kWidth + kCols - 1) / kCols;
 
@@ -226,11 +240,13 @@ class TileStore {
   __device__ __forceinline__ static bool leads() { return threadIdx.x % kWarpgroup == 0; }
   __device__ __forceinline__ void meet() const { ptx::barrier_sync(1 + warpgroup_, kWarpgroup); }
 
-  // The chunks of results of kWidth columns, value(i) the one of sum i: some leave now, the others are kept.
+  // The chunks of results of kWidth columns, value(i) the one of sum i: some leave now, the others
+  // are kept.
   template <int kWidth, class Value>
   __device__ __forceinline__ void take_chunks(Value value) {
     constexpr int kTaken = kChunksOf<kWidth>, kSums = T::kTf32 ? T::kSums : kWidth / 2;
-    static_assert(kTaken >= kChunksNow, "the last chunk, which may have fewer columns, leaves later");
+    static_assert(kTaken >= kChunksNow,
+                  "the last chunk, which may have fewer columns, leaves later");
 #pragma unroll
     for (int h = 0; h < kChunksNow; ++h) {
       put(h, [&](int i) { return __float_as_uint(value(h * kWordsPerChunk + i)); });
@@ -251,7 +267,8 @@ class TileStore {
     return [this, h](int i) { return words_[h * kWordsPerChunk + i]; };
   }
 
-  // Chunk h, through the next buffer, as soon as what was there has been read. word(i): word i of this thread's part of it.
+  // Chunk h, through the next buffer, as soon as what was there has been read. word(i): word i of
+  // this thread's part of it.
   template <class Word>
   __device__ __forceinline__ void put(int h, Word word) {
     const std::uint32_t buffer = buffers_ + next_ * kChunkBytes;
@@ -267,8 +284,8 @@ class TileStore {
     }
   }
 
-  // Until the warp that stores has done with what was in the next buffer; then, to it, what this warpgroup has written there,
-  // and where that belongs: by c_tail where the row is a complement.
+  // Until the warp that stores has done with what was in the next buffer; then, to it, what this
+  // warpgroup has written there, and where that belongs: by c_tail where the row is a complement.
   __device__ __forceinline__ void wait_until_read() const {
     ptx::mbarrier_wait(buffers_ + kReadAt + next_ * kEntry, parity_);
   }
@@ -305,7 +322,8 @@ class TileStore {
     };
     if constexpr (kPacked) {
 #pragma unroll
-      for (int i = 0; i < kWordsPerChunk; i += 4) {  // 16 columns: pieces of 8 x 8, the lower ones second
+      for (int i = 0; i < kWordsPerChunk;
+           i += 4) {  // 16 columns: pieces of 8 x 8, the lower ones second
         const std::uint32_t r[4] = {word(i), word(i + 1), word(i + 2), word(i + 3)};
         ptx::store_matrix4(place(16 * warp + lane % 16, i * 8 + lane / 16 * 16), r);
       }
@@ -320,8 +338,8 @@ class TileStore {
         }
       }
     } else {
-      // Four lanes write 32 bytes of a line, and the swizzle moves 16: lines g and g + 1 would have the same banks. So odd
-      // lines write the halves of their 128 bytes in the other order.
+      // Four lanes write 32 bytes of a line, and the swizzle moves 16: lines g and g + 1 would have
+      // the same banks. So odd lines write the halves of their 128 bytes in the other order.
       constexpr int kHalf = kWordsPerChunk / 2;
       const bool odd = g % 2 != 0;
 #pragma unroll
@@ -330,9 +348,11 @@ class TileStore {
         for (int e = 0; e < 2; ++e) {
           const std::uint32_t left[2] = {word(i + 2 * e), word(i + 2 * e + 1)};
           const std::uint32_t right[2] = {word(kHalf + i + 2 * e), word(kHalf + i + 2 * e + 1)};
-          const std::uint32_t at = place(16 * warp + g + 8 * e, (i * 8 + t * 8) ^ (odd ? kLineBytes / 2 : 0));
+          const std::uint32_t at =
+              place(16 * warp + g + 8 * e, (i * 8 + t * 8) ^ (odd ? kLineBytes / 2 : 0));
           ptx::store_shared2(at, odd ? right[0] : left[0], odd ? right[1] : left[1]);
-          ptx::store_shared2(at ^ (kLineBytes / 2), odd ? left[0] : right[0], odd ? left[1] : right[1]);
+          ptx::store_shared2(at ^ (kLineBytes / 2), odd ? left[0] : right[0],
+                             odd ? left[1] : right[1]);
         }
       }
     }
@@ -344,7 +364,8 @@ class TileStore {
   const CUtensorMap &map_, &tail_map_;
   int warpgroup_, row_ = 0, col_ = 0, rest_ = 0;
   bool narrow_ = false;
-  std::uint32_t parity_ = 1;   // of the phase of read[next_] to wait for: the first round has it for nothing
+  std::uint32_t parity_ =
+      1;  // of the phase of read[next_] to wait for: the first round has it for nothing
   int next_ = 0, chunks_ = 0;  // buffer; chunks of the tile, 0 where none is left
   std::uint32_t words_[kChunksLater == 0 ? 1 : kChunksLater * kWordsPerChunk];
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host: what every rung on tensor maps does before its kernel. Operands whose lines do not start on 16 bytes are first
-// copied to lines that do; problems that read neither A nor B only scale C.
+// Host: what every rung on tensor maps does before its kernel. Operands whose lines do not start on
+// 16 bytes are first copied to lines that do; problems that read neither A nor B only scale C.
 #pragma once
 #include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
@@ -38,7 +38,8 @@ struct LineCopies {
 
 // One copy for each blockIdx.y. A thread writes 16 bytes.
 template <class Word>
-__global__ void __launch_bounds__(kThreads) copy_lines(const __grid_constant__ LineCopies<Word> copies) {
+__global__ void __launch_bounds__(kThreads)
+    copy_lines(const __grid_constant__ LineCopies<Word> copies) {
   constexpr int kWidth = 16 / static_cast<int>(sizeof(Word));
   const LineCopy<Word>& c = copies.of[blockIdx.y];
   const std::int64_t in_line = c.ld_y / kWidth, all = c.lines * in_line;
@@ -48,7 +49,8 @@ __global__ void __launch_bounds__(kThreads) copy_lines(const __grid_constant__ L
     const std::int64_t line = at / in_line, col = at % in_line * kWidth;
     alignas(16) Word r[kWidth];
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i) r[i] = col + i < c.used ? c.gX[line * c.ld + col + i] : Word{0};
+    for (int i = 0; i < kWidth; ++i)
+      r[i] = col + i < c.used ? c.gX[line * c.ld + col + i] : Word{0};
     *reinterpret_cast<uint4*>(c.gY + line * c.ld_y + col) = *reinterpret_cast<const uint4*>(r);
   }
 }
@@ -106,7 +108,8 @@ constexpr Precision kPrecisionOf = std::is_same_v<T, float>    ? Precision::kTf3
 
 // A rung's kernel for operands of In and results of Out.
 template <class In, class Out>
-constexpr KernelInfo tensor_kernel(std::string_view id, std::string_view rung, std::string_view idea,
+constexpr KernelInfo tensor_kernel(std::string_view id, std::string_view rung,
+                                   std::string_view idea,
                                    Status (*launch)(const Problem&, const Operands&, Stream)) {
   return {.id = id,
           .rung = rung,
@@ -133,7 +136,8 @@ bool lines_start_on_128(const Problem& p, const Operands& o) {
 template <class Out>
 Target<Out> target_of(const Problem& p, const Operands& o) {
   Out* const gC = o.c_as<Out>();
-  const bool pairs = reinterpret_cast<std::uintptr_t>(gC) % (2 * sizeof(Out)) == 0 && p.ldc % 2 == 0;
+  const bool pairs =
+      reinterpret_cast<std::uintptr_t>(gC) % (2 * sizeof(Out)) == 0 && p.ldc % 2 == 0;
   return {gC, p.ldc, static_cast<int>(p.m), static_cast<int>(p.n), p.alpha, p.beta, pairs};
 }
 
@@ -141,13 +145,14 @@ Target<Out> target_of(const Problem& p, const Operands& o) {
 template <class Out>
 Status scale_only(const Problem& p, const Operands& o, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return Status::ok();
-  tma_detail::scale<Out>
-      <<<tma_detail::blocks_for(p.m * p.n), tma_detail::kThreads, 0, stream>>>(target_of<Out>(p, o));
+  tma_detail::scale<Out><<<tma_detail::blocks_for(p.m * p.n), tma_detail::kThreads, 0, stream>>>(
+      target_of<Out>(p, o));
   return launched("scale");
 }
 
-// Whether C may be stored by tensor map, which scales but does not add. A map's end cuts lines only at 16 bytes: a store
-// to a line that ends within 16 bytes goes on to their end (seen on an H200; loads end at the element).
+// Whether C may be stored by tensor map, which scales but does not add. A map's end cuts lines only
+// at 16 bytes: a store to a line that ends within 16 bytes goes on to their end (seen on an H200;
+// loads end at the element).
 template <class Out>
 bool stores_by_map(const Problem& p, const Operands& o) {
   constexpr std::int64_t kGrain = 16;
@@ -167,18 +172,19 @@ std::size_t copy_bytes(const Problem& p, const Operands& o) {
   return of(o.a, p.lda, p.m, p.k) + of(o.b, p.ldb, p.k, p.n);
 }
 
-// Maps of A in boxes of T::kBoxRows lines, of B, and of C where it is stored by map; enqueues copies of what is not aligned,
-// into `copies` of copy_bytes(). Errors: kLaunchFailed.
+// Maps of A in boxes of T::kBoxRows lines, of B, and of C where it is stored by map; enqueues
+// copies of what is not aligned, into `copies` of copy_bytes(). Errors: kLaunchFailed.
 template <class T>
-Status make_maps(const Problem& p, const Operands& o, void* copies, cudaStream_t stream, TensorMaps& maps) {
+Status make_maps(const Problem& p, const Operands& o, void* copies, cudaStream_t stream,
+                 TensorMaps& maps) {
   using In = typename T::In;
   using Word = std::conditional_t<sizeof(In) == 2, std::uint16_t, std::uint32_t>;
   auto* free_lines = static_cast<Word*>(copies);
   LineCopies<Word> to_copy{};
   unsigned count = 0;
   std::int64_t most = 0;  // elements of a copy
-  const auto map_operand = [&](CUtensorMap& map, const float* g, std::int64_t ld, std::int64_t lines,
-                               std::int64_t used, int box_lines) -> Status {
+  const auto map_operand = [&](CUtensorMap& map, const float* g, std::int64_t ld,
+                               std::int64_t lines, std::int64_t used, int box_lines) -> Status {
     const void* at = g;
     if (!tensor_map_takes(g, ld * static_cast<std::int64_t>(sizeof(In)))) {
       const std::int64_t ld_y = line_of<In>(used);
@@ -193,13 +199,15 @@ Status make_maps(const Problem& p, const Operands& o, void* copies, cudaStream_t
   if (Status s = map_operand(maps.a, o.a, p.lda, p.m, p.k, T::kBoxRows); !s) return s;
   if (Status s = map_operand(maps.b, o.b, p.ldb, p.k, p.n, T::BK); !s) return s;
   if (count > 0) {
-    const auto blocks = static_cast<unsigned>(blocks_for(most * static_cast<std::int64_t>(sizeof(In)) / 16));
+    const auto blocks =
+        static_cast<unsigned>(blocks_for(most * static_cast<std::int64_t>(sizeof(In)) / 16));
     copy_lines<Word><<<dim3(blocks, count), kThreads, 0, stream>>>(to_copy);
     if (Status s = launched("copy_lines"); !s) return s;
   }
   using Store = TileStore<T>;
   if (!stores_by_map<typename T::Out>(p, o)) return Status::ok();
-  return make_tensor_map(maps.c, kTypeOf<typename T::Out>, o.c, p.m, p.n, p.ldc, Store::kRows, Store::kCols);
+  return make_tensor_map(maps.c, kTypeOf<typename T::Out>, o.c, p.m, p.n, p.ldc, Store::kRows,
+                         Store::kCols);
 }
 
 }  // namespace tma_detail
@@ -214,7 +222,8 @@ struct TensorLaunch {
   CallMemory memory;            // whose scratch begins with as many bytes as were asked for
 };
 
-// For a problem that reads A and B; enqueues copies of operands that are not aligned. Errors: kLaunchFailed.
+// For a problem that reads A and B; enqueues copies of operands that are not aligned. Errors:
+// kLaunchFailed.
 template <class T>
 Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorLaunch<T>& launch,
                std::int64_t scratch_bytes = 0, std::int64_t flags = 0) {
@@ -227,7 +236,8 @@ Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorL
   launch.tiles_n = static_cast<int>(ceil_div(p.n, T::BN));
   launch.steps = static_cast<int>(ceil_div(p.k, T::BK));
   launch.by_map = stores_by_map<Out>(p, o);
-  return tma_detail::make_maps<T>(p, o, launch.memory.scratch() + scratch_bytes, stream, launch.maps);
+  return tma_detail::make_maps<T>(p, o, launch.memory.scratch() + scratch_bytes, stream,
+                                  launch.maps);
 }
 
 }  // namespace ladder

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four neighbouring elements at a time: 128-bit accesses where everything is a multiple of four elements,
-// guarded 32-bit ones elsewhere. Which of the two is one decision a launch (aligned_by_4), not one an access.
+// Four neighbouring elements at a time: 128-bit accesses where everything is a multiple of four
+// elements, guarded 32-bit ones elsewhere. Which of the two is one decision a launch
+// (aligned_by_4), not one an access.
 #pragma once
 #include <ladder/kernel.hpp>
 
@@ -17,20 +18,24 @@ inline bool aligned_by_4(const Problem& p, const Operands& o) {
   return sizes && (address(o.a) | address(o.b) | address(o.c)) % sizeof(float4) == 0;
 }
 
-__device__ __forceinline__ float4 load4(const float* x) { return *reinterpret_cast<const float4*>(x); }
+__device__ __forceinline__ float4 load4(const float* x) {
+  return *reinterpret_cast<const float4*>(x);
+}
 __device__ __forceinline__ void store4(float* x, float4 v) { *reinterpret_cast<float4*>(x) = v; }
 
-// Elements 0 to 3 from g, zeros for those at or beyond `left`. kAligned: g on 16 bytes and left a multiple
-// of 4.
+// Elements 0 to 3 from g, zeros for those at or beyond `left`. kAligned: g on 16 bytes and left a
+// multiple of 4.
 template <bool kAligned>
 __device__ __forceinline__ float4 load4(const float* g, int left) {
   if constexpr (kAligned) return left > 0 ? load4(g) : float4{};
-  return {left > 0 ? g[0] : 0.0F, left > 1 ? g[1] : 0.0F, left > 2 ? g[2] : 0.0F, left > 3 ? g[3] : 0.0F};
+  return {left > 0 ? g[0] : 0.0F, left > 1 ? g[1] : 0.0F, left > 2 ? g[2] : 0.0F,
+          left > 3 ? g[3] : 0.0F};
 }
 
 // alpha r + beta C for the first `left` of four elements; beta = 0 does not read C.
 template <bool kAligned>
-__device__ __forceinline__ void store4_scaled(float* gC, const float* r, int left, float alpha, float beta) {
+__device__ __forceinline__ void store4_scaled(float* gC, const float* r, int left, float alpha,
+                                              float beta) {
   if constexpr (kAligned) {
     if (left <= 0) return;
     const float4 c = beta == 0.0F ? float4{} : load4(gC);
@@ -42,6 +47,28 @@ __device__ __forceinline__ void store4_scaled(float* gC, const float* r, int lef
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       if (j < left) gC[j] = beta == 0.0F ? alpha * r[j] : alpha * r[j] + beta * gC[j];
+    }
+  }
+}
+
+// The same without branches: every access is predicated, so the compiler keeps no divergence state
+// live across it.
+template <bool kAligned>
+__device__ __forceinline__ void store4_predicated(float* gC, const float* r, int left, float alpha,
+                                                  float beta) {
+  if constexpr (kAligned) {
+    float4 c{};
+    if (beta != 0.0F && left > 0) c = load4(gC);
+    const float4 v{alpha * r[0] + beta * c.x, alpha * r[1] + beta * c.y, alpha * r[2] + beta * c.z,
+                   alpha * r[3] + beta * c.w};
+    if (left > 0) store4(gC, v);
+  } else {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      float c = 0.0F;
+      if (beta != 0.0F && j < left) c = gC[j];
+      const float v = alpha * r[j] + beta * c;
+      if (j < left) gC[j] = v;
     }
   }
 }

@@ -48,8 +48,8 @@ struct Buffer {
   std::size_t bytes = 0;
 };
 
-// A stream of a device. Ids of streams are unique in a process and tell apart the streams that cudaStreamPerThread stands
-// for; in a capture `stream` is name_in_capture().
+// A stream of a device. Ids of streams are unique in a process and tell apart the streams that
+// cudaStreamPerThread stands for; in a capture `stream` is name_in_capture().
 struct Place {
   int device = -1;
   unsigned long long stream = 0, capture = 0;  // capture: 0 where the stream is not being captured
@@ -83,14 +83,16 @@ class Pool {
     return one;
   }
 
-  // The slot for the next call at this place, busy until release(). `scratch` and `flags` are what the call needs, in bytes.
+  // The slot for the next call at this place, busy until release(). `scratch` and `flags` are what
+  // the call needs, in bytes.
   Slot& acquire(const Place& place, std::size_t scratch, std::size_t flags) {
     Slots gone;  // freed when the lock is
     std::unique_lock lock(mutex_);
     ++calls_;
     Slot* own = nullptr;
     while ((own = owned_by(place)) != nullptr && own->busy) released_.wait(lock);
-    if (own != nullptr && place.capture != 0 && (own->scratch.bytes < scratch || own->flags.bytes < flags)) {
+    if (own != nullptr && place.capture != 0 &&
+        (own->scratch.bytes < scratch || own->flags.bytes < flags)) {
       own->owner.capture = kNoCapture;  // the graph's earlier kernels use it
       own = nullptr;
     }
@@ -152,7 +154,8 @@ class Pool {
       const bool kept = slot->answer && age(*slot) < kAnswerAge;
       if (slot->owner.device != device || !slot->idle() || !slot->marked || kept) continue;
       if (best != nullptr && best->scratch.bytes >= slot->scratch.bytes) continue;
-      if (slot->done != nullptr && slot->held == nullptr && cudaEventQuery(slot->done.get()) != cudaSuccess) {
+      if (slot->done != nullptr && slot->held == nullptr &&
+          cudaEventQuery(slot->done.get()) != cudaSuccess) {
         static_cast<void>(cudaGetLastError());  // not ready
         continue;
       }
@@ -184,11 +187,12 @@ cudaError_t grow(Buffer& buffer, std::size_t bytes, int device) {
   return cudaSuccess;
 }
 
-// Tells apart the streams of a capture. The id of one that is being captured cannot be asked: that breaks the capture.
+// Tells apart the streams of a capture. The id of one that is being captured cannot be asked: that
+// breaks the capture.
 unsigned long long name_in_capture(cudaStream_t stream) {
   thread_local const char of_thread = 0;
-  return reinterpret_cast<std::uintptr_t>(stream == cudaStreamPerThread ? static_cast<const void*>(&of_thread)
-                                                                        : stream);
+  return reinterpret_cast<std::uintptr_t>(
+      stream == cudaStreamPerThread ? static_cast<const void*>(&of_thread) : stream);
 }
 
 cudaError_t place_of(cudaStream_t stream, Place& place, cudaGraph_t& graph) {
@@ -233,7 +237,8 @@ cudaError_t hold(Slot& slot, cudaGraph_t graph) {
   return cudaSuccess;
 }
 
-// Zeros, in the stream's order, or at once where the stream is being captured: a replay need not write them again.
+// Zeros, in the stream's order, or at once where the stream is being captured: a replay need not
+// write them again.
 cudaError_t clear(void* at, std::size_t bytes, cudaStream_t stream, bool captured) {
   if (!captured) return cudaMemsetAsync(at, 0, bytes, stream);
   const RelaxedCapture relaxed;
@@ -259,15 +264,17 @@ cudaError_t provide(Slot& slot, cudaStream_t stream, cudaGraph_t graph, std::siz
   };
   cudaError_t error = captured && slot.held == nullptr ? hold(slot, graph) : cudaSuccess;
   if (slot.calls == 1 && !captured && slot.scratch.bytes > 0 && error == cudaSuccess) {
-    error = clear(slot.scratch.at.get(), std::min(slot.scratch.bytes, kAnswerBytes), stream, captured);
+    error =
+        clear(slot.scratch.at.get(), std::min(slot.scratch.bytes, kAnswerBytes), stream, captured);
   }
   if (error == cudaSuccess) error = provide_in(slot.scratch, scratch);
   if (error == cudaSuccess) error = provide_in(slot.flags, flags);
   return error;
 }
 
-// Records the end of the slot's last call, so that another stream may use the memory even where this one is destroyed. Not for
-// ever: an event keeps the next call's first kernel from starting early.
+// Records the end of the slot's last call, so that another stream may use the memory even where
+// this one is destroyed. Not for ever: an event keeps the next call's first kernel from starting
+// early.
 void mark(Slot& slot, cudaStream_t stream) {
   slot.marked = slot.held != nullptr || slot.scratch.bytes + slot.flags.bytes == 0;
   if (slot.marked || slot.calls > kProbation) return;
@@ -322,7 +329,8 @@ cudaError_t allow_shared(const void* kernel, int bytes) {
   const std::lock_guard lock(mutex);
   if (allowed.contains({device, kernel})) return cudaSuccess;
   const RelaxedCapture relaxed;
-  const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  const cudaError_t error =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (error == cudaSuccess) allowed.insert({device, kernel});
   return error;
 }

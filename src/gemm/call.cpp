@@ -25,7 +25,8 @@ int device_of(const void* pointer) {
     cudaGetLastError();  // it is not the caller's
     return kHostMemory;
   }
-  const bool on_device = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  const bool on_device =
+      attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
   return on_device ? attributes.device : kHostMemory;
 }
 
@@ -43,7 +44,8 @@ std::vector<Argument> used_operands(const Problem& p, const Operands& o) {
   return used;
 }
 
-// The devices of this process do not change: each is asked once a thread, and known as long as it lives.
+// The devices of this process do not change: each is asked once a thread, and known as long as it
+// lives.
 Result<const Device*> queried(int ordinal) {
   static thread_local std::vector<std::unique_ptr<const Device>> known;
   const auto at = static_cast<std::size_t>(ordinal);
@@ -59,8 +61,9 @@ Result<const Device*> queried(int ordinal) {
 Status require_current(const char* name, int ordinal) {
   int current = 0;
   if (cudaGetDevice(&current) == cudaSuccess && current == ordinal) return Status::ok();
-  return {Code::kInvalidArgument, std::string(name) + ": lies " + place_of(ordinal) + ", but device " +
-                                      std::to_string(current) + " is the current one"};
+  return {Code::kInvalidArgument, std::string(name) + ": lies " + place_of(ordinal) +
+                                      ", but device " + std::to_string(current) +
+                                      " is the current one"};
 }
 
 Result<Call> on_device(int ordinal) {
@@ -81,15 +84,16 @@ Result<Call> checked_call(const Problem& problem, const Operands& operands) {
   if (used.empty()) return Call{.empty = true};
   for (const Argument& argument : used) {
     if (argument.pointer == nullptr) {
-      return Status(Code::kInvalidArgument, std::string(argument.name) + ": null, but the problem uses it");
+      return Status(Code::kInvalidArgument,
+                    std::string(argument.name) + ": null, but the problem uses it");
     }
   }
   const int ordinal = device_of(operands.c);
   for (const Argument& argument : used) {
     const int other = device_of(argument.pointer);
     if (other != ordinal) {
-      return Status(Code::kInvalidArgument, std::string(argument.name) + ": lies " + place_of(other) +
-                                                ", but c " + place_of(ordinal));
+      return Status(Code::kInvalidArgument, std::string(argument.name) + ": lies " +
+                                                place_of(other) + ", but c " + place_of(ordinal));
     }
   }
   if (ordinal != kHostMemory) {

@@ -14,11 +14,12 @@ struct Call {
   bool empty = false;  // nothing is to be done, and no device was asked for
 };
 
-// Errors (kInvalidArgument): a rule of validate(), types that are not f32, a null operand that is used, operands in different
-// places or on another device than the current one; kUnsupportedDevice.
+// Errors (kInvalidArgument): a rule of validate(), types that are not f32, a null operand that is
+// used, operands in different places or on another device than the current one; kUnsupportedDevice.
 Result<Call> checked_call(const Problem& problem, const Operands& operands);
 
-// The same for one matrix: that it is there, and on the current CUDA device. `name` is the argument.
+// The same for one matrix: that it is there, and on the current CUDA device. `name` is the
+// argument.
 Result<Call> checked_matrix(const char* name, const float* matrix);
 
 // The current CUDA device. Errors: kLaunchFailed, where there is none.

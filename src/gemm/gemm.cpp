@@ -18,8 +18,8 @@ namespace {
 constexpr std::string_view kForFewTiles = "ladder_split_k", kForManyTiles = "ladder_large_tiles",
                            kGuarded = "ladder_guarded";
 
-// Where smaller tiles and parts of k pay, measured on an H200: where C is thin, or too small for many of r12's tiles of
-// 128 x 256, or has so few columns that they stay half empty.
+// Where smaller tiles and parts of k pay, measured on an H200: where C is thin, or too small for
+// many of r12's tiles of 128 x 256, or has so few columns that they stay half empty.
 bool has_few_tiles(const Problem& p) {
   constexpr std::int64_t kThin = 64, kHalfTile = 128, kFewK = 4;
   constexpr std::int64_t kSmall = std::int64_t{1} << 19, kSmallSquare = 900'000, kSquare = 512;
@@ -28,19 +28,22 @@ bool has_few_tiles(const Problem& p) {
   return p.m < (least >= kSquare ? kSmallSquare : kSmall) / p.n;
 }
 
-// Whether the rung for words splits the larger operand of a row-major problem on its way, where C has few rows or columns or is
-// small beside k: tensor maps take that operand, and of the last 64 of k most are there.
+// Whether the rung for words splits the larger operand of a row-major problem on its way, where C
+// has few rows or columns or is small beside k: tensor maps take that operand, and of the last 64
+// of k most are there.
 bool splits_on_the_way(const Problem& p) {
   constexpr std::int64_t kSlab = 64, kOfLast = 48;
   return (p.m > p.n ? p.lda : p.ldb) % 4 == 0 && (p.k % kSlab == 0 || p.k % kSlab >= kOfLast);
 }
 
-// From where the passes, the choice and kernels that end at once cost less than tensor cores gain. On an H200 a cube of 768
-// takes CUDA cores 34 us and words 28.
+// From where the passes, the choice and kernels that end at once cost less than tensor cores gain.
+// On an H200 a cube of 768 takes CUDA cores 34 us and words 28.
 bool gains_by_words(const Problem& problem) {
   constexpr double kLeast = 760.0 * 760 * 760, kLeastResults = 0x1p17;
-  constexpr std::int64_t kTile = 192;  // fewer rows or columns: the pass over the other operand takes longer
-  // C of few rows or columns by 48 lines, and C small beside k, 256 x 256 by 16384, where one operand needs no pass.
+  constexpr std::int64_t kTile =
+      192;  // fewer rows or columns: the pass over the other operand takes longer
+  // C of few rows or columns by 48 lines, and C small beside k, 256 x 256 by 16384, where one
+  // operand needs no pass.
   constexpr std::int64_t kFew = 48, kMost = 512, kMany = 2048, kTimes = 4, kFewOfDeep = 256;
   constexpr double kLeastSplit = 0x1p29, kLeastDeep = 0x1p30;
   const Problem p = as_row_major(problem).problem;
@@ -72,7 +75,8 @@ Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision
     const Status status = accepts(kernel, problem, device);
     if (status) return &kernel;
     if (why.empty())
-      why = "no kernel takes " + to_string(problem) + "; " + std::string(kernel.id) + ": " + status.message();
+      why = "no kernel takes " + to_string(problem) + "; " + std::string(kernel.id) + ": " +
+            status.message();
   }
   if (why.empty()) {
     why = std::string("there is no ") + (place == Place::kHost ? "host" : "CUDA") + " kernel in " +
@@ -128,10 +132,12 @@ Status check_batch(const Problem& p, const Batch& batch) {
                                                       {"stride_c", batch.stride_c}};
   for (const auto& [name, value] : all) {
     if (value < 0)
-      return {Code::kInvalidArgument, std::string(name) + ": at least 0, not " + std::to_string(value)};
+      return {Code::kInvalidArgument,
+              std::string(name) + ": at least 0, not " + std::to_string(value)};
     // Addresses are counted in bytes, in 63 bits.
     if (batch.count > 0 && value > (std::numeric_limits<std::int64_t>::max() / 8) / batch.count)
-      return {Code::kInvalidArgument, std::string(name) + ": its batch does not fit in 63 bits of bytes"};
+      return {Code::kInvalidArgument,
+              std::string(name) + ": its batch does not fit in 63 bits of bytes"};
   }
   const std::int64_t least = extent_c(p).elements();
   if (batch.count > 1 && batch.stride_c < least) {

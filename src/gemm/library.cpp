@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's two calls for binary32 as entries of the registry, so that they are verified and measured like any kernel.
+// The library's two calls for binary32 as entries of the registry, so that they are verified and
+// measured like any kernel.
 #include <ladder/gemm.hpp>
 #include <ladder/kernel.hpp>
 
@@ -38,7 +39,8 @@ constexpr KernelInfo info(std::string_view id, std::string_view idea) {
 }
 
 constexpr KernelInfo kKernels[] = {
-    info<Precision::kIeee>("ladder_ieee", "ladder::sgemm on CUDA cores: the kernel chosen by shape"),
+    info<Precision::kIeee>("ladder_ieee",
+                           "ladder::sgemm on CUDA cores: the kernel chosen by shape"),
     info<Precision::kAuto>("ladder_auto", "ladder::sgemm, the fastest that is as accurate as ieee"),
 };
 

@@ -50,7 +50,8 @@ Status mismatch(const std::string& argument, std::int64_t packed, std::int64_t g
 
 }  // namespace
 
-Result<PackedOperand> pack(const Problem& problem, Operand which, const float* matrix, Stream stream) {
+Result<PackedOperand> pack(const Problem& problem, Operand which, const float* matrix,
+                           Stream stream) {
   if (Status status = validate(problem); !status) return status;
   if (problem.in != Type::kF32 || problem.out != Type::kF32)
     return Status(Code::kInvalidArgument, "in, out: pack takes f32 operands");
@@ -76,7 +77,8 @@ Result<PackedOperand> pack(const Problem& problem, Operand which, const float* m
   }
   packed.words_ = std::shared_ptr<void>(words, [](void* at) { static_cast<void>(cudaFree(at)); });
   // Tiles read the scales of lines beyond the last one, which they do not use.
-  if (const cudaError_t error = cudaMemsetAsync(words, 0, static_cast<std::size_t>(packed.bytes_), stream);
+  if (const cudaError_t error =
+          cudaMemsetAsync(words, 0, static_cast<std::size_t>(packed.bytes_), stream);
       error != cudaSuccess) {
     return Status(Code::kLaunchFailed, std::string("words: ") + cudaGetErrorString(error));
   }
@@ -85,13 +87,15 @@ Result<PackedOperand> pack(const Problem& problem, Operand which, const float* m
   return packed;
 }
 
-Status sgemm(const Problem& problem, const Operands& operands, const PackedOperand& packed, Stream stream) {
+Status sgemm(const Problem& problem, const Operands& operands, const PackedOperand& packed,
+             Stream stream) {
   const Operand which = packed.which_;
   const bool is_a = which == Operand::kA;
   const char* const name = is_a ? "a" : "b";
   const float* const given = is_a ? operands.a : operands.b;
   if (given != nullptr && given != packed.matrix_)
-    return {Code::kInvalidArgument, std::string(name) + ": neither null nor the matrix that was packed"};
+    return {Code::kInvalidArgument,
+            std::string(name) + ": neither null nor the matrix that was packed"};
   Operands all = operands;
   (is_a ? all.a : all.b) = packed.matrix_;
   const auto call = checked_call(problem, all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a second something can be done: the best of a few windows of a few milliseconds, since what else the machine
-// does only takes away.
+// How often a second something can be done: the best of a few windows of a few milliseconds, since
+// what else the machine does only takes away.
 #pragma once
 #include <algorithm>
 #include <chrono>

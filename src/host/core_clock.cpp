@@ -43,7 +43,8 @@ double core_clock_now() {
   }
   std::array<double, kPieces> hz{};
   for (int i = 0; i < kPieces; ++i)
-    hz[i] = static_cast<double>(kAdds) / std::max(1e-9, (Seconds(at[i + 1] - at[i]) - reading).count());
+    hz[i] =
+        static_cast<double>(kAdds) / std::max(1e-9, (Seconds(at[i + 1] - at[i]) - reading).count());
   std::sort(hz.begin(), hz.end());
   return hz.back() <= (1 + kSame) * hz.front() ? hz[kPieces / 2] : 0;
 }

@@ -17,7 +17,8 @@ constexpr std::uint64_t kKib = 1024;
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || (end != text.data() + text.size() && *end != ' ')) return std::nullopt;
+  if (error != std::errc() || (end != text.data() + text.size() && *end != ' '))
+    return std::nullopt;
   return value;
 }
 
@@ -36,7 +37,8 @@ std::optional<std::string> field(const fs::path& path, std::string_view key) {
     if (colon == std::string::npos || !line.starts_with(key)) continue;
     if (line.find_last_not_of(" \t", colon - 1) + 1 != key.size()) continue;
     const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
-    if (begin != std::string::npos) return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+    if (begin != std::string::npos)
+      return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
   }
   return std::nullopt;
 }
@@ -47,7 +49,8 @@ std::optional<std::uint64_t> kib_field(const fs::path& path, std::string_view ke
   return kib ? std::optional(*kib * kKib) : std::nullopt;
 }
 
-// This process's control group of `controller` and those above it, innermost first: folders of version 2 and version 1.
+// This process's control group of `controller` and those above it, innermost first: folders of
+// version 2 and version 1.
 std::vector<fs::path> groups(const fs::path& root, const std::string& controller) {
   std::vector<fs::path> folders;
   const fs::path mounted = root / "sys/fs/cgroup";
@@ -64,7 +67,8 @@ std::vector<fs::path> groups(const fs::path& root, const std::string& controller
       folders.push_back(base / path);
     folders.push_back(base);
   }
-  folders.insert(folders.end(), {mounted, mounted / controller});  // where a container sees only its own
+  folders.insert(folders.end(),
+                 {mounted, mounted / controller});  // where a container sees only its own
   return folders;
 }
 
@@ -144,7 +148,8 @@ std::optional<std::string> processor_name(const fs::path& root) {
 std::optional<std::uint64_t> available_memory(const fs::path& root) {
   std::optional<std::uint64_t> least = kib_field(root / "proc/meminfo", "MemAvailable");
   if (!least)
-    least = kib_field(root / "proc/meminfo", "MemFree");  // a kernel before 3.14, or a container's own file
+    least = kib_field(root / "proc/meminfo",
+                      "MemFree");  // a kernel before 3.14, or a container's own file
   const auto limit = [&](std::optional<std::uint64_t> bytes) {
     if (bytes && (!least || *bytes < *least)) least = bytes;
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process may use of the machine, as the kernel's files say: processors and memory, under the limits of
-// control groups, affinity and ulimit. Files may be absent or say anything: what is not known is none.
+// What this process may use of the machine, as the kernel's files say: processors and memory, under
+// the limits of control groups, affinity and ulimit. Files may be absent or say anything: what is
+// not known is none.
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each instruction set (foreach_target). The tile sizes follow from the registers: AVX-512 and NEON
-// have 32 vectors, so 14 x 2 or 9 x 3 accumulators with the vectors of B and one element of A; SSE4 and AVX2 have 16, so
-// 6 x 2 or 4 x 3. A multiply-add has a latency of four cycles and two start in each, so eight accumulators hide it.
+// Compiled once for each instruction set (foreach_target). The tile sizes follow from the
+// registers: AVX-512 and NEON have 32 vectors, so 14 x 2 or 9 x 3 accumulators with the vectors of
+// B and one element of A; SSE4 and AVX2 have 16, so 6 x 2 or 4 x 3. A multiply-add has a latency of
+// four cycles and two start in each, so eight accumulators hide it.
 #include "host/micro_kernel.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -31,8 +32,9 @@ inline constexpr bool kPartialLoads = HWY_TARGET <= HWY_AVX2;  // elsewhere a ma
 inline constexpr bool kMasksAreFree = HWY_TARGET <= HWY_AVX3;  // of a store: no branch is better
 static_assert(kRows[0] <= MicroKernel::kMostRows && std::size(kRows) == MicroKernel::kMostVectors);
 
-// A pointer whose origin the compiler does not see. Of rows a distance apart it would else make as many addresses, before
-// the first is used: more than there are registers, and as long as several steps of k.
+// A pointer whose origin the compiler does not see. Of rows a distance apart it would else make as
+// many addresses, before the first is used: more than there are registers, and as long as several
+// steps of k.
 template <class T>
 HWY_INLINE T* opaque(T* pointer) {
 #if defined(__GNUC__)
@@ -68,7 +70,8 @@ HWY_INLINE void update(const Vector (&sum)[kVectors], const TileArgs& args, Mask
       hn::StoreU(result, d, line);
     } else if constexpr (kPartialLoads) {
       Vector result = kFinish == Finish::kStore ? sum[v] : hn::Mul(alpha, sum[v]);
-      if constexpr (kFinish == Finish::kAdd) result = hn::MulAdd(beta, hn::MaskedLoad(last, d, line), result);
+      if constexpr (kFinish == Finish::kAdd)
+        result = hn::MulAdd(beta, hn::MaskedLoad(last, d, line), result);
       hn::BlendedStore(result, last, d, line);
     } else {
       update_tail<kFinish == Finish::kAdd>(sum[v], args, line, used);
@@ -94,7 +97,8 @@ HWY_INLINE void stream(const Vector (&sum)[kTileRows][kVectors], const TileArgs&
 template <int kVectors>
 HWY_INLINE bool can_stream(const TileArgs& args) {
   return args.cols == kVectors * kLanes &&
-         reinterpret_cast<std::uintptr_t>(args.c) % (kLanes * sizeof(float)) == 0 && args.c_ld % kLanes == 0;
+         reinterpret_cast<std::uintptr_t>(args.c) % (kLanes * sizeof(float)) == 0 &&
+         args.c_ld % kLanes == 0;
 }
 
 template <Finish kFinish, int kTileRows, int kVectors>
@@ -105,7 +109,8 @@ HWY_INLINE void update(const Vector (&sum)[kTileRows][kVectors], const TileArgs&
   for (int i = 0; i < kTileRows; ++i, c = opaque(c + c_ld)) update<kFinish>(sum[i], args, last, c);
 }
 
-// Rows of C into L2: those whose distance is a power of two share sets of L1, more rows than a set has ways.
+// Rows of C into L2: those whose distance is a power of two share sets of L1, more rows than a set
+// has ways.
 template <int kTileRows, int kVectors>
 HWY_INLINE void prefetch(const TileArgs& args) {
   const float* c = args.c;
@@ -133,10 +138,10 @@ void tile(const TileArgs& args) {
   const auto last = hn::FirstN(d, static_cast<std::size_t>(args.cols - (kVectors - 1) * kLanes));
 
   constexpr std::int64_t kFar = 32;  // rows of B
-  // One k: an outer product. A load through a mask takes a turn of the multiply-add units, so only a vector that is cut
-  // off has one.
-  const auto step = [&](const float* const(&ak)[kGroups], std::int64_t k, const float* bk, auto is_cut,
-                        auto is_first) HWY_ATTR {
+  // One k: an outer product. A load through a mask takes a turn of the multiply-add units, so only
+  // a vector that is cut off has one.
+  const auto step = [&](const float* const(&ak)[kGroups], std::int64_t k, const float* bk,
+                        auto is_cut, auto is_first) HWY_ATTR {
     Vector bv[kVectors];
 #pragma GCC unroll 3
     for (int v = 0; v < kVectors; ++v)
@@ -153,13 +158,15 @@ void tile(const TileArgs& args) {
     }
 #pragma GCC unroll 14
     for (int i = 0; i < kTileRows; ++i) {
-      const Vector av = hn::Set(d, kARows ? ak[i / kGroup][i % kGroup * a_ld + k] : ak[0][k * a_ld + i]);
+      const Vector av =
+          hn::Set(d, kARows ? ak[i / kGroup][i % kGroup * a_ld + k] : ak[0][k * a_ld + i]);
 #pragma GCC unroll 3
       for (int v = 0; v < kVectors; ++v)
         sum[i][v] = is_first ? hn::Mul(av, bv[v]) : hn::MulAdd(av, bv[v], sum[i][v]);
     }
   };
-  // Main loop. Operands in place have steps of their own, and the tile is small: two k share what counts and branches.
+  // Main loop. Operands in place have steps of their own, and the tile is small: two k share what
+  // counts and branches.
   const auto walk = [&](auto is_cut) HWY_ATTR {
     const std::false_type later;
     const float* a[kGroups] = {args.a};
@@ -217,13 +224,15 @@ HWY_INLINE void copy_line(const float* from, int lines, float* to) {
   const int rest = lines - i;
   if (rest == 0) return;
   if constexpr (kPartialLoads) {
-    hn::StoreU(hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(rest)), d, from + i), d, to + i);
+    hn::StoreU(hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(rest)), d, from + i), d,
+               to + i);
   } else {
     for (int j = 0; j < kLanes; ++j) to[i + j] = j < rest ? from[i + j] : 0.0F;
   }
 }
 
-void copy(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y, std::int64_t y_ld) {
+void copy(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y,
+          std::int64_t y_ld) {
   for (std::int64_t k = 0; k < depth; ++k) copy_line(x + k * ld, lines, y + k * y_ld);
 }
 
@@ -246,8 +255,10 @@ HWY_INLINE void transpose_4x4(const float* x, std::int64_t ld, float* y, std::in
 #endif
 
 #if HWY_TARGET <= HWY_AVX2
-// As many elements as a vector has of at most as many lines: squares of four inside vectors, then the squares.
-HWY_INLINE void transpose_square(const float* x, std::int64_t ld, int lines, float* y, std::int64_t y_ld) {
+// As many elements as a vector has of at most as many lines: squares of four inside vectors, then
+// the squares.
+HWY_INLINE void transpose_square(const float* x, std::int64_t ld, int lines, float* y,
+                                 std::int64_t y_ld) {
   const Tag d;
   const hn::RepartitionToWide<Tag> d2;
   constexpr int kSquares = kLanes / 4;
@@ -259,7 +270,9 @@ HWY_INLINE void transpose_square(const float* x, std::int64_t ld, int lines, flo
   Vector square[kSquares][4];  // of four lines: block b of [i] is step 4 b + i
 #pragma GCC unroll 4
   for (int s = 0; s < kSquares; ++s) {
-    const auto line = [&](int i) HWY_ATTR { return hn::LoadU(d, x + std::min(4 * s + i, lines - 1) * ld); };
+    const auto line = [&](int i) HWY_ATTR {
+      return hn::LoadU(d, x + std::min(4 * s + i, lines - 1) * ld);
+    };
     const Vector r0 = line(0), r1 = line(1), r2 = line(2), r3 = line(3);
     const auto p01l = hn::BitCast(d2, hn::InterleaveLower(d, r0, r1));
     const auto p23l = hn::BitCast(d2, hn::InterleaveLower(d, r2, r3));
@@ -292,14 +305,16 @@ HWY_INLINE void transpose_square(const float* x, std::int64_t ld, int lines, flo
 }
 #endif
 
-// The last four lines overlap the ones before. A cache line of each is used up before the next four lines come, since
-// lines whose distance is a power of two share sets of L1.
-void transpose(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y, std::int64_t y_ld) {
+// The last four lines overlap the ones before. A cache line of each is used up before the next four
+// lines come, since lines whose distance is a power of two share sets of L1.
+void transpose(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y,
+               std::int64_t y_ld) {
   std::int64_t done = 0;
 #if HWY_TARGET <= HWY_AVX2
   for (; done + kLanes <= depth; done += kLanes) {
     for (int i = 0; i < lines; i += kLanes)
-      transpose_square(x + i * ld + done, ld, std::min(kLanes, lines - i), y + done * y_ld + i, y_ld);
+      transpose_square(x + i * ld + done, ld, std::min(kLanes, lines - i), y + done * y_ld + i,
+                       y_ld);
   }
 #endif
 #if HWY_TARGET != HWY_SCALAR
@@ -322,7 +337,8 @@ void transpose(const float* x, std::int64_t ld, int lines, std::int64_t depth, f
 
 template <Form kForm, int kVectors, int... kRowsLessOne>
 void fill(MicroKernel& out, std::integer_sequence<int, kRowsLessOne...>) {
-  ((out.tiles[static_cast<int>(kForm)][kVectors - 1][kRowsLessOne] = tile<kRowsLessOne + 1, kVectors, kForm>),
+  ((out.tiles[static_cast<int>(kForm)][kVectors - 1][kRowsLessOne] =
+        tile<kRowsLessOne + 1, kVectors, kForm>),
    ...);
 }
 

@@ -8,7 +8,8 @@
 namespace ladder::host {
 
 static OpenBlas load(bool& found) {
-  // OpenBLAS 0.3.21 takes AMD cores that it does not know for older ones without AVX-512: half their speed.
+  // OpenBLAS 0.3.21 takes AMD cores that it does not know for older ones without AVX-512: half
+  // their speed.
   if (is_amd_with_avx512()) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
   SharedLibrary library("libopenblas.so.0");
   OpenBlas out;

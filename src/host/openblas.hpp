@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenBLAS as installed (libopenblas.so.0): the baseline of the CPU rungs and the FP64 reference's product.
+// OpenBLAS as installed (libopenblas.so.0): the baseline of the CPU rungs and the FP64 reference's
+// product.
 #pragma once
 #include <string>
 
@@ -8,10 +9,12 @@ namespace ladder::host {
 struct OpenBlas {
   // cblas.h's values; 32-bit integers, as Debian's libopenblas0 has them.
   static constexpr int kRowMajor = 101, kColMajor = 102, kNoTrans = 111, kTrans = 112;
-  using Sgemm = void(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float* a,
-                     int lda, const float* b, int ldb, float beta, float* c, int ldc);
-  using Dgemm = void(int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double* a,
-                     int lda, const double* b, int ldb, double beta, double* c, int ldc);
+  using Sgemm = void(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                     const float* a, int lda, const float* b, int ldb, float beta, float* c,
+                     int ldc);
+  using Dgemm = void(int order, int trans_a, int trans_b, int m, int n, int k, double alpha,
+                     const double* a, int lda, const double* b, int ldb, double beta, double* c,
+                     int ldc);
   Sgemm* sgemm = nullptr;
   Dgemm* dgemm = nullptr;
   void (*set_num_threads)(int) = nullptr;

@@ -12,8 +12,8 @@
 
 namespace ladder::host {
 
-Panels::Panels(const MicroKernel& kernel, Shape tile, Role role, const Operand& x, Piece lines, Piece depth,
-               bool packed, float* memory)
+Panels::Panels(const MicroKernel& kernel, Shape tile, Role role, const Operand& x, Piece lines,
+               Piece depth, bool packed, float* memory)
     : kernel_(kernel),
       x_(x),
       lines_(lines),
@@ -27,7 +27,8 @@ Panels::Panels(const MicroKernel& kernel, Shape tile, Role role, const Operand& 
       packed_(packed) {}
 
 Piece Panels::part(std::int64_t i) const {
-  if (role_ == Role::kRows) return {i * least_ + std::min(i, wider_), least_ + (i < wider_ ? 1 : 0)};
+  if (role_ == Role::kRows)
+    return {i * least_ + std::min(i, wider_), least_ + (i < wider_ ? 1 : 0)};
   return {i * width_, std::min(width_, lines_.size - i * width_)};
 }
 
@@ -35,7 +36,8 @@ std::int64_t Panels::stored_width(std::int64_t lines) const {
   return role_ == Role::kRows ? lines : pieces(lines, kernel_.lanes) * kernel_.lanes;
 }
 
-// Copying writes whole vectors: room behind each panel, so that threads can pack neighbours at the same time.
+// Copying writes whole vectors: room behind each panel, so that threads can pack neighbours at the
+// same time.
 float* Panels::stored(std::int64_t i, std::int64_t begin) const {
   return memory_ + begin * depth_.size + (role_ == Role::kRows ? i * kernel_.lanes : 0);
 }
@@ -60,7 +62,8 @@ void Panels::pack(std::int64_t i) const {
 
 std::optional<Panel> Panels::source(std::int64_t i) const {
   const auto [begin, lines] = part(i);
-  if (!packed_ || x_.along_k || (lines % kernel_.lanes != 0 && !kernel_.partial_loads)) return std::nullopt;
+  if (!packed_ || x_.along_k || (lines % kernel_.lanes != 0 && !kernel_.partial_loads))
+    return std::nullopt;
   return Panel{x_.at(lines_.begin + begin, depth_.begin), x_.ld, begin, static_cast<int>(lines)};
 }
 
@@ -84,7 +87,8 @@ void multiply_block(const MicroKernel& kernel, Form form, const Panels& pA, cons
       multiply(kernel, form, pA.at(0), b, block);
     }
   }
-  // Each tile asks for its part of the next panel of A, which lies in L3 and is back at the first after the last.
+  // Each tile asks for its part of the next panel of A, which lies in L3 and is back at the first
+  // after the last.
   constexpr std::int64_t kLine = 64 / sizeof(float);
   const std::int64_t part = (block.depth - 1) / kAheadSteps * kLine;
   for (std::int64_t i = 1; i < pA.count(); ++i) {
@@ -102,8 +106,8 @@ void multiply_block(const MicroKernel& kernel, Form form, const Panels& pA, cons
   if (block.streams) kernel.flush();
 }
 
-void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& way, const Operand& a,
-                       const Operand& b, Piece rows, Piece cols, float* c) {
+void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& way,
+                       const Operand& a, const Operand& b, Piece rows, Piece cols, float* c) {
   const TileArgs part{.depth = p.k,
                       .c = c + rows.begin * p.ldc + cols.begin,
                       .c_ld = p.ldc,
@@ -113,7 +117,8 @@ void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& w
                       .beta = p.beta};
   const int m = static_cast<int>(rows.size), n = static_cast<int>(cols.size);
   if (m == 0) return;
-  // Rows of a panel, and how many panels have one more. One panel is common, and divisions are slow beside a small tile.
+  // Rows of a panel, and how many panels have one more. One panel is common, and divisions are slow
+  // beside a small tile.
   int panels = 1, least = m, wider = 0;
   if (m > way.tile.rows) {
     panels = (m + way.tile.rows - 1) / way.tile.rows;
@@ -125,7 +130,8 @@ void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& w
              {b.at(cols.begin + j, 0), b.ld, j, std::min(way.tile.cols, n - j)}, part);
   };
   const auto lines_of = [&](int panel) { return least + (panel < wider ? 1 : 0); };
-  if (n > 2 * way.tile.cols || way.c_is_far || way.streams) {  // along the rows of C, on few pages at a time
+  if (n > 2 * way.tile.cols || way.c_is_far ||
+      way.streams) {  // along the rows of C, on few pages at a time
     for (int panel = 0, i = 0; panel < panels; i += lines_of(panel++)) {
       for (int j = 0; j < n; j += way.tile.cols) tile(i, lines_of(panel), j);
     }
@@ -137,7 +143,8 @@ void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& w
   }
 }
 
-// On large pages where the system gives them: slivers that stream past would else need a page's address every 450 cycles.
+// On large pages where the system gives them: slivers that stream past would else need a page's
+// address every 450 cycles.
 static float* allocate(std::size_t floats) {
   constexpr std::size_t kPage = 2 << 20;
   if (floats > std::numeric_limits<std::size_t>::max() / (2 * sizeof(float))) return nullptr;

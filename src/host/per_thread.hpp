@@ -12,14 +12,17 @@ namespace ladder::host {
 template <class T>
 class PerThread {
  public:
-  PerThread() : ok_(::pthread_key_create(&key_, [](void* object) { delete static_cast<T*>(object); }) == 0) {}
+  PerThread()
+      : ok_(::pthread_key_create(&key_, [](void* object) { delete static_cast<T*>(object); }) ==
+            0) {}
   PerThread(const PerThread&) = delete;
   PerThread& operator=(const PerThread&) = delete;
 
   // Null: no memory.
   T* get() const {
     if (!ok_) return nullptr;
-    if (void* const object = ::pthread_getspecific(key_); object != nullptr) return static_cast<T*>(object);
+    if (void* const object = ::pthread_getspecific(key_); object != nullptr)
+      return static_cast<T*>(object);
     T* const object = new (std::nothrow) T;
     if (object == nullptr || ::pthread_setspecific(key_, object) == 0) return object;
     delete object;

@@ -13,8 +13,8 @@
 namespace ladder {
 namespace {
 
-// FP32 lanes of one SM: CUDA C++ Programming Guide, table "Throughput of Native Arithmetic Instructions",
-// row "32-bit floating-point add, multiply, multiply-add".
+// FP32 lanes of one SM: CUDA C++ Programming Guide, table "Throughput of Native Arithmetic
+// Instructions", row "32-bit floating-point add, multiply, multiply-add".
 int fp32_lanes_per_sm(int cc) {
   switch (cc) {
     case 80:
@@ -46,7 +46,8 @@ Result<Device> query_device(int ordinal) {
   const int count = cuda_device_count();
   if (ordinal < 0 || ordinal >= count) {
     return Status(Code::kInvalidArgument, "cuda:" + std::to_string(ordinal) + ": the machine has " +
-                                              std::to_string(count) + " CUDA device(s), numbered from 0");
+                                              std::to_string(count) +
+                                              " CUDA device(s), numbered from 0");
   }
   cudaDeviceProp prop{};
   if (const cudaError_t error = cudaGetDeviceProperties(&prop, ordinal); error != cudaSuccess) {
@@ -66,8 +67,9 @@ Result<Device> query_device(int ordinal) {
   constexpr double kTransfersPerClock = 2.0;  // double data rate
   device.sm_clock_hz = attribute(cudaDevAttrClockRate, ordinal) * kHzPerKhz;
   device.fp32_flops = 2.0 * fp32_lanes_per_sm(device.cc) * device.sm_count * device.sm_clock_hz;
-  device.memory_bandwidth = kTransfersPerClock * attribute(cudaDevAttrMemoryClockRate, ordinal) * kHzPerKhz *
-                            attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal) / kBitsPerByte;
+  device.memory_bandwidth = kTransfersPerClock * attribute(cudaDevAttrMemoryClockRate, ordinal) *
+                            kHzPerKhz * attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal) /
+                            kBitsPerByte;
   return device;
 }
 

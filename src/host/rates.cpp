@@ -19,7 +19,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<float>;
 using Vector = hn::Vec<Tag>;
 inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag{}));
-// Two multiply-adds start in a cycle and take four or five: ten in flight hide that, and fit 16 registers.
+// Two multiply-adds start in a cycle and take four or five: ten in flight hide that, and fit 16
+// registers.
 inline constexpr int kChains = 10;
 
 template <int... kChain>
@@ -117,7 +118,8 @@ constexpr std::int64_t kMemory = 512 << 20;
 std::atomic<float> sink;
 
 double clock_rate() {
-  return best_rate(1 << 20, [](std::int64_t adds) { sink = static_cast<float>(dependent_adds(adds)); });
+  return best_rate(1 << 20,
+                   [](std::int64_t adds) { sink = static_cast<float>(dependent_adds(adds)); });
 }
 
 // The best rate of some work, and the clock that it leaves the core at.
@@ -137,8 +139,9 @@ double rate_and_clock(std::int64_t least, double& clock_hz, const Work& work) {
 }
 
 double multiply_add_rate(double& clock_hz) {
-  return rate_and_clock(1 << 12, clock_hz,
-                        [](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(multiply_adds)(rounds); }) *
+  return rate_and_clock(
+             1 << 12, clock_hz,
+             [](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(multiply_adds)(rounds); }) *
          HWY_DYNAMIC_DISPATCH(flops_per_round)();
 }
 
@@ -149,9 +152,10 @@ double tile_rate(double& clock_hz) {
   // All digits in use and signs that alternate, as in a product: zeros take less power.
   for (std::int64_t i = 0; i < floats; ++i)
     memory[i] = (i % 2 == 0 ? 1.0F : -1.0F) / static_cast<float>(i % 97 + 3);
-  return rate_and_clock(
-             1, clock_hz,
-             [&](std::int64_t rounds) { sink = HWY_DYNAMIC_DISPATCH(tile)(rounds, memory.get()); }) *
+  return rate_and_clock(1, clock_hz,
+                        [&](std::int64_t rounds) {
+                          sink = HWY_DYNAMIC_DISPATCH(tile)(rounds, memory.get());
+                        }) *
          HWY_DYNAMIC_DISPATCH(flops_per_tile_round)();
 }
 

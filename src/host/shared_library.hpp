@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shared library that a baseline needs and that may be absent. Loaded when first asked for, so that what it reads from
-// its environment while loading can be set before; apart from other libraries, since BLAS libraries define one another's
-// names; and kept until the process ends, since their threads outlive any call.
+// A shared library that a baseline needs and that may be absent. Loaded when first asked for, so
+// that what it reads from its environment while loading can be set before; apart from other
+// libraries, since BLAS libraries define one another's names; and kept until the process ends,
+// since their threads outlive any call.
 #pragma once
 #include <dlfcn.h>
 
@@ -26,8 +27,8 @@ class SharedLibrary {
   bool complete_ = true;
 };
 
-// Whether this processor has the AVX-512 of Skylake's servers. BLAS libraries older than it take it for an older one and
-// leave half its speed.
+// Whether this processor has the AVX-512 of Skylake's servers. BLAS libraries older than it take it
+// for an older one and leave half its speed.
 inline bool has_avx512() {
 #if defined(__x86_64__)
   __builtin_cpu_init();

@@ -27,7 +27,8 @@ namespace {
 
 constexpr int kSizeBits = 16;
 constexpr std::uint64_t kSizeMask = (1U << kSizeBits) - 1;
-constexpr int kSpins = 1 << 14;  // 0.3 to 1 ms: longer than most programs take between two small products
+constexpr int kSpins =
+    1 << 14;  // 0.3 to 1 ms: longer than most programs take between two small products
 constexpr int kSpinsOfTurn = 1 << 9;
 
 // Not static variables of functions: a fork may find those locked by another thread, and they stay
@@ -50,7 +51,8 @@ void wait_while(const std::atomic<T>& word, T old) {
   for (int i = 0; i < kSpins; ++i) {
     if (word.load(std::memory_order_acquire) != old) return;
     pause();
-    if (i % kSpinsOfTurn == kSpinsOfTurn - 1) ::sched_yield();  // whoever is waited for may need this core
+    if (i % kSpinsOfTurn == kSpinsOfTurn - 1)
+      ::sched_yield();  // whoever is waited for may need this core
   }
   word.wait(old, std::memory_order_acquire);
 }
@@ -118,7 +120,8 @@ bool Team::hire() {
   (void)::pthread_sigmask(SIG_SETMASK, &all, &former);
   bool hired = true;
   try {
-    workers_.emplace_back(&Team::serve, this, static_cast<int>(workers_.size()) + 1, product_.load());
+    workers_.emplace_back(&Team::serve, this, static_cast<int>(workers_.size()) + 1,
+                          product_.load());
   } catch (const std::exception&) {  // no more threads, or no memory
     hired = false;
   }

@@ -58,7 +58,8 @@ std::vector<Blocks> block_candidates(const CacheSizes& caches, Shape tile) {
 }
 
 std::vector<BlockTrial> search_blocks(const Blocks& first, const std::vector<Blocks>& others,
-                                      const std::function<double(const Blocks&)>& seconds, double budget_s) {
+                                      const std::function<double(const Blocks&)>& seconds,
+                                      double budget_s) {
   constexpr std::size_t kFinalists = 3;  // the first among them
   struct Candidate {
     Blocks blocks;
@@ -77,16 +78,19 @@ std::vector<BlockTrial> search_blocks(const Blocks& first, const std::vector<Blo
         spent += one.samples.back();
       }
     } while (spent < until);
-    std::sort(left.begin() + 1, left.end(),
-              [](const Candidate& x, const Candidate& y) { return median(x.samples) < median(y.samples); });
-    if (stages > 1 && left.size() > kFinalists) left.resize(std::max(kFinalists, (left.size() + 1) / 2));
+    std::sort(left.begin() + 1, left.end(), [](const Candidate& x, const Candidate& y) {
+      return median(x.samples) < median(y.samples);
+    });
+    if (stages > 1 && left.size() > kFinalists)
+      left.resize(std::max(kFinalists, (left.size() + 1) / 2));
   }
   std::vector<BlockTrial> out;
   out.reserve(left.size());
   for (const Candidate& one : left)
     out.push_back({one.blocks, median(one.samples), static_cast<int>(one.samples.size())});
   // The first is compared with the best, not sorted among them.
-  if (out.size() > 1 && out[1].seconds < out[0].seconds) std::rotate(out.begin(), out.begin() + 1, out.end());
+  if (out.size() > 1 && out[1].seconds < out[0].seconds)
+    std::rotate(out.begin(), out.begin() + 1, out.end());
   return out;
 }
 

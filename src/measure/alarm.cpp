@@ -9,7 +9,8 @@
 
 namespace ladder {
 
-double floor_ms(const Problem& problem, Precision precision, const Device& device, bool from_memory) {
+double floor_ms(const Problem& problem, Precision precision, const Device& device,
+                bool from_memory) {
   constexpr double kMsPerSecond = 1e3;
   double seconds = 0;
   if (const double most = most_flops(device, precision); reads_ab(problem) && most > 0)
@@ -22,8 +23,9 @@ double floor_ms(const Problem& problem, Precision precision, const Device& devic
 std::string below_floor(double ms, double floor) {
   if (!(ms < floor)) return "";
   return fmt::format(
-      "{:.4g} ms is below the {:.4g} ms that the device needs at its peak: not measured, or not computed", ms,
-      floor);
+      "{:.4g} ms is below the {:.4g} ms that the device needs at its peak: not measured, or not "
+      "computed",
+      ms, floor);
 }
 
 }  // namespace ladder

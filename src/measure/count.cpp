@@ -24,7 +24,8 @@ void add_sums(Metrics& total, const Metrics& launch) {
 Metrics metrics_of(const Json& launch, const char* key) {
   Metrics metrics;
   if (!launch.contains(key)) return metrics;
-  for (const auto& [name, value] : launch.at(key).items()) metrics[name] = value.get<std::uint64_t>();
+  for (const auto& [name, value] : launch.at(key).items())
+    metrics[name] = value.get<std::uint64_t>();
   return metrics;
 }
 
@@ -75,7 +76,8 @@ Result<Counters> count(const KernelInfo& kernel, const Problem& any_types, const
   if (Status status = kernel.launch(problem, operands.value().operands(), nullptr); !status)
     return fault_or(status);
   if (Status status = synchronize(); !status) return fault_or(status);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   auto counters = parse_counters(virtual_gpu::counters_json());
   if (!counters) return counters;
   counters.value().seconds = seconds;

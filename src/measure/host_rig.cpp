@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kLongestWait = 0.3;  // seconds, for other threads; OpenBLAS's spin for a tenth
 constexpr double kLeadMs = 1;         // of untimed launches, at least one
-constexpr double kCornerS = 5e-5;     // in which a core takes the clock that the kernel's instructions allow
+constexpr double kCornerS =
+    5e-5;  // in which a core takes the clock that the kernel's instructions allow
 constexpr double kMhz = 1e-6;
 
 }  // namespace
@@ -36,8 +37,9 @@ Status HostRig::lead(const Entry& entry) {
   return Status::ok();
 }
 
-// A product that has emptied the caches is followed by misses that take longer than the core keeps its clock. So a corner
-// of it comes between, and again after a reading that has brought the code for readings back.
+// A product that has emptied the caches is followed by misses that take longer than the core keeps
+// its clock. So a corner of it comes between, and again after a reading that has brought the code
+// for readings back.
 Status HostRig::read_clock(Entry& entry) {
   if (!entry.kernel.corner) return Status::ok();
   double hz = 0;
@@ -48,7 +50,8 @@ Status HostRig::read_clock(Entry& entry) {
     } while (seconds() - from < kCornerS);
     hz = host::core_clock_now();
   }
-  if (hz > 0) entry.telemetry.push_back({.sm_clock_mhz = hz * kMhz, .power_w = {}, .temperature_c = {}});
+  if (hz > 0)
+    entry.telemetry.push_back({.sm_clock_mhz = hz * kMhz, .power_w = {}, .temperature_c = {}});
   return Status::ok();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host kernels as the sampler sees them. A round's launches of one kernel follow each other, after every other thread of
-// the process has gone to sleep and after untimed launches of its own: none pays for threads that the kernel before left
-// spinning, for its caches or for the clock it ran at.
+// Host kernels as the sampler sees them. A round's launches of one kernel follow each other, after
+// every other thread of the process has gone to sleep and after untimed launches of its own: none
+// pays for threads that the kernel before left spinning, for its caches or for the clock it ran at.
 #pragma once
 #include <chrono>
 #include <vector>
@@ -15,8 +15,9 @@ class HostRig final : public Rig {
  public:
   struct Kernel {
     Launch launch;
-    // The same on a part of the operands that L2 holds, behind which the core's clock is read. None where that would not be the
-    // kernel's: who waits for other threads at the end, or gives memory back before returning, has left it by then.
+    // The same on a part of the operands that L2 holds, behind which the core's clock is read. None
+    // where that would not be the kernel's: who waits for other threads at the end, or gives memory
+    // back before returning, has left it by then.
     Launch corner;
   };
   HostRig(std::vector<Kernel> kernels, Timer& timer);

@@ -34,8 +34,8 @@ class OperandSet {
   // On the current CUDA device, drawn there. Errors: kOutOfMemory, kLaunchFailed.
   static Result<OperandSet> draw(const Problem& problem, const Drawing& drawing) {
     OperandSet set;
-    for (auto [buffer, which] :
-         {std::pair{&set.a_, Matrix::kA}, std::pair{&set.b_, Matrix::kB}, std::pair{&set.c_, Matrix::kC}}) {
+    for (auto [buffer, which] : {std::pair{&set.a_, Matrix::kA}, std::pair{&set.b_, Matrix::kB},
+                                 std::pair{&set.c_, Matrix::kC}}) {
       auto drawn = draw_on_device(drawing, which, problem);
       if (!drawn) return drawn.status();
       *buffer = std::move(drawn).value();

@@ -5,8 +5,10 @@ namespace ladder {
 
 const TensorProducts* tensor_products(Precision precision) {
   static constexpr TensorProducts kOne{2, 1, "16-bit tensor peak"}, kTf32{4, 1, "tf32 tensor peak"},
-      kTf32x3{4, 3, "a third of the tf32 tensor peak"}, kThree{2, 3, "a third of the 16-bit tensor peak"},
-      kSix{2, 6, "a sixth of the 16-bit tensor peak"}, kNine{2, 9, "a ninth of the 16-bit tensor peak"};
+      kTf32x3{4, 3, "a third of the tf32 tensor peak"},
+      kThree{2, 3, "a third of the 16-bit tensor peak"},
+      kSix{2, 6, "a sixth of the 16-bit tensor peak"},
+      kNine{2, 9, "a ninth of the 16-bit tensor peak"};
   switch (precision) {
     case Precision::kBf16:
     case Precision::kFp16:

@@ -23,7 +23,8 @@ bool near(std::optional<double> a, std::optional<double> b, double tolerance) {
   return !a || !b || std::abs(*a - *b) <= tolerance * std::max(*a, *b);
 }
 
-// Samples are kept to a tenth of a nanosecond, far below what an event resolves: digits beyond are only bytes in files.
+// Samples are kept to a tenth of a nanosecond, far below what an event resolves: digits beyond are
+// only bytes in files.
 double rounded(double ms) {
   constexpr double kSteps = 1e7;
   return std::round(ms * kSteps) / kSteps;
@@ -50,7 +51,8 @@ Result<WarmUp> warm_up(Rig& rig, const MeasureOptions& options) {
       for (const double ms : times.value()) sum += ms;
       rounds.push_back(sum);
     } while (!interrupted() && rig.seconds() - window < options.warmup_s / 4);
-    round_s = (rig.seconds() - window - (rig.seconds_beside() - beside)) / static_cast<double>(rounds.size());
+    round_s = (rig.seconds() - window - (rig.seconds_beside() - beside)) /
+              static_cast<double>(rounds.size());
     windows.push_back({describe(rounds).median, rig.read()});
     result.seconds = rig.seconds() - start;
     if (interrupted()) break;
@@ -58,7 +60,8 @@ Result<WarmUp> warm_up(Rig& rig, const MeasureOptions& options) {
     if (result.seconds >= std::max(kLongestWarmUps * options.warmup_s, 3 * round_s)) break;
   }
   result.settled_mhz = windows.back().telemetry.sm_clock_mhz.value_or(0);
-  result.batch = std::clamp(static_cast<int>(kBatchS / std::max(round_s, 1e-6)), 1, kMaxBatchRounds);
+  result.batch =
+      std::clamp(static_cast<int>(kBatchS / std::max(round_s, 1e-6)), 1, kMaxBatchRounds);
   return result;
 }
 
@@ -94,12 +97,14 @@ Result<std::vector<Measurement>> sample(Rig& rig, const MeasureOptions& options)
     auto times = rig.run(warm.batch);
     if (!times) return times.status();
     for (const double ms : times.value()) {
-      if (!(ms > 0)) return Status(Code::kLaunchFailed, "a launch took no time: nothing was measured");
+      if (!(ms > 0))
+        return Status(Code::kLaunchFailed, "a launch took no time: nothing was measured");
     }
     pending.insert(pending.end(), times.value().begin(), times.value().end());
     const bool stop = options.interrupted && options.interrupted();
     const double share = (rig.seconds() - start) / static_cast<double>(kernels);
-    const auto taken = static_cast<int>(results.front().samples_ms.size() + pending.size() / kernels);
+    const auto taken =
+        static_cast<int>(results.front().samples_ms.size() + pending.size() / kernels);
     const bool enough =
         taken >= options.max_samples || (taken >= options.min_samples && share >= options.budget_s);
     if (!stop && !enough && rig.seconds() - last_reading < kReadingS) continue;

@@ -25,13 +25,16 @@ constexpr double kL2Parts = 2;               // copies in all, of the L2 cache
 
 double l2_bytes(const Device& device) {
   int bytes = 0;
-  return cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device.ordinal) == cudaSuccess ? bytes : 0;
+  return cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device.ordinal) == cudaSuccess
+             ? bytes
+             : 0;
 }
 
 double operand_bytes(const Problem& problem) {
   return static_cast<double>(bytes_of(problem.in)) *
              static_cast<double>(extent_a(problem).elements() + extent_b(problem).elements()) +
-         static_cast<double>(bytes_of(problem.out)) * static_cast<double>(extent_c(problem).elements());
+         static_cast<double>(bytes_of(problem.out)) *
+             static_cast<double>(extent_c(problem).elements());
 }
 
 }  // namespace
@@ -52,8 +55,8 @@ Result<Session> Session::open(Place place, const Problem& problem, const Device&
     const double bytes = operand_bytes(problem);
     std::size_t copies = 1;
     if (cold)
-      copies =
-          std::max<std::size_t>(2, static_cast<std::size_t>(std::ceil(kL2Parts * l2 / std::max(bytes, 1.0))));
+      copies = std::max<std::size_t>(
+          2, static_cast<std::size_t>(std::ceil(kL2Parts * l2 / std::max(bytes, 1.0))));
     session.from_memory_ = l2 > 0 && static_cast<double>(copies) * bytes >= kL2Parts * l2;
     for (std::size_t i = 0; i < copies; ++i) {
       auto set = OperandSet::draw(problem, drawing.value());
@@ -75,7 +78,9 @@ Result<Session> Session::open(Place place, const Problem& problem, const Device&
 
 Launch Session::next_launch(const KernelInfo& kernel) {
   const Operands operands = copies_[next_++ % copies_.size()].operands();
-  return [this, &kernel, operands](Stream stream) { return kernel.launch(problem_, operands, stream); };
+  return [this, &kernel, operands](Stream stream) {
+    return kernel.launch(problem_, operands, stream);
+  };
 }
 
 Result<double> Session::probe_ms(const KernelInfo& kernel) {
@@ -87,7 +92,8 @@ Result<double> Session::probe_ms(const KernelInfo& kernel) {
 // The session's kernels on a GPU as the sampler sees them.
 class CudaRig final : public Rig {
  public:
-  CudaRig(Session& session, std::span<const KernelInfo* const> kernels, const MeasureOptions& options)
+  CudaRig(Session& session, std::span<const KernelInfo* const> kernels,
+          const MeasureOptions& options)
       : session_(session) {
     if (session.place_ == Place::kCuda) nvml_ = Nvml::open(session.device_.ordinal);
     for (const KernelInfo* kernel : kernels) entries_.push_back({kernel, {}, 1, 0});
@@ -107,8 +113,9 @@ class CudaRig final : public Rig {
       for (std::size_t turn = 0; turn < count; ++turn) {
         const std::size_t i = kernel_in_turn(count, round_, turn);
         const Entry& entry = entries_[i];
-        launches.push_back(entry.replay ? entry.replay
-                                        : with_handicap(entry, session_.next_launch(*entry.kernel)));
+        launches.push_back(entry.replay
+                               ? entry.replay
+                               : with_handicap(entry, session_.next_launch(*entry.kernel)));
         at.push_back(r * count + i);
       }
     }
@@ -147,12 +154,13 @@ class CudaRig final : public Rig {
       if (!(options.replay_below_ms > 0) && !(options.handicap > 0)) continue;
       const auto probe = session_.probe_ms(*entry.kernel);
       if (!probe) return probe.status();
-      if (entry.kernel->role != Role::kBaseline) entry.handicap_ms = options.handicap * probe.value();
+      if (entry.kernel->role != Role::kBaseline)
+        entry.handicap_ms = options.handicap * probe.value();
       if (probe.value() >= options.replay_below_ms) continue;
       // All copies are gone through, or a replay would find the same few in the cache.
       const double fill = std::ceil(kReplayMs / std::max(probe.value(), 1e-4));
-      const std::size_t many =
-          std::min(kMostReplayed, std::max(static_cast<std::size_t>(fill), session_.copies_.size()));
+      const std::size_t many = std::min(
+          kMostReplayed, std::max(static_cast<std::size_t>(fill), session_.copies_.size()));
       std::vector<Launch> launches;
       for (std::size_t i = 0; i < many; ++i)
         launches.push_back(with_handicap(entry, session_.next_launch(*entry.kernel)));
@@ -175,7 +183,8 @@ class CudaRig final : public Rig {
 Result<std::string> Session::writes(const KernelInfo& kernel) {
   const Extent c = extent_c(problem_);
   // Where C = beta C, and beta = 1 at that, nothing need be written.
-  if (c.lines == 0 || c.used == 0 || (!reads_ab(problem_) && reads_c(problem_))) return std::string();
+  if (c.lines == 0 || c.used == 0 || (!reads_ab(problem_) && reads_c(problem_)))
+    return std::string();
   OperandSet& set = copies_[next_++ % copies_.size()];
   // Both ends of the first, the middle and the last line.
   std::vector<std::int64_t> places;
@@ -189,7 +198,8 @@ Result<std::string> Session::writes(const KernelInfo& kernel) {
     if (Status s = set.c().upload(poison.data(), poison.size(), offset(at)); !s) return s;
   }
   const Operands operands = set.operands();
-  const auto times = timer_->time({[&](Stream stream) { return kernel.launch(problem_, operands, stream); }});
+  const auto times =
+      timer_->time({[&](Stream stream) { return kernel.launch(problem_, operands, stream); }});
   if (!times) return times.status();
   for (const std::int64_t at : places) {
     std::vector<std::byte> now(poison.size());
@@ -228,20 +238,23 @@ Result<std::vector<Measurement>> Session::sample_host(std::span<const KernelInfo
   }
   HostRig rig(std::move(launches), *timer_);
   auto results = sample(rig, options);
-  for (std::size_t i = 0; results && i < kernels.size(); ++i) results.value()[i].telemetry = rig.telemetry(i);
+  for (std::size_t i = 0; results && i < kernels.size(); ++i)
+    results.value()[i].telemetry = rig.telemetry(i);
   return results;
 }
 
 Result<std::vector<Measurement>> Session::measure(std::span<const KernelInfo* const> kernels,
                                                   const MeasureOptions& options) {
   if (kernels.empty()) return std::vector<Measurement>();
-  auto results = place_ == Place::kCuda ? sample_cuda(kernels, options) : sample_host(kernels, options);
+  auto results =
+      place_ == Place::kCuda ? sample_cuda(kernels, options) : sample_host(kernels, options);
   if (!results) return results;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     Measurement& one = results.value()[i];
     one.copies = static_cast<int>(copies_.size());
-    const double floor =
-        place_ == Place::kCuda ? floor_ms(problem_, kernels[i]->precision, device_, from_memory_) : 0;
+    const double floor = place_ == Place::kCuda
+                             ? floor_ms(problem_, kernels[i]->precision, device_, from_memory_)
+                             : 0;
     if (std::string alarm = below_floor(one.ms.median, floor); !alarm.empty())
       one.alarms.push_back(std::move(alarm));
     auto alarm = writes(*kernels[i]);
@@ -251,11 +264,13 @@ Result<std::vector<Measurement>> Session::measure(std::span<const KernelInfo* co
   return results;
 }
 
-Result<std::vector<Measurement>> measure(std::span<const KernelInfo* const> kernels, const Problem& problem,
-                                         const Device& device, const MeasureOptions& options) {
+Result<std::vector<Measurement>> measure(std::span<const KernelInfo* const> kernels,
+                                         const Problem& problem, const Device& device,
+                                         const MeasureOptions& options) {
   if (kernels.empty()) return std::vector<Measurement>();
   const KernelInfo& first = *kernels.front();
-  auto session = Session::open(first.place, in_types_of(first, problem), device, options.cold, options.seed);
+  auto session =
+      Session::open(first.place, in_types_of(first, problem), device, options.cold, options.seed);
   if (!session) return session.status();
   return session.value().measure(kernels, options);
 }

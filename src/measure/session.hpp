@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of one problem where kernels run, and a timer: made once, for as many measurements as are wanted of it.
+// Operands of one problem where kernels run, and a timer: made once, for as many measurements as
+// are wanted of it.
 #pragma once
 #include <memory>
 #include <span>
@@ -13,7 +14,8 @@ namespace ladder {
 
 class Session {
  public:
-  // The problem is in the types of the kernels to come. Errors: kUnsupportedDevice on the virtual GPU, kOutOfMemory, kLaunchFailed.
+  // The problem is in the types of the kernels to come. Errors: kUnsupportedDevice on the virtual
+  // GPU, kOutOfMemory, kLaunchFailed.
   static Result<Session> open(Place place, const Problem& problem, const Device& device, bool cold,
                               std::uint64_t seed);
 

@@ -15,8 +15,8 @@ struct Statistics {
   double noise() const { return median > 0 ? mad / median : 0; }
 };
 
-// Quantiles interpolate linearly between neighbours (type 7 of Hyndman and Fan 1996). All zero without
-// samples.
+// Quantiles interpolate linearly between neighbours (type 7 of Hyndman and Fan 1996). All zero
+// without samples.
 Statistics describe(std::vector<double> samples);
 
 }  // namespace ladder

@@ -9,7 +9,8 @@
 namespace ladder {
 namespace {
 
-// The few of nvml.h's declarations that are used; its header is not part of the CUDA runtime's packages.
+// The few of nvml.h's declarations that are used; its header is not part of the CUDA runtime's
+// packages.
 using NvmlReturn = int;  // 0 is success
 constexpr unsigned kNvmlClockSm = 1;
 constexpr unsigned kNvmlTemperatureGpu = 0;
@@ -35,7 +36,8 @@ std::unique_ptr<Nvml> Nvml::open(int cuda_ordinal, std::string* why) {
   nvml->initialized_ = call(nvml->library_, "nvmlInit_v2");
   if (!nvml->initialized_) return fail("nvmlInit failed (no driver running)");
   std::array<char, 32> bus{};
-  if (cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), cuda_ordinal) != cudaSuccess) {
+  if (cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), cuda_ordinal) !=
+      cudaSuccess) {
     return fail("the CUDA device has no PCI address");
   }
   const char* address = bus.data();
@@ -53,7 +55,8 @@ Nvml::~Nvml() {
 Telemetry Nvml::read() const {
   Telemetry now;
   unsigned value = 0;
-  if (call(library_, "nvmlDeviceGetClockInfo", device_, kNvmlClockSm, &value)) now.sm_clock_mhz = value;
+  if (call(library_, "nvmlDeviceGetClockInfo", device_, kNvmlClockSm, &value))
+    now.sm_clock_mhz = value;
   if (call(library_, "nvmlDeviceGetPowerUsage", device_, &value)) now.power_w = value / 1000.0;
   if (call(library_, "nvmlDeviceGetTemperature", device_, kNvmlTemperatureGpu, &value))
     now.temperature_c = value;
@@ -78,7 +81,8 @@ std::optional<double> Nvml::power_limit_w() const {
 
 std::optional<double> Nvml::max_sm_clock_mhz() const {
   unsigned value = 0;
-  if (!call(library_, "nvmlDeviceGetMaxClockInfo", device_, kNvmlClockSm, &value)) return std::nullopt;
+  if (!call(library_, "nvmlDeviceGetMaxClockInfo", device_, kNvmlClockSm, &value))
+    return std::nullopt;
   return value;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clock, power and temperature of a GPU through NVML, which comes with the driver and is loaded only if it is
-// there.
+// Clock, power and temperature of a GPU through NVML, which comes with the driver and is loaded
+// only if it is there.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -18,8 +18,8 @@ struct Telemetry {
   bool operator==(const Telemetry&) const = default;
 };
 
-// Of those bits: hardware slowdown, thermal slowdown by software and by hardware, power brake (nvml.h). The power cap
-// (0x4) is not among them: under it a chip settles.
+// Of those bits: hardware slowdown, thermal slowdown by software and by hardware, power brake
+// (nvml.h). The power cap (0x4) is not among them: under it a chip settles.
 constexpr std::uint64_t kHeldBack = 0x8 | 0x20 | 0x40 | 0x80;
 
 class Nvml {

@@ -16,8 +16,8 @@ namespace ladder {
 bool other_threads_sleep() {
   const std::string self = std::to_string(syscall(SYS_gettid));
   std::error_code failed;
-  for (std::filesystem::directory_iterator task("/proc/self/task", failed), end; !failed && task != end;
-       task.increment(failed)) {
+  for (std::filesystem::directory_iterator task("/proc/self/task", failed), end;
+       !failed && task != end; task.increment(failed)) {
     if (task->path().filename() == self) continue;
     std::ifstream file(task->path() / "stat");
     std::string line;

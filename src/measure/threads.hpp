@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other threads of this process. Libraries keep theirs spinning for a while after a call, some 100 ms, in which they
-// take a core from whatever is timed next.
+// The other threads of this process. Libraries keep theirs spinning for a while after a call, some
+// 100 ms, in which they take a core from whatever is timed next.
 #pragma once
 
 namespace ladder {

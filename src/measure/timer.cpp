@@ -52,7 +52,8 @@ class CudaTimer final : public Timer {
   CudaTimer& operator=(const CudaTimer&) = delete;
 
   Status open() {
-    return cuda_status(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    return cuda_status(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+                       "cudaStreamCreate");
   }
 
   Result<std::vector<double>> time(const std::vector<Launch>& launches) override {
@@ -62,13 +63,17 @@ class CudaTimer final : public Timer {
       events_.push_back(std::move(event).value());
     }
     for (std::size_t i = 0; i < launches.size(); ++i) {
-      if (Status s = cuda_status(cudaEventRecord(events_[2 * i].get(), stream_), "cudaEventRecord"); !s)
+      if (Status s = cuda_status(cudaEventRecord(events_[2 * i].get(), stream_), "cudaEventRecord");
+          !s)
         return s;
       if (Status s = launches[i](stream_); !s) return s;
-      if (Status s = cuda_status(cudaEventRecord(events_[2 * i + 1].get(), stream_), "cudaEventRecord"); !s)
+      if (Status s =
+              cuda_status(cudaEventRecord(events_[2 * i + 1].get(), stream_), "cudaEventRecord");
+          !s)
         return s;
     }
-    if (Status s = cuda_status(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); !s) return s;
+    if (Status s = cuda_status(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); !s)
+      return s;
     std::vector<double> times;
     times.reserve(launches.size());
     for (std::size_t i = 0; i < launches.size(); ++i) {
@@ -88,8 +93,8 @@ class CudaTimer final : public Timer {
       if (failed) failed = launch(stream_);
     }
     cudaGraph_t raw = nullptr;
-    const auto ended =
-        cudaStreamEndCapture(stream_, &raw);  // also after a failure, or the stream stays in capture
+    const auto ended = cudaStreamEndCapture(
+        stream_, &raw);  // also after a failure, or the stream stays in capture
     const std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, DestroyGraph> graph(raw);
     if (!failed) return failed;
     if (Status s = cuda_status(ended, "cudaStreamEndCapture"); !s) return s;
@@ -115,7 +120,8 @@ class HostTimer final : public Timer {
     for (const Launch& launch : launches) {
       const auto start = std::chrono::steady_clock::now();
       if (Status status = launch(nullptr); !status) return status;
-      const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+      const std::chrono::duration<double, std::milli> elapsed =
+          std::chrono::steady_clock::now() - start;
       times.push_back(elapsed.count());
     }
     return times;

@@ -57,7 +57,8 @@ void Buffer::release() noexcept {
     ::operator delete(data_, kAlignment);
   } else {
     (void)cudaFree(
-        data_);  // fails only where an earlier error, already reported, has ended the device's context
+        // fails only where an earlier error, already reported, has ended the device's context
+        data_);
   }
   data_ = nullptr;
   bytes_ = 0;

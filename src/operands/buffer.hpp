@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory where a kernel's operands lie, host or device, as one move-only type; and CUDA's errors as Status.
+// Memory where a kernel's operands lie, host or device, as one move-only type; and CUDA's errors as
+// Status.
 #pragma once
 #include <ladder/kernel.hpp>
 #include <ladder/status.hpp>
@@ -8,11 +9,12 @@
 
 namespace ladder {
 
-// Ok for cudaSuccess (0), else kLaunchFailed (kOutOfMemory for an allocation) with the call and CUDA's own
-// text.
+// Ok for cudaSuccess (0), else kLaunchFailed (kOutOfMemory for an allocation) with the call and
+// CUDA's own text.
 Status cuda_status(int error, const char* call);
 
-// Waits for the device and reports what the kernels before it ran into; clears an error that can be cleared.
+// Waits for the device and reports what the kernels before it ran into; clears an error that can be
+// cleared.
 Status synchronize();
 
 class Buffer {
@@ -45,7 +47,8 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-// Bytes of memory that this process may still use (host/limits.hpp); the largest number where that is unknown.
+// Bytes of memory that this process may still use (host/limits.hpp); the largest number where that
+// is unknown.
 std::size_t available_host_memory();
 // Bytes free on the current CUDA device; 0 if it cannot be asked.
 std::size_t available_device_memory();

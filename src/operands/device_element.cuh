@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of the problem's types in device memory, as encode() and decode() treat them on the host.
+// Elements of the problem's types in device memory, as encode() and decode() treat them on the
+// host.
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -24,8 +25,12 @@ template <>
 struct Element<__nv_bfloat16> {
   using Bits = std::uint16_t;
   static constexpr Bits kPoison = 0x7FA5, kNan = 0x7FC0;
-  static __device__ Bits bits(float value) { return __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
-  static __device__ float value(Bits bits) { return __uint_as_float(static_cast<std::uint32_t>(bits) << 16); }
+  static __device__ Bits bits(float value) {
+    return __bfloat16_as_ushort(__float2bfloat16_rn(value));
+  }
+  static __device__ float value(Bits bits) {
+    return __uint_as_float(static_cast<std::uint32_t>(bits) << 16);
+  }
 };
 
 template <>

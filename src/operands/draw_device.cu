@@ -29,7 +29,8 @@ __global__ void draw(Drawing drawing, Matrix which, Extent extent, std::int64_t 
     if (place >= 0 && place < elements) {
       const std::int64_t line = place / extent.ld;
       const std::int64_t column = place - line * extent.ld;
-      if (column < extent.used && fill == Fill::kDrawn) bits = E::bits(drawing.at(which, line, column));
+      if (column < extent.used && fill == Fill::kDrawn)
+        bits = E::bits(drawing.at(which, line, column));
       if (column < extent.used && fill == Fill::kNan) bits = E::kNan;
     }
     memory[at] = bits;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of each element of A, B and C before it is rounded to its type: a function of seed, row and column, the same on
-// the host and in device code, so that operands can be drawn where they are needed.
+// The value of each element of A, B and C before it is rounded to its type: a function of seed, row
+// and column, the same on the host and in device code, so that operands can be drawn where they are
+// needed.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -13,7 +14,8 @@ namespace ladder {
 
 enum class Matrix : std::uint8_t { kA, kB, kC };
 
-// Everything is constexpr, which nvcc takes in device code (--expt-relaxed-constexpr). Lines and columns are those of memory.
+// Everything is constexpr, which nvcc takes in device code (--expt-relaxed-constexpr). Lines and
+// columns are those of memory.
 class Drawing {
  public:
   constexpr Drawing(const Problem& problem, const Input& input, const IntegerRange& range)
@@ -40,11 +42,18 @@ class Drawing {
   constexpr bool nan_operands() const { return input_.nan_operands; }
 
  private:
-  enum Stream : std::uint64_t { kStreamA = 1, kStreamB, kStreamC, kStreamRow, kStreamColumn, kStreamInner };
+  enum Stream : std::uint64_t {
+    kStreamA = 1,
+    kStreamB,
+    kStreamC,
+    kStreamRow,
+    kStreamColumn,
+    kStreamInner
+  };
 
-  // Scaled inputs: |a| reaches 2^(outer + inner), |c| 2^(2 outer), and opposite products differ by one part in 1 / apart.
-  // Every product stays far from overflow and underflow, so that the standard model of rounding holds; binary16 has
-  // little room for that.
+  // Scaled inputs: |a| reaches 2^(outer + inner), |c| 2^(2 outer), and opposite products differ by
+  // one part in 1 / apart. Every product stays far from overflow and underflow, so that the
+  // standard model of rounding holds; binary16 has little room for that.
   struct Scales {
     int outer, inner;
     float apart;
@@ -55,9 +64,11 @@ class Drawing {
   }
 
   static constexpr float uniform(std::uint64_t bits) {  // multiples of 2^-23 in [-1, 1)
-    return static_cast<float>(static_cast<std::int64_t>(bits >> 40) - (std::int64_t{1} << 23)) * 0x1p-23F;
+    return static_cast<float>(static_cast<std::int64_t>(bits >> 40) - (std::int64_t{1} << 23)) *
+           0x1p-23F;
   }
-  // Uniform over [-limit, limit], by the high bits: limit is far below 2^32, so the bias is negligible.
+  // Uniform over [-limit, limit], by the high bits: limit is far below 2^32, so the bias is
+  // negligible.
   static constexpr float integer(std::uint64_t bits, std::int64_t limit) {
     const std::uint64_t span = static_cast<std::uint64_t>(2 * limit + 1);
     return static_cast<float>(static_cast<std::int64_t>(((bits >> 32) * span) >> 32) - limit);
@@ -72,7 +83,8 @@ class Drawing {
   }
 
   constexpr float a(std::int64_t i, std::int64_t k) const {
-    // Scaled: columns 2p and 2p + 1 of A are equal, so that the rows of B can make their products cancel.
+    // Scaled: columns 2p and 2p + 1 of A are equal, so that the rows of B can make their products
+    // cancel.
     const std::int64_t source = input_.values == Values::kScaled ? k & ~std::int64_t{1} : k;
     const std::uint64_t bits = draw(kStreamA, i * inner_ + source);
     switch (input_.values) {
@@ -98,7 +110,8 @@ class Drawing {
     }
     const std::int64_t even = k & ~std::int64_t{1};
     float value = uniform(bits);
-    if (k != even) value = -uniform(draw(kStreamB, even * columns_ + j)) * (1.0F + scales_.apart * value);
+    if (k != even)
+      value = -uniform(draw(kStreamB, even * columns_ + j)) * (1.0F + scales_.apart * value);
     return scaled(value, outer(kStreamColumn, j) - inner(even));
   }
 
@@ -121,7 +134,9 @@ class Drawing {
   constexpr int outer(Stream stream, std::int64_t index) const {
     return exponent(draw(stream, index), scales_.outer);
   }
-  constexpr int inner(std::int64_t k) const { return exponent(draw(kStreamInner, k), scales_.inner); }
+  constexpr int inner(std::int64_t k) const {
+    return exponent(draw(kStreamInner, k), scales_.inner);
+  }
 
   Input input_;
   IntegerRange range_;

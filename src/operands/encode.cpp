@@ -31,20 +31,23 @@ std::uint16_t f16_bits(std::uint32_t word) {
   if (std::isnan(magnitude)) return static_cast<std::uint16_t>(sign | 0x7E00U);
   if (magnitude >= 65520.0F)
     return static_cast<std::uint16_t>(sign | 0x7C00U);  // half a step above the largest
-  if (magnitude < 0x1p-14F) {  // subnormal: multiples of 2^-24, 1024 of them being the least normal number
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::nearbyint(magnitude * 0x1p24F)));
+  if (magnitude <
+      0x1p-14F) {  // subnormal: multiples of 2^-24, 1024 of them being the least normal number
+    return static_cast<std::uint16_t>(
+        sign | static_cast<std::uint32_t>(std::nearbyint(magnitude * 0x1p24F)));
   }
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(magnitude);
   const std::uint32_t rounded = bits + 0xFFFU + (bits >> 13 & 1U);
-  return static_cast<std::uint16_t>(sign |
-                                    ((rounded >> 13) - (112U << 10)));  // the exponents' biases: 127 and 15
+  return static_cast<std::uint16_t>(
+      sign | ((rounded >> 13) - (112U << 10)));  // the exponents' biases: 127 and 15
 }
 
 std::uint32_t word_of_f16(std::uint16_t bits) {
   if (bits == kPoisonF16) return kPoisonBits;
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
   const std::uint32_t exponent = bits >> 10 & 0x1FU, fraction = bits & 0x3FFU;
-  if (exponent == 0) return sign | std::bit_cast<std::uint32_t>(static_cast<float>(fraction) * 0x1p-24F);
+  if (exponent == 0)
+    return sign | std::bit_cast<std::uint32_t>(static_cast<float>(fraction) * 0x1p-24F);
   if (exponent == 0x1F) return sign | (fraction == 0 ? 0x7F800000U : kQuietNan);
   return sign | (exponent + 112U) << 23 | fraction << 13;
 }
@@ -125,7 +128,8 @@ std::vector<std::byte> encode(Type type, std::span<const std::uint32_t> words) {
 }
 
 std::vector<std::byte> encode(Type type, std::span<const float> values) {
-  return encode(type, std::span(reinterpret_cast<const std::uint32_t*>(values.data()), values.size()));
+  return encode(type,
+                std::span(reinterpret_cast<const std::uint32_t*>(values.data()), values.size()));
 }
 
 std::vector<std::uint32_t> decode(Type type, std::span<const std::byte> memory) {

@@ -47,8 +47,8 @@ const char* to_string(Values values) {
 
 namespace {
 
-// The largest integer whose products with its like the precision computes exactly: those of one word where products of
-// second words are left out.
+// The largest integer whose products with its like the precision computes exactly: those of one
+// word where products of second words are left out.
 std::int64_t exact_integers(Precision precision) {
   switch (precision) {
     case Precision::kTf32:
@@ -69,26 +69,28 @@ Result<IntegerRange> integer_range(const Problem& problem, Precision precision) 
   if (!small_integer(problem.alpha) || !small_integer(problem.beta)) {
     return Status(
         Code::kInvalidArgument,
-        fmt::format("integer inputs need integer alpha and beta of at most 64 in magnitude, not {} and {}",
-                    problem.alpha, problem.beta));
+        fmt::format(
+            "integer inputs need integer alpha and beta of at most 64 in magnitude, not {} and {}",
+            problem.alpha, problem.beta));
   }
-  // Half of 2^24 for alpha times the sum of products, a quarter for beta C: no partial result reaches 2^24. Binary16
-  // ends at 65,504.
+  // Half of 2^24 for alpha times the sum of products, a quarter for beta C: no partial result
+  // reaches 2^24. Binary16 ends at 65,504.
   const int bits = problem.out == Type::kF16 ? 16 : 24;
-  const std::int64_t budget =
-      (std::int64_t{1} << (bits - 1)) / std::max<std::int64_t>(1, std::llabs(std::llround(problem.alpha)));
+  const std::int64_t budget = (std::int64_t{1} << (bits - 1)) /
+                              std::max<std::int64_t>(1, std::llabs(std::llround(problem.alpha)));
   // Operands that their type, or tf32, represents exactly: all of 11 significant bits or less.
-  const std::int64_t most = std::min<std::int64_t>(exact_integers(precision), whole_numbers(problem.in));
+  const std::int64_t most =
+      std::min<std::int64_t>(exact_integers(precision), whole_numbers(problem.in));
   IntegerRange range;
   const std::int64_t k = std::max<std::int64_t>(1, problem.k);
   range.stride = (k + budget - 1) / budget;
   const std::int64_t terms = (k + range.stride - 1) / range.stride;
   const std::int64_t square = budget / terms;  // at least 1
-  range.operand =
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(std::sqrt(static_cast<double>(square))), 1, most);
-  range.c = std::min(
-      {std::int64_t{4096}, whole_numbers(problem.out),
-       (std::int64_t{1} << (bits - 2)) / std::max<std::int64_t>(1, std::llabs(std::llround(problem.beta)))});
+  range.operand = std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(std::sqrt(static_cast<double>(square))), 1, most);
+  range.c = std::min({std::int64_t{4096}, whole_numbers(problem.out),
+                      (std::int64_t{1} << (bits - 2)) /
+                          std::max<std::int64_t>(1, std::llabs(std::llround(problem.beta)))});
   return range;
 }
 
@@ -116,7 +118,8 @@ Result<Images> make_images(const Problem& problem, const Input& input, Precision
   images.a = fill(extent_a(problem), nan, operand(Matrix::kA));
   images.b = fill(extent_b(problem), nan, operand(Matrix::kB));
   images.c = fill(extent_c(problem), poison(), [&](std::int64_t line, std::int64_t column) {
-    return reads_c(problem) ? round_to(problem.out, drawing.at(Matrix::kC, line, column)) : poison();
+    return reads_c(problem) ? round_to(problem.out, drawing.at(Matrix::kC, line, column))
+                            : poison();
   });
   return images;
 }

@@ -27,7 +27,9 @@ void check_races(bool on) {
   if (const auto set = entry<int(int)>("vgpuSetRaceCheck")) set(on ? 1 : 0);
 }
 
-std::string set_schedule(const std::string& schedule) { return text("vgpuSetSchedule", schedule.c_str()); }
+std::string set_schedule(const std::string& schedule) {
+  return text("vgpuSetSchedule", schedule.c_str());
+}
 
 std::string last_fault() { return text("vgpuLastFault"); }
 

@@ -46,7 +46,8 @@ void add_model(std::vector<Number>& numbers, const analyse::Explanation& e) {
   }
   if (!e.prediction) return;
   add(numbers, "resident warps an SM", e.prediction->occupancy.warps);
-  for (const analyse::Pipe& pipe : e.prediction->pipes) add(numbers, pipe.name + " busy, ms", pipe.ms);
+  for (const analyse::Pipe& pipe : e.prediction->pipes)
+    add(numbers, pipe.name + " busy, ms", pipe.ms);
   add(numbers, "predicted TFLOP/s", e.prediction->tflops);
   numbers.push_back({"limited by", e.prediction->limiter});
 }
@@ -96,8 +97,8 @@ std::optional<std::pair<std::size_t, std::size_t>> first_pair(const Contents& c)
 std::string options(const Contents& c, std::size_t chosen) {
   std::string html;
   for (std::size_t i = 0; i < c.rows.size(); ++i)
-    html +=
-        fmt::format("<option{}>{}</option>", i == chosen ? " selected" : "", escape(c.rows[i].row->kernel));
+    html += fmt::format("<option{}>{}</option>", i == chosen ? " selected" : "",
+                        escape(c.rows[i].row->kernel));
   return html;
 }
 
@@ -110,10 +111,12 @@ std::string compare_section(const Contents& c) {
   const std::string& name_a = c.rows[a].row->kernel;
   const std::string& name_b = c.rows[b].row->kernel;
   std::string html =
-      "<section id=\"compare\">\n<h2>Two kernels side by side</h2>\n<div class=\"controls scripted\" "
+      "<section id=\"compare\">\n<h2>Two kernels side by side</h2>\n<div class=\"controls "
+      "scripted\" "
       "hidden>\n";
   html += fmt::format("<label>first <select id=\"first\">{}</select></label>\n", options(c, a));
-  html += fmt::format("<label>second <select id=\"second\">{}</select></label>\n</div>\n", options(c, b));
+  html += fmt::format("<label>second <select id=\"second\">{}</select></label>\n</div>\n",
+                      options(c, b));
   html += "<p id=\"why\">";
   for (const std::string& sentence : sentences(c, name_a, name_b)) html += escape(sentence) + " ";
   html += fmt::format(
@@ -131,7 +134,8 @@ std::string compare_section(const Contents& c) {
   std::vector<std::string> names;
   for (const auto* numbers : {&left, &right}) {
     for (const Number& number : *numbers) {
-      if (std::find(names.begin(), names.end(), number.name) == names.end()) names.push_back(number.name);
+      if (std::find(names.begin(), names.end(), number.name) == names.end())
+        names.push_back(number.name);
     }
   }
   for (const std::string& name : names)
@@ -141,7 +145,8 @@ std::string compare_section(const Contents& c) {
 }
 
 std::string compare_data(const Contents& c) {
-  Json kernels = Json::object(), why = Json::object();  // a pair's sentences once, in the order of the rows
+  Json kernels = Json::object(),
+       why = Json::object();  // a pair's sentences once, in the order of the rows
   for (std::size_t i = 0; i < c.rows.size(); ++i) {
     const Pick& pick = c.rows[i];
     Json numbers = Json::array();

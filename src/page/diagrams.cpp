@@ -32,7 +32,8 @@ std::string open(int width, int height, const std::string& says) {
 }
 
 std::string text(double x, double y, const char* kind, const std::string& words) {
-  return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kind, x, y, escape(words));
+  return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kind, x, y,
+                     escape(words));
 }
 
 // Purple, blue, green, orange over the lanes: as bright on light as on dark ground.
@@ -49,7 +50,8 @@ std::string lane_color(int lane) {
 }
 
 // Words, by their number in memory, and the lanes that want them.
-std::map<std::uint64_t, std::uint32_t> words_of(const Access& access, int first_lane, int end_lane) {
+std::map<std::uint64_t, std::uint32_t> words_of(const Access& access, int first_lane,
+                                                int end_lane) {
   std::map<std::uint64_t, std::uint32_t> words;
   for (int lane = first_lane; lane < end_lane; ++lane) {
     if ((access.mask >> lane & 1) == 0) continue;
@@ -69,7 +71,8 @@ std::string who(std::uint32_t lanes) {
 // One lane's number says who it is; several are named by a tooltip.
 std::string cell(int x, int y, std::uint32_t lanes, const char* kind) {
   const std::string box = fmt::format(
-      "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/><text class=\"lane\" "
+      "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/><text "
+      "class=\"lane\" "
       "x=\"{}\" "
       "y=\"{}\">{}</text>",
       kind, x, y, kCell - 1, kCell - 1, lane_color(std::countr_zero(lanes)), x + kCell / 2, y + 12,
@@ -93,8 +96,8 @@ std::string warp_picture(const Access& access) {
   const int step = kCell + 7;
   const int more = lines.size() > shown ? 18 : 0;
   const std::string says =
-      fmt::format("{} lanes want {} bytes: {} sector{} in {} line{}, {:.0f}% of their bytes used", cost.lanes,
-                  cost.bytes, cost.sectors, cost.sectors == 1 ? "" : "s", cost.lines,
+      fmt::format("{} lanes want {} bytes: {} sector{} in {} line{}, {:.0f}% of their bytes used",
+                  cost.lanes, cost.bytes, cost.sectors, cost.sectors == 1 ? "" : "s", cost.lines,
                   cost.lines == 1 ? "" : "s", 100 * cost.sector_use);
   std::string svg = open(word_x(kWords), static_cast<int>(shown) * step + 20 + more, says);
   for (int sector = 0; sector < 4; ++sector)
@@ -125,8 +128,8 @@ std::string warp_picture(const Access& access) {
     y += step;
   }
   if (more > 0)
-    svg +=
-        text(kLeft, y + 8, "small", fmt::format("... and {} more lines of 128 bytes", lines.size() - shown));
+    svg += text(kLeft, y + 8, "small",
+                fmt::format("... and {} more lines of 128 bytes", lines.size() - shown));
   return svg + "</svg>\n";
 }
 
@@ -150,12 +153,12 @@ std::string bank_picture(const Access& access) {
   }
   int height = 16;
   for (const Group& group : groups) height += std::min(group.deep, kMostDeep) * kCell + 10;
-  const std::string says =
-      fmt::format("{} lanes of {} bytes take {} wavefront{}, at least {}: {}", cost.lanes, access.bytes,
-                  cost.wavefronts, cost.wavefronts == 1 ? "" : "s", cost.least_wavefronts,
-                  cost.broadcast    ? "a broadcast"
-                  : cost.degree > 1 ? fmt::format("{}-way bank conflict", cost.degree)
-                                    : std::string("no bank conflict"));
+  const std::string says = fmt::format(
+      "{} lanes of {} bytes take {} wavefront{}, at least {}: {}", cost.lanes, access.bytes,
+      cost.wavefronts, cost.wavefronts == 1 ? "" : "s", cost.least_wavefronts,
+      cost.broadcast    ? "a broadcast"
+      : cost.degree > 1 ? fmt::format("{}-way bank conflict", cost.degree)
+                        : std::string("no bank conflict"));
   const int width = kLeft + kWords * kCell + 4;
   std::string svg = open(width, height, says);
   int y = 2;
@@ -170,8 +173,9 @@ std::string bank_picture(const Access& access) {
         const int at = y + (rows - 1 - deep) * kCell;
         if (deep >= static_cast<int>(words.size())) {
           if (deep == 0)
-            svg += fmt::format("<rect class=\"waste\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n", x,
-                               at, kCell - 1, kCell - 1);
+            svg += fmt::format(
+                "<rect class=\"waste\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n", x, at,
+                kCell - 1, kCell - 1);
           continue;
         }
         const bool cut = deep == kMostDeep - 1 && static_cast<int>(words.size()) > kMostDeep;
@@ -179,7 +183,8 @@ std::string bank_picture(const Access& access) {
           svg += text(x + kCell / 2.0, at + 12, "small middle",
                       fmt::format("+{}", words.size() - kMostDeep + 1));
         else
-          svg += cell(x, at, words[static_cast<std::size_t>(deep)], deep == 0 ? "word" : "word conflict");
+          svg += cell(x, at, words[static_cast<std::size_t>(deep)],
+                      deep == 0 ? "word" : "word conflict");
       }
     }
     y += rows * kCell + 10;
@@ -196,14 +201,18 @@ std::string tile_picture(const analyse::TileShape& tile) {
   const double scale = kSide / std::max(tile.bm, tile.bn);
   const double h = tile.bm * scale, w = tile.bn * scale;
   const double strip = std::clamp(tile.bk * scale, 6.0, 44.0);
-  const std::string k = tile.bk > 0 ? std::to_string(tile.bk) : std::string("K, none of it in shared memory");
-  std::string says = fmt::format("A block computes {} x {} of C, a step takes {} of K", tile.bm, tile.bn, k);
+  const std::string k =
+      tile.bk > 0 ? std::to_string(tile.bk) : std::string("K, none of it in shared memory");
+  std::string says =
+      fmt::format("A block computes {} x {} of C, a step takes {} of K", tile.bm, tile.bn, k);
   if (tile.wm > 0) says += fmt::format("; a warp {} x {}", tile.wm, tile.wn);
   says += fmt::format("; a thread {} x {}", tile.tm, tile.tn);
-  std::string svg = open(static_cast<int>(kOrigin + kSide) + 12, static_cast<int>(kOrigin + h) + 26, says);
+  std::string svg =
+      open(static_cast<int>(kOrigin + kSide) + 12, static_cast<int>(kOrigin + h) + 26, says);
   const auto box = [&](const char* kind, double x, double y, double width, double height) {
-    svg += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
-                       kind, x, y, width, height);
+    svg += fmt::format(
+        "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n", kind,
+        x, y, width, height);
   };
   box("strip", kOrigin - 8 - strip, kOrigin, strip, h);
   box("strip", kOrigin, kOrigin - 8 - strip, w, strip);
@@ -211,7 +220,8 @@ std::string tile_picture(const analyse::TileShape& tile) {
   if (tile.wm > 0 && tile.wn > 0) {
     for (int row = 0; row < tile.bm; row += tile.wm) {
       for (int column = 0; column < tile.bn; column += tile.wn)
-        box("warp", kOrigin + column * scale, kOrigin + row * scale, tile.wn * scale, tile.wm * scale);
+        box("warp", kOrigin + column * scale, kOrigin + row * scale, tile.wn * scale,
+            tile.wm * scale);
     }
   }
   box("thread", kOrigin, kOrigin, std::max(3.0, tile.tn * scale), std::max(3.0, tile.tm * scale));
@@ -219,10 +229,11 @@ std::string tile_picture(const analyse::TileShape& tile) {
               fmt::format("A {}x{}", tile.bm, tile.bk > 0 ? std::to_string(tile.bk) : "K"));
   svg += text(kOrigin + w / 2, kOrigin - 14 - strip, "small middle",
               fmt::format("B {}x{}", tile.bk > 0 ? std::to_string(tile.bk) : "K", tile.bn));
-  svg += text(kOrigin + w / 2, kOrigin + h + 16, "small middle",
-              fmt::format("C {}x{}{}, a thread {}x{}", tile.bm, tile.bn,
-                          tile.wm > 0 ? fmt::format(", a warp {}x{}", tile.wm, tile.wn) : std::string(),
-                          tile.tm, tile.tn));
+  svg += text(
+      kOrigin + w / 2, kOrigin + h + 16, "small middle",
+      fmt::format("C {}x{}{}, a thread {}x{}", tile.bm, tile.bn,
+                  tile.wm > 0 ? fmt::format(", a warp {}x{}", tile.wm, tile.wn) : std::string(),
+                  tile.tm, tile.tn));
   return svg + "</svg>\n";
 }
 

@@ -28,7 +28,8 @@ struct Constants {
       bool prime = true;
       for (int d = 2; d * d <= n; ++d) prime = prime && n % d != 0;
       if (!prime) continue;
-      if (found < start.size()) start[found] = fraction_bits(std::sqrt(static_cast<long double>(n)));
+      if (found < start.size())
+        start[found] = fraction_bits(std::sqrt(static_cast<long double>(n)));
       round[found++] = fraction_bits(std::cbrt(static_cast<long double>(n)));
     }
   }
@@ -36,7 +37,8 @@ struct Constants {
 
 void add_block(Words& state, std::string_view block, const Constants& constants) {
   std::array<std::uint32_t, kRounds> w{};
-  for (std::size_t i = 0; i < kBlock; ++i) w[i / 4] = w[i / 4] << 8 | static_cast<unsigned char>(block[i]);
+  for (std::size_t i = 0; i < kBlock; ++i)
+    w[i / 4] = w[i / 4] << 8 | static_cast<unsigned char>(block[i]);
   for (std::size_t i = 16; i < kRounds; ++i) {
     const std::uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
     const std::uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
@@ -67,8 +69,11 @@ std::string sha256_base64(std::string_view text) {
   for (std::size_t at = 0; at < padded.size(); at += kBlock)
     add_block(state, std::string_view(padded).substr(at, kBlock), constants);
 
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto byte = [&](std::size_t i) { return i < 32 ? state[i / 4] >> (24 - 8 * (i % 4)) & 0xFFU : 0; };
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto byte = [&](std::size_t i) {
+    return i < 32 ? state[i / 4] >> (24 - 8 * (i % 4)) & 0xFFU : 0;
+  };
   std::string encoded;
   for (std::size_t i = 0; i < 33; i += 3) {
     const std::uint32_t bits = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);

@@ -21,8 +21,8 @@ void explain_rows(Contents& c, const analyse::Machine& machine, const Device& vi
     const Row& row = *pick.row;
     if (row.place != Place::kCuda || row.role == Role::kBaseline) continue;
     const auto all = kernels();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const KernelInfo& k) { return k.id == row.kernel; });
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const KernelInfo& k) { return k.id == row.kernel; });
     if (found == all.end()) {
       c.unexplained.push_back(row.kernel + ": not a kernel of this build");
       continue;
@@ -44,7 +44,8 @@ void explain_rows(Contents& c, const analyse::Machine& machine, const Device& vi
 std::vector<Bar> predicted_bars(const Contents& c) {
   std::vector<Bar> bars;
   for (const analyse::Explanation& e : c.explained) {
-    if (e.prediction) bars.push_back({e.id, e.idea, e.prediction->tflops, false, true, std::nullopt});
+    if (e.prediction)
+      bars.push_back({e.id, e.idea, e.prediction->tflops, false, true, std::nullopt});
   }
   return bars;
 }
@@ -72,7 +73,8 @@ std::vector<RooflinePoint> points_of(const Contents& c) {
     const double l2_ms = pipe_ms(*e.prediction, "L2") + pipe_ms(*e.prediction, "copies from L2");
     const double l2_bytes =
         l2_ms * 1e-3 * e.machine.l2_bytes_per_cycle * e.machine.sm_count * e.machine.clock_hz;
-    const double memory_bytes = pipe_ms(*e.prediction, "device memory") * 1e-3 * e.machine.bandwidth;
+    const double memory_bytes =
+        pipe_ms(*e.prediction, "device memory") * 1e-3 * e.machine.bandwidth;
     if (!(l2_bytes > 0) || !(memory_bytes > 0)) continue;
     points.push_back({e.id, e.measured ? e.measured->tflops : e.prediction->tflops, !e.measured,
                       flops(e.problem) / l2_bytes, flops(e.problem) / memory_bytes});
@@ -80,8 +82,8 @@ std::vector<RooflinePoint> points_of(const Contents& c) {
   return points;
 }
 
-// The peaks that bound the explained rungs: CUDA cores' and, where there are such rungs, tensor cores'. At the lowest clock
-// that rungs on CUDA cores were seen at, their peak once more.
+// The peaks that bound the explained rungs: CUDA cores' and, where there are such rungs, tensor
+// cores'. At the lowest clock that rungs on CUDA cores were seen at, their peak once more.
 std::vector<Roof> roofs_of(const analyse::Machine& m, const Contents& c) {
   std::vector<Roof> roofs{{"FP32, nominal clock", m.peak_flops() * 1e-12, 0},
                           {"device memory", 0, m.bandwidth},
@@ -90,10 +92,11 @@ std::vector<Roof> roofs_of(const analyse::Machine& m, const Contents& c) {
   for (const analyse::Explanation& e : c.explained) {
     if (!e.prediction) continue;
     if (e.peak != m.peak_flops()) {
-      const bool there =
-          std::any_of(roofs.begin(), roofs.end(), [&](const Roof& r) { return r.name == e.peak_name; });
+      const bool there = std::any_of(roofs.begin(), roofs.end(),
+                                     [&](const Roof& r) { return r.name == e.peak_name; });
       if (!there) roofs.push_back({e.peak_name, e.peak * 1e-12, 0});
-    } else if (e.measured && e.measured->clock_mhz && (least == 0 || *e.measured->clock_mhz < least)) {
+    } else if (e.measured && e.measured->clock_mhz &&
+               (least == 0 || *e.measured->clock_mhz < least)) {
       least = *e.measured->clock_mhz;
     }
   }
@@ -114,7 +117,8 @@ void add_charts(Contents& c, const std::optional<analyse::Machine>& machine) {
     add(c.charts, climb_chart(bars, to_string(c.problem), device, precision));
     c.climbs.push_back(std::move(bars));
   };
-  for (const Precision precision : timed) climb(measured_bars(of_precision(c.rows, precision)), precision);
+  for (const Precision precision : timed)
+    climb(measured_bars(of_precision(c.rows, precision)), precision);
   if (timed.empty()) climb(predicted_bars(c), Precision::kIeee);
   for (const Precision precision : precisions()) {
     add(c.charts, sizes_chart(c.documents, precision));
@@ -147,7 +151,8 @@ Result<Contents> gather(std::span<const Document> documents, std::vector<std::st
                         const Device* virtual_gpu) {
   const auto problem = main_problem(documents);
   if (!problem)
-    return Status(Code::kInvalidArgument, "no row has a rung that was timed or counted: nothing to show");
+    return Status(Code::kInvalidArgument,
+                  "no row has a rung that was timed or counted: nothing to show");
   Contents c;
   c.documents = documents;
   c.files = std::move(files);
@@ -158,7 +163,8 @@ Result<Contents> gather(std::span<const Document> documents, std::vector<std::st
     explain_rows(c, *machine, *virtual_gpu);
   } else if (c.rows.front().row->place == Place::kCuda) {
     c.unexplained.push_back(machine ? "kernels are analysed where the virtual GPU runs"
-                                    : c.rows.front().row->device.name + " is not in the database of devices");
+                                    : c.rows.front().row->device.name +
+                                          " is not in the database of devices");
   }
   add_charts(c, machine);
   return c;

@@ -38,7 +38,8 @@ std::string percent_encoded(const std::string& text) {
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,:/+@";
-  if (!text.empty() && text[0] != '-' && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  if (!text.empty() && text[0] != '-' && text.find_first_not_of(kPlain) == std::string::npos)
+    return text;
   std::string word = "'";
   for (const char ch : text) word += ch == '\'' ? "'\\''" : std::string(1, ch);
   return word + "'";
@@ -74,17 +75,21 @@ struct Heading {
 // The charts' sections, by the first part of their names, in the page's order.
 constexpr Heading kHeadings[] = {
     {"climb", "climb", "The climb", "One bar a kernel; only what was verified has one."},
-    {"sizes", "sizes", "Rate over size", "Dashed: libraries. Hollow: neighbours of a power of two."},
+    {"sizes", "sizes", "Rate over size",
+     "Dashed: libraries. Hollow: neighbours of a power of two."},
     {"time", "time", "Time over size",
-     "Both axes are logarithmic. Beside each name: to which power of N the time grows from half of its "
+     "Both axes are logarithmic. Beside each name: to which power of N the time grows from half of "
+     "its "
      "largest "
      "cube to that cube."},
     {"roofline", "roofline", "Roofline",
-     "Each rung twice: by the bytes that it takes from L2 and by those that must come from device memory. "
+     "Each rung twice: by the bytes that it takes from L2 and by those that must come from device "
+     "memory. "
      "Bytes are the "
      "model's; where a rung touches its roof, that is what holds it back."},
     {"accuracy", "accuracy", "Accuracy beside speed",
-     "Error: the Frobenius norm of C minus the FP64 result, over that of the result. Below is more exact, to "
+     "Error: the Frobenius norm of C minus the FP64 result, over that of the result. Below is more "
+     "exact, to "
      "the right faster."},
     {"occupancy", "occupancy", "Occupancy and its limits",
      "Blocks that fit on an SM by each resource; the least of a row binds."},
@@ -99,7 +104,8 @@ std::string chart_sections(const Contents& c, std::span<const std::string> pictu
     std::string figures;
     for (std::size_t i = 0; i < c.charts.size(); ++i) {
       const std::string& name = c.charts[i].name;
-      if (name.substr(0, name.find('-')) == heading.chart) figures += chart_figure(c.charts[i], pictures[i]);
+      if (name.substr(0, name.find('-')) == heading.chart)
+        figures += chart_figure(c.charts[i], pictures[i]);
     }
     if (!figures.empty())
       html += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n<p>{}</p>\n{}</section>\n", heading.id,
@@ -110,7 +116,8 @@ std::string chart_sections(const Contents& c, std::span<const std::string> pictu
 
 std::string tables(const Contents& c) {
   std::string html =
-      "<section id=\"rows\">\n<h2>All rows</h2>\n<p class=\"controls scripted\" hidden><label>show only rows "
+      "<section id=\"rows\">\n<h2>All rows</h2>\n<p class=\"controls scripted\" hidden><label>show "
+      "only rows "
       "with "
       "<input id=\"filter\" type=\"search\"></label> A click on a column's title sorts.</p>\n";
   std::map<std::pair<TableKind, Place>, std::string> bodies;
@@ -123,7 +130,8 @@ std::string tables(const Contents& c) {
       for (const Column& column : columns(kind.first, kind.second, true))
         body += fmt::format("<td{}>{}</td>", column.left ? " class=\"left\"" : "",
                             escape(column.text(row, derived)));
-      std::string note = row.verdict.ok() || row.verdict.reason.empty() ? row.note : row.verdict.reason;
+      std::string note =
+          row.verdict.ok() || row.verdict.reason.empty() ? row.note : row.verdict.reason;
       for (const auto* timing : {row.timing ? &*row.timing : nullptr}) {
         if (timing == nullptr) continue;
         for (const std::string& alarm : timing->alarms) note += (note.empty() ? "" : "; ") + alarm;
@@ -132,9 +140,10 @@ std::string tables(const Contents& c) {
     }
   }
   for (const auto& [kind, body] : bodies) {
-    html += fmt::format("<div class=\"scroll\"><table class=\"sortable\"><caption>{}{}</caption><thead><tr>",
-                        kind.second == Place::kHost ? "On the host" : "CUDA",
-                        kind.first == TableKind::kCounted ? ", counted, not timed" : "");
+    html += fmt::format(
+        "<div class=\"scroll\"><table class=\"sortable\"><caption>{}{}</caption><thead><tr>",
+        kind.second == Place::kHost ? "On the host" : "CUDA",
+        kind.first == TableKind::kCounted ? ", counted, not timed" : "");
     for (const Column& column : columns(kind.first, kind.second, true))
       html += fmt::format("<th scope=\"col\"{}>{}</th>", column.left ? " class=\"left\"" : "",
                           escape(column.title));
@@ -146,7 +155,8 @@ std::string tables(const Contents& c) {
 
 std::string environment_table(const Document& document, const std::string& file) {
   const Environment& e = document.environment;
-  std::string html = fmt::format("<table class=\"facts\"><caption>{}</caption><tbody>\n", escape(file));
+  std::string html =
+      fmt::format("<table class=\"facts\"><caption>{}</caption><tbody>\n", escape(file));
   const auto fact = [&](const char* name, const std::string& text) {
     if (!text.empty())
       html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", name, escape(text));
@@ -179,7 +189,8 @@ std::string commands_of(const Document& document, const std::string& file) {
     cuda = cuda || row.place == Place::kCuda;
     timed = timed || row.timing;
   }
-  std::string text = fmt::format("git checkout {} && make\n", shell_word(document.environment.commit));
+  std::string text =
+      fmt::format("git checkout {} && make\n", shell_word(document.environment.commit));
   text += fmt::format("build/bin/ladder {}", timed ? "bench" : "climb");
   for (const std::string& kernel : kernels) text += " " + shell_word(kernel);
   for (const std::string& shape : shapes) text += " --shape " + shape;
@@ -189,7 +200,8 @@ std::string commands_of(const Document& document, const std::string& file) {
 
 std::string reproduce(const Contents& c) {
   std::string html =
-      "<section id=\"environment\">\n<h2>Environment, and how to do it again</h2>\n<div class=\"side\">\n";
+      "<section id=\"environment\">\n<h2>Environment, and how to do it again</h2>\n<div "
+      "class=\"side\">\n";
   std::string commands, files;
   for (std::size_t i = 0; i < c.documents.size(); ++i) {
     const std::string file = i < c.files.size() ? c.files[i] : fmt::format("rows{}.json", i);
@@ -199,12 +211,14 @@ std::string reproduce(const Contents& c) {
   }
   commands += "build/bin/ladder report" + files + " --html report.html\n";
   return html + fmt::format("</div>\n<pre>{}</pre>\n", escape(commands)) +
-         "<p>How it was measured, and why so: docs/measurement.md. What stands behind the analysis: "
+         "<p>How it was measured, and why so: docs/measurement.md. What stands behind the "
+         "analysis: "
          "docs/analysis.md.</p>\n"
          "</section>\n";
 }
 
-// Whether its error is known not to be above that of any library in FP32. Without such a library a rung in FP32 is.
+// Whether its error is known not to be above that of any library in FP32. Without such a library a
+// rung in FP32 is.
 bool accurate(const Pick& pick, double least_error) {
   if (pick.row->precision == Precision::kIeee) return true;
   return pick.row->errors.known && pick.row->errors.normwise <= least_error;
@@ -232,34 +246,38 @@ std::string summary(const Contents& c) {
     if (most == nullptr || *pick.derived.tflops > *most->derived.tflops) most = &pick;
   }
   const Row& first = *c.rows.front().row;
-  std::string text =
-      fmt::format("{} kernels at {} on {}. ", c.rows.size(), to_string(c.problem), first.device.name);
+  std::string text = fmt::format("{} kernels at {} on {}. ", c.rows.size(), to_string(c.problem),
+                                 first.device.name);
   if (best != nullptr) {
-    text += fmt::format("Fastest rung with no larger error than FP32's: {}, {} TFLOP/s", best->row->kernel,
-                        figure(best->derived.tflops));
+    text += fmt::format("Fastest rung with no larger error than FP32's: {}, {} TFLOP/s",
+                        best->row->kernel, figure(best->derived.tflops));
     if (library != nullptr)
-      text += fmt::format(", {:.1f}% of {}'s {}", 100 * *best->derived.tflops / *library->derived.tflops,
+      text += fmt::format(", {:.1f}% of {}'s {}",
+                          100 * *best->derived.tflops / *library->derived.tflops,
                           library->row->kernel, figure(library->derived.tflops));
     text += ". ";
   } else {
     text += "Nothing was timed: rates are the model's. ";
   }
-  text +=
-      failed == 0 ? "All were verified." : fmt::format("{} failed verification and have no rate.", failed);
+  text += failed == 0 ? "All were verified."
+                      : fmt::format("{} failed verification and have no rate.", failed);
   return text;
 }
 
 std::string style() {
   std::string css(file("page.css"));
   const std::string on_dark =
-      "--ground:#0d1117;--raised:#161b22;--ink:#e6edf3;--quiet:#aab3bd;--line:#30363d;--accent:#56b4e9;"
+      "--ground:#0d1117;--raised:#161b22;--ink:#e6edf3;--quiet:#aab3bd;--line:#30363d;--accent:#"
+      "56b4e9;"
       "--waste:#30363d;--warn:#ff8f3e";
-  // Selectors of the rules stand behind one another without commas, so each can be put below another one.
+  // Selectors of the rules stand behind one another without commas, so each can be put below
+  // another one.
   const auto below = [&](const std::string& root) {
     return root + "{" + on_dark + ";color-scheme:dark}" + dark_rules(root + " svg ");
   };
-  return css + "\n@media screen and (prefers-color-scheme:dark){" + below(":root:not([data-theme=light])") +
-         "}\n@media screen{" + below(":root[data-theme=dark]") + "}\n";
+  return css + "\n@media screen and (prefers-color-scheme:dark){" +
+         below(":root:not([data-theme=light])") + "}\n@media screen{" +
+         below(":root[data-theme=dark]") + "}\n";
 }
 
 std::string navigation(const std::string& body) {
@@ -280,16 +298,18 @@ std::string html(const Contents& c, std::span<const std::string> pictures) {
   const Row& first = *c.rows.front().row;
   const std::string title = fmt::format("Ladder: {}, {}", first.device.name,
                                         c.rows.front().document->environment.date.substr(0, 10));
-  const std::string body =
-      chart_sections(c, pictures) + rungs_section(c) + compare_section(c) + tables(c) + reproduce(c);
+  const std::string body = chart_sections(c, pictures) + rungs_section(c) + compare_section(c) +
+                           tables(c) + reproduce(c);
   std::string page =
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+      "name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n";
   // The one script is the page's own, and nothing is fetched. Attributes of style only give bars
   // their lengths.
   const std::string css = "\n" + style(), script = fmt::format("\n{}", file("page.js"));
   page += fmt::format(
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{}'; "
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+      "'sha256-{}'; "
       "style-src-elem 'sha256-{}'; style-src-attr 'unsafe-inline'; img-src data:; base-uri 'none'; "
       "form-action "
       "'none'\">\n",
@@ -299,13 +319,16 @@ std::string html(const Contents& c, std::span<const std::string> pictures) {
       "{}\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
       escape(c.rows.front().document->environment.version), escape(title), css);
   page += fmt::format(
-      "<header><h1>{}</h1>\n<p>{}</p>\n<button id=\"theme\" class=\"scripted\" type=\"button\" hidden>light "
+      "<header><h1>{}</h1>\n<p>{}</p>\n<button id=\"theme\" class=\"scripted\" type=\"button\" "
+      "hidden>light "
       "or "
       "dark</button></header>\n",
       escape(title), escape(summary(c)));
-  page += navigation(body) + "<main>\n" + body + "</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n";
+  page += navigation(body) + "<main>\n" + body +
+          "</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n";
   page += fmt::format(
-      "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
+      "<script type=\"application/json\" "
+      "id=\"data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
       compare_data(c), script);
   return page;
 }

@@ -33,7 +33,8 @@ std::string python() {
 Status run_python(const std::vector<std::string>& arguments) {
   const std::string program = python();
   const std::string how =
-      "scripts/setup installs it, or: pip install vl-convert-python in a virtual environment whose Python "
+      "scripts/setup installs it, or: pip install vl-convert-python in a virtual environment whose "
+      "Python "
       "LADDER_PYTHON names";
   if (program.empty())
     return {Code::kIo,
@@ -46,13 +47,15 @@ Status run_python(const std::vector<std::string>& arguments) {
     return {Code::kIo,
             fmt::format("charts are drawn by vl-convert, and {} does not start; {}", program, how)};
   const tune::Finished& f = done.value();
-  if (!f.ended) return {Code::kIo, fmt::format("{}: drawing took over {} s", program, kLimit.count())};
+  if (!f.ended)
+    return {Code::kIo, fmt::format("{}: drawing took over {} s", program, kLimit.count())};
   if (f.end.status == 0) return Status::ok();
   if (f.end.status == kNotInstalled)
-    return {Code::kIo,
-            fmt::format("charts are drawn by vl-convert, which {} does not have; {}", program, how)};
-  return {Code::kIo, fmt::format("vl-convert: {}",
-                                 f.output.empty() ? f.end.text : f.output.substr(0, f.output.find('\n')))};
+    return {Code::kIo, fmt::format("charts are drawn by vl-convert, which {} does not have; {}",
+                                   program, how)};
+  return {Code::kIo,
+          fmt::format("vl-convert: {}",
+                      f.output.empty() ? f.end.text : f.output.substr(0, f.output.find('\n')))};
 }
 
 }  // namespace
@@ -90,8 +93,8 @@ std::string stand_alone(const std::string& svg, const std::string& title) {
   const auto head = svg.find('>');
   if (head == std::string::npos) return svg;
   return svg.substr(0, head) + fmt::format(" role=\"img\" aria-label=\"{}\"", escape(title)) +
-         "><style>@media(prefers-color-scheme:dark){" + dark_rules("") + "}</style>" + svg.substr(head + 1) +
-         "\n";
+         "><style>@media(prefers-color-scheme:dark){" + dark_rules("") + "}</style>" +
+         svg.substr(head + 1) + "\n";
 }
 
 std::string escape(std::string_view text) {

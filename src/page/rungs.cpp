@@ -35,18 +35,19 @@ std::string accesses(const Explanation& e, analyse::Memory memory) {
             : fmt::format("{}", known.size());
     if (std::find(known.begin(), known.end(), kind) != known.end()) continue;
     known.push_back(kind);
-    std::string caption = fmt::format("{}, {} B a lane, {}:{}. ", a.access.store ? "Store" : "Load",
-                                      a.access.bytes, a.file.substr(a.file.find_last_of('/') + 1), a.line);
+    std::string caption =
+        fmt::format("{}, {} B a lane, {}:{}. ", a.access.store ? "Store" : "Load", a.access.bytes,
+                    a.file.substr(a.file.find_last_of('/') + 1), a.line);
     if (memory == analyse::Memory::kShared) {
-      caption += fmt::format("{} wavefront{}, at least {}; {}.", c.wavefronts, c.wavefronts == 1 ? "" : "s",
-                             c.least_wavefronts,
+      caption += fmt::format("{} wavefront{}, at least {}; {}.", c.wavefronts,
+                             c.wavefronts == 1 ? "" : "s", c.least_wavefronts,
                              c.broadcast    ? "a broadcast"
                              : c.degree > 1 ? fmt::format("{}-way bank conflict", c.degree)
                                             : std::string("no bank conflict"));
       html += figure_of(bank_picture(a.access), caption);
     } else {
-      caption += fmt::format("{} sectors in {} lines, {:.0f}% of their bytes used", c.sectors, c.lines,
-                             100 * c.sector_use);
+      caption += fmt::format("{} sectors in {} lines, {:.0f}% of their bytes used", c.sectors,
+                             c.lines, 100 * c.sector_use);
       const std::string elements = analyse::elements_of(a.access, e.subject.seen.matrices);
       html += figure_of(warp_picture(a.access),
                         caption + (elements.empty() ? "." : "; " + elements.substr(0, 120)));
@@ -68,14 +69,14 @@ std::string pace(const Explanation& e) {
   if (e.measured) {
     const double at_clock = analyse::at_measured_clock(e);
     if (at_clock != p.tflops)
-      html +=
-          fmt::format("; {} at the {:.0f} MHz that were measured", figure(at_clock), *e.measured->clock_mhz);
+      html += fmt::format("; {} at the {:.0f} MHz that were measured", figure(at_clock),
+                          *e.measured->clock_mhz);
     html += fmt::format("; measured {} ({:+.1f}%)", figure(e.measured->tflops),
                         100 * (at_clock / e.measured->tflops - 1));
   }
-  html +=
-      fmt::format(". {}</p>\n<table class=\"pipes\"><caption>Busy if nothing else waited</caption><tbody>\n",
-                  escape(sentence(p.why)));
+  html += fmt::format(
+      ". {}</p>\n<table class=\"pipes\"><caption>Busy if nothing else waited</caption><tbody>\n",
+      escape(sentence(p.why)));
   for (const analyse::Pipe& pipe : p.pipes) {
     const double share = std::min(100.0, 100 * pipe.ms / p.ms);
     html += fmt::format(
@@ -94,24 +95,27 @@ std::string occupancy(const Explanation& e) {
   if (seen.registers == 0) return html + ".</p>\n";
   const analyse::Occupancy o =
       analyse::occupancy_of({seen.threads, seen.registers, seen.shared_bytes}, e.machine);
-  const analyse::Waves w = analyse::waves_of(analyse::blocks_for(e.subject, e.problem), o.blocks, e.machine);
+  const analyse::Waves w =
+      analyse::waves_of(analyse::blocks_for(e.subject, e.problem), o.blocks, e.machine);
   html += fmt::format(": {} block{} fit on an SM, limited by {}: {} of {} warps. ", o.blocks,
                       o.blocks == 1 ? "" : "s", escape(o.binds), o.warps, e.machine.warps);
   if (o.blocks > 0)
-    html += fmt::format("{:.0f} blocks go in {:.2f} waves; {:.1f}% of the places are used.", w.blocks,
-                        w.waves, 100 * w.used);
+    html += fmt::format("{:.0f} blocks go in {:.2f} waves; {:.1f}% of the places are used.",
+                        w.blocks, w.waves, 100 * w.used);
   return html + "</p>\n";
 }
 
 std::string section(const Explanation& e) {
   std::string html = fmt::format(
-      "<section class=\"rung\" id=\"{0}\" data-kernel=\"{0}\">\n<h3>{0}</h3>\n<p class=\"idea\">{1}</p>\n",
+      "<section class=\"rung\" id=\"{0}\" data-kernel=\"{0}\">\n<h3>{0}</h3>\n<p "
+      "class=\"idea\">{1}</p>\n",
       escape(e.id), escape(e.idea));
   html += pace(e) + occupancy(e);
   if (e.subject.tile) {
     const analyse::Loads loads = analyse::loads_per_result(*e.subject.tile, e.problem.k);
-    html += figure_of(tile_picture(*e.subject.tile), fmt::format("Loads a result: {} global, {} shared.",
-                                                                 loads.global_formula, loads.shared_formula));
+    html += figure_of(tile_picture(*e.subject.tile),
+                      fmt::format("Loads a result: {} global, {} shared.", loads.global_formula,
+                                  loads.shared_formula));
   }
   if (const std::string global = accesses(e, analyse::Memory::kGlobal); !global.empty())
     html += "<h4>Global memory: lanes, sectors, lines</h4>\n" + global;
@@ -120,7 +124,8 @@ std::string section(const Explanation& e) {
   return html + "</section>\n";
 }
 
-// Many rungs have accesses that look alike: of equal pictures the first is drawn, the others refer to it.
+// Many rungs have accesses that look alike: of equal pictures the first is drawn, the others refer
+// to it.
 std::string drawn_once(const std::string& html) {
   constexpr std::string_view kBegin = "<svg class=\"diagram\"", kEnd = "</svg>";
   std::map<std::string, std::size_t> pictures;  // what is inside -> its number
@@ -131,7 +136,8 @@ std::string drawn_once(const std::string& html) {
     out += html.substr(done, inside - done);
     const std::string content = html.substr(inside, end - inside);
     const auto [picture, fresh] = pictures.emplace(content, pictures.size());
-    out += fresh ? fmt::format("<g class=\"diagram\" id=\"picture-{}\">{}</g>", picture->second, content)
+    out += fresh ? fmt::format("<g class=\"diagram\" id=\"picture-{}\">{}</g>", picture->second,
+                               content)
                  : fmt::format("<use href=\"#picture-{}\"/>", picture->second);
     done = end;
   }
@@ -143,9 +149,11 @@ std::string drawn_once(const std::string& html) {
 std::string rungs_section(const Contents& c) {
   if (c.explained.empty() && c.unexplained.empty()) return "";
   std::string html =
-      "<section id=\"rungs\">\n<h2>Rung by rung</h2>\n<p>From the kernel's machine code, and from a warp in "
+      "<section id=\"rungs\">\n<h2>Rung by rung</h2>\n<p>From the kernel's machine code, and from "
+      "a warp in "
       "the middle of a "
-      "small problem that the virtual GPU traced. Colours and numbers are lanes; x4: so many lanes want the "
+      "small problem that the virtual GPU traced. Colours and numbers are lanes; x4: so many lanes "
+      "want the "
       "same word; grey: "
       "fetched, not wanted.</p>\n<div id=\"pick-rung\" class=\"controls\"></div>\n";
   std::string sections;

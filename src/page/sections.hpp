@@ -7,7 +7,8 @@
 
 namespace ladder::page {
 
-// A section a rung: its tile, the accesses of a warp, occupancy, and what the model says of its time.
+// A section a rung: its tile, the accesses of a warp, occupancy, and what the model says of its
+// time.
 std::string rungs_section(const Contents& contents);
 
 // Two rungs side by side; without scripts the best one and the one before it.

@@ -34,8 +34,8 @@ Status check_size(const char* name, std::int64_t value) {
 Status check_matrix(const char* ld_name, const Extent& extent, Layout layout) {
   const std::int64_t least = std::max<std::int64_t>(1, extent.used);
   if (extent.ld < least) {
-    return invalid(std::string(ld_name) + " = " + std::to_string(extent.ld) + ": must be at least " +
-                   std::to_string(least) + ", the matrix's " +
+    return invalid(std::string(ld_name) + " = " + std::to_string(extent.ld) +
+                   ": must be at least " + std::to_string(least) + ", the matrix's " +
                    (layout == Layout::kRowMajor ? "columns (row-major)" : "rows (column-major)"));
   }
   constexpr std::int64_t kMaxElements =
@@ -63,10 +63,16 @@ const char* to_string(Type type) {
 
 std::int64_t bytes_of(Type type) { return type == Type::kF32 ? 4 : 2; }
 
-Problem make_problem(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, float beta, Op op_a,
-                     Op op_b, Layout layout) {
-  Problem p{
-      .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .op_a = op_a, .op_b = op_b, .layout = layout};
+Problem make_problem(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, float beta,
+                     Op op_a, Op op_b, Layout layout) {
+  Problem p{.m = m,
+            .n = n,
+            .k = k,
+            .alpha = alpha,
+            .beta = beta,
+            .op_a = op_a,
+            .op_b = op_b,
+            .layout = layout};
   p.lda = std::max<std::int64_t>(1, extent_a(p).used);
   p.ldb = std::max<std::int64_t>(1, extent_b(p).used);
   p.ldc = std::max<std::int64_t>(1, extent_c(p).used);
@@ -141,7 +147,9 @@ std::string to_string(const Problem& p) {
 }
 
 Result<Problem> parse_shape(const std::string& text) {
-  const auto bad = [&](const std::string& rule) { return invalid("shape '" + text + "': " + rule); };
+  const auto bad = [&](const std::string& rule) {
+    return invalid("shape '" + text + "': " + rule);
+  };
   std::vector<std::int64_t> sizes;
   const char* at = text.data();
   const char* const end = at + text.size();

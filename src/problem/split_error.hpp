@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest error of a product whose operands are sums of words, and of IEEE SGEMM: what verification holds results to,
-// and what the choice between them rests on. docs/verification.md derives both.
+// The largest error of a product whose operands are sums of words, and of IEEE SGEMM: what
+// verification holds results to, and what the choice between them rests on. docs/verification.md
+// derives both.
 #pragma once
 #include <ladder/kernel.hpp>
 
@@ -18,9 +19,10 @@ inline double gamma(double n, double u) {
 // Relative to |alpha| (|A||B|)_ij, for k products, alpha and beta included.
 inline double ieee_error(double k) { return gamma(k + 2, 0x1p-24); }
 
-// How an operand's words stand for it: products of words, and relative to an element, the largest error of the sum of its
-// words, of its second word, and of the products that are left out, all rounded to nearest. `floor` is the largest error
-// that words of a short exponent add, relative to the line's largest element.
+// How an operand's words stand for it: products of words, and relative to an element, the largest
+// error of the sum of its words, of its second word, and of the products that are left out, all
+// rounded to nearest. `floor` is the largest error that words of a short exponent add, relative to
+// the line's largest element.
 struct WordModel {
   int products;
   double operand, second, dropped, floor;
@@ -29,8 +31,8 @@ struct WordModel {
 };
 
 inline WordModel words_of(Precision precision) {
-  // A line's largest element is scaled to at least 2^14 for fp16, whose last bit is 2^-24, and to at least 1 for the
-  // others, for which nothing below 2^-126 is relied on.
+  // A line's largest element is scaled to at least 2^14 for fp16, whose last bit is 2^-24, and to
+  // at least 1 for the others, for which nothing below 2^-126 is relied on.
   constexpr double kFp16 = 0x1p-25 / 0x1p14, kWide = 0x1p-125;
   switch (precision) {
     case Precision::kFp16x3:
@@ -53,7 +55,8 @@ struct SplitError {
 
 // Operands, what is left out, sums in the tensor core, promotion, alpha and beta, for k products.
 inline SplitError split_error(Precision precision, double k) {
-  constexpr double kCut = 0x1p-23;  // that the tensor core cuts off one of the terms that it adds at once
+  constexpr double kCut =
+      0x1p-23;  // that the tensor core cuts off one of the terms that it adds at once
   constexpr double kUnit = 0x1p-24;
   const WordModel w = words_of(precision);
   const double split = (1 + w.operand) * (1 + w.operand) - 1 + w.dropped;
@@ -63,7 +66,8 @@ inline SplitError split_error(Precision precision, double k) {
   const double small = 2 * w.second + w.second * w.second;
   const double core = steps * (terms + 2) * kCut * (1 + small) * (1 + (w.products - 1) * 2 * small);
   const double promotions = 2 * std::ceil(k / w.promoted) + 1;  // parts of k, too, are added
-  // Both lines' small elements together, and all factors above, are far below a hundredth of the floor.
+  // Both lines' small elements together, and all factors above, are far below a hundredth of the
+  // floor.
   return {(1 + split) * (1 + core) * (1 + gamma(promotions + 2, kUnit)) - 1, 1.01 * w.floor};
 }
 

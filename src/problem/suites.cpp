@@ -47,19 +47,24 @@ std::vector<Problem> layouts() {
 // Of each two: C is written, or added to.
 std::vector<Problem> thin() {
   std::vector<Problem> all;
-  for (const auto& [m, n, k] : std::initializer_list<Mnk>{
-           {64, 4096, 4096}, {128, 14336, 4096}, {512, 14336, 4096}, {14336, 128, 4096}, {65536, 64, 1024}}) {
+  for (const auto& [m, n, k] : std::initializer_list<Mnk>{{64, 4096, 4096},
+                                                          {128, 14336, 4096},
+                                                          {512, 14336, 4096},
+                                                          {14336, 128, 4096},
+                                                          {65536, 64, 1024}}) {
     for (const float beta : {0.0F, 1.0F}) all.push_back(make_problem(m, n, k, 1, beta));
   }
   return all;
 }
 
-// A hundred problems of every class that the other suites have, and operands transposed, wide leading dimensions, alpha and
-// beta: what a choice of kernels must not lose on.
+// A hundred problems of every class that the other suites have, and operands transposed, wide
+// leading dimensions, alpha and beta: what a choice of kernels must not lose on.
 std::vector<Problem> mixed() {
   std::vector<Problem> all = cubes({16,  32,   64,   96,   128,  192,  256,  384,  512,  640, 768,
                                     896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 4096, 8192});
-  const auto add = [&](const std::vector<Problem>& more) { all.insert(all.end(), more.begin(), more.end()); };
+  const auto add = [&](const std::vector<Problem>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
   add(cubes({127, 129, 255, 257, 511, 513, 1000, 1023, 1025, 2047, 2049, 4092, 4093}));
   add(problems_of({{65536, 128, 128},
                    {65536, 64, 1024},
@@ -125,7 +130,8 @@ std::vector<Problem> mixed() {
 
 std::vector<Suite> make_suites() {
   return {
-      {"square", "powers of two from 128 to 16384", cubes({128, 256, 512, 1024, 2048, 4096, 8192, 16384})},
+      {"square", "powers of two from 128 to 16384",
+       cubes({128, 256, 512, 1024, 2048, 4096, 8192, 16384})},
       {"odd", "their neighbours, the published ladders' 4092 and a prime",
        cubes({127, 129, 255, 257, 511, 513, 1023, 1025, 2047, 2049, 3072, 4092, 4093, 4095, 4097})},
       {"small", "cubes below a wave of blocks", cubes({8, 16, 32, 64, 96, 128, 192, 256, 384})},
@@ -154,7 +160,8 @@ std::vector<Suite> make_suites() {
                     {32, 4096, 4096},
                     {64, 4096, 4096},
                     {128, 4096, 4096}})},
-      {"layouts", "4096 with either operand transposed, and with odd leading dimensions", layouts()},
+      {"layouts", "4096 with either operand transposed, and with odd leading dimensions",
+       layouts()},
       {"mixed", "a hundred problems of every class: where a choice of kernels may lose", mixed()},
   };
 }
@@ -169,7 +176,8 @@ bool is_size(std::string_view text, std::int64_t& value) {
 }
 
 Result<Sizes> parse_range(const std::string& text) {
-  constexpr const char* kRule = "is neither a size nor a range FIRST..LAST*FACTOR or FIRST..LAST+STEP";
+  constexpr const char* kRule =
+      "is neither a size nor a range FIRST..LAST*FACTOR or FIRST..LAST+STEP";
   const std::size_t dots = text.find("..");
   std::int64_t first = 0;
   if (!is_size(text.substr(0, dots), first)) return refuse(text, kRule);
@@ -234,7 +242,8 @@ Result<std::vector<Problem>> parse_shapes(const std::string& text) {
       const Problem problem = make_problem(m, n, k);
       if (Status status = validate(problem); !status) return status;
       problems.push_back(problem);
-      return problems.size() > kMostShapes ? refuse(text, "has more than 4096 shapes") : Status::ok();
+      return problems.size() > kMostShapes ? refuse(text, "has more than 4096 shapes")
+                                           : Status::ok();
     };
     for (const std::int64_t m : sizes[0]) {
       if (parts.size() == 1) {

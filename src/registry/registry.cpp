@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry, made from the lists in src/CMakeLists.txt through the generated rungs.inc: each name there is
-// a file whose namespace exports one symbol, its kernels.
+// The registry, made from the lists in src/CMakeLists.txt through the generated rungs.inc: each
+// name there is a file whose namespace exports one symbol, its kernels.
 #include <ladder/registry.hpp>
 
 #include <algorithm>
@@ -94,9 +94,10 @@ const char* to_string(Precision precision) {
 }
 
 std::span<const Precision> precisions() {
-  static constexpr std::array kAll{
-      Precision::kIeee,   Precision::kTf32,   Precision::kBf16,   Precision::kFp16,   Precision::kTf32x3,
-      Precision::kBf16x3, Precision::kBf16x6, Precision::kBf16x9, Precision::kFp16x3, Precision::kAuto};
+  static constexpr std::array kAll{Precision::kIeee,   Precision::kTf32,   Precision::kBf16,
+                                   Precision::kFp16,   Precision::kTf32x3, Precision::kBf16x3,
+                                   Precision::kBf16x6, Precision::kBf16x9, Precision::kFp16x3,
+                                   Precision::kAuto};
   return kAll;
 }
 
@@ -119,8 +120,9 @@ Problem in_types_of(const KernelInfo& kernel, Problem problem) {
 
 Status accepts(const KernelInfo& kernel, const Problem& problem, const Device& device) {
   if (problem.in == kernel.in && problem.out == kernel.out) return kernel.accepts(problem, device);
-  return {Code::kUnsupportedProblem, std::string("takes ") + to_string(kernel.in) + " operands and gives " +
-                                         to_string(kernel.out) + ", not " + to_string(problem)};
+  return {Code::kUnsupportedProblem, std::string("takes ") + to_string(kernel.in) +
+                                         " operands and gives " + to_string(kernel.out) + ", not " +
+                                         to_string(problem)};
 }
 
 std::span<const KernelInfo> kernels() {
@@ -147,8 +149,9 @@ Result<std::vector<const KernelInfo*>> find_kernels(std::string_view name) {
 
 const KernelInfo* baseline_of(const KernelInfo& kernel) {
   for (const KernelInfo& other : kernels()) {
-    if (other.role == Role::kBaseline && other.place == kernel.place && other.all_cores == kernel.all_cores &&
-        other.precision == stands_for(kernel.precision) && other.in == kernel.in && other.out == kernel.out)
+    if (other.role == Role::kBaseline && other.place == kernel.place &&
+        other.all_cores == kernel.all_cores && other.precision == stands_for(kernel.precision) &&
+        other.in == kernel.in && other.out == kernel.out)
       return &other;
   }
   return nullptr;

@@ -100,13 +100,15 @@ Result<Atlas> atlas_from_json(const std::string& text) {
     }
     return atlas;
   } catch (const std::exception& error) {
-    return Status(Code::kInvalidArgument, std::string("not a file of the accuracy atlas: ") + error.what());
+    return Status(Code::kInvalidArgument,
+                  std::string("not a file of the accuracy atlas: ") + error.what());
   }
 }
 
 namespace {
 
-// What no bound promises: where a guarded product is further off than cuBLAS's SGEMM, and by how much.
+// What no bound promises: where a guarded product is further off than cuBLAS's SGEMM, and by how
+// much.
 std::string above_sgemm(const Atlas& atlas) {
   std::string text;
   bool compared = false;
@@ -117,9 +119,10 @@ std::string above_sgemm(const Atlas& atlas) {
     compared = true;
     const AtlasErrors &ours = row.errors, &theirs = sgemm->errors;
     if (ours.normwise <= theirs.normwise && ours.componentwise <= theirs.componentwise) continue;
-    text += fmt::format("- {}, {}, {}: {:.2f} and {:.2f} of cuBLAS's error\n", markdown_text(row.kernel),
-                        to_string(row.problem), to_string(row.distribution), ours.normwise / theirs.normwise,
-                        ours.componentwise / theirs.componentwise);
+    text +=
+        fmt::format("- {}, {}, {}: {:.2f} and {:.2f} of cuBLAS's error\n",
+                    markdown_text(row.kernel), to_string(row.problem), to_string(row.distribution),
+                    ours.normwise / theirs.normwise, ours.componentwise / theirs.componentwise);
   }
   if (!compared) return "";
   if (text.empty()) return "\nNowhere here is a guarded product further off than cuBLAS's SGEMM.\n";
@@ -129,9 +132,10 @@ std::string above_sgemm(const Atlas& atlas) {
 }  // namespace
 
 std::string atlas_markdown(const Atlas& atlas) {
-  std::string text = fmt::format("{}. Normwise / componentwise error.\n",
-                                 markdown_text(fmt::format("{}, cuBLAS {}, {}, commit {}", atlas.device,
-                                                           atlas.cublas, atlas.date, atlas.commit)));
+  std::string text =
+      fmt::format("{}. Normwise / componentwise error.\n",
+                  markdown_text(fmt::format("{}, cuBLAS {}, {}, commit {}", atlas.device,
+                                            atlas.cublas, atlas.date, atlas.commit)));
   const auto kernels = distinct(atlas, [](const AtlasRow& r) { return r.kernel; });
   for (const Problem& p : distinct(atlas, [](const AtlasRow& r) { return r.problem; })) {
     text += fmt::format("\n**{}**\n\n| data |", to_string(p));
@@ -147,7 +151,8 @@ std::string atlas_markdown(const Atlas& atlas) {
         any |= row != nullptr;
         line += row == nullptr
                     ? " |"
-                    : fmt::format(" {:.1e} / {:.1e}{} |", row->errors.normwise, row->errors.componentwise,
+                    : fmt::format(" {:.1e} / {:.1e}{} |", row->errors.normwise,
+                                  row->errors.componentwise,
                                   row->chosen.empty() ? "" : " " + markdown_text(row->chosen));
       }
       if (any) text += line + "\n";
@@ -166,8 +171,8 @@ Result<Chart> atlas_chart(const Atlas& atlas) {
   std::string says = "Largest error relative to |A||B|.";
   for (const AtlasRow& row : atlas.rows) {
     if (row.problem != deepest || !(row.errors.componentwise > 0)) continue;
-    const std::string about =
-        fmt::format("{}, {}: {:.1e}", row.kernel, to_string(row.distribution), row.errors.componentwise);
+    const std::string about = fmt::format("{}, {}: {:.1e}", row.kernel, to_string(row.distribution),
+                                          row.errors.componentwise);
     points.push_back({{"data", to_string(row.distribution)},
                       {"kernel", row.kernel},
                       {"error", row.errors.componentwise},

@@ -30,11 +30,12 @@ std::string to_json(const Atlas& atlas);
 // Errors (kInvalidArgument): not such a file.
 Result<Atlas> atlas_from_json(const std::string& text);
 
-// Componentwise errors as multiples of those of `baseline` (a kernel's id) on the same data, and for each shape a table of
-// distributions by kernels: normwise / componentwise.
+// Componentwise errors as multiples of those of `baseline` (a kernel's id) on the same data, and
+// for each shape a table of distributions by kernels: normwise / componentwise.
 std::string atlas_markdown(const Atlas& atlas);
 
-// Componentwise errors on the deepest sum, a line a distribution, a mark a kernel. Errors (kInvalidArgument): no rows.
+// Componentwise errors on the deepest sum, a line a distribution, a mark a kernel. Errors
+// (kInvalidArgument): no rows.
 Result<Chart> atlas_chart(const Atlas& atlas);
 
 }  // namespace ladder

@@ -45,7 +45,8 @@ bool occurs(const Json& tables, const Json& field, const Json& value) {
   return false;
 }
 
-// A template's scales name all that there may be, so that each has its colour in every chart; a legend shows what there is.
+// A template's scales name all that there may be, so that each has its colour in every chart; a
+// legend shows what there is.
 void shorten_legends(Json& part, const Json& tables) {
   if (!part.is_structured()) return;
   for (Json& inner : part) shorten_legends(inner, tables);
@@ -89,7 +90,8 @@ std::span<const std::pair<const char*, const char*>> dark_colors() {
       {"#8c959f", "#6e7681"},  // lines
       {"#d8dee4", "#30363d"},  // grid
       {"#0072b2",
-       "#56b4e9"},  // Okabe and Ito's blue, vermilion, green and purple, distinct to the colour-blind
+       // Okabe and Ito's blue, vermilion, green and purple, distinct to the colour-blind
+       "#56b4e9"},
       {"#d55e00", "#ff8f3e"},
       {"#009e73", "#2fc79d"},
       {"#cc79a7", "#e29bc2"},

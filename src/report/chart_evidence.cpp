@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The charts of what stands behind the rates: roofline, accuracy, samples with clocks, limits of occupancy.
+// The charts of what stands behind the rates: roofline, accuracy, samples with clocks, limits of
+// occupancy.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostTicks = 40;  // a kernel: more would only be drawn over one another
 
-Status nothing(const std::string& what) { return {Code::kInvalidArgument, what + ": nothing to draw"}; }
+Status nothing(const std::string& what) {
+  return {Code::kInvalidArgument, what + ": nothing to draw"};
+}
 
 // "r05" of "r05_block_tile_2d"; libraries keep their name.
 std::string short_name(const std::string& kernel, bool library) {
@@ -31,7 +34,8 @@ struct Name {
   double x = 0, y = 0;
 };
 
-// "r06 to r12, cublas_ieee": what one name says of several points. Two rungs are named, more are a range.
+// "r06 to r12, cublas_ieee": what one name says of several points. Two rungs are named, more are a
+// range.
 std::string joined(std::vector<std::string> texts) {
   std::sort(texts.begin(), texts.end());
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
@@ -50,16 +54,18 @@ std::string joined(std::vector<std::string> texts) {
                                       : text + fmt::format("{} libraries", texts.end() - libraries);
 }
 
-// Names of points that lie too close together for a name each become one, at the leftmost's place, at the height of the
-// lowest or the highest.
+// Names of points that lie too close together for a name each become one, at the leftmost's place,
+// at the height of the lowest or the highest.
 enum class At { kLowest, kHighest };
 std::vector<Name> gathered(std::vector<Name> names, double near_x, double line_y, At height) {
-  std::stable_sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.x < b.x; });
+  std::stable_sort(names.begin(), names.end(),
+                   [](const Name& a, const Name& b) { return a.x < b.x; });
   std::vector<std::vector<Name>> groups;
   for (const Name& name : names) {
-    const auto near = std::find_if(groups.begin(), groups.end(), [&](const std::vector<Name>& group) {
-      return name.x - group.back().x < near_x && std::abs(name.y - group.back().y) < line_y;
-    });
+    const auto near =
+        std::find_if(groups.begin(), groups.end(), [&](const std::vector<Name>& group) {
+          return name.x - group.back().x < near_x && std::abs(name.y - group.back().y) < line_y;
+        });
     if (near == groups.end()) {
       groups.push_back({name});
     } else {
@@ -86,7 +92,8 @@ std::vector<double> quantiles(std::vector<double> values, std::size_t most) {
   std::sort(values.begin(), values.end());
   if (values.size() <= most) return values;
   std::vector<double> chosen;
-  for (std::size_t i = 0; i < most; ++i) chosen.push_back(values[i * (values.size() - 1) / (most - 1)]);
+  for (std::size_t i = 0; i < most; ++i)
+    chosen.push_back(values[i * (values.size() - 1) / (most - 1)]);
   return chosen;
 }
 
@@ -111,15 +118,17 @@ Result<Chart> roofline_chart(std::span<const Roof> roofs, std::span<const Roofli
   low_x /= 2;
   high_x *= 2;
   low_y /= 2;
-  const double ceiling = std::max_element(roofs.begin(), roofs.end(), [](const Roof& a, const Roof& b) {
-                           return a.tflops < b.tflops;
-                         })->tflops;
-  Json lines = Json::array(), level_names = Json::array(), slope_names = Json::array(), marks = Json::array(),
-       spans = Json::array(), names = Json::array();
+  const double ceiling =
+      std::max_element(roofs.begin(), roofs.end(), [](const Roof& a, const Roof& b) {
+        return a.tflops < b.tflops;
+      })->tflops;
+  Json lines = Json::array(), level_names = Json::array(), slope_names = Json::array(),
+       marks = Json::array(), spans = Json::array(), names = Json::array();
   for (const Roof& roof : roofs) {
     const bool level = roof.tflops > 0;
-    const std::string about = level ? fmt::format("{}: {} TFLOP/s", roof.name, figure(roof.tflops))
-                                    : fmt::format("{}: {} GB/s", roof.name, figure(roof.bandwidth * 1e-9));
+    const std::string about =
+        level ? fmt::format("{}: {} TFLOP/s", roof.name, figure(roof.tflops))
+              : fmt::format("{}: {} GB/s", roof.name, figure(roof.bandwidth * 1e-9));
     const auto at = [&](double x) { return level ? roof.tflops : x * roof.bandwidth * 1e-12; };
     // A slope from the chart's lower edge, or its left one, to the ceiling.
     const double from = level ? low_x : std::max(low_x, low_y / (roof.bandwidth * 1e-12));
@@ -135,7 +144,8 @@ Result<Chart> roofline_chart(std::span<const Roof> roofs, std::span<const Roofli
   std::vector<Name> labels;
   std::string says = fmt::format("Roofline of {}.", device);
   for (const RooflinePoint& p : points) {
-    const std::string rate = fmt::format("{} TFLOP/s{}", figure(p.tflops), p.predicted ? " predicted" : "");
+    const std::string rate =
+        fmt::format("{} TFLOP/s{}", figure(p.tflops), p.predicted ? " predicted" : "");
     for (const auto& [level, intensity] :
          {std::pair{"L2", p.l2_intensity}, {"device memory", p.memory_intensity}})
       marks.push_back({{"kernel", p.kernel},
@@ -145,20 +155,24 @@ Result<Chart> roofline_chart(std::span<const Roof> roofs, std::span<const Roofli
                        {"tflops", p.tflops},
                        {"about", fmt::format("{}: {}, {} FLOP a byte from {}", p.kernel, rate,
                                              figure(intensity), level)}});
-    spans.push_back({{"intensity", p.l2_intensity}, {"x2", p.memory_intensity}, {"tflops", p.tflops}});
-    labels.push_back({short_name(p.kernel, false), std::log10(p.l2_intensity), std::log10(p.tflops)});
+    spans.push_back(
+        {{"intensity", p.l2_intensity}, {"x2", p.memory_intensity}, {"tflops", p.tflops}});
+    labels.push_back(
+        {short_name(p.kernel, false), std::log10(p.l2_intensity), std::log10(p.tflops)});
     says += fmt::format(" {}: {}, {} FLOP a byte from L2.", p.kernel, rate, figure(p.l2_intensity));
   }
   constexpr double kLinesInHeight = 28, kNamesInWidth = 40;
   for (const Name& label : gathered(labels, std::log10(high_x / low_x) / kNamesInWidth,
                                     std::log10(top / low_y) / kLinesInHeight, At::kLowest))
-    names.push_back(
-        {{"name", label.text}, {"intensity", std::pow(10, label.x)}, {"tflops", std::pow(10, label.y)}});
+    names.push_back({{"name", label.text},
+                     {"intensity", std::pow(10, label.x)},
+                     {"tflops", std::pow(10, label.y)}});
   return make_chart(
       "roofline", "Roofline", device, says,
-      std::array{ChartData{"roofs", json_text(lines)}, ChartData{"level_names", json_text(level_names)},
-                 ChartData{"slope_names", json_text(slope_names)}, ChartData{"spans", json_text(spans)},
-                 ChartData{"points", json_text(marks)}, ChartData{"names", json_text(names)}});
+      std::array{
+          ChartData{"roofs", json_text(lines)}, ChartData{"level_names", json_text(level_names)},
+          ChartData{"slope_names", json_text(slope_names)}, ChartData{"spans", json_text(spans)},
+          ChartData{"points", json_text(marks)}, ChartData{"names", json_text(names)}});
 }
 
 Result<Chart> accuracy_chart(std::span<const Pick> rows) {
@@ -170,8 +184,8 @@ Result<Chart> accuracy_chart(std::span<const Pick> rows) {
     const Row& row = *pick.row;
     if (!pick.derived.tflops || !row.errors.known || !(row.errors.normwise > 0)) continue;
     const bool library = row.role == Role::kBaseline;
-    const std::string about = fmt::format("{}: error {:.1e} at {} TFLOP/s", row.kernel, row.errors.normwise,
-                                          figure(pick.derived.tflops));
+    const std::string about = fmt::format("{}: error {:.1e} at {} TFLOP/s", row.kernel,
+                                          row.errors.normwise, figure(pick.derived.tflops));
     points.push_back({{"kernel", row.kernel},
                       {"precision", to_string(row.precision)},
                       {"role", library ? "library" : "rung"},
@@ -188,13 +202,14 @@ Result<Chart> accuracy_chart(std::span<const Pick> rows) {
   const double line = spread_of(ys) / kLinesInHeight;
   for (Name& label : labels) label.y += line;  // above its point
   for (const Name& label : gathered(labels, spread_of(xs) / kNamesInWidth, line, At::kHighest))
-    names.push_back(
-        {{"name", label.text}, {"tflops", std::pow(10, label.x)}, {"error", std::pow(10, label.y)}});
+    names.push_back({{"name", label.text},
+                     {"tflops", std::pow(10, label.x)},
+                     {"error", std::pow(10, label.y)}});
   const Row& first = *rows.front().row;
-  return make_chart("accuracy", "Error beside rate",
-                    fmt::format("{}, uniform operands, {}", to_string(first.problem), first.device.name),
-                    says,
-                    std::array{ChartData{"points", json_text(points)}, ChartData{"names", json_text(names)}});
+  return make_chart(
+      "accuracy", "Error beside rate",
+      fmt::format("{}, uniform operands, {}", to_string(first.problem), first.device.name), says,
+      std::array{ChartData{"points", json_text(points)}, ChartData{"names", json_text(names)}});
 }
 
 Result<Chart> samples_chart(std::span<const Pick> rows) {
@@ -208,13 +223,16 @@ Result<Chart> samples_chart(std::span<const Pick> rows) {
     for (const double ms : quantiles(m.samples_ms, kMostTicks))
       samples.push_back({{"kernel", row.kernel}, {"percent", std::round(1e2 * percent(ms)) / 1e2}});
     std::string about =
-        fmt::format("{}: median {} ms of {} samples, half of them from {:+.2f}% to {:+.2f}%", row.kernel,
-                    figure(m.ms.median), m.ms.n, percent(m.ms.q1), percent(m.ms.q3));
+        fmt::format("{}: median {} ms of {} samples, half of them from {:+.2f}% to {:+.2f}%",
+                    row.kernel, figure(m.ms.median), m.ms.n, percent(m.ms.q1), percent(m.ms.q3));
     if (pick.derived.sm_clock_mhz) about += fmt::format(", {:.0f} MHz", *pick.derived.sm_clock_mhz);
     if (pick.derived.power_w) about += fmt::format(", {:.0f} W", *pick.derived.power_w);
-    if (m.throttled > 0) about += fmt::format(", {} samples discarded: the chip was held back", m.throttled);
-    kernels.push_back(
-        {{"kernel", row.kernel}, {"q1", percent(m.ms.q1)}, {"q3", percent(m.ms.q3)}, {"about", about}});
+    if (m.throttled > 0)
+      about += fmt::format(", {} samples discarded: the chip was held back", m.throttled);
+    kernels.push_back({{"kernel", row.kernel},
+                       {"q1", percent(m.ms.q1)},
+                       {"q3", percent(m.ms.q3)},
+                       {"about", about}});
     says += " " + about + ".";
     std::set<std::pair<double, double>> seen;  // what was read twice would be drawn in one place
     for (const Telemetry& t : m.telemetry) {
@@ -239,7 +257,8 @@ Result<Chart> samples_chart(std::span<const Pick> rows) {
 Result<Chart> occupancy_chart(std::span<const BlockLimit> limits, const std::string& device) {
   if (limits.empty()) return nothing("no kernel's resources are known");
   Json rows = Json::array();
-  std::string says = fmt::format("Blocks that fit on an SM of {}, by each limit. What binds:", device);
+  std::string says =
+      fmt::format("Blocks that fit on an SM of {}, by each limit. What binds:", device);
   for (const BlockLimit& l : limits) {
     rows.push_back({{"kernel", l.kernel},
                     {"limit", l.limit},

@@ -33,8 +33,8 @@ const char* cache_text(const Row& row) {
 }
 
 std::string about(const Bar& bar) {
-  std::string text =
-      fmt::format("{}: {} TFLOP/s{}", bar.kernel, figure(bar.tflops), bar.predicted ? ", predicted" : "");
+  std::string text = fmt::format("{}: {} TFLOP/s{}", bar.kernel, figure(bar.tflops),
+                                 bar.predicted ? ", predicted" : "");
   if (bar.percent) text += fmt::format(", {:.1f}% of the library", *bar.percent);
   return bar.idea.empty() ? text : text + "; " + bar.idea;
 }
@@ -45,9 +45,11 @@ struct Curve {
   std::map<double, double> points;  // side, TFLOP/s
 };
 
-// Where names stand beside the ends of their lines: as near to them as lets each have its own line of text, from `lowest` to
-// `highest`. The least sum of squares, by pooling neighbours that would overlap (isotonic regression).
-std::vector<double> place_names(const std::vector<double>& ends, double step, double lowest, double highest) {
+// Where names stand beside the ends of their lines: as near to them as lets each have its own line
+// of text, from `lowest` to `highest`. The least sum of squares, by pooling neighbours that would
+// overlap (isotonic regression).
+std::vector<double> place_names(const std::vector<double>& ends, double step, double lowest,
+                                double highest) {
   struct Pool {
     double sum;
     std::size_t count;
@@ -76,7 +78,8 @@ std::vector<double> place_names(const std::vector<double>& ends, double step, do
   return placed;
 }
 
-// The rows that one picture can have: one device and one state of the cache, those with the most rates.
+// The rows that one picture can have: one device and one state of the cache, those with the most
+// rates.
 std::vector<const Row*> alike(std::span<const Document> documents, Precision precision) {
   std::map<std::pair<std::string, bool>, std::vector<const Row*>> groups;
   const std::vector<const Row*>* most = nullptr;
@@ -111,14 +114,14 @@ std::vector<Curve> curves_of(const std::vector<const Row*>& rows) {
 struct Axis {
   const char* field;                            // of the template's vertical axis
   double (*value)(double side, double tflops);  // what stands there
-  double (*height)(double value);      // on its scale: equal steps are equally far apart on the paper
+  double (*height)(double value);  // on its scale: equal steps are equally far apart on the paper
   double (*at_height)(double height);  // and back
-  double lowest;                       // where the scale begins, in its own heights; NaN: at the least value
+  double lowest;  // where the scale begins, in its own heights; NaN: at the least value
   std::string (*words)(double value);  // with its unit
 };
 
-// Whether a side is a neighbour of a power of two that was measured too, as 257 and 4092 are. A line through such sides would
-// fall and rise again on the spot; they stand beside it.
+// Whether a side is a neighbour of a power of two that was measured too, as 257 and 4092 are. A
+// line through such sides would fall and rise again on the spot; they stand beside it.
 bool stands_beside(double side, const std::map<double, double>& points) {
   constexpr double kNear = 1.0 / 64;
   const double power = std::exp2(std::round(std::log2(side)));
@@ -126,8 +129,8 @@ bool stands_beside(double side, const std::map<double, double>& points) {
 }
 
 // The three tables of such a chart; `labels`: what each line is called at its end.
-std::vector<ChartData> tables_of(const std::vector<Curve>& curves, const std::vector<std::string>& labels,
-                                 const Axis& axis) {
+std::vector<ChartData> tables_of(const std::vector<Curve>& curves,
+                                 const std::vector<std::string>& labels, const Axis& axis) {
   constexpr double kLinesOfText = 30,
                    kLeader = 0.035;  // names above one another; the way to them, of the width
   Json points = Json::array(), names = Json::array(), leaders = Json::array();
@@ -141,18 +144,21 @@ std::vector<ChartData> tables_of(const std::vector<Curve>& curves, const std::ve
       most = std::max(most, axis.height(value));
       first = std::min(first, side);
       last = std::max(last, side);
-      points.push_back({{"kernel", curve.kernel},
-                        {"order", i},
-                        {"role", curve.library ? "library" : "rung"},
-                        {"n", side},
-                        {axis.field, value},
-                        {"about", fmt::format("{} at {:.0f}: {}", curve.kernel, side, axis.words(value))}});
+      points.push_back(
+          {{"kernel", curve.kernel},
+           {"order", i},
+           {"role", curve.library ? "library" : "rung"},
+           {"n", side},
+           {axis.field, value},
+           {"about", fmt::format("{} at {:.0f}: {}", curve.kernel, side, axis.words(value))}});
       if (stands_beside(side, curve.points)) points.back()["beside"] = true;
     }
-    ends.push_back(axis.height(axis.value(curve.points.rbegin()->first, curve.points.rbegin()->second)));
+    ends.push_back(
+        axis.height(axis.value(curve.points.rbegin()->first, curve.points.rbegin()->second)));
   }
   const double lowest = std::isnan(axis.lowest) ? least : axis.lowest;
-  const std::vector<double> heights = place_names(ends, (most - lowest) / kLinesOfText, lowest, most);
+  const std::vector<double> heights =
+      place_names(ends, (most - lowest) / kLinesOfText, lowest, most);
   const double beside = last * std::pow(last / first, kLeader);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const double at = axis.at_height(heights[i]);
@@ -162,13 +168,14 @@ std::vector<ChartData> tables_of(const std::vector<Curve>& curves, const std::ve
                        {axis.field, axis.at_height(ends[i])}});
     leaders.push_back({{"kernel", curves[i].kernel}, {"n", beside}, {axis.field, at}});
   }
-  return {{"points", json_text(points)}, {"names", json_text(names)}, {"leaders", json_text(leaders)}};
+  return {
+      {"points", json_text(points)}, {"names", json_text(names)}, {"leaders", json_text(leaders)}};
 }
 
 double itself(double x) { return x; }
 
-// To which power of N time grows between a line's largest cube and the largest of at most half its side; NaN where there is
-// none.
+// To which power of N time grows between a line's largest cube and the largest of at most half its
+// side; NaN where there is none.
 double power_of(const Curve& curve) {
   const auto [side, rate] = *curve.points.rbegin();
   auto before = curve.points.upper_bound(side / 2);
@@ -190,8 +197,8 @@ std::vector<Bar> measured_bars(std::span<const Pick> rows) {
   return bars;
 }
 
-Result<Chart> climb_chart(std::span<const Bar> bars, const std::string& problem, const std::string& device,
-                          Precision precision) {
+Result<Chart> climb_chart(std::span<const Bar> bars, const std::string& problem,
+                          const std::string& device, Precision precision) {
   if (std::none_of(bars.begin(), bars.end(), [](const Bar& bar) { return !bar.library; }))
     return no_row_has("a verified and timed rung");
   Json rows = Json::array(), best = Json::array();
@@ -209,19 +216,22 @@ Result<Chart> climb_chart(std::span<const Bar> bars, const std::string& problem,
     if (most == nullptr || bar.tflops > most->tflops) most = &bar;
   }
   if (library != nullptr) best.push_back({{"tflops", library->tflops}, {"about", about(*library)}});
-  std::string says = fmt::format("Bars, one a kernel, at {}. Best rung: {}, {} TFLOP/s{}.", problem,
-                                 rung->kernel, figure(rung->tflops), rung->predicted ? ", predicted" : "");
+  std::string says =
+      fmt::format("Bars, one a kernel, at {}. Best rung: {}, {} TFLOP/s{}.", problem, rung->kernel,
+                  figure(rung->tflops), rung->predicted ? ", predicted" : "");
   if (library != nullptr)
     says += fmt::format(" Best library: {}, {}.", library->kernel, figure(library->tflops));
   const std::string title = fmt::format("TFLOP/s at {}, {}", problem, to_string(precision));
-  return make_chart(chart_name("climb", precision), title, device, says,
-                    std::array{ChartData{"bars", json_text(rows)}, ChartData{"best", json_text(best)}});
+  return make_chart(
+      chart_name("climb", precision), title, device, says,
+      std::array{ChartData{"bars", json_text(rows)}, ChartData{"best", json_text(best)}});
 }
 
 Result<Chart> sizes_chart(std::span<const Document> documents, Precision precision) {
   const std::vector<const Row*> rows = alike(documents, precision);
   const std::vector<Curve> curves = curves_of(rows);
-  if (std::none_of(curves.begin(), curves.end(), [](const Curve& curve) { return curve.points.size() > 1; }))
+  if (std::none_of(curves.begin(), curves.end(),
+                   [](const Curve& curve) { return curve.points.size() > 1; }))
     return Status(Code::kInvalidArgument, "no kernel was timed on two cubes: nothing to draw");
   std::string says = "Lines, TFLOP/s over N. At the largest:";
   std::vector<std::string> labels;
@@ -245,12 +255,14 @@ Result<Chart> time_chart(std::span<const Document> documents, Precision precisio
   if (curves.empty())
     return Status(Code::kInvalidArgument, "no kernel was timed on two cubes: nothing to draw");
   std::string says =
-      "Lines on logarithmic axes, milliseconds over N. From half of the largest cube to the largest time "
+      "Lines on logarithmic axes, milliseconds over N. From half of the largest cube to the "
+      "largest time "
       "grows with";
   std::vector<std::string> labels;
   for (const Curve& curve : curves) {
     const double power = power_of(curve);
-    std::string label = std::isnan(power) ? curve.kernel : fmt::format("{}: N^{:.2f}", curve.kernel, power);
+    std::string label =
+        std::isnan(power) ? curve.kernel : fmt::format("{}: N^{:.2f}", curve.kernel, power);
     says += fmt::format("{} {}", labels.empty() ? "" : ",", label);
     labels.push_back(std::move(label));
   }

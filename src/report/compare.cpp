@@ -33,9 +33,13 @@ Interval in_ms(const Row& row) {
   return {ms.q1, ms.median, ms.q3, false};
 }
 
-std::string shape_of(const Row& row) { return to_string(row.problem) + (rotated(row) ? ", cold" : ""); }
+std::string shape_of(const Row& row) {
+  return to_string(row.problem) + (rotated(row) ? ", cold" : "");
+}
 
-RowChange start(const Row& row) { return {row.kernel, shape_of(row), Change::kUnsure, "", 0, 0, 0}; }
+RowChange start(const Row& row) {
+  return {row.kernel, shape_of(row), Change::kUnsure, "", 0, 0, 0};
+}
 
 }  // namespace
 
@@ -78,7 +82,8 @@ RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& 
     result.reason = !new_row.verdict.reason.empty() ? new_row.verdict.reason
                     : new_row.note.empty()          ? "it has no time"
                                                     : new_row.note;
-    if (new_row.timing && !new_row.timing->alarms.empty()) result.reason = new_row.timing->alarms.front();
+    if (new_row.timing && !new_row.timing->alarms.empty())
+      result.reason = new_row.timing->alarms.front();
     return result;
   }
   if (!before) {
@@ -97,7 +102,8 @@ RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& 
     return unsure(fmt::format("fewer than {} samples", options.min_samples));
   const bool clocks_explain =
       std::max(result.new_ms / result.old_ms, result.old_ms / result.new_ms) < kMostClocks;
-  if (before->cycles != now->cycles && clocks_explain) return unsure("only one of them has a clock");
+  if (before->cycles != now->cycles && clocks_explain)
+    return unsure("only one of them has a clock");
   if ((old_row.timing->launches_per_sample > 1) != (new_row.timing->launches_per_sample > 1))
     return unsure("only one of them was replayed from a graph");
   if (std::abs(change) <= options.tolerance) {
@@ -109,9 +115,11 @@ RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& 
     return unsure("the quartiles overlap");
   const bool in_time_too = (in_time > 0) == (change > 0) && std::abs(in_time) > options.tolerance;
   if (in_cycles && !in_time_too) {
-    // Cycles alone say that it changed. Between clocks so far apart they cannot: what waits for memory, or shares its rounds
-    // with kernels that draw more power, takes the same time at another clock.
-    const double old_clock = *derive(old_row).sm_clock_mhz, new_clock = *derive(new_row).sm_clock_mhz;
+    // Cycles alone say that it changed. Between clocks so far apart they cannot: what waits for
+    // memory, or shares its rounds with kernels that draw more power, takes the same time at
+    // another clock.
+    const double old_clock = *derive(old_row).sm_clock_mhz,
+                 new_clock = *derive(new_row).sm_clock_mhz;
     if (std::abs(new_clock / old_clock - 1) > options.clock_tolerance)
       return unsure(fmt::format("time changed by {:+.1f}%, the clock from {:.0f} to {:.0f} MHz",
                                 100 * in_time, old_clock, new_clock));
@@ -129,7 +137,8 @@ std::vector<RowChange> compare(std::span<const Row> old_rows, std::span<const Ro
     for (std::size_t i = 0; i < old_rows.size() && !matched; ++i) {
       if (found[i] || !matches(old_rows[i], row)) continue;
       matched = found[i] = true;
-      if (interval_of(old_rows[i]) || interval_of(row)) changes.push_back(compare(old_rows[i], row, options));
+      if (interval_of(old_rows[i]) || interval_of(row))
+        changes.push_back(compare(old_rows[i], row, options));
     }
     if (matched || !interval_of(row)) continue;
     changes.push_back(start(row));
@@ -156,8 +165,8 @@ std::string summary(std::span<const RowChange> changes) {
   std::string text;
   for (const Change which : {Change::kFailed, Change::kSlower, Change::kFaster, Change::kUnsure,
                              Change::kSame, Change::kNew, Change::kGone}) {
-    const auto n =
-        std::count_if(changes.begin(), changes.end(), [&](const RowChange& c) { return c.change == which; });
+    const auto n = std::count_if(changes.begin(), changes.end(),
+                                 [&](const RowChange& c) { return c.change == which; });
     if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(which), n);
   }
   if (any_compared(changes)) return text;
@@ -166,12 +175,15 @@ std::string summary(std::span<const RowChange> changes) {
 
 std::vector<std::string> table(std::span<const RowChange> changes) {
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("{:<18}  {:<26}  {:>9}  {:>9}  {:>8}  ", "kernel", "shape", "ms before",
-                              "ms now", "change") +
+  lines.push_back(fmt::format("{:<18}  {:<26}  {:>9}  {:>9}  {:>8}  ", "kernel", "shape",
+                              "ms before", "ms now", "change") +
                   "verdict");
   for (const RowChange& c : changes) {
-    const auto ms = [](double value) { return figure(value > 0 ? std::optional(value) : std::nullopt); };
-    const std::string percent = c.old_ms > 0 && c.new_ms > 0 ? fmt::format("{:+.1f}%", c.percent) : "-";
+    const auto ms = [](double value) {
+      return figure(value > 0 ? std::optional(value) : std::nullopt);
+    };
+    const std::string percent =
+        c.old_ms > 0 && c.new_ms > 0 ? fmt::format("{:+.1f}%", c.percent) : "-";
     lines.push_back(fmt::format("{:<18}  {:<26}  {:>9}  {:>9}  {:>8}  {}{}{}", c.kernel, c.shape,
                                 ms(c.old_ms), ms(c.new_ms), percent, to_string(c.change),
                                 c.reason.empty() ? "" : ": ", c.reason));
@@ -180,7 +192,8 @@ std::vector<std::string> table(std::span<const RowChange> changes) {
 }
 
 bool passes(std::span<const RowChange> changes) {
-  return any_compared(changes) && std::none_of(changes.begin(), changes.end(), [](const RowChange& c) {
+  return any_compared(changes) &&
+         std::none_of(changes.begin(), changes.end(), [](const RowChange& c) {
            return c.change == Change::kSlower || c.change == Change::kFailed;
          });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two measurements of the same thing, older and newer: is it as fast as before? docs/measurement.md states the rule.
+// Two measurements of the same thing, older and newer: is it as fast as before? docs/measurement.md
+// states the rule.
 #pragma once
 #include <optional>
 #include <span>
@@ -21,7 +22,8 @@ enum class Change {
 };
 const char* to_string(Change change);
 
-// What a measurement says of the time of a launch, in cycles of the SM clock, or in milliseconds without a clock.
+// What a measurement says of the time of a launch, in cycles of the SM clock, or in milliseconds
+// without a clock.
 struct Interval {
   double low = 0, middle = 0, high = 0;
   bool cycles = false;
@@ -43,8 +45,8 @@ struct CompareOptions {
   double clock_tolerance = 0.05;  // of the old clock: within it a change in cycles alone is one
 };
 
-// Rows are matched by kernel, problem, device's name, and whether the operands rotated. In the newer rows' order, then
-// what is gone.
+// Rows are matched by kernel, problem, device's name, and whether the operands rotated. In the
+// newer rows' order, then what is gone.
 std::vector<RowChange> compare(std::span<const Row> old_rows, std::span<const Row> new_rows,
                                const CompareOptions& options);
 

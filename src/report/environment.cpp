@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "commit.inc"
-#include "host/query.hpp"
 #include "host/openblas.hpp"
+#include "host/query.hpp"
 #include "measure/telemetry.hpp"
 #include "operands/virtual_gpu.hpp"
 

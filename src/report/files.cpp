@@ -20,9 +20,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // of a file that is read: more is no file of ours
+constexpr std::size_t kMostBytes = std::size_t{1}
+                                   << 30;  // of a file that is read: more is no file of ours
 
-Status failure(const std::string& path, const std::string& why) { return {Code::kIo, path + ": " + why}; }
+Status failure(const std::string& path, const std::string& why) {
+  return {Code::kIo, path + ": " + why};
+}
 Status system_failure(const std::string& path) { return failure(path, std::strerror(errno)); }
 
 class Descriptor {
@@ -117,7 +120,8 @@ class Replacement {
 
   // On false errno says why.
   bool write(std::string_view text) {
-    if (!made_ || !ok_ || !write_all(file_->get(), text) || !synchronize(file_->get()) || !file_->close())
+    if (!made_ || !ok_ || !write_all(file_->get(), text) || !synchronize(file_->get()) ||
+        !file_->close())
       return false;
     if (::rename(path_.c_str(), target_.c_str()) != 0) return false;
     made_ = false;
@@ -145,7 +149,8 @@ Status check_writable(const std::string& path) {
   if (const int own = own_descriptor(path); own >= 0) {
     const int flags = ::fcntl(own, F_GETFL);
     if (flags < 0) return system_failure(path);
-    return (flags & O_ACCMODE) == O_RDONLY ? failure(path, "is open for reading only") : Status::ok();
+    return (flags & O_ACCMODE) == O_RDONLY ? failure(path, "is open for reading only")
+                                           : Status::ok();
   }
   const fs::path target = followed(path);
   struct stat before {};

@@ -41,8 +41,9 @@ T named(const Json& json, std::initializer_list<T> choices) {
 
 Problem problem_of(const Json& j) {
   Problem p;
-  for (auto [key, field] : {std::pair{"m", &p.m}, std::pair{"n", &p.n}, std::pair{"k", &p.k},
-                            std::pair{"lda", &p.lda}, std::pair{"ldb", &p.ldb}, std::pair{"ldc", &p.ldc}}) {
+  for (auto [key, field] :
+       {std::pair{"m", &p.m}, std::pair{"n", &p.n}, std::pair{"k", &p.k}, std::pair{"lda", &p.lda},
+        std::pair{"ldb", &p.ldb}, std::pair{"ldc", &p.ldc}}) {
     *field = j.at(key).get<std::int64_t>();
   }
   p.alpha = j.at("alpha").get<float>();
@@ -79,16 +80,19 @@ Errors errors_of(const Json& j) {
 
 Outcome outcome_of(const Json& j) {
   Outcome outcome{};
-  if (!parse(j.get<std::string>(), outcome)) throw std::runtime_error("unknown outcome " + json_text(j));
+  if (!parse(j.get<std::string>(), outcome))
+    throw std::runtime_error("unknown outcome " + json_text(j));
   return outcome;
 }
 
 // Of a case that passed only what is not as usual is written.
 Problem folded_problem_of(const Json& j) {
-  const auto op = [&](const char* key) { return j.value(key, "N") == "T" ? Op::kTranspose : Op::kNone; };
-  Problem p =
-      make_problem(j.at("m"), j.at("n"), j.at("k"), j.value("alpha", 1.0F), j.value("beta", 0.0F), op("op_a"),
-                   op("op_b"), j.value("layout", "row") == "col" ? Layout::kColMajor : Layout::kRowMajor);
+  const auto op = [&](const char* key) {
+    return j.value(key, "N") == "T" ? Op::kTranspose : Op::kNone;
+  };
+  Problem p = make_problem(
+      j.at("m"), j.at("n"), j.at("k"), j.value("alpha", 1.0F), j.value("beta", 0.0F), op("op_a"),
+      op("op_b"), j.value("layout", "row") == "col" ? Layout::kColMajor : Layout::kRowMajor);
   p.lda = j.value("lda", p.lda);
   p.ldb = j.value("ldb", p.ldb);
   p.ldc = j.value("ldc", p.ldc);
@@ -102,7 +106,8 @@ CaseResult folded_case_of(const Json& c, std::string& reference) {
   CaseResult result;
   result.name = c.at("name").get<std::string>();
   result.problem = folded_problem_of(c.at("problem"));
-  result.input.values = named(c.at("values"), {Values::kIntegers, Values::kUniform, Values::kScaled});
+  result.input.values =
+      named(c.at("values"), {Values::kIntegers, Values::kUniform, Values::kScaled});
   result.input.seed = c.value("seed", std::uint64_t{1});
   result.input.nan_operands = c.value("nan_operands", false);
   result.outcome = Outcome::kPassed;
@@ -125,7 +130,8 @@ Verdict verdict_of(const Json& j) {
     CaseResult result;
     result.name = c.at("name").get<std::string>();
     result.problem = problem_of(c.at("problem"));
-    result.input.values = named(c.at("values"), {Values::kIntegers, Values::kUniform, Values::kScaled});
+    result.input.values =
+        named(c.at("values"), {Values::kIntegers, Values::kUniform, Values::kScaled});
     result.input.seed = c.at("seed").get<std::uint64_t>();
     result.input.nan_operands = c.at("nan_operands").get<bool>();
     result.outcome = outcome_of(c.at("outcome"));
@@ -142,8 +148,8 @@ std::vector<Telemetry> telemetry_of(const Json& j) {
   std::vector<Telemetry> readings;
   if (j.is_array()) {
     for (const Json& t : j) {
-      readings.push_back(
-          {maybe_of(t.at("sm_clock_mhz")), maybe_of(t.at("power_w")), maybe_of(t.at("temperature_c"))});
+      readings.push_back({maybe_of(t.at("sm_clock_mhz")), maybe_of(t.at("power_w")),
+                          maybe_of(t.at("temperature_c"))});
       if (t.contains("clock_reasons") && !t.at("clock_reasons").is_null())
         readings.back().clock_reasons = t.at("clock_reasons").get<std::uint64_t>();
     }
@@ -151,9 +157,10 @@ std::vector<Telemetry> telemetry_of(const Json& j) {
   }
   const Json &clocks = j.at("sm_clock_mhz"), &reasons = j.at("clock_reasons");
   for (std::size_t i = 0; i < clocks.size(); ++i) {
-    readings.push_back(
-        {maybe_of(clocks.at(i)), maybe_of(j.at("power_w").at(i)), maybe_of(j.at("temperature_c").at(i))});
-    if (!reasons.at(i).is_null()) readings.back().clock_reasons = reasons.at(i).get<std::uint64_t>();
+    readings.push_back({maybe_of(clocks.at(i)), maybe_of(j.at("power_w").at(i)),
+                        maybe_of(j.at("temperature_c").at(i))});
+    if (!reasons.at(i).is_null())
+      readings.back().clock_reasons = reasons.at(i).get<std::uint64_t>();
   }
   return readings;
 }
@@ -197,10 +204,11 @@ Counters counters_of(const Json& j) {
 Environment environment_of(const Json& j) {
   Environment e;
   for (auto [key, field] :
-       {std::pair{"date", &e.date}, std::pair{"version", &e.version}, std::pair{"commit", &e.commit},
-        std::pair{"cpu", &e.cpu}, std::pair{"cuda_toolkit", &e.toolkit},
-        std::pair{"cuda_runtime", &e.runtime}, std::pair{"cuda_driver", &e.cuda_driver},
-        std::pair{"driver", &e.driver}, std::pair{"cublas", &e.cublas}, std::pair{"openblas", &e.openblas}}) {
+       {std::pair{"date", &e.date}, std::pair{"version", &e.version},
+        std::pair{"commit", &e.commit}, std::pair{"cpu", &e.cpu},
+        std::pair{"cuda_toolkit", &e.toolkit}, std::pair{"cuda_runtime", &e.runtime},
+        std::pair{"cuda_driver", &e.cuda_driver}, std::pair{"driver", &e.driver},
+        std::pair{"cublas", &e.cublas}, std::pair{"openblas", &e.openblas}}) {
     *field = j.at(key).get<std::string>();
   }
   e.cpu_threads = j.at("cpu_threads").get<unsigned>();
@@ -216,7 +224,8 @@ Row row_of(const Json& j) {
   r.rung = j.at("rung").get<std::string>();
   r.idea = j.at("idea").get<std::string>();
   r.place = named(j.at("place"), {Place::kHost, Place::kCuda});
-  r.role = named(j.at("role"), {Role::kRung, Role::kLibrary, Role::kLibraryKernel, Role::kBaseline});
+  r.role =
+      named(j.at("role"), {Role::kRung, Role::kLibrary, Role::kLibraryKernel, Role::kBaseline});
   r.precision = named(j.at("precision"), precisions());
   r.problem = problem_of(j.at("problem"));
   r.device = device_of(j.at("device"));

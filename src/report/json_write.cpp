@@ -53,7 +53,8 @@ Json json_of(const Errors& e) {
 
 // Four digits: what an error is compared by.
 Json rounded(double value) {
-  return std::isfinite(value) ? Json(*parse_number<double>(fmt::format("{:.3e}", value))) : Json(nullptr);
+  return std::isfinite(value) ? Json(*parse_number<double>(fmt::format("{:.3e}", value)))
+                              : Json(nullptr);
 }
 
 // m, n, k and what is not as usual: a tight row-major product of binary32 numbers, alpha 1, beta 0.
@@ -70,13 +71,15 @@ Json folded(const Problem& p) {
 
 // A case that passed, without what `before`, of the same verdict, and the defaults say.
 Json folded(const CaseResult& c, const std::string& reference) {
-  Json json{{"name", c.name}, {"problem", folded(c.problem)}, {"values", to_string(c.input.values)}};
+  Json json{
+      {"name", c.name}, {"problem", folded(c.problem)}, {"values", to_string(c.input.values)}};
   if (c.input.seed != 1) json["seed"] = c.input.seed;
   if (c.input.nan_operands) json["nan_operands"] = true;
   if (c.reference != reference) json["reference"] = c.reference;
-  json["errors"] = c.errors.known ? Json::array({rounded(c.errors.normwise), rounded(c.errors.componentwise),
-                                                 rounded(c.errors.of_bound)})
-                                  : Json(nullptr);
+  json["errors"] = c.errors.known
+                       ? Json::array({rounded(c.errors.normwise), rounded(c.errors.componentwise),
+                                      rounded(c.errors.of_bound)})
+                       : Json(nullptr);
   return json;
 }
 
@@ -151,8 +154,10 @@ Json json_of(const Counters& c) {
                         {"metrics", l.exact},
                         {"estimates", l.estimates}});
   }
-  return {
-      {"metrics", c.exact}, {"estimates", c.estimates}, {"launches", launches}, {"host_seconds", c.seconds}};
+  return {{"metrics", c.exact},
+          {"estimates", c.estimates},
+          {"launches", launches},
+          {"host_seconds", c.seconds}};
 }
 
 Json json_of(const Derived& d) {
@@ -210,8 +215,9 @@ Json json_of(const Row& r) {
            {"derived", json_of(derive(r))},
            {"note", r.note}};
   if (r.baseline)
-    row["baseline"] = {{"kernel", r.baseline->kernel},
-                       {"timing", json_of(r.baseline->measurement, r.timing ? &*r.timing : nullptr)}};
+    row["baseline"] = {
+        {"kernel", r.baseline->kernel},
+        {"timing", json_of(r.baseline->measurement, r.timing ? &*r.timing : nullptr)}};
   return row;
 }
 
@@ -220,9 +226,11 @@ Json json_of(const Row& r) {
 // One line a row: a diff of two files shows which rows changed.
 std::string to_json(const Document& document) {
   std::string rows;
-  for (const Row& row : document.rows) rows += (rows.empty() ? "\n" : ",\n") + json_text(json_of(row));
-  return fmt::format("{{\"schema\": \"{}\", \"version\": {},\n\"environment\": {},\n\"rows\": [{}\n]}}\n",
-                     kSchemaName, kSchemaVersion, json_text(json_of(document.environment)), rows);
+  for (const Row& row : document.rows)
+    rows += (rows.empty() ? "\n" : ",\n") + json_text(json_of(row));
+  return fmt::format(
+      "{{\"schema\": \"{}\", \"version\": {},\n\"environment\": {},\n\"rows\": [{}\n]}}\n",
+      kSchemaName, kSchemaVersion, json_text(json_of(document.environment)), rows);
 }
 
 }  // namespace ladder

@@ -14,11 +14,12 @@ namespace {
 constexpr double kGiga = 1e9, kGib = 1024.0 * 1024 * 1024;
 
 // What cores were ever built to do, with a factor to spare on both sides.
-constexpr double kLeastClock = 1e8, kMostClock = 1e10;          // Hz
-constexpr double kMostFlopsPerCycle = 512;                      // FP32: 4 multiply-adds of 64 floats
-constexpr double kLeastFlops = 1e7, kMostFlops = 5e12;          // per second, where the clock is unknown
+constexpr double kLeastClock = 1e8, kMostClock = 1e10;  // Hz
+constexpr double kMostFlopsPerCycle = 512;              // FP32: 4 multiply-adds of 64 floats
+constexpr double kLeastFlops = 1e7, kMostFlops = 5e12;  // per second, where the clock is unknown
 constexpr double kLeastBandwidth = 1e7, kMostBandwidth = 5e12;  // bytes per second
-constexpr double kSame = 1.25;  // a cache may come out slower than the one behind it by what noise does
+constexpr double kSame =
+    1.25;  // a cache may come out slower than the one behind it by what noise does
 
 bool between(double value, double least, double most) {  // false for NaN
   return value >= least && value <= most;
@@ -44,9 +45,11 @@ std::string joined(const std::vector<std::string>& parts, const char* between) {
 std::string processors_text(const std::optional<std::string>& name, const host::Processors& p) {
   std::string text = name.value_or("name unknown");
   const auto known = p.online ? p.online : p.allowed;
-  if (!known) return text + ", number of threads unknown (/sys/devices/system/cpu, /proc/self/status)";
+  if (!known)
+    return text + ", number of threads unknown (/sys/devices/system/cpu, /proc/self/status)";
   text += fmt::format(", {} thread{}", *known, *known == 1 ? "" : "s");
-  if (p.allowed && *p.allowed < *known) text += fmt::format(", of which this process may use {}", *p.allowed);
+  if (p.allowed && *p.allowed < *known)
+    text += fmt::format(", of which this process may use {}", *p.allowed);
   if (p.quota && *p.quota < p.allowed.value_or(*known))
     text += fmt::format("; a control group limits it to the time of {}", figure(*p.quota));
   return text;
@@ -56,7 +59,8 @@ std::string memory_text(std::optional<std::uint64_t> bytes) {
   constexpr double kMost = 1e6;  // GiB
   const double gib = bytes ? static_cast<double>(*bytes) / kGib : 0;
   if (!bytes || gib > kMost) return "available memory unknown (/proc/meminfo)";
-  return gib < 1 ? fmt::format("{:.0f} MiB available", gib * 1024) : fmt::format("{:.1f} GiB available", gib);
+  return gib < 1 ? fmt::format("{:.0f} MiB available", gib * 1024)
+                 : fmt::format("{:.1f} GiB available", gib);
 }
 
 std::string rates_text(const host::Rates& r) {
@@ -71,7 +75,8 @@ std::string rates_text(const host::Rates& r) {
   };
   rate(r.fma_flops, r.fma_clock_hz, "FP32 multiply-adds");
   rate(r.tile_flops, r.tile_clock_hz, "those with operands from L1");
-  // Vectors lower a clock, they do not raise it: a chain of additions that seems slower shared its core meanwhile.
+  // Vectors lower a clock, they do not raise it: a chain of additions that seems slower shared its
+  // core meanwhile.
   const bool shared = r.clock_hz * kSame < std::max(r.fma_clock_hz, r.tile_clock_hz);
   if (const auto clock = plausible_clock(r.clock_hz); clock && !shared) {
     shown.push_back(fmt::format("{} GHz with scalar additions", figure(*clock / kGiga)));
@@ -94,7 +99,8 @@ std::string rates_text(const host::Rates& r) {
   text += joined(shown, "; ");
   if (!missing.empty())
     text += fmt::format(
-        "; left out, because what was measured cannot be true or changed meanwhile (a shared or virtual "
+        "; left out, because what was measured cannot be true or changed meanwhile (a shared or "
+        "virtual "
         "machine): {}",
         joined(missing, ", "));
   return text;

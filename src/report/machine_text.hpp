@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured and read of the machine, in words. A figure that cannot be true is left out, with the reason.
+// What was measured and read of the machine, in words. A figure that cannot be true is left out,
+// with the reason.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,7 +12,8 @@
 namespace ladder {
 
 // "Intel Xeon, 8 threads, of which this process may use 4"
-std::string processors_text(const std::optional<std::string>& name, const host::Processors& processors);
+std::string processors_text(const std::optional<std::string>& name,
+                            const host::Processors& processors);
 
 // "15.6 GiB available"
 std::string memory_text(std::optional<std::uint64_t> bytes);

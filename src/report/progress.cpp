@@ -11,13 +11,15 @@ namespace {
 
 constexpr double kMinute = 60, kHour = 3600, kMost = 1e7;  // seconds
 
-long rounded_up(double value, int step) { return static_cast<long>(std::ceil(value / step)) * step; }
+long rounded_up(double value, int step) {
+  return static_cast<long>(std::ceil(value / step)) * step;
+}
 
 }  // namespace
 
 void Progress::expect(const std::string& group, double weight) {
-  auto found =
-      std::find_if(groups_.begin(), groups_.end(), [&](const Group& one) { return one.name == group; });
+  auto found = std::find_if(groups_.begin(), groups_.end(),
+                            [&](const Group& one) { return one.name == group; });
   if (found == groups_.end()) found = groups_.insert(groups_.end(), {.name = group});
   found->weight += weight;
   items_.push_back({static_cast<std::size_t>(found - groups_.begin()), weight});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a long job is done and how long the rest will take, by the time that its items took so far.
+// How much of a long job is done and how long the rest will take, by the time that its items took
+// so far.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -13,7 +14,8 @@ class Progress {
  public:
   using Seconds = std::chrono::duration<double>;
 
-  // An item to come. Items of one group take about equally long per unit of weight. Weight 0: takes no time.
+  // An item to come. Items of one group take about equally long per unit of weight. Weight 0: takes
+  // no time.
   void expect(const std::string& group, double weight = 1);
   // The items in the order of expect(): one starts when the one before it is finished.
   void within(double fraction, Seconds elapsed);  // of the item under way, from 0 to 1

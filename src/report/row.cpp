@@ -10,7 +10,9 @@ namespace {
 
 constexpr double kSectorBytes = 32;
 
-std::optional<double> positive(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
+std::optional<double> positive(double value) {
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
 
 std::optional<double> metric(const Counters& counters, const char* name) {
   const auto found = counters.exact.find(name);
@@ -27,7 +29,8 @@ std::optional<double> metric(const Counters& counters, const char* name, bool& e
   return static_cast<double>(found->second);
 }
 
-// Of tensor cores only where all chips of a compute capability have one rate: elsewhere most_flops() is a bound, no roof.
+// Of tensor cores only where all chips of a compute capability have one rate: elsewhere
+// most_flops() is a bound, no roof.
 std::optional<double> peak_flops(const Device& device, Precision precision) {
   const bool known = precision == Precision::kIeee || device.cc == 80 || device.cc == 90;
   return known ? positive(most_flops(device, precision)) : std::nullopt;
@@ -60,7 +63,8 @@ void derive_timing(const Row& row, Derived& d) {
   d.power_w = median_of(timing.telemetry, &Telemetry::power_w);
   d.temperature_c = median_of(timing.telemetry, &Telemetry::temperature_c);
   constexpr double kCyclesPerMsMhz = 1e3;
-  if (d.sm_clock_mhz && timing.ms.median > 0) d.cycles = timing.ms.median * *d.sm_clock_mhz * kCyclesPerMsMhz;
+  if (d.sm_clock_mhz && timing.ms.median > 0)
+    d.cycles = timing.ms.median * *d.sm_clock_mhz * kCyclesPerMsMhz;
   if (!row.verdict.ok() || !(timing.ms.median > 0) || !timing.alarms.empty()) return;
   d.tflops = flops(row.problem) / (timing.ms.median * 1e-3) * 1e-12;
   if (row.baseline) {
@@ -69,7 +73,8 @@ void derive_timing(const Row& row, Derived& d) {
   if (row.precision == Precision::kIeee) {
     d.percent_of_peak = ratio(100e12 * *d.tflops, positive(row.device.fp32_flops));
     if (d.percent_of_peak && d.sm_clock_mhz)
-      d.percent_of_peak_at_clock = ratio(*d.percent_of_peak * row.device.sm_clock_hz * 1e-6, d.sm_clock_mhz);
+      d.percent_of_peak_at_clock =
+          ratio(*d.percent_of_peak * row.device.sm_clock_hz * 1e-6, d.sm_clock_mhz);
   }
 }
 
@@ -82,10 +87,11 @@ void derive_counters(const Row& row, Derived& d) {
   d.sectors_per_store = ratio(store_sectors, metric(counters, kStoreRequests, estimated));
   d.counts_estimated = estimated;
   if (!load_sectors || !store_sectors) return;
-  // The copy engine's bytes do not go through the load-store unit. Files of before there were any lack them.
+  // The copy engine's bytes do not go through the load-store unit. Files of before there were any
+  // lack them.
   const auto bulk = [&](const char* name) { return metric(counters, name, estimated).value_or(0); };
-  d.bytes_requested =
-      kSectorBytes * (*load_sectors + *store_sectors) + bulk(kBulkLoadBytes) + bulk(kBulkStoreBytes);
+  d.bytes_requested = kSectorBytes * (*load_sectors + *store_sectors) + bulk(kBulkLoadBytes) +
+                      bulk(kBulkStoreBytes);
   d.counts_estimated = estimated;
   d.requested_over_least = ratio(d.bytes_requested, positive(least_bytes(row.problem)));
   d.flop_per_byte = ratio(flops(row.problem), d.bytes_requested);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kernel on one problem: the unit of every report. Rates exist only where the verdict is "passed".
+// One kernel on one problem: the unit of every report. Rates exist only where the verdict is
+// "passed".
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
@@ -39,19 +40,22 @@ Row make_row(const KernelInfo& kernel, const Problem& problem, const Device& dev
 
 // What follows from a row; absent where the row lacks what it needs.
 struct Derived {
-  std::optional<double> tflops;               // 2 m n k over the median time, if verified and without alarm
+  std::optional<double> tflops;  // 2 m n k over the median time, if verified and without alarm
   std::optional<double> percent_of_baseline;  // of the baseline's rate in the same rounds
   std::optional<double> percent_of_peak;      // of the device's FP32 peak on CUDA cores, ieee only
-  std::optional<double> percent_of_peak_at_clock;              // of that peak at the clock that was measured
-  std::optional<double> cycles;                                // median time in cycles of that clock
+  std::optional<double> percent_of_peak_at_clock;  // of that peak at the clock that was measured
+  std::optional<double> cycles;                    // median time in cycles of that clock
   std::optional<double> sm_clock_mhz, power_w, temperature_c;  // medians of the readings
   std::optional<double> sectors_per_load, sectors_per_store;   // 32-byte sectors a global request
-  std::optional<double> bytes_requested;  // 32 bytes a sector, loads and stores, and the copy engine's bytes
+  std::optional<double>
+      bytes_requested;  // 32 bytes a sector, loads and stores, and the copy engine's bytes
   std::optional<double> requested_over_least;  // against least_bytes(problem)
   std::optional<double> flop_per_byte;         // of the bytes requested
-  std::optional<double> roofline_tflops;  // min(peak, flop_per_byte * bandwidth): no request hits a cache
-  std::optional<double> ceiling_tflops;   // the same with the least bytes: no kernel can be beyond it
-  bool counts_estimated = false;          // a counter that the figures of requests rest on is an estimate
+  std::optional<double>
+      roofline_tflops;  // min(peak, flop_per_byte * bandwidth): no request hits a cache
+  std::optional<double>
+      ceiling_tflops;             // the same with the least bytes: no kernel can be beyond it
+  bool counts_estimated = false;  // a counter that the figures of requests rest on is an estimate
 };
 Derived derive(const Row& row);
 

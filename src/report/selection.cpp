@@ -32,8 +32,9 @@ std::optional<Problem> commonest(const std::vector<const Row*>& rows) {
   const Row* best = nullptr;
   std::ptrdiff_t most = 0;
   for (const Row* row : rows) {
-    const auto uses = std::count_if(
-        rows.begin(), rows.end(), [&](const Row* other) { return same_shape(other->problem, row->problem); });
+    const auto uses = std::count_if(rows.begin(), rows.end(), [&](const Row* other) {
+      return same_shape(other->problem, row->problem);
+    });
     const bool larger = best != nullptr && flops(row->problem) > flops(best->problem);
     if (best != nullptr && (uses < most || (uses == most && !larger))) continue;
     best = row;
@@ -63,26 +64,29 @@ std::optional<Problem> main_problem(std::span<const Document> documents) {
 }
 
 std::vector<Pick> rows_at(std::span<const Document> documents, const Problem& problem) {
-  // One device and one state of the cache, timed before counted, CUDA before the host; of several the one with the most
-  // kernels.
+  // One device and one state of the cache, timed before counted, CUDA before the host; of several
+  // the one with the most kernels.
   using Group = std::tuple<bool, bool, std::string, bool>;
   std::map<Group, std::vector<Pick>> groups;
   for (const Document& document : documents) {
     for (const Row& row : document.rows) {
       if (!same_shape(row.problem, problem) || !was_run(row)) continue;
-      auto& picks =
-          groups[{row.timing.has_value(), row.place == Place::kCuda, row.device.name, is_cold(row)}];
-      const bool known = std::any_of(picks.begin(), picks.end(),
-                                     [&](const Pick& pick) { return pick.row->kernel == row.kernel; });
+      auto& picks = groups[{row.timing.has_value(), row.place == Place::kCuda, row.device.name,
+                            is_cold(row)}];
+      const bool known = std::any_of(picks.begin(), picks.end(), [&](const Pick& pick) {
+        return pick.row->kernel == row.kernel;
+      });
       if (!known) picks.push_back({&row, &document, derive(row)});
     }
   }
-  const auto best = std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
-    const auto rank = [](const auto& group) {
-      return std::tuple(std::get<0>(group.first), std::get<1>(group.first), group.second.size());
-    };
-    return rank(a) < rank(b);
-  });
+  const auto best =
+      std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+        const auto rank = [](const auto& group) {
+          return std::tuple(std::get<0>(group.first), std::get<1>(group.first),
+                            group.second.size());
+        };
+        return rank(a) < rank(b);
+      });
   if (best == groups.end()) return {};
   std::vector<Pick> picks = std::move(best->second);
   // Files may bring parts of the ladder in any order; ids begin with their number.
@@ -104,8 +108,8 @@ std::vector<Precision> precisions_of(std::span<const Pick> rows) {
   std::vector<Precision> found;
   for (const Precision precision : precisions()) {
     if (std::any_of(rows.begin(), rows.end(), [&](const Pick& pick) {
-          return pick.row->role != Role::kBaseline && stands_for(pick.row->precision) == precision &&
-                 pick.derived.tflops;
+          return pick.row->role != Role::kBaseline &&
+                 stands_for(pick.row->precision) == precision && pick.derived.tflops;
         }))
       found.push_back(precision);
   }

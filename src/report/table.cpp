@@ -17,10 +17,13 @@ std::string error_figure(const Errors& errors, double Errors::*field) {
   return errors.known ? fmt::format("{:.1e}", errors.*field) : "-";
 }
 
-std::string percent(std::optional<double> value) { return value ? fmt::format("{:.1f}", *value) : "-"; }
+std::string percent(std::optional<double> value) {
+  return value ? fmt::format("{:.1f}", *value) : "-";
+}
 
 Column plain(std::string title, std::size_t width, std::optional<double> Derived::*field) {
-  return {std::move(title), width, false, [field](const Row&, const Derived& d) { return figure(d.*field); }};
+  return {std::move(title), width, false,
+          [field](const Row&, const Derived& d) { return figure(d.*field); }};
 }
 
 // As plain, with ~ before what rests on an estimate.
@@ -41,7 +44,8 @@ std::string median_ms(const Row& row) {
 }
 
 std::string where_and_when(const Row& row, const Environment& e, TableKind kind) {
-  std::string text = kind == TableKind::kTimed && row.place == Place::kHost ? e.cpu : row.device.name;
+  std::string text =
+      kind == TableKind::kTimed && row.place == Place::kHost ? e.cpu : row.device.name;
   if (kind == TableKind::kCounted) text += ", counted, not timed";
   if (kind == TableKind::kTimed && row.place == Place::kCuda && !e.driver.empty())
     text += ", driver " + e.driver;
@@ -54,7 +58,8 @@ std::string where_and_when(const Row& row, const Environment& e, TableKind kind)
 }  // namespace
 
 TableKind kind_of(const Row& row) {
-  return row.place == Place::kCuda && row.device.is_virtual ? TableKind::kCounted : TableKind::kTimed;
+  return row.place == Place::kCuda && row.device.is_virtual ? TableKind::kCounted
+                                                            : TableKind::kTimed;
 }
 
 std::string figure(std::optional<double> value) {
@@ -74,8 +79,9 @@ std::vector<Column> columns(TableKind kind, Place place, bool detail) {
        [](const Row& r, const Derived&) { return std::string(to_string(r.verdict.outcome)); }},
       {"norm err", 8, false,
        [](const Row& r, const Derived&) { return error_figure(r.errors, &Errors::normwise); }},
-      {"elem err", 8, false,
-       [](const Row& r, const Derived&) { return error_figure(r.errors, &Errors::componentwise); }}};
+      {"elem err", 8, false, [](const Row& r, const Derived&) {
+         return error_figure(r.errors, &Errors::componentwise);
+       }}};
   if (kind == TableKind::kTimed) {
     const char* baseline = place == Place::kCuda ? "% cuBLAS" : "% OpenBLAS";
     all.push_back({"ms", 8, false, [](const Row& r, const Derived&) { return median_ms(r); }});
@@ -83,11 +89,12 @@ std::vector<Column> columns(TableKind kind, Place place, bool detail) {
     all.push_back(plain("TFLOP/s", 8, &Derived::tflops));
     all.push_back({baseline, place == Place::kCuda ? 8U : 10U, false,
                    [](const Row&, const Derived& d) { return percent(d.percent_of_baseline); }});
-    all.push_back(
-        {"% peak", 6, false, [](const Row&, const Derived& d) { return percent(d.percent_of_peak); }});
+    all.push_back({"% peak", 6, false,
+                   [](const Row&, const Derived& d) { return percent(d.percent_of_peak); }});
     if (detail || place == Place::kHost) {
-      all.push_back({"% @clock", 8, false,
-                     [](const Row&, const Derived& d) { return percent(d.percent_of_peak_at_clock); }});
+      all.push_back({"% @clock", 8, false, [](const Row&, const Derived& d) {
+                       return percent(d.percent_of_peak_at_clock);
+                     }});
     }
     all.push_back(plain(place == Place::kCuda ? "SM MHz" : "MHz", 6, &Derived::sm_clock_mhz));
     if (detail && place == Place::kCuda) all.push_back(plain("W", 4, &Derived::power_w));
@@ -118,11 +125,12 @@ std::string markdown(std::span<const Document> documents) {
       if (row.verdict.outcome == Outcome::kRefused) continue;  // not run: no figures
       const TableKind kind = kind_of(row);
       const std::string caption = where_and_when(row, document.environment, kind);
-      auto found =
-          std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.caption == caption; });
+      auto found = std::find_if(tables.begin(), tables.end(),
+                                [&](const Table& t) { return t.caption == caption; });
       if (found == tables.end()) {
         std::vector<Column> all = columns(kind, row.place);
-        all.insert(all.begin() + 1, {"idea", 0, true, [](const Row& r, const Derived&) { return r.idea; }});
+        all.insert(all.begin() + 1,
+                   {"idea", 0, true, [](const Row& r, const Derived&) { return r.idea; }});
         tables.push_back({caption, std::move(all), ""});
         found = tables.end() - 1;
       }
@@ -148,7 +156,8 @@ std::string markdown(std::span<const Document> documents) {
   return text;
 }
 
-Result<std::string> splice(const std::string& text, const std::string& name, const std::string& content) {
+Result<std::string> splice(const std::string& text, const std::string& name,
+                           const std::string& content) {
   const std::string open = "<!-- ladder:" + name + " -->";
   const std::string close = "<!-- /ladder:" + name + " -->";
   const std::size_t begin = text.find(open);

@@ -19,19 +19,21 @@ struct Column {
   bool left = false;
   std::function<std::string(const Row&, const Derived&)> text;
 };
-// `place` decides whose name stands over the column of the baseline. `detail`: also how it was measured.
+// `place` decides whose name stands over the column of the baseline. `detail`: also how it was
+// measured.
 std::vector<Column> columns(TableKind kind, Place place, bool detail = false);
 
 // Three significant digits, never an exponent between 1e-4 and 1e7; "-" for what is absent.
 std::string figure(std::optional<double> value);
 
-// Markdown tables of all rows that were run, one for each kind and device that occurs, each with a line that
-// says where and when.
+// Markdown tables of all rows that were run, one for each kind and device that occurs, each with a
+// line that says where and when.
 struct Document;
 std::string markdown(std::span<const Document> documents);
 
-// `text` with what stands between "<!-- ladder:NAME -->" and "<!-- /ladder:NAME -->" replaced by `content`.
-// Errors (kInvalidArgument): a marker is missing, or they are in the wrong order.
-Result<std::string> splice(const std::string& text, const std::string& name, const std::string& content);
+// `text` with what stands between "<!-- ladder:NAME -->" and "<!-- /ladder:NAME -->" replaced by
+// `content`. Errors (kInvalidArgument): a marker is missing, or they are in the wrong order.
+Result<std::string> splice(const std::string& text, const std::string& name,
+                           const std::string& content);
 
 }  // namespace ladder

@@ -25,8 +25,8 @@ std::string pattern(const fs::path& place, const std::string& name) {
 }
 
 Status failure(const char* what, const fs::path& place) {
-  return {Code::kIo,
-          std::string("no temporary ") + what + " in " + place.string() + ": " + std::strerror(errno)};
+  return {Code::kIo, std::string("no temporary ") + what + " in " + place.string() + ": " +
+                         std::strerror(errno)};
 }
 
 Result<fs::path> system_folder() {
@@ -34,8 +34,8 @@ Result<fs::path> system_folder() {
   fs::path place = fs::temp_directory_path(error);
   if (!error) return place;
   const char* const chosen = std::getenv("TMPDIR");
-  return Status(Code::kIo,
-                std::string("TMPDIR: ") + (chosen == nullptr ? "/tmp" : chosen) + ": " + error.message());
+  return Status(Code::kIo, std::string("TMPDIR: ") + (chosen == nullptr ? "/tmp" : chosen) + ": " +
+                               error.message());
 }
 
 // The descriptor of the mark, locked; -1 where there is none, or where a process holds the lock.
@@ -84,7 +84,8 @@ Result<Temporary> Temporary::folder(const std::string& name) {
   if (::mkdtemp(path.data()) == nullptr) return failure("folder", place);
   const fs::path fresh = fs::path(path) / "mark";
   Temporary folder(path, lock(fresh, O_CREAT | O_EXCL));
-  std::error_code unmarked;  // where files cannot be locked the folder is never taken for a leftover
+  std::error_code
+      unmarked;  // where files cannot be locked the folder is never taken for a leftover
   if (folder.lock_ >= 0) fs::rename(fresh, fs::path(path) / kMark, unmarked);
   return folder;
 }

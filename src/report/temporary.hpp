@@ -32,7 +32,8 @@ class Temporary {
   std::filesystem::path keep() { return std::exchange(path_, {}); }  // from here on it stays
 
  private:
-  explicit Temporary(std::filesystem::path path, int lock = -1) : path_(std::move(path)), lock_(lock) {}
+  explicit Temporary(std::filesystem::path path, int lock = -1)
+      : path_(std::move(path)), lock_(lock) {}
   std::filesystem::path path_;
   int lock_;  // descriptor of the folder's mark, locked as long as its process lives
 };

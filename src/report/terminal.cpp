@@ -19,7 +19,8 @@ constexpr const char* kGreen = "\033[32m";
 constexpr const char* kPlain = "\033[0m";
 
 std::string cell(const Column& column, const std::string& text) {
-  return column.left ? fmt::format("{:<{}}", text, column.width) : fmt::format("{:>{}}", text, column.width);
+  return column.left ? fmt::format("{:<{}}", text, column.width)
+                     : fmt::format("{:>{}}", text, column.width);
 }
 
 }  // namespace
@@ -71,7 +72,8 @@ void TablePrinter::line(const std::string& text) {
 }
 
 void TablePrinter::expect(const Row& row) {
-  for (const auto& [title, text] : {std::pair{"kernel", row.kernel}, {"shape", to_string(row.problem)}}) {
+  for (const auto& [title, text] :
+       {std::pair{"kernel", row.kernel}, {"shape", to_string(row.problem)}}) {
     std::size_t& width = widths_[{row.place, title}];
     width = std::max(width, text.size());
   }
@@ -83,11 +85,13 @@ void TablePrinter::heading(const Row& row) {
   if (open_) fmt::print(table_, "\n");
   open_ = kind;
   columns_ = columns(kind.first, kind.second, detail_);
-  for (Column& column : columns_) column.width = std::max(column.width, widths_[{row.place, column.title}]);
+  for (Column& column : columns_)
+    column.width = std::max(column.width, widths_[{row.place, column.title}]);
   fmt::print(table_, "{}{}\n", printable(row.device.name),
              kind.first == TableKind::kCounted ? ": counted, not timed" : "");
   std::string line;
-  for (const Column& column : columns_) line += (line.empty() ? "" : "  ") + cell(column, column.title);
+  for (const Column& column : columns_)
+    line += (line.empty() ? "" : "  ") + cell(column, column.title);
   fmt::print(table_, "{}\n", line);
 }
 

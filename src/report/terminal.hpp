@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints rows as they come: an aligned table, and on a terminal a line of progress that is overwritten.
+// Prints rows as they come: an aligned table, and on a terminal a line of progress that is
+// overwritten.
 #pragma once
 #include <cstdio>
 #include <map>
@@ -32,8 +33,10 @@ class TablePrinter {
   void progress(const std::string& text);   // on a terminal: shown until the next call of anything
   void milestone(const std::string& text);  // elsewhere: a line on the stream of progress
   void line(const std::string& text);
-  void expect(const Row& row);  // one that is to come: columns of text become as wide as its kernel and shape
-  void row(const Row& row);     // starts a new table with its heading where place or kind change
+  void expect(
+      const Row&
+          row);  // one that is to come: columns of text become as wide as its kernel and shape
+  void row(const Row& row);  // starts a new table with its heading where place or kind change
 
  private:
   void clear_progress();

@@ -27,7 +27,8 @@ std::string block_bar(double length) {
 
 // A, B, ... Z, a, b, ...
 char letter_of(std::size_t i) {
-  return static_cast<char>(i < 26 ? 'A' + static_cast<int>(i) : 'a' + static_cast<int>(i - 26) % 26);
+  return static_cast<char>(i < 26 ? 'A' + static_cast<int>(i)
+                                  : 'a' + static_cast<int>(i - 26) % 26);
 }
 
 struct Axis {
@@ -36,11 +37,13 @@ struct Axis {
   // The cell that a value falls into; `cells` for one beyond either end.
   std::size_t cell(double value) const {
     const double at = (std::log10(value) - low) / (high - low) * static_cast<double>(cells - 1);
-    return at < -0.5 || at > static_cast<double>(cells) - 0.5 ? cells
-                                                              : static_cast<std::size_t>(std::lround(at));
+    return at < -0.5 || at > static_cast<double>(cells) - 0.5
+               ? cells
+               : static_cast<std::size_t>(std::lround(at));
   }
   double value(std::size_t cell) const {
-    return std::pow(10, low + (high - low) * static_cast<double>(cell) / static_cast<double>(cells - 1));
+    return std::pow(
+        10, low + (high - low) * static_cast<double>(cell) / static_cast<double>(cells - 1));
   }
 };
 
@@ -68,8 +71,8 @@ std::vector<std::string> climb_text(std::span<const Bar> bars, std::size_t width
   return lines;
 }
 
-std::vector<std::string> roofline_text(std::span<const Roof> roofs, std::span<const RooflinePoint> points,
-                                       std::size_t width) {
+std::vector<std::string> roofline_text(std::span<const Roof> roofs,
+                                       std::span<const RooflinePoint> points, std::size_t width) {
   std::vector<std::string> lines;
   if (points.empty()) return lines;
   double low_x = 1e30, high_x = 0, low_y = 1e30, high_y = 0;
@@ -97,10 +100,12 @@ std::vector<std::string> roofline_text(std::span<const Roof> roofs, std::span<co
         put(at, at * roof.bandwidth * 1e-12, '/');
     }
   }
-  for (std::size_t i = 0; i < points.size(); ++i) put(points[i].l2_intensity, points[i].tflops, letter_of(i));
+  for (std::size_t i = 0; i < points.size(); ++i)
+    put(points[i].l2_intensity, points[i].tflops, letter_of(i));
   for (std::size_t row = 0; row < kHeight; ++row) {
     const bool labelled = row % 5 == 0 || row == kHeight - 1;
-    std::string line = labelled ? fmt::format("{:>6} |", figure(y.value(kHeight - 1 - row))) : "       |";
+    std::string line =
+        labelled ? fmt::format("{:>6} |", figure(y.value(kHeight - 1 - row))) : "       |";
     line += grid[row];
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(std::move(line));
@@ -113,8 +118,9 @@ std::vector<std::string> roofline_text(std::span<const Roof> roofs, std::span<co
                         ? fmt::format("  - {}: {} TFLOP/s", roof.name, figure(roof.tflops))
                         : fmt::format("  / {}: {} GB/s", roof.name, figure(roof.bandwidth * 1e-9)));
   for (std::size_t i = 0; i < points.size(); ++i)
-    lines.push_back(fmt::format("  {} {}: {} TFLOP/s{}, {} FLOP a byte", letter_of(i), points[i].kernel,
-                                figure(points[i].tflops), points[i].predicted ? " predicted" : "",
+    lines.push_back(fmt::format("  {} {}: {} TFLOP/s{}, {} FLOP a byte", letter_of(i),
+                                points[i].kernel, figure(points[i].tflops),
+                                points[i].predicted ? " predicted" : "",
                                 figure(points[i].l2_intensity)));
   return lines;
 }

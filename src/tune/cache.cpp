@@ -34,7 +34,8 @@ Result<fs::path> made(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder.parent_path(), error);
   if (error) return refused(folder, error.message());
-  if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) return refused(folder, std::strerror(errno));
+  if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+    return refused(folder, std::strerror(errno));
   struct stat info {};
   const fs::path real = fs::canonical(folder, error);
   if (error || ::stat(real.c_str(), &info) != 0) return refused(folder, std::strerror(errno));
@@ -46,7 +47,8 @@ Result<fs::path> made(const fs::path& folder) {
   struct stat root {};
   (void)::stat("/", &root);
   for (fs::path at = real.parent_path();; at = at.parent_path()) {
-    if (!is_safe_ancestor(at, root.st_uid)) return refused(folder, "another user can replace " + at.string());
+    if (!is_safe_ancestor(at, root.st_uid))
+      return refused(folder, "another user can replace " + at.string());
     if (at == at.root_path()) return real;
   }
 }

@@ -51,7 +51,8 @@ Compiled read_entry(const fs::path& base) {
 Status keep(std::string_view made, const fs::path& place) {
   if (Status status = write_atomic(place.string(), made); !status) return status;
   std::error_code error;
-  fs::permissions(place, fs::perms::group_write | fs::perms::others_write, fs::perm_options::remove, error);
+  fs::permissions(place, fs::perms::group_write | fs::perms::others_write, fs::perm_options::remove,
+                  error);
   return error ? Status(Code::kIo, place.string() + ": " + error.message()) : Status::ok();
 }
 
@@ -72,7 +73,8 @@ std::string first_error(const std::string& output) {
   std::istringstream lines(output);
   std::string last = "the compiler said nothing";
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) return line;
+    if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos)
+      return line;
     if (!line.empty()) last = line;
   }
   return last;
@@ -91,17 +93,17 @@ int largest_before(std::string_view output, std::string_view words) {
   return largest;
 }
 
-Result<Compiler> Compiler::open(const SearchSpace& space, CompilerOptions options, Deadline deadline,
-                                const Stop& stop) {
+Result<Compiler> Compiler::open(const SearchSpace& space, CompilerOptions options,
+                                Deadline deadline, const Stop& stop) {
   Compiler compiler;
   compiler.space_ = &space;
   compiler.options_ = std::move(options);
   CompilerOptions& o = compiler.options_;
   if (o.nvcc.empty()) o.nvcc = find_nvcc();
   if (o.nvcc.empty())
-    return Status(
-        Code::kInvalidArgument,
-        "nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda; candidates are compiled");
+    return Status(Code::kInvalidArgument,
+                  "nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda; candidates "
+                  "are compiled");
   std::error_code error;
   if (!fs::is_regular_file(o.source, error))
     return Status(Code::kInvalidArgument,
@@ -132,7 +134,8 @@ Status Compiler::name_plainly() {
   if (!rung) return rung.status();
   o.source = rung.value() / o.source.filename();
   for (std::size_t i = 0; i < o.includes.size(); ++i) {
-    const auto include = plain_path(fs::absolute(o.includes[i]), folder / fmt::format("include{}", i));
+    const auto include =
+        plain_path(fs::absolute(o.includes[i]), folder / fmt::format("include{}", i));
     if (!include) return include.status();
     o.includes[i] = include.value();
   }
@@ -158,21 +161,23 @@ Status Compiler::write_sources(const fs::path& folder, const Point& point) const
 
 std::vector<std::string> Compiler::command(const fs::path& folder) const {
   // -fvisibility=hidden: the program that loads the library has kernels of the same names.
-  std::vector<std::string> command{"env",
-                                   "TMPDIR=" + folder.string(),
-                                   options_.nvcc,
-                                   "-std=c++20",
-                                   "-O3",
-                                   "-DNDEBUG",
-                                   "-Xcompiler=-fPIC,-fvisibility=hidden",
-                                   fmt::format("-gencode=arch=compute_{0},code=sm_{0}", options_.cc)};
+  std::vector<std::string> command{
+      "env",
+      "TMPDIR=" + folder.string(),
+      options_.nvcc,
+      "-std=c++20",
+      "-O3",
+      "-DNDEBUG",
+      "-Xcompiler=-fPIC,-fvisibility=hidden",
+      fmt::format("-gencode=arch=compute_{0},code=sm_{0}", options_.cc)};
   if (options_.with_ptx) command.emplace_back("-gencode=arch=compute_80,code=compute_80");
   command.push_back("-I" + folder.string());
   for (const fs::path& include : options_.includes) command.push_back("-I" + include.string());
   return command;
 }
 
-// Everything that all candidates share: the text of each file they include, the compiler, its options.
+// Everything that all candidates share: the text of each file they include, the compiler, its
+// options.
 Status Compiler::hash_sources(Deadline deadline, const Stop& stop) {
   const Scratch scratch{scratch_->path() / "sources"};
   const Point by_hand(space_->by_hand.begin(), space_->by_hand.end());
@@ -182,8 +187,9 @@ Status Compiler::hash_sources(Deadline deadline, const Stop& stop) {
   const auto listed = run(list, deadline, stop);
   if (!listed) return listed.status();
   if (listed.value().end.status != 0)
-    return {Code::kInvalidArgument, fmt::format("{}: does not compile: {}", options_.source.string(),
-                                                first_error(listed.value().output))};
+    return {Code::kInvalidArgument,
+            fmt::format("{}: does not compile: {}", options_.source.string(),
+                        first_error(listed.value().output))};
   const auto without_scratch = [&](std::string word) {
     const std::string& name = scratch_->path().native();
     if (const auto at = word.find(name); at != std::string::npos) word.erase(at, name.size());
@@ -211,7 +217,8 @@ Status Compiler::hash_sources(Deadline deadline, const Stop& stop) {
 }
 
 fs::path Compiler::entry(const Point& point) const {
-  return options_.cache / hash(fmt::format("{} {} {}", sources_hash_, space_->rung, values_text(point)));
+  return options_.cache /
+         hash(fmt::format("{} {} {}", sources_hash_, space_->rung, values_text(point)));
 }
 
 Compiled Compiler::compile(const Point& point, Deadline deadline, const Stop& stop) const {
@@ -238,12 +245,13 @@ Compiled Compiler::compile(const Point& point, Deadline deadline, const Stop& st
   if (result.value().timed_out) return failed(Compiled::Outcome::kTimedOut, "not compiled in time");
   if (!result.value().ended) return failed(Compiled::Outcome::kStopped, "interrupted");
   const std::string& output = result.value().output;
-  if (result.value().end.status != 0) return failed(Compiled::Outcome::kFailed, first_error(output));
+  if (result.value().end.status != 0)
+    return failed(Compiled::Outcome::kFailed, first_error(output));
 
   compiled.registers = largest_before(output, "registers");  // "Used 128 registers"
   compiled.shared_bytes = largest_before(output, "bytes smem");
-  compiled.spill_bytes =
-      std::max(largest_before(output, "bytes spill stores"), largest_before(output, "bytes spill loads"));
+  compiled.spill_bytes = std::max(largest_before(output, "bytes spill stores"),
+                                  largest_before(output, "bytes spill loads"));
   const bool spills = compiled.spill_bytes > 0;
   // The text comes last: an entry is there when it is.
   Status kept = Status::ok();
@@ -252,8 +260,8 @@ Compiled Compiler::compile(const Point& point, Deadline deadline, const Stop& st
     kept = library ? keep(library.value(), base.string() + ".so") : library.status();
   }
   if (kept)
-    kept = keep(fmt::format("{} {} {} {}\n", spills ? 1 : 0, compiled.registers, compiled.spill_bytes,
-                            compiled.shared_bytes),
+    kept = keep(fmt::format("{} {} {} {}\n", spills ? 1 : 0, compiled.registers,
+                            compiled.spill_bytes, compiled.shared_bytes),
                 base.string() + ".txt");
   if (!kept) return failed(Compiled::Outcome::kFailed, "cache: " + kept.message());
   if (spills) return failed(Compiled::Outcome::kSpills, "spills registers");
@@ -262,12 +270,14 @@ Compiled Compiler::compile(const Point& point, Deadline deadline, const Stop& st
   return compiled;
 }
 
-CompilePool::CompilePool(const Compiler& compiler, int threads, double limit_s, Deadline deadline, Stop stop)
+CompilePool::CompilePool(const Compiler& compiler, int threads, double limit_s, Deadline deadline,
+                         Stop stop)
     : compiler_(compiler), limit_s_(limit_s), deadline_(deadline), stop_(std::move(stop)) {
   try {
     for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
   } catch (
-      const std::system_error&) {  // no more threads: those there are do it, or the one that takes results
+      const std::
+          system_error&) {  // no more threads: those there are do it, or the one that takes results
   }
 }
 
@@ -317,7 +327,8 @@ void CompilePool::compile_next(std::unique_lock<std::mutex>& lock) {
   Point point = std::move(waiting_.front());
   waiting_.pop_front();
   lock.unlock();
-  const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s_));
+  const auto limit =
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s_));
   Compiled compiled = compiler_.compile(point, std::min(deadline_, Clock::now() + limit), stop);
   lock.lock();
   done_.emplace_back(std::move(point), std::move(compiled));

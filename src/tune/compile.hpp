@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point of a search space becomes a shared library: the rung's own file, compiled with that one tile. What was
-// compiled once is found again by the content of everything it was made from.
+// A point of a search space becomes a shared library: the rung's own file, compiled with that one
+// tile. What was compiled once is found again by the content of everything it was made from.
 #pragma once
 #include <ladder/search.hpp>
 
@@ -72,8 +72,8 @@ class Compiler {
   std::string version_, sources_hash_;
 };
 
-// Compiles on several threads, or within next() where none can be started; what is done comes out in the order it got
-// done.
+// Compiles on several threads, or within next() where none can be started; what is done comes out
+// in the order it got done.
 class CompilePool {
  public:
   // None takes longer than `limit_s`, none goes on after `deadline`.

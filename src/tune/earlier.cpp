@@ -35,7 +35,8 @@ std::optional<SavedTile> saved_tile(const std::string& text, const SearchSpace& 
     saved.problem = entry.at("problem").get<std::string>();
     if (entry.at("basis") == "timed" && !entry.at("gflops").is_null())
       saved.gflops = entry.at("gflops").get<double>();
-    if (saved.point.size() != space.parameters.size() || !space.allowed(saved.point)) return std::nullopt;
+    if (saved.point.size() != space.parameters.size() || !space.allowed(saved.point))
+      return std::nullopt;
     return saved;
   } catch (const std::exception&) {
     return std::nullopt;  // no entry; a file that is none is told where it would be written
@@ -46,15 +47,19 @@ bool may_replace(const std::optional<SavedTile>& saved, const Job& job, const Tu
   if (!so_far.winner) return false;
   if (!saved) return true;
   const double rate = gflops(job.problem, so_far.candidates[*so_far.winner].ms);
-  return so_far.basis == Basis::kTimed && saved->problem == to_string(job.problem) && rate > saved->gflops;
+  return so_far.basis == Basis::kTimed && saved->problem == to_string(job.problem) &&
+         rate > saved->gflops;
 }
 
-Result<std::vector<EarlierCandidate>> earlier_candidates(const std::string& text, const SearchSpace& space) {
+Result<std::vector<EarlierCandidate>> earlier_candidates(const std::string& text,
+                                                         const SearchSpace& space) {
   try {
     const Json json = parse_json<Json>(text);
-    if (json.at("schema") != "ladder-tuning") throw std::runtime_error("its schema is not ladder-tuning");
+    if (json.at("schema") != "ladder-tuning")
+      throw std::runtime_error("its schema is not ladder-tuning");
     if (json.at("rung") != space.rung)
-      throw std::runtime_error(fmt::format("it is of {}, not {}", json_text(json.at("rung")), space.rung));
+      throw std::runtime_error(
+          fmt::format("it is of {}, not {}", json_text(json.at("rung")), space.rung));
     std::vector<EarlierCandidate> candidates;
     for (const Json& candidate : json.at("candidates")) {
       const std::string status = candidate.at("status").get<std::string>();
@@ -70,7 +75,8 @@ Result<std::vector<EarlierCandidate>> earlier_candidates(const std::string& text
   }
 }
 
-std::optional<Agreement> agreement(const std::vector<EarlierCandidate>& earlier, const Tuning& today) {
+std::optional<Agreement> agreement(const std::vector<EarlierCandidate>& earlier,
+                                   const Tuning& today) {
   std::map<Point, double> times;
   for (const EarlierCandidate& candidate : earlier) {
     if (candidate.ms > 0) times[candidate.point] = candidate.ms;
@@ -95,8 +101,8 @@ std::optional<Agreement> agreement(const std::vector<EarlierCandidate>& earlier,
     }
     return least > 0 ? best / least : 0;
   };
-  return Agreement{before.size(), *correlation, chosen(*std::min_element(order.begin(), order.end())),
-                   chosen(10)};
+  return Agreement{before.size(), *correlation,
+                   chosen(*std::min_element(order.begin(), order.end())), chosen(10)};
 }
 
 }  // namespace ladder::tune

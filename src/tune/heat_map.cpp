@@ -23,7 +23,8 @@ Result<std::size_t> index_of(const SearchSpace& space, std::string_view name) {
     if (space.parameters[i].name == name) return i;
     there += fmt::format("{}{}", i == 0 ? "" : ", ", space.parameters[i].name);
   }
-  return Status(Code::kInvalidArgument, fmt::format("no parameter '{}'; there are {}", name, there));
+  return Status(Code::kInvalidArgument,
+                fmt::format("no parameter '{}'; there are {}", name, there));
 }
 
 struct Cell {
@@ -76,17 +77,17 @@ Result<Chart> heat_map(const Job& job, const Tuning& outcome, std::string_view r
         cell["gflops"] = found->second.gflops;
         // Where all cells are equally good, they are all the best.
         cell["share"] = most > least ? (found->second.gflops - least) / (most - least) : 1;
-        cell["about"] = fmt::format("{}: {:.0f}, best of {}", found->second.tile, found->second.gflops,
-                                    found->second.passed);
+        cell["about"] = fmt::format("{}: {:.0f}, best of {}", found->second.tile,
+                                    found->second.gflops, found->second.passed);
         drawn.push_back(std::move(cell));
       } else {
         empty.push_back(std::move(cell));
       }
     }
   }
-  const std::string title =
-      fmt::format("{}, {}: GFLOP/s at {}{}", job.space->rung, job.device.name, to_string(job.problem),
-                  outcome.basis == Basis::kModelled ? ", by the model" : "");
+  const std::string title = fmt::format("{}, {}: GFLOP/s at {}{}", job.space->rung, job.device.name,
+                                        to_string(job.problem),
+                                        outcome.basis == Basis::kModelled ? ", by the model" : "");
   return make_chart(
       "heat_map", title,
       "in each cell the best over the other parameters; grey: none passed, or none was tried; " +
@@ -100,12 +101,15 @@ std::string candidates_csv(const Job& job, const Tuning& outcome) {
   for (const Parameter& parameter : job.space->parameters) text += csv_field(parameter.name) + ",";
   text += "status,registers,spill_bytes,shared_bytes,ms,gflops,model_ms\n";
   const bool timed = outcome.basis == Basis::kTimed;
-  const auto figure = [](double value) { return value > 0 ? fmt::format("{:.6g}", value) : std::string(); };
+  const auto figure = [](double value) {
+    return value > 0 ? fmt::format("{:.6g}", value) : std::string();
+  };
   for (const Candidate& c : outcome.candidates) {
     const double ms = timed && c.ranked() ? c.ms : 0;
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", values_text(c.point), csv_field(to_string(c.fate)),
-                        c.compiled.registers, c.compiled.spill_bytes, c.compiled.shared_bytes, figure(ms),
-                        figure(gflops(job.problem, ms)), figure(c.prediction ? c.prediction->ms : 0));
+    text += fmt::format("{},{},{},{},{},{},{},{}\n", values_text(c.point),
+                        csv_field(to_string(c.fate)), c.compiled.registers, c.compiled.spill_bytes,
+                        c.compiled.shared_bytes, figure(ms), figure(gflops(job.problem, ms)),
+                        figure(c.prediction ? c.prediction->ms : 0));
   }
   return text;
 }

@@ -13,12 +13,14 @@ namespace ladder::tune {
 namespace {
 
 constexpr int kWarp = 32;
-// Of an SM, a cycle: instructions of warps issued, wavefronts of shared memory, sectors that come from L2.
+// Of an SM, a cycle: instructions of warps issued, wavefronts of shared memory, sectors that come
+// from L2.
 constexpr double kIssued = 4;
 constexpr double kWavefronts = 1;
 constexpr double kSectors = 1;
-// Cycles that a warp waits whatever else the SM does: for a shared load, each step of k; and from one tile to the next,
-// for a global load under load and at two barriers for the block's other warps.
+// Cycles that a warp waits whatever else the SM does: for a shared load, each step of k; and from
+// one tile to the next, for a global load under load and at two barriers for the block's other
+// warps.
 constexpr double kSharedLatency = 30;
 constexpr double kTileLatency = 1600;
 constexpr int kRegisterUnit = 8;   // registers of a thread are allotted in eights, by the warp
@@ -27,14 +29,16 @@ constexpr double kMsPerSecond = 1e3;
 
 double sum(const Counters& counted, const char* name) {
   for (const Metrics* metrics : {&counted.exact, &counted.estimates}) {
-    if (const auto at = metrics->find(name); at != metrics->end()) return static_cast<double>(at->second);
+    if (const auto at = metrics->find(name); at != metrics->end())
+      return static_cast<double>(at->second);
   }
   return 0;
 }
 
-// Cycles between two warps that finish a visit, where `warps` of them go round through the stations, of which each
-// serves one at a time and takes `demands` cycles, and then wait `latency` cycles beside each other. Mean value analysis
-// of a closed network (Reiser and Lavenberg 1980): a warp that comes sees the queues of a network with one warp less.
+// Cycles between two warps that finish a visit, where `warps` of them go round through the
+// stations, of which each serves one at a time and takes `demands` cycles, and then wait `latency`
+// cycles beside each other. Mean value analysis of a closed network (Reiser and Lavenberg 1980): a
+// warp that comes sees the queues of a network with one warp less.
 double cycles_a_visit(int warps, std::span<const double> demands, double latency) {
   std::vector<double> queues(demands.size(), 0.0);
   double rate = 0;
@@ -42,14 +46,16 @@ double cycles_a_visit(int warps, std::span<const double> demands, double latency
     double total = latency;
     for (std::size_t i = 0; i < demands.size(); ++i) total += demands[i] * (1 + queues[i]);
     rate = n / total;
-    for (std::size_t i = 0; i < demands.size(); ++i) queues[i] = rate * demands[i] * (1 + queues[i]);
+    for (std::size_t i = 0; i < demands.size(); ++i)
+      queues[i] = rate * demands[i] * (1 + queues[i]);
   }
   return 1 / rate;
 }
 
 int attribute(cudaDeviceAttr which, int ordinal, int otherwise) {
   int value = 0;
-  return cudaDeviceGetAttribute(&value, which, ordinal) == cudaSuccess && value > 0 ? value : otherwise;
+  return cudaDeviceGetAttribute(&value, which, ordinal) == cudaSuccess && value > 0 ? value
+                                                                                    : otherwise;
 }
 
 }  // namespace
@@ -58,42 +64,52 @@ SmLimits sm_limits(const Device& device) {
   SmLimits limits;
   if (!device.has_cuda) return limits;
   const int at = device.ordinal;
-  limits.warps = attribute(cudaDevAttrMaxThreadsPerMultiProcessor, at, limits.warps * kWarp) / kWarp;
+  limits.warps =
+      attribute(cudaDevAttrMaxThreadsPerMultiProcessor, at, limits.warps * kWarp) / kWarp;
   limits.blocks = attribute(cudaDevAttrMaxBlocksPerMultiprocessor, at, limits.blocks);
   limits.registers = attribute(cudaDevAttrMaxRegistersPerMultiprocessor, at, limits.registers);
-  limits.shared_bytes = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, at, limits.shared_bytes);
+  limits.shared_bytes =
+      attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, at, limits.shared_bytes);
   return limits;
 }
 
 int resident_blocks(const SmLimits& limits, int threads, int registers, int shared_bytes) {
   const int warps = (threads + kWarp - 1) / kWarp;
   if (warps == 0) return 0;
-  const int registers_a_warp = (registers + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit * kWarp;
+  const int registers_a_warp =
+      (registers + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit * kWarp;
   int blocks = std::min(limits.blocks, limits.warps / warps);
   if (registers_a_warp > 0) blocks = std::min(blocks, limits.registers / registers_a_warp / warps);
-  return std::min(blocks, limits.shared_bytes /
-                              ((shared_bytes + kSharedUnit - 1) / kSharedUnit * kSharedUnit + kSharedUnit));
+  return std::min(blocks,
+                  limits.shared_bytes /
+                      ((shared_bytes + kSharedUnit - 1) / kSharedUnit * kSharedUnit + kSharedUnit));
 }
 
 std::optional<Prediction> predict(const Counters& counted, const Problem& counted_problem,
-                                  const Problem& problem, const Device& device, const SmLimits& limits,
-                                  int registers, int shared_bytes, int step_k) {
-  if (counted.launches.size() != 1 || device.sm_count == 0 || !(device.sm_clock_hz > 0)) return std::nullopt;
+                                  const Problem& problem, const Device& device,
+                                  const SmLimits& limits, int registers, int shared_bytes,
+                                  int step_k) {
+  if (counted.launches.size() != 1 || device.sm_count == 0 || !(device.sm_clock_hz > 0))
+    return std::nullopt;
   const CountedLaunch& launch = counted.launches.front();
-  const double blocks_counted = static_cast<double>(launch.grid[0] * launch.grid[1] * launch.grid[2]);
+  const double blocks_counted =
+      static_cast<double>(launch.grid[0] * launch.grid[1] * launch.grid[2]);
   const int threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
   const int resident = resident_blocks(limits, threads, registers, shared_bytes);
   const double fmas_counted = flops(counted_problem) / 2 / kWarp;
-  if (resident == 0 || !(blocks_counted > 0) || !(fmas_counted > 0) || step_k <= 0) return std::nullopt;
+  if (resident == 0 || !(blocks_counted > 0) || !(fmas_counted > 0) || step_k <= 0)
+    return std::nullopt;
 
   const double shared_loads = sum(counted, "smsp__inst_executed_op_shared_ld.sum");
-  const double wavefronts = sum(counted, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum") +
-                            sum(counted, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum");
+  const double wavefronts =
+      sum(counted, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum") +
+      sum(counted, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum");
   const double sectors = sum(counted, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum") +
                          sum(counted, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum");
   const double issued = std::max(sum(counted, "smsp__inst_executed.sum"), fmas_counted);
 
-  // What a warp asks of each station for a tile of depth step_k; a block of the problem does what a counted one does.
+  // What a warp asks of each station for a tile of depth step_k; a block of the problem does what a
+  // counted one does.
   const int warps_a_block = (threads + kWarp - 1) / kWarp;
   const double tiles_counted = std::ceil(static_cast<double>(counted_problem.k) / step_k);
   const double visits_counted = blocks_counted * warps_a_block * tiles_counted;
@@ -103,7 +119,8 @@ std::optional<Prediction> predict(const Counters& counted, const Problem& counte
   const int warps = resident * warps_a_block;
   const double visit = cycles_a_visit(warps, demands, kTileLatency + kSharedLatency * step_k);
 
-  const double outputs = static_cast<double>(counted_problem.m * counted_problem.n) / blocks_counted;
+  const double outputs =
+      static_cast<double>(counted_problem.m * counted_problem.n) / blocks_counted;
   const double blocks = std::ceil(static_cast<double>(problem.m * problem.n) / outputs);
   const double visits = blocks * warps_a_block * std::ceil(static_cast<double>(problem.k) / step_k);
   const double cycles = visits / static_cast<double>(device.sm_count) * visit;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a kernel might take, from what the virtual GPU counts and the compiler reports. A model for ranking
-// tiles of one kernel where there is no GPU; it measures nothing. docs/tuning.md states it and how well it ranks.
+// How long a kernel might take, from what the virtual GPU counts and the compiler reports. A model
+// for ranking tiles of one kernel where there is no GPU; it measures nothing. docs/tuning.md states
+// it and how well it ranks.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/problem.hpp>
@@ -28,10 +29,11 @@ struct Prediction {
   double shared_loads_per_kilo_fma = 0;  // requests of warps
 };
 
-// `counted` ran on `counted_problem`; the prediction is for `problem`. `step_k`: how much of K lies between two
-// barriers that expose the latency of global loads.
+// `counted` ran on `counted_problem`; the prediction is for `problem`. `step_k`: how much of K lies
+// between two barriers that expose the latency of global loads.
 std::optional<Prediction> predict(const Counters& counted, const Problem& counted_problem,
-                                  const Problem& problem, const Device& device, const SmLimits& limits,
-                                  int registers, int shared_bytes, int step_k);
+                                  const Problem& problem, const Device& device,
+                                  const SmLimits& limits, int registers, int shared_bytes,
+                                  int step_k);
 
 }  // namespace ladder::tune

@@ -72,7 +72,8 @@ void end_group(int) { (void)::kill(0, SIGKILL); }
     ::_exit(kNoProgram);
   }
 #ifdef SYS_close_range
-  (void)::syscall(SYS_close_range, 0U, ~0U, 0U);  // pipes end with the program, not with this process
+  (void)::syscall(SYS_close_range, 0U, ~0U,
+                  0U);  // pipes end with the program, not with this process
 #endif
   int status = 0;
   while (program > 0 && ::waitpid(program, &status, 0) < 0 && errno == EINTR) {
@@ -136,10 +137,12 @@ std::string find_tool(const char* variable, const std::string& name) {
 Result<Child> Child::start(const std::vector<std::string>& command, bool errors_too) {
   Pipe to;
   Pipe from;
-  if (!to.ok() || !from.ok()) return Status(Code::kIo, fmt::format("no pipe: {}", std::strerror(errno)));
+  if (!to.ok() || !from.ok())
+    return Status(Code::kIo, fmt::format("no pipe: {}", std::strerror(errno)));
   std::vector<std::string> copy = command;
   copy.front() = find_program(command.front(), search_path());
-  if (copy.front().empty()) return Status(Code::kIo, fmt::format("{}: not found in PATH", command.front()));
+  if (copy.front().empty())
+    return Status(Code::kIo, fmt::format("{}: not found in PATH", command.front()));
   std::vector<char*> arguments;
   arguments.reserve(copy.size() + 1);
   for (std::string& argument : copy) arguments.push_back(argument.data());
@@ -207,7 +210,8 @@ Child::Read Child::read_line(std::string& line, Deadline deadline, const Stop& s
       return Read::kLine;
     }
     if (stop && stop()) return Read::kStopped;
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return Read::kTime;
     pollfd ready{out_, POLLIN, 0};
     if (::poll(&ready, 1, static_cast<int>(std::min<long long>(left, kTickMs))) <= 0) continue;

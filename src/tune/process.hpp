@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Child processes: each in a group of its own, so that Ctrl-C reaches only the parent; bound to a time limit;
-// and gone, with all that they started, when the parent is.
+// Child processes: each in a group of its own, so that Ctrl-C reaches only the parent; bound to a
+// time limit; and gone, with all that they started, when the parent is.
 #pragma once
 #include <ladder/status.hpp>
 
@@ -42,7 +42,8 @@ class Child {
   bool write(const std::string& text);  // false if the child no longer reads
 
   enum class Read { kLine, kEnd, kTime, kStopped };
-  // One line without its end, or what was said before the output ended, time ran out or `stop` said so.
+  // One line without its end, or what was said before the output ended, time ran out or `stop` said
+  // so.
   Read read_line(std::string& line, Deadline deadline, const Stop& stop);
 
   // Waits after the output has ended, or kills. "exit status 3", "signal 11 (Segmentation fault)".

@@ -7,8 +7,9 @@
 
 namespace ladder::tune {
 
-// Spearman's rank correlation, ties at the mean of their ranks: 1 for the same order, -1 for the reverse. None for
-// fewer than two pairs, or where one side is all ties. The vectors are equally long.
+// Spearman's rank correlation, ties at the mean of their ranks: 1 for the same order, -1 for the
+// reverse. None for fewer than two pairs, or where one side is all ties. The vectors are equally
+// long.
 std::optional<double> rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
 
 // Ranks from 1, the least value first; equal values share the mean of their places.

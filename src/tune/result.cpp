@@ -43,9 +43,10 @@ std::vector<std::size_t> ranking(const Tuning& outcome) {
         std::find(order.begin(), order.end(), i) == order.end())
       order.push_back(i);
   }
-  std::stable_sort(
-      order.begin() + static_cast<std::ptrdiff_t>(fixed), order.end(),
-      [&](std::size_t a, std::size_t b) { return outcome.candidates[a].ms < outcome.candidates[b].ms; });
+  std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(fixed), order.end(),
+                   [&](std::size_t a, std::size_t b) {
+                     return outcome.candidates[a].ms < outcome.candidates[b].ms;
+                   });
   return order;
 }
 
@@ -54,8 +55,8 @@ std::string tile_cells(const Job& job, const Point* point) {
   for (std::size_t i = 0; i < job.space->parameters.size(); ++i) {
     const std::string_view name = job.space->parameters[i].name;
     const std::size_t width = std::max<std::size_t>(4, name.size());
-    cells +=
-        point == nullptr ? fmt::format("{:>{}}  ", name, width) : fmt::format("{:>{}}  ", (*point)[i], width);
+    cells += point == nullptr ? fmt::format("{:>{}}  ", name, width)
+                              : fmt::format("{:>{}}  ", (*point)[i], width);
   }
   return cells;
 }
@@ -63,12 +64,13 @@ std::string tile_cells(const Job& job, const Point* point) {
 std::string row(const Job& job, const Tuning& outcome, std::size_t at) {
   const Candidate& c = outcome.candidates[at];
   const double ms = best_known_ms(outcome, at);
-  std::string line =
-      tile_cells(job, &c.point) + fmt::format("{:>4}  {:>6}", c.compiled.registers, c.compiled.shared_bytes);
+  std::string line = tile_cells(job, &c.point) +
+                     fmt::format("{:>4}  {:>6}", c.compiled.registers, c.compiled.shared_bytes);
   if (c.prediction) {
-    line += fmt::format("  {:>6}  {:>6.0f}%  {:>8.1f}  {:>8.1f}  {:>8.3f}", c.prediction->blocks_per_sm,
-                        100 * c.prediction->occupancy, c.prediction->shared_loads_per_kilo_fma,
-                        c.prediction->wavefronts_per_kilo_fma, ms);
+    line +=
+        fmt::format("  {:>6}  {:>6.0f}%  {:>8.1f}  {:>8.1f}  {:>8.3f}", c.prediction->blocks_per_sm,
+                    100 * c.prediction->occupancy, c.prediction->shared_loads_per_kilo_fma,
+                    c.prediction->wavefronts_per_kilo_fma, ms);
   } else {
     line += fmt::format("  {:>8.3f}  {:>8.0f}", ms, gflops(job.problem, ms));
   }
@@ -90,7 +92,8 @@ std::string fates(const Tuning& outcome) {
 
 OrderedJson null_or(double value) { return value > 0 ? OrderedJson(value) : OrderedJson(nullptr); }
 
-OrderedJson candidate_json(const Job& job, const Tuning& outcome, const Candidate& c, std::size_t at) {
+OrderedJson candidate_json(const Job& job, const Tuning& outcome, const Candidate& c,
+                           std::size_t at) {
   OrderedJson json;
   for (std::size_t i = 0; i < c.point.size(); ++i)
     json["parameters"][std::string(job.space->parameters[i].name)] = c.point[i];
@@ -135,31 +138,35 @@ double gflops(const Problem& problem, double ms) { return ms > 0 ? flops(problem
 std::vector<std::string> table(const Job& job, const Tuning& outcome) {
   std::vector<std::string> lines;
   const bool timed = outcome.basis == Basis::kTimed;
-  lines.push_back(fmt::format("{}, {}, {}", job.space->rung, job.device.name, to_string(job.problem)));
+  lines.push_back(
+      fmt::format("{}, {}, {}", job.space->rung, job.device.name, to_string(job.problem)));
   if (!timed)
     lines.push_back(
-        "ranked by a model of counters and resources, not by measurement: the times are no times of any GPU");
+        "ranked by a model of counters and resources, not by measurement: the times are no times "
+        "of any GPU");
   const auto order = ranking(outcome);
   if (!order.empty()) {
-    lines.push_back(tile_cells(job, nullptr) + "regs    smem" +
-                    (timed ? "        ms   GFLOP/s" : "  blk/SM  occup'y  LDS/kFMA  wav/kFMA  model ms"));
+    lines.push_back(
+        tile_cells(job, nullptr) + "regs    smem" +
+        (timed ? "        ms   GFLOP/s" : "  blk/SM  occup'y  LDS/kFMA  wav/kFMA  model ms"));
     for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i)
       lines.push_back(row(job, outcome, order[i]));
-    const auto hand = outcome.by_hand ? std::find(order.begin(), order.end(), *outcome.by_hand) : order.end();
+    const auto hand =
+        outcome.by_hand ? std::find(order.begin(), order.end(), *outcome.by_hand) : order.end();
     if (hand != order.end() && static_cast<std::size_t>(hand - order.begin()) >= kShown)
       lines.push_back(row(job, outcome, *hand));
   }
   lines.push_back(fmt::format("{}: {}", outcome.strategy, fates(outcome)));
-  lines.push_back(fmt::format("{:.1f} s, {} compiled, {} from the cache, {} worker{}", outcome.seconds,
-                              outcome.compiled, outcome.from_cache, outcome.worker_starts,
-                              outcome.worker_starts == 1 ? "" : "s"));
+  lines.push_back(fmt::format("{:.1f} s, {} compiled, {} from the cache, {} worker{}",
+                              outcome.seconds, outcome.compiled, outcome.from_cache,
+                              outcome.worker_starts, outcome.worker_starts == 1 ? "" : "s"));
   if (!outcome.winner) {
     lines.emplace_back("no candidate passed");
   } else if (outcome.final) {
-    lines.push_back(
-        fmt::format("winner: {}; won {:.0f}% of {} rounds against the next, median gap {:.1f} MAD",
-                    describe(*job.space, outcome.candidates[*outcome.winner].point),
-                    100 * outcome.final->rounds_won, outcome.final->rounds, outcome.final->gap_over_mad));
+    lines.push_back(fmt::format(
+        "winner: {}; won {:.0f}% of {} rounds against the next, median gap {:.1f} MAD",
+        describe(*job.space, outcome.candidates[*outcome.winner].point),
+        100 * outcome.final->rounds_won, outcome.final->rounds, outcome.final->gap_over_mad));
   } else {
     lines.push_back(fmt::format("{}: {}{}", timed ? "best so far" : "best by the model",
                                 describe(*job.space, outcome.candidates[*outcome.winner].point),
@@ -217,7 +224,8 @@ Status check_tuned_file(const std::string& before, const Job& job) {
   if (before.empty()) return Status::ok();
   const std::string gpu = real_name(job.device.name);
   const OrderedJson json = parsed(before);
-  if (!json.is_object() || !json.contains("gpu") || !json.contains("rungs") || !json["rungs"].is_object())
+  if (!json.is_object() || !json.contains("gpu") || !json.contains("rungs") ||
+      !json["rungs"].is_object())
     return {Code::kIo, "is no tuned file"};
   if (json["gpu"] != gpu)
     return {Code::kIo, fmt::format("is of another GPU, {}, not {}", json_text(json["gpu"]), gpu)};
@@ -226,7 +234,8 @@ Status check_tuned_file(const std::string& before, const Job& job) {
 
 Result<std::string> tuned_file(const std::string& before, const Job& job, const Tuning& outcome,
                                const Provenance& provenance) {
-  if (!outcome.winner) return Status(Code::kInvalidArgument, "no candidate passed: nothing to save");
+  if (!outcome.winner)
+    return Status(Code::kInvalidArgument, "no candidate passed: nothing to save");
   const std::string gpu = real_name(job.device.name);
   OrderedJson json{{"gpu", gpu}, {"rungs", OrderedJson::object()}};
   if (Status status = check_tuned_file(before, job); !status) return status;
@@ -234,14 +243,16 @@ Result<std::string> tuned_file(const std::string& before, const Job& job, const 
   const double ms = best_known_ms(outcome, *outcome.winner);
   const bool timed = outcome.basis == Basis::kTimed;
   OrderedJson entry;
-  for (const Parameter& parameter : job.space->parameters) entry["parameters"].push_back(parameter.name);
+  for (const Parameter& parameter : job.space->parameters)
+    entry["parameters"].push_back(parameter.name);
   entry["values"] = outcome.candidates[*outcome.winner].point;
   entry["problem"] = to_string(job.problem);
   entry["basis"] = timed ? "timed" : "model";
   entry["gflops"] = timed ? null_or(gflops(job.problem, ms)) : OrderedJson(nullptr);
-  entry["by_hand_gflops"] = timed && outcome.by_hand
-                                ? null_or(gflops(job.problem, best_known_ms(outcome, *outcome.by_hand)))
-                                : OrderedJson(nullptr);
+  entry["by_hand_gflops"] =
+      timed && outcome.by_hand
+          ? null_or(gflops(job.problem, best_known_ms(outcome, *outcome.by_hand)))
+          : OrderedJson(nullptr);
   entry["confidence"] = confidence(outcome);
   entry["strategy"] = outcome.strategy;
   entry["seconds"] = outcome.seconds;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tuning found, as text: a table, all candidates as JSON, and the tuned file that the build reads.
+// What a tuning found, as text: a table, all candidates as JSON, and the tuned file that the build
+// reads.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,8 +20,8 @@ double gflops(const Problem& problem, double ms);  // 0 where ms is
 // Lines: the best, the tile set by hand, how sure the winner is, and what became of the rest.
 std::vector<std::string> table(const Job& job, const Tuning& outcome);
 
-// Schema "ladder-tuning", docs/tuning.md: every candidate with its parameters and what is known of it.
-// `with`: how the order agrees with the file's whose points were tried.
+// Schema "ladder-tuning", docs/tuning.md: every candidate with its parameters and what is known of
+// it. `with`: how the order agrees with the file's whose points were tried.
 std::string to_json(const Job& job, const Tuning& outcome, const Provenance& provenance,
                     const std::optional<Agreement>& with = std::nullopt);
 

@@ -14,10 +14,10 @@
 #include "measure/measure.hpp"
 #include "measure/operands.hpp"
 #include "measure/timer.hpp"
+#include "operands/virtual_gpu.hpp"
 #include "tune/compile.hpp"
 #include "tune/worker.hpp"
 #include "verify/verify.hpp"
-#include "operands/virtual_gpu.hpp"
 
 namespace ladder::tune {
 namespace {
@@ -32,7 +32,8 @@ class Library {
     library.handle_.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
     const char* why = ::dlerror();
     if (library.handle_ == nullptr) return Status(Code::kIo, why == nullptr ? path : why);
-    const auto entry = reinterpret_cast<const KernelInfo* (*)()>(::dlsym(library.handle_.get(), kEntryPoint));
+    const auto entry =
+        reinterpret_cast<const KernelInfo* (*)()>(::dlsym(library.handle_.get(), kEntryPoint));
     if (entry == nullptr) return Status(Code::kIo, path + ": no " + kEntryPoint);
     library.kernel_ = entry();
     return library;
@@ -61,7 +62,8 @@ class Server {
  public:
   Server(const Device& device, const Json& assignment)
       : device_(device),
-        problem_(make_problem(assignment.at("m").get<std::int64_t>(), assignment.at("n").get<std::int64_t>(),
+        problem_(make_problem(assignment.at("m").get<std::int64_t>(),
+                              assignment.at("n").get<std::int64_t>(),
                               assignment.at("k").get<std::int64_t>())),
         seed_(assignment.at("seed").get<std::uint64_t>()) {}
 
@@ -84,14 +86,17 @@ class Server {
     }
     Json proof = proved(kernel, screening_cases());
     if (!proof.at("passed").get<bool>()) return proof;
-    if (Status status = accepts(kernel, problem_, device_); !status) return rejected(status.message());
-    return virtual_gpu::active()
-               ? counted(kernel)
-               : timed(kernel, request.at("rounds").get<int>(), request.at("bail_ms").get<double>());
+    if (Status status = accepts(kernel, problem_, device_); !status)
+      return rejected(status.message());
+    return virtual_gpu::active() ? counted(kernel)
+                                 : timed(kernel, request.at("rounds").get<int>(),
+                                         request.at("bail_ms").get<double>());
   }
 
  private:
-  static Json rejected(const std::string& reason) { return {{"passed", false}, {"reason", reason}}; }
+  static Json rejected(const std::string& reason) {
+    return {{"passed", false}, {"reason", reason}};
+  }
 
   Json proved(const KernelInfo& kernel, const std::vector<Case>& cases) {
     const Verdict verdict = ladder::verify(kernel, cases, device_, VerifyOptions{}, references_);
@@ -194,7 +199,8 @@ int serve(int in, int out, const Device& device) {
   Server server(device, Json::parse(line));
   while (read_line(in, pending, line)) {
     Json answer = server.answer(Json::parse(line));
-    // After a fault the device takes no more work from this process: leave, a new worker takes over.
+    // After a fault the device takes no more work from this process: leave, a new worker takes
+    // over.
     const bool last = device.has_cuda && !synchronize();
     answer["last"] = last;
     const std::string text = answer.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

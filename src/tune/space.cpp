@@ -15,7 +15,8 @@ namespace {
 bool step(const Parameter& parameter, int direction, int& value) {
   const auto at = std::find(parameter.values.begin(), parameter.values.end(), value);
   if (at == parameter.values.end()) return false;
-  if (direction > 0 ? at + 1 == parameter.values.end() : at == parameter.values.begin()) return false;
+  if (direction > 0 ? at + 1 == parameter.values.end() : at == parameter.values.begin())
+    return false;
   value = *(at + direction);
   return true;
 }

@@ -16,7 +16,8 @@ namespace {
 constexpr double kFinalShare = 0.2;   // of the budget, kept for verifying and comparing the best
 constexpr double kSampleShare = 0.5;  // of the search, for the first, broad look
 constexpr double kSlowFactor = 3;     // a first launch that is slower by this is the last
-constexpr double kWorkerStartS = 30;  // more for the first trial of a worker: driver, reference library
+constexpr double kWorkerStartS =
+    30;  // more for the first trial of a worker: driver, reference library
 constexpr double kKeepEveryS = 1;
 constexpr int kFirstRounds = 3;  // launches of the broad look; each halving multiplies them
 constexpr int kHalvings = 2;
@@ -24,14 +25,18 @@ constexpr int kKeptOf = 4;  // a halving keeps one of so many
 constexpr int kMoreRounds = 4;
 constexpr std::size_t kCentres = 3;  // points whose neighbours are looked at
 
-double seconds_since(Deadline start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Deadline start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 Deadline after(Deadline start, double seconds) {
-  return start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  return start +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 // How surely the first of two was the faster one, round by round.
-void compare_rounds(const std::vector<double>& winner, const std::vector<double>& second, Final& final) {
+void compare_rounds(const std::vector<double>& winner, const std::vector<double>& second,
+                    Final& final) {
   const std::size_t rounds = std::min(winner.size(), second.size());
   std::vector<double> gaps;
   double won = 0;
@@ -42,9 +47,11 @@ void compare_rounds(const std::vector<double>& winner, const std::vector<double>
   const Statistics gap = ladder::describe(gaps);
   final.rounds = rounds;
   final.rounds_won = rounds == 0 ? 0 : won / static_cast<double>(rounds);
-  // Differences that never vary are as sure as it gets; a number stands for that, JSON knows no infinity.
+  // Differences that never vary are as sure as it gets; a number stands for that, JSON knows no
+  // infinity.
   constexpr double kMost = 1e6;
-  final.gap_over_mad = gap.mad > 0 ? std::min(gap.median / gap.mad, kMost) : (gap.median > 0 ? kMost : 0);
+  final.gap_over_mad =
+      gap.mad > 0 ? std::min(gap.median / gap.mad, kMost) : (gap.median > 0 ? kMost : 0);
 }
 
 class Tuner {
@@ -57,7 +64,8 @@ class Tuner {
         search_end_(after(start, options.budget_s * (1 - kFinalShare))),
         stop_([this] { return options_.interrupted && options_.interrupted(); }),
         pool_(compiler, options.jobs, options.compile_limit_s, search_end_, stop_),
-        worker_(job.worker, {job.device.is_virtual ? job.counted : job.problem, options.seed}, end_, stop_),
+        worker_(job.worker, {job.device.is_virtual ? job.counted : job.problem, options.seed}, end_,
+                stop_),
         limits_(sm_limits(job.device)) {
     tuning_.basis = job.device.is_virtual ? Basis::kModelled : Basis::kTimed;
   }
@@ -106,7 +114,8 @@ class Tuner {
 
   bool over(Deadline end) const { return Clock::now() >= end || stop_(); }
 
-  // Compiles and tries what was not tried before, as far as time reaches. The compilers stay a little ahead.
+  // Compiles and tries what was not tried before, as far as time reaches. The compilers stay a
+  // little ahead.
   void try_points(const std::vector<Point>& points, int rounds, Deadline end) {
     std::size_t next = 0;
     const std::size_t ahead = 2 * pool_.threads();
@@ -189,8 +198,9 @@ class Tuner {
       if (job_.space->parameters[i].name == "BK") step_k = candidate.point[i];
     }
     if (answer.counters)
-      candidate.prediction = predict(*answer.counters, job_.counted, job_.problem, job_.device, limits_,
-                                     candidate.compiled.registers, candidate.compiled.shared_bytes, step_k);
+      candidate.prediction =
+          predict(*answer.counters, job_.counted, job_.problem, job_.device, limits_,
+                  candidate.compiled.registers, candidate.compiled.shared_bytes, step_k);
     if (candidate.prediction) {
       candidate.ms = candidate.prediction->ms;
     } else {
@@ -263,8 +273,8 @@ class Tuner {
       if (over(end_)) break;
       tell("verifying the best");
       Candidate& candidate = tuning_.candidates[at];
-      const Answer answer =
-          worker_.verify(candidate.compiled.library.string(), options_.trial_limit_s + kWorkerStartS);
+      const Answer answer = worker_.verify(candidate.compiled.library.string(),
+                                           options_.trial_limit_s + kWorkerStartS);
       if (answer.outcome == Answer::Outcome::kStopped) break;
       if (answer.outcome == Answer::Outcome::kPassed) {
         entrants.push_back(at);
@@ -289,7 +299,8 @@ class Tuner {
       libraries.push_back(tuning_.candidates[at].compiled.library.string());
     // A part of the time is left for what precedes the first round.
     const Answer answer = worker_.rivals(libraries, left / 2, left);
-    if (answer.outcome != Answer::Outcome::kPassed || answer.samples.size() != entrants.size()) return;
+    if (answer.outcome != Answer::Outcome::kPassed || answer.samples.size() != entrants.size())
+      return;
     std::vector<std::pair<double, std::size_t>> ranking;
     for (std::size_t i = 0; i < entrants.size(); ++i) {
       ranking.emplace_back(ladder::describe(answer.samples[i]).median, i);
@@ -372,8 +383,9 @@ Result<Tuning> tune(const Job& job, const Options& options) {
   for (const std::vector<Point>* points : {&options.first, &options.only}) {
     for (const Point& point : *points) {
       if (!job.space->allowed(point))
-        return Status(Code::kInvalidArgument, fmt::format("{}: the tile {} is not in its search space",
-                                                          job.space->rung, values_text(point)));
+        return Status(Code::kInvalidArgument,
+                      fmt::format("{}: the tile {} is not in its search space", job.space->rung,
+                                  values_text(point)));
     }
   }
   auto compiler =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder tune: which point of a rung's search space is best on this device, found within a budget of time.
+// ladder tune: which point of a rung's search space is best on this device, found within a budget
+// of time.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/problem.hpp>
@@ -68,8 +69,9 @@ struct Options {
   double trial_limit_s = 20;  // of a candidate in the worker, loading and verification included
   double compile_limit_s = 60;
   std::uint64_t seed = 1;
-  std::vector<Point> first;  // tried right after the tile set by hand, e.g. the one that was tuned before
-  std::vector<Point> only;   // where there are any: these and no others, whatever the strategy
+  std::vector<Point>
+      first;  // tried right after the tile set by hand, e.g. the one that was tuned before
+  std::vector<Point> only;  // where there are any: these and no others, whatever the strategy
   Stop interrupted;
   std::function<void(const std::string&)> progress;  // a line that replaces the one before
   std::function<void(const Tuning&)> keep;           // now and then, what is known so far
@@ -98,7 +100,8 @@ struct Tuning {
   int worker_starts = 0;
 };
 
-// Errors: kInvalidArgument (no nvcc, no source, no point is allowed, or one of `first` or `only` is not), kIo.
+// Errors: kInvalidArgument (no nvcc, no source, no point is allowed, or one of `first` or `only` is
+// not), kIo.
 Result<Tuning> tune(const Job& job, const Options& options);
 
 }  // namespace ladder::tune

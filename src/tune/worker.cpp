@@ -14,7 +14,8 @@ Answer parse(const std::string& line) {
   Answer answer;
   try {
     const Json json = Json::parse(line);
-    answer.outcome = json.at("passed").get<bool>() ? Answer::Outcome::kPassed : Answer::Outcome::kRejected;
+    answer.outcome =
+        json.at("passed").get<bool>() ? Answer::Outcome::kPassed : Answer::Outcome::kRejected;
     answer.reason = json.value("reason", "");
     answer.samples = json.value("samples", answer.samples);
     answer.bailed_out = json.value("bailed_out", false);
@@ -40,8 +41,8 @@ Answer failed(Answer::Outcome outcome, std::string reason) {
 }  // namespace
 
 Answer Worker::ask(const std::string& request, double limit_s) {
-  const auto limit =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));
+  const auto limit = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(limit_s));
   if (Clock::now() >= deadline_ || (stop_ && stop_()))
     return failed(Answer::Outcome::kStopped, "no time left");
   if (!child_) {
@@ -78,8 +79,10 @@ Answer Worker::ask(const std::string& request, double limit_s) {
 }
 
 Answer Worker::trial(const std::string& library, int rounds, double bail_ms, double limit_s) {
-  return ask(Json{{"do", "trial"}, {"libraries", {library}}, {"rounds", rounds}, {"bail_ms", bail_ms}}.dump(),
-             limit_s);
+  return ask(
+      Json{{"do", "trial"}, {"libraries", {library}}, {"rounds", rounds}, {"bail_ms", bail_ms}}
+          .dump(),
+      limit_s);
 }
 
 Answer Worker::verify(const std::string& library, double limit_s) {
@@ -87,7 +90,8 @@ Answer Worker::verify(const std::string& library, double limit_s) {
 }
 
 Answer Worker::rivals(const std::vector<std::string>& libraries, double seconds, double limit_s) {
-  return ask(Json{{"do", "rivals"}, {"libraries", libraries}, {"seconds", seconds}}.dump(), limit_s);
+  return ask(Json{{"do", "rivals"}, {"libraries", libraries}, {"seconds", seconds}}.dump(),
+             limit_s);
 }
 
 }  // namespace ladder::tune

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Candidates run in a worker, a process of its own: one that crashes or hangs takes only itself along. The
-// parent asks a line of JSON, the worker answers one.
+// Candidates run in a worker, a process of its own: one that crashes or hangs takes only itself
+// along. The parent asks a line of JSON, the worker answers one.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/problem.hpp>
@@ -37,18 +37,21 @@ struct Answer {
   bool last = false;                         // the worker's device is lost, and the worker with it
 };
 
-// The worker's side: answers until `in` ends. Never prints elsewhere than to `out`. `device` is where
-// candidates run.
+// The worker's side: answers until `in` ends. Never prints elsewhere than to `out`. `device` is
+// where candidates run.
 int serve(int in, int out, const Device& device);
 
 // The parent's side; starts the worker's process when it is needed, and again after it died.
 class Worker {
  public:
   Worker(std::vector<std::string> command, Assignment assignment, Deadline deadline, Stop stop)
-      : command_(std::move(command)), assignment_(assignment), deadline_(deadline), stop_(std::move(stop)) {}
+      : command_(std::move(command)),
+        assignment_(assignment),
+        deadline_(deadline),
+        stop_(std::move(stop)) {}
 
-  // A few small problems verified, then `rounds` launches timed (or one counted). A first launch that takes
-  // longer than `bail_ms` (0: any) stays the only one.
+  // A few small problems verified, then `rounds` launches timed (or one counted). A first launch
+  // that takes longer than `bail_ms` (0: any) stays the only one.
   Answer trial(const std::string& library, int rounds, double bail_ms, double limit_s);
   // The quick battery; where kernels are timed, the problem itself too.
   Answer verify(const std::string& library, double limit_s);

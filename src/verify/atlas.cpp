@@ -17,14 +17,15 @@ struct Draw {
   std::uint64_t seed, stream;
 
   double unit(std::int64_t index, int which) const {  // [0, 1)
-    return static_cast<double>(
-               random_bits(seed, stream,
-                           4 * static_cast<std::uint64_t>(index) + static_cast<std::uint64_t>(which)) >>
-               11) *
+    return static_cast<double>(random_bits(seed, stream,
+                                           4 * static_cast<std::uint64_t>(index) +
+                                               static_cast<std::uint64_t>(which)) >>
+                               11) *
            0x1p-53;
   }
   double normal(std::int64_t index) const {  // Box and Muller
-    return std::sqrt(-2 * std::log(1 - unit(index, 1))) * std::cos(2 * std::numbers::pi * unit(index, 2));
+    return std::sqrt(-2 * std::log(1 - unit(index, 1))) *
+           std::cos(2 * std::numbers::pi * unit(index, 2));
   }
   double spread(std::int64_t index, double phi) const {
     return (unit(index, 0) - 0.5) * std::exp(phi * normal(index));
@@ -48,8 +49,8 @@ double value(const Draw& draw, Distribution distribution, std::int64_t index, st
     case Distribution::kSpread4:
       return draw.spread(index, 4);
     case Distribution::kGraded: {
-      const double grade =
-          kGrade * static_cast<double>(k) / static_cast<double>(std::max<std::int64_t>(1, depth - 1));
+      const double grade = kGrade * static_cast<double>(k) /
+                           static_cast<double>(std::max<std::int64_t>(1, depth - 1));
       return (2 * u - 1) * std::exp2(std::round(is_a ? grade : -grade));
     }
     case Distribution::kUniform:
@@ -62,8 +63,9 @@ double value(const Draw& draw, Distribution distribution, std::int64_t index, st
 }  // namespace
 
 std::span<const Distribution> distributions() {
-  static constexpr std::array kAll{Distribution::kUniform, Distribution::kPositive,  Distribution::kNormal,
-                                   Distribution::kSpread1, Distribution::kSpread2,   Distribution::kSpread4,
+  static constexpr std::array kAll{Distribution::kUniform, Distribution::kPositive,
+                                   Distribution::kNormal,  Distribution::kSpread1,
+                                   Distribution::kSpread2, Distribution::kSpread4,
                                    Distribution::kGraded,  Distribution::kCancelling};
   return kAll;
 }
@@ -101,20 +103,23 @@ Images draw(const Problem& problem, Distribution distribution, std::uint64_t see
   for (std::int64_t i = 0; i < m; ++i) {
     for (std::int64_t l = 0; l < k; ++l) {
       const std::int64_t source = cancels ? l & ~std::int64_t{1} : l;  // neighbours of A are equal
-      images.a[i * k + l] = static_cast<float>(value(of_a, distribution, i * k + source, l, k, true));
+      images.a[i * k + l] =
+          static_cast<float>(value(of_a, distribution, i * k + source, l, k, true));
     }
   }
   for (std::int64_t l = 0; l < k; ++l) {
     for (std::int64_t j = 0; j < n; ++j) {
       double x = value(of_b, distribution, l * n + j, l, k, false);
-      if (cancels && l % 2 == 1) x = -static_cast<double>(images.b[(l - 1) * n + j]) * (1 + 0x1p-10 * x);
+      if (cancels && l % 2 == 1)
+        x = -static_cast<double>(images.b[(l - 1) * n + j]) * (1 + 0x1p-10 * x);
       images.b[l * n + j] = static_cast<float>(x);
     }
   }
   return images;
 }
 
-AtlasErrors errors_of(const Problem& problem, const Reference& reference, std::span<const float> c) {
+AtlasErrors errors_of(const Problem& problem, const Reference& reference,
+                      std::span<const float> c) {
   AtlasErrors errors;
   double error_squares = 0, squares = 0;
   std::vector<double> relative;
@@ -129,10 +134,12 @@ AtlasErrors errors_of(const Problem& problem, const Reference& reference, std::s
     const double error = std::abs(static_cast<double>(c[i]) - r);
     error_squares += error * error;
     squares += r * r;
-    if (error > 0) errors.componentwise = std::max(errors.componentwise, error / reference.abs_products[i]);
+    if (error > 0)
+      errors.componentwise = std::max(errors.componentwise, error / reference.abs_products[i]);
     relative.push_back(r == 0 ? (error == 0 ? 0 : HUGE_VAL) : error / std::abs(r));
     const double ulp = std::ldexp(1.0, std::max(r == 0 ? -149 : std::ilogb(r) - 23, -149));
-    const auto bucket = std::lower_bound(AtlasErrors::kUlps.begin(), AtlasErrors::kUlps.end(), error / ulp);
+    const auto bucket =
+        std::lower_bound(AtlasErrors::kUlps.begin(), AtlasErrors::kUlps.end(), error / ulp);
     ++errors.ulps[static_cast<std::size_t>(bucket - AtlasErrors::kUlps.begin())];
   }
   if (squares > 0) errors.normwise = std::sqrt(error_squares / squares);
@@ -145,8 +152,9 @@ AtlasErrors errors_of(const Problem& problem, const Reference& reference, std::s
   return errors;
 }
 
-Result<AtlasErrors> measure_errors(const KernelInfo& kernel, const Problem& problem, const Images& images,
-                                   const Reference& reference, const Device& device) {
+Result<AtlasErrors> measure_errors(const KernelInfo& kernel, const Problem& problem,
+                                   const Images& images, const Reference& reference,
+                                   const Device& device) {
   if (Status s = accepts(kernel, problem, device); !s) return s;
   const auto place = [&](const std::vector<float>& image, Buffer& buffer) -> Status {
     auto made = Buffer::allocate(kernel.place, image.size() * sizeof(float));
@@ -158,7 +166,8 @@ Result<AtlasErrors> measure_errors(const KernelInfo& kernel, const Problem& prob
   if (Status s = place(images.a, a); !s) return s;
   if (Status s = place(images.b, b); !s) return s;
   if (Status s = place(images.c, c); !s) return s;
-  if (Status s = kernel.launch(problem, {a.as<float>(), b.as<float>(), c.as<float>()}, nullptr); !s) return s;
+  if (Status s = kernel.launch(problem, {a.as<float>(), b.as<float>(), c.as<float>()}, nullptr); !s)
+    return s;
   if (kernel.place == Place::kCuda) {
     if (Status s = synchronize(); !s) return s;
   }

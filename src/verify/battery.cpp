@@ -13,7 +13,8 @@ class Builder {
  public:
   explicit Builder(std::uint64_t seed) : seed_(seed) {}
 
-  void add(const std::string& what, const Problem& problem, Values values, bool nan_operands = false) {
+  void add(const std::string& what, const Problem& problem, Values values,
+           bool nan_operands = false) {
     cases_.push_back({fmt::format("{}, {}, {}", what, to_string(problem), to_string(values)),
                       problem,
                       {values, seed_ + cases_.size(), nan_operands}});
@@ -54,7 +55,8 @@ void add_sizes(Builder& builder) {
   for (const Size& s : kSizes) builder.add("size", make_problem(s.m, s.n, s.k), Values::kIntegers);
 }
 
-// Numerics. Small k: there the bound is tightest, so that a lower precision than claimed cannot hide in it.
+// Numerics. Small k: there the bound is tightest, so that a lower precision than claimed cannot
+// hide in it.
 void add_numerics(Builder& builder) {
   constexpr std::array<Size, 4> kSizes{{{16, 16, 4}, {37, 41, 43}, {64, 64, 64}, {5, 3, 509}}};
   for (const Size& s : kSizes) {
@@ -65,21 +67,25 @@ void add_numerics(Builder& builder) {
   builder.add("numerics", make_problem(33, 35, 37, 1.5F, -0.625F), Values::kScaled);
 }
 
-// What BLAS promises about scalars, empty sizes, leading dimensions and memory that is not an operand.
+// What BLAS promises about scalars, empty sizes, leading dimensions and memory that is not an
+// operand.
 void add_contracts(Builder& builder) {
   builder.add("lda", padded(make_problem(33, 29, 31), 5, 0, 0), Values::kIntegers);
   builder.add("ldb", padded(make_problem(33, 29, 31), 0, 7, 0), Values::kIntegers);
   builder.add("ldc", padded(make_problem(33, 29, 31), 0, 0, 3), Values::kIntegers);
   builder.add("ldc and beta", padded(make_problem(33, 29, 31, 1, 1), 0, 0, 3), Values::kIntegers);
-  builder.add("all leading dimensions", padded(make_problem(67, 37, 41, -2, 3), 5, 7, 3), Values::kIntegers);
-  builder.add("all leading dimensions", padded(make_problem(64, 64, 64), 4, 8, 12), Values::kUniform);
+  builder.add("all leading dimensions", padded(make_problem(67, 37, 41, -2, 3), 5, 7, 3),
+              Values::kIntegers);
+  builder.add("all leading dimensions", padded(make_problem(64, 64, 64), 4, 8, 12),
+              Values::kUniform);
   builder.add("beta 1", make_problem(31, 37, 29, 1, 1), Values::kIntegers);
   builder.add("alpha -1", make_problem(31, 37, 29, -1, 0), Values::kIntegers);
   builder.add("alpha -2, beta -3", make_problem(31, 37, 29, -2, -3), Values::kIntegers);
   builder.add("K = 0", make_problem(19, 17, 0, 1, 2), Values::kIntegers);
   builder.add("K = 0, beta 0", make_problem(19, 17, 0), Values::kIntegers);
   builder.add("alpha 0 over NaN operands", make_problem(19, 17, 21, 0, 2), Values::kIntegers, true);
-  builder.add("alpha 0 over NaN operands, beta 0", make_problem(19, 17, 21, 0, 0), Values::kIntegers, true);
+  builder.add("alpha 0 over NaN operands, beta 0", make_problem(19, 17, 21, 0, 0),
+              Values::kIntegers, true);
   builder.add("M = 0", make_problem(0, 17, 21), Values::kIntegers);
   builder.add("N = 0", make_problem(19, 0, 21), Values::kIntegers);
 }
@@ -96,12 +102,13 @@ void add_layouts(Builder& builder) {
   }
 }
 
-// Sizes around the edges of tiles in all three directions, drawn so that no direction always moves with
-// another.
+// Sizes around the edges of tiles in all three directions, drawn so that no direction always moves
+// with another.
 void add_edges(Builder& builder, std::uint64_t seed) {
   constexpr std::array<std::int64_t, 19> kEdges{1,  2,  3,  7,  8,  9,   15,  16,  17, 31,
                                                 32, 33, 63, 64, 65, 127, 128, 129, 251};
-  constexpr std::array<std::pair<float, float>, 5> kScalars{{{1, 0}, {1, 1}, {-1, 2}, {3, -1}, {0, 1}}};
+  constexpr std::array<std::pair<float, float>, 5> kScalars{
+      {{1, 0}, {1, 1}, {-1, 2}, {3, -1}, {0, 1}}};
   constexpr std::uint64_t kStreamEdges = 201;
   constexpr std::uint64_t kProblems = 240;
   const auto draw = [&](std::uint64_t index, std::uint64_t choices) {
@@ -110,11 +117,14 @@ void add_edges(Builder& builder, std::uint64_t seed) {
   for (std::uint64_t p = 0; p < kProblems; ++p) {
     const std::uint64_t at = 8 * p;
     const auto& [alpha, beta] = kScalars[draw(at + 3, kScalars.size())];
-    Problem problem = make_problem(kEdges[draw(at, kEdges.size())], kEdges[draw(at + 1, kEdges.size())],
-                                   kEdges[draw(at + 2, kEdges.size())], alpha, beta);
+    Problem problem =
+        make_problem(kEdges[draw(at, kEdges.size())], kEdges[draw(at + 1, kEdges.size())],
+                     kEdges[draw(at + 2, kEdges.size())], alpha, beta);
     problem = padded(problem, static_cast<std::int64_t>(draw(at + 4, 6)),
-                     static_cast<std::int64_t>(draw(at + 5, 6)), static_cast<std::int64_t>(draw(at + 6, 6)));
-    const Values values = std::array{Values::kIntegers, Values::kUniform, Values::kScaled}[draw(at + 7, 3)];
+                     static_cast<std::int64_t>(draw(at + 5, 6)),
+                     static_cast<std::int64_t>(draw(at + 6, 6)));
+    const Values values =
+        std::array{Values::kIntegers, Values::kUniform, Values::kScaled}[draw(at + 7, 3)];
     builder.add("edges", problem, values, alpha == 0.0F);
   }
   builder.add("large", make_problem(257, 511, 129), Values::kScaled);
@@ -123,8 +133,9 @@ void add_edges(Builder& builder, std::uint64_t seed) {
   builder.add("deep", make_problem(64, 64, 16384), Values::kUniform);
   builder.add("wide", make_problem(4, 16384, 16), Values::kIntegers);
   builder.add("tall", make_problem(16384, 4, 16), Values::kIntegers);
-  // A few tiles more than a large GPU has SMs, and deep: what the last ones' blocks hand to each other. Twice, and other
-  // problems in between, whose kernels may leave anything in memory that they share.
+  // A few tiles more than a large GPU has SMs, and deep: what the last ones' blocks hand to each
+  // other. Twice, and other problems in between, whose kernels may leave anything in memory that
+  // they share.
   for (const char* what : {"last wave", "last wave again"}) {
     builder.add(what, make_problem(8, 8512, 2560), Values::kIntegers);
     builder.add(what, make_problem(8, 8512, 1536), Values::kUniform);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problems that a kernel must get right before any figure of it is shown. One list for every kernel; what
-// a kernel does not accept is recorded as refused.
+// The problems that a kernel must get right before any figure of it is shown. One list for every
+// kernel; what a kernel does not accept is recorded as refused.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -26,8 +26,8 @@ const char* to_string(Battery battery);
 
 std::vector<Case> make_battery(Battery battery, std::uint64_t seed);
 
-// The three tiers of input on one problem, e.g. the one about to be measured. Integers are left out where
-// alpha or beta make them inexact.
+// The three tiers of input on one problem, e.g. the one about to be measured. Integers are left out
+// where alpha or beta make them inexact.
 std::vector<Case> cases_of(const Problem& problem, std::uint64_t seed);
 
 }  // namespace ladder

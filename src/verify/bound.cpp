@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "problem/split_error.hpp"
 #include "operands/encode.hpp"
+#include "problem/split_error.hpp"
 
 namespace ladder {
 namespace {
@@ -35,7 +35,8 @@ Result<ErrorBound> error_bound(const Problem& problem, Precision precision) {
       break;
     case Precision::kTf32: {
       const double operands = (1 + kTf32Cut) * (1 + kTf32Cut);
-      bound.products = operands * (1 + gamma(k, kTensorUnit)) * (1 + gamma(2, kUnit32)) - 1 + reference;
+      bound.products =
+          operands * (1 + gamma(k, kTensorUnit)) * (1 + gamma(2, kUnit32)) - 1 + reference;
       break;
     }
     case Precision::kTf32x3:
@@ -57,9 +58,10 @@ Result<ErrorBound> error_bound(const Problem& problem, Precision precision) {
     bound.least = half_subnormal_of(problem.out);
   }
   if (!std::isfinite(bound.products)) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("k = {}: the sum has so many roundings that no error bound holds in {}",
-                              problem.k, to_string(precision)));
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("k = {}: the sum has so many roundings that no error bound holds in {}",
+                    problem.k, to_string(precision)));
   }
   return bound;
 }

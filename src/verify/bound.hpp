@@ -9,9 +9,10 @@
 namespace ladder {
 
 // |C - R|_ij <= e + result (|R|_ij + e) + least, where
-// e = products * (|alpha| (|A||B|)_ij) + floor * f_ij + c * |beta C0|_ij + underflow bounds the error of the binary32
-// result, and the rest that of rounding it to C's type; both zero where that is binary32. f is Lines::of(), for operands
-// whose words have an absolute error, in proportion to the largest element of a row of op(A) or column of op(B).
+// e = products * (|alpha| (|A||B|)_ij) + floor * f_ij + c * |beta C0|_ij + underflow bounds the
+// error of the binary32 result, and the rest that of rounding it to C's type; both zero where that
+// is binary32. f is Lines::of(), for operands whose words have an absolute error, in proportion to
+// the largest element of a row of op(A) or column of op(B).
 struct ErrorBound {
   double products = 0;
   double floor = 0;
@@ -20,7 +21,8 @@ struct ErrorBound {
   double result = 0;
   double least = 0;
 
-  constexpr double at(double abs_products, double abs_c, double abs_result = 0, double line = 0) const {
+  constexpr double at(double abs_products, double abs_c, double abs_result = 0,
+                      double line = 0) const {
     const double before = products * abs_products + floor * line + c * abs_c + underflow;
     return before + result * (abs_result + before) + least;
   }
@@ -28,8 +30,8 @@ struct ErrorBound {
 
 // Errors (kInvalidArgument): k is so large that no bound holds in this precision.
 Result<ErrorBound> error_bound(const Problem& problem, Precision precision);
-// The same where alpha A B alone is rounded to C's type before beta C is added (Rounding::kOnceOrTwice). As `bound` where C
-// is binary32 or not read.
+// The same where alpha A B alone is rounded to C's type before beta C is added
+// (Rounding::kOnceOrTwice). As `bound` where C is binary32 or not read.
 ErrorBound rounded_twice(ErrorBound bound, const Problem& problem);
 
 }  // namespace ladder

@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "operands/encode.hpp"
+#include "operands/parallel.hpp"
 #include "verify/identity.hpp"
 #include "verify/lines.hpp"
-#include "operands/parallel.hpp"
 
 namespace ladder {
 namespace {
@@ -29,7 +29,8 @@ std::string place_at(const Operation& operation, std::int64_t index) {
 // What one pass over the elements finds; pieces of it are joined.
 struct Tally {
   std::int64_t unwritten = 0, nan = 0, wrong = 0;
-  std::int64_t first_unwritten = kNowhere, first_nan = kNowhere, first_wrong = kNowhere;  // i * n + j
+  std::int64_t first_unwritten = kNowhere, first_nan = kNowhere,
+               first_wrong = kNowhere;  // i * n + j
   bool all_zero = true;
   double error_squares = 0, reference_squares = 0, componentwise = 0, of_bound = 0;
 
@@ -93,8 +94,10 @@ double expected_at(const Prepared& prepared, bool exact, std::int64_t index) {
   return exact && out != Type::kF32 ? round_to(out, static_cast<float>(reference)) : reference;
 }
 
-// Where results are exact: what rounding alpha A B to C's type, and then its sum with beta C, gives.
-double rounded_twice_at(const Operation& operation, double reference, std::int64_t i, std::int64_t j) {
+// Where results are exact: what rounding alpha A B to C's type, and then its sum with beta C,
+// gives.
+double rounded_twice_at(const Operation& operation, double reference, std::int64_t i,
+                        std::int64_t j) {
   const Problem& p = operation.problem;
   const double c = reads_c(p) ? static_cast<double>(p.beta) * operation.c[i * p.ldc + j] : 0.0;
   const double products = round_to(p.out, static_cast<float>(reference - c));
@@ -109,7 +112,8 @@ Tally tally_elements(const Prepared& prepared, bool exact, const ErrorBound& bou
   const bool by_element = prepared.kind != ReferenceKind::kIdentity;
   const Lines lines = by_element && bound.floor > 0 ? lines_of(operation) : Lines{};
   return for_each_element(
-      p, memory, [&](Tally& tally, std::int64_t i, std::int64_t j, std::uint32_t word, float value) {
+      p, memory,
+      [&](Tally& tally, std::int64_t i, std::int64_t j, std::uint32_t word, float value) {
         const std::int64_t index = i * p.n + j;
         look_at(tally, index, word, value, poisoned);
         if (!by_element) return;
@@ -119,7 +123,8 @@ Tally tally_elements(const Prepared& prepared, bool exact, const ErrorBound& bou
         const double error = std::abs(static_cast<double>(value) - expected);
         const double abs_products = prepared.reference.abs_products[index];
         const double abs_c = abs_c_at(operation, i, j);
-        const double limit = exact ? 0.0 : bound.at(abs_products, abs_c, std::abs(expected), lines.of(i, j));
+        const double limit =
+            exact ? 0.0 : bound.at(abs_products, abs_c, std::abs(expected), lines.of(i, j));
         const bool within = error <= limit;  // false for NaN
         if (!within) Tally::note(tally.wrong, tally.first_wrong, index);
         tally.error_squares += error * error;
@@ -146,7 +151,8 @@ std::optional<std::string> changed_guard(const ResultMemory& memory, std::size_t
 }  // namespace
 
 Finding check_untouched(const Operation& operation, const ResultMemory& memory) {
-  if (const auto where = changed_guard(memory, static_cast<std::size_t>(bytes_of(operation.problem.out))))
+  if (const auto where =
+          changed_guard(memory, static_cast<std::size_t>(bytes_of(operation.problem.out))))
     return {Outcome::kGuardWritten, "written " + *where, {}};
   const Extent extent = extent_c(operation.problem);
   std::int64_t written = 0;
@@ -179,23 +185,25 @@ Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& 
   const std::int64_t elements = p.m * p.n;
   if (tally.unwritten > 0) {
     return {Outcome::kUnwritten,
-            fmt::format("{} was never written; {} of {} elements", place_at(operation, tally.first_unwritten),
-                        tally.unwritten, elements),
+            fmt::format("{} was never written; {} of {} elements",
+                        place_at(operation, tally.first_unwritten), tally.unwritten, elements),
             {}};
   }
   if (tally.nan > 0) {
     return {Outcome::kNan,
-            fmt::format("{} is NaN; {} of {} elements", place_at(operation, tally.first_nan), tally.nan,
-                        elements),
+            fmt::format("{} is NaN; {} of {} elements", place_at(operation, tally.first_nan),
+                        tally.nan, elements),
             {}};
   }
   if (prepared.kind == ReferenceKind::kIdentity) {
     const IdentityResult identity = check_identity(operation, input, bound, memory.c());
-    return {identity.ok ? Outcome::kPassed : Outcome::kWrongValue, identity.reason, identity.errors};
+    return {identity.ok ? Outcome::kPassed : Outcome::kWrongValue, identity.reason,
+            identity.errors};
   }
 
   Errors errors{true, 0.0, tally.componentwise, tally.of_bound};
-  if (tally.reference_squares > 0) errors.normwise = std::sqrt(tally.error_squares / tally.reference_squares);
+  if (tally.reference_squares > 0)
+    errors.normwise = std::sqrt(tally.error_squares / tally.reference_squares);
   if (tally.wrong > 0) {
     const std::int64_t i = tally.first_wrong / p.n;
     const std::int64_t j = tally.first_wrong % p.n;
@@ -204,14 +212,16 @@ Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& 
     const double line = bound.floor > 0 ? lines_of(operation).of(i, j) : 0.0;
     const std::string limit =
         exact ? std::string("exactly")
-              : fmt::format("within {:.3g}", bound.at(prepared.reference.abs_products[tally.first_wrong],
-                                                      abs_c_at(operation, i, j), std::abs(expected), line));
+              : fmt::format("within {:.3g}",
+                            bound.at(prepared.reference.abs_products[tally.first_wrong],
+                                     abs_c_at(operation, i, j), std::abs(expected), line));
     return {Outcome::kWrongValue,
-            fmt::format("{} is {:.9g}, expected {:.9g} {}; {} of {} elements", place(operation, i, j), got,
-                        expected, limit, tally.wrong, elements),
+            fmt::format("{} is {:.9g}, expected {:.9g} {}; {} of {} elements",
+                        place(operation, i, j), got, expected, limit, tally.wrong, elements),
             errors};
   }
-  // Zero is the right answer only where the definition says so; else a zero reference would prove nothing.
+  // Zero is the right answer only where the definition says so; else a zero reference would prove
+  // nothing.
   const bool zero_by_definition = !reads_ab(p) && !reads_c(p);
   if (!zero_by_definition && !(tally.reference_squares > 0)) {
     return {Outcome::kNotVerified, "the reference is zero: nothing would be proved", {}};
@@ -219,7 +229,8 @@ Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& 
   return {Outcome::kPassed, "", errors};
 }
 
-std::string explain_wrong_values(const Prepared& prepared, Precision precision, const ResultMemory& memory) {
+std::string explain_wrong_values(const Prepared& prepared, Precision precision,
+                                 const ResultMemory& memory) {
   const Operation& operation = prepared.operation;
   const Problem& p = operation.problem;
   if (prepared.kind == ReferenceKind::kIdentity) return "";
@@ -241,9 +252,10 @@ std::string explain_wrong_values(const Prepared& prepared, Precision precision, 
       if (!reads_c(p) || static_cast<double>(operation.c[i * p.ldc + j]) != value) ++changed;
       if (p.m == p.n) {
         const std::int64_t mirrored = j * p.n + i;
-        const double limit = tf32 ? tf32.value().at(r.abs_products[mirrored], abs_c_at(operation, j, i),
-                                                    std::abs(r.c[mirrored]))
-                                  : 0.0;
+        const double limit =
+            tf32 ? tf32.value().at(r.abs_products[mirrored], abs_c_at(operation, j, i),
+                                   std::abs(r.c[mirrored]))
+                 : 0.0;
         if (!(std::abs(value - r.c[mirrored]) <= limit)) ++not_transposed;
       }
     }

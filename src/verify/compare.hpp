@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at the memory of C after a kernel ran: guards, padding, every element. Pure: no device, no kernel.
+// Looks at the memory of C after a kernel ran: guards, padding, every element. Pure: no device, no
+// kernel.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,7 +12,8 @@
 
 namespace ladder {
 
-// C in memory between two guard zones, a word an element (encode.hpp): guard | extent_c elements | guard.
+// C in memory between two guard zones, a word an element (encode.hpp): guard | extent_c elements |
+// guard.
 struct ResultMemory {
   std::span<const std::uint32_t> words;
   std::size_t guard = 0;  // words before and after
@@ -27,8 +29,9 @@ struct Finding {
 // Only what must be untouched: kGuardWritten, kPaddingWritten, or kPassed.
 Finding check_untouched(const Operation& operation, const ResultMemory& memory);
 
-// How exact data reach a 16-bit C: rounded once, or alpha A B rounded first and its sum with beta C again. What
-// Ladder writes rounds once; of a vendor's library, whose definition is its own, either is taken.
+// How exact data reach a 16-bit C: rounded once, or alpha A B rounded first and its sum with beta C
+// again. What Ladder writes rounds once; of a vendor's library, whose definition is its own, either
+// is taken.
 enum class Rounding : unsigned char { kOnce, kOnceOrTwice };
 
 // check_untouched, then every element against `prepared` (its reference or the identity).
@@ -36,6 +39,7 @@ Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& 
                 const ResultMemory& memory, Rounding rounding = Rounding::kOnce);
 
 // Hints at the cause of wrong values, "" if none is known. `precision` is what the kernel claims.
-std::string explain_wrong_values(const Prepared& prepared, Precision precision, const ResultMemory& memory);
+std::string explain_wrong_values(const Prepared& prepared, Precision precision,
+                                 const ResultMemory& memory);
 
 }  // namespace ladder

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "verify/lines.hpp"
 #include "operands/parallel.hpp"
+#include "verify/lines.hpp"
 
 namespace ladder {
 namespace {
@@ -21,10 +21,11 @@ constexpr std::uint64_t kStreamSign = 101;
 struct Products {
   Vector plain, absolute;
 };
-Products multiply(const float* matrix, Op op, std::int64_t ld, std::int64_t rows, std::int64_t columns,
-                  const Vector& x, const Vector& abs_x) {
+Products multiply(const float* matrix, Op op, std::int64_t ld, std::int64_t rows,
+                  std::int64_t columns, const Vector& x, const Vector& abs_x) {
   Products y{Vector(static_cast<std::size_t>(rows)), Vector(static_cast<std::size_t>(rows))};
-  const std::int64_t grain = std::max<std::int64_t>(1, kParallelGrain / std::max<std::int64_t>(1, columns));
+  const std::int64_t grain =
+      std::max<std::int64_t>(1, kParallelGrain / std::max<std::int64_t>(1, columns));
   parallel_for(rows, grain, [&](std::int64_t begin, std::int64_t end) {
     if (op == Op::kNone) {
       for (std::int64_t i = begin; i < end; ++i) {
@@ -51,16 +52,16 @@ Products multiply(const float* matrix, Op op, std::int64_t ld, std::int64_t rows
   return y;
 }
 
-// Signs for the first vector, so that every column weighs the same; then magnitudes that differ, so that
-// errors in two columns do not cancel. Integers where the check is exact: |t| <= 2^28 / n keeps every sum
-// below 2^53.
+// Signs for the first vector, so that every column weighs the same; then magnitudes that differ, so
+// that errors in two columns do not cancel. Integers where the check is exact: |t| <= 2^28 / n
+// keeps every sum below 2^53.
 Vector random_vector(std::int64_t size, int which, const Input& input) {
-  const std::int64_t most =
-      std::clamp<std::int64_t>((std::int64_t{1} << 28) / std::max<std::int64_t>(1, size), 1, 1 << 20);
+  const std::int64_t most = std::clamp<std::int64_t>(
+      (std::int64_t{1} << 28) / std::max<std::int64_t>(1, size), 1, 1 << 20);
   Vector t(static_cast<std::size_t>(size));
   for (std::int64_t j = 0; j < size; ++j) {
-    const std::uint64_t bits = random_bits(input.seed, kStreamSign + static_cast<std::uint64_t>(which),
-                                           static_cast<std::uint64_t>(j));
+    const std::uint64_t bits = random_bits(
+        input.seed, kStreamSign + static_cast<std::uint64_t>(which), static_cast<std::uint64_t>(j));
     const double unit = static_cast<double>(bits >> 11) * 0x1p-53;
     double magnitude = 1;
     if (input.values == Values::kIntegers) {
@@ -80,13 +81,14 @@ Vector absolute_of(Vector values) {
 
 }  // namespace
 
-IdentityResult check_identity(const Operation& operation, const Input& input, const ErrorBound& bound,
-                              const float* c) {
+IdentityResult check_identity(const Operation& operation, const Input& input,
+                              const ErrorBound& bound, const float* c) {
   const Problem& p = operation.problem;
   const double alpha = p.alpha;
   const double beta = p.beta;
   const double own = gamma(static_cast<double>(p.n + p.k + 4), 0x1p-53);
-  const Lines lines = bound.floor > 0 && input.values != Values::kIntegers ? lines_of(operation) : Lines{};
+  const Lines lines =
+      bound.floor > 0 && input.values != Values::kIntegers ? lines_of(operation) : Lines{};
   IdentityResult result;
   result.errors.known = true;
   double error_norm = 0;
@@ -112,7 +114,9 @@ IdentityResult check_identity(const Operation& operation, const Input& input, co
     }
     for (std::int64_t i = 0; i < p.m; ++i) {
       const double line =
-          lines.b.sum.empty() ? 0 : lines.scale * (lines.a.largest[i] * sums_t + lines.a.sum[i] * largest_t);
+          lines.b.sum.empty()
+              ? 0
+              : lines.scale * (lines.a.largest[i] * sums_t + lines.a.sum[i] * largest_t);
       const double expected = alpha * product.plain[i] + beta * before.plain[i];
       const double error = std::abs(after.plain[i] - expected);
       const double abs_products = std::abs(alpha) * product.absolute[i];
@@ -121,19 +125,20 @@ IdentityResult check_identity(const Operation& operation, const Input& input, co
       const double rounding = 2 * bound.result * after.absolute[i] + bound.least * sum_t;
       const double limit = input.values == Values::kIntegers
                                ? rounding
-                               : bound.products * abs_products + bound.floor * line + bound.c * abs_c +
-                                     bound.underflow * sum_t +
+                               : bound.products * abs_products + bound.floor * line +
+                                     bound.c * abs_c + bound.underflow * sum_t +
                                      own * (after.absolute[i] + abs_products + abs_c) + rounding;
       const bool row_ok = error <= limit;  // false for NaN
       if (!row_ok && result.rows_wrong++ == 0) {
-        result.reason =
-            fmt::format("row {} of C: C t is {:.9g} where alpha A (B t) + beta C t is {:.9g}, bound {:.3g}",
-                        i, after.plain[i], expected, limit);
+        result.reason = fmt::format(
+            "row {} of C: C t is {:.9g} where alpha A (B t) + beta C t is {:.9g}, bound {:.3g}", i,
+            after.plain[i], expected, limit);
       }
       error_norm += error * error;
       reference_norm += expected * expected;
       if (error > 0) {
-        result.errors.componentwise = std::max(result.errors.componentwise, error / (abs_products + abs_c));
+        result.errors.componentwise =
+            std::max(result.errors.componentwise, error / (abs_products + abs_c));
         if (limit > 0) result.errors.of_bound = std::max(result.errors.of_bound, error / limit);
       }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// C t = alpha A (B t) + beta C0 t for random t, in FP64: proof about a whole result in O(n^2), for problems
-// whose FP64 product would take too long (Freivalds 1977, with rounding). Exact for integer inputs;
-// docs/verification.md derives what it sees of others.
+// C t = alpha A (B t) + beta C0 t for random t, in FP64: proof about a whole result in O(n^2), for
+// problems whose FP64 product would take too long (Freivalds 1977, with rounding). Exact for
+// integer inputs; docs/verification.md derives what it sees of others.
 #pragma once
 #include <string>
 
@@ -19,7 +19,7 @@ struct IdentityResult {
 };
 
 // `c` is the kernel's result as C lies in memory (ldc as in the operation).
-IdentityResult check_identity(const Operation& operation, const Input& input, const ErrorBound& bound,
-                              const float* c);
+IdentityResult check_identity(const Operation& operation, const Input& input,
+                              const ErrorBound& bound, const float* c);
 
 }  // namespace ladder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of op(A) and columns of op(B) by their largest and their summed magnitudes: what bounds the error of words whose
-// exponent is too short for a line's smallest elements.
+// Rows of op(A) and columns of op(B) by their largest and their summed magnitudes: what bounds the
+// error of words whose exponent is too short for a line's smallest elements.
 #pragma once
 #include <vector>
 

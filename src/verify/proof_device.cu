@@ -17,7 +17,8 @@ constexpr int kThreads = 256;
 constexpr std::int64_t kMostBlocks = 2048;
 
 unsigned blocks_for(std::int64_t items) {
-  return static_cast<unsigned>(std::clamp<std::int64_t>((items + kThreads - 1) / kThreads, 1, kMostBlocks));
+  return static_cast<unsigned>(
+      std::clamp<std::int64_t>((items + kThreads - 1) / kThreads, 1, kMostBlocks));
 }
 
 __device__ std::int64_t first_item() {
@@ -33,8 +34,8 @@ __device__ double c_before(const Drawing& drawing, std::int64_t line, std::int64
 
 // A B becomes alpha A B + beta C0, |A||B| becomes |alpha| |A||B|.
 template <class E>
-__global__ void finish(Drawing drawing, std::int64_t m, std::int64_t n, double alpha, double beta, double* c,
-                       double* abs_products) {
+__global__ void finish(Drawing drawing, std::int64_t m, std::int64_t n, double alpha, double beta,
+                       double* c, double* abs_products) {
   for (std::int64_t at = first_item(); at < m * n; at += stride()) {
     const double before = beta != 0 ? beta * c_before<E>(drawing, at / n, at % n) : 0.0;
     c[at] = alpha * c[at] + before;
@@ -45,7 +46,8 @@ __global__ void finish(Drawing drawing, std::int64_t m, std::int64_t n, double a
 // The largest and the summed magnitude of each of `count` lines of `k` elements.
 template <class E>
 __global__ void magnitudes(const typename E::Bits* matrix, std::int64_t count, std::int64_t k,
-                           std::int64_t line_step, std::int64_t element_step, double* largest, double* sum) {
+                           std::int64_t line_step, std::int64_t element_step, double* largest,
+                           double* sum) {
   for (std::int64_t line = first_item(); line < count; line += stride()) {
     double most = 0;
     double total = 0;
@@ -90,8 +92,8 @@ __device__ double rounded(double value) {
 }
 
 template <class E>
-__device__ void look_at(const Question& q, const Drawing& drawing, std::int64_t line, std::int64_t column,
-                        typename E::Bits bits, Tally& tally) {
+__device__ void look_at(const Question& q, const Drawing& drawing, std::int64_t line,
+                        std::int64_t column, typename E::Bits bits, Tally& tally) {
   if (!q.reads_c && bits == E::kPoison) return;
   const std::int64_t index = line * q.extent.used + column;
   const double value = E::value(bits);
@@ -100,7 +102,8 @@ __device__ void look_at(const Question& q, const Drawing& drawing, std::int64_t 
   double expected = reference;
   if (q.exact && q.narrow) {
     expected = rounded<E>(reference);
-    if (q.once_or_twice && value != expected) expected = rounded<E>(rounded<E>(reference - before) + before);
+    if (q.once_or_twice && value != expected)
+      expected = rounded<E>(rounded<E>(reference - before) + before);
   }
   const double error = fabs(value - expected);
   const double abs_c = fabs(before);
@@ -125,8 +128,8 @@ __device__ void look_at(const Question& q, const Drawing& drawing, std::int64_t 
 // Each block leaves its tally; the sums come out the same in every run.
 template <class E>
 __global__ void __launch_bounds__(kThreads)
-    judge_words(Question q, Drawing drawing, const typename E::Bits* first, const typename E::Bits* second,
-                std::int64_t words, Tally* tallies) {
+    judge_words(Question q, Drawing drawing, const typename E::Bits* first,
+                const typename E::Bits* second, std::int64_t words, Tally* tallies) {
   __shared__ Tally sTallies[kThreads];
   Tally tally{};
   const std::int64_t elements = words - 2 * q.guard;
@@ -166,15 +169,16 @@ Status launched(const char* what) {
 
 }  // namespace
 
-Result<DeviceProof> DeviceProof::make(const Problem& problem, const Input& input, Precision precision,
-                                      ReferenceKind kind) {
+Result<DeviceProof> DeviceProof::make(const Problem& problem, const Input& input,
+                                      Precision precision, ReferenceKind kind) {
   const auto drawn = drawing_of(problem, input, precision);
   if (!drawn) return drawn.status();
   DeviceProof proof(problem, input, drawn.value());
   const RowMajor view = as_row_major(problem);
   const Problem& p = view.problem;
   if (!reads_ab(p) || p.m == 0 || p.n == 0)
-    return Status(Code::kUnsupportedProblem, "nothing to multiply: such problems are judged on the host");
+    return Status(Code::kUnsupportedProblem,
+                  "nothing to multiply: such problems are judged on the host");
   const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(p.m * p.n);
   if (Status s = allocate(proof.c_, bytes); !s) return s;
   if (Status s = allocate(proof.abs_products_, bytes); !s) return s;
@@ -189,7 +193,8 @@ Result<DeviceProof> DeviceProof::make(const Problem& problem, const Input& input
     const auto reference = make_reference(as_operation(problem, images.value()), kind);
     if (!reference) return reference.status();
     if (Status s = proof.c_.upload(reference.value().c.data(), bytes); !s) return s;
-    if (Status s = proof.abs_products_.upload(reference.value().abs_products.data(), bytes); !s) return s;
+    if (Status s = proof.abs_products_.upload(reference.value().abs_products.data(), bytes); !s)
+      return s;
     return Result<DeviceProof>(std::move(proof));
   }
   if (Status s = cublas_products(p, a->as<void>(), b->as<void>(), proof.c_.as<double>(),
@@ -198,7 +203,8 @@ Result<DeviceProof> DeviceProof::make(const Problem& problem, const Input& input
     return s;
   with_element(p.out, [&](auto element) {
     finish<decltype(element)><<<blocks_for(p.m * p.n), kThreads>>>(
-        proof.drawing_, p.m, p.n, p.alpha, p.beta, proof.c_.as<double>(), proof.abs_products_.as<double>());
+        proof.drawing_, p.m, p.n, p.alpha, p.beta, proof.c_.as<double>(),
+        proof.abs_products_.as<double>());
   });
   if (Status s = launched("finish"); !s) return s;
   return Result<DeviceProof>(std::move(proof));
@@ -206,17 +212,19 @@ Result<DeviceProof> DeviceProof::make(const Problem& problem, const Input& input
 
 Status DeviceProof::find_lines(const Buffer& a, const Buffer& b) {
   const Problem p = as_row_major(problem_).problem;
-  if (Status s = allocate(lines_, 2 * sizeof(double) * static_cast<std::size_t>(p.m + p.n)); !s) return s;
+  if (Status s = allocate(lines_, 2 * sizeof(double) * static_cast<std::size_t>(p.m + p.n)); !s)
+    return s;
   auto* lines = lines_.as<double>();
   with_element(p.in, [&](auto element) {
     using E = decltype(element);
     const bool a_across = p.op_a == Op::kTranspose;
     const bool b_across = p.op_b == Op::kNone;
-    magnitudes<E><<<blocks_for(p.m), kThreads>>>(a.as<typename E::Bits>(), p.m, p.k, a_across ? 1 : p.lda,
-                                                 a_across ? p.lda : 1, lines, lines + p.m);
-    magnitudes<E><<<blocks_for(p.n), kThreads>>>(b.as<typename E::Bits>(), p.n, p.k, b_across ? 1 : p.ldb,
-                                                 b_across ? p.ldb : 1, lines + 2 * p.m,
-                                                 lines + 2 * p.m + p.n);
+    magnitudes<E><<<blocks_for(p.m), kThreads>>>(a.as<typename E::Bits>(), p.m, p.k,
+                                                 a_across ? 1 : p.lda, a_across ? p.lda : 1, lines,
+                                                 lines + p.m);
+    magnitudes<E><<<blocks_for(p.n), kThreads>>>(b.as<typename E::Bits>(), p.n, p.k,
+                                                 b_across ? 1 : p.ldb, b_across ? p.ldb : 1,
+                                                 lines + 2 * p.m, lines + 2 * p.m + p.n);
   });
   return launched("magnitudes");
 }
@@ -235,7 +243,8 @@ Result<std::optional<Errors>> DeviceProof::judge(const KernelInfo& kernel, const
     auto drawn = draw_on_device(drawing_, Matrix::kC, problem_, guard);
     if (!drawn) return drawn.status();
     c = std::move(drawn).value();
-    const Operands operands{a->as<float>(in_bytes), b->as<float>(in_bytes), c.as<float>(out_bytes * guard)};
+    const Operands operands{a->as<float>(in_bytes), b->as<float>(in_bytes),
+                            c.as<float>(out_bytes * guard)};
     if (Status s = kernel.launch(problem_, operands, nullptr); !s) {
       (void)synchronize();
       return s;
@@ -284,8 +293,8 @@ Result<std::optional<Errors>> DeviceProof::judge(const KernelInfo& kernel, const
   }
   if (all.proved != static_cast<unsigned long long>(words) || !(all.reference_squares > 0))
     return std::optional<Errors>();
-  return std::optional<Errors>(
-      Errors{true, std::sqrt(all.error_squares / all.reference_squares), all.componentwise, all.of_bound});
+  return std::optional<Errors>(Errors{true, std::sqrt(all.error_squares / all.reference_squares),
+                                      all.componentwise, all.of_bound});
 }
 
 }  // namespace ladder

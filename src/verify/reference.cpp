@@ -12,8 +12,8 @@
 #include "host/openblas.hpp"
 #include "operands/buffer.hpp"
 #include "operands/parallel.hpp"
-#include "verify/proof_device.hpp"
 #include "operands/virtual_gpu.hpp"
+#include "verify/proof_device.hpp"
 
 namespace ladder {
 namespace {
@@ -23,7 +23,8 @@ double host_flops() { return host::openblas() != nullptr ? 1e10 : 1e9; }
 constexpr double kHostSeconds = 4;
 
 // op(X) in double, dense and row-major.
-std::vector<double> widen(const float* x, Op op, std::int64_t ld, std::int64_t rows, std::int64_t columns) {
+std::vector<double> widen(const float* x, Op op, std::int64_t ld, std::int64_t rows,
+                          std::int64_t columns) {
   std::vector<double> wide(static_cast<std::size_t>(rows * columns));
   parallel_for(rows, kParallelGrain / std::max<std::int64_t>(1, columns),
                [&](std::int64_t begin, std::int64_t end) {
@@ -78,14 +79,17 @@ double count(std::int64_t rows, std::int64_t columns) {
 
 }  // namespace
 
-const char* host_dgemm_name() { return host::openblas() != nullptr ? "OpenBLAS dgemm" : "blocked FP64 loop"; }
+const char* host_dgemm_name() {
+  return host::openblas() != nullptr ? "OpenBLAS dgemm" : "blocked FP64 loop";
+}
 
-void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b, double* c) {
+void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b,
+                double* c) {
   if (const host::OpenBlas* blas = host::openblas()) {
     blas->set_num_threads(blas->get_num_procs());
     blas->dgemm(host::OpenBlas::kRowMajor, host::OpenBlas::kNoTrans, host::OpenBlas::kNoTrans,
-                static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1.0, a, static_cast<int>(k), b,
-                static_cast<int>(n), 0.0, c, static_cast<int>(n));
+                static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), 1.0, a,
+                static_cast<int>(k), b, static_cast<int>(n), 0.0, c, static_cast<int>(n));
     return;
   }
   constexpr std::int64_t kBlock = 256;  // rows of B that stay in cache while all rows of A pass
@@ -115,8 +119,8 @@ Operation as_operation(const Problem& problem, const Images& images) {
 }
 
 ReferenceKind choose_reference(const Problem& problem, const Device& device) {
-  const double wide_bytes =
-      8.0 * (count(problem.m, problem.k) + count(problem.k, problem.n)) + 16.0 * count(problem.m, problem.n);
+  const double wide_bytes = 8.0 * (count(problem.m, problem.k) + count(problem.k, problem.n)) +
+                            16.0 * count(problem.m, problem.n);
   const double host_bytes = static_cast<double>(available_host_memory());
   const double seconds =
       2 * flops(problem) / (host_flops() * std::max(1U, std::thread::hardware_concurrency()));
@@ -124,7 +128,8 @@ ReferenceKind choose_reference(const Problem& problem, const Device& device) {
   const bool fits_host = 1.5 * wide_bytes < host_bytes;
   if (fits_host && seconds < kSmall) return ReferenceKind::kHost;
 #ifdef LADDER_HAVE_CUBLAS
-  if (device.has_cuda && !device.is_virtual && 16.0 * count(problem.m, problem.n) < 0.5 * host_bytes &&
+  if (device.has_cuda && !device.is_virtual &&
+      16.0 * count(problem.m, problem.n) < 0.5 * host_bytes &&
       1.2 * wide_bytes < static_cast<double>(available_device_memory())) {
     return ReferenceKind::kCublas;
   }
@@ -160,11 +165,11 @@ ReferenceStore::ReferenceStore(std::size_t capacity_bytes)
 
 namespace {
 
-// Of what a store keeps, the entry of this problem and input, brought to the front; else the end. Precision decides the
-// range of integers only.
+// Of what a store keeps, the entry of this problem and input, brought to the front; else the end.
+// Precision decides the range of integers only.
 template <class Entry>
-const Entry* find(std::list<Entry>& entries, const Problem& problem, const Input& input, Precision precision,
-                  ReferenceKind kind) {
+const Entry* find(std::list<Entry>& entries, const Problem& problem, const Input& input,
+                  Precision precision, ReferenceKind kind) {
   const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
     return entry.problem == problem && entry.input == input && entry.precision == precision &&
            entry.kind == kind;
@@ -190,8 +195,9 @@ Precision relevant(const Input& input, Precision precision) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Prepared>> ReferenceStore::get(const Problem& problem, const Input& input,
-                                                            Precision precision, ReferenceKind kind) {
+Result<std::shared_ptr<const Prepared>> ReferenceStore::get(const Problem& problem,
+                                                            const Input& input, Precision precision,
+                                                            ReferenceKind kind) {
   const Precision ranged = relevant(input, precision);
   if (const Entry* known = find(entries_, problem, input, ranged, kind)) return known->prepared;
   try {
@@ -219,15 +225,18 @@ Result<std::shared_ptr<const Prepared>> ReferenceStore::get(const Problem& probl
 }
 
 Result<std::shared_ptr<const DeviceProof>> ReferenceStore::on_device(const Problem& problem,
-                                                                     const Input& input, Precision precision,
+                                                                     const Input& input,
+                                                                     Precision precision,
                                                                      ReferenceKind kind) {
   const Precision ranged = relevant(input, precision);
-  if (const DeviceEntry* known = find(on_device_, problem, input, ranged, kind)) return known->proof;
+  if (const DeviceEntry* known = find(on_device_, problem, input, ranged, kind))
+    return known->proof;
   auto made = DeviceProof::make(problem, input, precision, kind);
   if (!made) return made.status();
   auto proof = std::make_shared<const DeviceProof>(std::move(made).value());
   const std::size_t bytes = proof->bytes();
-  keep(on_device_, {problem, input, ranged, kind, proof, bytes}, (available_device_memory() + bytes) / 4);
+  keep(on_device_, {problem, input, ranged, kind, proof, bytes},
+       (available_device_memory() + bytes) / 4);
   return proof;
 }
 

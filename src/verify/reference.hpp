@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FP64 result that kernels are compared with, whole (dgemm) or through the identity C t = alpha A (B t) +
-// beta C0 t, and a store of them, since every kernel is verified on the same problems.
+// The FP64 result that kernels are compared with, whole (dgemm) or through the identity C t = alpha
+// A (B t) + beta C0 t, and a store of them, since every kernel is verified on the same problems.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
@@ -16,8 +16,8 @@
 
 namespace ladder {
 
-// A problem and its operands as row-major: what all of verification computes on. Where the problem was
-// column-major, A and B have changed places and (i, j) here is (j, i) there.
+// A problem and its operands as row-major: what all of verification computes on. Where the problem
+// was column-major, A and B have changed places and (i, j) here is (j, i) there.
 struct Operation {
   Problem problem;
   const float* a = nullptr;
@@ -34,7 +34,8 @@ struct Reference {
 };
 
 enum class ReferenceKind : std::uint8_t {
-  kAuto,      // cuBLAS dgemm on a GPU, dgemm on the host for what takes a moment there, else the identity
+  // cuBLAS dgemm on a GPU, dgemm on the host for what takes a moment there, else the identity
+  kAuto,
   kHost,      // OpenBLAS dgemm where built with it, else a blocked loop
   kCublas,    // needs a real GPU
   kIdentity,  // O(n^2): two products with a vector
@@ -43,15 +44,17 @@ enum class ReferenceKind : std::uint8_t {
 // What kAuto means for this problem on this device.
 ReferenceKind choose_reference(const Problem& problem, const Device& device);
 
-// Errors: kOutOfMemory, kLaunchFailed, kUnsupportedDevice (kCublas without it). `kind` is kHost or kCublas.
+// Errors: kOutOfMemory, kLaunchFailed, kUnsupportedDevice (kCublas without it). `kind` is kHost or
+// kCublas.
 Result<Reference> make_reference(const Operation& operation, ReferenceKind kind);
 
 // C = A B in double, row-major and dense, all cores: OpenBLAS, or the blocked loop without it.
-void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b, double* c);
+void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b,
+                double* c);
 const char* host_dgemm_name();
 
-// Errors: kOutOfMemory, kLaunchFailed, kUnsupportedDevice without cuBLAS or on the virtual GPU. Fills what
-// make_reference describes.
+// Errors: kOutOfMemory, kLaunchFailed, kUnsupportedDevice without cuBLAS or on the virtual GPU.
+// Fills what make_reference describes.
 Status cublas_reference(const Operation& operation, Reference& reference);
 
 // Operands and reference of one problem and input.
@@ -64,14 +67,14 @@ struct Prepared {
 
 class DeviceProof;
 
-// Keeps what was prepared last, up to `capacity_bytes` (0: a quarter of the memory available at the start), and on the device
-// up to a quarter of its memory.
+// Keeps what was prepared last, up to `capacity_bytes` (0: a quarter of the memory available at the
+// start), and on the device up to a quarter of its memory.
 class ReferenceStore {
  public:
   explicit ReferenceStore(std::size_t capacity_bytes = 0);
   // Errors: make_images' and make_reference's.
-  Result<std::shared_ptr<const Prepared>> get(const Problem& problem, const Input& input, Precision precision,
-                                              ReferenceKind kind);
+  Result<std::shared_ptr<const Prepared>> get(const Problem& problem, const Input& input,
+                                              Precision precision, ReferenceKind kind);
   // The same kept on the device: DeviceProof::make's result and errors.
   Result<std::shared_ptr<const DeviceProof>> on_device(const Problem& problem, const Input& input,
                                                        Precision precision, ReferenceKind kind);

@@ -8,9 +8,9 @@
 
 #include "operands/buffer.hpp"
 #include "operands/device_element.cuh"
+#include "operands/virtual_gpu.hpp"
 #include "verify/proof_device.hpp"
 #include "verify/reference.hpp"
-#include "operands/virtual_gpu.hpp"
 
 namespace ladder {
 namespace {
@@ -22,8 +22,8 @@ template <class E>
 __global__ void widen(const typename E::Bits* x, bool transposed, long long ld, long long rows,
                       long long columns, bool absolute, double* wide) {
   const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
-  for (long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; at < rows * columns;
-       at += step) {
+  for (long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+       at < rows * columns; at += step) {
     const long long i = at / columns;
     const long long j = at % columns;
     const double value = E::value(transposed ? x[j * ld + i] : x[i * ld + j]);
@@ -54,13 +54,15 @@ class Handle {
   cublasHandle_t handle_ = nullptr;
 };
 
-Status convert(Type type, const void* x, Op op, std::int64_t ld, std::int64_t rows, std::int64_t columns,
-               bool absolute, double* wide) {
-  const std::int64_t blocks = std::min<std::int64_t>((rows * columns + kThreads - 1) / kThreads, 1 << 16);
+Status convert(Type type, const void* x, Op op, std::int64_t ld, std::int64_t rows,
+               std::int64_t columns, bool absolute, double* wide) {
+  const std::int64_t blocks =
+      std::min<std::int64_t>((rows * columns + kThreads - 1) / kThreads, 1 << 16);
   with_element(type, [&](auto element) {
     using E = decltype(element);
-    widen<E><<<static_cast<unsigned>(blocks), kThreads>>>(
-        static_cast<const typename E::Bits*>(x), op == Op::kTranspose, ld, rows, columns, absolute, wide);
+    widen<E><<<static_cast<unsigned>(blocks), kThreads>>>(static_cast<const typename E::Bits*>(x),
+                                                          op == Op::kTranspose, ld, rows, columns,
+                                                          absolute, wide);
   });
   return cuda_status(cudaGetLastError(), "widen");
 }
@@ -70,7 +72,8 @@ Result<Buffer> doubles(std::int64_t count) {
 }
 
 Result<Buffer> brought(const float* x, const Extent& extent) {
-  auto buffer = Buffer::allocate(Place::kCuda, sizeof(float) * static_cast<std::size_t>(extent.elements()));
+  auto buffer =
+      Buffer::allocate(Place::kCuda, sizeof(float) * static_cast<std::size_t>(extent.elements()));
   if (!buffer) return buffer;
   if (Status status = buffer->upload(x, buffer->bytes()); !status) return status;
   return buffer;
@@ -78,7 +81,8 @@ Result<Buffer> brought(const float* x, const Extent& extent) {
 
 }  // namespace
 
-Status cublas_products(const Problem& p, const void* a, const void* b, double* c, double* abs_products) {
+Status cublas_products(const Problem& p, const void* a, const void* b, double* c,
+                       double* abs_products) {
   if (virtual_gpu::active()) {
     return {Code::kUnsupportedDevice, "the cuBLAS reference is not executed on the virtual GPU"};
   }
@@ -91,15 +95,17 @@ Status cublas_products(const Problem& p, const void* a, const void* b, double* c
   Handle handle;
   if (Status status = handle.create(); !status) return status;
   for (const bool absolute : {false, true}) {
-    if (Status status = convert(p.in, a, p.op_a, p.lda, p.m, p.k, absolute, left); !status) return status;
-    if (Status status = convert(p.in, b, p.op_b, p.ldb, p.k, p.n, absolute, right); !status) return status;
+    if (Status status = convert(p.in, a, p.op_a, p.lda, p.m, p.k, absolute, left); !status)
+      return status;
+    if (Status status = convert(p.in, b, p.op_b, p.ldb, p.k, p.n, absolute, right); !status)
+      return status;
     const double one = 1;
     const double zero = 0;
     // Row-major C = A B is column-major C' = B' A'.
-    Status status =
-        cublas_status(cublasDgemm_64(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &one, right, p.n,
-                                     left, p.k, &zero, absolute ? abs_products : c, p.n),
-                      "cublasDgemm");
+    Status status = cublas_status(
+        cublasDgemm_64(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &one, right, p.n,
+                       left, p.k, &zero, absolute ? abs_products : c, p.n),
+        "cublasDgemm");
     if (!status) return status;
   }
   return synchronize();
@@ -121,8 +127,8 @@ Status cublas_reference(const Operation& operation, Reference& reference) {
   if (!c) return c.status();
   const auto abs_products = doubles(p.m * p.n);
   if (!abs_products) return abs_products.status();
-  if (Status status = cublas_products(p, a.value().as<float>(), b.value().as<float>(), c.value().as<double>(),
-                                      abs_products.value().as<double>());
+  if (Status status = cublas_products(p, a.value().as<float>(), b.value().as<float>(),
+                                      c.value().as<double>(), abs_products.value().as<double>());
       !status)
     return status;
   const std::size_t bytes = c.value().bytes();

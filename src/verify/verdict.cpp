@@ -47,13 +47,13 @@ bool parse(const std::string& text, Outcome& outcome) {
 Errors worst(const Errors& one, const Errors& other) {
   if (!one.known) return other;
   if (!other.known) return one;
-  return {true, std::max(one.normwise, other.normwise), std::max(one.componentwise, other.componentwise),
-          std::max(one.of_bound, other.of_bound)};
+  return {true, std::max(one.normwise, other.normwise),
+          std::max(one.componentwise, other.componentwise), std::max(one.of_bound, other.of_bound)};
 }
 
 std::size_t Verdict::count(Outcome which) const {
-  return static_cast<std::size_t>(
-      std::count_if(cases.begin(), cases.end(), [which](const CaseResult& c) { return c.outcome == which; }));
+  return static_cast<std::size_t>(std::count_if(
+      cases.begin(), cases.end(), [which](const CaseResult& c) { return c.outcome == which; }));
 }
 
 Verdict summarize(std::vector<CaseResult> cases) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What verification says of a kernel: one word for what is wrong, one line of why, and the errors it
-// measured.
+// What verification says of a kernel: one word for what is wrong, one line of why, and the errors
+// it measured.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -49,8 +49,9 @@ struct CaseResult {
 };
 
 struct Verdict {
-  Outcome outcome = Outcome::kNotVerified;  // passed only if every accepted case passed and there was one
-  std::string reason;                       // of the first case that failed, with its name
+  Outcome outcome =
+      Outcome::kNotVerified;  // passed only if every accepted case passed and there was one
+  std::string reason;         // of the first case that failed, with its name
   std::vector<CaseResult> cases;
 
   bool ok() const { return outcome == Outcome::kPassed; }

@@ -12,16 +12,16 @@
 #include <utility>
 
 #include "operands/buffer.hpp"
-#include "verify/compare.hpp"
 #include "operands/encode.hpp"
-#include "verify/proof_device.hpp"
 #include "operands/virtual_gpu.hpp"
+#include "verify/compare.hpp"
+#include "verify/proof_device.hpp"
 
 namespace ladder {
 namespace {
 
-// Elements of poison on each side of C: a tile's worth of lines, so that a kernel that is off by one tile is
-// caught and does no harm.
+// Elements of poison on each side of C: a tile's worth of lines, so that a kernel that is off by
+// one tile is caught and does no harm.
 std::size_t guard_words(const Problem& problem) {
   constexpr std::int64_t kAlign = 256;  // elements: C stays as aligned as cudaMalloc gives it
   const std::int64_t lines = std::clamp<std::int64_t>(32 * problem.ldc, 1024, 1 << 18);
@@ -54,8 +54,8 @@ std::vector<std::uint32_t> initial_words(const Images& images, std::size_t guard
   return words;
 }
 
-// A, B and C where the kernel runs. On the virtual GPU A and B lie alone in their allocations, so that its
-// own check names a read beyond them; elsewhere NaN lies around them.
+// A, B and C where the kernel runs. On the virtual GPU A and B lie alone in their allocations, so
+// that its own check names a read beyond them; elsewhere NaN lies around them.
 class Bench {
  public:
   static Result<Bench> make(const KernelInfo& kernel, const Problem& problem, const Images& images,
@@ -100,7 +100,8 @@ class Bench {
       if (Status status = buffer->download(memory.data(), memory.size()); !status) return status;
       std::vector<std::uint32_t> all = decode(problem_.in, memory);
       std::replace_if(
-          all.begin(), all.end(), [](std::uint32_t x) { return std::isnan(std::bit_cast<float>(x)); }, 0U);
+          all.begin(), all.end(),
+          [](std::uint32_t x) { return std::isnan(std::bit_cast<float>(x)); }, 0U);
       memory = encode(problem_.in, std::span(all));
       if (Status status = buffer->upload(memory.data(), memory.size()); !status) return status;
     }
@@ -119,7 +120,8 @@ class Bench {
   Status place(const std::vector<float>& image, Buffer& buffer) {
     if (image.empty()) return Status::ok();  // null: the kernel must not read it
     std::vector<float> all(image.size() + 2 * operand_guard_, std::nanf(""));
-    std::copy(image.begin(), image.end(), all.begin() + static_cast<std::ptrdiff_t>(operand_guard_));
+    std::copy(image.begin(), image.end(),
+              all.begin() + static_cast<std::ptrdiff_t>(operand_guard_));
     const std::vector<std::byte> memory = encode(problem_.in, std::span(all));
     auto allocated = Buffer::allocate(kernel_->place, memory.size());
     if (!allocated) return allocated.status();
@@ -139,7 +141,8 @@ class Bench {
 };
 
 // Runs once more with the NaNs of one origin gone; a result that is then right names the origin.
-std::string explain_nan(Bench& bench, const Case& which, const Prepared& prepared, const ErrorBound& bound) {
+std::string explain_nan(Bench& bench, const Case& which, const Prepared& prepared,
+                        const ErrorBound& bound) {
   const auto cured = [&](const std::vector<std::uint32_t>& before) {
     std::vector<std::uint32_t> words;
     if (!bench.run_from(before, words)) return false;
@@ -172,7 +175,8 @@ CaseResult failed_run(CaseResult result, const KernelInfo& kernel, const Status&
     result.reason = one_line(fault);
     virtual_gpu::clear_fault();
   } else {
-    result.outcome = status.code() == Code::kOutOfMemory ? Outcome::kNotVerified : Outcome::kLaunchError;
+    result.outcome =
+        status.code() == Code::kOutOfMemory ? Outcome::kNotVerified : Outcome::kLaunchError;
     result.reason = one_line(status.message());
   }
   return result;
@@ -182,17 +186,19 @@ Rounding rounding_of(const KernelInfo& kernel) {
   return kernel.role == Role::kBaseline ? Rounding::kOnceOrTwice : Rounding::kOnce;
 }
 
-// Where the reference is made by a GPU, everything stays there. Nothing, where that proves nothing: then the host judges, and
-// says what is wrong.
-std::optional<CaseResult> proved_on_device(CaseResult result, const KernelInfo& kernel, const Case& which,
-                                           const ErrorBound& bound, ReferenceKind kind,
-                                           ReferenceStore& store) {
+// Where the reference is made by a GPU, everything stays there. Nothing, where that proves nothing:
+// then the host judges, and says what is wrong.
+std::optional<CaseResult> proved_on_device(CaseResult result, const KernelInfo& kernel,
+                                           const Case& which, const ErrorBound& bound,
+                                           ReferenceKind kind, ReferenceStore& store) {
   const Problem& p = which.problem;
-  if (kind != ReferenceKind::kCublas || kernel.place != Place::kCuda || !reads_ab(p) || p.m == 0 || p.n == 0)
+  if (kind != ReferenceKind::kCublas || kernel.place != Place::kCuda || !reads_ab(p) || p.m == 0 ||
+      p.n == 0)
     return std::nullopt;
   const auto proof = store.on_device(p, which.input, kernel.precision, kind);
   if (!proof) return std::nullopt;
-  const auto judged = proof.value()->judge(kernel, bound, rounding_of(kernel), guard_words(p), kOperandGuard);
+  const auto judged =
+      proof.value()->judge(kernel, bound, rounding_of(kernel), guard_words(p), kOperandGuard);
   if (!judged) {
     if (judged.status().code() == Code::kOutOfMemory) return std::nullopt;
     result.reference = DeviceProof::kName;
@@ -205,8 +211,8 @@ std::optional<CaseResult> proved_on_device(CaseResult result, const KernelInfo& 
   return result;
 }
 
-CaseResult judge(CaseResult result, const KernelInfo& kernel, const Case& which, const Device& device,
-                 const Prepared& prepared, const ErrorBound& bound) {
+CaseResult judge(CaseResult result, const KernelInfo& kernel, const Case& which,
+                 const Device& device, const Prepared& prepared, const ErrorBound& bound) {
   auto made = Bench::make(kernel, which.problem, prepared.images, device);
   if (!made) return failed_run(std::move(result), kernel, made.status());
   Bench& bench = made.value();
@@ -214,7 +220,8 @@ CaseResult judge(CaseResult result, const KernelInfo& kernel, const Case& which,
   std::vector<std::uint32_t> second;
   for (std::vector<std::uint32_t>* words : {&first, &second}) {
     const bool again = words == &second;
-    // On the virtual GPU the second run's copies land as late as they may: who relies on less gets the same.
+    // On the virtual GPU the second run's copies land as late as they may: who relies on less gets
+    // the same.
     const std::string schedule = again ? virtual_gpu::set_schedule("lazy") : std::string();
     const Status status = bench.run(*words);
     if (again) virtual_gpu::set_schedule(schedule);
@@ -225,7 +232,8 @@ CaseResult judge(CaseResult result, const KernelInfo& kernel, const Case& which,
   Finding finding = compare(prepared, which.input, bound, bench.memory(first), rounding);
   if (finding.outcome == Outcome::kPassed)
     finding = compare(prepared, which.input, bound, bench.memory(second), rounding);
-  if (first != second && (finding.outcome == Outcome::kPassed || finding.outcome == Outcome::kWrongValue)) {
+  if (first != second &&
+      (finding.outcome == Outcome::kPassed || finding.outcome == Outcome::kWrongValue)) {
     std::size_t differing = 0;
     for (std::size_t at = 0; at < first.size(); ++at) differing += first[at] != second[at] ? 1 : 0;
     finding.outcome = Outcome::kNondeterministic;
@@ -264,11 +272,13 @@ CaseResult verify_case(const KernelInfo& kernel, const Case& any_types, const De
   }
   const auto bound = error_bound(which.problem, kernel.precision);
   if (!bound) return not_verified(bound.status());
-  const ReferenceKind kind =
-      options.reference == ReferenceKind::kAuto ? choose_reference(which.problem, device) : options.reference;
+  const ReferenceKind kind = options.reference == ReferenceKind::kAuto
+                                 ? choose_reference(which.problem, device)
+                                 : options.reference;
   const ErrorBound allowed =
       kernel.role == Role::kBaseline ? rounded_twice(bound.value(), which.problem) : bound.value();
-  if (auto proved = proved_on_device(result, kernel, which, allowed, kind, store)) return *std::move(proved);
+  if (auto proved = proved_on_device(result, kernel, which, allowed, kind, store))
+    return *std::move(proved);
   const auto prepared = store.get(which.problem, which.input, kernel.precision, kind);
   if (!prepared) return not_verified(prepared.status());
   result.reference = kind == ReferenceKind::kIdentity ? "identity C t = alpha A (B t) + beta C t"
@@ -298,14 +308,17 @@ Verdict verify(const KernelInfo& kernel, std::span<const Case> cases, const Devi
       results.push_back(std::move(result));
       break;
     }
-    // Which warp touches which word depends on the problem, not on the values: one case a problem is checked.
+    // Which warp touches which word depends on the problem, not on the values: one case a problem
+    // is checked.
     VerifyOptions case_options = options;
-    case_options.check_races &= std::none_of(results.begin(), results.end(), [&](const CaseResult& earlier) {
-      return earlier.problem == in_types_of(kernel, which.problem);
-    });
+    case_options.check_races &=
+        std::none_of(results.begin(), results.end(), [&](const CaseResult& earlier) {
+          return earlier.problem == in_types_of(kernel, which.problem);
+        });
     results.push_back(verify_case(kernel, which, device, case_options, store));
     // Once the device's context is lost every further launch fails too: say so once.
-    if (kernel.place == Place::kCuda && results.back().outcome == Outcome::kLaunchError && !synchronize()) {
+    if (kernel.place == Place::kCuda && results.back().outcome == Outcome::kLaunchError &&
+        !synchronize()) {
       results.back().reason += "; the device takes no more work from this process";
       break;
     }
@@ -313,8 +326,8 @@ Verdict verify(const KernelInfo& kernel, std::span<const Case> cases, const Devi
   return summarize(std::move(results));
 }
 
-Verdict verify(const KernelInfo& kernel, const Problem& problem, const Input& input, const Device& device,
-               const VerifyOptions& options) {
+Verdict verify(const KernelInfo& kernel, const Problem& problem, const Input& input,
+               const Device& device, const VerifyOptions& options) {
   ReferenceStore store;
   const Case which{to_string(problem), problem, input};
   return verify(kernel, std::span(&which, 1), device, options, store);
@@ -322,11 +335,14 @@ Verdict verify(const KernelInfo& kernel, const Problem& problem, const Input& in
 
 MemoryNeed verification_memory(const Problem& problem) {
   // Words, whatever the types: what is 16 bits there is 32 on the way.
-  const auto bytes = [](const Extent& extent) { return 4.0 * static_cast<double>(extent.elements()); };
+  const auto bytes = [](const Extent& extent) {
+    return 4.0 * static_cast<double>(extent.elements());
+  };
   const double a = bytes(extent_a(problem));
   const double b = bytes(extent_b(problem));
   const double c = bytes(extent_c(problem)) + 8.0 * static_cast<double>(guard_words(problem));
-  // On the host: the images, a guarded copy on its way, C before, after the first and the second run.
+  // On the host: the images, a guarded copy on its way, C before, after the first and the second
+  // run.
   return {a + b + c, a + b + c + std::max(a, b) + 3 * c};
 }
 

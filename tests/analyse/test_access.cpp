@@ -15,7 +15,8 @@ Access access(Memory memory, int bytes, const std::function<std::uint64_t(int)>&
   a.store = store;
   a.bytes = bytes;
   a.mask = 0xffffffff;
-  for (int lane = 0; lane < kWarp; ++lane) a.addresses[static_cast<std::size_t>(lane)] = 4 * element(lane);
+  for (int lane = 0; lane < kWarp; ++lane)
+    a.addresses[static_cast<std::size_t>(lane)] = 4 * element(lane);
   return a;
 }
 
@@ -23,8 +24,8 @@ constexpr std::uint64_t kN = 4096;  // rows of 16 KB
 
 // Worklog, kernels 1 and 2: what a warp's loads cost.
 TEST(PublishedTransactions, naive_a_32_sectors_b_one_broadcast) {
-  const Cost a =
-      cost_of(access(Memory::kGlobal, 4, [](int lane) { return static_cast<std::uint64_t>(lane) * kN; }));
+  const Cost a = cost_of(
+      access(Memory::kGlobal, 4, [](int lane) { return static_cast<std::uint64_t>(lane) * kN; }));
   EXPECT_EQ(a.sectors, 32);
   EXPECT_EQ(a.lines, 32);
   EXPECT_DOUBLE_EQ(a.sector_use, 4.0 / 32);
@@ -37,14 +38,15 @@ TEST(PublishedTransactions, coalesced_a_broadcast_b_one_line_in_four_sectors) {
   const Cost a = cost_of(access(Memory::kGlobal, 4, [](int) { return 3 * kN; }));
   EXPECT_TRUE(a.broadcast);
   EXPECT_EQ(a.sectors, 1);
-  const Cost b =
-      cost_of(access(Memory::kGlobal, 4, [](int lane) { return 5 * kN + static_cast<std::uint64_t>(lane); }));
+  const Cost b = cost_of(access(
+      Memory::kGlobal, 4, [](int lane) { return 5 * kN + static_cast<std::uint64_t>(lane); }));
   EXPECT_EQ(b.lines, 1);
   EXPECT_EQ(b.sectors, 4);
   EXPECT_DOUBLE_EQ(b.sector_use, 1.0);
 }
 
-// Notes on kernels 1 to 10 and the list of what is to be explained: bank = (byte address / 4) mod 32.
+// Notes on kernels 1 to 10 and the list of what is to be explained: bank = (byte address / 4) mod
+// 32.
 TEST(PublishedBanks, bank_of_an_address) {
   EXPECT_EQ(bank_of(0), 0);
   EXPECT_EQ(bank_of(4), 1);
@@ -71,18 +73,19 @@ TEST(PublishedBanks, n_way_conflicts_serialise) {
 TEST(PublishedBanks, padding_128_to_132_removes_a_column_conflict) {
   const auto column = [](std::uint64_t row_length) {
     return cost_of(access(
-        Memory::kShared, 4, [row_length](int lane) { return static_cast<std::uint64_t>(lane) * row_length; },
-        true));
+        Memory::kShared, 4,
+        [row_length](int lane) { return static_cast<std::uint64_t>(lane) * row_length; }, true));
   };
   EXPECT_EQ(column(128).degree, 32);
   EXPECT_EQ(column(132).degree, 4);  // 132 mod 32 = 4: eight banks instead of one
-  const Cost quads =
-      cost_of(access(Memory::kShared, 16, [](int lane) { return static_cast<std::uint64_t>(lane) * 132; }));
+  const Cost quads = cost_of(
+      access(Memory::kShared, 16, [](int lane) { return static_cast<std::uint64_t>(lane) * 132; }));
   EXPECT_EQ(quads.degree, 1);  // 16-byte elements of a column of rows of 132: none
 }
 
 TEST(Cost, lanes_that_are_off_cost_nothing) {
-  Access none = access(Memory::kGlobal, 4, [](int lane) { return static_cast<std::uint64_t>(lane); });
+  Access none =
+      access(Memory::kGlobal, 4, [](int lane) { return static_cast<std::uint64_t>(lane); });
   none.mask = 0;
   EXPECT_EQ(cost_of(none).sectors, 0);
   none.mask = 0xff;
@@ -96,20 +99,22 @@ TEST(Draw, lines_and_sectors_show_their_lanes) {
   ASSERT_EQ(text.size(), 1U);
   EXPECT_NE(text[0].find("0-7"), std::string::npos);
   EXPECT_NE(text[0].find("24-31"), std::string::npos);
-  const auto scattered =
-      draw(access(Memory::kGlobal, 4, [](int lane) { return static_cast<std::uint64_t>(lane) * kN; }), 3);
+  const auto scattered = draw(
+      access(Memory::kGlobal, 4, [](int lane) { return static_cast<std::uint64_t>(lane) * kN; }),
+      3);
   ASSERT_EQ(scattered.size(), 4U);
   EXPECT_NE(scattered[3].find("29 more"), std::string::npos);
 }
 
 TEST(Draw, banks_show_how_many_words_each_serves) {
-  const auto text =
-      draw(access(Memory::kShared, 4, [](int lane) { return static_cast<std::uint64_t>(lane) * 2; }));
+  const auto text = draw(
+      access(Memory::kShared, 4, [](int lane) { return static_cast<std::uint64_t>(lane) * 2; }));
   ASSERT_EQ(text.size(), 1U);
   EXPECT_NE(text[0].find("2.2.2.2."), std::string::npos);
-  EXPECT_EQ(
-      draw(access(Memory::kShared, 16, [](int lane) { return static_cast<std::uint64_t>(lane) * 4; })).size(),
-      4U);
+  EXPECT_EQ(draw(access(Memory::kShared, 16,
+                        [](int lane) { return static_cast<std::uint64_t>(lane) * 4; }))
+                .size(),
+            4U);
 }
 
 TEST(Draw, lanes_text_names_runs) {

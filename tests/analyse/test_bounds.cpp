@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work, traffic and bounds, with the figures that the published analyses of these problems arrive at. A figure that
-// is rounded there is compared after the same rounding.
+// Work, traffic and bounds, with the figures that the published analyses of these problems arrive
+// at. A figure that is rounded there is compared after the same rounding.
 #include "analyse/bounds.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,8 @@ TEST(PublishedBounds, work_at_4092_is_137_gflop) {  // worklog, kernel 1: "2 N^3
   EXPECT_EQ(rounded(work_of(square(4096)).flop / 1e9, 0), 137);
 }
 
-TEST(PublishedBounds, least_traffic_at_4092_is_268_mb) {  // worklog, kernel 1; notes on kernels 1 to 10
+TEST(PublishedBounds,
+     least_traffic_at_4092_is_268_mb) {  // worklog, kernel 1; notes on kernels 1 to 10
   const Work work = work_of(square(4092));
   EXPECT_EQ(rounded(work.a_bytes / 1e6, 0), 67);
   EXPECT_EQ(rounded(work.read_bytes / 1e6, 0), 201);
@@ -41,7 +42,8 @@ TEST(PublishedBounds, least_traffic_at_4092_is_268_mb) {  // worklog, kernel 1; 
   EXPECT_EQ(rounded(work_of(square(4096)).least_bytes() / 1e6, 0), 268);
 }
 
-TEST(PublishedBounds, a6000_is_4_5_ms_by_arithmetic_and_0_35_ms_by_bytes) {  // at its base clock: 30 TFLOP/s
+TEST(PublishedBounds,
+     a6000_is_4_5_ms_by_arithmetic_and_0_35_ms_by_bytes) {  // at its base clock: 30 TFLOP/s
   const Machine a6000 = machine("a6000", true);
   EXPECT_EQ(rounded(a6000.peak_flops() / 1e12, 0), 30);
   EXPECT_EQ(rounded(a6000.bandwidth / 1e9, 0), 768);
@@ -54,7 +56,8 @@ TEST(PublishedBounds, a6000_is_4_5_ms_by_arithmetic_and_0_35_ms_by_bytes) {  // 
   }
 }
 
-TEST(PublishedBounds, naive_kernel_without_reuse_moves_548_gb) {  // worklog, kernel 1: 2N + 1 loads a thread
+TEST(PublishedBounds,
+     naive_kernel_without_reuse_moves_548_gb) {  // worklog, kernel 1: 2N + 1 loads a thread
   const Problem p = square(4092);
   const Traffic traffic = uncached_traffic(p, 2.0 * 4092);
   EXPECT_EQ(traffic.loads_per_result, 2.0 * 4092 + 1);

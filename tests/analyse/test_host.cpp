@@ -7,7 +7,8 @@
 namespace ladder::analyse {
 namespace {
 
-// A loop over k of fused multiply-adds, a scalar one behind it, and code that was moved away and jumps back into the first.
+// A loop over k of fused multiply-adds, a scalar one behind it, and code that was moved away and
+// jumps back into the first.
 constexpr const char* kText = R"(
 program:     file format elf64-x86-64
 
@@ -82,16 +83,16 @@ TEST(HostCode, the_hot_loop_is_the_widest_and_not_a_jump_into_its_middle) {
 
 TEST(HostCode, says_where_nothing_multiplies) {
   EXPECT_FALSE(parse_objdump("nothing"));
-  const auto function =
-      parse_objdump("0000000000001000 <f>:\n    1000:	add    rax,0x1\n    1004:	jne    1000 <f>\n");
+  const auto function = parse_objdump(
+      "0000000000001000 <f>:\n    1000:	add    rax,0x1\n    1004:	jne    1000 <f>\n");
   ASSERT_TRUE(function);
   EXPECT_FALSE(hot_loop(function.value()));
 }
 
 TEST(HostPrediction, is_of_the_slowest_port_chain_or_level) {
   HostExplanation e = explained(parse_objdump(kText).value());
-  // 64^3 products, 32 a round, at 1 GHz: 8192 rounds of 2 arithmetic instructions and 3 loads at two a cycle, and of 4
-  // cycles until a sum may be used again.
+  // 64^3 products, 32 a round, at 1 GHz: 8192 rounds of 2 arithmetic instructions and 3 loads at
+  // two a cycle, and of 4 cycles until a sum may be used again.
   const auto ms = [&](const char* name) {
     for (const Pipe& pipe : e.pipes) {
       if (pipe.name == name) return pipe.ms;
@@ -115,9 +116,11 @@ TEST(HostTraffic, follows_the_blocks_and_the_caches) {
   const double products = 512.0 * 512 * 512;
   const Problem cube = make_problem(512, 512, 512);
   EXPECT_EQ(host_traffic("h02_loop_order", cube, m).l2, products * 4) << "B of 1 MiB for each row";
-  EXPECT_EQ(host_traffic("h02_loop_order", make_problem(1024, 1024, 1024), m).l3, 1024.0 * 1024 * 1024 * 4);
+  EXPECT_EQ(host_traffic("h02_loop_order", make_problem(1024, 1024, 1024), m).l3,
+            1024.0 * 1024 * 1024 * 4);
   const HostTraffic naive = host_traffic("h01_naive", make_problem(1024, 1024, 1024), m);
-  EXPECT_GE(naive.l2, 1024.0 * 1024 * 1024 * 4) << "a column of B is 1024 lines, which L1 does not hold";
+  EXPECT_GE(naive.l2, 1024.0 * 1024 * 1024 * 4)
+      << "a column of B is 1024 lines, which L1 does not hold";
   EXPECT_EQ(host_traffic("h01_naive", make_problem(8, 8, 8), m).l2, 0);
   EXPECT_EQ(host_traffic("no such rung", cube, m).memory, 0);
 }
@@ -131,7 +134,8 @@ TEST(HostDifference, names_both_limits) {
   predict_host(b);
   const auto said = why(a, b);
   ASSERT_FALSE(said.empty());
-  EXPECT_NE(said.back().find("b_rung asks nothing of additions that wait"), std::string::npos) << said.back();
+  EXPECT_NE(said.back().find("b_rung asks nothing of additions that wait"), std::string::npos)
+      << said.back();
   b.ms = 0;
   b.no_code = "objdump is not installed";
   EXPECT_NE(why(a, b).back().find("objdump is not installed"), std::string::npos);

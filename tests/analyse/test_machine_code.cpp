@@ -46,7 +46,8 @@ Bits branch_back(int instructions) {
   const std::int64_t words = -4 * (std::int64_t{instructions} + 1);
   Bits branch;
   branch.set(0, 0x947).set(16, static_cast<std::uint64_t>(words) & 0xff);
-  const std::uint64_t high = static_cast<std::uint64_t>(words >> 8) & ((std::uint64_t{1} << 48) - 1);
+  const std::uint64_t high =
+      static_cast<std::uint64_t>(words >> 8) & ((std::uint64_t{1} << 48) - 1);
   branch.low |= high << 34;
   branch.high |= high >> 30;
   return branch;
@@ -76,7 +77,8 @@ TEST(HotLoop, of_a_persistent_block_is_the_one_over_k) {
 TEST(HotLoop, tensor_cores_go_before_cuda_cores) {
   const Bits ffma = Bits{}.set(0, 0x223), hgmma = Bits{}.set(0, 0x9f0), hmma = Bits{}.set(0, 0x23c);
   for (const Bits& product : {hgmma, hmma}) {
-    const auto loop = hot_loop(decode(bytes({product, branch_back(1), ffma, ffma, ffma, branch_back(3)})));
+    const auto loop =
+        hot_loop(decode(bytes({product, branch_back(1), ffma, ffma, ffma, branch_back(3)})));
     ASSERT_TRUE(loop);
     EXPECT_EQ(loop.value().first, 0U);
     EXPECT_EQ(loop.value().last, 1U);
@@ -84,8 +86,10 @@ TEST(HotLoop, tensor_cores_go_before_cuda_cores) {
 }
 
 TEST(HotLoop, is_not_what_lies_before_code_that_was_moved_away) {
-  // 0: move; 1: wait, else to 7; 2: product; 3: back to 1; 4: ffma; 5: ffma; 6: exit; 7: the wait's slow path; 8: back to 2
-  const Bits move = Bits{}.set(0, 0x202), product = Bits{}.set(0, 0x23c), ffma = Bits{}.set(0, 0x223);
+  // 0: move; 1: wait, else to 7; 2: product; 3: back to 1; 4: ffma; 5: ffma; 6: exit; 7: the wait's
+  // slow path; 8: back to 2
+  const Bits move = Bits{}.set(0, 0x202), product = Bits{}.set(0, 0x23c),
+             ffma = Bits{}.set(0, 0x223);
   Bits to_slow = branch_back(-6);
   const Bits exit = Bits{}.set(0, 0x94d).set(12, 7);
   const auto code = decode(bytes({move, to_slow, product, branch_back(2), ffma, ffma, exit, move,
@@ -105,11 +109,11 @@ TEST(HotLoop, is_refused_where_nothing_multiplies) {
 }
 
 TEST(FindCode, finds_a_kernel_by_its_demangled_name) {
-  const auto code =
-      find_code(LADDER_PROGRAM,
-                "void ladder::r05_block_tile_2d::kernel<ladder::r05_block_tile_2d::Tile<128, 128, 8, 8, 8> "
-                ">(ladder::Problem, ladder::Operands)",
-                90);
+  const auto code = find_code(
+      LADDER_PROGRAM,
+      "void ladder::r05_block_tile_2d::kernel<ladder::r05_block_tile_2d::Tile<128, 128, 8, 8, 8> "
+      ">(ladder::Problem, ladder::Operands)",
+      90);
   ASSERT_TRUE(code) << code.status().message();
   const auto decoded = decode(code.value().bytes);
   const auto loop = hot_loop(decoded);

@@ -8,7 +8,8 @@ namespace {
 
 Machine machine(const char* id) { return find_machine(id).value(); }
 
-// Worklog, kernel 3; notes on kernels 1 to 10: 1024 threads, 37 registers, 8192 bytes on an RTX A6000.
+// Worklog, kernel 3; notes on kernels 1 to 10: 1024 threads, 37 registers, 8192 bytes on an RTX
+// A6000.
 TEST(PublishedOccupancy, a6000_kernel_3_every_limit) {
   const Occupancy o =
       occupancy_of({.threads = 1024, .registers = 37, .shared_bytes = 8192}, machine("a6000"));
@@ -25,8 +26,8 @@ TEST(PublishedOccupancy, a6000_kernel_3_every_limit) {
   EXPECT_EQ(o.binds, "threads, registers");
 }
 
-// Introduction, 32 x 32 against 16 x 16 tiles on an RTX 5070 Ti: achieved 99.7% and 66.7%, 2 KB and 8 KB a block. What
-// is achieved stays a little below what fits.
+// Introduction, 32 x 32 against 16 x 16 tiles on an RTX 5070 Ti: achieved 99.7% and 66.7%, 2 KB and
+// 8 KB a block. What is achieved stays a little below what fits.
 TEST(PublishedOccupancy, rtx5070ti_tile_16_and_32) {
   const Machine m = machine("rtx5070ti");
   const Occupancy small = occupancy_of({.threads = 256, .registers = 37, .shared_bytes = 2048}, m);
@@ -39,7 +40,8 @@ TEST(PublishedOccupancy, rtx5070ti_tile_16_and_32) {
 }
 
 TEST(Occupancy, registers_are_shared_by_four_schedulers) {
-  // 200 registers round to 6400 a warp: two warps a scheduler, eight an SM, though 10 would fit in all of it.
+  // 200 registers round to 6400 a warp: two warps a scheduler, eight an SM, though 10 would fit in
+  // all of it.
   const Occupancy o = occupancy_of({.threads = 320, .registers = 200}, machine("h200"));
   EXPECT_EQ(o.by_registers, 0);
   EXPECT_EQ(occupancy_of({.threads = 256, .registers = 200}, machine("h200")).by_registers, 1);
@@ -47,7 +49,9 @@ TEST(Occupancy, registers_are_shared_by_four_schedulers) {
 
 TEST(Occupancy, a_block_beyond_the_device_does_not_fit) {
   EXPECT_EQ(
-      occupancy_of({.threads = 256, .registers = 32, .shared_bytes = 228 * 1024}, machine("h200")).blocks, 0);
+      occupancy_of({.threads = 256, .registers = 32, .shared_bytes = 228 * 1024}, machine("h200"))
+          .blocks,
+      0);
   EXPECT_EQ(occupancy_of({}, machine("h200")).blocks, 0);
 }
 

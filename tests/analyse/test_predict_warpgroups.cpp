@@ -42,10 +42,11 @@ constexpr const char* kTile = "k<r::Tile<__nv_bfloat16, __nv_bfloat16, 128, 256,
 
 TEST(PredictWarpgroups, pipes_of_a_stage) {
   const Machine m = h200();
-  const auto p = predicted(subject_of("r15_warp_specialized", kTile), bf16(128, 256 * 132, 6400), m);
+  const auto p =
+      predicted(subject_of("r15_warp_specialized", kTile), bf16(128, 256 * 132, 6400), m);
   ASSERT_TRUE(p) << p.status().message();
-  // One tile an SM, 100 stages: 2 x 128 x 256 x 64 operations at 4,096 a cycle; two products of 64 + 256 lines of 128 bytes
-  // read and 384 written at 128 bytes a cycle; 384 lines from L2 at 64.
+  // One tile an SM, 100 stages: 2 x 128 x 256 x 64 operations at 4,096 a cycle; two products of 64
+  // + 256 lines of 128 bytes read and 384 written at 128 bytes a cycle; 384 lines from L2 at 64.
   const double ms = 100 / m.clock_hz * 1e3;
   EXPECT_NEAR(pipe(p.value(), "tensor cores"), 1024 * ms, 1e-9);
   EXPECT_NEAR(pipe(p.value(), "shared memory"), (2 * 320 + 384) * ms, 1e-9);
@@ -64,7 +65,8 @@ TEST(PredictWarpgroups, a_last_wave_costs_a_whole_one_but_for_stream_k) {
   const auto time = [](const char* rung, int tiles_m, int tiles_n) {
     return predicted(subject_of(rung, kTile), bf16(128 * tiles_m, 256 * tiles_n, 4096)).value().ms;
   };
-  EXPECT_NEAR(time("r16_persistent", 7, 19), time("r16_persistent", 24, 11), 1e-9) << "133 and 264 tiles";
+  EXPECT_NEAR(time("r16_persistent", 7, 19), time("r16_persistent", 24, 11), 1e-9)
+      << "133 and 264 tiles";
   EXPECT_LT(time("tensor_tiles", 14, 10), 0.6 * time("tensor_tiles", 24, 11));
 }
 
@@ -76,13 +78,14 @@ TEST(PredictWarpgroups, meeting_after_each_stage_costs_time) {
 
 TEST(PredictWarpgroups, split_operands_take_a_pass_and_products_of_words) {
   const Machine m = h200();
-  const Subject subject = subject_of(
-      "ladder_fp16x3", "k<ladder::SplitTile<ladder::WordFormat<__half, 2>, 3, 256, 3, 4>, false, false>");
+  const Subject subject =
+      subject_of("ladder_fp16x3",
+                 "k<ladder::SplitTile<ladder::WordFormat<__half, 2>, 3, 256, 3, 4>, false, false>");
   const Problem problem = make_problem(128, 256 * 132, 6400);
   const auto p = predicted(subject, problem, m);
   ASSERT_TRUE(p) << p.status().message();
-  // 100 stages of 64: three products of two words; 12 of wgmma's, each of 64 + 128 lines of 128 bytes, read, and both words
-  // of 384 lines written; copied at 64 bytes a cycle.
+  // 100 stages of 64: three products of two words; 12 of wgmma's, each of 64 + 128 lines of 128
+  // bytes, read, and both words of 384 lines written; copied at 64 bytes a cycle.
   const double ms = 100 / m.clock_hz * 1e3;
   EXPECT_NEAR(pipe(p.value(), "tensor cores"), 3 * 1024 * ms, 1e-9);
   EXPECT_NEAR(pipe(p.value(), "shared memory"), (12 * 192 + 2 * 384) * ms, 1e-9);
@@ -94,7 +97,8 @@ TEST(PredictWarpgroups, split_operands_take_a_pass_and_products_of_words) {
 }
 
 TEST(PredictWarpgroups, is_refused_where_there_is_no_wgmma) {
-  EXPECT_FALSE(predicted(subject_of("r14_wgmma", kTile), bf16(512, 512, 512), find_machine("a100").value()));
+  EXPECT_FALSE(
+      predicted(subject_of("r14_wgmma", kTile), bf16(512, 512, 512), find_machine("a100").value()));
 }
 
 TEST(Peak, by_precision) {

@@ -29,15 +29,18 @@ TEST(Ncu, counters_are_read_by_launch) {
   EXPECT_EQ(launches.value()[0].kernel, "void k<Tile<1, 2>>(Problem)");
   EXPECT_EQ(launches.value()[0].metrics.at("smsp__inst_executed.sum"), 1048576);
   EXPECT_EQ(launches.value()[0].metrics.at("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), 42);
-  EXPECT_FALSE(launches.value()[1].metrics.contains("smsp__inst_executed.sum")) << "n/a is no number";
+  EXPECT_FALSE(launches.value()[1].metrics.contains("smsp__inst_executed.sum"))
+      << "n/a is no number";
   EXPECT_EQ(launches.value()[1].metrics.at("launch__registers_per_thread"), 32);
 }
 
 TEST(Ncu, missing_permission_is_told_with_what_to_do) {
-  const auto refused = parse_ncu("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n");
+  const auto refused =
+      parse_ncu("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.status().code(), Code::kUnsupportedDevice);
-  EXPECT_NE(refused.status().message().find("NVreg_RestrictProfilingToAdminUsers"), std::string::npos);
+  EXPECT_NE(refused.status().message().find("NVreg_RestrictProfilingToAdminUsers"),
+            std::string::npos);
 }
 
 TEST(Ncu, its_own_error_is_passed_on) {
@@ -70,12 +73,15 @@ TEST(Ncu, command_asks_for_every_metric) {
 }
 
 TEST(UserKernel, a_rung_is_found_by_its_namespace) {
-  EXPECT_EQ(rung_in("namespace ladder::r20_mine {\n extern const std::span<const KernelInfo> kInfo{k};\n}"),
-            "r20_mine");
+  EXPECT_EQ(
+      rung_in(
+          "namespace ladder::r20_mine {\n extern const std::span<const KernelInfo> kInfo{k};\n}"),
+      "r20_mine");
   EXPECT_EQ(rung_in("__global__ void sgemm(int M) {}"), "");
   const std::string name(500'000, 'a');
   EXPECT_EQ(rung_in("namespace ladder::1 {} namespace ladder::" + name + " { kInfo }"), name);
-  EXPECT_EQ(rung_in("namespace ladder::r20_mine {}"), "") << "without kInfo there is nothing to call";
+  EXPECT_EQ(rung_in("namespace ladder::r20_mine {}"), "")
+      << "without kInfo there is nothing to call";
 }
 
 TEST(UserKernel, what_is_missing_is_named_before_anything_is_compiled) {

@@ -26,7 +26,8 @@ MachineInstruction memory(Kind kind, std::uint8_t sets) {
   return i;
 }
 
-SmRound round(const std::vector<MachineInstruction>& loop, SmLoad load, std::vector<MemoryCost> costs = {}) {
+SmRound round(const std::vector<MachineInstruction>& loop, SmLoad load,
+              std::vector<MemoryCost> costs = {}) {
   costs.resize(loop.size());
   return simulate(loop, costs, load, h200());
 }
@@ -57,8 +58,8 @@ TEST(IssueCycles, a_reused_operand_is_not_read_again) {
 }
 
 TEST(Simulate, multiply_adds_fill_the_schedulers) {
-  const SmRound r =
-      round(std::vector<MachineInstruction>(100, ffma(2, 3, 255)), {.warps_per_block = 8, .blocks = 1});
+  const SmRound r = round(std::vector<MachineInstruction>(100, ffma(2, 3, 255)),
+                          {.warps_per_block = 8, .blocks = 1});
   EXPECT_NEAR(r.cycles, 100 * 8 / 4.0, 4);
   EXPECT_NEAR(r.ffma, 200, 4);
   EXPECT_NEAR(r.issue, 200, 4);
@@ -75,8 +76,8 @@ TEST(Simulate, half_as_many_lanes_take_twice_as_long) {
 TEST(Simulate, wavefronts_of_all_warps_share_one_pipe) {
   std::vector<MachineInstruction> loop(10, memory(Kind::kLoadShared, 0));
   loop.front().waits = 1;
-  const SmRound r =
-      round(loop, {.warps_per_block = 8, .blocks = 2}, std::vector<MemoryCost>(10, MemoryCost{.pipe = 4}));
+  const SmRound r = round(loop, {.warps_per_block = 8, .blocks = 2},
+                          std::vector<MemoryCost>(10, MemoryCost{.pipe = 4}));
   EXPECT_NEAR(r.cycles, 10 * 8 * 4, 16);
   EXPECT_NEAR(r.l1, 10 * 8 * 4, 16);
 }

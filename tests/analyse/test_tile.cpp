@@ -18,7 +18,8 @@ TEST(PublishedLoads, a_result_by_level) {
       {"r01_naive", "kernel<Tile>", "2K", "0"},
       {"r02_coalesced", "kernel<Tile>", "2K", "0"},
       {"r03_smem_tile",
-       "void ladder::r03_smem_tile::kernel<ladder::r03_smem_tile::Tile<32> >(ladder::Problem)", "K/16", "2K"},
+       "void ladder::r03_smem_tile::kernel<ladder::r03_smem_tile::Tile<32> >(ladder::Problem)",
+       "K/16", "2K"},
       {"r04_block_tile_1d", "kernel<x::Tile<64, 64, 8, 8> >", "K/32", "9K/8"},
       {"r05_block_tile_2d", "kernel<x::Tile<128, 128, 8, 8, 8> >", "K/64", "K/4"},
   };
@@ -54,7 +55,8 @@ TEST(Tile, types_stand_before_the_numbers) {
   EXPECT_EQ(std::tuple(bf16->bm, bf16->bn, bf16->bk, bf16->stages), std::tuple(128, 256, 64, 4));
   // A product of 64 x 256 outputs reads 64 of A and 256 of B.
   EXPECT_EQ(loads_per_result(*bf16, 4096).shared_formula, "5K/256");
-  const auto tf32 = tile_of("r16_persistent", "k<r::Tile<float, float, 256, 128, 4>, true>(r::Maps)");
+  const auto tf32 =
+      tile_of("r16_persistent", "k<r::Tile<float, float, 256, 128, 4>, true>(r::Maps)");
   ASSERT_TRUE(tf32);
   EXPECT_EQ(tf32->bk, 32);
   EXPECT_EQ(tf32->pair, 2);
@@ -74,10 +76,11 @@ TEST(Tile, r17_takes_its_widest_where_that_fills_the_device) {
 }
 
 TEST(Tile, split_operands_have_words_and_products) {
-  const auto tile =
-      tile_of("ladder_bf16x6",
-              "void ladder::split_detail::kernel<ladder::SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6, "
-              "64, 4, 4>, false, false>(CUtensorMap_st)");
+  const auto tile = tile_of(
+      "ladder_bf16x6",
+      "void ladder::split_detail::kernel<ladder::SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, "
+      "6, "
+      "64, 4, 4>, false, false>(CUtensorMap_st)");
   ASSERT_TRUE(tile);
   EXPECT_EQ(tile->words, 3);
   EXPECT_EQ(tile->products, 6);
@@ -86,13 +89,13 @@ TEST(Tile, split_operands_have_words_and_products) {
   EXPECT_EQ(tile->bn, 64);
   EXPECT_EQ(tile->bk, 32) << "lines of 64 bytes";
   EXPECT_EQ(tile->stages, 4);
-  const auto tf32 =
-      tile_of("ladder_bf16x6", "k<ladder::SplitTile<ladder::WordFormat<float, 2>, 3, 64, 3, 3>, false>");
+  const auto tf32 = tile_of(
+      "ladder_bf16x6", "k<ladder::SplitTile<ladder::WordFormat<float, 2>, 3, 64, 3, 3>, false>");
   ASSERT_TRUE(tf32);
   EXPECT_EQ(tf32->word_bytes, 4);
   EXPECT_EQ(tf32->bk, 32) << "lines of 128 bytes";
-  const auto turns =
-      tile_of("ladder_fp16x3", "k<ladder::TurnTile<ladder::WordFormat<__half, 2>, 3, 4>, false, false>");
+  const auto turns = tile_of(
+      "ladder_fp16x3", "k<ladder::TurnTile<ladder::WordFormat<__half, 2>, 3, 4>, false, false>");
   ASSERT_TRUE(turns);
   EXPECT_EQ(std::tuple(turns->bm, turns->bn, turns->bk), std::tuple(64, 128, 64));
   EXPECT_EQ(std::tuple(turns->words, turns->products, turns->stages), std::tuple(2, 3, 4));
@@ -103,7 +106,8 @@ TEST(Tile, split_operands_have_words_and_products) {
   EXPECT_EQ(wide->stages, 3);
   EXPECT_EQ(wide->columns_of_product(), 128);
   EXPECT_EQ(loads_per_result(*wide, 1).global_formula, "9K/256");
-  EXPECT_FALSE(tile_for("ladder_bf16x6", *tile, make_problem(2000, 2000, 2000), 264)) << "between: not known";
+  EXPECT_FALSE(tile_for("ladder_bf16x6", *tile, make_problem(2000, 2000, 2000), 264))
+      << "between: not known";
   EXPECT_EQ(tile_for("ladder_bf16x6", *tile, make_problem(512, 512, 512), 132)->bn, 64);
 }
 

@@ -18,8 +18,9 @@ TracedInstruction load(std::uint64_t first, std::uint64_t step, std::uint64_t ex
 }
 
 TEST(MergedAccesses, neighbouring_words_become_one_wide_load) {
-  Trace trace{
-      "k", "ptx", {load(64, 32), load(76, 32), load(68, 32), load(72, 32), load(80, 32), load(84, 32)}};
+  Trace trace{"k",
+              "ptx",
+              {load(64, 32), load(76, 32), load(68, 32), load(72, 32), load(80, 32), load(84, 32)}};
   const auto merged = merged_accesses(trace);
   ASSERT_EQ(merged.size(), 2U);
   EXPECT_EQ(merged[0].access.bytes, 16);
@@ -29,14 +30,18 @@ TEST(MergedAccesses, neighbouring_words_become_one_wide_load) {
 }
 
 TEST(MergedAccesses, what_is_not_aligned_for_every_lane_stays) {
-  EXPECT_EQ(merged_accesses({"k", "ptx", {load(0, 4), load(4, 4)}}).size(), 2U);       // lanes 4 bytes apart
-  EXPECT_EQ(merged_accesses({"k", "ptx", {load(4, 32), load(8, 32)}}).size(), 2U);     // from 4 on
-  EXPECT_EQ(merged_accesses({"k", "ptx", {load(0, 32), load(4, 32, 9)}}).size(), 2U);  // not of one run
-  EXPECT_EQ(merged_accesses({"k", "sass", {load(0, 32), load(4, 32)}}).size(), 2U);    // ptxas has decided
+  EXPECT_EQ(merged_accesses({"k", "ptx", {load(0, 4), load(4, 4)}}).size(),
+            2U);  // lanes 4 bytes apart
+  EXPECT_EQ(merged_accesses({"k", "ptx", {load(4, 32), load(8, 32)}}).size(), 2U);  // from 4 on
+  EXPECT_EQ(merged_accesses({"k", "ptx", {load(0, 32), load(4, 32, 9)}}).size(),
+            2U);  // not of one run
+  EXPECT_EQ(merged_accesses({"k", "sass", {load(0, 32), load(4, 32)}}).size(),
+            2U);  // ptxas has decided
 }
 
 TEST(ParseTrace, reads_instructions_and_samples) {
-  const auto traces = parse_trace(R"({"launches": [{"kernel": "k", "engine": "ptx", "instructions": [
+  const auto traces =
+      parse_trace(R"({"launches": [{"kernel": "k", "engine": "ptx", "instructions": [
     {"text": "add.s32 %r1, %r2, 1", "place": 3, "file": "a.cu", "line": 7, "operation": "integer", "executions": 4,
      "lanes": 128},
     {"text": "ld.global.f32 %f1, [%rd1]", "place": 4, "file": "a.cu", "line": 8, "operation": "load", "executions": 4,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's call, on the host, and on a CUDA device where one answers (ctest runs it under vgpu as well).
+// The library's call, on the host, and on a CUDA device where one answers (ctest runs it under vgpu
+// as well).
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <ladder/gemm.hpp>
@@ -46,8 +47,8 @@ Case make_case(Op op_a, Op op_b, Layout layout) {
     for (std::int64_t j = 0; j < p.n; ++j) {
       float sum = 0;
       for (std::int64_t k = 0; k < p.k; ++k)
-        sum +=
-            out.a[at(i, k, p.lda, op_a == Op::kTranspose)] * out.b[at(k, j, p.ldb, op_b == Op::kTranspose)];
+        sum += out.a[at(i, k, p.lda, op_a == Op::kTranspose)] *
+               out.b[at(k, j, p.ldb, op_b == Op::kTranspose)];
       float& c = out.expected[at(i, j, p.ldc, false)];
       c = p.alpha * sum + p.beta * c;
     }
@@ -96,7 +97,8 @@ TEST(Sgemm, MultipliesDeviceOperands) {
   ASSERT_TRUE(a && b && c);
   const Status status = sgemm(x.problem, {a.get(), b.get(), c.get()});
   ASSERT_TRUE(status) << status.message();
-  ASSERT_EQ(cudaMemcpy(x.c.data(), c.get(), x.c.size() * sizeof(float), cudaMemcpyDefault), cudaSuccess);
+  ASSERT_EQ(cudaMemcpy(x.c.data(), c.get(), x.c.size() * sizeof(float), cudaMemcpyDefault),
+            cudaSuccess);
   EXPECT_EQ(x.c, x.expected);
 }
 
@@ -140,7 +142,8 @@ TEST(Sgemm, OperandsThatAreNotUsedMayBeNull) {
   EXPECT_TRUE(sgemm(p, {}));
 }
 
-// `count` products of one shape in one allocation an operand, with room between them, and each by itself.
+// `count` products of one shape in one allocation an operand, with room between them, and each by
+// itself.
 struct BatchCase {
   BatchCase(const Problem& problem, Batch strides) : p(problem), batch(strides) {
     const auto all = [&](const Extent& one, std::int64_t stride, int seed) {
@@ -227,7 +230,8 @@ TEST(Select, TakesTheHighestRungThatAccepts) {
   const auto none =
       select(make_problem(8, 8, 8, 1, 0, Op::kTranspose), Place::kCuda, Precision::kIeee, ampere);
   EXPECT_EQ(none.status().code(), Code::kUnsupportedProblem);
-  EXPECT_NE(none.status().message().find("ladder_split_k: "), std::string::npos) << none.status().message();
+  EXPECT_NE(none.status().message().find("ladder_split_k: "), std::string::npos)
+      << none.status().message();
 }
 
 TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
@@ -237,9 +241,9 @@ TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
     return found ? std::string(found.value()->id) : found.status().message();
   };
   for (const Precision precision : {Precision::kIeee, Precision::kAuto}) {
-    for (const char* few :
-         {"64", "256", "64x64x65536", "1x4096x4096", "65536x32x256", "128x128x8192", "640", "32x4096x4096",
-          "65536x128x128", "256x256x8192", "256x192x16384", "256x256x16390", "1000x1000x3"})
+    for (const char* few : {"64", "256", "64x64x65536", "1x4096x4096", "65536x32x256",
+                            "128x128x8192", "640", "32x4096x4096", "65536x128x128", "256x256x8192",
+                            "256x192x16384", "256x256x16390", "1000x1000x3"})
       EXPECT_EQ(rung(few, precision), "ladder_split_k") << few;
     for (const char* shallow : {"4096x4096x8", "2048x2048x128", "128x65536x128"})
       EXPECT_EQ(rung(shallow, precision), "ladder_large_tiles") << shallow;
@@ -254,7 +258,9 @@ TEST(Select, TakesPartsOfKWhereTilesAreFewAndWordsWhereTheyGain) {
     EXPECT_EQ(rung(thin, Precision::kAuto), "ladder_guarded") << thin;
   for (const char* thin : {"64x4095x4096", "4096x64x4097", "64x4096x4100"})
     EXPECT_NE(rung(thin, Precision::kAuto), "ladder_guarded") << thin;
-  EXPECT_EQ(select(make_problem(64, 4096, 4096, 1, 1), Place::kCuda, Precision::kAuto, hopper).value()->id,
+  EXPECT_EQ(select(make_problem(64, 4096, 4096, 1, 1), Place::kCuda, Precision::kAuto, hopper)
+                .value()
+                ->id,
             "ladder_guarded");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed operands: the bits of products without packing, for every layout and side; errors name the argument. Runs on a GPU, or
-// under the virtual one.
+// Packed operands: the bits of products without packing, for every layout and side; errors name the
+// argument. Runs on a GPU, or under the virtual one.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <ladder/gemm.hpp>
@@ -44,7 +44,8 @@ std::vector<std::uint32_t> bits(const OnDevice& g, std::int64_t count) {
 class Packed : public testing::Test {
  protected:
   void SetUp() override {
-    if (cuda_device_count() == 0 || query_device(0).value().cc / 10 != 9) GTEST_SKIP() << "no Hopper";
+    if (cuda_device_count() == 0 || query_device(0).value().cc / 10 != 9)
+      GTEST_SKIP() << "no Hopper";
   }
 };
 
@@ -65,8 +66,8 @@ TEST_F(Packed, GivesTheBitsOfTheProductWithoutPacking) {
           EXPECT_GT(packed.value().bytes(), 4 * (is_a ? p.m : p.n) * p.k);
           for (int time = 0; time < 2; ++time) {  // words are used, not used up
             const OnDevice c = normal(count, 3);
-            const Status status =
-                sgemm(p, {is_a ? nullptr : a.get(), is_a ? b.get() : nullptr, c.get()}, packed.value());
+            const Status status = sgemm(
+                p, {is_a ? nullptr : a.get(), is_a ? b.get() : nullptr, c.get()}, packed.value());
             ASSERT_TRUE(status) << status.message();
             EXPECT_EQ(bits(c, count), bits(plain, count)) << to_string(p) << (is_a ? " A" : " B");
           }
@@ -115,8 +116,10 @@ TEST_F(Packed, ErrorsNameTheArgument) {
   Problem wide = p;
   wide.ldb = 31;
   refused(with(wide, a.get(), nullptr), "ldb");
-  refused(with(make_problem(40, 30, 100, 1, 0, Op::kNone, Op::kTranspose), a.get(), nullptr), "op_b");
-  refused(with(make_problem(40, 30, 100, 1, 0, Op::kNone, Op::kNone, Layout::kColMajor), a.get(), nullptr),
+  refused(with(make_problem(40, 30, 100, 1, 0, Op::kNone, Op::kTranspose), a.get(), nullptr),
+          "op_b");
+  refused(with(make_problem(40, 30, 100, 1, 0, Op::kNone, Op::kNone, Layout::kColMajor), a.get(),
+               nullptr),
           "layout");
 }
 

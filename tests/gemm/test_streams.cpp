@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's call from several host threads, on streams that they share and on their own, in graphs and beside them. On the
-// virtual GPU with small problems; on a GPU with problems of 640 and 1536, 120 results a kind of stream and precision.
+// The library's call from several host threads, on streams that they share and on their own, in
+// graphs and beside them. On the virtual GPU with small problems; on a GPU with problems of 640 and
+// 1536, 120 results a kind of stream and precision.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <ladder/gemm.hpp>
@@ -25,8 +26,8 @@ constexpr int kThreads = 4;
 constexpr Precision kPrecisions[] = {Precision::kFp16x3, Precision::kBf16x6, Precision::kIeee,
                                      Precision::kAuto};
 // Precisions, and kernels that small problems do not get by these.
-const auto kWays =
-    testing::Values("fp16x3", "bf16x6", "ieee", "auto", "r12_simt_peak", "ladder_tf32", "ladder_guarded");
+const auto kWays = testing::Values("fp16x3", "bf16x6", "ieee", "auto", "r12_simt_peak",
+                                   "ladder_tf32", "ladder_guarded");
 constexpr unsigned kLimitSeconds = 120;  // of a test: kernels that wait for each other for ever
 
 struct Free {
@@ -81,7 +82,8 @@ class Cube {
   // After the product; waits for the stream.
   bool right(Stream stream) const {
     std::vector<float> c(expected_.size());
-    EXPECT_EQ(cudaMemcpyAsync(c.data(), c_.get(), bytes(), cudaMemcpyDeviceToHost, stream), cudaSuccess);
+    EXPECT_EQ(cudaMemcpyAsync(c.data(), c_.get(), bytes(), cudaMemcpyDeviceToHost, stream),
+              cudaSuccess);
     EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
     return c == expected_;
   }
@@ -133,7 +135,8 @@ struct CreatedStream {
   cudaStream_t handle = nullptr;
 };
 
-class Threads : public OnDevice, public testing::WithParamInterface<std::tuple<Streams, const char*>> {};
+class Threads : public OnDevice,
+                public testing::WithParamInterface<std::tuple<Streams, const char*>> {};
 
 TEST_P(Threads, GetTheirOwnResults) {
   const Streams streams = std::get<0>(GetParam());
@@ -165,11 +168,14 @@ TEST_P(Threads, GetTheirOwnResults) {
   EXPECT_EQ(wrong, 0) << "of " << 2 * kThreads * scale_.rounds;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Threads,
-    testing::Combine(testing::Values(Streams::kOne, Streams::kLegacy, Streams::kPerThread, Streams::kOwn),
-                     kWays),
-    [](const auto& param) { return to_string(std::get<0>(param.param)) + "_" + std::get<1>(param.param); });
+INSTANTIATE_TEST_SUITE_P(All, Threads,
+                         testing::Combine(testing::Values(Streams::kOne, Streams::kLegacy,
+                                                          Streams::kPerThread, Streams::kOwn),
+                                          kWays),
+                         [](const auto& param) {
+                           return to_string(std::get<0>(param.param)) + "_" +
+                                  std::get<1>(param.param);
+                         });
 
 class Graphs : public OnDevice, public testing::WithParamInterface<const char*> {
  protected:
@@ -192,8 +198,8 @@ class Graphs : public OnDevice, public testing::WithParamInterface<const char*> 
 };
 
 TEST_P(Graphs, TakeTheFirstCall) {
-  for (const auto mode :
-       {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed}) {
+  for (const auto mode : {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
+                          cudaStreamCaptureModeRelaxed}) {
     const CreatedStream stream;
     const Cube cube(scale_.small, 7);
     cudaGraphExec_t const exec = capture(cube, stream.handle, mode);
@@ -232,7 +238,8 @@ TEST_P(Graphs, RunBesideEachOtherAndCalls) {
   for (cudaGraphExec_t exec : execs) EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Graphs, kWays, [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(All, Graphs, kWays,
+                         [](const auto& param) { return std::string(param.param); });
 
 TEST_F(OnDevice, ShortLivedStreamsKeepNoMemory) {
   const Cube cube(scale_.small, 9);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the small kernels of micro.hpp, and every CUDA-core rung of the registry once at each shape, for a profiler:
+// Starts the small kernels of micro.hpp, and every CUDA-core rung of the registry once at each
+// shape, for a profiler:
 //   golden_launch [micro.NAME]... [SHAPE]...        all small kernels where none is named
-// Operands are tight, uniform in (-1,1), alpha = 1, beta = 0; one line a launch says "launched KERNEL SHAPE".
+// Operands are tight, uniform in (-1,1), alpha = 1, beta = 0; one line a launch says "launched
+// KERNEL SHAPE".
 #include <ladder/registry.hpp>
 
 #include "host/query.hpp"
@@ -56,11 +58,14 @@ bool launch_all(const std::string& shape, const ladder::Device& device) {
   const DeviceArray c = random_array(extent_c(p).elements(), generator);
   if (!a || !b || !c) return false;
   for (const ladder::KernelInfo& info : ladder::kernels()) {
-    if (info.place != ladder::Place::kCuda || info.role == ladder::Role::kBaseline || info.role == ladder::Role::kLibrary) continue;
+    if (info.place != ladder::Place::kCuda || info.role == ladder::Role::kBaseline ||
+        info.role == ladder::Role::kLibrary)
+      continue;
     if (info.precision != ladder::Precision::kIeee) continue;
     const std::string id(info.id);
     if (!accepts(info, p, device)) continue;
-    if (const ladder::Status status = info.launch(p, {a.get(), b.get(), c.get()}, nullptr); !status) {
+    if (const ladder::Status status = info.launch(p, {a.get(), b.get(), c.get()}, nullptr);
+        !status) {
       std::fprintf(stderr, "golden_launch: %s: %s\n", id.c_str(), status.message().c_str());
       return false;
     }
@@ -78,11 +83,13 @@ bool launch_micro(const std::vector<std::string>& names) {
   std::vector<int> values(micro::kBytes / sizeof(int));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
   for (const micro::Launch& launch : micro::launches()) {
-    if (!names.empty() && std::find(names.begin(), names.end(), launch.name) == names.end()) continue;
+    if (!names.empty() && std::find(names.begin(), names.end(), launch.name) == names.end())
+      continue;
     if (!ok(cudaMemcpy(memory, values.data(), micro::kBytes, cudaMemcpyHostToDevice), "cudaMemcpy"))
       return false;
     launch.start(static_cast<int*>(memory));
-    const bool launched = cudaGetLastError() == cudaSuccess;  // the virtual GPU refuses what it does not have
+    const bool launched =
+        cudaGetLastError() == cudaSuccess;  // the virtual GPU refuses what it does not have
     if (!ok(cudaDeviceSynchronize(), launch.name)) return false;
     std::printf("%s %s -\n", launched ? "launched" : "refused", launch.name);
   }

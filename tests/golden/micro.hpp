@@ -7,7 +7,8 @@
 
 namespace micro {
 
-inline constexpr std::size_t kBytes = std::size_t{64} << 10;  // of device memory that a kernel needs
+inline constexpr std::size_t kBytes = std::size_t{64}
+                                      << 10;  // of device memory that a kernel needs
 
 struct Launch {
   const char* name;

@@ -79,13 +79,15 @@ __global__ void extensions(int* x) {
   x[1024 + t] = low + wrapped + byte;
 }
 
-// A warp for each exponent of the dividend, a step for each of the divisor: which pairs take the long way.
+// A warp for each exponent of the dividend, a step for each of the divisor: which pairs take the
+// long way.
 __global__ void divisions(int* x) {
   const int exponent = thread_number() / 32;
   float sum = 0;
 #pragma unroll 1
   for (int divisor = 0; divisor < 256; ++divisor) {
-    sum += __int_as_float(exponent << 23 | x[0]) / __int_as_float(divisor << 23 | (x[0] + 0x123456));
+    sum +=
+        __int_as_float(exponent << 23 | x[0]) / __int_as_float(divisor << 23 | (x[0] + 0x123456));
   }
   x[1024 + thread_number()] = __float_as_int(sum);
 }
@@ -94,7 +96,8 @@ __global__ void divisions(int* x) {
 __global__ void bit_masks(int* x) {
   const int t = thread_number();
   unsigned clamped, wrapped;
-  const auto from = static_cast<unsigned>(x[t] * 3 % 67), width = static_cast<unsigned>(x[t] * 5 % 41);
+  const auto from = static_cast<unsigned>(x[t] * 3 % 67),
+             width = static_cast<unsigned>(x[t] * 5 % 41);
   asm("bmsk.clamp.b32 %0, %1, %2;" : "=r"(clamped) : "r"(from), "r"(width));
   asm("bmsk.wrap.b32 %0, %1, %2;" : "=r"(wrapped) : "r"(from), "r"(width));
   x[1024 + t] = static_cast<int>(clamped ^ wrapped);
@@ -103,7 +106,8 @@ __global__ void bit_masks(int* x) {
 __global__ void least_of_three(int* x) {
   const int t = thread_number();
   const int a = x[t] % 7 - 3, b = x[t + 1] % 5 - 2, c = x[t + 2] % 3;
-  const auto d = static_cast<unsigned>(a), e = static_cast<unsigned>(b), f = static_cast<unsigned>(c);
+  const auto d = static_cast<unsigned>(a), e = static_cast<unsigned>(b),
+             f = static_cast<unsigned>(c);
   x[1024 + t] = max(a, max(b, c));
   x[2048 + t] = min(min(a, b), -1);
   x[3072 + t] = static_cast<int>(max(d, max(e, f)));
@@ -123,7 +127,8 @@ __global__ void compared_halves(int* x) {
   const auto* h = reinterpret_cast<const __half2*>(x);
   const __half2 a = h[t], b = h[t + 1], c = __hmul2(a, b);
   const __half2 less = __hlt2(a, b), least = __hmin2(c, __hmax2(a, b));
-  const int alike = static_cast<int>(__hbgt2(a, c)) + 2 * static_cast<int>(__low2half(a) == __high2half(b));
+  const int alike =
+      static_cast<int>(__hbgt2(a, c)) + 2 * static_cast<int>(__low2half(a) == __high2half(b));
   reinterpret_cast<__half2*>(x)[1024 + t] = __hadd2(less, least);
   x[2048 + t] = alike;
   const auto* bf = reinterpret_cast<const __nv_bfloat162*>(x);
@@ -143,7 +148,8 @@ __global__ void masked(int* x) {
   float greatest = 0;
 #pragma unroll
   for (int i = 0; i < 24; ++i) {
-    const float value = (mask >> i & 1) != 0 ? __int_as_float(x[t + i]) : -__int_as_float(0x7f800000);
+    const float value =
+        (mask >> i & 1) != 0 ? __int_as_float(x[t + i]) : -__int_as_float(0x7f800000);
     greatest = fmaxf(greatest, value);
   }
   x[1024 + t] = __float_as_int(greatest);

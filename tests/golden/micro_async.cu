@@ -9,7 +9,8 @@ namespace micro {
 __global__ void async_copies(int* x) {
   __shared__ alignas(16) int s[kThreads * 8];
   const auto t = static_cast<int>(threadIdx.x);
-  __pipeline_memcpy_async(&s[t * 4], &x[t * 4], 16, t % 3 == 0 ? 16 : 0);  // some lanes only fill with zeros
+  __pipeline_memcpy_async(&s[t * 4], &x[t * 4], 16,
+                          t % 3 == 0 ? 16 : 0);  // some lanes only fill with zeros
   if (t < 50) __pipeline_memcpy_async(&s[512 + t * 2], &x[t * 2], 8);
   __pipeline_commit();
   __pipeline_wait_prior(0);
@@ -17,13 +18,14 @@ __global__ void async_copies(int* x) {
   x[1024 + thread_number()] = s[t * 4] + s[512 + t % 50];
 }
 
-// Asynchronous copies of each width, to places that conflict or not, from places that lie together or not.
+// Asynchronous copies of each width, to places that conflict or not, from places that lie together
+// or not.
 template <int kBytes, int kTo, int kFrom>
 __global__ void copy_stride(int* x) {
   __shared__ alignas(16) char s[kThreads * kBytes * kTo];
   const auto t = static_cast<int>(threadIdx.x);
-  __pipeline_memcpy_async(&s[t * kTo * kBytes], reinterpret_cast<const char*>(x) + t * kFrom * kBytes,
-                          kBytes);
+  __pipeline_memcpy_async(&s[t * kTo * kBytes],
+                          reinterpret_cast<const char*>(x) + t * kFrom * kBytes, kBytes);
   __pipeline_commit();
   __pipeline_wait_prior(0);
   __syncthreads();
@@ -56,16 +58,18 @@ __global__ void mbarriers(int* x) {
   if (t < 3) asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(b) : "memory");
   __syncthreads();
   if (t < 7) {
-    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
-                 : "=r"(tried)
-                 : "r"(b)
-                 : "memory");
+    asm volatile(
+        "{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
+        : "=r"(tried)
+        : "r"(b)
+        : "memory");
   }
   if (t < 13) {
-    asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
-                 : "=r"(tested)
-                 : "r"(b)
-                 : "memory");
+    asm volatile(
+        "{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
+        : "=r"(tested)
+        : "r"(b)
+        : "memory");
   }
   __syncthreads();
   if (t < 1) asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(b) : "memory");

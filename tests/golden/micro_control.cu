@@ -174,8 +174,8 @@ __global__ void jump_table(int* x) {
   x[1024 + t] = v;
 }
 
-// One jump, each way for another number of lanes: side by side, mixed, two ways of which the first lane's is rarer, or
-// most lanes with the first.
+// One jump, each way for another number of lanes: side by side, mixed, two ways of which the first
+// lane's is rarer, or most lanes with the first.
 enum class Ways { kBlocks, kMixed, kTwo, kLopsided };
 template <Ways kWays>
 __global__ void jumps(int* x) {

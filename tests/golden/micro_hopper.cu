@@ -28,10 +28,11 @@ __global__ void bulk_load(int* x) {
   if (t == 0) {
     asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(b) : "memory");
     asm volatile("fence.proxy.async;" ::: "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(b), "r"(kThreads * 4) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(b), "r"(kThreads * 4)
+                 : "memory");
     asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-            shared_address(s)),
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+            "r"(shared_address(s)),
         "l"(x), "r"(kThreads * 4), "r"(b)
         : "memory");
   }
@@ -39,10 +40,11 @@ __global__ void bulk_load(int* x) {
 #pragma unroll 1
   for (int i = 0; i < 20000; ++i) late = late * 0.999F + 0.5F;
   __syncthreads();
-  asm volatile("{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
-               : "=r"(done)
-               : "r"(b)
-               : "memory");
+  asm volatile(
+      "{.reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
+      : "=r"(done)
+      : "r"(b)
+      : "memory");
   x[1024 + thread_number()] = done != 0 ? s[t] + static_cast<int>(late) : -1;
 }
 

@@ -20,7 +20,8 @@ __global__ void tensor(int* x) {
   load_matrix_sync(a, s, 16);
   load_matrix_sync(b, s + 256, 16);
   mma_sync(c, a, b, c);
-  store_matrix_sync(reinterpret_cast<float*>(x) + 1024 + (thread_number() / 32) * 256, c, 16, mem_row_major);
+  store_matrix_sync(reinterpret_cast<float*>(x) + 1024 + (thread_number() / 32) * 256, c, 16,
+                    mem_row_major);
 }
 
 enum class Product { kTf32, kBf16, kHalfSums, kDouble };
@@ -31,9 +32,11 @@ __global__ void products(int* x) {
   int* const to = x + 1024 + t * 4;
   if constexpr (kProduct == Product::kHalfSums) {
     int c0 = a0, c1 = a1;
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
-                 : "+r"(c0), "+r"(c1)
-                 : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, "
+        "{%0,%1};"
+        : "+r"(c0), "+r"(c1)
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
     to[0] = c0;
     to[1] = c1;
   } else if constexpr (kProduct == Product::kDouble) {
@@ -47,13 +50,15 @@ __global__ void products(int* x) {
     float f0 = 0, f1 = 0, f2 = 0, f3 = 0;
     if constexpr (kProduct == Product::kTf32) {
       asm volatile(
-          "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+          "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+          "{%8,%9}, "
           "{%0,%1,%2,%3};"
           : "+f"(f0), "+f"(f1), "+f"(f2), "+f"(f3)
           : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
     } else {
       asm volatile(
-          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+          "{%8,%9}, "
           "{%0,%1,%2,%3};"
           : "+f"(f0), "+f"(f1), "+f"(f2), "+f"(f3)
           : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
@@ -66,10 +71,10 @@ __global__ void products(int* x) {
 __global__ void matrix_stores(int* x) {
   __shared__ alignas(16) int s[kThreads * 4];
   const auto t = static_cast<int>(threadIdx.x);
-  asm volatile(
-      "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(shared_address(s + t * 4)),
-      "r"(x[t]), "r"(x[t + 1]), "r"(x[t + 2]), "r"(x[t + 3])
-      : "memory");
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(
+                   shared_address(s + t * 4)),
+               "r"(x[t]), "r"(x[t + 1]), "r"(x[t + 2]), "r"(x[t + 3])
+               : "memory");
   __syncthreads();
   x[1024 + thread_number()] = s[t];
 }

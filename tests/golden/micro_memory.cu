@@ -120,7 +120,8 @@ __global__ void generic_atomics(int* x) {
   x[1024 + t] = s[threadIdx.x] + static_cast<int>(__isShared(p));
 }
 
-// Sums made by comparing and exchanging; each thread has a place of its own, so that none is tried again.
+// Sums made by comparing and exchanging; each thread has a place of its own, so that none is tried
+// again.
 __global__ void exchange_loops(int* x) {
   __shared__ float f[kThreads];
   __shared__ double d[kThreads];
@@ -133,7 +134,8 @@ __global__ void exchange_loops(int* x) {
   atomicAdd(&d[t], 1.0);
   atomicAdd(&u[t], 1ull);
   atomicAdd(reinterpret_cast<__half*>(x + 8192 + thread_number()), __float2half(1.0F));
-  x[1024 + thread_number()] = static_cast<int>(f[t]) + static_cast<int>(d[t]) + static_cast<int>(u[t]);
+  x[1024 + thread_number()] =
+      static_cast<int>(f[t]) + static_cast<int>(d[t]) + static_cast<int>(u[t]);
 }
 
 std::span<const Launch> memory_launches() {

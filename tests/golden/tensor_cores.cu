@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tensor cores compute, bit for bit, and where wgmma finds its operands. The program prints a line for each
-// instruction, kind of input and seed, with a hash of the result's bits (with --bits: the bits). An H200's lines are
-// tensor_cores.h200.txt, which bench/h200/numerics.sh writes; the virtual GPU must print the same.
+// What tensor cores compute, bit for bit, and where wgmma finds its operands. The program prints a
+// line for each instruction, kind of input and seed, with a hash of the result's bits (with --bits:
+// the bits). An H200's lines are tensor_cores.h200.txt, which bench/h200/numerics.sh writes; the
+// virtual GPU must print the same.
 #include "tensor_inputs.hpp"
 
 #include <cuda_bf16.h>
@@ -68,7 +69,8 @@ struct Spelling<Op::kE4m3ToF16> {
 
 __device__ u64 descriptor(const void* at, u32 leading, u32 stride) {
   const u32 start = static_cast<u32>(__cvta_generic_to_shared(at));
-  return (start & 0x3FFFF) >> 4 | static_cast<u64>(leading >> 4) << 16 | static_cast<u64>(stride >> 4) << 32;
+  return (start & 0x3FFFF) >> 4 | static_cast<u64>(leading >> 4) << 16 |
+         static_cast<u64>(stride >> 4) << 32;
 }
 
 __device__ void fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
@@ -82,14 +84,16 @@ __device__ void wgmma(u32 (&d)[4], u64 a, u64 b) {
   fence();
   if constexpr (kRegisters<kOp> == 4) {
     asm volatile(
-        "{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n8%6 {%0, %1, %2, %3}, %4, %5, "
+        "{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n8%6 {%0, %1, %2, "
+        "%3}, %4, %5, "
         "p, %7; }"
         : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
         : "l"(a), "l"(b), "C"(Spelling<kOp>::kName), "C"(Spelling<kOp>::kTail)
         : "memory");
   } else {
     asm volatile(
-        "{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n8%4 {%0, %1}, %2, %3, p, %5; }"
+        "{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n8%4 {%0, %1}, %2, "
+        "%3, p, %5; }"
         : "+r"(d[0]), "+r"(d[1])
         : "l"(a), "l"(b), "C"(Spelling<kOp>::kName), "C"(Spelling<kOp>::kTail)
         : "memory");
@@ -98,14 +102,16 @@ __device__ void wgmma(u32 (&d)[4], u64 a, u64 b) {
   for (u32& value : d) asm volatile("" : "+r"(value)::"memory");
 }
 
-// The same by mma.sync, a warp at a time. Word t of row g, and 4 words on, are a thread's: whatever the type.
+// The same by mma.sync, a warp at a time. Word t of row g, and 4 words on, are a thread's: whatever
+// the type.
 template <Op kOp>
 __device__ void mma(u32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
   if constexpr (kRegisters<kOp> == 4) {
-    asm volatile("mma.sync.aligned.m16n8%10 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]),
-                   "C"(Spelling<kOp>::kMma));
+    asm volatile(
+        "mma.sync.aligned.m16n8%10 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]),
+          "C"(Spelling<kOp>::kMma));
   } else {
     asm volatile("mma.sync.aligned.m16n8%8 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
                  : "+r"(d[0]), "+r"(d[1])
@@ -114,8 +120,8 @@ __device__ void mma(u32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
   }
 }
 
-// A block a seed. Rows of A and columns of B are lines of 32 bytes along k. wgmma takes them without a swizzle: 8 rows of
-// 16 bytes together, then their other halves.
+// A block a seed. Rows of A and columns of B are lines of 32 bytes along k. wgmma takes them
+// without a swizzle: 8 rows of 16 bytes together, then their other halves.
 template <Op kOp, bool kByWarp>
 __global__ void __launch_bounds__(kThreads) product(const u8* gA, const u8* gB, u32* gD) {
   __shared__ alignas(1024) u8 a[kM * kLine], b[kN * kLine];
@@ -127,7 +133,8 @@ __global__ void __launch_bounds__(kThreads) product(const u8* gA, const u8* gB, 
   for (int r = 0; r < kRegisters<kOp>; ++r) d[r] = gD[r];
   if constexpr (kByWarp) {
     const auto word = [](const u8* line, int at) { return reinterpret_cast<const u32*>(line)[at]; };
-    const u8 *top = gA + (tid / 32 * 16 + g) * kLine, *bottom = top + 8 * kLine, *column = gB + g * kLine;
+    const u8 *top = gA + (tid / 32 * 16 + g) * kLine, *bottom = top + 8 * kLine,
+             *column = gB + g * kLine;
     mma<kOp>(d, {word(top, t), word(bottom, t), word(top, t + 4), word(bottom, t + 4)},
              {word(column, t), word(column, t + 4)});
   } else {
@@ -143,7 +150,8 @@ __global__ void __launch_bounds__(kThreads) product(const u8* gA, const u8* gB, 
   for (int r = 0; r < kRegisters<kOp>; ++r) gD[r] = d[r];
 }
 
-// Where operands are found: m64n64k16 in bf16 on shared memory full of small integers, by any descriptors.
+// Where operands are found: m64n64k16 in bf16 on shared memory full of small integers, by any
+// descriptors.
 template <int kDirections>
 __global__ void __launch_bounds__(kThreads) placed(const u64* gDescriptors, float* gD) {
   extern __shared__ __align__(1024) u8 memory[];
@@ -159,14 +167,15 @@ __global__ void __launch_bounds__(kThreads) placed(const u64* gDescriptors, floa
   fence();
   asm volatile(
       "{ .reg .pred p; setp.ne.u32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, "
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
+      "%20, %21, "
       "%22, %23, "
       "%24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, p, 1, 1, %34, %35; }"
-      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3]), "=f"(d[4]), "=f"(d[5]), "=f"(d[6]), "=f"(d[7]),
-        "=f"(d[8]), "=f"(d[9]), "=f"(d[10]), "=f"(d[11]), "=f"(d[12]), "=f"(d[13]), "=f"(d[14]), "=f"(d[15]),
-        "=f"(d[16]), "=f"(d[17]), "=f"(d[18]), "=f"(d[19]), "=f"(d[20]), "=f"(d[21]), "=f"(d[22]),
-        "=f"(d[23]), "=f"(d[24]), "=f"(d[25]), "=f"(d[26]), "=f"(d[27]), "=f"(d[28]), "=f"(d[29]),
-        "=f"(d[30]), "=f"(d[31])
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3]), "=f"(d[4]), "=f"(d[5]), "=f"(d[6]),
+        "=f"(d[7]), "=f"(d[8]), "=f"(d[9]), "=f"(d[10]), "=f"(d[11]), "=f"(d[12]), "=f"(d[13]),
+        "=f"(d[14]), "=f"(d[15]), "=f"(d[16]), "=f"(d[17]), "=f"(d[18]), "=f"(d[19]), "=f"(d[20]),
+        "=f"(d[21]), "=f"(d[22]), "=f"(d[23]), "=f"(d[24]), "=f"(d[25]), "=f"(d[26]), "=f"(d[27]),
+        "=f"(d[28]), "=f"(d[29]), "=f"(d[30]), "=f"(d[31])
       : "l"(a), "l"(b), "n"(kDirections & 1), "n"(kDirections >> 1)
       : "memory");
   finish();
@@ -181,7 +190,8 @@ class Array {
     require(cudaMalloc(&at_, count * sizeof(T)), "cudaMalloc");
   }
   explicit Array(const std::vector<T>& values) : Array(values.size()) {
-    require(cudaMemcpy(at_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    require(cudaMemcpy(at_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice),
+            "cudaMemcpy");
   }
   ~Array() { cudaFree(at_); }
   Array(const Array&) = delete;
@@ -204,8 +214,10 @@ u64 hash(const u32* values, std::size_t count) {  // FNV-1a, by words
   return state;
 }
 
-void print(const char* name, const char* kind, int seed, const u32* values, std::size_t count, bool bits) {
-  std::printf("%s,%s,%d,%016llx", name, kind, seed, static_cast<unsigned long long>(hash(values, count)));
+void print(const char* name, const char* kind, int seed, const u32* values, std::size_t count,
+           bool bits) {
+  std::printf("%s,%s,%d,%016llx", name, kind, seed,
+              static_cast<unsigned long long>(hash(values, count)));
   for (std::size_t i = 0; bits && i < count; ++i) std::printf(",%08x", values[i]);
   std::printf("\n");
 }
@@ -240,11 +252,11 @@ void run_placed(bool bits) {
   const std::size_t each = kThreads * 32;
   const Array<u64> gDescriptors(descriptors);
   const Array<float> gD(placements.size() * each);
-  require(
-      cudaFuncSetAttribute(placed<kDirections>, cudaFuncAttributeMaxDynamicSharedMemorySize, kPlacedBytes),
-      "shared memory");
-  placed<kDirections>
-      <<<static_cast<unsigned>(placements.size()), kThreads, kPlacedBytes>>>(gDescriptors.at(), gD.at());
+  require(cudaFuncSetAttribute(placed<kDirections>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               kPlacedBytes),
+          "shared memory");
+  placed<kDirections><<<static_cast<unsigned>(placements.size()), kThreads, kPlacedBytes>>>(
+      gDescriptors.at(), gD.at());
   require(cudaGetLastError(), "launch");
   const std::vector<float> result = gD.values();
   for (std::size_t i = 0; i < placements.size(); ++i) {

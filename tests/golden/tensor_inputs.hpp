@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs for tensor_cores.cu, the same from the same seed everywhere: bit patterns for A, B and D by kind, and matrix
-// descriptors by swizzle and direction.
+// Inputs for tensor_cores.cu, the same from the same seed everywhere: bit patterns for A, B and D
+// by kind, and matrix descriptors by swizzle and direction.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -73,7 +73,8 @@ inline u32 number(Random& random, Format f, int low, int high) {
   high = high > most ? most : high;
   const u32 exponent = static_cast<u32>(low + random.below(high - low + 1));
   const u32 rest = static_cast<u32>(random.next());
-  return (rest & 1) << (8 * f.bytes - 1) | exponent << f.fraction | (rest >> 1 & ((1U << f.fraction) - 1));
+  return (rest & 1) << (8 * f.bytes - 1) | exponent << f.fraction |
+         (rest >> 1 & ((1U << f.fraction) - 1));
 }
 
 // `of_d`: of the sums, which have fewer bits to lose.
@@ -93,11 +94,13 @@ inline u32 element(Random& random, Format f, int kind, bool of_d) {
         return number(random, f, 0, 0) >> (f.fraction + f.exponent) << (f.fraction + f.exponent);
       return number(random, f, random.below(2) != 0 ? 0 : top - 2, random.below(2) != 0 ? 2 : top);
     case kLarge:
-      return number(random, f, one + (of_d ? one - 3 : one / 2 - 2), of_d ? top : one + one / 2 + 1);
+      return number(random, f, one + (of_d ? one - 3 : one / 2 - 2),
+                    of_d ? top : one + one / 2 + 1);
     case kSpecial: {
       const int draw = random.below(40);
       if (draw == 0) return number(random, f, most, most);
-      if (draw < 3) return static_cast<u32>(most) << f.fraction | (draw == 1 ? 0U : 1U << (8 * f.bytes - 1));
+      if (draw < 3)
+        return static_cast<u32>(most) << f.fraction | (draw == 1 ? 0U : 1U << (8 * f.bytes - 1));
       return number(random, f, draw < 6 ? 0 : one - 4, draw < 6 ? 0 : one + 4);
     }
     default:
@@ -147,7 +150,8 @@ struct Placement {
   u64 a, b;  // descriptors, counted from the beginning of shared memory
 };
 
-// directions: 1: A runs along m, 2: B along n. Starts, strides and base offsets of all kinds, within kPlacedBytes.
+// directions: 1: A runs along m, 2: B along n. Starts, strides and base offsets of all kinds,
+// within kPlacedBytes.
 inline std::vector<Placement> placements_of(int directions) {
   constexpr int kSpans[] = {16, 128, 64, 32};
   std::vector<Placement> all;
@@ -161,13 +165,14 @@ inline std::vector<Placement> placements_of(int directions) {
         // Atoms lie at any multiples of the pattern; a K-major matrix may start inside a line.
         const int start =
             random.below(16) * pattern + (along_mn || span < 64 ? 0 : random.below(span / 32) * 32);
-        const int leading = (1 + random.below(8)) * pattern, stride = (1 + random.below(6)) * pattern;
+        const int leading = (1 + random.below(8)) * pattern,
+                  stride = (1 + random.below(6)) * pattern;
         made[operand] = static_cast<u64>(start) >> 4 | static_cast<u64>(leading >> 4) << 16 |
                         static_cast<u64>(stride >> 4) << 32 | static_cast<u64>(mode) << 62;
       }
-      all.push_back(
-          {"swizzle" + std::to_string(span == 16 ? 0 : span) + ".directions" + std::to_string(directions),
-           made[0], made[1]});
+      all.push_back({"swizzle" + std::to_string(span == 16 ? 0 : span) + ".directions" +
+                         std::to_string(directions),
+                     made[0], made[1]});
     }
   }
   return all;

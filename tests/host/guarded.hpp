@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats that end where a page ends whose neighbour may not be touched: a read past the end is a crash.
+// Floats that end where a page ends whose neighbour may not be touched: a read past the end is a
+// crash.
 #pragma once
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,13 +13,16 @@ namespace ladder {
 
 class GuardedFloats {
  public:
-  explicit GuardedFloats(std::size_t count) : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
+  explicit GuardedFloats(std::size_t count)
+      : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
     const std::size_t bytes = count * sizeof(float);
     bytes_ = (bytes + page_ - 1) / page_ * page_ + page_;
-    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::runtime_error("mmap");
     base_ = static_cast<std::byte*>(memory);
-    if (mprotect(base_ + bytes_ - page_, page_, PROT_NONE) != 0) throw std::runtime_error("mprotect");
+    if (mprotect(base_ + bytes_ - page_, page_, PROT_NONE) != 0)
+      throw std::runtime_error("mprotect");
     data_ = reinterpret_cast<float*>(base_ + bytes_ - page_ - bytes);
   }
   ~GuardedFloats() { munmap(base_, bytes_); }

@@ -34,7 +34,8 @@ TEST(Blocking, BlocksFitTheCachesTheyAreMeantFor) {
   for (const CacheSizes& caches :
        {CacheSizes{32 << 10, 256 << 10, 2 << 20}, CacheSizes{48 << 10, 2 << 20, 32 << 20},
         CacheSizes{64 << 10, 512 << 10, 1 << 30}}) {
-    for (const Shape& tile : {Shape{14, 32}, Shape{9, 48}, Shape{6, 16}, Shape{6, 8}, Shape{4, 12}}) {
+    for (const Shape& tile :
+         {Shape{14, 32}, Shape{9, 48}, Shape{6, 16}, Shape{6, 8}, Shape{4, 12}}) {
       const Blocks blocks = blocks_for(caches, tile);
       EXPECT_EQ(blocks.rows % tile.rows, 0);
       EXPECT_EQ(blocks.cols % tile.cols, 0);
@@ -68,9 +69,11 @@ TEST(Blocking, TheWayFitsTheProblem) {
   EXPECT_FALSE(way(64, 64, 16).streams);
   EXPECT_FALSE(way(4096, 4096, 4096).streams);
   EXPECT_FALSE(way_for(make_problem(4096, 4096, 16, 1.0F, 1.0F), kernel).streams);
-  // Blocks of rows that are packed are nearly as tall as was asked for; rows in place are one block.
+  // Blocks of rows that are packed are nearly as tall as was asked for; rows in place are one
+  // block.
   const Blocks most = blocks(kernel.shape(2));
-  const Way packed = way(3 * most.rows + 1, 1 << 14, 4096), in_rows = way(3 * most.rows + 1, 1024, 4096);
+  const Way packed = way(3 * most.rows + 1, 1 << 14, 4096),
+            in_rows = way(3 * most.rows + 1, 1024, 4096);
   EXPECT_TRUE(packed.pack_a);
   EXPECT_LE(packed.blocks.rows, most.rows * 3 / 2 + packed.tile.rows);
   EXPECT_EQ(packed.blocks.depth, most.depth);
@@ -115,7 +118,8 @@ TEST(TunedBlocks, CandidatesAreWholeTilesInCache) {
   }
 }
 
-// A machine on which the time is known: the fastest wins, the first is there to be compared with, and the budget holds.
+// A machine on which the time is known: the fastest wins, the first is there to be compared with,
+// and the budget holds.
 TEST(TunedBlocks, TheSearchFindsTheFastest) {
   const auto at = [](std::int64_t depth) { return Blocks{14, 32, depth}; };
   std::vector<Blocks> others;

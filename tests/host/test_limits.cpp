@@ -80,7 +80,8 @@ TEST_F(Limits, TheTightestLimitOfMemoryHolds) {
   write("sys/fs/cgroup/memory.current", "500000000\n");
   EXPECT_EQ(available_memory(root_), 1500000000ULL);
   write("proc/self/limits",
-        "Limit   Soft Limit  Hard Limit  Units\nMax address space   1000000000   unlimited   bytes\n");
+        "Limit   Soft Limit  Hard Limit  Units\nMax address space   1000000000   unlimited   "
+        "bytes\n");
   write("proc/self/status", "VmSize:\t  100000 kB\n");
   EXPECT_EQ(available_memory(root_), 1000000000ULL - 100000ULL * 1024);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every tile of every instruction set that this machine has: exact on small integers, reading and writing nothing
-// outside its operands.
+// Every tile of every instruction set that this machine has: exact on small integers, reading and
+// writing nothing outside its operands.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -87,12 +87,13 @@ void check(const MicroKernel& kernel, Form form, const Tile& t) {
       double want = kUntouched;
       if (j < t.cols) {
         want = 0;
-        for (std::int64_t k = 0; k < t.depth; ++k) want += static_cast<double>(value(i, k)) * value(k, j + 5);
+        for (std::int64_t k = 0; k < t.depth; ++k)
+          want += static_cast<double>(value(i, k)) * value(k, j + 5);
         want = t.alpha * want + (t.beta == 0.0F ? 0.0 : t.beta * value(i + 3, j));
       }
       ASSERT_EQ(c[i * c_ld + j], want)
-          << kernel.target << " form " << static_cast<int>(form) << ", " << t.rows << " x " << t.cols << " x "
-          << t.depth << " at (" << i << ", " << j << ")";
+          << kernel.target << " form " << static_cast<int>(form) << ", " << t.rows << " x "
+          << t.cols << " x " << t.depth << " at (" << i << ", " << j << ")";
     }
   }
 }
@@ -141,8 +142,10 @@ TEST(MicroKernel, StreamedTilesAreTheSame) {
           kernel.flush();
           for (int i = 0; i < rows; ++i) {
             for (int j = 0; j < 64 - offset; ++j) {
-              ASSERT_EQ(c[i * 64 + offset + j], j < cols ? 2.0F * value(i, 0) * value(0, j) : kUntouched)
-                  << kernel.target << " " << rows << " x " << cols << " at (" << i << ", " << j << ")";
+              ASSERT_EQ(c[i * 64 + offset + j],
+                        j < cols ? 2.0F * value(i, 0) * value(0, j) : kUntouched)
+                  << kernel.target << " " << rows << " x " << cols << " at (" << i << ", " << j
+                  << ")";
             }
           }
         }
@@ -153,7 +156,8 @@ TEST(MicroKernel, StreamedTilesAreTheSame) {
 
 TEST(MicroKernel, TheBestOneIsChosen) {
   EXPECT_STREQ(micro_kernel().target, choose_micro_kernel().target);
-  for (const MicroKernel& kernel : all_micro_kernels()) EXPECT_LE(kernel.lanes, micro_kernel().lanes);
+  for (const MicroKernel& kernel : all_micro_kernels())
+    EXPECT_LE(kernel.lanes, micro_kernel().lanes);
 }
 
 TEST(MicroKernel, CopyAndTransposeReadNothingBeyondTheirLines) {

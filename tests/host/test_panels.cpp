@@ -21,9 +21,11 @@ TEST(Panels, ShowTheirBlock) {
     std::iota(x.begin(), x.end(), 1.0F);
     const Operand operand{x.data(), ld, along_k};
     for (const Panels::Role role : {Panels::Role::kRows, Panels::Role::kCols}) {
-      for (const auto& [packed, one_by_one] : {std::pair{true, true}, {true, false}, {false, false}}) {
+      for (const auto& [packed, one_by_one] :
+           {std::pair{true, true}, {true, false}, {false, false}}) {
         const Piece block{2, lines - 3}, depth{1, k - 4};
-        std::vector<float> memory(packed_floats(block.size, block.size, depth.size, depth.size, tile.cols));
+        std::vector<float> memory(
+            packed_floats(block.size, block.size, depth.size, depth.size, tile.cols));
         const Panels panels(kernel, tile, role, operand, block, depth, packed, memory.data());
         // One by one in any order, since threads pack panels at the same time, or all together.
         if (one_by_one) {

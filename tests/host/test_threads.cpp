@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// h05_threads on problems large enough that it starts threads: equal to h04_simd_pack bit for bit, whatever their number.
+// h05_threads on problems large enough that it starts threads: equal to h04_simd_pack bit for bit,
+// whatever their number.
 #include <gtest/gtest.h>
 #include <ladder/registry.hpp>
 
@@ -15,8 +16,11 @@ namespace {
 std::vector<float> product(const char* kernel, const Problem& p, const std::vector<float>& a,
                            const std::vector<float>& b) {
   std::vector<float> c(p.m * p.ldc, 0.5F);
-  EXPECT_TRUE(
-      find_kernels(kernel).value().front()->launch(p, {a.data(), b.data(), c.data()}, nullptr).is_ok());
+  EXPECT_TRUE(find_kernels(kernel)
+                  .value()
+                  .front()
+                  ->launch(p, {a.data(), b.data(), c.data()}, nullptr)
+                  .is_ok());
   return c;
 }
 
@@ -33,7 +37,8 @@ TEST(Threads, GiveTheSameBitsAsOneThread) {
         const std::vector<float> one = product("h04_simd_pack", p, a, b);
         for (const int threads : {1, 2, 3, 4, 7}) {
           host::Team::set_most_threads(threads);
-          ASSERT_EQ(product("h05_threads", p, a, b), one) << to_string(p) << " on " << threads << " threads";
+          ASSERT_EQ(product("h05_threads", p, a, b), one)
+              << to_string(p) << " on " << threads << " threads";
         }
       }
     }

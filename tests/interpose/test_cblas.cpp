@@ -17,15 +17,16 @@
 #include <vector>
 
 extern "C" {
-void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float* a,
-                 int lda, const float* b, int ldb, float beta, float* c, int ldc);
+void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                 const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
 void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k,
             const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
             const float* beta, float* c, const int* ldc);
 
 // The program's own, as a BLAS would define them.
 static int reported = 0;
-__attribute__((visibility("default"))) void cblas_xerbla(int argument, const char*, const char*, ...) {
+__attribute__((visibility("default"))) void cblas_xerbla(int argument, const char*, const char*,
+                                                         ...) {
   reported = argument;
 }
 __attribute__((visibility("default"))) void xerbla_(const char*, const int* argument, std::size_t) {
@@ -68,7 +69,8 @@ TEST(Cblas, EveryLayoutAndTransposition) {
   for (const int order : {kRowMajor, kColMajor}) {
     for (const int ta : {kNoTrans, kTrans, kConjTrans}) {
       for (const int tb : {kNoTrans, kTrans, kConjTrans}) {
-        const auto a = stored(order, ta != kNoTrans, m, k, 1), b = stored(order, tb != kNoTrans, k, n, 2);
+        const auto a = stored(order, ta != kNoTrans, m, k, 1),
+                   b = stored(order, tb != kNoTrans, k, n, 2);
         auto c = stored(order, false, m, n, 3);
         cblas_sgemm(order, ta, tb, m, n, k, 2.0F, a.data(), ld, b.data(), ld, -1.0F, c.data(), ld);
         check(order, ta != kNoTrans, tb != kNoTrans, c);
@@ -116,8 +118,8 @@ TEST(Cblas, WrongArgumentsAreReportedAndCIsNotTouched) {
     const std::vector<float> a(16, 1.0F), b(16, 1.0F);
     std::vector<float> c(16, 5.0F);
     reported = 0;
-    cblas_sgemm(wrong.order, wrong.ta, wrong.tb, wrong.m, wrong.n, wrong.k, 1.0F, a.data(), wrong.lda,
-                b.data(), wrong.ldb, 0.0F, c.data(), wrong.ldc);
+    cblas_sgemm(wrong.order, wrong.ta, wrong.tb, wrong.m, wrong.n, wrong.k, 1.0F, a.data(),
+                wrong.lda, b.data(), wrong.ldb, 0.0F, c.data(), wrong.ldc);
     EXPECT_EQ(reported, wrong.argument);
     EXPECT_EQ(c, std::vector<float>(16, 5.0F));
   }
@@ -147,8 +149,8 @@ bool product_is_right() {
   std::vector<float> a(elements), b(elements), c(elements, 1.0F);
   for (std::size_t i = 0; i < elements; ++i)
     a[i] = static_cast<float>(i % 5), b[i] = static_cast<float>(i % 7);
-  cblas_sgemm(kRowMajor, kNoTrans, kTrans, kSide, kSide, kSide, 1.0F, a.data(), kSide, b.data(), kSide, 1.0F,
-              c.data(), kSide);
+  cblas_sgemm(kRowMajor, kNoTrans, kTrans, kSide, kSide, kSide, 1.0F, a.data(), kSide, b.data(),
+              kSide, 1.0F, c.data(), kSide);
   for (int i = 0; i < kSide; i += 37) {
     for (int j = 0; j < kSide; ++j) {
       float sum = 1;
@@ -168,14 +170,15 @@ bool in_child(const Work& work) {
     _exit(work() ? 0 : 1);
   }
   int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
 }
 
 TEST(Cblas, ForkAfterUse) {
   ASSERT_TRUE(product_is_right());
   EXPECT_TRUE(in_child(product_is_right));
-  EXPECT_TRUE(
-      in_child([] { return product_is_right() && in_child(product_is_right) && product_is_right(); }));
+  EXPECT_TRUE(in_child(
+      [] { return product_is_right() && in_child(product_is_right) && product_is_right(); }));
   EXPECT_TRUE(product_is_right());
 }
 
@@ -201,7 +204,8 @@ bool with_little_memory(std::size_t bytes) {
   std::FILE* file = std::fopen("/proc/self/statm", "r");
   const bool known = file != nullptr && std::fscanf(file, "%ld", &pages) == 1;
   if (file != nullptr) std::fclose(file);
-  const rlim_t limit = static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + bytes;
+  const rlim_t limit =
+      static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + bytes;
   const rlimit both{limit, limit};
   return known && setrlimit(RLIMIT_AS, &both) == 0;
 }
@@ -222,8 +226,8 @@ TEST(Cblas, GoesOnWithoutMemoryForPanels) {
     void* volatile last = nullptr;  // what the compiler cannot leave out
     do last = std::malloc(64);
     while (last != nullptr);
-    cblas_sgemm(kRowMajor, kNoTrans, kTrans, kRows, kCols, kDepth, 1.0F, a, kDepth, b, kDepth, 0.0F, c,
-                kCols);
+    cblas_sgemm(kRowMajor, kNoTrans, kTrans, kRows, kCols, kDepth, 1.0F, a, kDepth, b, kDepth, 0.0F,
+                c, kCols);
     return std::count(std::begin(c), std::end(c), float{kDepth}) == kRows * kCols;
   }));
 }

@@ -17,19 +17,22 @@ struct Part {
   dim3 grid;
 };
 
-// Records the parts of a launch. Operands are addresses nobody follows; a part's place is read off them.
+// Records the parts of a launch. Operands are addresses nobody follows; a part's place is read off
+// them.
 std::vector<Part> parts_of(const Problem& p, int block_rows, int block_cols) {
-  constexpr std::uintptr_t kBase = std::uintptr_t{1} << 60;  // room for offsets of any valid problem
+  constexpr std::uintptr_t kBase = std::uintptr_t{1}
+                                   << 60;  // room for offsets of any valid problem
   const auto* a = reinterpret_cast<const float*>(kBase);
   const auto* b = reinterpret_cast<const float*>(kBase);
   auto* c = reinterpret_cast<float*>(kBase);
   std::vector<Part> parts;
-  const Status status = launch_parts(
-      p, {a, b, c}, block_rows, block_cols, [&](const Problem& part, const Operands& at, dim3 grid) {
-        const std::int64_t in_c = at.c - c, in_a = at.a - a;
-        parts.push_back({in_c / p.ldc, in_c % p.ldc, in_a % p.lda, part, grid});
-        EXPECT_EQ(at.b - b, parts.back().k * p.ldb + parts.back().col);
-      });
+  const Status status =
+      launch_parts(p, {a, b, c}, block_rows, block_cols,
+                   [&](const Problem& part, const Operands& at, dim3 grid) {
+                     const std::int64_t in_c = at.c - c, in_a = at.a - a;
+                     parts.push_back({in_c / p.ldc, in_c % p.ldc, in_a % p.lda, part, grid});
+                     EXPECT_EQ(at.b - b, parts.back().k * p.ldb + parts.back().col);
+                   });
   EXPECT_TRUE(status) << status.message();
   return parts;
 }

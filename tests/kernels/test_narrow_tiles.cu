@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// r17's last tiles where those are narrower than the others and no multiple of a box of B: on a device that says it has few
-// SMs, so that small problems have such tiles, in every type, at every edge, stored by tensor map and from registers.
+// r17's last tiles where those are narrower than the others and no multiple of a box of B: on a
+// device that says it has few SMs, so that small problems have such tiles, in every type, at every
+// edge, stored by tensor map and from registers.
 #include <gtest/gtest.h>
 #include <ladder/registry.hpp>
 
@@ -8,15 +9,16 @@
 #include <vector>
 
 #include "host/query.hpp"
+#include "operands/virtual_gpu.hpp"
 #include "support/pretended_device.hpp"
 #include "tile_shapes.hpp"
 #include "verify/verify.hpp"
-#include "operands/virtual_gpu.hpp"
 
 namespace ladder {
 namespace {
 
-// Two pairs of blocks, which take tile after tile; L2 holds nothing, so that pairs, which share copies, are chosen.
+// Two pairs of blocks, which take tile after tile; L2 holds nothing, so that pairs, which share
+// copies, are chosen.
 constexpr PlanDevice kPairs{4, 1024};
 
 struct Few {
@@ -67,7 +69,8 @@ TEST_P(NarrowTiles, AreStoredWhereTheyBelong) {
     virtual_gpu::reset_counters();
     const Verdict verdict = verify(kernel, problem, {Values::kIntegers, 7}, device.value());
     EXPECT_TRUE(verdict.ok()) << kernel.id << ", " << name << ": " << verdict.reason;
-    EXPECT_NE(virtual_gpu::counters_json().find("(ladder::Blocks)1, 232>"), std::string::npos) << kernel.id;
+    EXPECT_NE(virtual_gpu::counters_json().find("(ladder::Blocks)1, 232>"), std::string::npos)
+        << kernel.id;
   }
   pretended = {};
   EXPECT_EQ(done, 4);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every tile that parts of k are planned with, in every kind of split, whether or not a plan takes it for a small problem:
-// sums of integers, which are exact, with ragged edges, wide leading dimensions, both ways an operand may lie. And what the plan
-// promises.
+// Every tile that parts of k are planned with, in every kind of split, whether or not a plan takes
+// it for a small problem: sums of integers, which are exact, with ragged edges, wide leading
+// dimensions, both ways an operand may lie. And what the plan promises.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "device/launch_dependent.cuh"
-#include "gemm/simt/part_tile.cuh"
-#include "gemm/simt/part_tiles.cuh"
 #include "device/workspace.cuh"
 #include "gemm/simt/part_plan.hpp"
+#include "gemm/simt/part_tile.cuh"
+#include "gemm/simt/part_tiles.cuh"
 
 namespace ladder {
 namespace {
@@ -30,7 +30,8 @@ class OnDevice {
  public:
   explicit OnDevice(const std::vector<float>& x) : count_(x.size()) {
     if (cudaMalloc(&memory_, bytes()) != cudaSuccess) throw std::bad_alloc();
-    if (cudaMemcpy(memory_, x.data(), bytes(), cudaMemcpyHostToDevice) != cudaSuccess) throw std::bad_alloc();
+    if (cudaMemcpy(memory_, x.data(), bytes(), cudaMemcpyHostToDevice) != cudaSuccess)
+      throw std::bad_alloc();
   }
   ~OnDevice() { static_cast<void>(cudaFree(memory_)); }
   OnDevice(const OnDevice&) = delete;
@@ -54,7 +55,8 @@ struct Matrix {
     x.assign(static_cast<std::size_t>(slow) * ld, std::numeric_limits<float>::quiet_NaN());
     for (int i = 0; i < slow; ++i) {
       for (int j = 0; j < fast; ++j)
-        x[static_cast<std::size_t>(i) * ld + j] = static_cast<float>((i * 7 + j * 3 + seed) % 5 - 2);
+        x[static_cast<std::size_t>(i) * ld + j] =
+            static_cast<float>((i * 7 + j * 3 + seed) % 5 - 2);
     }
   }
   int ld;
@@ -63,9 +65,9 @@ struct Matrix {
 
 template <class T>
 void expect_product(const Shape& s) {
-  SCOPED_TRACE("tile " + std::to_string(T::BM) + " x " + std::to_string(T::BN) + ", " + std::to_string(s.m) +
-               "x" + std::to_string(s.n) + "x" + std::to_string(s.k) + ", cluster " +
-               std::to_string(s.cluster) + ", parts " + std::to_string(s.parts));
+  SCOPED_TRACE("tile " + std::to_string(T::BM) + " x " + std::to_string(T::BN) + ", " +
+               std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
+               ", cluster " + std::to_string(s.cluster) + ", parts " + std::to_string(s.parts));
   const Matrix a = s.a_along ? Matrix(s.m, s.k, s.more, 1) : Matrix(s.k, s.m, s.more, 1);
   const Matrix b = s.b_along ? Matrix(s.n, s.k, s.more, 2) : Matrix(s.k, s.n, s.more, 2);
   Matrix c = s.c_rows ? Matrix(s.m, s.n, s.more, 3) : Matrix(s.n, s.m, s.more, 3);
@@ -140,7 +142,8 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
         if (T::RAGGED) continue;
         expect_product<T>({T::BM, T::BN, 4 * T::BK, 0, a_along, b_along, true, 1, 1});
         expect_product<T>({T::BM + 3, T::BN + 5, 5 * T::BK + 7, 1, a_along, b_along, false, 2, 1});
-        expect_product<T>({T::BM - 1, T::BN - 4, 6 * T::BK - 1, 4, a_along, b_along, b_along, 1, 3});
+        expect_product<T>(
+            {T::BM - 1, T::BN - 4, 6 * T::BK - 1, 4, a_along, b_along, b_along, 1, 3});
       }
       if (T::RAGGED) continue;
       expect_product<T>({T::BM + 1, 7, 9 * T::BK, 4, true, b_along, true, 4, 2});
@@ -149,8 +152,10 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
     if constexpr (T::RAGGED) {
       // Leading dimensions are odd: of A k or m, of B n, and some more.
       for (const int more : {0, 2}) {
-        const auto expect = [&](int m, int n, int k, int cluster, int parts, int rest_m, int rest_n) {
-          expect_product<T>({m, n, k, more, T::ALONG_K, false, true, cluster, parts, rest_m, rest_n});
+        const auto expect = [&](int m, int n, int k, int cluster, int parts, int rest_m,
+                                int rest_n) {
+          expect_product<T>(
+              {m, n, k, more, T::ALONG_K, false, true, cluster, parts, rest_m, rest_n});
         };
         expect(T::BM + 1, T::BN + 1, 3 * T::BK + 1, 1, 1, 1, 1);
         expect(T::BM + 1, 2 * T::BN + 1, 4 * T::BK - 1, 2, 1, 1, 1);
@@ -182,7 +187,8 @@ TEST(PartPlan, LeavesNoPartWithoutAStepAndNoTileForOtherOperands) {
           const PartTileCost& tile = all.at(static_cast<std::size_t>(plan.tile));
           EXPECT_TRUE(along || !tile.along);
           EXPECT_GE(plan.parts, 1);
-          EXPECT_LE(plan.cluster * plan.parts, std::max<std::int64_t>(1, (k + tile.bk - 1) / tile.bk))
+          EXPECT_LE(plan.cluster * plan.parts,
+                    std::max<std::int64_t>(1, (k + tile.bk - 1) / tile.bk))
               << m << " " << k;
         }
       }
@@ -207,7 +213,8 @@ TEST(PartPlan, LeavesAFewLinesToBlocksOfTheirOwnWhereOperandsTakeThat) {
   EXPECT_EQ(plan.rest_a, 1);
   EXPECT_EQ(plan.rest_b, 2);
   for (const bool b_along : {false, true}) {
-    const PartPlan other = plan_parts({513, 514, 513, true, b_along, false, false, b_along}, all, kSms);
+    const PartPlan other =
+        plan_parts({513, 514, 513, true, b_along, false, false, b_along}, all, kSms);
     EXPECT_FALSE(all.at(static_cast<std::size_t>(other.tile)).ragged);
     EXPECT_EQ(other.rest_a + other.rest_b, 0);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How tensor-core rungs share tiles out: every step of k of every tile belongs to exactly one block, on any GPU.
+// How tensor-core rungs share tiles out: every step of k of every tile belongs to exactly one
+// block, on any GPU.
 #include "gemm/tensor/tensor_plan.cuh"
 
 #include <cuda_runtime.h>
@@ -20,7 +21,8 @@ constexpr std::size_t kPair = 4;
 template <class Order>
 __device__ void mark_steps(Order order, int steps, int* done) {
   for (Work work; order.next(work);) {
-    for (int step = work.begin; step < work.end; ++step) atomicAdd(done + work.tile * steps + step, 1);
+    for (int step = work.begin; step < work.end; ++step)
+      atomicAdd(done + work.tile * steps + step, 1);
   }
 }
 template <class Order>
@@ -76,15 +78,16 @@ TEST(TensorPlan, CutsWhereThatEndsSooner) {
   const auto plan = [&](int m, int n, int k) {
     return plan_tensor_tiles(make_problem(m, n, k), true, kShapes, PlanDevice{kSms});
   };
-  EXPECT_GT(plan(8, 8512, 2560).plan.cut_tiles, 0);     // a tile more than a wave
-  EXPECT_EQ(plan(4096, 4096, 4096).plan.cut_tiles, 0);  // 3.88 waves: narrower tiles fill the last one
+  EXPECT_GT(plan(8, 8512, 2560).plan.cut_tiles, 0);  // a tile more than a wave
+  EXPECT_EQ(plan(4096, 4096, 4096).plan.cut_tiles,
+            0);  // 3.88 waves: narrower tiles fill the last one
   EXPECT_EQ(plan(1536, 2816, 4096).plan.cut_tiles, 0);  // one wave
   EXPECT_GT(plan(64, 64, 65536).parts, 32);
   EXPECT_EQ(plan(64, 64, 64).parts, 1);
 }
 
-// Where a few tiles have a deep k, two blocks have half of it each and add what they have through distributed shared memory:
-// no second kernel. One wave only.
+// Where a few tiles have a deep k, two blocks have half of it each and add what they have through
+// distributed shared memory: no second kernel. One wave only.
 TEST(TensorPlan, PartsInAClusterWhereTilesAreFew) {
   const auto shape = [](int m, int n, int k) {
     return kShapes[plan_tensor_tiles(make_problem(m, n, k), true, kShapes, {}).tile];
@@ -98,14 +101,15 @@ TEST(TensorPlan, PartsInAClusterWhereTilesAreFew) {
 
 TEST(TensorPlan, PairsWhereLinesCrossThoseOfL2) {
   const auto blocks = [](bool on_lines) {
-    return kShapes[plan_tensor_tiles(make_problem(2040, 2040, 4096), on_lines, kShapes, {}).tile].blocks;
+    return kShapes[plan_tensor_tiles(make_problem(2040, 2040, 4096), on_lines, kShapes, {}).tile]
+        .blocks;
   };
   EXPECT_EQ(blocks(true), 1);
   EXPECT_EQ(blocks(false), 2);
 }
 
-// GPCs bring so much from memory each: clusters of four leave none of them more blocks than the others, where only one wave
-// runs. Of 33 fours 30 run at once.
+// GPCs bring so much from memory each: clusters of four leave none of them more blocks than the
+// others, where only one wave runs. Of 33 fours 30 run at once.
 TEST(TensorPlan, FoursInOneWaveFromMemory) {
   const auto plan = [](int m, int n, int k) {
     return plan_tensor_tiles(make_problem(m, n, k), true, kShapes, {});
@@ -118,13 +122,15 @@ TEST(TensorPlan, FoursInOneWaveFromMemory) {
   EXPECT_LT(kShapes[plan(128, 16384, 4096).tile].blocks, 4);  // 32 fours: two waves
 }
 
-// Marks what each block of a pair stores, by 128 rows and 8 columns; counts whole boxes of B that begin on no line of L2.
+// Marks what each block of a pair stores, by 128 rows and 8 columns; counts whole boxes of B that
+// begin on no line of L2.
 struct Pair {
   static constexpr int kCluster = 2, kSharing = 2, BM = 128, BN = 256, BK = 64, kNarrow = 232;
   static constexpr int kPairM = 256, kPairN = 256, kBand = 8;
   static constexpr bool kSharesB = true;
 };
-__global__ void mark_places(const __grid_constant__ TilePlan plan, int n, int* done, int* off_lines) {
+__global__ void mark_places(const __grid_constant__ TilePlan plan, int n, int* done,
+                            int* off_lines) {
   const int rank = static_cast<int>(blockIdx.x) % Pair::kCluster, eights = (n + 7) / 8;
   WholeSchedule order(plan, static_cast<int>(blockIdx.x) / Pair::kCluster);
   for (Work work; order.next(work);) {
@@ -142,18 +148,20 @@ __global__ void mark_places(const __grid_constant__ TilePlan plan, int n, int* d
 TEST(TensorPlan, NarrowTilesCoverCOnceInFewerWaves) {
   constexpr int kSms = 132;
   int narrower = 0;
-  for (const auto& [m, n] :
-       {std::array{3072, 3072}, std::array{4096, 4096}, std::array{8192, 8192}, std::array{5000, 4104},
-        std::array{2056, 14344}, std::array{300, 40000}, std::array{1536, 1536}}) {
+  for (const auto& [m, n] : {std::array{3072, 3072}, std::array{4096, 4096}, std::array{8192, 8192},
+                             std::array{5000, 4104}, std::array{2056, 14344},
+                             std::array{300, 40000}, std::array{1536, 1536}}) {
     const Problem p = make_problem(m, n, 4096);
     const TileShape& shape = kShapes[kPair];
     const TilePlan plan = plan_tensor_tiles(p, true, std::span(&shape, 1), {}).plan;
-    const int eights = (n + 7) / 8, waves = static_cast<int>(ceil_div(plan.tiles_m * plan.tiles_n, kSms / 2));
+    const int eights = (n + 7) / 8,
+              waves = static_cast<int>(ceil_div(plan.tiles_m * plan.tiles_n, kSms / 2));
     if (plan.narrow.width != 0) {
       ++narrower;
       EXPECT_LT(plan.narrow.width, shape.n);
       EXPECT_EQ(plan.narrow.col % shape.n, 0);
-      EXPECT_EQ(ceil_div(plan.whole_tiles, plan.blocks), waves) << "as many waves, the last ones shorter";
+      EXPECT_EQ(ceil_div(plan.whole_tiles, plan.blocks), waves)
+          << "as many waves, the last ones shorter";
     }
     const std::size_t places = static_cast<std::size_t>(plan.tiles_m) * 2 * eights;
     std::vector<int> done(places + 1);
@@ -172,14 +180,15 @@ TEST(TensorPlan, NarrowTilesCoverCOnceInFewerWaves) {
 }
 
 // Counts the units whose first tile is elsewhere than the schedule says.
-__global__ void compare_first(const __grid_constant__ TilePlan plan, const __grid_constant__ FirstTiles first,
-                              int* wrong) {
+__global__ void compare_first(const __grid_constant__ TilePlan plan,
+                              const __grid_constant__ FirstTiles first, int* wrong) {
   const int unit = static_cast<int>(blockIdx.x) / Pair::kCluster,
             rank = static_cast<int>(blockIdx.x) % Pair::kCluster;
   Schedule order(plan, unit);
   Work work;
   order.next(work);
-  const TileOrigin at = origin_of<Pair>(plan, work.tile, rank), known = first_origin<Pair>(first, unit, rank);
+  const TileOrigin at = origin_of<Pair>(plan, work.tile, rank),
+                   known = first_origin<Pair>(first, unit, rank);
   if (work.begin != 0 || work.end != plan.steps || known.row != at.row || known.col != at.col ||
       known.width != at.width || known.rest != at.rest)
     atomicAdd(wrong, 1);
@@ -189,12 +198,13 @@ TEST(TensorPlan, FirstTilesAreThoseOfTheSchedule) {
   int known = 0, unknown = 0;
   for (const int narrow : {0, 232}) {
     for (const int sms : {2, 14, 132, 160}) {
-      for (const auto& [m, n] :
-           {std::array{8, 520}, std::array{300, 40000}, std::array{1536, 1536}, std::array{4096, 4096},
-            std::array{4352, 8192}, std::array{3000, 300}, std::array{8192, 8192}}) {
+      for (const auto& [m, n] : {std::array{8, 520}, std::array{300, 40000}, std::array{1536, 1536},
+                                 std::array{4096, 4096}, std::array{4352, 8192},
+                                 std::array{3000, 300}, std::array{8192, 8192}}) {
         const TileShape shape{256, 256, 64, 2, narrow};
         const TilePlan plan =
-            plan_tensor_tiles(make_problem(m, n, 4096), true, std::span(&shape, 1), PlanDevice{sms}).plan;
+            plan_tensor_tiles(make_problem(m, n, 4096), true, std::span(&shape, 1), PlanDevice{sms})
+                .plan;
         const FirstTiles first = first_tiles(plan, Pair::kBand);
         ++(first.known ? known : unknown);
         if (!first.known) continue;
@@ -209,7 +219,8 @@ TEST(TensorPlan, FirstTilesAreThoseOfTheSchedule) {
     }
   }
   EXPECT_GE(known, 40);
-  EXPECT_GE(unknown, 4);  // some units of 3000 x 300 begin in a second band, of 8 x 520 all in narrow tiles
+  EXPECT_GE(unknown,
+            4);  // some units of 3000 x 300 begin in a second band, of 8 x 520 all in narrow tiles
 }
 
 // The battery's problems of the last wave are there because of what is cut.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that kernels share from call to call: whose it is while calls of several host threads, streams and graphs are enqueued.
+// Memory that kernels share from call to call: whose it is while calls of several host threads,
+// streams and graphs are enqueued.
 #include "device/workspace.cuh"
 
 #include <cuda_runtime.h>
@@ -48,9 +49,11 @@ void fill_scratch(std::int64_t bytes) {
 
 void expect_zero_flags(const CallMemory& memory, std::size_t count) {
   std::vector<unsigned> flags(count, 1);
-  ASSERT_EQ(cudaMemcpy(flags.data(), memory.flags(), count * sizeof(unsigned), cudaMemcpyDeviceToHost),
-            cudaSuccess);
-  EXPECT_TRUE(std::all_of(flags.begin(), flags.end(), [](unsigned flag) { return flag == 0; })) << count;
+  ASSERT_EQ(
+      cudaMemcpy(flags.data(), memory.flags(), count * sizeof(unsigned), cudaMemcpyDeviceToHost),
+      cudaSuccess);
+  EXPECT_TRUE(std::all_of(flags.begin(), flags.end(), [](unsigned flag) { return flag == 0; }))
+      << count;
 }
 
 void expect_zero_flags(std::size_t count) {
@@ -78,7 +81,8 @@ TEST(CallMemory, FlagsStayZeroBesideScratchOfAnySize) {
 TEST(CallMemory, IsTheSameAsLongAsItSuffices) {
   char* const large = scratch_of_call(nullptr, 8 * kMega);
   EXPECT_EQ(scratch_of_call(nullptr, kMega), large);
-  EXPECT_EQ(scratch_of_call(cudaStreamLegacy, 8 * kMega), large) << "another handle of the same stream";
+  EXPECT_EQ(scratch_of_call(cudaStreamLegacy, 8 * kMega), large)
+      << "another handle of the same stream";
 }
 
 // While one thread's call is enqueued, another's on the same stream waits.
@@ -155,7 +159,8 @@ TEST_P(Captured, FirstCallLeavesTheCaptureWhole) {
   cudaGraph_t graph = nullptr;
   ASSERT_EQ(cudaStreamBeginCapture(stream, GetParam()), cudaSuccess);
   char* const first = scratch_of_call(stream, 3 * kMega);
-  EXPECT_EQ(scratch_of_call(stream, kMega), first) << "the calls of a stream follow one another in its graph";
+  EXPECT_EQ(scratch_of_call(stream, kMega), first)
+      << "the calls of a stream follow one another in its graph";
   EXPECT_NE(scratch_of_call(stream, 5 * kMega), nullptr);
   {
     CallMemory turn;
@@ -176,13 +181,16 @@ TEST_P(Captured, OtherThreadsAllocateMeanwhile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Captured,
-                         testing::Values(cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
+                         testing::Values(cudaStreamCaptureModeGlobal,
+                                         cudaStreamCaptureModeThreadLocal,
                                          cudaStreamCaptureModeRelaxed));
 
 TEST(CallMemory, BelongsToAGraphAsLongAsThatLives) {
   const Stream stream;
   constexpr std::int64_t kBytes = kMega;
-  const auto overlap = [](const char* a, const char* b) { return a < b + kBytes && b < a + kBytes; };
+  const auto overlap = [](const char* a, const char* b) {
+    return a < b + kBytes && b < a + kBytes;
+  };
   const auto capture = [&](char*& at) {
     cudaGraph_t graph = nullptr;
     EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
@@ -216,7 +224,8 @@ TEST(CallMemory, OfAGraphStaysWhereItsLaterCallsNeedMore) {
   cudaGraph_t graph = nullptr;
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
   std::set<char*> of_graph;
-  for (const std::int64_t megas : {1, 40, 80}) of_graph.insert(scratch_of_call(stream, megas * kMega));
+  for (const std::int64_t megas : {1, 40, 80})
+    of_graph.insert(scratch_of_call(stream, megas * kMega));
   EXPECT_GE(of_graph.size(), 2U);
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   for (cudaStream_t other : {cudaStream_t{}, cudaStreamPerThread, cudaStream_t{stream}})
@@ -237,13 +246,14 @@ TEST(CallMemory, FlagsOfAGraphAreZero) {
   }
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   std::vector<unsigned> found(kCount, 1);
-  ASSERT_EQ(cudaMemcpy(found.data(), flags, kCount * sizeof(unsigned), cudaMemcpyDeviceToHost), cudaSuccess);
+  ASSERT_EQ(cudaMemcpy(found.data(), flags, kCount * sizeof(unsigned), cudaMemcpyDeviceToHost),
+            cudaSuccess);
   EXPECT_EQ(found, std::vector<unsigned>(kCount));
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
-// What a call keeps for a question stays while other streams' calls come between; a stream's first memory holds no answer of
-// another's.
+// What a call keeps for a question stays while other streams' calls come between; a stream's first
+// memory holds no answer of another's.
 TEST(CallMemory, AnswersAreTheStreamsOwn) {
   const Stream stream;
   char* asked = nullptr;
@@ -264,7 +274,8 @@ TEST(CallMemory, AnswersAreTheStreamsOwn) {
     CallMemory memory;
     ASSERT_TRUE(memory.take(other, kMega, 0));
     int first = 1;
-    ASSERT_EQ(cudaMemcpy(&first, memory.scratch(), sizeof first, cudaMemcpyDeviceToHost), cudaSuccess);
+    ASSERT_EQ(cudaMemcpy(&first, memory.scratch(), sizeof first, cudaMemcpyDeviceToHost),
+              cudaSuccess);
     EXPECT_EQ(first, 0);
     ASSERT_EQ(cudaMemset(memory.scratch(), 0xFF, 64), cudaSuccess);
   }

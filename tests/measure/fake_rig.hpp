@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine for tests of measuring: times, clock and sensors are made up, the clock on the wall moves by what runs.
+// A machine for tests of measuring: times, clock and sensors are made up, the clock on the wall
+// moves by what runs.
 #pragma once
 #include <algorithm>
 #include <functional>

@@ -31,7 +31,8 @@ TEST(Counters, RejectOtherText) {
 
 TEST(Counters, NeedTheVirtualGpu) {
   const KernelInfo kernel{.id = "k", .rung = "k", .idea = "test", .place = Place::kHost};
-  EXPECT_EQ(count(kernel, make_problem(1, 1, 1), host_device(), 1).status().code(), Code::kUnsupportedDevice);
+  EXPECT_EQ(count(kernel, make_problem(1, 1, 1), host_device(), 1).status().code(),
+            Code::kUnsupportedDevice);
 }
 
 }  // namespace

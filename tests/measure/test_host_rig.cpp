@@ -23,7 +23,9 @@ class CountingTimer final : public Timer {
     }
     return times;
   }
-  Result<Launch> together(std::vector<Launch>) override { return Status(Code::kLaunchFailed, "no graphs"); }
+  Result<Launch> together(std::vector<Launch>) override {
+    return Status(Code::kLaunchFailed, "no graphs");
+  }
 
  private:
   double timed_ = 0;

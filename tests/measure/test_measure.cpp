@@ -33,8 +33,12 @@ constexpr KernelInfo kLong{.id = "long",
                            .place = Place::kHost,
                            .accepts = accepts,
                            .launch = sleeps<6>};
-constexpr KernelInfo kFailing{
-    .id = "f", .rung = "f", .idea = "test", .place = Place::kHost, .accepts = accepts, .launch = fails};
+constexpr KernelInfo kFailing{.id = "f",
+                              .rung = "f",
+                              .idea = "test",
+                              .place = Place::kHost,
+                              .accepts = accepts,
+                              .launch = fails};
 
 MeasureOptions quick() {
   MeasureOptions options;
@@ -84,7 +88,8 @@ TEST(Measure, StopsWhereInterrupted) {
 TEST(Measure, RefusesTheVirtualGpu) {
   Device device;
   device.has_cuda = device.is_virtual = true;
-  const KernelInfo cuda{.id = "c", .rung = "c", .idea = "test", .accepts = accepts, .launch = fails};
+  const KernelInfo cuda{
+      .id = "c", .rung = "c", .idea = "test", .accepts = accepts, .launch = fails};
   const std::array kernels{&cuda};
   const auto results = measure(kernels, make_problem(1, 1, 1), device, quick());
   EXPECT_EQ(results.status().code(), Code::kUnsupportedDevice);
@@ -109,10 +114,18 @@ Status fills(const Problem& p, const Operands& o, Stream) {
 }
 
 TEST(Measure, RaisesAnAlarmWhereNothingIsWritten) {
-  const KernelInfo idle{
-      .id = "i", .rung = "i", .idea = "test", .place = Place::kHost, .accepts = accepts, .launch = idles};
-  const KernelInfo busy{
-      .id = "b", .rung = "b", .idea = "test", .place = Place::kHost, .accepts = accepts, .launch = fills};
+  const KernelInfo idle{.id = "i",
+                        .rung = "i",
+                        .idea = "test",
+                        .place = Place::kHost,
+                        .accepts = accepts,
+                        .launch = idles};
+  const KernelInfo busy{.id = "b",
+                        .rung = "b",
+                        .idea = "test",
+                        .place = Place::kHost,
+                        .accepts = accepts,
+                        .launch = fills};
   const std::array kernels{&idle, &busy};
   const auto results = measure(kernels, make_problem(5, 4, 3), host_device(), quick());
   ASSERT_TRUE(results) << results.status().message();

@@ -51,7 +51,7 @@ class OfTheRegistry(unittest.TestCase):
 
     def test_says_what_it_is_and_how_far_off_it_may_be(self):
         words, guarded = (rungs.Rung(LIBRARY, name) for name in ("ladder_fp16x3", "ladder_guarded"))
-        self.assertEqual((words.file, words.precision, guarded.precision), ("ladder_fp16x3", "fp16x3", "auto"))
+        self.assertEqual((words.file, words.precision, guarded.precision), ("split_fp16", "fp16x3", "auto"))
         self.assertIn("fp16", words.idea)
         products, floor = guarded.bound(4096, 4096, 4096)
         self.assertAlmostEqual(products * 2**24 / 4096, 1, places=2)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of measuring on a made-up machine: warm-up, interleaving, when to stop, what is thrown away.
+// The rules of measuring on a made-up machine: warm-up, interleaving, when to stop, what is thrown
+// away.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,14 +33,18 @@ TEST(Settled, NeedsTwoStretchesAndNoFall) {
 }
 
 TEST(Settled, WaitsForClockAndPower) {
-  EXPECT_TRUE(settled(std::vector<WarmUpWindow>{{10, reading(1980, 600)}, {10, reading(1980, 610)}}));
-  EXPECT_FALSE(settled(std::vector<WarmUpWindow>{{10, reading(1980, 600)}, {10, reading(1700, 600)}}));
-  EXPECT_FALSE(settled(std::vector<WarmUpWindow>{{10, reading(1980, 300)}, {10, reading(1980, 600)}}));
+  EXPECT_TRUE(
+      settled(std::vector<WarmUpWindow>{{10, reading(1980, 600)}, {10, reading(1980, 610)}}));
+  EXPECT_FALSE(
+      settled(std::vector<WarmUpWindow>{{10, reading(1980, 600)}, {10, reading(1700, 600)}}));
+  EXPECT_FALSE(
+      settled(std::vector<WarmUpWindow>{{10, reading(1980, 300)}, {10, reading(1980, 600)}}));
 }
 
 TEST(Throttled, ByReasonOrByClock) {
   EXPECT_FALSE(throttled(reading(1980, 600), 1980, 0.9));
-  EXPECT_FALSE(throttled(reading(1800, 700, 0x4), 1980, 0.9));  // the power cap is where a chip settles
+  EXPECT_FALSE(
+      throttled(reading(1800, 700, 0x4), 1980, 0.9));  // the power cap is where a chip settles
   EXPECT_TRUE(throttled(reading(1700, 600), 1980, 0.9));
   for (const std::uint64_t reason : {0x8, 0x20, 0x40, 0x80})
     EXPECT_TRUE(throttled(reading(1980, 600, reason), 1980, 0.9));
@@ -54,7 +59,8 @@ TEST(Sample, GivesEachKernelItsOwnTimesOfTheSameRounds) {
   ASSERT_TRUE(results) << results.status().message();
   ASSERT_EQ(results.value().size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_NEAR(results.value()[i].ms.median, static_cast<double>(i + 1), 0.002 * static_cast<double>(i + 1));
+    EXPECT_NEAR(results.value()[i].ms.median, static_cast<double>(i + 1),
+                0.002 * static_cast<double>(i + 1));
     EXPECT_EQ(results.value()[i].samples_ms.size(), results.value()[0].samples_ms.size());
   }
 }
@@ -66,7 +72,8 @@ TEST(Sample, StopsOnceQuietAndNotBefore) {
     FakeRig rig(1, [&](std::size_t, std::size_t round) { return noise(1, round, spread); });
     return sample(rig, options).value()[0].samples_ms.size();
   };
-  // A launch takes 1 ms: what is quiet ends at settled_s, what is noisy at budget_s, to within a reading.
+  // A launch takes 1 ms: what is quiet ends at settled_s, what is noisy at budget_s, to within a
+  // reading.
   EXPECT_NEAR(static_cast<double>(samples(0.001)), 1e3 * options.settled_s, 30);
   EXPECT_NEAR(static_cast<double>(samples(0.1)), 1e3 * options.budget_s, 30);
 }
@@ -126,7 +133,8 @@ TEST(Sample, NothingIsLeftOfAMachineThatThrottlesAlways) {
 
 TEST(Sample, ATimeOfZeroOrNanIsNoTime) {
   for (const double bad : {0.0, -1.0, std::nan("")}) {
-    FakeRig rig(2, [&](std::size_t i, std::size_t round) { return i == 1 && round > 300 ? bad : 1.0; });
+    FakeRig rig(
+        2, [&](std::size_t i, std::size_t round) { return i == 1 && round > 300 ? bad : 1.0; });
     const auto results = sample(rig, MeasureOptions{});
     EXPECT_EQ(results.status().code(), Code::kLaunchFailed) << bad;
   }
@@ -138,7 +146,8 @@ TEST(Alarm, BelowTheFloorOfOperationsOrBytes) {
   device.memory_bandwidth = 5e12;
   const Problem cube = make_problem(1000, 1000, 1000);  // 2e9 operations, 12e6 bytes
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kIeee, device, false), 2e9 / 50e12 * 1e3);
-  EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kTf32, device, false), 0);  // its tensor cores are not known
+  EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kTf32, device, false),
+                   0);  // its tensor cores are not known
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kTf32, device, true), 12e6 / 5e12 * 1e3);
   EXPECT_DOUBLE_EQ(floor_ms(cube, Precision::kIeee, Device{}, true), 0);
   EXPECT_EQ(below_floor(0.04, 0.04), "");

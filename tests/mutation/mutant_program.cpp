@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the CUDA kernels of one rung that take and give one type, float or bf16, on small problems, and compares with sums
-// of integers, padding included: mutant_program RUNG [RUN]..., where runs, one of a kernel on a problem, are counted from 1.
-// One problem is ragged with wide leading dimensions. For Hopper's
-// rungs others are deep enough for a ring of stages to turn twice, and run on a device that says it has few SMs and hardly
-// any L2, so that a block has a second and a third tile, or a part of one. Rungs that split operands into words have A, then
-// B, in integers of two words. Exit status 1 where a result is wrong, 2 where there is no such run, 3 where a launch fails.
+// Runs the CUDA kernels of one rung that take and give one type, float or bf16, on small problems,
+// and compares with sums of integers, padding included: mutant_program RUNG [RUN]..., where runs,
+// one of a kernel on a problem, are counted from 1. One problem is ragged with wide leading
+// dimensions. For Hopper's rungs others are deep enough for a ring of stages to turn twice, and run
+// on a device that says it has few SMs and hardly any L2, so that a block has a second and a third
+// tile, or a part of one. Rungs that split operands into words have A, then B, in integers of two
+// words. Exit status 1 where a result is wrong, 2 where there is no such run, 3 where a launch
+// fails.
 #include <ladder/registry.hpp>
 
 #include "host/query.hpp"
@@ -43,13 +45,14 @@ std::uint16_t to_bf16(float x) {  // to the nearest, ties to even
 }
 float of_bf16(std::uint16_t x) { return std::bit_cast<float>(std::uint32_t{x} << 16); }
 
-// A matrix on host and device; what lies between its rows is NaN, and what lies `behind` the last one another number, so
-// that no sum leaves it as it is.
+// A matrix on host and device; what lies between its rows is NaN, and what lies `behind` the last
+// one another number, so that no sum leaves it as it is.
 class Matrix {
   static constexpr float kBehind = 7;
 
  public:
-  // `high`: what stands above the smallest integers, which take a word of their own where it is 2^11.
+  // `high`: what stands above the smallest integers, which take a word of their own where it is
+  // 2^11.
   Matrix(ladder::Type type, std::int64_t rows, std::int64_t columns, std::int64_t stride, int seed,
          int high = 0, std::int64_t behind = 0)
       : type_(type),
@@ -58,7 +61,8 @@ class Matrix {
         stride_(stride) {
     for (std::int64_t i = 0; i < rows; ++i) {
       for (std::int64_t j = 0; j < columns; ++j)
-        at(i, j) = static_cast<float>((i * 7 + j * 3 + seed) % 5 - 2 + ((i * 5 + j * 11) % 5 - 2) * high);
+        at(i, j) =
+            static_cast<float>((i * 7 + j * 3 + seed) % 5 - 2 + ((i * 5 + j * 11) % 5 - 2) * high);
     }
     std::fill(host_.end() - behind, host_.end(), kBehind);
     void* memory = nullptr;
@@ -66,7 +70,9 @@ class Matrix {
     device_.reset(memory);
     require(cudaMemcpy(memory, packed().data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
   }
-  float& at(std::int64_t i, std::int64_t j) { return host_[static_cast<std::size_t>(i * stride_ + j)]; }
+  float& at(std::int64_t i, std::int64_t j) {
+    return host_[static_cast<std::size_t>(i * stride_ + j)];
+  }
   float* device() { return static_cast<float*>(device_.get()); }
 
   // Whether the device holds what the host does, rounded to its type, NaN where the host has NaN.
@@ -90,7 +96,9 @@ class Matrix {
   }
 
  private:
-  std::size_t bytes() const { return host_.size() * static_cast<std::size_t>(ladder::bytes_of(type_)); }
+  std::size_t bytes() const {
+    return host_.size() * static_cast<std::size_t>(ladder::bytes_of(type_));
+  }
   std::vector<char> packed() const {
     std::vector<char> all(bytes());
     for (std::size_t i = 0; i < host_.size(); ++i) {
@@ -132,7 +140,8 @@ bool right(const ladder::KernelInfo& kernel, ladder::Problem p, High high) {
       const float x = along_a ? a.at(i, l) : a.at(l, i);
       const float* const first = along_b ? &b.at(0, l) : &b.at(l, 0);
       const std::int64_t step = along_b ? p.ldb : 1;
-      for (std::int64_t j = 0; j < p.n; ++j) sums[static_cast<std::size_t>(j)] += x * first[j * step];
+      for (std::int64_t j = 0; j < p.n; ++j)
+        sums[static_cast<std::size_t>(j)] += x * first[j * step];
     }
     for (std::int64_t j = 0; j < p.n; ++j) {
       c.at(i, j) = p.alpha * sums[static_cast<std::size_t>(j)] + p.beta * c.at(i, j);
@@ -146,7 +155,8 @@ struct Case {
   ladder::PretendedDevice device;
 };
 
-// For kernels that share k out and have others for thin C: each of them, with parts in clusters and beyond, and ragged.
+// For kernels that share k out and have others for thin C: each of them, with parts in clusters and
+// beyond, and ragged.
 std::vector<Case> cases_of_parts() {
   constexpr int kSomeSms = 8;
   std::vector<Case> all;
@@ -185,8 +195,10 @@ std::vector<Case> cases(bool hopper, bool plans) {
   all[0] = {deep, {kFewSms, 0}};
   all.push_back(all[1]);
   all.back().problem.k = 700, all.back().problem.lda = 704;
-  all.push_back({ladder::make_problem(520, 136, 336, 2.0F, 0.0F), {kFewSms, 0}});  // pairs, narrower tiles
-  all.push_back({ladder::make_problem(520, 264, 328, 2.0F, 0.0F), {kFewSms, 0}});  // blocks in fours
+  all.push_back(
+      {ladder::make_problem(520, 136, 336, 2.0F, 0.0F), {kFewSms, 0}});  // pairs, narrower tiles
+  all.push_back(
+      {ladder::make_problem(520, 264, 328, 2.0F, 0.0F), {kFewSms, 0}});  // blocks in fours
   if (!plans) {
     all.push_back({ladder::make_problem(120, 1096, 328, 2.0F, 0.0F), {kSomeSms, kNoL2}});
     all.push_back({ladder::make_problem(64, 72, 2200, 2.0F, 0.0F), {kFewSms, 0}});
@@ -201,12 +213,15 @@ std::vector<Case> cases(bool hopper, bool plans) {
     behind.lda = 448, behind.ldb = 1024;
     all.push_back({behind, {kSomeSms, kNoL2}});
   }
-  all.push_back({ladder::make_problem(60, 1088, 1280, 2.0F, 0.0F), {kMoreSms, kNoL2}});  // tiles are cut
-  all.push_back({ladder::make_problem(120, 248, 1096, 2.0F, 0.0F), {kSomeSms, 0}});      // pairs, a tile each
   all.push_back(
-      {ladder::make_problem(136, 1544, 1800, 2.0F, 0.0F), {kPairsSms, kNoL2}});     // pairs, tiles are cut
-  all.push_back({ladder::make_problem(100, 56, 2176, 2.0F, 0.0F), {}});             // parts within clusters
-  all.push_back({ladder::make_problem(60, 64, 12800, 2.0F, 0.0F), {kMoreSms, 0}});  // parts, a second kernel
+      {ladder::make_problem(60, 1088, 1280, 2.0F, 0.0F), {kMoreSms, kNoL2}});  // tiles are cut
+  all.push_back(
+      {ladder::make_problem(120, 248, 1096, 2.0F, 0.0F), {kSomeSms, 0}});  // pairs, a tile each
+  all.push_back({ladder::make_problem(136, 1544, 1800, 2.0F, 0.0F),
+                 {kPairsSms, kNoL2}});                                   // pairs, tiles are cut
+  all.push_back({ladder::make_problem(100, 56, 2176, 2.0F, 0.0F), {}});  // parts within clusters
+  all.push_back(
+      {ladder::make_problem(60, 64, 12800, 2.0F, 0.0F), {kMoreSms, 0}});  // parts, a second kernel
   return all;
 }
 
@@ -214,30 +229,32 @@ std::vector<Case> cases(bool hopper, bool plans) {
 std::vector<Case> cases_of_words() {
   ladder::Problem ragged = ladder::make_problem(133, 163, 285, 2.0F, -1.0F);
   ragged.lda = 287, ragged.ldb = 165, ragged.ldc = 167;
-  ladder::Problem turned =
-      ladder::make_problem(67, 132, 450, 2.0F, -1.0F, ladder::Op::kTranspose, ladder::Op::kTranspose);
+  ladder::Problem turned = ladder::make_problem(67, 132, 450, 2.0F, -1.0F, ladder::Op::kTranspose,
+                                                ladder::Op::kTranspose);
   turned.lda = 72, turned.ldb = 452, turned.ldc = 144;
-  const ladder::Problem tall = ladder::make_problem(300, 139, 264, 2.0F, -1.0F, ladder::Op::kTranspose);
+  const ladder::Problem tall =
+      ladder::make_problem(300, 139, 264, 2.0F, -1.0F, ladder::Op::kTranspose);
   ladder::Problem flat = ladder::make_problem(67, 300, 264, 2.0F, 0.0F);
   flat.ldc = 304;
   ladder::Problem thin = flat;
   thin.m = 40, thin.k = 328, thin.lda = 328;
   ladder::Problem few = ladder::make_problem(120, 250, 400, 2.0F, -1.0F);
   few.lda = 402, few.ldb = 251, few.ldc = 253;
-  const ladder::Problem both_across = ladder::make_problem(20, 36, 2120, 2.0F, 0.0F, ladder::Op::kTranspose);
-  return {
-      {ragged, {1, 0}},      // tiles one after the other
-      {few, {kSomeSms, 0}},  // warpgroups in turns
-      {ladder::make_problem(60, 128, 190, 2.0F, 0.0F), {1, 0}},
-      {turned, {kFewSms, 0}},                                            // lines along k and across
-      {ladder::make_problem(300, 136, 336, 2.0F, 0.0F), {kSomeSms, 0}},  // tiles are cut
-      {tall, {kSomeSms, 0}},
-      {flat, {kFewSms, 0}},
-      {thin, {kFewSms, 0}},
-      {ladder::make_problem(24, 40, 2120, 2.0F, 0.0F), {}},  // deeper than registers hold; parts are added
-      {ladder::make_problem(24, 300, 2120, 2.0F, 0.0F),
-       {1, 0}},  // strip after strip, past a turn of the ring
-      {both_across, {kFewSms, 0}}};
+  const ladder::Problem both_across =
+      ladder::make_problem(20, 36, 2120, 2.0F, 0.0F, ladder::Op::kTranspose);
+  return {{ragged, {1, 0}},      // tiles one after the other
+          {few, {kSomeSms, 0}},  // warpgroups in turns
+          {ladder::make_problem(60, 128, 190, 2.0F, 0.0F), {1, 0}},
+          {turned, {kFewSms, 0}},  // lines along k and across
+          {ladder::make_problem(300, 136, 336, 2.0F, 0.0F), {kSomeSms, 0}},  // tiles are cut
+          {tall, {kSomeSms, 0}},
+          {flat, {kFewSms, 0}},
+          {thin, {kFewSms, 0}},
+          {ladder::make_problem(24, 40, 2120, 2.0F, 0.0F),
+           {}},  // deeper than registers hold; parts are added
+          {ladder::make_problem(24, 300, 2120, 2.0F, 0.0F),
+           {1, 0}},  // strip after strip, past a turn of the ring
+          {both_across, {kFewSms, 0}}};
 }
 
 }  // namespace
@@ -251,22 +268,28 @@ int main(int argc, char** argv) {
   const std::vector<std::string> wanted(argv + 2, argv + argc);
   int number = 0, done = 0;
   for (const ladder::KernelInfo& kernel : ladder::kernels()) {
-    if (kernel.place != ladder::Place::kCuda || !std::string(kernel.rung).starts_with(argv[1])) continue;
+    if (kernel.place != ladder::Place::kCuda || !std::string(kernel.rung).starts_with(argv[1]))
+      continue;
     if (kernel.in != kernel.out || kernel.in == ladder::Type::kF16) continue;
     // Of split_bf16's lists of products its first: the others are shorter and longer ones.
     if (kernel.rung == "split_bf16" && kernel.precision != ladder::Precision::kBf16x6) continue;
-    const bool words = kernel.precision == ladder::Precision::kFp16x3 || kernel.rung == "split_bf16",
+    const bool words =
+                   kernel.precision == ladder::Precision::kFp16x3 || kernel.rung == "split_bf16",
                parts = kernel.rung == "simt_parts";
     const bool plans = std::string(argv[1]) == "tensor_tiles", hopper = device.value().cc >= 90;
-    for (const Case& c : words ? cases_of_words() : parts ? cases_of_parts() : cases(hopper, plans)) {
+    for (const Case& c : words   ? cases_of_words()
+                         : parts ? cases_of_parts()
+                                 : cases(hopper, plans)) {
       if (!kernel.accepts(c.problem, device.value())) continue;
       ++number;
-      if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), std::to_string(number)) == wanted.end())
+      if (!wanted.empty() &&
+          std::find(wanted.begin(), wanted.end(), std::to_string(number)) == wanted.end())
         continue;
       ++done;
       ladder::pretended = c.device;
       constexpr int kSecondWord = 1 << 11;  // in fp16 and in bf16
-      const bool of_a = number % 2 == 0;  // the other one where a case comes again, since their number is odd
+      const bool of_a =
+          number % 2 == 0;  // the other one where a case comes again, since their number is odd
       const High high = !words ? High{} : of_a ? High{kSecondWord, 0} : High{0, kSecondWord};
       if (!right(kernel, c.problem, high)) return kWrongResult;
     }

@@ -96,7 +96,7 @@ class Installed(unittest.TestCase):
     def test_a_users_kernel_is_compiled(self):
         if shutil.which("nvcc") is None and not pathlib.Path("/usr/local/cuda/bin/nvcc").exists():
             self.skipTest("no nvcc")
-        rung = self.prefix / "share" / "ladder" / "src" / "kernels" / "cuda" / "r02_coalesced.cu"
+        rung = self.prefix / "share" / "ladder" / "src" / "rungs" / "cuda" / "r02_coalesced.cu"
         result = run(self.program("ladder"), "run", rung, "--shape", "48", "--no-explain", "--against", "r02",
                      "--device", "virtual:h200", cwd=self.folder)
         self.assertEqual(result.returncode, 0, result)

@@ -14,7 +14,8 @@ using analyse::Memory;
 
 std::size_t occurrences(const std::string& text, const std::string& what) {
   std::size_t count = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+    ++count;
   return count;
 }
 
@@ -23,12 +24,14 @@ Access access_of(Memory memory, int bytes, const std::function<std::uint64_t(int
   access.memory = memory;
   access.bytes = bytes;
   access.mask = 0xffffffffU;
-  for (int lane = 0; lane < 32; ++lane) access.addresses[static_cast<std::size_t>(lane)] = address(lane);
+  for (int lane = 0; lane < 32; ++lane)
+    access.addresses[static_cast<std::size_t>(lane)] = address(lane);
   return access;
 }
 
 TEST(WarpPicture, CoalescedFillsOneLine) {
-  const auto svg = warp_picture(access_of(Memory::kGlobal, 4, [](int lane) { return 0x1000 + 4ULL * lane; }));
+  const auto svg =
+      warp_picture(access_of(Memory::kGlobal, 4, [](int lane) { return 0x1000 + 4ULL * lane; }));
   EXPECT_EQ(occurrences(svg, "class=\"word\""), 32U);
   EXPECT_EQ(occurrences(svg, "class=\"sector\""), 4U);
   EXPECT_EQ(occurrences(svg, "class=\"waste\""), 0U);
@@ -53,19 +56,23 @@ TEST(WarpPicture, ABroadcastIsOneWordOfAllLanes) {
 TEST(WarpPicture, NoLanesNoPicture) { EXPECT_EQ(warp_picture(Access{}), ""); }
 
 TEST(BankPicture, WordsOfOneBankStandAboveOneAnother) {
-  const auto free = bank_picture(access_of(Memory::kShared, 4, [](int lane) { return 4ULL * lane; }));
+  const auto free =
+      bank_picture(access_of(Memory::kShared, 4, [](int lane) { return 4ULL * lane; }));
   EXPECT_EQ(occurrences(free, "class=\"word\""), 32U);
   EXPECT_EQ(occurrences(free, "word conflict\""), 0U);
-  const auto four = bank_picture(access_of(Memory::kShared, 4, [](int lane) { return 16ULL * lane; }));
+  const auto four =
+      bank_picture(access_of(Memory::kShared, 4, [](int lane) { return 16ULL * lane; }));
   EXPECT_EQ(occurrences(four, "class=\"word\""), 8U);
   EXPECT_EQ(occurrences(four, "class=\"word conflict\""), 24U);
   EXPECT_NE(four.find("4-way bank conflict"), std::string::npos);
-  const auto all = bank_picture(access_of(Memory::kShared, 4, [](int lane) { return 128ULL * lane; }));
+  const auto all =
+      bank_picture(access_of(Memory::kShared, 4, [](int lane) { return 128ULL * lane; }));
   EXPECT_NE(all.find(">+25<"), std::string::npos);  // seven are drawn
 }
 
 TEST(BankPicture, WideLanesAreServedInGroups) {
-  const auto svg = bank_picture(access_of(Memory::kShared, 16, [](int lane) { return 16ULL * lane; }));
+  const auto svg =
+      bank_picture(access_of(Memory::kShared, 16, [](int lane) { return 16ULL * lane; }));
   EXPECT_EQ(occurrences(svg, "lanes 0-7<"), 1U);
   EXPECT_EQ(occurrences(svg, "lanes 24-31<"), 1U);
   EXPECT_EQ(occurrences(svg, "word conflict\""), 0U);

@@ -26,8 +26,11 @@ def path(name):
     return os.path.join(FOLDER.name, name)
 
 
-# Of rungs with many types of operands one: the page is the same, and analysing a kernel takes time.
-KERNELS = [f"--kernel={name}" for name in (*(f"r{number:02}" for number in range(1, 14)), "ladder_bf16", "ladder_bf16x6",
+# Of the kernels beyond r13, one per precision: the page is the same, and analysing a kernel takes time.
+MEASURED = {row["kernel"]: row for rows in ROWS for row in json.loads(pathlib.Path(rows).read_text())["rows"]}
+BEYOND = {row["precision"]: name for name, row in MEASURED.items() if row["place"] == "cuda" and row["role"] != "baseline"
+          and row["precision"] in ("bf16", "bf16x6")}
+KERNELS = [f"--kernel={name}" for name in (*(f"r{number:02}" for number in range(1, 14)), *BEYOND.values(),
                                            "cublas_ieee", "cublas_tf32", "cublas_bf16")]
 MADE = ladder("report", *ROWS, *KERNELS, "--html", path("report.html"), "--specs", FOLDER.name)
 DRAWS = "vl-convert" not in MADE.stderr

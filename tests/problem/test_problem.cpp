@@ -129,8 +129,8 @@ TEST_P(BadShape, IsRefusedAndQuoted) {
 }
 
 INSTANTIATE_TEST_SUITE_P(ParseShape, BadShape,
-                         testing::Values("", "x", "3x", "3x5", "3x5x7x9", "-1x2x3", "3x5xz", "3.5x2x2",
-                                         " 3x5x7", "99999999999999999999x1x1",
+                         testing::Values("", "x", "3x", "3x5", "3x5x7x9", "-1x2x3", "3x5xz",
+                                         "3.5x2x2", " 3x5x7", "99999999999999999999x1x1",
                                          "4000000000x4000000000x4000000000", "3 5 7"));
 
 }  // namespace

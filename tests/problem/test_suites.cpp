@@ -24,7 +24,8 @@ using Names = std::vector<std::string>;
 TEST(Shapes, ListsAndRanges) {
   EXPECT_EQ(shapes("12"), (Names{"12x12x12"}));
   EXPECT_EQ(shapes("1x2x3,4"), (Names{"1x2x3", "4x4x4"}));
-  EXPECT_EQ(shapes("128..1024*2"), (Names{"128x128x128", "256x256x256", "512x512x512", "1024x1024x1024"}));
+  EXPECT_EQ(shapes("128..1024*2"),
+            (Names{"128x128x128", "256x256x256", "512x512x512", "1024x1024x1024"}));
   EXPECT_EQ(shapes("5..9+2"), (Names{"5x5x5", "7x7x7", "9x9x9"}));
   EXPECT_EQ(shapes("4096x64..200+64x1"), (Names{"4096x64x1", "4096x128x1", "4096x192x1"}));
   EXPECT_EQ(shapes("1..2+1x3x4..8*2"), (Names{"1x3x4", "1x3x8", "2x3x4", "2x3x8"}));
@@ -34,9 +35,10 @@ TEST(Shapes, ListsAndRanges) {
 
 TEST(Shapes, QuoteWhatIsWrong) {
   for (const std::string bad :
-       {"", "x", "1x2", "1x2x3x4", "a", "1..", "1..8", "1..8*", "1..8*1", "0..8*2", "8..1+1", "1..8+0", "-4",
-        "1,,2", "1..9223372036854775807*2", "1..99999+1", "9223372036854775000..9223372036854775807+1000",
-        "99999999999999999999", "4611686018427387904"}) {
+       {"", "x", "1x2", "1x2x3x4", "a", "1..", "1..8", "1..8*", "1..8*1", "0..8*2", "8..1+1",
+        "1..8+0", "-4", "1,,2", "1..9223372036854775807*2", "1..99999+1",
+        "9223372036854775000..9223372036854775807+1000", "99999999999999999999",
+        "4611686018427387904"}) {
     const auto problems = parse_shapes(bad);
     ASSERT_FALSE(problems) << bad;
     EXPECT_EQ(problems.status().code(), Code::kInvalidArgument) << bad;
@@ -51,7 +53,8 @@ TEST(Suites, AreNamedOnceAndValid) {
     EXPECT_TRUE(names.insert(suite.name).second) << suite.name;
     EXPECT_FALSE(suite.problems.empty());
     EXPECT_FALSE(suite.what.empty());
-    for (const Problem& problem : suite.problems) EXPECT_TRUE(validate(problem)) << to_string(problem);
+    for (const Problem& problem : suite.problems)
+      EXPECT_TRUE(validate(problem)) << to_string(problem);
   }
   EXPECT_EQ(find_suite("square").value().front(), make_problem(128, 128, 128));
   EXPECT_EQ(find_suite("square").value().back(), make_problem(16384, 16384, 16384));

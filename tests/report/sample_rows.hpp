@@ -49,7 +49,8 @@ inline Row counted_row() {
   launch.engine = "ptx";
   launch.grid = {8, 8, 1};
   launch.block = {32, 32, 1};
-  launch.exact = {{kLoadRequests, 1000}, {kLoadSectors, 4000}, {kStoreRequests, 100}, {kStoreSectors, 3200}};
+  launch.exact = {
+      {kLoadRequests, 1000}, {kLoadSectors, 4000}, {kStoreRequests, 100}, {kStoreSectors, 3200}};
   c.exact = launch.exact;
   c.estimates = {{"shared.sum", 5}};
   c.launches = {launch};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the accuracy atlas survive their file; the table has a column a kernel and the chart the deepest sum.
+// Rows of the accuracy atlas survive their file; the table has a column a kernel and the chart the
+// deepest sum.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +14,8 @@ Atlas sample() {
   Atlas atlas{"2026-01-02T03:04:05Z", "abc", "a device", "13.1", {}};
   for (const std::int64_t k : {256, 1024}) {
     for (const char* kernel : {"one", "two"}) {
-      AtlasRow row{kernel, Precision::kFp16x3, Distribution::kSpread2, make_problem(8, 9, k), {}, ""};
+      AtlasRow row{kernel, Precision::kFp16x3, Distribution::kSpread2, make_problem(8, 9, k), {},
+                   ""};
       row.errors.normwise = 1e-7;
       row.errors.componentwise = 2e-8 * static_cast<double>(k);
       row.errors.ulps[3] = 17;
@@ -52,7 +54,8 @@ TEST(Atlas, TableHasAColumnAKernelAndSaysWhatWasChosen) {
 
 TEST(Atlas, TableNamesWhereAGuardedProductIsFurtherOffThanSgemm) {
   Atlas atlas{"2026-01-02T03:04:05Z", "abc", "a device", "13.1", {}};
-  const auto add = [&](const char* kernel, Precision precision, Distribution data, double normwise) {
+  const auto add = [&](const char* kernel, Precision precision, Distribution data,
+                       double normwise) {
     AtlasRow row{kernel, precision, data, make_problem(8, 9, 256), {}, ""};
     row.errors.normwise = row.errors.componentwise = normwise;
     atlas.rows.push_back(row);
@@ -64,7 +67,8 @@ TEST(Atlas, TableNamesWhereAGuardedProductIsFurtherOffThanSgemm) {
   add("cublas_ieee", Precision::kIeee, Distribution::kCancelling, 1e-5);
   add("guarded", Precision::kAuto, Distribution::kCancelling, 3e-5);
   const std::string table = atlas_markdown(atlas);
-  EXPECT_NE(table.find("- guarded, 8x9x256, cancelling: 3.00 and 3.00"), std::string::npos) << table;
+  EXPECT_NE(table.find("- guarded, 8x9x256, cancelling: 3.00 and 3.00"), std::string::npos)
+      << table;
   EXPECT_EQ(table.find("- guarded, 8x9x256, uniform"), std::string::npos);
 }
 

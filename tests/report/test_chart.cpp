@@ -49,14 +49,16 @@ TEST(ClimbChart, HasABarAKernelAndARuleAtTheLibrary) {
   EXPECT_DOUBLE_EQ(data["best"][0]["tflops"], data["bars"][2]["tflops"]);
   EXPECT_NE(chart.value().title.find("4096x4096x4096"), std::string::npos);
   EXPECT_NE(chart.value().description.find("cublas_ieee, 50.9"), std::string::npos);
-  EXPECT_NE(data["bars"][0]["about"].get<std::string>().find("an idea & <more>"), std::string::npos);
+  EXPECT_NE(data["bars"][0]["about"].get<std::string>().find("an idea & <more>"),
+            std::string::npos);
 }
 
 TEST(ClimbChart, LeavesOutWhatFailedAndRefusesToDrawNothing) {
   Document document = sample_document();
   document.rows.push_back(timed_row("r03_smem_tile_32", 15));
   document.rows[0].verdict.outcome = Outcome::kWrongValue;
-  EXPECT_EQ(values(parsed(climb_of(document))["datasets"]["bars"], "kernel").count("r02_coalesced"), 0U);
+  EXPECT_EQ(values(parsed(climb_of(document))["datasets"]["bars"], "kernel").count("r02_coalesced"),
+            0U);
   document.rows.clear();
   EXPECT_FALSE(climb_of(document));
   document.rows = {counted_row()};
@@ -103,8 +105,8 @@ TEST(SizesChart, NamesStandInOrderNearTheirEndsAndWithinTheChart) {
     for (const std::int64_t n : {1024, 2048}) {
       Row row = timed_row(fmt::format("r{:02}_x", i + 1), 10);
       row.problem = make_problem(n, n, n);
-      row.timing->ms.median =
-          flops(row.problem) / ((i < 10 ? 50 + 0.01 * i : 10.0 + 5 * i) * 1e9);  // ten at 50, then 60 and 65
+      row.timing->ms.median = flops(row.problem) / ((i < 10 ? 50 + 0.01 * i : 10.0 + 5 * i) *
+                                                    1e9);  // ten at 50, then 60 and 65
       document.rows.push_back(row);
     }
   }
@@ -118,7 +120,8 @@ TEST(SizesChart, NamesStandInOrderNearTheirEndsAndWithinTheChart) {
   }
   EXPECT_LE(most, 65.001) << "above the highest line the chart would grow";
   ASSERT_EQ(data["leaders"].size(), 24U);
-  EXPECT_EQ(data["leaders"][1]["tflops"], data["names"][0]["tflops"]) << "a leader ends at its name";
+  EXPECT_EQ(data["leaders"][1]["tflops"], data["names"][0]["tflops"])
+      << "a leader ends at its name";
 }
 
 TEST(TimeChart, ComparesCubesOfWhichOneIsTwiceAsLargeAtLeast) {
@@ -149,15 +152,17 @@ TEST(SizesChart, NeighboursOfAPowerOfTwoStandBesideTheLine) {
   };
   EXPECT_EQ(beside(), (std::vector<int>{257, 4092}));
   document.rows.pop_back();
-  EXPECT_EQ(beside(), (std::vector<int>{257})) << "4096 was not measured: 4092 is where the line ends";
+  EXPECT_EQ(beside(), (std::vector<int>{257}))
+      << "4096 was not measured: 4092 is where the line ends";
 }
 
 TEST(Charts, LegendsNameWhatThereIs) {
   std::vector<Bar> bars{{"r05", "idea", 30, false, false, std::nullopt},
                         {"cublas_ieee", "", 50, true, false, std::nullopt}};
   const auto legend = [&] {
-    return parsed(climb_chart(bars, "1x1x1", "a GPU",
-                              Precision::kIeee))["layer"][0]["encoding"]["color"]["legend"]["values"];
+    return parsed(
+        climb_chart(bars, "1x1x1", "a GPU",
+                    Precision::kIeee))["layer"][0]["encoding"]["color"]["legend"]["values"];
   };
   EXPECT_EQ(legend(), (Json{"rung, measured", "library, measured"}));
   bars.push_back({"r06", "idea", 40, false, true, std::nullopt});
@@ -201,7 +206,8 @@ TEST(SizesChart, MixesNeitherShapesNorStatesOfTheCacheNorPrecisions) {
   EXPECT_EQ(sizes_chart(std::span(&document, 1), Precision::kTf32).status().code(),
             Code::kInvalidArgument);  // one point
   document.rows.clear();
-  EXPECT_EQ(sizes_chart(std::span(&document, 1), Precision::kIeee).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(sizes_chart(std::span(&document, 1), Precision::kIeee).status().code(),
+            Code::kInvalidArgument);
 }
 
 TEST(AccuracyChart, HasErrorAndRateOfWhatHasBoth) {
@@ -210,7 +216,8 @@ TEST(AccuracyChart, HasErrorAndRateOfWhatHasBoth) {
   document.rows.back().errors = {};
   const auto rows = rows_at(std::span(&document, 1), make_problem(4096, 4096, 4096));
   const Json data = parsed(accuracy_chart(rows))["datasets"];
-  EXPECT_EQ(values(data["points"], "kernel"), (std::set<std::string>{"cublas_ieee", "r02_coalesced"}));
+  EXPECT_EQ(values(data["points"], "kernel"),
+            (std::set<std::string>{"cublas_ieee", "r02_coalesced"}));
   EXPECT_DOUBLE_EQ(data["points"][0]["error"], 1e-6);
 }
 
@@ -233,8 +240,8 @@ TEST(SamplesChart, ThinsManySamplesAndKeepsTheExtremes) {
   timing.samples_ms[17] = 0.5 * timing.ms.median;
   timing.samples_ms[400] = 3 * timing.ms.median;
   timing.telemetry.assign(9, timing.telemetry.front());
-  const Json data =
-      parsed(samples_chart(rows_at(std::span(&document, 1), make_problem(4096, 4096, 4096))))["datasets"];
+  const Json data = parsed(
+      samples_chart(rows_at(std::span(&document, 1), make_problem(4096, 4096, 4096))))["datasets"];
   EXPECT_LT(data["samples"].size(), 100U);
   EXPECT_DOUBLE_EQ(data["samples"].front()["percent"], -50);
   EXPECT_DOUBLE_EQ(data["samples"].back()["percent"], 200);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SAME, FASTER, SLOWER or UNSURE: rows by hand, and rows from a made-up machine whose kernel becomes slower.
+// SAME, FASTER, SLOWER or UNSURE: rows by hand, and rows from a made-up machine whose kernel
+// becomes slower.
 #include "report/compare.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,9 @@ Row row_of(double median_ms, double spread_ms, double mhz = 1980, std::size_t n 
   return row;
 }
 
-Change change(const Row& before, const Row& now) { return compare(before, now, CompareOptions{}).change; }
+Change change(const Row& before, const Row& now) {
+  return compare(before, now, CompareOptions{}).change;
+}
 
 TEST(Compare, ByTheDistanceAndTheQuartiles) {
   EXPECT_EQ(change(row_of(10, 0.1), row_of(10, 0.1)), Change::kSame);
@@ -100,8 +103,8 @@ TEST(Compare, MatchesRowsAndNamesTheOthers) {
   EXPECT_EQ(table(changes).size(), 4U);
 }
 
-// Many kernels on a machine whose noise is that of an H200's rounds; some runs are 0.5% off as a whole, as happens when
-// operands come to lie elsewhere.
+// Many kernels on a machine whose noise is that of an H200's rounds; some runs are 0.5% off as a
+// whole, as happens when operands come to lie elsewhere.
 std::vector<Row> run_of(std::uint64_t seed, double slower) {
   constexpr std::size_t kKernels = 40;
   const auto drift = [&](std::size_t kernel) { return noise(seed, 1000 + kernel, 0.005); };
@@ -126,7 +129,8 @@ TEST(Compare, TwoRunsOfTheSameAreTheSame) {
     const auto changes = compare(run_of(seed, 1), run_of(seed + 100, 1), {});
     std::size_t same = 0;
     for (const RowChange& c : changes) same += c.change == Change::kSame ? 1 : 0;
-    EXPECT_GE(static_cast<double>(same), 0.95 * static_cast<double>(changes.size())) << "seed " << seed;
+    EXPECT_GE(static_cast<double>(same), 0.95 * static_cast<double>(changes.size()))
+        << "seed " << seed;
     EXPECT_TRUE(passes(changes)) << "seed " << seed;
   }
 }
@@ -135,7 +139,8 @@ TEST(Compare, FindsASlowdownOfFivePerCentAndOnlyThat) {
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
     const auto changes = compare(run_of(seed, 1), run_of(seed + 100, 1.05), {});
     for (std::size_t i = 0; i < changes.size(); ++i)
-      EXPECT_EQ(changes[i].change == Change::kSlower, i == 7) << "seed " << seed << ", kernel " << i;
+      EXPECT_EQ(changes[i].change == Change::kSlower, i == 7)
+          << "seed " << seed << ", kernel " << i;
     EXPECT_FALSE(passes(changes));
   }
 }

@@ -60,7 +60,8 @@ TEST(Derived, FiguresOfACountedRow) {
   EXPECT_EQ(*d.bytes_requested, 7200 * 32);
   EXPECT_NEAR(*d.requested_over_least, 7200 * 32 / (3 * 256.0 * 256 * 4), 1e-12);
   EXPECT_NEAR(*d.flop_per_byte, 2 * 256.0 * 256 * 256 / (7200 * 32), 1e-9);
-  // 145 FLOP/byte lie right of the ridge (66.9 / 4.8 = 14): the peak binds, with the least bytes too.
+  // 145 FLOP/byte lie right of the ridge (66.9 / 4.8 = 14): the peak binds, with the least bytes
+  // too.
   EXPECT_NEAR(*d.roofline_tflops, 66.9, 1e-9);
   EXPECT_NEAR(*d.ceiling_tflops, 66.9, 1e-9);
 }

@@ -28,7 +28,8 @@ class Files : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
   fs::path folder_;
 };
@@ -127,10 +128,13 @@ TEST_F(Files, FollowTheMaskWhereTheyAreNew) {
 }
 
 // /proc/self/mem cannot be read at 0: what was read before an error is no file.
-TEST_F(Files, AreNotReadInPart) { EXPECT_EQ(read_file("/proc/self/mem").status().code(), Code::kIo); }
+TEST_F(Files, AreNotReadInPart) {
+  EXPECT_EQ(read_file("/proc/self/mem").status().code(), Code::kIo);
+}
 
 TEST_F(Files, TellWhyTheyCannotBeRead) {
-  EXPECT_EQ(read_file(path("none")).status().message(), path("none") + ": No such file or directory");
+  EXPECT_EQ(read_file(path("none")).status().message(),
+            path("none") + ": No such file or directory");
   EXPECT_EQ(read_file(folder_.string()).status().code(), Code::kIo);
 }
 

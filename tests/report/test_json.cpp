@@ -28,7 +28,8 @@ TEST(Json, ReadsFilesFromBeforeAFieldWasAdded) {
   nlohmann::json older = nlohmann::json::parse(to_json(sample_document()));
   for (auto& row : older["rows"]) {
     if (row["timing"].is_null()) continue;
-    for (const char* field : {"launches_per_sample", "throttled", "alarms"}) row["timing"].erase(field);
+    for (const char* field : {"launches_per_sample", "throttled", "alarms"})
+      row["timing"].erase(field);
   }
   const auto document = from_json(older.dump(), "test");
   ASSERT_TRUE(document) << document.status().message();
@@ -43,15 +44,16 @@ TEST(Json, ReadsVersion1) {
     if (reasons) one["clock_reasons"] = 4;
     return nlohmann::json::array({one, one});
   };
-  nlohmann::json passed{{"name", "shape"},
-                        {"problem", older["rows"][0]["problem"]},
-                        {"values", "uniform"},
-                        {"seed", 3},
-                        {"nan_operands", false},
-                        {"outcome", "passed"},
-                        {"reason", ""},
-                        {"reference", "OpenBLAS dgemm"},
-                        {"errors", {{"normwise", 1e-6}, {"componentwise", 2e-7}, {"of_bound", 0.01}}}};
+  nlohmann::json passed{
+      {"name", "shape"},
+      {"problem", older["rows"][0]["problem"]},
+      {"values", "uniform"},
+      {"seed", 3},
+      {"nan_operands", false},
+      {"outcome", "passed"},
+      {"reason", ""},
+      {"reference", "OpenBLAS dgemm"},
+      {"errors", {{"normwise", 1e-6}, {"componentwise", 2e-7}, {"of_bound", 0.01}}}};
   older["rows"][0]["verdict"]["cases"] = nlohmann::json::array({passed});
   older["rows"][0]["timing"]["telemetry"] = readings(true);
   older["rows"][0]["baseline"]["timing"]["telemetry"] = readings(false);
@@ -59,7 +61,8 @@ TEST(Json, ReadsVersion1) {
   ASSERT_TRUE(document) << document.status().message();
   const Row& row = document.value().rows[0];
   EXPECT_EQ(row.timing->telemetry, (std::vector<Telemetry>(2, {1980, 690, std::nullopt, 4})));
-  EXPECT_EQ(row.baseline->measurement.telemetry, (std::vector<Telemetry>(2, {1980, 690, std::nullopt})));
+  EXPECT_EQ(row.baseline->measurement.telemetry,
+            (std::vector<Telemetry>(2, {1980, 690, std::nullopt})));
   ASSERT_EQ(row.verdict.cases.size(), 1U);
   EXPECT_TRUE(row.verdict.ok());
   EXPECT_EQ(row.verdict.cases[0].reference, "OpenBLAS dgemm");
@@ -113,7 +116,8 @@ TEST(Json, ReadingsOfTheSameRoundsAreWrittenOnce) {
   row.baseline->measurement.telemetry = row.timing->telemetry;
   const std::string text = to_json(document);
   EXPECT_TRUE(nlohmann::json::parse(text)["rows"][0]["baseline"]["timing"]["telemetry"].is_null());
-  EXPECT_EQ(from_json(text, "test").value().rows[0].baseline->measurement.telemetry, row.timing->telemetry);
+  EXPECT_EQ(from_json(text, "test").value().rows[0].baseline->measurement.telemetry,
+            row.timing->telemetry);
 }
 
 TEST(Json, IsOneLineARow) {
@@ -150,8 +154,9 @@ TEST(Json, RejectsOtherFilesInOneLine) {
   later["version"] = 99;
   nlohmann::json torn = nlohmann::json::parse(to_json(sample_document()));
   torn["rows"][0].erase("verdict");
-  for (const std::string& text : {std::string(""), std::string("{}"), std::string("[]"), later.dump(),
-                                  torn.dump(), to_json(sample_document()).substr(0, 500)}) {
+  for (const std::string& text :
+       {std::string(""), std::string("{}"), std::string("[]"), later.dump(), torn.dump(),
+        to_json(sample_document()).substr(0, 500)}) {
     const auto document = from_json(text, "rows.json");
     ASSERT_FALSE(document) << text;
     EXPECT_EQ(document.status().code(), Code::kIo);

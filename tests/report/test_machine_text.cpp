@@ -23,16 +23,17 @@ host::Rates sound() {
 
 // No "0 GHz", no "nan", no "-" for a figure.
 bool has_nonsense(const std::string& text) {
-  return std::regex_search(text,
-                           std::regex("(^|[^0-9.])(0|-|-?nan|-?inf) (GHz|GB/s|GFLOP/s|GiB|MiB|thread)"));
+  return std::regex_search(
+      text, std::regex("(^|[^0-9.])(0|-|-?nan|-?inf) (GHz|GB/s|GFLOP/s|GiB|MiB|thread)"));
 }
 
 TEST(RatesText, ShowsWhatIsSound) {
-  EXPECT_EQ(
-      rates_text(sound()),
-      "measured, AVX3: 180 GFLOP/s of FP32 multiply-adds at 2.90 GHz; 170 GFLOP/s of those with operands "
-      "from L1 at 2.80 GHz; 3.10 GHz with scalar additions; reads 300 GB/s from L1, 90.0 GB/s from L2, "
-      "12.0 GB/s from memory");
+  EXPECT_EQ(rates_text(sound()),
+            "measured, AVX3: 180 GFLOP/s of FP32 multiply-adds at 2.90 GHz; 170 GFLOP/s of those "
+            "with operands "
+            "from L1 at 2.80 GHz; 3.10 GHz with scalar additions; reads 300 GB/s from L1, 90.0 "
+            "GB/s from L2, "
+            "12.0 GB/s from memory");
 }
 
 TEST(RatesText, LeavesOutWhatCannotBe) {
@@ -77,7 +78,8 @@ TEST(ProcessorsText, NamesEveryLimit) {
   EXPECT_EQ(processors_text("Xeon", {8, 8, 1.5}),
             "Xeon, 8 threads; a control group limits it to the time of 1.50");
   EXPECT_EQ(processors_text("Xeon", {8, 8, 16.0}), "Xeon, 8 threads");
-  EXPECT_EQ(processors_text(std::nullopt, {std::nullopt, 1, std::nullopt}), "name unknown, 1 thread");
+  EXPECT_EQ(processors_text(std::nullopt, {std::nullopt, 1, std::nullopt}),
+            "name unknown, 1 thread");
   EXPECT_FALSE(has_nonsense(processors_text(std::nullopt, {})));
 }
 
@@ -85,7 +87,8 @@ TEST(MemoryText, IsNeverZeroForUnknown) {
   EXPECT_EQ(memory_text(std::uint64_t{3} << 29), "1.5 GiB available");
   EXPECT_EQ(memory_text(std::uint64_t{100} << 20), "100 MiB available");
   EXPECT_NE(memory_text(std::nullopt).find("unknown"), std::string::npos);
-  EXPECT_NE(memory_text(std::numeric_limits<std::uint64_t>::max()).find("unknown"), std::string::npos);
+  EXPECT_NE(memory_text(std::numeric_limits<std::uint64_t>::max()).find("unknown"),
+            std::string::npos);
 }
 
 }  // namespace

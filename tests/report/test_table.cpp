@@ -28,16 +28,14 @@ TEST(Markdown, HasATableAKindAndNamesTheMachine) {
   const Document document = sample_document();
   const std::string text = markdown(std::span(&document, 1));
   EXPECT_NE(text.find("| kernel | idea | shape | verdict |"), std::string::npos) << text;
-  EXPECT_NE(
-      text.find(
-          "| r02_coalesced | an idea &amp; &lt;more&gt; | 4096x4096x4096 | passed | 1.0e-06 | 2.0e-07 | "
-          "22.0 | 1.0 | 6.25 |"),
-      std::string::npos)
+  EXPECT_NE(text.find("| r02_coalesced | an idea &amp; &lt;more&gt; | 4096x4096x4096 | passed | "
+                      "1.0e-06 | 2.0e-07 | "
+                      "22.0 | 1.0 | 6.25 |"),
+            std::string::npos)
       << text;
-  EXPECT_NE(
-      text.find(
-          "NVIDIA H200, driver 580.65, CUDA 13.0, cuBLAS 13.1.0; 2026-11-21, ladder 0.1.0 (0123456789ab)."),
-      std::string::npos)
+  EXPECT_NE(text.find("NVIDIA H200, driver 580.65, CUDA 13.0, cuBLAS 13.1.0; 2026-11-21, ladder "
+                      "0.1.0 (0123456789ab)."),
+            std::string::npos)
       << text;
   EXPECT_NE(text.find("counted, not timed"), std::string::npos);
 }
@@ -57,8 +55,9 @@ TEST(Splice, ReplacesBetweenMarkersOnly) {
       "a\n<!-- ladder:x -->\nold\n<!-- /ladder:x -->\nz\n<!-- ladder:y --><!-- /ladder:y -->";
   const auto once = splice(text, "x", "new\n");
   ASSERT_TRUE(once);
-  EXPECT_EQ(once.value(),
-            "a\n<!-- ladder:x -->\nnew\n<!-- /ladder:x -->\nz\n<!-- ladder:y --><!-- /ladder:y -->");
+  EXPECT_EQ(
+      once.value(),
+      "a\n<!-- ladder:x -->\nnew\n<!-- /ladder:x -->\nz\n<!-- ladder:y --><!-- /ladder:y -->");
   EXPECT_EQ(splice(once.value(), "x", "new\n").value(), once.value());
   EXPECT_EQ(splice(text, "q", "new").status().message(), "no marker <!-- ladder:q -->");
   EXPECT_FALSE(splice("<!-- /ladder:x --><!-- ladder:x -->", "x", "new"));

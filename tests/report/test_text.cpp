@@ -24,7 +24,7 @@ TEST(Printable, WritesOutWhatMovesTheCursor) {
   EXPECT_EQ(printable("a\xE2\x80\xAE"
                       "b"),
             "a\\xe2\\x80\\xae"
-            "b");                                                             // U+202E turns the direction
+            "b");  // U+202E turns the direction
   EXPECT_EQ(printable("\xFF\xC0\x80\xE2\x82"), "\\xff\\xc0\\x80\\xe2\\x82");  // no UTF-8
 }
 
@@ -52,7 +52,8 @@ TEST(Numbers, AreTheWholeText) {
 
 TEST(JsonText, IsNeitherTooDeepNorThrowsAtBytes) {
   using Json = nlohmann::json;
-  EXPECT_THROW((void)parse_json<Json>(std::string(100'000, '[') + std::string(100'000, ']')), std::exception);
+  EXPECT_THROW((void)parse_json<Json>(std::string(100'000, '[') + std::string(100'000, ']')),
+               std::exception);
   EXPECT_EQ(json_text(Json("a\xFFz")), "\"a\xEF\xBF\xBDz\"");
 }
 

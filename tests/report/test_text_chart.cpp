@@ -11,7 +11,8 @@ namespace {
 
 std::size_t full_blocks(const std::string& line) {
   std::size_t count = 0;
-  for (std::size_t at = line.find("█"); at != std::string::npos; at = line.find("█", at + 1)) ++count;
+  for (std::size_t at = line.find("█"); at != std::string::npos; at = line.find("█", at + 1))
+    ++count;
   return count;
 }
 
@@ -20,8 +21,8 @@ TEST(ClimbText, BarsAreInProportion) {
                               {"r02", "", 40, false, true, std::nullopt}};
   const auto lines = climb_text(bars, 100);
   ASSERT_EQ(lines.size(), 2U);
-  EXPECT_NEAR(static_cast<double>(full_blocks(lines[1])), 4.0 * static_cast<double>(full_blocks(lines[0])),
-              4);
+  EXPECT_NEAR(static_cast<double>(full_blocks(lines[1])),
+              4.0 * static_cast<double>(full_blocks(lines[0])), 4);
   EXPECT_NE(lines[0].find("10.0 (25%)"), std::string::npos);
   EXPECT_NE(lines[1].find("40.0 predicted"), std::string::npos);
   EXPECT_TRUE(climb_text({}, 80).empty());
@@ -29,11 +30,13 @@ TEST(ClimbText, BarsAreInProportion) {
 
 TEST(RooflineText, HigherRatesStandHigherAndRoofsAboveThem) {
   const std::vector<Roof> roofs{{"FP32", 60, 0}, {"L2", 0, 16e12}};
-  const std::vector<RooflinePoint> points{{"slow", 1, false, 2, 600}, {"quick", 40, false, 30, 600}};
+  const std::vector<RooflinePoint> points{{"slow", 1, false, 2, 600},
+                                          {"quick", 40, false, 30, 600}};
   const auto lines = roofline_text(roofs, points, 80);
   const auto line_of = [&](char mark) {
-    return std::find_if(lines.begin(), lines.end(),
-                        [&](const std::string& line) { return line.find(mark, 8) != std::string::npos; }) -
+    return std::find_if(
+               lines.begin(), lines.end(),
+               [&](const std::string& line) { return line.find(mark, 8) != std::string::npos; }) -
            lines.begin();
   };
   EXPECT_LT(line_of('-'), line_of('B'));  // from above

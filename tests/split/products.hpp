@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "verify/bound.hpp"
 #include "operands/input.hpp"
+#include "verify/bound.hpp"
 
 namespace ladder {
 
@@ -77,8 +77,9 @@ inline std::vector<float> run(const KernelInfo& which, const Matrices& x) {
   const Status status = which.launch(x.p, {a.get(), b.get(), c.get()}, nullptr);
   EXPECT_TRUE(status) << status.message();
   std::vector<float> result(x.c.size());
-  EXPECT_EQ(cudaMemcpy(result.data(), c.get(), result.size() * sizeof(float), cudaMemcpyDeviceToHost),
-            cudaSuccess);
+  EXPECT_EQ(
+      cudaMemcpy(result.data(), c.get(), result.size() * sizeof(float), cudaMemcpyDeviceToHost),
+      cudaSuccess);
   return result;
 }
 
@@ -123,8 +124,8 @@ inline void expect_as_sgemm(Matrices x, const std::string& id) {
   EXPECT_EQ(wrong, 0) << id;
 }
 
-inline const std::vector<std::string> kAll{"ladder_bf16x6", "ladder_bf16x9", "ladder_fp16x3", "ladder_fp16x3_fused",
-                                           "ladder_guarded"};
+inline const std::vector<std::string> kAll{"ladder_bf16x6", "ladder_bf16x9", "ladder_fp16x3",
+                                           "ladder_fp16x3_fused", "ladder_guarded"};
 inline const std::pair<Op, Op> kOps[] = {
     {Op::kNone, Op::kNone}, {Op::kNone, Op::kTranspose}, {Op::kTranspose, Op::kNone}};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guarded product's choice and errors on operands made to mislead it. Runs on a GPU, or under the virtual one.
+// The guarded product's choice and errors on operands made to mislead it. Runs on a GPU, or under
+// the virtual one.
 #include <ladder/guard.hpp>
 
 #include <functional>
@@ -27,8 +28,9 @@ TEST(Guard, TakesTwoWordsWhereThatIsProved) {
     for (float& value : x.a) value = std::abs(value);  // truncation is a bias there
     for (float& value : x.b) value = std::abs(value);
     EXPECT_EQ(chosen_on(x), Precision::kFp16x3);
-    for (std::int64_t k = 0; k < p.k; ++k) x.at_a(1, k) = std::ldexp(x.at_a(1, k), 60);  // rows far apart
-    x.at_a(0, 5) = 0x1p-30F;                                                             // one tiny element
+    for (std::int64_t k = 0; k < p.k; ++k)
+      x.at_a(1, k) = std::ldexp(x.at_a(1, k), 60);  // rows far apart
+    x.at_a(0, 5) = 0x1p-30F;                        // one tiny element
     EXPECT_EQ(chosen_on(x), Precision::kFp16x3);
     Matrices sparse = uniform(p);  // a third of A is zero
     for (std::size_t i = 0; i < sparse.a.size(); i += 3) sparse.a[i] = 0;
@@ -47,7 +49,8 @@ TEST(Guard, TakesThreeWordsWhereTinyMeetsHuge) {
         x.at_b(k, j) = std::ldexp(x.at_b(k, j), -static_cast<int>(k % 40));
     }
     EXPECT_EQ(chosen_on(x), Precision::kBf16x6);
-    Matrices one = uniform(make_problem(64, 72, 320, 1, 0, op_a, op_b));  // one row, one huge element
+    Matrices one =
+        uniform(make_problem(64, 72, 320, 1, 0, op_a, op_b));  // one row, one huge element
     one.at_a(13, 7) = 0x1p40F;
     EXPECT_EQ(chosen_on(one), Precision::kBf16x6);
   }
@@ -82,8 +85,10 @@ Matrices drawn(const Problem& p, Distribution distribution) {
   const Images images = draw(make_problem(p.m, p.n, p.k), distribution, 17);
   Matrices x = uniform(p);
   for (std::int64_t k = 0; k < p.k; ++k) {
-    for (std::int64_t i = 0; i < p.m; ++i) x.at_a(i, k) = images.a[static_cast<std::size_t>(i * p.k + k)];
-    for (std::int64_t j = 0; j < p.n; ++j) x.at_b(k, j) = images.b[static_cast<std::size_t>(k * p.n + j)];
+    for (std::int64_t i = 0; i < p.m; ++i)
+      x.at_a(i, k) = images.a[static_cast<std::size_t>(i * p.k + k)];
+    for (std::int64_t j = 0; j < p.n; ++j)
+      x.at_b(k, j) = images.b[static_cast<std::size_t>(k * p.n + j)];
   }
   return x;
 }
@@ -92,7 +97,8 @@ TEST(Guard, IsNoFurtherOffThanAChainOnAnyKindOfData) {
   for (const Distribution distribution : distributions()) {
     for (const std::int64_t k : {256, 1024}) {
       Matrices x = drawn(make_problem(64, 72, k), distribution);
-      const double guarded = error_of(x, run(kernel("ladder_guarded"), x)), chain = error_of(x, chains_of(x));
+      const double guarded = error_of(x, run(kernel("ladder_guarded"), x)),
+                   chain = error_of(x, chains_of(x));
       const auto choice = guarded_choice(nullptr);
       ASSERT_TRUE(choice) << choice.status().message();
       EXPECT_LE(guarded, chain) << to_string(distribution) << ", k " << k;
@@ -111,8 +117,9 @@ TEST(Guard, TakesThreeWordsWhereProductsCancel) {
 
 TEST(Guard, TakesNoWordsWhereFewProductsAreLarge) {
   for (const auto& [op_a, op_b] : kOps) {
-    EXPECT_EQ(chosen_on(drawn(make_problem(140, 133, 515, 1, 0, op_a, op_b), Distribution::kSpread4)),
-              Precision::kIeee);
+    EXPECT_EQ(
+        chosen_on(drawn(make_problem(140, 133, 515, 1, 0, op_a, op_b), Distribution::kSpread4)),
+        Precision::kIeee);
     Matrices x = drawn(make_problem(140, 133, 515, 0.5F, 2, op_a, op_b), Distribution::kSpread4);
     const std::vector<float> c = run(kernel("ladder_guarded"), x);
     for (std::int64_t i = 0; i < x.p.m; ++i) {
@@ -167,7 +174,8 @@ TEST(Guard, RefusesAKWhoseBoundIsNotBelowSgemms) {
   EXPECT_TRUE(kernel("ladder_guarded").accepts(make_problem(64, 64, 512), device));
 }
 
-// C of few rows or columns, where the larger operand is split on its way and the choice comes after the product.
+// C of few rows or columns, where the larger operand is split on its way and the choice comes after
+// the product.
 const std::pair<std::int64_t, std::int64_t> kThin[] = {{2048, 40}, {72, 2052}};
 
 TEST(GuardOfThin, TakesTwoWordsWhereEach64IsProved) {
@@ -200,14 +208,15 @@ TEST(GuardOfThin, TakesNoWordsWhereOne64OfOneLineIsNotProved) {
       const Problem p = make_problem(m, n, 256, 1, 0, op_a, op_b);
       expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 255) = 0x1p20F; });
       expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
-      expect_no_words(p, [](Matrices& x) {  // scales so far apart that sums lose what comes first, or later
-        const bool tall = x.p.m > x.p.n;
-        for (std::int64_t k = 0; k < 64; ++k) {
-          float& of_a = x.at_a(7, tall ? k + 64 : k);
-          float& of_b = x.at_b(tall ? k : k + 64, 7);
-          of_a = std::ldexp(of_a, tall ? 70 : 0), of_b = std::ldexp(of_b, tall ? 0 : 70);
-        }
-      });
+      expect_no_words(
+          p, [](Matrices& x) {  // scales so far apart that sums lose what comes first, or later
+            const bool tall = x.p.m > x.p.n;
+            for (std::int64_t k = 0; k < 64; ++k) {
+              float& of_a = x.at_a(7, tall ? k + 64 : k);
+              float& of_b = x.at_b(tall ? k : k + 64, 7);
+              of_a = std::ldexp(of_a, tall ? 70 : 0), of_b = std::ldexp(of_b, tall ? 0 : 70);
+            }
+          });
     }
   }
 }
@@ -215,7 +224,8 @@ TEST(GuardOfThin, TakesNoWordsWhereOne64OfOneLineIsNotProved) {
 TEST(GuardOfThin, IsNoFurtherOffThanAChainOnAnyKindOfData) {
   for (const Distribution distribution : distributions()) {
     Matrices x = drawn(make_problem(2048, 40, 512), distribution);
-    const double guarded = error_of(x, run(kernel("ladder_guarded"), x)), chain = error_of(x, chains_of(x));
+    const double guarded = error_of(x, run(kernel("ladder_guarded"), x)),
+                 chain = error_of(x, chains_of(x));
     EXPECT_LE(guarded, chain) << to_string(distribution);
   }
 }
@@ -230,8 +240,8 @@ void expect_exact(const Problem& p, bool proved) {
   for (std::int64_t i = 0; i < p.m; ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) {
       const auto at = static_cast<std::size_t>(i * p.ldc + j);
-      ASSERT_EQ(c[at],
-                static_cast<float>(p.alpha * exact(x, i, j).sum + (p.beta == 0 ? 0.0 : p.beta * x.c[at])));
+      ASSERT_EQ(c[at], static_cast<float>(p.alpha * exact(x, i, j).sum +
+                                          (p.beta == 0 ? 0.0 : p.beta * x.c[at])));
     }
   }
 }
@@ -259,12 +269,13 @@ TEST(GuardOfDeep, TakesTwoWordsWhereEach64IsProvedAndNoneElsewhere) {
     const Problem p = make_problem(m, n, 4160);
     expect_no_words(p, [](Matrices& x) { x.at_a(x.p.m - 1, 4159) = 0x1p20F; });
     expect_no_words(p, [](Matrices& x) { x.at_b(70, x.p.n - 1) = 0x1p20F; });
-    expect_no_words(p, [](Matrices& x) {  // a block's scale so far from the others' that they are lost
-      for (std::int64_t k = 4096; k < 4160; ++k) {
-        float& raw = x.p.m > x.p.n ? x.at_a(7, k) : x.at_b(k, 7);
-        raw = std::ldexp(raw, 70);
-      }
-    });
+    expect_no_words(p,
+                    [](Matrices& x) {  // a block's scale so far from the others' that they are lost
+                      for (std::int64_t k = 4096; k < 4160; ++k) {
+                        float& raw = x.p.m > x.p.n ? x.at_a(7, k) : x.at_b(k, 7);
+                        raw = std::ldexp(raw, 70);
+                      }
+                    });
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of split operands on data that no battery draws: Inf, NaN, signed zeros, subnormals, the largest numbers, lines of
-// zeros. Runs on a GPU, or under the virtual one.
+// Products of split operands on data that no battery draws: Inf, NaN, signed zeros, subnormals, the
+// largest numbers, lines of zeros. Runs on a GPU, or under the virtual one.
 #include "products.hpp"
 
 namespace ladder {
@@ -67,8 +67,9 @@ TEST(SplitSpecials, SubnormalsAndTheLargestNumbersKeepTheirBits) {
   }
 }
 
-// What only a scale for each 64 of k holds: elements of one line up to 2^100 apart, of which each meets zeros elsewhere. K is deep, so
-// that blocks hand on sums of either scale; `rising`: the small ones first.
+// What only a scale for each 64 of k holds: elements of one line up to 2^100 apart, of which each
+// meets zeros elsewhere. K is deep, so that blocks hand on sums of either scale; `rising`: the
+// small ones first.
 void expect_all_of_k(bool rising, std::pair<Op, Op> ops) {
   constexpr std::int64_t kSlab = 64, kDeep = 20 * kSlab;
   for (const auto& [m, n] : {std::pair{96, 260}, {260, 40}}) {
@@ -86,7 +87,8 @@ void expect_all_of_k(bool rising, std::pair<Op, Op> ops) {
       for (std::int64_t line = 0; small && line < lines; ++line)
         many(line, k) = std::ldexp(many(line, k), line % 3 == 0 ? -60 : line % 3 == 1 ? -100 : 0);
       for (std::int64_t line = 0; line < others; ++line) {
-        if ((line % 2 == 0) == small) few(line, k) = 0;  // even lines see large elements, odd ones small ones
+        if ((line % 2 == 0) == small)
+          few(line, k) = 0;  // even lines see large elements, odd ones small ones
       }
     }
     expect_as_sgemm(x, "ladder_fp16x3_fused");
@@ -115,7 +117,8 @@ TEST(SplitStore, RowsThatBeginAnywhereHaveTheBitsOfRowsOnEvenPlaces) {
   }
 }
 
-// So deep that lines across k are split from shared memory, beside the kernel that has lines along k.
+// So deep that lines across k are split from shared memory, beside the kernel that has lines along
+// k.
 TEST(SplitDeep, IsAsSgemmWhicheverOperandLiesAcross) {
   for (const char* id : {"ladder_bf16x6", "ladder_fp16x3", "ladder_guarded"}) {
     for (const auto& ops : kOps)

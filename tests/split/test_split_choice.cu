@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard's decision from censuses made for the purpose: which words, that nothing of a census is left behind, and that
-// many blocks agree. Runs on a GPU, or under the virtual one.
+// The guard's decision from censuses made for the purpose: which words, that nothing of a census is
+// left behind, and that many blocks agree. Runs on a GPU, or under the virtual one.
 #include "gemm/split/choice.cuh"
 #include "problem/split_error.hpp"
 
@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint32_t kDepth = 4096;
 constexpr int kExponent = 14;
-// Of lines whose largest element is in [1, 2), so that 14 is their exponent: the least magnitude, as Census keeps it.
+// Of lines whose largest element is in [1, 2), so that 14 is their exponent: the least magnitude,
+// as Census keeps it.
 constexpr std::uint32_t least(std::uint32_t binades_below_one) {
   return ~((127 + kExponent - binades_below_one) << 23 | 0x80000000U);
 }
@@ -32,7 +33,8 @@ struct Answer {
   bool clean = true;
 };
 
-// Elements of one line of an operand, which all its lines share: of ones, sums grow; with signs that alternate, they do not.
+// Elements of one line of an operand, which all its lines share: of ones, sums grow; with signs
+// that alternate, they do not.
 std::vector<float> ones() { return std::vector<float>(kDepth, 1.0F); }
 std::vector<float> alternating() {
   std::vector<float> values = ones();
@@ -62,13 +64,17 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
   EXPECT_EQ(cudaMalloc(&gChoice, kChoiceWords * sizeof(int)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gExponent, all.size() * sizeof(int)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gValues, std::size_t{2} * kDepth * sizeof(float)), cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(g, all.data(), all.size() * sizeof(Census), cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(g, all.data(), all.size() * sizeof(Census), cudaMemcpyHostToDevice),
+            cudaSuccess);
   EXPECT_EQ(cudaMemset(gFlags, 0, 2 * sizeof(unsigned)), cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(gExponent, exponents.data(), all.size() * sizeof(int), cudaMemcpyHostToDevice),
+  EXPECT_EQ(
+      cudaMemcpy(gExponent, exponents.data(), all.size() * sizeof(int), cudaMemcpyHostToDevice),
+      cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(gValues, ones().data(), kDepth * sizeof(float), cudaMemcpyHostToDevice),
             cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(gValues, ones().data(), kDepth * sizeof(float), cudaMemcpyHostToDevice), cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(gValues + kDepth, values.data(), kDepth * sizeof(float), cudaMemcpyHostToDevice),
-            cudaSuccess);
+  EXPECT_EQ(
+      cudaMemcpy(gValues + kDepth, values.data(), kDepth * sizeof(float), cudaMemcpyHostToDevice),
+      cudaSuccess);
   const double budget = ieee_error(kDepth) - split_error(Precision::kFp16x3, kDepth).products;
   SplitOperand of_a{}, of_b{};
   of_a.g = gValues, of_a.lines = static_cast<int>(a.size()), of_a.along_k = true;
@@ -92,7 +98,8 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
   unsigned flags[2]{1, 1};
   EXPECT_EQ(cudaMemcpy(words, gChoice, sizeof words, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(flags, gFlags, sizeof flags, cudaMemcpyDeviceToHost), cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(all.data(), g, all.size() * sizeof(Census), cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(all.data(), g, all.size() * sizeof(Census), cudaMemcpyDeviceToHost),
+            cudaSuccess);
   for (void* memory :
        {static_cast<void*>(g), static_cast<void*>(gFindings), static_cast<void*>(gFlags),
         static_cast<void*>(gChoice), static_cast<void*>(gExponent), static_cast<void*>(gValues)}) {
@@ -177,7 +184,8 @@ TEST(SplitChoice, SumsThatStaySmallTakeThreeWords) {
   expect(ask(lines(70, kDense), lines(50, kDense), later), SplitChoice::kBf16x6);
   for (std::size_t k = kDepth - 512; k < kDepth; ++k) later[k] = 1.0F;
   expect(ask(lines(70, kDense), lines(50, kDense), later), SplitChoice::kFp16x3);
-  expect(ask(lines(70, kDense), lines(50, kDense), std::vector<float>(kDepth, 0.0F)), SplitChoice::kFp16x3);
+  expect(ask(lines(70, kDense), lines(50, kDense), std::vector<float>(kDepth, 0.0F)),
+         SplitChoice::kFp16x3);
 }
 
 TEST(SplitChoice, SumsOfIntegersAreNotCompensated) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass over split operands by itself: words that sum to their element, zeros behind each line, scales, exceptional
-// lines, and the census, for lines along and across k, aligned or not. Runs on a GPU, or under the virtual one, whose
-// race check sees a tile that two blocks do.
+// The pass over split operands by itself: words that sum to their element, zeros behind each line,
+// scales, exceptional lines, and the census, for lines along and across k, aligned or not. Runs on
+// a GPU, or under the virtual one, whose race check sees a tile that two blocks do.
 #include "gemm/split/pass.cuh"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,8 @@ class Memory {
     EXPECT_EQ(cudaMemset(g_, fill, count * sizeof(T)), cudaSuccess);
   }
   explicit Memory(const std::vector<T>& values) : Memory(values.size(), 0) {
-    EXPECT_EQ(cudaMemcpy(g_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(g_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice),
+              cudaSuccess);
   }
   ~Memory() { (void)cudaFree(g_); }
   Memory(const Memory&) = delete;
@@ -38,7 +39,8 @@ class Memory {
   T* get() const { return g_; }
   std::vector<T> copy() const {
     std::vector<T> values(count_);
-    EXPECT_EQ(cudaMemcpy(values.data(), g_, count_ * sizeof(T), cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(values.data(), g_, count_ * sizeof(T), cudaMemcpyDeviceToHost),
+              cudaSuccess);
     return values;
   }
 
@@ -51,10 +53,15 @@ class Memory {
 template <class F>
 struct Lines {
   Lines(int lines, int k, bool along, int padding, std::uint32_t seed)
-      : lines(lines), k(k), along(along), ld((along ? k : lines) + padding), slabs((k + F::BK - 1) / F::BK) {
+      : lines(lines),
+        k(k),
+        along(along),
+        ld((along ? k : lines) + padding),
+        slabs((k + F::BK - 1) / F::BK) {
     std::mt19937 engine(seed);
     std::normal_distribution<float> normal;
-    host.assign(static_cast<std::size_t>(along ? lines : k) * ld, std::numeric_limits<float>::quiet_NaN());
+    host.assign(static_cast<std::size_t>(along ? lines : k) * ld,
+                std::numeric_limits<float>::quiet_NaN());
     for (int line = 0; line < lines; ++line) {
       for (int i = 0; i < k; ++i) at(line, i) = std::ldexp(normal(engine), line % 50 - 25);
     }
@@ -65,7 +72,9 @@ struct Lines {
       at(3, 0) = 0x1p120F;                                                // all others tiny
     }
   }
-  float& at(int line, int i) { return host[along ? std::size_t(line) * ld + i : std::size_t(i) * ld + line]; }
+  float& at(int line, int i) {
+    return host[along ? std::size_t(line) * ld + i : std::size_t(i) * ld + line];
+  }
 
   int lines, k;
   bool along;
@@ -118,22 +127,26 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor) 
       const double scaled = std::ldexp(element, exponents[line]);
       double sum = 0;
       for (int w = 0; w < F::kWords; ++w) {
-        const std::size_t at = (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kWords * F::BK +
-                               w * F::BK + i % F::BK;
+        const std::size_t at =
+            (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kWords * F::BK + w * F::BK +
+            i % F::BK;
         sum += static_cast<double>(static_cast<float>(words[at]));
       }
-      ASSERT_LE(std::abs(sum - scaled), relative * std::abs(scaled) + floor) << "line " << line << " k " << i;
+      ASSERT_LE(std::abs(sum - scaled), relative * std::abs(scaled) + floor)
+          << "line " << line << " k " << i;
       const double top = std::ldexp(1.0, F::kTop);
       const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::abs(scaled)));
       if (element != 0) inverse = std::max(inverse, ~(bits | 0x80000000U));
       const std::size_t second =
-          (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kWords * F::BK + F::BK + i % F::BK;
+          (static_cast<std::size_t>(line) * x.slabs + i / F::BK) * F::kWords * F::BK + F::BK +
+          i % F::BK;
       has_seconds |= static_cast<float>(words[second]) != 0;
       for (int l = 0; l < kLevels; ++l) {
         expected.above[l] += std::abs(scaled) >= std::ldexp(top, -level_bits(l)) ? 1 : 0;
       }
     }
-    for (int l = 0; l < kLevels; ++l) ASSERT_EQ(census[line].above[l], expected.above[l]) << "line " << line;
+    for (int l = 0; l < kLevels; ++l)
+      ASSERT_EQ(census[line].above[l], expected.above[l]) << "line " << line;
   }
   // Of all lines together.
   std::uint32_t inverse_found = 0, seconds_found = 0;
@@ -145,7 +158,8 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor) 
   EXPECT_EQ(seconds_found != 0, has_seconds);
 }
 
-// What the sample must find. None of the cases has a chain at the limit, where the order of additions would decide.
+// What the sample must find. None of the cases has a chain at the limit, where the order of
+// additions would decide.
 template <class F>
 Growth growth_of(Lines<F>& a, Lines<F>& b) {
   constexpr int kEdge = split_detail::kSampleEdge;
@@ -184,8 +198,8 @@ void pass(Lines<F>& a, Lines<F>& b, const Device<F>& device_a, const Device<F>& 
 
 template <class F>
 void run(const Case& c, double relative, double floor) {
-  SCOPED_TRACE(testing::Message() << c.lines_a << "x" << c.lines_b << "x" << c.k << " along " << c.along_a
-                                  << c.along_b << " padding " << c.padding);
+  SCOPED_TRACE(testing::Message() << c.lines_a << "x" << c.lines_b << "x" << c.k << " along "
+                                  << c.along_a << c.along_b << " padding " << c.padding);
   Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 1), b(c.lines_b, c.k, c.along_b, c.padding, 2);
   const Device<F> device_a(a), device_b(b);
   pass<split_detail::Look::kCount>(a, b, device_a, device_b);
@@ -193,14 +207,16 @@ void run(const Case& c, double relative, double floor) {
   check(b, device_b, relative, floor);
 }
 
-constexpr Case kCases[] = {
-    {70, 66, 100, true, true, 0},      {9, 130, 320, true, false, 3},   {65, 5, 333, false, true, 1},
-    {64, 72, 600, false, false, 0},    {3, 2, 1300, true, false, 5},    {4, 4, 5000, true, true, 0},
-    {1, 1, 1, false, false, 0},        {6, 7, 9000, true, false, 0},    {5, 4, 17000, true, true, 3},
-    {33, 31, 1900, false, false, 2},   {5, 18, 5000, false, false, 0},  {40, 3, 570, false, true, 0},
-    {36, 72, 2500, false, false, 0},   {34, 9, 4096, false, true, 2},   {5, 1300, 2049, true, false, 0},
-    {41, 2050, 2304, false, false, 2}, {41, 47, 3000, false, false, 1}, {9, 30, 2040, true, true, 1},
-    {20, 34, 8192, false, false, 2},   {7, 40, 4100, true, false, 0}};
+constexpr Case kCases[] = {{70, 66, 100, true, true, 0},    {9, 130, 320, true, false, 3},
+                           {65, 5, 333, false, true, 1},    {64, 72, 600, false, false, 0},
+                           {3, 2, 1300, true, false, 5},    {4, 4, 5000, true, true, 0},
+                           {1, 1, 1, false, false, 0},      {6, 7, 9000, true, false, 0},
+                           {5, 4, 17000, true, true, 3},    {33, 31, 1900, false, false, 2},
+                           {5, 18, 5000, false, false, 0},  {40, 3, 570, false, true, 0},
+                           {36, 72, 2500, false, false, 0}, {34, 9, 4096, false, true, 2},
+                           {5, 1300, 2049, true, false, 0}, {41, 2050, 2304, false, false, 2},
+                           {41, 47, 3000, false, false, 1}, {9, 30, 2040, true, true, 1},
+                           {20, 34, 8192, false, false, 2}, {7, 40, 4100, true, false, 0}};
 
 TEST(SplitPass, TwoHalvesHoldTwentyTwoBits) {
   for (const Case& c : kCases) run<WordFormat<__half, 2>>(c, 0x1p-23, 0x1p-25);
@@ -209,8 +225,8 @@ TEST(SplitPass, TwoHalvesHoldTwentyTwoBits) {
 TEST(SplitPass, SamplesWithoutACensus) {
   for (const Case& c : kCases) {
     using F = WordFormat<__half, 2>;
-    SCOPED_TRACE(testing::Message() << c.lines_a << "x" << c.lines_b << "x" << c.k << " along " << c.along_a
-                                    << c.along_b);
+    SCOPED_TRACE(testing::Message() << c.lines_a << "x" << c.lines_b << "x" << c.k << " along "
+                                    << c.along_a << c.along_b);
     Lines<F> a(c.lines_a, c.k, c.along_a, c.padding, 3), b(c.lines_b, c.k, c.along_b, c.padding, 4);
     const Device<F> device_a(a), device_b(b);
     pass<split_detail::Look::kSample>(a, b, device_a, device_b);
@@ -225,7 +241,9 @@ TEST(SplitPass, TwoBrainWordsHoldSixteenBits) {
   run<WordFormat<__nv_bfloat16, 2>>(kCases[3], 0x1p-17, 0x1p-125);
 }
 
-TEST(SplitPass, TwoTf32WordsHoldTwentyTwoBits) { run<WordFormat<float, 2>>(kCases[3], 0x1p-23, 0x1p-125); }
+TEST(SplitPass, TwoTf32WordsHoldTwentyTwoBits) {
+  run<WordFormat<float, 2>>(kCases[3], 0x1p-23, 0x1p-125);
+}
 
 }  // namespace
 }  // namespace ladder

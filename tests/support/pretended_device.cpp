@@ -12,7 +12,8 @@ PretendedDevice pretended;
 
 extern "C" cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   using Function = cudaError_t(int*, cudaDeviceAttr, int);
-  static auto* const of_runtime = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, "cudaDeviceGetAttribute"));
+  static auto* const of_runtime =
+      reinterpret_cast<Function*>(dlsym(RTLD_NEXT, "cudaDeviceGetAttribute"));
   const cudaError_t error = of_runtime(value, attribute, device);
   const auto& [sms, l2_bytes] = ladder::pretended;
   if (attribute == cudaDevAttrMultiProcessorCount && sms != 0) *value = sms;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rung for the tuner's tests: a host kernel whose parameter decides how it behaves, compiled as any candidate is.
+// A rung for the tuner's tests: a host kernel whose parameter decides how it behaves, compiled as
+// any candidate is.
 #include <ladder/kernel.hpp>
 
 #include <chrono>
@@ -38,7 +39,8 @@ Status launch_tile(const Problem& p, const Operands& o, Stream) {
   for (std::int64_t i = 0; i < p.m; ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) {
       float sum = 0;
-      for (std::int64_t k = 0; k < p.k && p.alpha != 0; ++k) sum += o.a[i * p.lda + k] * o.b[k * p.ldb + j];
+      for (std::int64_t k = 0; k < p.k && p.alpha != 0; ++k)
+        sum += o.a[i * p.lda + k] * o.b[k * p.ldb + j];
       float& c = o.c[i * p.ldc + j];
       c = p.beta == 0 ? p.alpha * sum : p.alpha * sum + p.beta * c;
       if (T::kBehaviour == kWrong) c += 1;
@@ -56,7 +58,8 @@ static constexpr Entry kTiles[] = {
 };
 
 static Status accepts(const Problem& p, const Device&) {
-  if (p.layout == Layout::kRowMajor && p.op_a == Op::kNone && p.op_b == Op::kNone) return Status::ok();
+  if (p.layout == Layout::kRowMajor && p.op_a == Op::kNone && p.op_b == Op::kNone)
+    return Status::ok();
   return {Code::kUnsupportedProblem, "takes row-major operands without transposition"};
 }
 static Status launch(const Problem& p, const Operands& o, Stream stream) {

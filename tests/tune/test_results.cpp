@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of a search's outcome: orders compared, heat maps, and whose tile stays in the tuned file.
+// What is made of a search's outcome: orders compared, heat maps, and whose tile stays in the tuned
+// file.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +19,8 @@ constexpr std::array kColumns{10, 20, 30};
 constexpr std::array kDepths{5, 7};
 constexpr Parameter kParameters[] = {{"R", kRows}, {"C", kColumns}, {"D", kDepths}};
 constexpr std::array kByHand{1, 10, 5};
-const SearchSpace kSpace{"rung", kParameters, kByHand, [](std::span<const int> v) { return v[0] < 3; }};
+const SearchSpace kSpace{"rung", kParameters, kByHand,
+                         [](std::span<const int> v) { return v[0] < 3; }};
 
 Job job_of(const char* gpu = "NVIDIA H200") {
   Job job;
@@ -62,7 +64,8 @@ TEST(Ranks, CorrelationOfOrders) {
 }
 
 TEST(Agreement, SaysWhatTrustingTheOrderCosts) {
-  // By the earlier times the second is best; today's order puts the first ahead, at two thirds of that rate.
+  // By the earlier times the second is best; today's order puts the first ahead, at two thirds of
+  // that rate.
   const std::vector<EarlierCandidate> earlier{
       {{1, 10, 5}, 3}, {{1, 10, 7}, 2}, {{2, 30, 5}, 9}, {{2, 20, 7}, 1}};
   Tuning today;
@@ -140,7 +143,8 @@ TEST(HeatMap, HasACellForEachPairThatPassed) {
 }
 
 TEST(HeatMap, RefusesOtherAxesAndNothing) {
-  EXPECT_NE(heat_map(job_of(), sample(), "R", "X").status().message().find("'X'"), std::string::npos);
+  EXPECT_NE(heat_map(job_of(), sample(), "R", "X").status().message().find("'X'"),
+            std::string::npos);
   EXPECT_EQ(heat_map(job_of(), sample(), "R", "R").status().code(), Code::kInvalidArgument);
   EXPECT_EQ(heat_map(job_of(), Tuning(), "R", "C").status().code(), Code::kInvalidArgument);
 }

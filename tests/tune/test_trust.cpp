@@ -61,7 +61,8 @@ TEST_F(Trust, ProgramsComeFromAbsoluteFoldersOnly) {
   fs::create_directories(folder_ / "first" / "ladder-tool");  // a folder is no program
   fs::current_path(folder_ / "here");
   set("LADDER_TOOL", std::nullopt);
-  set("PATH", ":.::" + (folder_ / "first").string() + ":" + (folder_ / "there").string() + ":../here");
+  set("PATH",
+      ":.::" + (folder_ / "first").string() + ":" + (folder_ / "there").string() + ":../here");
   EXPECT_EQ(search_path(),
             (std::vector<std::string>{(folder_ / "first").string(), (folder_ / "there").string()}));
   EXPECT_EQ(find_tool("LADDER_TOOL", "ladder-tool"), there.string());
@@ -69,7 +70,8 @@ TEST_F(Trust, ProgramsComeFromAbsoluteFoldersOnly) {
   EXPECT_EQ(find_tool("LADDER_TOOL", "ladder-tool"), "");
   EXPECT_FALSE(run({"ladder-tool"}, Clock::now() + std::chrono::seconds(10), {}));
   set("LADDER_TOOL", "./ladder-tool");  // whoever names it means it
-  EXPECT_EQ(find_tool("LADDER_TOOL", "ladder-tool"), (folder_ / "here" / "." / "ladder-tool").string());
+  EXPECT_EQ(find_tool("LADDER_TOOL", "ladder-tool"),
+            (folder_ / "here" / "." / "ladder-tool").string());
 }
 
 TEST_F(Trust, TheCacheIsWhereTheUserHasOne) {
@@ -100,11 +102,13 @@ TEST_F(Trust, ACacheThatOthersCanWriteIsNone) {
   ASSERT_TRUE(open_cache(cache));
   for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
     fs::permissions(cache, fs::perms::owner_all | others);
-    EXPECT_NE(open_cache(cache).status().message().find("other users can write it"), std::string::npos);
+    EXPECT_NE(open_cache(cache).status().message().find("other users can write it"),
+              std::string::npos);
   }
   fs::permissions(cache, fs::perms::owner_all);
   fs::permissions(folder_, fs::perms::all);
-  EXPECT_NE(open_cache(cache).status().message().find("another user can replace"), std::string::npos);
+  EXPECT_NE(open_cache(cache).status().message().find("another user can replace"),
+            std::string::npos);
   fs::permissions(folder_, fs::perms::all | fs::perms::sticky_bit);
   EXPECT_TRUE(open_cache(cache));
   fs::permissions(folder_, fs::perms::owner_all);
@@ -112,7 +116,8 @@ TEST_F(Trust, ACacheThatOthersCanWriteIsNone) {
   EXPECT_FALSE(open_cache(folder_ / "file"));
   if (::geteuid() == 0) {  // else nobody else's folder can be made
     ASSERT_EQ(::chown(cache.c_str(), 65534, 65534), 0);
-    EXPECT_NE(open_cache(cache).status().message().find("belongs to another user"), std::string::npos);
+    EXPECT_NE(open_cache(cache).status().message().find("belongs to another user"),
+              std::string::npos);
   }
 }
 
@@ -129,9 +134,11 @@ TEST_F(Trust, ALibraryThatOthersCanWriteIsNotLoaded) {
 }
 
 TEST(CompilerOutput, OfAnyLengthIsRead) {
-  EXPECT_EQ(largest_before("Used 12 registers\nUsed 128 registers, 8 bytes smem", "registers"), 128);
+  EXPECT_EQ(largest_before("Used 12 registers\nUsed 128 registers, 8 bytes smem", "registers"),
+            128);
   EXPECT_EQ(largest_before("Used 12 registers, 8 bytes smem", "bytes smem"), 8);
-  EXPECT_EQ(largest_before("registers 5\nx registers\n99999999999999999999 registers", "registers"), 0);
+  EXPECT_EQ(largest_before("registers 5\nx registers\n99999999999999999999 registers", "registers"),
+            0);
   EXPECT_EQ(largest_before("7 registers", "registers"), 7);
   EXPECT_EQ(largest_before("", "registers"), 0);
   const std::string digits(500'000, '1');

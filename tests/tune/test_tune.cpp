@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuner on a fake rung whose candidates crash, hang, are wrong, spill, or are slower or faster, on the host.
+// The tuner on a fake rung whose candidates crash, hang, are wrong, spill, or are slower or faster,
+// on the host.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -22,8 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kBehaviours{0, 1, 2, 3, 4};  // right, crashes, hangs, wrong, spills
-// Further apart than a busy machine's scheduler moves them; the second stays below three times the first, the bound
-// above which one launch of a candidate is its last.
+// Further apart than a busy machine's scheduler moves them; the second stays below three times the
+// first, the bound above which one launch of a candidate is its last.
 constexpr std::array kMilliseconds{4, 9, 25};
 constexpr Parameter kParameters[] = {{"behaviour", kBehaviours}, {"milliseconds", kMilliseconds}};
 constexpr std::array kByHand{0, 9};
@@ -65,7 +66,8 @@ class TuneFake : public testing::Test {
     return folder.path;
   }
 
-  // Compiles the whole space, however long a busy machine takes for that: a budget is then one of running.
+  // Compiles the whole space, however long a busy machine takes for that: a budget is then one of
+  // running.
   void fill_cache() {
     const Deadline end = Clock::now() + std::chrono::minutes(8);
     const auto compiler = Compiler::open(kSpace, job_.compiler, end, {});
@@ -73,7 +75,8 @@ class TuneFake : public testing::Test {
     CompilePool pool(compiler.value(), options_.jobs, 240, end, {});
     for (const Point& point : all_points(kSpace)) pool.submit(point);
     while (const auto done = pool.next()) {
-      EXPECT_EQ(done->second.outcome == Compiled::Outcome::kOk, done->first[0] != 4) << done->second.reason;
+      EXPECT_EQ(done->second.outcome == Compiled::Outcome::kOk, done->first[0] != 4)
+          << done->second.reason;
     }
   }
 
@@ -113,7 +116,8 @@ TEST_F(TuneFake, LosesOnlyTheBadOnesAndFindsTheFastest) {
   EXPECT_EQ(json.at("candidates").size(), 7U);
   const auto saved = tuned_file("", job_, tuning, {});
   ASSERT_TRUE(saved);
-  EXPECT_EQ(nlohmann::json::parse(saved.value())["rungs"]["fake"]["values"], (nlohmann::json{0, 4}));
+  EXPECT_EQ(nlohmann::json::parse(saved.value())["rungs"]["fake"]["values"],
+            (nlohmann::json{0, 4}));
   EXPECT_FALSE(tuned_file("{\"gpu\": \"other\", \"rungs\": {}}", job_, tuning, {}));
 }
 
@@ -216,7 +220,8 @@ TEST(TuneProcess, KilledChildrenLeaveNothingBehind) {
   auto child = Child::start(kTwoProcesses, false);
   lifeline.leave_to_children();
   std::string line;
-  EXPECT_EQ(child.value().read_line(line, Clock::now() + std::chrono::seconds(20), {}), Child::Read::kLine);
+  EXPECT_EQ(child.value().read_line(line, Clock::now() + std::chrono::seconds(20), {}),
+            Child::Read::kLine);
   child.value().kill();
   EXPECT_TRUE(lifeline.ends(0));
 }

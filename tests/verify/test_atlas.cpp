@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The atlas measures what it says: errors of results that are off by known amounts, and data with the properties that
-// give the distributions their names.
+// The atlas measures what it says: errors of results that are off by known amounts, and data with
+// the properties that give the distributions their names.
 #include <gtest/gtest.h>
 
 #include <algorithm>

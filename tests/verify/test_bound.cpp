@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "verify/bound.hpp"
 #include "operands/input.hpp"
+#include "verify/bound.hpp"
 
 namespace ladder {
 namespace {
@@ -70,12 +70,14 @@ TEST_P(BoundHolds, ForEverySummationOrder) {
       exact = problem.alpha * exact + before;
       const auto bound = error_bound(problem, Precision::kIeee);
       ASSERT_TRUE(bound);
-      const double limit = bound.value().at(std::abs(problem.alpha) * abs_products, std::abs(before));
+      const double limit =
+          bound.value().at(std::abs(problem.alpha) * abs_products, std::abs(before));
       for (const Order order : kOrders) {
         float result = problem.alpha * dot(a, b, order);
         if (reads_c(problem)) result += problem.beta * c[0];
         const double error = std::abs(result - exact);
-        EXPECT_LE(error, limit) << "k " << k << " seed " << seed << " order " << static_cast<int>(order);
+        EXPECT_LE(error, limit) << "k " << k << " seed " << seed << " order "
+                                << static_cast<int>(order);
         closest = std::max(closest, error / limit);
       }
     }
@@ -86,7 +88,9 @@ TEST_P(BoundHolds, ForEverySummationOrder) {
 
 INSTANTIATE_TEST_SUITE_P(Inputs, BoundHolds, ::testing::Values(Values::kUniform, Values::kScaled));
 
-float cut_to_tf32(float x) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0xFFFFE000U); }
+float cut_to_tf32(float x) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0xFFFFE000U);
+}
 
 TEST(Bound, Tf32HoldsForTruncatedOperandsAndIeeeDoesNot) {
   int beyond_ieee = 0;

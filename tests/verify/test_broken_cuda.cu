@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deliberately broken CUDA kernels: verification must reject each and name what is wrong. On the virtual GPU
-// some are caught by its own checks (a race, an access out of bounds), which say more than wrong values
-// would.
+// Deliberately broken CUDA kernels: verification must reject each and name what is wrong. On the
+// virtual GPU some are caught by its own checks (a race, an access out of bounds), which say more
+// than wrong values would.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 
 #include "device/ptx/cp_async.cuh"
 #include "host/query.hpp"
-#include "verify/verify.hpp"
 #include "operands/virtual_gpu.hpp"
+#include "verify/verify.hpp"
 
 namespace ladder {
 namespace {
@@ -86,7 +86,8 @@ __global__ void __launch_bounds__(kTile* kTile) tiled(Problem p, Operands o) {
 
 Status accepts(const Problem& p, const Device& device) {
   if (!device.has_cuda) return {Code::kUnsupportedDevice, "needs CUDA"};
-  if (p.layout == Layout::kRowMajor && p.op_a == Op::kNone && p.op_b == Op::kNone) return Status::ok();
+  if (p.layout == Layout::kRowMajor && p.op_a == Op::kNone && p.op_b == Op::kNone)
+    return Status::ok();
   return {Code::kUnsupportedProblem, "row-major operands only"};
 }
 
@@ -97,19 +98,22 @@ Status launch(const Problem& p, const Operands& o, Stream stream) {
                   static_cast<unsigned>((p.m + kTile - 1) / kTile));
   tiled<kBug><<<grid, dim3(kTile, kTile), 0, stream>>>(p, o);
   const cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? Status::ok() : Status(Code::kLaunchFailed, cudaGetErrorString(error));
+  return error == cudaSuccess ? Status::ok()
+                              : Status(Code::kLaunchFailed, cudaGetErrorString(error));
 }
 
 Status bad_launch(const Problem& p, const Operands& o, Stream stream) {
   tiled<Bug::kNone><<<1, dim3(kTile, 100 * kTile), 0, stream>>>(p, o);
   const cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? Status::ok() : Status(Code::kLaunchFailed, cudaGetErrorString(error));
+  return error == cudaSuccess ? Status::ok()
+                              : Status(Code::kLaunchFailed, cudaGetErrorString(error));
 }
 
 using Launch = Status (*)(const Problem&, const Operands&, Stream);
 
 Verdict quick(Launch launch, bool check_races = true) {
-  const KernelInfo info{.id = "test", .rung = "test", .idea = "test", .accepts = accepts, .launch = launch};
+  const KernelInfo info{
+      .id = "test", .rung = "test", .idea = "test", .accepts = accepts, .launch = launch};
   ReferenceStore store;
   const auto device = query_device(0);
   if (!device) return summarize({});
@@ -118,8 +122,9 @@ Verdict quick(Launch launch, bool check_races = true) {
   return verify(info, make_battery(Battery::kQuick, 7), device.value(), options, store);
 }
 
-// On a real GPU nothing reports a race, an access just out of bounds, or threads that exit before a barrier;
-// what can be expected there is that wrong values are seen, and of those three nothing certain.
+// On a real GPU nothing reports a race, an access just out of bounds, or threads that exit before a
+// barrier; what can be expected there is that wrong values are seen, and of those three nothing
+// certain.
 struct Broken {
   std::string name;
   Launch launch;
@@ -143,20 +148,25 @@ INSTANTIATE_TEST_SUITE_P(
     Kernels, BrokenCuda,
     ::testing::Values(
         Broken{"missing_barrier", launch<Bug::kMissingBarrier>, Outcome::kRace, "tiled", true},
-        Broken{"swapped_row_and_column", launch<Bug::kSwapped>, Outcome::kWrongValue, "C is transposed"},
+        Broken{"swapped_row_and_column", launch<Bug::kSwapped>, Outcome::kWrongValue,
+               "C is transposed"},
         Broken{"one_short_in_k", launch<Bug::kShortInK>, Outcome::kWrongValue, "C(0,0)"},
-        Broken{"one_unwritten", launch<Bug::kUnwritten>, Outcome::kUnwritten, "was never written; 1 of"},
+        Broken{"one_unwritten", launch<Bug::kUnwritten>, Outcome::kUnwritten,
+               "was never written; 1 of"},
         Broken{"all_nan", launch<Bug::kNan>, Outcome::kNan, "is NaN"},
         Broken{"into_padding", launch<Bug::kPadding>, Outcome::kPaddingWritten,
                "C(0,29) lies in the padding"},
         Broken{"before_c", launch<Bug::kBeforeC>, Outcome::kGuardWritten, "4 bytes before C"},
-        Broken{"reads_c_at_beta_zero", launch<Bug::kReadsC>, Outcome::kNan, "C is read although beta = 0"},
+        Broken{"reads_c_at_beta_zero", launch<Bug::kReadsC>, Outcome::kNan,
+               "C is read although beta = 0"},
         Broken{"in_tf32", launch<Bug::kTf32>, Outcome::kWrongValue, "not ieee arithmetic"},
         Broken{"zeros", launch<Bug::kZeros>, Outcome::kWrongValue, "C is all zeros"},
         Broken{"ignores_lda", launch<Bug::kIgnoresLda>, Outcome::kNan, "lda"},
         Broken{"reads_past_a", launch<Bug::kPastA>, Outcome::kFault, "out of bounds", true},
-        Broken{"barrier_divergence", launch<Bug::kBarrierDivergence>, Outcome::kFault, "barrier", true},
-        Broken{"missing_wait", launch<Bug::kMissingWait>, Outcome::kRace, "asynchronous copy", true},
+        Broken{"barrier_divergence", launch<Bug::kBarrierDivergence>, Outcome::kFault, "barrier",
+               true},
+        Broken{"missing_wait", launch<Bug::kMissingWait>, Outcome::kRace, "asynchronous copy",
+               true},
         Broken{"bad_launch", bad_launch, Outcome::kLaunchError, "invalid"}),
     [](const auto& parameter) { return parameter.param.name; });
 

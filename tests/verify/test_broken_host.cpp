@@ -15,11 +15,13 @@ namespace ladder {
 namespace {
 
 Status accepts(const Problem& p, const Device&) {
-  if (p.layout == Layout::kRowMajor && p.op_a == Op::kNone && p.op_b == Op::kNone) return Status::ok();
+  if (p.layout == Layout::kRowMajor && p.op_a == Op::kNone && p.op_b == Op::kNone)
+    return Status::ok();
   return {Code::kUnsupportedProblem, "row-major operands only"};
 }
 
-float element(const Problem& p, const Operands& o, std::int64_t i, std::int64_t j, std::int64_t k_end) {
+float element(const Problem& p, const Operands& o, std::int64_t i, std::int64_t j,
+              std::int64_t k_end) {
   float sum = 0;
   for (std::int64_t k = 0; k < k_end; ++k) sum += o.a[i * p.lda + k] * o.b[k * p.ldb + j];
   return sum;
@@ -40,7 +42,8 @@ Status for_each(const Problem& p, const Operands& o, const Inner& inner) {
 std::int64_t depth(const Problem& p) { return reads_ab(p) ? p.k : 0; }
 
 Status honest(const Problem& p, const Operands& o, Stream) {
-  return for_each(p, o, [&](auto i, auto j, float* c) { store(p, c, element(p, o, i, j, depth(p))); });
+  return for_each(p, o,
+                  [&](auto i, auto j, float* c) { store(p, c, element(p, o, i, j, depth(p))); });
 }
 Status swapped_row_and_column(const Problem& p, const Operands& o, Stream) {
   return for_each(p, o, [&](auto i, auto j, float* c) {
@@ -75,8 +78,9 @@ Status past_c(const Problem& p, const Operands& o, Stream s) {
   return honest(p, o, s);
 }
 Status reads_c_at_beta_zero(const Problem& p, const Operands& o, Stream) {
-  return for_each(
-      p, o, [&](auto i, auto j, float* c) { *c = p.alpha * element(p, o, i, j, depth(p)) + p.beta * *c; });
+  return for_each(p, o, [&](auto i, auto j, float* c) {
+    *c = p.alpha * element(p, o, i, j, depth(p)) + p.beta * *c;
+  });
 }
 Status reads_ab_at_alpha_zero(const Problem& p, const Operands& o, Stream) {
   return for_each(p, o, [&](auto i, auto j, float* c) { store(p, c, element(p, o, i, j, p.k)); });
@@ -85,7 +89,8 @@ float tf32(float x) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x
 Status in_tf32(const Problem& p, const Operands& o, Stream) {
   return for_each(p, o, [&](auto i, auto j, float* c) {
     float sum = 0;
-    for (std::int64_t k = 0; k < depth(p); ++k) sum += tf32(o.a[i * p.lda + k]) * tf32(o.b[k * p.ldb + j]);
+    for (std::int64_t k = 0; k < depth(p); ++k)
+      sum += tf32(o.a[i * p.lda + k]) * tf32(o.b[k * p.ldb + j]);
     store(p, c, sum);
   });
 }
@@ -98,7 +103,8 @@ Status ignores_lda(const Problem& p, const Operands& o, Stream s) {
   return honest(tight, o, s);
 }
 Status ignores_beta(const Problem& p, const Operands& o, Stream) {
-  return for_each(p, o, [&](auto i, auto j, float* c) { *c = p.alpha * element(p, o, i, j, depth(p)); });
+  return for_each(p, o,
+                  [&](auto i, auto j, float* c) { *c = p.alpha * element(p, o, i, j, depth(p)); });
 }
 Status does_nothing(const Problem&, const Operands&, Stream) { return Status::ok(); }
 Status different_each_time(const Problem& p, const Operands& o, Stream s) {
@@ -107,11 +113,18 @@ Status different_each_time(const Problem& p, const Operands& o, Stream s) {
   if (p.m * p.n > 0 && p.k > 40 && run++ % 2 == 1) o.c[0] = std::nextafter(o.c[0], 1e30F);
   return Status::ok();
 }
-Status fails(const Problem&, const Operands&, Stream) { return {Code::kLaunchFailed, "out of registers"}; }
+Status fails(const Problem&, const Operands&, Stream) {
+  return {Code::kLaunchFailed, "out of registers"};
+}
 
 using Launch = Status (*)(const Problem&, const Operands&, Stream);
 KernelInfo kernel(std::string_view id, Launch launch) {
-  return {.id = id, .rung = id, .idea = "test", .place = Place::kHost, .accepts = accepts, .launch = launch};
+  return {.id = id,
+          .rung = id,
+          .idea = "test",
+          .place = Place::kHost,
+          .accepts = accepts,
+          .launch = launch};
 }
 
 Verdict quick(Launch launch, Precision precision = Precision::kIeee) {
@@ -143,10 +156,12 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"one_short_in_k", one_short_in_k, Outcome::kWrongValue, "expected"},
         Broken{"one_unwritten", one_unwritten, Outcome::kUnwritten, "was never written; 1 of"},
         Broken{"all_nan", all_nan, Outcome::kNan, "is NaN"},
-        Broken{"into_padding", into_padding, Outcome::kPaddingWritten, "C(0,29) lies in the padding"},
+        Broken{"into_padding", into_padding, Outcome::kPaddingWritten,
+               "C(0,29) lies in the padding"},
         Broken{"before_c", before_c, Outcome::kGuardWritten, "4 bytes before C"},
         Broken{"past_c", past_c, Outcome::kGuardWritten, "0 bytes past the end of C"},
-        Broken{"reads_c_at_beta_zero", reads_c_at_beta_zero, Outcome::kNan, "C is read although beta = 0"},
+        Broken{"reads_c_at_beta_zero", reads_c_at_beta_zero, Outcome::kNan,
+               "C is read although beta = 0"},
         Broken{"reads_ab_at_alpha_zero", reads_ab_at_alpha_zero, Outcome::kNan,
                "A or B is read although alpha = 0"},
         Broken{"in_tf32", in_tf32, Outcome::kWrongValue, "not ieee arithmetic"},
@@ -177,8 +192,8 @@ TEST(HonestHost, Tf32PassesWhereItIsNamed) {
 }
 
 TEST(Verify, SwappedSquareIsCalledTransposed) {
-  const Verdict verdict =
-      verify(kernel("swapped", swapped_row_and_column), make_problem(16, 16, 16), {}, host_device());
+  const Verdict verdict = verify(kernel("swapped", swapped_row_and_column),
+                                 make_problem(16, 16, 16), {}, host_device());
   EXPECT_EQ(verdict.outcome, Outcome::kWrongValue);
   EXPECT_NE(verdict.reason.find("C is transposed"), std::string::npos) << verdict.reason;
 }
@@ -198,7 +213,8 @@ TEST(Verify, AnElementBeyondItsBoundIsWrong) {
     o.c[5] *= 1.0F + 1e-4F;
     return Status::ok();
   };
-  const Verdict verdict = verify(kernel("off", slightly_off), make_problem(4, 4, 4), {}, host_device());
+  const Verdict verdict =
+      verify(kernel("off", slightly_off), make_problem(4, 4, 4), {}, host_device());
   EXPECT_EQ(verdict.outcome, Outcome::kWrongValue) << verdict.reason;
   EXPECT_NE(verdict.reason.find("C(1,1)"), std::string::npos) << verdict.reason;
   EXPECT_NE(verdict.reason.find("1 of 16"), std::string::npos) << verdict.reason;
@@ -206,7 +222,8 @@ TEST(Verify, AnElementBeyondItsBoundIsWrong) {
 }
 
 TEST(Verify, NothingIsProvedAboutAnUnboundedK) {
-  const Verdict verdict = verify(kernel("honest", honest), make_problem(1, 1, 1 << 24), {}, host_device());
+  const Verdict verdict =
+      verify(kernel("honest", honest), make_problem(1, 1, 1 << 24), {}, host_device());
   EXPECT_EQ(verdict.outcome, Outcome::kNotVerified);
   EXPECT_FALSE(verdict.ok());
 }
@@ -214,12 +231,14 @@ TEST(Verify, NothingIsProvedAboutAnUnboundedK) {
 TEST(Verify, InterruptedIsNotPassed) {
   VerifyOptions options;
   options.interrupted = [] { return true; };
-  const Verdict verdict = verify(kernel("honest", honest), make_problem(2, 2, 2), {}, host_device(), options);
+  const Verdict verdict =
+      verify(kernel("honest", honest), make_problem(2, 2, 2), {}, host_device(), options);
   EXPECT_EQ(verdict.outcome, Outcome::kNotVerified);
 }
 
 TEST(Verify, ReportsErrorsOfRealInputs) {
-  const Verdict verdict = verify(kernel("honest", honest), make_problem(50, 60, 200), {}, host_device());
+  const Verdict verdict =
+      verify(kernel("honest", honest), make_problem(50, 60, 200), {}, host_device());
   ASSERT_TRUE(verdict.ok()) << verdict.reason;
   const Errors& errors = verdict.cases[0].errors;
   EXPECT_TRUE(errors.known);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verification that stays on the device: operands drawn there are the host's, a right kernel is proved with the host's
-// errors, and a kernel that is wrong in one word anywhere is not.
+// Verification that stays on the device: operands drawn there are the host's, a right kernel is
+// proved with the host's errors, and a kernel that is wrong in one word anywhere is not.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,8 @@ __global__ void multiply(Problem p, const typename In::Bits* a, const typename I
   float sum = 0;
   for (long long k = 0; k < p.k; ++k) {
     const float left = In::value(p.op_a == Op::kNone ? a[row * p.lda + k] : a[k * p.lda + row]);
-    const float right = In::value(p.op_b == Op::kNone ? b[k * p.ldb + column] : b[column * p.ldb + k]);
+    const float right =
+        In::value(p.op_b == Op::kNone ? b[k * p.ldb + column] : b[column * p.ldb + k]);
     sum += left * right;
   }
   if (kBug == Bug::kReadsPadding && row == 0) sum += 0.0F * In::value(a[p.k]);
@@ -47,7 +48,8 @@ __global__ void multiply(Problem p, const typename In::Bits* a, const typename I
   if (p.beta != 0.0F || kBug == Bug::kReadsC) value += p.beta * Out::value(c[row * p.ldc + column]);
   if (kBug == Bug::kOneElement && here) value += 0.01F;
   if (kBug == Bug::kNan && here) value = __int_as_float(0x7FFFFFFF);
-  if (kBug == Bug::kSecondRun && here && run % 2 == 1) value = __uint_as_float(__float_as_uint(value) ^ 1U);
+  if (kBug == Bug::kSecondRun && here && run % 2 == 1)
+    value = __uint_as_float(__float_as_uint(value) ^ 1U);
   if (kBug == Bug::kBeforeC && here) c[-1] = 0;
   if (kBug == Bug::kAfterC && here) c[(p.m - 1) * p.ldc + p.n] = 0;
   if (kBug == Bug::kPadding && here) c[row * p.ldc + p.n] = 0;
@@ -94,8 +96,8 @@ std::optional<Errors> judged(const KernelInfo& kernel, const Problem& problem, V
   const auto proof = DeviceProof::make(problem, input, precision, ReferenceKind::kHost);
   EXPECT_TRUE(proof) << proof.status().message();
   if (!proof) return std::nullopt;
-  const auto result =
-      proof.value().judge(kernel, error_bound(problem, precision).value(), Rounding::kOnce, kGuard, kGuard);
+  const auto result = proof.value().judge(kernel, error_bound(problem, precision).value(),
+                                          Rounding::kOnce, kGuard, kGuard);
   EXPECT_TRUE(result) << result.status().message();
   return result ? result.value() : std::nullopt;
 }
@@ -123,8 +125,8 @@ TEST(DrawOnDevice, IsBitForBitTheHosts) {
               ASSERT_EQ(drawn.value().bytes(), expected.size());
               std::vector<std::byte> got(expected.size());
               ASSERT_TRUE(drawn.value().download(got.data(), got.size()));
-              EXPECT_EQ(got, expected)
-                  << to_string(p) << " " << to_string(values) << " matrix " << static_cast<int>(which);
+              EXPECT_EQ(got, expected) << to_string(p) << " " << to_string(values) << " matrix "
+                                       << static_cast<int>(which);
             }
           }
         }
@@ -162,10 +164,11 @@ void expect_the_hosts_errors(const Problem& problem, Values values, Precision pr
   const auto a = draw_on_device(drawing.value(), Matrix::kA, problem);
   const auto b = draw_on_device(drawing.value(), Matrix::kB, problem);
   const auto c = draw_on_device(drawing.value(), Matrix::kC, problem, kGuard);
-  ASSERT_TRUE(kernel.launch(problem,
-                            {a.value().as<float>(), b.value().as<float>(),
-                             c.value().as<float>(kGuard * static_cast<std::size_t>(bytes_of(problem.out)))},
-                            nullptr));
+  ASSERT_TRUE(
+      kernel.launch(problem,
+                    {a.value().as<float>(), b.value().as<float>(),
+                     c.value().as<float>(kGuard * static_cast<std::size_t>(bytes_of(problem.out)))},
+                    nullptr));
   ASSERT_TRUE(synchronize());
   std::vector<std::byte> memory(c.value().bytes());
   ASSERT_TRUE(c.value().download(memory.data(), memory.size()));
@@ -175,7 +178,8 @@ void expect_the_hosts_errors(const Problem& problem, Values values, Precision pr
   ASSERT_EQ(finding.outcome, Outcome::kPassed) << finding.reason;
   // The same doubles in another order of summation, contracted or not.
   EXPECT_NEAR(errors->normwise, finding.errors.normwise, 1e-9 * finding.errors.normwise);
-  EXPECT_NEAR(errors->componentwise, finding.errors.componentwise, 1e-9 * finding.errors.componentwise);
+  EXPECT_NEAR(errors->componentwise, finding.errors.componentwise,
+              1e-9 * finding.errors.componentwise);
   EXPECT_NEAR(errors->of_bound, finding.errors.of_bound, 1e-9 * finding.errors.of_bound);
 }
 
@@ -200,7 +204,8 @@ template <Bug kBug>
 bool proved(float beta = 0.5F) {
   Problem p = padded();
   p.beta = beta;
-  return judged(kernel_of(launch<kBug, F32, F32>), p, Values::kUniform, Precision::kIeee).has_value();
+  return judged(kernel_of(launch<kBug, F32, F32>), p, Values::kUniform, Precision::kIeee)
+      .has_value();
 }
 
 TEST(DeviceProof, OneWrongWordAnywhereIsNotProved) {
@@ -220,21 +225,26 @@ TEST(DeviceProof, OneWrongWordAnywhereIsNotProved) {
   EXPECT_FALSE(proved<Bug::kNothing>(0));
 }
 
-Status refused(const Problem&, const Operands&, Stream) { return {Code::kLaunchFailed, "on purpose"}; }
+Status refused(const Problem&, const Operands&, Stream) {
+  return {Code::kLaunchFailed, "on purpose"};
+}
 
 TEST(DeviceProof, AFailedLaunchIsAnErrorAndNoVerdict) {
   const Problem p = padded();
   const auto proof = DeviceProof::make(p, {}, Precision::kIeee, ReferenceKind::kHost);
   ASSERT_TRUE(proof);
-  const auto result = proof.value().judge(kernel_of(refused), error_bound(p, Precision::kIeee).value(),
-                                          Rounding::kOnce, kGuard, kGuard);
+  const auto result =
+      proof.value().judge(kernel_of(refused), error_bound(p, Precision::kIeee).value(),
+                          Rounding::kOnce, kGuard, kGuard);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.status().message(), "on purpose");
 }
 
 TEST(DeviceProof, ProblemsWithNothingToMultiplyAreTheHosts) {
-  EXPECT_FALSE(DeviceProof::make(make_problem(4, 4, 0), {}, Precision::kIeee, ReferenceKind::kHost));
-  EXPECT_FALSE(DeviceProof::make(make_problem(0, 4, 4), {}, Precision::kIeee, ReferenceKind::kHost));
+  EXPECT_FALSE(
+      DeviceProof::make(make_problem(4, 4, 0), {}, Precision::kIeee, ReferenceKind::kHost));
+  EXPECT_FALSE(
+      DeviceProof::make(make_problem(0, 4, 4), {}, Precision::kIeee, ReferenceKind::kHost));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The O(n^2) identity accepts what is right and sees any one element that is wrong by more than twice its
-// row's bound.
+// The O(n^2) identity accepts what is right and sees any one element that is wrong by more than
+// twice its row's bound.
 #include "verify/identity.hpp"
 
 #include <gtest/gtest.h>
@@ -26,12 +26,14 @@ struct Fixture {
     const Problem& q = operation.problem;
     c.assign(static_cast<std::size_t>(extent_c(q).elements()), 0.0F);
     for (std::int64_t i = 0; i < q.m; ++i) {
-      for (std::int64_t j = 0; j < q.n; ++j) c[i * q.ldc + j] = static_cast<float>(reference.c[i * q.n + j]);
+      for (std::int64_t j = 0; j < q.n; ++j)
+        c[i * q.ldc + j] = static_cast<float>(reference.c[i * q.n + j]);
     }
   }
   IdentityResult check() const { return check_identity(operation, input, bound, c.data()); }
 
-  // The most that all elements of a row may be off together: what a right kernel is allowed, times one.
+  // The most that all elements of a row may be off together: what a right kernel is allowed, times
+  // one.
   double row_bound(std::int64_t row) const {
     const Reference reference = make_reference(operation, ReferenceKind::kHost).value();
     const Problem& q = operation.problem;
@@ -55,7 +57,8 @@ TEST(Identity, AcceptsRightResultsInEveryLayout) {
   for (const Values values : {Values::kIntegers, Values::kUniform, Values::kScaled}) {
     EXPECT_TRUE(Fixture(odd(), values).check().ok);
     EXPECT_TRUE(
-        Fixture(make_problem(9, 8, 7, 2, 1, Op::kTranspose, Op::kTranspose, Layout::kColMajor), values)
+        Fixture(make_problem(9, 8, 7, 2, 1, Op::kTranspose, Op::kTranspose, Layout::kColMajor),
+                values)
             .check()
             .ok);
     EXPECT_TRUE(Fixture(make_problem(9, 8, 7, 1, 0, Op::kTranspose), values).check().ok);

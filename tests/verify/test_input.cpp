@@ -22,9 +22,9 @@ TEST(Integers, NoPartialSumReaches2To24) {
         const auto [operand, c, stride] = range.value();
         const std::int64_t terms = (k + stride - 1) / stride;
         const double scale = std::max(1.0, std::abs(static_cast<double>(alpha)));
-        EXPECT_LT(
-            scale * static_cast<double>(operand * operand * terms) + std::abs(beta) * static_cast<double>(c),
-            0x1p24);
+        EXPECT_LT(scale * static_cast<double>(operand * operand * terms) +
+                      std::abs(beta) * static_cast<double>(c),
+                  0x1p24);
         EXPECT_GE(operand, 1);
         EXPECT_GE(c, 1);
       }
@@ -75,7 +75,8 @@ TEST(Images, ValuesDoNotDependOnLeadingDimensionsOrLayout) {
 
 TEST(Images, PoisonCWhereBetaIsZeroAndOperandsWhereAsked) {
   const Images images =
-      make_images(make_problem(2, 2, 2, 0, 0), {Values::kIntegers, 1, true}, Precision::kIeee).value();
+      make_images(make_problem(2, 2, 2, 0, 0), {Values::kIntegers, 1, true}, Precision::kIeee)
+          .value();
   for (const float x : images.a) EXPECT_TRUE(std::isnan(x));
   for (const float x : images.c) EXPECT_EQ(std::bit_cast<std::uint32_t>(x), kPoisonBits);
 }
@@ -89,7 +90,8 @@ TEST(Images, SeedsDiffer) {
 TEST(Images, ScaledInputsCancel) {
   const Problem problem = make_problem(16, 16, 64);
   const Images images = make_images(problem, {Values::kScaled, 4}, Precision::kIeee).value();
-  const Reference reference = make_reference(as_operation(problem, images), ReferenceKind::kHost).value();
+  const Reference reference =
+      make_reference(as_operation(problem, images), ReferenceKind::kHost).value();
   double smallest = 1;
   for (std::size_t i = 0; i < reference.c.size(); ++i) {
     smallest = std::min(smallest, std::abs(reference.c[i]) / reference.abs_products[i]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The references agree with a definition written down here, and with each other where there are several.
+// The references agree with a definition written down here, and with each other where there are
+// several.
 #include "verify/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -28,12 +29,14 @@ void expect_definition(const Operation& operation, const Reference& reference) {
         sum += product;
         absolute += std::abs(product);
       }
-      const double before = reads_c(p) ? p.beta * static_cast<double>(operation.c[i * p.ldc + j]) : 0;
+      const double before =
+          reads_c(p) ? p.beta * static_cast<double>(operation.c[i * p.ldc + j]) : 0;
       const double tolerance = 4 * static_cast<double>(p.k + 4) * 0x1p-53;
       const double abs_products = std::abs(p.alpha) * absolute;
       EXPECT_LE(std::abs(reference.c[i * p.n + j] - (p.alpha * sum + before)),
                 tolerance * (abs_products + std::abs(before)));
-      EXPECT_LE(std::abs(reference.abs_products[i * p.n + j] - abs_products), tolerance * abs_products);
+      EXPECT_LE(std::abs(reference.abs_products[i * p.n + j] - abs_products),
+                tolerance * abs_products);
     }
   }
 }
@@ -80,19 +83,28 @@ TEST(CublasReference, IsTheDefinitionOnAGpuAndRefusesElsewhere) {
 TEST(ReferenceStore, KeepsWhatItMadeUntilItIsFull) {
   const Problem problem = make_problem(16, 16, 16);
   ReferenceStore store(1 << 20);
-  const auto one = store.get(problem, {Values::kUniform, 1}, Precision::kIeee, ReferenceKind::kHost).value();
-  EXPECT_EQ(one, store.get(problem, {Values::kUniform, 1}, Precision::kTf32, ReferenceKind::kHost).value());
-  EXPECT_NE(one, store.get(problem, {Values::kUniform, 2}, Precision::kIeee, ReferenceKind::kHost).value());
+  const auto one =
+      store.get(problem, {Values::kUniform, 1}, Precision::kIeee, ReferenceKind::kHost).value();
+  EXPECT_EQ(
+      one,
+      store.get(problem, {Values::kUniform, 1}, Precision::kTf32, ReferenceKind::kHost).value());
+  EXPECT_NE(
+      one,
+      store.get(problem, {Values::kUniform, 2}, Precision::kIeee, ReferenceKind::kHost).value());
   EXPECT_NE(one,
-            store.get(problem, {Values::kUniform, 1}, Precision::kIeee, ReferenceKind::kIdentity).value());
+            store.get(problem, {Values::kUniform, 1}, Precision::kIeee, ReferenceKind::kIdentity)
+                .value());
   // 16 x 16 integers of ieee and tf32 kernels differ in range.
-  EXPECT_NE(store.get(problem, {Values::kIntegers, 1}, Precision::kIeee, ReferenceKind::kHost).value(),
-            store.get(problem, {Values::kIntegers, 1}, Precision::kTf32, ReferenceKind::kHost).value());
+  EXPECT_NE(
+      store.get(problem, {Values::kIntegers, 1}, Precision::kIeee, ReferenceKind::kHost).value(),
+      store.get(problem, {Values::kIntegers, 1}, Precision::kTf32, ReferenceKind::kHost).value());
   ReferenceStore small(1);
   const auto first =
       small.get(problem, {Values::kUniform, 1}, Precision::kIeee, ReferenceKind::kHost).value();
   (void)small.get(problem, {Values::kUniform, 2}, Precision::kIeee, ReferenceKind::kHost).value();
-  EXPECT_NE(first, small.get(problem, {Values::kUniform, 1}, Precision::kIeee, ReferenceKind::kHost).value());
+  EXPECT_NE(
+      first,
+      small.get(problem, {Values::kUniform, 1}, Precision::kIeee, ReferenceKind::kHost).value());
 }
 
 TEST(ChooseReference, WholeWhereItIsQuickElseTheIdentity) {

@@ -24,8 +24,8 @@ TEST_P(HostKernel, PassesByTheIdentity) {
   VerifyOptions options;
   options.reference = ReferenceKind::kIdentity;
   ReferenceStore store;
-  const Verdict verdict =
-      verify(*GetParam(), cases_of(make_problem(70, 90, 110, 2, -1), 3), host_device(), options, store);
+  const Verdict verdict = verify(*GetParam(), cases_of(make_problem(70, 90, 110, 2, -1), 3),
+                                 host_device(), options, store);
   EXPECT_EQ(verdict.outcome, Outcome::kPassed) << verdict.reason;
   EXPECT_EQ(verdict.cases.size(), 3U);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds of operands that are sums of words hold for the words themselves, also for lines whose elements are far
-// apart, and no longer where a word or a product is left out that the mode has.
+// The bounds of operands that are sums of words hold for the words themselves, also for lines whose
+// elements are far apart, and no longer where a word or a product is left out that the mode has.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
-#include "verify/bound.hpp"
 #include "operands/encode.hpp"
 #include "operands/input.hpp"
+#include "verify/bound.hpp"
 #include "verify/lines.hpp"
 
 namespace ladder {
@@ -42,7 +42,8 @@ std::vector<std::vector<double>> words_of_line(const std::vector<float>& line, c
 }
 
 // Error of the words' products, summed exactly, over the bound.
-double of_bound(const Mode& mode, const Mode& computed, Values values, std::int64_t k, std::uint64_t seed) {
+double of_bound(const Mode& mode, const Mode& computed, Values values, std::int64_t k,
+                std::uint64_t seed) {
   const Problem problem = make_problem(1, 1, k);
   const Images images = make_images(problem, {values, seed}, mode.precision).value();
   const auto a = words_of_line(images.a, computed), b = words_of_line(images.b, computed);
@@ -69,7 +70,8 @@ TEST(SplitBound, HoldsForTheWordsOfEveryMode) {
       for (const std::int64_t k : {1, 4, 33, 500}) {
         for (std::uint64_t seed = 0; seed < 40; ++seed) {
           EXPECT_LE(of_bound(mode, mode, values, k, seed), 1)
-              << to_string(mode.precision) << " " << to_string(values) << " k " << k << " seed " << seed;
+              << to_string(mode.precision) << " " << to_string(values) << " k " << k << " seed "
+              << seed;
         }
       }
     }
@@ -89,15 +91,16 @@ TEST(SplitBound, IsTooNarrowForFewerWords) {
 }
 
 TEST(SplitBound, CountsWhatAShortExponentLoses) {
-  // A line of one large and one small element, the small one against a large one of B: fp16's second word ends first.
+  // A line of one large and one small element, the small one against a large one of B: fp16's
+  // second word ends first.
   const Problem problem = make_problem(1, 1, 2);
   Images images = make_images(problem, {Values::kUniform, 1}, Precision::kFp16x3).value();
   images.a = {1.0F, 0x1.234568p-26F};
   images.b = {0x1p-26F, 1.0F};
   const auto a = words_of_line(images.a, kFp16x3);
   const double error = std::abs(a[0][1] + a[1][1] - images.a[1]);
-  const double abs_products =
-      static_cast<double>(images.a[0]) * images.b[0] + static_cast<double>(images.a[1]) * images.b[1];
+  const double abs_products = static_cast<double>(images.a[0]) * images.b[0] +
+                              static_cast<double>(images.a[1]) * images.b[1];
   const ErrorBound bound = error_bound(problem, Precision::kFp16x3).value();
   EXPECT_GT(error, bound.at(abs_products, 0) * 0.01);
   EXPECT_GT(bound.at(abs_products, 0, 0, lines_of(as_operation(problem, images)).of(0, 0)),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands and results of 16 bits: conversions, and kernels in these types that verification must pass or reject.
+// Operands and results of 16 bits: conversions, and kernels in these types that verification must
+// pass or reject.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -76,18 +77,20 @@ TEST(Types, InputsAreNumbersOfTheirType) {
 }
 
 Status accepts_all(const Problem& p, const Device&) {
-  if (p.layout == Layout::kRowMajor && p.op_a == Op::kNone && p.op_b == Op::kNone) return Status::ok();
+  if (p.layout == Layout::kRowMajor && p.op_a == Op::kNone && p.op_b == Op::kNone)
+    return Status::ok();
   return {Code::kUnsupportedProblem, "row-major operands only"};
 }
 
 float read(Type type, const float* base, std::int64_t at) {
   if (type == Type::kF32) return base[at];
-  return std::bit_cast<float>(
-      decode(type, std::as_bytes(std::span(reinterpret_cast<const std::uint16_t*>(base) + at, 1)))[0]);
+  return std::bit_cast<float>(decode(
+      type, std::as_bytes(std::span(reinterpret_cast<const std::uint16_t*>(base) + at, 1)))[0]);
 }
 void write(Type type, float* base, std::int64_t at, float value) {
   const auto memory = encode(type, std::span<const float>(&value, 1));
-  std::memcpy(reinterpret_cast<std::byte*>(base) + at * bytes_of(type), memory.data(), memory.size());
+  std::memcpy(reinterpret_cast<std::byte*>(base) + at * bytes_of(type), memory.data(),
+              memory.size());
 }
 
 // The honest kernel, with what becomes of a sum replaceable.
@@ -109,11 +112,13 @@ Status multiply(const Problem& p, const Operands& o, const Finish& finish) {
 Status honest(const Problem& p, const Operands& o, Stream) {
   return multiply(p, o, [](const Problem&, float x) { return x; });
 }
-Status truncates(const Problem& p, const Operands& o, Stream) {  // toward zero where it should be to nearest
+Status truncates(const Problem& p, const Operands& o,
+                 Stream) {  // toward zero where it should be to nearest
   return multiply(p, o, [](const Problem& q, float x) {
     const float nearest = round_to(q.out, x);
     return std::abs(nearest) > std::abs(x)
-               ? round_to(q.out, std::nextafter(nearest, 0.0F) * (1 - static_cast<float>(unit_of(q.out))))
+               ? round_to(q.out,
+                          std::nextafter(nearest, 0.0F) * (1 - static_cast<float>(unit_of(q.out))))
                : nearest;
   });
 }
@@ -180,7 +185,8 @@ TEST(Types, AnHonestKernelPasses) {
   for (const Type in : kNarrow) {
     for (const Type out : {in, Type::kF32}) {
       const Verdict verdict = quick(honest, in, out);
-      EXPECT_TRUE(verdict.ok()) << to_string(in) << " to " << to_string(out) << ": " << verdict.reason;
+      EXPECT_TRUE(verdict.ok()) << to_string(in) << " to " << to_string(out) << ": "
+                                << verdict.reason;
     }
   }
 }
@@ -188,7 +194,8 @@ TEST(Types, AnHonestKernelPasses) {
 TEST(Types, BrokenKernelsAreRejected) {
   for (const Type type : kNarrow) {
     EXPECT_EQ(quick(truncates, type, type).outcome, Outcome::kWrongValue) << to_string(type);
-    EXPECT_EQ(quick(sums_in_16_bits, type, Type::kF32).outcome, Outcome::kWrongValue) << to_string(type);
+    EXPECT_EQ(quick(sums_in_16_bits, type, Type::kF32).outcome, Outcome::kWrongValue)
+        << to_string(type);
     EXPECT_EQ(quick(one_unwritten, type, type).outcome, Outcome::kUnwritten) << to_string(type);
   }
 }

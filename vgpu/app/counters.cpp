@@ -22,12 +22,13 @@ namespace fs = std::filesystem;
 std::string put_in_place(const std::string& path) {
   const std::string part = path + ".part";
   const int file = ::open(part.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return errno == ENOENT ? "" : fmt::format("cannot read {}: {}", part, std::strerror(errno));
+  if (file < 0)
+    return errno == ENOENT ? "" : fmt::format("cannot read {}: {}", part, std::strerror(errno));
   std::ifstream in(part);
   if (!nlohmann::json::accept(in)) {
     ::close(file);
-    return fmt::format("{} is incomplete: its process was killed while it wrote; {} is as it was", part,
-                       path);
+    return fmt::format("{} is incomplete: its process was killed while it wrote; {} is as it was",
+                       part, path);
   }
   const bool synced = ::fsync(file) == 0 || errno == EINVAL;
   ::close(file);

@@ -47,8 +47,8 @@ struct Quotient {
   std::string_view title, unit, over, under;
 };
 constexpr std::array kQuotients = {
-    Quotient{Section::kInstructions, "threads of an instruction", "threads", "smsp__thread_inst_executed.sum",
-             "smsp__inst_executed.sum"},
+    Quotient{Section::kInstructions, "threads of an instruction", "threads",
+             "smsp__thread_inst_executed.sum", "smsp__inst_executed.sum"},
     Quotient{Section::kMemory, "sectors of a global load request", "sectors",
              "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
              "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
@@ -68,7 +68,8 @@ std::optional<Row> quotient(const Group& group, const Quotient& q) {
   if (over == nullptr || under == nullptr || under->most == 0) return std::nullopt;
   if (over->least != over->most || under->least != under->most) return std::nullopt;
   const double value = static_cast<double>(over->most) / static_cast<double>(under->most);
-  return Row{std::string(q.title), fmt::format("{}{:.2f}", over->exact && under->exact ? "" : "~", value),
+  return Row{std::string(q.title),
+             fmt::format("{}{:.2f}", over->exact && under->exact ? "" : "~", value),
              std::string(q.unit)};
 }
 
@@ -108,11 +109,13 @@ std::vector<Row> rows_of(const Group& group, Section section) {
 }
 
 std::string head_of(const Group& group, std::string_view what_of_several) {
-  std::string head = fmt::format("{}\n  {} blocks of {} threads, {}, executed from {}", group.kernel,
-                                 group.grid, group.block, group.device, group.engine);
-  if (group.launches > 1) head += fmt::format(", {} launches ({})", group.launches, what_of_several);
+  std::string head = fmt::format("{}\n  {} blocks of {} threads, {}, executed from {}",
+                                 group.kernel, group.grid, group.block, group.device, group.engine);
+  if (group.launches > 1)
+    head += fmt::format(", {} launches ({})", group.launches, what_of_several);
   if (group.sampled != 0) {
-    head += fmt::format(", SAMPLED: {} of {} blocks executed, counts scaled", group.sampled, group.blocks);
+    head += fmt::format(", SAMPLED: {} of {} blocks executed, counts scaled", group.sampled,
+                        group.blocks);
   }
   return head + "\n";
 }
@@ -164,8 +167,8 @@ std::string lines_of(const Group& group, int most, const ReadFile& read) {
   std::uint64_t all = 0;
   for (const SourceLine& line : lines) all += value(line, kInstructions);
   if (all == 0) return "  (no line information: build with -lineinfo)\n";
-  std::string text = fmt::format("  {:>6} {:>16} {:>14} {:>14}  {}\n", "share", "instructions", "sectors",
-                                 "wavefronts", "line");
+  std::string text = fmt::format("  {:>6} {:>16} {:>14} {:>14}  {}\n", "share", "instructions",
+                                 "sectors", "wavefronts", "line");
   if (lines.size() > static_cast<std::size_t>(most)) lines.resize(static_cast<std::size_t>(most));
   for (const SourceLine& line : lines) {
     const std::uint64_t sectors = value(line, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum") +
@@ -177,8 +180,8 @@ std::string lines_of(const Group& group, int most, const ReadFile& read) {
     text += fmt::format("  {:>5.1f}% {:>16} {:>14} {:>14}  {}:{}  {}",
                         100.0 * static_cast<double>(executed) / static_cast<double>(all),
                         (line.exact ? "" : "~") + with_commas(executed), with_commas(sectors),
-                        with_commas(wavefronts), line.file.substr(line.file.rfind('/') + 1), line.line,
-                        line_text(read(line.file), line.line));
+                        with_commas(wavefronts), line.file.substr(line.file.rfind('/') + 1),
+                        line.line, line_text(read(line.file), line.line));
     text.erase(text.find_last_not_of(' ') + 1);
     text += "\n";
   }
@@ -200,7 +203,8 @@ std::string details(const std::string& json) {
 
 std::string source_view(const std::string& json, int most, const ReadFile& read) {
   std::string text;
-  for (const Group& group : groups_of(json)) text += head_of(group, "added up") + lines_of(group, most, read);
+  for (const Group& group : groups_of(json))
+    text += head_of(group, "added up") + lines_of(group, most, read);
   return text;
 }
 

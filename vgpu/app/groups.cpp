@@ -12,7 +12,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string extent(const Json& d) {
-  return fmt::format("{}x{}x{}", d.at(0).get<unsigned>(), d.at(1).get<unsigned>(), d.at(2).get<unsigned>());
+  return fmt::format("{}x{}x{}", d.at(0).get<unsigned>(), d.at(1).get<unsigned>(),
+                     d.at(2).get<unsigned>());
 }
 
 Group head_of(const Json& file, const Json& launch) {
@@ -75,7 +76,8 @@ std::vector<Group> groups_of(const std::string& json) {
   if (!file.is_object()) return groups;
   for (const Json& launch : file.at("launches")) {
     Group head = head_of(file, launch);
-    auto at = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return same(g, head); });
+    auto at =
+        std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return same(g, head); });
     if (at == groups.end()) at = groups.insert(at, std::move(head));
     add(*at, launch);
   }

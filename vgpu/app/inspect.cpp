@@ -40,28 +40,31 @@ std::vector<Library> parse_loader_list(const std::string& text) {
   return libraries;
 }
 
-Inspection judge(const std::string& program, bool has_device_code, const std::vector<Library>& libraries,
-                 const std::string& library_folder) {
+Inspection judge(const std::string& program, bool has_device_code,
+                 const std::vector<Library>& libraries, const std::string& library_folder) {
   Inspection result;
   const auto is_runtime = [](const Library& library) { return library.name == kRuntime; };
   if (std::none_of(libraries.begin(), libraries.end(), is_runtime)) {
     for (const Library& library : libraries) {
       if (!library.name.starts_with("libcudart.so")) continue;
-      result.error = fmt::format("{} is linked to {}; the virtual GPU stands in for {}: rebuild with CUDA 13",
-                                 program, library.name, kRuntime);
+      result.error =
+          fmt::format("{} is linked to {}; the virtual GPU stands in for {}: rebuild with CUDA 13",
+                      program, library.name, kRuntime);
       return result;
     }
     if (has_device_code) {
-      result.error =
-          fmt::format("{} has the CUDA runtime linked in; rebuild it with `nvcc -cudart shared`", program);
+      result.error = fmt::format(
+          "{} has the CUDA runtime linked in; rebuild it with `nvcc -cudart shared`", program);
     } else {
       result.warning = fmt::format(
-          "{} does not link {}: only what it loads or starts can run on the virtual GPU", program, kRuntime);
+          "{} does not link {}: only what it loads or starts can run on the virtual GPU", program,
+          kRuntime);
     }
     return result;
   }
   for (const Library& library : libraries) {
-    const bool ours = std::find(kStandIns.begin(), kStandIns.end(), library.name) != kStandIns.end();
+    const bool ours =
+        std::find(kStandIns.begin(), kStandIns.end(), library.name) != kStandIns.end();
     if (ours && !library.path.empty() && !same_folder(library.path, library_folder)) {
       result.preload.push_back((std::filesystem::path(library_folder) / library.name).string());
     }
@@ -75,8 +78,9 @@ Inspection inspect(const std::string& program, const std::string& library_folder
   std::vector<Library> libraries;
   if (!facts.interpreter.empty()) {
     // The loader lists what it would load; the program itself does not run.
-    libraries = parse_loader_list(output_of(
-        facts.interpreter, {facts.interpreter, "--list", std::filesystem::absolute(program)}, environment));
+    libraries = parse_loader_list(
+        output_of(facts.interpreter,
+                  {facts.interpreter, "--list", std::filesystem::absolute(program)}, environment));
   }
   return judge(program, facts.has_device_code, libraries, library_folder);
 }

@@ -24,7 +24,7 @@ struct Library {
   std::string name, path;  // "libcudart.so.13", where it was found; "" if nowhere
 };
 std::vector<Library> parse_loader_list(const std::string& text);
-Inspection judge(const std::string& program, bool has_device_code, const std::vector<Library>& libraries,
-                 const std::string& library_folder);
+Inspection judge(const std::string& program, bool has_device_code,
+                 const std::vector<Library>& libraries, const std::string& library_folder);
 
 }  // namespace vgpu::app

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// vgpu: runs a CUDA program on the virtual GPU, unchanged, by putting the stand-in libraries in front of
-// CUDA's.
+// vgpu: runs a CUDA program on the virtual GPU, unchanged, by putting the stand-in libraries in
+// front of CUDA's.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -42,7 +42,8 @@ constexpr int kBadArgument = 2, kNotWritten = 74, kCheckFired = 86, kCannotRun =
 
 struct Options {
   std::string device, check, counters, threads, schedule, numerics, engine;
-  std::string kernel, launch_skip, launch_count, sample_blocks;  // checked by the rules of settings.hpp
+  std::string kernel, launch_skip, launch_count,
+      sample_blocks;  // checked by the rules of settings.hpp
   bool print = false, source = false;
   std::vector<std::string> command;
 };
@@ -59,7 +60,8 @@ class TemporaryFolder {
   TemporaryFolder() {
     std::error_code error;
     const fs::path parent = fs::temp_directory_path(error);
-    if (error) throw std::runtime_error(fmt::format("TMPDIR: {}: no folder", std::getenv("TMPDIR")));
+    if (error)
+      throw std::runtime_error(fmt::format("TMPDIR: {}: no folder", std::getenv("TMPDIR")));
     path_ = (parent / "vgpu-XXXXXX").string();
     if (::mkdtemp(path_.data()) == nullptr)
       throw std::system_error(errno, std::generic_category(), "a folder in TMPDIR: " + path_);
@@ -103,7 +105,8 @@ std::string check_options(const Options& options) {
     if (auto error = vgpu::parse_devices(options.device, devices); !error.empty())
       return "--device: " + error;
   }
-  if (auto error = vgpu::parse_checks(options.check, checks); !error.empty()) return "--check: " + error;
+  if (auto error = vgpu::parse_checks(options.check, checks); !error.empty())
+    return "--check: " + error;
   if (!options.threads.empty()) {
     if (auto error = vgpu::parse_threads(options.threads, threads); !error.empty())
       return "--threads: " + error;
@@ -120,14 +123,16 @@ std::string check_options(const Options& options) {
   }
   if (!options.engine.empty()) {
     vgpu::EngineChoice engine;
-    if (auto error = vgpu::parse_engine(options.engine, engine); !error.empty()) return "--engine: " + error;
+    if (auto error = vgpu::parse_engine(options.engine, engine); !error.empty())
+      return "--engine: " + error;
   }
   if (!options.counters.empty()) {
     if (auto error = vgpu::check_counters_file(options.counters); !error.empty())
       return "--counters: " + error;
   }
   vgpu::Pattern kernel;
-  if (auto error = vgpu::parse_kernel(options.kernel, kernel); !error.empty()) return "--kernel: " + error;
+  if (auto error = vgpu::parse_kernel(options.kernel, kernel); !error.empty())
+    return "--kernel: " + error;
   const std::tuple<const char*, const std::string&, std::uint64_t> numbers[] = {
       {"--launch-skip", options.launch_skip, 0},
       {"--launch-count", options.launch_count, 1},
@@ -138,7 +143,8 @@ std::string check_options(const Options& options) {
     if (auto error = vgpu::parse_number(text, least, number); !error.empty())
       return fmt::format("{}: {}", name, error);
   }
-  return vgpu::settings_from([](const char* name) -> const char* { return std::getenv(name); }).error;
+  return vgpu::settings_from([](const char* name) -> const char* { return std::getenv(name); })
+      .error;
 }
 
 // `folder` by a name for LD_LIBRARY_PATH and LD_PRELOAD, which know no quoting: where its own holds
@@ -159,7 +165,8 @@ void prepend(Environment& environment, const char* name, const std::string& valu
 // A file is called by its process where the user has not named it.
 std::string title(const std::string& path) {
   const fs::path file(path);
-  return file.stem() == "launches" ? fmt::format("process {}", file.extension().string().substr(1)) : path;
+  return file.stem() == "launches" ? fmt::format("process {}", file.extension().string().substr(1))
+                                   : path;
 }
 
 int run(const Options& options) {
@@ -177,7 +184,7 @@ int run(const Options& options) {
   fs::create_directory(claims);
   if (!std::ofstream(report)) throw std::system_error(errno, std::generic_category(), report);
   const std::string libraries = loader_name(folder);
-  const std::string counters = !options.counters.empty()         ? fs::absolute(options.counters).string()
+  const std::string counters = !options.counters.empty() ? fs::absolute(options.counters).string()
                                : options.print || options.source ? session.path("launches.%p")
                                                                  : "";
   Environment environment = vgpu::app::current_environment();
@@ -208,7 +215,8 @@ int run(const Options& options) {
 
   const int status = vgpu::app::run(program.path, options.command, environment);
   const vgpu::app::CountersFiles files = vgpu::app::finish_counters(claims);
-  for (const std::string& error : files.errors) fmt::print(stderr, "vgpu: {}\n", vgpu::printable(error));
+  for (const std::string& error : files.errors)
+    fmt::print(stderr, "vgpu: {}\n", vgpu::printable(error));
   if (!options.counters.empty() && files.paths.empty() && !files.failed)
     fmt::print(stderr, "vgpu: no counters: the program did not use the virtual GPU\n");
   for (const std::string& path : files.paths) {
@@ -216,7 +224,8 @@ int run(const Options& options) {
       fmt::print("{}:\n", vgpu::printable(title(path)));
     if (options.print) fmt::print("{}", vgpu::printable(vgpu::app::details(read_file(path))));
     if (options.source)
-      fmt::print("{}", vgpu::printable(vgpu::app::source_view(read_file(path), kHotLines, read_file)));
+      fmt::print("{}",
+                 vgpu::printable(vgpu::app::source_view(read_file(path), kHotLines, read_file)));
   }
   if (!is_printed()) return fail(kCannotRun, kNotPrinted);
   const bool fired = !fs::exists(report) || vgpu::check_fired(read_file(report));
@@ -246,48 +255,53 @@ int print_pages(const CLI::App& app, const std::string& shell) {
 }
 
 int parse_and_run(int argc, char** argv) {
-  CLI::App app("Runs a CUDA program on a virtual GPU, unchanged (built with `nvcc -cudart shared`).");
+  CLI::App app(
+      "Runs a CUDA program on a virtual GPU, unchanged (built with `nvcc -cudart shared`).");
   app.formatter(std::make_shared<Help>());
   app.footer(
-      "Exit status: the program's own; 86 where a check fired, 74 where the program ends with 0 but its "
+      "Exit status: the program's own; 86 where a check fired, 74 where the program ends with 0 "
+      "but its "
       "counters "
       "cannot be written.");
   Options options;
-  app.add_option(
-         "--device,--devices", options.device,
-         "the virtual devices, comma-separated, NAME:COUNT for several alike: " + vgpu::known_devices())
+  app.add_option("--device,--devices", options.device,
+                 "the virtual devices, comma-separated, NAME:COUNT for several alike: " +
+                     vgpu::known_devices())
       ->type_name("LIST");
   app.add_option("--engine", options.engine,
                  "auto (default): machine code where it is known, else PTX; or only sass, only ptx")
       ->type_name("ENGINE");
-  app.add_option("--check", options.check,
-                 "comma-separated: memory, race, init-global, sync (the default), init (of shared memory "
-                 "too), leak, all, none")
-      ->type_name("LIST");
   app.add_option(
-         "--counters", options.counters,
-         "write every launch's counters as JSON; %p becomes the process id. Without it the first process "
-         "writes FILE, others FILE.PID")
+         "--check", options.check,
+         "comma-separated: memory, race, init-global, sync (the default), init (of shared memory "
+         "too), leak, all, none")
+      ->type_name("LIST");
+  app.add_option("--counters", options.counters,
+                 "write every launch's counters as JSON; %p becomes the process id. Without it the "
+                 "first process "
+                 "writes FILE, others FILE.PID")
       ->type_name("FILE");
   app.add_flag("--print", options.print, "print tables of the kernels' counters at the end");
   app.add_flag("--source", options.source,
                "count by source line too, and print the hottest (needs -lineinfo)");
   app.add_option("--kernel", options.kernel, "record launches only whose kernel's name matches")
       ->type_name("REGEX");
-  app.add_option("--launch-skip", options.launch_skip, "... and of them not the first N")->type_name("N");
+  app.add_option("--launch-skip", options.launch_skip, "... and of them not the first N")
+      ->type_name("N");
   app.add_option("--launch-count", options.launch_count, "... and N at most")->type_name("N");
   app.add_option("--sample-blocks", options.sample_blocks,
                  "execute N blocks of a launch and scale; the others' results are not written")
       ->type_name("N");
-  app.add_option("--threads", options.threads, "host threads of a launch (default: all)")->type_name("N");
-  app.add_option(
-      "--numerics", options.numerics,
-      "how tensor cores add: single (the default: one product after the other in single precision) or hopper "
-      "(as an H200, bit for bit)");
-  app.add_option(
-         "--schedule", options.schedule,
-         "when asynchronous copies land: eager (default), lazy, random:SEED, which has warps and blocks "
-         "take turns at random, too")
+  app.add_option("--threads", options.threads, "host threads of a launch (default: all)")
+      ->type_name("N");
+  app.add_option("--numerics", options.numerics,
+                 "how tensor cores add: single (the default: one product after the other in single "
+                 "precision) or hopper "
+                 "(as an H200, bit for bit)");
+  app.add_option("--schedule", options.schedule,
+                 "when asynchronous copies land: eager (default), lazy, random:SEED, which has "
+                 "warps and blocks "
+                 "take turns at random, too")
       ->type_name("WHEN");
   std::string shell;
   app.add_option("--completion", shell, "print the completion of bash, zsh or fish")->group("");
@@ -308,16 +322,19 @@ int parse_and_run(int argc, char** argv) {
   if (!options.command.empty() && options.command.front() == "--") {
     options.command.erase(options.command.begin());
   }
-  if (options.command.empty()) return fail(kBadArgument, "PROGRAM: what to run is missing (vgpu --help)");
+  if (options.command.empty())
+    return fail(kBadArgument, "PROGRAM: what to run is missing (vgpu --help)");
   if (options.command.front().starts_with('-')) {
-    return fail(kBadArgument, fmt::format("{}: unknown option (vgpu --help)", options.command.front()));
+    return fail(kBadArgument,
+                fmt::format("{}: unknown option (vgpu --help)", options.command.front()));
   }
   for (const CLI::Option* option : app.get_options()) {
     const auto& values = option->results();
     if (std::find(values.begin(), values.end(), "") != values.end())
       return fail(kBadArgument, option->get_name(false, true) + ": is empty; it needs a value");
   }
-  if (const std::string error = check_options(options); !error.empty()) return fail(kBadArgument, error);
+  if (const std::string error = check_options(options); !error.empty())
+    return fail(kBadArgument, error);
   return run(options);
 }
 

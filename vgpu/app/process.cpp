@@ -30,7 +30,8 @@ constexpr std::array kForwarded = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SI
 
 volatile std::sig_atomic_t running_program = 0;
 
-// What comes from the terminal (SI_KERNEL) reaches the program by itself: it is in the same process group.
+// What comes from the terminal (SI_KERNEL) reaches the program by itself: it is in the same process
+// group.
 void forward(int signal, siginfo_t* info, void*) {
   if (running_program > 0 && info->si_code != SI_KERNEL) ::kill(running_program, signal);
 }
@@ -57,7 +58,8 @@ class Forwarding {
   }
   ~Forwarding() {
     running_program = 0;
-    for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &former_[i], nullptr);
+    for (std::size_t i = 0; i < kForwarded.size(); ++i)
+      sigaction(kForwarded[i], &former_[i], nullptr);
     sigprocmask(SIG_SETMASK, &former_mask_, nullptr);
   }
   Forwarding(const Forwarding&) = delete;
@@ -75,12 +77,13 @@ class Forwarding {
   std::array<struct sigaction, kForwarded.size()> former_{};
 };
 
-// Executes the program in a new process that is killed when this one ends, however it ends. What posix_spawn does, but for
-// that; throws std::system_error as it.
+// Executes the program in a new process that is killed when this one ends, however it ends. What
+// posix_spawn does, but for that; throws std::system_error as it.
 pid_t start(const std::string& path, char* const* arguments, char* const* environment,
             const sigset_t& defaults, const sigset_t& mask) {
   std::array<int, 2> ends{};  // of a pipe that tells why it could not be executed
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw std::system_error(errno, std::generic_category(), "pipe");
   const pid_t parent = ::getpid();
   const pid_t program = ::fork();
   if (program == 0) {
@@ -163,7 +166,8 @@ Found find_program(const std::string& name) {
   }
 }
 
-int run(const std::string& path, const std::vector<std::string>& arguments, const Environment& environment) {
+int run(const std::string& path, const std::vector<std::string>& arguments,
+        const Environment& environment) {
   Forwarding forwarding;
   sigset_t defaults;
   sigemptyset(&defaults);
@@ -180,14 +184,15 @@ int run(const std::string& path, const std::vector<std::string>& arguments, cons
 std::string output_of(const std::string& path, const std::vector<std::string>& arguments,
                       const Environment& environment) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw std::system_error(errno, std::generic_category(), "pipe");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t program = 0;
-  const int error = ::posix_spawn(&program, path.c_str(), &actions, nullptr, pointers(arguments).data(),
-                                  pointers(environment).data());
+  const int error = ::posix_spawn(&program, path.c_str(), &actions, nullptr,
+                                  pointers(arguments).data(), pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   std::string text;

@@ -19,16 +19,20 @@
 namespace vgpu::blas {
 namespace {
 
-bool valid(cublasOperation_t op) { return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C; }
+bool valid(cublasOperation_t op) {
+  return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
+}
 
 // A stored matrix of `rows` x `columns`, `batch` times: from its first element to its last.
 template <class T>
-bool on_device(const Operand<T>& matrix, std::int64_t rows, std::int64_t columns, std::int64_t batch) {
+bool on_device(const Operand<T>& matrix, std::int64_t rows, std::int64_t columns,
+               std::int64_t batch) {
   if (rows == 0 || columns == 0) return true;
   const std::int64_t one = (columns - 1) * matrix.ld + rows;
   const std::int64_t first = std::min<std::int64_t>(0, (batch - 1) * matrix.stride);
   const std::int64_t last = std::max<std::int64_t>(0, (batch - 1) * matrix.stride) + one;
-  return vgpuDeviceContains(matrix.data + first, static_cast<std::size_t>(last - first) * sizeof(T)) != 0;
+  return vgpuDeviceContains(matrix.data + first,
+                            static_cast<std::size_t>(last - first) * sizeof(T)) != 0;
 }
 
 template <class T>
@@ -44,7 +48,8 @@ cublasStatus_t refuse_operand(const Gemm<T>& gemm, char name, const void* data, 
 template <class T>
 bool read_scalar(cublasHandle_t handle, const T* pointer, T& value) {
   if (pointer == nullptr) return false;
-  if (handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE && vgpuDeviceContains(pointer, sizeof(T)) == 0)
+  if (handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE &&
+      vgpuDeviceContains(pointer, sizeof(T)) == 0)
     return false;
   value = *pointer;
   return true;
@@ -61,8 +66,9 @@ void scale(T beta, std::int64_t m, std::int64_t n, T* c, std::int64_t ldc) {
 }
 
 template <class T>
-void multiply(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
-              const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+void multiply(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
+              T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c,
+              std::int64_t ldc) {
   if (k == 0 || alpha == T{0}) return scale(beta, m, n, c, ldc);
 #ifdef VGPU_OPENBLAS
   constexpr std::int64_t kLargest = std::numeric_limits<blasint>::max();
@@ -71,11 +77,11 @@ void multiply(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n
     const auto op = [](bool transpose) { return transpose ? CblasTrans : CblasNoTrans; };
     const auto size = [](std::int64_t value) { return static_cast<blasint>(value); };
     if constexpr (std::is_same_v<T, float>) {
-      cblas_sgemm(CblasColMajor, op(transpose_a), op(transpose_b), size(m), size(n), size(k), alpha, a,
-                  size(lda), b, size(ldb), beta, c, size(ldc));
+      cblas_sgemm(CblasColMajor, op(transpose_a), op(transpose_b), size(m), size(n), size(k), alpha,
+                  a, size(lda), b, size(ldb), beta, c, size(ldc));
     } else {
-      cblas_dgemm(CblasColMajor, op(transpose_a), op(transpose_b), size(m), size(n), size(k), alpha, a,
-                  size(lda), b, size(ldb), beta, c, size(ldc));
+      cblas_dgemm(CblasColMajor, op(transpose_a), op(transpose_b), size(m), size(n), size(k), alpha,
+                  a, size(lda), b, size(ldb), beta, c, size(ldc));
     }
     return;
   }
@@ -87,9 +93,9 @@ template <class T>
 void compute(const Gemm<T>& gemm, T alpha, T beta) {
   const bool transpose_a = gemm.op_a != CUBLAS_OP_N, transpose_b = gemm.op_b != CUBLAS_OP_N;
   for (std::int64_t i = 0; i < gemm.batch; ++i) {
-    multiply(transpose_a, transpose_b, gemm.m, gemm.n, gemm.k, alpha, gemm.a.data + i * gemm.a.stride,
-             gemm.a.ld, gemm.b.data + i * gemm.b.stride, gemm.b.ld, beta, gemm.c.data + i * gemm.c.stride,
-             gemm.c.ld);
+    multiply(transpose_a, transpose_b, gemm.m, gemm.n, gemm.k, alpha,
+             gemm.a.data + i * gemm.a.stride, gemm.a.ld, gemm.b.data + i * gemm.b.stride, gemm.b.ld,
+             beta, gemm.c.data + i * gemm.c.stride, gemm.c.ld);
     for (std::int64_t j = 0; j < gemm.n; ++j) {
       vgpuMarkWritten(gemm.c.data + i * gemm.c.stride + j * gemm.c.ld,
                       static_cast<std::size_t>(gemm.m) * sizeof(T));
@@ -97,8 +103,8 @@ void compute(const Gemm<T>& gemm, T alpha, T beta) {
   }
 }
 
-// Host work of a stream that is being captured becomes a node of its graph, which may be launched for as long as the
-// program runs.
+// Host work of a stream that is being captured becomes a node of its graph, which may be launched
+// for as long as the program runs.
 cublasStatus_t at_once_or_captured(cudaStream_t stream, std::function<void()> work) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
@@ -111,16 +117,17 @@ cublasStatus_t at_once_or_captured(cudaStream_t stream, std::function<void()> wo
   const std::scoped_lock lock(mutex);
   captured->push_back(std::move(work));
   const auto run = [](void* function) { (*static_cast<std::function<void()>*>(function))(); };
-  return cudaLaunchHostFunc(stream, run, &captured->back()) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
-                                                                           : CUBLAS_STATUS_EXECUTION_FAILED;
+  return cudaLaunchHostFunc(stream, run, &captured->back()) == cudaSuccess
+             ? CUBLAS_STATUS_SUCCESS
+             : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 }  // namespace
 
 template <class T>
-void multiply_by_loop(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
-                      T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c,
-                      std::int64_t ldc) {
+void multiply_by_loop(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
+                      std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b,
+                      std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
   scale(beta, m, n, c, ldc);
   for (std::int64_t j = 0; j < n; ++j) {
     for (std::int64_t l = 0; l < k; ++l) {
@@ -135,17 +142,20 @@ template <class T>
 cublasStatus_t run(cublasHandle_t handle, const Gemm<T>& gemm) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   const bool transpose_a = gemm.op_a != CUBLAS_OP_N, transpose_b = gemm.op_b != CUBLAS_OP_N;
-  const std::int64_t rows_a = transpose_a ? gemm.k : gemm.m, columns_a = transpose_a ? gemm.m : gemm.k;
-  const std::int64_t rows_b = transpose_b ? gemm.n : gemm.k, columns_b = transpose_b ? gemm.k : gemm.n;
+  const std::int64_t rows_a = transpose_a ? gemm.k : gemm.m,
+                     columns_a = transpose_a ? gemm.m : gemm.k;
+  const std::int64_t rows_b = transpose_b ? gemm.n : gemm.k,
+                     columns_b = transpose_b ? gemm.k : gemm.n;
   constexpr std::int64_t kOne = 1;
-  if (!valid(gemm.op_a) || !valid(gemm.op_b) || gemm.m < 0 || gemm.n < 0 || gemm.k < 0 || gemm.batch < 0 ||
-      gemm.a.ld < std::max(kOne, rows_a) || gemm.b.ld < std::max(kOne, rows_b) ||
+  if (!valid(gemm.op_a) || !valid(gemm.op_b) || gemm.m < 0 || gemm.n < 0 || gemm.k < 0 ||
+      gemm.batch < 0 || gemm.a.ld < std::max(kOne, rows_a) || gemm.b.ld < std::max(kOne, rows_b) ||
       gemm.c.ld < std::max(kOne, gemm.m)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   // What was launched before is done; if it failed, nothing works any more.
   unsigned flags = 0;
-  if (cudaStreamGetFlags(handle->stream, &flags) != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
+  if (cudaStreamGetFlags(handle->stream, &flags) != cudaSuccess)
+    return CUBLAS_STATUS_EXECUTION_FAILED;
   if (gemm.m == 0 || gemm.n == 0 || gemm.batch == 0) return CUBLAS_STATUS_SUCCESS;
   T alpha{}, beta{};
   if (!read_scalar(handle, gemm.alpha, alpha) || !read_scalar(handle, gemm.beta, beta)) {
@@ -167,10 +177,10 @@ cublasStatus_t run(cublasHandle_t handle, const Gemm<T>& gemm) {
 template cublasStatus_t run<float>(cublasHandle_t, const Gemm<float>&);
 template cublasStatus_t run<double>(cublasHandle_t, const Gemm<double>&);
 template void multiply_by_loop<float>(bool, bool, std::int64_t, std::int64_t, std::int64_t, float,
-                                      const float*, std::int64_t, const float*, std::int64_t, float, float*,
-                                      std::int64_t);
+                                      const float*, std::int64_t, const float*, std::int64_t, float,
+                                      float*, std::int64_t);
 template void multiply_by_loop<double>(bool, bool, std::int64_t, std::int64_t, std::int64_t, double,
-                                       const double*, std::int64_t, const double*, std::int64_t, double,
-                                       double*, std::int64_t);
+                                       const double*, std::int64_t, const double*, std::int64_t,
+                                       double, double*, std::int64_t);
 
 }  // namespace vgpu::blas

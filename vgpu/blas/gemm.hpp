@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C = alpha op(A) op(B) + beta C, column-major, on the virtual device's memory: what all GEMM entry points
-// come to.
+// C = alpha op(A) op(B) + beta C, column-major, on the virtual device's memory: what all GEMM entry
+// points come to.
 #pragma once
 #include <cstdint>
 
@@ -33,10 +33,11 @@ cublasStatus_t run(cublasHandle_t handle, const Gemm<T>& gemm);
 extern template cublasStatus_t run<float>(cublasHandle_t, const Gemm<float>&);
 extern template cublasStatus_t run<double>(cublasHandle_t, const Gemm<double>&);
 
-// The plain loop, which stands in for OpenBLAS where there is none. Sizes are those of one batch entry.
+// The plain loop, which stands in for OpenBLAS where there is none. Sizes are those of one batch
+// entry.
 template <class T>
-void multiply_by_loop(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
-                      T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c,
-                      std::int64_t ldc);
+void multiply_by_loop(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
+                      std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b,
+                      std::int64_t ldb, T beta, T* c, std::int64_t ldc);
 
 }  // namespace vgpu::blas

@@ -40,13 +40,13 @@ cublasStatus_t set(cublasHandle_t handle, T cublasContext::*field, T value) {
 }
 
 // `columns` pieces of `bytes` bytes; the steps are in elements of `element` bytes.
-cublasStatus_t copy(int64_t bytes, int64_t columns, int64_t element, const void* from, int64_t from_step,
-                    void* to, int64_t to_step, cudaMemcpyKind kind) {
+cublasStatus_t copy(int64_t bytes, int64_t columns, int64_t element, const void* from,
+                    int64_t from_step, void* to, int64_t to_step, cudaMemcpyKind kind) {
   if (bytes < 0 || columns < 0 || element <= 0 || from_step <= 0 || to_step <= 0)
     return CUBLAS_STATUS_INVALID_VALUE;
   const auto size = [](int64_t value) { return static_cast<size_t>(value); };
-  const auto error = cudaMemcpy2D(to, size(to_step * element), from, size(from_step * element), size(bytes),
-                                  size(columns), kind);
+  const auto error = cudaMemcpy2D(to, size(to_step * element), from, size(from_step * element),
+                                  size(bytes), size(columns), kind);
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
@@ -200,20 +200,24 @@ const char* cublasGetStatusString(cublasStatus_t status) {
   return "unrecognized status";
 }
 
-cublasStatus_t cublasSetMatrix(int rows, int columns, int element, const void* from, int from_ld, void* to,
-                               int to_ld) {
-  return copy(int64_t{rows} * element, columns, element, from, from_ld, to, to_ld, cudaMemcpyHostToDevice);
+cublasStatus_t cublasSetMatrix(int rows, int columns, int element, const void* from, int from_ld,
+                               void* to, int to_ld) {
+  return copy(int64_t{rows} * element, columns, element, from, from_ld, to, to_ld,
+              cudaMemcpyHostToDevice);
 }
 
-cublasStatus_t cublasGetMatrix(int rows, int columns, int element, const void* from, int from_ld, void* to,
-                               int to_ld) {
-  return copy(int64_t{rows} * element, columns, element, from, from_ld, to, to_ld, cudaMemcpyDeviceToHost);
+cublasStatus_t cublasGetMatrix(int rows, int columns, int element, const void* from, int from_ld,
+                               void* to, int to_ld) {
+  return copy(int64_t{rows} * element, columns, element, from, from_ld, to, to_ld,
+              cudaMemcpyDeviceToHost);
 }
 
-cublasStatus_t cublasSetVector(int n, int element, const void* from, int from_step, void* to, int to_step) {
+cublasStatus_t cublasSetVector(int n, int element, const void* from, int from_step, void* to,
+                               int to_step) {
   return copy(element, n, element, from, from_step, to, to_step, cudaMemcpyHostToDevice);
 }
 
-cublasStatus_t cublasGetVector(int n, int element, const void* from, int from_step, void* to, int to_step) {
+cublasStatus_t cublasGetVector(int n, int element, const void* from, int from_step, void* to,
+                               int to_step) {
   return copy(element, n, element, from, from_step, to, to_step, cudaMemcpyDeviceToHost);
 }

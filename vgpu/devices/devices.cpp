@@ -14,8 +14,9 @@ constexpr std::size_t operator""_GiB(unsigned long long n) { return n << 30; }
 #include "devices/products.inc"
 
 constexpr std::array kDevices = {
-    Device{kSm90, kH200},    Device{kSm90, kH100},    Device{kSm80, kA100},       Device{kSm86, kA6000},
-    Device{kSm86, kRtx3090}, Device{kSm89, kRtx4090}, Device{kSm120, kRtx5070Ti},
+    Device{kSm90, kH200},       Device{kSm90, kH100},    Device{kSm80, kA100},
+    Device{kSm86, kA6000},      Device{kSm86, kRtx3090}, Device{kSm89, kRtx4090},
+    Device{kSm120, kRtx5070Ti},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The virtual devices: the facts about each GPU that a program can ask for and that launches are checked against. The
-// figures are data, with their sources: architectures.inc (what a compute capability fixes) and products.inc.
+// The virtual devices: the facts about each GPU that a program can ask for and that launches are
+// checked against. The figures are data, with their sources: architectures.inc (what a compute
+// capability fixes) and products.inc.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,8 @@ struct Product {
   std::string_view name;  // as cudaDeviceProp::name shows it
   int multiprocessors;
   int clock_khz, memory_clock_khz;
-  int base_clock_khz;  // guaranteed under load, by the vendor; 0 if not published. No program can ask for it
+  // guaranteed under load, by the vendor; 0 if not published. No program can ask for it
+  int base_clock_khz;
   int memory_bus_bits;
   std::size_t memory_bytes;
   std::size_t l2_bytes;

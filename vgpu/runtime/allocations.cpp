@@ -31,9 +31,10 @@ std::string place(const void* code) {
   const auto distance = [&](const void* from) {
     return reinterpret_cast<std::uintptr_t>(code) - reinterpret_cast<std::uintptr_t>(from);
   };
-  return info.dli_sname != nullptr ? fmt::format("{}+{:#x} in {}", demangle(info.dli_sname),
-                                                 distance(info.dli_saddr), info.dli_fname)
-                                   : fmt::format("{}+{:#x}", info.dli_fname, distance(info.dli_fbase));
+  return info.dli_sname != nullptr
+             ? fmt::format("{}+{:#x} in {}", demangle(info.dli_sname), distance(info.dli_saddr),
+                           info.dli_fname)
+             : fmt::format("{}+{:#x}", info.dli_fname, distance(info.dli_fbase));
 }
 
 std::string heap_leaks(const Runtime& runtime) {
@@ -44,8 +45,8 @@ std::string heap_leaks(const Runtime& runtime) {
 
 }  // namespace
 
-cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin, unsigned flags,
-                     const void* caller) {
+cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin,
+                     unsigned flags, const void* caller) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
@@ -69,10 +70,10 @@ cudaError_t release(Runtime& runtime, const char* function, void* pointer, bool 
       block->origin == Origin::kRegisteredHost) {
     if (!runtime.settings.checks.memory) return cudaErrorInvalidValue;
     report_check(runtime, "invalid free", "");
-    throw Failure{
-        cudaErrorInvalidValue,
-        fmt::format("{}: {} is not the start of a live allocation of this kind ({})", function,
-                    fmt::ptr(pointer), runtime.memory.describe(reinterpret_cast<std::uintptr_t>(pointer)))};
+    throw Failure{cudaErrorInvalidValue,
+                  fmt::format("{}: {} is not the start of a live allocation of this kind ({})",
+                              function, fmt::ptr(pointer),
+                              runtime.memory.describe(reinterpret_cast<std::uintptr_t>(pointer)))};
   }
   runtime.pointers.remove(pointer);
   return runtime.memory.free(pointer) ? cudaSuccess : cudaErrorInvalidValue;
@@ -89,12 +90,14 @@ std::string leaks(const Runtime& runtime) {
   }
   if (left.empty() && runtime.heap.live_blocks() == 0) return "";
   if (left.empty()) return heap_leaks(runtime);
-  std::sort(left.begin(), left.end(), [](const Block& a, const Block& b) { return a.number < b.number; });
-  std::string report = fmt::format("leak: {} bytes in {} allocations were never freed", bytes, left.size());
+  std::sort(left.begin(), left.end(),
+            [](const Block& a, const Block& b) { return a.number < b.number; });
+  std::string report =
+      fmt::format("leak: {} bytes in {} allocations were never freed", bytes, left.size());
   for (std::size_t i = 0; i < std::min(left.size(), kShown); ++i) {
-    report +=
-        fmt::format("\n  {} bytes of {} memory at {:#x}, allocation {} of the program, by {}", left[i].bytes,
-                    kind(left[i].origin), left[i].begin, left[i].number, place(left[i].caller));
+    report += fmt::format("\n  {} bytes of {} memory at {:#x}, allocation {} of the program, by {}",
+                          left[i].bytes, kind(left[i].origin), left[i].begin, left[i].number,
+                          place(left[i].caller));
   }
   if (left.size() > kShown) report += fmt::format("\n  and {} more", left.size() - kShown);
   if (runtime.heap.live_blocks() != 0) report += "\n" + heap_leaks(runtime);

@@ -16,20 +16,22 @@ char __cudaInitModule(void** handle);
 void __cudaRegisterFunction(void** handle, const char* host_function, char* device_function,
                             const char* device_name, int thread_limit, uint3* thread, uint3* block,
                             dim3* block_extent, dim3* grid_extent, int* warp_size);
-void __cudaRegisterVar(void** handle, char* host_variable, char* device_address, const char* device_name,
-                       int is_extern, size_t size, int constant, int global);
+void __cudaRegisterVar(void** handle, char* host_variable, char* device_address,
+                       const char* device_name, int is_extern, size_t size, int constant,
+                       int global);
 void __cudaRegisterManagedVar(void** handle, void** host_pointer, char* device_address,
-                              const char* device_name, int is_extern, size_t size, int constant, int global);
+                              const char* device_name, int is_extern, size_t size, int constant,
+                              int global);
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function);
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream);
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream);
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
-                               cudaStream_t stream);
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               size_t shared, cudaStream_t stream);
 }
 #pragma GCC visibility pop
 
-// The per-thread-default-stream twin of a function (suffix _ptsz or _ptds): the same one, since nothing
-// overlaps. A macro, because the alias attribute wants the name as text; it must stand in the file that
-// defines `name`.
+// The per-thread-default-stream twin of a function (suffix _ptsz or _ptds): the same one, since
+// nothing overlaps. A macro, because the alias attribute wants the name as text; it must stand in
+// the file that defines `name`.
 #define VGPU_TWIN(name, suffix) \
   extern "C" __attribute__((visibility("default"), alias(#name))) decltype(name) name##suffix

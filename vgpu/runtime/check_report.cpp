@@ -44,7 +44,8 @@ bool check_fired(std::string_view report) {
     const auto tab = line.find('\t');
     if (tab != line.npos) faulty[line.substr(0, tab)] = line.substr(tab + 1) != kCleared;
   }
-  return std::any_of(faulty.begin(), faulty.end(), [](const auto& process) { return process.second; });
+  return std::any_of(faulty.begin(), faulty.end(),
+                     [](const auto& process) { return process.second; });
 }
 
 }  // namespace vgpu

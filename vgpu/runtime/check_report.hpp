@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the runtime tells the program vgpu that a check fired: lines in the file that VGPU_REPORT names. A
-// process that clears its fault (vgpuClearFault) has dealt with it, and takes it back.
+// How the runtime tells the program vgpu that a check fired: lines in the file that VGPU_REPORT
+// names. A process that clears its fault (vgpuClearFault) has dealt with it, and takes it back.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and fills. The device's memory is host memory, so that a copy is a move; what is left to do is to
-// refuse what a real device refuses.
+// Copies and fills. The device's memory is host memory, so that a copy is a move; what is left to
+// do is to refuse what a real device refuses.
 #include "runtime/copies.hpp"
 
 #include <fmt/format.h>
@@ -39,15 +39,18 @@ bool can_use_host(const Side& side, Plane plane, bool writes) {
     return writes ? can_write(const_cast<void*>(at), bytes) : can_read(at, bytes);
   };
   if (can_use(side.pointer, extent(side.pitch, plane))) return true;
-  for (std::size_t row = 0; plane.rows > 1; ++row) {  // perhaps only what lies between the rows is bad
+  for (std::size_t row = 0; plane.rows > 1;
+       ++row) {  // perhaps only what lies between the rows is bad
     if (row == plane.rows) return true;
-    if (!can_use(static_cast<const std::byte*>(side.pointer) + row * side.pitch, plane.width)) break;
+    if (!can_use(static_cast<const std::byte*>(side.pointer) + row * side.pitch, plane.width))
+      break;
   }
   return false;
 }
 
 // Of the host's memory, what begins inside device memory must not run out of it.
-void check_side(Runtime& runtime, const char* function, const Side& side, Plane plane, bool writes) {
+void check_side(Runtime& runtime, const char* function, const Side& side, Plane plane,
+                bool writes) {
   const std::size_t bytes = extent(side.pitch, plane);
   const auto address = reinterpret_cast<std::uintptr_t>(side.pointer);
   if (runtime.memory.contains(side.pointer, bytes)) return;
@@ -55,13 +58,13 @@ void check_side(Runtime& runtime, const char* function, const Side& side, Plane 
     if (can_use_host(side, plane, writes)) return;
     if (runtime.settings.checks.memory) report_check(runtime, "bad host pointer", "");
     throw Failure{cudaErrorInvalidValue,
-                  fmt::format("{}: {} of {} bytes at {:#x} is not memory that the program can {}{}", function,
-                              side.name, bytes, address, writes ? "write" : "read",
+                  fmt::format("{}: {} of {} bytes at {:#x} is not memory that the program can {}{}",
+                              function, side.name, bytes, address, writes ? "write" : "read",
                               side.pointer == nullptr ? ": a null pointer" : "")};
   }
   throw Failure{cudaErrorInvalidValue,
-                fmt::format("{}: {} of {} bytes at {:#x} is not device memory: {}", function, side.name,
-                            bytes, address, runtime.memory.describe(address))};
+                fmt::format("{}: {} of {} bytes at {:#x} is not device memory: {}", function,
+                            side.name, bytes, address, runtime.memory.describe(address))};
 }
 
 // What a kernel left there came of shared memory that was never written.
@@ -70,17 +73,18 @@ std::optional<Fault> doubt_about(Runtime& runtime, const char* function, const v
   const auto doubt = runtime.memory.doubt_in(from, bytes);
   if (!doubt) return std::nullopt;
   Fault fault = *doubt->why;
-  static_cast<std::runtime_error&>(fault) =
-      std::runtime_error(fmt::format("{}\n  {} takes them away: address 0x{:x}, {}", fault.what(), function,
-                                     doubt->address, runtime.memory.describe(doubt->address)));
+  static_cast<std::runtime_error&>(fault) = std::runtime_error(
+      fmt::format("{}\n  {} takes them away: address 0x{:x}, {}", fault.what(), function,
+                  doubt->address, runtime.memory.describe(doubt->address)));
   return fault;
 }
 
 }  // namespace
 
-cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch, const void* from,
-                 std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
+                 const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
   if (plane.width == 0 || plane.rows == 0) return cudaSuccess;
   if (plane.rows > 1 && (plane.width > to_pitch || plane.width > from_pitch))
     return cudaErrorInvalidPitchValue;
@@ -104,7 +108,8 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
   return cudaSuccess;
 }
 
-cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value, Plane plane) {
+cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
+                Plane plane) {
   if (plane.width == 0 || plane.rows == 0) return cudaSuccess;
   if (plane.rows > 1 && plane.width > pitch) return cudaErrorInvalidPitchValue;
   check_side(runtime, function, {"destination", to, pitch, true}, plane, true);
@@ -119,25 +124,28 @@ cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pi
 
 cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what) {
   if (what.srcArray != nullptr || what.dstArray != nullptr) {
-    throw Failure{cudaErrorNotSupported, fmt::format("{}: CUDA arrays are not implemented", function)};
+    throw Failure{cudaErrorNotSupported,
+                  fmt::format("{}: CUDA arrays are not implemented", function)};
   }
   const cudaExtent& extent = what.extent;
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
   const auto start = [](const cudaPitchedPtr& memory, const cudaPos& at, std::size_t z) {
-    return static_cast<std::byte*>(memory.ptr) + ((at.z + z) * memory.ysize + at.y) * memory.pitch + at.x;
+    return static_cast<std::byte*>(memory.ptr) + ((at.z + z) * memory.ysize + at.y) * memory.pitch +
+           at.x;
   };
   const auto fits = [&](const cudaPitchedPtr& memory, const cudaPos& at) {
     return extent.depth == 1 || at.y + extent.height <= memory.ysize;
   };
-  if (!fits(what.srcPtr, what.srcPos) || !fits(what.dstPtr, what.dstPos)) return cudaErrorInvalidValue;
+  if (!fits(what.srcPtr, what.srcPos) || !fits(what.dstPtr, what.dstPos))
+    return cudaErrorInvalidValue;
   if (what.srcPtr.ptr == nullptr || what.dstPtr.ptr == nullptr) {  // not a small offset from there
-    return copy(runtime, function, what.dstPtr.ptr, what.dstPtr.pitch, what.srcPtr.ptr, what.srcPtr.pitch,
-                {extent.width, extent.height}, what.kind);
+    return copy(runtime, function, what.dstPtr.ptr, what.dstPtr.pitch, what.srcPtr.ptr,
+                what.srcPtr.pitch, {extent.width, extent.height}, what.kind);
   }
   for (std::size_t z = 0; z < extent.depth; ++z) {
-    const auto error =
-        copy(runtime, function, start(what.dstPtr, what.dstPos, z), what.dstPtr.pitch,
-             start(what.srcPtr, what.srcPos, z), what.srcPtr.pitch, {extent.width, extent.height}, what.kind);
+    const auto error = copy(runtime, function, start(what.dstPtr, what.dstPos, z),
+                            what.dstPtr.pitch, start(what.srcPtr, what.srcPos, z),
+                            what.srcPtr.pitch, {extent.width, extent.height}, what.kind);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;
@@ -167,7 +175,8 @@ using namespace vgpu::runtime;
 namespace {
 
 // Copies at once, or makes a node of it where the stream is being captured.
-cudaError_t copy_in(Runtime& runtime, cudaStream_t stream, const char* function, const CopyWork& work) {
+cudaError_t copy_in(Runtime& runtime, cudaStream_t stream, const char* function,
+                    const CopyWork& work) {
   Stream& on = stream_for(runtime, stream);
   return capture_of(on) != nullptr ? record(on, work) : copy_3d(runtime, function, work.what);
 }
@@ -176,7 +185,8 @@ SetWork set_work(void* to, std::size_t pitch, int value, std::size_t width, std:
   return {{to, pitch, static_cast<unsigned>(value) & 255, 1, width, height}};
 }
 
-cudaError_t set_in(Runtime& runtime, cudaStream_t stream, const char* function, const SetWork& work) {
+cudaError_t set_in(Runtime& runtime, cudaStream_t stream, const char* function,
+                   const SetWork& work) {
   Stream& on = stream_for(runtime, stream);
   return capture_of(on) != nullptr ? record(on, work) : set_elements(runtime, function, work.what);
 }
@@ -194,13 +204,14 @@ VGPU_TWIN(cudaMemcpy, _ptds);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    return copy_in(runtime, stream, "cudaMemcpyAsync", copy_work(to, bytes, from, bytes, bytes, 1, kind));
+    return copy_in(runtime, stream, "cudaMemcpyAsync",
+                   copy_work(to, bytes, from, bytes, bytes, 1, kind));
   });
 }
 VGPU_TWIN(cudaMemcpyAsync, _ptsz);
 
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                         size_t height, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
     stream_for(runtime, cudaStreamLegacy);
     return copy(runtime, "cudaMemcpy2D", to, to_pitch, from, from_pitch, {width, height}, kind);
@@ -208,28 +219,34 @@ cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t fro
 }
 VGPU_TWIN(cudaMemcpy2D, _ptds);
 
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+      return cudaErrorInvalidMemcpyDirection;
     return copy_in(runtime, stream, "cudaMemcpy2DAsync",
                    copy_work(to, to_pitch, from, from_pitch, width, height, kind));
   });
 }
 VGPU_TWIN(cudaMemcpy2DAsync, _ptsz);
 
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                           size_t bytes) {
   return call([&](Runtime& runtime) {
-    if (!runtime.has_device(to_device) || !runtime.has_device(from_device)) return cudaErrorInvalidDevice;
+    if (!runtime.has_device(to_device) || !runtime.has_device(from_device))
+      return cudaErrorInvalidDevice;
     stream_for(runtime, cudaStreamLegacy);
-    return copy(runtime, "cudaMemcpyPeer", to, bytes, from, bytes, {bytes, 1}, cudaMemcpyDeviceToDevice);
+    return copy(runtime, "cudaMemcpyPeer", to, bytes, from, bytes, {bytes, 1},
+                cudaMemcpyDeviceToDevice);
   });
 }
 
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
-                                cudaStream_t stream) {
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                size_t bytes, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
-    if (!runtime.has_device(to_device) || !runtime.has_device(from_device)) return cudaErrorInvalidDevice;
+    if (!runtime.has_device(to_device) || !runtime.has_device(from_device))
+      return cudaErrorInvalidDevice;
     return copy_in(runtime, stream, "cudaMemcpyPeerAsync",
                    copy_work(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice));
   });
@@ -285,12 +302,14 @@ cudaError_t set_3d(Runtime& runtime, Stream& on, const char* function, const cud
 
 cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
   return call([&](Runtime& runtime) {
-    return set_3d(runtime, stream_for(runtime, cudaStreamLegacy), "cudaMemset3D", memory, value, extent);
+    return set_3d(runtime, stream_for(runtime, cudaStreamLegacy), "cudaMemset3D", memory, value,
+                  extent);
   });
 }
 VGPU_TWIN(cudaMemset3D, _ptds);
 
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream) {
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent,
+                              cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     return set_3d(runtime, stream_for(runtime, stream), "cudaMemset3DAsync", memory, value, extent);
   });

@@ -7,16 +7,18 @@
 
 namespace vgpu::runtime {
 
-// `rows` rows of `width` bytes, `*_pitch` bytes apart. Throws Failure, naming `function`, where the device's
-// side is not wholly inside a live allocation.
+// `rows` rows of `width` bytes, `*_pitch` bytes apart. Throws Failure, naming `function`, where the
+// device's side is not wholly inside a live allocation.
 struct Plane {
   std::size_t width = 0, rows = 1;
 };
-cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch, const void* from,
-                 std::size_t from_pitch, Plane plane, cudaMemcpyKind kind);
-cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value, Plane plane);
+cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t to_pitch,
+                 const void* from, std::size_t from_pitch, Plane plane, cudaMemcpyKind kind);
+cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
+                Plane plane);
 
-// The same for CUDA's descriptions of copies of three dimensions and of fills by elements. Arrays are refused.
+// The same for CUDA's descriptions of copies of three dimensions and of fills by elements. Arrays
+// are refused.
 cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what);
 cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what);
 

@@ -108,8 +108,9 @@ CountersFile::Said CountersFile::open() {
     const std::string own = has_process_id(pattern_) ? "" : fmt::format(".{}", opened_by_);
     bool taken = own.empty() || !claim(own);
     for (int n = 2; taken; ++n) taken = !claim(fmt::format("{}.{}", own, n));
-    said.note = fmt::format("process {} writes its counters to {}: another process of the program writes {}",
-                            opened_by_, path_, with_process_id(pattern_));
+    said.note = fmt::format(
+        "process {} writes its counters to {}: another process of the program writes {}",
+        opened_by_, path_, with_process_id(pattern_));
   }
   ::unlink(part_.c_str());  // of a process that was killed
   file_ = ::open(part_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

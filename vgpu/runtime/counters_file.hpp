@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters file while its process runs: FILE.part, which is whole JSON after every launch and takes FILE's place, on
-// disk, when the process ends. Where the process ends otherwise, the program vgpu does that (app/counters.hpp).
+// The counters file while its process runs: FILE.part, which is whole JSON after every launch and
+// takes FILE's place, on disk, when the process ends. Where the process ends otherwise, the program
+// vgpu does that (app/counters.hpp).
 //
-// A file has one writer. The first process of a program that launches a kernel writes FILE; others, children made by fork or
-// exec as well, write FILE.PID. %p in the name is the process id: then every process has a file of its own.
+// A file has one writer. The first process of a program that launches a kernel writes FILE; others,
+// children made by fork or exec as well, write FILE.PID. %p in the name is the process id: then
+// every process has a file of its own.
 #pragma once
 #include <sys/types.h>
 
@@ -17,8 +19,8 @@ std::string check_counters_file(const std::string& name);
 
 class CountersFile {
  public:
-  // `claims`: the folder in which the processes of a program note the names they have taken, made by the program vgpu; "":
-  // there is none. `head` and `tail` are the JSON around the launches.
+  // `claims`: the folder in which the processes of a program note the names they have taken, made
+  // by the program vgpu; "": there is none. `head` and `tail` are the JSON around the launches.
   CountersFile(std::string name, std::string claims, std::string head, std::string tail);
   ~CountersFile();
   CountersFile(const CountersFile&) = delete;
@@ -28,8 +30,8 @@ class CountersFile {
     std::string note, error;  // for the user; both "" mostly
   };
   Said add(std::string_view launch);
-  // Nothing is to come, most likely: the file takes its place. A process that launched nothing has one without launches,
-  // unless it is a child or another has the name.
+  // Nothing is to come, most likely: the file takes its place. A process that launched nothing has
+  // one without launches, unless it is a child or another has the name.
   Said close();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices as programs see them: always there, always idle. Questions about them are answered even after a
-// fault.
+// The devices as programs see them: always there, always idle. Questions about them are answered
+// even after a fault.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,10 +34,12 @@ bool valid_limit(const Runtime& runtime, cudaLimit limit) {
 
 constexpr int kFirstPciDevice = 6;  // as device_properties.cpp has it
 
-std::string pci_bus_id(int ordinal) { return fmt::format("0000:00:{:02x}.0", kFirstPciDevice + ordinal); }
+std::string pci_bus_id(int ordinal) {
+  return fmt::format("0000:00:{:02x}.0", kFirstPciDevice + ordinal);
+}
 
-// The devices that may reach each other's memory: (device, peer). All can; a program that forgets to say so is not
-// told.
+// The devices that may reach each other's memory: (device, peer). All can; a program that forgets
+// to say so is not told.
 std::set<std::pair<int, int>>& peers() {
   static std::set<std::pair<int, int>> enabled;
   return enabled;
@@ -54,7 +56,8 @@ cudaError_t find_driver_function(const char* symbol, void** function,
       return cudaSuccess;
     }
     if (status != nullptr) *status = cudaDriverEntryPointSymbolNotFound;
-    throw Failure{cudaErrorNotSupported, fmt::format("the driver's function {} is not implemented", symbol)};
+    throw Failure{cudaErrorNotSupported,
+                  fmt::format("the driver's function {} is not implemented", symbol)};
   });
 }
 
@@ -90,7 +93,8 @@ cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
 cudaError_t cudaSetValidDevices(int* devices, int count) {
   return query([&](Runtime& runtime) {
     if (devices == nullptr || count < 0) return cudaErrorInvalidValue;
-    const bool all = std::all_of(devices, devices + count, [&](int d) { return runtime.has_device(d); });
+    const bool all =
+        std::all_of(devices, devices + count, [&](int d) { return runtime.has_device(d); });
     return all ? cudaSuccess : cudaErrorInvalidDevice;
   });
 }
@@ -101,7 +105,8 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wish) {
 
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return query([&](Runtime&) {
-    return (flags & ~static_cast<unsigned>(cudaDeviceMask)) == 0 ? cudaSuccess : cudaErrorInvalidValue;
+    return (flags & ~static_cast<unsigned>(cudaDeviceMask)) == 0 ? cudaSuccess
+                                                                 : cudaErrorInvalidValue;
   });
 }
 
@@ -164,14 +169,16 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return call([&](Runtime& runtime) {
     if (flags != 0) return cudaErrorInvalidValue;
     if (!runtime.has_device(peer) || peer == Runtime::ordinal()) return cudaErrorInvalidDevice;
-    return peers().emplace(Runtime::ordinal(), peer).second ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
+    return peers().emplace(Runtime::ordinal(), peer).second ? cudaSuccess
+                                                            : cudaErrorPeerAccessAlreadyEnabled;
   });
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   return call([&](Runtime& runtime) {
     if (!runtime.has_device(peer)) return cudaErrorInvalidDevice;
-    return peers().erase({Runtime::ordinal(), peer}) != 0 ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
+    return peers().erase({Runtime::ordinal(), peer}) != 0 ? cudaSuccess
+                                                          : cudaErrorPeerAccessNotEnabled;
   });
 }
 
@@ -217,7 +224,8 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     if (of_memory) value = rounded_limit(limit, value);
     // Not once a kernel has used what is limited.
     if (limit == cudaLimitPrintfFifoSize && runtime.printed) return cudaErrorInvalidValue;
-    if (limit == cudaLimitMallocHeapSize && !runtime.heap.set_bytes(value)) return cudaErrorInvalidValue;
+    if (limit == cudaLimitMallocHeapSize && !runtime.heap.set_bytes(value))
+      return cudaErrorInvalidValue;
     runtime.limits[limit] = value;
     return cudaSuccess;
   });
@@ -257,7 +265,8 @@ cudaError_t cudaProfilerStart() {
 
 cudaError_t cudaProfilerStop() { return cudaProfilerStart(); }
 
-cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                            cudaChannelFormatKind kind) {
   return {x, y, z, w, kind};
 }
 
@@ -269,7 +278,8 @@ cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigne
 VGPU_TWIN(cudaGetDriverEntryPoint, _ptsz);
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
-                                             unsigned long long, cudaDriverEntryPointQueryResult* status) {
+                                             unsigned long long,
+                                             cudaDriverEntryPointQueryResult* status) {
   return find_driver_function(symbol, function, status);
 }
 VGPU_TWIN(cudaGetDriverEntryPointByVersion, _ptsz);

@@ -39,7 +39,8 @@ void set_texture_limits(cudaDeviceProp& p) {
   p.surfaceAlignment = 512;
 }
 
-// What the device and its driver can do; the same on all data-centre GPUs unless `device` says otherwise.
+// What the device and its driver can do; the same on all data-centre GPUs unless `device` says
+// otherwise.
 void set_abilities(cudaDeviceProp& p, const Device& device) {
   p.canMapHostMemory = 1;
   p.concurrentKernels = 1;

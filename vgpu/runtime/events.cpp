@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events. Times between them are the host's: how long the virtual GPU took, never how long a real one would.
+// Events. Times between them are the host's: how long the virtual GPU took, never how long a real
+// one would.
 #include <algorithm>
 #include <utility>
 
@@ -27,14 +28,17 @@ using namespace vgpu::runtime;
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return call([&](Runtime& runtime) {
-    constexpr unsigned kKnown = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    constexpr unsigned kKnown =
+        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
     if (event == nullptr || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
     *event = runtime.streams.create_event(flags);
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t handle, cudaStream_t stream, unsigned flags) {
   return call([&](Runtime& runtime) {
@@ -87,9 +91,10 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
     // Work takes some time, however little the clock has seen of it.
     const auto elapsed = *last->recorded - *first->recorded;
     const bool forward = first != last && elapsed >= elapsed.zero();
-    *milliseconds = std::chrono::duration<float, std::milli>(
-                        forward ? std::max(elapsed, std::chrono::steady_clock::duration(1)) : elapsed)
-                        .count();
+    *milliseconds =
+        std::chrono::duration<float, std::milli>(
+            forward ? std::max(elapsed, std::chrono::steady_clock::duration(1)) : elapsed)
+            .count();
     return cudaSuccess;
   });
 }

@@ -9,18 +9,21 @@ using namespace vgpu::runtime;
 
 namespace {
 
-cudaError_t set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribute attribute, int value) {
+cudaError_t set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribute attribute,
+                          int value) {
   Function& function = known_function(runtime, handle);
   switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize: {
-      const std::size_t fixed = vgpu::attributes(loaded_kernel(runtime, function)).static_shared_bytes;
+      const std::size_t fixed =
+          vgpu::attributes(loaded_kernel(runtime, function)).static_shared_bytes;
       const std::size_t most = runtime.device().shared_per_block_optin;
       if (value < 0 || static_cast<std::size_t>(value) + fixed > most) {
         throw Failure{
             cudaErrorInvalidValue,
-            fmt::format("{}: cudaFuncAttributeMaxDynamicSharedMemorySize of {} bytes; with {} static bytes "
-                        "a block may have {} in all",
-                        function.shown, value, fixed, most)};
+            fmt::format(
+                "{}: cudaFuncAttributeMaxDynamicSharedMemorySize of {} bytes; with {} static bytes "
+                "a block may have {} in all",
+                function.shown, value, fixed, most)};
       }
       function.max_dynamic_shared = value;
       return cudaSuccess;
@@ -36,8 +39,9 @@ cudaError_t set_attribute(Runtime& runtime, const void* handle, cudaFuncAttribut
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
       return cudaSuccess;
     default:
-      throw Failure{cudaErrorNotSupported, fmt::format("{}: function attribute {} is not implemented",
-                                                       function.shown, static_cast<int>(attribute))};
+      throw Failure{cudaErrorNotSupported,
+                    fmt::format("{}: function attribute {} is not implemented", function.shown,
+                                static_cast<int>(attribute))};
   }
 }
 
@@ -73,7 +77,8 @@ cudaError_t cudaFuncGetName(const char** name, const void* handle) {
 
 cudaError_t cudaFuncGetParamInfo(const void* handle, size_t index, size_t* offset, size_t* size) {
   return call([&](Runtime& runtime) {
-    const auto& params = vgpu::attributes(loaded_kernel(runtime, known_function(runtime, handle))).params;
+    const auto& params =
+        vgpu::attributes(loaded_kernel(runtime, known_function(runtime, handle))).params;
     if (index >= params.size() || offset == nullptr) return cudaErrorInvalidValue;
     *offset = params[index].offset;
     if (size != nullptr) *size = params[index].size;
@@ -93,9 +98,10 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* handle) {
     out->maxThreadsPerBlock = thread_limit(runtime, function);
     const auto registers = function.binary->registers(runtime.device(), function.name);
     if (!registers) {
-      say(fmt::format(
-          "cudaFuncGetAttributes: numRegs of {} is given as 0: the fat binary has no machine code for {}",
-          function.shown, runtime.device().id));
+      say(
+          fmt::format("cudaFuncGetAttributes: numRegs of {} is given as 0: the fat binary has no "
+                      "machine code for {}",
+                      function.shown, runtime.device().id));
     }
     out->numRegs = static_cast<int>(registers.value_or(0));
     out->ptxVersion = attributes.target;
@@ -117,8 +123,8 @@ cudaError_t cudaFuncSetAttribute(const void* handle, cudaFuncAttribute attribute
   return call([&](Runtime& runtime) { return set_attribute(runtime, handle, attribute, value); });
 }
 
-cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute, int value,
-                                            int device) {
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
+                                            int value, int device) {
   return call([&](Runtime& runtime) {
     if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
     return set_attribute(runtime, kernel, attribute, value);

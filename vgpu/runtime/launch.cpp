@@ -24,7 +24,8 @@ constexpr int kMostThreads = 1024;
 Dim3 extent(const dim3& d) { return {d.x, d.y, d.z}; }
 
 bool within(const dim3& d, const std::uint32_t (&largest)[3]) {
-  return d.x >= 1 && d.y >= 1 && d.z >= 1 && d.x <= largest[0] && d.y <= largest[1] && d.z <= largest[2];
+  return d.x >= 1 && d.y >= 1 && d.z >= 1 && d.x <= largest[0] && d.y <= largest[1] &&
+         d.z <= largest[2];
 }
 
 // The cluster that a launch means: the one asked for, or the kernel's own.
@@ -34,15 +35,16 @@ Dim3 cluster_of(const KernelAttributes& attributes, const Request& request) {
 }
 
 // Blocks of the cluster all run at once, and so does the kernel's code say what it needs.
-cudaError_t check_cluster(const Device& device, const Function& function, const KernelAttributes& attributes,
-                          const Request& request) {
+cudaError_t check_cluster(const Device& device, const Function& function,
+                          const KernelAttributes& attributes, const Request& request) {
   const Dim3 cluster = cluster_of(attributes, request), grid = extent(request.grid);
   const std::uint64_t blocks = cluster.count();
   const auto refuse = [&](std::string_view why, cudaError_t code = cudaErrorInvalidClusterSize) {
-    throw Failure{code, fmt::format("{}: clusters of {}x{}x{} blocks: {}", function.shown, cluster.x,
-                                    cluster.y, cluster.z, why)};
+    throw Failure{code, fmt::format("{}: clusters of {}x{}x{} blocks: {}", function.shown,
+                                    cluster.x, cluster.y, cluster.z, why)};
   };
-  if (request.cluster.x != 0 && attributes.cluster.count() != 0 && !(attributes.cluster == cluster)) {
+  if (request.cluster.x != 0 && attributes.cluster.count() != 0 &&
+      !(attributes.cluster == cluster)) {
     refuse("the kernel was compiled for others");
   }
   if (blocks == 1) return cudaSuccess;
@@ -69,25 +71,28 @@ cudaError_t check(Runtime& runtime, Function& function, const KernelAttributes& 
   if (threads > static_cast<std::uint64_t>(thread_limit(runtime, function)))
     return cudaErrorLaunchOutOfResources;
 
-  if (const cudaError_t error = check_cluster(device, function, attributes, request); error != cudaSuccess)
+  if (const cudaError_t error = check_cluster(device, function, attributes, request);
+      error != cudaSuccess)
     return error;
 
   const std::size_t allowed = dynamic_shared_limit(runtime, function);
   if (request.dynamic_shared > allowed) {
     throw Failure{
         cudaErrorInvalidValue,
-        fmt::format("{}: {} bytes of dynamic shared memory; {} are allowed{}", function.shown,
-                    request.dynamic_shared, allowed,
-                    request.dynamic_shared + attributes.static_shared_bytes > device.shared_per_block_optin
-                        ? fmt::format(", and with {} static bytes no more than {} can be",
-                                      attributes.static_shared_bytes, device.shared_per_block_optin)
-                        : ", until cudaFuncAttributeMaxDynamicSharedMemorySize allows more")};
+        fmt::format(
+            "{}: {} bytes of dynamic shared memory; {} are allowed{}", function.shown,
+            request.dynamic_shared, allowed,
+            request.dynamic_shared + attributes.static_shared_bytes > device.shared_per_block_optin
+                ? fmt::format(", and with {} static bytes no more than {} can be",
+                              attributes.static_shared_bytes, device.shared_per_block_optin)
+                : ", until cudaFuncAttributeMaxDynamicSharedMemorySize allows more")};
   }
   if (request.cooperative) {
-    const int blocks =
-        blocks_per_multiprocessor(device, known_registers(runtime, function), static_cast<int>(threads),
-                                  attributes.static_shared_bytes + request.dynamic_shared);
-    if (extent(request.grid).count() > static_cast<std::uint64_t>(blocks) * device.multiprocessors) {
+    const int blocks = blocks_per_multiprocessor(
+        device, known_registers(runtime, function), static_cast<int>(threads),
+        attributes.static_shared_bytes + request.dynamic_shared);
+    if (extent(request.grid).count() >
+        static_cast<std::uint64_t>(blocks) * device.multiprocessors) {
       return cudaErrorCooperativeLaunchTooLarge;
     }
   }
@@ -103,13 +108,16 @@ std::vector<std::byte> pack(const KernelAttributes& attributes, void** arguments
   return block;
 }
 
-// What the launch itself says, and ptxas's registers where there is machine code. The hardware gives no less than 16.
-void add_launch_metrics(Runtime& runtime, const Function& function, const KernelAttributes& attributes,
-                        const Request& request, LaunchReport& report) {
+// What the launch itself says, and ptxas's registers where there is machine code. The hardware
+// gives no less than 16.
+void add_launch_metrics(Runtime& runtime, const Function& function,
+                        const KernelAttributes& attributes, const Request& request,
+                        LaunchReport& report) {
   constexpr std::uint32_t kFewestRegisters = 16;
   const std::size_t reserved = runtime.device().reserved_shared_per_block;
   const auto resources = function.binary->resources(runtime.device(), function.name);
-  // What ptxas made of it, where there is machine code: it rounds. From sm_90 on the system's part is in the section.
+  // What ptxas made of it, where there is machine code: it rounds. From sm_90 on the system's part
+  // is in the section.
   const std::size_t in_front = runtime.device().target() >= 90 ? reserved : 0;
   const std::size_t static_shared = resources && resources->shared_bytes > in_front
                                         ? resources->shared_bytes - in_front
@@ -142,7 +150,8 @@ bool execute_sample(Runtime& runtime, Function& function, const Kernel& kernel, 
     for (const Stratum& stratum : strata) {
       config.blocks = stratum.blocks;
       add_scaled(record.report, vgpu::launch(kernel, config, params, runtime.memory), stratum);
-      record.sampled_blocks.insert(record.sampled_blocks.end(), stratum.blocks.begin(), stratum.blocks.end());
+      record.sampled_blocks.insert(record.sampled_blocks.end(), stratum.blocks.begin(),
+                                   stratum.blocks.end());
     }
   } catch (const Unsupported& unsupported) {
     if (!record.sampled_blocks.empty()) throw;
@@ -216,8 +225,9 @@ void refuse_managed_elsewhere(const Runtime& runtime, const Function& function) 
     if (variable.binary != function.binary) continue;
     throw Failure{
         cudaErrorNotSupported,
-        fmt::format("{}: managed variables are not implemented on other devices than the first ({})",
-                    function.shown, variable.name)};
+        fmt::format(
+            "{}: managed variables are not implemented on other devices than the first ({})",
+            function.shown, variable.name)};
   }
 }
 
@@ -226,8 +236,8 @@ void refuse_managed_elsewhere(const Runtime& runtime, const Function& function) 
 const Kernel& loaded_kernel(Runtime& runtime, Function& function, bool in_clusters) {
   try {
     refuse_managed_elsewhere(runtime, function);
-    const Module& module = function.binary->module(runtime.device(), runtime.memory, runtime.settings.engine,
-                                                   "kernel " + function.shown);
+    const Module& module = function.binary->module(
+        runtime.device(), runtime.memory, runtime.settings.engine, "kernel " + function.shown);
     const Kernel* kernel =
         in_clusters ? module.find_kernel_of_ptx(function.name) : module.find_kernel(function.name);
     if (kernel == nullptr) {
@@ -241,17 +251,20 @@ const Kernel& loaded_kernel(Runtime& runtime, Function& function, bool in_cluste
   }
 }
 
-std::uint64_t most_cluster_blocks(const Function& function) { return function.non_portable_cluster ? 16 : 8; }
+std::uint64_t most_cluster_blocks(const Function& function) {
+  return function.non_portable_cluster ? 16 : 8;
+}
 
 std::uint32_t known_registers(Runtime& runtime, const Function& function) {
   const auto registers = function.binary->registers(runtime.device(), function.name);
   if (!registers) {
     throw Failure{
         cudaErrorNotSupported,
-        fmt::format("the registers of {} are not known: the fat binary has no machine code for {}; build "
-                    "with -gencode arch=compute_{},code=sm_{}",
-                    function.shown, runtime.device().id, runtime.device().target(),
-                    runtime.device().target())};
+        fmt::format(
+            "the registers of {} are not known: the fat binary has no machine code for {}; build "
+            "with -gencode arch=compute_{},code=sm_{}",
+            function.shown, runtime.device().id, runtime.device().target(),
+            runtime.device().target())};
   }
   return *registers;
 }
@@ -260,7 +273,8 @@ int thread_limit(Runtime& runtime, Function& function) {
   const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
   const auto registers = function.binary->registers(runtime.device(), function.name);
   const int by_registers = largest_block(runtime.device(), registers.value_or(0));
-  const int by_bounds = attributes.max_threads == 0 ? kMostThreads : static_cast<int>(attributes.max_threads);
+  const int by_bounds =
+      attributes.max_threads == 0 ? kMostThreads : static_cast<int>(attributes.max_threads);
   return std::min({kMostThreads, by_registers, by_bounds});
 }
 
@@ -280,10 +294,10 @@ void show_output(Runtime& runtime, Function& function, const LaunchReport& repor
   std::fwrite(report.output.data(), 1, report.output.size(), stdout);
   runtime.printed |= !report.output.empty() || report.lost_prints != 0;
   if (report.lost_prints == 0 || std::exchange(function.lost_prints_said, true)) return;
-  say(
-      fmt::format("{}: the text of {} calls of printf is lost, the oldest ones: the buffer has {} bytes "
-                  "(cudaLimitPrintfFifoSize)",
-                  function.shown, report.lost_prints, runtime.limits[cudaLimitPrintfFifoSize]));
+  say(fmt::format(
+      "{}: the text of {} calls of printf is lost, the oldest ones: the buffer has {} bytes "
+      "(cudaLimitPrintfFifoSize)",
+      function.shown, report.lost_prints, runtime.limits[cudaLimitPrintfFifoSize]));
 }
 
 }  // namespace
@@ -296,8 +310,9 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   const Dim3 cluster = cluster_of(attributes, request);
   const Kernel& kernel = loaded_kernel(runtime, function, cluster.count() > 1);
   const std::size_t count = attributes.params.size();
-  if (count != 0 && (request.arguments == nullptr || std::find(request.arguments, request.arguments + count,
-                                                               nullptr) != request.arguments + count)) {
+  if (count != 0 &&
+      (request.arguments == nullptr || std::find(request.arguments, request.arguments + count,
+                                                 nullptr) != request.arguments + count)) {
     return cudaErrorInvalidValue;
   }
 
@@ -325,8 +340,8 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.count_lines = recorded && runtime.settings.count_lines;
   try {
     LaunchRecord record{function.shown, config.grid, config.block, {}, Runtime::ordinal(), {}, {}};
-    execute(runtime, function, kernel, config, pack(attributes, request.arguments), request.cooperative,
-            record);
+    execute(runtime, function, kernel, config, pack(attributes, request.arguments),
+            request.cooperative, record);
     record.fallback = sass::fallback(kernel);
     show_output(runtime, function, record.report);
     if (recorded) {

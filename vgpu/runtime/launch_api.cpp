@@ -28,8 +28,8 @@ std::vector<Configuration>& configurations() {
 cudaError_t submit(Runtime& runtime, const void* function, const Request& request) {
   Stream& on = stream_for(runtime, request.stream);
   if (capture_of(on) == nullptr) return launch(runtime, function, request);
-  KernelWork work = kernel_work(runtime, function, request.grid, request.block, request.dynamic_shared,
-                                request.arguments, request.cooperative);
+  KernelWork work = kernel_work(runtime, function, request.grid, request.block,
+                                request.dynamic_shared, request.arguments, request.cooperative);
   work.cluster = request.cluster;
   return record(on, std::move(work));
 }
@@ -52,34 +52,36 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
   return cudaSuccess;
 }
 
-cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
-                             cudaStream_t stream) {
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                             size_t shared, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     return submit(runtime, function, {grid, block, arguments, shared, stream, false, {0, 0, 0}});
   });
 }
 VGPU_TWIN(cudaLaunchKernel, _ptsz);
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
-                               cudaStream_t stream) {
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               size_t shared, cudaStream_t stream) {
   return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 VGPU_TWIN(__cudaLaunchKernel, _ptsz);
 
-cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
-                                        size_t shared, cudaStream_t stream) {
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
+                                        void** arguments, size_t shared, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     return submit(runtime, function, {grid, block, arguments, shared, stream, true, {0, 0, 0}});
   });
 }
 VGPU_TWIN(cudaLaunchCooperativeKernel, _ptsz);
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** arguments) {
   return call([&](Runtime& runtime) {
     if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr))
       return cudaErrorInvalidValue;
-    Request request{config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream,
-                    false,           {0, 0, 0}};
+    Request request{
+        config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, config->stream,
+        false,           {0, 0, 0}};
     for (unsigned i = 0; i < config->numAttrs; ++i) {
       const cudaLaunchAttribute& attribute = config->attrs[i];
       switch (attribute.id) {
@@ -88,7 +90,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
           break;
         case cudaLaunchAttributeClusterDimension: {
           const auto& cluster = attribute.val.clusterDim;
-          if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0) return cudaErrorInvalidClusterSize;
+          if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0)
+            return cudaErrorInvalidClusterSize;
           request.cluster = {cluster.x, cluster.y, cluster.z};
           break;
         }
@@ -103,9 +106,10 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
         case cudaLaunchAttributePreferredSharedMemoryCarveout:
           break;
         default:
-          throw Failure{cudaErrorNotSupported,
-                        fmt::format("{}: launch attribute {} is not implemented",
-                                    known_function(runtime, function).shown, static_cast<int>(attribute.id))};
+          throw Failure{
+              cudaErrorNotSupported,
+              fmt::format("{}: launch attribute {} is not implemented",
+                          known_function(runtime, function).shown, static_cast<int>(attribute.id))};
       }
     }
     return submit(runtime, function, request);

@@ -18,7 +18,8 @@ Json dimensions(const Dim3& extent) { return {extent.x, extent.y, extent.z}; }
 std::string head_of(const std::vector<Device>& devices) {
   Json ids = Json::array();
   for (const Device& device : devices) ids.push_back(std::string(device.id));
-  return fmt::format("{{\"device\": {}, \"devices\": {}, \"launches\": [", ids.at(0).dump(), ids.dump());
+  return fmt::format("{{\"device\": {}, \"devices\": {}, \"launches\": [", ids.at(0).dump(),
+                     ids.dump());
 }
 
 // What closes the JSON: how estimates come about.
@@ -36,8 +37,10 @@ const std::string& tail() {
 Json source_json(const LaunchReport& report) {
   Json list = Json::array();
   for (const LineReport& line : report.lines) {
-    list.push_back(
-        {{"file", line.file}, {"line", line.line}, {"metrics", line.exact}, {"estimates", line.estimates}});
+    list.push_back({{"file", line.file},
+                    {"line", line.line},
+                    {"metrics", line.exact},
+                    {"estimates", line.estimates}});
   }
   return list;
 }
@@ -63,8 +66,9 @@ std::string trace_of(const LaunchRecord& record) {
     }
     list.push_back(std::move(item));
   }
-  const Json json{
-      {"kernel", record.kernel}, {"engine", record.report.engine}, {"instructions", std::move(list)}};
+  const Json json{{"kernel", record.kernel},
+                  {"engine", record.report.engine},
+                  {"instructions", std::move(list)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -105,7 +109,9 @@ CountersFile::Said LaunchLog::add(const LaunchRecord& record) {
   return said;
 }
 
-CountersFile::Said LaunchLog::close() { return file_ == nullptr ? CountersFile::Said{} : file_->close(); }
+CountersFile::Said LaunchLog::close() {
+  return file_ == nullptr ? CountersFile::Said{} : file_->close();
+}
 
 void LaunchLog::reset() {
   kept_ = true;
@@ -114,7 +120,8 @@ void LaunchLog::reset() {
 }
 
 std::string LaunchLog::json() const {
-  return fmt::format("{}{}{}{}", head_, launches_.empty() ? "" : "\n", fmt::join(launches_, ",\n"), tail());
+  return fmt::format("{}{}{}{}", head_, launches_.empty() ? "" : "\n", fmt::join(launches_, ",\n"),
+                     tail());
 }
 
 std::string LaunchLog::trace_json() const {

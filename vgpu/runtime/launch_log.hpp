@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of what was launched: kept for vgpuCountersJson, and written to the counters file launch by
-// launch.
+// The record of what was launched: kept for vgpuCountersJson, and written to the counters file
+// launch by launch.
 #pragma once
 #include <memory>
 #include <string>
@@ -29,7 +29,9 @@ class LaunchLog {
   // Where the log goes from now on; "" for nowhere. Returns "" or what is wrong with the file.
   std::string open(const std::vector<Device>& devices, const std::string& file,
                    const std::string& claims = "");
-  bool wanted() const { return file_ != nullptr || kept_; }  // whether anybody will read what is added
+  bool wanted() const {
+    return file_ != nullptr || kept_;
+  }  // whether anybody will read what is added
   // Both return what is to be said about the file.
   CountersFile::Said add(const LaunchRecord& record);
   CountersFile::Said close();  // the program ends

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that the program loads by itself: fat binaries and PTX text, from memory or from a file. Loading only notes it;
-// kernels are found when they are asked for.
+// Code that the program loads by itself: fat binaries and PTX text, from memory or from a file.
+// Loading only notes it; kernels are found when they are asked for.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,8 @@ Library& known_library(cudaLibrary_t handle) {
 }
 
 Module& module_of(Runtime& runtime, const Library& library) {
-  return library.binary->module(runtime.device(), runtime.memory, runtime.settings.engine, "a library");
+  return library.binary->module(runtime.device(), runtime.memory, runtime.settings.engine,
+                                "a library");
 }
 
 [[noreturn]] void refuse_image(const std::string& why) {
@@ -74,8 +75,9 @@ class Image {
   std::string fat_binary() const {
     require(image::kFatBinaryHeader);
     try {
-      const std::size_t bytes = image::fat_binary_bytes(std::span<const std::byte, image::kFatBinaryHeader>(
-          reinterpret_cast<const std::byte*>(data_), image::kFatBinaryHeader));
+      const std::size_t bytes =
+          image::fat_binary_bytes(std::span<const std::byte, image::kFatBinaryHeader>(
+              reinterpret_cast<const std::byte*>(data_), image::kFatBinaryHeader));
       require(bytes);
       return {data_, bytes};
     } catch (const image::Damaged& error) {
@@ -87,8 +89,8 @@ class Image {
   std::string text() const {
     constexpr std::size_t kStep = 4096;
     for (std::size_t bytes = 0;;) {
-      std::size_t more =
-          kStep - reinterpret_cast<std::uintptr_t>(data_ + bytes) % kStep;  // up to the end of a page
+      std::size_t more = kStep - reinterpret_cast<std::uintptr_t>(data_ + bytes) %
+                                     kStep;  // up to the end of a page
       if (limit_) more = std::min(more, *limit_ - bytes);
       if (more == 0) return {data_, bytes};
       if (!limit_ && !can_read(data_ + bytes, more))
@@ -119,8 +121,9 @@ cudaError_t load(Runtime& runtime, cudaLibrary_t* out, Image code) {
     library->wrapper.data = library->bytes.data();
     library->binary = runtime.modules.add(&library->wrapper);
   } else if (code.begins_with("\177ELF", 4)) {
-    throw Failure{cudaErrorNotSupported,
-                  "a library of machine code only is not implemented: give a fat binary with PTX, or PTX"};
+    throw Failure{
+        cudaErrorNotSupported,
+        "a library of machine code only is not implemented: give a fat binary with PTX, or PTX"};
   } else {
     library->binary = runtime.modules.add_ptx(code.text());
   }
@@ -139,7 +142,8 @@ cudaError_t load(Runtime& runtime, cudaLibrary_t* out, Image code) {
 Function* function_of(Runtime& runtime, Library& library, const std::string& name) {
   Function*& function = library.functions[name];
   if (function == nullptr) {
-    if (module_of(runtime, library).find_kernel(name) == nullptr) throw Failure{cudaErrorSymbolNotFound, ""};
+    if (module_of(runtime, library).find_kernel(name) == nullptr)
+      throw Failure{cudaErrorSymbolNotFound, ""};
     function = runtime.modules.add_function(library.binary, nullptr, name.c_str());
   }
   return function;
@@ -150,16 +154,16 @@ Function* function_of(Runtime& runtime, Library& library, const std::string& nam
 
 using namespace vgpu::runtime;
 
-cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**, unsigned,
-                                cudaLibraryOption*, void**, unsigned) {
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
+                                unsigned, cudaLibraryOption*, void**, unsigned) {
   return call([&](Runtime& runtime) {
     if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
     return load(runtime, library, Image(code, std::nullopt));
   });
 }
 
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* name, cudaJitOption*, void**,
-                                    unsigned, cudaLibraryOption*, void**, unsigned) {
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* name, cudaJitOption*,
+                                    void**, unsigned, cudaLibraryOption*, void**, unsigned) {
   return call([&](Runtime& runtime) {
     if (library == nullptr || name == nullptr) return cudaErrorInvalidValue;
     std::error_code error;
@@ -196,7 +200,8 @@ cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t handle) {
   });
 }
 
-cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count, cudaLibrary_t handle) {
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
+                                        cudaLibrary_t handle) {
   return call([&](Runtime& runtime) {
     if (kernels == nullptr && count != 0) return cudaErrorInvalidValue;
     Library& library = known_library(handle);
@@ -207,7 +212,8 @@ cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count, c
   });
 }
 
-cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* bytes, cudaLibrary_t handle, const char* name) {
+cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* bytes, cudaLibrary_t handle,
+                                 const char* name) {
   return call([&](Runtime& runtime) {
     if (name == nullptr || (pointer == nullptr && bytes == nullptr)) return cudaErrorInvalidValue;
     const auto symbol = module_of(runtime, known_library(handle)).find_symbol(name);
@@ -218,6 +224,7 @@ cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* bytes, cudaLibrary_t ha
   });
 }
 
-cudaError_t cudaLibraryGetManaged(void** pointer, size_t* bytes, cudaLibrary_t library, const char* name) {
+cudaError_t cudaLibraryGetManaged(void** pointer, size_t* bytes, cudaLibrary_t library,
+                                  const char* name) {
   return cudaLibraryGetGlobal(pointer, bytes, library, name);
 }

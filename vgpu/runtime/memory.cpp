@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocation. Pinned and managed memory are device memory that the host may use as well, which on this device
-// all memory is.
+// Allocation. Pinned and managed memory are device memory that the host may use as well, which on
+// this device all memory is.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,10 +22,11 @@ bool multiply(std::size_t a, std::size_t b, std::size_t& product) {
   return !__builtin_mul_overflow(a, b, &product);
 }
 
-cudaError_t allocate_pitched(Runtime& runtime, void** pointer, std::size_t* pitch, std::size_t width,
-                             std::size_t rows, const void* caller) {
+cudaError_t allocate_pitched(Runtime& runtime, void** pointer, std::size_t* pitch,
+                             std::size_t width, std::size_t rows, const void* caller) {
   if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
-  if (width > std::numeric_limits<std::size_t>::max() - kPitchAlignment) return cudaErrorMemoryAllocation;
+  if (width > std::numeric_limits<std::size_t>::max() - kPitchAlignment)
+    return cudaErrorMemoryAllocation;
   *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
   std::size_t bytes = 0;
   if (!multiply(*pitch, rows, bytes)) return cudaErrorMemoryAllocation;
@@ -70,7 +71,8 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     refuse_in_capture(runtime);
-    constexpr unsigned kKnown = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    constexpr unsigned kKnown =
+        cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     if ((flags & ~kKnown) != 0) return cudaErrorInvalidValue;
     return allocate(runtime, pointer, bytes, Origin::kPinnedHost, flags, caller);
   });
@@ -82,15 +84,16 @@ cudaError_t cudaFreeHost(void* pointer) {
 
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
   return call([&](Runtime& runtime) {
-    constexpr unsigned kKnown = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterIoMemory |
-                                cudaHostRegisterReadOnly;
+    constexpr unsigned kKnown = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                                cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
     if (pointer == nullptr || bytes == 0 || (flags & ~kKnown) != 0) return cudaErrorInvalidValue;
     const bool read_only = (flags & cudaHostRegisterReadOnly) != 0;
     if ((flags & cudaHostRegisterIoMemory) == 0 &&
         !(read_only ? can_read(pointer, bytes) : can_write(pointer, bytes))) {
-      throw Failure{cudaErrorInvalidValue,
-                    fmt::format("cudaHostRegister: {} bytes at {} are not memory that the program can {}",
-                                bytes, fmt::ptr(pointer), read_only ? "read" : "write")};
+      throw Failure{
+          cudaErrorInvalidValue,
+          fmt::format("cudaHostRegister: {} bytes at {} are not memory that the program can {}",
+                      bytes, fmt::ptr(pointer), read_only ? "read" : "write")};
     }
     if (!runtime.memory.adopt(pointer, bytes, "registered host memory")) {
       return cudaErrorHostMemoryAlreadyRegistered;
@@ -190,7 +193,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation, unsigned flags,
                                  cudaStream_t) {
   return call([&](Runtime& runtime) {
-    return flags == 0 && runtime.memory.contains(pointer, bytes) ? cudaSuccess : cudaErrorInvalidValue;
+    return flags == 0 && runtime.memory.contains(pointer, bytes) ? cudaSuccess
+                                                                 : cudaErrorInvalidValue;
   });
 }
 VGPU_TWIN(cudaMemPrefetchAsync, _ptsz);

@@ -47,7 +47,8 @@ const std::vector<image::Entry>& FatBinary::entries() {
     try {
       entries_ = image::read_entries(image::fat_binary_of(wrapper_));
     } catch (const image::Damaged& error) {
-      throw Failure{cudaErrorInvalidKernelImage, fmt::format("damaged fat binary: {}", error.what())};
+      throw Failure{cudaErrorInvalidKernelImage,
+                    fmt::format("damaged fat binary: {}", error.what())};
     }
   }
   return *entries_;
@@ -68,8 +69,9 @@ void FatBinary::refuse_without_ptx(const std::string& user) {
       wrapper_ != nullptr && image::is_linked(wrapper_)
           ? "relocatable device code is linked without its PTX: build without -rdc=true"
           : "build with -gencode arch=compute_80,code=compute_80";
-  throw Failure{cudaErrorNoKernelImageForDevice,
-                fmt::format("no PTX in the fat binary for {} (only {}): {}", user, present(), remedy)};
+  throw Failure{
+      cudaErrorNoKernelImageForDevice,
+      fmt::format("no PTX in the fat binary for {} (only {}): {}", user, present(), remedy)};
 }
 
 Module& FatBinary::module(const Device& device, Memory& memory, EngineChoice engine,
@@ -81,11 +83,13 @@ Module& FatBinary::module(const Device& device, Memory& memory, EngineChoice eng
 std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, EngineChoice engine,
                                         const std::string& user) {
   constexpr int kKnownTarget = 90;  // whose machine code the engine executes
-  const image::Entry* entry = image::choose_ptx(entries(), static_cast<std::uint32_t>(device.target()));
+  const image::Entry* entry =
+      image::choose_ptx(entries(), static_cast<std::uint32_t>(device.target()));
   try {
-    const std::span<const std::byte> code = engine != EngineChoice::kPtx && device.target() == kKnownTarget
-                                                ? cubin(device)
-                                                : std::span<const std::byte>();
+    const std::span<const std::byte> code =
+        engine != EngineChoice::kPtx && device.target() == kKnownTarget
+            ? cubin(device)
+            : std::span<const std::byte>();
     if (!code.empty()) {
       const bool falls_back = entry != nullptr && engine == EngineChoice::kAuto;
       std::function<std::string()> text;
@@ -97,20 +101,23 @@ std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, En
       }
     }
     if (!damage_.empty() && (entry == nullptr || engine != EngineChoice::kAuto)) {
-      throw Failure{cudaErrorInvalidKernelImage, fmt::format("{}: damaged machine code: {}", user, damage_)};
+      throw Failure{cudaErrorInvalidKernelImage,
+                    fmt::format("{}: damaged machine code: {}", user, damage_)};
     }
     if (engine == EngineChoice::kSass) {
       throw Failure{
           cudaErrorNoKernelImageForDevice,
-          fmt::format("no machine code of sm_{} in the fat binary for {} (only {}): build with -gencode "
-                      "arch=compute_{},code=sm_{}, or choose another engine",
-                      kKnownTarget, user, present(), kKnownTarget, kKnownTarget)};
+          fmt::format(
+              "no machine code of sm_{} in the fat binary for {} (only {}): build with -gencode "
+              "arch=compute_{},code=sm_{}, or choose another engine",
+              kKnownTarget, user, present(), kKnownTarget, kKnownTarget)};
     }
     if (entry == nullptr) refuse_without_ptx(user);
     auto module = Module::from_ptx(image::ptx_text(*entry), memory);
     if (!damage_.empty()) {
       say(fmt::format("{}: its machine code is damaged, PTX runs instead: {}", user, damage_));
-      for (const std::string& name : module->kernel_names()) module->find_kernel(name)->set_fallback(damage_);
+      for (const std::string& name : module->kernel_names())
+        module->find_kernel(name)->set_fallback(damage_);
     }
     return module;
   } catch (const image::Damaged& error) {
@@ -125,7 +132,8 @@ std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, En
 std::span<const std::byte> FatBinary::cubin(const Device& device) {
   auto known = cubins_.find(device.target());
   if (known == cubins_.end()) {
-    const image::Entry* entry = image::choose_cubin(entries(), static_cast<std::uint32_t>(device.target()));
+    const image::Entry* entry =
+        image::choose_cubin(entries(), static_cast<std::uint32_t>(device.target()));
     std::string code;
     try {
       if (entry != nullptr) code = image::contents(*entry);
@@ -137,14 +145,16 @@ std::span<const std::byte> FatBinary::cubin(const Device& device) {
   return std::as_bytes(std::span(known->second));
 }
 
-std::optional<image::Resources> FatBinary::resources(const Device& device, const std::string& kernel) {
+std::optional<image::Resources> FatBinary::resources(const Device& device,
+                                                     const std::string& kernel) {
   auto known = resources_.find(device.target());
   if (known == resources_.end()) {
     const auto code = cubin(device);
     std::map<std::string, image::Resources> found;
     try {
       if (!code.empty()) found = image::read_resources(code);
-    } catch (const image::Damaged&) {  // nothing is known of its kernels then; they may run from PTX
+    } catch (
+        const image::Damaged&) {  // nothing is known of its kernels then; they may run from PTX
     }
     known = resources_.emplace(device.target(), std::move(found)).first;
   }
@@ -168,11 +178,13 @@ FatBinary* Modules::add_ptx(std::string ptx) {
   return binaries_.back().get();
 }
 
-// The objects stay: the program may still hold handles to them, which then answer cudaErrorCudartUnloading.
+// The objects stay: the program may still hold handles to them, which then answer
+// cudaErrorCudartUnloading.
 void Modules::unload(FatBinary* binary) {
   binary->unload();
-  std::erase_if(by_address_,
-                [&](const auto& item) { return item.second->binary == binary && item.first != item.second; });
+  std::erase_if(by_address_, [&](const auto& item) {
+    return item.second->binary == binary && item.first != item.second;
+  });
   std::erase_if(variables_, [&](const auto& item) { return item.second.binary == binary; });
 }
 

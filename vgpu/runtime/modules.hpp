@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program registers at its start: fat binaries with their kernels and variables. Registration only
-// notes them; a fat binary is read, and its PTX parsed, when one of its kernels or variables is first used.
+// What a program registers at its start: fat binaries with their kernels and variables.
+// Registration only notes them; a fat binary is read, and its PTX parsed, when one of its kernels
+// or variables is first used.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,10 +26,11 @@ class FatBinary {
   explicit FatBinary(const void* wrapper) : wrapper_(wrapper) {}
   explicit FatBinary(std::string ptx);  // that one text, for the target that it names
 
-  // The module for this device, loaded on the first call: of the machine code, with the PTX for what that does not do,
-  // or of one of them. Throws Failure (with the reason, again on every call) if there is none; `user` is the kernel or
-  // variable that it is needed for.
-  Module& module(const Device& device, Memory& memory, EngineChoice engine, const std::string& user);
+  // The module for this device, loaded on the first call: of the machine code, with the PTX for
+  // what that does not do, or of one of them. Throws Failure (with the reason, again on every call)
+  // if there is none; `user` is the kernel or variable that it is needed for.
+  Module& module(const Device& device, Memory& memory, EngineChoice engine,
+                 const std::string& user);
 
   // The machine code for this device, decompressed; empty if there is none.
   std::span<const std::byte> cubin(const Device& device);
@@ -51,8 +53,9 @@ class FatBinary {
   bool unloaded_ = false;
   std::string ptx_;
   std::optional<std::vector<image::Entry>> entries_;
-  std::map<const Device*, std::unique_ptr<Module>> modules_;  // each device has variables of its own
-  std::map<int, std::string> cubins_;                         // by target
+  std::map<const Device*, std::unique_ptr<Module>>
+      modules_;                        // each device has variables of its own
+  std::map<int, std::string> cubins_;  // by target
   std::map<int, std::map<std::string, image::Resources>> resources_;
   std::string damage_;  // what is wrong with the machine code; "" if nothing is known to be
 };
@@ -63,12 +66,12 @@ struct Function {
   const void* host_function = nullptr;  // the stub that stands for it in the program
   std::string name;                     // mangled
   std::string shown;                    // demangled
-  int max_dynamic_shared = -1;          // cudaFuncAttributeMaxDynamicSharedMemorySize, if it was set
-  int shared_carveout = -1;             // a preference, noted only
-  bool non_portable_cluster = false;    // cudaFuncAttributeNonPortableClusterSizeAllowed
-  bool refusal_said = false;            // why it cannot be launched was printed
-  bool lost_prints_said = false;        // that printf's buffer was too small
-  bool sampling_said = false;           // that only some of its blocks are executed, or why all are
+  int max_dynamic_shared = -1;        // cudaFuncAttributeMaxDynamicSharedMemorySize, if it was set
+  int shared_carveout = -1;           // a preference, noted only
+  bool non_portable_cluster = false;  // cudaFuncAttributeNonPortableClusterSizeAllowed
+  bool refusal_said = false;          // why it cannot be launched was printed
+  bool lost_prints_said = false;      // that printf's buffer was too small
+  bool sampling_said = false;         // that only some of its blocks are executed, or why all are
 };
 
 struct Variable {

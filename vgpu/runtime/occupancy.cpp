@@ -8,12 +8,14 @@ namespace vgpu::runtime {
 namespace {
 
 constexpr int kWarp = 32, kLargestBlock = 1024;
-// Each multiprocessor is four partitions with a quarter of the registers; a warp's come in units of 256, a
-// block's shared memory in units of 128 bytes.
+// Each multiprocessor is four partitions with a quarter of the registers; a warp's come in units of
+// 256, a block's shared memory in units of 128 bytes.
 constexpr int kPartitions = 4;
 constexpr std::size_t kRegisterUnit = 256, kSharedUnit = 128;
 
-std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+std::size_t round_up(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 int warps_of(int threads) { return (threads + kWarp - 1) / kWarp; }
 
@@ -28,7 +30,8 @@ int blocks_by_registers(const Device& device, const BlockResources& block) {
   if (block.registers == 0) return Occupancy::kNoLimit;
   // A launch is refused by what all partitions would take together.
   if (block.threads > largest_block(device, block.registers)) return 0;
-  return warps_by_registers(device.registers_per_multiprocessor, block.registers) / warps_of(block.threads);
+  return warps_by_registers(device.registers_per_multiprocessor, block.registers) /
+         warps_of(block.threads);
 }
 
 int blocks_by_shared(const Device& device, std::size_t bytes) {
@@ -60,8 +63,9 @@ Occupancy occupancy(const Device& device, const BlockResources& block) {
   o.by_blocks = device.blocks_per_multiprocessor;
   o.by_registers = blocks_by_registers(device, block);
   o.by_shared = blocks_by_shared(device, block.shared_bytes);
-  o.by_warps =
-      block.threads > kLargestBlock ? 0 : device.threads_per_multiprocessor / kWarp / warps_of(block.threads);
+  o.by_warps = block.threads > kLargestBlock
+                   ? 0
+                   : device.threads_per_multiprocessor / kWarp / warps_of(block.threads);
   o.by_barriers = block.barriers == 0 || device.barriers_per_multiprocessor == 0
                       ? Occupancy::kNoLimit
                       : device.barriers_per_multiprocessor / static_cast<int>(block.barriers);
@@ -70,8 +74,9 @@ Occupancy occupancy(const Device& device, const BlockResources& block) {
                                              {o.by_shared, Resource::kShared},
                                              {o.by_warps, Resource::kWarps},
                                              {o.by_barriers, Resource::kBarriers}};
-  const auto& least = *std::min_element(std::begin(limits), std::end(limits),
-                                        [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto& least =
+      *std::min_element(std::begin(limits), std::end(limits),
+                        [](const auto& a, const auto& b) { return a.first < b.first; });
   o.blocks = least.first;
   o.limiter = least.second;
   o.warps = o.blocks * warps_of(block.threads);
@@ -79,7 +84,9 @@ Occupancy occupancy(const Device& device, const BlockResources& block) {
 }
 
 int largest_block(const Device& device, std::uint32_t registers) {
-  return std::min(kLargestBlock / kWarp, warps_by_registers(device.registers_per_block, registers)) * kWarp;
+  return std::min(kLargestBlock / kWarp,
+                  warps_by_registers(device.registers_per_block, registers)) *
+         kWarp;
 }
 
 int blocks_per_multiprocessor(const Device& device, std::uint32_t registers, int threads,
@@ -90,7 +97,8 @@ int blocks_per_multiprocessor(const Device& device, std::uint32_t registers, int
 std::size_t dynamic_shared_for(const Device& device, int blocks, std::size_t static_bytes) {
   const std::size_t share =
       device.shared_per_multiprocessor / static_cast<unsigned>(blocks) / kSharedUnit * kSharedUnit;
-  return std::min(share - device.reserved_shared_per_block, device.shared_per_block_optin) - static_bytes;
+  return std::min(share - device.reserved_shared_per_block, device.shared_per_block_optin) -
+         static_bytes;
 }
 
 }  // namespace vgpu::runtime

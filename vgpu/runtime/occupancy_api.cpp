@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The occupancy questions of the CUDA runtime. They need a kernel's registers, which only machine code has.
+// The occupancy questions of the CUDA runtime. They need a kernel's registers, which only machine
+// code has.
 #include <algorithm>
 
 #include "runtime/launch.hpp"
@@ -9,7 +10,8 @@
 using namespace vgpu::runtime;
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* handle,
-                                                                   int threads, size_t dynamic_shared,
+                                                                   int threads,
+                                                                   size_t dynamic_shared,
                                                                    unsigned) {
   return call([&](Runtime& runtime) {
     if (blocks == nullptr || threads < 1) return cudaErrorInvalidValue;
@@ -20,16 +22,16 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
       *blocks = 0;
       return cudaSuccess;
     }
-    *blocks = blocks_per_multiprocessor(runtime.device(), known_registers(runtime, function), threads,
-                                        attributes.static_shared_bytes + dynamic_shared);
+    *blocks = blocks_per_multiprocessor(runtime.device(), known_registers(runtime, function),
+                                        threads, attributes.static_shared_bytes + dynamic_shared);
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
-                                                          size_t dynamic_shared) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_shared,
-                                                                cudaOccupancyDefault);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                          int threads, size_t dynamic_shared) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+      blocks, function, threads, dynamic_shared, cudaOccupancyDefault);
 }
 
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* handle,
@@ -42,12 +44,13 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* handle
   });
 }
 
-// As many as all multiprocessors together have room for. Hardware puts a cluster on multiprocessors of one group of them
-// only, so that it may hold fewer.
+// As many as all multiprocessors together have room for. Hardware puts a cluster on multiprocessors
+// of one group of them only, so that it may hold fewer.
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* handle,
                                            const cudaLaunchConfig_t* config) {
   return call([&](Runtime& runtime) {
-    if (clusters == nullptr || config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) {
+    if (clusters == nullptr || config == nullptr ||
+        (config->numAttrs != 0 && config->attrs == nullptr)) {
       return cudaErrorInvalidValue;
     }
     Function& function = known_function(runtime, handle);
@@ -60,16 +63,17 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* handle,
       size = std::uint64_t{cluster.x} * cluster.y * cluster.z;
     }
     if (size == 0 || size > most_cluster_blocks(function)) return cudaErrorInvalidClusterSize;
-    const std::uint64_t threads = std::uint64_t{config->blockDim.x} * config->blockDim.y * config->blockDim.z;
+    const std::uint64_t threads =
+        std::uint64_t{config->blockDim.x} * config->blockDim.y * config->blockDim.z;
     if (threads == 0 || threads > 1024) return cudaErrorInvalidValue;
     if (config->dynamicSmemBytes > dynamic_shared_limit(runtime, function)) {
       *clusters = 0;
       return cudaSuccess;
     }
     const vgpu::Device& device = runtime.device();
-    const int blocks =
-        blocks_per_multiprocessor(device, known_registers(runtime, function), static_cast<int>(threads),
-                                  attributes.static_shared_bytes + config->dynamicSmemBytes);
+    const int blocks = blocks_per_multiprocessor(
+        device, known_registers(runtime, function), static_cast<int>(threads),
+        attributes.static_shared_bytes + config->dynamicSmemBytes);
     *clusters = static_cast<int>(static_cast<std::uint64_t>(blocks) *
                                  static_cast<std::uint64_t>(device.multiprocessors) / size);
     return cudaSuccess;
@@ -82,8 +86,10 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
     if (bytes == nullptr || blocks < 1 || threads < 1) return cudaErrorInvalidValue;
     Function& function = known_function(runtime, handle);
     const auto& device = runtime.device();
-    const std::size_t fixed = vgpu::attributes(loaded_kernel(runtime, function)).static_shared_bytes;
-    if (blocks_per_multiprocessor(device, known_registers(runtime, function), threads, fixed) < blocks) {
+    const std::size_t fixed =
+        vgpu::attributes(loaded_kernel(runtime, function)).static_shared_bytes;
+    if (blocks_per_multiprocessor(device, known_registers(runtime, function), threads, fixed) <
+        blocks) {
       return cudaErrorInvalidValue;
     }
     *bytes = dynamic_shared_for(device, blocks, fixed);

@@ -20,7 +20,8 @@ struct Wrong : std::runtime_error {
 };
 
 constexpr std::string_view kDigits = "0123456789";
-constexpr std::string_view kWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+constexpr std::string_view kWord =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 constexpr std::string_view kBlank = " \t\n\r\f\v";
 
 Set set_of(std::string_view characters) {
@@ -126,7 +127,8 @@ class Parser {
 
   int number() {
     int value = 0;
-    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    const auto [end, error] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
     if (error != std::errc() || value < 0 || value > kMostTimes)
       throw Wrong("{ is followed by numbers up to 1000");
     at_ = static_cast<std::size_t>(end - text_.data());
@@ -184,7 +186,8 @@ class Parser {
       default:
         break;
     }
-    if (const auto known = kNames.find(ch); known != kNames.npos) return set_of(kMeant.substr(known, 1));
+    if (const auto known = kNames.find(ch); known != kNames.npos)
+      return set_of(kMeant.substr(known, 1));
     if (kWord.find(ch) != kWord.npos) throw Wrong(std::string("\\") + ch + " is not known");
     return set_of({&ch, 1});
   }
@@ -229,7 +232,8 @@ class States {
 
   // Follows what takes no character from step `from`, at this place of the text; true if the end is
   // reached.
-  bool add(std::size_t from, std::string_view text, std::size_t at, std::vector<std::size_t>& waiting) {
+  bool add(std::size_t from, std::string_view text, std::size_t at,
+           std::vector<std::size_t>& waiting) {
     bool matched = false;
     stack_.assign(1, from);
     while (!stack_.empty()) {
@@ -246,7 +250,8 @@ class States {
         waiting.push_back(here);
       } else if (passes(step.kind, text, at)) {
         stack_.push_back(here + static_cast<std::size_t>(step.first));
-        if (step.kind == Kind::kSplit) stack_.push_back(here + static_cast<std::size_t>(step.second));
+        if (step.kind == Kind::kSplit)
+          stack_.push_back(here + static_cast<std::size_t>(step.second));
       }
     }
     return matched;
@@ -292,7 +297,8 @@ bool Pattern::found_in(std::string_view text) const {
     if (at == text.size()) return false;
     next.clear();
     for (const std::size_t here : waiting) {
-      if (steps_[here].set[static_cast<unsigned char>(text[at])] && states.add(here + 1, text, at + 1, next))
+      if (steps_[here].set[static_cast<unsigned char>(text[at])] &&
+          states.add(here + 1, text, at + 1, next))
         return true;
     }
     std::swap(waiting, next);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program was given by which allocation function: the device's memory itself knows only bounds.
+// What the program was given by which allocation function: the device's memory itself knows only
+// bounds.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +18,9 @@ struct Block {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
   Origin origin{};
-  int device = 0;                 // that it lies on; of host memory, the one that was current
-  unsigned flags = 0;             // as cudaHostAlloc, cudaHostRegister or cudaMallocManaged got them
-  const void* caller = nullptr;   // code that asked for it
+  int device = 0;                // that it lies on; of host memory, the one that was current
+  unsigned flags = 0;            // as cudaHostAlloc, cudaHostRegister or cudaMallocManaged got them
+  const void* caller = nullptr;  // code that asked for it
   unsigned long long number = 0;  // how many were added until then, from 1
   cudaMemPool_t pool = nullptr;   // of stream-ordered allocations
 };
@@ -40,7 +41,8 @@ class Pointers {
     blocks_.erase(found);
   }
 
-  // The block that starts at `pointer`, or the one that covers it; null if none. Valid until the next change.
+  // The block that starts at `pointer`, or the one that covers it; null if none. Valid until the
+  // next change.
   Block* starting_at(const void* pointer) {
     const auto found = blocks_.find(reinterpret_cast<std::uintptr_t>(pointer));
     return found == blocks_.end() ? nullptr : &found->second;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream-ordered allocation. Work is done when it is asked for, so that a pool only keeps account: its memory comes
-// from the device and goes back at once, and nothing is ever reserved beyond what is used.
+// Stream-ordered allocation. Work is done when it is asked for, so that a pool only keeps account:
+// its memory comes from the device and goes back at once, and nothing is ever reserved beyond what
+// is used.
 #include "runtime/pools.hpp"
 
 #include <algorithm>
@@ -39,7 +40,8 @@ cudaMemPool_t Pools::default_of(int device) {
 
 cudaMemPool_t Pools::current_of(int device) {
   const auto found = currents_.find(device);
-  return found == currents_.end() || find(found->second) == nullptr ? default_of(device) : found->second;
+  return found == currents_.end() || find(found->second) == nullptr ? default_of(device)
+                                                                    : found->second;
 }
 
 bool Pools::is_default(cudaMemPool_t pool) const {
@@ -98,8 +100,8 @@ cudaError_t take(const void* value, T& content) {
 }
 
 // Memory of a captured allocation is there from then on.
-cudaError_t allocate_in(Runtime& runtime, Stream& on, cudaMemPool_t pool, void** pointer, std::size_t bytes,
-                        const void* caller) {
+cudaError_t allocate_in(Runtime& runtime, Stream& on, cudaMemPool_t pool, void** pointer,
+                        std::size_t bytes, const void* caller) {
   const auto error = allocate_from(runtime, pool, pointer, bytes, caller);
   if (error != cudaSuccess || capture_of(on) == nullptr) return error;
   cudaMemAllocNodeParams params{};
@@ -173,7 +175,8 @@ cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* locat
   });
 }
 
-cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                              cudaMemAllocationType type) {
   return call([&](Runtime& runtime) {
     if (pool == nullptr || type != cudaMemAllocationTypePinned || !on_device(runtime, location))
       return cudaErrorInvalidValue;
@@ -182,7 +185,8 @@ cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cu
   });
 }
 
-cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type, cudaMemPool_t pool) {
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
+                              cudaMemPool_t pool) {
   return call([&](Runtime& runtime) {
     const Pool* found = runtime.pools.find(pool);
     if (found == nullptr || type != cudaMemAllocationTypePinned || !on_device(runtime, location) ||
@@ -248,7 +252,8 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t) {
 }
 
 // Every device reaches all memory.
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* list, size_t count) {
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* list,
+                                 size_t count) {
   return call([&](Runtime& runtime) {
     if (runtime.pools.find(handle) == nullptr || (list == nullptr && count != 0))
       return cudaErrorInvalidValue;
@@ -259,7 +264,8 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* 
   });
 }
 
-cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle, cudaMemLocation* location) {
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle,
+                                 cudaMemLocation* location) {
   return call([&](Runtime& runtime) {
     if (runtime.pools.find(handle) == nullptr || flags == nullptr || !on_device(runtime, location))
       return cudaErrorInvalidValue;
@@ -268,7 +274,8 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle
   });
 }
 
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
   const void* caller = __builtin_return_address(0);
   return call([&](Runtime& runtime) {
     return allocate_in(runtime, stream_for(runtime, stream), pool, pointer, bytes, caller);

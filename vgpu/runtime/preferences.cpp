@@ -40,7 +40,8 @@ cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig
 cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int from, int to) {
   return query([&](Runtime& runtime) {
     if (value == nullptr) return cudaErrorInvalidValue;
-    if (!runtime.has_device(from) || !runtime.has_device(to) || from == to) return cudaErrorInvalidDevice;
+    if (!runtime.has_device(from) || !runtime.has_device(to) || from == to)
+      return cudaErrorInvalidDevice;
     switch (attribute) {
       case cudaDevP2PAttrPerformanceRank:
         *value = 0;
@@ -58,11 +59,13 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, i
 
 // Graphs reserve no memory beyond what their nodes have.
 cudaError_t cudaDeviceGraphMemTrim(int device) {
-  return call(
-      [&](Runtime& runtime) { return runtime.has_device(device) ? cudaSuccess : cudaErrorInvalidDevice; });
+  return call([&](Runtime& runtime) {
+    return runtime.has_device(device) ? cudaSuccess : cudaErrorInvalidDevice;
+  });
 }
 
-cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value) {
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute,
+                                           void* value) {
   return call([&](Runtime& runtime) {
     if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
     if (value == nullptr || attribute < cudaGraphMemAttrUsedMemCurrent ||
@@ -75,7 +78,8 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType
   });
 }
 
-cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value) {
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute,
+                                           void* value) {
   return call([&](Runtime& runtime) {
     if (!runtime.has_device(device)) return cudaErrorInvalidDevice;
     const bool high =

@@ -11,7 +11,8 @@ namespace {
 
 FatBinary* binary_of(void** handle) { return reinterpret_cast<FatBinary*>(handle); }
 
-// Nobody could catch what is thrown before main. What could not be noted is missing later, and refused by name.
+// Nobody could catch what is thrown before main. What could not be noted is missing later, and
+// refused by name.
 template <class Result, class Body>
 Result note(Body body) noexcept {
   try {
@@ -38,16 +39,16 @@ void __cudaUnregisterFatBinary(void** handle) {
   note<bool>([&](Runtime& runtime) { return runtime.modules.unload(binary_of(handle)), true; });
 }
 
-void __cudaRegisterFunction(void** handle, const char* host_function, char*, const char* device_name, int,
-                            uint3*, uint3*, dim3*, dim3*, int*) {
+void __cudaRegisterFunction(void** handle, const char* host_function, char*,
+                            const char* device_name, int, uint3*, uint3*, dim3*, dim3*, int*) {
   if (handle == nullptr) return;
   note<void*>([&](Runtime& runtime) {
     return runtime.modules.add_function(binary_of(handle), host_function, device_name);
   });
 }
 
-void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* device_name, int, size_t size,
-                       int, int) {
+void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* device_name, int,
+                       size_t size, int, int) {
   if (handle == nullptr) return;
   note<bool>([&](Runtime& runtime) {
     runtime.modules.add_variable(host_variable, {binary_of(handle), device_name, size, nullptr});
@@ -55,11 +56,12 @@ void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* de
   });
 }
 
-void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const char* device_name, int,
-                              size_t size, int, int) {
+void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const char* device_name,
+                              int, size_t size, int, int) {
   if (handle == nullptr) return;
   note<bool>([&](Runtime& runtime) {
-    runtime.modules.add_variable(host_pointer, {binary_of(handle), device_name, size, host_pointer});
+    runtime.modules.add_variable(host_pointer,
+                                 {binary_of(handle), device_name, size, host_pointer});
     return true;
   });
 }
@@ -69,11 +71,12 @@ char __cudaInitModule(void** handle) {
   const auto error = query([&](Runtime& runtime) {
     for (const Variable& variable : runtime.modules.managed_variables()) {
       if (variable.binary != binary_of(handle) || *variable.managed_pointer != nullptr) continue;
-      auto& module = variable.binary->module(runtime.device(), runtime.memory, runtime.settings.engine,
-                                             "variable " + variable.name);
+      auto& module = variable.binary->module(runtime.device(), runtime.memory,
+                                             runtime.settings.engine, "variable " + variable.name);
       const auto symbol = module.find_symbol(variable.name);
       if (!symbol)
-        throw Failure{cudaErrorInvalidSymbol, "no managed variable " + variable.name + " in the PTX"};
+        throw Failure{cudaErrorInvalidSymbol,
+                      "no managed variable " + variable.name + " in the PTX"};
       *variable.managed_pointer = symbol->address;
     }
     return cudaSuccess;

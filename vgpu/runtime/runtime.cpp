@@ -14,8 +14,8 @@
 namespace vgpu::runtime {
 namespace {
 
-// Pinned host memory lives among the device's allocations, so that kernels can reach it, but does not count
-// as the device's: room for it is added.
+// Pinned host memory lives among the device's allocations, so that kernels can reach it, but does
+// not count as the device's: room for it is added.
 constexpr std::size_t kHostRoom = std::size_t{64} << 30;
 
 std::size_t memory_of(const std::vector<Device>& devices) {
@@ -53,7 +53,8 @@ int& Runtime::ordinal() {
   return current;
 }
 
-Runtime::Runtime() : settings(settings_from(environment)), memory(memory_of(settings.devices) + kHostRoom) {
+Runtime::Runtime()
+    : settings(settings_from(environment)), memory(memory_of(settings.devices) + kHostRoom) {
   if (settings.error.empty())
     settings.error = log.open(settings.devices, settings.counters_file, settings.counters_claims);
   if (!settings.error.empty()) say(settings.error);
@@ -67,9 +68,10 @@ cudaError_t out_of_memory(Runtime& runtime) {
   const Bound room = runtime.memory.room();
   if (!room.by.empty() && !std::exchange(runtime.shortage_said, true)) {
     const bool checked = runtime.memory.cost(1024) > 1024;
-    say(fmt::format("out of memory: {} leaves room for {} MB of device memory{}; raise it, or allocate less",
-                    room.by, room.bytes >> 20,
-                    checked ? " and what the checks note of it (less with --check none)" : ""));
+    say(fmt::format(
+        "out of memory: {} leaves room for {} MB of device memory{}; raise it, or allocate less",
+        room.by, room.bytes >> 20,
+        checked ? " and what the checks note of it (less with --check none)" : ""));
   }
   return cudaErrorMemoryAllocation;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the stand-in CUDA runtime of one process, and the guard that every entry point runs under. The
-// virtual GPU executes when it is asked to, so that one lock around everything is enough and streams need no
-// order.
+// The state of the stand-in CUDA runtime of one process, and the guard that every entry point runs
+// under. The virtual GPU executes when it is asked to, so that one lock around everything is enough
+// and streams need no order.
 #pragma once
 #include <array>
 #include <mutex>
@@ -33,7 +33,8 @@ struct LastFault {
 
 class Runtime {
  public:
-  // Created on first use and never destroyed: the program's own destructors may still call the runtime.
+  // Created on first use and never destroyed: the program's own destructors may still call the
+  // runtime.
   static Runtime& get();
 
   std::mutex mutex;
@@ -49,13 +50,15 @@ class Runtime {
   bool reported = false;  // a check fired, of a kernel or of what the host asked for
   // By cudaLimit, as a fresh process on an H200 finds them. The engine needs those of printf and
   // malloc.
-  std::array<std::size_t, 7> limits = {1024, 8650752, DeviceHeap::kDefaultBytes, 0, 2048, 64, 11796480};
+  std::array<std::size_t, 7> limits = {1024, 8650752, DeviceHeap::kDefaultBytes, 0, 2048,
+                                       64,   11796480};
   DeviceHeap heap;             // of malloc in kernels
   bool printed = false;        // a kernel has
   bool time_said = false;      // that events tell the host's time
   bool shortage_said = false;  // that the host has too little memory
 
-  // The calling thread's, and its number. Each device is an object of its own, even where two are of one kind.
+  // The calling thread's, and its number. Each device is an object of its own, even where two are
+  // of one kind.
   const Device& device() const { return settings.devices[static_cast<std::size_t>(ordinal())]; }
   static int& ordinal();
   bool has_device(int number) const {
@@ -83,9 +86,9 @@ cudaError_t finish(const Failure& failure);
 // cudaErrorMemoryAllocation. The first time, what the host lacks is said, if that is why.
 cudaError_t out_of_memory(Runtime& runtime);
 
-// Runs an entry point's body, `cudaError_t body(Runtime&)`, under the lock, exceptions turned into error
-// codes. `call` refuses while a fault is sticky, `query` answers all the same (what asks about the device
-// only).
+// Runs an entry point's body, `cudaError_t body(Runtime&)`, under the lock, exceptions turned into
+// error codes. `call` refuses while a fault is sticky, `query` answers all the same (what asks
+// about the device only).
 template <class Body>
 cudaError_t query(Body body) {
   Runtime& runtime = Runtime::get();

@@ -18,7 +18,9 @@ std::uint64_t linear(const Dim3& grid, std::uint64_t x, std::uint64_t y, std::ui
 // Which dimensions a block is last in, of those that have more than one.
 unsigned stratum_of(const Dim3& grid, std::uint64_t block) {
   const std::uint64_t x = block % grid.x, y = block / grid.x % grid.y, z = block / grid.x / grid.y;
-  const auto last = [](std::uint64_t at, std::uint32_t extent) { return extent > 1 && at + 1 == extent; };
+  const auto last = [](std::uint64_t at, std::uint32_t extent) {
+    return extent > 1 && at + 1 == extent;
+  };
   return static_cast<unsigned>(last(x, grid.x)) | static_cast<unsigned>(last(y, grid.y)) << 1 |
          static_cast<unsigned>(last(z, grid.z)) << 2;
 }
@@ -46,8 +48,9 @@ void add_sums(Metrics& to, const Metrics& from, const Stratum& stratum) {
 void add_lines(LaunchReport& whole, const LaunchReport& part, const Stratum& stratum) {
   for (const LineReport& line : part.lines) {
     const auto place = [](const LineReport& l) { return std::pair(l.file, l.line); };
-    auto at = std::lower_bound(whole.lines.begin(), whole.lines.end(), line,
-                               [&](const LineReport& a, const LineReport& b) { return place(a) < place(b); });
+    auto at = std::lower_bound(
+        whole.lines.begin(), whole.lines.end(), line,
+        [&](const LineReport& a, const LineReport& b) { return place(a) < place(b); });
     if (at == whole.lines.end() || place(*at) != place(line)) {
       at = whole.lines.insert(at, {line.file, line.line, {}, {}});
     }

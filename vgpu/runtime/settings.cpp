@@ -17,16 +17,18 @@ std::string parse_devices(std::string_view text, std::vector<Device>& devices) {
     const auto colon = item.find(':');
     const std::string_view id = item.substr(0, colon);
     const Device* found = find_device(id);
-    if (found == nullptr) return fmt::format("device '{}': known devices are {}", id, known_devices());
+    if (found == nullptr)
+      return fmt::format("device '{}': known devices are {}", id, known_devices());
     std::size_t count = 1;
     if (colon != item.npos) {
       const std::string_view number = item.substr(colon + 1);
-      const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
+      const auto [end, error] =
+          std::from_chars(number.data(), number.data() + number.size(), count);
       if (error != std::errc() || end != number.data() + number.size()) count = 0;
     }
     if (count < 1 || list.size() + count > kMost) {
-      return fmt::format("device '{}': a count after ':' is a number, and all together are 1 to {}", item,
-                         kMost);
+      return fmt::format("device '{}': a count after ':' is a number, and all together are 1 to {}",
+                         item, kMost);
     }
     list.insert(list.end(), count, *found);
   }
@@ -60,7 +62,8 @@ std::string parse_checks(std::string_view text, Checks& checks) {
       checks = kNone;
     } else if (word != "memory" && !word.empty()) {
       return fmt::format(
-          "check '{}': known checks are memory (on but for none), race, init, init-global, sync, leak, all "
+          "check '{}': known checks are memory (on but for none), race, init, init-global, sync, "
+          "leak, all "
           "and "
           "none",
           word);
@@ -87,7 +90,8 @@ std::string parse_schedule(std::string_view text, CopySchedule& schedule) {
   }
   if (text.starts_with(kRandom)) {
     const std::string_view seed = text.substr(kRandom.size());
-    const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), schedule.seed);
+    const auto [end, error] =
+        std::from_chars(seed.data(), seed.data() + seed.size(), schedule.seed);
     schedule.kind = CopySchedule::Kind::kRandom;
     if (error == std::errc() && end == seed.data() + seed.size()) return "";
   }
@@ -152,7 +156,8 @@ Settings settings_from(Lookup environment) {
   };
   Settings settings;
   const auto check = [&](const char* name, const std::string& error) {
-    if (!error.empty() && settings.error.empty()) settings.error = fmt::format("{}: {}", name, error);
+    if (!error.empty() && settings.error.empty())
+      settings.error = fmt::format("{}: {}", name, error);
   };
   if (const auto text = value("VGPU_DEVICE"); !text.empty()) {
     check("VGPU_DEVICE", parse_devices(text, settings.devices));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment asks of the virtual GPU. `vgpu` sets these variables; they can be set by hand as well.
+// What the environment asks of the virtual GPU. `vgpu` sets these variables; they can be set by
+// hand as well.
 //   VGPU_DEVICE    the devices' ids, comma-separated, NAME:COUNT for several of one kind (default h200)
 //   VGPU_CHECK     comma-separated: memory, race, init-global, sync (these four by default), init, leak, all, none
 //   VGPU_THREADS   host threads of a launch (default: all)
@@ -31,10 +32,13 @@ struct Checks {
   bool init = true;  // reads of memory that was never written
   bool sync = true;  // misuse of barriers that hardware may forgive
   bool init_shared =
-      false;          // ... of shared memory too: also where a kernel only reads ahead and uses nothing of it
+      // ... of shared memory too: also where a kernel only reads ahead and uses nothing of it
+      false;
   bool leak = false;  // allocations that are never freed
   bool memory =
-      true;  // what hardware forgives: local memory beyond a thread's own, and bad pointers given to cudaFree
+      // what hardware forgives: local memory beyond a thread's own, and bad pointers given to
+      // cudaFree
+      true;
 };
 
 // Which launches are recorded. Skipping and counting look at those whose name matches only.

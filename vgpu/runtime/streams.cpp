@@ -17,7 +17,8 @@ cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
     if (stream == nullptr || (flags & ~static_cast<unsigned>(cudaStreamNonBlocking)) != 0) {
       return cudaErrorInvalidValue;
     }
-    *stream = runtime.streams.create(flags, std::clamp(priority, kGreatestPriority, kLeastPriority));
+    *stream =
+        runtime.streams.create(flags, std::clamp(priority, kGreatestPriority, kLeastPriority));
     return cudaSuccess;
   });
 }
@@ -59,8 +60,8 @@ cudaError_t store(T* out, U value) {
 }  // namespace
 
 cudaStream_t Streams::create(unsigned flags, int priority) {
-  auto stream =
-      std::make_unique<Stream>(Stream{flags, priority, next_id_++, Runtime::ordinal(), nullptr, {}});
+  auto stream = std::make_unique<Stream>(
+      Stream{flags, priority, next_id_++, Runtime::ordinal(), nullptr, {}});
   const auto handle = reinterpret_cast<cudaStream_t>(stream.get());
   streams_[handle] = std::move(stream);
   return handle;
@@ -156,11 +157,13 @@ cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
 VGPU_TWIN(cudaStreamGetFlags, _ptsz);
 
 cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
-  return with_stream(handle, [&](const Stream& stream) { return store(priority, stream.priority); });
+  return with_stream(handle,
+                     [&](const Stream& stream) { return store(priority, stream.priority); });
 }
 VGPU_TWIN(cudaStreamGetPriority, _ptsz);
 
-// Breaks the capture that the stream takes part in, as on an H200 (driver 580), which the documentation does not say.
+// Breaks the capture that the stream takes part in, as on an H200 (driver 580), which the
+// documentation does not say.
 cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
   return call([&](Runtime& runtime) {
     Stream& stream = stream_for(runtime, handle);
@@ -169,8 +172,8 @@ cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
     return cudaErrorStreamCaptureUnsupported;
   });
 }
-extern "C" __attribute__((visibility("default"))) cudaError_t cudaStreamGetId_ptsz(cudaStream_t handle,
-                                                                                   unsigned long long* id) {
+extern "C" __attribute__((visibility("default"))) cudaError_t cudaStreamGetId_ptsz(
+    cudaStream_t handle, unsigned long long* id) {
   return cudaStreamGetId(handle == nullptr ? cudaStreamPerThread : handle, id);
 }
 
@@ -195,7 +198,8 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID attribu
     if (value == nullptr) return cudaErrorInvalidValue;
     if (attribute == cudaLaunchAttributePriority)
       stream->priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);
-    // The others are about when and where, which changes nothing here; they are read back as they are by default.
+    // The others are about when and where, which changes nothing here; they are read back as they
+    // are by default.
     return cudaSuccess;
   });
 }
@@ -207,7 +211,8 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaStreamAttrID attribu
     if (value == nullptr) return cudaErrorInvalidValue;
     *value = {};
     if (attribute == cudaLaunchAttributePriority) value->priority = stream.priority;
-    if (attribute == cudaLaunchAttributeSynchronizationPolicy) value->syncPolicy = cudaSyncPolicyAuto;
+    if (attribute == cudaLaunchAttributeSynchronizationPolicy)
+      value->syncPolicy = cudaSyncPolicyAuto;
     return cudaSuccess;
   });
 }
@@ -229,9 +234,9 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t,
   return call([&](Runtime& runtime) {
     if (runtime.streams.find(handle) == nullptr) return cudaErrorInvalidResourceHandle;
     const Block* block = runtime.pointers.covering(pointer);
-    const bool good =
-        block != nullptr && block->origin == Origin::kManaged &&
-        (flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle);
+    const bool good = block != nullptr && block->origin == Origin::kManaged &&
+                      (flags == cudaMemAttachGlobal || flags == cudaMemAttachHost ||
+                       flags == cudaMemAttachSingle);
     return good ? cudaSuccess : cudaErrorInvalidValue;
   });
 }

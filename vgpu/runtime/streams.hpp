@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events. All work is done when it is asked for (unless the stream is being captured), so that a stream is
-// always idle, an event is always complete, and an event's time is the host's clock when it was recorded.
+// Streams and events. All work is done when it is asked for (unless the stream is being captured),
+// so that a stream is always idle, an event is always complete, and an event's time is the host's
+// clock when it was recorded.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -36,7 +37,8 @@ struct Event {
 class Streams {
  public:
   cudaStream_t create(unsigned flags, int priority);
-  // Null for a handle that is no live stream. The default streams (0, legacy, the calling thread's) are always there.
+  // Null for a handle that is no live stream. The default streams (0, legacy, the calling thread's)
+  // are always there.
   Stream* find(cudaStream_t handle);
   bool destroy(cudaStream_t handle);  // false for the default streams too
   void end_thread(unsigned long long thread);
@@ -54,7 +56,8 @@ class Streams {
  private:
   Stream default_;
   unsigned long long next_id_ = 1;
-  std::unordered_map<unsigned long long, std::unique_ptr<Stream>> per_thread_;  // by the thread's number
+  std::unordered_map<unsigned long long, std::unique_ptr<Stream>>
+      per_thread_;  // by the thread's number
   std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;
   std::unordered_map<cudaEvent_t, std::unique_ptr<Event>> events_;
 };

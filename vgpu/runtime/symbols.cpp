@@ -17,14 +17,16 @@ vgpu::Symbol find(Runtime& runtime, const void* host_variable) {
                                           "variable " + variable->name);
   const auto symbol = module.find_symbol(variable->name);
   if (!symbol) {
-    throw Failure{cudaErrorInvalidSymbol, fmt::format("the PTX has no variable {}", variable->name)};
+    throw Failure{cudaErrorInvalidSymbol,
+                  fmt::format("the PTX has no variable {}", variable->name)};
   }
   return *symbol;
 }
 
 // The bytes [offset, offset + bytes) of a variable.
 void* slice(const vgpu::Symbol& symbol, std::size_t offset, std::size_t bytes) {
-  if (offset > symbol.bytes || bytes > symbol.bytes - offset) throw Failure{cudaErrorInvalidValue, ""};
+  if (offset > symbol.bytes || bytes > symbol.bytes - offset)
+    throw Failure{cudaErrorInvalidValue, ""};
   return static_cast<std::byte*>(symbol.address) + offset;
 }
 
@@ -37,23 +39,27 @@ void* vgpu::runtime::symbol_slice(Runtime& runtime, const void* host_variable, s
 
 namespace {
 
-cudaError_t copy_to(Runtime& runtime, Stream& on, const void* symbol, const void* from, std::size_t bytes,
-                    std::size_t offset, cudaMemcpyKind kind) {
-  if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+cudaError_t copy_to(Runtime& runtime, Stream& on, const void* symbol, const void* from,
+                    std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+  if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
   void* to = symbol_slice(runtime, symbol, offset, bytes);
-  if (capture_of(on) != nullptr) return record(on, copy_work(to, bytes, from, bytes, bytes, 1, kind));
+  if (capture_of(on) != nullptr)
+    return record(on, copy_work(to, bytes, from, bytes, bytes, 1, kind));
   return copy(runtime, "cudaMemcpyToSymbol", to, bytes, from, bytes, {bytes, 1}, kind);
 }
 
 cudaError_t copy_from(Runtime& runtime, Stream& on, void* to, const void* symbol, std::size_t bytes,
                       std::size_t offset, cudaMemcpyKind kind) {
-  if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+  if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
   const void* from = symbol_slice(runtime, symbol, offset, bytes);
-  if (capture_of(on) != nullptr) return record(on, copy_work(to, bytes, from, bytes, bytes, 1, kind));
+  if (capture_of(on) != nullptr)
+    return record(on, copy_work(to, bytes, from, bytes, bytes, 1, kind));
   return copy(runtime, "cudaMemcpyFromSymbol", to, bytes, from, bytes, {bytes, 1}, kind);
 }
 
@@ -62,13 +68,14 @@ cudaError_t copy_from(Runtime& runtime, Stream& on, void* to, const void* symbol
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
                                cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    return copy_to(runtime, stream_for(runtime, cudaStreamLegacy), symbol, from, bytes, offset, kind);
+    return copy_to(runtime, stream_for(runtime, cudaStreamLegacy), symbol, from, bytes, offset,
+                   kind);
   });
 }
 VGPU_TWIN(cudaMemcpyToSymbol, _ptds);
 
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
-                                    cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes,
+                                    size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     return copy_to(runtime, stream_for(runtime, stream), symbol, from, bytes, offset, kind);
   });
@@ -78,7 +85,8 @@ VGPU_TWIN(cudaMemcpyToSymbolAsync, _ptsz);
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset,
                                  cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
-    return copy_from(runtime, stream_for(runtime, cudaStreamLegacy), to, symbol, bytes, offset, kind);
+    return copy_from(runtime, stream_for(runtime, cudaStreamLegacy), to, symbol, bytes, offset,
+                     kind);
   });
 }
 VGPU_TWIN(cudaMemcpyFromSymbol, _ptds);

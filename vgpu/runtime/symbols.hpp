@@ -8,6 +8,7 @@
 namespace vgpu::runtime {
 
 // The device's address of the bytes [offset, offset + bytes) of a variable. Throws Failure.
-void* symbol_slice(Runtime& runtime, const void* host_variable, std::size_t offset, std::size_t bytes);
+void* symbol_slice(Runtime& runtime, const void* host_variable, std::size_t offset,
+                   std::size_t bytes);
 
 }  // namespace vgpu::runtime

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuTensorMapEncodeTiled and cuTensorMapReplaceAddress. CUDA Driver API, "Tensor Map Object Management".
+// cuTensorMapEncodeTiled and cuTensorMapReplaceAddress. CUDA Driver API, "Tensor Map Object
+// Management".
 #include "runtime/tensor_map.hpp"
 
 #include <cuda.h>
@@ -11,14 +12,16 @@
 namespace vgpu::runtime {
 namespace {
 
-static_assert(sizeof(CUtensorMap) == TensorMap::kBytes && alignof(CUtensorMap) % TensorMap::kAlignment == 0);
+static_assert(sizeof(CUtensorMap) == TensorMap::kBytes &&
+              alignof(CUtensorMap) % TensorMap::kAlignment == 0);
 static_assert(static_cast<int>(TensorType::k16U6Align16) == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B &&
               static_cast<int>(TensorType::kBfloat16) == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
 static_assert(static_cast<int>(TensorInterleave::k32B) == CU_TENSOR_MAP_INTERLEAVE_32B);
 static_assert(static_cast<int>(TensorSwizzle::k128B) == CU_TENSOR_MAP_SWIZZLE_128B &&
               static_cast<int>(TensorSwizzle::k128BAtom64) == CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B);
 static_assert(static_cast<int>(TensorPromotion::k256B) == CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
-static_assert(static_cast<int>(TensorFill::kNan) == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
+static_assert(static_cast<int>(TensorFill::kNan) ==
+              CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
 
 CUresult refuse(std::string_view function, const std::string& why) {
   say(fmt::format("{}: {}", function, why));
@@ -26,20 +29,23 @@ CUresult refuse(std::string_view function, const std::string& why) {
 }
 
 std::span<std::byte, TensorMap::kBytes> bytes_of(CUtensorMap* map) {
-  return std::span<std::byte, TensorMap::kBytes>(reinterpret_cast<std::byte*>(map), TensorMap::kBytes);
+  return std::span<std::byte, TensorMap::kBytes>(reinterpret_cast<std::byte*>(map),
+                                                 TensorMap::kBytes);
 }
 
 std::string misplaced(const CUtensorMap* map) {
   if (map == nullptr) return "tensorMap is null";
   const auto address = reinterpret_cast<std::uintptr_t>(map);
   if (address % TensorMap::kAlignment == 0) return "";
-  return fmt::format("tensorMap must be a multiple of {} bytes, not 0x{:x}", TensorMap::kAlignment, address);
+  return fmt::format("tensorMap must be a multiple of {} bytes, not 0x{:x}", TensorMap::kAlignment,
+                     address);
 }
 
 CUresult encode_tiled(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank, void* address,
                       const cuuint64_t* sizes, const cuuint64_t* strides, const cuuint32_t* box,
-                      const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                      CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+                      const cuuint32_t* steps, CUtensorMapInterleave interleave,
+                      CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                      CUtensorMapFloatOOBfill fill) {
   constexpr std::string_view kName = "cuTensorMapEncodeTiled";
   const Runtime& runtime = Runtime::get();
   const std::lock_guard lock(Runtime::get().mutex);

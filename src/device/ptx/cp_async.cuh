@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies from global to shared memory that bypass registers and run while the thread goes on. One function an
-// instruction; PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy".
+// Copies from global to shared memory that bypass registers and run while the thread goes on. One
+// function an instruction; PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy".
 #pragma once
 #include <cuda_runtime.h>
 
@@ -12,16 +12,18 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* s) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(s));
 }
 
-// cp.async: kBytes from g to s, both aligned to kBytes; with read = false zeros, and g is not accessed. 16 bytes
-// go past L1, which would only hold a second copy of them.
+// cp.async: kBytes from g to s, both aligned to kBytes; with read = false zeros, and g is not
+// accessed. 16 bytes go past L1, which would only hold a second copy of them.
 template <int kBytes>
 __device__ __forceinline__ void cp_async(std::uint32_t s, const float* g, bool read = true) {
   static_assert(kBytes == 4 || kBytes == 16, "cp.async copies 4, 8 or 16 bytes; .cg only 16");
   const int size = read ? kBytes : 0;
   if constexpr (kBytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s), "l"(g), "r"(size) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s), "l"(g), "r"(size)
+                 : "memory");
   } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(s), "l"(g), "n"(kBytes), "r"(size)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(s), "l"(g), "n"(kBytes),
+                 "r"(size)
                  : "memory");
   }
 }
@@ -31,8 +33,11 @@ __device__ __forceinline__ void cp_async(float* s, const float* g, bool read = t
   cp_async<kBytes>(shared_address(s), g, read);
 }
 
-// cp.async.commit_group: this thread's copies since the last commit become one group, which may be empty.
-__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// cp.async.commit_group: this thread's copies since the last commit become one group, which may be
+// empty.
+__device__ __forceinline__ void cp_async_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
 
 // cp.async.wait_group: until at most kPending of this thread's youngest groups are under way.
 template <int kPending>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor cores by the warp, and what brings their operands. One function an instruction; PTX ISA, "Warp Level Matrix
-// Multiply-Accumulate Instructions: ldmatrix, stmatrix, mma" and "cvt". g = lane / 4, t = lane % 4.
+// Tensor cores by the warp, and what brings their operands. One function an instruction; PTX ISA,
+// "Warp Level Matrix Multiply-Accumulate Instructions: ldmatrix, stmatrix, mma" and "cvt". g = lane
+// / 4, t = lane % 4.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -8,7 +9,8 @@
 
 namespace ladder::ptx {
 
-// ldmatrix.x4: four pieces of 8 rows x 16 bytes, of which lane 8 q + i names row i of piece q. r[q] is word t of row g.
+// ldmatrix.x4: four pieces of 8 rows x 16 bytes, of which lane 8 q + i names row i of piece q. r[q]
+// is word t of row g.
 __device__ __forceinline__ void load_matrix4(std::uint32_t (&r)[4], std::uint32_t s) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -18,31 +20,33 @@ __device__ __forceinline__ void load_matrix4(std::uint32_t (&r)[4], std::uint32_
 
 // stmatrix.x4: the inverse.
 __device__ __forceinline__ void store_matrix4(std::uint32_t s, const std::uint32_t* r) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(s), "r"(r[0]),
-               "r"(r[1]), "r"(r[2]), "r"(r[3])
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(s),
+               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
                : "memory");
 }
 
-// cvt.rn.tf32: to the nearest tf32, ties to even. A tensor core would cut. One instruction from sm_90 on, where ties away from
-// zero (.rna) take a comparison and an addition under its predicate.
+// cvt.rn.tf32: to the nearest tf32, ties to even. A tensor core would cut. One instruction from
+// sm_90 on, where ties away from zero (.rna) take a comparison and an addition under its predicate.
 __device__ __forceinline__ std::uint32_t to_tf32(std::uint32_t bits) {
   std::uint32_t rounded;
   asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(rounded) : "r"(bits));
   return rounded;
 }
 
-// mma.m16n8k8 in tf32: d += a b. a: (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4) as (m, k). b: (t, g), (t + 4, g) as
-// (k, n). d: (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1) as (m, n).
-__device__ __forceinline__ void mma_tf32(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
-                                         std::uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+// mma.m16n8k8 in tf32: d += a b. a: (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4) as (m, k). b:
+// (t, g), (t + 4, g) as (k, n). d: (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1) as (m,
+// n).
+__device__ __forceinline__ void mma_tf32(float (&d)[4], const std::uint32_t (&a)[4],
+                                         std::uint32_t b0, std::uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+      "%9}, "
       "{%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// mma.m8n8k4 in f64: d += a b, rounded to nearest product by product. a: (g, t) as (m, k). b: (t, g) as (k, n). d: (g, 2 t),
-// (g, 2 t + 1) as (m, n).
+// mma.m8n8k4 in f64: d += a b, rounded to nearest product by product. a: (g, t) as (m, k). b: (t,
+// g) as (k, n). d: (g, 2 t), (g, 2 t + 1) as (m, n).
 constexpr int kMmaEdge = 8;
 __device__ __forceinline__ void mma_f64(double (&d)[2], double a, double b) {
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four floats at once, of which some may be missing, to this block's shared memory and from that of others. One function an
-// instruction; PTX ISA, "cp.async", "st", "ld".
+// Four floats at once, of which some may be missing, to this block's shared memory and from that of
+// others. One function an instruction; PTX ISA, "cp.async", "st", "ld".
 #pragma once
 #include <cuda_runtime.h>
 
@@ -12,7 +12,8 @@ namespace ladder::ptx {
 template <int kFloats>
 __device__ __forceinline__ void cp_async_first(std::uint32_t s, const float* g, int count) {
   if constexpr (kFloats == 4) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s), "l"(g), "r"(4 * count) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s), "l"(g), "r"(4 * count)
+                 : "memory");
   } else {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(s), "l"(g), "n"(4 * kFloats),
                  "r"(4 * count)

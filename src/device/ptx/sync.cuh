@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers of a part of a block, flags between blocks, shared loads by address. One function an instruction; PTX ISA,
-// "Parallel Synchronization and Communication Instructions: barrier" and "Data Movement: ld, st".
+// Barriers of a part of a block, flags between blocks, shared loads by address. One function an
+// instruction; PTX ISA, "Parallel Synchronization and Communication Instructions: barrier" and
+// "Data Movement: ld, st".
 #pragma once
 #include <cuda_runtime.h>
 
@@ -11,7 +12,8 @@ namespace ladder::ptx {
 // barrier.sync: `kThreads` threads meet at barrier kId of the block; __syncthreads() has 0.
 template <int kId, int kThreads>
 __device__ __forceinline__ void barrier_sync() {
-  static_assert(kId > 0 && kId < 16 && kThreads % 32 == 0, "a block has 16 barriers, for whole warps");
+  static_assert(kId > 0 && kId < 16 && kThreads % 32 == 0,
+                "a block has 16 barriers, for whole warps");
   asm volatile("barrier.sync %0, %1;" ::"n"(kId), "n"(kThreads) : "memory");
 }
 
@@ -25,16 +27,17 @@ __device__ __forceinline__ void barrier_arrive(int id, int threads) {
   asm volatile("barrier.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-// elect.sync: true in one lane of a warp that is here as a whole. What only that lane does ptxas then knows for uniform, and
-// needs no loop over lanes around copies.
+// elect.sync: true in one lane of a warp that is here as a whole. What only that lane does ptxas
+// then knows for uniform, and needs no loop over lanes around copies.
 __device__ __forceinline__ bool elect_one() {
   int elected;
-  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.s32 %0, 1, 0, p; }" : "=r"(elected));
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.s32 %0, 1, 0, p; }"
+               : "=r"(elected));
   return elected != 0;
 }
 
-// ld.acquire, st.relaxed: what happened before a __threadfence() and the store is seen after a load of its value, in
-// all blocks.
+// ld.acquire, st.relaxed: what happened before a __threadfence() and the store is seen after a load
+// of its value, in all blocks.
 __device__ __forceinline__ unsigned load_acquire(const unsigned* flag) {
   unsigned value;
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");

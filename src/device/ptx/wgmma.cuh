@@ -1,42 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands around wgmma.mma_async: descriptors of shared memory, fences and groups. One function an instruction; PTX
-// ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+// wgmma.mma_async: a warpgroup multiplies 64 x K by K x N and goes on. The fragment d holds 64 x N
+// sums, N / 2 per thread: with g = lane / 4 and t = lane % 4, element d[4 j + q] is in row 16 (warp
+// % 4) + g + 8 (q / 2) and column 8 j + 2 t + q % 2. d must not be touched before wgmma_wait().
+// With add = false, d is overwritten. PTX ISA, "Asynchronous Warpgroup Level Matrix
+// Multiply-Accumulate Instructions".
 #pragma once
-#include "device/ptx/wgmma_operands.cuh"
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include <cstdint>
 
 namespace ladder::ptx {
 
-// "Matrix Descriptor Format": where a matrix lies, by atoms of 8 lines of kLine bytes in the swizzle of as many: 128 or 64.
-// `start` is a shared address; along a line it may point inside an atom. K-major: `lines` bytes from one 8 rows to the
-// next, and `across` has no meaning. MN-major: `lines` from one 8 of k to the next, `across` from one kLine bytes of m or
-// n to the next.
-template <int kLine = 128>
-__device__ __forceinline__ std::uint64_t matrix_descriptor(std::uint32_t start, std::uint32_t lines,
+// PTX's name of a 16-bit type.
+template <class In>
+struct MmaType;
+template <>
+struct MmaType<__nv_bfloat16> {
+  static constexpr char kName[] = "bf16";
+};
+template <>
+struct MmaType<__half> {
+  static constexpr char kName[] = "f16";
+};
+
+// Inline PTX takes registers one by one: LADDER_Dn lists the n elements of d, LADDER_Tn their
+// operand numbers.
+#define LADDER_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define LADDER_D16(i) LADDER_D4(i), LADDER_D4(i + 4), LADDER_D4(i + 8), LADDER_D4(i + 12)
+#define LADDER_D32 LADDER_D16(0), LADDER_D16(16)
+#define LADDER_D64 LADDER_D32, LADDER_D16(32), LADDER_D16(48)
+#define LADDER_D96 LADDER_D64, LADDER_D16(64), LADDER_D16(80)
+#define LADDER_D116 LADDER_D96, LADDER_D16(96), LADDER_D4(112)
+#define LADDER_D128 LADDER_D96, LADDER_D16(96), LADDER_D16(112)
+#define LADDER_T32                                                         \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define LADDER_T64                                                                   \
+  LADDER_T32                                                                         \
+  ", "                                                                               \
+  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define LADDER_T96                                                                   \
+  LADDER_T64                                                                         \
+  ", "                                                                               \
+  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define LADDER_T116                                                                              \
+  LADDER_T96                                                                                     \
+  ", "                                                                                           \
+  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+  "%112, %113, %114, %115"
+#define LADDER_T128                                                                              \
+  LADDER_T96                                                                                     \
+  ", "                                                                                           \
+  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define LADDER_WGMMA(SHAPE_AND_TYPES, SUMS, ADD, REST, ...)                                   \
+  asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #ADD                                        \
+               ", 0; "                                                                        \
+               "wgmma.mma_async.sync.aligned." SHAPE_AND_TYPES " {" LADDER_T##SUMS "}, " REST \
+                                                                                   "; }"      \
+               : LADDER_D##SUMS                                                               \
+               : __VA_ARGS__)
+
+// A and B in shared memory, 16-bit types. A is K-major. B is K-major, or N-major where
+// kTransposedB.
+#define LADDER_WGMMA_SHARED(N, SUMS, A, B, ADD, TRANSPOSED, TYPE)                                 \
+  template <class In, bool kTransposedB>                                                          \
+  __device__ __forceinline__ void wgmma_shared(float(&d)[SUMS], std::uint64_t a, std::uint64_t b, \
+                                               bool add) {                                        \
+    LADDER_WGMMA("m64n" #N "k16.f32.%" #TYPE ".%" #TYPE, SUMS, ADD,                               \
+                 "%" #A ", %" #B ", p, 1, 1, 0, %" #TRANSPOSED, "l"(a), "l"(b),                   \
+                 "r"(static_cast<int>(add)), "n"(kTransposedB ? 1 : 0), "C"(MmaType<In>::kName)); \
+  }
+LADDER_WGMMA_SHARED(64, 32, 32, 33, 34, 35, 36)
+LADDER_WGMMA_SHARED(128, 64, 64, 65, 66, 67, 68)
+LADDER_WGMMA_SHARED(192, 96, 96, 97, 98, 99, 100)
+LADDER_WGMMA_SHARED(232, 116, 116, 117, 118, 119, 120)
+LADDER_WGMMA_SHARED(256, 128, 128, 129, 130, 131, 132)
+#undef LADDER_WGMMA_SHARED
+
+// The descriptor of a matrix in shared memory; PTX ISA, "Matrix Descriptor Format". The matrix
+// consists of 8 x kRowBytes atoms in the swizzle of kRowBytes bytes, 128 or 64. `start` is a shared
+// address; along a row it may point inside an atom. K-major: `rows` bytes from one group of 8 rows
+// to the next; `across` has no meaning. MN-major: `rows` bytes from one group of 8 k to the next,
+// `across` bytes from one atom along m or n to the next.
+template <int kRowBytes = 128>
+__device__ __forceinline__ std::uint64_t matrix_descriptor(std::uint32_t start, std::uint32_t rows,
                                                            std::uint32_t across = 16) {
-  static_assert(kLine == 128 || kLine == 64, "the swizzles in use");
-  constexpr std::uint64_t kSwizzle = std::uint64_t{kLine == 128 ? 1 : 2} << 62;
+  static_assert(kRowBytes == 128 || kRowBytes == 64, "the swizzles in use");
+  constexpr std::uint64_t kSwizzle = std::uint64_t{kRowBytes == 128 ? 1 : 2} << 62;
   const auto field = [](std::uint32_t bytes) { return std::uint64_t{(bytes & 0x3FFFFU) >> 4}; };
-  return field(start) | field(across) << 16 | field(lines) << 32 | kSwizzle;
+  return field(start) | field(across) << 16 | field(rows) << 32 | kSwizzle;
 }
 
-// wgmma.fence: registers written before are seen by the wgmma that follow.
-__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+// wgmma.fence: the wgmma that follow see the registers written before.
+__device__ __forceinline__ void wgmma_fence() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
 
 // wgmma.commit_group: the wgmma since the last commit become one group.
 __device__ __forceinline__ void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// wgmma.wait_group: until at most kPending of this warp's youngest groups are under way.
+// wgmma.wait_group: waits until at most kPending of this warp's youngest groups are under way.
 template <int kPending>
 __device__ __forceinline__ void wgmma_wait() {
   static_assert(kPending >= 0 && kPending < 8, "a number of groups");
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
-// No instruction: says that asynchronous work may have changed `value`, so that no use of it moves above a wait.
+// No instruction: tells the compiler that asynchronous work may have changed `value`, so that no
+// use moves above a wait.
 __device__ __forceinline__ void changed(float& value) { asm volatile("" : "+f"(value)::"memory"); }
 
 }  // namespace ladder::ptx

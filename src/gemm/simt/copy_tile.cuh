@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies tiles of an operand to shared memory: BK steps of k by SIZE rows of op(A) or columns of op(B), with k as the
-// slow index there, whichever is slow in memory. Beyond the matrix a tile's edge is repeated or zero: the products land in
-// outputs that nobody stores. Beyond the end of k there are zeros.
+// Copies tiles of an operand to shared memory: BK steps of k by SIZE rows of op(A) or columns of
+// op(B), with k as the slow index there, whichever is slow in memory. Beyond the matrix a tile's
+// edge is repeated or zero: the products land in outputs that nobody stores. Beyond the end of k
+// there are zeros.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/sync.cuh"
@@ -21,13 +22,14 @@ struct Source {
   bool along_k;  // k is the fast index, so that a copy transposes
 };
 
-// Rows in shared memory are 4 elements longer than a tile: 8 steps x 4 neighbours, which a warp transposes at once,
-// lie in 32 banks.
+// Rows in shared memory are 4 elements longer than a tile: 8 steps x 4 neighbours, which a warp
+// transposes at once, lie in 32 banks.
 constexpr int kRowPadding = 4;
 
-// All copies are by kThreads threads, to a shared address: whole(s, left) copies the next BK of `left` steps, part(s,
-// left) the last ones, if they are fewer. The loop over whole tiles asks for little beside the copies themselves: the
-// producers get only the issue slots that the consumers leave.
+// All copies are by kThreads threads, to a shared address: whole(s, left) copies the next BK of
+// `left` steps, part(s, left) the last ones, if they are fewer. The loop over whole tiles asks for
+// little beside the copies themselves: the producers get only the issue slots that the consumers
+// leave.
 //
 // By cp.async, an element at a time.
 template <int SIZE, int BK, int kThreads, bool kAlongK, bool kAligned>
@@ -44,7 +46,8 @@ class TileCopy {
   static constexpr bool kStores = false;  // the copies are all asynchronous
 
   // From row or column i0 and step k on; `left` steps to copy.
-  __device__ __forceinline__ TileCopy(const Source& x, int i0, int k, int /*left*/, int tid) : ld_(x.ld) {
+  __device__ __forceinline__ TileCopy(const Source& x, int i0, int k, int /*left*/, int tid)
+      : ld_(x.ld) {
     const int across = kAlongK ? tid / BK : tid % kAcross;
     deep_ = kAlongK ? tid % BK : tid / kAcross;
     at_ = (deep_ * kRow + across) * 4;
@@ -63,7 +66,8 @@ class TileCopy {
       const float* g = g_[i];
 #pragma unroll
       for (int j = 0; j < kPasses; ++j) {
-        ptx::cp_async<4>(s + at_ + (j * kDeep * kRow + i * kAcross) * 4, g, deep_ + j * kDeep < left);
+        ptx::cp_async<4>(s + at_ + (j * kDeep * kRow + i * kAcross) * 4, g,
+                         deep_ + j * kDeep < left);
         if (!kAlongK) g += kDeep * ld_;
       }
       g_[i] = kAlongK ? g_[i] + BK : g;
@@ -76,8 +80,9 @@ class TileCopy {
   const float* g_[kPieces];
 };
 
-// The transposing copy where rows start on 16 bytes: a thread loads 8 steps of a row by 128 bits, a tile ahead, and
-// stores them one by one beside its neighbours'. Fewer and larger requests than cp.async makes.
+// The transposing copy where rows start on 16 bytes: a thread loads 8 steps of a row by 128 bits, a
+// tile ahead, and stores them one by one beside its neighbours'. Fewer and larger requests than
+// cp.async makes.
 template <int SIZE, int BK, int kThreads>
 class TileCopy<SIZE, BK, kThreads, true, true> {
   static constexpr int kRow = SIZE + kRowPadding;
@@ -87,7 +92,8 @@ class TileCopy<SIZE, BK, kThreads, true, true> {
  public:
   static constexpr bool kStores = true;
 
-  __device__ __forceinline__ TileCopy(const Source& x, int i0, int k, int left, int tid) : tid_(tid) {
+  __device__ __forceinline__ TileCopy(const Source& x, int i0, int k, int left, int tid)
+      : tid_(tid) {
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
       const std::int64_t at = min(i0 + tid + i * kThreads, x.size - 1);
@@ -102,7 +108,8 @@ class TileCopy<SIZE, BK, kThreads, true, true> {
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
 #pragma unroll
-        for (int k = 0; k < BK; k += 4) r_[i][k / 4] = __ldg(reinterpret_cast<const float4*>(g_[i] + k));
+        for (int k = 0; k < BK; k += 4)
+          r_[i][k / 4] = __ldg(reinterpret_cast<const float4*>(g_[i] + k));
         g_[i] += BK;
       }
     } else {
@@ -142,7 +149,8 @@ class TileCopy<SIZE, BK, kThreads, true, true> {
   float4 r_[kPieces][BK / 4];
 };
 
-// Rows as they lie, by 128 bits: a thread copies pieces of one row, so that one pointer serves them all.
+// Rows as they lie, by 128 bits: a thread copies pieces of one row, so that one pointer serves them
+// all.
 template <int SIZE, int BK, int kThreads>
 class TileCopy<SIZE, BK, kThreads, false, true> {
   static constexpr int kRow = SIZE + kRowPadding;

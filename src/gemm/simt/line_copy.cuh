@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of lines of an operand to shared memory, 16 bytes at once where neighbours there are neighbours in memory and aligned,
-// 4 bytes elsewhere. A line is a row of op(A) or a column of op(B).
+// Copies of lines of an operand to shared memory, 16 bytes at once where neighbours there are
+// neighbours in memory and aligned, 4 bytes elsewhere. A line is a row of op(A) or a column of
+// op(B).
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/quad.cuh"
@@ -18,22 +19,28 @@ struct LineSide {
   bool quads;  // four neighbours, the first at a multiple of four, may be read at once
 };
 
-// Copies LINES lines, BK of k after BK of k, by THREADS threads to shared memory (BK, kStride); zeros beyond k, and beyond the
-// operand's last line zeros or what lay there before: no sum that is stored has any of that.
+// Copies LINES lines, BK of k after BK of k, by THREADS threads to shared memory (BK, kStride);
+// zeros beyond k, and beyond the operand's last line zeros or what lay there before: no sum that is
+// stored has any of that.
 template <int LINES, int BK, int THREADS>
 class LineCopier {
  public:
-  static constexpr int kStride = LINES + 4;  // so that 4 lines x 8 k lie in 32 banks, and quads on 16 bytes
+  static constexpr int kStride =
+      LINES + 4;  // so that 4 lines x 8 k lie in 32 banks, and quads on 16 bytes
   static constexpr int kFloats = BK * kStride;
 
   __device__ __forceinline__ LineCopier(const LineSide& x, int line0, int k0)
-      : quads_(x.line_step == 1 && x.quads), along_k_(x.k_step == 1 && !quads_), step_(BK * x.k_step) {
+      : quads_(x.line_step == 1 && x.quads),
+        along_k_(x.k_step == 1 && !quads_),
+        step_(BK * x.k_step) {
     const int tid = static_cast<int>(threadIdx.x);
     // Neighbouring lanes along the operand's lines in memory; along k 8 k of 4 lines a warp.
     const int line = quads_ ? tid % kQuads * 4 : along_k_ ? tid / 8 % kLinesAtOnce : tid % LINES;
     k_ = quads_ ? tid / kQuads : along_k_ ? tid % 8 + tid / (8 * kLinesAtOnce) * 8 : tid / LINES;
     g_ = x.g + (line0 + line) * x.line_step + (k0 + k_) * x.k_step;
-    more_ = quads_ ? kQuadsAtOnce * x.k_step : along_k_ ? kLinesAtOnce * x.line_step : kAtOnce * x.k_step;
+    more_ = quads_     ? kQuadsAtOnce * x.k_step
+            : along_k_ ? kLinesAtOnce * x.line_step
+                       : kAtOnce * x.k_step;
     place_ = (k_ * kStride + line) * 4;
     left_ = x.lines - line0 - line;
     whole_ = line0 + LINES <= x.lines;
@@ -74,9 +81,11 @@ class LineCopier {
   }
 
  private:
-  static constexpr int kQuads = LINES / 4, kQuadsAtOnce = std::max(1, THREADS / kQuads);     // k
-  static constexpr int kLinesAtOnce = THREADS / BK, kAtOnce = std::max(1, THREADS / LINES);  // lines, k
-  static_assert(THREADS % LINES == 0 && BK % 8 == 0 && LINES % kLinesAtOnce == 0, "all threads copy");
+  static constexpr int kQuads = LINES / 4, kQuadsAtOnce = std::max(1, THREADS / kQuads);  // k
+  static constexpr int kLinesAtOnce = THREADS / BK,
+                       kAtOnce = std::max(1, THREADS / LINES);  // lines, k
+  static_assert(THREADS % LINES == 0 && BK % 8 == 0 && LINES % kLinesAtOnce == 0,
+                "all threads copy");
   bool quads_, along_k_, whole_;
   int k_, left_;
   std::uint32_t place_;
@@ -107,7 +116,8 @@ class AlongCopier {
     const bool whole = left_ >= LINES && left >= BK;
     if (quads_ && whole) {
 #pragma unroll
-      for (int i = 0; i < LINES; i += kQuadsAtOnce, g += more_) ptx::cp_async<16>(to + i * (kStride * 4), g);
+      for (int i = 0; i < LINES; i += kQuadsAtOnce, g += more_)
+        ptx::cp_async<16>(to + i * (kStride * 4), g);
     } else if (quads_) {
       const int count = min(max(left - k_, 0), 4);
 #pragma unroll 1
@@ -123,7 +133,8 @@ class AlongCopier {
 
  private:
   static constexpr int kQuadsAtOnce = THREADS / (BK / 4), kAtOnce = THREADS / BK;  // lines
-  static_assert(THREADS % BK == 0 && LINES % kAtOnce == 0 && LINES % kQuadsAtOnce == 0, "all threads copy");
+  static_assert(THREADS % BK == 0 && LINES % kAtOnce == 0 && LINES % kQuadsAtOnce == 0,
+                "all threads copy");
   bool quads_;
   int k_, line_, left_;
   std::uint32_t place_;

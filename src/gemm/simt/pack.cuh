@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies a matrix to where 128-bit accesses along rows or columns of C are allowed: k slow, lines of a multiple of
-// four elements. Worth its time where each element is then read often.
+// Copies a matrix to where 128-bit accesses along rows or columns of C are allowed: k slow, lines
+// of a multiple of four elements. Worth its time where each element is then read often.
 #pragma once
-#include "gemm/simt/copy_tile.cuh"
 #include "device/extents.cuh"
+#include "gemm/simt/copy_tile.cuh"
 
 #include <cuda_runtime.h>
 
@@ -20,10 +20,12 @@ constexpr int kTile = 64, kThreads = 256;
 template <bool kAlongK>
 __global__ void __launch_bounds__(kThreads)
     pack(const __grid_constant__ Source x, int depth, float* __restrict__ gY, std::int64_t ld_y) {
-  const int lane = static_cast<int>(threadIdx.x) % kTile, line = static_cast<int>(threadIdx.x) / kTile;
+  const int lane = static_cast<int>(threadIdx.x) % kTile,
+            line = static_cast<int>(threadIdx.x) / kTile;
   const int i0 = static_cast<int>(blockIdx.x) * kTile;
   constexpr int kLines = kThreads / kTile;
-  for (int k0 = static_cast<int>(blockIdx.y) * kTile; k0 < depth; k0 += static_cast<int>(gridDim.y) * kTile) {
+  for (int k0 = static_cast<int>(blockIdx.y) * kTile; k0 < depth;
+       k0 += static_cast<int>(gridDim.y) * kTile) {
     float r[kTile / kLines];  // all loads are under way before the first is used
     if constexpr (kAlongK) {
       __shared__ float s[kTile][kTile + 1];  // a column lies in banks of its own
@@ -57,14 +59,16 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace pack_detail
 
-// Enqueues the copy of x, `depth` steps of k, to gY of depth * packed_ld(x.size) elements, and returns what lies there.
+// Enqueues the copy of x, `depth` steps of k, to gY of depth * packed_ld(x.size) elements, and
+// returns what lies there.
 inline Source pack(const Source& x, int depth, float* gY, cudaStream_t stream) {
   using namespace pack_detail;
   const std::int64_t ld = packed_ld(x.size);
-  const dim3 grid(static_cast<unsigned>(ceil_div(x.size, kTile)),
-                  static_cast<unsigned>(std::min<std::int64_t>(ceil_div(depth, kTile), kMaxGridYZ)));
-  (x.along_k ? pack_detail::pack<true> : pack_detail::pack<false>)<<<grid, kThreads, 0, stream>>>(x, depth,
-                                                                                                  gY, ld);
+  const dim3 grid(
+      static_cast<unsigned>(ceil_div(x.size, kTile)),
+      static_cast<unsigned>(std::min<std::int64_t>(ceil_div(depth, kTile), kMaxGridYZ)));
+  (x.along_k ? pack_detail::pack<true> : pack_detail::pack<false>)<<<grid, kThreads, 0, stream>>>(
+      x, depth, gY, ld);
   return {gY, ld, static_cast<int>(ld), false};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tile a small, thin or deep product takes and into how many parts of k it is cut: the one with the shortest predicted
-// time, of a model in cycles whose constants were fitted to 1,900 products measured on an H200. No device is asked.
+// Which tile a small, thin or deep product takes and into how many parts of k it is cut: the one
+// with the shortest predicted time, of a model in cycles whose constants were fitted to 1,900
+// products measured on an H200. No device is asked.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,8 +9,8 @@
 
 namespace ladder {
 
-// A (lines_a, k) times B (k, lines_b). An operand lies along k or along its lines; quads: aligned for copies of 16 bytes. ragged:
-// both begin so, whatever their leading dimensions.
+// A (lines_a, k) times B (k, lines_b). An operand lies along k or along its lines; quads: aligned
+// for copies of 16 bytes. ragged: both begin so, whatever their leading dimensions.
 struct PartShape {
   std::int64_t lines_a, lines_b, k;
   bool a_along, b_along, a_quads, b_quads, ragged = false;
@@ -20,7 +21,9 @@ struct PartTileCost {
   int bm, bn, bk, wk, threads, blocks_of_sm, sums;  // of a thread
   double rate;  // of the multiply-adds that the SM could do, with many warps
   bool ragged =
-      false;  // for ragged operands: A as `along` says, B across k; also takes a few lines beyond whole tiles
+      // for ragged operands: A as `along` says, B across k; also takes a few lines beyond whole
+      // tiles
+      false;
 };
 
 struct PartPlan {
@@ -31,10 +34,12 @@ struct PartPlan {
 
 namespace part_cost {
 
-constexpr double kMultipliesOfSm = 128, kWarpsForHalf = 0.47;  // warps a scheduler that reach half the rate
+constexpr double kMultipliesOfSm = 128,
+                 kWarpsForHalf = 0.47;  // warps a scheduler that reach half the rate
 // Cycles of copying: per 128 elements in quads, per 32 single ones.
 constexpr double kQuads = 2.7, kSingles = 1.4, kTurned = 4.4;
-// Of copies by as many bytes as each line takes, beside those of 4 bytes; of blocks for a few lines of their own.
+// Of copies by as many bytes as each line takes, beside those of 4 bytes; of blocks for a few lines
+// of their own.
 constexpr double kRagged = 0.7, kRest = 600;
 constexpr int kMostRagged = 3;  // as if so many were on an SM: what clusters cost there beside that
 constexpr double kWave = 3400, kStore = 260, kCluster = 370, kParts = 4100, kRound = 2000;
@@ -47,13 +52,16 @@ inline double copy(std::int64_t elements, bool along_k, bool quads, bool turned)
   return static_cast<double>(elements) * (quads ? kQuads / 128 : kSingles / 32);
 }
 
-// Blocks that run at once where an SM has `of_sm`, in clusters. Large clusters leave room that none fits into.
+// Blocks that run at once where an SM has `of_sm`, in clusters. Large clusters leave room that none
+// fits into.
 inline std::int64_t capacity(int sms, int of_sm, int cluster) {
   double share = 1;
   for (const int gpc : {kFewOfGpc, kManyOfGpc})
-    share = std::min(share, static_cast<double>((gpc * of_sm / cluster - (cluster > 2 ? 1 : 0)) * cluster) /
-                                (gpc * of_sm));
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(sms * of_sm * share) / cluster) * cluster;
+    share = std::min(
+        share, static_cast<double>((gpc * of_sm / cluster - (cluster > 2 ? 1 : 0)) * cluster) /
+                   (gpc * of_sm));
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(sms * of_sm * share) / cluster) *
+         cluster;
 }
 
 inline double cycles(const PartShape& x, const PartTileCost& t, int sms, int cluster, int parts) {
@@ -78,12 +86,13 @@ inline double cycles(const PartShape& x, const PartTileCost& t, int sms, int clu
     int of_sm = 1;
     while (of_sm < t.blocks_of_sm && capacity(sms, of_sm, cluster) < rest) ++of_sm;
     // Blocks are placed unevenly: where room is left, some SM has one more.
-    if (cluster > 2 || of_sm > 1) of_sm = std::min(of_sm + 1, t.ragged ? kMostRagged : t.blocks_of_sm);
+    if (cluster > 2 || of_sm > 1)
+      of_sm = std::min(of_sm + 1, t.ragged ? kMostRagged : t.blocks_of_sm);
     sum += together(of_sm) + kWave;
   }
   const std::int64_t tile = std::int64_t{t.bm} * t.bn;
-  sum +=
-      kStore * static_cast<double>(std::min(blocks, slots)) / sms * static_cast<double>(tile * t.wk) / 4096;
+  sum += kStore * static_cast<double>(std::min(blocks, slots)) / sms *
+         static_cast<double>(tile * t.wk) / 4096;
   if (cluster > 1) sum += kCluster * cluster;
   if (parts > 1) {
     constexpr std::int64_t kQuadsOfThread = 4, kPartsAtOnce = 4;
@@ -104,15 +113,16 @@ inline int rest_of(std::int64_t lines, int tile) {
   return lines > tile && rest <= kMostRest ? rest : 0;
 }
 
-// The tile and the parts of least predicted time. Of tiles for A along k none is taken where A does not lie so.
+// The tile and the parts of least predicted time. Of tiles for A along k none is taken where A does
+// not lie so.
 inline PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles, int sms) {
   constexpr int kMostParts = 40;
   PartPlan best;
   const auto consider = [&](const PartShape& x, std::size_t tile, int rest_a, int rest_b) {
     const PartTileCost& t = tiles[tile];
     // Lines of their own are read with all lines of the other operand.
-    const double rest_bytes =
-        4.0 * static_cast<double>(x.k) * static_cast<double>(rest_a * whole.lines_b + rest_b * whole.lines_a);
+    const double rest_bytes = 4.0 * static_cast<double>(x.k) *
+                              static_cast<double>(rest_a * whole.lines_b + rest_b * whole.lines_a);
     const double rest =
         rest_a + rest_b > 0 ? part_cost::kRest + rest_bytes / (part_cost::kBytesOfSm * sms) : 0;
     const std::int64_t count = ((x.lines_a + t.bm - 1) / t.bm) * ((x.lines_b + t.bn - 1) / t.bn);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few lines by which C is larger than whole tiles: a tile more in each direction would be nearly empty, and at 513 the
-// difference between one wave of blocks and two. Blocks after those of the tiles have 32 elements of such a line each.
+// The few lines by which C is larger than whole tiles: a tile more in each direction would be
+// nearly empty, and at 513 the difference between one wave of blocks and two. Blocks after those of
+// the tiles have 32 elements of such a line each.
 #pragma once
-#include "gemm/simt/part_sums.cuh"
 #include "device/ptx/dependent.cuh"
+#include "gemm/simt/part_sums.cuh"
 
 #include <cuda_runtime.h>
 
@@ -26,11 +27,11 @@ __device__ __forceinline__ bool is_rest(const PartJob& x) {
 
 namespace part_detail {
 
-// The sum of line `one` of p and line `first` + lane of q, in the first warp. q lies across k: neighbouring lanes have
-// neighbours in memory, warps take turns along k.
+// The sum of line `one` of p and line `first` + lane of q, in the first warp. q lies across k:
+// neighbouring lanes have neighbours in memory, warps take turns along k.
 template <int THREADS>
-__device__ __forceinline__ float sum_across(const LineSide& p, int one, const LineSide& q, int first, int k,
-                                            float* s) {
+__device__ __forceinline__ float sum_across(const LineSide& p, int one, const LineSide& q,
+                                            int first, int k, float* s) {
   constexpr int kWarps = THREADS / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const float* const gP = p.g + one * p.line_step;
@@ -45,9 +46,11 @@ __device__ __forceinline__ float sum_across(const LineSide& p, int one, const Li
   return sum;
 }
 
-// The same for q along k, in lane i % (32 / warps) of warp i / (32 / warps) that of line `first` + i: lanes lie along k.
+// The same for q along k, in lane i % (32 / warps) of warp i / (32 / warps) that of line `first` +
+// i: lanes lie along k.
 template <int THREADS>
-__device__ __forceinline__ float sum_along(const LineSide& p, int one, const LineSide& q, int first, int k) {
+__device__ __forceinline__ float sum_along(const LineSide& p, int one, const LineSide& q, int first,
+                                           int k) {
   constexpr int kEach = kRestLines / (THREADS / 32);  // lines of a warp
   const int lane = static_cast<int>(threadIdx.x) % 32,
             line0 = first + static_cast<int>(threadIdx.x) / 32 * kEach;
@@ -57,7 +60,8 @@ __device__ __forceinline__ float sum_along(const LineSide& p, int one, const Lin
   for (int at = lane; at < k; at += 32) {
     const float of_p = gP[at * p.k_step];
 #pragma unroll
-    for (int i = 0; i < kEach; ++i) sum[i] += of_p * q.g[min(line0 + i, q.lines - 1) * q.line_step + at];
+    for (int i = 0; i < kEach; ++i)
+      sum[i] += of_p * q.g[min(line0 + i, q.lines - 1) * q.line_step + at];
   }
   float mine = 0;
 #pragma unroll
@@ -81,7 +85,8 @@ __device__ __forceinline__ void multiply_rest(const PartJob& x, float* s) {
   const bool is_row = block < of_rows;
   if (!is_row) block -= of_rows;
   const int many = is_row ? x.n : x.rest_m, chunks = (many + kRestLines - 1) / kRestLines;
-  const int one = (is_row ? x.rest_m : x.rest_n) + block / chunks, first = block % chunks * kRestLines;
+  const int one = (is_row ? x.rest_m : x.rest_n) + block / chunks,
+            first = block % chunks * kRestLines;
   if (one >= (is_row ? x.m : x.n)) return;  // a cluster has more blocks than were wanted
   const LineSide p = is_row ? x.a : x.b, q = is_row ? x.b : x.a;
   ptx::wait_for_prerequisites();

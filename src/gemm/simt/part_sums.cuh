@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of C whose sums several blocks have parts of: blocks of a cluster add theirs from each other's shared memory,
-// clusters theirs through device memory, where the last one to arrive adds. Every order is fixed by the shape.
+// A tile of C whose sums several blocks have parts of: blocks of a cluster add theirs from each
+// other's shared memory, clusters theirs through device memory, where the last one to arrive adds.
+// Every order is fixed by the shape.
 #pragma once
 #include "device/four.cuh"
-#include "gemm/simt/line_copy.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/quad.cuh"
+#include "gemm/simt/line_copy.cuh"
 
 #include <cuda_runtime.h>
 
@@ -14,18 +15,22 @@
 
 namespace ladder {
 
-// C (m, n) of A's m and B's n lines. Of every tile `parts` clusters of `cluster` blocks have a part of k each.
+// C (m, n) of A's m and B's n lines. Of every tile `parts` clusters of `cluster` blocks have a part
+// of k each.
 struct PartJob {
   LineSide a, b;
   float* gC;
   std::int64_t row_step, col_step;  // of C, one of them 1
-  bool quads;  // four neighbours of a line in memory, the first a multiple of four, may be stored at once
+  bool
+      // four neighbours of a line in memory, the first a multiple of four, may be stored at once
+      quads;
   int m, n, k;
   float alpha, beta;
   int tiles_m, cluster, parts;
   float4* gPartial;    // (tiles, parts, tile), where parts > 1
   unsigned* gArrived;  // (tiles, cluster), zero before and after
-  // Tiles have the rows before rest_m and the columns before rest_n, blocks from rest_at on have the others. 0: tiles have all.
+  // Tiles have the rows before rest_m and the columns before rest_n, blocks from rest_at on have
+  // the others. 0: tiles have all.
   int rest_at = 0, rest_m = 0, rest_n = 0;
 };
 
@@ -40,7 +45,8 @@ struct PartPlace {
   }
   // Of `steps` steps along k this block has those from first() to first(.., 1).
   __device__ __forceinline__ int first(const PartJob& x, int steps, int more = 0) const {
-    return static_cast<int>(std::int64_t{steps} * (part * x.cluster + rank + more) / (x.parts * x.cluster));
+    return static_cast<int>(std::int64_t{steps} * (part * x.cluster + rank + more) /
+                            (x.parts * x.cluster));
   }
 };
 
@@ -66,11 +72,12 @@ __device__ __forceinline__ void store_quad(const PartJob& x, int row, int col, f
   }
 }
 
-// Adds `s`, (SLABS, BM, STRIDE) of this block and all others of the tile at (row0, col0), and stores it; SWAPPED: of two neighbours
-// in a row the second comes first. All threads come here, their sums written; `last` is the block's.
+// Adds `s`, (SLABS, BM, STRIDE) of this block and all others of the tile at (row0, col0), and
+// stores it; SWAPPED: of two neighbours in a row the second comes first. All threads come here,
+// their sums written; `last` is the block's.
 template <int BM, int BN, int STRIDE, int SLABS, int THREADS, bool SWAPPED>
-__device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me, float* s, bool& last,
-                                          int row0, int col0) {
+__device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me, float* s,
+                                          bool& last, int row0, int col0) {
   constexpr int kQuads = BM * BN / 4, kSlab = BM * STRIDE;
   static_assert(BN % 4 == 0 && STRIDE % 4 == 0, "quads of a row");
   const int tid = static_cast<int>(threadIdx.x);
@@ -92,7 +99,8 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
   if (x.cluster > 1) {
     if constexpr (SLABS > 1) {
 #pragma unroll 4
-      for (int i = tid * 4; i < kSlab; i += THREADS * 4) *reinterpret_cast<float4*>(s + i) = of_slabs(s + i);
+      for (int i = tid * 4; i < kSlab; i += THREADS * 4)
+        *reinterpret_cast<float4*>(s + i) = of_slabs(s + i);
     }
     ptx::cluster_sync();
 #pragma unroll
@@ -131,7 +139,8 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
   __syncthreads();
   if (!last) return;
   __threadfence();
-  constexpr int kAtOnce = kQuads >= 4 * THREADS ? 4 : 1;  // quads, so that enough loads are under way
+  constexpr int kAtOnce =
+      kQuads >= 4 * THREADS ? 4 : 1;  // quads, so that enough loads are under way
   for (int i = first + tid; i < end; i += kAtOnce * THREADS) {
     float4 sum[kAtOnce];
 #pragma unroll
@@ -140,7 +149,8 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
     for (int part = 0; part < x.parts; ++part) {
 #pragma unroll
       for (int j = 0; j < kAtOnce; ++j)
-        sum[j] = sum[j] + __ldcg(gTile + std::int64_t{part} * kQuads + min(i + j * THREADS, end - 1));
+        sum[j] =
+            sum[j] + __ldcg(gTile + std::int64_t{part} * kQuads + min(i + j * THREADS, end - 1));
     }
 #pragma unroll
     for (int j = 0; j < kAtOnce; ++j) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of a small tile of C over a part of k, on CUDA cores.
 #pragma once
-#include "gemm/simt/line_copy.cuh"
-#include "gemm/simt/part_rest.cuh"
-#include "gemm/simt/part_sums.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/quad.cuh"
 #include "device/ptx/sync.cuh"
+#include "gemm/simt/line_copy.cuh"
+#include "gemm/simt/part_rest.cuh"
+#include "gemm/simt/part_sums.cuh"
 #include "gemm/simt/ragged_copy.cuh"
 
 #include <cuda_runtime.h>
@@ -18,15 +18,17 @@
 
 namespace ladder {
 
-// LM x LN lanes of a warp have TM x TN sums each; WM x WN warps cover the tile, WK of them take turns along k. RAGGED: for
-// operands of any leading dimensions of which B lies across k and A as ALONG_K says, and for a few lines more than whole tiles;
-// others have no registers for that.
-template <bool ALONG_K_, int TM_, int TN_, int LM_, int LN_, int WM_, int WN_, int WK_, int BK_, int STAGES_,
-          int BLOCKS_, bool RAGGED_ = false>
+// LM x LN lanes of a warp have TM x TN sums each; WM x WN warps cover the tile, WK of them take
+// turns along k. RAGGED: for operands of any leading dimensions of which B lies across k and A as
+// ALONG_K says, and for a few lines more than whole tiles; others have no registers for that.
+template <bool ALONG_K_, int TM_, int TN_, int LM_, int LN_, int WM_, int WN_, int WK_, int BK_,
+          int STAGES_, int BLOCKS_, bool RAGGED_ = false>
 struct PartTile {
-  static constexpr int TM = TM_, TN = TN_, LM = LM_, LN = LN_, WM = WM_, WN = WN_, WK = WK_, STAGES = STAGES_;
+  static constexpr int TM = TM_, TN = TN_, LM = LM_, LN = LN_, WM = WM_, WN = WN_, WK = WK_,
+                       STAGES = STAGES_;
   static constexpr bool RAGGED = RAGGED_;
-  static constexpr bool ALONG_K = ALONG_K_;  // A's lines; those of B do not, or are turned as they are copied
+  static constexpr bool ALONG_K =
+      ALONG_K_;  // A's lines; those of B do not, or are turned as they are copied
   static constexpr int BM = TM * LM * WM, BN = TN * LN * WN, BK = BK_;
   static constexpr int kThreads = 32 * WM * WN * WK, kBlocksOfSm = BLOCKS_, kTurns = BK / WK;
   static_assert(LM * LN == 32 && LM > 1 && TM % 4 == 0 && TN % 4 == 0, "all lanes, quads of lines");
@@ -34,15 +36,21 @@ struct PartTile {
   using CopierA = std::conditional_t<
       RAGGED, RaggedCopier<ALONG_K, BM, BK, kThreads>,
       std::conditional_t<ALONG_K, AlongCopier<BM, BK, kThreads>, LineCopier<BM, BK, kThreads>>>;
-  using CopierB =
-      std::conditional_t<RAGGED, RaggedCopier<false, BN, BK, kThreads>, LineCopier<BN, BK, kThreads>>;
+  using CopierB = std::conditional_t<RAGGED, RaggedCopier<false, BN, BK, kThreads>,
+                                     LineCopier<BN, BK, kThreads>>;
   static constexpr int kStageFloats = CopierA::kFloats + CopierB::kFloats;
-  static constexpr int kStrideC = BN + 4;  // of sums: quads of neighbouring lanes lie in other banks
+  static constexpr int kStrideC =
+      BN + 4;  // of sums: quads of neighbouring lanes lie in other banks
   static constexpr int kFloats = std::max(STAGES * kStageFloats, WK* BM* kStrideC);
   static constexpr int kBytes = kFloats * 4;
-  // Lanes i and i ^ 1 share lines of A, i and i ^ 2 those of B: then a warp's 16-byte loads take two passes and not four.
-  static __device__ __forceinline__ int lane_m(int lane) { return lane / 2 % 2 + lane / (2 * LN) * 2; }
-  static __device__ __forceinline__ int lane_n(int lane) { return lane % 2 + lane / 4 % (LN / 2) * 2; }
+  // Lanes i and i ^ 1 share lines of A, i and i ^ 2 those of B: then a warp's 16-byte loads take
+  // two passes and not four.
+  static __device__ __forceinline__ int lane_m(int lane) {
+    return lane / 2 % 2 + lane / (2 * LN) * 2;
+  }
+  static __device__ __forceinline__ int lane_n(int lane) {
+    return lane % 2 + lane / 4 % (LN / 2) * 2;
+  }
 };
 
 // The place of a thread's line number i, one of LANES lanes having quads in turn.
@@ -52,7 +60,8 @@ __device__ __forceinline__ constexpr int line_of(int lane, int i) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm) part_tile(const __grid_constant__ PartJob x) {
+__global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
+    part_tile(const __grid_constant__ PartJob x) {
   using CopierA = typename T::CopierA;
   using CopierB = typename T::CopierB;
   extern __shared__ __align__(16) float s[];
@@ -81,14 +90,15 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm) part_tile(const _
     }
     ptx::cp_async_commit();
   };
-  // Turns of a warp: one k, or one of four k where A lies along k. Of B this turn's lines and the next one's; of A also, or those
-  // of four turns.
+  // Turns of a warp: one k, or one of four k where A lies along k. Of B this turn's lines and the
+  // next one's; of A also, or those of four turns.
   float a[T::ALONG_K ? T::TM : 2][T::ALONG_K ? 4 : T::TM], b[2][T::TN];
   constexpr int kFour = T::ALONG_K ? 4 : 1;
   const std::uint32_t from_a = (T::ALONG_K ? (row + lane_m * 4) * CopierA::kStride + turn * 4
                                            : turn * CopierA::kStride + row + lane_m * 4) *
                                4;
-  const std::uint32_t from_b = (CopierA::kFloats + turn * kFour * CopierB::kStride + col + lane_n * 4) * 4;
+  const std::uint32_t from_b =
+      (CopierA::kFloats + turn * kFour * CopierB::kStride + col + lane_n * 4) * 4;
   const auto read_b = [&](std::uint32_t stage, int i, int to) {
     const int k = i / kFour * kFour * T::WK + i % kFour;
 #pragma unroll
@@ -97,11 +107,13 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm) part_tile(const _
   };
   const auto read_a = [&](std::uint32_t stage, int i, int to) {
     if constexpr (T::ALONG_K) {  // `to` is a line
-      ptx::load_shared4(a[to], stage + from_a + (line_of<T::LM>(0, to) * CopierA::kStride + i * T::WK) * 4);
+      ptx::load_shared4(
+          a[to], stage + from_a + (line_of<T::LM>(0, to) * CopierA::kStride + i * T::WK) * 4);
     } else {
 #pragma unroll
       for (int j = 0; j < T::TM; j += 4)
-        ptx::load_shared4(&a[to][j], stage + from_a + (i * T::WK * CopierA::kStride + j * T::LM) * 4);
+        ptx::load_shared4(&a[to][j],
+                          stage + from_a + (i * T::WK * CopierA::kStride + j * T::LM) * 4);
     }
   };
   float acc[T::TM][T::TN]{};
@@ -119,8 +131,9 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm) part_tile(const _
 #pragma unroll 1
   for (int step = begin; step < end; ++step) {
     load(before, step + T::STAGES - 1);
-    const std::uint32_t next =
-        stage == shared + (T::STAGES - 1) * (T::kStageFloats * 4) ? shared : stage + T::kStageFloats * 4;
+    const std::uint32_t next = stage == shared + (T::STAGES - 1) * (T::kStageFloats * 4)
+                                   ? shared
+                                   : stage + T::kStageFloats * 4;
 #pragma unroll
     for (int turns = 0; turns < T::kTurns; ++turns) {
       if (turns == T::kTurns - 1) {
@@ -136,7 +149,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm) part_tile(const _
       for (int i = 0; i < T::TM; ++i) {
         const float of_a = T::ALONG_K ? a[i][turns % 4] : a[now][i];
 #pragma unroll
-        for (int j = 0; j < T::TN; ++j) {  // to and fro, so that a value in use is used again at once
+        for (int j = 0; j < T::TN;
+             ++j) {  // to and fro, so that a value in use is used again at once
           const int jj = i % 2 == 0 ? j : T::TN - 1 - j;
           acc[i][jj] += of_a * b[now][jj];
         }
@@ -147,18 +161,20 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm) part_tile(const _
     stage = next;
   }
 
-  // Epilogue. Not before: the next kernel's blocks would go where this one's few leave most room, several to an SM. Blocks for
-  // a few lines end early and leave some: those of RAGGED tiles only begin as these end.
+  // Epilogue. Not before: the next kernel's blocks would go where this one's few leave most room,
+  // several to an SM. Blocks for a few lines end early and leave some: those of RAGGED tiles only
+  // begin as these end.
   if constexpr (!T::RAGGED) ptx::launch_dependents();
   __syncthreads();
-  const std::uint32_t to = shared + ((turn * T::BM + row + lane_m * 4) * T::kStrideC + col + lane_n * 4) * 4;
+  const std::uint32_t to =
+      shared + ((turn * T::BM + row + lane_m * 4) * T::kStrideC + col + lane_n * 4) * 4;
 #pragma unroll
   for (int i = 0; i < T::TM; ++i) {
 #pragma unroll
     for (int j = 0; j < T::TN; j += 4) {
       const int line = line_of<T::LM>(0, i), at = line_of<T::LN>(0, j);
-      ptx::store_shared4(to + (line * T::kStrideC + at) * 4, acc[i][j + 1], acc[i][j], acc[i][j + 3],
-                         acc[i][j + 2]);
+      ptx::store_shared4(to + (line * T::kStrideC + at) * 4, acc[i][j + 1], acc[i][j],
+                         acc[i][j + 3], acc[i][j + 2]);
     }
   }
   add_parts<T::BM, T::BN, T::kStrideC, T::WK, T::kThreads, true>(x, me, s, last, row0, col0);

@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies to shared memory of an operand whose leading dimension is no multiple of four. Where it is odd, every fourth of its
-// lines in memory begins on 16 bytes and every second one on 8: each is copied by as many bytes at once as it takes, in two
-// thirds of the copies that 4 bytes each would be, and none of them needs a branch. Tensor maps of every fourth line would not
-// do: a box's first coordinate must be a multiple of 16 bytes.
+// Copies to shared memory of an operand whose leading dimension is no multiple of four. Where it is
+// odd, every fourth of its lines in memory begins on 16 bytes and every second one on 8: each is
+// copied by as many bytes at once as it takes, in two thirds of the copies that 4 bytes each would
+// be, and none of them needs a branch. Tensor maps of every fourth line would not do: a box's first
+// coordinate must be a multiple of 16 bytes.
 #pragma once
-#include "gemm/simt/line_copy.cuh"
 #include "device/ptx/quad.cuh"
+#include "gemm/simt/line_copy.cuh"
 
 #include <algorithm>
 #include <cstdint>
 
 namespace ladder {
 
-// Whether RaggedCopier takes an operand: it begins on 16 bytes, and some hundred lines are within 32 bits of bytes.
+// Whether RaggedCopier takes an operand: it begins on 16 bytes, and some hundred lines are within
+// 32 bits of bytes.
 inline bool takes_ragged(const LineSide& x) {
   constexpr std::int64_t kMost = std::int64_t{1} << 20;
   return reinterpret_cast<std::uintptr_t>(x.g) % sizeof(float4) == 0 &&
          std::max(x.line_step, x.k_step) <= kMost;
 }
 
-// As LineCopier for an operand that lies across k, or as AlongCopier: LINES lines, BK of k after BK of k.
+// As LineCopier for an operand that lies across k, or as AlongCopier: LINES lines, BK of k after BK
+// of k.
 template <bool ALONG_K, int LINES, int BK, int THREADS>
 class RaggedCopier {
   static constexpr int ROWS = ALONG_K ? LINES : BK, COLS = ALONG_K ? BK : LINES;  // in memory
-  static constexpr int kRows = ROWS / 4;                                          // that begin alike
+  static constexpr int kRows = ROWS / 4;  // that begin alike
   static_assert(ROWS % 4 == 0 && COLS % 4 == 0, "whole quads of either");
 
  public:
@@ -36,10 +39,12 @@ class RaggedCopier {
     const auto ld = static_cast<std::uint32_t>(ALONG_K ? x.line_step : x.k_step);
     for_each_copy([&](int copy, int first, int apart, int wide) {
       const Place at(wide);
-      // Lines beyond the operand's last one are read from another that begins alike: nobody asks what they hold.
+      // Lines beyond the operand's last one are read from another that begins alike: nobody asks
+      // what they hold.
       const int row = ALONG_K ? min(first + 4 * at.row + apart, first + (left_ - 1 - first) / 4 * 4)
                               : first + 4 * at.row + apart;
-      offset_[copy] = (static_cast<std::uint32_t>(max(row, 0)) * ld + static_cast<std::uint32_t>(at.col)) * 4;
+      offset_[copy] =
+          (static_cast<std::uint32_t>(max(row, 0)) * ld + static_cast<std::uint32_t>(at.col)) * 4;
     });
   }
 
@@ -65,8 +70,12 @@ class RaggedCopier {
 
  private:
   // Elements that lines number 0, 1, 2, 3 of four take at once.
-  __host__ __device__ static constexpr int wide_of(int first) { return first == 0 ? 4 : first == 2 ? 2 : 1; }
-  __host__ __device__ static constexpr int at_once(int wide) { return THREADS / (COLS / wide); }  // lines
+  __host__ __device__ static constexpr int wide_of(int first) {
+    return first == 0 ? 4 : first == 2 ? 2 : 1;
+  }
+  __host__ __device__ static constexpr int at_once(int wide) {
+    return THREADS / (COLS / wide);
+  }  // lines
   __host__ __device__ static constexpr int copies_of(int first) {
     return at_once(wide_of(first)) < kRows ? kRows / at_once(wide_of(first)) : 1;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SGEMM on CUDA cores for small, thin and deep problems: small tiles whose k-splits are added within a cluster of blocks, and
-// products with at most four rows or columns.
+// SGEMM on CUDA cores for small, thin and deep problems: small tiles whose k-splits are added
+// within a cluster of blocks, and products with at most four rows or columns.
 #include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/workspace.cuh"
@@ -22,23 +22,26 @@
 
 namespace ladder::simt_parts {
 
-// Launches `kernel`, in whose tile there are `elements`, over `tiles` tiles, with room for the sums of parts, and over the rest.
+// Launches `kernel`, in whose tile there are `elements`, over `tiles` tiles, with room for the sums
+// of parts, and over the rest.
 template <class Kernel>
-static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements, int threads,
-                                int bytes, Stream stream) {
+static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements,
+                                int threads, int bytes, Stream stream) {
   CallMemory memory;
   const bool adds = x.parts > 1;
-  if (Status s = memory.take(stream, adds ? tiles * x.parts * elements * 4 : 0, adds ? tiles * x.cluster : 0);
+  if (Status s = memory.take(stream, adds ? tiles * x.parts * elements * 4 : 0,
+                             adds ? tiles * x.cluster : 0);
       !s)
     return s;
   if (adds) {
     x.gPartial = reinterpret_cast<float4*>(memory.scratch());
     x.gArrived = memory.flags();
   }
-  const std::int64_t blocks = tiles * x.parts * x.cluster, rest = x.rest_at > 0 ? rest_blocks(x) : 0;
+  const std::int64_t blocks = tiles * x.parts * x.cluster,
+                     rest = x.rest_at > 0 ? rest_blocks(x) : 0;
   if (rest > 0) x.rest_at = static_cast<int>(blocks);
-  return launch_dependent("parts of k", kernel, blocks + ceil_div(rest, x.cluster) * x.cluster, x.cluster,
-                          threads, bytes, stream, x);
+  return launch_dependent("parts of k", kernel, blocks + ceil_div(rest, x.cluster) * x.cluster,
+                          x.cluster, threads, bytes, stream, x);
 }
 
 using LaunchTile = Status (*)(PartJob, Stream);
@@ -55,9 +58,9 @@ struct Choice {
   LaunchTile launch;
 };
 static constexpr std::array kChoices = part_tiles([]<class T>(std::type_identity<T>, double rate) {
-  return Choice{
-      {T::ALONG_K, T::BM, T::BN, T::BK, T::WK, T::kThreads, T::kBlocksOfSm, T::TM * T::TN, rate, T::RAGGED},
-      launch_tile<T>};
+  return Choice{{T::ALONG_K, T::BM, T::BN, T::BK, T::WK, T::kThreads, T::kBlocksOfSm, T::TM * T::TN,
+                 rate, T::RAGGED},
+                launch_tile<T>};
 });
 
 struct Plan {
@@ -76,8 +79,10 @@ static Plan plan_of(const PartShape& x, int sms) {
   const std::lock_guard lock(mutex);
   if (const auto at = known.find(key); at != known.end()) return at->second;
   std::array<PartTileCost, kChoices.size()> costs{};
-  std::transform(kChoices.begin(), kChoices.end(), costs.begin(), [](const Choice& c) { return c.cost; });
-  const PartShape other{x.lines_b, x.lines_a, x.k, x.b_along, x.a_along, x.b_quads, x.a_quads, x.ragged};
+  std::transform(kChoices.begin(), kChoices.end(), costs.begin(),
+                 [](const Choice& c) { return c.cost; });
+  const PartShape other{x.lines_b, x.lines_a, x.k,       x.b_along,
+                        x.a_along, x.b_quads, x.a_quads, x.ragged};
   const PartPlan straight = plan_parts(x, costs, sms), swapped = plan_parts(other, costs, sms);
   const Plan plan = swapped.cycles < straight.cycles ? Plan{swapped, true} : Plan{straight, false};
   if (known.size() >= kMostKnown) known.clear();
@@ -100,7 +105,8 @@ static Status launch_thin(PartJob x, int sms, Stream stream) {
       std::clamp<std::int64_t>(T::kBlocksOfSm * sms / tiles, 1, std::max<std::int64_t>(1, steps));
   while (x.cluster < kMostCluster && 2 * x.cluster <= wanted) x.cluster *= 2;
   x.parts = static_cast<int>(wanted / x.cluster);
-  return launch_parts_of_k(thin_product<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
+  return launch_parts_of_k(thin_product<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes,
+                           stream);
 }
 
 template <int R, bool QUADS>
@@ -120,8 +126,9 @@ static Status launch_outer(PartJob x, Stream stream) {
   x.tiles_m = static_cast<int>(ceil_div(x.n, kOuterCols));
   CallMemory turn;
   if (Status s = turn.take(stream, 0, 0); !s) return s;
-  return launch_dependent("outer product", outer_product, x.tiles_m * ceil_div(x.m, kOuterBlockRows), 1,
-                          kOuterThreads, 0, stream, x);
+  return launch_dependent("outer product", outer_product,
+                          x.tiles_m * ceil_div(x.m, kOuterBlockRows), 1, kOuterThreads, 0, stream,
+                          x);
 }
 
 static Status accepts(const Problem& p, const Device& device) {
@@ -168,13 +175,17 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
     const PartJob thin = x.m <= x.n ? x : swap_sides(x);
     const bool quads = thin.b.quads;
     if (few == 1)
-      return quads ? launch_lines<1, true>(thin, sms, stream) : launch_lines<1, false>(thin, sms, stream);
+      return quads ? launch_lines<1, true>(thin, sms, stream)
+                   : launch_lines<1, false>(thin, sms, stream);
     if (few == 2)
-      return quads ? launch_lines<2, true>(thin, sms, stream) : launch_lines<2, false>(thin, sms, stream);
-    return quads ? launch_lines<4, true>(thin, sms, stream) : launch_lines<4, false>(thin, sms, stream);
+      return quads ? launch_lines<2, true>(thin, sms, stream)
+                   : launch_lines<2, false>(thin, sms, stream);
+    return quads ? launch_lines<4, true>(thin, sms, stream)
+                 : launch_lines<4, false>(thin, sms, stream);
   }
-  const Plan plan = plan_of(
-      {p.m, p.n, x.k, a_along, b_along, x.a.quads, x.b.quads, takes_ragged(x.a) && takes_ragged(x.b)}, sms);
+  const Plan plan = plan_of({p.m, p.n, x.k, a_along, b_along, x.a.quads, x.b.quads,
+                             takes_ragged(x.a) && takes_ragged(x.b)},
+                            sms);
   PartJob job = plan.swapped ? swap_sides(x) : x;
   job.cluster = plan.part.cluster;
   job.parts = plan.part.parts;

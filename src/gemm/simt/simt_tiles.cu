@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SGEMM on CUDA cores by tiles of 128 x 256: producer and consumer warps as in r12, and besides: any layout, operands
-// that are not aligned packed first, the last tiles split along k (stream-K), four chains of additions for a deep k.
+// SGEMM on CUDA cores by tiles of 128 x 256: producer and consumer warps as in r12, and besides:
+// any layout, operands that are not aligned packed first, the last tiles split along k (stream-K),
+// four chains of additions for a deep k.
 #include "device/launch.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
@@ -11,7 +12,6 @@
 #include "gemm/simt/exchange.cuh"
 #include "gemm/simt/pack.cuh"
 #include "problem/accept.hpp"
-#include "problem/accept.hpp"
 
 #include <optional>
 #include <span>
@@ -21,9 +21,9 @@ namespace ladder::simt_tiles {
 template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int STAGES_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = BK_;
-  static constexpr int WM = WM_, WN = WN_;                    // outputs of a warp
-  static constexpr int TM = TM_, TN = TN_;                    // outputs of a thread, in pieces of 4 x 4
-  static constexpr int STAGES = STAGES_;                      // tiles in shared memory
+  static constexpr int WM = WM_, WN = WN_;  // outputs of a warp
+  static constexpr int TM = TM_, TN = TN_;  // outputs of a thread, in pieces of 4 x 4
+  static constexpr int STAGES = STAGES_;    // tiles in shared memory
   static constexpr int kLanesM = WM / TM, kLanesN = WN / TN;  // lanes of a warp, kLanesM x kLanesN
   static constexpr int kConsumers = BM / WM * (BN / WN) * 32;
   static constexpr int kProducers = 128;  // a warpgroup, the unit of setmaxnreg
@@ -41,10 +41,12 @@ struct Tile {
   struct Stage {
     float a[BK][BM + kRowPadding];
     float b[BK][BN + kRowPadding];
-    alignas(16) std::uint64_t full, empty;  // barriers: the copies have landed; the consumers have read them
+    alignas(16) std::uint64_t full,
+        empty;  // barriers: the copies have landed; the consumers have read them
   };
-  static constexpr int kPartial = BM * BN;                                           // elements
-  static constexpr int kShared = sizeof(Stage) * STAGES + kPartial * sizeof(float);  // stages, kept sums
+  static constexpr int kPartial = BM * BN;  // elements
+  static constexpr int kShared =
+      sizeof(Stage) * STAGES + kPartial * sizeof(float);  // stages, kept sums
   static_assert(kShared <= 232'448, "shared memory of a block on compute capability 9.0");
 };
 
@@ -56,7 +58,8 @@ __device__ __forceinline__ void barriers_are_there() {
   ptx::barrier_sync<1, T::kThreads>();
 }
 
-// Says that this thread's copies to a stage have landed, or will have; its stores with those of its warp.
+// Says that this thread's copies to a stage have landed, or will have; its stores with those of its
+// warp.
 template <class Stage, class CopyA, class CopyB>
 __device__ __forceinline__ void arrive(std::uint32_t stage) {
   ptx::cp_async_arrive(stage + offsetof(Stage, full));
@@ -66,10 +69,11 @@ __device__ __forceinline__ void arrive(std::uint32_t stage) {
   }
 }
 
-// Copies what consumers need, in their order, and one stage more, which they read ahead and do not use.
+// Copies what consumers need, in their order, and one stage more, which they read ahead and do not
+// use.
 template <class T, class CopyA, class CopyB>
-__device__ __forceinline__ void produce(const Source& a, const Source& b, int depth, const Plan& plan,
-                                        char* shared) {
+__device__ __forceinline__ void produce(const Source& a, const Source& b, int depth,
+                                        const Plan& plan, char* shared) {
   using Stage = typename T::Stage;
   const int tid = static_cast<int>(threadIdx.x) - T::kConsumers;
   const std::uint32_t first = __shfl_sync(0xffffffffU, ptx::shared_address(shared), 0);
@@ -111,8 +115,9 @@ __device__ __forceinline__ void produce(const Source& a, const Source& b, int de
   ptx::cp_async_wait<0>();
 }
 
-// Where a warp's outputs lie in the block's tile, and a lane's in the warp's. Lanes that share a row or a column of outputs
-// neighbour each other, so that of each 128-bit shared load two wavefronts suffice.
+// Where a warp's outputs lie in the block's tile, and a lane's in the warp's. Lanes that share a
+// row or a column of outputs neighbour each other, so that of each 128-bit shared load two
+// wavefronts suffice.
 template <class T>
 struct WarpPlace {
   int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -121,22 +126,25 @@ struct WarpPlace {
   int lane_row = (T::kLanesM == 8 ? of8 : of4) * 4, lane_col = (T::kLanesN == 8 ? of8 : of4) * 4;
 };
 
-// Calls store(row, column, sums) for each four sums. Stores are predicated, never branched around: behind a branch that
-// could divide a warp, ptxas would keep the main loop's counters in the lanes' registers.
+// Calls store(row, column, sums) for each four sums. Stores are predicated, never branched around:
+// behind a branch that could divide a warp, ptxas would keep the main loop's counters in the lanes'
+// registers.
 template <class T, class Store>
 __device__ __forceinline__ void store_tile(const float (&rC)[T::TM][T::TN], Store store) {
 #pragma unroll
   for (int i = 0; i < T::TM; ++i) {
 #pragma unroll
-    for (int j = 0; j < T::TN; j += 4) store(i / 4 * 4 * T::kLanesM + i % 4, j * T::kLanesN, &rC[i][j]);
+    for (int j = 0; j < T::TN; j += 4)
+      store(i / 4 * 4 * T::kLanesM + i % 4, j * T::kLanesN, &rC[i][j]);
   }
 }
 
-// Where rows of C do not start on 16 bytes: through the warp's shared memory, so that it stores whole rows of its outputs.
-// An element at a time as they lie in the lanes would write each sector four times.
+// Where rows of C do not start on 16 bytes: through the warp's shared memory, so that it stores
+// whole rows of its outputs. An element at a time as they lie in the lanes would write each sector
+// four times.
 template <class T>
-__device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], const Problem& p, float* gC,
-                                           const TilePlace& place, float* sWarp) {
+__device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], const Problem& p,
+                                           float* gC, const TilePlace& place, float* sWarp) {
   const WarpPlace<T> at;
   // Four neighbouring columns of eight lanes and four rows lie in the 32 banks.
   const auto index = [](int row, int col) { return row * T::WN + (col ^ row / 4 % 4); };
@@ -162,8 +170,8 @@ __device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], cons
 }
 
 template <class T>
-__device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan& plan, const Exchange& x,
-                                        char* shared) {
+__device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan& plan,
+                                        const Exchange& x, char* shared) {
   using Stage = typename T::Stage;
   // Who am I
   const WarpPlace<T> me;
@@ -173,16 +181,19 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
   const auto uniform = [](std::uint32_t value) { return __shfl_sync(0xffffffffU, value, 0); };
   const std::uint32_t first = uniform(ptx::shared_address(shared));
   const std::uint32_t end = uniform(ptx::shared_address(shared) + T::STAGES * sizeof(Stage));
-  const std::uint32_t at_a = c_row * sizeof(float), at_b = offsetof(Stage, b) + c_col * sizeof(float);
+  const std::uint32_t at_a = c_row * sizeof(float),
+                      at_b = offsetof(Stage, b) + c_col * sizeof(float);
   float rA[2][T::TM], rB[2][T::TN];  // this step of k and the next
   const auto read_fragments = [&](std::uint32_t stage, int kk, int to) {
 #pragma unroll
     for (int j = 0; j < T::TN; j += 4) {
-      ptx::load_shared4(&rB[to][j], stage + at_b + (kk * (T::BN + kRowPadding) + j * T::kLanesN) * 4);
+      ptx::load_shared4(&rB[to][j],
+                        stage + at_b + (kk * (T::BN + kRowPadding) + j * T::kLanesN) * 4);
     }
 #pragma unroll
     for (int i = 0; i < T::TM; i += 4) {
-      ptx::load_shared4(&rA[to][i], stage + at_a + (kk * (T::BM + kRowPadding) + i * T::kLanesM) * 4);
+      ptx::load_shared4(&rA[to][i],
+                        stage + at_a + (kk * (T::BM + kRowPadding) + i * T::kLanesM) * 4);
     }
   };
 
@@ -216,7 +227,8 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
 #pragma unroll
         for (int i = 0; i < T::TM; ++i) {
 #pragma unroll
-          for (int j = 0; j < T::TN; ++j) {  // to and fro, so that a value in use is used again at once
+          for (int j = 0; j < T::TN;
+               ++j) {  // to and fro, so that a value in use is used again at once
             const int jj = i % 2 == 0 ? j : T::TN - 1 - j;
             rC[i][jj] += rA[kk % 2][i] * rB[kk % 2][jj];
           }
@@ -251,8 +263,8 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
         const bool inside = row < p.m && col < p.n;
         float4 c{};
         if (beta != 0.0F && inside) c = load4(g);
-        const float4 v{alpha * r[0] + beta * c.x, alpha * r[1] + beta * c.y, alpha * r[2] + beta * c.z,
-                       alpha * r[3] + beta * c.w};
+        const float4 v{alpha * r[0] + beta * c.x, alpha * r[1] + beta * c.y,
+                       alpha * r[2] + beta * c.z, alpha * r[3] + beta * c.w};
         if (inside) store4(g, v);
       });
     } else {
@@ -271,7 +283,8 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   extern __shared__ float4 shared4[];
   char* const shared = reinterpret_cast<char*>(shared4);
   if (threadIdx.x < T::STAGES) {
-    constexpr int kArrivals = T::kProducers + (CopyA::kStores || CopyB::kStores ? T::kProducers / 32 : 0);
+    constexpr int kArrivals =
+        T::kProducers + (CopyA::kStores || CopyB::kStores ? T::kProducers / 32 : 0);
     auto& s = reinterpret_cast<typename T::Stage*>(shared)[threadIdx.x];
     ptx::mbarrier_init(ptx::shared_address(&s.full), kArrivals);
     ptx::mbarrier_init(ptx::shared_address(&s.empty), T::kConsumers);
@@ -303,11 +316,13 @@ static Plan make_plan(const Problem& p, int sms) {
   if (tiles >= sms) {
     const std::int64_t waves = ceil_div(tiles, sms), whole = waves * plan.steps;
     const std::int64_t cut = ceil_div(std::int64_t{tiles} * plan.steps, sms) + kHandOnSteps;
-    if (cut < whole) plan.whole_tiles = static_cast<int>(std::max<std::int64_t>(waves - 2, 0) * sms);
+    if (cut < whole)
+      plan.whole_tiles = static_cast<int>(std::max<std::int64_t>(waves - 2, 0) * sms);
   } else if (const int shares = std::min(sms / tiles, plan.steps / kLeastShare); shares > 1) {
     plan.blocks = tiles * shares;
     plan.whole_tiles = 0;
-  } else if (2 * tiles > sms && tiles * std::int64_t{plan.steps} / sms + kHandOnSteps < plan.steps) {
+  } else if (2 * tiles > sms &&
+             tiles * std::int64_t{plan.steps} / sms + kHandOnSteps < plan.steps) {
     plan.blocks = sms;
     plan.whole_tiles = 0;
   }
@@ -345,8 +360,8 @@ static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStre
   const std::int64_t partials = std::int64_t{sms} * T::kPartial;
   const std::int64_t packed_a = to_pack(a, depth, p.n), packed_b = to_pack(b, depth, p.m);
   CallMemory memory;
-  if (Status s =
-          memory.take(stream, (partials + packed_a + packed_b) * 4, std::int64_t{sms} * (T::kConsumers / 32));
+  if (Status s = memory.take(stream, (partials + packed_a + packed_b) * 4,
+                             std::int64_t{sms} * (T::kConsumers / 32));
       !s)
     return s;
   const Exchange exchange{reinterpret_cast<float*>(memory.scratch()), memory.flags()};
@@ -355,7 +370,8 @@ static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStre
   if (packed_b > 0) b = pack(b, depth, gPacked + packed_a, stream);
   const bool aligned = aligned_by_4(a.g, a.ld, a.along_k ? depth : a.size) &&
                        aligned_by_4(b.g, b.ld, b.along_k ? depth : b.size);
-  const auto chosen = aligned ? choose<true>(a.along_k, b.along_k) : choose<false>(a.along_k, b.along_k);
+  const auto chosen =
+      aligned ? choose<true>(a.along_k, b.along_k) : choose<false>(a.along_k, b.along_k);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(chosen), T::kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
   Plan plan = make_plan<T>(p, sms);
@@ -371,10 +387,11 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   int sms = 0;
   if (Status s = sm_count(sms); !s) return s;
   std::optional<Status> failed;
-  const Status launched =
-      launch_parts(row_major.problem, o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3) {
+  const Status launched = launch_parts(
+      row_major.problem, o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3) {
         if (failed) return;
-        if (const Status part_status = launch_part(part, at, sms, stream); !part_status) failed = part_status;
+        if (const Status part_status = launch_part(part, at, sms, stream); !part_status)
+          failed = part_status;
       });
   return failed.value_or(launched);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products whose time is that of memory. One to four lines of A times all lines of B, read once, straight to registers; and products of
-// few k, whose C is written once, straight from registers.
+// Products whose time is that of memory. One to four lines of A times all lines of B, read once,
+// straight to registers; and products of few k, whose C is written once, straight from registers.
 #pragma once
 #include "device/four.cuh"
-#include "gemm/simt/part_sums.cuh"
 #include "device/ptx/dependent.cuh"
+#include "gemm/simt/part_sums.cuh"
 
 #include <cuda_runtime.h>
 
@@ -12,12 +12,16 @@
 
 namespace ladder {
 
-// R lines of A at least. ALONG_K and QUADS are B's. WIDE lanes of a warp lie along B's lines. A chunk of A lies in shared memory.
+// R lines of A at least. ALONG_K and QUADS are B's. WIDE lanes of a warp lie along B's lines. A
+// chunk of A lies in shared memory.
 template <int R_, bool ALONG_K_, bool QUADS_, int WIDE_ = 32, int THREADS_ = 256>
 struct ThinTile {
   static constexpr int R = R_, WIDE = WIDE_, kThreads = THREADS_, kWarps = kThreads / 32;
   static constexpr bool ALONG_K = ALONG_K_, QUADS = QUADS_;
-  static constexpr int kBlocksOfSm = (ALONG_K ? (R > 2 ? 512 : 768) : R == 1 ? 1024 : 768) / kThreads;
+  static constexpr int kBlocksOfSm = (ALONG_K  ? (R > 2 ? 512 : 768)
+                                      : R == 1 ? 1024
+                                               : 768) /
+                                     kThreads;
   static constexpr int kLines = 4;  // of B, that a thread has sums of
   static constexpr int BM = R, BN = ALONG_K ? kLines * kWarps : kLines * WIDE;
   static constexpr int kAtOnce = kThreads / WIDE;          // k, where B does not lie along k
@@ -31,7 +35,8 @@ struct ThinTile {
 };
 
 template <bool QUADS>
-__device__ __forceinline__ void load_four(float (&to)[4], const float* g, int step, int left, bool read) {
+__device__ __forceinline__ void load_four(float (&to)[4], const float* g, int step, int left,
+                                          bool read) {
   if constexpr (QUADS) {
     if (read && left >= 4) {
       set_four(to, *reinterpret_cast<const float4*>(g));
@@ -83,7 +88,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
         float b[T::kLines][4], a[4];
 #pragma unroll
         for (int i = 0; i < T::kLines; ++i)
-          load_four<T::QUADS>(b[i], g + i * x.b.line_step + k, kStep, count - k - fast, line0 + i < x.n);
+          load_four<T::QUADS>(b[i], g + i * x.b.line_step + k, kStep, count - k - fast,
+                              line0 + i < x.n);
 #pragma unroll
         for (int r = 0; r < R; ++r) {
           load_four<T::QUADS>(a, s + r * T::kChunk + k + fast, kStep, 128, true);
@@ -130,7 +136,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     for (int j = 0; j < T::kLines; ++j) {
       if constexpr (T::ALONG_K) {
 #pragma unroll
-        for (int far = 16; far > 0; far /= 2) acc[r][j] += __shfl_xor_sync(0xFFFFFFFFU, acc[r][j], far);
+        for (int far = 16; far > 0; far /= 2)
+          acc[r][j] += __shfl_xor_sync(0xFFFFFFFFU, acc[r][j], far);
         if (lane == 0) s[r * T::kStrideC + warp * T::kLines + j] = acc[r][j];
       } else {
 #pragma unroll
@@ -143,10 +150,12 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   add_parts<T::BM, T::BN, T::kStrideC, T::kSlabs, T::kThreads, false>(x, me, s, last, 0, col0);
 }
 
-// Few k: C is written once, from registers. A thread has kOuterRows x 4 elements, whose columns lie along C's lines in memory.
+// Few k: C is written once, from registers. A thread has kOuterRows x 4 elements, whose columns lie
+// along C's lines in memory.
 constexpr int kOuterThreads = 256, kOuterRows = 8, kOuterCols = 128;
 constexpr int kOuterBlockRows = kOuterThreads / 32 * kOuterRows;
-__global__ void __launch_bounds__(kOuterThreads, 3) outer_product(const __grid_constant__ PartJob x) {
+__global__ void __launch_bounds__(kOuterThreads, 3)
+    outer_product(const __grid_constant__ PartJob x) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int tile = static_cast<int>(blockIdx.x);
   const int row = tile / x.tiles_m * kOuterBlockRows + warp * kOuterRows,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How lines that lie across k become words along k: by tiles in shared memory, read the other way round.
+// How lines that lie across k become words along k: by tiles in shared memory, read the other way
+// round.
 #pragma once
 #include "gemm/split/line.cuh"
 
@@ -9,21 +10,25 @@
 
 namespace ladder::split_detail {
 
-// A block of kThreads threads that writes LINES lines, tile after tile of kEdge of k, and how each thread counts its part.
+// A block of kThreads threads that writes LINES lines, tile after tile of kEdge of k, and how each
+// thread counts its part.
 template <int LINES, int kThreads>
 struct AcrossTile {
   static constexpr int kQuadsOfLine = kEdge / 4, kLinesOfThread = LINES * kQuadsOfLine / kThreads;
   using Counts = StripCensus<kLinesOfThread>;
 
-  // The words of a tile from k = `first` and line0 on, (k, line) in shared memory; a column lies in banks of its own.
+  // The words of a tile from k = `first` and line0 on, (k, line) in shared memory; a column lies in
+  // banks of its own.
   template <class F, bool kCount>
-  __device__ __forceinline__ static void write(const SplitOperand& x, const float (&s)[kEdge][LINES + 1],
-                                               const int (&sScale)[LINES], int line0, int first, int slabs,
-                                               Counts& census) {
+  __device__ __forceinline__ static void write(const SplitOperand& x,
+                                               const float (&s)[kEdge][LINES + 1],
+                                               const int (&sScale)[LINES], int line0, int first,
+                                               int slabs, Counts& census) {
     const int tid = static_cast<int>(threadIdx.x);
 #pragma unroll
     for (int i = 0; i < kLinesOfThread; ++i) {
-      const int l = (tid + i * kThreads) / kQuadsOfLine, q = 4 * (tid % kQuadsOfLine), k = first + q;
+      const int l = (tid + i * kThreads) / kQuadsOfLine, q = 4 * (tid % kQuadsOfLine),
+                k = first + q;
       if (line0 + l >= x.lines || k >= slabs * F::BK) continue;
       const float four[4] = {s[q][l], s[q + 1][l], s[q + 2][l], s[q + 3][l]};
       store_quad<F, kCount>(words_of_line<F>(x, line0 + l, slabs), k, four, sScale[l],

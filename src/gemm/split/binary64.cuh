@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of operands that no words should stand for: in binary64 on tensor cores, rounded to binary32 once. A product of
-// two binary32 numbers is exact in binary64, so no order of summation in binary32 is nearer to the exact result, and Inf
-// and NaN are where SGEMM has them. Any layout, whatever alignment: elements are loaded one by one.
+// The product of operands that no words should stand for: in binary64 on tensor cores, rounded to
+// binary32 once. A product of two binary32 numbers is exact in binary64, so no order of summation
+// in binary32 is nearer to the exact result, and Inf and NaN are where SGEMM has them. Any layout,
+// whatever alignment: elements are loaded one by one.
 #pragma once
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
@@ -29,7 +30,8 @@ struct WideTile {
   static_assert(BM == BN && kThreads % BM == 0 && kThreads % BK == 0, "lines and threads");
 };
 
-// An operand's part of a tile on its way to shared memory, stage by stage. Neighbouring threads take neighbours in memory.
+// An operand's part of a tile on its way to shared memory, stage by stage. Neighbouring threads
+// take neighbours in memory.
 class WideLoad {
   using T = WideTile;
   static constexpr int kEach = T::BM * T::BK / T::kThreads;
@@ -71,13 +73,15 @@ class WideLoad {
   float r_[kEach];
 };
 
-// C as it was before a product that may have been in vain: element (i, j) at i * row_step + j * col_step. Null: it still is.
+// C as it was before a product that may have been in vain: element (i, j) at i * row_step + j *
+// col_step. Null: it still is.
 struct KeptC {
   const float* g = nullptr;
   std::int64_t row_step = 0, col_step = 0;
 };
 
-// How k is shared out where tiles are few: the last of a tile's blocks to arrive adds their sums, in order.
+// How k is shared out where tiles are few: the last of a tile's blocks to arrive adds their sums,
+// in order.
 struct WideParts {
   int parts = 1;
   double* gPartial = nullptr;    // (tiles, parts, tile)
@@ -97,7 +101,8 @@ __device__ __forceinline__ void store_wide(const SplitTarget& x, const KeptC& ke
   *g = static_cast<float>(__fma_rn(static_cast<double>(x.c.beta), before, scaled));
 }
 
-// Adds this block's sums to those of the tile's others; whether it is the last one, which has them all.
+// Adds this block's sums to those of the tile's others; whether it is the last one, which has them
+// all.
 __device__ __forceinline__ bool add_wide_parts(double (&sums)[WideTile::TM][WideTile::TN][2],
                                                const WideParts& of, int tile, int part) {
   using T = WideTile;
@@ -105,18 +110,22 @@ __device__ __forceinline__ bool add_wide_parts(double (&sums)[WideTile::TM][Wide
   double* const g = of.gPartial + std::int64_t{tile} * of.parts * T::kElements + threadIdx.x;
   const auto for_each_sum = [&](auto f) {
 #pragma unroll
-    for (int i = 0; i < T::TM * T::TN * 2; ++i) f(sums[i / 2 / T::TN][i / 2 % T::TN][i % 2], i * T::kThreads);
+    for (int i = 0; i < T::TM * T::TN * 2; ++i)
+      f(sums[i / 2 / T::TN][i / 2 % T::TN][i % 2], i * T::kThreads);
   };
-  for_each_sum([&](double sum, int at) { __stcg(g + std::int64_t{part} * T::kElements + at, sum); });
+  for_each_sum(
+      [&](double sum, int at) { __stcg(g + std::int64_t{part} * T::kElements + at, sum); });
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(of.gArrived + tile, 1U) == static_cast<unsigned>(of.parts) - 1;
+  if (threadIdx.x == 0)
+    last = atomicAdd(of.gArrived + tile, 1U) == static_cast<unsigned>(of.parts) - 1;
   __syncthreads();
   if (!last) return false;
   __threadfence();
   for_each_sum([](double& sum, int) { sum = 0; });
   for (int from = 0; from < of.parts; ++from)
-    for_each_sum([&](double& sum, int at) { sum += __ldcg(g + std::int64_t{from} * T::kElements + at); });
+    for_each_sum(
+        [&](double& sum, int at) { sum += __ldcg(g + std::int64_t{from} * T::kElements + at); });
   if (threadIdx.x == 0) of.gArrived[tile] = 0;
   return true;
 }
@@ -125,7 +134,8 @@ __device__ __forceinline__ bool add_wide_parts(double (&sums)[WideTile::TM][Wide
 template <int kDummy = 0>
 __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
     wide_product(const __grid_constant__ SplitTarget x, int tiles_n, int tiles, const int* gChoice,
-                 int choice, const __grid_constant__ WideParts of, const __grid_constant__ KeptC kept) {
+                 int choice, const __grid_constant__ WideParts of,
+                 const __grid_constant__ KeptC kept) {
   using T = WideTile;
   __shared__ T::Shared s;
   ptx::wait_for_prerequisites();
@@ -139,7 +149,8 @@ __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
     const int tile = work / of.parts, part = work % of.parts;
     const int row0 = tile / tiles_n * T::BM, col0 = tile % tiles_n * T::BN;
     const int begin = static_cast<int>(std::int64_t{stages} * part / of.parts) * T::BK;
-    const int end = min(x.k, static_cast<int>(std::int64_t{stages} * (part + 1) / of.parts) * T::BK);
+    const int end =
+        min(x.k, static_cast<int>(std::int64_t{stages} * (part + 1) / of.parts) * T::BK);
     double sums[T::TM][T::TN][2]{};
     WideLoad a(x.a, row0, begin), b(x.b, col0, begin);
     a.load(end - begin);
@@ -192,19 +203,21 @@ class WideJob {
       : x_(x), tiles_n_(ceil_div(x.c.n, T::BN)), tiles_(ceil_div(x.c.m, T::BM) * tiles_n_) {
     constexpr std::int64_t kLeastStages = 16;
     slots_ = std::int64_t{T::kBlocksOfSm} * sms;
-    if (may_cut) parts_ = std::max<std::int64_t>(1, std::min(slots_ / tiles_, x.k / T::BK / kLeastStages));
+    if (may_cut)
+      parts_ = std::max<std::int64_t>(1, std::min(slots_ / tiles_, x.k / T::BK / kLeastStages));
   }
   std::int64_t scratch_bytes() const { return parts_ > 1 ? tiles_ * parts_ * T::kElements * 8 : 0; }
   // Of CallMemory::flags().
   std::int64_t flags() const { return parts_ > 1 ? tiles_ : 0; }
 
   // Enqueues it, where *gChoice is `choice`. Errors: kLaunchFailed.
-  Status launch(const int* gChoice, SplitChoice choice, cudaStream_t stream, char* scratch = nullptr,
-                unsigned* gFlags = nullptr, const KeptC& kept = {}) const {
+  Status launch(const int* gChoice, SplitChoice choice, cudaStream_t stream,
+                char* scratch = nullptr, unsigned* gFlags = nullptr, const KeptC& kept = {}) const {
     const WideParts of{static_cast<int>(parts_), reinterpret_cast<double*>(scratch), gFlags};
-    return launch_dependent("product in binary64", wide_product<>, std::min(tiles_ * parts_, slots_), 1,
-                            T::kThreads, 0, stream, x_, static_cast<int>(tiles_n_), static_cast<int>(tiles_),
-                            gChoice, static_cast<int>(choice), of, kept);
+    return launch_dependent("product in binary64", wide_product<>,
+                            std::min(tiles_ * parts_, slots_), 1, T::kThreads, 0, stream, x_,
+                            static_cast<int>(tiles_n_), static_cast<int>(tiles_), gChoice,
+                            static_cast<int>(choice), of, kept);
   }
 
  private:
@@ -212,10 +225,11 @@ class WideJob {
   std::int64_t tiles_n_, tiles_, slots_ = 0, parts_ = 1;
 };
 
-// Copies C, as (m, n) without gaps. It reads C before the launch before it has ended, which must have waited for all that
-// came before, and must not write C.
+// Copies C, as (m, n) without gaps. It reads C before the launch before it has ended, which must
+// have waited for all that came before, and must not write C.
 template <int kDummy = 0>
-__global__ void __launch_bounds__(256) keep_c(const __grid_constant__ Target<float> c, float* gKept) {
+__global__ void __launch_bounds__(256)
+    keep_c(const __grid_constant__ Target<float> c, float* gKept) {
   ptx::launch_dependents();
   const std::int64_t all = std::int64_t{c.m} * c.n, stride = std::int64_t{gridDim.x} * blockDim.x;
 #pragma unroll 4

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host: what calls on split operands have in common: which problems they take, what lies where, and how a job is enqueued.
+// Host: what calls on split operands have in common: which problems they take, what lies where, and
+// how a job is enqueued.
 #pragma once
-#include "gemm/split/pass.cuh"
 #include "device/tensor_map.cuh"
 #include "device/tma_operands.cuh"
 #include "device/workspace.cuh"
+#include "gemm/split/pass.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -42,8 +43,8 @@ Status launch_job(const Job& job, Stream stream) {
 }
 
 // An operand whose words, exponents and largest magnitudes begin at `at`, one behind the other.
-inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t lines, bool along_k, char* at,
-                                  const SplitBytes& bytes, Census* gCensus = nullptr) {
+inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t lines, bool along_k,
+                                  char* at, const SplitBytes& bytes, Census* gCensus = nullptr) {
   const bool quads = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
   char* const exponents = at + bytes.words;
   return {.g = g,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted of a line while it is split: how its magnitudes are spread. From the counts of all lines follows a bound
-// of what fp16's short exponent loses, see split_choice.cuh. All of it is integers whose maxima, unions and sums do not
-// depend on order. Zeros are what nothing was counted in.
+// What is counted of a line while it is split: how its magnitudes are spread. From the counts of
+// all lines follows a bound of what fp16's short exponent loses, see split_choice.cuh. All of it is
+// integers whose maxima, unions and sums do not depend on order. Zeros are what nothing was counted
+// in.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -24,12 +25,13 @@ __device__ __forceinline__ std::uint32_t inverse_of(bool nonzero, float scaled) 
   return nonzero ? ~(__float_as_uint(scaled) | kSign) : 0U;
 }
 
-// Of a line; `inverse` and `seconds` of neighbours too, where they are split together: of those only the extremes of all
-// lines are asked for.
+// Of a line; `inverse` and `seconds` of neighbours too, where they are split together: of those
+// only the extremes of all lines are asked for.
 struct Census {
-  std::uint32_t inverse;         // largest inverse_of()
-  std::uint32_t seconds;         // bits of second words, but for signs; 0: all are zero
-  std::uint32_t above[kLevels];  // elements whose scaled magnitude is at least 2^(kTop - level_bits)
+  std::uint32_t inverse;  // largest inverse_of()
+  std::uint32_t seconds;  // bits of second words, but for signs; 0: all are zero
+  std::uint32_t
+      above[kLevels];  // elements whose scaled magnitude is at least 2^(kTop - level_bits)
 
   // An element, scaled, which may have made it zero; its second word's bits.
   template <class F>
@@ -54,7 +56,8 @@ struct Census {
       other.inverse = __shfl_xor_sync(0xFFFFFFFFU, inverse, distance);
       other.seconds = __shfl_xor_sync(0xFFFFFFFFU, seconds, distance);
 #pragma unroll
-      for (int i = 0; i < kLevels; ++i) other.above[i] = __shfl_xor_sync(0xFFFFFFFFU, above[i], distance);
+      for (int i = 0; i < kLevels; ++i)
+        other.above[i] = __shfl_xor_sync(0xFFFFFFFFU, above[i], distance);
       add(other);
     }
   }
@@ -68,7 +71,8 @@ struct Census {
   }
 };
 
-// By one thread, of LINES lines, at most 1023 elements each of all threads that it is added to: a third of the registers.
+// By one thread, of LINES lines, at most 1023 elements each of all threads that it is added to: a
+// third of the registers.
 template <int LINES>
 struct StripCensus {
   static constexpr int kBits = 10;  // of a level's count
@@ -76,11 +80,13 @@ struct StripCensus {
   std::uint32_t inverse = 0, seconds = 0, above[LINES]{};
 
   template <class F>
-  __device__ __forceinline__ void count(int line, bool nonzero, float scaled, std::uint32_t second) {
+  __device__ __forceinline__ void count(int line, bool nonzero, float scaled,
+                                        std::uint32_t second) {
     inverse = max(inverse, inverse_of(nonzero, scaled));
     seconds |= second;
 #pragma unroll
-    for (int i = 0; i < kLevels; ++i) above[line] += is_above<F>(scaled, i) ? 1U << (kBits * i) : 0U;
+    for (int i = 0; i < kLevels; ++i)
+      above[line] += is_above<F>(scaled, i) ? 1U << (kBits * i) : 0U;
   }
   // Of all groups of kLanes neighbouring lanes, in each of them.
   template <int kLanes>

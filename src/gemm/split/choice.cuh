@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which words are enough for the operands at hand: decided on the device, from what the first pass has counted, by a bound
-// that holds for every element of C. docs/guard.md proves it.
+// Which words are enough for the operands at hand: decided on the device, from what the first pass
+// has counted, by a bound that holds for every element of C. docs/guard.md proves it.
 //
-// Of fp16's words a tiny element has an absolute error of 2^-25, its line's largest being at least 2^14. With P of a line's
-// k elements of A at least 2^(14 - s), and Q of B's at least 2^(14 - t), both are at P + Q - K places at least, so that
-// (|A||B|)_ij >= (P + Q - K) 2^(28 - s - t), while the tiny elements cost at most 2^-25 K 2^15 for each operand that has any.
+// Of fp16's words a tiny element has an absolute error of 2^-25, its line's largest being at least
+// 2^14. With P of a line's k elements of A at least 2^(14 - s), and Q of B's at least 2^(14 - t),
+// both are at P + Q - K places at least, so that (|A||B|)_ij >= (P + Q - K) 2^(28 - s - t), while
+// the tiny elements cost at most 2^-25 K 2^15 for each operand that has any.
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "gemm/split/census.cuh"
@@ -28,15 +29,15 @@ enum class SplitChoice : int {
   kBinary64 = 2,  // no words: all of C in binary64
 };
 
-// What is written about a choice, by index: which it was, and so whose kernels run; and the factor of promotion: one where
-// second words are all zero, so that sums of integers stay exact.
+// What is written about a choice, by index: which it was, and so whose kernels run; and the factor
+// of promotion: one where second words are all zero, so that sums of integers stay exact.
 enum ChoiceWord : int { kWhichChoice, kUp, kWhichMark, kChoiceWords };
 // Of a sum of 64 products: what the tensor core cuts off on average.
 constexpr float kCompensation = 1 + 0x1p-23F;
 constexpr int kChoiceMark = 0x51C4A3;  // that a choice, and nothing else, lies there
 
-// By how many operands have tiny elements and the levels of A and B: at how many places of k elements of both must be above
-// them for the bound to hold.
+// By how many operands have tiny elements and the levels of A and B: at how many places of k
+// elements of both must be above them for the bound to hold.
 struct PlacesNeeded {
   int of[2][kLevels][kLevels];
 };
@@ -78,8 +79,9 @@ inline int choose_blocks(std::int64_t lines) {
   return lines <= kFew ? 1 : kChooseBlocks;
 }
 
-// Of many lines: any tiny or minute element, any second word, the fewest elements above each level, and of the highest
-// level how many in all. Lines of zeros and lines that hold Inf or NaN have no elements.
+// Of many lines: any tiny or minute element, any second word, the fewest elements above each level,
+// and of the highest level how many in all. Lines of zeros and lines that hold Inf or NaN have no
+// elements.
 struct Extremes {
   unsigned tiny = 0, minute = 0, seconds = 0;
   unsigned above[kLevels]{~0U, ~0U, ~0U};
@@ -122,7 +124,8 @@ struct Finding {
   Extremes a, b;
 };
 
-// Of this block's lines, in its first warp: half of the threads have A's and half B's, some lines each at once.
+// Of this block's lines, in its first warp: half of the threads have A's and half B's, some lines
+// each at once.
 __device__ __forceinline__ Finding extremes_of(const SplitOperand& a, const SplitOperand& b) {
   constexpr int kHalf = kChooseThreads / 2, kWarps = kHalf / 32, kLinesAtOnce = 4;
   __shared__ Extremes s[2][kWarps];
@@ -179,15 +182,16 @@ __device__ inline bool two_words_are_proved(const Extremes& a, const Extremes& b
   return proved;
 }
 
-// Whether so few of a sum's products are large that SGEMM, too, rounds a few times only: fewer than two in the mean, were
-// places of large elements independent.
+// Whether so few of a sum's products are large that SGEMM, too, rounds a few times only: fewer than
+// two in the mean, were places of large elements independent.
 __device__ inline bool few_products_are_large(const Extremes& a, const Extremes& b, int k) {
   if (a.lines == 0 || b.lines == 0) return false;
   return static_cast<double>(a.large) * static_cast<double>(b.large) < 2.0 * k * a.lines * b.lines;
 }
 
 // Whether more of C has no words than CUDA cores compute one by one in the time of a product.
-__device__ inline bool many_are_exceptional(const Extremes& a, int lines_a, const Extremes& b, int lines_b) {
+__device__ inline bool many_are_exceptional(const Extremes& a, int lines_a, const Extremes& b,
+                                            int lines_b) {
   constexpr double kMost = 1.0 / 64;
   return a.exceptional + 0.0 > kMost * lines_a || b.exceptional + 0.0 > kMost * lines_b;
 }

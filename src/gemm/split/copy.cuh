@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How units of split operands get to shared memory: one thread for each operand keeps that operand's ring full.
+// How units of split operands get to shared memory: one thread for each operand keeps that
+// operand's ring full.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
@@ -17,13 +18,14 @@ struct RingBarriers {
   std::uint64_t (&full)[kUnits], (&empty)[kUnits];
 };
 
-// Has all units copied that this block's tiles need, in order: of each slab kPieces. line(tile): the first line of a tile;
-// begin(): waits until there is something to copy, and says whether it is wanted: where the first tile lies is known by then;
-// load(unit, barrier, line, piece, slab) starts the copy. The first unit comes alone: all blocks begin at the same time, and
-// whatever else they ask for would only make it late.
+// Has all units copied that this block's tiles need, in order: of each slab kPieces. line(tile):
+// the first line of a tile; begin(): waits until there is something to copy, and says whether it is
+// wanted: where the first tile lies is known by then; load(unit, barrier, line, piece, slab) starts
+// the copy. The first unit comes alone: all blocks begin at the same time, and whatever else they
+// ask for would only make it late.
 template <int kPieces, class Order, int kUnits, class Line, class Begin, class Load>
-__device__ __forceinline__ void fill_ring(const Plan& plan, const RingBarriers<kUnits>& barriers, Line line,
-                                          Begin begin, Load load) {
+__device__ __forceinline__ void fill_ring(const Plan& plan, const RingBarriers<kUnits>& barriers,
+                                          Line line, Begin begin, Load load) {
   auto ring = Ring<kUnits>::of_producer();
   bool first_unit = true;
   Order order(plan, static_cast<int>(blockIdx.x));
@@ -46,7 +48,8 @@ __device__ __forceinline__ void fill_ring(const Plan& plan, const RingBarriers<k
 
 constexpr int kBand = 16;  // tile rows
 
-// What a kernel begins with, before its block meets: the rings' barriers, and the maps on their way.
+// What a kernel begins with, before its block meets: the rings' barriers, and the maps on their
+// way.
 template <class T>
 __device__ __forceinline__ void init_rings(const CUtensorMap& map_a, const CUtensorMap& map_b,
                                            typename T::Shared& s) {
@@ -60,7 +63,8 @@ __device__ __forceinline__ void init_rings(const CUtensorMap& map_a, const CUten
   ptx::prefetch_tensor_map(map_b);
 }
 
-// Warp 0 copies A, warp 1 copies B: each waits for its own ring alone, and for what its operand needs.
+// Warp 0 copies A, warp 1 copies B: each waits for its own ring alone, and for what its operand
+// needs.
 template <class T, class Order, class BeginA, class BeginB>
 __device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
                                         typename T::Shared& s, const Plan& plan, BeginA begin_a,

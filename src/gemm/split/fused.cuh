@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel that splits one operand on its way to the tensor cores, and how a call of it runs: the pass over the other
-// operand, which has few lines, then the product. Where C has few rows or columns the large operand is read once, where a
-// pass would read it, write its words and have them read again.
+// The kernel that splits one operand on its way to the tensor cores, and how a call of it runs: the
+// pass over the other operand, which has few lines, then the product. Where C has few rows or
+// columns the large operand is read once, where a pass would read it, write its words and have them
+// read again.
 #pragma once
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
+#include "device/tma_operands.cuh"
 #include "gemm/split/call.cuh"
 #include "gemm/split/copy.cuh"
 #include "gemm/split/fused_guard.cuh"
 #include "gemm/split/fused_tile.cuh"
 #include "gemm/split/pass.cuh"
 #include "gemm/split/store.cuh"
-#include "device/tma_operands.cuh"
 
 #include <algorithm>
 #include <type_traits>
@@ -26,16 +27,18 @@ namespace split_detail {
 template <class T>
 __device__ __forceinline__ void store_fused(Product<T>& product, const SumScales& scales,
                                             const SplitTarget& x, int line, int col) {
-  const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32, first = line + product.row() + warp * 16;
+  const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32,
+            first = line + product.row() + warp * 16;
   const SplitRows rows{{first + line_of<T>(0), first + line_of<T>(1)},
                        {scales.exponent(0), scales.exponent(1)}};
   const bool plain_rows = rows.scale[0] >= -kMostPlain && rows.scale[0] <= kMostPlain &&
                           rows.scale[1] >= -kMostPlain && rows.scale[1] <= kMostPlain;
   const bool plain = plain_lines<T::BN>(x.b, col) & (__all_sync(0xFFFFFFFFU, plain_rows) != 0);
-  // Of this tile ptxas makes a loop that takes longer where eight are stored at once (14336 x 128 x 4096: 112 us for 107).
+  // Of this tile ptxas makes a loop that takes longer where eight are stored at once (14336 x 128 x
+  // 4096: 112 us for 107).
   constexpr int kAtOnce = T::kAlongK && T::BN == 128 ? 4 : kScalesAtOnce;
-  store_scaled<0, kQuads<T>, kAtOnce>(product.sums, x, rows, col + Product<T>::lane_col(), col + T::BN,
-                                      plain);
+  store_scaled<0, kQuads<T>, kAtOnce>(product.sums, x, rows, col + Product<T>::lane_col(),
+                                      col + T::BN, plain);
 }
 
 // Threads that count where a product is guarded: all but those of the warps that copy.
@@ -49,8 +52,8 @@ struct FusedExchange {
   int parts = 1;  // of each tile; more than one: all of them are left to add_fused_parts()
 };
 
-// The raw operand is read at once: where this kernel begins, all blocks of the pass have waited for what came before it. What the
-// pass writes, and C, have to wait for its end.
+// The raw operand is read at once: where this kernel begins, all blocks of the pass have waited for
+// what came before it. What the pass writes, and C, have to wait for its end.
 template <class T>
 __device__ __forceinline__ void begin_fused() {
   ptx::wait_for_prerequisites();
@@ -58,23 +61,26 @@ __device__ __forceinline__ void begin_fused() {
 }
 
 template <class T>
-__device__ __forceinline__ void consume_fused(typename T::Shared& s, const SplitTarget& x, const Plan& plan,
-                                              const FusedExchange& exchange,
+__device__ __forceinline__ void consume_fused(typename T::Shared& s, const SplitTarget& x,
+                                              const Plan& plan, const FusedExchange& exchange,
                                               [[maybe_unused]] const FusedGuard& guard) {
-  const int block = static_cast<int>(blockIdx.x), group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+  const int block = static_cast<int>(blockIdx.x),
+            group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const int in_group = static_cast<int>(threadIdx.x) % kWarpgroup;
   const bool leads = threadIdx.x % 32 == 0;
   const auto scales_of = [&](int of) {
     return exchange.gScales + (of * T::kWarpgroups + group) * kWarpgroup + in_group;
   };
   Product<T> product(group);  // (WM,WN)
-  static_assert(T::kHalves == 1,
-                "as many units of words as of the raw operand: one number says where both rings are");
+  static_assert(
+      T::kHalves == 1,
+      "as many units of words as of the raw operand: one number says where both rings are");
   unsigned taken = 0;  // slabs
   RawFragment<T> fragment;
   std::uint32_t largest[2];
   if constexpr (T::kGuarded) s.seen[threadIdx.x - kWarpgroup] = 0;
-  // The slab that is split next: its loads go out before the products of the one before, behind which they would wait.
+  // The slab that is split next: its loads go out before the products of the one before, behind
+  // which they would wait.
   const auto load = [&](unsigned slab) {
     const unsigned unit = slab % T::UNITS_A;
     ptx::mbarrier_wait(ptx::shared_address(&s.full_a[unit]), slab / T::UNITS_A % 2);
@@ -82,7 +88,8 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
   };
   const auto look_at = [&](unsigned slab) {
     largest_of<T>(largest, fragment);
-    // Free once all loads have landed: they have where their largest is known, which is never this number.
+    // Free once all loads have landed: they have where their largest is known, which is never this
+    // number.
     constexpr std::uint32_t kNever = 0xFFFFFFFFU;
     if (leads && max(largest[0], largest[1]) != kNever)
       ptx::mbarrier_arrive(ptx::shared_address(&s.empty_a[slab % T::UNITS_A]));
@@ -158,9 +165,10 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
 
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, 1)
-    fused_kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
-                 const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
-                 const __grid_constant__ FusedExchange exchange, const __grid_constant__ FusedGuard guard) {
+    fused_kernel(const __grid_constant__ CUtensorMap map_a,
+                 const __grid_constant__ CUtensorMap map_b, const __grid_constant__ SplitTarget x,
+                 const __grid_constant__ Plan plan, const __grid_constant__ FusedExchange exchange,
+                 const __grid_constant__ FusedGuard guard) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
   init_rings<T>(map_a, map_b, s);
@@ -191,9 +199,9 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   }
 }
 
-// Adds the parts of each tile and stores it: kFusedAdders groups of threads have a share of them each, of which they first learn
-// the scales. Where a product is guarded and a part's scale so far from another's that one of them is lost, the words were not
-// enough.
+// Adds the parts of each tile and stores it: kFusedAdders groups of threads have a share of them
+// each, of which they first learn the scales. Where a product is guarded and a part's scale so far
+// from another's that one of them is lost, the words were not enough.
 constexpr int kFusedAdders = 4;
 template <class T>
 __global__ void __launch_bounds__(kAddThreads)
@@ -239,8 +247,10 @@ __global__ void __launch_bounds__(kAddThreads)
   for (int i = 1; i < kFusedAdders; ++i) sum = sum + s[i][me.lane];
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   const int row = me.row + me.tid / 32 * 16, col = me.col + Product<T>::lane_col(me.tid);
-  const SplitRows rows{{row + line_of<T>(0), row + line_of<T>(1)}, {scales.exponent(0), scales.exponent(1)}};
-  const bool whole_pairs = x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && col + 8 * me.quad + 2 <= x.c.n;
+  const SplitRows rows{{row + line_of<T>(0), row + line_of<T>(1)},
+                       {scales.exponent(0), scales.exponent(1)}};
+  const bool whole_pairs =
+      x.c.pairs && x.col_step == 1 && x.c.beta == 0.0F && col + 8 * me.quad + 2 <= x.c.n;
   int2 scale[1];
   load_scales(scale, x.b, col, me.quad);
   const bool odd = store_scaled_quad(x, r, 4 * me.quad, rows, col, scale[0], whole_pairs);
@@ -252,26 +262,29 @@ Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange&
                     const FusedGuard& guard, cudaStream_t stream) {
   using F = typename T::Format;
   CUtensorMap map_a, map_b;
-  const Status raw =
-      T::kAlongK ? make_tensor_map(map_a, Type::kF32, x.a.g, x.a.lines, x.k, x.a.ld, T::BM, T::UnitA::kBox)
-                 : make_tensor_map(map_a, Type::kF32, x.a.g, x.k, x.a.lines, x.a.ld, T::BK, T::UnitA::kBox);
+  const Status raw = T::kAlongK ? make_tensor_map(map_a, Type::kF32, x.a.g, x.a.lines, x.k, x.a.ld,
+                                                  T::BM, T::UnitA::kBox)
+                                : make_tensor_map(map_a, Type::kF32, x.a.g, x.k, x.a.lines, x.a.ld,
+                                                  T::BK, T::UnitA::kBox);
   if (!raw) return raw;
   if (Status s = map_words<F>(map_b, x.b, plan.steps, T::kHalf); !s) return s;
   constexpr int kShared = sizeof(typename T::Shared);
-  if (Status s = launch_dependent("product of an operand and words", fused_kernel<T>, plan.blocks, 1,
-                                  T::kThreads, kShared, stream, map_a, map_b, x, plan, exchange, guard);
+  if (Status s =
+          launch_dependent("product of an operand and words", fused_kernel<T>, plan.blocks, 1,
+                           T::kThreads, kShared, stream, map_a, map_b, x, plan, exchange, guard);
       !s || exchange.parts == 1)
     return s;
-  return launch_dependent("sum of parts", add_fused_parts<T>,
-                          plan.cut_tiles * T::kWarpgroups * kQuads<T> * AddPlace<T, kFusedAdders>::kSlices, 1,
-                          kAddThreads, 0, stream, x, plan, exchange, guard.gChoice);
+  return launch_dependent(
+      "sum of parts", add_fused_parts<T>,
+      plan.cut_tiles * T::kWarpgroups * kQuads<T> * AddPlace<T, kFusedAdders>::kSlices, 1,
+      kAddThreads, 0, stream, x, plan, exchange, guard.gChoice);
 }
 
 }  // namespace split_detail
 
-// A product in words of format F, of a row-major problem, one operand split on its way: how it is cut and what lies where in
-// its scratch. The operand of more lines is the raw one: C^T is computed where that is B. kGuarded: its blocks decide
-// whether the words were enough.
+// A product in words of format F, of a row-major problem, one operand split on its way: how it is
+// cut and what lies where in its scratch. The operand of more lines is the raw one: C^T is computed
+// where that is B. kGuarded: its blocks decide whether the words were enough.
 template <class F, int kProducts, bool kGuarded = false>
 class FusedJob {
  public:
@@ -292,14 +305,15 @@ class FusedJob {
     if (parts_ > 1) plan_.blocks = tiles * parts_, plan_.whole_tiles = 0, plan_.cut_tiles = tiles;
   }
 
-  // Where the pass over the operand of more lines would take longer than the product gains by whole words: measured on an
-  // H200.
+  // Where the pass over the operand of more lines would take longer than the product gains by whole
+  // words: measured on an H200.
   static bool gains(const Problem& p) {
     constexpr std::int64_t kFew = 512, kMany = 2048, kTimes = 4;
     const auto [few, many] = std::minmax(p.m, p.n);
     return few <= kFew && many >= std::max(kMany, kTimes * few);
   }
-  // Where C is small and k so deep that its parts fill the device: a pass over one operand is half of one over both.
+  // Where C is small and k so deep that its parts fill the device: a pass over one operand is half
+  // of one over both.
   static bool is_deep(const Problem& p) {
     constexpr std::int64_t kMost = 512, kDeep = 4096;
     return std::max(p.m, p.n) <= kMost && p.k >= kDeep;
@@ -317,7 +331,8 @@ class FusedJob {
     // The raw operand has no words: nobody reads where it says they are.
     const SplitOperand a = split_operand(o_.a, p_.lda, p_.m, along(true), scratch, words_);
     const SplitOperand b = split_operand(o_.b, p_.ldb, p_.n, along(false), scratch, words_);
-    SplitTarget x{target_of<float>(p_, o_), raw_is_a_ ? a : b, raw_is_a_ ? b : a, static_cast<int>(p_.k)};
+    SplitTarget x{target_of<float>(p_, o_), raw_is_a_ ? a : b, raw_is_a_ ? b : a,
+                  static_cast<int>(p_.k)};
     if (!raw_is_a_) {
       std::swap(x.c.m, x.c.n);
       x.c.ld = 1, x.col_step = p_.ldc;
@@ -335,11 +350,13 @@ class FusedJob {
                  const FusedGuard& guard = {}) const {
     using split_detail::launch_fused;
     char* const sums = scratch + words_.all();
-    const split_detail::FusedExchange exchange{
-        {reinterpret_cast<float*>(sums), gFlags}, reinterpret_cast<int2*>(sums + sums_bytes()), parts_};
-    const auto launch = wide_ ? x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>
-                        : x.a.along_k ? launch_fused<Tile<64, true>>
-                                      : launch_fused<Tile<64, false>>;
+    const split_detail::FusedExchange exchange{{reinterpret_cast<float*>(sums), gFlags},
+                                               reinterpret_cast<int2*>(sums + sums_bytes()),
+                                               parts_};
+    const auto launch =
+        wide_         ? x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>
+                : x.a.along_k ? launch_fused<Tile<64, true>>
+                      : launch_fused<Tile<64, false>>;
     return launch(x, plan_, exchange, guard, stream);
   }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a product that splits one operand on its way finds out for the guard, and how its blocks decide: whether of every 64
-// of k of every line so many elements are within some binades of the largest that tiny ones do not matter. The raw
-// operand's are counted as they are split, by who splits them; the other one's from its words, by warps that have nothing to
-// copy. docs/guard.md, "Scales of 64 of k".
+// What a product that splits one operand on its way finds out for the guard, and how its blocks
+// decide: whether of every 64 of k of every line so many elements are within some binades of the
+// largest that tiny ones do not matter. The raw operand's are counted as they are split, by who
+// splits them; the other one's from its words, by warps that have nothing to copy. docs/guard.md,
+// "Scales of 64 of k".
 #pragma once
 #include "device/ptx/sync.cuh"
 #include "gemm/split/choice.cuh"
@@ -19,8 +20,8 @@ template <class Base>
 struct GuardedTile : Base {
   static constexpr bool kGuarded = true;
   struct Shared : Base::Shared {
-    // Most elements of 64 below the level: of the raw operand and of the other, and what each thread that splits has seen, for
-    // which it has no register.
+    // Most elements of 64 below the level: of the raw operand and of the other, and what each
+    // thread that splits has seen, for which it has no register.
     unsigned lost[2], seen[Base::kWarpgroups * kWarpgroup];
   };
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
@@ -37,22 +38,23 @@ struct FusedGuard {
 
 namespace split_detail {
 
-// The more of what this thread's two lines have lost in a slab. None where there are zeros only, or where Inf or NaN let the
-// line be computed otherwise.
+// The more of what this thread's two lines have lost in a slab. None where there are zeros only, or
+// where Inf or NaN let the line be computed otherwise.
 template <class T>
-__device__ __forceinline__ unsigned lost_of_raw(const std::uint32_t (&largest)[2], const RawFragment<T>& r,
-                                                int level) {
+__device__ __forceinline__ unsigned lost_of_raw(const std::uint32_t (&largest)[2],
+                                                const RawFragment<T>& r, int level) {
   constexpr int kExponentAt = 23, kSecond = 16;  // bits; counts of both lines in one number
   unsigned above = 0;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const std::uint32_t top = largest[half] & kInfinityBits, down = static_cast<std::uint32_t>(level)
-                                                                    << kExponentAt;
+    const std::uint32_t top = largest[half] & kInfinityBits,
+                        down = static_cast<std::uint32_t>(level) << kExponentAt;
     const float least = __uint_as_float(top > down ? top - down : kInfinityBits);
 #pragma unroll
     for (int step = 0; step < T::kSteps; ++step) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) above += fabsf(r.x[half][step][i]) >= least ? 1U << (half * kSecond) : 0U;
+      for (int i = 0; i < 4; ++i)
+        above += fabsf(r.x[half][step][i]) >= least ? 1U << (half * kSecond) : 0U;
     }
   }
   above += __shfl_xor_sync(0xFFFFFFFFU, above, 1);
@@ -67,30 +69,35 @@ __device__ __forceinline__ unsigned lost_of_raw(const std::uint32_t (&largest)[2
   return lost;
 }
 
-// Of eight words of fp16 no larger than 2^15, how many are at least the one with bits `least`, and whether any is not zero.
+// Of eight words of fp16 no larger than 2^15, how many are at least the one with bits `least`, and
+// whether any is not zero.
 struct EightWords {
   unsigned above;
   bool any;
 };
 __device__ __forceinline__ EightWords count_words(uint4 w, unsigned least) {
   constexpr unsigned kMagnitudes = 0x7FFF7FFFU, kTops = 0x80008000U;
-  const unsigned x = w.x & kMagnitudes, y = w.y & kMagnitudes, z = w.z & kMagnitudes, t = w.w & kMagnitudes;
+  const unsigned x = w.x & kMagnitudes, y = w.y & kMagnitudes, z = w.z & kMagnitudes,
+                 t = w.w & kMagnitudes;
   // A word that is at least so much carries into the sign's place, which is free.
   const unsigned more = kTops - (least | least << 16);
-  const unsigned tops =
-      (x + more & kTops) | (y + more & kTops) >> 1 | (z + more & kTops) >> 2 | (t + more & kTops) >> 3;
+  const unsigned tops = (x + more & kTops) | (y + more & kTops) >> 1 | (z + more & kTops) >> 2 |
+                        (t + more & kTops) >> 3;
   return {static_cast<unsigned>(__popc(tops)), (x | y | z | t) != 0};
 }
 
-// What the other operand has lost at most, of this block's share of it; by kThreads threads of numbers from 0. As many loads
-// are under way as registers are left for: one by one they would take longer than the product where k is deep.
+// What the other operand has lost at most, of this block's share of it; by kThreads threads of
+// numbers from 0. As many loads are under way as registers are left for: one by one they would take
+// longer than the product where k is deep.
 template <class T, unsigned kThreads>
-__device__ __forceinline__ unsigned lost_of_words(const SplitOperand& b, int slabs, int level, unsigned tid) {
+__device__ __forceinline__ unsigned lost_of_words(const SplitOperand& b, int slabs, int level,
+                                                  unsigned tid) {
   using F = typename T::Format;
   constexpr unsigned kLanes = F::kSlabBytes / sizeof(uint4), kAtOnce = kThreads / kLanes;
   constexpr int kMantissa = 10, kBias = 15;  // of fp16
   constexpr unsigned kUnits = 3;             // of 64, a thread
-  static_assert(F::kTop == 14 && sizeof(typename F::Word) == 2 && kThreads % 32 == 0, "words of fp16");
+  static_assert(F::kTop == 14 && sizeof(typename F::Word) == 2 && kThreads % 32 == 0,
+                "words of fp16");
   const unsigned least = static_cast<unsigned>(kBias + F::kTop - level) << kMantissa;
   const unsigned last = static_cast<unsigned>(b.lines) * static_cast<unsigned>(slabs) - 1,
                  of_all = gridDim.x * kAtOnce;
@@ -120,7 +127,8 @@ __device__ __forceinline__ unsigned lost_of_words(const SplitOperand& b, int sla
 
 // Takes in that of some 64 elements this thread has seen so many lost, where anybody asks.
 template <class T>
-__device__ __forceinline__ void see([[maybe_unused]] typename T::Shared& s, [[maybe_unused]] unsigned lost) {
+__device__ __forceinline__ void see([[maybe_unused]] typename T::Shared& s,
+                                    [[maybe_unused]] unsigned lost) {
   if constexpr (T::kGuarded) {
     unsigned& seen = s.seen[threadIdx.x - kWarpgroup];
     seen = max(seen, lost);
@@ -152,7 +160,8 @@ __device__ __forceinline__ void decide(const typename T::Shared& s, const FusedG
   __threadfence();
   const unsigned lost = __ldcg(x.gLost) + __ldcg(x.gLost + 1);
   const bool proved = take_growth(x.gGrowth) && lost <= x.allowed;
-  x.gChoice[kWhichChoice] = static_cast<int>(proved ? SplitChoice::kFp16x3 : SplitChoice::kBinary64);
+  x.gChoice[kWhichChoice] =
+      static_cast<int>(proved ? SplitChoice::kFp16x3 : SplitChoice::kBinary64);
   x.gChoice[kWhichMark] = kChoiceMark;
   x.gLost[0] = x.gLost[1] = *x.gDone = 0;
 }

@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product that splits one operand on its way: binary32 lines come by tensor map, a warpgroup takes them to registers as
-// the fragments of wgmma's first operand, scales each line of a slab by a power of two of its own, and splits there. The
-// other operand has its words from the pass. What a slab's scales are, the sums learn as the slab's are added to them.
+// A product that splits one operand on its way: binary32 lines come by tensor map, a warpgroup
+// takes them to registers as the fragments of wgmma's first operand, scales each line of a slab by
+// a power of two of its own, and splits there. The other operand has its words from the pass. What
+// a slab's scales are, the sums learn as the slab's are added to them.
 //
-// Lanes read lines in an order in which no two of a half-warp meet in a bank; a sum's row follows from it (line_of).
+// Lanes read lines in an order in which no two of a half-warp meet in a bank; a sum's row follows
+// from it (line_of).
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
-#include "device/ptx/wgmma_words.cuh"
+#include "device/ptx/wgmma_registers.cuh"
+#include "device/tensor_tile.cuh"
 #include "gemm/split/line.cuh"
 #include "gemm/split/tile.cuh"
-#include "device/tensor_tile.cuh"
 
 #include <cstdint>
 
 namespace ladder {
 
-// One slab of the raw operand in shared memory, in the 128-byte swizzle. kAlongK: its lines lie along k.
+// One slab of the raw operand in shared memory, in the 128-byte swizzle. kAlongK: its lines lie
+// along k.
 template <int BM, int BK, bool kAlongK>
 struct RawUnit {
-  static constexpr int kBox = kLineBytes / 4;          // neighbours in memory that a box has in a line
+  static constexpr int kBox = kLineBytes / 4;  // neighbours in memory that a box has in a line
   static constexpr int kBoxLines = kAlongK ? BM : BK;  // of a box
   static constexpr int kBoxes = (kAlongK ? BK : BM) / kBox;
   static_assert(BM % kBox == 0 && BK % kBox == 0, "whole boxes");
   alignas(1024) float box[kBoxes][kBoxLines][kBox];
 
   // Starts its copies, of lines from `first` on, beyond the operand zeros.
-  __device__ __forceinline__ void load(const CUtensorMap& map, std::uint32_t barrier, int first, int slab) {
+  __device__ __forceinline__ void load(const CUtensorMap& map, std::uint32_t barrier, int first,
+                                       int slab) {
     ptx::mbarrier_arrive_expect(barrier, sizeof(*this));
 #pragma unroll
     for (int i = 0; i < kBoxes; ++i) {
@@ -54,22 +58,26 @@ struct FusedTile : SplitShape<Format, kProducts, 128, BN, 240, 24> {
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
-// Which of its warp's 16 lines a thread's fragments of row g = lane / 4 (half 0) and g + 8 (half 1) stand for.
+// Which of its warp's 16 lines a thread's fragments of row g = lane / 4 (half 0) and g + 8 (half 1)
+// stand for.
 template <class T>
 __device__ __forceinline__ int line_of(int half) {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4;
   return T::kAlongK ? g % 4 * 2 + g / 4 + 8 * half : 2 * g + half;
 }
 
-// This thread's elements of a slab: of two lines, of each step of k the two at 2 t and the two at 2 t + 8, t = lane % 4.
+// This thread's elements of a slab: of two lines, of each step of k the two at 2 t and the two at 2
+// t + 8, t = lane % 4.
 template <class T>
 struct RawFragment {
   float x[2][T::kSteps][4];
 };
 
 template <class T>
-__device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::UnitA& unit, int warpgroup) {
-  const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32, t = static_cast<int>(threadIdx.x) % 4;
+__device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::UnitA& unit,
+                                         int warpgroup) {
+  const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32,
+            t = static_cast<int>(threadIdx.x) % 4;
   const int first = warpgroup * T::WM + warp * 16;
   constexpr int kBox = T::UnitA::kBox;
   if constexpr (T::kAlongK) {
@@ -80,7 +88,8 @@ __device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::Un
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const int k = step * T::kStep + 8 * j,
-                  at = k / kBox * static_cast<int>(sizeof(unit.box[0])) + ((k % kBox * 4 + 8 * t) ^ swizzle);
+                  at = k / kBox * static_cast<int>(sizeof(unit.box[0])) +
+                       ((k % kBox * 4 + 8 * t) ^ swizzle);
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           const float2 two = *reinterpret_cast<const float2*>(s + at + 8 * half * kLineBytes);
@@ -96,16 +105,16 @@ __device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::Un
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const int k = step * T::kStep + 2 * t + j % 2 + j / 2 * 8;
-        const float2 two =
-            *reinterpret_cast<const float2*>(s + k * kLineBytes + ((line % kBox * 4) ^ (k % 8 * 16)));
+        const float2 two = *reinterpret_cast<const float2*>(s + k * kLineBytes +
+                                                            ((line % kBox * 4) ^ (k % 8 * 16)));
         r.x[0][step][j] = two.x, r.x[1][step][j] = two.y;
       }
     }
   }
 }
 
-// The largest magnitudes of a thread's two lines in the slab, as bits, which the four lanes of a line share; some NaN where
-// one is among them.
+// The largest magnitudes of a thread's two lines in the slab, as bits, which the four lanes of a
+// line share; some NaN where one is among them.
 template <class T>
 __device__ __forceinline__ void largest_of(std::uint32_t (&largest)[2], const RawFragment<T>& r) {
 #pragma unroll
@@ -168,7 +177,8 @@ __device__ __forceinline__ bool has_seconds(const WordFragment<T>& words) {
 // All products of one half of a slab, as one group of wgmma. What `partial` held is overwritten.
 template <class T>
 __device__ __forceinline__ void multiply_fragment(float (&partial)[T::kPartials],
-                                                  const WordFragment<T>& words, const typename T::UnitB& b) {
+                                                  const WordFragment<T>& words,
+                                                  const typename T::UnitB& b) {
   constexpr int kSlab = T::Format::kSlabBytes, kStepBytes = T::kStep * sizeof(typename T::Word);
   const std::uint64_t first = ptx::matrix_descriptor<kSlab>(ptx::shared_address(&b), 8 * kSlab);
   ptx::wgmma_fence();
@@ -179,26 +189,29 @@ __device__ __forceinline__ void multiply_fragment(float (&partial)[T::kPartials]
     for (int step = 0; step < T::kSteps; ++step) {
       const std::uint64_t matrix_b =
           ptx::moved(first, pair.b * static_cast<int>(sizeof(b.line[0])) + step * kStepBytes);
-      ptx::wgmma_registers<typename T::Word>(partial, words.a[pair.a][step], matrix_b, i > 0 || step > 0);
+      ptx::wgmma_registers<typename T::Word>(partial, words.a[pair.a][step], matrix_b,
+                                             i > 0 || step > 0);
     }
   }
   ptx::wgmma_commit();
 }
 
-// What a thread's sums of two lines stand for: times 2^scale, the least scale of the slabs so far. That is what the largest
-// element so far asks for, so that no sum grows beyond binary32.
+// What a thread's sums of two lines stand for: times 2^scale, the least scale of the slabs so far.
+// That is what the largest element so far asks for, so that no sum grows beyond binary32.
 class SumScales {
  public:
   static constexpr int kNone = 512;  // the scale of no slab; above any
   static constexpr int kFar = 60;    // binades: the least product of two words, 2^-48, stays normal
-  // 2^e for e <= 0. What is smaller than 2^-126 of a sum's largest product is lost with the words already.
+  // 2^e for e <= 0. What is smaller than 2^-126 of a sum's largest product is lost with the words
+  // already.
   __device__ __forceinline__ static float down(int e) { return e < -126 ? 0.0F : power_of_two(e); }
 
-  // Takes in a slab with these largest magnitudes: sums so far change where their scale does, factor() is what the slab's
-  // are multiplied with as they are added, and elements of `r`, which may change, times 2^scale are what is split.
+  // Takes in a slab with these largest magnitudes: sums so far change where their scale does,
+  // factor() is what the slab's are multiplied with as they are added, and elements of `r`, which
+  // may change, times 2^scale are what is split.
   template <class T>
-  __device__ __forceinline__ void take(const std::uint32_t (&largest)[2], RawFragment<T>& r, int (&scale)[2],
-                                       float (&sums)[T::kSums]) {
+  __device__ __forceinline__ void take(const std::uint32_t (&largest)[2], RawFragment<T>& r,
+                                       int (&scale)[2], float (&sums)[T::kSums]) {
     using F = typename T::Format;
     constexpr int kInfinite = 255, kLeast = F::kTop + 127 - kMost;  // biased exponents
     bool usual = true;
@@ -220,8 +233,8 @@ class SumScales {
   }
   // The slab's sums are multiplied by this, too, as they are added.
   __device__ __forceinline__ void compensate(float up) { factor_[0] *= up, factor_[1] *= up; }
-  // Whether what was taken in last has a scale so far from that of the sums that they may lose what it has to say, or what
-  // they had.
+  // Whether what was taken in last has a scale so far from that of the sums that they may lose what
+  // it has to say, or what they had.
   __device__ __forceinline__ bool far() const { return far_; }
 
   // Takes in another block's sums, which come after: four(i) has the four from i on.
@@ -237,7 +250,8 @@ class SumScales {
     for (int i = 0; i < kSums; i += 4) {
       const float4 r = four(i);
       sums[i] = __fmaf_rn(r.x, low, sums[i]), sums[i + 1] = __fmaf_rn(r.y, low, sums[i + 1]);
-      sums[i + 2] = __fmaf_rn(r.z, high, sums[i + 2]), sums[i + 3] = __fmaf_rn(r.w, high, sums[i + 3]);
+      sums[i + 2] = __fmaf_rn(r.z, high, sums[i + 2]),
+               sums[i + 3] = __fmaf_rn(r.w, high, sums[i + 3]);
     }
   }
   __device__ __forceinline__ int2 packed() const {
@@ -266,7 +280,8 @@ class SumScales {
   // Small, infinite, and larger than those before.
   template <class T>
   __device__ __forceinline__ void take_unusual(const std::uint32_t (&largest)[2], RawFragment<T>& r,
-                                               int (&scale)[2], int (&more)[2], float (&sums)[T::kSums]) {
+                                               int (&scale)[2], int (&more)[2],
+                                               float (&sums)[T::kSums]) {
     int next[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -308,8 +323,8 @@ class SumScales {
   bool far_ = false;
 };
 
-// The scales of sums that several blocks have of one part of C: all stand for the least, as sums of one block do. It begins as
-// none(): shared memory takes nothing that has a constructor.
+// The scales of sums that several blocks have of one part of C: all stand for the least, as sums of
+// one block do. It begins as none(): shared memory takes nothing that has a constructor.
 class PartScales {
  public:
   __device__ __forceinline__ static PartScales none() {
@@ -358,7 +373,8 @@ template <class T>
 __device__ __forceinline__ void promote_scaled(float* sums, const float (&partial)[T::kPartials],
                                                const SumScales& scales) {
 #pragma unroll
-  for (int i = 0; i < T::kPartials; ++i) sums[i] = __fmaf_rn(partial[i], scales.factor(i / 2 % 2), sums[i]);
+  for (int i = 0; i < T::kPartials; ++i)
+    sums[i] = __fmaf_rn(partial[i], scales.factor(i / 2 % 2), sums[i]);
 }
 
 }  // namespace ladder

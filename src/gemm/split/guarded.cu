@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SGEMM on tensor cores where the operands allow it: the split pre-pass counts what fp16x3 would lose, and the device then
-// chooses fp16x3, bf16x6 or FP64 by a proved bound.
+// SGEMM on tensor cores where the operands allow it: the split pre-pass counts what fp16x3 would
+// lose, and the device then chooses fp16x3, bf16x6 or FP64 by a proved bound.
 #include "gemm/split/binary64.cuh"
 #include "gemm/split/fused.cuh"
 #include "gemm/split/product.cuh"
@@ -17,7 +17,8 @@ namespace ladder::guarded {
 using HalfWords = WordFormat<__half, 2>;
 using BrainWords = WordFormat<__nv_bfloat16, 3>;
 
-// What tiny elements may add to fp16x3's error, so that it stays below SGEMM's; compensation may add its own factor.
+// What tiny elements may add to fp16x3's error, so that it stays below SGEMM's; compensation may
+// add its own factor.
 static double budget_of(double k) {
   return ieee_error(k) - (1 + 0x1p-23) * split_error(Precision::kFp16x3, k).products - 0x1p-23;
 }
@@ -25,19 +26,22 @@ static double budget_of(double k) {
 static Status accepts(const Problem& p, const Device& device) {
   if (Status s = accept_split(p, device); !s) return s;
   const auto k = static_cast<double>(p.k);
-  if (!reads_ab(p) || (budget_of(k) > 0 && split_error(Precision::kBf16x6, k).products <= ieee_error(k))) {
+  if (!reads_ab(p) ||
+      (budget_of(k) > 0 && split_error(Precision::kBf16x6, k).products <= ieee_error(k))) {
     return Status::ok();
   }
   return {Code::kUnsupportedProblem,
           "takes k whose sums in words have a bound below SGEMM's, not " + to_string(p)};
 }
 
-// Scratch: the choice, the blocks' findings, the sample's chains, what the products need. Flags of the sample: its blocks, and what
-// they find.
+// Scratch: the choice, the blocks' findings, the sample's chains, what the products need. Flags of
+// the sample: its blocks, and what they find.
 constexpr std::int64_t kFindingsAt = 512, kChainsAt = 4096, kHead = 86'016, kOfSample = 2;
-static_assert(kFindingsAt + split_detail::kChooseBlocks * sizeof(split_detail::Finding) <= kChainsAt,
+static_assert(kFindingsAt + split_detail::kChooseBlocks * sizeof(split_detail::Finding) <=
+                  kChainsAt,
               "findings");
-static_assert(kChainsAt + kSampleBlocks * split_detail::kPairs * sizeof(Chain) <= kHead && kHead % 1024 == 0,
+static_assert(kChainsAt + kSampleBlocks * split_detail::kPairs * sizeof(Chain) <= kHead &&
+                  kHead % 1024 == 0,
               "the sample");
 
 static GrowthSample sample_at(char* scratch, unsigned* gFlags) {
@@ -46,8 +50,8 @@ static GrowthSample sample_at(char* scratch, unsigned* gFlags) {
 
 using Fused = FusedJob<HalfWords, 3, true>;
 
-// How many elements of 64 may be how far below their scale for the bound to hold in each 64 of k by itself; none where so few
-// may be that data without a flaw would not pass.
+// How many elements of 64 may be how far below their scale for the bound to hold in each 64 of k by
+// itself; none where so few may be that data without a flaw would not pass.
 struct SlabRule {
   int level;
   unsigned allowed;
@@ -55,31 +59,34 @@ struct SlabRule {
 static std::optional<SlabRule> slab_rule(double k) {
   constexpr int kSlab = HalfWords::BK, kMostLeft = 16;
   for (const int level : {8, 6}) {
-    const double lost = 1.01 * 2 * kSlab * 0x1p-10, least = budget_of(k) * std::ldexp(1.0, 28 - 2 * level);
+    const double lost = 1.01 * 2 * kSlab * 0x1p-10,
+                 least = budget_of(k) * std::ldexp(1.0, 28 - 2 * level);
     const int left = std::max(1, static_cast<int>(std::ceil(lost / least)));
     if (left <= kMostLeft) return SlabRule{level, static_cast<unsigned>(kSlab - left)};
   }
   return std::nullopt;
 }
 
-// Whether the operand of more lines is split on its way to the product: of the last 64 of k most must be there, since what is
-// not counts as lost.
+// Whether the operand of more lines is split on its way to the product: of the last 64 of k most
+// must be there, since what is not counts as lost.
 static bool takes_fused(const Problem& p, const Operands& o) {
   constexpr std::int64_t kSlab = HalfWords::BK, kMost = 48;
   return (Fused::gains(p) || Fused::is_deep(p)) && Fused::takes(p, o) &&
-         (p.k % kSlab == 0 || p.k % kSlab >= kMost) && slab_rule(static_cast<double>(p.k)).has_value();
+         (p.k % kSlab == 0 || p.k % kSlab >= kMost) &&
+         slab_rule(static_cast<double>(p.k)).has_value();
 }
 
 // Enqueues a copy of C. Errors: kLaunchFailed.
 static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream) {
   constexpr int kThreads = 256, kEach = 8, kBlocksOfSm = 4;
-  const std::int64_t blocks =
-      std::min(ceil_div(std::int64_t{c.m} * c.n, kThreads * kEach), std::int64_t{kBlocksOfSm} * sms);
-  return launch_dependent("copy of C", split_detail::keep_c<>, blocks, 1, kThreads, 0, stream, c, gKept);
+  const std::int64_t blocks = std::min(ceil_div(std::int64_t{c.m} * c.n, kThreads * kEach),
+                                       std::int64_t{kBlocksOfSm} * sms);
+  return launch_dependent("copy of C", split_detail::keep_c<>, blocks, 1, kThreads, 0, stream, c,
+                          gKept);
 }
 
-// The product first, which finds out whether its words were enough; where they were not, all of C again in binary64. C as it was
-// is kept, where beta asks for it.
+// The product first, which finds out whether its words were enough; where they were not, all of C
+// again in binary64. C as it was is kept, where beta asks for it.
 static Status launch_fused(const SplitCall& call, Stream stream) {
   const Problem& p = call.p;
   const Fused job(p, call.o, call.sms);
@@ -131,8 +138,9 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   constexpr std::int64_t kOfGuard = 1 + kOfSample;  // flags
   constexpr std::int64_t kCensusWords = sizeof(Census) / sizeof(unsigned);
   CallMemory memory;
-  if (Status s = memory.take(stream, kHead + std::max(halves.scratch_bytes(), brains.scratch_bytes()),
-                             product_flags + kOfGuard + (p.m + p.n) * kCensusWords);
+  if (Status s =
+          memory.take(stream, kHead + std::max(halves.scratch_bytes(), brains.scratch_bytes()),
+                      product_flags + kOfGuard + (p.m + p.n) * kCensusWords);
       !s)
     return s;
   memory.keep_answer();
@@ -155,8 +163,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
       .gFindings = scratch + kFindingsAt,
       .gChoice = gChoice};
   using namespace split_detail;
-  if (Status s = launch_dependent("choice", choose<>, choose_blocks(p.m + p.n), 1, kChooseThreads, 0, stream,
-                                  choice);
+  if (Status s = launch_dependent("choice", choose<>, choose_blocks(p.m + p.n), 1, kChooseThreads,
+                                  0, stream, choice);
       !s)
     return s;
   const auto when = [&](SplitChoice choice) { return When{gChoice, static_cast<int>(choice)}; };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels that split operands share: which work is wanted, and how four neighbours along k become words.
+// What the kernels that split operands share: which work is wanted, and how four neighbours along k
+// become words.
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "gemm/split/operand.cuh"
@@ -17,11 +18,12 @@ constexpr int kChunks = 32;  // of k, each with its own largest magnitudes
 constexpr int kEdge = 64;    // lines and k of a tile on its way through shared memory
 
 __device__ __forceinline__ bool wanted(const int* gChoice, int choice) {
-  return gChoice == nullptr || __ldcg(gChoice) == choice;  // not from an L1 that knows the call before
+  return gChoice == nullptr ||
+         __ldcg(gChoice) == choice;  // not from an L1 that knows the call before
 }
 
-// Whether a kernel of the pass has anything to do. The choice was made before the kernel ahead began: what is not wanted
-// ends at once, but for a block that keeps the order of the stream.
+// Whether a kernel of the pass has anything to do. The choice was made before the kernel ahead
+// began: what is not wanted ends at once, but for a block that keeps the order of the stream.
 __device__ __forceinline__ bool has_work(const SplitPass& pass) {
   if (wanted(pass.gChoice, pass.wanted)) return true;
   ptx::launch_dependents();
@@ -29,20 +31,23 @@ __device__ __forceinline__ bool has_work(const SplitPass& pass) {
   return false;
 }
 
-__device__ __forceinline__ std::uint32_t magnitude(float x) { return __float_as_uint(x) & 0x7FFFFFFFU; }
+__device__ __forceinline__ std::uint32_t magnitude(float x) {
+  return __float_as_uint(x) & 0x7FFFFFFFU;
+}
 
 // Where a line's words begin.
 template <class F>
-__device__ __forceinline__ typename F::Word* words_of_line(const SplitOperand& x, int line, int slabs) {
+__device__ __forceinline__ typename F::Word* words_of_line(const SplitOperand& x, int line,
+                                                           int slabs) {
   return static_cast<typename F::Word*>(x.gWords) +
          static_cast<std::int64_t>(line) * slabs * (F::kWords * F::BK);
 }
 
-// Writes the words of four neighbours along k, the first being k-th of its line. kCount: calls count(nonzero, scaled, bits of
-// second words) for each.
+// Writes the words of four neighbours along k, the first being k-th of its line. kCount: calls
+// count(nonzero, scaled, bits of second words) for each.
 template <class F, bool kCount, class Count>
-__device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const float (&x)[4], int s,
-                                           [[maybe_unused]] const Count& count) {
+__device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const float (&x)[4],
+                                           int s, [[maybe_unused]] const Count& count) {
   using Word = typename F::Word;
   const bool exceptional = s == kExceptional;
   const int first = min(max(s, -126), 126);
@@ -57,7 +62,8 @@ __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const
     for (int w = 0; w < F::kWords; ++w) r[w][i] = words[w];
     if constexpr (kCount) {
       constexpr std::uint32_t kMagnitudes = F::kTf32 ? 0x7FFFFFFFU : 0x7FFF7FFFU;
-      constexpr int kPerBits = F::kTf32 ? 1 : 2;  // second words in 32 bits: taken once all are there
+      constexpr int kPerBits =
+          F::kTf32 ? 1 : 2;  // second words in 32 bits: taken once all are there
       const bool taken = i % kPerBits == kPerBits - 1;
       const auto* const second = reinterpret_cast<const std::uint32_t*>(r[1]) + i / kPerBits;
       count(x[i] != 0.0F && !exceptional, scaled, taken ? *second & kMagnitudes : 0U);
@@ -74,7 +80,8 @@ __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const
   }
 }
 
-// By value, field by field: loads through a pointer into parameters that only then is known would come one by one.
+// By value, field by field: loads through a pointer into parameters that only then is known would
+// come one by one.
 __device__ __forceinline__ SplitOperand operand_of(const SplitPass& pass, bool a) {
   return {a ? pass.a.g : pass.b.g,
           a ? pass.a.ld : pass.b.ld,

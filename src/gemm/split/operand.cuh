@@ -20,8 +20,8 @@ struct SplitOperand {
   Census* gCensus;          // (lines), or null where nobody asks; zero before, where not along_k
 };
 
-// Of the elements of C in a sample, how many have products that are not all zero, and of how many the sums grow. As one word they
-// add up.
+// Of the elements of C in a sample, how many have products that are not all zero, and of how many
+// the sums grow. As one word they add up.
 struct Growth {
   unsigned chains, grown;
 
@@ -32,7 +32,8 @@ struct Growth {
   }
 };
 
-// Where a sample is drawn, by kSampleBlocks blocks: what they tell each other, and what is found. No pointers: nobody asks.
+// Where a sample is drawn, by kSampleBlocks blocks: what they tell each other, and what is found.
+// No pointers: nobody asks.
 constexpr int kSampleBlocks = 32;
 struct Chain;
 struct GrowthSample {

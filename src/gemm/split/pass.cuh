@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass before a product of split operands. Every row of op(A) and column of op(B), a "line" here, becomes words
-// along k: slab after slab of BK elements, of each slab first w0, then w1 (then w2), zeros up to the last slab's end. So a
-// line lies as tensor maps want it, whatever its operand's leading dimension, alignment and transposition.
+// The pass before a product of split operands. Every row of op(A) and column of op(B), a "line"
+// here, becomes words along k: slab after slab of BK elements, of each slab first w0, then w1 (then
+// w2), zeros up to the last slab's end. So a line lies as tensor maps want it, whatever its
+// operand's leading dimension, alignment and transposition.
 //
-// Lines that lie along k are read once. Lines that lie across are read once by the blocks of a cluster: in the same kernel
-// where registers hold them (split_strip.cuh), in one of their own, beside that of lines along k, where shared memory does
-// (split_ring.cuh). Deeper ones, and such whose quads do not lie on 16 bytes, are read twice: the first kernel also finds their
-// largest magnitudes, and a second one then splits them, beginning with what was read last.
+// Lines that lie along k are read once. Lines that lie across are read once by the blocks of a
+// cluster: in the same kernel where registers hold them (split_strip.cuh), in one of their own,
+// beside that of lines along k, where shared memory does (split_ring.cuh). Deeper ones, and such
+// whose quads do not lie on 16 bytes, are read twice: the first kernel also finds their largest
+// magnitudes, and a second one then splits them, beginning with what was read last.
 #pragma once
 #include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
@@ -84,9 +86,10 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
     for (int q = 0; q < QUADS; ++q) {
       const int at = from + 4 * (q * kWide + tid);
       if (!mine || at >= padded) continue;
-      store_quad<F, kCount>(gLine, at, r[q], scale, [&](bool nonzero, float scaled, std::uint32_t second) {
-        census.count<F>(nonzero, scaled, second);
-      });
+      store_quad<F, kCount>(gLine, at, r[q], scale,
+                            [&](bool nonzero, float scaled, std::uint32_t second) {
+                              census.count<F>(nonzero, scaled, second);
+                            });
     }
   }
   if constexpr (kCount) {
@@ -114,9 +117,11 @@ __device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int
   constexpr int kRows = kBlock / kEdge;
   __shared__ std::uint32_t s[kRows][kEdge];
   const int strips = (x.lines + kEdge - 1) / kEdge;
-  const int lane = static_cast<int>(threadIdx.x) % kEdge, row = static_cast<int>(threadIdx.x) / kEdge;
+  const int lane = static_cast<int>(threadIdx.x) % kEdge,
+            row = static_cast<int>(threadIdx.x) / kEdge;
   const int line = group % strips * kEdge + lane, chunk = group / strips;
-  const int begin = chunk_begin(k, chunk, kChunks), end = min(k, chunk_begin(k, chunk + 1, kChunks));
+  const int begin = chunk_begin(k, chunk, kChunks),
+            end = min(k, chunk_begin(k, chunk + 1, kChunks));
   std::uint32_t largest = 0;
   if (line < x.lines) {
 #pragma unroll 8
@@ -132,11 +137,13 @@ __device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int
   x.gLargest[static_cast<std::int64_t>(chunk) * x.lines + line] = largest;
 }
 
-// What is asked of the pass beside words: nothing, a sample of how sums grow, or that and a census of each line.
+// What is asked of the pass beside words: nothing, a sample of how sums grow, or that and a census
+// of each line.
 enum class Look { kNone, kSample, kCount };
 
-// Where a sample is asked for, the first blocks have it, which takes as long as the pass over few lines. Whether this is one of them.
-// Beside a census, which needs the registers, lines are looked at in pairs, however deep.
+// Where a sample is asked for, the first blocks have it, which takes as long as the pass over few
+// lines. Whether this is one of them. Beside a census, which needs the registers, lines are looked
+// at in pairs, however deep.
 template <int kBlock, Look kLook>
 __device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
   constexpr int kShallow = 2048;
@@ -177,28 +184,32 @@ __device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_
   }
 }
 
-// On an SM at least: of those that read while others write there cannot be too many, and a sample would take registers for twice as
-// few.
+// On an SM at least: of those that read while others write there cannot be too many, and a sample
+// would take registers for twice as few.
 template <int kWide, int QUADS, Look kLook>
 constexpr int kPassBlocks = kWide > kThreads                      ? 2
                             : QUADS > 4 || kLook == Look::kSample ? 4
                                                                   : 5;
 
-// The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines across. `beside`: the other
-// operand's strips are split by the kernel ahead, at the same time, and this one ends after it.
+// The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines
+// across. `beside`: the other operand's strips are split by the kernel ahead, at the same time, and
+// this one ends after it.
 template <class F, int kWide, int QUADS, Look kLook>
-__global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide, kPassBlocks<kWide, QUADS, kLook>)
+__global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide,
+                                  kPassBlocks<kWide, QUADS, kLook>)
     first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups, bool beside) {
   if (!has_work(pass)) return;
   if (!beside)
-    ptx::wait_for_prerequisites();  // first: the next kernel reads A and B once all blocks have waited
+    ptx::
+        // first: the next kernel reads A and B once all blocks have waited
+        wait_for_prerequisites();
   ptx::launch_dependents();
   look_at_lines<F, kWide, QUADS, kLook>(pass, groups_a, groups);
   if (beside && blockIdx.x == 0) ptx::wait_for_prerequisites();
 }
 
-// The whole pass where strips hold all of k: first strips of A and of B, then, in blocks of clusters all the same, groups of
-// lines along k.
+// The whole pass where strips hold all of k: first strips of A and of B, then, in blocks of
+// clusters all the same, groups of lines along k.
 struct Strips {
   int blocks_of_a, blocks;  // of all strips
   int cluster, tiles;
@@ -217,9 +228,10 @@ __global__ void __launch_bounds__(kStripThreads, 4)
   }
   if (block < strips.blocks) {
     const bool of_a = block < strips.blocks_of_a;
-    split_strip<F, kLook == Look::kCount>(operand_of(pass, of_a), pass.k, pass.slabs,
-                                          (of_a ? block : block - strips.blocks_of_a) / strips.cluster,
-                                          block % strips.cluster, strips.cluster, strips.tiles);
+    split_strip<F, kLook == Look::kCount>(
+        operand_of(pass, of_a), pass.k, pass.slabs,
+        (of_a ? block : block - strips.blocks_of_a) / strips.cluster, block % strips.cluster,
+        strips.cluster, strips.tiles);
     return;
   }
   const int group = block - strips.blocks;
@@ -230,7 +242,8 @@ __global__ void __launch_bounds__(kStripThreads, 4)
       operand_of(pass, of_a), pass.k, pass.slabs, of_a ? group : group - groups_a);
 }
 
-// The second: lines across k, by tiles of kEdge x kEdge through shared memory, kAtOnce tiles a block.
+// The second: lines across k, by tiles of kEdge x kEdge through shared memory, kAtOnce tiles a
+// block.
 constexpr int kAtOnce = 4;
 template <class F, bool kCount>
 __global__ void __launch_bounds__(kThreads)
@@ -267,7 +280,8 @@ __global__ void __launch_bounds__(kThreads)
     for (int i = 0; i < kEdge / kRows; ++i) {
       const int at = k0 + row + i * kRows;
       const bool inside = at < k && line < x.lines;
-      const float element = x.g[inside ? at * x.ld + line : 0];  // without branches: all loads at once
+      const float element =
+          x.g[inside ? at * x.ld + line : 0];  // without branches: all loads at once
       r[i] = inside ? element : 0.0F;
     }
     __syncthreads();
@@ -312,12 +326,13 @@ Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
   };
   const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
   if (all == 0 && kLook == Look::kNone) return Status::ok();
-  // A pass that waits for a choice is seldom wanted, and blocks cost time even where they end at once.
+  // A pass that waits for a choice is seldom wanted, and blocks cost time even where they end at
+  // once.
   constexpr std::int64_t kMostBlocksOfAChoice = 1024;
   const std::int64_t grid = pass.gChoice == nullptr ? all : std::min(all, kMostBlocksOfAChoice);
   return launch_dependent("pass along k", first_pass<F, kWide, QUADS, kLook>,
-                          grid + (kLook != Look::kNone ? kSampleBlocks : 0), 1, kBlock, 0, stream, pass,
-                          static_cast<int>(groups_a), static_cast<int>(all), beside);
+                          grid + (kLook != Look::kNone ? kSampleBlocks : 0), 1, kBlock, 0, stream,
+                          pass, static_cast<int>(groups_a), static_cast<int>(all), beside);
 }
 
 // Lines along k, and the largest magnitudes of the others, if any are left to do.
@@ -332,7 +347,8 @@ Status launch_along(const SplitPass& pass, bool beside, cudaStream_t stream) {
   return first(pass, beside, stream);
 }
 
-// Whether strips of this operand, if it has any, are copied by 16 bytes: by 4 they would take longer than to be read twice.
+// Whether strips of this operand, if it has any, are copied by 16 bytes: by 4 they would take
+// longer than to be read twice.
 inline bool in_quads(const SplitOperand& x) { return x.along_k || x.lines == 0 || x.quads; }
 
 // Strips that a cluster's shared memory holds, and what is not across k beside them.
@@ -350,8 +366,8 @@ Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
                       static_cast<int>(ceil_div(steps, cluster))};
   const int clusters = std::min(work.strips, std::max(1, R::kOfSm * (sms / cluster)));
   if (Status s = launch_dependent("pass across k", split_strips<F, kLook == Look::kCount>,
-                                  std::int64_t{clusters} * cluster, cluster, R::kThreads, R::kBytes, stream,
-                                  pass, work);
+                                  std::int64_t{clusters} * cluster, cluster, R::kThreads, R::kBytes,
+                                  stream, pass, work);
       !s) {
     return s;
   }
@@ -387,8 +403,8 @@ Status launch_across(const SplitPass& pass, cudaStream_t stream) {
     return x.along_k ? 0 : ceil_div(x.lines, kEdge) * ceil_div(padded, kAtOnce * kEdge);
   };
   const std::int64_t groups_a = groups(pass.a);
-  return launch_dependent("second pass", split_across<F, kCount>, groups_a + groups(pass.b), 1, kThreads, 0,
-                          stream, pass, static_cast<int>(groups_a));
+  return launch_dependent("second pass", split_across<F, kCount>, groups_a + groups(pass.b), 1,
+                          kThreads, 0, stream, pass, static_cast<int>(groups_a));
 }
 
 }  // namespace split_detail

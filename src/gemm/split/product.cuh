@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of rungs that split operands into words, and how a call of theirs runs: passes over A and B, the product,
-// and where every tile is cut, the sum of its parts.
+// The kernel of rungs that split operands into words, and how a call of theirs runs: passes over A
+// and B, the product, and where every tile is cut, the sum of its parts.
 #pragma once
 #include "device/four.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
+#include "device/tma_operands.cuh"
 #include "gemm/split/call.cuh"
 #include "gemm/split/choice.cuh"
 #include "gemm/split/copy.cuh"
 #include "gemm/split/plan.cuh"
 #include "gemm/split/store.cuh"
 #include "gemm/split/tile.cuh"
-#include "device/tma_operands.cuh"
 
 #include <array>
 
@@ -23,8 +23,9 @@ namespace split_detail {
 
 // Where warpgroups took turns: adds their sums, half of the columns each, and stores them.
 template <class T>
-__device__ __forceinline__ void store_both(Product<T>& product, typename T::Shared& s, const SplitTarget& x,
-                                           int group, const TilePlace& place, bool plain) {
+__device__ __forceinline__ void store_both(Product<T>& product, typename T::Shared& s,
+                                           const SplitTarget& x, int group, const TilePlace& place,
+                                           bool plain) {
   constexpr int kHalf = kQuads<T> / 2;
   const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
   const auto meet = [] { ptx::barrier_sync(1, T::kWarpgroups * kWarpgroup); };
@@ -53,8 +54,8 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
   }
 }
 
-// Waits for what came before. Whether the product is wanted; until that is known, what comes next may not begin, since it may
-// read the choice without waiting.
+// Waits for what came before. Whether the product is wanted; until that is known, what comes next
+// may not begin, since it may read the choice without waiting.
 __device__ __forceinline__ bool begins(const int* gChoice, int choice) {
   ptx::wait_for_prerequisites();
   ptx::launch_dependents();
@@ -62,9 +63,11 @@ __device__ __forceinline__ bool begins(const int* gChoice, int choice) {
 }
 
 template <class T, class Order, bool kParts, bool kCompensated>
-__device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget& x, const Plan& plan,
-                                        const Exchange& exchange, const int* gChoice, int choice) {
-  const int block = static_cast<int>(blockIdx.x), group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+__device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget& x,
+                                        const Plan& plan, const Exchange& exchange,
+                                        const int* gChoice, int choice) {
+  const int block = static_cast<int>(blockIdx.x),
+            group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const bool leads = threadIdx.x % 32 == 0;
   Product<T> product(T::kInTurns ? 0 : group);  // (WM,WN)
   auto ring_a = Ring<T::UNITS_A>::of_consumer();
@@ -154,16 +157,17 @@ struct When {
 };
 
 template <class T, bool kCompensated>
-Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchange& exchange, const When& when,
-                   cudaStream_t stream) {
+Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchange& exchange,
+                   const When& when, cudaStream_t stream) {
   using F = typename T::Format;
   CUtensorMap map_a, map_b;
   if (Status s = map_words<F>(map_a, x.a, chosen.plan.steps, T::BM); !s) return s;
   if (Status s = map_words<F>(map_b, x.b, chosen.plan.steps, T::kHalf); !s) return s;
   const auto launch = [&](auto run) {
     constexpr int kShared = sizeof(typename T::Shared);
-    return launch_dependent("product of split operands", run, chosen.plan.blocks, 1, T::kThreads, kShared,
-                            stream, map_a, map_b, x, chosen.plan, exchange, when.g, when.choice);
+    return launch_dependent("product of split operands", run, chosen.plan.blocks, 1, T::kThreads,
+                            kShared, stream, map_a, map_b, x, chosen.plan, exchange, when.g,
+                            when.choice);
   };
   if constexpr (T::kInTurns) {
     return launch(kernel<T, false, kCompensated>);
@@ -171,8 +175,8 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
     if (chosen.parts == 1) return launch(kernel<T, false, kCompensated>);
     if (Status s = launch(kernel<T, true, kCompensated>); !s) return s;
     const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kQuads<T>;
-    add_split_parts<T, kBand><<<adders, kAddThreads, 0, stream>>>(x, exchange.gPartial, chosen.plan,
-                                                                  chosen.parts, when.g, when.choice);
+    add_split_parts<T, kBand><<<adders, kAddThreads, 0, stream>>>(
+        x, exchange.gPartial, chosen.plan, chosen.parts, when.g, when.choice);
     return launched("sum of parts");
   }
 }
@@ -189,34 +193,35 @@ struct Menu {
   using Turns = TurnTile<F, kProducts, (kMaxSharedBytes - kRest - kGiven) / (kUnit / 2 + kUnit)>;
   static constexpr std::array kTiles{TileShape{128, 256, F::BK, 1}, TileShape{128, 128, F::BK, 1},
                                      TileShape{64, 128, F::BK, 1}, TileShape{128, 64, F::BK, 1}};
-  static constexpr std::array kLaunch{launch_tile<Tile<256>, kCompensated>,
-                                      launch_tile<Tile<128>, kCompensated>, launch_tile<Turns, kCompensated>,
-                                      launch_tile<Tile<64>, kCompensated>};
+  static constexpr std::array kLaunch{
+      launch_tile<Tile<256>, kCompensated>, launch_tile<Tile<128>, kCompensated>,
+      launch_tile<Turns, kCompensated>, launch_tile<Tile<64>, kCompensated>};
 };
 
 }  // namespace split_detail
 
-// One product in words of format F, of a row-major problem: how it is cut and what lies where in its scratch.
+// One product in words of format F, of a row-major problem: how it is cut and what lies where in
+// its scratch.
 template <class F, int kProducts, bool kCompensated = false>
 class SplitJob {
  public:
   SplitJob(const Problem& p, const Operands& o, int sms)
       : p_(p),
         o_(o),
-        chosen_(
-            plan_split_tiles(p, {kProducts, F::kWords * F::kSlabBytes, F::kSlabBytes}, Tiles::kTiles, sms)),
+        chosen_(plan_split_tiles(p, {kProducts, F::kWords * F::kSlabBytes, F::kSlabBytes},
+                                 Tiles::kTiles, sms)),
         a_(split_bytes<F>(p.m, p.k, along_a())),
         b_(split_bytes<F>(p.n, p.k, along_b())) {}
 
-  // The words of A, or of B, are at `words` already, as pass() of a job of the same operand left them there: packed_bytes()
-  // of them. This job's pass leaves them out.
+  // The words of A, or of B, are at `words` already, as pass() of a job of the same operand left
+  // them there: packed_bytes() of them. This job's pass leaves them out.
   void use_packed(bool of_a, char* words) { (of_a ? packed_a_ : packed_b_) = words; }
   std::int64_t packed_bytes(bool of_a) const { return (of_a ? a_ : b_).all(); }
 
   std::int64_t scratch_bytes() const {
     const Plan& plan = chosen_.plan;
     const TileShape& tile = Tiles::kTiles[chosen_.tile];
-    const std::int64_t pieces = chosen_.parts > 1    ? std::int64_t{plan.whole_tiles} * chosen_.parts
+    const std::int64_t pieces = chosen_.parts > 1 ? std::int64_t{plan.whole_tiles} * chosen_.parts
                                 : plan.cut_tiles > 0 ? plan.blocks
                                                      : 0;
     return own_words() + pieces * tile.m * tile.n * 4;
@@ -230,24 +235,27 @@ class SplitJob {
   // Where everything lies; gCensus, if not null, has m + n, and a pass that counts needs it.
   SplitTarget target(char* scratch, Census* gCensus = nullptr) const {
     char* const at_a = packed_a_ != nullptr ? packed_a_ : scratch;
-    char* const at_b = packed_b_ != nullptr ? packed_b_ : scratch + (packed_a_ != nullptr ? 0 : a_.all());
-    return {
-        target_of<float>(p_, o_), split_operand(o_.a, p_.lda, p_.m, along_a(), at_a, a_, gCensus),
-        split_operand(o_.b, p_.ldb, p_.n, along_b(), at_b, b_, gCensus == nullptr ? nullptr : gCensus + p_.m),
-        static_cast<int>(p_.k)};
+    char* const at_b =
+        packed_b_ != nullptr ? packed_b_ : scratch + (packed_a_ != nullptr ? 0 : a_.all());
+    return {target_of<float>(p_, o_),
+            split_operand(o_.a, p_.lda, p_.m, along_a(), at_a, a_, gCensus),
+            split_operand(o_.b, p_.ldb, p_.n, along_b(), at_b, b_,
+                          gCensus == nullptr ? nullptr : gCensus + p_.m),
+            static_cast<int>(p_.k)};
   }
   // Both enqueue. Errors: kLaunchFailed.
   template <bool kCount = false>
   Status pass(const SplitTarget& x, const split_detail::When& when, cudaStream_t stream,
               const GrowthSample& sample = {}) const {
     using split_detail::Look;
-    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, when.g, when.choice, sample, x.a.lines, x.b.lines};
+    SplitPass pass{x.a,         x.b,    x.k,       chosen_.plan.steps, when.g,
+                   when.choice, sample, x.a.lines, x.b.lines};
     if (packed_a_ != nullptr) pass.a.lines = 0;
     if (packed_b_ != nullptr) pass.b.lines = 0;
     return split_operands < F, kCount ? Look::kCount : Look::kNone > (pass, stream);
   }
-  Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, const split_detail::When& when,
-                 cudaStream_t stream) const {
+  Status product(const SplitTarget& x, char* scratch, unsigned* gFlags,
+                 const split_detail::When& when, cudaStream_t stream) const {
     const Exchange exchange{reinterpret_cast<float*>(scratch + own_words()), gFlags};
     return Tiles::kLaunch[chosen_.tile](chosen_, x, exchange, when, stream);
   }
@@ -274,8 +282,8 @@ class SplitJob {
   char *packed_a_ = nullptr, *packed_b_ = nullptr;
 };
 
-// C = alpha op(A) op(B) + beta C in words of format F, any layout, for a problem that accept_split() takes. Errors:
-// kLaunchFailed.
+// C = alpha op(A) op(B) + beta C in words of format F, any layout, for a problem that
+// accept_split() takes. Errors: kLaunchFailed.
 template <class F, int kProducts, bool kCompensated = false>
 Status launch_split(const Problem& original, const Operands& given, Stream stream) {
   SplitCall call;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass over lines that lie across k and are too deep for registers (split_strip.cuh): a strip of neighbouring lines is
-// read once, by the blocks of a cluster, each a part of k into a ring in its shared memory. They agree on the lines' largest
-// magnitudes and write the words while the next strips are on their way.
+// The pass over lines that lie across k and are too deep for registers (split_strip.cuh): a strip
+// of neighbouring lines is read once, by the blocks of a cluster, each a part of k into a ring in
+// its shared memory. They agree on the lines' largest magnitudes and write the words while the next
+// strips are on their way.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cp_async.cuh"
@@ -15,15 +16,17 @@
 
 namespace ladder::split_detail {
 
-// A block's part of a strip lies in shared memory so that lanes meet in no bank: neither those that copy quads of neighbouring
-// lines, nor those that read four neighbours along k each, eight of them and four lines a warp.
+// A block's part of a strip lies in shared memory so that lanes meet in no bank: neither those that
+// copy quads of neighbouring lines, nor those that read four neighbours along k each, eight of them
+// and four lines a warp.
 struct StripRing {
   static constexpr int LINES = 16, STAGES = 3;
-  static constexpr int kSteps = 4;                         // of a stage
-  static constexpr int kThreads = 512, kBlocks = 8;        // of a cluster, as many as every Hopper GPU takes
-  static constexpr int kQuads = LINES / 4;                 // of neighbouring lines
-  static constexpr int kParts = kThreads / 32 / kQuads;    // warps that share four lines
-  static constexpr int kStep = kParts * 32;                // k that all threads copy, or split, at once
+  static constexpr int kSteps = 4;  // of a stage
+  static constexpr int kThreads = 512,
+                       kBlocks = 8;         // of a cluster, as many as every Hopper GPU takes
+  static constexpr int kQuads = LINES / 4;  // of neighbouring lines
+  static constexpr int kParts = kThreads / 32 / kQuads;  // warps that share four lines
+  static constexpr int kStep = kParts * 32;  // k that all threads copy, or split, at once
   static constexpr int kDepth = kBlocks * kSteps * kStep;  // k of a strip
   static constexpr int kFloats = kSteps * kStep * LINES;   // of a stage
   static constexpr int kBytes = STAGES * kFloats * 4;
@@ -32,22 +35,27 @@ struct StripRing {
   static_assert(kBlocks * kQuads == 32, "a warp sends four lines to a block each lane");
 
   // Eight rows of k in another order: those that lanes read together are neighbours.
-  __device__ __forceinline__ static int ordered(int row) { return row / 8 * 8 + row % 4 * 2 + row / 4 % 2; }
+  __device__ __forceinline__ static int ordered(int row) {
+    return row / 8 * 8 + row % 4 * 2 + row / 4 % 2;
+  }
   __device__ __forceinline__ static int row_of(int ordered) {
     return ordered / 8 * 8 + ordered % 2 * 4 + ordered / 2 % 4;
   }
-  // Where a row has its quad of lines; the three rows behind a multiple of four follow at kNext floats each.
+  // Where a row has its quad of lines; the three rows behind a multiple of four follow at kNext
+  // floats each.
   static constexpr int kNext = 2 * LINES;
   __device__ __forceinline__ static int place(int row, int quad) {
     return ordered(row) * LINES + (quad ^ row / 8 % kQuads) * 4;
   }
 };
 
-// Starts the copies of this block's part of a strip, `steps` of k from `begin`, lines from line0; zeros beyond either.
-__device__ __forceinline__ void load_strip(float* s, const SplitOperand& x, int k, int line0, int begin,
-                                           int steps) {
+// Starts the copies of this block's part of a strip, `steps` of k from `begin`, lines from line0;
+// zeros beyond either.
+__device__ __forceinline__ void load_strip(float* s, const SplitOperand& x, int k, int line0,
+                                           int begin, int steps) {
   using R = StripRing;
-  const int tid = static_cast<int>(threadIdx.x), row = R::row_of(tid / R::kQuads), quad = tid % R::kQuads;
+  const int tid = static_cast<int>(threadIdx.x), row = R::row_of(tid / R::kQuads),
+            quad = tid % R::kQuads;
   const int lines = min(max(x.lines - line0 - 4 * quad, 0), 4);
   const std::uint32_t to = ptx::shared_address(s + R::place(row, quad));
   const float* const g = x.g + line0 + 4 * quad;
@@ -55,7 +63,8 @@ __device__ __forceinline__ void load_strip(float* s, const SplitOperand& x, int 
   for (int step = 0; step < R::kSteps; ++step) {
     if (step >= steps) break;
     const int at = begin + step * R::kStep + row, count = at < k ? lines : 0;
-    ptx::cp_async_first<4>(to + step * (R::kStep * R::LINES * 4), count > 0 ? g + at * x.ld : x.g, count);
+    ptx::cp_async_first<4>(to + step * (R::kStep * R::LINES * 4), count > 0 ? g + at * x.ld : x.g,
+                           count);
   }
 }
 
@@ -64,18 +73,21 @@ struct RingWork {
   int blocks, steps;        // of a cluster; of a block's part
 };
 
-// The largest magnitudes of a strip's lines: what this block's warps have found, all of it, and what the cluster's blocks sent.
+// The largest magnitudes of a strip's lines: what this block's warps have found, all of it, and
+// what the cluster's blocks sent.
 struct StripLargest {
   using R = StripRing;
-  // The blocks meet before they use one again: nothing else tells a block that stores between others have landed.
+  // The blocks meet before they use one again: nothing else tells a block that stores between
+  // others have landed.
   static constexpr int SLOTS = 16;
   alignas(16) std::uint32_t parts[2][R::kParts][R::LINES];
   alignas(16) std::uint32_t sent[SLOTS][R::kBlocks][R::LINES];
   std::uint64_t full[SLOTS];
 };
 
-// Strips of A, then of B, one cluster each in turn. Blocks tell each other by asynchronous stores: a barrier of the cluster would
-// wait, each strip, until the words of the one before have reached memory.
+// Strips of A, then of B, one cluster each in turn. Blocks tell each other by asynchronous stores:
+// a barrier of the cluster would wait, each strip, until the words of the one before have reached
+// memory.
 template <class F, bool kCount>
 __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     split_strips(const __grid_constant__ SplitPass pass, RingWork work) {
@@ -88,8 +100,9 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     for (auto& full : sLargest.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
     ptx::fence_mbarrier_init();
   }
-  ptx::cluster_sync();            // before anybody sends
-  ptx::wait_for_prerequisites();  // first: what comes next reads A and B once all blocks have waited
+  ptx::cluster_sync();  // before anybody sends
+  ptx::
+      wait_for_prerequisites();  // first: what comes next reads A and B once all blocks have waited
   ptx::launch_dependents();
   const int rank = static_cast<int>(blockIdx.x) % work.blocks;
   const int cluster = static_cast<int>(blockIdx.x) / work.blocks,
@@ -98,7 +111,7 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
   const int begin = rank * work.steps * R::kStep, padded = pass.slabs * F::BK;
   const int tid = static_cast<int>(threadIdx.x), warp = tid / 32, lane = tid % 32;
   const int part = warp / R::kQuads, own = warp % R::kQuads * 4 + lane % 4;  // line of the strip
-  const int row = part * 32 + lane / 4 * 4;                                  // of a step, the first of four
+  const int row = part * 32 + lane / 4 * 4;  // of a step, the first of four
   const int place = R::place(row, own / 4) + own % 4;
   const auto load = [&](int it) {
     const int strip = cluster + it * clusters;
@@ -128,7 +141,8 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     if (warp != 0) return;
     const std::uint32_t full = ptx::shared_address(&sLargest.full[slot]);
     if (lane == 0)
-      ptx::mbarrier_arrive_expect(full, work.blocks * static_cast<int>(sizeof(sLargest.sent[0][0])));
+      ptx::mbarrier_arrive_expect(full,
+                                  work.blocks * static_cast<int>(sizeof(sLargest.sent[0][0])));
     __syncwarp();
     const int to = lane / R::kQuads, quad = lane % R::kQuads;  // four of the lines to each block
     if (to >= work.blocks) return;
@@ -139,8 +153,9 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
       of_four = {max(of_four.x, of_part.x), max(of_four.y, of_part.y), max(of_four.z, of_part.z),
                  max(of_four.w, of_part.w)};
     }
-    ptx::send_quad(ptx::shared_address_of(ptx::shared_address(&sLargest.sent[slot][rank][4 * quad]), to),
-                   of_four, ptx::shared_address_of(full, to));
+    ptx::send_quad(
+        ptx::shared_address_of(ptx::shared_address(&sLargest.sent[slot][rank][4 * quad]), to),
+        of_four, ptx::shared_address_of(full, to));
   };
 #pragma unroll
   for (int it = 0; it < R::STAGES; ++it) load(it);
@@ -157,7 +172,8 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     const int slot = it % SLOTS;
     ptx::mbarrier_wait(ptx::shared_address(&sLargest.full[slot]), it / SLOTS % 2);
     std::uint32_t largest = 0;
-    for (int block = 0; block < work.blocks; ++block) largest = max(largest, sLargest.sent[slot][block][own]);
+    for (int block = 0; block < work.blocks; ++block)
+      largest = max(largest, sLargest.sent[slot][block][own]);
     const int strip = cluster + it * clusters;
     const bool of_a = strip < work.strips_of_a;
     const SplitOperand x = operand_of(pass, of_a);
@@ -174,9 +190,10 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
       const float* const sQuad = sPart + step * (R::kStep * R::LINES);
       const float four[4] = {sQuad[0], sQuad[R::kNext], sQuad[2 * R::kNext], sQuad[3 * R::kNext]};
       const int at = begin + step * R::kStep + row;
-      store_quad<F, kCount>(gLine, at, four, scale, [&](bool nonzero, float scaled, std::uint32_t second) {
-        census.count<F>(nonzero, scaled, second);
-      });
+      store_quad<F, kCount>(gLine, at, four, scale,
+                            [&](bool nonzero, float scaled, std::uint32_t second) {
+                              census.count<F>(nonzero, scaled, second);
+                            });
     }
     if constexpr (kCount) {
       census.template add_lanes<32, 4>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the sums of a product grow, by a sample of its elements: what a chain of additions in binary32 rounds off goes with
-// its partial sums, what words lose goes with the products. docs/guard.md, "Sums that stay small".
+// How the sums of a product grow, by a sample of its elements: what a chain of additions in
+// binary32 rounds off goes with its partial sums, what words lose goes with the products.
+// docs/guard.md, "Sums that stay small".
 #pragma once
 #include "gemm/split/operand.cuh"
 
@@ -10,11 +11,12 @@
 
 namespace ladder {
 
-// Where growth pays: a chain's roundings, 0.045 2^-46 s^2 each in the mean, are above what two words of fp16 and the cuts of
-// the tensor core cost, 1.1 2^-46 p^2 each.
+// Where growth pays: a chain's roundings, 0.045 2^-46 s^2 each in the mean, are above what two
+// words of fp16 and the cuts of the tensor core cost, 1.1 2^-46 p^2 each.
 constexpr double kGrowth = 24;
 
-// Products p of neighbouring k, and their partial sums s from nothing. Two of them, one after the other, are a third.
+// Products p of neighbouring k, and their partial sums s from nothing. Two of them, one after the
+// other, are a third.
 struct Chain {
   double sum = 0, sums = 0, squares = 0;  // of p, of s, of s^2
   double products = 0;                    // of p^2
@@ -35,7 +37,9 @@ struct Chain {
     count += next.count;
   }
   __device__ __forceinline__ bool counts() const { return products != 0; }
-  __device__ __forceinline__ bool grows() const { return counts() && squares >= kGrowth * products; }
+  __device__ __forceinline__ bool grows() const {
+    return counts() && squares >= kGrowth * products;
+  }
   // Those of kLanes neighbouring lanes, in the first of them.
   template <int kLanes>
   __device__ __forceinline__ void append_lanes() {
@@ -65,15 +69,17 @@ __device__ __forceinline__ std::int64_t sampled_line(int lines, int i) {
 
 // One thread: adds what it has found to what others have.
 __device__ __forceinline__ void add_growth(const GrowthSample& to, int chains, int grown) {
-  atomicAdd(to.gGrowth, Growth{static_cast<unsigned>(chains), static_cast<unsigned>(grown)}.packed());
+  atomicAdd(to.gGrowth,
+            Growth{static_cast<unsigned>(chains), static_cast<unsigned>(grown)}.packed());
 }
 
-// Block `block` of kSampleBlocks: two pairs of lines, all the way down, of which no other block needs to know. Inf and NaN count as
-// zeros, here and below.
+// Block `block` of kSampleBlocks: two pairs of lines, all the way down, of which no other block
+// needs to know. Inf and NaN count as zeros, here and below.
 template <int kThreads>
-__device__ __forceinline__ void sample_pairs(const SplitOperand& a, const SplitOperand& b, int k, int block,
-                                             const GrowthSample& to) {
-  constexpr int kWarps = kThreads / 32, kAtOnce = kPairs / kSampleBlocks;  // lines of B with one of A
+__device__ __forceinline__ void sample_pairs(const SplitOperand& a, const SplitOperand& b, int k,
+                                             int block, const GrowthSample& to) {
+  constexpr int kWarps = kThreads / 32,
+                kAtOnce = kPairs / kSampleBlocks;  // lines of B with one of A
   __shared__ Chain s[kAtOnce][kWarps];
   const int tid = static_cast<int>(threadIdx.x);
   const std::int64_t next_a = a.along_k ? 1 : a.ld, next_b = b.along_k ? 1 : b.ld;
@@ -114,36 +120,41 @@ __device__ __forceinline__ Chain chain_of_other_block(const Chain* g) {
   return chain;
 }
 
-// Block `block` of kSampleBlocks: a stretch of k of all lines, so that each element is read once, which is sooner done where k is
-// deep and lines lie across it; the last block to finish has the sums of all.
+// Block `block` of kSampleBlocks: a stretch of k of all lines, so that each element is read once,
+// which is sooner done where k is deep and lines lie across it; the last block to finish has the
+// sums of all.
 template <int kThreads>
-__device__ __forceinline__ void sample_stretches(const SplitOperand& a, const SplitOperand& b, int k,
-                                                 int block, const GrowthSample& to) {
+__device__ __forceinline__ void sample_stretches(const SplitOperand& a, const SplitOperand& b,
+                                                 int k, int block, const GrowthSample& to) {
   static_assert(kSampleDepth % kSampleBlocks == 0, "as much of k for each block");
   constexpr int kStretch = kSampleDepth / kSampleBlocks;  // at most
   constexpr int kParts = kThreads / kPairs;               // of a pair's chain, a thread each
   constexpr int kLinesAtOnce = kThreads / kStretch, kLoads = kSampleEdge / kLinesAtOnce;
-  static_assert(kThreads % kPairs == 0 && kThreads % kStretch == 0 && kSampleEdge % kLinesAtOnce == 0 &&
-                    kSampleBlocks % kParts == 0,
+  static_assert(kThreads % kPairs == 0 && kThreads % kStretch == 0 &&
+                    kSampleEdge % kLinesAtOnce == 0 && kSampleBlocks % kParts == 0,
                 "as much for each thread");
-  // A part has a word more than elements, so that lanes of several parts and lines read different banks.
+  // A part has a word more than elements, so that lanes of several parts and lines read different
+  // banks.
   __shared__ float s[2][kSampleEdge][kStretch + kParts];
   __shared__ bool last;
   const int tid = static_cast<int>(threadIdx.x);
   const int depth = min(k, kSampleDepth), share = (depth + kSampleBlocks - 1) / kSampleBlocks;
-  const int begin = block * share, count = min(share, depth - begin), of_part = (share + kParts - 1) / kParts;
+  const int begin = block * share, count = min(share, depth - begin),
+            of_part = (share + kParts - 1) / kParts;
   const int mine = tid % kStretch, first_line = tid / kStretch;
   const auto load = [&](float(&r)[kLoads], const SplitOperand& x) {
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
-      const std::int64_t line = sampled_line(x.lines, first_line + i * kLinesAtOnce), at = begin + mine;
+      const std::int64_t line = sampled_line(x.lines, first_line + i * kLinesAtOnce),
+                         at = begin + mine;
       r[i] = mine < count ? x.g[x.along_k ? line * x.ld + at : at * x.ld + line] : 0.0F;
     }
   };
   const auto store = [&](float(&to_line)[kSampleEdge][kStretch + kParts], const float(&r)[kLoads]) {
     if (mine >= count) return;
 #pragma unroll
-    for (int i = 0; i < kLoads; ++i) to_line[first_line + i * kLinesAtOnce][mine + mine / of_part] = r[i];
+    for (int i = 0; i < kLoads; ++i)
+      to_line[first_line + i * kLinesAtOnce][mine + mine / of_part] = r[i];
   };
   float of_a[kLoads], of_b[kLoads];
   load(of_a, a);

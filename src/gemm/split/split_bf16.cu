@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FP32 accuracy from bf16 and tf32 tensor cores: each operand is a sum of two or three terms, of whose products the largest are
-// added. Any layout, transposition, leading dimension, alpha, beta; Inf and NaN as SGEMM.
+// FP32 accuracy from bf16 and tf32 tensor cores: each operand is a sum of two or three terms, of
+// whose products the largest are added. Any layout, transposition, leading dimension, alpha, beta;
+// Inf and NaN as SGEMM.
 #include "gemm/split/product.cuh"
 
 #include <span>
@@ -24,10 +25,12 @@ static constexpr KernelInfo info(std::string_view id, std::string_view idea, Pre
 }
 
 static constexpr KernelInfo kKernels[] = {
-    info("ladder_bf16x6", "three bf16 words, six products", Precision::kBf16x6, launch_split<ThreeWords, 6>),
+    info("ladder_bf16x6", "three bf16 words, six products", Precision::kBf16x6,
+         launch_split<ThreeWords, 6>),
     info("ladder_bf16x9", "three bf16 words, all nine products", Precision::kBf16x9,
          launch_split<ThreeWords, 9>),
-    info("ladder_bf16x3", "two bf16 words, three products", Precision::kBf16x3, launch_split<TwoWords, 3>),
+    info("ladder_bf16x3", "two bf16 words, three products", Precision::kBf16x3,
+         launch_split<TwoWords, 3>),
     info("ladder_tf32x3", "two tf32 words, three products", Precision::kTf32x3,
          launch_split<Tf32Words, 3>),
 };

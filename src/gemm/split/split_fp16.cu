@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// FP32 accuracy at a third of the fp16 rate: rows and columns scaled by powers of two, two fp16 terms, three products. The larger
-// operand may be split inside the product kernel, or packed before the call.
+// FP32 accuracy at a third of the fp16 rate: rows and columns scaled by powers of two, two fp16
+// terms, three products. The larger operand may be split inside the product kernel, or packed
+// before the call.
 #include "gemm/split/fused.cuh"
-#include "gemm/split/product.cuh"
 #include "gemm/split/packed.hpp"
+#include "gemm/split/product.cuh"
 
 #include <cstdint>
 #include <span>
@@ -41,7 +42,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 static constexpr KernelInfo kKernels[] = {
     info("ladder_fp16x3_fused", "the operand of more lines split on its way to the product",
          Role::kLibraryKernel, launch<true>),
-    info("ladder_fp16x3", "lines scaled, two fp16 words, three products", Role::kLibrary, launch<false>),
+    info("ladder_fp16x3", "lines scaled, two fp16 words, three products", Role::kLibrary,
+         launch<false>),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
@@ -50,8 +52,10 @@ std::int64_t packed_bytes(const Problem& problem, bool of_a) {
   return Job(problem, {}, kAnySms).packed_bytes(of_a);
 }
 
-// A job of two such operands, of which one has its words, passes over the other; so here the wanted one is that other.
-Status pack(const Problem& problem, const Operands& operands, bool of_a, void* words, Stream stream) {
+// A job of two such operands, of which one has its words, passes over the other; so here the wanted
+// one is that other.
+Status pack(const Problem& problem, const Operands& operands, bool of_a, void* words,
+            Stream stream) {
   constexpr int kAnySms = 1;
   Job job(problem, operands, kAnySms);
   job.use_packed(!of_a, static_cast<char*>(words));

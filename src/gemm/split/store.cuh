@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sums of split operands get to C: the lines' scales are undone, alpha and beta applied. Elements of lines that hold
-// Inf or NaN have no words; they are computed from the operands themselves, in binary32.
+// How sums of split operands get to C: the lines' scales are undone, alpha and beta applied.
+// Elements of lines that hold Inf or NaN have no words; they are computed from the operands
+// themselves, in binary32.
 #pragma once
-#include "gemm/split/pass.cuh"
 #include "device/launch.cuh"
-#include "gemm/tensor/tensor_exchange.cuh"
 #include "device/tile_store.cuh"
+#include "gemm/split/pass.cuh"
+#include "gemm/tensor/tensor_exchange.cuh"
 
 #include <cstdint>
 
@@ -20,11 +21,13 @@ struct SplitTarget {
 };
 
 // Calls all lanes for each lane whose element (row, col) is `exceptional`: they share its k.
-__device__ __forceinline__ void store_exceptional(const SplitTarget& x, bool exceptional, int row, int col) {
+__device__ __forceinline__ void store_exceptional(const SplitTarget& x, bool exceptional, int row,
+                                                  int col) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (unsigned left = __ballot_sync(0xFFFFFFFFU, exceptional); left != 0; left &= left - 1) {
     const int owner = __ffs(static_cast<int>(left)) - 1;
-    const std::int64_t i = __shfl_sync(0xFFFFFFFFU, row, owner), j = __shfl_sync(0xFFFFFFFFU, col, owner);
+    const std::int64_t i = __shfl_sync(0xFFFFFFFFU, row, owner),
+                       j = __shfl_sync(0xFFFFFFFFU, col, owner);
     const std::int64_t line_a = x.a.along_k ? x.a.ld : 1, step_a = x.a.along_k ? 1 : x.a.ld;
     const std::int64_t line_b = x.b.along_k ? x.b.ld : 1, step_b = x.b.along_k ? 1 : x.b.ld;
     float sum = 0.0F;
@@ -32,17 +35,19 @@ __device__ __forceinline__ void store_exceptional(const SplitTarget& x, bool exc
       sum = __fmaf_rn(x.a.g[i * line_a + k * step_a], x.b.g[j * line_b + k * step_b], sum);
     }
 #pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xFFFFFFFFU, sum, distance);
+    for (int distance = 16; distance > 0; distance /= 2)
+      sum += __shfl_xor_sync(0xFFFFFFFFU, sum, distance);
     if (lane == 0) store_element(x.c, x.c.gC + i * x.c.ld + j * x.col_step, sum);
   }
 }
 
 constexpr int kScalesAtOnce = 8;  // quads of sums
 
-// The scales of a thread's columns, for kMany quads of its sums from `quad` on: all loads at once, since each is as long on its
-// way as many quads take to be stored.
+// The scales of a thread's columns, for kMany quads of its sums from `quad` on: all loads at once,
+// since each is as long on its way as many quads take to be stored.
 template <int kMany>
-__device__ __forceinline__ void load_scales(int2 (&scale)[kMany], const SplitOperand& b, int col, int quad) {
+__device__ __forceinline__ void load_scales(int2 (&scale)[kMany], const SplitOperand& b, int col,
+                                            int quad) {
 #pragma unroll
   for (int i = 0; i < kMany; ++i)
     scale[i] = __ldg(reinterpret_cast<const int2*>(b.gExponent + col + 8 * (quad + i)));
@@ -51,8 +56,8 @@ __device__ __forceinline__ void load_scales(int2 (&scale)[kMany], const SplitOpe
 // Scales of which any two together are one normal factor; none is exceptional.
 constexpr int kMostPlain = 63;
 
-// Whether the scales of lines `first` to first + kMany, those that there are, are plain. For whole warps. Also brings them to
-// L1 before they are needed.
+// Whether the scales of lines `first` to first + kMany, those that there are, are plain. For whole
+// warps. Also brings them to L1 before they are needed.
 template <int kMany>
 __device__ __forceinline__ bool plain_lines(const SplitOperand& x, int first) {
   static_assert(kMany % 32 == 0, "all lanes look");
@@ -72,15 +77,18 @@ __device__ __forceinline__ bool plain_scales(const SplitTarget& x, int row, int 
   return plain_lines<T::BM>(x.a, row) & plain_lines<T::BN>(x.b, col);
 }
 
-// A thread's two rows: that of its sums 4 i and 4 i + 1, and that of 4 i + 2 and 4 i + 3, and their scales.
+// A thread's two rows: that of its sums 4 i and 4 i + 1, and that of 4 i + 2 and 4 i + 3, and their
+// scales.
 struct SplitRows {
   int row[2], scale[2];
 };
 
-// kMany quads of a thread's sums, where all scales are plain and beta = 0; the first column is `col`.
+// kMany quads of a thread's sums, where all scales are plain and beta = 0; the first column is
+// `col`.
 template <int kMany>
-__device__ __forceinline__ void store_plain(const float* sums, const SplitTarget& x, const SplitRows& rows,
-                                            int col, const int2 (&scale)[kMany]) {
+__device__ __forceinline__ void store_plain(const float* sums, const SplitTarget& x,
+                                            const SplitRows& rows, int col,
+                                            const int2 (&scale)[kMany]) {
   float* const gC = x.c.gC + col * x.col_step;
   float* const gRow[2] = {gC + rows.row[0] * x.c.ld, gC + rows.row[1] * x.c.ld};
   const float of_row[2] = {power_of_two(-rows.scale[0]), power_of_two(-rows.scale[1])};
@@ -99,11 +107,13 @@ __device__ __forceinline__ void store_plain(const float* sums, const SplitTarget
   }
 }
 
-// The same where C has all these columns and its rows begin on 16 bytes. Neighbouring lanes exchange sums, two for two, so that
-// each has four of a row: half as many stores, of as many rows each.
+// The same where C has all these columns and its rows begin on 16 bytes. Neighbouring lanes
+// exchange sums, two for two, so that each has four of a row: half as many stores, of as many rows
+// each.
 template <int kMany>
-__device__ __forceinline__ void store_fours(const float* sums, const SplitTarget& x, const SplitRows& rows,
-                                            int col, const int2 (&scale)[kMany]) {
+__device__ __forceinline__ void store_fours(const float* sums, const SplitTarget& x,
+                                            const SplitRows& rows, int col,
+                                            const int2 (&scale)[kMany]) {
   static_assert(kMany % 2 == 0, "of two quads, a lane stores one");
   const bool odd = threadIdx.x % 2 != 0;
   float* const gC =
@@ -121,14 +131,15 @@ __device__ __forceinline__ void store_fours(const float* sums, const SplitTarget
         r[i] = x.c.alpha * (sums[4 * (q + i / 2) + 2 * e + i % 2] * (of_row[e] * of_col[i]));
       const float first = __shfl_xor_sync(0xFFFFFFFFU, odd ? r[0] : r[2], 1),
                   second = __shfl_xor_sync(0xFFFFFFFFU, odd ? r[1] : r[3], 1);
-      const float4 four = odd ? float4{first, second, r[2], r[3]} : float4{r[0], r[1], first, second};
+      const float4 four =
+          odd ? float4{first, second, r[2], r[3]} : float4{r[0], r[1], first, second};
       if (rows.row[e] < x.c.m) *reinterpret_cast<float4*>(gC + rows.row[e] * x.c.ld + 8 * q) = four;
     }
   }
 }
 
-// Eight words of a lane, transposed among the lanes that have the same place in their four: afterwards word i is what lane
-// group i had as word number lane / 4.
+// Eight words of a lane, transposed among the lanes that have the same place in their four:
+// afterwards word i is what lane group i had as word number lane / 4.
 __device__ __forceinline__ void transpose8(float (&r)[8]) {
   const unsigned group = threadIdx.x % 32 / 4;
 #pragma unroll
@@ -143,12 +154,13 @@ __device__ __forceinline__ void transpose8(float (&r)[8]) {
   }
 }
 
-// The same for rows of C that begin anywhere, and any beta: lanes exchange sums, so that a warp has 32 neighbours of a row.
-// From where they lie, a warp would store four neighbours, every second one, of eight rows: more sectors than memory has
-// time for.
+// The same for rows of C that begin anywhere, and any beta: lanes exchange sums, so that a warp has
+// 32 neighbours of a row. From where they lie, a warp would store four neighbours, every second
+// one, of eight rows: more sectors than memory has time for.
 template <int kMany>
-__device__ __forceinline__ void store_lines(const float* sums, const SplitTarget& x, const SplitRows& rows,
-                                            int col, const int2 (&scale)[kMany]) {
+__device__ __forceinline__ void store_lines(const float* sums, const SplitTarget& x,
+                                            const SplitRows& rows, int col,
+                                            const int2 (&scale)[kMany]) {
   static_assert(kMany % 4 == 0, "32 columns");
   const int group = static_cast<int>(threadIdx.x) % 32 / 4;
   const int first = col + group / 2 * 8 + group % 2;  // of this lane's columns, once exchanged
@@ -183,8 +195,8 @@ __device__ __forceinline__ void store_lines(const float* sums, const SplitTarget
   }
 }
 
-// Four sums from quad on, of columns col + 2 i and the next. Returns whether any of these elements is exceptional, and leaves
-// those.
+// Four sums from quad on, of columns col + 2 i and the next. Returns whether any of these elements
+// is exceptional, and leaves those.
 __device__ __forceinline__ bool store_scaled_quad(const SplitTarget& x, const float* quad, int i,
                                                   const SplitRows& rows, int col, int2 scale,
                                                   bool whole_pairs) {
@@ -210,22 +222,23 @@ __device__ __forceinline__ bool store_scaled_quad(const SplitTarget& x, const fl
 }
 
 // Those of the same quads that are exceptional, from the operands themselves. All lanes call it.
-__device__ __forceinline__ void store_exceptional_of(const SplitTarget& x, const SplitRows& rows, int col,
-                                                     int first_quad, int end_quad) {
+__device__ __forceinline__ void store_exceptional_of(const SplitTarget& x, const SplitRows& rows,
+                                                     int col, int first_quad, int end_quad) {
 #pragma unroll 1
   for (int i = 4 * first_quad; i < 4 * end_quad; ++i) {
     const int row = i / 2 % 2 == 0 ? rows.row[0] : rows.row[1], c = col + i / 4 * 8 + i % 2;
     const int scale = i / 2 % 2 == 0 ? rows.scale[0] : rows.scale[1];
     const bool inside = row < x.c.m && c < x.c.n;
-    store_exceptional(x, inside && (scale == kExceptional || x.b.gExponent[c] == kExceptional), row, c);
+    store_exceptional(x, inside && (scale == kExceptional || x.b.gExponent[c] == kExceptional), row,
+                      c);
   }
 }
 
-// kMany quads of a thread's sums from column `col` on. whole: C has all their columns, takes them by fours, and beta = 0. What
-// store_scaled_quad() returns.
+// kMany quads of a thread's sums from column `col` on. whole: C has all their columns, takes them
+// by fours, and beta = 0. What store_scaled_quad() returns.
 template <int kMany>
-__device__ __forceinline__ bool store_some(const float* sums, const SplitTarget& x, const SplitRows& rows,
-                                           int col, bool whole, bool plain) {
+__device__ __forceinline__ bool store_some(const float* sums, const SplitTarget& x,
+                                           const SplitRows& rows, int col, bool whole, bool plain) {
   int2 scale[kMany];
   load_scales(scale, x.b, col, 0);
   bool exceptional = false;
@@ -243,12 +256,14 @@ __device__ __forceinline__ bool store_some(const float* sums, const SplitTarget&
   return exceptional;
 }
 
-// Quads kFirst to kEnd of a thread's sums, which end before column end_col, and are lost. plain: all scales that the warp has.
-// In a loop that moves later sums to where the first ones were, for the sake of little code: a block that has one tile runs it
-// once, and waits for each instruction to come from memory.
+// Quads kFirst to kEnd of a thread's sums, which end before column end_col, and are lost. plain:
+// all scales that the warp has. In a loop that moves later sums to where the first ones were, for
+// the sake of little code: a block that has one tile runs it once, and waits for each instruction
+// to come from memory.
 template <int kFirst, int kEnd, int kAtOnce = kScalesAtOnce>
-__device__ __forceinline__ void store_scaled(float* sums, const SplitTarget& x, const SplitRows& rows,
-                                             int col, int end_col, bool plain) {
+__device__ __forceinline__ void store_scaled(float* sums, const SplitTarget& x,
+                                             const SplitRows& rows, int col, int end_col,
+                                             bool plain) {
   constexpr int kQuads = kEnd - kFirst, kMany = kQuads < kAtOnce ? kQuads : kAtOnce;
   static_assert(kQuads % kMany == 0, "as many in each turn");
   const bool whole = x.c.ld % 4 == 0 && reinterpret_cast<std::uintptr_t>(x.c.gC) % 16 == 0 &&
@@ -265,27 +280,32 @@ __device__ __forceinline__ void store_scaled(float* sums, const SplitTarget& x, 
   if (__any_sync(0xFFFFFFFFU, exceptional)) store_exceptional_of(x, rows, col, kFirst, kEnd);
 }
 
-// Quads kFirst to kEnd of a warpgroup's part of the tile at (row, col), whose scales are plain or not. Sums are lost.
+// Quads kFirst to kEnd of a warpgroup's part of the tile at (row, col), whose scales are plain or
+// not. Sums are lost.
 template <class T, int kFirst = 0, int kEnd = kQuads<T>>
-__device__ __forceinline__ void store_split(Product<T>& product, const SplitTarget& x, int row, int col,
-                                            bool plain) {
+__device__ __forceinline__ void store_split(Product<T>& product, const SplitTarget& x, int row,
+                                            int col, bool plain) {
   row += product.row() + product.lane_row();
-  const SplitRows rows{{row, row + 8}, {__ldg(x.a.gExponent + row), __ldg(x.a.gExponent + row + 8)}};
+  const SplitRows rows{{row, row + 8},
+                       {__ldg(x.a.gExponent + row), __ldg(x.a.gExponent + row + 8)}};
   col += product.col();
-  store_scaled<kFirst, kEnd>(product.sums, x, rows, col + product.lane_col(), col + 8 * kEnd, plain);
+  store_scaled<kFirst, kEnd>(product.sums, x, rows, col + product.lane_col(), col + 8 * kEnd,
+                             plain);
 }
 
-// add_parts of tensor_exchange.cuh, for sums of split operands: adds the `parts` of each tile and stores it.
+// add_parts of tensor_exchange.cuh, for sums of split operands: adds the `parts` of each tile and
+// stores it.
 template <class T, int kBand>
 __global__ void __launch_bounds__(kAddThreads)
-    add_split_parts(const __grid_constant__ SplitTarget x, float* gPartial, const __grid_constant__ Plan plan,
-                    int parts, const int* gChoice, int choice) {
+    add_split_parts(const __grid_constant__ SplitTarget x, float* gPartial,
+                    const __grid_constant__ Plan plan, int parts, const int* gChoice, int choice) {
   constexpr int kAdders = kAddThreads / kWarpgroup;
   if (!split_detail::wanted(gChoice, choice)) return;
   const auto me = AddPlace<T, kAdders>::template here<kBand>(plan);
   float4 sum;
   if (!add_quads(me, gPartial, plan, parts, sum)) return;
-  const int row = me.row + Product<T>::lane_row(me.tid), col = me.col + Product<T>::lane_col(me.tid);
+  const int row = me.row + Product<T>::lane_row(me.tid),
+            col = me.col + Product<T>::lane_col(me.tid);
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   const SplitRows rows{{row, row + 8}, {x.a.gExponent[row], x.a.gExponent[row + 8]}};
   const bool whole_pairs = x.c.pairs && x.c.beta == 0.0F && col + 8 * me.quad + 2 <= x.c.n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass over lines that lie across k, where a few blocks hold all of k: a strip of neighbouring lines is read once by the
-// blocks of a cluster, each a part of k in its registers, which agree on the lines' largest magnitudes and then write the
-// words. Deeper lines: split_ring.cuh.
+// The pass over lines that lie across k, where a few blocks hold all of k: a strip of neighbouring
+// lines is read once by the blocks of a cluster, each a part of k in its registers, which agree on
+// the lines' largest magnitudes and then write the words. Deeper lines: split_ring.cuh.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cp_async.cuh"
@@ -23,8 +23,8 @@ constexpr int kStripDepth = kMostBlocks * kHeld * kStripThreads / LINES;
 
 // Part `rank` of strip number `strip`. A block has kEdge x `tiles` of k.
 template <class F, bool kCount>
-__device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int slabs, int strip, int rank,
-                                            int blocks, int tiles) {
+__device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int slabs, int strip,
+                                            int rank, int blocks, int tiles) {
   constexpr int kRows = kStripThreads / LINES;  // k that the block's threads take at once
   constexpr int kOfTile = kEdge / kRows;        // elements of a thread in a tile
   constexpr int kTiles = kHeld / kOfTile;
@@ -44,7 +44,8 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
     for (int i = 0; i < kOfTile; ++i) {
       const int at = begin + t * kEdge + i * kRows + row;
       const bool inside = at < k && line < x.lines;
-      const float element = __ldcs(x.g + (inside ? at * x.ld + line : 0));  // without branches: all at once
+      const float element =
+          __ldcs(x.g + (inside ? at * x.ld + line : 0));  // without branches: all at once
       r[t * kOfTile + i] = inside ? element : 0.0F;
     }
   }

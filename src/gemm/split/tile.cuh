@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of split operands: which words are multiplied with which, and the stages that hold them.
+// The product of split operands: which words are multiplied with which, and the stages that hold
+// them.
 //
-// A unit is all words of some lines in one slab. A's units and B's halves go through rings of their own, so that each is
-// free as soon as the last product has read it: with whole stages, shared memory would hold two.
+// A unit is all words of some lines in one slab. A's units and B's halves go through rings of their
+// own, so that each is free as soon as the last product has read it: with whole stages, shared
+// memory would hold two.
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
-#include "gemm/split/words.cuh"
 #include "device/tensor_tile.cuh"
+#include "gemm/split/words.cuh"
 
 #include <cstdint>
 
 namespace ladder {
 
-// Products of words, the smallest first: what truncation takes from a sum is in proportion to the sum. Two octal digits a
-// product, A's word and B's, the last product in the lowest: device code may not index a constant array.
+// Products of words, the smallest first: what truncation takes from a sum is in proportion to the
+// sum. Two octal digits a product, A's word and B's, the last product in the lowest: device code
+// may not index a constant array.
 template <int kWords, int kProducts>
 constexpr std::uint64_t kPairs = 0;
 template <>
@@ -39,18 +42,21 @@ template <class Format, int kLines>
 struct WordUnit {
   alignas(1024) typename Format::Word line[Format::kWords][kLines][Format::BK];
 
-  // Starts its copies, of lines from `first` on: an operand's words lie side by side in a line of the map.
-  __device__ __forceinline__ void load(const CUtensorMap& map, std::uint32_t barrier, int first, int slab) {
+  // Starts its copies, of lines from `first` on: an operand's words lie side by side in a line of
+  // the map.
+  __device__ __forceinline__ void load(const CUtensorMap& map, std::uint32_t barrier, int first,
+                                       int slab) {
     ptx::mbarrier_arrive_expect(barrier, sizeof(*this));
 #pragma unroll
     for (int w = 0; w < Format::kWords; ++w) {
-      ptx::tma_load(ptx::shared_address(line[w]), map, barrier, (slab * Format::kWords + w) * Format::BK,
-                    first);
+      ptx::tma_load(ptx::shared_address(line[w]), map, barrier,
+                    (slab * Format::kWords + w) * Format::BK, first);
     }
   }
 };
 
-// The units of both operands, in a ring each, and the rings' barriers: a unit is full, or read by all.
+// The units of both operands, in a ring each, and the rings' barriers: a unit is full, or read by
+// all.
 template <class UnitA, int UNITS_A, class UnitB, int UNITS_B>
 struct UnitRings {
   UnitA a[UNITS_A];
@@ -59,7 +65,8 @@ struct UnitRings {
 };
 
 // What tiles of split operands have in common: two warpgroups multiply, one copies.
-template <class Format_, int kProducts_, int BM_, int BN_, int kConsumerRegisters_, int kProducerRegisters_>
+template <class Format_, int kProducts_, int BM_, int BN_, int kConsumerRegisters_,
+          int kProducerRegisters_>
 struct SplitShape {
   using Format = Format_;
   using In = typename Format::Word;
@@ -76,23 +83,26 @@ struct SplitShape {
   static constexpr int kHalves = BN / kHalf;
   static constexpr int kPartials = WM * kHalf / kWarpgroup;        // of them, a thread
   static constexpr int kThreads = (kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
-  static constexpr int kConsumerRegisters = kConsumerRegisters_, kProducerRegisters = kProducerRegisters_;
-  static constexpr bool kTf32 = false;  // sums lie as those of 16-bit words, also where words are tf32
+  static constexpr int kConsumerRegisters = kConsumerRegisters_,
+                       kProducerRegisters = kProducerRegisters_;
+  static constexpr bool kTf32 =
+      false;  // sums lie as those of 16-bit words, also where words are tf32
   static_assert(BN % kHalf == 0, "halves must cover the tile");
   static_assert(kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
                 "registers at launch: 65,536 over 384 threads, by eights");
   struct Stage {};  // what Product reads in rungs without words
 };
 
-// Either each warpgroup has 64 of the tile's rows; or, in turns, all of its rows in every second slab, and the sums of both
-// are added at the end.
+// Either each warpgroup has 64 of the tile's rows; or, in turns, all of its rows in every second
+// slab, and the sums of both are added at the end.
 template <class Format, int kProducts, bool kInTurns_, int BN, int UNITS_A_, int UNITS_B_>
 struct WordTile : SplitShape<Format, kProducts, (kInTurns_ ? 64 : 128), BN, 232, 40> {
   using Shape = typename WordTile::SplitShape;
   static constexpr bool kInTurns = kInTurns_;
   static constexpr int UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;
-  static constexpr int kReaders = (kInTurns ? 1 : Shape::kWarpgroups) * 4;  // warps that read a unit
-  static constexpr int kStepBytes = 32;                                     // of k that one wgmma multiplies
+  static constexpr int kReaders =
+      (kInTurns ? 1 : Shape::kWarpgroups) * 4;  // warps that read a unit
+  static constexpr int kStepBytes = 32;         // of k that one wgmma multiplies
   using UnitA = WordUnit<Format, Shape::BM>;
   using UnitB = WordUnit<Format, Shape::kHalf>;
   using Shared = UnitRings<UnitA, UNITS_A, UnitB, UNITS_B>;
@@ -103,8 +113,9 @@ struct SplitTile : WordTile<Format, kProducts, false, BN, UNITS_A, UNITS_B> {
   static_assert(sizeof(typename SplitTile::Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
-// For few tiles: half as many rows, so that more SMs have one. The tile reads 64 rows with 128 columns of each slab, where
-// 128 with 64 would ask shared memory for more than it has: wgmma reads its 64 rows again for each 64 columns.
+// For few tiles: half as many rows, so that more SMs have one. The tile reads 64 rows with 128
+// columns of each slab, where 128 with 64 would ask shared memory for more than it has: wgmma reads
+// its 64 rows again for each 64 columns.
 template <class Format, int kProducts, int UNITS_>
 struct TurnTile : WordTile<Format, kProducts, true, 128, UNITS_, UNITS_> {
   struct Shared : TurnTile::WordTile::Shared {
@@ -114,10 +125,11 @@ struct TurnTile : WordTile<Format, kProducts, true, 128, UNITS_, UNITS_> {
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
-// All products of one half of a slab, as one group of wgmma, for the tile's rows from `row` on. What `partial` held is
-// overwritten.
+// All products of one half of a slab, as one group of wgmma, for the tile's rows from `row` on.
+// What `partial` held is overwritten.
 template <class T>
-__device__ __forceinline__ void multiply_words(float (&partial)[T::kPartials], const typename T::UnitA& a,
+__device__ __forceinline__ void multiply_words(float (&partial)[T::kPartials],
+                                               const typename T::UnitA& a,
                                                const typename T::UnitB& b, int row) {
   constexpr int kSlab = T::Format::kSlabBytes;
   ptx::wgmma_fence();
@@ -136,10 +148,12 @@ __device__ __forceinline__ void multiply_words(float (&partial)[T::kPartials], c
   ptx::wgmma_commit();
 }
 
-// Adds a slab's partial sums, rounding to nearest, to those of the slabs before. The tensor core cuts instead of rounding:
-// what it sums alone must be short. `up` gives back what cuts take on average, for kCompensated.
+// Adds a slab's partial sums, rounding to nearest, to those of the slabs before. The tensor core
+// cuts instead of rounding: what it sums alone must be short. `up` gives back what cuts take on
+// average, for kCompensated.
 template <class T, bool kCompensated>
-__device__ __forceinline__ void promote(float* sums, const float (&partial)[T::kPartials], float up) {
+__device__ __forceinline__ void promote(float* sums, const float (&partial)[T::kPartials],
+                                        float up) {
 #pragma unroll
   for (int i = 0; i < T::kPartials; ++i) {
     sums[i] = kCompensated ? __fmaf_rn(partial[i], up, sums[i]) : sums[i] + partial[i];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A binary32 number as a few words of a type that tensor cores multiply: x 2^s = w0 + w1 (+ w2), each word what rounding
-// to nearest left of the ones before. s is the line's: its largest magnitude becomes a number in [2^kTop, 2^(kTop + 1)),
-// so that fp16's short range of exponents is used to its end, and no word overflows.
+// A binary32 number as a few words of a type that tensor cores multiply: x 2^s = w0 + w1 (+ w2),
+// each word what rounding to nearest left of the ones before. s is the line's: its largest
+// magnitude becomes a number in [2^kTop, 2^(kTop + 1)), so that fp16's short range of exponents is
+// used to its end, and no word overflows.
 #pragma once
 #include "device/round.cuh"
 
@@ -12,16 +13,20 @@
 
 namespace ladder {
 
-// Two words of fp16, two or three of bf16, two of tf32. BK: k of a slab, a line of 128 or 64 bytes of each word.
+// Two words of fp16, two or three of bf16, two of tf32. BK: k of a slab, a line of 128 or 64 bytes
+// of each word.
 template <class Word_, int kWords_>
 struct WordFormat {
   using Word = Word_;
   static constexpr int kWords = kWords_;
   static constexpr bool kTf32 = std::is_same_v<Word, float>;
   static constexpr int kTop = std::is_same_v<Word, __half> ? 14 : 0;
-  static constexpr int kSlabBytes = kWords == 3 ? 64 : 128;  // of one word of a line: the swizzle's span
+  static constexpr int kSlabBytes =
+      kWords == 3 ? 64 : 128;  // of one word of a line: the swizzle's span
   static constexpr int BK = kSlabBytes / static_cast<int>(sizeof(Word));
-  static constexpr Type kType = kTf32 ? Type::kF32 : std::is_same_v<Word, __half> ? Type::kF16 : Type::kBf16;
+  static constexpr Type kType = kTf32                          ? Type::kF32
+                                : std::is_same_v<Word, __half> ? Type::kF16
+                                                               : Type::kBf16;
   static_assert(kWords == 2 || kWords == 3, "the formats that shared memory is laid out for");
 };
 
@@ -52,7 +57,8 @@ __device__ __forceinline__ void split(float x, typename F::Word (&words)[F::kWor
 // 2^e as a float; -126 <= e <= 127.
 __device__ __forceinline__ float power_of_two(int e) { return __int_as_float((e + 127) << 23); }
 
-// x 2^e, rounded once at most where the result is normal, for |e| of up to twice a float's exponents.
+// x 2^e, rounded once at most where the result is normal, for |e| of up to twice a float's
+// exponents.
 __device__ __forceinline__ float times_power(float x, int e) {
   constexpr int kMost = 250;  // beyond it every result is zero, or Inf
   e = max(-kMost, min(kMost, e));

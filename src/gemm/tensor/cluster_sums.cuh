@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of the parts of a tile's k, one part a block of a cluster: each block gets its share of the tile's rows from all of
-// them through distributed shared memory, adds them in the order of the parts and stores them.
+// Sums of the parts of a tile's k, one part a block of a cluster: each block gets its share of the
+// tile's rows from all of them through distributed shared memory, adds them in the order of the
+// parts and stores them.
 #pragma once
 #include "device/four.cuh"
 #include "device/ptx/cluster.cuh"
@@ -15,14 +16,15 @@ namespace ladder {
 template <class T>
 struct ClusterSums {
   static constexpr int kRows = T::BM / T::kCluster;
-  static constexpr int kLine = T::BN + 8;  // so that 8 lines of 16-bit products' sums lie in all banks
+  static constexpr int kLine =
+      T::BN + 8;  // so that 8 lines of 16-bit products' sums lie in all banks
   alignas(16) float of_part[T::kCluster][kRows][kLine];
 };
 
 // Sends a warpgroup's sums of part `rank` to the blocks that add them.
 template <class T>
-__device__ __forceinline__ void send_sums(const Product<typename T::Base>& product, const ClusterSums<T>& s,
-                                          int rank) {
+__device__ __forceinline__ void send_sums(const Product<typename T::Base>& product,
+                                          const ClusterSums<T>& s, int rank) {
   constexpr int kRows = ClusterSums<T>::kRows;
   static_assert(kRows % 16 == 0, "a warp's rows, or the eight of its lanes, go to one block");
   const int row = product.row() + product.lane_row(), col = product.col() + product.lane_col();
@@ -30,16 +32,16 @@ __device__ __forceinline__ void send_sums(const Product<typename T::Base>& produ
   Product<typename T::Base>::for_each_pair([&](int i, int j, int first, int second) {
     const std::uint32_t offset =
         (i % kRows * ClusterSums<T>::kLine + j) * static_cast<std::uint32_t>(sizeof(float));
-    ptx::store_cluster2(ptx::shared_address_of(to, row / kRows + i / kRows) + offset, product.sums[first],
-                        product.sums[second]);
+    ptx::store_cluster2(ptx::shared_address_of(to, row / kRows + i / kRows) + offset,
+                        product.sums[first], product.sums[second]);
   });
 }
 
-// Adds the parts of this block's rows of the tile at (row, col) and stores them; kLines: beta = 0 and lines of whole 16
-// bytes that start on 16. For all consumers, once all blocks have sent.
+// Adds the parts of this block's rows of the tile at (row, col) and stores them; kLines: beta = 0
+// and lines of whole 16 bytes that start on 16. For all consumers, once all blocks have sent.
 template <class T, bool kLines>
-__device__ __forceinline__ void add_sums(const ClusterSums<T>& s, const Target<typename T::Out>& c, int row,
-                                         int col, int rank) {
+__device__ __forceinline__ void add_sums(const ClusterSums<T>& s, const Target<typename T::Out>& c,
+                                         int row, int col, int rank) {
   using Out = typename T::Out;
   constexpr int kPiece = 16 / static_cast<int>(sizeof(Out)), kInLine = T::BN / kPiece;
   constexpr int kPieces = ClusterSums<T>::kRows * kInLine, kThreads = T::kWarpgroups * kWarpgroup;

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of a part of k, on their way between blocks: from neighbour to neighbour where a few blocks share a tile, or all
-// of them through device memory and a kernel that adds. Both orders are fixed by the shape alone.
+// Sums of a part of k, on their way between blocks: from neighbour to neighbour where a few blocks
+// share a tile, or all of them through device memory and a kernel that adds. Both orders are fixed
+// by the shape alone.
 #pragma once
-#include "gemm/simt/exchange.cuh"
 #include "device/four.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/schedule.cuh"
 #include "device/tile_store.cuh"
+#include "gemm/simt/exchange.cuh"
 
 #include <cstdint>
 
 namespace ladder {
 
-// A warpgroup's sums as they lie in device memory: four of a thread, of all 128 threads, then the next four.
+// A warpgroup's sums as they lie in device memory: four of a thread, of all 128 threads, then the
+// next four.
 template <class T>
 constexpr int kQuads = T::kSums / 4;
 template <class T>
 __device__ __forceinline__ float4* quads_of(float* gPartial, std::int64_t piece, int warpgroup,
                                             int tid = static_cast<int>(threadIdx.x) % kWarpgroup) {
-  return reinterpret_cast<float4*>(gPartial) + (piece * T::kWarpgroups + warpgroup) * kQuads<T> * kWarpgroup +
-         tid;
+  return reinterpret_cast<float4*>(gPartial) +
+         (piece * T::kWarpgroups + warpgroup) * kQuads<T> * kWarpgroup + tid;
 }
 
 template <class T>
-__device__ __forceinline__ void write_partial(const Product<T>& product, float* gPartial, std::int64_t piece,
-                                              int warpgroup) {
+__device__ __forceinline__ void write_partial(const Product<T>& product, float* gPartial,
+                                              std::int64_t piece, int warpgroup) {
   float4* const g = quads_of<T>(gPartial, piece, warpgroup);
 #pragma unroll
   for (int i = 0; i < kQuads<T>; ++i) __stcg(g + i * kWarpgroup, four_of(product.sums + 4 * i));
@@ -32,18 +34,20 @@ __device__ __forceinline__ void write_partial(const Product<T>& product, float* 
 
 // Hands this block's sums on: flag and sums of each warpgroup are its own.
 template <class T>
-__device__ __forceinline__ void hand_on(const Product<T>& product, const Exchange& x, int warpgroup) {
+__device__ __forceinline__ void hand_on(const Product<T>& product, const Exchange& x,
+                                        int warpgroup) {
   const int block = static_cast<int>(blockIdx.x);
   write_partial(product, x.gPartial, block, warpgroup);
   __threadfence();
   ptx::barrier_sync(1 + warpgroup, kWarpgroup);
-  if (threadIdx.x % kWarpgroup == 0) ptx::store_relaxed(x.gReady + block * T::kWarpgroups + warpgroup, 1);
+  if (threadIdx.x % kWarpgroup == 0)
+    ptx::store_relaxed(x.gReady + block * T::kWarpgroups + warpgroup, 1);
 }
 
 // Calls add(quads) for what `block` has handed on, and frees it for the next launch.
 template <class T, class Add>
-__device__ __forceinline__ void take_in(const Product<T>& /*of*/, const Exchange& x, int block, int warpgroup,
-                                        Add add) {
+__device__ __forceinline__ void take_in(const Product<T>& /*of*/, const Exchange& x, int block,
+                                        int warpgroup, Add add) {
   unsigned* const ready = x.gReady + block * T::kWarpgroups + warpgroup;
   while (__any_sync(0xffffffffU, ptx::load_acquire(ready) == 0)) {
   }
@@ -54,7 +58,8 @@ __device__ __forceinline__ void take_in(const Product<T>& /*of*/, const Exchange
 
 // Adds what `block` has handed on.
 template <class T>
-__device__ __forceinline__ void take_in(Product<T>& product, const Exchange& x, int block, int warpgroup) {
+__device__ __forceinline__ void take_in(Product<T>& product, const Exchange& x, int block,
+                                        int warpgroup) {
   take_in(product, x, block, warpgroup, [&](const float4* g) {
 #pragma unroll
     for (int i = 0; i < kQuads<T>; ++i) add_four(product.sums + 4 * i, __ldcg(g + i * kWarpgroup));
@@ -65,7 +70,8 @@ __device__ __forceinline__ void take_in(Product<T>& product, const Exchange& x, 
 constexpr int kAddThreads = 512;
 template <class T, int kAdders>
 struct AddPlace {
-  static constexpr int kLanes = kAddThreads / kAdders, kSlices = kWarpgroup / kLanes;  // of 128 threads
+  static constexpr int kLanes = kAddThreads / kAdders,
+                       kSlices = kWarpgroup / kLanes;  // of 128 threads
   static_assert(kLanes % 32 == 0 && kLanes <= kWarpgroup, "whole warps of one warpgroup");
   int lane, adder;
   int tid, quad, warpgroup, tile;  // the thread whose quad it is
@@ -74,7 +80,8 @@ struct AddPlace {
   template <int kBand>
   __device__ __forceinline__ static AddPlace here(const Plan& plan) {
     AddPlace me;
-    me.lane = static_cast<int>(threadIdx.x) % kLanes, me.adder = static_cast<int>(threadIdx.x) / kLanes;
+    me.lane = static_cast<int>(threadIdx.x) % kLanes,
+    me.adder = static_cast<int>(threadIdx.x) / kLanes;
     int rest = static_cast<int>(blockIdx.x);
     me.tid = rest % kSlices * kLanes + me.lane;
     rest /= kSlices;
@@ -88,11 +95,12 @@ struct AddPlace {
   }
 };
 
-// Adds the `parts` of these sums, part q of tile i being piece q * whole_tiles + i: kAdders groups of kLanes threads add
-// their share of the parts, then the first adds what they have. Whether this thread has the sum.
+// Adds the `parts` of these sums, part q of tile i being piece q * whole_tiles + i: kAdders groups
+// of kLanes threads add their share of the parts, then the first adds what they have. Whether this
+// thread has the sum.
 template <class T, int kAdders>
-__device__ __forceinline__ bool add_quads(const AddPlace<T, kAdders>& me, float* gPartial, const Plan& plan,
-                                          int parts, float4& sum) {
+__device__ __forceinline__ bool add_quads(const AddPlace<T, kAdders>& me, float* gPartial,
+                                          const Plan& plan, int parts, float4& sum) {
   __shared__ float4 s[kAdders][AddPlace<T, kAdders>::kLanes];
   const std::int64_t stride =
       std::int64_t{plan.whole_tiles} * T::kWarpgroups * kQuads<T> * kWarpgroup;  // to the next part
@@ -120,7 +128,8 @@ __global__ void __launch_bounds__(kAddThreads)
   if (me.row >= c.m || me.col >= c.n) return;  // nobody wrote it
   float4 sum;
   if (!add_quads(me, gPartial, plan, parts, sum)) return;
-  const int in_row = me.row + Product<T>::lane_row(me.tid), in_col = me.col + Product<T>::lane_col(me.tid);
+  const int in_row = me.row + Product<T>::lane_row(me.tid),
+            in_col = me.col + Product<T>::lane_col(me.tid);
   const float r[4] = {sum.x, sum.y, sum.z, sum.w};
   Product<T>::for_each_pair_of(4 * me.quad, [&](int i, int j, int first, int second) {
     if (in_row + i >= c.m) return;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of 16-bit and tf32 operands on tensor cores. The planner chooses the tile by shape, whether the last tiles are
-// narrower or split along k, and whether all tiles are split along k. Partial sums are added in an order fixed by the shape.
-#include "gemm/tensor/cluster_sums.cuh"
+// Products of 16-bit and tf32 operands on tensor cores. The planner chooses the tile by shape,
+// whether the last tiles are narrower or split along k, and whether all tiles are split along k.
+// Partial sums are added in an order fixed by the shape.
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/setmaxnreg.cuh"
 #include "device/ring.cuh"
 #include "device/tensor_cluster.cuh"
+#include "device/tma_operands.cuh"
+#include "gemm/tensor/cluster_sums.cuh"
 #include "gemm/tensor/tensor_exchange.cuh"
 #include "gemm/tensor/tensor_plan.cuh"
-#include "device/tma_operands.cuh"
 #include "gemm/tensor/warpgroup_turns.cuh"
 
 #include <array>
@@ -22,12 +23,14 @@ template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks = Bloc
 struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
   static constexpr bool kSmall = Base::kSums <= 64;
-  // A small tile's block has few of them: what it stores has no later tile's products to hide behind.
+  // A small tile's block has few of them: what it stores has no later tile's products to hide
+  // behind.
   using Store = std::conditional_t<kSmall, LineStore<Base>, TileStore<Base, kNarrower>>;
   // A block that shares copies and has one small tile ends without waiting for its neighbours.
   static constexpr bool kLeavesAlone = Tile::kSharing > 1 && kSmall;
   struct NoSums {};
-  static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first copies, and sends C
+  static constexpr int kThreads =
+      (Base::kWarpgroups + 1) * kWarpgroup;  // the first copies, and sends C
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
 
   struct Shared {
@@ -40,7 +43,8 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 
   static constexpr int kNarrow = kNarrower;  // columns of the last tiles
-  // Tiles are cut along k where no narrower ones fill the last wave, and where that is not all that a block does.
+  // Tiles are cut along k where no narrower ones fill the last wave, and where that is not all that
+  // a block does.
   static constexpr bool kCuts = kNarrower == BN && !kLeavesAlone && !Tile::kAlongK;
 };
 
@@ -54,8 +58,8 @@ struct StreamMaps : TensorMaps {
   CUtensorMap c_tail;
 };
 
-// What becomes of sums: stored by T::Store, where that can be, or as they lie in registers; or, of tiles cut into equal
-// parts, written for add_parts.
+// What becomes of sums: stored by T::Store, where that can be, or as they lie in registers; or, of
+// tiles cut into equal parts, written for add_parts.
 enum class Finish : unsigned char { kStore, kDirect, kParts };
 template <class T, Finish kFinish>
 using Order = std::conditional_t<kFinish == Finish::kParts || T::kAlongK, PartSchedule,
@@ -76,17 +80,18 @@ __device__ __forceinline__ Order<T, kFinish> order_of(const StartPlan& plan, int
   }
 }
 
-// Whether a block's first stage is copied before anything is divided and before the blocks of a cluster have met. A large
-// tile's stage has products for a thousand clocks, and the next stages are found out meanwhile; a small one's block needs
-// them all at once, and finds out first, while the kernel ahead still runs.
+// Whether a block's first stage is copied before anything is divided and before the blocks of a
+// cluster have met. A large tile's stage has products for a thousand clocks, and the next stages
+// are found out meanwhile; a small one's block needs them all at once, and finds out first, while
+// the kernel ahead still runs.
 template <class T, Finish kFinish>
 constexpr bool kStartsAtOnce = !T::kSmall && kFinish != Finish::kParts;
 
 template <class T, Finish kFinish>
 using Turns = WarpgroupTurns<T, T::kWarpgroups == 2 && !T::kSmall && kFinish != Finish::kParts>;
 
-// The warp that copies: where the block's first tile is known without a division, its first stage. The block copies that by
-// itself, also what others share.
+// The warp that copies: where the block's first tile is known without a division, its first stage.
+// The block copies that by itself, also what others share.
 template <class T>
 __device__ __forceinline__ void copy_first(const StreamMaps& maps, typename T::Shared& s,
                                            const FirstTiles& first) {
@@ -104,7 +109,8 @@ __device__ __forceinline__ void copy_first(const StreamMaps& maps, typename T::S
   load_stage<T>(s.stage[0], maps, full, at.row, at.col, 0);
 }
 
-// The same warp from then on: where its first tile lies, if that is to be divided for, while another one makes the barriers.
+// The same warp from then on: where its first tile lies, if that is to be divided for, while
+// another one makes the barriers.
 template <class T, Finish kFinish>
 __device__ __forceinline__ void produce(const StreamMaps& maps, typename T::Shared& s,
                                         const StartPlan& plan) {
@@ -169,8 +175,8 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
   // One tile, or a part of it along k.
   const auto compute = [&](auto constant) {
     constexpr int kWidth = decltype(constant)::value;
-    // Main loop. A stage's products start before those of the stage before have ended. What is left of the tile before
-    // goes out while the first ones run.
+    // Main loop. A stage's products start before those of the stage before have ended. What is left
+    // of the tile before goes out while the first ones run.
     int step = work.begin, before = -1;  // the stage before
     const Turns<T, kFinish> turns(group, work, ends_with(schedule));
     const auto advance = [&](auto set, auto meanwhile) {
@@ -181,11 +187,13 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
         turns.wait();
       }
       ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
-      product.template multiply<decltype(set)::value, kWidth>(s.stage[ring.stage()], step > work.begin);
+      product.template multiply<decltype(set)::value, kWidth>(s.stage[ring.stage()],
+                                                              step > work.begin);
       meanwhile();
       product.wait_for_all_but_last();
       if constexpr (T::kLeavesAlone) {
-        // What nobody fills again: a block that ends without waiting for its neighbours may be gone.
+        // What nobody fills again: a block that ends without waiting for its neighbours may be
+        // gone.
         if (plan.once && step + T::STAGES > work.end) before = -1;
       }
       if (before >= 0) release_stage<T>(s.empty[before]);
@@ -274,7 +282,8 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
 
 template <class T, Finish kFinish>
 __global__ void __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ StreamMaps maps, const __grid_constant__ Target<typename T::Out> c,
+    kernel(const __grid_constant__ StreamMaps maps,
+           const __grid_constant__ Target<typename T::Out> c,
            const __grid_constant__ StartPlan plan, const __grid_constant__ Exchange x) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
@@ -312,7 +321,8 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 }
 
 template <class T>
-static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan& chosen, Stream stream) {
+static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan& chosen,
+                          Stream stream) {
   StartPlan plan{chosen.plan, first_tiles(chosen.plan, T::kBand)};
   plan.once = plan.whole_tiles <= plan.blocks && plan.cut_tiles == 0;
   constexpr int kPartial = T::BM * T::BN;
@@ -321,7 +331,8 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
                               : plan.cut_tiles > 0 ? blocks
                                                    : 0;
   TensorLaunch<T> l;
-  if (Status s = prepare<T>(p, o, stream, l, pieces * kPartial * 4, blocks * T::kWarpgroups); !s) return s;
+  if (Status s = prepare<T>(p, o, stream, l, pieces * kPartial * 4, blocks * T::kWarpgroups); !s)
+    return s;
   const Exchange x{reinterpret_cast<float*>(l.memory.scratch()), l.memory.flags()};
   StreamMaps maps{l.maps, {}};
   if constexpr (T::Store::kTail > 0) {
@@ -337,8 +348,9 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
   if constexpr (T::kCluster == 1) {
     if (chosen.parts > 1) run = kernel<T, Finish::kParts>;
   }
-  if (Status s = launch_dependent("tensor_tiles", run, plan.blocks * T::kCluster, T::kCluster, T::kThreads,
-                                  sizeof(typename T::Shared), stream, maps, l.c, plan, x);
+  if (Status s =
+          launch_dependent("tensor_tiles", run, plan.blocks * T::kCluster, T::kCluster, T::kThreads,
+                           sizeof(typename T::Shared), stream, maps, l.c, plan, x);
       !s) {
     return s;
   }
@@ -346,43 +358,44 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
     constexpr int kManyParts = 32;
     const auto add = chosen.parts < kManyParts ? add_parts<T, 4> : add_parts<T, 16>;
     const int slices = chosen.parts < kManyParts ? 1 : 4;
-    return launch_dependent("add_parts", add, plan.whole_tiles * T::kWarpgroups * kQuads<T> * slices, 1,
-                            kAddThreads, 0, stream, l.c, x.gPartial, static_cast<const Plan&>(plan),
-                            chosen.parts);
+    return launch_dependent(
+        "add_parts", add, plan.whole_tiles * T::kWarpgroups * kQuads<T> * slices, 1, kAddThreads, 0,
+        stream, l.c, x.gPartial, static_cast<const Plan&>(plan), chosen.parts);
   }
   return Status::ok();
 }
 
-// The tiles to choose from. Shapes count what blocks that share copies compute together. One narrower width a kernel: of two,
-// ptxas finds no registers for.
+// The tiles to choose from. Shapes count what blocks that share copies compute together. One
+// narrower width a kernel: of two, ptxas finds no registers for.
 template <class In, class Out>
 struct Menu {
-  static constexpr std::array kTiles{TileShape{128, 256, 64, 1},      TileShape{128, 128, 64, 1},
-                                     TileShape{64, 128, 64, 1},       TileShape{64, 64, 64, 1},
-                                     TileShape{256, 256, 64, 2, 232}, TileShape{256, 256, 64, 2, 192},
-                                     TileShape{128, 128, 64, 2},      TileShape{128, 512, 64, 4},
-                                     TileShape{64, 64, 64, 2, 0, 2},  TileShape{256, 256, 64, 2}};
-  static constexpr std::array kLaunch{launch_tile<Tile<In, Out, 128, 256, 4>>,
-                                      launch_tile<Tile<In, Out, 128, 128, 7>>,
-                                      launch_tile<Tile<In, Out, 64, 128, 9>>,
-                                      launch_tile<Tile<In, Out, 64, 64, 13>>,
-                                      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 232>>,
-                                      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 192>>,
-                                      launch_tile<Tile<In, Out, 64, 128, 9, Blocks::kPairAlongM>>,
-                                      launch_tile<Tile<In, Out, 128, 128, 7, Blocks::kFourAlongN>>,
-                                      launch_tile<Tile<In, Out, 64, 64, 12, Blocks::kPairAlongK>>,
-                                      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM>>};
+  static constexpr std::array kTiles{
+      TileShape{128, 256, 64, 1}, TileShape{128, 128, 64, 1},      TileShape{64, 128, 64, 1},
+      TileShape{64, 64, 64, 1},   TileShape{256, 256, 64, 2, 232}, TileShape{256, 256, 64, 2, 192},
+      TileShape{128, 128, 64, 2}, TileShape{128, 512, 64, 4},      TileShape{64, 64, 64, 2, 0, 2},
+      TileShape{256, 256, 64, 2}};
+  static constexpr std::array kLaunch{
+      launch_tile<Tile<In, Out, 128, 256, 4>>,
+      launch_tile<Tile<In, Out, 128, 128, 7>>,
+      launch_tile<Tile<In, Out, 64, 128, 9>>,
+      launch_tile<Tile<In, Out, 64, 64, 13>>,
+      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 232>>,
+      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 192>>,
+      launch_tile<Tile<In, Out, 64, 128, 9, Blocks::kPairAlongM>>,
+      launch_tile<Tile<In, Out, 128, 128, 7, Blocks::kFourAlongN>>,
+      launch_tile<Tile<In, Out, 64, 64, 12, Blocks::kPairAlongK>>,
+      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM>>};
 };
 template <>
 struct Menu<float, float> {
   static constexpr std::array kTiles{TileShape{256, 128, 32, 1}, TileShape{128, 128, 32, 1},
                                      TileShape{128, 64, 32, 1}, TileShape{256, 256, 32, 2},
                                      TileShape{128, 128, 32, 2}};
-  static constexpr std::array kLaunch{launch_tile<Tile<float, float, 256, 128, 4>>,
-                                      launch_tile<Tile<float, float, 128, 128, 7>>,
-                                      launch_tile<Tile<float, float, 128, 64, 9>>,
-                                      launch_tile<Tile<float, float, 256, 128, 4, Blocks::kPairAlongN>>,
-                                      launch_tile<Tile<float, float, 128, 64, 9, Blocks::kPairAlongN>>};
+  static constexpr std::array kLaunch{
+      launch_tile<Tile<float, float, 256, 128, 4>>, launch_tile<Tile<float, float, 128, 128, 7>>,
+      launch_tile<Tile<float, float, 128, 64, 9>>,
+      launch_tile<Tile<float, float, 256, 128, 4, Blocks::kPairAlongN>>,
+      launch_tile<Tile<float, float, 128, 64, 9, Blocks::kPairAlongN>>};
 };
 
 template <class In, class Out>
@@ -393,14 +406,16 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
     return cuda_failure("attributes of the device", error);
   }
   using Tiles = Menu<In, Out>;
-  const TensorPlan chosen = plan_tensor_tiles(p, lines_start_on_128<In>(p, o), Tiles::kTiles, device);
+  const TensorPlan chosen =
+      plan_tensor_tiles(p, lines_start_on_128<In>(p, o), Tiles::kTiles, device);
   return Tiles::kLaunch[chosen.tile](p, o, chosen, stream);
 }
 
 template <class In, class Out>
 static constexpr KernelInfo info(std::string_view id) {
   KernelInfo row = tensor_kernel<In, Out>(
-      id, "tensor_tiles", "tensor cores; tile, k-splits and narrow last tiles by shape", launch<In, Out>);
+      id, "tensor_tiles", "tensor cores; tile, k-splits and narrow last tiles by shape",
+      launch<In, Out>);
   row.role = Role::kLibrary;
   return row;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BLIS's SGEMM on one thread and on all, through its typed interface, which has 64-bit sizes and a stride for rows and
-// one for columns.
+// BLIS's SGEMM on one thread and on all, through its typed interface, which has 64-bit sizes and a
+// stride for rows and one for columns.
 #include <ladder/kernel.hpp>
 
 #include <cstdlib>
@@ -15,8 +15,8 @@ namespace ladder::blis {
 struct Library {
   using Sgemm = void(int trans_a, int trans_b, std::int64_t m, std::int64_t n, std::int64_t k,
                      const float* alpha, const float* a, std::int64_t a_row, std::int64_t a_col,
-                     const float* b, std::int64_t b_row, std::int64_t b_col, const float* beta, float* c,
-                     std::int64_t c_row, std::int64_t c_col);
+                     const float* b, std::int64_t b_row, std::int64_t b_col, const float* beta,
+                     float* c, std::int64_t c_row, std::int64_t c_col);
   Sgemm* sgemm = nullptr;
   void (*set_num_threads)(std::int64_t) = nullptr;
   bool found = false;
@@ -24,8 +24,8 @@ struct Library {
 
 static const Library& library() {
   static const Library loaded = [] {
-    // BLIS 0.9.0 runs its generic kernels on AMD cores that it does not know, and its AVX2 kernels on Intel's whose model
-    // it does not know. 0 is its number for skx.
+    // BLIS 0.9.0 runs its generic kernels on AMD cores that it does not know, and its AVX2 kernels
+    // on Intel's whose model it does not know. 0 is its number for skx.
     if (host::has_avx512()) setenv("BLIS_ARCH_TYPE", "0", 0);
     host::SharedLibrary file("libblis.so.4");
     Library out;
@@ -57,8 +57,8 @@ static Status run(const Problem& p, const Operands& o, std::int64_t threads) {
   constexpr int kNoTranspose = 0;
   const Strides a = strides(p.op_a, p.layout, p.lda), b = strides(p.op_b, p.layout, p.ldb);
   const Strides c = strides(Op::kNone, p.layout, p.ldc);
-  library().sgemm(kNoTranspose, kNoTranspose, p.m, p.n, reads_ab(p) ? p.k : 0, &p.alpha, o.a, a.row, a.col,
-                  o.b, b.row, b.col, &p.beta, o.c, c.row, c.col);
+  library().sgemm(kNoTranspose, kNoTranspose, p.m, p.n, reads_ab(p) ? p.k : 0, &p.alpha, o.a, a.row,
+                  a.col, o.b, b.row, b.col, &p.beta, o.c, c.row, c.col);
   return Status::ok();
 }
 

@@ -28,8 +28,8 @@ struct Launches {
 };
 
 constexpr KernelInfo baseline(std::string_view rung, std::string_view id, std::string_view idea,
-                              Precision precision, Type in, Type out, decltype(KernelInfo::accepts) accepts,
-                              Launches launches) {
+                              Precision precision, Type in, Type out,
+                              decltype(KernelInfo::accepts) accepts, Launches launches) {
   return {.id = id,
           .rung = rung,
           .idea = idea,

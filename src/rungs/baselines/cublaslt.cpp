@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLASLt at its best: of the algorithms that its heuristic names for a problem, the one that is fastest on it. The
-// choice is made at the first launch of a problem, by timing; what is measured afterwards is that algorithm alone.
+// cuBLASLt at its best: of the algorithms that its heuristic names for a problem, the one that is
+// fastest on it. The choice is made at the first launch of a problem, by timing; what is measured
+// afterwards is that algorithm alone.
 #include "device/workspace.cuh"
 #include "rungs/baselines/cublas_terms.hpp"
 
@@ -22,15 +23,18 @@
 
 namespace ladder::cublaslt {
 
-static constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what cuBLAS itself takes on Hopper
+static constexpr std::size_t kWorkspaceBytes = std::size_t{32}
+                                               << 20;  // what cuBLAS itself takes on Hopper
 static constexpr int kCandidates = 24;  // the heuristic's best; most problems have fewer
 static constexpr int kLaunches = 3;     // of each, after one to load it
 
 static Status accepts(const Problem& p, const Device& device) {
   if (Status s = accept_cuda(device, 0); !s) return s;
-  if (device.is_virtual) return {Code::kUnsupportedDevice, "cuBLAS is not executed on the virtual GPU"};
+  if (device.is_virtual)
+    return {Code::kUnsupportedDevice, "cuBLAS is not executed on the virtual GPU"};
   // Its matrices have no size 0; without a product there is nothing to choose.
-  if (p.m > 0 && p.n > 0 && !reads_ab(p)) return {Code::kUnsupportedProblem, "needs k > 0 and alpha != 0"};
+  if (p.m > 0 && p.n > 0 && !reads_ab(p))
+    return {Code::kUnsupportedProblem, "needs k > 0 and alpha != 0"};
   return Status::ok();
 }
 
@@ -39,12 +43,13 @@ struct Destroy {
   void operator()(std::remove_pointer_t<T>* object) const { kDestroy(object); }
 };
 using Handle = std::unique_ptr<cublasLtContext, Destroy<cublasLtHandle_t, cublasLtDestroy>>;
-using Matmul =
-    std::unique_ptr<cublasLtMatmulDescOpaque_t, Destroy<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>>;
+using Matmul = std::unique_ptr<cublasLtMatmulDescOpaque_t,
+                               Destroy<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>>;
 using Matrix = std::unique_ptr<cublasLtMatrixLayoutOpaque_t,
                                Destroy<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>>;
-using Preference = std::unique_ptr<cublasLtMatmulPreferenceOpaque_t,
-                                   Destroy<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>>;
+using Preference =
+    std::unique_ptr<cublasLtMatmulPreferenceOpaque_t,
+                    Destroy<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>>;
 
 struct Free {
   void operator()(void* memory) const { cudaFree(memory); }
@@ -60,13 +65,15 @@ static Status failed(const char* what, const std::string& why) {
   return {Code::kLaunchFailed, std::string("cuBLASLt: ") + what + ": " + why};
 }
 static Status check(const char* what, cublasStatus_t status) {
-  return status == CUBLAS_STATUS_SUCCESS ? Status::ok() : failed(what, cublasGetStatusString(status));
+  return status == CUBLAS_STATUS_SUCCESS ? Status::ok()
+                                         : failed(what, cublasGetStatusString(status));
 }
 static Status check(const char* what, cudaError_t error) {
   return error == cudaSuccess ? Status::ok() : failed(what, cudaGetErrorString(error));
 }
 
-// The largest power of two up to 256 that divides an address: algorithms with wide loads ask for it.
+// The largest power of two up to 256 that divides an address: algorithms with wide loads ask for
+// it.
 static std::uint32_t alignment_of(const void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   return address == 0 ? 256 : 1U << std::min(8, std::countr_zero(address));
@@ -79,19 +86,21 @@ struct Product {
   Problem problem;
   const void *left = nullptr, *right = nullptr;
 
-  static Status make(const Problem& given, const Operands& o, cublasComputeType_t compute, Product& product) {
+  static Status make(const Problem& given, const Operands& o, cublasComputeType_t compute,
+                     Product& product) {
     const auto [p, swapped] = as_row_major(given);
     product.problem = p;
     product.left = swapped ? o.a : o.b;
     product.right = swapped ? o.b : o.a;
     cublasLtMatmulDesc_t matmul = nullptr;
-    if (Status s = check("descriptor", cublasLtMatmulDescCreate(&matmul, compute, CUDA_R_32F)); !s) return s;
+    if (Status s = check("descriptor", cublasLtMatmulDescCreate(&matmul, compute, CUDA_R_32F)); !s)
+      return s;
     product.matmul.reset(matmul);
     for (const auto& [attribute, op] :
          {std::pair{CUBLASLT_MATMUL_DESC_TRANSA, p.op_b}, {CUBLASLT_MATMUL_DESC_TRANSB, p.op_a}}) {
       const cublasOperation_t operation = cublas::operation(op);
-      if (Status s = check("operation",
-                           cublasLtMatmulDescSetAttribute(matmul, attribute, &operation, sizeof operation));
+      if (Status s = check("operation", cublasLtMatmulDescSetAttribute(
+                                            matmul, attribute, &operation, sizeof operation));
           !s)
         return s;
     }
@@ -99,9 +108,9 @@ struct Product {
                            std::int64_t ld) {
       if (op == Op::kTranspose) std::swap(rows, columns);
       cublasLtMatrixLayout_t layout = nullptr;
-      const auto status =
-          cublasLtMatrixLayoutCreate(&layout, cublas::type_of(type), static_cast<std::uint64_t>(rows),
-                                     static_cast<std::uint64_t>(columns), ld);
+      const auto status = cublasLtMatrixLayoutCreate(&layout, cublas::type_of(type),
+                                                     static_cast<std::uint64_t>(rows),
+                                                     static_cast<std::uint64_t>(columns), ld);
       into.reset(layout);
       return check("layout", status);
     };
@@ -133,9 +142,10 @@ static Library& library() {
 
 static Status multiply(const Product& x, const Choice& choice, const void* c, void* d,
                        cublasLtHandle_t handle, void* workspace, Stream stream) {
-  return check("matmul", cublasLtMatmul(handle, x.matmul.get(), &x.problem.alpha, x.left, x.a.get(), x.right,
-                                        x.b.get(), &x.problem.beta, c, x.c.get(), d, x.c.get(),
-                                        &choice.algorithm, workspace, choice.workspace, stream));
+  return check("matmul",
+               cublasLtMatmul(handle, x.matmul.get(), &x.problem.alpha, x.left, x.a.get(), x.right,
+                              x.b.get(), &x.problem.beta, c, x.c.get(), d, x.c.get(),
+                              &choice.algorithm, workspace, choice.workspace, stream));
 }
 
 static Status candidates_of(const Product& x, const void* c, cublasLtHandle_t handle,
@@ -155,14 +165,15 @@ static Status candidates_of(const Product& x, const void* c, cublasLtHandle_t ha
   if (!all) return failed("preference", "not taken");
   std::array<cublasLtMatmulHeuristicResult_t, kCandidates> results{};
   int count = 0;
-  if (Status s = check("heuristic",
-                       cublasLtMatmulAlgoGetHeuristic(handle, x.matmul.get(), x.a.get(), x.b.get(), x.c.get(),
-                                                      x.c.get(), raw, kCandidates, results.data(), &count));
+  if (Status s = check("heuristic", cublasLtMatmulAlgoGetHeuristic(
+                                        handle, x.matmul.get(), x.a.get(), x.b.get(), x.c.get(),
+                                        x.c.get(), raw, kCandidates, results.data(), &count));
       !s)
     return s;
   for (int i = 0; i < count; ++i) {
     const auto& result = results[static_cast<std::size_t>(i)];
-    if (result.state == CUBLAS_STATUS_SUCCESS) candidates.push_back({result.algo, result.workspaceSize});
+    if (result.state == CUBLAS_STATUS_SUCCESS)
+      candidates.push_back({result.algo, result.workspaceSize});
   }
   return candidates.empty() ? failed("heuristic", "no algorithm") : Status::ok();
 }
@@ -174,7 +185,8 @@ static Status choose(const Product& x, const void* c, cublasLtHandle_t handle, v
   if (Status s = candidates_of(x, c, handle, candidates); !s) return s;
   best = candidates.front();
   void* raw = nullptr;
-  const auto bytes = static_cast<std::size_t>(extent_c(x.problem).elements() * bytes_of(x.problem.out));
+  const auto bytes =
+      static_cast<std::size_t>(extent_c(x.problem).elements() * bytes_of(x.problem.out));
   if (candidates.size() == 1 || cudaMalloc(&raw, bytes) != cudaSuccess) {
     (void)cudaGetLastError();  // without memory to try them in, the heuristic's first is taken
     return Status::ok();
@@ -197,7 +209,8 @@ static Status choose(const Product& x, const void* c, cublasLtHandle_t handle, v
     (void)cudaEventRecord(events[1].get(), nullptr);
     if (Status s = check("trial", cudaEventSynchronize(events[1].get())); !s) return s;
     float ms = 0;
-    if (!ran || cudaEventElapsedTime(&ms, events[0].get(), events[1].get()) != cudaSuccess || !(ms < least))
+    if (!ran || cudaEventElapsedTime(&ms, events[0].get(), events[1].get()) != cudaSuccess ||
+        !(ms < least))
       continue;
     least = ms;
     best = candidate;
@@ -207,10 +220,12 @@ static Status choose(const Product& x, const void* c, cublasLtHandle_t handle, v
 
 static bool is_capturing(Stream stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream, &status) == cudaSuccess &&
+         status != cudaStreamCaptureStatusNone;
 }
 
-static Status run(const Problem& problem, const Operands& o, Stream stream, cublasComputeType_t compute) {
+static Status run(const Problem& problem, const Operands& o, Stream stream,
+                  cublasComputeType_t compute) {
   if (problem.m == 0 || problem.n == 0) return Status::ok();
   int device = 0;
   if (Status s = check("device", cudaGetDevice(&device)); !s) return s;
@@ -235,7 +250,8 @@ static Status run(const Problem& problem, const Operands& o, Stream stream, cubl
                 {alignment_of(x.left), alignment_of(x.right), alignment_of(o.c)}};
   auto known = lib.choices.find(key);
   if (known == lib.choices.end()) {
-    // A stream that is recorded into a graph cannot be waited for: a problem is launched once before.
+    // A stream that is recorded into a graph cannot be waited for: a problem is launched once
+    // before.
     if (is_capturing(stream))
       return failed("choice", "a problem's first launch cannot be recorded into a graph");
     Choice best;
@@ -251,24 +267,26 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return run(p, o, stream, kCompute);
 }
 
-static constexpr KernelInfo of_type(std::string_view id, std::string_view idea, Precision precision, Type in,
-                                    Type out) {
-  return cublas::baseline("cublaslt", id, idea, precision, in, out, accepts,
-                          {.fp32 = launch<CUBLAS_COMPUTE_32F>, .tf32 = launch<CUBLAS_COMPUTE_32F_FAST_TF32>});
+static constexpr KernelInfo of_type(std::string_view id, std::string_view idea, Precision precision,
+                                    Type in, Type out) {
+  return cublas::baseline(
+      "cublaslt", id, idea, precision, in, out, accepts,
+      {.fp32 = launch<CUBLAS_COMPUTE_32F>, .tf32 = launch<CUBLAS_COMPUTE_32F_FAST_TF32>});
 }
 
 static constexpr KernelInfo kKernels[] = {
     of_type("cublaslt_ieee", "cuBLASLt, the best of its heuristics", Precision::kIeee, Type::kF32,
             Type::kF32),
-    of_type("cublaslt_tf32", "cuBLASLt, the best for TF32", Precision::kTf32, Type::kF32, Type::kF32),
-    of_type("cublaslt_bf16", "cuBLASLt, the best for bf16 in and out", Precision::kBf16, Type::kBf16,
-            Type::kBf16),
-    of_type("cublaslt_bf16_f32", "cuBLASLt, the best for bf16 in, f32 out", Precision::kBf16, Type::kBf16,
+    of_type("cublaslt_tf32", "cuBLASLt, the best for TF32", Precision::kTf32, Type::kF32,
             Type::kF32),
+    of_type("cublaslt_bf16", "cuBLASLt, the best for bf16 in and out", Precision::kBf16,
+            Type::kBf16, Type::kBf16),
+    of_type("cublaslt_bf16_f32", "cuBLASLt, the best for bf16 in, f32 out", Precision::kBf16,
+            Type::kBf16, Type::kF32),
     of_type("cublaslt_fp16", "cuBLASLt, the best for fp16 in and out", Precision::kFp16, Type::kF16,
             Type::kF16),
-    of_type("cublaslt_fp16_f32", "cuBLASLt, the best for fp16 in, f32 out", Precision::kFp16, Type::kF16,
-            Type::kF32),
+    of_type("cublaslt_fp16_f32", "cuBLASLt, the best for fp16 in, f32 out", Precision::kFp16,
+            Type::kF16, Type::kF32),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -11,9 +11,9 @@
 namespace ladder::onednn {
 
 struct Library {
-  using Sgemm = int(char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
-                    const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c,
-                    std::int64_t ldc);
+  using Sgemm = int(char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k,
+                    float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
+                    float beta, float* c, std::int64_t ldc);
   Sgemm* sgemm = nullptr;
   void (*set_num_threads)(int) = nullptr;
   int (*get_max_threads)() = nullptr;
@@ -51,9 +51,9 @@ static Status run(const Problem& problem, const Operands& o, int threads) {
   const int before = library().get_max_threads();
   library().set_num_threads(threads);
   const auto transpose = [](Op op) { return op == Op::kNone ? 'N' : 'T'; };
-  const int status =
-      library().sgemm(transpose(p.op_a), transpose(p.op_b), p.m, p.n, reads_ab(p) ? p.k : 0, p.alpha,
-                      swapped ? o.b : o.a, p.lda, swapped ? o.a : o.b, p.ldb, p.beta, o.c, p.ldc);
+  const int status = library().sgemm(transpose(p.op_a), transpose(p.op_b), p.m, p.n,
+                                     reads_ab(p) ? p.k : 0, p.alpha, swapped ? o.b : o.a, p.lda,
+                                     swapped ? o.a : o.b, p.ldb, p.beta, o.c, p.ldc);
   library().set_num_threads(before);
   if (status == 0) return Status::ok();
   return {Code::kLaunchFailed, "dnnl_sgemm: status " + std::to_string(status)};
@@ -74,8 +74,10 @@ static constexpr KernelInfo kKernels[] = {
      .role = Role::kBaseline,
      .all_cores = true,
      .accepts = accepts,
-     .launch = [](const Problem& p, const Operands& o,
-                  Stream) { return run(p, o, static_cast<int>(std::thread::hardware_concurrency())); }},
+     .launch =
+         [](const Problem& p, const Operands& o, Stream) {
+           return run(p, o, static_cast<int>(std::thread::hardware_concurrency()));
+         }},
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// r01_naive: one thread computes one element of C.              NEW: a thread for each output
-// WHY: C has m n independent elements; the GPU wants that many threads.
-// PREDICT: the lanes of a warp stand on 32 rows: each load of A touches 32 sectors of 32 bytes for 128 bytes
-//          wanted, each load of B is a broadcast; 1% of cuBLAS.
-// LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: r02 turns the warp along the row
+// r01_naive: one thread computes one element of C.
+// NEW:     One thread per output.
+// WHY:     C has M N independent elements; a GPU needs that many threads.
+// PREDICT: The lanes of a warp are on 32 rows: a load of A touches 32 sectors of 32 bytes for 128
+//          bytes used; a load of B is a broadcast. 1% of cuBLAS.
+// LIMITS:  Any M, N, K, leading dimensions, alpha, beta.
+// NEXT:    r02 turns the warp along a row.
 #include "device/launch.cuh"
 #include "problem/accept.hpp"
 
@@ -12,7 +14,8 @@
 namespace ladder::r01_naive {
 
 struct Tile {
-  static constexpr int BM = 32, BN = 4;  // outputs of a block: small blocks leave no SM idle at the end
+  static constexpr int BM = 32,
+                       BN = 4;  // outputs of a block: small blocks leave no SM idle at the end
   static constexpr int kThreads = BM * BN;
   static_assert(kThreads <= 1024, "a block has at most 1,024 threads");
   static_assert(BM % 32 == 0, "a warp's lanes must stay on one column");
@@ -46,9 +49,10 @@ static Status accepts(const Problem& p, const Device& device) {
 }
 
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
-  return launch_parts(p, o, Tile::BM, Tile::BN, [&](const Problem& part, const Operands& at, dim3 grid) {
-    kernel<Tile><<<grid, dim3(Tile::BM, Tile::BN), 0, stream>>>(part, at);
-  });
+  return launch_parts(p, o, Tile::BM, Tile::BN,
+                      [&](const Problem& part, const Operands& at, dim3 grid) {
+                        kernel<Tile><<<grid, dim3(Tile::BM, Tile::BN), 0, stream>>>(part, at);
+                      });
 }
 
 static constexpr KernelInfo kKernels[] = {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// r02_coalesced: a warp stands on 32 neighbouring columns.      NEW: lanes along the row
-// WHY: r01's loads of A fetch 32 sectors for the 128 bytes that a warp wants.
-// PREDICT: B and C come in 4 sectors a request, A is a broadcast of 1: sectors fall 33 -> 5 a step of k,
-//          the rate rises about tenfold.
-// LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: r03 keeps what neighbours share
+// r02_coalesced: a warp computes 32 neighbouring columns.
+// NEW:     Lanes along the row.
+// WHY:     A load of A in r01 fetches 32 sectors for the 128 bytes that the warp uses.
+// PREDICT: B and C come in 4 sectors per request, A is a broadcast of 1: sectors per step of k fall
+//          from 33 to 5, and the rate rises about tenfold.
+// LIMITS:  Any M, N, K, leading dimensions, alpha, beta.
+// NEXT:    r03 keeps what neighbours share.
 #include "device/launch.cuh"
 #include "problem/accept.hpp"
 
@@ -46,9 +48,10 @@ static Status accepts(const Problem& p, const Device& device) {
 }
 
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
-  return launch_parts(p, o, Tile::BM, Tile::BN, [&](const Problem& part, const Operands& at, dim3 grid) {
-    kernel<Tile><<<grid, dim3(Tile::BN, Tile::BM), 0, stream>>>(part, at);
-  });
+  return launch_parts(p, o, Tile::BM, Tile::BN,
+                      [&](const Problem& part, const Operands& at, dim3 grid) {
+                        kernel<Tile><<<grid, dim3(Tile::BN, Tile::BM), 0, stream>>>(part, at);
+                      });
 }
 
 static constexpr KernelInfo kKernels[] = {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// r03_smem_tile: a block shares tiles of A and B.               NEW: shared memory, two barriers
-// WHY: r02 reads each element of A and B from global memory once for every thread that needs it.
-// PREDICT: global loads a result fall from 2 k to 2 k / BK, two shared loads a step of k come instead;
-//          the rate rises by half, then shared memory binds.
-// LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: r04 gives a thread a column of outputs
+// r03_smem_tile: a block shares tiles of A and B.
+// NEW:     Shared memory, two barriers.
+// WHY:     r02 reads each element of A and B from global memory once per thread that needs it.
+// PREDICT: Global loads per output fall from 2 K to 2 K / BK; two shared loads per step of k
+//          replace them. The rate rises by half, then shared memory is the bound.
+// LIMITS:  Any M, N, K, leading dimensions, alpha, beta.
+// NEXT:    r04 gives a thread a column of outputs.
 #include "device/launch.cuh"
 #include "problem/accept.hpp"
 
@@ -18,7 +20,8 @@ struct Tile {
   static constexpr int kThreads = BM * BN;
   static_assert(kThreads <= 1024, "a block has at most 1,024 threads");
   static_assert(BM == BK && BN == BK, "each thread loads one element of sA and one of sB");
-  static_assert((BM * BK + BK * BN) * sizeof(float) <= 48 * 1024, "static shared memory ends at 48 KB");
+  static_assert((BM * BK + BK * BN) * sizeof(float) <= 48 * 1024,
+                "static shared memory ends at 48 KB");
 };
 
 template <class T>
@@ -33,8 +36,9 @@ __global__ void __launch_bounds__(T::kThreads)
   const int row = tile.m * T::BM + ty, col = tile.n * T::BN + tx;
   if (tile.n * T::BN >= p.n) return;  // a surplus block, as a whole
 
-  // Tensors and shapes: this thread's element of the first tile of each operand. Rows of A and columns of B
-  // beyond the edge are read from within it: their products land in outputs that nobody stores.
+  // Tensors and shapes: this thread's element of the first tile of each operand. Rows of A and
+  // columns of B beyond the edge are read from within it: their products land in outputs that
+  // nobody stores.
   const float* gA = o.a + (row < p.m ? row : 0) * p.lda + tx;  // (BM,BK,k/BK)
   const float* gB = o.b + ty * p.ldb + (col < p.n ? col : 0);  // (BK,BN,k/BK)
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// r04_block_tile_1d: a thread computes a column of TM outputs.  NEW: several outputs a thread
-// WHY: r03 reads shared memory twice for each multiply-add; an element of sB can serve TM of them.
-// PREDICT: shared loads a multiply-add fall 2 -> 1 + 1/TM, before ptxas makes one of four of sA's; global
-//          loads a result fall to k/32; about twice r03's rate.
-// LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: r05 gives a thread a square of outputs
+// r04_block_tile_1d: a thread computes a column of TM outputs.
+// NEW:     Several outputs per thread.
+// WHY:     r03 reads shared memory twice per multiply-add; an element of sB can serve TM of them.
+// PREDICT: Shared loads per multiply-add fall from 2 to 1 + 1/TM, before ptxas merges four loads of
+//          sA into one; global loads per output fall to K/32. About twice r03's rate.
+// LIMITS:  Any M, N, K, leading dimensions, alpha, beta.
+// NEXT:    r05 gives a thread a square of outputs.
 #include "device/launch.cuh"
 #include "problem/accept.hpp"
 
@@ -38,8 +40,9 @@ __global__ void __launch_bounds__(T::kThreads)
   const int b_row = tid / T::BN, b_col = tid % T::BN;
   const int c_row = tid / T::BN * T::TM, c_col = tid % T::BN;
 
-  // Tensors and shapes: this thread's element of the first tile of each operand. Rows of A and columns of B
-  // beyond the edge are read from within it: their products land in outputs that nobody stores.
+  // Tensors and shapes: this thread's element of the first tile of each operand. Rows of A and
+  // columns of B beyond the edge are read from within it: their products land in outputs that
+  // nobody stores.
   const float* gA = o.a + (row0 + a_row < p.m ? row0 + a_row : 0) * p.lda + a_col;  // (BM,BK,k/BK)
   const float* gB = o.b + b_row * p.ldb + (col0 + b_col < p.n ? col0 + b_col : 0);  // (BK,BN,k/BK)
   float rC[T::TM] = {};                                                             // (TM)

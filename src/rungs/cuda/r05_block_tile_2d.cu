@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// r05_block_tile_2d: a thread computes TM x TN outputs.         NEW: an outer product in registers
-// WHY: r04 still reads shared memory at least once for each multiply-add.
-// PREDICT: shared loads a multiply-add fall 1 + 1/TM -> 1/TM + 1/TN; global loads a result fall to k/64; half
-//          again as fast as r04.
-// LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: r06 loads four elements at a time
+// r05_block_tile_2d: a thread computes TM x TN outputs.
+// NEW:     An outer product in registers.
+// WHY:     r04 still reads shared memory at least once per multiply-add.
+// PREDICT: Shared loads per multiply-add fall from 1 + 1/TM to 1/TM + 1/TN; global loads per output
+//          fall to K/64. Half again as fast as r04.
+// LIMITS:  Any M, N, K, leading dimensions, alpha, beta.
+// NEXT:    r06 loads four elements at a time.
 #include "device/launch.cuh"
 #include "problem/accept.hpp"
 
@@ -39,8 +41,9 @@ __global__ void __launch_bounds__(T::kThreads)
   const int b_row = tid / T::BN, b_col = tid % T::BN;
   const int c_row = tid / (T::BN / T::TN) * T::TM, c_col = tid % (T::BN / T::TN) * T::TN;
 
-  // Tensors and shapes: this thread's elements of the first tile of each operand. Rows of A and columns of B
-  // beyond the edge are read from within it: their products land in outputs that nobody stores.
+  // Tensors and shapes: this thread's elements of the first tile of each operand. Rows of A and
+  // columns of B beyond the edge are read from within it: their products land in outputs that
+  // nobody stores.
   const float* gA = o.a + (row0 + a_row) * p.lda + a_col;                           // (BM,BK,k/BK)
   const float* gB = o.b + b_row * p.ldb + (col0 + b_col < p.n ? col0 + b_col : 0);  // (BK,BN,k/BK)
   const int rows_left = p.m - row0 - a_row;
@@ -54,7 +57,8 @@ __global__ void __launch_bounds__(T::kThreads)
     }
     gA += T::BK;
 #pragma unroll
-    for (int i = 0; i < T::BK; i += T::kRowsB) sB[b_row + i][b_col] = b_row + i < k ? gB[i * p.ldb] : 0.0F;
+    for (int i = 0; i < T::BK; i += T::kRowsB)
+      sB[b_row + i][b_col] = b_row + i < k ? gB[i * p.ldb] : 0.0F;
     gB += T::BK * p.ldb;
     __syncthreads();
 #pragma unroll

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// r06_vectorized: four elements an instruction.                 NEW: 128-bit accesses, A transposed in sA
-// WHY: r05 spends an instruction on each element it moves; its reads of sA walk down a column.
-// PREDICT: a quarter as many global loads and stores; with sA transposed a thread's TM operands lie together:
-//          shared loads a step of k fall to (TM + TN)/4; some per cent faster than r05.
-// LIMITS: any m, n, k, leading dimensions, alpha, beta; 128-bit accesses where alignment allows, else 32-bit.
-//                                                               NEXT: r07 and r08 remove bank conflicts
+// r06_vectorized: four elements per instruction.
+// NEW:     128-bit accesses, A transposed in sA.
+// WHY:     r05 spends one instruction per element it moves; its reads of sA walk down a column.
+// PREDICT: A quarter of the global loads and stores. With sA transposed a thread's TM operands are
+//          contiguous: shared loads per step of k fall to (TM + TN)/4. Some per cent faster than
+//          r05.
+// LIMITS:  Any M, N, K, leading dimensions, alpha, beta; 128-bit accesses where alignment allows,
+//          else 32-bit.
+// NEXT:    r07 and r08 remove bank conflicts.
 #include "device/launch.cuh"
 #include "device/vector.cuh"
 #include "problem/accept.hpp"
@@ -25,8 +28,10 @@ struct Tile {
                 "a thread reads its operands and stores its outputs four at a time");
   static_assert(BK % 4 == 0 && BN % 4 == 0, "rows of a tile are loaded four elements at a time");
   static_assert(kThreads <= 1024, "a block has at most 1,024 threads");
-  static_assert(kThreads % (BK / 4) == 0 && BM % kRowsA == 0, "passes must cover A's tile in whole rows");
-  static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0, "passes must cover B's tile in whole rows");
+  static_assert(kThreads % (BK / 4) == 0 && BM % kRowsA == 0,
+                "passes must cover A's tile in whole rows");
+  static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0,
+                "passes must cover B's tile in whole rows");
 };
 
 template <class T, bool kAligned>
@@ -92,8 +97,8 @@ __global__ void __launch_bounds__(T::kThreads)
 #pragma unroll
     for (int j = 0; j < T::TN; j += 4) {
       const int col = col0 + c_col + j;
-      store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col, p.alpha,
-                              p.beta);
+      store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col,
+                              p.alpha, p.beta);
     }
   }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// r07_swizzled: shared memory without bank conflicts, by XOR.   NEW: one index flips bits of the other
-// WHY: r06's lanes read sB 32 bytes apart, so two of eight share a bank; its stores of A's two column groups
-//      meet in the same banks.
-// PREDICT: wavefronts of shared loads fall by a third, of stores by half; a few per cent faster than r06.
-// LIMITS: any m, n, k, leading dimensions, alpha, beta; 128-bit accesses where alignment allows, else 32-bit.
-//                                                               NEXT: r08 does the same with padding
+// r07_swizzled: shared memory without bank conflicts, by XOR.
+// NEW:     One index flips bits of the other.
+// WHY:     r06's lanes read sB 32 bytes apart, so two of eight share a bank; its stores of A's two
+//          column groups meet in the same banks.
+// PREDICT: Wavefronts of shared loads fall by a third, of stores by half; a few per cent faster
+//          than r06.
+// LIMITS:  Any M, N, K, leading dimensions, alpha, beta; 128-bit accesses where alignment allows,
+//          else 32-bit.
+// NEXT:    r08 does the same with padding.
 #include "device/launch.cuh"
 #include "device/vector.cuh"
 #include "problem/accept.hpp"
@@ -25,16 +28,20 @@ struct Tile {
                 "a thread reads its operands and stores its outputs four at a time");
   static_assert(BK % 4 == 0 && BN % 4 == 0, "rows of a tile are loaded four elements at a time");
   static_assert(kThreads <= 1024, "a block has at most 1,024 threads");
-  static_assert(kThreads % (BK / 4) == 0 && BM % kRowsA == 0, "passes must cover A's tile in whole rows");
-  static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0, "passes must cover B's tile in whole rows");
+  static_assert(kThreads % (BK / 4) == 0 && BM % kRowsA == 0,
+                "passes must cover A's tile in whole rows");
+  static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0,
+                "passes must cover B's tile in whole rows");
   static_assert(BM % 32 == 0 && BN % 32 == 0, "a flipped bit must stay within the row");
   static_assert(BK <= 32, "a flip moves at least the four elements that are read together");
 
-  // Where element (k, row) of A and (k, col) of B lie in their rows. A warp stores 32 / (BK / 4) rows of BK / 4
-  // column groups of A at once: each group goes to banks of its own. Of eight threads that read sB 32 bytes
-  // apart, the last four take the 16 bytes that the first four leave.
+  // Where element (k, row) of A and (k, col) of B lie in their rows. A warp stores 32 / (BK / 4)
+  // rows of BK / 4 column groups of A at once: each group goes to banks of its own. Of eight
+  // threads that read sB 32 bytes apart, the last four take the 16 bytes that the first four leave.
   static constexpr int kFlip = 32 / (BK / 4);
-  __device__ static constexpr int swizzle_a(int k, int row) { return row ^ (k / 4 % (BK / 4) * kFlip); }
+  __device__ static constexpr int swizzle_a(int k, int row) {
+    return row ^ (k / 4 % (BK / 4) * kFlip);
+  }
   __device__ static constexpr int swizzle_b(int col) { return col ^ (col / 32 % 2 * 4); }
 };
 
@@ -82,7 +89,8 @@ __global__ void __launch_bounds__(T::kThreads)
     for (int kk = 0; kk < T::BK; ++kk) {
       float rA[T::TM], rB[T::TN];
 #pragma unroll
-      for (int i = 0; i < T::TM; i += 4) store4(&rA[i], load4(&sA[kk][T::swizzle_a(kk, c_row + i)]));
+      for (int i = 0; i < T::TM; i += 4)
+        store4(&rA[i], load4(&sA[kk][T::swizzle_a(kk, c_row + i)]));
 #pragma unroll
       for (int j = 0; j < T::TN; j += 4) store4(&rB[j], load4(&sB[kk][T::swizzle_b(c_col + j)]));
 #pragma unroll
@@ -102,8 +110,8 @@ __global__ void __launch_bounds__(T::kThreads)
 #pragma unroll
     for (int j = 0; j < T::TN; j += 4) {
       const int col = col0 + c_col + j;
-      store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col, p.alpha,
-                              p.beta);
+      store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col,
+                              p.alpha, p.beta);
     }
   }
 }

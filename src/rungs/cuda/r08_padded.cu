@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// r08_padded: shared memory without bank conflicts, by padding. NEW: gaps in the rows of sA and sB
-// WHY: r06's lanes read sB 32 bytes apart, so two of eight share a bank; its stores of A's two column groups
-//      meet in the same banks.
-// PREDICT: the wavefronts of r07, for simpler indices and some per cent more shared memory; as fast as r07.
-// LIMITS: any m, n, k, leading dimensions, alpha, beta; 128-bit accesses where alignment allows, else 32-bit.
-//                                                               NEXT: r09 searches the tile parameters
+// r08_padded: shared memory without bank conflicts, by padding.
+// NEW:     Gaps in the rows of sA and sB.
+// WHY:     r06's lanes read sB 32 bytes apart, so two of eight share a bank; its stores of A's two
+//          column groups meet in the same banks.
+// PREDICT: r07's wavefronts, with simpler indices and some per cent more shared memory; as fast as
+//          r07.
+// LIMITS:  Any M, N, K, leading dimensions, alpha, beta; 128-bit accesses where alignment allows,
+//          else 32-bit.
+// NEXT:    r09 searches the tile parameters.
 #include "device/launch.cuh"
 #include "device/vector.cuh"
 #include "problem/accept.hpp"
@@ -25,11 +28,14 @@ struct Tile {
                 "a thread reads its operands and stores its outputs four at a time");
   static_assert(BK % 4 == 0 && BN % 4 == 0, "rows of a tile are loaded four elements at a time");
   static_assert(kThreads <= 1024, "a block has at most 1,024 threads");
-  static_assert(kThreads % (BK / 4) == 0 && BM % kRowsA == 0, "passes must cover A's tile in whole rows");
-  static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0, "passes must cover B's tile in whole rows");
+  static_assert(kThreads % (BK / 4) == 0 && BM % kRowsA == 0,
+                "passes must cover A's tile in whole rows");
+  static_assert(kThreads % (BN / 4) == 0 && BK % kRowsB == 0,
+                "passes must cover B's tile in whole rows");
 
-  // Column groups of A four apart are rows of sA four apart: 4 x 4 floats of padding put them 16 banks apart.
-  // In a row of sB, 16 bytes after every 128 move the fifth to eighth thread off the banks of the first four.
+  // Column groups of A four apart are rows of sA four apart: 4 x 4 floats of padding put them 16
+  // banks apart. In a row of sB, 16 bytes after every 128 move the fifth to eighth thread off the
+  // banks of the first four.
   static constexpr int kPad = 4;
   static constexpr int kRowA = BM + kPad;            // floats of a row of sA
   static constexpr int kRowB = BN + BN / 32 * kPad;  // floats of a row of sB
@@ -100,8 +106,8 @@ __global__ void __launch_bounds__(T::kThreads)
 #pragma unroll
     for (int j = 0; j < T::TN; j += 4) {
       const int col = col0 + c_col + j;
-      store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col, p.alpha,
-                              p.beta);
+      store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col,
+                              p.alpha, p.beta);
     }
   }
 }

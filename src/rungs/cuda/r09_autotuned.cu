@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// r09_autotuned: the tile parameters are searched.              NEW: a search space beside its constraints
-// WHY: r07's tile was set by hand; how many blocks share an SM and how deep a tile is trade latency against
-//      shared memory and registers differently on every GPU.
-// PREDICT: deeper tiles (BK) and two blocks an SM, since barriers and exposed loads bind r07; some per cent.
-// LIMITS: any m, n, k, leading dimensions, alpha, beta; 128-bit accesses where alignment allows, else 32-bit.
-//                                                               NEXT: r10 gives each warp a tile
+// r09_autotuned: the tile parameters are searched.
+// NEW:     A search space beside its constraints.
+// WHY:     r07's tile was set by hand. Blocks per SM and the depth of a tile trade latency against
+//          shared memory and registers, differently on every GPU.
+// PREDICT: Deeper tiles (BK) and two blocks per SM, since barriers and exposed loads bind r07; some
+//          per cent.
+// LIMITS:  Any M, N, K, leading dimensions, alpha, beta; 128-bit accesses where alignment allows,
+//          else 32-bit.
+// NEXT:    r10 gives each warp a tile.
 #include <ladder/search.hpp>
 
 #include "device/launch.cuh"
-#include "rungs/cuda/tuned.cuh"
 #include "device/vector.cuh"
 #include "problem/accept.hpp"
+#include "rungs/cuda/tuned.cuh"
 
 #include <array>
 #include <span>
@@ -21,12 +24,16 @@ namespace ladder::r09_autotuned {
 struct Values {
   int BM, BN, BK, TM, TN, kBlocks;
   constexpr int threads() const { return BM / TM * (BN / TN); }
-  constexpr int rows_a() const { return threads() / (BK / 4); }  // rows of A that one pass of the block loads
+  constexpr int rows_a() const {
+    return threads() / (BK / 4);
+  }  // rows of A that one pass of the block loads
   constexpr int rows_b() const { return threads() / (BN / 4); }  // rows of B
 
   constexpr bool thread_tiles_fit() const { return BM % TM == 0 && BN % TN == 0; }
   constexpr bool in_fours() const { return (TM | TN | BK | BN) % 4 == 0; }
-  constexpr bool block_fits() const { return threads() >= 32 && threads() <= 1024 && threads() % 32 == 0; }
+  constexpr bool block_fits() const {
+    return threads() >= 32 && threads() <= 1024 && threads() % 32 == 0;
+  }
   constexpr bool passes_cover_a() const {
     return threads() % (BK / 4) == 0 && rows_a() > 0 && BM % rows_a() == 0;
   }
@@ -34,23 +41,27 @@ struct Values {
     return threads() % (BN / 4) == 0 && rows_b() > 0 && BK % rows_b() == 0;
   }
   constexpr bool flips_stay_in_rows() const { return BM % 32 == 0 && BN % 32 == 0 && BK <= 32; }
-  constexpr bool shared_memory_fits() const { return (BM + BN) * BK * int{sizeof(float)} <= 48 * 1024; }
-  // Accumulators, one step's operands and what is on its way to shared memory, of 64 K registers an SM.
+  constexpr bool shared_memory_fits() const {
+    return (BM + BN) * BK * int{sizeof(float)} <= 48 * 1024;
+  }
+  // Accumulators, one step's operands and what is on its way to shared memory, of 64 K registers an
+  // SM.
   constexpr bool registers_fit() const {
     const int on_the_way = (BM / rows_a() + BK / rows_b()) * 4;
     const int live = TM * TN + (TM + TN > on_the_way ? TM + TN : on_the_way);
     return live <= 255 && live * threads() * kBlocks <= 64 * 1024;
   }
   constexpr bool allowed() const {
-    return thread_tiles_fit() && in_fours() && block_fits() && passes_cover_a() && passes_cover_b() &&
-           flips_stay_in_rows() && shared_memory_fits() && registers_fit();
+    return thread_tiles_fit() && in_fours() && block_fits() && passes_cover_a() &&
+           passes_cover_b() && flips_stay_in_rows() && shared_memory_fits() && registers_fit();
   }
 };
 
 constexpr std::array kBM{32, 64, 128, 256}, kBN{32, 64, 128, 256};
 constexpr std::array kBK{8, 16, 32};
 constexpr std::array kTM{4, 8, 16}, kTN{4, 8, 16};
-constexpr std::array kBlocks{1, 2, 3, 4};  // least blocks of an SM: bounds the registers of a thread
+constexpr std::array kBlocks{1, 2, 3,
+                             4};  // least blocks of an SM: bounds the registers of a thread
 constexpr Parameter kParameters[] = {{"BM", kBM}, {"BN", kBN}, {"BK", kBK},
                                      {"TM", kTM}, {"TN", kTN}, {"blocks", kBlocks}};
 
@@ -70,10 +81,13 @@ struct Tile {
   static_assert(kValues.shared_memory_fits(), "static shared memory ends at 48 KB");
   static_assert(kValues.registers_fit(), "what a thread holds must fit its share of the registers");
 
-  // Where element (k, row) of A and (k, col) of B lie in their rows, as in r07. Threads that read sB TN floats
-  // apart meet in a bank every 32 floats: each 32 floats take another of the TN / 4 pieces first.
+  // Where element (k, row) of A and (k, col) of B lie in their rows, as in r07. Threads that read
+  // sB TN floats apart meet in a bank every 32 floats: each 32 floats take another of the TN / 4
+  // pieces first.
   static constexpr int kFlip = 32 / (BK / 4);
-  __device__ static constexpr int swizzle_a(int k, int row) { return row ^ (k / 4 % (BK / 4) * kFlip); }
+  __device__ static constexpr int swizzle_a(int k, int row) {
+    return row ^ (k / 4 % (BK / 4) * kFlip);
+  }
   __device__ static constexpr int swizzle_b(int col) { return col ^ (col / 32 % (TN / 4) * 4); }
 };
 
@@ -121,7 +135,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
     for (int kk = 0; kk < T::BK; ++kk) {
       float rA[T::TM], rB[T::TN];
 #pragma unroll
-      for (int i = 0; i < T::TM; i += 4) store4(&rA[i], load4(&sA[kk][T::swizzle_a(kk, c_row + i)]));
+      for (int i = 0; i < T::TM; i += 4)
+        store4(&rA[i], load4(&sA[kk][T::swizzle_a(kk, c_row + i)]));
 #pragma unroll
       for (int j = 0; j < T::TN; j += 4) store4(&rB[j], load4(&sB[kk][T::swizzle_b(c_col + j)]));
 #pragma unroll
@@ -141,8 +156,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
 #pragma unroll
     for (int j = 0; j < T::TN; j += 4) {
       const int col = col0 + c_col + j;
-      store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col, p.alpha,
-                              p.beta);
+      store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col,
+                              p.alpha, p.beta);
     }
   }
 }

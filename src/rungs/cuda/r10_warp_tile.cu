@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// r10_warp_tile: each warp owns a WM x WN part of the tile.     NEW: a tiling level for the warp
-// WHY: in r07 a warp's lanes lie 16 to a row, so it reads 2 x TM and 16 x TN elements a step of k: far from
-//      square. Lanes in 8 x 4 read 8 x TM and 4 x TN, in pieces of 16 bytes side by side.
-// PREDICT: sB read without conflicts and without a swizzle; fewer distinct elements a warp; with BK = 32 a
-//          quarter of the barriers; a tenth faster than r07.
-// LIMITS: any m, n, k, leading dimensions, alpha, beta; 128-bit accesses where alignment allows, else 32-bit.
-//                                                               NEXT: r11 copies the next tiles meanwhile
+// r10_warp_tile: each warp owns a WM x WN part of the tile.
+// NEW:     A tiling level for the warp.
+// WHY:     In r07 a warp's lanes are 16 per row, so it reads 2 x TM and 16 x TN elements per step
+//          of k: far from square. Lanes in 8 x 4 read 8 x TM and 4 x TN, in adjacent pieces of 16
+//          bytes.
+// PREDICT: SB is read without conflicts and without a swizzle; fewer distinct elements per warp;
+//          with BK = 32 a quarter of the barriers. A tenth faster than r07.
+// LIMITS:  Any M, N, K, leading dimensions, alpha, beta; 128-bit accesses where alignment allows,
+//          else 32-bit.
+// NEXT:    r11 copies the next tiles during the products.
 #include <ladder/search.hpp>
 
 #include "device/launch.cuh"
-#include "rungs/cuda/tuned.cuh"
 #include "device/vector.cuh"
 #include "problem/accept.hpp"
+#include "rungs/cuda/tuned.cuh"
 
 #include <array>
 #include <span>
@@ -23,7 +26,9 @@ struct Values {
   int BM, BN, BK, WM, WN, TM, TN, kBlocks;
   constexpr int lanes() const { return WM / TM * (WN / TN); }
   constexpr int threads() const { return BM / WM * (BN / WN) * 32; }
-  constexpr int rows_a() const { return threads() / (BK / 4); }  // rows of A that one pass of the block loads
+  constexpr int rows_a() const {
+    return threads() / (BK / 4);
+  }  // rows of A that one pass of the block loads
   constexpr int rows_b() const { return threads() / (BN / 4); }  // rows of B
 
   constexpr bool warp_tiles_fit() const { return BM % WM == 0 && BN % WN == 0; }
@@ -37,8 +42,11 @@ struct Values {
     return threads() % (BN / 4) == 0 && rows_b() > 0 && BK % rows_b() == 0;
   }
   constexpr bool flips_stay_in_rows() const { return BM % 32 == 0 && BK <= 32; }
-  constexpr bool shared_memory_fits() const { return (BM + BN) * BK * int{sizeof(float)} <= 48 * 1024; }
-  // Accumulators, one step's operands and what is on its way to shared memory, of 64 K registers an SM.
+  constexpr bool shared_memory_fits() const {
+    return (BM + BN) * BK * int{sizeof(float)} <= 48 * 1024;
+  }
+  // Accumulators, one step's operands and what is on its way to shared memory, of 64 K registers an
+  // SM.
   constexpr bool registers_fit() const {
     const int on_the_way = (BM / rows_a() + BK / rows_b()) * 4;
     const int live = TM * TN + (TM + TN > on_the_way ? TM + TN : on_the_way);
@@ -54,15 +62,16 @@ constexpr std::array kBM{64, 128, 256}, kBN{64, 128, 256};
 constexpr std::array kBK{8, 16, 32};
 constexpr std::array kWM{16, 32, 64, 128}, kWN{16, 32, 64, 128};
 constexpr std::array kTM{4, 8, 16}, kTN{4, 8, 16};
-constexpr std::array kBlocks{1, 2, 3, 4};  // least blocks of an SM: bounds the registers of a thread
+constexpr std::array kBlocks{1, 2, 3,
+                             4};  // least blocks of an SM: bounds the registers of a thread
 constexpr Parameter kParameters[] = {{"BM", kBM}, {"BN", kBN}, {"BK", kBK}, {"WM", kWM},
                                      {"WN", kWN}, {"TM", kTM}, {"TN", kTN}, {"blocks", kBlocks}};
 
 template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int kBlocks_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = BK_;
-  static constexpr int WM = WM_, WN = WN_;                    // outputs of a warp
-  static constexpr int TM = TM_, TN = TN_;                    // outputs of a thread, in pieces of 4 x 4
+  static constexpr int WM = WM_, WN = WN_;  // outputs of a warp
+  static constexpr int TM = TM_, TN = TN_;  // outputs of a thread, in pieces of 4 x 4
   static constexpr int kLanesM = WM / TM, kLanesN = WN / TN;  // lanes of a warp, kLanesM x kLanesN
   static constexpr Values kValues{BM, BN, BK, WM, WN, TM, TN, kBlocks_};
   static constexpr int kThreads = kValues.threads(), kBlocksPerSm = kBlocks_;
@@ -73,13 +82,16 @@ struct Tile {
   static_assert(kValues.block_fits(), "a block has at most 1,024 threads");
   static_assert(kValues.passes_cover_a(), "passes must cover A's tile in whole rows");
   static_assert(kValues.passes_cover_b(), "passes must cover B's tile in whole rows");
-  static_assert(kValues.flips_stay_in_rows(), "r07's swizzle of sA must stay within the row, in steps of 4");
+  static_assert(kValues.flips_stay_in_rows(),
+                "r07's swizzle of sA must stay within the row, in steps of 4");
   static_assert(kValues.shared_memory_fits(), "static shared memory ends at 48 KB");
   static_assert(kValues.registers_fit(), "what a thread holds must fit its share of the registers");
 
   // Where element (k, row) of A lies in its row of sA, as in r07.
   static constexpr int kFlip = 32 / (BK / 4);
-  __device__ static constexpr int swizzle_a(int k, int row) { return row ^ (k / 4 % (BK / 4) * kFlip); }
+  __device__ static constexpr int swizzle_a(int k, int row) {
+    return row ^ (k / 4 % (BK / 4) * kFlip);
+  }
 };
 
 template <class T, bool kAligned>
@@ -148,8 +160,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
 #pragma unroll
     for (int j = 0; j < T::TN; j += 4) {
       const int col = col0 + c_col + j * T::kLanesN;
-      store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col, p.alpha,
-                              p.beta);
+      store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col,
+                              p.alpha, p.beta);
     }
   }
 }
@@ -167,10 +179,11 @@ static Status launch_tile(const Problem& p, const Operands& o, Stream stream) {
   });
 }
 
-// By hand: two blocks an SM, so that one computes while the other waits at its barrier; 128 registers a thread.
+// By hand: two blocks an SM, so that one computes while the other waits at its barrier; 128
+// registers a thread.
 constexpr std::array kByHand{128, 128, 32, 64, 32, 8, 8, 2};
-using TileByHand =
-    Tile<kByHand[0], kByHand[1], kByHand[2], kByHand[3], kByHand[4], kByHand[5], kByHand[6], kByHand[7]>;
+using TileByHand = Tile<kByHand[0], kByHand[1], kByHand[2], kByHand[3], kByHand[4], kByHand[5],
+                        kByHand[6], kByHand[7]>;
 static constexpr TunedTile kTiles[] = {
 #include "tuned/r10_warp_tile.inc"
 };
@@ -179,10 +192,11 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   return tile_for_device(kTiles).launch(p, o, stream);
 }
 
-extern const SearchSpace kSpace{"r10_warp_tile", kParameters, kByHand, [](std::span<const int> v) {
-                                  return v.size() == std::size(kParameters) &&
-                                         Values{v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]}.allowed();
-                                }};
+extern const SearchSpace kSpace{
+    "r10_warp_tile", kParameters, kByHand, [](std::span<const int> v) {
+      return v.size() == std::size(kParameters) &&
+             Values{v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]}.allowed();
+    }};
 
 static constexpr KernelInfo kKernels[] = {
     {.id = "r10_warp_tile",

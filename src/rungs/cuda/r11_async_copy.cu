@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// r11_async_copy: copies to shared memory run meanwhile.        NEW: cp.async, STAGES tiles in flight
-// WHY: r10 loads a tile, waits, computes, waits; two blocks an SM hide only a part of that.
-// PREDICT: no registers and no store instructions for loads under way, so that fragments of the next step fit
-//          into registers instead; one barrier a tile, not two; a tenth faster than r10.
-// LIMITS: any m, n, k, leading dimensions, alpha, beta; B by 128 bits where alignment allows, else by 32.
-//                                                               NEXT: r12 gives the copies warps of their own
-#include "device/ptx/cp_async.cuh"
+// r11_async_copy: copies to shared memory overlap the products.
+// NEW:     Cp.async, STAGES tiles in flight.
+// WHY:     r10 loads a tile, waits, computes, waits; two blocks per SM hide only a part of that.
+// PREDICT: Loads in flight take no registers and no store instructions, so fragments of the next
+//          step fit into registers; one barrier per tile, not two. A tenth faster than r10.
+// LIMITS:  Any M, N, K, leading dimensions, alpha, beta; B by 128 bits where alignment allows, else
+//          by 32.
+// NEXT:    r12 gives the copies warps of their own.
 #include "device/launch.cuh"
+#include "device/ptx/cp_async.cuh"
 #include "device/vector.cuh"
 #include "problem/accept.hpp"
 
@@ -17,12 +19,13 @@ namespace ladder::r11_async_copy {
 template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int STAGES_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = BK_;
-  static constexpr int WM = WM_, WN = WN_;                    // outputs of a warp
-  static constexpr int TM = TM_, TN = TN_;                    // outputs of a thread, in pieces of 4 x 4
-  static constexpr int STAGES = STAGES_;                      // tiles in shared memory
+  static constexpr int WM = WM_, WN = WN_;  // outputs of a warp
+  static constexpr int TM = TM_, TN = TN_;  // outputs of a thread, in pieces of 4 x 4
+  static constexpr int STAGES = STAGES_;    // tiles in shared memory
   static constexpr int kLanesM = WM / TM, kLanesN = WN / TN;  // lanes of a warp, kLanesM x kLanesN
   static constexpr int kThreads = BM / WM * (BN / WN) * 32;
-  static constexpr int kRowsA = kThreads / 8;  // rows of A that one pass of the block copies, 32 bytes each
+  static constexpr int kRowsA =
+      kThreads / 8;  // rows of A that one pass of the block copies, 32 bytes each
   static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles must divide the block tile");
   static_assert(kLanesM * kLanesN == 32, "a warp's 32 lanes must cover the warp tile");
   static_assert((kLanesM == 4 && kLanesN == 8) || (kLanesM == 8 && kLanesN == 4),
@@ -36,8 +39,8 @@ struct Tile {
   static_assert((BM + 4 + BN) * BK * STAGES * sizeof(float) <= 99 * 1024,
                 "a block's shared memory on 8.6 and 8.9");
 
-  // A warp copies 8 columns x 4 rows of A at once and transposes them: with rows of sA 4 elements longer, element
-  // (k, row) lies in bank 4 k + row, each in its own.
+  // A warp copies 8 columns x 4 rows of A at once and transposes them: with rows of sA 4 elements
+  // longer, element (k, row) lies in bank 4 k + row, each in its own.
   struct Shared {
     alignas(16) float a[STAGES][BK][BM + 4];  // transposed
     alignas(16) float b[STAGES][BK][BN];
@@ -49,15 +52,16 @@ constexpr int kBlocksPerSm = 2;  // 128 registers a thread
 template <class T, bool kAligned>
 __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
     kernel(const __grid_constant__ Problem p, const __grid_constant__ Operands o) {
-  constexpr int kWidth = kAligned ? 4 : 1;                // elements of B in one copy
-  constexpr int kRowsB = T::kThreads / (T::BN / kWidth);  // rows of B that one pass of the block copies
+  constexpr int kWidth = kAligned ? 4 : 1;  // elements of B in one copy
+  constexpr int kRowsB =
+      T::kThreads / (T::BN / kWidth);  // rows of B that one pass of the block copies
   static_assert(kRowsB >= 1 && T::BK % kRowsB == 0, "passes must cover B's tile in whole rows");
   extern __shared__ float4 shared[];  // on 16 bytes
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
 
-  // Who am I: one column of A and one place in the rows of B to copy, TM x TN of a warp's outputs to compute.
-  // Lanes that share a row or a column of outputs neighbour each other, so that of each 128-bit shared load
-  // two wavefronts suffice.
+  // Who am I: one column of A and one place in the rows of B to copy, TM x TN of a warp's outputs
+  // to compute. Lanes that share a row or a column of outputs neighbour each other, so that of each
+  // 128-bit shared load two wavefronts suffice.
   const int tid = static_cast<int>(threadIdx.x);
   const BlockTile tile = block_tile();
   const int row0 = tile.m * T::BM, col0 = tile.n * T::BN;
@@ -69,8 +73,8 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
   const int c_row = warp / (T::BN / T::WN) * T::WM + (T::kLanesM == 8 ? of8 : of4) * 4;
   const int c_col = warp % (T::BN / T::WN) * T::WN + (T::kLanesN == 8 ? of8 : of4) * 4;
 
-  // Tensors and shapes. Rows of A and columns of B beyond the edge are copied from within it: their products
-  // land in outputs that nobody stores.
+  // Tensors and shapes. Rows of A and columns of B beyond the edge are copied from within it: their
+  // products land in outputs that nobody stores.
   const float* gA[T::BM / T::kRowsA];
 #pragma unroll
   for (int i = 0; i < T::BM / T::kRowsA; ++i) {
@@ -87,7 +91,8 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
     for (int i = 0; i < T::BM / T::kRowsA; ++i) {
 #pragma unroll
       for (int j = 0; j < T::BK; j += 8) {
-        ptx::cp_async<4>(&s.a[stage][a_col + j][a_row + i * T::kRowsA], gA[i] + j, a_col + j < depth);
+        ptx::cp_async<4>(&s.a[stage][a_col + j][a_row + i * T::kRowsA], gA[i] + j,
+                         a_col + j < depth);
       }
       gA[i] += depth;
     }
@@ -99,9 +104,11 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
   };
   const auto read_fragments = [&](int stage, int kk) {
 #pragma unroll
-    for (int j = 0; j < T::TN; j += 4) store4(&rB[kk % 2][j], load4(&s.b[stage][kk][c_col + j * T::kLanesN]));
+    for (int j = 0; j < T::TN; j += 4)
+      store4(&rB[kk % 2][j], load4(&s.b[stage][kk][c_col + j * T::kLanesN]));
 #pragma unroll
-    for (int i = 0; i < T::TM; i += 4) store4(&rA[kk % 2][i], load4(&s.a[stage][kk][c_row + i * T::kLanesM]));
+    for (int i = 0; i < T::TM; i += 4)
+      store4(&rA[kk % 2][i], load4(&s.a[stage][kk][c_row + i * T::kLanesM]));
   };
 
   // Main loop. The first tile is the ragged one, so that the loop needs no test for the end of k.
@@ -109,7 +116,8 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
   int left = tiles;  // to copy
 #pragma unroll
   for (int stage = 0; stage < T::STAGES - 1; ++stage) {
-    if (left > 0) copy_tile(stage, stage == 0 ? static_cast<int>(p.k) - (tiles - 1) * T::BK : T::BK);
+    if (left > 0)
+      copy_tile(stage, stage == 0 ? static_cast<int>(p.k) - (tiles - 1) * T::BK : T::BK);
     ptx::cp_async_commit();
     --left;
   }
@@ -151,8 +159,8 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
 #pragma unroll
     for (int j = 0; j < T::TN; j += 4) {
       const int col = col0 + c_col + j * T::kLanesN;
-      store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col, p.alpha,
-                              p.beta);
+      store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], static_cast<int>(p.n) - col,
+                              p.alpha, p.beta);
     }
   }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// r12_simt_peak: some warps copy, the others compute.           NEW: producer and consumer warps, persistent blocks
-// WHY: in r11 every warp waits at a barrier per tile and spends issue slots on copies; a block's
-//      first copies and its stores leave the FP32 pipe idle.
-// PREDICT: consumers issue 93% multiply-adds, producers add 2%; copies overlap the last tile's stores. A tenth faster.
-// LIMITS: Hopper. Any m, n, k, leading dimensions, alpha, beta; B by 128 bits where alignment allows, else by 32.
-//                                                               NEXT: r13 multiplies on tensor cores
+// r12_simt_peak: some warps copy, the others compute.
+// NEW:     Producer and consumer warps, persistent blocks.
+// WHY:     In r11 every warp waits at a barrier per tile and spends issue slots on copies; the FP32
+//          pipe idles during a block's first copies and its stores.
+// PREDICT: Consumers issue 93% multiply-adds, producers add 2%; copies overlap the last tile's
+//          stores. A tenth faster.
+// LIMITS:  Hopper; any M, N, K, leading dimensions, alpha, beta; B by 128 bits where alignment
+//          allows, else by 32.
+// NEXT:    r13 multiplies on tensor cores.
 #include "device/launch.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
@@ -20,9 +23,9 @@ namespace ladder::r12_simt_peak {
 template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int STAGES_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = BK_;
-  static constexpr int WM = WM_, WN = WN_;                    // outputs of a warp
-  static constexpr int TM = TM_, TN = TN_;                    // outputs of a thread, in pieces of 4 x 4
-  static constexpr int STAGES = STAGES_;                      // tiles in shared memory
+  static constexpr int WM = WM_, WN = WN_;  // outputs of a warp
+  static constexpr int TM = TM_, TN = TN_;  // outputs of a thread, in pieces of 4 x 4
+  static constexpr int STAGES = STAGES_;    // tiles in shared memory
   static constexpr int kLanesM = WM / TM, kLanesN = WN / TN;  // lanes of a warp, kLanesM x kLanesN
   static constexpr int kConsumers = BM / WM * (BN / WN) * 32;
   static constexpr int kProducers = 128;  // a warpgroup, the unit of setmaxnreg
@@ -30,28 +33,25 @@ struct Tile {
   static constexpr int kConsumerRegisters = 192, kProducerRegisters = 120;
   static constexpr int kRowsA = kProducers / 8;  // rows of A that one pass copies, 32 bytes each
   static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles must divide the block tile");
-  static_assert((kLanesM == 4 && kLanesN == 8) || (kLanesM == 8 && kLanesN == 4),
-                "lane_m and lane_n below split five bits into two and three");
-  static_assert(TM % 4 == 0 && TN % 4 == 0,
-                "a thread reads its operands and stores its outputs four at a time");
-  static_assert(BK == 8, "A is copied eight columns at a time");
-  static_assert(BM % kRowsA == 0, "passes must cover A's tile");
+  static_assert(kLanesM * kLanesN == 32 && (kLanesM == 4 || kLanesM == 8), "lanes are 4 x 8");
+  static_assert(TM % 4 == 0 && TN % 4 == 0, "operands and outputs are accessed by four");
+  static_assert(BK == 8 && BM % kRowsA == 0, "a pass copies kRowsA rows and 8 columns of A");
   static_assert(kConsumers % 128 == 0, "setmaxnreg takes whole warpgroups");
   static_assert(kConsumers * kConsumerRegisters + kProducers * kProducerRegisters <= kThreads * 168,
                 "registers at launch: 65,536 over 384 threads, in steps of eight");
 
-  // A warp copies 8 columns x 4 rows of A at once and transposes them: with rows of sA 4 elements longer, element
-  // (k, row) lies in bank 4 k + row, each in its own.
+  // A warp copies 8 columns x 4 rows of A at once and transposes them: with rows of sA 4 elements
+  // longer, element (k, row) lies in bank 4 k + row, each in its own.
   struct Stage {
     alignas(16) float a[BK][BM + 4];  // transposed
     alignas(16) float b[BK][BN];
-    alignas(16) std::uint64_t full, empty;  // barriers: all copies have landed; all consumers have read
+    alignas(16) std::uint64_t full, empty;  // barriers: copies have landed; consumers have read
   };
   static constexpr int kShared = sizeof(Stage) * STAGES;
   static_assert(kShared <= 232'448, "a block's shared memory on compute capability 9.0");
 };
 
-// Tiles in bands of kBand tile rows, columns outermost in a band: tiles computed at the same time share operands in L2.
+// Tiles in bands of kBand tile rows, column by column: concurrent tiles share operands in L2.
 struct Tiles {
   int m, n;
   __device__ __forceinline__ BlockTile place(int tile) const {
@@ -62,7 +62,7 @@ struct Tiles {
   }
 };
 
-// Copies every tile's stages, in the consumers' order, and one stage more, whose fragments they read and do not use.
+// Copies the stages of every tile, and one more, whose fragments the consumers read but do not use.
 template <class T, bool kAligned>
 __device__ __forceinline__ void produce(const Problem& p, const Operands& o, const Tiles& tiles,
                                         std::uint32_t first) {
@@ -70,20 +70,21 @@ __device__ __forceinline__ void produce(const Problem& p, const Operands& o, con
   constexpr int kWidth = kAligned ? 4 : 1;  // elements of B in one copy
   constexpr int kCopiesB = T::BK * T::BN / (T::kProducers * kWidth);
   const int tid = static_cast<int>(threadIdx.x) - T::kConsumers, a_row = tid / 8, a_col = tid % 8;
-  std::uint32_t stage = first, parity = 1;  // a fresh barrier's phase before the first counts as complete
+  std::uint32_t stage = first, parity = 1;  // the phase before a barrier's first is complete
   const auto advance = [&] {
     ptx::cp_async_arrive(stage + offsetof(Stage, full));
     stage += sizeof(Stage);
     if (stage == first + T::kShared) stage = first, parity ^= 1;
   };
   const int steps = static_cast<int>((p.k + T::BK - 1) / T::BK);
-  for (int tile = static_cast<int>(blockIdx.x); tile < tiles.m * tiles.n; tile += static_cast<int>(gridDim.x)) {
+  for (int tile = blockIdx.x; tile < tiles.m * tiles.n; tile += gridDim.x) {
     const BlockTile at = tiles.place(tile);
     // Beyond the edge of A or B its last row or column is copied: those products are not stored.
     const float* gA[T::BM / T::kRowsA];
 #pragma unroll
     for (int i = 0; i < T::BM / T::kRowsA; ++i) {
-      gA[i] = o.a + min(at.m * T::BM + a_row + i * T::kRowsA, static_cast<int>(p.m) - 1) * p.lda + a_col;
+      const int row = at.m * T::BM + a_row + i * T::kRowsA;
+      gA[i] = o.a + min(row, static_cast<int>(p.m) - 1) * p.lda + a_col;
     }
     const float* gB[kCopiesB];
 #pragma unroll
@@ -144,7 +145,7 @@ __device__ __forceinline__ void consume(const Problem& p, const Operands& o, con
   std::uint32_t stage = first, parity = 0;
   ptx::mbarrier_wait(stage + offsetof(Stage, full), parity);
   read_fragments(stage, 0);
-  for (int tile = static_cast<int>(blockIdx.x); tile < tiles.m * tiles.n; tile += static_cast<int>(gridDim.x)) {
+  for (int tile = blockIdx.x; tile < tiles.m * tiles.n; tile += gridDim.x) {
     float rC[T::TM][T::TN] = {};  // (TM,TN)
 
     // Main loop
@@ -184,7 +185,7 @@ __device__ __forceinline__ void consume(const Problem& p, const Operands& o, con
       for (int j = 0; j < T::TN; j += 4) {
         const int col = at.n * T::BN + c_col + j * T::kLanesN;
         const int left = row < p.m ? static_cast<int>(p.n) - col : 0;
-        store4_scaled<kAligned>(o.c + row * p.ldc + col, &rC[i][j], left, p.alpha, p.beta);
+        store4_predicated<kAligned>(o.c + row * p.ldc + col, &rC[i][j], left, p.alpha, p.beta);
       }
     }
   }
@@ -215,24 +216,23 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 
 static Status accepts(const Problem& p, const Device& device) {
   if (Status s = accept_cuda(device, 90); !s) return s;
-  if (device.cc / 10 != 9)
-    return {Code::kUnsupportedDevice, "needs Hopper's setmaxnreg (compute capability 9.0)"};
-  return accept_row_major_nn(p);
+  if (device.cc / 10 == 9) return accept_row_major_nn(p);
+  return {Code::kUnsupportedDevice, "needs Hopper's setmaxnreg (compute capability 9.0)"};
 }
 
 using DefaultTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;
-
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
   using T = DefaultTile;
   const auto chosen = aligned_by_4(p, o) ? kernel<T, true> : kernel<T, false>;
   int device = 0, sms = 0;
   cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  if (error == cudaSuccess)
-    error = cudaFuncSetAttribute(chosen, cudaFuncAttributeMaxDynamicSharedMemorySize, T::kShared);
-  if (error != cudaSuccess) return {Code::kLaunchFailed, cudaGetErrorString(error)};
+  if (!error) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  constexpr auto kAttribute = cudaFuncAttributeMaxDynamicSharedMemorySize;
+  if (!error) error = cudaFuncSetAttribute(chosen, kAttribute, T::kShared);
+  if (error) return {Code::kLaunchFailed, cudaGetErrorString(error)};
   return launch_parts(p, o, T::BM, T::BN, [&](const Problem& part, const Operands& at, dim3) {
-    const Tiles tiles{static_cast<int>(ceil_div(part.m, T::BM)), static_cast<int>(ceil_div(part.n, T::BN))};
+    const auto count = [](auto n, int of) { return static_cast<int>(ceil_div(n, of)); };
+    const Tiles tiles{count(part.m, T::BM), count(part.n, T::BN)};
     chosen<<<std::min(sms, tiles.m * tiles.n), T::kThreads, T::kShared, stream>>>(part, at, tiles);
   });
 }

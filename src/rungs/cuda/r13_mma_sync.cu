@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// r13_mma_sync: products on tensor cores, a warp at a time.     NEW: mma.sync in tf32, ldmatrix
-// WHY: r12 stands at the FP32 pipe. A tensor core does 2,048 operations where that pipe does 64, if 11 significant
-//      bits of the operands are enough.
-// PREDICT: three to four times r12; copies and fragments now bind, not products.
-// LIMITS: Hopper, for the conversion to tf32 alone. Operands rounded to nearest. Any m, n, k, leading dimensions, alpha,
-//         beta; copies by 128 bits where alignment allows, else by 32.
-//                                                               NEXT: r14 multiplies straight from shared memory
+// r13_mma_sync: products on tensor cores, one warp at a time.
+// NEW:     Mma.sync in tf32, ldmatrix.
+// WHY:     r12 is at the FP32 pipe's peak. A tensor core does 2,048 operations where that pipe does
+//          64, if 11 significant bits of the operands are enough.
+// PREDICT: Three to four times r12; copies and fragments are now the bound, not products.
+// LIMITS:  Hopper, for the conversion to tf32 alone. Operands are rounded to nearest; any M, N, K,
+//          leading dimensions, alpha, beta; copies by 128 bits where alignment allows, else by 32.
+// NEXT:    r14 multiplies straight from shared memory.
+#include "device/launch.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mma.cuh"
-#include "device/launch.cuh"
 #include "device/vector.cuh"
 #include "problem/accept.hpp"
 
@@ -22,8 +23,9 @@ struct Tile {
   static constexpr int WM = WM_, WN = WN_;  // outputs of a warp
   static constexpr int STAGES = STAGES_;    // tiles in shared memory
   static constexpr int kThreads = BM / WM * (BN / WN) * 32;
-  // Rows of A lie 16 bytes apart modulo 32: the eight rows of a piece for ldmatrix lie in banks of their own. Rows of B
-  // lie 8 elements apart modulo 32: so do the four rows that a quarter of a warp reads.
+  // Rows of A lie 16 bytes apart modulo 32: the eight rows of a piece for ldmatrix lie in banks of
+  // their own. Rows of B lie 8 elements apart modulo 32: so do the four rows that a quarter of a
+  // warp reads.
   static constexpr int kLineA = BK + 4, kLineB = BN + 8;
   static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles must divide the block tile");
   static_assert(WM % 16 == 0 && WN % 32 == 0, "an mma has 16 rows; B is read 32 columns at a time");
@@ -53,8 +55,10 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
   extern __shared__ float4 shared[];  // on 16 bytes
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
 
-  // Who am I: some places of A and B to copy, WM x WN outputs of a warp; in an mma, row g or column g, place t.
-  const int tid = static_cast<int>(threadIdx.x), warp = tid / 32, lane = tid % 32, g = lane / 4, t = lane % 4;
+  // Who am I: some places of A and B to copy, WM x WN outputs of a warp; in an mma, row g or column
+  // g, place t.
+  const int tid = static_cast<int>(threadIdx.x), warp = tid / 32, lane = tid % 32, g = lane / 4,
+            t = lane % 4;
   const BlockTile tile = block_tile();
   const int row0 = tile.m * T::BM, col0 = tile.n * T::BN;
   if (col0 >= p.n) return;  // a surplus block, as a whole
@@ -62,8 +66,8 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
   const int b_row = tid / (T::BN / kWidth), b_col = tid % (T::BN / kWidth) * kWidth;
   const int c_row = warp / (T::BN / T::WN) * T::WM, c_col = warp % (T::BN / T::WN) * T::WN;
 
-  // Tensors and shapes. Rows of A and columns of B beyond the edge are copied from within it: their products
-  // land in outputs that nobody stores.
+  // Tensors and shapes. Rows of A and columns of B beyond the edge are copied from within it: their
+  // products land in outputs that nobody stores.
   const float* gA[T::BM / kRowsA];
 #pragma unroll
   for (int i = 0; i < T::BM / kRowsA; ++i) {
@@ -85,8 +89,10 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
     }
     gB += depth * p.ldb;
   };
-  std::uint32_t rA[2][T::WM / 16][4], rB[2][2][T::WN / 8];  // fragments of this step of k and of the next
-  // Column 32 h + 4 n + j of the warp's tile is column n of fragment 4 h + j: one load brings four fragments' columns.
+  std::uint32_t rA[2][T::WM / 16][4],
+      rB[2][2][T::WN / 8];  // fragments of this step of k and of the next
+  // Column 32 h + 4 n + j of the warp's tile is column n of fragment 4 h + j: one load brings four
+  // fragments' columns.
   const auto read_fragments = [&](int stage, int k, int to) {
 #pragma unroll
     for (int i = 0; i < T::WM / 16; ++i) {
@@ -127,7 +133,8 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
   int left = tiles;  // to copy
 #pragma unroll
   for (int stage = 0; stage < T::STAGES - 1; ++stage) {
-    if (left > 0) copy_tile(stage, stage == 0 ? static_cast<int>(p.k) - (tiles - 1) * T::BK : T::BK);
+    if (left > 0)
+      copy_tile(stage, stage == 0 ? static_cast<int>(p.k) - (tiles - 1) * T::BK : T::BK);
     ptx::cp_async_commit();
     --left;
   }
@@ -170,9 +177,10 @@ __global__ void __launch_bounds__(T::kThreads, kBlocksPerSm)
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           const int col = col0 + c_col + 8 * j + 8 * t + 4 * e;
-          const float r[4] = {rC[i][j][2 * half + e], rC[i][j + 1][2 * half + e], rC[i][j + 2][2 * half + e],
-                              rC[i][j + 3][2 * half + e]};
-          store4_scaled<kAligned>(o.c + row * p.ldc + col, r, static_cast<int>(p.n) - col, p.alpha, p.beta);
+          const float r[4] = {rC[i][j][2 * half + e], rC[i][j + 1][2 * half + e],
+                              rC[i][j + 2][2 * half + e], rC[i][j + 3][2 * half + e]};
+          store4_scaled<kAligned>(o.c + row * p.ldc + col, r, static_cast<int>(p.n) - col, p.alpha,
+                                  p.beta);
         }
       }
     }

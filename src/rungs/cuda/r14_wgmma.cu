@@ -29,12 +29,13 @@ struct Tile : TensorTile<In, Out, BM, BN, STAGES> {
 
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<typename T::Out> c,
-           int tiles_n, int steps) {
+    kernel(const __grid_constant__ TensorMaps maps,
+           const __grid_constant__ Target<typename T::Out> c, int tiles_n, int steps) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
 
-  // Who am I: one of two warpgroups, each with its own part of the tile's sums; thread 0 copies as well.
+  // Who am I: one of two warpgroups, each with its own part of the tile's sums; thread 0 copies as
+  // well.
   const int tid = static_cast<int>(threadIdx.x);
   const int block = static_cast<int>(blockIdx.x);
   const int row0 = block / tiles_n * T::BM, col0 = block % tiles_n * T::BN;
@@ -77,7 +78,8 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   constexpr int kShared = sizeof(typename T::Shared);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel<T>), kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  kernel<T><<<l.tiles_m * l.tiles_n, T::kThreads, kShared, stream>>>(l.maps, l.c, l.tiles_n, l.steps);
+  kernel<T>
+      <<<l.tiles_m * l.tiles_n, T::kThreads, kShared, stream>>>(l.maps, l.c, l.tiles_n, l.steps);
   return launched("r14_wgmma");
 }
 

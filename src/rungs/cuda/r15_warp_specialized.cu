@@ -17,7 +17,8 @@ namespace ladder::r15_warp_specialized {
 template <class In, class Out, int BM, int BN, int STAGES>
 struct Tile : TensorTile<In, Out, BM, BN, STAGES> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
-  static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
+  static constexpr int kThreads =
+      (Base::kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
   static_assert(Base::kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
                 "registers at launch: 65,536 over 384 threads, by eights");
@@ -31,8 +32,8 @@ struct Tile : TensorTile<In, Out, BM, BN, STAGES> {
 };
 
 template <class T>
-__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, int row0, int col0,
-                                        int steps) {
+__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, int row0,
+                                        int col0, int steps) {
   if (threadIdx.x != 0) return;
   auto ring = Ring<T::STAGES>::of_producer();
 #pragma unroll 1
@@ -46,8 +47,8 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
 }
 
 template <class T>
-__device__ __forceinline__ void consume(typename T::Shared& s, const Target<typename T::Out>& c, int row0,
-                                        int col0, int steps) {
+__device__ __forceinline__ void consume(typename T::Shared& s, const Target<typename T::Out>& c,
+                                        int row0, int col0, int steps) {
   // Tensors and shapes
   Product<T> product(static_cast<int>(threadIdx.x) / kWarpgroup - 1);  // (WM,WN)
   auto ring = Ring<T::STAGES>::of_consumer();
@@ -68,8 +69,8 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const Target<type
 
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<typename T::Out> c,
-           int tiles_n, int steps) {
+    kernel(const __grid_constant__ TensorMaps maps,
+           const __grid_constant__ Target<typename T::Out> c, int tiles_n, int steps) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
 
@@ -99,7 +100,8 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   constexpr int kShared = sizeof(typename T::Shared);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel<T>), kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  kernel<T><<<l.tiles_m * l.tiles_n, T::kThreads, kShared, stream>>>(l.maps, l.c, l.tiles_n, l.steps);
+  kernel<T>
+      <<<l.tiles_m * l.tiles_n, T::kThreads, kShared, stream>>>(l.maps, l.c, l.tiles_n, l.steps);
   return launched("r15_warp_specialized");
 }
 

@@ -19,10 +19,12 @@
 namespace ladder::r16_persistent {
 
 template <class In, class Out, int BM, int BN, int STAGES>
-struct Tile : ClusterTile<In, Out, BM, BN, STAGES, BM <= BN ? Blocks::kPairAlongM : Blocks::kPairAlongN> {
+struct Tile
+    : ClusterTile<In, Out, BM, BN, STAGES, BM <= BN ? Blocks::kPairAlongM : Blocks::kPairAlongN> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
   using Store = TileStore<Base>;
-  static constexpr int kThreads = (Base::kWarpgroups + 1) * kWarpgroup;  // the first copies, and sends C
+  static constexpr int kThreads =
+      (Base::kWarpgroups + 1) * kWarpgroup;  // the first copies, and sends C
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
   static_assert(Base::kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
                 "registers at launch: 65,536 over 384 threads, by eights");
@@ -37,7 +39,8 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, BM <= BN ? Blocks::kPairAlong
 };
 
 template <class T>
-__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s, const Plan& plan) {
+__device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shared& s,
+                                        const Plan& plan) {
   if (threadIdx.x != 0) return;
   ptx::launch_dependents();
   prefetch_maps(maps);
@@ -60,7 +63,8 @@ __device__ __forceinline__ void produce(const TensorMaps& maps, typename T::Shar
 
 template <class T, bool kByMap>
 __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shared& s,
-                                        const Target<typename T::Out>& c, const Plan& plan, int group) {
+                                        const Target<typename T::Out>& c, const Plan& plan,
+                                        int group) {
   using Store = typename T::Store;
   const int rank = rank_in_cluster<T>();
   Product<typename T::Base> product(group);  // (WM,WN)
@@ -71,8 +75,8 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
   bool more = schedule.next(work);
   Origin at = origin_of<T>(plan, work.tile, rank);
   while (more) {
-    // Main loop. A stage's products start before those of the stage before have ended. What is left of the tile before
-    // goes out while the first ones run.
+    // Main loop. A stage's products start before those of the stage before have ended. What is left
+    // of the tile before goes out while the first ones run.
     int step = work.begin, before = -1;  // the stage before
     const auto advance = [&](auto set, auto meanwhile) {
       ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
@@ -124,8 +128,8 @@ __device__ __forceinline__ void consume(const TensorMaps& maps, typename T::Shar
 
 template <class T, bool kByMap>
 __global__ void __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<typename T::Out> c,
-           const __grid_constant__ Plan plan) {
+    kernel(const __grid_constant__ TensorMaps maps,
+           const __grid_constant__ Target<typename T::Out> c, const __grid_constant__ Plan plan) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
   const int warp = warp_in_block();
@@ -158,8 +162,8 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   if (Status s = sm_count(sms); !s) return s;
   const Plan plan = plan_whole_tiles(p.m, p.n, p.k, T::kPairM, T::kPairN, T::BK, sms / T::kCluster);
   const auto chosen = l.by_map ? kernel<T, true> : kernel<T, false>;
-  return launch_dependent("r16_persistent", chosen, plan.blocks * T::kCluster, T::kCluster, T::kThreads,
-                          sizeof(typename T::Shared), stream, l.maps, l.c, plan);
+  return launch_dependent("r16_persistent", chosen, plan.blocks * T::kCluster, T::kCluster,
+                          T::kThreads, sizeof(typename T::Shared), stream, l.maps, l.c, plan);
 }
 
 template <class T>

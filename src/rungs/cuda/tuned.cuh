@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a rung's compiled tiles this device gets: the one tuned for its name, else the one for any.
+// Which of a rung's compiled tiles this device gets: the one tuned for its name, else the one for
+// any.
 #pragma once
 #include <ladder/kernel.hpp>
 
@@ -16,8 +17,8 @@ struct TunedTile {
   Status (*launch)(const Problem& problem, const Operands& operands, Stream stream);
 };
 
-// The names of all devices, asked once: a launch must not wait for cudaGetDeviceProperties. The virtual GPU's
-// marks itself behind the name of the GPU that it stands for.
+// The names of all devices, asked once: a launch must not wait for cudaGetDeviceProperties. The
+// virtual GPU's marks itself behind the name of the GPU that it stands for.
 inline const std::vector<std::string>& device_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// h01_naive: the definition of the product, three loops.        NEW: the problem itself
-// WHY: every later kernel computes this, in another order.
-// PREDICT: the inner loop walks down a column of B: each step is a new cache line; far below 1% of the peak.
-// LIMITS: any m, n, k, leading dimensions, transposition, layout, alpha, beta.   NEXT: h02 changes the loop
-// order
+// h01_naive: the definition of the product, three loops.
+// NEW:     The problem itself.
+// WHY:     Every later kernel computes this sum in another order.
+// PREDICT: The inner loop walks down a column of B, one new cache line per step; far below 1% of
+//          peak.
+// LIMITS:  Any M, N, K, leading dimensions, transposition, layout, alpha, beta.
+// NEXT:    h02 changes the loop order.
 #include <ladder/kernel.hpp>
 
 #include <span>
@@ -15,7 +17,9 @@ struct Strides {
   std::int64_t row, col;
 };
 
-static Strides strides(Op op, std::int64_t ld) { return op == Op::kNone ? Strides{ld, 1} : Strides{1, ld}; }
+static Strides strides(Op op, std::int64_t ld) {
+  return op == Op::kNone ? Strides{ld, 1} : Strides{1, ld};
+}
 
 static Status accepts(const Problem&, const Device&) { return Status::ok(); }
 
@@ -33,7 +37,8 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
   for (std::int64_t i = 0; i < p.m; ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) {
       float acc = 0.0F;
-      for (std::int64_t k = 0; k < depth; ++k) acc += a[i * sa.row + k * sa.col] * b[k * sb.row + j * sb.col];
+      for (std::int64_t k = 0; k < depth; ++k)
+        acc += a[i * sa.row + k * sa.col] * b[k * sb.row + j * sb.col];
 
       // Epilogue
       float& c = operands.c[i * p.ldc + j];

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// h02_loop_order: the inner loop walks along rows.              NEW: stride 1, the CPU's coalescing
-// WHY: h01 steps down a column of B: one element used of each cache line, and no vector instruction fits.
-// PREDICT: every loaded line is used whole and loops vectorise; ten times h01 while B fits a cache.
-// LIMITS: any m, n, k, leading dimensions, transposition, layout, alpha, beta.   NEXT: h03 keeps what it reads
+// h02_loop_order: the inner loop walks along rows.
+// NEW:     Stride 1, the CPU's coalescing.
+// WHY:     h01 steps down a column of B: it uses one element of each cache line, and no vector load
+//          fits.
+// PREDICT: Every loaded line is used whole, and the loop vectorises; ten times h01 while B fits a
+//          cache.
+// LIMITS:  Any M, N, K, leading dimensions, transposition, layout, alpha, beta.
+// NEXT:    h03 keeps what it reads in a cache.
 #include <ladder/kernel.hpp>
 
 #include <algorithm>

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// h03_cache_block: blocks of each operand stay in a cache.      NEW: blocking, the CPU's shared-memory tile
-// WHY: h02 reads all of B for each row of C: beyond the caches that is one float from memory a multiply-add.
-// PREDICT: a block of B is read from L2 for each row, from memory once for all rows: the rate no longer falls with n.
-// LIMITS: any m, n, k, leading dimensions, transposition, layout, alpha, beta.   NEXT: h04 keeps C in registers
+// h03_cache_block: blocks of each operand stay in a cache.
+// NEW:     Blocking, the CPU's shared-memory tile.
+// WHY:     h02 reads all of B per row of C; beyond the caches that is one float from memory per
+//          multiply-add.
+// PREDICT: A block of B comes from memory once for all rows and from L2 per row; the rate no longer
+//          falls with N.
+// LIMITS:  Any M, N, K, leading dimensions, transposition, layout, alpha, beta.
+// NEXT:    h04 keeps C in registers.
 #include <ladder/kernel.hpp>
 
 #include <algorithm>
@@ -11,15 +15,17 @@
 
 namespace ladder::h03_cache_block {
 
-// Sizes in elements. A row of C's block (NC) stays in L1 through KC steps of k, the block of B (KC x NC) in L2 through
-// MC rows; the block of A (MC x KC) is read once from L3, where it stays while the next block of columns comes.
+// Sizes in elements. A row of C's block (NC) stays in L1 through KC steps of k, the block of B (KC
+// x NC) in L2 through MC rows; the block of A (MC x KC) is read once from L3, where it stays while
+// the next block of columns comes.
 struct Tile {
   static constexpr std::int64_t NC = 1024, KC = 128, MC = 1024;
   static constexpr std::int64_t kFloat = sizeof(float);
   static_assert(NC * kFloat <= (32 << 10) / 4,
                 "a row of C leaves most of a 32 KiB L1 to the rows of B that pass");
   static_assert(KC * NC * kFloat <= (1 << 20) / 2, "a block of B takes at most half of a 1 MiB L2");
-  static_assert(MC * KC * kFloat <= (4 << 20) / 4, "a block of A takes a small part of a core's share of L3");
+  static_assert(MC * KC * kFloat <= (4 << 20) / 4,
+                "a block of A takes a small part of a core's share of L3");
 };
 
 static Status accepts(const Problem&, const Device&) { return Status::ok(); }
@@ -53,11 +59,13 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
           // Main loop: rows of B lie along n, or along k where B is transposed
           if (p.op_b == Op::kNone) {
             for (std::int64_t k = 0; k < steps; ++k) {
-              for (std::int64_t j = 0; j < cols; ++j) acc[j] += row_a[k] * b[(k0 + k) * p.ldb + j0 + j];
+              for (std::int64_t j = 0; j < cols; ++j)
+                acc[j] += row_a[k] * b[(k0 + k) * p.ldb + j0 + j];
             }
           } else {
             for (std::int64_t j = 0; j < cols; ++j) {
-              for (std::int64_t k = 0; k < steps; ++k) acc[j] += row_a[k] * b[(j0 + j) * p.ldb + k0 + k];
+              for (std::int64_t k = 0; k < steps; ++k)
+                acc[j] += row_a[k] * b[(j0 + j) * p.ldb + k0 + k];
             }
           }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// h04_simd_pack: a tile of C in vector registers, fed from packed panels.   NEW: the register tile
-// WHY: h03 loads and stores a row of C for each k: two accesses a multiply-add, where a core does two multiply-adds.
-// PREDICT: 14 x 2 vectors of results take 16 loads for 28 multiply-adds; packed panels make every load stride 1 and
-// touch few pages. The multiply-add units are the bound.
-// LIMITS: any m, n, k, leading dimensions, transposition, layout, alpha, beta.   NEXT: h05 uses all cores
+// h04_simd_pack: a tile of C in vector registers, fed from packed panels.
+// NEW:     The register tile.
+// WHY:     h03 loads and stores a row of C per k: two accesses per multiply-add, where a core does
+//          two multiply-adds.
+// PREDICT: 14 x 2 vectors of C take 16 loads per 28 multiply-adds. Packed panels make every load
+//          stride 1 and touch few pages. The multiply-add units are the bound.
+// LIMITS:  Any M, N, K, leading dimensions, transposition, layout, alpha, beta.
+// NEXT:    h05 uses all cores.
 #include <ladder/kernel.hpp>
 
 #include <algorithm>
@@ -22,8 +25,9 @@ using host::pieces;
 static Status accepts(const Problem&, const Device&) { return Status::ok(); }
 
 static Status launch(const Problem& problem, const Operands& operands, Stream) {
-  // Who am I: a column-major product is the row-major product of the exchanged operands.
-  // Copied only then: a small product takes hardly longer than the copy, which waits for what the caller has just written.
+  // Who am I: a column-major product is the row-major product of the exchanged operands. Copied
+  // only then: a small product takes hardly longer than the copy, which waits for what the caller
+  // has just written.
   std::optional<RowMajor> exchanged;
   if (problem.layout != Layout::kRowMajor) exchanged = as_row_major(problem);
   const bool swapped = exchanged.has_value();
@@ -42,10 +46,12 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
     return Status::ok();
   }
   const host::Blocks& most = way.blocks;
-  float* memory_a = host::workspace(host::Use::kA, host::packed_floats(p.m, most.rows, p.k, most.depth, 1));
-  float* memory_b =
-      host::workspace(host::Use::kB, host::packed_floats(p.n, most.cols, p.k, most.depth, way.tile.cols));
-  if (memory_a == nullptr || memory_b == nullptr) return {Code::kOutOfMemory, "no memory for packed panels"};
+  float* memory_a =
+      host::workspace(host::Use::kA, host::packed_floats(p.m, most.rows, p.k, most.depth, 1));
+  float* memory_b = host::workspace(
+      host::Use::kB, host::packed_floats(p.n, most.cols, p.k, most.depth, way.tile.cols));
+  if (memory_a == nullptr || memory_b == nullptr)
+    return {Code::kOutOfMemory, "no memory for packed panels"};
 
   const std::int64_t col_blocks = pieces(p.n, most.cols), row_blocks = pieces(p.m, most.rows);
   const std::int64_t depth_blocks = pieces(p.k, most.depth);

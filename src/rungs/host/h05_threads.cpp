@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// h05_threads: all cores.                                       NEW: threads that share packed A
-// WHY: h04 uses one core.
-// PREDICT: as many times h04 as there are cores, less the time to pack and to wait for each other, some per cent at 1024.
-// LIMITS: any m, n, k, leading dimensions, transposition, layout, alpha, beta. The result does not depend on the number
-// of threads: k is never shared out.                                      NEXT: r01, the GPU
+// h05_threads: all cores.
+// NEW:     Threads that share packed A.
+// WHY:     h04 uses one core.
+// PREDICT: h04's rate times the number of cores, less a few per cent at 1024 for packing and
+//          waiting.
+// LIMITS:  Any M, N, K, leading dimensions, transposition, layout, alpha, beta. The result does not
+//          depend on the number of threads: they never split K.
+// NEXT:    r01, the GPU.
 #include <ladder/kernel.hpp>
 
 #include <algorithm>
@@ -24,26 +27,31 @@ using host::pieces;
 using host::Team;
 
 // A part of a piece, in the numbers of the whole.
-static Piece within(const Piece& all, const Piece& part) { return {all.begin + part.begin, part.size}; }
+static Piece within(const Piece& all, const Piece& part) {
+  return {all.begin + part.begin, part.size};
+}
 
 static Status accepts(const Problem&, const Device&) { return Status::ok(); }
 
-// How threads share C: a grid of cells, each one thread's. Threads of one row share the packed A, in the cache they
-// share; each has blocks of B in its own.
+// How threads share C: a grid of cells, each one thread's. Threads of one row share the packed A,
+// in the cache they share; each has blocks of B in its own.
 struct Grid {
   int rows = 1, cols = 1;
 };
 
-// The threads that are worth starting. A team that waits in its spin loop starts within two microseconds, in which a core
-// does half of this.
+// The threads that are worth starting. A team that waits in its spin loop starts within two
+// microseconds, in which a core does half of this.
 static int worthwhile_threads(const Problem& p) {
   constexpr double kLeastFlops = 8e5;
-  return static_cast<int>(std::clamp(flops(p) / kLeastFlops, 1.0, static_cast<double>(Team::most_threads())));
+  return static_cast<int>(
+      std::clamp(flops(p) / kLeastFlops, 1.0, static_cast<double>(Team::most_threads())));
 }
 
-// The grid whose busiest thread has least to do. Columns first, since a row of threads packs A once.
+// The grid whose busiest thread has least to do. Columns first, since a row of threads packs A
+// once.
 static Grid share(const Problem& p, const host::Way& way, int threads) {
-  const std::int64_t row_panels = pieces(p.m, way.tile.rows), col_panels = pieces(p.n, way.tile.cols);
+  const std::int64_t row_panels = pieces(p.m, way.tile.rows),
+                     col_panels = pieces(p.n, way.tile.cols);
   Grid best;
   std::int64_t least_work = row_panels * col_panels + 1;
   for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(threads, row_panels); ++rows) {
@@ -77,7 +85,8 @@ struct Plan {
   std::int64_t a_floats = 0;  // of one row of threads
 };
 
-static Plan make_plan(const Problem& p, const host::Way& way, const host::Blocks& most, const Grid& grid) {
+static Plan make_plan(const Problem& p, const host::Way& way, const host::Blocks& most,
+                      const Grid& grid) {
   const std::int64_t most_rows = pieces(p.m, grid.rows);
   Plan out;
   out.most_cols = pieces(pieces(p.n, way.tile.cols), grid.cols) * way.tile.cols;
@@ -89,8 +98,9 @@ static Plan make_plan(const Problem& p, const host::Way& way, const host::Blocks
 }
 
 static Status launch(const Problem& problem, const Operands& operands, Stream) {
-  // Who am I: a column-major product is the row-major product of the exchanged operands.
-  // Copied only then: a small product takes hardly longer than the copy, which waits for what the caller has just written.
+  // Who am I: a column-major product is the row-major product of the exchanged operands. Copied
+  // only then: a small product takes hardly longer than the copy, which waits for what the caller
+  // has just written.
   std::optional<RowMajor> exchanged;
   if (problem.layout != Layout::kRowMajor) exchanged = as_row_major(problem);
   const bool swapped = exchanged.has_value();
@@ -129,9 +139,11 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
     }
     // Who am I
     const Cell my = cell(p, way, grid, thread);
-    float* memory_a = way.pack_a && shared_a != nullptr ? shared_a + my.row * plan.a_floats : nullptr;
+    float* memory_a =
+        way.pack_a && shared_a != nullptr ? shared_a + my.row * plan.a_floats : nullptr;
     float* memory_b = host::workspace(
-        host::Use::kB, host::packed_floats(plan.most_cols, most.cols, p.k, most.depth, way.tile.cols));
+        host::Use::kB,
+        host::packed_floats(plan.most_cols, most.cols, p.k, most.depth, way.tile.cols));
     if ((way.pack_a && shared_a == nullptr) || memory_b == nullptr) out_of_memory = true;
     team.barrier();
     for (std::int64_t ib = 0; ib < plan.row_blocks && !out_of_memory; ++ib) {
@@ -145,7 +157,8 @@ static Status launch(const Problem& problem, const Operands& operands, Stream) {
           team.barrier();
         }
         for (std::int64_t jb = 0; jb < plan.col_blocks; ++jb) {
-          const Piece cols = within(my.cols, piece(my.cols.size, plan.col_blocks, jb, way.tile.cols));
+          const Piece cols =
+              within(my.cols, piece(my.cols.size, plan.col_blocks, jb, way.tile.cols));
           const Panels pB(kernel, way.tile, Panels::Role::kCols, b, cols, depth, way.pack_b,
                           memory_b);  // (depth, cols)
 

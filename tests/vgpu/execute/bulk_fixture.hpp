@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of bulk copies and clusters share: tensor maps of plain matrices, kernels/bulk.cu loaded, every schedule.
+// What the tests of bulk copies and clusters share: tensor maps of plain matrices, kernels/bulk.cu
+// loaded, every schedule.
 #pragma once
 #include <array>
 

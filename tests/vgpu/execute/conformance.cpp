@@ -20,22 +20,23 @@ constexpr u64 kUntouched = 0x5a5a5a5a5a5a5a5a;
 
 const std::vector<u64>& edges() {
   static const std::vector<u64> kEdges = {
-      0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 255, 256, 0x7fff, 0x8000,
-      0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff,
+      0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 255, 256, 0x7fff,
+      0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff,
       0x8000000000000000, ~u64{0}, ~u64{1}, 0x123456789abcdef0, 0xdeadbeefcafebabe,
       // single precision, in the low half
-      0x3f800000, 0xbf800000, 0x00800000, 0x007fffff, 0x00000001, 0x80000001, 0x7f800000, 0xff800000,
-      0x7fc00000, 0x7f7fffff, 0x4f000000, 0xcf000000, 0x4f800000, 0x3effffff, 0x3f000000, 0x3fc00000,
-      0x40200000, 0x33800000, 0x42280000, 0x477fe000, 0x477ff000, 0x38800000, 0x387fc000, 0x33000000,
-      0x33000001, 0x7fffffff, 0xffc00001,
+      0x3f800000, 0xbf800000, 0x00800000, 0x007fffff, 0x00000001, 0x80000001, 0x7f800000,
+      0xff800000, 0x7fc00000, 0x7f7fffff, 0x4f000000, 0xcf000000, 0x4f800000, 0x3effffff,
+      0x3f000000, 0x3fc00000, 0x40200000, 0x33800000, 0x42280000, 0x477fe000, 0x477ff000,
+      0x38800000, 0x387fc000, 0x33000000, 0x33000001, 0x7fffffff, 0xffc00001,
       // double precision
-      0x3ff0000000000000, 0xbff0000000000000, 0x0010000000000000, 0x000fffffffffffff, 0x7ff0000000000000,
-      0xfff0000000000000, 0x7ff8000000000000, 0x7fefffffffffffff, 0x41e0000000000000, 0x43e0000000000000,
-      0xc3e0000000000000, 0x3fe0000000000000, 0x3ff8000000000000, 0x4004000000000000, 0x47efffffe0000000,
-      0x47effffff0000000, 0x36a0000000000000, 0x3690000000000000,
+      0x3ff0000000000000, 0xbff0000000000000, 0x0010000000000000, 0x000fffffffffffff,
+      0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000, 0x7fefffffffffffff,
+      0x41e0000000000000, 0x43e0000000000000, 0xc3e0000000000000, 0x3fe0000000000000,
+      0x3ff8000000000000, 0x4004000000000000, 0x47efffffe0000000, 0x47effffff0000000,
+      0x36a0000000000000, 0x3690000000000000,
       // 16 bits, in both halves
-      0x3c003c00, 0xbc003c00, 0x7c00fc00, 0x7e000001, 0x03ff0400, 0x7bff0001, 0x3f80bf80, 0x7f80ff80,
-      0x00808000};
+      0x3c003c00, 0xbc003c00, 0x7c00fc00, 0x7e000001, 0x03ff0400, 0x7bff0001, 0x3f80bf80,
+      0x7f80ff80, 0x00808000};
   return kEdges;
 }
 
@@ -111,8 +112,10 @@ std::string body_of(const Case& c) {
 std::string module_of(const Case& c) {
   std::string text =
       ".version 8.8\n.target sm_90\n.address_size 64\n"
-      ".visible .entry kernel(.param .u64 pd, .param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pe,"
-      " .param .u32 divided)\n{\n.reg .b32 %x, %thread, %block, %threads, %odd;\n.reg .b64 %at, %offset;\n"
+      ".visible .entry kernel(.param .u64 pd, .param .u64 pa, .param .u64 pb, .param .u64 pc, "
+      ".param .u64 pe,"
+      " .param .u32 divided)\n{\n.reg .b32 %x, %thread, %block, %threads, %odd;\n.reg .b64 %at, "
+      "%offset;\n"
       ".reg .pred %off;\n";
   for (std::size_t i = 0; i < c.types.size(); ++i) {
     text += std::string(".reg ") + register_type(c.types[i]) + " %" + "dabce"[i] + ";\n";
@@ -125,10 +128,12 @@ std::string module_of(const Case& c) {
             load(std::string("%") + "dabce"[i], c.types[i], "%at");
   }
   text +=
-      "ld.param.u32 %odd, [divided];\n and.b32 %odd, %odd, %thread;\n setp.ne.u32 %off, %odd, 0;\n @%off bra "
+      "ld.param.u32 %odd, [divided];\n and.b32 %odd, %odd, %thread;\n setp.ne.u32 %off, %odd, 0;\n "
+      "@%off bra "
       "DONE;\n";
   text += body_of(c);
-  text += "DONE:\n ld.param.u64 %at, [pd];\n add.u64 %at, %at, %offset;\n" + store("%d", c.types[0], "%at");
+  text += "DONE:\n ld.param.u64 %at, [pd];\n add.u64 %at, %at, %offset;\n" +
+          store("%d", c.types[0], "%at");
   return text + "ret;\n}\n";
 }
 
@@ -236,9 +241,10 @@ void check(const Case& c) {
         const u64 wanted = divided && i % 2 == 1 ? untouched : expected[i];
         const u64 result = bench.array(0)[i] & mask;
         if (result == wanted || ++wrong > 3) continue;
-        ADD_FAILURE() << c.instruction << " on " << isa.code.name << (divided ? ", divided" : "") << std::hex
-                      << ": a 0x" << inputs[0][i] << " b 0x" << inputs[1][i] << " c 0x" << inputs[2][i]
-                      << " e 0x" << inputs[3][i] << " gives 0x" << result << ", expected 0x" << wanted;
+        ADD_FAILURE() << c.instruction << " on " << isa.code.name << (divided ? ", divided" : "")
+                      << std::hex << ": a 0x" << inputs[0][i] << " b 0x" << inputs[1][i] << " c 0x"
+                      << inputs[2][i] << " e 0x" << inputs[3][i] << " gives 0x" << result
+                      << ", expected 0x" << wanted;
       }
     }
   }
@@ -252,7 +258,8 @@ std::vector<u64> run(const std::string& instruction, const std::string& types,
   std::copy(values.begin(), values.end(), bench.array(1));
   bench.launch(false);
   std::vector<u64> results(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) results[i] = bench.array(0)[i] & width_mask(types[0]);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    results[i] = bench.array(0)[i] & width_mask(types[0]);
   return results;
 }
 

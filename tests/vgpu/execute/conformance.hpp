@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One PTX instruction at a time against what it is defined to do. A case names the instruction, the types of its
-// operands and a function of one thread's operands, written apart from the engine's own. Each is executed for
-// thousands of values, edges among them, by whole warps and by warps of which every other lane is off, on every
-// instruction set of the host.
+// One PTX instruction at a time against what it is defined to do. A case names the instruction, the
+// types of its operands and a function of one thread's operands, written apart from the engine's
+// own. Each is executed for thousands of values, edges among them, by whole warps and by warps of
+// which every other lane is off, on every instruction set of the host.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -26,10 +26,12 @@ using i64 = std::int64_t;
 
 // Operands and results as bits, in the low part of a u64. A predicate is 0 or 1.
 struct Case {
-  std::string instruction;  // "add.s32", or a body with %d, %a, %b, %c and %e where it is more than one
-  std::string types;        // of d, a, b, c, e: p predicate, h 16 bits, r 32, d 64, f .f32, g .f64
+  std::string
+      instruction;    // "add.s32", or a body with %d, %a, %b, %c and %e where it is more than one
+  std::string types;  // of d, a, b, c, e: p predicate, h 16 bits, r 32, d 64, f .f32, g .f64
   std::function<u64(u64, u64, u64, u64)> expected;
-  std::vector<u64> values;  // more values for the operands, where the edges of its types are elsewhere
+  std::vector<u64>
+      values;  // more values for the operands, where the edges of its types are elsewhere
 };
 
 std::string name_of(const Case& c);
@@ -43,7 +45,8 @@ void check(const Case& c);  // with GoogleTest's expectations
 std::vector<u64> run(const std::string& instruction, const std::string& types,
                      const std::vector<u64>& values);
 
-// Of an integer type: its letter in Case::types, its name in PTX, and the types of an operation all of it.
+// Of an integer type: its letter in Case::types, its name in PTX, and the types of an operation all
+// of it.
 inline char letter(std::size_t bytes) { return bytes <= 2 ? 'h' : bytes == 4 ? 'r' : 'd'; }
 
 template <class T>

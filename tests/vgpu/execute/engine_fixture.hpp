@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test with a device of its own: loads what the build made of kernels/, owns arrays, launches by name. The kernels run
-// from PTX, or where VGPU_TEST_ENGINE is "sass" from machine code as far as that is known.
+// A test with a device of its own: loads what the build made of kernels/, owns arrays, launches by
+// name. The kernels run from PTX, or where VGPU_TEST_ENGINE is "sass" from machine code as far as
+// that is known.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -71,16 +72,19 @@ class EngineTest : public testing::Test {
   }
 
   template <class... A>
-  vgpu::LaunchReport launch(const std::string& kernel, vgpu::Dim3 grid, vgpu::Dim3 block, A... arguments) {
+  vgpu::LaunchReport launch(const std::string& kernel, vgpu::Dim3 grid, vgpu::Dim3 block,
+                            A... arguments) {
     const vgpu::Kernel* const found = module->find_kernel(kernel);
     if (found == nullptr) throw std::invalid_argument("no kernel " + kernel);
     const vgpu::KernelAttributes& attributes = vgpu::attributes(*found);
-    if (attributes.params.size() != sizeof...(A)) throw std::invalid_argument("another number of parameters");
+    if (attributes.params.size() != sizeof...(A))
+      throw std::invalid_argument("another number of parameters");
     std::vector<std::byte> params(attributes.param_bytes);
     std::size_t next = 0;
     [[maybe_unused]] const auto pack = [&](const auto& argument) {
       const vgpu::Param& param = attributes.params[next++];
-      if (param.size != sizeof(argument)) throw std::invalid_argument("a parameter of another size");
+      if (param.size != sizeof(argument))
+        throw std::invalid_argument("a parameter of another size");
       std::memcpy(params.data() + param.offset, &argument, sizeof(argument));
     };
     (pack(arguments), ...);
@@ -91,7 +95,8 @@ class EngineTest : public testing::Test {
 
   // The fault that a launch throws; a test failure if it throws none.
   template <class... A>
-  vgpu::Fault fault_of(const std::string& kernel, vgpu::Dim3 grid, vgpu::Dim3 block, A... arguments) {
+  vgpu::Fault fault_of(const std::string& kernel, vgpu::Dim3 grid, vgpu::Dim3 block,
+                       A... arguments) {
     try {
       launch(kernel, grid, block, arguments...);
     } catch (const vgpu::Fault& fault) {
@@ -104,8 +109,10 @@ class EngineTest : public testing::Test {
   // A kernel that waits for its copies as it must does the same under each.
   void for_each_schedule(const std::function<void()>& test) {
     using vgpu::CopySchedule;
-    std::vector<CopySchedule> all = {{CopySchedule::Kind::kEager, 0}, {CopySchedule::Kind::kLazy, 0}};
-    for (std::uint64_t seed = 0; seed < 6; ++seed) all.push_back({CopySchedule::Kind::kRandom, seed});
+    std::vector<CopySchedule> all = {{CopySchedule::Kind::kEager, 0},
+                                     {CopySchedule::Kind::kLazy, 0}};
+    for (std::uint64_t seed = 0; seed < 6; ++seed)
+      all.push_back({CopySchedule::Kind::kRandom, seed});
     for (const CopySchedule& schedule : all) {
       SCOPED_TRACE("schedule " + std::to_string(static_cast<int>(schedule.kind)) + ", seed " +
                    std::to_string(schedule.seed));

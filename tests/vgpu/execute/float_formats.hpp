@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binary formats of 8 and 16 bits by their parameters: a value is exact in long double, and its code is found by searching the
-// nearest one, which shares nothing with the engine's bit arithmetic.
+// Binary formats of 8 and 16 bits by their parameters: a value is exact in long double, and its
+// code is found by searching the nearest one, which shares nothing with the engine's bit
+// arithmetic.
 #pragma once
 #include <cmath>
 #include <limits>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async, mbarriers and setmaxnreg: what they do under every schedule, and the fault of each misuse.
+// cp.async, mbarriers and setmaxnreg: what they do under every schedule, and the fault of each
+// misuse.
 #include <array>
 
 #include "engine_fixture.hpp"
@@ -111,7 +112,8 @@ TEST_F(Async, FaultsOfCopies) {
   EXPECT_EQ(fault(64, 0, 8).kind, FaultKind::kOutOfBounds);
   expect_text(fault(64, 0, 8), {"write of 8 bytes to shared memory", "cp.async.ca"});
   EXPECT_EQ(fault(0, 64, 8).kind, FaultKind::kOutOfBounds);
-  expect_text(fault(0, 64, 8), {"read of 8 bytes from global memory", "64-byte allocation", "async.cu:"});
+  expect_text(fault(0, 64, 8),
+              {"read of 8 bytes from global memory", "64-byte allocation", "async.cu:"});
   EXPECT_EQ(fault(0, 0, 9).kind, FaultKind::kBadOperand);
   // Only the bytes that are copied must be there.
   EXPECT_NO_THROW(launch("copy_at", {1, 1, 1}, {1, 1, 1}, array<char>(4), 0, 0ll, 4));
@@ -182,11 +184,11 @@ TEST_F(Mbarrier, WarpsMeet) {
 TEST_F(Mbarrier, DeadlocksNameTheMbarrierAndEveryWarp) {
   const vgpu::Fault arrivals = fault_of("never", {1, 1, 1}, {96, 1, 1}, 0);
   EXPECT_EQ(arrivals.kind, FaultKind::kDeadlock);
-  expect_text(arrivals,
-              {"a phase of an mbarrier that nobody will complete", "phase 0 (parity 0) lacks 1 of 2 arrivals",
-               "warp 0 lanes 0xffffffff wait for the mbarrier at shared address", "warp 1 lanes 0xffffffff",
-               "warp 2 lanes 0xffffffff wait at barrier 0",
-               named("mbarrier.try_wait.parity", "SYNCS.PHASECHK"), "mbarrier.cu:"});
+  expect_text(arrivals, {"a phase of an mbarrier that nobody will complete",
+                         "phase 0 (parity 0) lacks 1 of 2 arrivals",
+                         "warp 0 lanes 0xffffffff wait for the mbarrier at shared address",
+                         "warp 1 lanes 0xffffffff", "warp 2 lanes 0xffffffff wait at barrier 0",
+                         named("mbarrier.try_wait.parity", "SYNCS.PHASECHK"), "mbarrier.cu:"});
   const vgpu::Fault bytes = fault_of("never", {1, 1, 1}, {96, 1, 1}, 1);
   EXPECT_EQ(bytes.kind, FaultKind::kDeadlock);
   expect_text(bytes, {"lacks 0 of 2 arrivals and 4096 bytes"});
@@ -229,12 +231,15 @@ TEST_F(Mbarrier, WhoUsesOneMustKnowThatItIsThere) {
   config.check_race = true;
   const vgpu::Fault found = fault_of("made_in_secret", {1, 1, 1}, {64, 1, 1}, array<int>(64));
   EXPECT_EQ(found.kind, FaultKind::kRace) << found.what();
-  expect_text(found, {"warp 0 writes and warp 1 reads one word of shared memory, with no barrier between",
-                      "mbarrier.cu:"});
+  expect_text(found,
+              {"warp 0 writes and warp 1 reads one word of shared memory, with no barrier between",
+               "mbarrier.cu:"});
 }
 
 TEST_F(Mbarrier, Registers) {
-  const auto run = [&](int how) { launch("registers", {1, 1, 1}, {256, 1, 1}, array<int>(256), how); };
+  const auto run = [&](int how) {
+    launch("registers", {1, 1, 1}, {256, 1, 1}, array<int>(256), how);
+  };
   const auto fault = [&](int how) {
     return fault_of("registers", {1, 1, 1}, {256, 1, 1}, array<int>(256), how);
   };
@@ -248,7 +253,8 @@ TEST_F(Mbarrier, Registers) {
   config.registers = 0;
   EXPECT_NO_THROW(run(1));
   EXPECT_NO_THROW(run(4));
-  config.registers = 128;  // the pool gets 88 from each of 128 threads; three of four warps get 104 a thread
+  config.registers =
+      128;  // the pool gets 88 from each of 128 threads; three of four warps get 104 a thread
   EXPECT_EQ(fault(0).kind, FaultKind::kDeadlock);
   expect_text(fault(0), {"waits for registers", "the block's pool has 1280"});
   EXPECT_EQ(fault(1).kind, FaultKind::kDeadlock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipelines of asynchronous copies: the right one computes the same under every schedule and raises no alarm; each flaw
-// is found, by the race check or by the report of a deadlock.
+// Pipelines of asynchronous copies: the right one computes the same under every schedule and raises
+// no alarm; each flaw is found, by the race check or by the report of a deadlock.
 #include <functional>
 
 #include "engine_fixture.hpp"
@@ -24,7 +24,8 @@ class Pipelines : public EngineTest {
     return {out, out + kBlocks * outputs};
   }
   vgpu::Fault fault(const std::string& kernel) {
-    return fault_of(kernel, {kBlocks, 1, 1}, {128, 1, 1}, array<int>(kBlocks * 128), array(in), kTiles);
+    return fault_of(kernel, {kBlocks, 1, 1}, {128, 1, 1}, array<int>(kBlocks * 128), array(in),
+                    kTiles);
   }
   // Line of kernels/<file>.cu that holds `text`.
   static std::string place(const std::string& file, const std::string& text) {
@@ -78,8 +79,8 @@ TEST_F(Rings, EveryFlawIsARace) {
       SCOPED_TRACE(kernel);
       const vgpu::Fault found = fault(kernel);
       EXPECT_EQ(found.kind, FaultKind::kRace);
-      expect_text(found,
-                  {copy, read, named("cp.async", "LDGSTS"), named("ld.shared", "LDS"), "asynchronous copy"});
+      expect_text(found, {copy, read, named("cp.async", "LDGSTS"), named("ld.shared", "LDS"),
+                          "asynchronous copy"});
     }
   });
 }
@@ -104,7 +105,8 @@ TEST_F(Rings, AThreadMustWaitForItsOwnCopies) {
   EXPECT_EQ(of(1).kind, FaultKind::kRace);
   expect_text(of(1), {named("st.shared", "STS"), place("async.cu", "s[t] = 5;")});
   EXPECT_EQ(of(2).kind, FaultKind::kRace);
-  expect_text(of(2), {named("ld.shared", "LDS"), place("async.cu", "out[t] = s[t];           // the copy")});
+  expect_text(of(2), {named("ld.shared", "LDS"),
+                      place("async.cu", "out[t] = s[t];           // the copy")});
 }
 
 class ProducersAndConsumers : public Pipelines {
@@ -142,8 +144,9 @@ TEST_F(ProducersAndConsumers, EveryFlawIsFound) {
   for_each_schedule([&] {
     config.check_race = true;
     for (const char* kernel :
-         {"pipeline_early_empty", "pipeline_wait_behind", "pipeline_plain_arrive", "pipeline_no_full_wait",
-          "pipeline_wait_late", "pipeline_no_empty_wait", "pipeline_no_init_barrier"}) {
+         {"pipeline_early_empty", "pipeline_wait_behind", "pipeline_plain_arrive",
+          "pipeline_no_full_wait", "pipeline_wait_late", "pipeline_no_empty_wait",
+          "pipeline_no_init_barrier"}) {
       SCOPED_TRACE(kernel);
       const vgpu::Fault found = fault(kernel);
       if (std::string(kernel) == "pipeline_wait_behind" && found.kind == FaultKind::kDeadlock) {
@@ -151,11 +154,13 @@ TEST_F(ProducersAndConsumers, EveryFlawIsFound) {
       }
       if (std::string(kernel) == "pipeline_no_full_wait" && found.kind == FaultKind::kDeadlock) {
         EXPECT_EQ(config.schedule.kind, CopySchedule::Kind::kRandom);
-        continue;  // consumers have read everything before it was copied: their arrivals came too soon
+        // consumers have read everything before it was copied: their arrivals came too soon
+        continue;
       }
       if (std::string(kernel) == "pipeline_no_init_barrier") {
         // Another warp comes to an mbarrier that is not there yet, or that nothing says is there.
-        EXPECT_TRUE(found.kind == FaultKind::kRace || found.kind == FaultKind::kMbarrier) << found.what();
+        EXPECT_TRUE(found.kind == FaultKind::kRace || found.kind == FaultKind::kMbarrier)
+            << found.what();
         continue;
       }
       EXPECT_EQ(found.kind, FaultKind::kRace) << found.what();

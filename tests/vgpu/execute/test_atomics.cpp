@@ -80,7 +80,8 @@ TEST_P(Atomics, FloatsInSharedMemory) {
   for (int i = 0; i < 256; ++i) in[i] = static_cast<float>(i) / 8;
   float* const out = array<float>(4);
   launch("shared_float", {4, 1, 1}, {64, 1, 1}, out, array(in));
-  for (int b = 0; b < 4; ++b) EXPECT_EQ(out[b], std::accumulate(&in[b * 64], &in[b * 64] + 64, 0.0F));
+  for (int b = 0; b < 4; ++b)
+    EXPECT_EQ(out[b], std::accumulate(&in[b * 64], &in[b * 64] + 64, 0.0F));
 }
 
 TEST_P(Atomics, Halves) {
@@ -96,7 +97,8 @@ TEST_P(Atomics, LastBlockSumsUp) {
   std::vector<int> in(960);
   std::iota(in.begin(), in.end(), 5);
   int* const total = array<int>(1);
-  launch("last_block", {10, 1, 1}, {96, 1, 1}, array(in), array<int>(10), array<unsigned>(1), total);
+  launch("last_block", {10, 1, 1}, {96, 1, 1}, array(in), array<int>(10), array<unsigned>(1),
+         total);
   EXPECT_EQ(*total, std::accumulate(in.begin(), in.end(), 0));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk copies by tensor map and without: what they do under every schedule, and that each misuse is found.
+// Bulk copies by tensor map and without: what they do under every schedule, and that each misuse is
+// found.
 #include "bulk_fixture.hpp"
 
 #include <algorithm>
@@ -23,10 +24,12 @@ TEST_F(Bulk, LinesOfABoxInEverySwizzle) {
       const auto got = load_box(matrix(data, 64, 96, 32, c.cols, c.swizzle), {{8, 16}});
       for (std::uint32_t y = 0; y < 32; ++y) {
         for (std::uint32_t x = 0; x < c.cols; ++x) {
-          // A chunk of 16 bytes: its number in the span, exclusive or the number of the 128 bytes that it lies in.
+          // A chunk of 16 bytes: its number in the span, exclusive or the number of the 128 bytes
+          // that it lies in.
           const std::uint32_t byte = (y * c.cols + x) * 4;
           const std::uint32_t moved = byte ^ (byte / 128 % c.chunks * 16);
-          EXPECT_EQ(got[moved / 4], in[(16 + y) * 96 + 8 + x]) << c.chunks << " chunks, " << y << ", " << x;
+          EXPECT_EQ(got[moved / 4], in[(16 + y) * 96 + 8 + x])
+              << c.chunks << " chunks, " << y << ", " << x;
         }
       }
     }
@@ -94,11 +97,12 @@ TEST_F(Bulk, OneToFiveDimensions) {
 TEST_F(Bulk, FirstCoordinatesLieOnSixteenBytes) {
   const MapBytes map = encoded(matrix(array<std::uint32_t>(32 * 32), 32, 32, 8, 32));
   for (const int x : {-1, 2, 7}) {
-    const vgpu::Fault fault = fault_of("load_box", {1, 1, 1}, {32, 1, 1}, array<std::uint32_t>(256), map, 2,
-                                       Coordinates{{x, 0}}, 1024);
+    const vgpu::Fault fault = fault_of("load_box", {1, 1, 1}, {32, 1, 1}, array<std::uint32_t>(256),
+                                       map, 2, Coordinates{{x, 0}}, 1024);
     EXPECT_EQ(fault.kind, FaultKind::kBadOperand);
     expect_text(fault, {"first coordinate of a copy by tensor map must be a multiple of 16 bytes"});
-    EXPECT_EQ(fault_of("store_box", {1, 1, 1}, {32, 1, 1}, map, x, 0, 1024, 0).kind, FaultKind::kBadOperand);
+    EXPECT_EQ(fault_of("store_box", {1, 1, 1}, {32, 1, 1}, map, x, 0, 1024, 0).kind,
+              FaultKind::kBadOperand);
   }
 }
 
@@ -137,9 +141,11 @@ TEST_F(Bulk, MapsInGlobalMemoryAndWhatIsNone) {
   run(there);
   for (std::size_t i = 0; i < 256; ++i) EXPECT_EQ(out[i], in[4 * 32 + i]);
   there->bytes[40] ^= std::byte{1};
-  const vgpu::Fault changed = fault_of("load_by_global_map", {1, 1, 1}, {32, 1, 1}, out, there, 0, 4, 1024);
+  const vgpu::Fault changed =
+      fault_of("load_by_global_map", {1, 1, 1}, {32, 1, 1}, out, there, 0, 4, 1024);
   EXPECT_EQ(changed.kind, FaultKind::kBadOperand);
-  expect_text(changed, {"no tensor map, or one that was changed", "prefetch.tensormap", "bulk.cu:"});
+  expect_text(changed,
+              {"no tensor map, or one that was changed", "prefetch.tensormap", "bulk.cu:"});
   const auto* const beside = reinterpret_cast<const std::byte*>(there) + 16;
   expect_text(fault_of("load_by_global_map", {1, 1, 1}, {32, 1, 1}, out, beside, 0, 4, 1024),
               {"multiple of 64 bytes"});
@@ -148,23 +154,26 @@ TEST_F(Bulk, MapsInGlobalMemoryAndWhatIsNone) {
 TEST_F(Bulk, CopiesOutsideAllocations) {
   auto* const data = array<std::uint32_t>(32 * 32);
   const MapBytes map = encoded(matrix(data, 33, 32, 8, 32));
-  const vgpu::Fault beyond = fault_of("load_box", {1, 1, 1}, {32, 1, 1}, array<std::uint32_t>(256), map, 2,
-                                      Coordinates{{0, 32}}, 1024);
+  const vgpu::Fault beyond = fault_of("load_box", {1, 1, 1}, {32, 1, 1}, array<std::uint32_t>(256),
+                                      map, 2, Coordinates{{0, 32}}, 1024);
   EXPECT_EQ(beyond.kind, FaultKind::kOutOfBounds);
-  expect_text(beyond, {"read of 128 bytes from global memory", "past the end of the 4096-byte allocation",
-                       "cp.async.bulk.tensor.2d"});
+  expect_text(beyond, {"read of 128 bytes from global memory",
+                       "past the end of the 4096-byte allocation", "cp.async.bulk.tensor.2d"});
   memory.free(data);
-  EXPECT_EQ(fault_of("store_box", {1, 1, 1}, {32, 1, 1}, map, 0, 0, 1024, 0).kind, FaultKind::kUseAfterFree);
+  EXPECT_EQ(fault_of("store_box", {1, 1, 1}, {32, 1, 1}, map, 0, 0, 1024, 0).kind,
+            FaultKind::kUseAfterFree);
 }
 
 TEST_F(Bulk, StoresDropWhatLiesOutside) {
   for_each_schedule([&] {
     auto* const data = array<std::uint32_t>(12 * 20, 7);
-    launch("store_box", {1, 1, 1}, {64, 1, 1}, encoded(matrix(data, 12, 20, 8, 16)), 12, -3, 512, 0);
+    launch("store_box", {1, 1, 1}, {64, 1, 1}, encoded(matrix(data, 12, 20, 8, 16)), 12, -3, 512,
+           0);
     for (int y = 0; y < 12; ++y) {
       for (int x = 0; x < 20; ++x) {
         const bool inside = x >= 12 && y < 5;
-        EXPECT_EQ(data[y * 20 + x], inside ? static_cast<std::uint32_t>((y + 3) * 16 + x - 12 + 1) : 7u)
+        EXPECT_EQ(data[y * 20 + x],
+                  inside ? static_cast<std::uint32_t>((y + 3) * 16 + x - 12 + 1) : 7u)
             << y << ", " << x;
       }
     }
@@ -175,7 +184,8 @@ TEST_F(Bulk, StoresCutLinesAtSixteenBytes) {
   auto* const data = array<std::uint32_t>(4 * 8, 7);
   launch("store_box", {1, 1, 1}, {32, 1, 1}, encoded(matrix(data, 4, 5, 4, 8)), 0, 0, 128, 0);
   for (int y = 0; y < 4; ++y) {
-    for (int x = 0; x < 8; ++x) EXPECT_EQ(data[y * 8 + x], static_cast<std::uint32_t>(y * 8 + x + 1));
+    for (int x = 0; x < 8; ++x)
+      EXPECT_EQ(data[y * 8 + x], static_cast<std::uint32_t>(y * 8 + x + 1));
   }
 }
 
@@ -191,8 +201,8 @@ TEST_F(Bulk, Linear) {
     }
   });
   const auto fault = [&](int bytes, std::size_t offset) {
-    return fault_of("linear", {1, 1, 1}, {32, 1, 1}, array<std::uint32_t>(256), array<std::uint32_t>(256),
-                    array(in) + offset, bytes);
+    return fault_of("linear", {1, 1, 1}, {32, 1, 1}, array<std::uint32_t>(256),
+                    array<std::uint32_t>(256), array(in) + offset, bytes);
   };
   expect_text(fault(1020, 0), {"size of a bulk copy must be a multiple of 16 bytes, not 1020"});
   EXPECT_EQ(fault(1008, 1).kind, FaultKind::kMisaligned);
@@ -205,7 +215,8 @@ TEST_F(Bulk, Reductions) {
     std::array<std::int32_t, 4> words;
   };
   static_assert(sizeof(Operands) == 64);
-  // 1, 65504, 2^-24, 1 + 2^-10 and their like; sums that are exact, overflow, stay subnormal, tie to even.
+  // 1, 65504, 2^-24, 1 + 2^-10 and their like; sums that are exact, overflow, stay subnormal, tie
+  // to even.
   const Operands to{{0x3c00, 0x7bff, 0x0001, 0x3c01, 0x7c00, 0x8000, 0xbc00, 0x6400},
                     {0x3f80, 0x7f7f, 0x3f80, 0x3f81, 0x7f80, 0x8000, 0xbf80, 0x4300},
                     {1.0F, 16777216.0F, -1.0F, 0.5F},
@@ -236,8 +247,8 @@ TEST_F(Bulk, FlawsOfStores) {
   for_each_schedule([&] {
     const vgpu::Fault fence = fault(1);
     EXPECT_EQ(fence.kind, FaultKind::kRace);
-    expect_text(fence,
-                {"no fence.proxy.async between", "the write is st.shared", "cp.async.bulk.tensor.2d.global"});
+    expect_text(fence, {"no fence.proxy.async between", "the write is st.shared",
+                        "cp.async.bulk.tensor.2d.global"});
     const vgpu::Fault again = fault(2);
     EXPECT_EQ(again.kind, FaultKind::kRace);
     expect_text(again, {"a bulk store of warp 0 reads", "wait_group.read",
@@ -284,7 +295,8 @@ class Transpose : public Bulk {
 TEST_F(Transpose, IsRightAndSilent) {
   for_each_schedule([&] {
     const vgpu::LaunchReport report = transposed(0);
-    EXPECT_EQ(report.exact.at("l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"), in.size() * 4);
+    EXPECT_EQ(report.exact.at("l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"),
+              in.size() * 4);
     EXPECT_EQ(report.exact.at("vgpu__bulk_bytes_loaded.sum"), in.size() * 4);
     EXPECT_EQ(report.exact.at("vgpu__bulk_bytes_stored.sum"), in.size() * 4);
   });
@@ -299,20 +311,23 @@ TEST_F(Transpose, FlawsAreFound) {
   for_each_schedule([&] {
     const vgpu::Fault early = fault(1);
     EXPECT_EQ(early.kind, FaultKind::kRace) << early.what();
-    expect_text(early, {"a bulk copy writes and warp", "nothing has waited for the mbarrier", "bulk.cu:"});
+    expect_text(early,
+                {"a bulk copy writes and warp", "nothing has waited for the mbarrier", "bulk.cu:"});
     const vgpu::Fault over = fault(2);
     EXPECT_TRUE(over.kind == FaultKind::kMbarrier || over.kind == FaultKind::kRace) << over.what();
     const vgpu::Fault fence = fault(3);
     EXPECT_EQ(fence.kind, FaultKind::kRace) << fence.what();
     expect_text(fence, {"no fence.proxy.async between"});
-    const vgpu::Fault own = fault(7);  // the thread that stores has fenced, but before it met the others
+    const vgpu::Fault own =
+        fault(7);  // the thread that stores has fenced, but before it met the others
     EXPECT_EQ(own.kind, FaultKind::kRace) << own.what();
     expect_text(own, {"no fence.proxy.async between"});
     const vgpu::Fault unread = fault(4);
     EXPECT_EQ(unread.kind, FaultKind::kRace) << unread.what();
     const vgpu::Fault bytes = fault(5);
     EXPECT_EQ(bytes.kind, FaultKind::kDeadlock) << bytes.what();
-    expect_text(bytes, {"wait for the mbarrier at shared address", "lacks 0 of 1 arrivals and 16 bytes"});
+    expect_text(bytes,
+                {"wait for the mbarrier at shared address", "lacks 0 of 1 arrivals and 16 bytes"});
     const vgpu::Fault arrivals = fault(6);
     EXPECT_TRUE(arrivals.kind == FaultKind::kMbarrier || arrivals.kind == FaultKind::kRace)
         << arrivals.what();

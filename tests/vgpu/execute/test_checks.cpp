@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks "init" and "race" between blocks: every fault is found, with what is needed to find it in the source,
-// and its correct twin runs in silence.
+// The checks "init" and "race" between blocks: every fault is found, with what is needed to find it
+// in the source, and its correct twin runs in silence.
 #include <algorithm>
 #include <cstdint>
 
@@ -50,7 +50,8 @@ TEST_F(Checks, SharedMemoryThatTheBlockDidNotWrite) {
   expect_fault(kRead, "shared memory", "sum_shared", {1, 1, 1}, {64, 1, 1}, out, 63);
   EXPECT_EQ(fault_of("sum_shared", {1, 1, 1}, {64, 1, 1}, out, 40).thread, (vgpu::Dim3{40, 0, 0}));
   launch("shared_bytes", {1, 1, 1}, {64, 1, 1}, out, 64);
-  EXPECT_EQ(fault_of("shared_bytes", {1, 1, 1}, {64, 1, 1}, out, 61).thread, (vgpu::Dim3{61, 0, 0}));
+  EXPECT_EQ(fault_of("shared_bytes", {1, 1, 1}, {64, 1, 1}, out, 61).thread,
+            (vgpu::Dim3{61, 0, 0}));
 }
 
 TEST_F(Checks, WhatAnotherWarpWritesTooLateIsARace) {
@@ -73,18 +74,20 @@ TEST_F(Checks, UnwrittenValuesThatAreDropped) {
 
 TEST_F(Checks, UnwrittenValuesThatMatter) {
   float* const products = written<float>(32 * 32);
-  expect_fault(kRead,
-               "it matters: with 0x00 in every byte that was not written, for 0xcd, other values are at",
-               "edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 21);
+  expect_fault(
+      kRead,
+      "it matters: with 0x00 in every byte that was not written, for 0xcd, other values are at",
+      "edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 21);
   expect_fault(kRead, "40 bytes into", "half_of_word", {1, 1, 1}, {21, 1, 1},
                written<unsigned short>(64) + 20, 1);
   int* const out = written<int>(64);
   expect_fault(kRead, "with 0x00", "unwritten_branch", {1, 1, 1}, {32, 1, 1}, out, -1);
   expect_fault(kRead, "with 0x7f", "unwritten_branch", {1, 1, 1}, {32, 1, 1}, out, 0);
   expect_fault(kRead, "other values are at", "unwritten_address", {1, 1, 1}, {32, 1, 1}, out, 63);
-  expect_fault(kRead, "the kernel stops: out of bounds", "unwritten_address", {1, 1, 1}, {32, 1, 1}, out,
-               0x2'0000);
-  expect_fault(kRead, "the kernel has no fault", "unwritten_address", {1, 1, 1}, {32, 1, 1}, out, 0x4'0000);
+  expect_fault(kRead, "the kernel stops: out of bounds", "unwritten_address", {1, 1, 1}, {32, 1, 1},
+               out, 0x2'0000);
+  expect_fault(kRead, "the kernel has no fault", "unwritten_address", {1, 1, 1}, {32, 1, 1}, out,
+               0x4'0000);
   expect_fault(kRead, "it does not come to its end", "unwritten_count", {1, 1, 1}, {32, 1, 1}, out);
   expect_fault(kRead, "with 0x7f", "unwritten_largest", {1, 1, 1}, {32, 1, 1}, fresh<float>(32));
 }
@@ -118,8 +121,8 @@ TEST_F(Doubts, StayWithTheBytesUntilTheyAreReadOrWritten) {
   int* const out = fresh<int>(64);
   const int* const in = reinterpret_cast<const int*>(products);
   launch("copy_words", {1, 1, 1}, {20, 1, 1}, out, in, 1);
-  expect_fault(kRead, "hold what came of unwritten shared memory", "copy_words", {1, 1, 1}, {21, 1, 1}, out,
-               in, 1);
+  expect_fault(kRead, "hold what came of unwritten shared memory", "copy_words", {1, 1, 1},
+               {21, 1, 1}, out, in, 1);
   expect_fault(kRead, "edge_of_product", "copy_words", {1, 1, 1}, {21, 1, 1}, out, in, 1);
   // A copy carries them along, also to what was written as a whole before.
   float* const copies = written<float>(32 * 32);
@@ -142,8 +145,8 @@ TEST_F(Doubts, StayWithTheBytesUntilTheyAreReadOrWritten) {
 
 TEST_F(Doubts, WhatElseComesOfUnwrittenValuesIsAFaultAtOnce) {
   int* const out = written<int>(64);
-  expect_fault(kRead, "the kernel stops: out of bounds", "unwritten_address", {1, 1, 1}, {32, 1, 1}, out,
-               0x2'0000);
+  expect_fault(kRead, "the kernel stops: out of bounds", "unwritten_address", {1, 1, 1}, {32, 1, 1},
+               out, 0x2'0000);
   expect_fault(kRead, "it does not come to its end", "unwritten_count", {1, 1, 1}, {32, 1, 1}, out);
   // Only with the third of the other values.
   launch("unwritten_largest", {1, 1, 1}, {32, 1, 1}, reinterpret_cast<float*>(out));
@@ -154,7 +157,8 @@ TEST_F(Doubts, WhatElseComesOfUnwrittenValuesIsAFaultAtOnce) {
   memory.share(products);
   EXPECT_FALSE(memory.can_doubt(products));
   EXPECT_FALSE(memory.can_doubt(memory.allocate(64, "a variable")));
-  expect_fault(kRead, "other values are at", "edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20, 21);
+  expect_fault(kRead, "other values are at", "edge_of_product", {1, 1, 1}, {32, 1, 1}, products, 20,
+               21);
 }
 
 TEST_F(Checks, TheReadThatMattersIsNamed) {
@@ -163,7 +167,8 @@ TEST_F(Checks, TheReadThatMattersIsNamed) {
     const vgpu::Fault fault = fault_of("one_of_two", {3, 1, 1}, {32, 1, 1}, fresh<int>(96));
     EXPECT_EQ(fault.kind, kRead);
     EXPECT_EQ(fault.block, (vgpu::Dim3{0, 0, 0}));
-    EXPECT_NE(std::string(fault.what()).find("256 byte(s) into the block's 384 bytes"), std::string::npos)
+    EXPECT_NE(std::string(fault.what()).find("256 byte(s) into the block's 384 bytes"),
+              std::string::npos)
         << fault.what();
   }
 }
@@ -175,7 +180,8 @@ TEST_F(Checks, VectorsOfSharedMemory) {
   Float4* const out = fresh<Float4>(32);
   launch("shared_vectors", {1, 1, 1}, {32, 1, 1}, out, 132);
   for (const int words : {131, 130, 129, 128}) {
-    EXPECT_EQ(fault_of("shared_vectors", {1, 1, 1}, {32, 1, 1}, out, words).thread, (vgpu::Dim3{31, 0, 0}));
+    EXPECT_EQ(fault_of("shared_vectors", {1, 1, 1}, {32, 1, 1}, out, words).thread,
+              (vgpu::Dim3{31, 0, 0}));
   }
 }
 
@@ -201,7 +207,8 @@ TEST_F(Checks, GlobalMemoryThatNobodyWrote) {
   for (const int stride : {0, 1, 3}) {
     expect_fault(kRead, "-byte allocation", "copy_words", {1, 1, 1}, {32, 1, 1}, out,
                  static_cast<const int*>(fresh<int>(100)), stride);
-    launch("copy_words", {1, 1, 1}, {32, 1, 1}, out, static_cast<const int*>(written<int>(100)), stride);
+    launch("copy_words", {1, 1, 1}, {32, 1, 1}, out, static_cast<const int*>(written<int>(100)),
+           stride);
   }
   expect_fault(kRead, "global memory", "copy_first", {1, 1, 1}, {32, 1, 1}, out,
                static_cast<const int*>(fresh<int>(1)));
@@ -234,8 +241,8 @@ TEST_F(Checks, CopiesCarryTheMarksAlong) {
   memory.copy_written(to, from, 128);
   int* const out = fresh<int>(32);
   launch("copy_words", {1, 1, 1}, {16, 1, 1}, out, static_cast<const int*>(to), 1);
-  expect_fault(kRead, "64 bytes into", "copy_words", {1, 1, 1}, {17, 1, 1}, out, static_cast<const int*>(to),
-               1);
+  expect_fault(kRead, "64 bytes into", "copy_words", {1, 1, 1}, {17, 1, 1}, out,
+               static_cast<const int*>(to), 1);
 }
 
 TEST_F(Checks, FreedMemoryIsForgotten) {
@@ -261,8 +268,8 @@ TEST_F(Checks, TwoBlocksWriteOneWord) {
   for (const unsigned threads : {1u, 2u}) {
     config.host_threads = threads;
     launch("write_word", {64, 1, 1}, {32, 1, 1}, fresh<int>(64), 1);
-    expect_fault(FaultKind::kRace, "one word of global memory", "write_word", {64, 1, 1}, {32, 1, 1},
-                 fresh<int>(64), 0);
+    expect_fault(FaultKind::kRace, "one word of global memory", "write_word", {64, 1, 1},
+                 {32, 1, 1}, fresh<int>(64), 0);
     launch("write_word", {1, 1, 1}, {32, 1, 1}, fresh<int>(1), 0);
   }
   // Halves of a word are no conflict.
@@ -275,10 +282,10 @@ TEST_F(Checks, ABlockReadsWhatAnotherWrites) {
     config.host_threads = threads;
     launch("shift_in_place", {8, 1, 1}, {32, 1, 1}, data, 256, 0);
     // The neighbour on the right writes after the read, the one on the left before it.
-    expect_fault(FaultKind::kRace, "blocks have no order", "shift_in_place", {8, 1, 1}, {32, 1, 1}, data, 256,
-                 1);
-    expect_fault(FaultKind::kRace, "blocks have no order", "shift_in_place", {7, 1, 1}, {32, 1, 1}, data + 32,
-                 224, -32);
+    expect_fault(FaultKind::kRace, "blocks have no order", "shift_in_place", {8, 1, 1}, {32, 1, 1},
+                 data, 256, 1);
+    expect_fault(FaultKind::kRace, "blocks have no order", "shift_in_place", {7, 1, 1}, {32, 1, 1},
+                 data + 32, 224, -32);
   }
   config.check_race = false;
   launch("shift_in_place", {8, 1, 1}, {32, 1, 1}, data, 256, 1);
@@ -303,8 +310,8 @@ TEST_F(Checks, OffMeansOff) {
   launch("write_word", {64, 1, 1}, {32, 1, 1}, fresh<int>(64), 0);
 }
 
-// The system has the first kilobyte of a block's shared memory on sm_90, so that no array lies at a multiple of more than
-// that, whatever its alignment says. PTX's addresses begin at 0.
+// The system has the first kilobyte of a block's shared memory on sm_90, so that no array lies at a
+// multiple of more than that, whatever its alignment says. PTX's addresses begin at 0.
 TEST_F(Checks, BuffersSwitchedByXor) {
   float* const in = written<float>(1024);
   float* const out = fresh<float>(1024);
@@ -318,7 +325,8 @@ TEST_F(Checks, BuffersSwitchedByXor) {
   }
 }
 
-// Machine code makes these sums by loops of load, compute, exchange, whose loads look like any other.
+// Machine code makes these sums by loops of load, compute, exchange, whose loads look like any
+// other.
 TEST_F(Checks, AtomicsMadeByExchangesAreNoRaces) {
   constexpr unsigned kThreads = 192;
   const auto sums_are = [&](const std::string& kernel, auto one, auto sum) {
@@ -340,7 +348,8 @@ TEST_F(Checks, AtomicsMadeByExchangesAreNoRaces) {
 
 // Who comes too late begins again, on hardware as often as time has it: such counts are estimates.
 TEST_F(Checks, AtomicsMadeByExchangesCountExactlyWhereNobodyIsInTheWay) {
-  if (!from_machine_code()) GTEST_SKIP() << "what the assembler makes of PTX's atomics is not known";
+  if (!from_machine_code())
+    GTEST_SKIP() << "what the assembler makes of PTX's atomics is not known";
   float* const in = written<float>(64);
   float* const out = fresh<float>(3);
   const auto is_exact = [&](unsigned threads) {
@@ -362,7 +371,8 @@ TEST_F(Checks, PlainLoadsBesideAtomicsAreRaces) {
   EXPECT_EQ(fault_of("load_and_exchange", {1, 1, 1}, {64, 1, 1}, out, 1).kind, FaultKind::kRace);
 }
 
-// Hardware takes the word around a half: what lies beside it need not be written, nor be the program's.
+// Hardware takes the word around a half: what lies beside it need not be written, nor be the
+// program's.
 TEST_F(Checks, AtomicsOnHalves) {
   for (const int last : {0, 1, 2, 6}) {
     const auto count = static_cast<std::size_t>(last) + 1;
@@ -377,10 +387,12 @@ TEST_F(Checks, AtomicsOnHalves) {
     for (const char* const kernel : {"count_half", "swap_short"}) {
       const vgpu::Fault beyond =
           fault_of(kernel, {1, 1, 1}, {1, 1, 1}, written<std::uint16_t>(count), last + 1);
-      EXPECT_EQ(beyond.kind, FaultKind::kOutOfBounds) << kernel << " " << last << ": " << beyond.what();
+      EXPECT_EQ(beyond.kind, FaultKind::kOutOfBounds)
+          << kernel << " " << last << ": " << beyond.what();
     }
   }
-  expect_fault(kRead, "global memory", "count_half", {1, 1, 1}, {32, 1, 1}, fresh<std::uint16_t>(3), 1);
+  expect_fault(kRead, "global memory", "count_half", {1, 1, 1}, {32, 1, 1}, fresh<std::uint16_t>(3),
+               1);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters: places, shared memory of neighbours, barriers, multicast, under every schedule; and tensor maps' rules.
+// Clusters: places, shared memory of neighbours, barriers, multicast, under every schedule; and
+// tensor maps' rules.
 #include "bulk_fixture.hpp"
 
 namespace bulk_test {
@@ -20,7 +21,8 @@ TEST_F(Clusters, Places) {
   for (int y = 0; y < 2; ++y) {
     for (int x = 0; x < 4; ++x) {
       const int rank = y % 2 * 2 + x % 2;
-      const int expected[14] = {x / 2, y / 2, 2, 1, x % 2, y % 2, 2, 2, rank, 4, 3, rank, 1, x + 100 * y};
+      const int expected[14] = {x / 2, y / 2, 2, 1, x % 2, y % 2, 2,
+                                2,     rank,  4, 3, rank,  1,     x + 100 * y};
       for (int i = 0; i < 14; ++i)
         EXPECT_EQ(out[(y * 4 + x) * 14 + i], expected[i]) << x << ", " << y << ": " << i;
     }
@@ -51,10 +53,12 @@ TEST_F(Clusters, Sums) {
 TEST_F(Clusters, FlawsOfSums) {
   config.cluster = {4, 1, 1};
   const auto fault = [&](int how, int flaw) {
-    return fault_of("cluster_sum", {4, 1, 1}, {96, 1, 1}, array<int>(1), array<int>(1000), 1000, how, flaw);
+    return fault_of("cluster_sum", {4, 1, 1}, {96, 1, 1}, array<int>(1), array<int>(1000), 1000,
+                    how, flaw);
   };
   const vgpu::Fault leaves = fault(0, 1);
-  EXPECT_TRUE(leaves.kind == FaultKind::kClusterExit || leaves.kind == FaultKind::kRace) << leaves.what();
+  EXPECT_TRUE(leaves.kind == FaultKind::kClusterExit || leaves.kind == FaultKind::kRace)
+      << leaves.what();
   const vgpu::Fault waits = fault(0, 2);
   EXPECT_EQ(waits.kind, FaultKind::kRace) << waits.what();
   expect_text(waits, {"of the cluster's rank", "bulk.cu:"});
@@ -67,7 +71,8 @@ TEST_F(Clusters, Multicast) {
   const MapBytes map = encoded(matrix(array(in), 32 * kRounds, 32, 16, 32));
   for_each_schedule([&] {
     auto* const out = array<std::uint32_t>(4 * 64);
-    const vgpu::LaunchReport report = launch("multicast", {4, 1, 1}, {64, 1, 1}, out, map, kRounds, 0);
+    const vgpu::LaunchReport report =
+        launch("multicast", {4, 1, 1}, {64, 1, 1}, out, map, kRounds, 0);
     for (std::uint32_t t = 0; t < 64; ++t) {
       std::uint32_t sum = 0;
       for (std::uint32_t i = 0; i < kRounds; ++i) {
@@ -82,7 +87,8 @@ TEST_F(Clusters, Multicast) {
               4u * kRounds * 2048);
     const vgpu::Fault early =
         fault_of("multicast", {2, 1, 1}, {64, 1, 1}, array<std::uint32_t>(128), map, kRounds, 1);
-    EXPECT_TRUE(early.kind == FaultKind::kRace || early.kind == FaultKind::kMbarrier) << early.what();
+    EXPECT_TRUE(early.kind == FaultKind::kRace || early.kind == FaultKind::kMbarrier)
+        << early.what();
   });
 }
 
@@ -126,7 +132,8 @@ TEST_F(Clusters, RelaxedArrival) {
     for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(out[i], i % 64);
   });
   for (const int flaw : {1, 2, 3}) {
-    const vgpu::Fault race = fault_of("relaxed", {2, 1, 1}, {64, 1, 1}, array<std::uint32_t>(128), flaw);
+    const vgpu::Fault race =
+        fault_of("relaxed", {2, 1, 1}, {64, 1, 1}, array<std::uint32_t>(128), flaw);
     EXPECT_EQ(race.kind, FaultKind::kRace) << flaw << ": " << race.what();
     expect_text(race, {flaw == 3 ? "bulk.cu:" : "mbarrier.init", "bulk.cu:"});
   }
@@ -138,7 +145,8 @@ TEST_F(Clusters, WhatNeverEnds) {
   EXPECT_EQ(waits.kind, FaultKind::kDeadlock);
   expect_text(waits, {"rank 0 of the cluster", "wait for the mbarrier",
                       "wait at the cluster's barrier, which lacks 32"});
-  expect_text(fault_of("never", {2, 1, 1}, {32, 1, 1}, 1), {"arrives at the cluster's barrier again"});
+  expect_text(fault_of("never", {2, 1, 1}, {32, 1, 1}, 1),
+              {"arrives at the cluster's barrier again"});
   expect_text(fault_of("never", {2, 1, 1}, {32, 1, 1}, 2), {"without having arrived"});
 }
 
@@ -159,7 +167,8 @@ TEST(TensorMaps, Rules) {
       {[](TensorMap& m) { m.address += 8; }, "globalAddress must be a multiple of 16 bytes"},
       {[](TensorMap& m) { m.sizes[1] = 0; }, "globalDim[1] must be 1 to 2^32, not 0"},
       {[](TensorMap& m) { m.sizes[0] = (1ULL << 32) + 1; }, "globalDim[0] must be 1 to 2^32"},
-      {[](TensorMap& m) { m.strides[1] = 40; }, "globalStrides[0] must be a multiple of 16 bytes, not 40"},
+      {[](TensorMap& m) { m.strides[1] = 40; },
+       "globalStrides[0] must be a multiple of 16 bytes, not 40"},
       {[](TensorMap& m) { m.strides[1] = 1ULL << 40; }, "globalStrides[0] must be less than 2^40"},
       {[](TensorMap& m) { m.box[1] = 0; }, "boxDim[1] must be 1 to 256, not 0"},
       {[](TensorMap& m) { m.box[0] = 257; }, "boxDim[0] must be 1 to 256, not 257"},
@@ -169,12 +178,14 @@ TEST(TensorMaps, Rules) {
       {[](TensorMap& m) { m.steps[0] = 0; }, "elementStrides[0] must be 1 to 8, not 0"},
       {[](TensorMap& m) { m.box[0] = 16, m.swizzle = TensorSwizzle::k32B; },
        "boxDim[0] must be at most the swizzle's 32 bytes, not 64"},
-      {[](TensorMap& m) { m.fill = TensorFill::kNan; }, "oobFill NaN needs a floating-point tensorDataType"},
+      {[](TensorMap& m) { m.fill = TensorFill::kNan; },
+       "oobFill NaN needs a floating-point tensorDataType"},
       {[](TensorMap& m) { m.interleave = vgpu::TensorInterleave::k16B; },
        "tensorRank must be at least 3 with interleave"},
       {[](TensorMap& m) { m.type = static_cast<TensorType>(16); },
        "tensorDataType is no CUtensorMapDataType"},
-      {[](TensorMap& m) { m.swizzle = static_cast<TensorSwizzle>(7); }, "swizzle is no CUtensorMapSwizzle"},
+      {[](TensorMap& m) { m.swizzle = static_cast<TensorSwizzle>(7); },
+       "swizzle is no CUtensorMapSwizzle"},
   };
   for (const auto& c : cases) {
     const std::string found = broken(c.change);

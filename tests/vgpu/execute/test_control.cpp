@@ -166,17 +166,19 @@ TEST_F(Control, FunctionPointers) {
 TEST_F(Control, BadFunctionPointer) {
   const std::uint64_t pointers[] = {0, 1, 0x1234567890};
   for (const std::uint64_t pointer : pointers) {
-    const vgpu::Fault fault =
-        fault_of("bad_pointer", {1, 1, 1}, {32, 1, 1}, array<std::uint64_t>(1, pointer), array<int>(32));
+    const vgpu::Fault fault = fault_of("bad_pointer", {1, 1, 1}, {32, 1, 1},
+                                       array<std::uint64_t>(1, pointer), array<int>(32));
     EXPECT_EQ(fault.kind, vgpu::FaultKind::kTrap);
-    EXPECT_NE(std::string(fault.what()).find("bad function pointer"), std::string::npos) << fault.what();
+    EXPECT_NE(std::string(fault.what()).find("bad function pointer"), std::string::npos)
+        << fault.what();
   }
 }
 
 TEST_F(Control, VirtualFunctions) {
   float* const out = array<float>(32);
   launch("virtual_calls", {1, 1, 1}, {32, 1, 1}, out);
-  for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], static_cast<float>(i % 2 == 0 ? i * i : 3 * i * i)) << i;
+  for (int i = 0; i < 32; ++i)
+    EXPECT_EQ(out[i], static_cast<float>(i % 2 == 0 ? i * i : 3 * i * i)) << i;
 }
 
 TEST_F(Control, LanesOfOneWarpWaitForEachOther) {

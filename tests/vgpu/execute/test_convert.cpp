@@ -20,8 +20,10 @@ struct Mode {
 };
 constexpr Mode kFloatModes[] = {
     {".rn", Round::kNearest}, {".rz", Round::kZero}, {".rm", Round::kDown}, {".rp", Round::kUp}};
-constexpr Mode kIntegerModes[] = {
-    {".rni", Round::kNearest}, {".rzi", Round::kZero}, {".rmi", Round::kDown}, {".rpi", Round::kUp}};
+constexpr Mode kIntegerModes[] = {{".rni", Round::kNearest},
+                                  {".rzi", Round::kZero},
+                                  {".rmi", Round::kDown},
+                                  {".rpi", Round::kUp}};
 
 long double integral(long double v, Round round) {
   switch (round) {
@@ -55,10 +57,11 @@ std::vector<Case> integer_cases() {
       using S = decltype(from);
       const std::string names = ptx_name<D>() + "." + ptx_name<S>();
       const std::string shape{letter(sizeof(D)), letter(sizeof(S))};
-      cases.push_back({"cvt." + names,
-                       shape,
-                       [](u64 a, u64, u64, u64) { return in_register(static_cast<D>(static_cast<S>(a))); },
-                       {}});
+      cases.push_back(
+          {"cvt." + names,
+           shape,
+           [](u64 a, u64, u64, u64) { return in_register(static_cast<D>(static_cast<S>(a))); },
+           {}});
       using Limits = std::numeric_limits<D>;
       using W = __int128;
       // PTX has .sat only where a value can lie outside.
@@ -70,16 +73,18 @@ std::vector<Case> integer_cases() {
                        shape,
                        [](u64 a, u64, u64, u64) {
                          const W v = static_cast<S>(a);
-                         return in_register(static_cast<D>(
-                             std::clamp<W>(v, std::numeric_limits<D>::min(), std::numeric_limits<D>::max())));
+                         return in_register(static_cast<D>(std::clamp<W>(
+                             v, std::numeric_limits<D>::min(), std::numeric_limits<D>::max())));
                        },
                        {}});
     });
   });
   // Registers wider than the types they hold.
   cases.push_back({"cvt.u32.u8", "rr", [](u64 a, u64, u64, u64) { return a & 0xff; }, {}});
-  cases.push_back({"cvt.s32.s8", "rr", [](u64 a, u64, u64, u64) { return in_register(i32{i8(a)}); }, {}});
-  cases.push_back({"cvt.s8.s32", "rr", [](u64 a, u64, u64, u64) { return in_register(i8(a)); }, {}});
+  cases.push_back(
+      {"cvt.s32.s8", "rr", [](u64 a, u64, u64, u64) { return in_register(i32{i8(a)}); }, {}});
+  cases.push_back(
+      {"cvt.s8.s32", "rr", [](u64 a, u64, u64, u64) { return in_register(i8(a)); }, {}});
   cases.push_back({"cvt.u64.u16", "dr", [](u64 a, u64, u64, u64) { return a & 0xffff; }, {}});
   cases.push_back({"cvt.rn.f32.u8",
                    "fr",
@@ -89,7 +94,9 @@ std::vector<Case> integer_cases() {
                    "rf",
                    [](u64 a, u64, u64, u64) -> u64 {
                      const float v = as_float(a);
-                     return std::isnan(v) ? 0 : static_cast<u64>(std::clamp(std::trunc(v), 0.0F, 255.0F));
+                     return std::isnan(v)
+                                ? 0
+                                : static_cast<u64>(std::clamp(std::trunc(v), 0.0F, 255.0F));
                    },
                    {}});
   return cases;
@@ -97,7 +104,8 @@ std::vector<Case> integer_cases() {
 
 template <class D>
 u64 clamped(long double v, Round round, bool nan_is_top) {
-  if (std::isnan(v)) return nan_is_top ? in_register(static_cast<D>(u64{1} << (8 * sizeof(D) - 1))) : 0;
+  if (std::isnan(v))
+    return nan_is_top ? in_register(static_cast<D>(u64{1} << (8 * sizeof(D) - 1))) : 0;
   const long double i = integral(v, round);
   const long double low = std::numeric_limits<D>::min(), high = std::numeric_limits<D>::max();
   return in_register(i <= low    ? std::numeric_limits<D>::min()
@@ -113,14 +121,16 @@ std::vector<Case> mixed_cases() {
     for (const Mode& mode : kIntegerModes) {
       const std::string p = "cvt" + std::string(mode.name);
       constexpr bool k64 = sizeof(T) == 8;
-      cases.push_back({p + "." + n + ".f32",
-                       {letter(sizeof(T)), 'f'},
-                       [=](u64 a, u64, u64, u64) { return clamped<T>(as_float(a), mode.round, k64); },
-                       {}});
-      cases.push_back({p + "." + n + ".f64",
-                       {letter(sizeof(T)), 'g'},
-                       [=](u64 a, u64, u64, u64) { return clamped<T>(as_double(a), mode.round, true); },
-                       {}});
+      cases.push_back(
+          {p + "." + n + ".f32",
+           {letter(sizeof(T)), 'f'},
+           [=](u64 a, u64, u64, u64) { return clamped<T>(as_float(a), mode.round, k64); },
+           {}});
+      cases.push_back(
+          {p + "." + n + ".f64",
+           {letter(sizeof(T)), 'g'},
+           [=](u64 a, u64, u64, u64) { return clamped<T>(as_double(a), mode.round, true); },
+           {}});
       cases.push_back({p + "." + n + ".f16",
                        {letter(sizeof(T)), 'h'},
                        [=](u64 a, u64, u64, u64) { return clamped<T>(half(a), mode.round, k64); },
@@ -128,14 +138,16 @@ std::vector<Case> mixed_cases() {
     }
     for (const Mode& mode : kFloatModes) {
       const std::string p = "cvt" + std::string(mode.name);
-      cases.push_back({p + ".f32." + n,
-                       {'f', letter(sizeof(T))},
-                       [=](u64 a, u64, u64, u64) { return kSingle.encode(static_cast<T>(a), mode.round); },
-                       {}});
-      cases.push_back({p + ".f16." + n,
-                       {'h', letter(sizeof(T))},
-                       [=](u64 a, u64, u64, u64) { return kHalf.encode(static_cast<T>(a), mode.round); },
-                       {}});
+      cases.push_back(
+          {p + ".f32." + n,
+           {'f', letter(sizeof(T))},
+           [=](u64 a, u64, u64, u64) { return kSingle.encode(static_cast<T>(a), mode.round); },
+           {}});
+      cases.push_back(
+          {p + ".f16." + n,
+           {'h', letter(sizeof(T))},
+           [=](u64 a, u64, u64, u64) { return kHalf.encode(static_cast<T>(a), mode.round); },
+           {}});
       cases.push_back({p + ".f64." + n,
                        {'g', letter(sizeof(T))},
                        [=](u64 a, u64, u64, u64) {
@@ -202,22 +214,30 @@ std::vector<Case> float_cases() {
                      },
                      {}});
   }
-  cases.push_back(
-      {"cvt.f32.f16", "fh", [](u64 a, u64, u64, u64) { return single(static_cast<float>(half(a))); }, {}});
-  cases.push_back(
-      {"cvt.f32.bf16", "fh", [](u64 a, u64, u64, u64) { return single(static_cast<float>(bfloat(a))); }, {}});
-  cases.push_back(
-      {"cvt.f64.f16", "gh", [](u64 a, u64, u64, u64) { return twice(static_cast<double>(half(a))); }, {}});
-  cases.push_back({"cvt.f64.f32", "gf", [](u64 a, u64, u64, u64) { return twice(double{as_float(a)}); }, {}});
-  cases.push_back({"cvt.rna.tf32.f32",
-                   "rf",
-                   [](u64 a, u64, u64, u64) -> u64 {
-                     if (std::isnan(as_float(a))) return 0x7fffffff;
-                     if (std::isinf(as_float(a))) return a;
-                     return (a + 0x1000) &
-                            0xffffe000;  // ties away from zero: half a unit is added to the magnitude
-                   },
+  cases.push_back({"cvt.f32.f16",
+                   "fh",
+                   [](u64 a, u64, u64, u64) { return single(static_cast<float>(half(a))); },
                    {}});
+  cases.push_back({"cvt.f32.bf16",
+                   "fh",
+                   [](u64 a, u64, u64, u64) { return single(static_cast<float>(bfloat(a))); },
+                   {}});
+  cases.push_back({"cvt.f64.f16",
+                   "gh",
+                   [](u64 a, u64, u64, u64) { return twice(static_cast<double>(half(a))); },
+                   {}});
+  cases.push_back(
+      {"cvt.f64.f32", "gf", [](u64 a, u64, u64, u64) { return twice(double{as_float(a)}); }, {}});
+  cases.push_back(
+      {"cvt.rna.tf32.f32",
+       "rf",
+       [](u64 a, u64, u64, u64) -> u64 {
+         if (std::isnan(as_float(a))) return 0x7fffffff;
+         if (std::isinf(as_float(a))) return a;
+         return (a + 0x1000) &
+                0xffffe000;  // ties away from zero: half a unit is added to the magnitude
+       },
+       {}});
   cases.push_back({"cvt.rn.tf32.f32",
                    "rf",
                    [](u64 a, u64, u64, u64) -> u64 {
@@ -226,11 +246,12 @@ std::vector<Case> float_cases() {
                      return (a + 0xfff + (a >> 13 & 1)) & 0xffffe000;  // ties to even
                    },
                    {}});
-  cases.push_back(
-      {"cvt.rz.tf32.f32",
-       "rf",
-       [](u64 a, u64, u64, u64) -> u64 { return std::isnan(as_float(a)) ? 0x7fffffff : a & 0xffffe000; },
-       {}});
+  cases.push_back({"cvt.rz.tf32.f32",
+                   "rf",
+                   [](u64 a, u64, u64, u64) -> u64 {
+                     return std::isnan(as_float(a)) ? 0x7fffffff : a & 0xffffe000;
+                   },
+                   {}});
   cases.push_back({"cvt.rn.satfinite.e4m3x2.f32",
                    "hff",
                    [](u64 a, u64 b, u64, u64) {
@@ -254,16 +275,18 @@ std::vector<Case> float_cases() {
                    {}});
   for (const Mode& mode : kIntegerModes) {
     const std::string p = "cvt" + std::string(mode.name);
-    cases.push_back(
-        {p + ".f32.f32",
-         "ff",
-         [=](u64 a, u64, u64, u64) { return single(static_cast<float>(integral(as_float(a), mode.round))); },
-         {}});
-    cases.push_back(
-        {p + ".f64.f64",
-         "gg",
-         [=](u64 a, u64, u64, u64) { return twice(static_cast<double>(integral(as_double(a), mode.round))); },
-         {}});
+    cases.push_back({p + ".f32.f32",
+                     "ff",
+                     [=](u64 a, u64, u64, u64) {
+                       return single(static_cast<float>(integral(as_float(a), mode.round)));
+                     },
+                     {}});
+    cases.push_back({p + ".f64.f64",
+                     "gg",
+                     [=](u64 a, u64, u64, u64) {
+                       return twice(static_cast<double>(integral(as_double(a), mode.round)));
+                     },
+                     {}});
   }
   cases.push_back({"cvt.sat.f32.f32",
                    "ff",
@@ -277,8 +300,11 @@ std::vector<Case> float_cases() {
 
 class ConvertInstruction : public testing::TestWithParam<Case> {};
 TEST_P(ConvertInstruction, DoesWhatItIsDefinedToDo) { check(GetParam()); }
-INSTANTIATE_TEST_SUITE_P(ConvertIntegers, ConvertInstruction, testing::ValuesIn(integer_cases()), with_index);
-INSTANTIATE_TEST_SUITE_P(ConvertMixed, ConvertInstruction, testing::ValuesIn(mixed_cases()), with_index);
-INSTANTIATE_TEST_SUITE_P(ConvertFloats, ConvertInstruction, testing::ValuesIn(float_cases()), with_index);
+INSTANTIATE_TEST_SUITE_P(ConvertIntegers, ConvertInstruction, testing::ValuesIn(integer_cases()),
+                         with_index);
+INSTANTIATE_TEST_SUITE_P(ConvertMixed, ConvertInstruction, testing::ValuesIn(mixed_cases()),
+                         with_index);
+INSTANTIATE_TEST_SUITE_P(ConvertFloats, ConvertInstruction, testing::ValuesIn(float_cases()),
+                         with_index);
 
 }  // namespace

@@ -59,7 +59,8 @@ TEST_F(Faults, NullPointer) {
 
 TEST_F(Faults, SharedMemoryOutOfBounds) {
   for (const int at : {32, 100000, -2}) {
-    const vgpu::Fault fault = fault_of("shared_out_of_bounds", {1, 1, 1}, {32, 1, 1}, array<int>(32), at);
+    const vgpu::Fault fault =
+        fault_of("shared_out_of_bounds", {1, 1, 1}, {32, 1, 1}, array<int>(32), at);
     EXPECT_EQ(fault.kind, FaultKind::kOutOfBounds);
     expect_text(fault, {"write of 4 bytes to shared memory"});
     EXPECT_EQ(fault.line, line_of("values[at] = 1"));
@@ -67,18 +68,21 @@ TEST_F(Faults, SharedMemoryOutOfBounds) {
 }
 
 TEST_F(Faults, Misaligned) {
-  const vgpu::Fault fault = fault_of("misaligned", {1, 1, 1}, {8, 1, 1}, array<char>(64), array<float>(8));
+  const vgpu::Fault fault =
+      fault_of("misaligned", {1, 1, 1}, {8, 1, 1}, array<char>(64), array<float>(8));
   EXPECT_EQ(fault.kind, FaultKind::kMisaligned);
   expect_text(fault, {"is no multiple of 4"});
   struct alignas(16) Float4 {
     float v[4];
   };
-  EXPECT_EQ(fault_of("misaligned_vector", {1, 1, 1}, {1, 1, 1}, array<float>(64), array<Float4>(1)).kind,
-            FaultKind::kMisaligned);
+  EXPECT_EQ(
+      fault_of("misaligned_vector", {1, 1, 1}, {1, 1, 1}, array<float>(64), array<Float4>(1)).kind,
+      FaultKind::kMisaligned);
 }
 
 TEST_F(Faults, LocalMemoryOutOfBounds) {
-  const vgpu::Fault fault = fault_of("local_out_of_bounds", {1, 1, 1}, {32, 1, 1}, 1 << 20, array<int>(32));
+  const vgpu::Fault fault =
+      fault_of("local_out_of_bounds", {1, 1, 1}, {32, 1, 1}, 1 << 20, array<int>(32));
   EXPECT_EQ(fault.kind, FaultKind::kOutOfBounds);
   expect_text(fault, {"local"});
 }
@@ -86,7 +90,8 @@ TEST_F(Faults, LocalMemoryOutOfBounds) {
 TEST_F(Faults, BarrierInBothBranches) {
   const vgpu::Fault fault = fault_of("divided_barriers", {1, 1, 1}, {64, 1, 1}, array<int>(64));
   EXPECT_EQ(fault.kind, FaultKind::kBarrierDivergence);
-  expect_text(fault, {"threads of one warp wait at different barriers", named("bar.sync", "BAR.SYNC")});
+  expect_text(fault,
+              {"threads of one warp wait at different barriers", named("bar.sync", "BAR.SYNC")});
 }
 
 TEST_F(Faults, WarpsAtDifferentBarriers) {
@@ -140,9 +145,12 @@ TEST_F(Faults, Races) {
   const vgpu::Fault fault = fault_of("race", {1, 1, 1}, {128, 1, 1}, out);
   EXPECT_EQ(fault.kind, FaultKind::kRace);
   const std::string write =
-      "faults.cu:" + std::to_string(line_of("values[threadIdx.x] = static_cast<int>(threadIdx.x);"));
-  const std::string read = "faults.cu:" + std::to_string(line_of("values[(threadIdx.x + 32) % 128];"));
-  expect_text(fault, {named("st.shared", "STS"), named("ld.shared", "LDS"), write.c_str(), read.c_str()});
+      "faults.cu:" +
+      std::to_string(line_of("values[threadIdx.x] = static_cast<int>(threadIdx.x);"));
+  const std::string read =
+      "faults.cu:" + std::to_string(line_of("values[(threadIdx.x + 32) % 128];"));
+  expect_text(fault,
+              {named("st.shared", "STS"), named("ld.shared", "LDS"), write.c_str(), read.c_str()});
   EXPECT_EQ(fault_of("race_of_writes", {1, 1, 1}, {64, 1, 1}, out).kind, FaultKind::kRace);
   EXPECT_EQ(fault_of("race_after_read", {1, 1, 1}, {128, 1, 1}, out).kind, FaultKind::kRace);
   EXPECT_NO_THROW(
@@ -158,8 +166,9 @@ TEST_F(Faults, Print) {
   for (int block = 0; block < 2; ++block) {
     for (int thread = 0; thread < 3; thread += 2) {
       char line[200];
-      std::snprintf(line, sizeof(line), "block %d thread %d: %5.2f|%-6s|%+d|%x|%c|%%|%llu|%d|%e|%*d\n", block,
-                    thread, 1.5 * thread, "ab", -3, 255, 'z', 1ull << 40, 300 & 0xff, 12345.678, 6, 42);
+      std::snprintf(line, sizeof(line),
+                    "block %d thread %d: %5.2f|%-6s|%+d|%x|%c|%%|%llu|%d|%e|%*d\n", block, thread,
+                    1.5 * thread, "ab", -3, 255, 'z', 1ull << 40, 300 & 0xff, 12345.678, 6, 42);
       expected += line;
     }
   }
@@ -174,7 +183,8 @@ TEST_F(Faults, WhatIsNotThereIsNamedBeforeAnythingRuns) {
     const std::string text = error.what();
     EXPECT_NE(text.find("txq.width"), std::string::npos) << text;
     EXPECT_NE(text.find("PTX line"), std::string::npos) << text;
-    EXPECT_NE(text.find("faults.cu:" + std::to_string(line_of("txq.width"))), std::string::npos) << text;
+    EXPECT_NE(text.find("faults.cu:" + std::to_string(line_of("txq.width"))), std::string::npos)
+        << text;
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single and double precision: bit for bit where PTX defines the bits, within the documented error where it does not.
+// Single and double precision: bit for bit where PTX defines the bits, within the documented error
+// where it does not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -73,10 +74,11 @@ void single_arithmetic(std::vector<Case>& cases) {
     float (*f)(float, float, float);
     bool saturates;
   };
-  const Operation kOperations[] = {{"add", 2, add<float>, true},      {"sub", 2, subtract<float>, true},
-                                   {"mul", 2, multiply<float>, true}, {"fma", 3, fused<float>, true},
-                                   {"div", 2, divide<float>, false},  {"rcp", 1, reciprocal<float>, false},
-                                   {"sqrt", 1, root<float>, false}};
+  const Operation kOperations[] = {
+      {"add", 2, add<float>, true},      {"sub", 2, subtract<float>, true},
+      {"mul", 2, multiply<float>, true}, {"fma", 3, fused<float>, true},
+      {"div", 2, divide<float>, false},  {"rcp", 1, reciprocal<float>, false},
+      {"sqrt", 1, root<float>, false}};
   for (const Operation& o : kOperations) {
     for (const Mode& mode : kModes) {
       for (const bool ftz : {false, true}) {
@@ -87,7 +89,9 @@ void single_arithmetic(std::vector<Case>& cases) {
           cases.push_back({name,
                            std::string(o.operands + 1, 'f'),
                            [=](u64 a, u64 b, u64 c, u64) {
-                             const auto in = [&](u64 v) { return ftz ? flushed(as_float(v)) : as_float(v); };
+                             const auto in = [&](u64 v) {
+                               return ftz ? flushed(as_float(v)) : as_float(v);
+                             };
                              float r = under<float>(mode.rounding, o.f, in(a), in(b), in(c));
                              if (ftz) r = flushed(r);
                              return sat ? bits_of(std::isnan(r) ? 0.0F : saturated(r)) : single(r);
@@ -122,8 +126,8 @@ void double_arithmetic(std::vector<Case>& cases) {
       cases.push_back({std::string(o.name) + mode.name + ".f64",
                        std::string(o.operands + 1, 'g'),
                        [=](u64 a, u64 b, u64 c, u64) {
-                         return twice(
-                             under<double>(mode.rounding, o.f, as_double(a), as_double(b), as_double(c)));
+                         return twice(under<double>(mode.rounding, o.f, as_double(a), as_double(b),
+                                                    as_double(c)));
                        },
                        {}});
     }
@@ -149,17 +153,21 @@ float signs(float a, float b, float of) {
 }
 
 void extremes_and_signs(std::vector<Case>& cases) {
-  cases.push_back(
-      {"min.f32", "fff", [](u64 a, u64 b, u64, u64) { return single(least(as_float(a), as_float(b))); }, {}});
-  cases.push_back({"max.f32",
+  cases.push_back({"min.f32",
                    "fff",
-                   [](u64 a, u64 b, u64, u64) { return single(greatest(as_float(a), as_float(b))); },
+                   [](u64 a, u64 b, u64, u64) { return single(least(as_float(a), as_float(b))); },
                    {}});
   cases.push_back(
-      {"min.ftz.f32",
+      {"max.f32",
        "fff",
-       [](u64 a, u64 b, u64, u64) { return single(least(flushed(as_float(a)), flushed(as_float(b)))); },
+       [](u64 a, u64 b, u64, u64) { return single(greatest(as_float(a), as_float(b))); },
        {}});
+  cases.push_back({"min.ftz.f32",
+                   "fff",
+                   [](u64 a, u64 b, u64, u64) {
+                     return single(least(flushed(as_float(a)), flushed(as_float(b))));
+                   },
+                   {}});
   cases.push_back({"max.NaN.f32",
                    "fff",
                    [](u64 a, u64 b, u64, u64) {
@@ -178,24 +186,29 @@ void extremes_and_signs(std::vector<Case>& cases) {
                    "ggg",
                    [](u64 a, u64 b, u64, u64) { return twice(least(as_double(a), as_double(b))); },
                    {}});
-  cases.push_back({"max.f64",
-                   "ggg",
-                   [](u64 a, u64 b, u64, u64) { return twice(greatest(as_double(a), as_double(b))); },
-                   {}});
+  cases.push_back(
+      {"max.f64",
+       "ggg",
+       [](u64 a, u64 b, u64, u64) { return twice(greatest(as_double(a), as_double(b))); },
+       {}});
   cases.push_back({"neg.f32", "ff", [](u64 a, u64, u64, u64) { return a ^ 0x80000000; }, {}});
   cases.push_back({"abs.f32", "ff", [](u64 a, u64, u64, u64) { return a & 0x7fffffff; }, {}});
   cases.push_back({"abs.ftz.f32",
                    "ff",
                    [](u64 a, u64, u64, u64) { return bits_of(flushed(as_float(a))) & 0x7fffffff; },
                    {}});
-  cases.push_back({"neg.f64", "gg", [](u64 a, u64, u64, u64) { return a ^ 0x8000000000000000; }, {}});
-  cases.push_back({"abs.f64", "gg", [](u64 a, u64, u64, u64) { return a & 0x7fffffffffffffff; }, {}});
+  cases.push_back(
+      {"neg.f64", "gg", [](u64 a, u64, u64, u64) { return a ^ 0x8000000000000000; }, {}});
+  cases.push_back(
+      {"abs.f64", "gg", [](u64 a, u64, u64, u64) { return a & 0x7fffffffffffffff; }, {}});
   cases.push_back({"copysign.f32",
                    "fff",
                    [](u64 a, u64 b, u64, u64) { return (a & 0x80000000) | (b & 0x7fffffff); },
                    {}});
-  cases.push_back(
-      {"copysign.f64", "ggg", [](u64 a, u64 b, u64, u64) { return (a >> 63 << 63) | (b << 1 >> 1); }, {}});
+  cases.push_back({"copysign.f64",
+                   "ggg",
+                   [](u64 a, u64 b, u64, u64) { return (a >> 63 << 63) | (b << 1 >> 1); },
+                   {}});
 }
 
 template <class T>
@@ -238,11 +251,12 @@ void comparisons(std::vector<Case>& cases) {
                      [=](u64 a, u64 b, u64, u64) { return u64{f(value(a), value(b))}; },
                      {}});
     if (wide) return;
-    cases.push_back(
-        {"setp." + name + ".ftz." + type,
-         shape,
-         [=](u64 a, u64 b, u64, u64) { return u64{f(T(flushed(as_float(a))), T(flushed(as_float(b))))}; },
-         {}});
+    cases.push_back({"setp." + name + ".ftz." + type,
+                     shape,
+                     [=](u64 a, u64 b, u64, u64) {
+                       return u64{f(T(flushed(as_float(a))), T(flushed(as_float(b))))};
+                     },
+                     {}});
   };
   const auto unordered = [](T a, T b) { return std::isnan(a) || std::isnan(b); };
   test("eq", [=](T a, T b) { return !unordered(a, b) && a == b; });
@@ -275,19 +289,24 @@ std::vector<Case> exact_cases() {
                    "fff",
                    [](u64 a, u64 b, u64, u64) { return single(as_float(a) / as_float(b)); },
                    {}});
-  cases.push_back(
-      {"div.full.f32", "fff", [](u64 a, u64 b, u64, u64) { return single(as_float(a) / as_float(b)); }, {}});
+  cases.push_back({"div.full.f32",
+                   "fff",
+                   [](u64 a, u64 b, u64, u64) { return single(as_float(a) / as_float(b)); },
+                   {}});
   cases.push_back({"rcp.approx.ftz.f32",
                    "ff",
                    [](u64 a, u64, u64, u64) { return single(flushed(1 / flushed(as_float(a)))); },
                    {}});
-  cases.push_back(
-      {"sqrt.approx.f32", "ff", [](u64 a, u64, u64, u64) { return single(std::sqrt(as_float(a))); }, {}});
+  cases.push_back({"sqrt.approx.f32",
+                   "ff",
+                   [](u64 a, u64, u64, u64) { return single(std::sqrt(as_float(a))); },
+                   {}});
   return cases;
 }
 
-// Of a function that PTX gives an error bound for, the result is compared with the function in long double: the
-// instruction computes |r - f(x)| <= bound in PTX itself, so that the case is again one of bits.
+// Of a function that PTX gives an error bound for, the result is compared with the function in long
+// double: the instruction computes |r - f(x)| <= bound in PTX itself, so that the case is again one
+// of bits.
 struct Approximate {
   const char* instruction;
   long double (*f)(long double);
@@ -299,7 +318,8 @@ const Approximate kApproximate[] = {
     {"rsqrt.approx.f32", inverse_root, 0x1p-22L, 0, 1e-30F, 1e30F},
     {"sin.approx.f32", [](long double x) { return std::sin(x); }, 0, 0x1p-20L, -3.14159F, 3.14159F},
     {"cos.approx.f32", [](long double x) { return std::cos(x); }, 0, 0x1p-20L, -3.14159F, 3.14159F},
-    {"lg2.approx.f32", [](long double x) { return std::log2(x); }, 0x1p-22L, 0x1p-22L, 1e-30F, 1e30F},
+    {"lg2.approx.f32", [](long double x) { return std::log2(x); }, 0x1p-22L, 0x1p-22L, 1e-30F,
+     1e30F},
     {"ex2.approx.f32", [](long double x) { return std::exp2(x); }, 0x1p-22L, 0, -100, 100},
     {"tanh.approx.f32", [](long double x) { return std::tanh(x); }, 0x1p-11L, 0, -10, 10},
 };
@@ -311,8 +331,8 @@ TEST_P(ApproximateFunction, IsWithinItsBound) {
   std::vector<u64> values;
   for (int i = 0; i <= 2000; ++i) {
     const double t = i / 2000.0, low = a.low, high = a.high;
-    values.push_back(
-        bits_of(static_cast<float>(low > 0 ? low * std::pow(high / low, t) : low + (high - low) * t)));
+    values.push_back(bits_of(
+        static_cast<float>(low > 0 ? low * std::pow(high / low, t) : low + (high - low) * t)));
   }
   const std::vector<u64> results = run(a.instruction, "ff", values);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -334,20 +354,25 @@ TEST_P(ApproximateFunctionAtTheEdge, IsWhatPtxDefines) {
       << GetParam().instruction;
 }
 constexpr u64 kInfinity = 0x7f800000, kMinusInfinity = 0xff800000, kNan = 0x7fffffff;
-INSTANTIATE_TEST_SUITE_P(
-    Float, ApproximateFunctionAtTheEdge,
-    testing::Values(
-        Special{"ex2.approx.f32", kInfinity, kInfinity}, Special{"ex2.approx.f32", kMinusInfinity, 0},
-        Special{"ex2.approx.ftz.f32", 0x80000001, 0x3f800000}, Special{"lg2.approx.f32", 0, kMinusInfinity},
-        Special{"lg2.approx.f32", 0x80000000, kMinusInfinity}, Special{"lg2.approx.f32", 0xbf800000, kNan},
-        Special{"lg2.approx.ftz.f32", 1, kMinusInfinity}, Special{"rsqrt.approx.f32", 0, kInfinity},
-        Special{"rsqrt.approx.f32", 0x80000000, kMinusInfinity}, Special{"rsqrt.approx.f32", kInfinity, 0},
-        Special{"rsqrt.approx.f32", 0xbf800000, kNan}, Special{"sin.approx.f32", 0x80000000, 0x80000000},
-        Special{"sin.approx.f32", kInfinity, kNan}, Special{"cos.approx.f32", 0, 0x3f800000},
-        Special{"cos.approx.f32", kMinusInfinity, kNan},
-        Special{"sqrt.approx.ftz.f32", 0x80000001, 0x80000000},
-        Special{"rcp.approx.f32", 0x80000000, kMinusInfinity},
-        Special{"tanh.approx.f32", kInfinity, 0x3f800000}));
+INSTANTIATE_TEST_SUITE_P(Float, ApproximateFunctionAtTheEdge,
+                         testing::Values(Special{"ex2.approx.f32", kInfinity, kInfinity},
+                                         Special{"ex2.approx.f32", kMinusInfinity, 0},
+                                         Special{"ex2.approx.ftz.f32", 0x80000001, 0x3f800000},
+                                         Special{"lg2.approx.f32", 0, kMinusInfinity},
+                                         Special{"lg2.approx.f32", 0x80000000, kMinusInfinity},
+                                         Special{"lg2.approx.f32", 0xbf800000, kNan},
+                                         Special{"lg2.approx.ftz.f32", 1, kMinusInfinity},
+                                         Special{"rsqrt.approx.f32", 0, kInfinity},
+                                         Special{"rsqrt.approx.f32", 0x80000000, kMinusInfinity},
+                                         Special{"rsqrt.approx.f32", kInfinity, 0},
+                                         Special{"rsqrt.approx.f32", 0xbf800000, kNan},
+                                         Special{"sin.approx.f32", 0x80000000, 0x80000000},
+                                         Special{"sin.approx.f32", kInfinity, kNan},
+                                         Special{"cos.approx.f32", 0, 0x3f800000},
+                                         Special{"cos.approx.f32", kMinusInfinity, kNan},
+                                         Special{"sqrt.approx.ftz.f32", 0x80000001, 0x80000000},
+                                         Special{"rcp.approx.f32", 0x80000000, kMinusInfinity},
+                                         Special{"tanh.approx.f32", kInfinity, 0x3f800000}));
 
 class FloatInstruction : public testing::TestWithParam<Case> {};
 TEST_P(FloatInstruction, DoesWhatItIsDefinedToDo) { check(GetParam()); }

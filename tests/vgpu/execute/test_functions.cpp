@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code of the CUDA headers and its mathematical library, executed: within the errors that the CUDA programming guide
-// states for each function, in units of the last place of the exact value.
+// Code of the CUDA headers and its mathematical library, executed: within the errors that the CUDA
+// programming guide states for each function, in units of the last place of the exact value.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -48,7 +48,8 @@ TEST_F(Functions, SinglePrecision) {
     expect_near(row[2], std::sin(w), 2, "sinf", x);
     expect_near(row[3], std::cos(w), 2, "cosf", x);
     expect_near(row[4], std::tanh(w), 2, "tanhf", x);
-    expect_near(row[5], std::pow(static_cast<long double>(positive + 0.5F), static_cast<long double>(1.7F)),
+    expect_near(row[5],
+                std::pow(static_cast<long double>(positive + 0.5F), static_cast<long double>(1.7F)),
                 4, "powf", x);
     EXPECT_EQ(row[6], std::sqrt(positive));
     expect_near(row[7], 1 / std::sqrt(static_cast<long double>(positive + 0.1F)), 2, "rsqrtf", x);
@@ -81,8 +82,9 @@ TEST_F(Functions, DoublePrecision) {
     EXPECT_EQ(row[4], std::sqrt(positive));
     EXPECT_EQ(row[5], x / 3.7);
     EXPECT_EQ(row[6], std::fma(x, x, 1.0));
-    expect_near(row[7], std::pow(static_cast<long double>(positive + 0.5), static_cast<long double>(1.7)), 2,
-                "pow", x);
+    expect_near(row[7],
+                std::pow(static_cast<long double>(positive + 0.5), static_cast<long double>(1.7)),
+                2, "pow", x);
   }
 }
 
@@ -116,8 +118,9 @@ TEST_F(Functions, LongIntegers) {
 
 float half_to_float(std::uint16_t h) {
   const int exponent = h >> 10 & 31, fraction = h & 1023;
-  const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                                        : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+  const float magnitude = exponent == 0
+                              ? std::ldexp(static_cast<float>(fraction), -24)
+                              : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
   return (h & 0x8000) != 0 ? -magnitude : magnitude;
 }
 // Of small multiples of 1/8: exact.
@@ -137,8 +140,10 @@ TEST_F(Functions, PairsOfHalves) {
   const auto value_a = [](int i) { return static_cast<float>(i % 9 - 4) / 2; };
   const auto value_b = [](int i) { return static_cast<float>(i % 7 - 3) / 4; };
   for (int i = 0; i < n; ++i) {
-    a[i] = exact_half(value_a(2 * i)) | static_cast<std::uint32_t>(exact_half(value_a(2 * i + 1))) << 16;
-    b[i] = exact_half(value_b(2 * i)) | static_cast<std::uint32_t>(exact_half(value_b(2 * i + 1))) << 16;
+    a[i] = exact_half(value_a(2 * i)) | static_cast<std::uint32_t>(exact_half(value_a(2 * i + 1)))
+                                            << 16;
+    b[i] = exact_half(value_b(2 * i)) | static_cast<std::uint32_t>(exact_half(value_b(2 * i + 1)))
+                                            << 16;
   }
   std::uint32_t* const out = array<std::uint32_t>(n);
   launch("halves", {1, 1, 1}, {64, 1, 1}, array(a), array(b), out, n);
@@ -163,8 +168,8 @@ TEST_F(Functions, BfloatSplit) {
   }
 }
 
-// Every pair of exponents, with the fractions where rounding is hardest: what divides is a sequence of its own in machine
-// code, with a slow path at the limits.
+// Every pair of exponents, with the fractions where rounding is hardest: what divides is a sequence
+// of its own in machine code, with a slow path at the limits.
 TEST_F(Functions, QuotientsAreExact) {
   std::vector<float> a, b;
   std::mt19937 random(11);
@@ -187,7 +192,8 @@ TEST_F(Functions, QuotientsAreExact) {
   }
   const int n = static_cast<int>(a.size());
   float* const out = array<float>(a.size());
-  launch("divide", {static_cast<unsigned>(n + 255) / 256, 1, 1}, {256, 1, 1}, array(a), array(b), out, n);
+  launch("divide", {static_cast<unsigned>(n + 255) / 256, 1, 1}, {256, 1, 1}, array(a), array(b),
+         out, n);
   for (int i = 0; i < n; ++i) {
     const float expected = a[i] / b[i];
     if (std::isnan(expected)) {
@@ -201,7 +207,8 @@ TEST_F(Functions, QuotientsAreExact) {
 
 TEST_F(Functions, ExtremesOfDoubles) {
   const double nan = std::nan(""), infinity = INFINITY;
-  const std::vector<double> values = {0.0, -0.0, 1.5, -1.5, 1e-310, 1e300, infinity, -infinity, nan, -nan};
+  const std::vector<double> values = {0.0,   -0.0,     1.5,       -1.5, 1e-310,
+                                      1e300, infinity, -infinity, nan,  -nan};
   std::vector<double> a, b;
   for (const double x : values) {
     for (const double y : values) a.push_back(x), b.push_back(y);

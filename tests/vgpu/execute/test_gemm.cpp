@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix multiplications: results, counters against those of an H200, and that neither depends on the host.
+// Matrix multiplications: results, counters against those of an H200, and that neither depends on
+// the host.
 #include <algorithm>
 
 #include "engine/execute/operations.hpp"
@@ -38,8 +39,10 @@ class Gemm : public EngineTest {
     std::copy(initial_.begin(), initial_.end(), c_);
     const bool wide = kernel == "register_tiled";
     const unsigned blocks = wide ? kN / 64 : kN / 32;
-    const vgpu::Dim3 block = kernel == "naive" ? vgpu::Dim3{32, 32, 1} : vgpu::Dim3{wide ? 64u : 1024u, 1, 1};
-    vgpu::LaunchReport report = launch(kernel, {blocks, blocks, 1}, block, kN, 0.5F, a_, b_, 3.0F, c_);
+    const vgpu::Dim3 block =
+        kernel == "naive" ? vgpu::Dim3{32, 32, 1} : vgpu::Dim3{wide ? 64u : 1024u, 1, 1};
+    vgpu::LaunchReport report =
+        launch(kernel, {blocks, blocks, 1}, block, kN, 0.5F, a_, b_, 3.0F, c_);
     EXPECT_TRUE(std::equal(expected_.begin(), expected_.end(), c_)) << kernel;
     return report;
   }
@@ -56,15 +59,20 @@ TEST_F(Gemm, CountersAreThoseOfTheHardware) {
     const char* kernel;
     std::uint64_t requests, sectors;
   };
-  for (const Measured& m : {Measured{"naive", 1050624, 17367040}, Measured{"coalesced", 1050624, 2629632},
-                            Measured{"tiled", 34816, 139264}}) {
+  for (const Measured& m :
+       {Measured{"naive", 1050624, 17367040}, Measured{"coalesced", 1050624, 2629632},
+        Measured{"tiled", 34816, 139264}}) {
     const vgpu::LaunchReport report = multiply(m.kernel);
-    EXPECT_EQ(report.exact.at("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"), m.requests) << m.kernel;
-    EXPECT_EQ(report.exact.at("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), m.sectors) << m.kernel;
-    EXPECT_EQ(report.exact.at("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"), 2048u) << m.kernel;
+    EXPECT_EQ(report.exact.at("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"), m.requests)
+        << m.kernel;
+    EXPECT_EQ(report.exact.at("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), m.sectors)
+        << m.kernel;
+    EXPECT_EQ(report.exact.at("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"), 2048u)
+        << m.kernel;
     EXPECT_EQ(report.exact.at("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"), 526336u * 32)
         << m.kernel;
-    EXPECT_EQ(report.exact.at("smsp__sass_data_bytes_mem_global_op_st.sum"), kN * kN * sizeof(float));
+    EXPECT_EQ(report.exact.at("smsp__sass_data_bytes_mem_global_op_st.sum"),
+              kN * kN * sizeof(float));
     EXPECT_EQ(report.exact.at("launch__grid_size"), 64u);
   }
   EXPECT_EQ(multiply("tiled").exact.at("vgpu__barriers_executed.sum"), 64u * 32 * 16);

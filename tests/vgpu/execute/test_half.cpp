@@ -15,7 +15,8 @@ namespace {
 
 using namespace conformance;
 
-// Exact in long double: 11-bit factors with 5-bit exponents, 8-bit ones with 8-bit exponents where 64 bits suffice.
+// Exact in long double: 11-bit factors with 5-bit exponents, 8-bit ones with 8-bit exponents where
+// 64 bits suffice.
 struct HalfType {
   const char* one;
   const char* two;
@@ -36,7 +37,8 @@ std::vector<Case> half_cases() {
       cases.push_back({op + "." + type.two,
                        "rrr",
                        [=](u64 a, u64 b, u64, u64) {
-                         return lane(a >> 16 & 0xffff, b >> 16 & 0xffff) << 16 | lane(a & 0xffff, b & 0xffff);
+                         return lane(a >> 16 & 0xffff, b >> 16 & 0xffff) << 16 |
+                                lane(a & 0xffff, b & 0xffff);
                        },
                        {}});
     };
@@ -45,7 +47,8 @@ std::vector<Case> half_cases() {
         return f.encode(exact(value_of(a, f), value_of(b, f)), Round::kNearest);
       });
     };
-    // A sum of bfloat16 numbers may need more bits than long double has; single precision rounds it as well.
+    // A sum of bfloat16 numbers may need more bits than long double has; single precision rounds it
+    // as well.
     const auto sum = [&f](u64 a, u64 b) {
       const float s = static_cast<float>(value_of(a, f)) + static_cast<float>(value_of(b, f));
       return f.encode(s, Round::kNearest);
@@ -68,18 +71,23 @@ std::vector<Case> half_cases() {
       if (x == y) return std::signbit(x) ? b : a;
       return x > y ? a : b;
     });
-    cases.push_back(
-        {std::string("neg.") + type.two, "rr", [](u64 a, u64, u64, u64) { return a ^ 0x80008000; }, {}});
-    cases.push_back(
-        {std::string("abs.") + type.one, "hh", [](u64 a, u64, u64, u64) { return a & 0x7fff; }, {}});
+    cases.push_back({std::string("neg.") + type.two,
+                     "rr",
+                     [](u64 a, u64, u64, u64) { return a ^ 0x80008000; },
+                     {}});
+    cases.push_back({std::string("abs.") + type.one,
+                     "hh",
+                     [](u64 a, u64, u64, u64) { return a & 0x7fff; },
+                     {}});
     cases.push_back({std::string("setp.lt.") + type.one,
                      "phh",
                      [&f](u64 a, u64 b, u64, u64) { return u64{value_of(a, f) < value_of(b, f)}; },
                      {}});
-    cases.push_back({std::string("setp.geu.") + type.one,
-                     "phh",
-                     [&f](u64 a, u64 b, u64, u64) { return u64{!(value_of(a, f) < value_of(b, f))}; },
-                     {}});
+    cases.push_back(
+        {std::string("setp.geu.") + type.one,
+         "phh",
+         [&f](u64 a, u64 b, u64, u64) { return u64{!(value_of(a, f) < value_of(b, f))}; },
+         {}});
     cases.push_back(
         {std::string("{ .reg .pred t; setp.gt.") + type.two + " t|%d, %a, %b; }",
          "prr",
@@ -106,12 +114,14 @@ std::vector<Case> half_cases() {
     if (near == 0) near = std::signbit(x * y + z) ? -0.0L : 0.0L;
     return kHalf.encode(near, Round::kNearest);
   };
-  cases.push_back({"fma.rn.f16", "hhhh", [=](u64 a, u64 b, u64 c, u64) { return fused(a, b, c); }, {}});
   cases.push_back(
-      {"fma.rn.f16x2",
-       "rrrr",
-       [=](u64 a, u64 b, u64 c, u64) { return fused(a >> 16, b >> 16, c >> 16) << 16 | fused(a, b, c); },
-       {}});
+      {"fma.rn.f16", "hhhh", [=](u64 a, u64 b, u64 c, u64) { return fused(a, b, c); }, {}});
+  cases.push_back({"fma.rn.f16x2",
+                   "rrrr",
+                   [=](u64 a, u64 b, u64 c, u64) {
+                     return fused(a >> 16, b >> 16, c >> 16) << 16 | fused(a, b, c);
+                   },
+                   {}});
   cases.push_back({"add.sat.f16",
                    "hhh",
                    [](u64 a, u64 b, u64, u64) {

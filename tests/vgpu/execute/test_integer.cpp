@@ -18,7 +18,9 @@ template <class T, class F>
 Case binary(const std::string& op, F f) {
   return {op + "." + ptx_name<T>(),
           types<T>(2),
-          [f](u64 a, u64 b, u64, u64) { return static_cast<u64>(f(static_cast<T>(a), static_cast<T>(b))); },
+          [f](u64 a, u64 b, u64, u64) {
+            return static_cast<u64>(f(static_cast<T>(a), static_cast<T>(b)));
+          },
           {}};
 }
 template <class T, class F>
@@ -39,25 +41,31 @@ void arithmetic(std::vector<Case>& cases) {
   cases.push_back(binary<T>("add", [](T a, T b) { return static_cast<T>(W(a) + W(b)); }));
   cases.push_back(binary<T>("sub", [](T a, T b) { return static_cast<T>(W(a) - W(b)); }));
   cases.push_back(binary<T>("mul.lo", [](T a, T b) { return static_cast<T>(W(a) * W(b)); }));
-  cases.push_back(binary<T>("mul.hi", [](T a, T b) { return static_cast<T>(W(a) * W(b) >> kBits); }));
-  cases.push_back(ternary<T>("mad.lo", [](T a, T b, T c) {
-    return static_cast<T>(static_cast<unsigned __int128>(W(a) * W(b)) + static_cast<unsigned __int128>(W(c)));
-  }));
   cases.push_back(
-      ternary<T>("mad.hi", [](T a, T b, T c) { return static_cast<T>((W(a) * W(b) >> kBits) + W(c)); }));
+      binary<T>("mul.hi", [](T a, T b) { return static_cast<T>(W(a) * W(b) >> kBits); }));
+  cases.push_back(ternary<T>("mad.lo", [](T a, T b, T c) {
+    return static_cast<T>(static_cast<unsigned __int128>(W(a) * W(b)) +
+                          static_cast<unsigned __int128>(W(c)));
+  }));
   cases.push_back(ternary<T>(
-      "sad", [](T a, T b, T c) { return static_cast<T>(W(c) + (a < b ? W(b) - W(a) : W(a) - W(b))); }));
+      "mad.hi", [](T a, T b, T c) { return static_cast<T>((W(a) * W(b) >> kBits) + W(c)); }));
+  cases.push_back(ternary<T>("sad", [](T a, T b, T c) {
+    return static_cast<T>(W(c) + (a < b ? W(b) - W(a) : W(a) - W(b)));
+  }));
   cases.push_back(binary<T>("min", [](T a, T b) { return std::min(a, b); }));
   cases.push_back(binary<T>("max", [](T a, T b) { return std::max(a, b); }));
-  cases.push_back(binary<T>("div", [](T a, T b) { return b == 0 ? T(-1) : static_cast<T>(W(a) / W(b)); }));
-  cases.push_back(binary<T>("rem", [](T a, T b) { return b == 0 ? a : static_cast<T>(W(a) % W(b)); }));
+  cases.push_back(
+      binary<T>("div", [](T a, T b) { return b == 0 ? T(-1) : static_cast<T>(W(a) / W(b)); }));
+  cases.push_back(
+      binary<T>("rem", [](T a, T b) { return b == 0 ? a : static_cast<T>(W(a) % W(b)); }));
   if constexpr (sizeof(T) < 8) {
     const char wide = letter(2 * sizeof(T)), narrow = letter(sizeof(T));
-    cases.push_back(
-        {"mul.wide." + ptx_name<T>(),
-         {wide, narrow, narrow},
-         [](u64 a, u64 b, u64, u64) { return static_cast<u64>(W(static_cast<T>(a)) * W(static_cast<T>(b))); },
-         {}});
+    cases.push_back({"mul.wide." + ptx_name<T>(),
+                     {wide, narrow, narrow},
+                     [](u64 a, u64 b, u64, u64) {
+                       return static_cast<u64>(W(static_cast<T>(a)) * W(static_cast<T>(b)));
+                     },
+                     {}});
     cases.push_back({"mad.wide." + ptx_name<T>(),
                      {wide, narrow, narrow, wide},
                      [](u64 a, u64 b, u64 c, u64) {
@@ -66,7 +74,8 @@ void arithmetic(std::vector<Case>& cases) {
                      {}});
   }
   if constexpr (std::is_signed_v<T>) {
-    cases.push_back({"neg." + ptx_name<T>(), types<T>(1), [](u64 a, u64, u64, u64) { return 0 - a; }, {}});
+    cases.push_back(
+        {"neg." + ptx_name<T>(), types<T>(1), [](u64 a, u64, u64, u64) { return 0 - a; }, {}});
     cases.push_back({"abs." + ptx_name<T>(),
                      types<T>(1),
                      [](u64 a, u64, u64, u64) { return static_cast<T>(a) < 0 ? 0 - a : a; },
@@ -90,23 +99,31 @@ std::vector<Case> arithmetic_cases() {
   arithmetic<i32>(cases);
   arithmetic<u64>(cases);
   arithmetic<i64>(cases);
-  cases.push_back(
-      {"add.sat.s32", "rrr", [](u64 a, u64 b, u64, u64) { return s32(clamp32(i64{i32(a)} + i32(b))); }, {}});
-  cases.push_back(
-      {"sub.sat.s32", "rrr", [](u64 a, u64 b, u64, u64) { return s32(clamp32(i64{i32(a)} - i32(b))); }, {}});
+  cases.push_back({"add.sat.s32",
+                   "rrr",
+                   [](u64 a, u64 b, u64, u64) { return s32(clamp32(i64{i32(a)} + i32(b))); },
+                   {}});
+  cases.push_back({"sub.sat.s32",
+                   "rrr",
+                   [](u64 a, u64 b, u64, u64) { return s32(clamp32(i64{i32(a)} - i32(b))); },
+                   {}});
   cases.push_back(
       {"mad.hi.sat.s32",
        "rrrr",
        [](u64 a, u64 b, u64 c, u64) { return s32(clamp32((i64{i32(a)} * i32(b) >> 32) + i32(c))); },
        {}});
-  cases.push_back(
-      {"mul24.lo.u32", "rrr", [](u64 a, u64 b, u64, u64) { return (a & 0xffffff) * (b & 0xffffff); }, {}});
+  cases.push_back({"mul24.lo.u32",
+                   "rrr",
+                   [](u64 a, u64 b, u64, u64) { return (a & 0xffffff) * (b & 0xffffff); },
+                   {}});
   cases.push_back({"mul24.hi.u32",
                    "rrr",
                    [](u64 a, u64 b, u64, u64) { return (a & 0xffffff) * (b & 0xffffff) >> 16; },
                    {}});
-  cases.push_back(
-      {"mul24.lo.s32", "rrr", [](u64 a, u64 b, u64, u64) { return s32(i64{low24(a)} * low24(b)); }, {}});
+  cases.push_back({"mul24.lo.s32",
+                   "rrr",
+                   [](u64 a, u64 b, u64, u64) { return s32(i64{low24(a)} * low24(b)); },
+                   {}});
   cases.push_back({"mul24.hi.s32",
                    "rrr",
                    [](u64 a, u64 b, u64, u64) { return s32(i64{low24(a)} * low24(b) >> 16); },
@@ -118,7 +135,8 @@ std::vector<Case> arithmetic_cases() {
   cases.push_back({"dp4a.s32.u32",
                    "rrrr",
                    [](u64 a, u64 b, u64 c, u64) {
-                     for (int k = 0; k < 4; ++k) c += static_cast<u64>(i64{i8(a >> 8 * k)} * u8(b >> 8 * k));
+                     for (int k = 0; k < 4; ++k)
+                       c += static_cast<u64>(i64{i8(a >> 8 * k)} * u8(b >> 8 * k));
                      return c;
                    },
                    {}});
@@ -165,7 +183,8 @@ std::vector<Case> carry_cases() {
                    {}});
   // The low 64 bits of a 64 x 64 product: the cross terms go into the upper half.
   cases.push_back(
-      {body("mul.lo.u32 o, l, m; mul.hi.u32 q, l, m; mad.lo.u32 q, l, n, q; mad.lo.u32 q, h, m, q;"),
+      {body(
+           "mul.lo.u32 o, l, m; mul.hi.u32 q, l, m; mad.lo.u32 q, l, n, q; mad.lo.u32 q, h, m, q;"),
        "ddd",
        [](u64 a, u64 b, u64, u64) { return a * b; },
        {}});
@@ -174,13 +193,14 @@ std::vector<Case> carry_cases() {
        "ddd",
        [](u64 a, u64 b, u64, u64) { return u64{u32(a)} * u32(b) + ((a >> 32) | (b >> 32 << 32)); },
        {}});
-  cases.push_back({"{ .reg .b64 t; add.cc.u64 t, %a, %b; addc.cc.u64 t, %c, %c; addc.u64 %d, 0, 0; }",
-                   "dddd",
-                   [](u64 a, u64 b, u64 c, u64) {
-                     const u64 in = a + b < a;
-                     return static_cast<u64>((static_cast<unsigned __int128>(c) + c + in) >> 64);
-                   },
-                   {}});
+  cases.push_back(
+      {"{ .reg .b64 t; add.cc.u64 t, %a, %b; addc.cc.u64 t, %c, %c; addc.u64 %d, 0, 0; }",
+       "dddd",
+       [](u64 a, u64 b, u64 c, u64) {
+         const u64 in = a + b < a;
+         return static_cast<u64>((static_cast<unsigned __int128>(c) + c + in) >> 64);
+       },
+       {}});
   return cases;
 }
 
@@ -189,10 +209,11 @@ void comparisons(std::vector<Case>& cases) {
   const std::string t = letter(sizeof(T)) == 'h' ? "phh" : letter(sizeof(T)) == 'r' ? "prr" : "pdd";
   const std::string n = ptx_name<T>();
   const auto compare = [&](const std::string& op, auto f) {
-    cases.push_back({"setp." + op + "." + n,
-                     t,
-                     [f](u64 a, u64 b, u64, u64) { return u64{f(static_cast<T>(a), static_cast<T>(b))}; },
-                     {}});
+    cases.push_back(
+        {"setp." + op + "." + n,
+         t,
+         [f](u64 a, u64 b, u64, u64) { return u64{f(static_cast<T>(a), static_cast<T>(b))}; },
+         {}});
   };
   compare("eq", [](T a, T b) { return a == b; });
   compare("ne", [](T a, T b) { return a != b; });
@@ -216,10 +237,14 @@ std::vector<Case> comparison_cases() {
   comparisons<i32>(cases);
   comparisons<u64>(cases);
   comparisons<i64>(cases);
-  cases.push_back(
-      {"setp.lt.and.s32", "prrp", [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) < i32(b)} & c; }, {}});
-  cases.push_back(
-      {"setp.lt.or.s32", "prrp", [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) < i32(b)} | c; }, {}});
+  cases.push_back({"setp.lt.and.s32",
+                   "prrp",
+                   [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) < i32(b)} & c; },
+                   {}});
+  cases.push_back({"setp.lt.or.s32",
+                   "prrp",
+                   [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) < i32(b)} | c; },
+                   {}});
   cases.push_back({"setp.lt.xor.s32 %d, %a, %b, !%c;",
                    "prrp",
                    [](u64 a, u64 b, u64 c, u64) { return u64{i32(a) < i32(b)} ^ (c ^ 1); },
@@ -231,20 +256,28 @@ std::vector<Case> comparison_cases() {
                    {}});
   cases.push_back(
       {"setp.gt.u32 %d|_, %a, %b;", "prr", [](u64 a, u64 b, u64, u64) { return u64{a > b}; }, {}});
-  cases.push_back(
-      {"set.lt.u32.s32", "rrr", [](u64 a, u64 b, u64, u64) { return i32(a) < i32(b) ? 0xffffffff : 0; }, {}});
+  cases.push_back({"set.lt.u32.s32",
+                   "rrr",
+                   [](u64 a, u64 b, u64, u64) { return i32(a) < i32(b) ? 0xffffffff : 0; },
+                   {}});
   cases.push_back(
       {"set.gt.f32.u32", "frr", [](u64 a, u64 b, u64, u64) { return a > b ? 0x3f800000 : 0; }, {}});
   cases.push_back({"set.gt.and.s32.u32",
                    "rrrp",
                    [](u64 a, u64 b, u64 c, u64) { return a > b && c != 0 ? 0xffffffff : 0; },
                    {}});
-  cases.push_back({"selp.b32", "rrrp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; }, {}});
-  cases.push_back({"selp.b64", "dddp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; }, {}});
-  cases.push_back({"selp.b16", "hhhp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; }, {}});
-  cases.push_back({"slct.u32.s32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return i32(c) >= 0 ? a : b; }, {}});
   cases.push_back(
-      {"slct.f64.f32", "gggf", [](u64 a, u64 b, u64 c, u64) { return as_float(c) >= 0 ? a : b; }, {}});
+      {"selp.b32", "rrrp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; }, {}});
+  cases.push_back(
+      {"selp.b64", "dddp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; }, {}});
+  cases.push_back(
+      {"selp.b16", "hhhp", [](u64 a, u64 b, u64 c, u64) { return c != 0 ? a : b; }, {}});
+  cases.push_back(
+      {"slct.u32.s32", "rrrr", [](u64 a, u64 b, u64 c, u64) { return i32(c) >= 0 ? a : b; }, {}});
+  cases.push_back({"slct.f64.f32",
+                   "gggf",
+                   [](u64 a, u64 b, u64 c, u64) { return as_float(c) >= 0 ? a : b; },
+                   {}});
   cases.push_back({"and.pred", "ppp", [](u64 a, u64 b, u64, u64) { return a & b; }, {}});
   cases.push_back({"or.pred", "ppp", [](u64 a, u64 b, u64, u64) { return a | b; }, {}});
   cases.push_back({"xor.pred", "ppp", [](u64 a, u64 b, u64, u64) { return a ^ b; }, {}});
@@ -268,18 +301,25 @@ std::vector<Case> move_cases() {
   cases.push_back({"mov.b16", "hh", [](u64 a, u64, u64, u64) { return a; }, {}});
   cases.push_back({"mov.b32", "rr", [](u64 a, u64, u64, u64) { return a; }, {}});
   cases.push_back({"mov.b64", "dd", [](u64 a, u64, u64, u64) { return a; }, {}});
-  cases.push_back({"mov.b64 %d, {%a, %b};", "drr", [](u64 a, u64 b, u64, u64) { return b << 32 | a; }, {}});
-  cases.push_back({"mov.b32 %d, {%a, %b};", "rhh", [](u64 a, u64 b, u64, u64) { return b << 16 | a; }, {}});
+  cases.push_back(
+      {"mov.b64 %d, {%a, %b};", "drr", [](u64 a, u64 b, u64, u64) { return b << 32 | a; }, {}});
+  cases.push_back(
+      {"mov.b32 %d, {%a, %b};", "rhh", [](u64 a, u64 b, u64, u64) { return b << 16 | a; }, {}});
   cases.push_back({"mov.b64 %d, {%a, %b, %c, %e};",
                    "dhhhh",
                    [](u64 a, u64 b, u64 c, u64 d) { return d << 48 | c << 32 | b << 16 | a; },
                    {}});
-  cases.push_back(
-      {"{ .reg .b32 t; mov.b64 {t, %d}, %a; }", "rd", [](u64 a, u64, u64, u64) { return a >> 32; }, {}});
+  cases.push_back({"{ .reg .b32 t; mov.b64 {t, %d}, %a; }",
+                   "rd",
+                   [](u64 a, u64, u64, u64) { return a >> 32; },
+                   {}});
   cases.push_back({"mov.b64 {%d, _}, %a;", "rd", [](u64 a, u64, u64, u64) { return a; }, {}});
+  cases.push_back({"{ .reg .b16 t; mov.b32 {t, %d}, %a; }",
+                   "hr",
+                   [](u64 a, u64, u64, u64) { return a >> 16; },
+                   {}});
   cases.push_back(
-      {"{ .reg .b16 t; mov.b32 {t, %d}, %a; }", "hr", [](u64 a, u64, u64, u64) { return a >> 16; }, {}});
-  cases.push_back({"mov.b64 {_, _, %d, _}, %a;", "hd", [](u64 a, u64, u64, u64) { return a >> 32; }, {}});
+      {"mov.b64 {_, _, %d, _}, %a;", "hd", [](u64 a, u64, u64, u64) { return a >> 32; }, {}});
   cases.push_back({"add.u16x2",
                    "rrr",
                    [](u64 a, u64 b, u64, u64) {
@@ -318,10 +358,11 @@ std::vector<Case> move_cases() {
 class IntegerInstruction : public testing::TestWithParam<Case> {};
 TEST_P(IntegerInstruction, DoesWhatItIsDefinedToDo) { check(GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(IntegerArithmetic, IntegerInstruction, testing::ValuesIn(arithmetic_cases()),
-                         with_index);
+INSTANTIATE_TEST_SUITE_P(IntegerArithmetic, IntegerInstruction,
+                         testing::ValuesIn(arithmetic_cases()), with_index);
 INSTANTIATE_TEST_SUITE_P(Carry, IntegerInstruction, testing::ValuesIn(carry_cases()), with_index);
-INSTANTIATE_TEST_SUITE_P(Comparison, IntegerInstruction, testing::ValuesIn(comparison_cases()), with_index);
+INSTANTIATE_TEST_SUITE_P(Comparison, IntegerInstruction, testing::ValuesIn(comparison_cases()),
+                         with_index);
 INSTANTIATE_TEST_SUITE_P(Move, IntegerInstruction, testing::ValuesIn(move_cases()), with_index);
 
 }  // namespace

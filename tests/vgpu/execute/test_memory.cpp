@@ -52,7 +52,8 @@ TEST_F(MemorySpaces, SizesOfAccess) {
   const auto check = [&](int which, auto type) {
     using T = decltype(type);
     T* const out = array<T>(33, T(77));
-    launch("sizes", {1, 1, 1}, {32, 1, 1}, static_cast<const void*>(in), static_cast<void*>(out), which);
+    launch("sizes", {1, 1, 1}, {32, 1, 1}, static_cast<const void*>(in), static_cast<void*>(out),
+           which);
     const std::vector<T> expected = widened(reinterpret_cast<const T*>(in));
     for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], expected[i]) << which << ", " << i;
     EXPECT_EQ(out[32], T(77));
@@ -78,8 +79,8 @@ TEST_F(MemorySpaces, Vectors) {
   short* const out8 = array<short>(256);
   double* const out16 = array<double>(128);
   for (const unsigned threads : {64u, 50u}) {
-    launch("vectors", {1, 1, 1}, {threads, 1, 1}, array(in4), array(in2), array(in8), array(in16), out4, out2,
-           out8, out16);
+    launch("vectors", {1, 1, 1}, {threads, 1, 1}, array(in4), array(in2), array(in8), array(in16),
+           out4, out2, out8, out16);
   }
   for (int i = 0; i < 64; ++i) {
     for (int k = 0; k < 4; ++k) {
@@ -146,8 +147,8 @@ TEST_F(MemorySpaces, ParametersIndexedAtRunTime) {
   std::vector<int> index(40);
   for (int i = 0; i < 40; ++i) index[i] = (i * 7) % 40;
   double* const out = array<double>(40);
-  launch("parameters", {1, 1, 1}, {40, 1, 1}, big, static_cast<char>(3), static_cast<short>(-500), out,
-         array(index));
+  launch("parameters", {1, 1, 1}, {40, 1, 1}, big, static_cast<char>(3), static_cast<short>(-500),
+         out, array(index));
   for (int i = 0; i < 40; ++i) EXPECT_EQ(out[i], big.values[index[i]] * 0.5 + 3 - 500) << i;
 }
 
@@ -157,7 +158,8 @@ TEST_F(MemorySpaces, ParametersOfFunctionsIndexedAtRunTime) {
   big.scale = 1;
   int* const out = array<int>(64);
   launch("function_parameters", {1, 1, 1}, {64, 1, 1}, big, out);
-  for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], (7 * (i % 40) + i) * 1000 + 7 * ((i + 1) % 40)) << i;
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(out[i], (7 * (i % 40) + i) * 1000 + 7 * ((i + 1) % 40)) << i;
 }
 
 TEST_F(MemorySpaces, PartialBlocks) {

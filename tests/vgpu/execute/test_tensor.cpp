@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions against products in double. Inputs are small multiples of 1/4, so that every sum is exact in every
-// format and an element in another place shows.
+// Matrix instructions against products in double. Inputs are small multiples of 1/4, so that every
+// sum is exact in every format and an element in another place shows.
 #include <bit>
 #include <cmath>
 #include <tuple>
@@ -22,7 +22,8 @@ Matrix numbers(int rows, int columns, int seed) {
   return values;
 }
 
-Matrix product(const Matrix& a, const Matrix& b, const Matrix& c, int m, int n, int k, double alpha = 1) {
+Matrix product(const Matrix& a, const Matrix& b, const Matrix& c, int m, int n, int k,
+               double alpha = 1) {
   Matrix d = c;
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
@@ -37,8 +38,8 @@ std::uint16_t half_of(double value) {
   if (value == 0) return 0;
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
   const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
-  return static_cast<std::uint16_t>((bits >> 63) << 15 | static_cast<std::uint64_t>(exponent + 15) << 10 |
-                                    (bits >> 42 & 0x3ff));
+  return static_cast<std::uint16_t>(
+      (bits >> 63) << 15 | static_cast<std::uint64_t>(exponent + 15) << 10 | (bits >> 42 & 0x3ff));
 }
 std::uint16_t bfloat_of(double value) {
   return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16);
@@ -86,7 +87,8 @@ TEST_F(Tensor, SumsIn16Bits) {
   for (const int k : {8, 16}) {
     const Matrix a = numbers(16, k, 4), b = numbers(k, 8, 5), c = numbers(16, 8, 6);
     float* const d = array<float>(128);
-    launch("mma_f16_sums", {1, 1, 1}, {32, 1, 1}, d, halves(a, false), halves(b, false), singles(c), k);
+    launch("mma_f16_sums", {1, 1, 1}, {32, 1, 1}, d, halves(a, false), halves(b, false), singles(c),
+           k);
     expect_equal(d, product(a, b, c, 16, 8, k), 8);
   }
 }
@@ -113,8 +115,8 @@ TEST_F(Tensor, FragmentsThatLdmatrixMakes) {
     for (const bool race : {false, true}) {
       config.check_race = race;
       float* const d = array<float>(128);
-      launch("mma_by_ldmatrix", {1, 1, 1}, {32, 1, 1}, d, halves(a, false), halves(b, false), singles(c),
-             generic);
+      launch("mma_by_ldmatrix", {1, 1, 1}, {32, 1, 1}, d, halves(a, false), halves(b, false),
+             singles(c), generic);
       expect_equal(d, product(a, b, c, 16, 8, 16), 8);
     }
   }
@@ -156,7 +158,8 @@ TEST_F(Tensor, Wmma) {
   for (const auto& t : cases) {
     SCOPED_TRACE(t.name);
     const Matrix a = numbers(t.m, t.k, 16), b = numbers(t.k, t.n, 17), c = numbers(t.m, t.n, 18);
-    const Matrix ga = t.a_by_column ? turned(a, t.m, t.k) : a, gb = t.b_by_column ? turned(b, t.k, t.n) : b;
+    const Matrix ga = t.a_by_column ? turned(a, t.m, t.k) : a,
+                 gb = t.b_by_column ? turned(b, t.k, t.n) : b;
     const Matrix expected = product(a, b, c, t.m, t.n, t.k, 2);
     const vgpu::Dim3 one{1, 1, 1}, warp{32, 1, 1};
     if (t.type == 'H') {
@@ -171,7 +174,8 @@ TEST_F(Tensor, Wmma) {
     if (t.type == 't')
       launch(t.name, one, warp, d, singles(ga), singles(gb), singles(c));
     else
-      launch(t.name, one, warp, d, halves(ga, t.type == 'b'), halves(gb, t.type == 'b'), singles(c));
+      launch(t.name, one, warp, d, halves(ga, t.type == 'b'), halves(gb, t.type == 'b'),
+             singles(c));
     expect_equal(d, expected, t.n);
   }
 }
@@ -188,7 +192,8 @@ TEST_F(Tensor, NeedAWholeWarp) {
 TEST_F(Tensor, WhatIsMissingIsNamed) {
   const auto refused = [&](const std::string& instruction) {
     load_text(
-        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n.reg .b32 %r<16>;\n.reg .f32 "
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n.reg .b32 "
+        "%r<16>;\n.reg .f32 "
         "%f<9>;\n" +
         instruction + "\nret;\n}\n");
     try {
@@ -198,20 +203,22 @@ TEST_F(Tensor, WhatIsMissingIsNamed) {
     }
     return std::string("it ran");
   };
-  EXPECT_NE(refused("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%r6}, "
-                    "{%r0,%r1,%r2,%r3};")
-                .find("known are m16n8k4"),
+  EXPECT_NE(
+      refused(
+          "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%r6}, "
+          "{%r0,%r1,%r2,%r3};")
+          .find("known are m16n8k4"),
+      std::string::npos);
+  EXPECT_NE(refused("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 "
+                    "{%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, {%r0,%r1}, "
+                    "{%r2,%r3}, {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};")
+                .find("m8n8k4"),
             std::string::npos);
-  EXPECT_NE(
-      refused("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, {%r0,%r1}, "
-              "{%r2,%r3}, {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};")
-          .find("m8n8k4"),
-      std::string::npos);
-  EXPECT_NE(
-      refused("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2}, {%r3}, "
-              "{%f0,%f1,%f2,%f3};")
-          .find("another number of registers"),
-      std::string::npos);
+  EXPECT_NE(refused("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, "
+                    "{%r0,%r1,%r2}, {%r3}, "
+                    "{%f0,%f1,%f2,%f3};")
+                .find("another number of registers"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traced launches: every executed instruction with its counts, memory instructions with their lanes' addresses.
+// Traced launches: every executed instruction with its counts, memory instructions with their
+// lanes' addresses.
 #include <algorithm>
 
 #include "engine_fixture.hpp"

@@ -50,8 +50,10 @@ TEST_F(Warps, VotesMatchesAndReductions) {
     unsigned same = 0;
     for (int k = 0; k < 32; ++k) same |= static_cast<unsigned>(in[k] == in[i]) << k;
     const unsigned expected[] = {
-        positive, 1, 0, 0, same, ~0u, 1, static_cast<unsigned>(sum), static_cast<unsigned>(-2), exclusive};
-    for (int k = 0; k < 10; ++k) EXPECT_EQ(out[i * 10 + k], expected[k]) << "lane " << i << ", column " << k;
+        positive, 1, 0, 0, same, ~0u, 1, static_cast<unsigned>(sum), static_cast<unsigned>(-2),
+        exclusive};
+    for (int k = 0; k < 10; ++k)
+      EXPECT_EQ(out[i * 10 + k], expected[k]) << "lane " << i << ", column " << k;
   }
 }
 
@@ -137,7 +139,8 @@ TEST_F(Warps, BarrierReductions) {
   for (int i = 0; i < 100; ++i) in[i] = i % 7 - 3;
   int* const out = array<int>(300);
   launch("reductions", {1, 1, 1}, {100, 1, 1}, array(in), out);
-  const int positive = static_cast<int>(std::count_if(in.begin(), in.end(), [](int v) { return v > 0; }));
+  const int positive =
+      static_cast<int>(std::count_if(in.begin(), in.end(), [](int v) { return v > 0; }));
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(out[3 * i], positive);
     EXPECT_NE(out[3 * i + 1], 0);
@@ -151,8 +154,8 @@ TEST_F(Warps, ExitedThreadsAreNotWaitedFor) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(out[i], i % 3 == 0 ? -1 : 66) << i;
 }
 
-// right(kernel, schedule): how many of `all` words are right. Only where turns have any length does one read what another has
-// not written yet, unless they meet.
+// right(kernel, schedule): how many of `all` words are right. Only where turns have any length does
+// one read what another has not written yet, unless they meet.
 template <class Right>
 void expect_late_under_random(Right right, const char* at_once, const char* later, int all) {
   using Kind = vgpu::CopySchedule::Kind;

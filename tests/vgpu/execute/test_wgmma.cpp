@@ -78,8 +78,9 @@ TEST_F(Wgmma, EveryType) {
 }
 
 TEST_F(Wgmma, ScalesOfAAndB) {
-  for (const auto& [options, sign] : {std::pair(", -1, 1, 0, 0", -1.0), std::pair(", 1, -1, 0, 0", -1.0),
-                                      std::pair(", -1, -1, 0, 0", 1.0)}) {
+  for (const auto& [options, sign] :
+       {std::pair(", -1, 1, 0, 0", -1.0), std::pair(", 1, -1, 0, 0", -1.0),
+        std::pair(", -1, -1, 0, 0", 1.0)}) {
     Case c{kHalf, kHalf};
     c.of_a = along_k(128, 0);
     c.of_b = along_k(128, kSecond);

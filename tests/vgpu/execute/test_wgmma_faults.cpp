@@ -21,13 +21,14 @@ class WgmmaFaults : public Wgmma {
     load_text(kernel_text(c));
     config.dynamic_shared_bytes = 32 * 1024;
     const size_t registers = static_cast<size_t>(128 * registers_of_d(c));
-    return fault_of("k", {1, 1, 1}, {128, 1, 1}, array<u8>(32 * 1024), u32{32 * 1024}, da, db, u32{0},
-                    array<u32>(registers), array<u32>(512), array<u32>(registers));
+    return fault_of("k", {1, 1, 1}, {128, 1, 1}, array<u8>(32 * 1024), u32{32 * 1024}, da, db,
+                    u32{0}, array<u32>(registers), array<u32>(512), array<u32>(registers));
   }
   // Under every schedule, at the instruction named.
   void expect_hazard(const Case& c, const std::string& text, const std::string& instruction,
                      vgpu::FaultKind kind = vgpu::FaultKind::kRace) {
-    for (const auto schedule : {vgpu::CopySchedule::Kind::kEager, vgpu::CopySchedule::Kind::kLazy}) {
+    for (const auto schedule :
+         {vgpu::CopySchedule::Kind::kEager, vgpu::CopySchedule::Kind::kLazy}) {
       config.schedule = {schedule, 0};
       const vgpu::Fault fault = fault_with(c, c.of_a.descriptor(), c.of_b.descriptor());
       EXPECT_EQ(fault.kind, kind) << fault.what();
@@ -36,7 +37,8 @@ class WgmmaFaults : public Wgmma {
     }
   }
   void run(const Case& c) {
-    for (const auto schedule : {vgpu::CopySchedule::Kind::kEager, vgpu::CopySchedule::Kind::kLazy}) {
+    for (const auto schedule :
+         {vgpu::CopySchedule::Kind::kEager, vgpu::CopySchedule::Kind::kLazy}) {
       config.schedule = {schedule, 0};
       check(c, true);
     }
@@ -77,8 +79,8 @@ TEST_F(WgmmaFaults, MatrixThatTheBlockDidNotWrite) {
   const size_t registers = static_cast<size_t>(128 * registers_of_d(c));
   const auto with = [&](u32 bytes, auto run) {
     return run("k", vgpu::Dim3{1, 1, 1}, vgpu::Dim3{128, 1, 1}, array<u8>(32 * 1024), bytes,
-               c.of_a.descriptor(), c.of_b.descriptor(), u32{0}, array<u32>(registers), array<u32>(512),
-               array<u32>(registers));
+               c.of_a.descriptor(), c.of_b.descriptor(), u32{0}, array<u32>(registers),
+               array<u32>(512), array<u32>(registers));
   };
   with(31 * 1024, [this](auto... arguments) { return launch(arguments...); });
   // A is zero: nothing but what is no number shows.
@@ -88,8 +90,8 @@ TEST_F(WgmmaFaults, MatrixThatTheBlockDidNotWrite) {
 
 TEST_F(WgmmaFaults, BitsThatNoFieldHas) {
   Case c = plain();
-  expect(fault_with(c, c.of_a.descriptor() | u64{1} << 55, c.of_b.descriptor()), vgpu::FaultKind::kBadOperand,
-         "bits are set");
+  expect(fault_with(c, c.of_a.descriptor() | u64{1} << 55, c.of_b.descriptor()),
+         vgpu::FaultKind::kBadOperand, "bits are set");
 }
 
 // The first register of D is `d0`, of A `a0`.
@@ -140,12 +142,14 @@ TEST_F(WgmmaFaults, NoFence) {
 TEST_F(WgmmaFaults, RegistersWrittenBehindTheFence) {
   Case c = plain();
   c.fence += "  add.u32 d5, d5, 0;\n";
-  expect_hazard(c, "adds to a register that was written behind the last wgmma.fence", "wgmma.mma_async");
+  expect_hazard(c, "adds to a register that was written behind the last wgmma.fence",
+                "wgmma.mma_async");
   c = plain();
   c.registers = true;
   c.options = ", 1, 1, 0";
   c.fence += "  xor.b32 a1, a1, 1;\n";
-  expect_hazard(c, "reads a register that was written behind the last wgmma.fence", "wgmma.mma_async");
+  expect_hazard(c, "reads a register that was written behind the last wgmma.fence",
+                "wgmma.mma_async");
 }
 
 // What compilers put between.
@@ -166,8 +170,10 @@ TEST_F(WgmmaFaults, OtherPathsDoNotCount) {
 
 TEST_F(WgmmaFaults, WarpsThatComeToDifferentProducts) {
   Case c = plain();
-  c.fence += "  cvt.u64.u32 h, t;\n  and.b64 h, h, 64;\n  shr.u64 h, h, 5;\n  add.u64 first, first, h;\n";
-  expect_hazard(c, "give it different descriptors", "wgmma.mma_async", vgpu::FaultKind::kBarrierDivergence);
+  c.fence +=
+      "  cvt.u64.u32 h, t;\n  and.b64 h, h, 64;\n  shr.u64 h, h, 5;\n  add.u64 first, first, h;\n";
+  expect_hazard(c, "give it different descriptors", "wgmma.mma_async",
+                vgpu::FaultKind::kBarrierDivergence);
 }
 
 TEST_F(WgmmaFaults, UnknownFormsAreRefusedByName) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One wgmma in a kernel whose PTX is written here, so that any shape can be asked for; it copies an image of shared memory
-// from global memory as it is, and the image is laid out here by lines and pieces as the PTX ISA draws them, not by
-// addresses as the engine does. Inputs are small integers: every sum is exact, and an element in another place shows.
+// One wgmma in a kernel whose PTX is written here, so that any shape can be asked for; it copies an
+// image of shared memory from global memory as it is, and the image is laid out here by lines and
+// pieces as the PTX ISA draws them, not by addresses as the engine does. Inputs are small integers:
+// every sum is exact, and an element in another place shows.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -37,7 +38,8 @@ inline u32 code_of(const Type& type, int value) {
   const int bias = name == "e4m3" ? 7 : 15;
   if (value == 0) return 0;
   const u32 exponent = (bits >> 23 & 255) - 127 + static_cast<u32>(bias);
-  return (bits >> 31) << (8 * type.bytes - 1) | exponent << fraction | (bits & 0x7fffff) >> (23 - fraction);
+  return (bits >> 31) << (8 * type.bytes - 1) | exponent << fraction |
+         (bits & 0x7fffff) >> (23 - fraction);
 }
 
 // How an operand lies in shared memory.
@@ -58,7 +60,8 @@ struct Layout {
     const int pieces = span / 16, turn = in_atom * span / 128;
     const int base = start / span * span, first = start % span / 16;
     const int in_line = (first + piece % pieces) ^ turn;
-    return base + piece / pieces * leading + line / 8 * stride + in_atom * span + in_line * 16 + byte;
+    return base + piece / pieces * leading + line / 8 * stride + in_atom * span + in_line * 16 +
+           byte;
   }
   u64 descriptor() const {
     const u64 mode = span == 128 ? 1 : span == 64 ? 2 : span == 32 ? 3 : 0;
@@ -76,7 +79,8 @@ struct Case {
   bool registers = false;
   std::string options;  // behind scale-d
   std::string kind, before_fence, before_commit, before_wait;
-  std::string fence = "  wgmma.fence.sync.aligned;\n", commit = "  wgmma.commit_group.sync.aligned;\n",
+  std::string fence = "  wgmma.fence.sync.aligned;\n",
+              commit = "  wgmma.commit_group.sync.aligned;\n",
               wait = "  wgmma.wait_group.sync.aligned 0;\n";
 };
 
@@ -139,8 +143,8 @@ copied:
     text += "  ld.global.u32 a" + to_string(r) + ", [g+" + to_string(4 * r) + "];\n";
   text += c.before_fence + c.fence;
   const int depth = 32 / c.a.bytes;
-  text += "  wgmma.mma_async.sync.aligned.m64n" + to_string(c.n) + "k" + to_string(depth) + "." + c.d +
-          c.kind + "." + c.a.name + "." + c.b.name + " " + list("d", count) + ", " +
+  text += "  wgmma.mma_async.sync.aligned.m64n" + to_string(c.n) + "k" + to_string(depth) + "." +
+          c.d + c.kind + "." + c.a.name + "." + c.b.name + " " + list("d", count) + ", " +
           (c.registers ? list("a", 4) : "first") + ", second, q" + c.options + ";\n";
   text += c.before_commit + c.commit + c.before_wait + c.wait;
   text += "  ld.param.u64 g, [d_out];\n  mad.wide.u32 g, t, " + to_string(4 * count) + ", g;\n";
@@ -163,19 +167,20 @@ class Wgmma : public EngineTest {
   static void put(std::vector<u8>& image, int offset, u32 code, int bytes) {
     if (image.size() < static_cast<size_t>(offset + bytes))
       image.resize(static_cast<size_t>(offset + bytes), 0xee);
-    for (int i = 0; i < bytes; ++i) image[static_cast<size_t>(offset + i)] = static_cast<u8>(code >> 8 * i);
+    for (int i = 0; i < bytes; ++i)
+      image[static_cast<size_t>(offset + i)] = static_cast<u8>(code >> 8 * i);
   }
 
   // What element (row, column) of D is, in a dump of the registers by thread.
   static double sum_at(const std::vector<u32>& d, const Case& c, int row, int column) {
-    const int thread = row / 16 * 32 + row % 8 * 4 + column % 8 / 2, h = row % 16 / 8, e = column % 2,
-              j = column / 8;
+    const int thread = row / 16 * 32 + row % 8 * 4 + column % 8 / 2, h = row % 16 / 8,
+              e = column % 2, j = column / 8;
     const size_t base = static_cast<size_t>(thread * registers_of_d(c));
     if (c.d == "f16") {
       const u32 half = d[base + static_cast<size_t>(2 * j + h)] >> 16 * e & 0xffff;
       const int exponent = static_cast<int>(half >> 10 & 31);
-      const double magnitude =
-          exponent == 0 ? (half & 0x3ff) * 0x1p-24 : std::ldexp(1024 + (half & 0x3ff), exponent - 25);
+      const double magnitude = exponent == 0 ? (half & 0x3ff) * 0x1p-24
+                                             : std::ldexp(1024 + (half & 0x3ff), exponent - 25);
       return (half >> 15) != 0 ? -magnitude : magnitude;
     }
     const u32 bits = d[base + static_cast<size_t>(4 * j + 2 * h + e)];
@@ -197,32 +202,37 @@ class Wgmma : public EngineTest {
           put(image, c.of_a.offset(m, k, c.a.bytes), code, c.a.bytes);
           continue;
         }
-        // PTX ISA, "Register Fragments for wgmma": four elements of a row in a thread of each quarter, twice across k.
+        // PTX ISA, "Register Fragments for wgmma": four elements of a row in a thread of each
+        // quarter, twice across k.
         const int in_register = 4 / c.a.bytes, word = k / in_register;
         const int thread = m / 16 * 32 + m % 8 * 4 + word % 4, r = m % 16 / 8 + 2 * (word / 4);
-        a_registers[static_cast<size_t>(thread * 4 + r)] |= code << 8 * c.a.bytes * (k % in_register);
+        a_registers[static_cast<size_t>(thread * 4 + r)] |= code
+                                                            << 8 * c.a.bytes * (k % in_register);
       }
     }
     for (int n = 0; n < c.n; ++n) {
       for (int k = 0; k < depth; ++k) {
-        put(image, c.of_b.offset(n, k, c.b.bytes), code_of(c.b, b[static_cast<size_t>(n * depth + k)]),
-            c.b.bytes);
+        put(image, c.of_b.offset(n, k, c.b.bytes),
+            code_of(c.b, b[static_cast<size_t>(n * depth + k)]), c.b.bytes);
       }
     }
     image.resize((image.size() + 1023) / 1024 * 1024, 0xee);
     std::vector<u32> before(static_cast<size_t>(128 * count));
-    for (u32& bits : before) bits = c.d == "f16" ? 0x3c004000 : c.d == "s32" ? 3 : std::bit_cast<u32>(3.0F);
+    for (u32& bits : before)
+      bits = c.d == "f16" ? 0x3c004000 : c.d == "s32" ? 3 : std::bit_cast<u32>(3.0F);
     load_text(kernel_text(c));
     config.dynamic_shared_bytes = static_cast<u32>(image.size());
     u32* const out = array<u32>(before.size());
-    launch("k", {1, 1, 1}, {128, 1, 1}, array(image), static_cast<u32>(image.size()), c.of_a.descriptor(),
-           c.of_b.descriptor(), u32{adds}, array(before), array(a_registers), out);
+    launch("k", {1, 1, 1}, {128, 1, 1}, array(image), static_cast<u32>(image.size()),
+           c.of_a.descriptor(), c.of_b.descriptor(), u32{adds}, array(before), array(a_registers),
+           out);
     const std::vector<u32> after(out, out + before.size());
     for (int m = 0; m < kM; ++m) {
       for (int n = 0; n < c.n; ++n) {
         double expected = adds ? sum_at(before, c, m, n) : 0;
         for (int k = 0; k < depth; ++k) {
-          expected += sign * a[static_cast<size_t>(m * depth + k)] * b[static_cast<size_t>(n * depth + k)];
+          expected +=
+              sign * a[static_cast<size_t>(m * depth + k)] * b[static_cast<size_t>(n * depth + k)];
         }
         ASSERT_EQ(sum_at(after, c, m, n), expected) << m << ", " << n;
       }
@@ -235,7 +245,8 @@ class Wgmma : public EngineTest {
 
 inline Layout along_k(int span, int start) {
   // Atoms of 8 lines stand apart by more than they need.
-  return span == 16 ? Layout{16, false, 128, 512, start} : Layout{span, false, 16, 16 * span, start};
+  return span == 16 ? Layout{16, false, 128, 512, start}
+                    : Layout{span, false, 16, 16 * span, start};
 }
 inline Layout along_mn(int span, int start, int rows) {
   if (span == 16) return {16, true, 128 * 64, 256, start};

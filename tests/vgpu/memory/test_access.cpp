@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access counting: against references that restate the rules as sets, and against values known from hardware.
+// Access counting: against references that restate the rules as sets, and against values known from
+// hardware.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +31,8 @@ struct Random {
 
 bool is_active(std::uint32_t mask, int lane) { return (mask >> lane & 1) != 0; }
 
-std::uint32_t reference_sectors(const Lanes<std::uint64_t>& lanes, std::uint32_t mask, std::uint32_t bytes) {
+std::uint32_t reference_sectors(const Lanes<std::uint64_t>& lanes, std::uint32_t mask,
+                                std::uint32_t bytes) {
   std::set<std::uint64_t> sectors;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if (!is_active(mask, lane)) continue;
@@ -39,15 +41,16 @@ std::uint32_t reference_sectors(const Lanes<std::uint64_t>& lanes, std::uint32_t
   return static_cast<std::uint32_t>(sectors.size());
 }
 
-std::uint32_t reference_wavefronts(const Lanes<std::uint32_t>& lanes, std::uint32_t mask, std::uint32_t bytes,
-                                   bool is_load) {
+std::uint32_t reference_wavefronts(const Lanes<std::uint32_t>& lanes, std::uint32_t mask,
+                                   std::uint32_t bytes, bool is_load) {
   int group = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
   if (is_load && bytes > 4) {
     for (int distance : {1, 2}) {
       bool same = true;
       for (int lane = 0; lane < kWarpSize; ++lane) {
         const int other = lane ^ distance;
-        if (is_active(mask, lane) && is_active(mask, other)) same = same && lanes[lane] == lanes[other];
+        if (is_active(mask, lane) && is_active(mask, other))
+          same = same && lanes[lane] == lanes[other];
       }
       if (same) {
         group *= 2;
@@ -79,8 +82,8 @@ Lanes<Address> strided(Address base, Address stride) {
   return lanes;
 }
 
-// Patterns of the kind kernels have, and noise: strides, two-dimensional tiles, exclusive-or swizzles,
-// permutations.
+// Patterns of the kind kernels have, and noise: strides, two-dimensional tiles, exclusive-or
+// swizzles, permutations.
 template <class Address>
 Lanes<Address> random_pattern(Random& random, std::uint32_t bytes, Address limit) {
   Lanes<Address> lanes;
@@ -138,7 +141,8 @@ TEST(GlobalSectors, AgreeWithTheReference) {
   for (int n = 0; n < 20000; ++n) {
     const std::uint32_t bytes = kSizes[random() % 5], mask = random_mask(random);
     const auto lanes = random_pattern<std::uint64_t>(random, bytes, 1 << 16);
-    ASSERT_EQ(global_sectors(lanes.data(), mask, bytes), reference_sectors(lanes, mask, bytes)) << n;
+    ASSERT_EQ(global_sectors(lanes.data(), mask, bytes), reference_sectors(lanes, mask, bytes))
+        << n;
   }
 }
 
@@ -147,7 +151,8 @@ TEST(AtomicSectors, LanesOfOneAddressTakeTurns) {
   for (int n = 0; n < 20000; ++n) {
     const std::uint32_t bytes = kSizes[random() % 5], mask = random_mask(random);
     const auto lanes = random_pattern<std::uint64_t>(random, bytes, 1 << 16);
-    std::map<std::uint64_t, std::map<std::uint64_t, std::uint32_t>> lanes_at;  // by sector, by address
+    std::map<std::uint64_t, std::map<std::uint64_t, std::uint32_t>>
+        lanes_at;  // by sector, by address
     for (int lane = 0; lane < kWarpSize; ++lane) {
       if (is_active(mask, lane)) ++lanes_at[lanes[lane] / 32][lanes[lane]];
     }
@@ -207,15 +212,16 @@ TEST(SharedWavefronts, KnownPatterns) {
   EXPECT_EQ(load(strided<std::uint32_t>(0, 16), 16), 4u);
   EXPECT_EQ(store(strided<std::uint32_t>(0, 8), 8), 2u);
   EXPECT_EQ(store(strided<std::uint32_t>(0, 16), 16), 4u);
-  // The rule of pairs: a broadcast of 8 bytes takes one wavefront, of 16 bytes two; stores know no pairs.
+  // The rule of pairs: a broadcast of 8 bytes takes one wavefront, of 16 bytes two; stores know no
+  // pairs.
   EXPECT_EQ(load(strided<std::uint32_t>(64, 0), 8), 1u);
   EXPECT_EQ(load(strided<std::uint32_t>(64, 0), 16), 2u);
   EXPECT_EQ(store(strided<std::uint32_t>(64, 0), 8), 2u);
   EXPECT_EQ(store(strided<std::uint32_t>(64, 0), 16), 4u);
 }
 
-// A warp that reads its operands as an outer product: rows for half of the lanes' bits, columns for the
-// others. The map of bits decides between two and four wavefronts.
+// A warp that reads its operands as an outer product: rows for half of the lanes' bits, columns for
+// the others. The map of bits decides between two and four wavefronts.
 TEST(SharedWavefronts, OuterProductLaneMaps) {
   Lanes<std::uint32_t> low_bits, high_bits, interleaved;
   for (std::uint32_t i = 0; i < kWarpSize; ++i) {
@@ -228,9 +234,10 @@ TEST(SharedWavefronts, OuterProductLaneMaps) {
   EXPECT_EQ(shared_load_wavefronts(interleaved.data(), kAll, 16), 2u);
 }
 
-// Shared loads of a published ladder's kernels at 256^3, whose wavefronts ncu counted on an H200. One block's
-// k-step of 128 x 128 x 8 tiles with 8 x 8 outputs a thread in a 16 x 16 grid of threads: the column
-// operand's 4 consecutive floats at (tid % 16) * 8, the row operand's at (tid / 16) * 8.
+// Shared loads of a published ladder's kernels at 256^3, whose wavefronts ncu counted on an H200.
+// One block's k-step of 128 x 128 x 8 tiles with 8 x 8 outputs a thread in a 16 x 16 grid of
+// threads: the column operand's 4 consecutive floats at (tid % 16) * 8, the row operand's at (tid /
+// 16) * 8.
 TEST(SharedWavefronts, WholeBlockOfAPublishedKernel) {
   std::uint32_t wavefronts = 0;
   for (std::uint32_t warp = 0; warp < 8; ++warp) {
@@ -241,17 +248,18 @@ TEST(SharedWavefronts, WholeBlockOfAPublishedKernel) {
         row[i] = 4 * (tid / 16 * 8 + half * 4);
         column[i] = 4 * (tid % 16 * 8 + half * 4);
       }
-      wavefronts +=
-          shared_load_wavefronts(row.data(), kAll, 16) + shared_load_wavefronts(column.data(), kAll, 16);
+      wavefronts += shared_load_wavefronts(row.data(), kAll, 16) +
+                    shared_load_wavefronts(column.data(), kAll, 16);
     }
   }
   // 4 blocks, 32 tiles of 8 steps: the kernel's 163,840 wavefronts.
   EXPECT_EQ(wavefronts * 4 * 32 * 8, 163840u);
 }
 
-// The runs of the pattern that was looked up last hold each word once, in order; there are none where there are many.
-void expect_runs_are_the_words(SharedMemo& memo, const Lanes<std::uint32_t>& lanes, std::uint32_t mask,
-                               std::uint32_t bytes) {
+// The runs of the pattern that was looked up last hold each word once, in order; there are none
+// where there are many.
+void expect_runs_are_the_words(SharedMemo& memo, const Lanes<std::uint32_t>& lanes,
+                               std::uint32_t mask, std::uint32_t bytes) {
   if (bytes < 4 || mask == 0) return;
   const std::uint32_t base = lanes[static_cast<std::size_t>(__builtin_ctz(mask))];
   std::set<std::int32_t> words, found;
@@ -261,10 +269,12 @@ void expect_runs_are_the_words(SharedMemo& memo, const Lanes<std::uint32_t>& lan
     }
   }
   std::uint32_t runs = 0;
-  for (auto word = words.begin(); word != words.end(); ++word) runs += words.count(*word - 1) == 0 ? 1 : 0;
+  for (auto word = words.begin(); word != words.end(); ++word)
+    runs += words.count(*word - 1) == 0 ? 1 : 0;
   std::uint32_t sum = 0;
   for (const WordRun& run : memo.runs(bytes)) {
-    for (std::uint32_t w = 0; w < run.words; ++w) found.insert(run.first + static_cast<std::int32_t>(w));
+    for (std::uint32_t w = 0; w < run.words; ++w)
+      found.insert(run.first + static_cast<std::int32_t>(w));
     sum += run.words;
   }
   EXPECT_EQ(found, runs > kMostRuns ? std::set<std::int32_t>{} : words);

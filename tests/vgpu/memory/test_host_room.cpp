@@ -69,7 +69,9 @@ TEST_F(HostFiles, ControlGroupsOfVersion1WhereAContainerSeesItsOwnAsTheRoot) {
   EXPECT_EQ(host_room(root).memory.bytes, 5000u);
 }
 
-TEST_F(HostFiles, WithoutFilesThereIsNoBound) { EXPECT_EQ(host_room(root + "/none").memory.by, ""); }
+TEST_F(HostFiles, WithoutFilesThereIsNoBound) {
+  EXPECT_EQ(host_room(root + "/none").memory.by, "");
+}
 
 HostRoom small_host() {
   HostRoom room;

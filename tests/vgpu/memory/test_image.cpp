@@ -27,7 +27,8 @@ TEST_F(Image, FindsTheBytesThatChanged) {
   unsigned char* const zeros = block(0);
   unsigned char* const ones = block(1);
   for (unsigned char* const data : {zeros, ones}) {
-    for (const std::size_t at : {std::size_t{0}, std::size_t{65'535}, std::size_t{65'536}, kBytes - 1}) {
+    for (const std::size_t at :
+         {std::size_t{0}, std::size_t{65'535}, std::size_t{65'536}, kBytes - 1}) {
       const vgpu::MemoryImage before = image();
       EXPECT_TRUE(before.differences().empty());
       data[at] ^= 4;

@@ -94,10 +94,14 @@ TEST(Memory, FreedBlocksHoldNoHostMemory) {
   unsigned char resident[8 * kMiB / 4096];
   const std::uint64_t page = (address(block) + 4095) / 4096 * 4096;
   ASSERT_EQ(mincore(reinterpret_cast<void*>(page), 8 * kMiB - 4096, resident), 0);
-  EXPECT_EQ(std::count_if(resident, std::end(resident) - 1, [](unsigned char r) { return (r & 1) != 0; }), 0);
+  EXPECT_EQ(
+      std::count_if(resident, std::end(resident) - 1, [](unsigned char r) { return (r & 1) != 0; }),
+      0);
 }
 
-TEST(Memory, MoreThanTheAddressSpaceIsAnError) { EXPECT_THROW(Memory(~std::size_t{0}), std::system_error); }
+TEST(Memory, MoreThanTheAddressSpaceIsAnError) {
+  EXPECT_THROW(Memory(~std::size_t{0}), std::system_error);
+}
 
 TEST(Memory, NeighboursAreApart) {
   Memory memory(64 * kMiB);
@@ -146,7 +150,8 @@ TEST(Memory, DescribesAddresses) {
             std::string("4 bytes past the end of the 1024-byte allocation at ") + text);
   EXPECT_EQ(memory.describe(address(a) + 1024),
             std::string("0 bytes past the end of the 1024-byte allocation at ") + text);
-  EXPECT_EQ(memory.describe(address(a) + 4), std::string("4 bytes into the 1024-byte allocation at ") + text);
+  EXPECT_EQ(memory.describe(address(a) + 4),
+            std::string("4 bytes into the 1024-byte allocation at ") + text);
   EXPECT_EQ(memory.describe(address(a) - 1),
             std::string("1 byte before the 1024-byte allocation at ") + text);
   memory.free(a);

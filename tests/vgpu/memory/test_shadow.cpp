@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is remembered of device memory: bytes, not words; copies of any alignment; marks of launches.
+// What is remembered of device memory: bytes, not words; copies of any alignment; marks of
+// launches.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -40,7 +41,8 @@ TEST(Shadow, MarksAndCopiesAreThoseOfTheBytes) {
     Shadow shadow(kBegin, kBytes);
     Model model(kUsed);
     for (int step = 0; step < 12; ++step) {
-      const std::size_t size = random() % 40, a = random() % (kUsed - size), b = random() % (kUsed - size);
+      const std::size_t size = random() % 40, a = random() % (kUsed - size),
+                        b = random() % (kUsed - size);
       if (random() % 2 == 0) {
         shadow.mark_written(kBegin + a, size);
         model.mark(a, size);
@@ -49,7 +51,8 @@ TEST(Shadow, MarksAndCopiesAreThoseOfTheBytes) {
         model.copy(a, b, size);
       }
     }
-    for (std::size_t i = 0; i < kUsed; ++i) ASSERT_EQ(shadow.is_written(kBegin + i, 1), model.at(i)) << i;
+    for (std::size_t i = 0; i < kUsed; ++i)
+      ASSERT_EQ(shadow.is_written(kBegin + i, 1), model.at(i)) << i;
   }
 }
 
@@ -61,7 +64,8 @@ TEST(Shadow, DoubtsAreUnwrittenUntilTheyAreWritten) {
   EXPECT_TRUE(shadow.is_written(kBegin, 5));
   EXPECT_TRUE(shadow.is_written(kBegin + 8, 92));
   EXPECT_EQ(shadow.first_in_doubt(kBegin, 100), kBegin + 5);
-  EXPECT_EQ(shadow.first_in_doubt(kBegin + 8, 200), kBegin + 208);  // what was never written is not in doubt
+  EXPECT_EQ(shadow.first_in_doubt(kBegin + 8, 200),
+            kBegin + 208);  // what was never written is not in doubt
   for (const std::size_t to : {std::size_t{41}, std::size_t{44}}) {
     shadow.copy_written(kBegin + to, kBegin + 4, 8);
     EXPECT_EQ(shadow.first_in_doubt(kBegin + 8, 100), kBegin + to + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the runtime answers to good and bad calls. api_errors.h200 is what it prints on an H200; the
-// virtual GPU must print the same.
+// Prints what the runtime answers to good and bad calls. api_errors.h200 is what it prints on an
+// H200; the virtual GPU must print the same.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -33,7 +33,8 @@ __constant__ int constant[4];
 static int no_kernel = 0;
 
 static void answer(const char* call, cudaError_t error) {
-  std::printf("%-90s %s, last %d\n", call, cudaGetErrorName(error), static_cast<int>(cudaGetLastError()));
+  std::printf("%-90s %s, last %d\n", call, cudaGetErrorName(error),
+              static_cast<int>(cudaGetLastError()));
 }
 
 // The text of the call is the point here, hence the macros.
@@ -88,16 +89,16 @@ static void functions() {
   for (const void* kernel : kernels) {
     cudaFuncAttributes f{};
     CALL(cudaFuncGetAttributes(&f, kernel));
-    std::printf("shared %zu, local %zu, threads %d, binary %d, dynamic %d, carveout %d\n", f.sharedSizeBytes,
-                f.localSizeBytes, f.maxThreadsPerBlock, f.binaryVersion, f.maxDynamicSharedSizeBytes,
-                f.preferredShmemCarveout);
+    std::printf("shared %zu, local %zu, threads %d, binary %d, dynamic %d, carveout %d\n",
+                f.sharedSizeBytes, f.localSizeBytes, f.maxThreadsPerBlock, f.binaryVersion,
+                f.maxDynamicSharedSizeBytes, f.preferredShmemCarveout);
     for (const int threads : {1, 100, 256, 1024, 2048}) {
       for (const std::size_t shared : {0, 9000, 40000, 192448}) {
         int blocks = -1;
         const cudaError_t error =
             cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared);
-        std::printf("%d threads, %zu bytes: %s, %d blocks\n", threads, shared, cudaGetErrorName(error),
-                    blocks);
+        std::printf("%d threads, %zu bytes: %s, %d blocks\n", threads, shared,
+                    cudaGetErrorName(error), blocks);
       }
     }
   }
@@ -208,12 +209,12 @@ static void device() {
   CALL(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   std::printf("priorities %d to %d\n", least, greatest);
 
-  // Every attribute that has a name of its own in CUDA 13.0, but for the bus id, which differs from host to
-  // host.
+  // Every attribute that has a name of its own in CUDA 13.0, but for the bus id, which differs from
+  // host to host.
   for (int i = 1; i <= 147; ++i) {
-    const bool unnamed = i == 44 || (i >= 92 && i <= 94) || i == 96 || (i >= 102 && i <= 105) || i == 107 ||
-                         i == 110 || (i >= 122 && i <= 124) || (i >= 127 && i <= 129) || i == 132 ||
-                         i == 136 || i == 137 || i == 141 || i == 145 || i == 146;
+    const bool unnamed = i == 44 || (i >= 92 && i <= 94) || i == 96 || (i >= 102 && i <= 105) ||
+                         i == 107 || i == 110 || (i >= 122 && i <= 124) || (i >= 127 && i <= 129) ||
+                         i == 132 || i == 136 || i == 137 || i == 141 || i == 145 || i == 146;
     const bool of_host =
         i == cudaDevAttrPciBusId || i == cudaDevAttrPciDeviceId || i == cudaDevAttrPciDomainId;
     if (unnamed || of_host) continue;
@@ -221,9 +222,9 @@ static void device() {
     std::printf("attribute %d: %s, %d\n", i, cudaGetErrorName(error), value);
   }
   CALL(cudaGetDeviceProperties(&properties, 0));
-  std::printf("memory %zu, L2 %d, bus %d bits, %d.%d, %d multiprocessors\n", properties.totalGlobalMem,
-              properties.l2CacheSize, properties.memoryBusWidth, properties.major, properties.minor,
-              properties.multiProcessorCount);
+  std::printf("memory %zu, L2 %d, bus %d bits, %d.%d, %d multiprocessors\n",
+              properties.totalGlobalMem, properties.l2CacheSize, properties.memoryBusWidth,
+              properties.major, properties.minor, properties.multiProcessorCount);
 }
 
 int main() {

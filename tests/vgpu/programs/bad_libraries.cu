@@ -24,7 +24,8 @@ static bool loads(const void* code) {
 static bool loads_at_end(const std::string& bytes) {
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t room = (bytes.size() + page - 1) / page * page;
-  void* const at = mmap(nullptr, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const at =
+      mmap(nullptr, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   require(at != MAP_FAILED, "mmap");
   char* const begin = static_cast<char*>(at) + room - bytes.size();
   std::memcpy(begin, bytes.data(), bytes.size());
@@ -37,8 +38,8 @@ static bool loads_at_end(const std::string& bytes) {
 static bool loads_from(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
   cudaLibrary_t library;
-  const bool loaded = cudaLibraryLoadFromFile(&library, path.c_str(), nullptr, nullptr, 0, nullptr, nullptr,
-                                              0) == cudaSuccess;
+  const bool loaded = cudaLibraryLoadFromFile(&library, path.c_str(), nullptr, nullptr, 0, nullptr,
+                                              nullptr, 0) == cudaSuccess;
   if (loaded) require(cudaLibraryUnload(library), "cudaLibraryUnload");
   return loaded;
 }
@@ -57,8 +58,8 @@ int main(int argc, char** argv) {
     require(!loads_at_end(whole.substr(0, bytes)), "a part of it");
     require(!loads_from(path, whole.substr(0, bytes)), "a part of it, from a file");
   }
-  for (const std::uint64_t size :
-       {~std::uint64_t{0}, ~std::uint64_t{0} - 15, std::uint64_t{1} << 62, std::uint64_t{whole.size()}}) {
+  for (const std::uint64_t size : {~std::uint64_t{0}, ~std::uint64_t{0} - 15,
+                                   std::uint64_t{1} << 62, std::uint64_t{whole.size()}}) {
     std::string crafted = whole;  // whose header says that it has more bytes than it has
     std::memcpy(crafted.data() + 8, &size, sizeof size);
     require(!loads_at_end(crafted) && !loads_from(path, crafted), "a size that is not true");
@@ -80,11 +81,12 @@ int main(int argc, char** argv) {
   require(!loads_at_end(".version 8.0\n.target sm_80\n.address_size 64\n"), "text without an end");
   require(loads_at_end(std::string(".version 8.0\n.target sm_80\n.address_size 64\n") + '\0'),
           "text with an end");
-  require(loads_from(path, ".version 8.0\n.target sm_80\n.address_size 64\n"), "text in a file needs none");
+  require(loads_from(path, ".version 8.0\n.target sm_80\n.address_size 64\n"),
+          "text in a file needs none");
   require(!loads(reinterpret_cast<const void*>(std::uintptr_t{16})), "no memory at all");
   cudaLibrary_t library;
-  require(cudaLibraryLoadFromFile(&library, "/dev/zero", nullptr, nullptr, 0, nullptr, nullptr, 0) ==
-              cudaErrorFileNotFound,
+  require(cudaLibraryLoadFromFile(&library, "/dev/zero", nullptr, nullptr, 0, nullptr, nullptr,
+                                  0) == cudaErrorFileNotFound,
           "no regular file");
   unlink(path.c_str());
   rmdir(folder);

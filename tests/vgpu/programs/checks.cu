@@ -55,10 +55,12 @@ int main(int argc, char** argv) {
   require(cudaMalloc(&a, sizeof host), "cudaMalloc");
   require(cudaMalloc(&b, sizeof host), "cudaMalloc");
   if (what == "copied") {  // the last element never arrives
-    require(cudaMemcpy(a, host, (right ? 64 : 63) * sizeof(float), cudaMemcpyHostToDevice), "cudaMemcpy");
+    require(cudaMemcpy(a, host, (right ? 64 : 63) * sizeof(float), cudaMemcpyHostToDevice),
+            "cudaMemcpy");
     scale<<<2, 32>>>(b, a, 64);
   } else if (what == "rows") {  // rows of 15 of 16 floats
-    require(cudaMemcpy2D(a, 64, host, 64, right ? 64 : 60, 4, cudaMemcpyHostToDevice), "cudaMemcpy2D");
+    require(cudaMemcpy2D(a, 64, host, 64, right ? 64 : 60, 4, cudaMemcpyHostToDevice),
+            "cudaMemcpy2D");
     scale<<<2, 32>>>(b, a, 64);
   } else if (what == "moved") {  // the copy of what was never written
     require(cudaMemset(a, 0, right ? sizeof host : 4), "cudaMemset");
@@ -70,7 +72,8 @@ int main(int argc, char** argv) {
     sum_tile<<<1, 32>>>(b, right);
     require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // nobody has seen it yet
     (void)cudaMemcpy(host, b, 4, cudaMemcpyDeviceToHost);
-  } else if (what == "scratch") {  // of which the second kernel reads one element more than there is
+  } else if (what ==
+             "scratch") {  // of which the second kernel reads one element more than there is
     spill_tile<<<1, 32>>>(a, 30);
     scale<<<1, 32>>>(b, a + (right ? 2 : 1), 30);
     (void)cudaMemset(a, 0, sizeof host);  // none of what is left is in doubt

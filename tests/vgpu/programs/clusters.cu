@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the runtime answers to launches in clusters, and what blocks find of theirs. clusters.h200 is what it prints
-// on an H200; the virtual GPU must print the same.
+// Prints what the runtime answers to launches in clusters, and what blocks find of theirs.
+// clusters.h200 is what it prints on an H200; the virtual GPU must print the same.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -62,7 +62,9 @@ void launch(const char* name, void (*kernel)(int*), dim3 grid, dim3 cluster) {
 
 void show(const char* name, const int* out, int count) {
   std::vector<int> host(static_cast<std::size_t>(count));
-  if (cudaMemcpy(host.data(), out, host.size() * sizeof(int), cudaMemcpyDeviceToHost) != cudaSuccess) return;
+  if (cudaMemcpy(host.data(), out, host.size() * sizeof(int), cudaMemcpyDeviceToHost) !=
+      cudaSuccess)
+    return;
   std::printf("%s:", name);
   for (const int value : host) std::printf(" %d", value);
   std::printf("\n");
@@ -71,8 +73,8 @@ void show(const char* name, const int* out, int count) {
 }  // namespace
 
 int main() {
-  for (const dim3 cluster :
-       {dim3(1), dim3(2), dim3(3), dim3(4, 2), dim3(8), dim3(16), dim3(2, 2, 2), dim3(1, 1, 4), dim3(0)}) {
+  for (const dim3 cluster : {dim3(1), dim3(2), dim3(3), dim3(4, 2), dim3(8), dim3(16),
+                             dim3(2, 2, 2), dim3(1, 1, 4), dim3(0)}) {
     launch("anywhere", anywhere, dim3(48, 4, 4), cluster);
   }
   launch("anywhere", anywhere, dim3(7), dim3(2));
@@ -84,7 +86,8 @@ int main() {
   answer("pairs<<<7, 32>>>", cudaPeekAtLastError());
   pairs<<<8, 32>>>(nullptr);
   answer("pairs<<<8, 32>>>", cudaPeekAtLastError());
-  answer("non-portable", cudaFuncSetAttribute(anywhere, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  answer("non-portable",
+         cudaFuncSetAttribute(anywhere, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   launch("anywhere", anywhere, dim3(48), dim3(16));
   launch("anywhere", anywhere, dim3(48), dim3(12));
   launch("anywhere", anywhere, dim3(96), dim3(32));
@@ -99,18 +102,22 @@ int main() {
 
   cudaFuncAttributes attributes{};
   answer("attributes of pairs", cudaFuncGetAttributes(&attributes, pairs));
-  std::printf("must be set %d, required %d x %d x %d, non-portable %d\n", attributes.clusterDimMustBeSet,
-              attributes.requiredClusterWidth, attributes.requiredClusterHeight,
-              attributes.requiredClusterDepth, attributes.nonPortableClusterSizeAllowed);
+  std::printf("must be set %d, required %d x %d x %d, non-portable %d\n",
+              attributes.clusterDimMustBeSet, attributes.requiredClusterWidth,
+              attributes.requiredClusterHeight, attributes.requiredClusterDepth,
+              attributes.nonPortableClusterSizeAllowed);
   answer("attributes of anywhere", cudaFuncGetAttributes(&attributes, anywhere));
-  std::printf("must be set %d, required %d x %d x %d, non-portable %d\n", attributes.clusterDimMustBeSet,
-              attributes.requiredClusterWidth, attributes.requiredClusterHeight,
-              attributes.requiredClusterDepth, attributes.nonPortableClusterSizeAllowed);
+  std::printf("must be set %d, required %d x %d x %d, non-portable %d\n",
+              attributes.clusterDimMustBeSet, attributes.requiredClusterWidth,
+              attributes.requiredClusterHeight, attributes.requiredClusterDepth,
+              attributes.nonPortableClusterSizeAllowed);
   int blocks = -1;
   const Launch any(dim3(64), dim3(1));
-  answer("potential size of large", cudaOccupancyMaxPotentialClusterSize(&blocks, large, &any.config));
+  answer("potential size of large",
+         cudaOccupancyMaxPotentialClusterSize(&blocks, large, &any.config));
   std::printf("%d\n", blocks);
-  answer("potential size of anywhere", cudaOccupancyMaxPotentialClusterSize(&blocks, anywhere, &any.config));
+  answer("potential size of anywhere",
+         cudaOccupancyMaxPotentialClusterSize(&blocks, anywhere, &any.config));
   std::printf("%d\n", blocks);
   return 0;
 }

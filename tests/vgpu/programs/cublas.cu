@@ -15,7 +15,8 @@ template <class T>
 static T* upload(const std::vector<T>& host) {
   T* device = nullptr;
   require(cudaMalloc(&device, host.size() * sizeof(T)), "cudaMalloc");
-  require(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
   return device;
 }
 
@@ -41,8 +42,8 @@ static cublasStatus_t gemm(cublasOperation_t op_a, cublasOperation_t op_b, int m
   return cublasDgemm(handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-// Every combination of transpositions on sizes that are no multiples of anything, with padded leading
-// dimensions.
+// Every combination of transpositions on sizes that are no multiples of anything, with padded
+// leading dimensions.
 template <class T>
 static void check_layouts() {
   constexpr int kM = 13, kN = 7, kK = 10, kPad = 3;
@@ -55,8 +56,8 @@ static void check_layouts() {
       auto c = small_integers<T>(ldc * kN, 3);
       const T alpha = 2, beta = -3;
       T* dc = upload(c);
-      require(gemm(op_a, op_b, kM, kN, kK, &alpha, upload(a), lda, upload(b), ldb, &beta, dc, ldc) ==
-                  CUBLAS_STATUS_SUCCESS,
+      require(gemm(op_a, op_b, kM, kN, kK, &alpha, upload(a), lda, upload(b), ldb, &beta, dc,
+                   ldc) == CUBLAS_STATUS_SUCCESS,
               "gemm");
       for (int j = 0; j < kN; ++j) {
         for (int i = 0; i < kM; ++i) {
@@ -68,7 +69,8 @@ static void check_layouts() {
         }
       }
       std::vector<T> got(c.size());
-      require(cudaMemcpy(got.data(), dc, c.size() * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
+      require(cudaMemcpy(got.data(), dc, c.size() * sizeof(T), cudaMemcpyDeviceToHost),
+              "cudaMemcpy");
       require(got == c, "gemm's result, padding untouched");
     }
   }
@@ -79,7 +81,8 @@ static void check_scalars() {
   float* a = upload(std::vector<float>(16, nan));
   float* c = upload(std::vector<float>(16, nan));
   float host[16];
-  require(gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &zero, a, 4, a, 4, &zero, c, 4) == CUBLAS_STATUS_SUCCESS,
+  require(gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &zero, a, 4, a, 4, &zero, c, 4) ==
+              CUBLAS_STATUS_SUCCESS,
           "gemm");
   require(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
   for (const float value : host) require(value == 0, "alpha = beta = 0 reads nothing");
@@ -88,34 +91,39 @@ static void check_scalars() {
   require(cudaMemset(c, 0, sizeof host), "cudaMemset");
   float* b = upload(std::vector<float>(16, 1.0f));
   float* scalars = upload(std::vector<float>{2, 0});
-  require(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE) == CUBLAS_STATUS_SUCCESS, "pointer mode");
+  require(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE) == CUBLAS_STATUS_SUCCESS,
+          "pointer mode");
   require(gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, scalars, b, 4, b, 4, scalars + 1, c, 4) ==
               CUBLAS_STATUS_SUCCESS,
           "gemm with scalars on the device");
-  require(
-      gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &one, b, 4, b, 4, &zero, c, 4) == CUBLAS_STATUS_INVALID_VALUE,
-      "host scalars in device mode are refused");
-  require(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST) == CUBLAS_STATUS_SUCCESS, "pointer mode");
+  require(gemm(CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &one, b, 4, b, 4, &zero, c, 4) ==
+              CUBLAS_STATUS_INVALID_VALUE,
+          "host scalars in device mode are refused");
+  require(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST) == CUBLAS_STATUS_SUCCESS,
+          "pointer mode");
   require(cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
   for (const float value : host) require(value == 8, "2 * 4");
 }
 
 static void check_batches() {
   constexpr int kSize = 5, kBatch = 3, kStride = kSize * kSize + 2;
-  const auto a = small_integers<float>(kStride * kBatch, 4), b = small_integers<float>(kStride * kBatch, 5);
+  const auto a = small_integers<float>(kStride * kBatch, 4),
+             b = small_integers<float>(kStride * kBatch, 5);
   float* c = upload(std::vector<float>(kStride * kBatch, 0.0f));
   const float one = 1, zero = 0;
-  require(cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &one, upload(a),
-                                    kSize, kStride, upload(b), kSize, kStride, &zero, c, kSize, kStride,
-                                    kBatch) == CUBLAS_STATUS_SUCCESS,
+  require(cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &one,
+                                    upload(a), kSize, kStride, upload(b), kSize, kStride, &zero, c,
+                                    kSize, kStride, kBatch) == CUBLAS_STATUS_SUCCESS,
           "cublasSgemmStridedBatched");
   std::vector<float> got(kStride * kBatch);
-  require(cudaMemcpy(got.data(), c, got.size() * sizeof(float), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  require(cudaMemcpy(got.data(), c, got.size() * sizeof(float), cudaMemcpyDeviceToHost),
+          "cudaMemcpy");
   for (int batch = 0; batch < kBatch; ++batch) {
     for (int i = 0; i < kSize * kSize; ++i) {
       float sum = 0;
       for (int l = 0; l < kSize; ++l) {
-        sum += a[batch * kStride + l * kSize + i % kSize] * b[batch * kStride + i / kSize * kSize + l];
+        sum +=
+            a[batch * kStride + l * kSize + i % kSize] * b[batch * kStride + i / kSize * kSize + l];
       }
       require(got[batch * kStride + i] == sum, "a batch entry");
     }
@@ -129,24 +137,32 @@ static void check_refusals() {
   const auto n = CUBLAS_OP_N;
   require(gemm(n, n, -1, 4, 4, &one, a, 4, a, 4, &one, a, 4) == CUBLAS_STATUS_INVALID_VALUE,
           "a negative size");
-  require(gemm(n, n, 4, 4, 4, &one, a, 3, a, 4, &one, a, 4) == CUBLAS_STATUS_INVALID_VALUE, "lda below m");
-  require(gemm(n, n, 4, 4, 4, &one, a, 4, a, 4, &one, a, 3) == CUBLAS_STATUS_INVALID_VALUE, "ldc below m");
-  require(gemm(n, n, 4, 4, 4, nullptr, a, 4, a, 4, &one, a, 4) == CUBLAS_STATUS_INVALID_VALUE, "no alpha");
-  require(gemm(n, n, 0, 4, 4, &one, nullptr, 4, nullptr, 4, &one, nullptr, 4) == CUBLAS_STATUS_SUCCESS,
-          "nothing");
+  require(gemm(n, n, 4, 4, 4, &one, a, 3, a, 4, &one, a, 4) == CUBLAS_STATUS_INVALID_VALUE,
+          "lda below m");
+  require(gemm(n, n, 4, 4, 4, &one, a, 4, a, 4, &one, a, 3) == CUBLAS_STATUS_INVALID_VALUE,
+          "ldc below m");
+  require(gemm(n, n, 4, 4, 4, nullptr, a, 4, a, 4, &one, a, 4) == CUBLAS_STATUS_INVALID_VALUE,
+          "no alpha");
+  require(
+      gemm(n, n, 0, 4, 4, &one, nullptr, 4, nullptr, 4, &one, nullptr, 4) == CUBLAS_STATUS_SUCCESS,
+      "nothing");
   require(gemm(n, n, 4, 4, 4, &one, a, 4, a, 4, &one, host, 4) == CUBLAS_STATUS_EXECUTION_FAILED,
           "C on the host");
-  require(gemm(n, n, 4, 4, 5, &one, a, 4, a, 5, &one, a, 4) == CUBLAS_STATUS_EXECUTION_FAILED, "A too small");
+  require(gemm(n, n, 4, 4, 5, &one, a, 4, a, 5, &one, a, 4) == CUBLAS_STATUS_EXECUTION_FAILED,
+          "A too small");
   require(cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH) == CUBLAS_STATUS_SUCCESS,
           "cublasSetMathMode");
   require(gemm(n, n, 4, 4, 4, &one, a, 4, a, 4, &one, a, 4) == CUBLAS_STATUS_NOT_SUPPORTED,
           "TF32 by math mode");
-  require(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH) == CUBLAS_STATUS_SUCCESS, "cublasSetMathMode");
-  require(cublasGemmEx(handle, n, n, 4, 4, 4, &one, a, CUDA_R_32F, 4, a, CUDA_R_32F, 4, &one, a, CUDA_R_32F,
-                       4, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED,
+  require(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH) == CUBLAS_STATUS_SUCCESS,
+          "cublasSetMathMode");
+  require(cublasGemmEx(handle, n, n, 4, 4, 4, &one, a, CUDA_R_32F, 4, a, CUDA_R_32F, 4, &one, a,
+                       CUDA_R_32F, 4, CUBLAS_COMPUTE_32F_FAST_TF32,
+                       CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED,
           "TF32 by compute type");
   float norm = 0;
-  require(cublasSnrm2(handle, 4, a, 1, &norm) == CUBLAS_STATUS_NOT_SUPPORTED, "a function that is a stub");
+  require(cublasSnrm2(handle, 4, a, 1, &norm) == CUBLAS_STATUS_NOT_SUPPORTED,
+          "a function that is a stub");
 }
 
 int main() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several devices in one process: each has the properties that the vendor documents, memory and variables of its own, and
-// executes kernels. Run with all devices that vgpu knows, in the order of kDocumented.
+// Several devices in one process: each has the properties that the vendor documents, memory and
+// variables of its own, and executes kernels. Run with all devices that vgpu knows, in the order of
+// kDocumented.
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -14,27 +15,33 @@ __device__ int counter = 5;
 
 __global__ void count(int* out) { *out = ++counter; }
 
-// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; SMs, bus and cache: data sheets.
+// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; SMs, bus and
+// cache: data sheets.
 struct Documented {
   const char* name;
   int major, minor, multiprocessors, bus_bits, warps, blocks, shared_kb, shared_block_kb, l2_mb;
 };
 constexpr Documented kDocumented[] = {
-    {"H200", 9, 0, 132, 6016, 64, 32, 228, 227, 60},      {"H100", 9, 0, 132, 5120, 64, 32, 228, 227, 50},
-    {"A100", 8, 0, 108, 5120, 64, 32, 164, 163, 40},      {"A6000", 8, 6, 84, 384, 48, 16, 100, 99, 6},
-    {"RTX 3090", 8, 6, 82, 384, 48, 16, 100, 99, 6},      {"RTX 4090", 8, 9, 128, 384, 48, 24, 100, 99, 72},
+    {"H200", 9, 0, 132, 6016, 64, 32, 228, 227, 60},
+    {"H100", 9, 0, 132, 5120, 64, 32, 228, 227, 50},
+    {"A100", 8, 0, 108, 5120, 64, 32, 164, 163, 40},
+    {"A6000", 8, 6, 84, 384, 48, 16, 100, 99, 6},
+    {"RTX 3090", 8, 6, 82, 384, 48, 16, 100, 99, 6},
+    {"RTX 4090", 8, 9, 128, 384, 48, 24, 100, 99, 72},
     {"RTX 5070 Ti", 12, 0, 70, 256, 48, 24, 100, 99, 48},
 };
 constexpr int kDevices = sizeof kDocumented / sizeof *kDocumented;
 
 void check_properties(int ordinal, const Documented& d) {
   cudaDeviceProp p;
-  require(cudaGetDeviceProperties(&p, ordinal) == cudaSuccess, "cudaGetDeviceProperties(&p, ordinal)");
+  require(cudaGetDeviceProperties(&p, ordinal) == cudaSuccess,
+          "cudaGetDeviceProperties(&p, ordinal)");
   require(std::strstr(p.name, d.name) != nullptr, "std::strstr(p.name, d.name) != nullptr");
   require(p.major == d.major && p.minor == d.minor, "p.major == d.major && p.minor == d.minor");
   require(p.multiProcessorCount == d.multiprocessors, "p.multiProcessorCount == d.multiprocessors");
   require(p.memoryBusWidth == d.bus_bits, "p.memoryBusWidth == d.bus_bits");
-  require(p.maxThreadsPerMultiProcessor == d.warps * 32, "p.maxThreadsPerMultiProcessor == d.warps * 32");
+  require(p.maxThreadsPerMultiProcessor == d.warps * 32,
+          "p.maxThreadsPerMultiProcessor == d.warps * 32");
   require(p.maxBlocksPerMultiProcessor == d.blocks, "p.maxBlocksPerMultiProcessor == d.blocks");
   require(p.sharedMemPerMultiprocessor == static_cast<std::size_t>(d.shared_kb) * 1024,
           "p.sharedMemPerMultiprocessor == static_cast<std::size_t>(d.shared_kb) * 1024");
@@ -57,12 +64,14 @@ void check_properties(int ordinal, const Documented& d) {
           "cudaDeviceGetByPCIBusId(&back, id) && back == ordinal");
 }
 
-// A variable is one for each device; memory counts where it was allocated; every device may be read from another.
+// A variable is one for each device; memory counts where it was allocated; every device may be read
+// from another.
 void check_separation() {
   int* out[2];
   for (const int device : {0, 1}) {
     require(cudaSetDevice(device) == cudaSuccess, "cudaSetDevice(device)");
-    require(cudaMalloc(&out[device], sizeof(int)) == cudaSuccess, "cudaMalloc(&out[device], sizeof(int))");
+    require(cudaMalloc(&out[device], sizeof(int)) == cudaSuccess,
+            "cudaMalloc(&out[device], sizeof(int))");
   }
   const int launches[2] = {3, 1};
   for (const int device : {0, 1}) {
@@ -78,7 +87,8 @@ void check_separation() {
   }
   std::size_t free_before = 0, free_after = 0, total = 0;
   void* large = nullptr;
-  require(cudaMemGetInfo(&free_before, &total) == cudaSuccess, "cudaMemGetInfo(&free_before, &total)");
+  require(cudaMemGetInfo(&free_before, &total) == cudaSuccess,
+          "cudaMemGetInfo(&free_before, &total)");
   require(cudaMalloc(&large, 1 << 20) == cudaSuccess, "cudaMalloc(&large, 1 << 20)");
   require(cudaSetDevice(0) == cudaSuccess, "cudaSetDevice(0)");
   // The host may have less memory than the device.
@@ -101,8 +111,9 @@ void check_separation() {
   require(cudaMemcpyPeer(out[1], 1, out[0], 0, sizeof(int)) == cudaSuccess,
           "cudaMemcpyPeer(out[1], 1, out[0], 0, sizeof(int))");
   int value = 0;
-  require(cudaMemcpy(&value, out[1], sizeof value, cudaMemcpyDeviceToHost) == cudaSuccess && value == 8,
-          "cudaMemcpy(&value, out[1], sizeof value, cudaMemcpyDeviceToHost) && value == 8");
+  require(
+      cudaMemcpy(&value, out[1], sizeof value, cudaMemcpyDeviceToHost) == cudaSuccess && value == 8,
+      "cudaMemcpy(&value, out[1], sizeof value, cudaMemcpyDeviceToHost) && value == 8");
 }
 
 }  // namespace
@@ -115,7 +126,8 @@ int main() {
   check_separation();
   require(cudaSetDevice(kDevices) == cudaErrorInvalidDevice,
           "cudaSetDevice(kDevices) == cudaErrorInvalidDevice");
-  require(cudaGetDevice(&current) == cudaSuccess && current == 1, "cudaGetDevice(&current) && current == 1");
+  require(cudaGetDevice(&current) == cudaSuccess && current == 1,
+          "cudaGetDevice(&current) && current == 1");
   std::thread([] {
     int fresh = -1;
     require(cudaGetDevice(&fresh) == cudaSuccess && fresh == 0,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// More than 48 KB of dynamic shared memory must be asked for, and cannot be more than the device has.
+// More than 48 KB of dynamic shared memory must be asked for, and cannot be more than the device
+// has.
 #include <vector>
 
 #include "require.hpp"
@@ -23,7 +24,8 @@ int main() {
   require(cudaMemcpy(device, host.data(), n * sizeof(int), cudaMemcpyHostToDevice), "cudaMemcpy");
 
   reverse<<<1, 256, optin>>>(device, n);
-  require(cudaGetLastError() == cudaErrorInvalidValue, "without the attribute the launch is refused");
+  require(cudaGetLastError() == cudaErrorInvalidValue,
+          "without the attribute the launch is refused");
   require(cudaDeviceSynchronize(), "the refusal is not sticky");
   require(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, optin + 1) ==
               cudaErrorInvalidValue,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small kernels for each group of instructions, with a hash of what each computed: the engines must print the same.
+// Small kernels for each group of instructions, with a hash of what each computed: the engines must
+// print the same.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -85,7 +86,9 @@ __global__ void jumps(const int* in, int* out) {
   out[i] = v;
 }
 
-__device__ __noinline__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+__device__ __noinline__ int fibonacci(int n) {
+  return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
 __global__ void calls(int* out) { out[threadIdx.x] = fibonacci(static_cast<int>(threadIdx.x) % 9); }
 
 __global__ void quotients(const float* a, const float* b, float* out) {
@@ -111,7 +114,8 @@ __global__ void masks(const int* in, int* out) {
   const auto mask = static_cast<unsigned>(in[i]) * 0x9e3779b9U;
   int greatest = -1;
 #pragma unroll
-  for (int k = 0; k < 31; ++k) greatest = max(greatest, (mask >> k & 1) != 0 ? in[(i + k) % 64] : -k);
+  for (int k = 0; k < 31; ++k)
+    greatest = max(greatest, (mask >> k & 1) != 0 ? in[(i + k) % 64] : -k);
   out[i] = greatest;
 }
 __global__ void roots(const double* a, double* out) {
@@ -180,14 +184,16 @@ std::uint64_t hash_of(const void* data, std::size_t bytes) {
 
 template <class T>
 void say(const char* name, const T* data, std::size_t count) {
-  std::printf("%s %016llx\n", name, static_cast<unsigned long long>(hash_of(data, count * sizeof(T))));
+  std::printf("%s %016llx\n", name,
+              static_cast<unsigned long long>(hash_of(data, count * sizeof(T))));
 }
 
 template <class T>
 T* array(const std::vector<T>& values) {
   T* data;
   require(cudaMalloc(&data, values.size() * sizeof(T)), "cudaMalloc");
-  require(cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
   return data;
 }
 
@@ -195,7 +201,8 @@ template <class T>
 T* array(int count) {
   std::vector<T> host(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
-    std::memset(static_cast<void*>(&host[static_cast<std::size_t>(i)]), (i * 37 + 5) & 0x3f, sizeof(T));
+    std::memset(static_cast<void*>(&host[static_cast<std::size_t>(i)]), (i * 37 + 5) & 0x3f,
+                sizeof(T));
   }
   return array(host);
 }

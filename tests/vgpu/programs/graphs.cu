@@ -78,7 +78,8 @@ static void captured(int* a, int* b) {
     int factor = 5;
     void* arguments[] = {params.kernelParams[0], &factor};
     params.kernelParams = arguments;
-    require(cudaGraphExecKernelNodeSetParams(exec, node, &params), "cudaGraphExecKernelNodeSetParams");
+    require(cudaGraphExecKernelNodeSetParams(exec, node, &params),
+            "cudaGraphExecKernelNodeSetParams");
     break;
   }
   require(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
@@ -113,8 +114,9 @@ static void built(int* a) {
   require(cudaGraphAddChildGraphNode(&kernel, graph, &set, 1, child), "cudaGraphAddChildGraphNode");
   cudaHostNodeParams call{count_call, nullptr};
   require(cudaGraphAddHostNode(&host, graph, nullptr, 0, &call), "cudaGraphAddHostNode");
-  require(cudaGraphAddMemcpyNode1D(&copy, graph, &kernel, 1, &result, a + 5, 4, cudaMemcpyDeviceToHost),
-          "cudaGraphAddMemcpyNode1D");
+  require(
+      cudaGraphAddMemcpyNode1D(&copy, graph, &kernel, 1, &result, a + 5, 4, cudaMemcpyDeviceToHost),
+      "cudaGraphAddMemcpyNode1D");
   require(cudaGraphAddDependencies(graph, &copy, &host, nullptr, 1), "cudaGraphAddDependencies");
   std::size_t edges = 0;
   require(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges), "cudaGraphGetEdges");
@@ -123,7 +125,8 @@ static void built(int* a) {
   cudaUserObject_t object;
   require(cudaUserObjectCreate(&object, nullptr, destroy_object, 1, cudaUserObjectNoDestructorSync),
           "cudaUserObjectCreate");
-  require(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove), "cudaGraphRetainUserObject");
+  require(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove),
+          "cudaGraphRetainUserObject");
 
   calls = 0;
   require(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
@@ -145,8 +148,10 @@ static void built(int* a) {
   require(cudaGraphLaunch(exec, nullptr), "cudaGraphLaunch");
   require(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   require(result == 63, "9 * 7");
-  require(cudaGraphRemoveDependencies(graph, &copy, &host, nullptr, 1), "cudaGraphRemoveDependencies");
-  require(cudaGraphExecUpdate(exec, graph, &info) == cudaErrorGraphExecUpdateFailure, "another shape");
+  require(cudaGraphRemoveDependencies(graph, &copy, &host, nullptr, 1),
+          "cudaGraphRemoveDependencies");
+  require(cudaGraphExecUpdate(exec, graph, &info) == cudaErrorGraphExecUpdateFailure,
+          "another shape");
   require(info.result == cudaGraphExecUpdateErrorTopologyChanged, "its reason");
   require(cudaGraphAddDependencies(graph, &copy, &set, nullptr, 1), "cudaGraphAddDependencies");
   cudaGraphExec_t cyclic;
@@ -164,7 +169,8 @@ static void refused(int* a) {
   require(cudaStreamCreate(&stream), "cudaStreamCreate");
   require(cudaStreamCreate(&other), "cudaStreamCreate");
   require(cudaEventCreate(&event), "cudaEventCreate");
-  require(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) == cudaErrorStreamCaptureUnsupported,
+  require(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) ==
+              cudaErrorStreamCaptureUnsupported,
           "the legacy stream");
   require(cudaStreamEndCapture(stream, &graph) == cudaErrorIllegalState, "nothing was begun");
   const auto begin = [&] {
@@ -174,7 +180,8 @@ static void refused(int* a) {
     require(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated, what);
   };
   begin();
-  require(cudaStreamSynchronize(stream) == cudaErrorStreamCaptureUnsupported, "a wait for the stream");
+  require(cudaStreamSynchronize(stream) == cudaErrorStreamCaptureUnsupported,
+          "a wait for the stream");
   is_broken("the wait broke it");
   begin();
   require(cudaDeviceSynchronize() == cudaErrorStreamCaptureUnsupported, "a wait for the device");
@@ -186,10 +193,12 @@ static void refused(int* a) {
   unsigned long long id = 0;
   begin();
   require(cudaStreamGetId(other, &id), "the id of another stream");
-  require(cudaStreamGetId(stream, &id) == cudaErrorStreamCaptureUnsupported, "the id of the stream");
+  require(cudaStreamGetId(stream, &id) == cudaErrorStreamCaptureUnsupported,
+          "the id of the stream");
   is_broken("the question for its id broke it");
   begin();
-  require(cudaStreamGetId(nullptr, &id) == cudaErrorStreamCaptureImplicit, "the id of the legacy stream");
+  require(cudaStreamGetId(nullptr, &id) == cudaErrorStreamCaptureImplicit,
+          "the id of the legacy stream");
   is_broken("the question for the legacy stream's id broke it");
   begin();
   void* memory = nullptr;
@@ -205,7 +214,8 @@ static void refused(int* a) {
   require(cudaEventRecord(event, stream), "cudaEventRecord");
   require(cudaStreamWaitEvent(other, event), "cudaStreamWaitEvent");
   scale<<<1, 32, 0, other>>>(a, 1);
-  require(cudaStreamEndCapture(other, &graph) == cudaErrorStreamCaptureUnmatched, "the other stream's end");
+  require(cudaStreamEndCapture(other, &graph) == cudaErrorStreamCaptureUnmatched,
+          "the other stream's end");
   require(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureUnjoined,
           "a stream that did not join");
   require(cudaStreamSynchronize(other), "the stream is itself again");

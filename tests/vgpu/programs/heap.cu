@@ -53,7 +53,8 @@ __global__ void divergent(int* wrong) {  // only some lanes call
 }
 __global__ void create(int n) { pairs[threadIdx.x] = new Pair[n]; }
 __global__ void destroy(int* sum, int n) {
-  for (int i = 0; i < n; ++i) atomicAdd(sum, pairs[threadIdx.x][i].first + pairs[threadIdx.x][i].second);
+  for (int i = 0; i < n; ++i)
+    atomicAdd(sum, pairs[threadIdx.x][i].first + pairs[threadIdx.x][i].second);
   delete[] pairs[threadIdx.x];
 }
 
@@ -85,7 +86,8 @@ int main(int argc, char** argv) {
     require(cudaDeviceSynchronize() != cudaSuccess, "the misuse is found");
     return 0;
   }
-  require(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 2 * kHeap) == cudaErrorInvalidValue, "too late");
+  require(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 2 * kHeap) == cudaErrorInvalidValue,
+          "too late");
   std::size_t limit = 0;
   require(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize), "cudaDeviceGetLimit");
   require(limit == kHeap, "the least heap");

@@ -52,8 +52,10 @@ int main() {
   for (const Bad& bad : all) {
     const std::size_t n = bad.bytes;
     refused(cudaMemcpy(bad.pointer, device, n, cudaMemcpyDeviceToHost), "cudaMemcpy to it");
-    refused(cudaMemcpyAsync(bad.pointer, device, n, cudaMemcpyDefault, stream), "cudaMemcpyAsync to it");
-    refused(cudaMemcpy2D(bad.pointer, n, device, n, n / 2, 2, cudaMemcpyDeviceToHost), "cudaMemcpy2D to it");
+    refused(cudaMemcpyAsync(bad.pointer, device, n, cudaMemcpyDefault, stream),
+            "cudaMemcpyAsync to it");
+    refused(cudaMemcpy2D(bad.pointer, n, device, n, n / 2, 2, cudaMemcpyDeviceToHost),
+            "cudaMemcpy2D to it");
     refused(cudaMemcpy2DAsync(bad.pointer, n, device, n, n, 1, cudaMemcpyDeviceToHost, stream),
             "cudaMemcpy2DAsync");
     refused(cudaMemcpyFromSymbol(bad.pointer, variable, n), "cudaMemcpyFromSymbol");
@@ -64,7 +66,8 @@ int main() {
     box.kind = cudaMemcpyDeviceToHost;
     refused(cudaMemcpy3D(&box), "cudaMemcpy3D to it");
     refused(cudaMemset(bad.pointer, 0, n), "cudaMemset");
-    refused(cudaMemcpy(bad.pointer, here.data(), n, cudaMemcpyHostToHost), "cudaMemcpy between host memory");
+    refused(cudaMemcpy(bad.pointer, here.data(), n, cudaMemcpyHostToHost),
+            "cudaMemcpy between host memory");
     refused(cudaHostRegister(bad.pointer, n, cudaHostRegisterDefault), "cudaHostRegister");
     if (bad.readable) continue;
     refused(cudaMemcpy(device, bad.pointer, n, cudaMemcpyHostToDevice), "cudaMemcpy from it");
@@ -77,8 +80,10 @@ int main() {
   // What is there may be used: nothing of no bytes, read-only sources, rows with a gap between
   // them.
   require(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice), "no bytes");
-  require(cudaMemcpy(device, read_only, page, cudaMemcpyHostToDevice), "from memory that can only be read");
-  require(cudaMemcpy2D(cut, 2 * page, device, page, page, 2, cudaMemcpyDeviceToHost), "rows around a gap");
+  require(cudaMemcpy(device, read_only, page, cudaMemcpyHostToDevice),
+          "from memory that can only be read");
+  require(cudaMemcpy2D(cut, 2 * page, device, page, page, 2, cudaMemcpyDeviceToHost),
+          "rows around a gap");
   require(cut[2 * page + 5] == 1 && cut[3] == 0, "their contents");
   char* const fresh = map(1000, PROT_READ | PROT_WRITE);  // never touched
   require(cudaMemcpy(fresh + 1, device, bytes, cudaMemcpyDeviceToHost), "to fresh memory");

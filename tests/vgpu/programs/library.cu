@@ -66,7 +66,8 @@ int main() {
   require(cudaLibraryGetKernel(&kernel, library, "count"), "cudaLibraryGetKernel");
   require(cudaLibraryEnumerateKernels(&same, 1, library), "cudaLibraryEnumerateKernels");
   require(kernel == same, "the same kernel");
-  require(cudaLibraryGetKernel(&same, library, "other") == cudaErrorSymbolNotFound, "no such kernel");
+  require(cudaLibraryGetKernel(&same, library, "other") == cudaErrorSymbolNotFound,
+          "no such kernel");
   const char* name = nullptr;
   require(cudaFuncGetName(&name, kernel), "cudaFuncGetName");
   require(std::strcmp(name, "count") == 0, "its name");
@@ -86,22 +87,25 @@ int main() {
   require(cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost), "cudaMemcpy");
   require(host == 18, "5 + 3 + 10");
 
-  require(cudaLibraryLoadData(&broken, ".version 8.0 .target sm_80 nonsense", nullptr, nullptr, 0, nullptr,
-                              nullptr, 0) == cudaErrorInvalidPtx,
+  require(cudaLibraryLoadData(&broken, ".version 8.0 .target sm_80 nonsense", nullptr, nullptr, 0,
+                              nullptr, nullptr, 0) == cudaErrorInvalidPtx,
           "no PTX");
   require(cudaLibraryLoadFromFile(&broken, "/nowhere", nullptr, nullptr, 0, nullptr, nullptr, 0) ==
               cudaErrorFileNotFound,
           "no file");
   cudaLibrary_t unresolved;
   for (const char* text : {kUnresolved, kPointer}) {
-    require(cudaLibraryLoadData(&unresolved, text, nullptr, nullptr, 0, nullptr, nullptr, 0), "a library");
+    require(cudaLibraryLoadData(&unresolved, text, nullptr, nullptr, 0, nullptr, nullptr, 0),
+            "a library");
     require(cudaLibraryGetKernel(&kernel, unresolved, "lost"), "its kernel");
-    require(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr) == cudaErrorNotSupported,
-            "a function that nobody provides");
+    require(
+        cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr) == cudaErrorNotSupported,
+        "a function that nobody provides");
   }
   require(cudaLibraryLoadData(&unresolved, kTable, nullptr, nullptr, 0, nullptr, nullptr, 0) ==
               cudaErrorNotSupported,
           "a table of such functions");
   require(cudaLibraryUnload(library), "cudaLibraryUnload");
-  require(cudaLibraryGetKernel(&kernel, library, "count") == cudaErrorInvalidResourceHandle, "it is gone");
+  require(cudaLibraryGetKernel(&kernel, library, "count") == cudaErrorInvalidResourceHandle,
+          "it is gone");
 }

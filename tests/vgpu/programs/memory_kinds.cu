@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way to get memory that a kernel can use, what pointers say of themselves, and bounds in copies.
+// Every way to get memory that a kernel can use, what pointers say of themselves, and bounds in
+// copies.
 #include <cstring>
 #include <vector>
 
@@ -48,11 +49,14 @@ int main() {
   require(cudaMallocPitch(&plane, &pitch, kWidth, kRows), "cudaMallocPitch");
   require(pitch >= kWidth && pitch % 512 == 0, "the pitch");
   for (int i = 0; i < kRows; ++i) std::memset(host[i], 'a' + i, sizeof host[i]);
-  require(cudaMemcpy2D(plane, pitch, host, 32, kWidth, kRows, cudaMemcpyHostToDevice), "cudaMemcpy2D");
+  require(cudaMemcpy2D(plane, pitch, host, 32, kWidth, kRows, cudaMemcpyHostToDevice),
+          "cudaMemcpy2D");
   require(cudaMemset2D(plane + 5, pitch, '!', 2, kRows), "cudaMemset2D");
-  require(cudaMemcpy2D(back, kWidth, plane, pitch, kWidth, kRows, cudaMemcpyDeviceToHost), "cudaMemcpy2D");
+  require(cudaMemcpy2D(back, kWidth, plane, pitch, kWidth, kRows, cudaMemcpyDeviceToHost),
+          "cudaMemcpy2D");
   for (int i = 0; i < kRows; ++i) {
-    for (int j = 0; j < kWidth; ++j) require(back[i][j] == (j == 5 || j == 6 ? '!' : 'a' + i), "the plane");
+    for (int j = 0; j < kWidth; ++j)
+      require(back[i][j] == (j == 5 || j == 6 ? '!' : 'a' + i), "the plane");
   }
   require(cudaMemcpy2D(plane, pitch, host, 32, pitch + 1, kRows, cudaMemcpyHostToDevice) ==
               cudaErrorInvalidPitchValue,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses 256 MB of device memory, all of it written and read, in many launches: the test that runs it looks at what the
-// process took of the host's.
+// Uses 256 MB of device memory, all of it written and read, in many launches: the test that runs it
+// looks at what the process took of the host's.
 #include "require.hpp"
 
 __global__ void fill(float* x, int value) {
@@ -24,7 +24,8 @@ int main() {
   for (int i = 0; i < kRounds; ++i)
     copy<<<1, kThreads>>>(x[1], x[2]);  // what a launch leaves behind must not add up
   float last = 0;
-  require(cudaMemcpy(&last, x[1] + kBytes / sizeof(float) - 1, sizeof last, cudaMemcpyDeviceToHost), "copy");
+  require(cudaMemcpy(&last, x[1] + kBytes / sizeof(float) - 1, sizeof last, cudaMemcpyDeviceToHost),
+          "copy");
   require(last == 2, "the last element");
   return 0;
 }

@@ -50,5 +50,6 @@ int main() {
   require(cudaMemPoolTrimTo(other, 0), "cudaMemPoolTrimTo");
   require(cudaMemPoolDestroy(other), "cudaMemPoolDestroy");
   require(cudaMemPoolDestroy(pool) == cudaErrorInvalidValue, "the default pool stays");
-  require(cudaMallocFromPoolAsync(&more, 100, other, stream) == cudaErrorInvalidValue, "a destroyed pool");
+  require(cudaMallocFromPoolAsync(&more, 100, other, stream) == cudaErrorInvalidValue,
+          "a destroyed pool");
 }

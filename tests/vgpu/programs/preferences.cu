@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs say about profilers, banks, peers and graphs' memory is taken note of, and wrong values are refused.
+// What programs say about profilers, banks, peers and graphs' memory is taken note of, and wrong
+// values are refused.
 #include <cuda_profiler_api.h>
 
 #include <cstdint>
@@ -14,18 +15,22 @@ int main() {
   require(cudaProfilerStop(), "cudaProfilerStop");
 
   cudaSharedMemConfig banks = cudaSharedMemBankSizeDefault;
-  require(cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte), "cudaDeviceSetSharedMemConfig");
+  require(cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte),
+          "cudaDeviceSetSharedMemConfig");
   require(cudaDeviceGetSharedMemConfig(&banks), "cudaDeviceGetSharedMemConfig");
   require(banks == cudaSharedMemBankSizeFourByte, "banks of four bytes");
-  require(cudaFuncSetSharedMemConfig(nothing, cudaSharedMemBankSizeFourByte), "cudaFuncSetSharedMemConfig");
-  require(cudaDeviceSetSharedMemConfig(static_cast<cudaSharedMemConfig>(9)) == cudaErrorInvalidValue,
-          "no such size");
+  require(cudaFuncSetSharedMemConfig(nothing, cudaSharedMemBankSizeFourByte),
+          "cudaFuncSetSharedMemConfig");
+  require(
+      cudaDeviceSetSharedMemConfig(static_cast<cudaSharedMemConfig>(9)) == cudaErrorInvalidValue,
+      "no such size");
 
   int value = 0;
   require(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 1),
           "cudaDeviceGetP2PAttribute");
   require(value == 1, "two devices reach each other");
-  require(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 2) == cudaErrorInvalidDevice,
+  require(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 2) ==
+              cudaErrorInvalidDevice,
           "a third device");
 
   std::uint64_t bytes = 1;

@@ -25,8 +25,8 @@ __global__ void forms() {
   if (printf(odd, 1, 2, 3, 4, 255) != 5) wrong = 1;
   if (printf("%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d "
              "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d%%\n",
-             1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
-             27, 28, 29, 30, 31, 32, 33, 34) != 32)
+             1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,
+             25, 26, 27, 28, 29, 30, 31, 32, 33, 34) != 32)
     wrong = 2;
   if (printf("%.*d|%.*s|%*d\n", -4, 6, 2, "abc", -4, 1) != 6) wrong = 3;
   if (printf("none\n") != 0 || printf(nullptr) != -1) wrong = 4;
@@ -34,7 +34,8 @@ __global__ void forms() {
 
 int main(int argc, char** argv) {
   const auto named = [&](const char* name) { return argc > 1 && std::strcmp(argv[1], name) == 0; };
-  require(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 12), "cudaDeviceSetLimit");  // 512 KB at least
+  require(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 12),
+          "cudaDeviceSetLimit");  // 512 KB at least
   std::size_t limit = 0;
   require(cudaDeviceGetLimit(&limit, cudaLimitPrintfFifoSize), "cudaDeviceGetLimit");
   require(limit == 512 << 10, "the least buffer");
@@ -48,7 +49,8 @@ int main(int argc, char** argv) {
     wide<<<1, 1>>>(endless);
   }
   require(cudaDeviceSynchronize(), "kernel");
-  require(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 20) == cudaErrorInvalidValue, "too late");
+  require(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 20) == cudaErrorInvalidValue,
+          "too late");
   int number = 0;
   require(cudaMemcpyFromSymbol(&number, wrong, sizeof number), "cudaMemcpyFromSymbol");
   require(number == 0, "what printf returns");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the test programs share: they check their own results and end with status 1 at the first that is
-// wrong.
+// What the test programs share: they check their own results and end with status 1 at the first
+// that is wrong.
 #pragma once
 #include <cuda_runtime.h>
 

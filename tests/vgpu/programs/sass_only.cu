@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built without PTX. Run with the argument "runs" the machine code is executed; else the launch is refused with the
-// remedy, and the program goes on.
+// Built without PTX. Run with the argument "runs" the machine code is executed; else the launch is
+// refused with the remedy, and the program goes on.
 #include "require.hpp"
 
 __global__ void lonely(int* data) { data[0] = 1; }
@@ -11,7 +11,8 @@ int main(int argc, char**) {
   require(cudaMalloc(&data, sizeof(int)), "cudaMalloc");
   for (int i = 0; i < 2; ++i) {
     lonely<<<1, 1>>>(data);
-    require(cudaGetLastError() == (runs ? cudaSuccess : cudaErrorNoKernelImageForDevice), "the launch");
+    require(cudaGetLastError() == (runs ? cudaSuccess : cudaErrorNoKernelImageForDevice),
+            "the launch");
   }
   require(cudaDeviceSynchronize(), "the refusal is not sticky");
   int value = 0;

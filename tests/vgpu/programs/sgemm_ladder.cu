@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ladder as its readers write it: three kernels against cuBLAS, in one file, with a main of its own.
+// A ladder as its readers write it: three kernels against cuBLAS, in one file, with a main of its
+// own.
 #include <cublas_v2.h>
 
 #include <cmath>
@@ -9,7 +10,8 @@
 
 __global__ void naive(int m, int n, int k, float alpha, const float* a, const float* b, float beta,
                       float* c) {
-  const int row = blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y * blockDim.y + threadIdx.y;
+  const int row = blockIdx.x * blockDim.x + threadIdx.x,
+            column = blockIdx.y * blockDim.y + threadIdx.y;
   if (row >= m || column >= n) return;
   float sum = 0;
   for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + column];
@@ -17,9 +19,10 @@ __global__ void naive(int m, int n, int k, float alpha, const float* a, const fl
 }
 
 template <int kTile>
-__global__ void coalesced(int m, int n, int k, float alpha, const float* a, const float* b, float beta,
-                          float* c) {
-  const int row = blockIdx.x * kTile + threadIdx.x / kTile, column = blockIdx.y * kTile + threadIdx.x % kTile;
+__global__ void coalesced(int m, int n, int k, float alpha, const float* a, const float* b,
+                          float beta, float* c) {
+  const int row = blockIdx.x * kTile + threadIdx.x / kTile,
+            column = blockIdx.y * kTile + threadIdx.x % kTile;
   if (row >= m || column >= n) return;
   float sum = 0;
   for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + column];
@@ -27,7 +30,8 @@ __global__ void coalesced(int m, int n, int k, float alpha, const float* a, cons
 }
 
 template <int kTile>
-__global__ void tiled(int n, int k, float alpha, const float* a, const float* b, float beta, float* c) {
+__global__ void tiled(int n, int k, float alpha, const float* a, const float* b, float beta,
+                      float* c) {
   __shared__ float tile_a[kTile * kTile], tile_b[kTile * kTile];
   const int x = threadIdx.x % kTile, y = threadIdx.x / kTile;
   a += blockIdx.x * kTile * k;
@@ -62,7 +66,8 @@ int main() {
   constexpr std::size_t kBytes = kElements * sizeof(float);
   const auto a = matrix(kElements, 1), b = matrix(kElements, 2), c = matrix(kElements, 3);
   float *da, *db, *dc, *reference;
-  for (float** pointer : {&da, &db, &dc, &reference}) require(cudaMalloc(pointer, kBytes), "cudaMalloc");
+  for (float** pointer : {&da, &db, &dc, &reference})
+    require(cudaMalloc(pointer, kBytes), "cudaMalloc");
   require(cudaMemcpy(da, a.data(), kBytes, cudaMemcpyHostToDevice), "cudaMemcpy");
   require(cudaMemcpy(db, b.data(), kBytes, cudaMemcpyHostToDevice), "cudaMemcpy");
   require(cudaMemcpy(reference, c.data(), kBytes, cudaMemcpyHostToDevice), "cudaMemcpy");
@@ -70,10 +75,11 @@ int main() {
   cublasHandle_t handle;
   require(cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
   // Row-major C = A B is column-major C^T = B^T A^T.
-  require(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &kAlpha, db, CUDA_R_32F, kSize,
-                       da, CUDA_R_32F, kSize, &kBeta, reference, CUDA_R_32F, kSize, CUBLAS_COMPUTE_32F,
-                       CUBLAS_GEMM_DEFAULT_TENSOR_OP) == CUBLAS_STATUS_SUCCESS,
-          "cublasGemmEx");
+  require(
+      cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSize, kSize, kSize, &kAlpha, db, CUDA_R_32F,
+                   kSize, da, CUDA_R_32F, kSize, &kBeta, reference, CUDA_R_32F, kSize,
+                   CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT_TENSOR_OP) == CUBLAS_STATUS_SUCCESS,
+      "cublasGemmEx");
   std::vector<float> expected(kElements), got(kElements);
   require(cudaMemcpy(expected.data(), reference, kBytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
   double norm = 0;
@@ -84,7 +90,8 @@ int main() {
   const dim3 grid(kSize / kTile, kSize / kTile);
   for (int kernel = 1; kernel <= 3; ++kernel) {
     require(cudaMemcpy(dc, c.data(), kBytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-    if (kernel == 1) naive<<<grid, dim3(kTile, kTile)>>>(kSize, kSize, kSize, kAlpha, da, db, kBeta, dc);
+    if (kernel == 1)
+      naive<<<grid, dim3(kTile, kTile)>>>(kSize, kSize, kSize, kAlpha, da, db, kBeta, dc);
     if (kernel == 2)
       coalesced<kTile><<<grid, kTile * kTile>>>(kSize, kSize, kSize, kAlpha, da, db, kBeta, dc);
     if (kernel == 3) {

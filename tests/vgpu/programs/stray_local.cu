@@ -40,7 +40,8 @@ int main(int argc, char**) {
   }
   require(cudaMalloc(&device, rows.size() * sizeof(float)), "cudaMalloc");
   require(cudaMalloc(&sums, sizeof host), "cudaMalloc");
-  require(cudaMemcpy(device, rows.data(), rows.size() * sizeof(float), cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMemcpy(device, rows.data(), rows.size() * sizeof(float), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
   require(cudaMemset(sums, 0, sizeof host), "cudaMemset");
   sum_rows<<<kRows, 32>>>(device, sums, kColumns, kPitch, kPadded);
   require(cudaMemcpy(host, sums, sizeof host, cudaMemcpyDeviceToHost), "kernel");

@@ -27,7 +27,8 @@ int main() {
   require(shared_with_host == 6, "the managed variable after the kernel");
 
   const float changed[2] = {-1, 7};
-  require(cudaMemcpyToSymbol(factors, changed, sizeof changed, 2 * sizeof(float)), "cudaMemcpyToSymbol");
+  require(cudaMemcpyToSymbol(factors, changed, sizeof changed, 2 * sizeof(float)),
+          "cudaMemcpyToSymbol");
   void* address = nullptr;
   std::size_t size = 0;
   require(cudaGetSymbolSize(&size, table), "cudaGetSymbolSize");
@@ -44,7 +45,9 @@ int main() {
   double read = 0;
   require(cudaMemcpyFromSymbol(&read, total, sizeof read), "cudaMemcpyFromSymbol");
   require(read == 2.5, "what the kernel stored in a variable");
-  require(cudaMemcpyToSymbol(factors, changed, sizeof changed, 3 * sizeof(float)) == cudaErrorInvalidValue,
+  require(cudaMemcpyToSymbol(factors, changed, sizeof changed, 3 * sizeof(float)) ==
+              cudaErrorInvalidValue,
           "a copy past the variable's end is refused");
-  require(cudaMemcpyToSymbol(read, changed, 4) == cudaErrorInvalidSymbol, "a host variable is no symbol");
+  require(cudaMemcpyToSymbol(read, changed, 4) == cudaErrorInvalidSymbol,
+          "a host variable is no symbol");
 }

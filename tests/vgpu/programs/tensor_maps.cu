@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what cuTensorMapEncodeTiled answers to good and bad arguments (but for two rules of the documentation that the driver
-// does not check: the map's own alignment, and the swizzle of interleave 32B), and where copies by tensor maps put every
-// element, read back by plain loads. tensor_maps.h200 is what it prints on an H200; the virtual GPU must print the same.
+// Prints what cuTensorMapEncodeTiled answers to good and bad arguments (but for two rules of the
+// documentation that the driver does not check: the map's own alignment, and the swizzle of
+// interleave 32B), and where copies by tensor maps put every element, read back by plain loads.
+// tensor_maps.h200 is what it prints on an H200; the virtual GPU must print the same.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -27,9 +28,9 @@ using Encode = decltype(&cuTensorMapEncodeTiled);
 Encode encoder() {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result{};
-  require(
-      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result),
-      "encoder");
+  require(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                           cudaEnableDefault, &result),
+          "encoder");
   return reinterpret_cast<Encode>(found);
 }
 
@@ -48,8 +49,8 @@ struct Arguments {
   CUresult encode(CUtensorMap* map) const {
     static const Encode kEncode = encoder();
     return kEncode(map, type, rank, address, reinterpret_cast<const cuuint64_t*>(sizes),
-                   reinterpret_cast<const cuuint64_t*>(strides), box, steps, interleave, swizzle, promotion,
-                   fill);
+                   reinterpret_cast<const cuuint64_t*>(strides), box, steps, interleave, swizzle,
+                   promotion, fill);
   }
 };
 
@@ -66,29 +67,36 @@ void rules(void* memory) {
   for (unsigned rank : {0u, 1u, 3u, 5u, 6u})
     show(("rank " + std::to_string(rank)).c_str(), [&](Arguments& a) { a.rank = rank; });
   for (int by : {8, 16, 32}) {
-    show(("address + " + std::to_string(by)).c_str(), [&](Arguments& a) { a.address = bytes + by; });
+    show(("address + " + std::to_string(by)).c_str(),
+         [&](Arguments& a) { a.address = bytes + by; });
   }
   show("address null", [](Arguments& a) { a.address = nullptr; });
   for (std::uint64_t size :
        {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32, (std::uint64_t{1} << 32) + 1}) {
-    show(("globalDim[0] = " + std::to_string(size)).c_str(), [&](Arguments& a) { a.sizes[0] = size; });
-    show(("globalDim[1] = " + std::to_string(size)).c_str(), [&](Arguments& a) { a.sizes[1] = size; });
+    show(("globalDim[0] = " + std::to_string(size)).c_str(),
+         [&](Arguments& a) { a.sizes[0] = size; });
+    show(("globalDim[1] = " + std::to_string(size)).c_str(),
+         [&](Arguments& a) { a.sizes[1] = size; });
   }
-  for (std::uint64_t stride : {std::uint64_t{0}, std::uint64_t{16}, std::uint64_t{24}, std::uint64_t{112},
-                               (std::uint64_t{1} << 40) - 16, std::uint64_t{1} << 40}) {
+  for (std::uint64_t stride :
+       {std::uint64_t{0}, std::uint64_t{16}, std::uint64_t{24}, std::uint64_t{112},
+        (std::uint64_t{1} << 40) - 16, std::uint64_t{1} << 40}) {
     show(("globalStrides[0] = " + std::to_string(stride)).c_str(),
          [&](Arguments& a) { a.strides[0] = stride; });
   }
   show("globalStrides[1] less than [0]", [](Arguments& a) { a.rank = 3, a.strides[1] = 64; });
-  show("globalStrides[1] no multiple of [0]", [](Arguments& a) { a.rank = 3, a.strides[1] = 8192 + 16; });
+  show("globalStrides[1] no multiple of [0]",
+       [](Arguments& a) { a.rank = 3, a.strides[1] = 8192 + 16; });
   for (unsigned box : {0u, 1u, 4u, 8u, 12u, 256u, 257u, 264u}) {
     show(("boxDim[0] = " + std::to_string(box)).c_str(), [&](Arguments& a) { a.box[0] = box; });
     show(("boxDim[1] = " + std::to_string(box)).c_str(), [&](Arguments& a) { a.box[1] = box; });
   }
   show("box of 256 x 256", [](Arguments& a) { a.box[0] = a.box[1] = 256; });
   for (unsigned step : {0u, 2u, 8u, 9u}) {
-    show(("elementStrides[0] = " + std::to_string(step)).c_str(), [&](Arguments& a) { a.steps[0] = step; });
-    show(("elementStrides[1] = " + std::to_string(step)).c_str(), [&](Arguments& a) { a.steps[1] = step; });
+    show(("elementStrides[0] = " + std::to_string(step)).c_str(),
+         [&](Arguments& a) { a.steps[0] = step; });
+    show(("elementStrides[1] = " + std::to_string(step)).c_str(),
+         [&](Arguments& a) { a.steps[1] = step; });
   }
   for (int swizzle = 0; swizzle < 4; ++swizzle) {
     for (unsigned box : {8u, 16u, 24u, 32u, 64u, 72u}) {
@@ -101,10 +109,11 @@ void rules(void* memory) {
   }
   for (int type = 0; type <= 12; ++type) {
     for (int fill = 0; fill < 2; ++fill) {
-      show(("type " + std::to_string(type) + ", oobFill " + std::to_string(fill)).c_str(), [&](Arguments& a) {
-        a.type = static_cast<CUtensorMapDataType>(type);
-        a.fill = static_cast<CUtensorMapFloatOOBfill>(fill);
-      });
+      show(("type " + std::to_string(type) + ", oobFill " + std::to_string(fill)).c_str(),
+           [&](Arguments& a) {
+             a.type = static_cast<CUtensorMapDataType>(type);
+             a.fill = static_cast<CUtensorMapFloatOOBfill>(fill);
+           });
     }
   }
   show("type 16", [](Arguments& a) { a.type = static_cast<CUtensorMapDataType>(16); });
@@ -113,16 +122,18 @@ void rules(void* memory) {
   show("oobFill 2", [](Arguments& a) { a.fill = static_cast<CUtensorMapFloatOOBfill>(2); });
   show("interleave 3",
        [](Arguments& a) { a.interleave = static_cast<CUtensorMapInterleave>(3), a.rank = 3; });
-  show("interleave 16B of rank 2", [](Arguments& a) { a.interleave = CU_TENSOR_MAP_INTERLEAVE_16B; });
+  show("interleave 16B of rank 2",
+       [](Arguments& a) { a.interleave = CU_TENSOR_MAP_INTERLEAVE_16B; });
 }
 
 __device__ unsigned address(const void* shared) {
   return static_cast<unsigned>(__cvta_generic_to_shared(shared));
 }
 
-// `reach` bytes of shared memory, all ones before, as plain loads find them when the box at (x, y) of `bytes` bytes has come.
-__global__ void load_box(std::uint16_t* out, const __grid_constant__ CUtensorMap map, int x, int y, int bytes,
-                         int reach) {
+// `reach` bytes of shared memory, all ones before, as plain loads find them when the box at (x, y)
+// of `bytes` bytes has come.
+__global__ void load_box(std::uint16_t* out, const __grid_constant__ CUtensorMap map, int x, int y,
+                         int bytes, int reach) {
   extern __shared__ __align__(1024) std::uint16_t tile[];
   __shared__ std::uint64_t full;
   for (int i = static_cast<int>(threadIdx.x); i < reach / 2; i += static_cast<int>(blockDim.x))
@@ -132,10 +143,12 @@ __global__ void load_box(std::uint16_t* out, const __grid_constant__ CUtensorMap
   if (threadIdx.x == 0) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&full)) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(&full)), "r"(bytes)
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(&full)),
+                 "r"(bytes)
                  : "memory");
     asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
+        "[%1, {%3, "
         "%4}], [%2];" ::"r"(address(tile)),
         "l"(&map), "r"(address(&full)), "r"(x), "r"(y)
         : "memory");
@@ -144,7 +157,8 @@ __global__ void load_box(std::uint16_t* out, const __grid_constant__ CUtensorMap
   unsigned done = 0;
   while (done == 0) {
     asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, "
+        "p; }"
         : "=r"(done)
         : "r"(address(&full))
         : "memory");
@@ -161,13 +175,15 @@ std::vector<std::uint16_t> load(const Arguments& a, int x, int y, int bytes, int
   require(cudaMalloc(&out, static_cast<std::size_t>(reach)), "cudaMalloc");
   load_box<<<1, 64, reach>>>(out, map, x, y, bytes, reach);
   std::vector<std::uint16_t> box(static_cast<std::size_t>(reach / 2));
-  require(cudaMemcpy(box.data(), out, static_cast<std::size_t>(reach), cudaMemcpyDeviceToHost), "load_box");
+  require(cudaMemcpy(box.data(), out, static_cast<std::size_t>(reach), cudaMemcpyDeviceToHost),
+          "load_box");
   cudaFree(out);
   return box;
 }
 
-// Every element must lie where the formula says: lines one after the other, with a swizzle as far apart as its span; the
-// number of a 16-byte chunk in the span exclusive or the number of its 128 bytes.
+// Every element must lie where the formula says: lines one after the other, with a swizzle as far
+// apart as its span; the number of a 16-byte chunk in the span exclusive or the number of its 128
+// bytes.
 void swizzles(std::uint16_t* memory) {
   constexpr unsigned kRows = 32;
   const unsigned chunks[] = {1, 2, 4, 8};
@@ -181,7 +197,8 @@ void swizzles(std::uint16_t* memory) {
       a.swizzle = static_cast<CUtensorMapSwizzle>(swizzle);
       a.box[0] = width;
       a.box[1] = kRows;
-      const auto box = load(a, 0, 16, static_cast<int>(width * kRows * 2), static_cast<int>(pitch * kRows));
+      const auto box =
+          load(a, 0, 16, static_cast<int>(width * kRows * 2), static_cast<int>(pitch * kRows));
       std::vector<std::uint16_t> expected(box.size(), 0xffff);
       for (unsigned row = 0; row < kRows; ++row) {
         for (unsigned col = 0; col < width; ++col) {
@@ -192,8 +209,9 @@ void swizzles(std::uint16_t* memory) {
       }
       int wrong = 0;
       for (std::size_t i = 0; i < box.size(); ++i) wrong += box[i] != expected[i] ? 1 : 0;
-      std::printf("swizzle %u, lines of %3u bytes: %d of %zu elements are not where they should be; chunks",
-                  swizzle, width * 2, wrong, box.size());
+      std::printf(
+          "swizzle %u, lines of %3u bytes: %d of %zu elements are not where they should be; chunks",
+          swizzle, width * 2, wrong, box.size());
       for (std::size_t i = 0; i < 16; ++i)
         std::printf(" %d", static_cast<int>(static_cast<std::int16_t>(box[i * 8])));
       std::printf("\n");
@@ -234,7 +252,8 @@ int main() {
   std::uint16_t* memory = nullptr;
   require(cudaMalloc(&memory, 1 << 20), "cudaMalloc");
   require(cudaMemset(memory, 0, 1 << 20), "cudaMemset");
-  require(cudaMemcpy(memory, numbers.data(), numbers.size() * 2, cudaMemcpyHostToDevice), "cudaMemcpy");
+  require(cudaMemcpy(memory, numbers.data(), numbers.size() * 2, cudaMemcpyHostToDevice),
+          "cudaMemcpy");
   rules(memory);
   swizzles(memory);
   values();

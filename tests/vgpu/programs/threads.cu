@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several host threads use the runtime at once; errors and the stream cudaStreamPerThread are each thread's own.
+// Several host threads use the runtime at once; errors and the stream cudaStreamPerThread are each
+// thread's own.
 #include <set>
 #include <thread>
 #include <vector>
@@ -13,7 +14,8 @@ int main() {
   unsigned long long legacy = 0, ids[4];
   cudaGraph_t graph;
   require(cudaStreamGetId(nullptr, &legacy), "cudaStreamGetId");
-  require(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeRelaxed), "this thread's capture");
+  require(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeRelaxed),
+          "this thread's capture");
   std::thread([] {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
     require(cudaStreamIsCapturing(cudaStreamPerThread, &status), "cudaStreamIsCapturing");
@@ -45,5 +47,6 @@ int main() {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  require(std::set{legacy, ids[0], ids[1], ids[2], ids[3]}.size() == 5, "every stream has an id of its own");
+  require(std::set{legacy, ids[0], ids[1], ids[2], ids[3]}.size() == 5,
+          "every stream has an id of its own");
 }

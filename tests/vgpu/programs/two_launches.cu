@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several launches to choose from: fill once, total twice; with an argument, a kernel whose blocks depend on each other.
+// Several launches to choose from: fill once, total twice; with an argument, a kernel whose blocks
+// depend on each other.
 #include "require.hpp"
 
 __global__ void fill(int* x) { x[blockIdx.x * blockDim.x + threadIdx.x] = 1; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of two translation units: two fat binaries, each with its own kernel and variable of the same
-// names.
+// A program of two translation units: two fat binaries, each with its own kernel and variable of
+// the same names.
 #include "two_units.hpp"
 
 #include "require.hpp"

@@ -16,14 +16,16 @@ int main() {
   require(cudaGetLastError() == cudaErrorNotSupported, "the last error");
   void* function = &function;
   cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSuccess;
-  require(cudaGetDriverEntryPointByVersion("cuMemCreate", &function, 12000, cudaEnableDefault, &status) ==
-              cudaErrorNotSupported,
+  require(cudaGetDriverEntryPointByVersion("cuMemCreate", &function, 12000, cudaEnableDefault,
+                                           &status) == cudaErrorNotSupported,
           "a driver function");
-  require(function == nullptr && status == cudaDriverEntryPointSymbolNotFound, "its pointer and status");
+  require(function == nullptr && status == cudaDriverEntryPointSymbolNotFound,
+          "its pointer and status");
 
   require(cudaLaunchCooperativeKernel(nothing, dim3(4), dim3(32), nullptr),
           "a cooperative launch that needs nothing");
-  require(cudaLaunchCooperativeKernel(waits_for_the_grid, dim3(4), dim3(32), nullptr), "a grid-wide barrier");
+  require(cudaLaunchCooperativeKernel(waits_for_the_grid, dim3(4), dim3(32), nullptr),
+          "a grid-wide barrier");
   require(cudaLaunchCooperativeKernel(waits_for_the_grid, dim3(100000), dim3(32), nullptr) ==
               cudaErrorCooperativeLaunchTooLarge,
           "more blocks than run at the same time");

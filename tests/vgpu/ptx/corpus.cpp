@@ -34,7 +34,8 @@ const std::string& corpus_text(const std::string& name) {
 }
 
 std::string kernel_text(const std::string& body) {
-  return ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in) {" + body + "\n}\n";
+  return ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 in) {" + body +
+         "\n}\n";
 }
 
 }  // namespace vgpu::ptx

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler emits, all of it: the tree against a second, much simpler reading of the same text.
+// What the compiler emits, all of it: the tree against a second, much simpler reading of the same
+// text.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,8 +40,8 @@ bool is_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_$%", c) != nullptr;
 }
 
-// All instructions of all bodies, in order: what ends in a semicolon and begins with no dot, after braces and
-// labels. A body opens with a brace alone in column 0.
+// All instructions of all bodies, in order: what ends in a semicolon and begins with no dot, after
+// braces and labels. A body opens with a brace alone in column 0.
 std::vector<Statement> scan(const std::string& original) {
   const std::string text = without_comments(original);
   std::vector<Statement> result;
@@ -102,7 +103,8 @@ TEST_P(Corpus, EveryInstructionIsThereAtItsLine) {
     ASSERT_EQ(found[i]->text, expected[i].text) << "line " << expected[i].line;
     ASSERT_EQ(found[i]->line, expected[i].line);
     const std::uint32_t at = found[i]->location;
-    ASSERT_EQ(at == kNone ? 0 : module.locations[at].file, expected[i].file) << "line " << expected[i].line;
+    ASSERT_EQ(at == kNone ? 0 : module.locations[at].file, expected[i].file)
+        << "line " << expected[i].line;
     ASSERT_EQ(at == kNone ? 0 : module.locations[at].line, expected[i].source_line)
         << "line " << expected[i].line;
   }
@@ -118,10 +120,11 @@ void check_operand(const Module& module, const Function& function, const Operand
       break;
     case Kind::kSpecial: {
       static const std::set<std::string_view> kKnown = {
-          "%tid.x",       "%tid.y",           "%tid.z",       "%ntid.x",      "%ntid.y",      "%ntid.z",
-          "%ctaid.x",     "%ctaid.y",         "%ctaid.z",     "%nctaid.x",    "%nctaid.y",    "%nctaid.z",
-          "%laneid",      "%clock",           "%clock64",     "%envreg1",     "%envreg2",     "%globaltimer",
-          "%lanemask_lt", "%cluster_ctarank", "%lanemask_eq", "%lanemask_gt", "%lanemask_le", "%lanemask_ge"};
+          "%tid.x",       "%tid.y",       "%tid.z",       "%ntid.x",      "%ntid.y",
+          "%ntid.z",      "%ctaid.x",     "%ctaid.y",     "%ctaid.z",     "%nctaid.x",
+          "%nctaid.y",    "%nctaid.z",    "%laneid",      "%clock",       "%clock64",
+          "%envreg1",     "%envreg2",     "%globaltimer", "%lanemask_lt", "%cluster_ctarank",
+          "%lanemask_eq", "%lanemask_gt", "%lanemask_le", "%lanemask_ge"};
       EXPECT_TRUE(kKnown.count(operand.name)) << operand.name;
       break;
     }
@@ -153,7 +156,8 @@ void check_operand(const Module& module, const Function& function, const Operand
       const auto is_it = [&](const Label& label) {
         return label.name == operand.name && label.position == operand.target;
       };
-      EXPECT_TRUE(std::any_of(function.labels.begin(), function.labels.end(), is_it)) << operand.name;
+      EXPECT_TRUE(std::any_of(function.labels.begin(), function.labels.end(), is_it))
+          << operand.name;
       break;
     }
     case Kind::kBranchTable:
@@ -204,7 +208,8 @@ TEST_P(Corpus, EveryFunctionIsThere) {
   const Module module = parse(file().text);
   const std::string text = without_comments(file().text);
   std::size_t entries = 0;
-  for (std::size_t at = text.find(".entry "); at != std::string::npos; at = text.find(".entry ", at + 1)) {
+  for (std::size_t at = text.find(".entry "); at != std::string::npos;
+       at = text.find(".entry ", at + 1)) {
     const std::string name = text.substr(at + 7, text.find('(', at) - at - 7);
     const Function* function = module.find_function(name);
     ASSERT_NE(function, nullptr) << name;
@@ -231,12 +236,15 @@ TEST_P(Corpus, LocationsAreWellFormed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Corpus, testing::Range<std::size_t>(0, corpus().size()), [](const auto& place) {
-  std::string name = corpus()[place.param].name;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, Corpus, testing::Range<std::size_t>(0, corpus().size()),
+                         [](const auto& place) {
+                           std::string name = corpus()[place.param].name;
+                           std::replace_if(
+                               name.begin(), name.end(),
+                               [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); },
+                               '_');
+                           return name;
+                         });
 
 TEST(CorpusFiles, AreAllThere) { EXPECT_EQ(corpus().size(), 11u); }
 
@@ -277,7 +285,8 @@ TEST(CorpusFiles, VariablesHaveTheirInitialisers) {
   EXPECT_EQ(dynamic->linkage, Linkage::kExtern);
   EXPECT_EQ(dynamic->space, Space::kShared);
   EXPECT_EQ(dynamic->size, 0u);
-  EXPECT_EQ(module.find_variable("shared_with_host")->attributes, std::vector<std::string_view>{"managed"});
+  EXPECT_EQ(module.find_variable("shared_with_host")->attributes,
+            std::vector<std::string_view>{"managed"});
   EXPECT_EQ(module.find_variable("big")->size, std::uint64_t{8} << 20);
   EXPECT_TRUE(module.find_variable("big")->initial.empty());
 }
@@ -298,8 +307,8 @@ TEST(CorpusFiles, HopperKernelHasItsDirectives) {
   const Module module = parse(corpus_text("ptx_corpus_hopper/hopper"));
   EXPECT_EQ(module.target, 90);
   EXPECT_EQ(module.target_suffix, 'a');
-  const auto kernel =
-      std::find_if(module.functions.begin(), module.functions.end(), [](auto& f) { return f.is_entry; });
+  const auto kernel = std::find_if(module.functions.begin(), module.functions.end(),
+                                   [](auto& f) { return f.is_entry; });
   ASSERT_NE(kernel, module.functions.end());
   EXPECT_TRUE(kernel->explicit_cluster);
   EXPECT_EQ(kernel->required_cluster, (std::array<std::uint32_t, 3>{2, 1, 1}));
@@ -308,8 +317,9 @@ TEST(CorpusFiles, HopperKernelHasItsDirectives) {
   EXPECT_EQ(kernel->params[0].alignment, 128u);
   EXPECT_EQ(kernel->params[1].offset, 128u);
   EXPECT_EQ(kernel->param_bytes, 264u);
-  const auto copy = std::find_if(kernel->body.begin(), kernel->body.end(),
-                                 [](const Instruction& i) { return i.opcode->has("multicast::cluster"); });
+  const auto copy =
+      std::find_if(kernel->body.begin(), kernel->body.end(),
+                   [](const Instruction& i) { return i.opcode->has("multicast::cluster"); });
   ASSERT_NE(copy, kernel->body.end());
   ASSERT_EQ(copy->operands.size(), 4u);
   ASSERT_EQ(copy->operands[1].kind, Operand::Kind::kAddress);

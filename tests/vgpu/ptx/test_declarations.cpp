@@ -35,7 +35,8 @@ TEST(Declarations, ModuleHeader) {
 
 TEST(Declarations, VariablesOfEverySpace) {
   const Module m = module_of(
-      ".visible .global .align 16 .v4 .f32 g[3];\n.const .u16 c, d;\n.extern .shared .align 8 .b8 s[];\n"
+      ".visible .global .align 16 .v4 .f32 g[3];\n.const .u16 c, d;\n.extern .shared .align 8 .b8 "
+      "s[];\n"
       ".weak .global .attribute(.managed) .b64 w;\n.common .global .s32 k;\n.global .texref t;");
   ASSERT_EQ(m.variables.size(), 7u);
   EXPECT_EQ(m.variables[0].vector, 4u);
@@ -55,7 +56,8 @@ TEST(Declarations, VariablesOfEverySpace) {
 TEST(Declarations, NestedInitialisersFillRows) {
   const Module m = module_of(
       ".global .s32 a[2][3] = {{1, 2}, {-3}};\n.global .u8 open[] = {1, 2, 3, };\n"
-      ".global .u16 grid[][2] = {{1}, {2, 3}, {4}};\n.global .v2 .f32 v[2] = {{1.5, 2}, {0f40400000}};");
+      ".global .u16 grid[][2] = {{1}, {2, 3}, {4}};\n.global .v2 .f32 v[2] = {{1.5, 2}, "
+      "{0f40400000}};");
   EXPECT_EQ(element<int>(m.variables[0], 1), 2);
   EXPECT_EQ(element<int>(m.variables[0], 2), 0);
   EXPECT_EQ(element<int>(m.variables[0], 3), -3);
@@ -72,14 +74,17 @@ TEST(Declarations, NestedInitialisersFillRows) {
 
 TEST(Declarations, ConstantExpressions) {
   const Module m = module_of(
-      ".global .s64 a[8] = {2+3*4, (2+3)*4, -7/2, 1<<4+1, ~0, -(5), 10-2-3, 0xFFFFFFFFFFFFFFFF/2};");
+      ".global .s64 a[8] = {2+3*4, (2+3)*4, -7/2, 1<<4+1, ~0, -(5), 10-2-3, "
+      "0xFFFFFFFFFFFFFFFF/2};");
   const std::int64_t expected[] = {14, 20, -3, 32, -1, -5, 5, 0x7FFFFFFFFFFFFFFF};
-  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(element<std::int64_t>(m.variables[0], i), expected[i]) << i;
+  for (std::size_t i = 0; i < 8; ++i)
+    EXPECT_EQ(element<std::int64_t>(m.variables[0], i), expected[i]) << i;
 }
 
 TEST(Declarations, FloatsKeepTheirBits) {
   const Module m = module_of(
-      ".global .f32 f[3] = {0f7FC00123, 0.1, -0f3F800000};\n.global .f64 d[2] = {0d7FF8000000000001, 3};");
+      ".global .f32 f[3] = {0f7FC00123, 0.1, -0f3F800000};\n.global .f64 d[2] = "
+      "{0d7FF8000000000001, 3};");
   EXPECT_EQ(element<std::uint32_t>(m.variables[0], 0), 0x7FC00123u);
   EXPECT_EQ(element<float>(m.variables[0], 1), 0.1f);
   EXPECT_EQ(element<float>(m.variables[0], 2), -1.0f);
@@ -89,7 +94,8 @@ TEST(Declarations, FloatsKeepTheirBits) {
 
 TEST(Declarations, AddressesInInitialisers) {
   const Module m = module_of(
-      ".global .u64 p[4] = {generic(later)+8, later-4, f, 7};\n.global .u8 pieces[3] = {0xFF(later), "
+      ".global .u64 p[4] = {generic(later)+8, later-4, f, 7};\n.global .u8 pieces[3] = "
+      "{0xFF(later), "
       "0xFF00(later), 0xFF0000(later)};\n"
       ".global .u32 later[4];\n.func f() { ret; }");
   ASSERT_EQ(m.variables[0].relocations.size(), 3u);
@@ -109,7 +115,8 @@ TEST(Declarations, AddressesInInitialisers) {
 
 TEST(Declarations, ADefinitionReplacesItsDeclaration) {
   const Module m = module_of(
-      ".extern .global .u32 v;\n.visible .global .u32 v = 3;\n.extern .global .u32 v;\n.visible .func "
+      ".extern .global .u32 v;\n.visible .global .u32 v = 3;\n.extern .global .u32 v;\n.visible "
+      ".func "
       "(.param .b32 r) f(.param .b32 a);\n"
       ".func g() { .reg .b32 x; .param .b32 a; .param .b32 b; call (b), f, (a); ret; }\n"
       ".func (.param .b32 r) f(.param .b32 a) { ret; }\n.func (.param .b32 r) f(.param .b32 a);");
@@ -124,7 +131,8 @@ TEST(Declarations, ADefinitionReplacesItsDeclaration) {
 
 TEST(Declarations, ParametersArePacked) {
   const Module m = module_of(
-      ".entry k(.param .u8 a, .param .align 4 .b8 b[6], .param .u64 .ptr .global .align 16 c, .param .v2 "
+      ".entry k(.param .u8 a, .param .align 4 .b8 b[6], .param .u64 .ptr .global .align 16 c, "
+      ".param .v2 "
       ".f32 d, .param .b64 .ptr .align 1 e) { ret; }");
   const Function& k = m.functions[0];
   ASSERT_EQ(k.params.size(), 5u);
@@ -144,7 +152,8 @@ TEST(Declarations, FunctionDirectives) {
   const Module m = module_of(
       ".entry a() .maxntid 32, 4 .minnctapersm 2 .maxnreg 64 { ret; }\n.entry b() .reqntid 8,4,2 "
       ".explicitcluster .maxclusterrank 8 .blocksareclusters .pragma \"x\"; { ret; }\n"
-      ".func .attribute(.unified(1, 2)) c(.reg .b32 %x) .noreturn { ret; }\n.func d();\n.alias d, c;");
+      ".func .attribute(.unified(1, 2)) c(.reg .b32 %x) .noreturn { ret; }\n.func d();\n.alias d, "
+      "c;");
   EXPECT_EQ(m.functions[0].max_threads, (std::array<std::uint32_t, 3>{32, 4, 1}));
   EXPECT_EQ(m.functions[0].min_blocks, 2u);
   EXPECT_EQ(m.functions[0].max_registers, 64u);
@@ -162,8 +171,8 @@ TEST(Declarations, FunctionDirectives) {
 }
 
 TEST(Declarations, Registers) {
-  const Module m =
-      parse(kernel_text(".reg .pred %p<3>, q; .reg .v2 .f32 v; .reg .b32 %r<2>; .reg .b64 %none<0>;"));
+  const Module m = parse(
+      kernel_text(".reg .pred %p<3>, q; .reg .v2 .f32 v; .reg .b32 %r<2>; .reg .b64 %none<0>;"));
   const Function& k = m.functions[0];
   EXPECT_EQ(k.register_types, (std::vector<Type>{Type::kPred, Type::kPred, Type::kPred, Type::kPred,
                                                  Type::kF32, Type::kB32, Type::kB32}));
@@ -174,8 +183,14 @@ TEST(Declarations, Registers) {
 }
 
 TEST(Declarations, TypesHaveNamesAndSizes) {
-  for (const auto& [name, size] : std::vector<std::pair<std::string_view, std::uint32_t>>{
-           {"pred", 0}, {"b8", 1}, {"u16", 2}, {"s32", 4}, {"f64", 8}, {"b128", 16}, {"f16x2", 4}}) {
+  for (const auto& [name, size] :
+       std::vector<std::pair<std::string_view, std::uint32_t>>{{"pred", 0},
+                                                               {"b8", 1},
+                                                               {"u16", 2},
+                                                               {"s32", 4},
+                                                               {"f64", 8},
+                                                               {"b128", 16},
+                                                               {"f16x2", 4}}) {
     const std::optional<Type> type = type_from(name);
     ASSERT_TRUE(type);
     EXPECT_EQ(to_string(*type), name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damaged text: the parser takes it or refuses it with a line, and never does anything else. Means most under
-// AddressSanitizer (preset asan). Deterministic.
+// Damaged text: the parser takes it or refuses it with a line, and never does anything else. Means
+// most under AddressSanitizer (preset asan). Deterministic.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ bool survives(const std::string& text) {
     for (const Function& function : module.functions) {
       for (const Instruction& instruction : function.body) {
         for (const Operand& operand : instruction.operands) {
-          EXPECT_TRUE(operand.kind != Operand::Kind::kLabel || operand.target <= function.body.size());
+          EXPECT_TRUE(operand.kind != Operand::Kind::kLabel ||
+                      operand.target <= function.body.size());
           EXPECT_TRUE(operand.kind != Operand::Kind::kRegister ||
                       operand.reg < function.register_types.size());
         }
@@ -65,7 +66,8 @@ TEST_P(Garbage, PiecesMoved) {
   std::mt19937 random(2);
   for (int n = 0; n < 200; ++n) {
     std::string damaged = text();
-    const std::size_t from = random() % damaged.size(), size = random() % 200, to = random() % damaged.size();
+    const std::size_t from = random() % damaged.size(), size = random() % 200,
+                      to = random() % damaged.size();
     const std::string piece = damaged.substr(from, size);
     if (random() % 2 == 0) damaged.erase(from, size);
     if (random() % 3 != 0) damaged.insert(std::min(to, damaged.size()), piece);
@@ -146,7 +148,8 @@ TEST(GarbageText, AMegabyteOfOneScopeTakesLinearTime) {
     std::string body = ".reg .b32 %r<1000>;";
     for (int i = 0; i < instructions; ++i) {
       const std::string n = std::to_string(i);
-      body += "\nL" + n + ": add.s32 %r" + std::to_string(i % 1000) + ", %r1, " + n + ";\nbra L" + n + ";";
+      body += "\nL" + n + ": add.s32 %r" + std::to_string(i % 1000) + ", %r1, " + n + ";\nbra L" +
+              n + ";";
     }
     const std::string text = kernel_text(body);
     double best = 1e9;

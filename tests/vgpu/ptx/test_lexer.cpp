@@ -90,8 +90,8 @@ TEST(Lexer, ANulEndsTheText) { EXPECT_EQ(tokens(std::string("a b\0c", 5)).size()
 
 TEST(Lexer, Malformed) {
   for (const std::string text :
-       {"0x", "0f12", "0f3F8000000", "0d12", "12ab", "09", "1e", "0b2", "/* open", "\"open", "\"a\nb\"", ".",
-        "\x01", "\xff", "99999999999999999999", "1e999"}) {
+       {"0x", "0f12", "0f3F8000000", "0d12", "12ab", "09", "1e", "0b2", "/* open", "\"open",
+        "\"a\nb\"", ".", "\x01", "\xff", "99999999999999999999", "1e999"}) {
     EXPECT_THROW(tokens(text), std::invalid_argument) << text;
   }
 }

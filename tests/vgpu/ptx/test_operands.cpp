@@ -18,8 +18,10 @@ class Operands : public testing::Test {
   // The operands of one instruction in a kernel with registers of every type and some variables.
   std::span<const Operand> of(const std::string& statement) {
     module_ = parse(
-        ".version 8.0\n.target sm_80\n.address_size 64\n.global .b32 table[8];\n.func f(.param .b32 a);\n"
-        ".entry k(.param .u64 in) { .reg .pred %p<4>; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b64 %rd<4>;\n"
+        ".version 8.0\n.target sm_80\n.address_size 64\n.global .b32 table[8];\n.func f(.param "
+        ".b32 a);\n"
+        ".entry k(.param .u64 in) { .reg .pred %p<4>; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b64 "
+        "%rd<4>;\n"
         ".shared .b8 tile[64]; .param .b32 argument; .reg .v4 .f32 vec;\n" +
         statement + ";\nL: ret; }");
     return module_.functions[1].body[0].operands;
@@ -121,7 +123,8 @@ TEST_F(Operands, Calls) {
   EXPECT_EQ(o[2].elements[0].symbol, (Symbol{Symbol::Kind::kBody, 1}));
   EXPECT_EQ(of("call f")[0].kind, Kind::kSymbol);
   const auto indirect =
-      of("P: .callprototype (.param .b32 _) _ (.param .b64 _, .param .align 8 .b8 _[16]) .noreturn;\ncall "
+      of("P: .callprototype (.param .b32 _) _ (.param .b64 _, .param .align 8 .b8 _[16]) "
+         ".noreturn;\ncall "
          "(argument), %rd1, (argument), P");
   ASSERT_EQ(indirect.size(), 4u);
   EXPECT_EQ(indirect[3].kind, Kind::kPrototype);

@@ -11,9 +11,9 @@ namespace vgpu::ptx {
 namespace {
 
 TEST(Statements, InnerNamesHideOuterOnes) {
-  const Module m =
-      parse(kernel_text(".reg .b32 t, %r<4>; mov.b32 t, 0;\n{ .reg .b64 t, %r<2>; mov.b64 t, %r1; mov.b64 t, "
-                        "%r3; }\nmov.b32 t, %r1;"));
+  const Module m = parse(kernel_text(
+      ".reg .b32 t, %r<4>; mov.b32 t, 0;\n{ .reg .b64 t, %r<2>; mov.b64 t, %r1; mov.b64 t, "
+      "%r3; }\nmov.b32 t, %r1;"));
   const Function& k = m.functions[0];
   EXPECT_EQ(k.body[0].operands[0].reg, k.body[3].operands[0].reg);
   EXPECT_NE(k.body[0].operands[0].reg, k.body[1].operands[0].reg);
@@ -24,8 +24,8 @@ TEST(Statements, InnerNamesHideOuterOnes) {
 }
 
 TEST(Statements, ASingleNameAndARangeDoNotCollide) {
-  const Module m =
-      parse(kernel_text(".reg .b32 x<2>; { .reg .b64 x1; mov.b64 x1, 0; mov.b32 x0, 0; } mov.b32 x1, 0;"));
+  const Module m = parse(kernel_text(
+      ".reg .b32 x<2>; { .reg .b64 x1; mov.b64 x1, 0; mov.b32 x0, 0; } mov.b32 x1, 0;"));
   const Function& k = m.functions[0];
   EXPECT_EQ(k.register_types[k.body[0].operands[0].reg], Type::kB64);
   EXPECT_EQ(k.register_types[k.body[1].operands[0].reg], Type::kB32);
@@ -33,8 +33,8 @@ TEST(Statements, ASingleNameAndARangeDoNotCollide) {
 }
 
 TEST(Statements, LabelsBelongToTheirScopes) {
-  const Module m =
-      parse(kernel_text("{ L: bra L; bra OUT; }\n{ add.s32 1, 2, 3; L: bra L; { bra L; } }\nL: bra L; OUT:"));
+  const Module m = parse(kernel_text(
+      "{ L: bra L; bra OUT; }\n{ add.s32 1, 2, 3; L: bra L; { bra L; } }\nL: bra L; OUT:"));
   const auto& body = m.functions[0].body;
   ASSERT_EQ(body.size(), 6u);
   EXPECT_EQ(body[0].operands[0].target, 0u);
@@ -45,21 +45,22 @@ TEST(Statements, LabelsBelongToTheirScopes) {
 }
 
 TEST(Statements, LabelsHideFunctions) {
-  const Module m =
-      parse(".version 8.0 .target sm_80 .func loop() { ret; } .entry k() { loop: bra loop; call loop; }");
+  const Module m = parse(
+      ".version 8.0 .target sm_80 .func loop() { ret; } .entry k() { loop: bra loop; call loop; }");
   EXPECT_EQ(m.functions[1].body[0].operands[0].kind, Operand::Kind::kLabel);
   EXPECT_EQ(m.functions[1].body[1].operands[0].kind, Operand::Kind::kSymbol);
 }
 
 TEST(Statements, FunctionsMayFollowTheirCalls) {
-  const Module m = parse(".version 8.0 .target sm_80 .entry k() { call f; ret; } .func f() { ret; }");
+  const Module m =
+      parse(".version 8.0 .target sm_80 .entry k() { call f; ret; } .func f() { ret; }");
   EXPECT_EQ(m.functions[0].body[0].operands[0].symbol, (Symbol{Symbol::Kind::kFunction, 1}));
 }
 
 TEST(Statements, BranchTables) {
-  const Module m =
-      parse(kernel_text(".reg .b32 %r<2>; T: .branchtargets A, B, A; brx.idx %r1, T; A: ret; B: exit; "
-                        "brx.idx %r0, U; U: .branchtargets B;"));
+  const Module m = parse(
+      kernel_text(".reg .b32 %r<2>; T: .branchtargets A, B, A; brx.idx %r1, T; A: ret; B: exit; "
+                  "brx.idx %r0, U; U: .branchtargets B;"));
   const Function& k = m.functions[0];
   ASSERT_EQ(k.branch_tables.size(), 2u);
   EXPECT_EQ(k.branch_tables[0].targets, (std::vector<std::uint32_t>{1, 2, 1}));
@@ -69,7 +70,8 @@ TEST(Statements, BranchTables) {
 
 TEST(Statements, CallTables) {
   const Module m = parse(
-      ".version 8.0 .target sm_80 .func f(); .func g(); .entry k() { .reg .b64 a; T: .calltargets f, g; call "
+      ".version 8.0 .target sm_80 .func f(); .func g(); .entry k() { .reg .b64 a; T: .calltargets "
+      "f, g; call "
       "a, T; }");
   const Function& k = m.functions[2];
   ASSERT_EQ(k.call_tables.size(), 1u);
@@ -98,11 +100,13 @@ TEST(Statements, PragmasStandBeforeAnInstruction) {
 
 TEST(Statements, InlinedLocationsChain) {
   const Module m = parse(
-      ".version 8.0\n.target sm_80\n.file 1 \"a.cu\"\n.file 2 \"b.h\", 12, 34\n.entry k() {\n.loc 1 10 "
+      ".version 8.0\n.target sm_80\n.file 1 \"a.cu\"\n.file 2 \"b.h\", 12, 34\n.entry k() {\n.loc "
+      "1 10 "
       "5\nret;\n"
       ".loc 2 7 3, function_name $L__info_string0, inlined_at 1 10 5\nexit;\n"
       ".loc 2 9 1, function_name $L__info_string0+2, inlined_at 2 7 3\ntrap; }\n"
-      ".entry none() { ret; }\n.section .debug_str\n{\n$L__info_string0:\n.b8 95,90,102\n.b8 0\n}\n.section "
+      ".entry none() { ret; }\n.section .debug_str\n{\n$L__info_string0:\n.b8 95,90,102\n.b8 "
+      "0\n}\n.section "
       ".debug_info { .b32 1 { } }");
   const auto& body = m.functions[0].body;
   const Location& trap = m.locations.at(body[2].location);

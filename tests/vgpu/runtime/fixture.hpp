@@ -15,4 +15,6 @@ inline std::string fixture(const std::string& mode) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-inline std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+inline std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}

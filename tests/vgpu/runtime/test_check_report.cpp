@@ -24,9 +24,9 @@ TEST(CheckReport, AFaultFiresUntilItsProcessClearsIt) {
 }
 
 TEST(CheckReport, IsWrittenAndReadBack) {
-  const std::string path =
-      (std::filesystem::path(testing::TempDir()) / ("vgpu_check_report." + std::to_string(getpid())))
-          .string();
+  const std::string path = (std::filesystem::path(testing::TempDir()) /
+                            ("vgpu_check_report." + std::to_string(getpid())))
+                               .string();
   const auto text = [&] {
     std::ifstream in(path);
     return std::string(std::istreambuf_iterator<char>(in), {});
@@ -43,7 +43,8 @@ TEST(CheckReport, IsWrittenAndReadBack) {
 TEST(CheckReport, AFullDiskIsNoSilence) {
   const std::string path = testing::TempDir() + "vgpu_full_report." + std::to_string(getpid());
   std::filesystem::create_symlink("/dev/full", path);
-  EXPECT_EQ(report_fault(path, "race", "kernel"), "cannot write " + path + ": No space left on device");
+  EXPECT_EQ(report_fault(path, "race", "kernel"),
+            "cannot write " + path + ": No space left on device");
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(path)));
 }
 

@@ -18,15 +18,19 @@ std::string launch(const std::string& more, int loads) {
 }
 
 std::string file(const std::string& launches) {
-  return R"({"device": "h200", "devices": ["h200"], "launches": [)" + launches + R"(], "methods": {}})";
+  return R"({"device": "h200", "devices": ["h200"], "launches": [)" + launches +
+         R"(], "methods": {}})";
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST(Details, ShowSectionsWithoutZeros) {
   const std::string text = details(file(launch("", 4000)));
-  EXPECT_TRUE(
-      has(text, "void sgemm<32>(int, float*)\n  8x4x1 blocks of 256x1x1 threads, h200, executed from ptx\n"))
+  EXPECT_TRUE(has(
+      text,
+      "void sgemm<32>(int, float*)\n  8x4x1 blocks of 256x1x1 threads, h200, executed from ptx\n"))
       << text;
   EXPECT_TRUE(has(text, "  Memory\n    global load requests ")) << text;
   EXPECT_TRUE(has(text, "4.00  sectors\n")) << text;
@@ -68,15 +72,20 @@ TEST(SourceView, ShowsTheHottestLinesWithTheirText) {
     return path == "/a/k.cu" ? std::string("one\n  two = x[i];\nthree\n") : std::string();
   };
   const std::string all = source_view(json, 30, read);
-  EXPECT_TRUE(has(all, "60.0%             ~300            154              0  k.cu:2  two = x[i];\n")) << all;
-  EXPECT_TRUE(has(all, "40.0%             ~200              0              0  k.cu:3  three\n")) << all;
+  EXPECT_TRUE(
+      has(all, "60.0%             ~300            154              0  k.cu:2  two = x[i];\n"))
+      << all;
+  EXPECT_TRUE(has(all, "40.0%             ~200              0              0  k.cu:3  three\n"))
+      << all;
   EXPECT_FALSE(has(source_view(json, 1, read), "k.cu:3"));
-  EXPECT_TRUE(has(source_view(json, 30, [](const std::string&) { return std::string(); }), "k.cu:2\n"));
+  EXPECT_TRUE(
+      has(source_view(json, 30, [](const std::string&) { return std::string(); }), "k.cu:2\n"));
 }
 
 TEST(SourceView, SaysWhatIsMissing) {
-  EXPECT_TRUE(has(source_view(file(launch("", 1)), 30, [](const std::string&) { return std::string(); }),
-                  "no line information: build with -lineinfo"));
+  EXPECT_TRUE(
+      has(source_view(file(launch("", 1)), 30, [](const std::string&) { return std::string(); }),
+          "no line information: build with -lineinfo"));
 }
 
 }  // namespace

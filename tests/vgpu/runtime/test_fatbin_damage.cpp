@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damaged fat binaries: an error, never a crash, a hang or a gigantic allocation. Under a sanitizer these
-// tests are the ones that count.
+// Damaged fat binaries: an error, never a crash, a hang or a gigantic allocation. Under a sanitizer
+// these tests are the ones that count.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -51,14 +51,18 @@ TEST(DamagedFatBinary, SizesThatDoNotAddUpAreRefused) {
   const std::string file = fixture("size");
   EXPECT_FALSE(readable(bytes_of(with(file, 0, std::uint32_t{0x12345678})))) << "magic";
   EXPECT_FALSE(readable(bytes_of(with(file, 6, std::uint16_t{0})))) << "header size 0";
-  EXPECT_FALSE(readable(bytes_of(with(file, 6, std::uint16_t{0xffff})))) << "header size past the end";
+  EXPECT_FALSE(readable(bytes_of(with(file, 6, std::uint16_t{0xffff}))))
+      << "header size past the end";
   EXPECT_FALSE(readable(bytes_of(with(file, 8, kHuge64)))) << "size of the entries";
-  EXPECT_FALSE(readable(bytes_of(with(file, kEntry + 4, std::uint32_t{0})))) << "entry header of 0 bytes";
+  EXPECT_FALSE(readable(bytes_of(with(file, kEntry + 4, std::uint32_t{0}))))
+      << "entry header of 0 bytes";
   EXPECT_FALSE(readable(bytes_of(with(file, kEntry + 4, kHuge32)))) << "entry header past the end";
   EXPECT_FALSE(readable(bytes_of(with(file, kEntry + 8, kHuge64)))) << "entry size";
-  EXPECT_FALSE(readable(bytes_of(with(file, kEntry + 8, kHuge64 - 63)))) << "entry size that wraps around";
+  EXPECT_FALSE(readable(bytes_of(with(file, kEntry + 8, kHuge64 - 63))))
+      << "entry size that wraps around";
   EXPECT_FALSE(readable(bytes_of(with(file, kEntry + 16, kHuge32)))) << "compressed size";
-  EXPECT_FALSE(readable(bytes_of(with(file, kEntry + 16, std::uint32_t{3})))) << "compressed size too small";
+  EXPECT_FALSE(readable(bytes_of(with(file, kEntry + 16, std::uint32_t{3}))))
+      << "compressed size too small";
   EXPECT_FALSE(readable(bytes_of(with(file, kEntry + 56, kHuge64)))) << "plain size";
   EXPECT_FALSE(readable(bytes_of(with(file, kEntry + 56, std::uint64_t{1} << 29))))
       << "plain size not the frame's";

@@ -60,22 +60,24 @@ TEST_F(Inspecting, AProgramWithItsOwnLibraryPathGetsThemPreloaded) {
 
 TEST_F(Inspecting, AStaticRuntimeIsAnErrorThatTellsTheRemedy) {
   const auto result = judge("p", true, {{"libc.so.6", "/lib/libc.so.6"}}, ours);
-  EXPECT_EQ(result.error, "p has the CUDA runtime linked in; rebuild it with `nvcc -cudart shared`");
+  EXPECT_EQ(result.error,
+            "p has the CUDA runtime linked in; rebuild it with `nvcc -cudart shared`");
 }
 
 TEST_F(Inspecting, AnotherRuntimesVersionIsAnError) {
   const auto result = judge("p", true, {{"libcudart.so.12", ""}}, ours);
-  EXPECT_EQ(
-      result.error,
-      "p is linked to libcudart.so.12; the virtual GPU stands in for libcudart.so.13: rebuild with CUDA 13");
+  EXPECT_EQ(result.error,
+            "p is linked to libcudart.so.12; the virtual GPU stands in for libcudart.so.13: "
+            "rebuild with CUDA 13");
 }
 
 TEST_F(Inspecting, AProgramWithoutCudaMayLoadItLater) {
   const auto result = judge("/usr/bin/python3", false, {}, ours);
   EXPECT_EQ(result.error, "");
-  EXPECT_EQ(result.warning,
-            "/usr/bin/python3 does not link libcudart.so.13: only what it loads or starts can run on the "
-            "virtual GPU");
+  EXPECT_EQ(
+      result.warning,
+      "/usr/bin/python3 does not link libcudart.so.13: only what it loads or starts can run on the "
+      "virtual GPU");
 }
 
 TEST(Elf, FactsOfThisProgram) {
@@ -104,8 +106,8 @@ TEST(Process, StatusIsTheProgramsOwnOrTheSignals) {
   EXPECT_EQ(output_of(sh, {"sh", "-c", "echo $X"}, {"X=1 2"}), "1 2\n");
 }
 
-// The program says through a pipe that it waits for the signal; only then is it sent to this process, and only the
-// thread that runs the program takes it, so that nothing depends on time.
+// The program says through a pipe that it waits for the signal; only then is it sent to this
+// process, and only the thread that runs the program takes it, so that nothing depends on time.
 TEST(Process, SignalsGoOnToTheProgram) {
   const auto python = find_program("python3");
   if (python.error != 0) GTEST_SKIP() << "no python3";
@@ -124,8 +126,9 @@ TEST(Process, SignalsGoOnToTheProgram) {
         "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())\n"
         "os.write(int(sys.argv[1]), b'r')\n"
         "os._exit(40 + signal.sigwait(signal.valid_signals()))\n";
-    EXPECT_EQ(run(python.path, {"python3", "-c", script, std::to_string(ends[1])}, current_environment()),
-              40 + signal);
+    EXPECT_EQ(
+        run(python.path, {"python3", "-c", script, std::to_string(ends[1])}, current_environment()),
+        40 + signal);
     ::close(ends[1]);  // ends the thread where the program never came so far
     sender.join();
     ::close(ends[0]);

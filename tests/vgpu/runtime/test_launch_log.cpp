@@ -39,9 +39,9 @@ Json read(const std::string& path) {
 
 class LaunchLogFile : public testing::Test {
  protected:
-  std::string path =
-      (std::filesystem::path(testing::TempDir()) / ("vgpu_launch_log.json." + std::to_string(getpid())))
-          .string();
+  std::string path = (std::filesystem::path(testing::TempDir()) /
+                      ("vgpu_launch_log.json." + std::to_string(getpid())))
+                         .string();
   const std::string part = path + "." + std::to_string(getpid()) + ".part";
   ~LaunchLogFile() override {
     std::remove(path.c_str());
@@ -91,7 +91,8 @@ TEST_F(LaunchLogFile, ResetForgetsWhatIsAskedForNotWhatIsWritten) {
   LaunchLog log;
   ASSERT_EQ(log.open(h200, path), "");
   log.add(record("f()", 1));
-  EXPECT_EQ(Json::parse(log.json())["launches"].size(), 0u) << "nothing is kept before the first reset";
+  EXPECT_EQ(Json::parse(log.json())["launches"].size(), 0u)
+      << "nothing is kept before the first reset";
   log.reset();
   EXPECT_EQ(Json::parse(log.json())["launches"].size(), 0u);
   log.add(record("g()", 2));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Occupancy against what cudaOccupancyMaxActiveBlocksPerMultiprocessor answered on an H200 (driver 580, CUDA 13.0), and
-// on every device against the calculator that comes with the toolkit (cuda_occupancy.h).
+// Occupancy against what cudaOccupancyMaxActiveBlocksPerMultiprocessor answered on an H200 (driver
+// 580, CUDA 13.0), and on every device against the calculator that comes with the toolkit
+// (cuda_occupancy.h).
 #include <gtest/gtest.h>
 
 #include <climits>
@@ -76,7 +77,9 @@ int toolkit_limit(int limit) { return limit == INT_MAX ? Occupancy::kNoLimit : l
 
 TEST(Occupancy, IsThatOfTheToolkitsCalculatorOnEveryDevice) {
   std::mt19937 random(1);
-  const auto any = [&](int low, int high) { return std::uniform_int_distribution(low, high)(random); };
+  const auto any = [&](int low, int high) {
+    return std::uniform_int_distribution(low, high)(random);
+  };
   int fitting = 0, limiters[5] = {};
   for (const Device& device : devices()) {
     const cudaOccDeviceProp properties = toolkit_properties(device);
@@ -84,8 +87,8 @@ TEST(Occupancy, IsThatOfTheToolkitsCalculatorOnEveryDevice) {
       BlockResources block;
       block.registers = static_cast<std::uint32_t>(any(1, 255));
       block.threads = any(1, 1024);
-      block.shared_bytes =
-          static_cast<std::size_t>(i % 3 == 0 ? 0 : any(0, static_cast<int>(device.shared_per_block_optin)));
+      block.shared_bytes = static_cast<std::size_t>(
+          i % 3 == 0 ? 0 : any(0, static_cast<int>(device.shared_per_block_optin)));
       block.barriers = static_cast<std::uint32_t>(any(0, 16));
       cudaOccFuncAttributes attributes;
       attributes.maxThreadsPerBlock = 1024;
@@ -104,7 +107,8 @@ TEST(Occupancy, IsThatOfTheToolkitsCalculatorOnEveryDevice) {
       const Occupancy o = occupancy(device, block);
       const auto what = ::testing::Message()
                         << device.id << ": " << block.registers << " registers, " << block.threads
-                        << " threads, " << block.shared_bytes << " bytes, " << block.barriers << " barriers";
+                        << " threads, " << block.shared_bytes << " bytes, " << block.barriers
+                        << " barriers";
       EXPECT_EQ(o.by_blocks, expected.blockLimitBlocks) << what;
       EXPECT_EQ(o.by_registers, toolkit_limit(expected.blockLimitRegs)) << what;
       EXPECT_EQ(o.by_shared, toolkit_limit(expected.blockLimitSharedMem)) << what;
@@ -116,7 +120,8 @@ TEST(Occupancy, IsThatOfTheToolkitsCalculatorOnEveryDevice) {
     }
   }
   EXPECT_GT(fitting, 1000) << "most of the questions must have an answer";
-  for (const int times : limiters) EXPECT_GT(times, 0) << "every resource must have been the one that limits";
+  for (const int times : limiters)
+    EXPECT_GT(times, 0) << "every resource must have been the one that limits";
 }
 
 }  // namespace

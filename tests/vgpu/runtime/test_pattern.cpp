@@ -18,18 +18,19 @@ bool found(const std::string& pattern, const std::string& text) {
 
 TEST(Pattern, FindsWhatNamesOfKernelsAreFoundBy) {
   const std::string name = "void sgemm<(int)128, float>(int, int, const float *)";
-  for (const char* pattern :
-       {"", "sgemm", "^void", "\\*\\)$", "s?gemm<.*128", "[a-z]+gemm", "(dgemm|sgemm)<", "\\bfloat\\b",
-        "gemm.{2,9}128", "[^a-z<]128", "(?:x|s)g", "\\(int\\)\\d+", "gem{2}", "^.*$"})
+  for (const char* pattern : {"", "sgemm", "^void", "\\*\\)$", "s?gemm<.*128", "[a-z]+gemm",
+                              "(dgemm|sgemm)<", "\\bfloat\\b", "gemm.{2,9}128", "[^a-z<]128",
+                              "(?:x|s)g", "\\(int\\)\\d+", "gem{2}", "^.*$"})
     EXPECT_TRUE(found(pattern, name)) << pattern;
-  for (const char* pattern : {"^sgemm", "void$", "gemm>", "\\bloat", "gem{3}", "[0-9]{4}", "(a|b)gemm", "x+"})
+  for (const char* pattern :
+       {"^sgemm", "void$", "gemm>", "\\bloat", "gem{3}", "[0-9]{4}", "(a|b)gemm", "x+"})
     EXPECT_FALSE(found(pattern, name)) << pattern;
 }
 
 TEST(Pattern, RefusesWhatIsNone) {
   for (const char* pattern :
-       {"(", ")", "a)", "[", "[a", "*", "a|*", "\\", "{1}", "a{", "a{2,1}", "a{1001}", "(?=a)", "(a)\\1",
-        "[[:alpha:]]", "[z-a]", "\\q", "^*", "((a{1000}){1000}){1000}"}) {
+       {"(", ")", "a)", "[", "[a", "*", "a|*", "\\", "{1}", "a{", "a{2,1}", "a{1001}", "(?=a)",
+        "(a)\\1", "[[:alpha:]]", "[z-a]", "\\q", "^*", "((a{1000}){1000}){1000}"}) {
     Pattern parsed;
     EXPECT_NE(parsed.parse(pattern), "") << pattern;
   }

@@ -64,7 +64,8 @@ TEST(Settings, SeveralDevicesAreAListWithCounts) {
 }
 
 TEST(Settings, ChooseLaunchesAsNsightComputeDoes) {
-  Settings settings = from({{"VGPU_KERNEL", "gemm"}, {"VGPU_LAUNCH_SKIP", "1"}, {"VGPU_LAUNCH_COUNT", "2"}});
+  Settings settings =
+      from({{"VGPU_KERNEL", "gemm"}, {"VGPU_LAUNCH_SKIP", "1"}, {"VGPU_LAUNCH_COUNT", "2"}});
   EXPECT_EQ(settings.error, "");
   const char* launches[] = {"sgemm(int)", "copy()", "gemm()", "dgemm()", "gemm()"};
   const bool taken[] = {false, false, true, true, false};  // the first that matches is skipped
@@ -84,11 +85,13 @@ TEST(Settings, BadValuesNameVariableAndRule) {
   EXPECT_EQ(from({{"VGPU_SOURCE", "yes"}}).error, "VGPU_SOURCE: 'yes': 0 or 1");
   EXPECT_FALSE(from({{"VGPU_SOURCE", "0"}}).count_lines);
   EXPECT_EQ(from({{"VGPU_CHECK", "race,speed"}}).error,
-            "VGPU_CHECK: check 'speed': known checks are memory (on but for none), race, init, init-global, "
+            "VGPU_CHECK: check 'speed': known checks are memory (on but for none), race, init, "
+            "init-global, "
             "sync, leak, all and none");
   const Settings off = from({{"VGPU_CHECK", "none"}});
   EXPECT_TRUE(from({{"VGPU_CHECK", "race"}}).checks.memory && from({}).checks.memory);
-  EXPECT_FALSE(off.checks.memory || off.checks.race || off.checks.init || off.checks.sync || off.checks.leak);
+  EXPECT_FALSE(off.checks.memory || off.checks.race || off.checks.init || off.checks.sync ||
+               off.checks.leak);
   const Settings all = from({{"VGPU_CHECK", "all"}});
   EXPECT_TRUE(all.checks.race && all.checks.init && all.checks.sync && all.checks.leak);
   for (const char* text : {"0", "-1", "x", "2x", "1025", "99999999999999999999"}) {
@@ -101,7 +104,8 @@ TEST(Settings, NumericsOfTensorCores) {
   EXPECT_EQ(from({}).numerics, Numerics::kSingle);
   EXPECT_EQ(from({{"VGPU_NUMERICS", "hopper"}}).numerics, Numerics::kHopper);
   EXPECT_EQ(from({{"VGPU_NUMERICS", "single"}}).numerics, Numerics::kSingle);
-  EXPECT_EQ(from({{"VGPU_NUMERICS", "volta"}}).error, "VGPU_NUMERICS: numerics 'volta': single or hopper");
+  EXPECT_EQ(from({{"VGPU_NUMERICS", "volta"}}).error,
+            "VGPU_NUMERICS: numerics 'volta': single or hopper");
 }
 
 TEST(Settings, Schedules) {
@@ -118,8 +122,9 @@ TEST(Settings, Schedules) {
     EXPECT_EQ(to_string(schedule), text);
   }
   for (const char* text : {"late", "random", "random:", "random:x", "random:1x", "lazy:1"}) {
-    EXPECT_EQ(from({{"VGPU_SCHEDULE", text}}).error, std::string("VGPU_SCHEDULE: schedule '") + text +
-                                                         "': eager, lazy, or random:SEED with a number");
+    EXPECT_EQ(from({{"VGPU_SCHEDULE", text}}).error,
+              std::string("VGPU_SCHEDULE: schedule '") + text +
+                  "': eager, lazy, or random:SEED with a number");
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled to the fat binaries that the reader's tests read: two kernels, one of them with many registers
-// and a barrier.
+// Compiled to the fat binaries that the reader's tests read: two kernels, one of them with many
+// registers and a barrier.
 __constant__ float scale[4];
 
 extern "C" __global__ void small(float* x) { x[threadIdx.x] *= scale[threadIdx.x % 4]; }

@@ -23,7 +23,9 @@ std::string read(const char* name) {
   return bytes.str();
 }
 
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
 
 const vgpu::sass::KernelInfo* find(const vgpu::sass::Cubin& cubin, const std::string& name) {
   for (const vgpu::sass::KernelInfo& kernel : cubin.kernels()) {
@@ -106,7 +108,8 @@ void load(const std::string& file) {
   vgpu::Memory memory(std::size_t{1} << 24);
   try {
     const auto module = vgpu::Module::from_cubin(bytes_of(file), memory);
-    for (const std::string& name : module->kernel_names()) vgpu::refusal(*module->find_kernel(name));
+    for (const std::string& name : module->kernel_names())
+      vgpu::refusal(*module->find_kernel(name));
   } catch (const std::invalid_argument&) {
   } catch (const std::bad_alloc&) {
   }
@@ -134,8 +137,9 @@ TEST(CubinDamage, OneByteChanged) {
 TEST(CubinDamage, RelocationsOutsideTheirSections) {
   for (const char* name : {"cubin", "calls"}) {
     const std::string file = read(name);
-    for (const std::uint64_t offset : {~std::uint64_t{0}, ~std::uint64_t{0} - 7, ~std::uint64_t{0} - 15,
-                                       std::uint64_t{1} << 63, std::uint64_t{1} << 20}) {
+    for (const std::uint64_t offset :
+         {~std::uint64_t{0}, ~std::uint64_t{0} - 7, ~std::uint64_t{0} - 15, std::uint64_t{1} << 63,
+          std::uint64_t{1} << 20}) {
       const vgpu::sass::Cubin cubin(bytes_of(file));
       std::string changed = file;
       for (const vgpu::sass::Section& section : cubin.sections()) {
@@ -143,7 +147,8 @@ TEST(CubinDamage, RelocationsOutsideTheirSections) {
         const auto begin = section.data.data() - bytes_of(file).data();
         constexpr std::size_t kEntry = 24;
         for (std::size_t at = 0; at + kEntry <= section.data.size(); at += kEntry)
-          std::memcpy(changed.data() + begin + static_cast<std::ptrdiff_t>(at), &offset, sizeof offset);
+          std::memcpy(changed.data() + begin + static_cast<std::ptrdiff_t>(at), &offset,
+                      sizeof offset);
       }
       load(changed);
     }
@@ -153,8 +158,10 @@ TEST(CubinDamage, RelocationsOutsideTheirSections) {
 TEST(CubinDamage, OtherFiles) {
   vgpu::Memory memory(std::size_t{1} << 24);
   for (const char* text :
-       {"", "\177ELF", "not an ELF file, but longer than the header of one would have to be....."}) {
-    EXPECT_THROW(vgpu::Module::from_cubin(bytes_of(std::string(text)), memory), std::invalid_argument);
+       {"", "\177ELF",
+        "not an ELF file, but longer than the header of one would have to be....."}) {
+    EXPECT_THROW(vgpu::Module::from_cubin(bytes_of(std::string(text)), memory),
+                 std::invalid_argument);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder against NVIDIA's disassembler: every line of corpus.txt must decode to the same text, or be of the
-// instructions that are refused by name. Bits without a known meaning must be refused.
+// The decoder against NVIDIA's disassembler: every line of corpus.txt must decode to the same text,
+// or be of the instructions that are refused by name. Bits without a known meaning must be refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,13 +45,15 @@ std::string base_of(const std::string& text) {
   return text.substr(begin, text.find_first_of(" .", begin) - begin);
 }
 
-// A number as the disassembler and we may write it differently: integers modulo 2^32, decimals with other digits.
+// A number as the disassembler and we may write it differently: integers modulo 2^32, decimals with
+// other digits.
 std::string canonical_number(const std::string& token) {
   const bool negative = token.starts_with('-');
   const std::string digits = token.substr(negative ? 1 : 0);
   if (digits.starts_with("0x")) {
     std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data() + 2, digits.data() + digits.size(), value, 16);
+    const auto [end, error] =
+        std::from_chars(digits.data() + 2, digits.data() + digits.size(), value, 16);
     if (error != std::errc() || end != digits.data() + digits.size()) return token;
     return std::to_string(static_cast<std::uint32_t>(negative ? 0 - value : value));
   }
@@ -71,7 +73,8 @@ std::string canonical(std::string text) {
   }
   std::string result, token;
   for (const char c : text + " ") {
-    const bool exponent = c == '+' && token.size() > 1 && token.back() == 'e' && token.front() != '0';
+    const bool exponent =
+        c == '+' && token.size() > 1 && token.back() == 'e' && token.front() != '0';
     if (c == ' ' || c == ',' || c == '[' || c == ']' || (c == '+' && !exponent)) {
       result += canonical_number(token);
       token.clear();
@@ -87,7 +90,8 @@ std::string canonical(std::string text) {
 }
 
 TEST(SassDecode, Corpus) {
-  // Of the tensor and copy units, and what no kernel of this field has shown a need for: kernels with these run from PTX.
+  // Of the tensor and copy units, and what no kernel of this field has shown a need for: kernels
+  // with these run from PTX.
   const std::set<std::string> refused = {
       "HGMMA",  "UTMALDG", "UTMASTG", "UTMACMDFLUSH", "WARPGROUP", "UCGABAR_ARV", "UCGABAR_WAIT",
       "UIADD3", "UBLKPF",  "UBLKRED", "RPCMOV",       "VIMNMX3",   "VABSDIFF",    "VABSDIFF4"};
@@ -102,9 +106,10 @@ TEST(SassDecode, Corpus) {
       EXPECT_EQ(instruction.address, line.address);
       ++decoded;
     } catch (const UnknownInstruction& unknown) {
-      const bool expected = refused.contains(base_of(line.text)) || line.text.ends_with("SR_SMEMSZ") ||
-                            std::any_of(std::begin(forms), std::end(forms),
-                                        [&](const char* form) { return line.text.starts_with(form); });
+      const bool expected =
+          refused.contains(base_of(line.text)) || line.text.ends_with("SR_SMEMSZ") ||
+          std::any_of(std::begin(forms), std::end(forms),
+                      [&](const char* form) { return line.text.starts_with(form); });
       EXPECT_TRUE(expected) << line.text << "\n" << unknown.what();
     }
   }
@@ -118,13 +123,15 @@ TEST(SassDecode, RefusalsNameTheInstruction) {
     FAIL();
   } catch (const UnknownInstruction& unknown) {
     const std::string what = unknown.what();
-    for (const char* part : {"0x160", "HGMMA", "0x9f0", "0x00200000041879f0", "0x000fe2000c0018ff"}) {
+    for (const char* part :
+         {"0x160", "HGMMA", "0x9f0", "0x00200000041879f0", "0x000fe2000c0018ff"}) {
       EXPECT_NE(what.find(part), what.npos) << what;
     }
   }
 }
 
-// A modifier that the decoder does not look at cannot go unnoticed: FFMA with any of its unused bits set.
+// A modifier that the decoder does not look at cannot go unnoticed: FFMA with any of its unused
+// bits set.
 TEST(SassDecode, BitsWithoutMeaningAreRefused) {
   const Word ffma{0x0000001013107223, 0x008fc80000000012};
   EXPECT_EQ(vgpu::sass::decode(ffma, 0).text, "FFMA R16, R19, R16, R18");

@@ -10,7 +10,8 @@
 namespace vgpu::check {
 namespace {
 
-constexpr u32 kLastClock = 1u << 31;  // of a cluster's beginning; then all is forgotten and clocks begin anew
+constexpr u32 kLastClock =
+    1u << 31;  // of a cluster's beginning; then all is forgotten and clocks begin anew
 
 void raise(std::vector<u32>& to, const std::vector<u32>& from) {
   if (to.size() < from.size()) to.resize(from.size());
@@ -25,9 +26,12 @@ RaceCheck::RaceCheck(const execute::Program& program, u32 shared_begin, u64 shar
 
 RaceCheck::~RaceCheck() = default;
 
-RaceCheck::State::State(const execute::Program& of, u32 shared_begin, u64 shared_bytes, u32 warps_of_block,
-                        u32 blocks)
-    : program(of), begin(shared_begin / 4 * 4), block_warps(warps_of_block), warps(warps_of_block * blocks) {
+RaceCheck::State::State(const execute::Program& of, u32 shared_begin, u64 shared_bytes,
+                        u32 warps_of_block, u32 blocks)
+    : program(of),
+      begin(shared_begin / 4 * 4),
+      block_warps(warps_of_block),
+      warps(warps_of_block * blocks) {
   const u64 words = (shared_bytes + 7) / 4;
   memories.resize(blocks);
   for (BlockMemory& memory : memories) {
@@ -100,8 +104,9 @@ void RaceCheck::State::join(u32 warp, const std::vector<u32>& clocks) {
 }
 
 u32 RaceCheck::State::agent_of(const AgentName& name) {
-  const auto [found, added] = by_key.try_emplace({static_cast<u32>(name.kind), name.owner, name.place},
-                                                 first_agent() + static_cast<u32>(agents.size()));
+  const auto [found, added] =
+      by_key.try_emplace({static_cast<u32>(name.kind), name.owner, name.place},
+                         first_agent() + static_cast<u32>(agents.size()));
   if (added) {
     agents.push_back(name);
     for (u32 w = 0; w < warps; ++w) {
@@ -112,8 +117,8 @@ u32 RaceCheck::State::agent_of(const AgentName& name) {
   return found->second;
 }
 
-void RaceCheck::access(const execute::Warp& warp, const execute::Insn& insn, u32 mask, const u32* offsets,
-                       u32 bytes, bool is_write, Access kind) {
+void RaceCheck::access(const execute::Warp& warp, const execute::Insn& insn, u32 mask,
+                       const u32* offsets, u32 bytes, bool is_write, Access kind) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
   const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (kind == Access::kStrong ? 16 : 0);
@@ -161,7 +166,8 @@ void RaceCheck::State::touch(const Attempt& attempt, u32 first, u32 bytes) {
   if (attempt.is_write) {
     for (u32 w = word; w < end; ++w) memory.writer[w] = static_cast<u16>(attempt.me);
   } else {
-    for (u32 w = word; w < end; ++w) memory.last_read[w] = std::max(memory.last_read[w], whole.mark.clock);
+    for (u32 w = word; w < end; ++w)
+      memory.last_read[w] = std::max(memory.last_read[w], whole.mark.clock);
   }
 }
 
@@ -173,21 +179,23 @@ Marks& RaceCheck::State::reads_of(BlockMemory& memory, const Attempt& attempt) {
   return memory.remote_reads.emplace_back(Reader{attempt.me, Marks(memory.writer.size())}).marks;
 }
 
-void RaceCheck::copy(const execute::Warp& warp, const execute::Insn& insn, u32 mask, const u32* offsets,
-                     u32 bytes, const u32* epochs) {
+void RaceCheck::copy(const execute::Warp& warp, const execute::Insn& insn, u32 mask,
+                     const u32* offsets, u32 bytes, const u32* epochs) {
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    async_write(warp, insn, lane, {warp.block, offsets[lane], bytes}, agent(AgentKind::kCopies, warp, lane),
-                epochs[lane]);
+    async_write(warp, insn, lane, {warp.block, offsets[lane], bytes},
+                agent(AgentKind::kCopies, warp, lane), epochs[lane]);
   }
 }
 
 // By an agent of its own that does it in `epoch`.
 Attempt RaceCheck::State::attempt_of(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
-                                     const SharedRange& where, Agent agent, u32 epoch, bool writes) {
+                                     const SharedRange& where, Agent agent, u32 epoch,
+                                     bool writes) {
   last_epoch = std::max(last_epoch, epoch);
   const u32 info = static_cast<u32>(&insn - warp.code) << 5 | 15;
-  return {warp, insn, lane, index_of(warp), {0, info}, where.block->rank, writes, kind_of(agent.index)};
+  return {
+      warp, insn, lane, index_of(warp), {0, info}, where.block->rank, writes, kind_of(agent.index)};
 }
 
 void RaceCheck::async_write(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
@@ -200,7 +208,8 @@ void RaceCheck::async_write(const execute::Warp& warp, const execute::Insn& insn
     memory.copies = Marks(memory.writer.size());
     memory.copier.resize(memory.writer.size());
   }
-  const u32 word = (where.offset - s.begin) / 4, end = (where.offset - s.begin + where.bytes + 3) / 4;
+  const u32 word = (where.offset - s.begin) / 4,
+            end = (where.offset - s.begin + where.bytes + 3) / 4;
   if (!s.is_ordered(attempt.me, memory, word, end, true)) {
     for (u32 w = word; w < end; ++w) s.check(attempt, w);
   }
@@ -217,7 +226,8 @@ void RaceCheck::async_read(const execute::Warp& warp, const execute::Insn& insn,
   const Attempt attempt = s.attempt_of(warp, insn, lane, where, agent, epoch, false);
   BlockMemory& memory = s.memories[attempt.rank];
   const u32 info = attempt.mark.info;
-  const u32 word = (where.offset - s.begin) / 4, end = (where.offset - s.begin + where.bytes + 3) / 4;
+  const u32 word = (where.offset - s.begin) / 4,
+            end = (where.offset - s.begin + where.bytes + 3) / 4;
   const bool ordered = s.is_ordered(attempt.me, memory, word, end, false);
   for (u32 w = word; w < end; ++w) {
     if (!ordered) s.check(attempt, w);
@@ -244,11 +254,13 @@ bool RaceCheck::State::is_ordered(u32 me, const BlockMemory& memory, u32 first, 
   u32 late = 0;
   for (u32 w = first; w < last; ++w) late |= static_cast<u32>(memory.writes.clock[w] > seen);
   if (!memory.copier.empty()) {
-    for (u32 w = first; w < last; ++w) late |= static_cast<u32>(memory.copies.clock[w] > seen_async);
+    for (u32 w = first; w < last; ++w)
+      late |= static_cast<u32>(memory.copies.clock[w] > seen_async);
   }
   if (is_write && late == 0) {
     if (!memory.last_async_read.empty()) {
-      for (u32 w = first; w < last; ++w) late |= static_cast<u32>(memory.last_async_read[w] > seen_async);
+      for (u32 w = first; w < last; ++w)
+        late |= static_cast<u32>(memory.last_async_read[w] > seen_async);
       if (late != 0) return false;
     }
     for (u32 w = first; w < last; ++w) late |= static_cast<u32>(memory.last_read[w] > seen);
@@ -258,7 +270,8 @@ bool RaceCheck::State::is_ordered(u32 me, const BlockMemory& memory, u32 first, 
 }
 
 // The same of reads, with what the warp has seen of each other one.
-bool RaceCheck::State::reads_are_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last) const {
+bool RaceCheck::State::reads_are_ordered(u32 me, const BlockMemory& memory, u32 first,
+                                         u32 last) const {
   const std::vector<u32>& row = known[me];
   const u32 base = static_cast<u32>(&memory - memories.data()) * block_warps;
   u32 late = 0;
@@ -276,7 +289,8 @@ bool RaceCheck::State::reads_are_ordered(u32 me, const BlockMemory& memory, u32 
 bool RaceCheck::State::knows_barrier(const Attempt& attempt, u32 agent, const Mark& other) const {
   if (!attempt.mark.strong() || agent >= warps) return false;
   const execute::Insn& made_by = attempt.warp.code[other.pc()];
-  return made_by.op == attempt.insn.op && made_by.sub == static_cast<u8>(execute::MbarrierKind::kInit) &&
+  return made_by.op == attempt.insn.op &&
+         made_by.sub == static_cast<u8>(execute::MbarrierKind::kInit) &&
          other.clock <= known[attempt.me][2 * warps + agent];
 }
 
@@ -289,7 +303,8 @@ bool RaceCheck::State::conflicts(const Attempt& attempt, u32 agent, const Mark& 
 void RaceCheck::State::check(const Attempt& attempt, u32 word) const {
   const BlockMemory& memory = memories[attempt.rank];
   const Mark write = memory.writes.at(word);
-  if (conflicts(attempt, memory.writer[word], write)) report(attempt, memory.writer[word], write, true, word);
+  if (conflicts(attempt, memory.writer[word], write))
+    report(attempt, memory.writer[word], write, true, word);
   if (!memory.copier.empty()) {
     const Mark copied = memory.copies.at(word);
     if (conflicts(attempt, memory.copier[word], copied))
@@ -346,14 +361,14 @@ RaceCheck::Made RaceCheck::made(const execute::Warp& warp, const execute::Insn& 
   return {me, state_->known[me][me], static_cast<u32>(&insn - warp.code)};
 }
 
-void RaceCheck::use(const execute::Warp& warp, const execute::Insn& insn, u32 lane, const SharedRange& where,
-                    const Made& made) {
+void RaceCheck::use(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
+                    const SharedRange& where, const Made& made) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
   if (me == made.warp || s.known[me][made.warp] >= made.clock) return;
   if (s.known[me][2 * s.warps + made.warp] >= made.clock) return;
-  s.report({warp, insn, lane, me, {}, where.block->rank, false, {}}, made.warp, {made.clock, made.pc << 5},
-           true, (where.offset - s.begin) / 4);
+  s.report({warp, insn, lane, me, {}, where.block->rank, false, {}}, made.warp,
+           {made.clock, made.pc << 5}, true, (where.offset - s.begin) / 4);
 }
 
 void RaceCheck::arrive(const execute::Warp& warp, PhaseClock& clock) {
@@ -363,7 +378,8 @@ void RaceCheck::arrive(const execute::Warp& warp, PhaseClock& clock) {
   ++s.known[me][me];
 }
 
-void RaceCheck::copies_arrive(const execute::Warp& warp, u32 mask, const u32* epochs, PhaseClock& clock) {
+void RaceCheck::copies_arrive(const execute::Warp& warp, u32 mask, const u32* epochs,
+                              PhaseClock& clock) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
   std::vector<u32> handed = s.known[me];
@@ -396,7 +412,8 @@ void RaceCheck::arrive_relaxed(const execute::Warp& warp, PhaseClock& clock) {
   const State& s = *state_;
   const std::vector<u32>& row = s.known[s.index_of(warp)];
   if (clock.arriving.size() < row.size()) clock.arriving.resize(row.size());
-  for (u32 a = 2 * s.warps; a < s.first_agent(); ++a) clock.arriving[a] = std::max(clock.arriving[a], row[a]);
+  for (u32 a = 2 * s.warps; a < s.first_agent(); ++a)
+    clock.arriving[a] = std::max(clock.arriving[a], row[a]);
 }
 
 void RaceCheck::fence_barriers(const execute::Warp& warp) {

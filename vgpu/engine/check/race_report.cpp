@@ -57,8 +57,8 @@ std::string RaceCheck::State::who(u32 agent, u32 rank) const {
   return fmt::format("{} of {}", name_of(name.kind), warp(name.owner));
 }
 
-void RaceCheck::State::report(const Attempt& attempt, u32 agent, const Mark& other, bool other_writes,
-                              u32 word) const {
+void RaceCheck::State::report(const Attempt& attempt, u32 agent, const Mark& other,
+                              bool other_writes, u32 word) const {
   const u32 rank = attempt.warp.block->rank;
   std::string here = who(attempt.me, rank);
   if (attempt.async != nullptr) here = fmt::format("{} of {}", name_of(attempt.async->kind), here);
@@ -70,23 +70,24 @@ void RaceCheck::State::report(const Attempt& attempt, u32 agent, const Mark& oth
   }
   execute::fault(
       {attempt.warp, attempt.insn, attempt.lane}, FaultKind::kRace,
-      fmt::format("{} {} and {} {} one word of shared memory, {}", who(agent, rank), verb(other_writes), here,
-                  verb(attempt.is_write), why),
-      fmt::format("shared address 0x{:x}{}\nthe other access is {}", begin + 4 * word,
-                  attempt.rank == rank ? "" : fmt::format(" of the cluster's rank {}", attempt.rank),
-                  execute::place(program, other.pc())));
+      fmt::format("{} {} and {} {} one word of shared memory, {}", who(agent, rank),
+                  verb(other_writes), here, verb(attempt.is_write), why),
+      fmt::format(
+          "shared address 0x{:x}{}\nthe other access is {}", begin + 4 * word,
+          attempt.rank == rank ? "" : fmt::format(" of the cluster's rank {}", attempt.rank),
+          execute::place(program, other.pc())));
 }
 
 void RaceCheck::State::report_fence(const Attempt& attempt, u32 word) const {
   const BlockMemory& memory = memories[attempt.rank];
   const u32 rank = attempt.warp.block->rank;
-  execute::fault(
-      {attempt.warp, attempt.insn, attempt.lane}, FaultKind::kRace,
-      fmt::format(
-          "{} writes a word of shared memory and {} of {} reads it, with no fence.proxy.async between",
-          who(memory.writer[word], rank), name_of(attempt.async->kind), who(attempt.me, rank)),
-      fmt::format("shared address 0x{:x}\nthe write is {}", begin + 4 * word,
-                  execute::place(program, memory.writes.at(word).pc())));
+  execute::fault({attempt.warp, attempt.insn, attempt.lane}, FaultKind::kRace,
+                 fmt::format("{} writes a word of shared memory and {} of {} reads it, with no "
+                             "fence.proxy.async between",
+                             who(memory.writer[word], rank), name_of(attempt.async->kind),
+                             who(attempt.me, rank)),
+                 fmt::format("shared address 0x{:x}\nthe write is {}", begin + 4 * word,
+                             execute::place(program, memory.writes.at(word).pc())));
 }
 
 void RaceCheck::end_block(const execute::Block& block) {
@@ -115,11 +116,13 @@ void RaceCheck::end_block(const execute::Block& block) {
     look(memory.writer[word], memory.writes.at(word), true, word);
     const bool thread_copy = !memory.copier.empty() && memory.copies.clock[word] > s.past &&
                              s.kind_of(memory.copier[word])->kind == AgentKind::kCopies;
-    if (!memory.copier.empty() && !thread_copy) look(memory.copier[word], memory.copies.at(word), true, word);
+    if (!memory.copier.empty() && !thread_copy)
+      look(memory.copier[word], memory.copies.at(word), true, word);
   }
   for (const auto* readers : {&memory.remote_reads, &memory.async_reads}) {
     for (const Reader& reader : *readers) {
-      for (u32 word = 0; word < words; ++word) look(reader.agent, reader.marks.at(word), false, word);
+      for (u32 word = 0; word < words; ++word)
+        look(reader.agent, reader.marks.at(word), false, word);
     }
   }
 }

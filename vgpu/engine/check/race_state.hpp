@@ -11,7 +11,8 @@
 
 namespace vgpu::check {
 
-// An access: when, and which instruction, with the bytes of the word (a bit each) and whether it was strong.
+// An access: when, and which instruction, with the bytes of the word (a bit each) and whether it
+// was strong.
 struct Mark {
   u32 clock = 0;
   u32 info = 0;
@@ -56,8 +57,8 @@ struct BlockMemory {
   }
 };
 
-// How reports name an agent: its owner is a warp of the cluster (of kBarrier: a block's rank), its place a lane (the
-// mbarrier's address).
+// How reports name an agent: its owner is a warp of the cluster (of kBarrier: a block's rank), its
+// place a lane (the mbarrier's address).
 struct AgentName {
   AgentKind kind{};
   u32 owner = 0, place = 0;
@@ -75,16 +76,17 @@ struct Attempt {
 };
 
 struct RaceCheck::State {
-  State(const execute::Program& of, u32 shared_begin, u64 shared_bytes, u32 warps_of_block, u32 blocks);
+  State(const execute::Program& of, u32 shared_begin, u64 shared_bytes, u32 warps_of_block,
+        u32 blocks);
 
-  // Agents: the warps' clocks, what of them lies behind a proxy fence, what behind one of barriers that were made, then
-  // those made as they are met.
+  // Agents: the warps' clocks, what of them lies behind a proxy fence, what behind one of barriers
+  // that were made, then those made as they are met.
   u32 first_agent() const { return 3 * warps; }
   u32 index_of(const execute::Warp& warp) const { return warp.block->rank * block_warps + warp.id; }
   u32 agent_of(const AgentName& name);
   const AgentName* kind_of(u32 agent) const { return &agents[agent - first_agent()]; }
-  Attempt attempt_of(const execute::Warp& warp, const execute::Insn& insn, u32 lane, const SharedRange& where,
-                     Agent agent, u32 epoch, bool writes);
+  Attempt attempt_of(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
+                     const SharedRange& where, Agent agent, u32 epoch, bool writes);
 
   void update_oldest(u32 warp);
   void join(u32 warp, const std::vector<u32>& clocks);

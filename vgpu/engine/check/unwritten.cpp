@@ -18,8 +18,8 @@ using execute::u32;
 using execute::u64;
 using execute::u8;
 
-// Beside the usual one, which is large and negative as an integer and in every format of floating point: zero; no
-// number at all; large and positive.
+// Beside the usual one, which is large and negative as an integer and in every format of floating
+// point: zero; no number at all; large and positive.
 constexpr u8 kFills[] = {0x00, 0xff, 0x7f};
 constexpr std::size_t kMostSites = 16;  // that are tried one by one for which one matters
 
@@ -34,7 +34,8 @@ struct Difference {
 Difference difference(const Ending& first, const MemoryImage& after, const Memory& memory,
                       const Ending& other) {
   if (other.fault != first.fault) {
-    return {other.fault.empty() ? "the kernel has no fault" : "the kernel stops: " + first_line(other.fault),
+    return {other.fault.empty() ? "the kernel has no fault"
+                                : "the kernel stops: " + first_line(other.fault),
             {}};
   }
   if (!first.fault.empty()) return {};  // how far other blocks came says nothing
@@ -48,9 +49,9 @@ Difference difference(const Ending& first, const MemoryImage& after, const Memor
 
 Fault report(const UnwrittenReads::Site& site, u8 byte, const std::string& what) {
   Fault fault = site.fault;
-  static_cast<std::runtime_error&>(fault) = std::runtime_error(
-      fmt::format("{}\n  it matters: with 0x{:02x} in every byte that was not written, for 0x{:02x}, {}",
-                  site.fault.what(), byte, SharedFill::kUsual, what));
+  static_cast<std::runtime_error&>(fault) = std::runtime_error(fmt::format(
+      "{}\n  it matters: with 0x{:02x} in every byte that was not written, for 0x{:02x}, {}",
+      site.fault.what(), byte, SharedFill::kUsual, what));
   return fault;
 }
 
@@ -64,8 +65,8 @@ void SharedFill::apply(std::byte* shared, std::size_t bytes) const {
   }
 }
 
-void UnwrittenReads::note(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset,
-                          u32 bytes) {
+void UnwrittenReads::note(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
+                          u32 offset, u32 bytes) {
   const u32 pc = static_cast<u32>(&insn - warp.code);
   const u64 block = warp.block->linear;
   const std::lock_guard lock(mutex_);
@@ -77,7 +78,8 @@ void UnwrittenReads::note(const execute::Warp& warp, const execute::Insn& insn, 
     try {
       execute::fault(
           {warp, insn, lane}, FaultKind::kUninitialized,
-          fmt::format("read of {} bytes of shared memory that the block did not write before", bytes),
+          fmt::format("read of {} bytes of shared memory that the block did not write before",
+                      bytes),
           fmt::format("shared address 0x{:x}: {} byte(s) into the block's {} bytes", offset,
                       offset - warp.shared_begin, warp.shared_end - warp.shared_begin));
     } catch (const Fault& fault) {
@@ -85,7 +87,8 @@ void UnwrittenReads::note(const execute::Warp& warp, const execute::Insn& insn, 
     }
   }
   site.words.resize((warp.shared_end - warp.shared_begin + 3) / 4);
-  const u32 begin = (offset - warp.shared_begin) / 4, end = (offset - warp.shared_begin + bytes + 3) / 4;
+  const u32 begin = (offset - warp.shared_begin) / 4,
+            end = (offset - warp.shared_begin + bytes + 3) / 4;
   for (u32 word = begin; word < end; ++word) site.words[word] = true;
 }
 
@@ -99,7 +102,8 @@ std::vector<const UnwrittenReads::Site*> UnwrittenReads::sites() const {
 }
 
 void require_no_effect(const UnwrittenReads& reads, Memory& memory, const MemoryImage& before,
-                       const Ending& first, bool defer, const std::function<Ending(const SharedFill&)>& run) {
+                       const Ending& first, bool defer,
+                       const std::function<Ending(const SharedFill&)>& run) {
   const MemoryImage after(*memory.map());
   const auto try_with = [&](const SharedFill& fill) {
     before.restore();

@@ -17,8 +17,8 @@ Dim3 block_index(const LaunchConfig& config, u64 linear) {
           static_cast<u32>(linear / grid.x / grid.y)};
 }
 
-[[noreturn]] void report_conflict(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 address,
-                                  u32 other, bool other_writes, bool writes) {
+[[noreturn]] void report_conflict(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
+                                  u64 address, u32 other, bool other_writes, bool writes) {
   const Watch& watch = *warp.watch;
   std::string who = "several blocks";
   if (other != watch.global.first) {
@@ -26,11 +26,13 @@ Dim3 block_index(const LaunchConfig& config, u64 linear) {
     who = fmt::format("block ({}, {}, {})", index.x, index.y, index.z);
   }
   const bool several = other == watch.global.first;
-  const char* const did = other_writes ? (several ? "write" : "writes") : (several ? "read" : "reads");
-  execute::fault({warp, insn, lane}, FaultKind::kRace,
-                 fmt::format("{} {} and this block {} one word of global memory, and blocks have no order",
-                             who, did, writes ? "writes" : "reads"),
-                 fmt::format("address 0x{:x}: {}", address, warp.block->launch.memory.describe(address)));
+  const char* const did =
+      other_writes ? (several ? "write" : "writes") : (several ? "read" : "reads");
+  execute::fault(
+      {warp, insn, lane}, FaultKind::kRace,
+      fmt::format("{} {} and this block {} one word of global memory, and blocks have no order",
+                  who, did, writes ? "writes" : "reads"),
+      fmt::format("address 0x{:x}: {}", address, warp.block->launch.memory.describe(address)));
 }
 
 }  // namespace
@@ -64,7 +66,8 @@ void Watch::start_block(u64 linear) {
   shared_unwritten = shared_words;
 }
 
-void touch_word(execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 address, bool is_write) {
+void touch_word(execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 address,
+                bool is_write) {
   const Watch& watch = *warp.watch;
   const LaunchMarks& marks = watch.global;
   u32* const entry = marks.touched + (address - marks.begin) / 4;
@@ -91,7 +94,8 @@ void touch_word(execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 ad
   }
 }
 
-void report_global(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 address, u32 bytes) {
+void report_global(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 address,
+                   u32 bytes) {
   const execute::Launch& launch = warp.block->launch;
   const Allocation* const allocation = launch.map->find(address);
   if (allocation != nullptr && allocation->written) return;
@@ -102,18 +106,22 @@ void report_global(const execute::Warp& warp, const execute::Insn& insn, u32 lan
   const bool any_half = shadow.is_written(address, 2) || shadow.is_written(address + 2, 2);
   if ((insn.flags & execute::kFlagHalf) != 0 && any_half) return;
   std::string where = fmt::format("address 0x{:x}: {}", first, launch.memory.describe(first));
-  if (const auto doubt = launch.memory.doubt_in(reinterpret_cast<const void*>(first), 1)) {  // NOLINT
+  if (const auto doubt =
+          launch.memory.doubt_in(reinterpret_cast<const void*>(first), 1)) {  // NOLINT
     execute::fault(
         {warp, insn, lane}, FaultKind::kUninitialized,
-        fmt::format("read of {} bytes of global memory that hold what came of unwritten shared memory",
-                    bytes),
+        fmt::format(
+            "read of {} bytes of global memory that hold what came of unwritten shared memory",
+            bytes),
         where + "\n" + doubt->why->what());
   }
   execute::fault({warp, insn, lane}, FaultKind::kUninitialized,
-                 fmt::format("read of {} bytes of global memory that was never written", bytes), where);
+                 fmt::format("read of {} bytes of global memory that was never written", bytes),
+                 where);
 }
 
-void note_shared(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset, u32 bytes) {
+void note_shared(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset,
+                 u32 bytes) {
   if ((insn.flags & execute::kFlagHalf) != 0) {
     constexpr u32 kLower = 3, kUpper = 12;
     const u32 written = warp.watch->shared_written[(offset - warp.watch->shared_begin) / 4];
@@ -122,10 +130,12 @@ void note_shared(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
   warp.block->launch.unwritten->note(warp, insn, lane, offset, bytes);
 }
 
-void report_local(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 offset, u32 bytes) {
-  execute::fault({warp, insn, lane}, FaultKind::kUninitialized,
-                 fmt::format("read of {} bytes of local memory that the thread never wrote", bytes),
-                 fmt::format("local address 0x{:x} of the thread's {} bytes", offset, warp.local_bytes));
+void report_local(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 offset,
+                  u32 bytes) {
+  execute::fault(
+      {warp, insn, lane}, FaultKind::kUninitialized,
+      fmt::format("read of {} bytes of local memory that the thread never wrote", bytes),
+      fmt::format("local address 0x{:x} of the thread's {} bytes", offset, warp.local_bytes));
 }
 
 }  // namespace vgpu::check

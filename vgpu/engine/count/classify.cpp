@@ -38,7 +38,8 @@ Operation memory_operation(const ptx::Opcode& opcode) {
   if (base == "stmatrix") return kMatrixStore;
   if (base != "cp" || !opcode.has("async")) return kOther;
   if (opcode.has("commit_group")) return opcode.has("bulk") ? kOther : kAsyncGroup;
-  if (opcode.has("wait_group") || opcode.has("wait_all")) return opcode.has("bulk") ? kOther : kMisc;
+  if (opcode.has("wait_group") || opcode.has("wait_all"))
+    return opcode.has("bulk") ? kOther : kMisc;
   if (opcode.has("mbarrier")) return kOther;
   if (!opcode.has("bulk")) return kAsyncCopy;
   // cp.async.bulk.DESTINATION.SOURCE
@@ -75,8 +76,8 @@ Operation operation_of(const ptx::Opcode& opcode) {
   if (type.starts_with("f16") || type.starts_with("bf16")) return kHalf;
   // As hardware has it: logic, shifts and counts of bits are among the integers.
   if (is_one_of(base, {"prmt", "selp", "brev", "bmsk", "szext"}) || type == "pred") return kBit;
-  if (is_one_of(base, {"and", "or", "xor", "not", "lop3", "shl", "shr", "shf", "bfe", "bfi", "popc", "clz",
-                       "bfind", "fns"})) {
+  if (is_one_of(base, {"and", "or", "xor", "not", "lop3", "shl", "shr", "shf", "bfe", "bfi", "popc",
+                       "clz", "bfind", "fns"})) {
     return kInteger;
   }
   const bool integer =
@@ -200,13 +201,17 @@ Doubts doubts(const Program& program, const Counters& counters) {
     polls |= atomic && is_one_of(type, {"f16", "bf16", "b16"});
     if (type != "f32" && type != "f64") continue;
     selects |=
-        base == "selp";  // a constant that is selected may make a product and a sum one instruction less
+        base ==
+        "selp";  // a constant that is selected may make a product and a sum one instruction less
     const bool wide = type == "f64";
-    const bool rounded = opcode.has("rn") || opcode.has("rz") || opcode.has("rm") || opcode.has("rp");
+    const bool rounded =
+        opcode.has("rn") || opcode.has("rz") || opcode.has("rm") || opcode.has("rp");
     loose_sums[wide] |= !rounded && is_one_of(base, {"add", "sub"});
     loose_products[wide] |= !rounded && base == "mul";
-    expands[wide] |= atomic && !opcode.has("global");  // shared memory has no such sums: a loop adds
-    expands[wide] |= is_one_of(base, {"div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"});
+    expands[wide] |=
+        atomic && !opcode.has("global");  // shared memory has no such sums: a loop adds
+    expands[wide] |=
+        is_one_of(base, {"div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"});
   }
   Doubts doubts = torn_copies(counters);
   if (expands[0] || (loose_products[0] && (loose_sums[0] || selects))) doubts |= kSinglePrecision;

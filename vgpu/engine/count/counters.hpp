@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the PTX executor counts while it runs. Every worker has its own set, added up when the launch is over:
-// counting takes no locks and its result does not depend on how blocks were spread over workers.
+// What the PTX executor counts while it runs. Every worker has its own set, added up when the
+// launch is over: counting takes no locks and its result does not depend on how blocks were spread
+// over workers.
 #pragma once
 #include <vector>
 
@@ -22,8 +23,8 @@ struct GuardCount {    // of a guarded instruction
   u64 lanes = 0;       // on
 };
 
-// What the hardware executes besides: executions and their lanes; and which lanes are there for another time, of these
-// and of those that were counted as they ran.
+// What the hardware executes besides: executions and their lanes; and which lanes are there for
+// another time, of these and of those that were counted as they ran.
 struct Repetition {
   u64 executions = 0, lanes = 0, repeated = 0;
 };
@@ -38,13 +39,14 @@ struct Counters {
   std::vector<u64> divergent;         // by instruction
   std::vector<Repetition> again;      // of machine code: by instruction
   std::vector<AccessSample> samples;  // by site; empty unless traced
-  bool retried = false;               // an atomic operation that is a loop came too late, and began again
-  bool waited = false;                // a thread looked at memory again, for a value that was not there yet
-  bool called_driver = false;         // vprintf, malloc or free
-  bool parted = false;                // kParted
+  bool retried = false;  // an atomic operation that is a loop came too late, and began again
+  bool waited = false;   // a thread looked at memory again, for a value that was not there yet
+  bool called_driver = false;  // vprintf, malloc or free
+  bool parted = false;         // kParted
 };
 
-// The program's instructions with their classes, counts and source lines. Texts live as long as the program.
+// The program's instructions with their classes, counts and source lines. Texts live as long as the
+// program.
 std::vector<Instruction> instructions(const execute::Program& program, const Counters& counters);
 Doubts torn_copies(const Counters& counters);  // kTornCopies, or nothing
 Doubts doubts(const execute::Program& program, const Counters& counters);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both engines say of every instruction of a kernel when a launch is over: what it is, how often it ran, where it
-// comes from. report() turns that into Nsight Compute's metrics (metrics.hpp), for the launch and by source line.
+// What both engines say of every instruction of a kernel when a launch is over: what it is, how
+// often it ran, where it comes from. report() turns that into Nsight Compute's metrics
+// (metrics.hpp), for the launch and by source line.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -61,16 +62,18 @@ struct Class {
   std::uint8_t bytes = 0;  // memory: of a lane
 };
 
-// Of a memory instruction; only accesses with a lane on. Bytes: each once a request, however many lanes touch it.
+// Of a memory instruction; only accesses with a lane on. Bytes: each once a request, however many
+// lanes touch it.
 struct SiteCount {
   std::uint64_t global_requests = 0, global_sectors = 0, global_bytes = 0;
   std::uint64_t shared_requests = 0, shared_wavefronts = 0, shared_bytes = 0;
   std::uint64_t local_requests = 0, local_sectors = 0;
-  // Bulk copies: bytes of shared memory that were written (in every block) or read, blocks that loads went to, and
-  // loads for several blocks.
+  // Bulk copies: bytes of shared memory that were written (in every block) or read, blocks that
+  // loads went to, and loads for several blocks.
   std::uint64_t bulk_bytes = 0, bulk_deliveries = 0, bulk_multicasts = 0;
-  // Asynchronous copies of 16 bytes a lane that are not of whole sectors to whole sectors, two neighbouring lanes each:
-  // the hardware moves sectors, and looks at such ones several times or not at all.
+  // Asynchronous copies of 16 bytes a lane that are not of whole sectors to whole sectors, two
+  // neighbouring lanes each: the hardware moves sectors, and looks at such ones several times or
+  // not at all.
   std::uint64_t torn_copies = 0;
 };
 
@@ -98,15 +101,19 @@ enum class Engine : std::uint8_t { kPtx, kSass };
 // What makes counts uncertain: bits of a set.
 using Doubts = std::uint32_t;
 inline constexpr Doubts kNever = 0;
-// Of PTX: divisions, roots and the like become sequences with such instructions of their own, and products and sums
-// without a rounding modifier may be fused.
+// Of PTX: divisions, roots and the like become sequences with such instructions of their own, and
+// products and sums without a rounding modifier may be fused.
 inline constexpr Doubts kSinglePrecision = 1, kDoublePrecision = 2;
-inline constexpr Doubts kFragments = 4;  // of PTX, moved by wmma: in which pieces is the assembler's choice
-// Threads wait for each other: by loading or by atomics, by any means. How often they ask depends on time.
+inline constexpr Doubts kFragments =
+    4;  // of PTX, moved by wmma: in which pieces is the assembler's choice
+// Threads wait for each other: by loading or by atomics, by any means. How often they ask depends
+// on time.
 inline constexpr Doubts kPolls = 8, kWaits = 64;
-inline constexpr Doubts kTornCopies = 16;    // SiteCount::torn_copies
-inline constexpr Doubts kUnclassified = 32;  // of machine code: instructions whose class was not measured
-inline constexpr Doubts kRetries = 128;  // of machine code: atomic operations by loops, in each other's way
+inline constexpr Doubts kTornCopies = 16;  // SiteCount::torn_copies
+inline constexpr Doubts kUnclassified =
+    32;  // of machine code: instructions whose class was not measured
+inline constexpr Doubts kRetries =
+    128;  // of machine code: atomic operations by loops, in each other's way
 inline constexpr Doubts kCalledDriver =
     256;  // printf, malloc or free: the driver's code that does this is not executed here
 inline constexpr Doubts kParted =
@@ -115,7 +122,8 @@ inline constexpr Doubts kAlways = ~Doubts{0};
 
 const char* to_string(Operation operation);  // "load", "ffma", ...
 
-// Fills exact, estimates, lane_instructions and, where config asks for them, lines and instructions.
+// Fills exact, estimates, lane_instructions and, where config asks for them, lines and
+// instructions.
 void report(Engine engine, std::span<const Instruction> instructions, Doubts doubts,
             const LaunchConfig& config, LaunchReport& into);
 

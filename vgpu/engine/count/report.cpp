@@ -36,7 +36,8 @@ void write(const Values& values, Engine engine, Doubts doubts, bool zeros, Metri
   const auto table = metrics();
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (table[i].share == nullptr || (values[i] == 0 && !zeros)) continue;
-    (is_exact(table[i], engine, doubts) ? exact : estimates)[std::string(table[i].name)] = values[i];
+    (is_exact(table[i], engine, doubts) ? exact : estimates)[std::string(table[i].name)] =
+        values[i];
   }
 }
 
@@ -113,7 +114,8 @@ void report(Engine engine, std::span<const Instruction> instructions, Doubts dou
     const bool ran = instruction.count.executions != 0 || instruction.count.global_requests != 0 ||
                      instruction.count.shared_requests != 0;
     if (config.trace && ran) into.instructions.push_back(trace_of(instruction));
-    if (!config.count_lines || instruction.file.empty() || instruction.count.executions == 0) continue;
+    if (!config.count_lines || instruction.file.empty() || instruction.count.executions == 0)
+      continue;
     add(lines.try_emplace({instruction.file, instruction.line}, n).first->second, instruction);
   }
   into.engine = engine == Engine::kPtx ? "ptx" : "sass";

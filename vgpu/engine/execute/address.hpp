@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generic addresses. Device memory is host memory and its addresses are the host's; shared memory, local memory,
-// kernel parameters and functions get ranges outside of those that a process has, so that no allocation can ever have an
-// address in them. Behind them come the shared memories of a cluster's blocks, by rank: an address of
-// shared::cluster is its distance from the shared window, in 32 bits or as a generic address alike, and one inside that
-// window itself is the executing block's own.
+// Generic addresses. Device memory is host memory and its addresses are the host's; shared memory,
+// local memory, kernel parameters and functions get ranges outside of those that a process has, so
+// that no allocation can ever have an address in them. Behind them come the shared memories of a
+// cluster's blocks, by rank: an address of shared::cluster is its distance from the shared window,
+// in 32 bits or as a generic address alike, and one inside that window itself is the executing
+// block's own.
 #pragma once
 #include "engine/execute/ir.hpp"
 
@@ -12,7 +13,8 @@ namespace vgpu::execute {
 inline constexpr u64 kWindowBytes = u64{1} << 24;  // of each: more than any of them can be long
 
 struct Windows {
-  u64 shared = 0, local = 0, param = 0, function = 0;  // first addresses, kWindowBytes apart in this order
+  u64 shared = 0, local = 0, param = 0,
+      function = 0;  // first addresses, kWindowBytes apart in this order
 };
 // The shared one begins at a multiple of 4 GB: machine code makes a generic address by setting
 // the upper half.

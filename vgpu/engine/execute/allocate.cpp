@@ -36,7 +36,8 @@ class BitSet {
   template <class F>
   void for_each(F f) const {
     for (std::size_t w = 0; w < words_.size(); ++w) {
-      for (u64 m = words_[w]; m != 0; m &= m - 1) f(w * 64 + static_cast<std::size_t>(__builtin_ctzll(m)));
+      for (u64 m = words_[w]; m != 0; m &= m - 1)
+        f(w * 64 + static_cast<std::size_t>(__builtin_ctzll(m)));
     }
   }
 
@@ -48,7 +49,8 @@ struct Liveness {
   std::vector<BitSet> in, out;
 };
 
-Liveness analyse(std::size_t registers, std::span<const RegisterUse> uses, std::span<const Flow> flow) {
+Liveness analyse(std::size_t registers, std::span<const RegisterUse> uses,
+                 std::span<const Flow> flow) {
   Liveness live{std::vector<BitSet>(flow.size(), BitSet(registers)),
                 std::vector<BitSet>(flow.size(), BitSet(registers))};
   std::vector<BitSet> killed(flow.size(), BitSet(registers));
@@ -93,14 +95,15 @@ std::vector<Interval> intervals(std::size_t registers, std::span<const RegisterU
     live.out[r].for_each([&](std::size_t reg) { extend(reg, flow[r].last); });
   }
   std::erase_if(all, [](const Interval& i) { return i.begin == kNone; });
-  std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  std::sort(all.begin(), all.end(),
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
   return all;
 }
 
 }  // namespace
 
-RegisterAllocation allocate(std::span<const RegisterClass> classes, std::span<const RegisterUse> uses,
-                            std::span<const Flow> flow) {
+RegisterAllocation allocate(std::span<const RegisterClass> classes,
+                            std::span<const RegisterUse> uses, std::span<const Flow> flow) {
   const Liveness live = analyse(classes.size(), uses, flow);
   RegisterAllocation result;
   result.slot.assign(classes.size(), 0);
@@ -124,7 +127,8 @@ RegisterAllocation allocate(std::span<const RegisterClass> classes, std::span<co
     busy[c].emplace(interval.end, slot);
   }
   if (!flow.empty())
-    live.in[0].for_each([&](std::size_t reg) { result.undefined.push_back(static_cast<u32>(reg)); });
+    live.in[0].for_each(
+        [&](std::size_t reg) { result.undefined.push_back(static_cast<u32>(reg)); });
   return result;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots for virtual registers. PTX has a register for every value; a window that gave each a slot of its own would
-// be far larger than a cache. Registers that are never alive at the same time share a slot, of their own size only:
-// lanes of a warp may be at different places, and slots of one size keep lanes apart.
+// Slots for virtual registers. PTX has a register for every value; a window that gave each a slot
+// of its own would be far larger than a cache. Registers that are never alive at the same time
+// share a slot, of their own size only: lanes of a warp may be at different places, and slots of
+// one size keep lanes apart.
 #pragma once
 #include <span>
 #include <vector>
@@ -40,7 +41,7 @@ struct RegisterAllocation {
 };
 
 // `uses` in order of pc; `flow` in order of pc, the first is the entry.
-RegisterAllocation allocate(std::span<const RegisterClass> classes, std::span<const RegisterUse> uses,
-                            std::span<const Flow> flow);
+RegisterAllocation allocate(std::span<const RegisterClass> classes,
+                            std::span<const RegisterUse> uses, std::span<const Flow> flow);
 
 }  // namespace vgpu::execute

@@ -22,7 +22,8 @@ void verify_parts(Warp& warp, const Insn& insn, u32 mask, const u64* from, const
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     if (sizes[i] > insn.bytes) {
-      fault({warp, insn, i}, FaultKind::kBadOperand, "src-size of cp.async is greater than cp-size", "");
+      fault({warp, insn, i}, FaultKind::kBadOperand, "src-size of cp.async is greater than cp-size",
+            "");
     }
     if (from[i] % insn.bytes != 0) {
       fault_access({warp, insn, i}, AddressSpace::kGlobal, from[i], insn.bytes);
@@ -69,7 +70,8 @@ void CopyQueue::write(u32 bytes, u32 to, u64 from, u32 size) const {
   std::memset(at + size, 0, bytes - size);
 }
 
-void CopyQueue::begin(const Insn& insn, u32 mask, const u32* to, const u64* from, const u32* sizes) {
+void CopyQueue::begin(const Insn& insn, u32 mask, const u32* to, const u64* from,
+                      const u32* sizes) {
   ++warp_->progress;
   if (warp_->race != nullptr) warp_->race->copy(*warp_, insn, mask, to, insn.bytes, epoch_);
   if (!delays()) {

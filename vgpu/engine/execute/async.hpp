@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async: copies from global to shared memory that run beside the thread that begins them. When their data land is
-// the launch's CopySchedule; what a program may rely on is the same under each. PTX ISA, "Data Movement and Conversion
-// Instructions: cp.async, cp.async.commit_group, cp.async.wait_group".
+// cp.async: copies from global to shared memory that run beside the thread that begins them. When
+// their data land is the launch's CopySchedule; what a program may rely on is the same under each.
+// PTX ISA, "Data Movement and Conversion Instructions: cp.async, cp.async.commit_group,
+// cp.async.wait_group".
 //
-// A thread's copies are numbered by epochs: a new one begins where it commits a group and where it has an mbarrier track
-// its copies. Copies of one epoch land together as far as anybody can tell.
+// A thread's copies are numbered by epochs: a new one begins where it commits a group and where it
+// has an mbarrier track its copies. Copies of one epoch land together as far as anybody can tell.
 #pragma once
 #include <vector>
 
@@ -18,8 +19,8 @@ class CopyQueue {
   explicit CopyQueue(Warp& warp) : warp_(&warp) {}
 
   void start_block();
-  // The lanes of `mask` begin a copy of `bytes` bytes each to shared addresses `to`, of which the first `sizes` come
-  // from `from` and the rest are zeros. All addresses have been checked.
+  // The lanes of `mask` begin a copy of `bytes` bytes each to shared addresses `to`, of which the
+  // first `sizes` come from `from` and the rest are zeros. All addresses have been checked.
   void begin(const Insn& insn, u32 mask, const u32* to, const u64* from, const u32* sizes);
   void commit(u32 mask);
   // Until at most `pending` of each lane's groups are under way.
@@ -45,18 +46,19 @@ class CopyQueue {
   Warp* warp_;
   u32 epoch_[kLanes] = {};  // of the copies that a lane begins now
   std::vector<u32>
-      groups_[kLanes];           // last epoch of each group committed and not waited for, the oldest first
+      groups_[kLanes];  // last epoch of each group committed and not waited for, the oldest first
   std::vector<Copy> under_way_;  // in the order in which they began
   u64 draws_ = 0;
 };
 
-// Whether the next thing of `place` that may happen late does: the draw that is meant counts where the schedule is random.
+// Whether the next thing of `place` that may happen late does: the draw that is meant counts where
+// the schedule is random.
 bool schedule_delays(const CopySchedule& schedule, u64 place, u64 draw);
 // Of a random schedule, 64 bits for each draw at each place.
 u64 schedule_bits(const CopySchedule& schedule, u64 place, u64 draw);
 
-// Faults at the first of these lanes, which copy fewer bytes than they write, whose source is bad: aligned as for all
-// bytes, but only those that are copied must exist.
+// Faults at the first of these lanes, which copy fewer bytes than they write, whose source is bad:
+// aligned as for all bytes, but only those that are copied must exist.
 void verify_parts(Warp& warp, const Insn& insn, u32 mask, const u64* from, const u32* sizes);
 
 }  // namespace vgpu::execute

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block barriers 0 to 15. Threads arrive by groups of lanes; a barrier with a count completes when that many have
-// arrived (a warp counts as 32 when all of it that still lives has), one without when all threads of the block that
-// have not exited have. What can never complete is a fault.
+// Block barriers 0 to 15. Threads arrive by groups of lanes; a barrier with a count completes when
+// that many have arrived (a warp counts as 32 when all of it that still lives has), one without
+// when all threads of the block that have not exited have. What can never complete is a fault.
 #include <fmt/format.h>
 
 #include "engine/check/race.hpp"
@@ -87,7 +87,9 @@ struct Arrival {
 
 Arrival read(const Warp& warp, const Insn& insn) {
   const u32 lane = static_cast<u32>(__builtin_ctz(warp.mask));
-  const auto value = [&](u32 slot) { return reinterpret_cast<const u32*>(warp.window + slot)[lane]; };
+  const auto value = [&](u32 slot) {
+    return reinterpret_cast<const u32*>(warp.window + slot)[lane];
+  };
   Arrival arrival{value(insn.s[0]), value(insn.s[1]), 0};
   if (insn.s[2] != kNone) {
     arrival.predicate = *reinterpret_cast<const u32*>(warp.window + insn.s[2]);
@@ -99,27 +101,32 @@ Arrival read(const Warp& warp, const Insn& insn) {
 void check(Warp& warp, const Insn& insn, const Arrival& arrival) {
   const Lane at{warp, insn, static_cast<u32>(__builtin_ctz(warp.mask))};
   if (arrival.number >= Block::kBarriers) {
-    fault(at, FaultKind::kBarrierDivergence, fmt::format("there is no barrier {}", arrival.number), "");
+    fault(at, FaultKind::kBarrierDivergence, fmt::format("there is no barrier {}", arrival.number),
+          "");
   }
   if (arrival.threads % kLanes != 0) {
     fault(at, FaultKind::kBarrierDivergence,
-          fmt::format("a barrier's count of threads must be a multiple of 32, not {}", arrival.threads), "");
+          fmt::format("a barrier's count of threads must be a multiple of 32, not {}",
+                      arrival.threads),
+          "");
   }
   const Block::Barrier& barrier = warp.block->barriers[arrival.number];
   if (barrier.pending && barrier.expected != arrival.threads) {
     fault(at, FaultKind::kBarrierDivergence,
-          fmt::format("threads arrive at barrier {} with different counts: {} and {}", arrival.number,
-                      barrier.expected, arrival.threads),
+          fmt::format("threads arrive at barrier {} with different counts: {} and {}",
+                      arrival.number, barrier.expected, arrival.threads),
           "the first arrived at " + place(warp.block->launch.program, barrier.first_pc));
   }
   if ((barrier.arrived[warp.id] & warp.mask) != 0) {
     fault(at, FaultKind::kBarrierDivergence,
-          fmt::format("a thread arrives at barrier {} again before it is complete", arrival.number), "");
+          fmt::format("a thread arrives at barrier {} again before it is complete", arrival.number),
+          "");
   }
   if ((insn.flags & kFlagAligned) == 0 || !warp.block->launch.config.check_sync) return;
   for (u32 i = 0; i < warp.parked_count; ++i) {
     const Group& group = warp.parked[i];
-    if (group.state == GroupState::kBarrier && group.wait == arrival.number && group.pc != warp.pc) {
+    if (group.state == GroupState::kBarrier && group.wait == arrival.number &&
+        group.pc != warp.pc) {
       fault(at, FaultKind::kBarrierDivergence, "threads of one warp wait at different barriers",
             "others of the warp wait at " + place(warp.block->launch.program, group.pc));
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block: its resources, and its warps in turns. A warp runs until it waits, so that a block whose threads only
-// meet at barriers never switches in between; one that waits for another by polling memory is interrupted. Under a random
-// schedule turns have any length, and one warp or another falls behind for a while, so that each is late now and then.
+// One block: its resources, and its warps in turns. A warp runs until it waits, so that a block
+// whose threads only meet at barriers never switches in between; one that waits for another by
+// polling memory is interrupted. Under a random schedule turns have any length, and one warp or
+// another falls behind for a while, so that each is late now and then.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -22,8 +23,8 @@ namespace {
 constexpr i64 kSlice = 8192;         // instructions a warp runs before the next one has its turn
 constexpr i64 kDividedSlice = 1024;  // ... while its lanes are in several places
 constexpr i64 kIdleSlice = 256;      // ... while the whole block waits
-// Under a random schedule: the places at which a block draws, and those of turns; for so many turns one of so many warps has
-// single instructions and falls behind.
+// Under a random schedule: the places at which a block draws, and those of turns; for so many turns
+// one of so many warps has single instructions and falls behind.
 constexpr u64 kPlaces = 64, kTurnPlace = 63, kLatePlace = 62;
 constexpr u64 kTurnsLate = 1024, kOneLateOf = 4;
 
@@ -44,8 +45,13 @@ void fill_bank_constants(const Launch& launch, std::byte* window) {
 
 }  // namespace
 
-Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos, Cluster& in, u32 rank_in_cluster)
-    : launch(of), counters(into), cluster(in), rank(rank_in_cluster), output(of.config.print_bytes) {
+Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos, Cluster& in,
+             u32 rank_in_cluster)
+    : launch(of),
+      counters(into),
+      cluster(in),
+      rank(rank_in_cluster),
+      output(of.config.print_bytes) {
   const Program& program = launch.program;
   const FunctionCode& kernel = program.functions[0];
   const u32 threads = static_cast<u32>(launch.config.block.count());
@@ -145,7 +151,8 @@ void Block::start(u64 linear_index) {
     warp.register_moves = 0;
     warp.wants_registers = false;
     warp.wants_warpgroup = false;
-    for (const auto& [offset, bytes] : kernel.undefined) std::memset(warp.root.window + offset, 0, bytes);
+    for (const auto& [offset, bytes] : kernel.undefined)
+      std::memset(warp.root.window + offset, 0, bytes);
     std::fill(warp.local_storage.begin(), warp.local_storage.end(), std::byte{0xcd});
     warp.stray_local.clear();
     std::fill(warp.local_marks.begin(), warp.local_marks.end(), u8{0});
@@ -167,7 +174,8 @@ i64 Block::turn(u32 who, i64 most) {
   const CopySchedule& schedule = launch.config.schedule;
   if (schedule.kind != CopySchedule::Kind::kRandom) return most;
   const u64 place = linear * kPlaces, turn = ++turns_;
-  if (schedule_bits(schedule, place + kLatePlace, turn / kTurnsLate * kPlaces + who) % kOneLateOf == 0)
+  if (schedule_bits(schedule, place + kLatePlace, turn / kTurnsLate * kPlaces + who) % kOneLateOf ==
+      0)
     return 1;
   const u64 lengths = static_cast<u64>(std::bit_width(static_cast<u64>(most)));
   return i64{1} << schedule_bits(schedule, place + kTurnPlace, turn) % lengths;
@@ -184,11 +192,14 @@ bool Block::run_warps(i64 quantum) {
       if (warp.status == WarpStatus::kWaiting) continue;
       any_ran = true;
       const u64 progress = warp.progress, polls = warp.polls, before = warp.instructions;
-      warp.budget = idle_rounds != 0 ? kIdleSlice : turn(w, warp.parked_count != 0 ? kDividedSlice : kSlice);
+      warp.budget =
+          idle_rounds != 0 ? kIdleSlice : turn(w, warp.parked_count != 0 ? kDividedSlice : kSlice);
       launch.isa.code.run(warp, handlers);
       quantum -= static_cast<i64>(warp.instructions - before) + 1;
-      // A warp that only looks at what others write is waiting: its other lanes may be the ones it waits for.
-      const bool idle = warp.status == WarpStatus::kReady && warp.progress == progress && warp.polls != polls;
+      // A warp that only looks at what others write is waiting: its other lanes may be the ones it
+      // waits for.
+      const bool idle =
+          warp.status == WarpStatus::kReady && warp.progress == progress && warp.polls != polls;
       all_idle &= idle;
       if (idle && warp.parked_count != 0) rotate_groups(warp);
     }

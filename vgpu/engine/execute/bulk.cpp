@@ -70,7 +70,8 @@ TensorMap read_map(const Lane& lane, u64 address) {
       check_bulk_global(lane, address, TensorMap::kBytes, false);
       break;
     default:
-      fault(lane, FaultKind::kBadOperand, "a tensor map must lie in global, constant or parameter memory",
+      fault(lane, FaultKind::kBadOperand,
+            "a tensor map must lie in global, constant or parameter memory",
             fmt::format("address 0x{:x}", address));
   }
   const auto map = decode(std::span<const std::byte, TensorMap::kBytes>(from, TensorMap::kBytes));
@@ -88,8 +89,10 @@ struct Transfer {
   Operands to;
   bool tensor = false;
 
-  u32 bytes() const { return tensor ? map.box_bytes() : to.bytes; }            // that an mbarrier counts
-  u32 shared_bytes() const { return tensor ? map.shared_bytes() : to.bytes; }  // that it reaches over
+  u32 bytes() const { return tensor ? map.box_bytes() : to.bytes; }  // that an mbarrier counts
+  u32 shared_bytes() const {
+    return tensor ? map.shared_bytes() : to.bytes;
+  }  // that it reaches over
 
   void load(std::byte* shared, u32 address) const {
     if (!tensor) {
@@ -149,27 +152,29 @@ Transfer transfer_of(const Lane& lane) {
   if (!transfer.tensor) {
     const u32 bytes = transfer.to.bytes;
     if (bytes % kPlainAlignment != 0) {
-      bad_operand(lane, fmt::format("the size of a bulk copy must be a multiple of 16 bytes, not {}", bytes));
+      bad_operand(
+          lane,
+          fmt::format("the size of a bulk copy must be a multiple of 16 bytes, not {}", bytes));
     }
     const bool global = static_cast<BulkKind>(insn.sub) != BulkKind::kSend;
     if (global && transfer.to.other % kPlainAlignment != 0) {
-      fault(lane, FaultKind::kMisaligned, "the global address of a bulk copy must be a multiple of 16 bytes",
+      fault(lane, FaultKind::kMisaligned,
+            "the global address of a bulk copy must be a multiple of 16 bytes",
             fmt::format("address 0x{:x}", transfer.to.other));
     }
     return transfer;
   }
   transfer.map = read_map(lane, transfer.to.other);
   if (transfer.map.rank != insn.vector) {
-    bad_operand(lane,
-                fmt::format("a copy of {} dimensions by a tensor map of {}", insn.vector, transfer.map.rank));
+    bad_operand(lane, fmt::format("a copy of {} dimensions by a tensor map of {}", insn.vector,
+                                  transfer.map.rank));
   }
   // Hardware calls that an illegal instruction.
   const i64 first = i64{transfer.to.at[0]} * transfer.map.element_bytes();
   if (first % kPlainAlignment != 0) {
-    bad_operand(
-        lane, fmt::format(
-                  "the first coordinate of a copy by tensor map must be a multiple of 16 bytes, not {} ({})",
-                  first, transfer.to.at[0]));
+    bad_operand(lane, fmt::format("the first coordinate of a copy by tensor map must be a multiple "
+                                  "of 16 bytes, not {} ({})",
+                                  first, transfer.to.at[0]));
   }
   return transfer;
 }
@@ -195,14 +200,17 @@ void check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, b
   });
 }
 
-u32 alignment_of(const Transfer& transfer) { return transfer.tensor ? kTensorAlignment : kPlainAlignment; }
+u32 alignment_of(const Transfer& transfer) {
+  return transfer.tensor ? kTensorAlignment : kPlainAlignment;
+}
 
 // The mbarrier that a copy to `to` completes on.
 SharedPlace barrier_of(const Lane& lane, const SharedPlace& to, u64 address) {
   const SharedPlace barrier = shared_place(lane, address, Mbarriers::kBytes, Mbarriers::kBytes);
   if (to.block != barrier.block) {
-    bad_operand(
-        lane, "an asynchronous copy to one block's shared memory completes on an mbarrier of another block");
+    bad_operand(lane,
+                "an asynchronous copy to one block's shared memory completes on an mbarrier of "
+                "another block");
   }
   return barrier;
 }
@@ -228,8 +236,8 @@ void load(Warp& warp, const Lane& lane) {
   }
   const Cluster& cluster = warp.block->cluster;
   if (transfer.to.blocks == 0 || transfer.to.blocks >> cluster.size() != 0) {
-    bad_operand(lane, fmt::format("a multicast to blocks 0x{:x} of a cluster of {}", transfer.to.blocks,
-                                  cluster.size()));
+    bad_operand(lane, fmt::format("a multicast to blocks 0x{:x} of a cluster of {}",
+                                  transfer.to.blocks, cluster.size()));
   }
   ++count.bulk_multicasts;
   for (u32 m = transfer.to.blocks; m != 0; m &= m - 1) {
@@ -262,8 +270,8 @@ void store(Warp& warp, const Lane& lane) {
           transfer->store(data, nullptr);
           return;
         }
-        const Reducer reducer(reduction,
-                              transfer->tensor ? transfer->map.type : static_cast<TensorType>(insn.bytes));
+        const Reducer reducer(
+            reduction, transfer->tensor ? transfer->map.type : static_cast<TensorType>(insn.bytes));
         transfer->store(data, &reducer);
       });
 }
@@ -289,14 +297,16 @@ void send(Warp& warp, const Lane& lane) {
         if (reduction == BulkReduction::kCopy)
           std::memmove(to.host(), from.host(), bytes);
         else
-          Reducer(reduction, static_cast<TensorType>(insn.bytes)).apply(to.host(), from.host(), bytes, false);
+          Reducer(reduction, static_cast<TensorType>(insn.bytes))
+              .apply(to.host(), from.host(), bytes, false);
       });
 }
 
 void send_words(Warp& warp, const Lane& lane) {
   const Insn& insn = lane.insn;
   const u32 bytes = u32{insn.bytes} * insn.width;
-  const SharedPlace to = shared_place(lane, value<u64>(warp, insn, kBulkShared, lane.lane), bytes, bytes);
+  const SharedPlace to =
+      shared_place(lane, value<u64>(warp, insn, kBulkShared, lane.lane), bytes, bytes);
   const SharedPlace barrier = barrier_of(lane, to, value<u64>(warp, insn, kBulkBarrier, lane.lane));
   std::array<std::byte, 16> data{};
   for (u32 i = 0; i < insn.width; ++i) {
@@ -305,8 +315,9 @@ void send_words(Warp& warp, const Lane& lane) {
     std::memcpy(data.data() + i * insn.bytes, &word, insn.bytes);
   }
   watch_bulk_shared(lane, to, bytes, true);
-  barrier.block->mbarriers->bulk_lands(warp, lane, barrier.offset, {to.block, to.offset, bytes}, bytes,
-                                       [data, to, bytes] { std::memcpy(to.host(), data.data(), bytes); });
+  barrier.block->mbarriers->bulk_lands(
+      warp, lane, barrier.offset, {to.block, to.offset, bytes}, bytes,
+      [data, to, bytes] { std::memcpy(to.host(), data.data(), bytes); });
 }
 
 }  // namespace
@@ -399,10 +410,12 @@ void BulkGroups::wait(u32 mask, u64 pending, bool reads) {
     advance(lane, epoch, !reads);
     waited_[lane] = std::max(waited_[lane], epoch);
     if (warp_->race != nullptr)
-      warp_->race->knows(*warp_, warp_->race->agent(check::AgentKind::kGroups, *warp_, lane), epoch);
+      warp_->race->knows(*warp_, warp_->race->agent(check::AgentKind::kGroups, *warp_, lane),
+                         epoch);
   }
-  std::erase_if(copies_,
-                [&](const Copy& copy) { return copy.is_written && copy.epoch <= waited_[copy.lane]; });
+  std::erase_if(copies_, [&](const Copy& copy) {
+    return copy.is_written && copy.epoch <= waited_[copy.lane];
+  });
 }
 
 void BulkGroups::finish() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk copies: cp.async.bulk, cp.async.bulk.tensor and their reductions; st.async. They run beside the thread that begins them, and
-// end by an mbarrier, or by the thread's bulk groups. PTX ISA, "Data Movement and Conversion Instructions: Asynchronous
-// copy operations". When they happen is the launch's CopySchedule.
+// Bulk copies: cp.async.bulk, cp.async.bulk.tensor and their reductions; st.async. They run beside
+// the thread that begins them, and end by an mbarrier, or by the thread's bulk groups. PTX ISA,
+// "Data Movement and Conversion Instructions: Asynchronous copy operations". When they happen is
+// the launch's CopySchedule.
 #pragma once
 #include <functional>
 #include <vector>
@@ -16,17 +17,30 @@ enum class BulkKind : u8 {  // Insn::sub of bulk
   kSend,                    // shared memory to that of a block of the cluster
   kSendWords,               // registers, Insn::width of Insn::bytes each, likewise (st.async)
 };
-enum class BulkReduction : u8 { kCopy, kAdd, kMin, kMax, kInc, kDec, kAnd, kOr, kXor };  // Insn::width
+enum class BulkReduction : u8 {
+  kCopy,
+  kAdd,
+  kMin,
+  kMax,
+  kInc,
+  kDec,
+  kAnd,
+  kOr,
+  kXor
+};  // Insn::width
 
-// Where a bulk copy's operands are, from Insn::list on in Program::lists: slots, kNone where there is none. Addresses are
-// 64-bit slots, the size and coordinates 32-bit ones, the mask of blocks a 16-bit one.
+// Where a bulk copy's operands are, from Insn::list on in Program::lists: slots, kNone where there
+// is none. Addresses are 64-bit slots, the size and coordinates 32-bit ones, the mask of blocks a
+// 16-bit one.
 enum BulkOperand : u32 {
   kBulkShared,  // destination of loads and sends, source of stores
   kBulkOther,   // global memory, a tensor map, or the source of a send
   kBulkBarrier,
   kBulkSize,
   kBulkBlocks,  // multicast
-  kBulkAt,  // coordinates, as many as Insn::vector says, 0 for a copy without tensor map; or the words of kSendWords
+  // coordinates, as many as Insn::vector says, 0 for a copy without tensor map; or the words of
+  // kSendWords
+  kBulkAt,
   kBulkOperands = kBulkAt + 5,
 };
 
@@ -39,7 +53,8 @@ class BulkGroups {
  public:
   explicit BulkGroups(Warp& warp) : warp_(&warp) {}
   void start_block();
-  // A lane begins a copy: `read` takes what it copies out of shared memory, `write` puts it where it goes.
+  // A lane begins a copy: `read` takes what it copies out of shared memory, `write` puts it where
+  // it goes.
   void begin(const Insn& insn, u32 lane, std::function<std::vector<std::byte>()> read,
              std::function<void(const std::vector<std::byte>&)> write);
   void commit(u32 mask);
@@ -64,7 +79,8 @@ class BulkGroups {
 
   Warp* warp_;
   u32 epoch_[kLanes] = {};
-  std::vector<u32> unread_[kLanes], unwritten_[kLanes];  // last epochs of groups committed, the oldest first
+  std::vector<u32> unread_[kLanes],
+      unwritten_[kLanes];     // last epochs of groups committed, the oldest first
   u32 waited_[kLanes] = {};   // copies up to this epoch are known to have been read
   std::vector<Copy> copies_;  // that are not done, or not known to be read
 };

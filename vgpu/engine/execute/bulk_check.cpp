@@ -70,7 +70,8 @@ void watch_bulk_shared(const Lane& lane, const SharedPlace& place, u32 bytes, bo
       watch->shared_unwritten -= static_cast<u32>(mark != kWhole && (mark | bits) == kWhole);
       mark |= bits;
     } else if ((bits & ~mark) != 0) {
-      check::note_shared(lane.warp, lane.insn, lane.lane, static_cast<u32>(watch->shared_begin + word * 4),
+      check::note_shared(lane.warp, lane.insn, lane.lane,
+                         static_cast<u32>(watch->shared_begin + word * 4),
                          static_cast<u32>(end - word * 4));
       return;
     }

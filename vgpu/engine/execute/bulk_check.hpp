@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of memory that bulk copies touch: ranges of bytes, where other accesses are words of lanes.
+// The checks of memory that bulk copies touch: ranges of bytes, where other accesses are words of
+// lanes.
 #pragma once
 #include "engine/execute/cluster.hpp"
 

@@ -22,7 +22,8 @@ struct Bfloat {
 float to_float(Half h) {
   const u32 sign = u32{h.bits} >> 15 << 31, exponent = h.bits >> 10 & 31, fraction = h.bits & 1023;
   if (exponent == 0)
-    return std::bit_cast<float>(std::bit_cast<u32>(std::ldexp(static_cast<float>(fraction), -24)) | sign);
+    return std::bit_cast<float>(std::bit_cast<u32>(std::ldexp(static_cast<float>(fraction), -24)) |
+                                sign);
   const u32 wide = exponent == 31 ? 255 : exponent + 112;
   return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
 }
@@ -82,7 +83,8 @@ T reduced(BulkReduction what, T old, T with) {
 
 template <class T>
 void reduce(BulkReduction what, std::byte* to, const std::byte* from, u32 bytes, bool atomic) {
-  using Word = std::conditional_t<sizeof(T) == 2, u16, std::conditional_t<sizeof(T) == 4, u32, u64>>;
+  using Word =
+      std::conditional_t<sizeof(T) == 2, u16, std::conditional_t<sizeof(T) == 4, u32, u64>>;
   for (u32 i = 0; i < bytes; i += sizeof(T)) {
     T with;
     std::memcpy(&with, from + i, sizeof(T));
@@ -94,7 +96,8 @@ void reduce(BulkReduction what, std::byte* to, const std::byte* from, u32 bytes,
     Word old = __atomic_load_n(word, __ATOMIC_RELAXED), next;
     do {
       next = std::bit_cast<Word>(reduced(what, std::bit_cast<T>(old), with));
-    } while (!__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    } while (
+        !__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cp.reduce.async.bulk does to each element of its destination. PTX ISA, "cp.reduce.async.bulk".
+// What cp.reduce.async.bulk does to each element of its destination. PTX ISA,
+// "cp.reduce.async.bulk".
 #pragma once
 #include "engine/execute/bulk.hpp"
 #include "engine/tensor/tensor_map.hpp"

@@ -22,11 +22,13 @@ Frame* new_frame(Warp& warp, const FunctionCode& function) {
     frame = warp.free_frames.back();
     warp.free_frames.pop_back();
   }
-  if (frame->storage.size() < function.window_bytes + 64) frame->storage.resize(function.window_bytes + 64);
+  if (frame->storage.size() < function.window_bytes + 64)
+    frame->storage.resize(function.window_bytes + 64);
   const u64 start = reinterpret_cast<u64>(frame->storage.data());
   frame->window = frame->storage.data() + ((start + 63) / 64 * 64 - start);
   std::copy(function.constants.begin(), function.constants.end(), frame->window);
-  for (const auto& [offset, bytes] : function.undefined) std::memset(frame->window + offset, 0, bytes);
+  for (const auto& [offset, bytes] : function.undefined)
+    std::memset(frame->window + offset, 0, bytes);
   return frame;
 }
 
@@ -35,8 +37,8 @@ void copy_lanes(std::byte* to_window, const ParamPlace& to, const std::byte* fro
   const u32 bytes = std::min(to.bytes, from.bytes);
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
-    std::memcpy(to_window + to.slot + u64{i} * to.bytes, from_window + from.slot + u64{i} * from.bytes,
-                bytes);
+    std::memcpy(to_window + to.slot + u64{i} * to.bytes,
+                from_window + from.slot + u64{i} * from.bytes, bytes);
   }
 }
 
@@ -46,7 +48,8 @@ void enter(Warp& warp, const Insn& insn, const Call& what, u32 callee) {
   const FunctionCode& caller = program.functions[warp.frame->function];
   const Lane at{warp, insn, static_cast<u32>(__builtin_ctz(warp.mask))};
   if (what.args.size() != function.params.size() || what.returns.size() > function.returns.size()) {
-    fault(at, FaultKind::kTrap, "a call through a function pointer to a function with other parameters",
+    fault(at, FaultKind::kTrap,
+          "a call through a function pointer to a function with other parameters",
           fmt::format("it is {}", function.name));
   }
   if (warp.frame->depth + 1 > kMaxDepth) {
@@ -96,7 +99,9 @@ void ensure_local(Warp& warp, const Insn& insn, u64 bytes) {
   if (bytes <= warp.local_bytes) return;
   if (bytes > kMostLocalBytes) {
     fault({warp, insn, static_cast<u32>(__builtin_ctz(warp.mask))}, FaultKind::kStackOverflow,
-          fmt::format("the calls' local memory exceeds the {} bytes that a thread has", kMostLocalBytes), "");
+          fmt::format("the calls' local memory exceeds the {} bytes that a thread has",
+                      kMostLocalBytes),
+          "");
   }
   const u64 grown = std::min(kMostLocalBytes, std::max(bytes, u64{warp.local_bytes} * 2));
   warp.local_storage.resize((grown + 3) / 4 * 4 * kLanes, std::byte{0xcd});
@@ -144,7 +149,8 @@ void return_lanes(Warp& warp) {
   const Call& what = program.calls[program.code[frame->return_pc].target];
   const FunctionCode& function = program.functions[frame->function];
   for (std::size_t i = 0; i < what.returns.size(); ++i) {
-    copy_lanes(frame->parent->window, what.returns[i], frame->window, function.returns[i], warp.mask);
+    copy_lanes(frame->parent->window, what.returns[i], frame->window, function.returns[i],
+               warp.mask);
   }
   frame->lanes &= ~warp.mask;
   warp.frame = frame->parent;

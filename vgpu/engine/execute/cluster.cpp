@@ -18,8 +18,8 @@ Cluster::Cluster(const Launch& launch, count::Counters& counters, SiteMemo* memo
   if (launch.config.check_race) {
     const u32 warps = static_cast<u32>((launch.config.block.count() + kLanes - 1) / kLanes);
     const u32 begin = launch.program.shared_begin;
-    race_ =
-        std::make_unique<check::RaceCheck>(launch.program, begin, launch.shared_end - begin, warps, count);
+    race_ = std::make_unique<check::RaceCheck>(launch.program, begin, launch.shared_end - begin,
+                                               warps, count);
   }
   for (u32 rank = 0; rank < count; ++rank) {
     blocks_.push_back(std::make_unique<Block>(launch, counters, memos, *this, rank));
@@ -109,7 +109,8 @@ void Cluster::wait(Warp& warp, const Insn& insn) {
   Arrival& arrival = arrivals_[index_of(warp)];
   if ((warp.mask & ~arrival.owed) != 0) {
     fault({warp, insn, static_cast<u32>(__builtin_ctz(warp.mask & ~arrival.owed))},
-          FaultKind::kBarrierDivergence, "a thread waits at the cluster's barrier without having arrived");
+          FaultKind::kBarrierDivergence,
+          "a thread waits at the cluster's barrier without having arrived");
   }
   if ((arrival.arrived & warp.mask) != 0) {
     park(warp, GroupState::kClusterBarrier, 0);
@@ -160,7 +161,8 @@ u64 Cluster::missing() const {
   for (const auto& block : blocks_) {
     for (u32 w = 0; w < block->warp_count; ++w) {
       const Warp& warp = block->warps[w];
-      threads += static_cast<u64>(__builtin_popcount(warp.live & ~arrivals_[index_of(warp)].arrived));
+      threads +=
+          static_cast<u64>(__builtin_popcount(warp.live & ~arrivals_[index_of(warp)].arrived));
     }
   }
   return threads;
@@ -169,7 +171,8 @@ u64 Cluster::missing() const {
 u32 rank_of(const Warp& warp, u64 address) {
   const u64 window = address / kWindowBytes;
   if (window == 0) return warp.block->rank;
-  if (window < kFirstOfCluster || window - kFirstOfCluster >= warp.block->cluster.size()) return kNone;
+  if (window < kFirstOfCluster || window - kFirstOfCluster >= warp.block->cluster.size())
+    return kNone;
   return static_cast<u32>(window - kFirstOfCluster);
 }
 
@@ -177,7 +180,8 @@ void touch_shared_place(const Lane& lane, const SharedPlace& place, u32 bytes, b
                         check::Access kind) {
   watch_bulk_shared(lane, place, bytes, writes);
   if (lane.warp.race == nullptr) return;
-  lane.warp.race->access(lane.warp, lane.insn, lane.lane, {place.block, place.offset, bytes}, writes, kind);
+  lane.warp.race->access(lane.warp, lane.insn, lane.lane, {place.block, place.offset, bytes},
+                         writes, kind);
 }
 
 SharedPlace shared_place(const Lane& lane, u64 address, u32 bytes, u32 alignment) {
@@ -194,10 +198,12 @@ SharedPlace shared_place(const Lane& lane, u64 address, u32 bytes, u32 alignment
   }
   if (block.done) {
     const Dim3& index = block.index;
-    fault(lane, FaultKind::kClusterExit,
-          fmt::format("shared memory of block ({}, {}, {}) of the cluster is used after that block has ended",
-                      index.x, index.y, index.z),
-          fmt::format("shared address 0x{:x} of rank {}", offset, rank));
+    fault(
+        lane, FaultKind::kClusterExit,
+        fmt::format(
+            "shared memory of block ({}, {}, {}) of the cluster is used after that block has ended",
+            index.x, index.y, index.z),
+        fmt::format("shared address 0x{:x} of rank {}", offset, rank));
   }
   return {&block, static_cast<u32>(offset)};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of a cluster, which run together and reach each other's shared memory; every block of a launch is in one, if
-// only by itself. PTX ISA, "Cluster of Cooperative Thread Arrays", "Parallel Synchronization and Communication
-// Instructions: barrier.cluster", "mapa", "getctarank".
+// The blocks of a cluster, which run together and reach each other's shared memory; every block of
+// a launch is in one, if only by itself. PTX ISA, "Cluster of Cooperative Thread Arrays", "Parallel
+// Synchronization and Communication Instructions: barrier.cluster", "mapa", "getctarank".
 #pragma once
 #include <map>
 #include <memory>
@@ -23,7 +23,8 @@ class Cluster {
 
   // The cluster's linear index in the grid of clusters.
   void start(u64 linear_index);
-  // Runs until all blocks are done (true), nothing but polling goes on, or each has run `quantum` instructions.
+  // Runs until all blocks are done (true), nothing but polling goes on, or each has run `quantum`
+  // instructions.
   bool run(i64 quantum);
 
   u32 size() const { return static_cast<u32>(blocks_.size()); }
@@ -49,7 +50,9 @@ class Cluster {
     u32 owed = 0;     // lanes that have arrived, in this phase or before, and not waited
     u32 pc = 0;
   };
-  u32 index_of(const Warp& warp) const { return warp.block->rank * warp.block->warp_count + warp.id; }
+  u32 index_of(const Warp& warp) const {
+    return warp.block->rank * warp.block->warp_count + warp.id;
+  }
   void complete_if_due();
   bool run_together(i64 quantum);
 
@@ -66,8 +69,8 @@ struct SharedPlace {
   std::byte* host() const { return block->warps[0].shared + offset; }
 };
 
-// What an address of shared::cluster means for a thread. Faults where there are no such `bytes` bytes, where they are not
-// aligned to `alignment`, or where the block has ended.
+// What an address of shared::cluster means for a thread. Faults where there are no such `bytes`
+// bytes, where they are not aligned to `alignment`, or where the block has ended.
 SharedPlace shared_place(const Lane& lane, u64 address, u32 bytes, u32 alignment);
 
 // A lane's own access there: what the checks say of it.

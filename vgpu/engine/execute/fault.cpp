@@ -49,25 +49,27 @@ const char* name_of(AddressSpace space) {
 }
 
 bool is_write(const Insn& insn, AddressSpace space) {
-  return (insn.flags & kFlagStore) != 0 || ((insn.flags & kFlagCopy) != 0 && space == AddressSpace::kShared);
+  return (insn.flags & kFlagStore) != 0 ||
+         ((insn.flags & kFlagCopy) != 0 && space == AddressSpace::kShared);
 }
 
 std::string describe_shared(const Warp& warp, u64 address, u32 bytes) {
   if (address < warp.shared_begin) {
-    return fmt::format("shared address 0x{:x} lies in the first {} bytes, which belong to the system",
-                       address, warp.shared_begin);
+    return fmt::format(
+        "shared address 0x{:x} lies in the first {} bytes, which belong to the system", address,
+        warp.shared_begin);
   }
   if (address > 0xffffffff) return fmt::format("0x{:x} is no address of shared memory", address);
   const u64 size = warp.shared_end - warp.shared_begin;
   const u64 end = address + bytes;
-  return fmt::format("shared address 0x{:x}: {} byte(s) past the end of the block's {} bytes", address,
-                     end - warp.shared_end, size);
+  return fmt::format("shared address 0x{:x}: {} byte(s) past the end of the block's {} bytes",
+                     address, end - warp.shared_end, size);
 }
 
 std::string describe_local(const Warp& warp, u64 address, u32 bytes) {
   if (address >= kWindowBytes) return fmt::format("0x{:x} is no address of local memory", address);
-  return fmt::format("local address 0x{:x}: {} byte(s) past the end of the thread's {} bytes", address,
-                     address + bytes - warp.local_bytes, warp.local_bytes);
+  return fmt::format("local address 0x{:x}: {} byte(s) past the end of the thread's {} bytes",
+                     address, address + bytes - warp.local_bytes, warp.local_bytes);
 }
 
 }  // namespace
@@ -87,7 +89,8 @@ std::string one_line(std::string_view text) {
 std::string place(const Program& program, u32 pc) {
   if (program.machine_code != nullptr) {
     const sass::Instruction& instruction = program.machine_code->at(pc);
-    std::string text = fmt::format("{} (machine code 0x{:x}", instruction.text, instruction.address);
+    std::string text =
+        fmt::format("{} (machine code 0x{:x}", instruction.text, instruction.address);
     const Source source = source_of(*program.machine_code, instruction.address);
     if (!source.file.empty()) text += fmt::format("; {}:{}", source.file, source.line);
     return text + ")";
@@ -109,9 +112,10 @@ void fault(const Lane& at, FaultKind kind, const std::string& what, const std::s
   const FunctionCode& function = program.functions[program.origin[pc].function];
 
   std::string report =
-      fmt::format("{}: {}\n  kernel {}\n  block {}, thread {} (warp {}, lane {})", to_string(kind), what,
-                  program.display_name, show(block.index), show(thread), at.warp.id, at.lane);
-  if (&function != &program.functions[0]) report += fmt::format("\n  in function {}", function.name);
+      fmt::format("{}: {}\n  kernel {}\n  block {}, thread {} (warp {}, lane {})", to_string(kind),
+                  what, program.display_name, show(block.index), show(thread), at.warp.id, at.lane);
+  if (&function != &program.functions[0])
+    report += fmt::format("\n  in function {}", function.name);
   for (std::size_t begin = 0; begin < details.size();) {
     const std::size_t end = std::min(details.find('\n', begin), details.size());
     report += "\n  " + details.substr(begin, end - begin);
@@ -148,15 +152,16 @@ void fault_constant(const Lane& at, u32 offset, u32 size) {
   constexpr u8 kTables = 2;
   const std::string details = fmt::format("offset 0x{:x} of {} bytes", offset, size);
   if (at.insn.sub == kTables) {
-    fault(at, FaultKind::kTrap, "a call through a bad function pointer, or a jump beyond its table", details);
+    fault(at, FaultKind::kTrap, "a call through a bad function pointer, or a jump beyond its table",
+          details);
   }
   fault(at, FaultKind::kOutOfBounds, "read from a bank of constants", details);
 }
 
 void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes) {
   const bool writes = is_write(at.insn, space);
-  const std::string what = fmt::format("{} of {} bytes {} {} memory", writes ? "write" : "read", bytes,
-                                       writes ? "to" : "from", name_of(space));
+  const std::string what = fmt::format("{} of {} bytes {} {} memory", writes ? "write" : "read",
+                                       bytes, writes ? "to" : "from", name_of(space));
   FaultKind kind = FaultKind::kOutOfBounds;
   std::string details;
   if (address % bytes != 0) {
@@ -178,7 +183,8 @@ void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes) {
       default: {
         const Allocation* allocation = allocation_at(at.warp.block->launch, address);
         if (allocation != nullptr && allocation->freed) kind = FaultKind::kUseAfterFree;
-        details = fmt::format("address 0x{:x}: {}", address, describe_global(at.warp.block->launch, address));
+        details = fmt::format("address 0x{:x}: {}", address,
+                              describe_global(at.warp.block->launch, address));
       }
     }
   }

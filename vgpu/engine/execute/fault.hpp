@@ -16,7 +16,8 @@ struct Lane {
 
 // Throws the Fault: `what` is its first line, `details` further lines.
 [[noreturn]] void fault(const Lane& at, FaultKind kind, const char* what);
-[[noreturn]] void fault(const Lane& at, FaultKind kind, const std::string& what, const std::string& details);
+[[noreturn]] void fault(const Lane& at, FaultKind kind, const std::string& what,
+                        const std::string& details);
 
 // An access of `bytes` bytes of the lane is bad: says why from the address.
 [[noreturn]] void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes);
@@ -35,8 +36,8 @@ const Allocation* allocation_at(const Launch& launch, u64 address);
 // As Memory::describe.
 std::string describe_global(const Launch& launch, u64 address);
 
-// Checks accesses to device memory lane by lane and faults at the first that is bad; else remembers in the memo
-// the allocation that the first lane hit.
+// Checks accesses to device memory lane by lane and faults at the first that is bad; else remembers
+// in the memo the allocation that the first lane hit.
 void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes);
 
 // Faults at the first lane whose access to shared memory is bad.

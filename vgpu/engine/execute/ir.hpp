@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoded form of a kernel. Registers of a function live in a "window" of a warp: every virtual register has a
-// slot there, an array of 32 lanes (predicates: one 32-bit mask), and instructions name slots by byte offset.
-// Immediates and addresses of symbols are slots too, broadcast to all lanes when the window is made, so that an
-// instruction has one form whatever its operands are. Code is cut into runs: straight lines that only their last
-// instruction can leave, so that scheduling and counting cost once a run and not once an instruction.
+// The decoded form of a kernel. Registers of a function live in a "window" of a warp: every virtual
+// register has a slot there, an array of 32 lanes (predicates: one 32-bit mask), and instructions
+// name slots by byte offset. Immediates and addresses of symbols are slots too, broadcast to all
+// lanes when the window is made, so that an instruction has one form whatever its operands are.
+// Code is cut into runs: straight lines that only their last instruction can leave, so that
+// scheduling and counting cost once a run and not once an instruction.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -50,8 +51,9 @@ enum Flag : u16 {
   kFlagIgnore = kFlagNegate,   // s[2] is the predicate ignore-src
   kFlagCopy = kFlagHasResult,  // reads global memory and writes shared memory
   kFlagMachine =
-      256,  // memory: addresses as machine code has them: the upper halves in the row behind s[0], or
-            // (with kFlagAddress32) s[3] added
+      // memory: addresses as machine code has them: the upper halves in the row behind s[0], or
+  256,
+  // (with kFlagAddress32) s[3] added
   kFlagCompared = 512,  // memory: a load, or the exchange, of an atomic operation that is a loop
   kFlagHalf = 1024,     // memory: the word stands for one of its halves, which one is not known
 };
@@ -59,7 +61,13 @@ enum Flag : u16 {
 enum class AtomicSpace : u8 { kGlobal, kShared, kGeneric, kCluster };  // Insn::sub of atom
 enum class ShuffleMode : u8 { kUp, kDown, kButterfly, kIndex };        // Insn::sub of shfl
 enum class VoteMode : u8 { kAll, kAny, kUniform, kBallot };            // Insn::sub of vote
-enum class BarrierKind : u8 { kSync, kArrive, kReducePopulation, kReduceAnd, kReduceOr };  // Insn::sub of bar
+enum class BarrierKind : u8 {
+  kSync,
+  kArrive,
+  kReducePopulation,
+  kReduceAnd,
+  kReduceOr
+};  // Insn::sub of bar
 
 enum class MbarrierKind : u8 {  // Insn::sub of mbarrier
   kInit,
@@ -109,7 +117,8 @@ struct Origin {
   bool helper = false;  // added by lowering: not counted
 };
 
-// A word of a constant bank, in all lanes of the window from `slot` on; it is known when the launch is.
+// A word of a constant bank, in all lanes of the window from `slot` on; it is known when the launch
+// is.
 struct BankConstant {
   u32 slot = 0;
   u8 bank = 0;
@@ -127,10 +136,11 @@ struct FunctionCode {
   const ptx::Function* source = nullptr;
   u32 entry = 0;  // first instruction
   u32 window_bytes = 0;
-  u32 local_bytes = 0;                         // a thread
-  std::vector<std::byte> constants;            // the window's first bytes
-  std::vector<std::pair<u32, u32>> undefined;  // (offset, bytes) of slots that may be read before written
-  std::vector<ParamPlace> params, returns;     // of a device function
+  u32 local_bytes = 0;               // a thread
+  std::vector<std::byte> constants;  // the window's first bytes
+  std::vector<std::pair<u32, u32>>
+      undefined;  // (offset, bytes) of slots that may be read before written
+  std::vector<ParamPlace> params, returns;  // of a device function
 };
 
 // What a call does, for an instruction whose target is its index.
@@ -141,8 +151,8 @@ struct Call {
   std::vector<ParamPlace> args, returns;  // in the caller's window
 };
 
-// An instruction that may touch registers of wgmma at the wrong time, as far as its paths tell; of a wgmma, its registers:
-// those of A are read, those of D written. By virtual register.
+// An instruction that may touch registers of wgmma at the wrong time, as far as its paths tell; of
+// a wgmma, its registers: those of A are read, those of D written. By virtual register.
 struct RegisterWatch {
   u16 op = 0;  // what it is
   std::vector<u32> reads, writes;
@@ -168,8 +178,10 @@ struct Program {
   std::vector<FunctionCode> functions;  // [0] is the kernel
   std::vector<Call> calls;
   std::vector<BranchTable> branch_tables;
-  std::vector<u32> address_to_function;  // handle of a function pointer -> index into functions, or kNone
-  std::map<u32, RegisterWatch> watches;  // by instruction; none in a kernel that waits and fences as it must
+  std::vector<u32>
+      address_to_function;  // handle of a function pointer -> index into functions, or kNone
+  std::map<u32, RegisterWatch>
+      watches;  // by instruction; none in a kernel that waits and fences as it must
   u32 sites = 0, guard_sites = 0;
   u32 shared_begin = 0;   // the first shared address (what is below belongs to the system)
   u32 shared_static = 0;  // bytes from shared_begin

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel as the engine's interface hands it out: its attributes at once, its program when it is first needed.
+// A kernel as the engine's interface hands it out: its attributes at once, its program when it is
+// first needed.
 #pragma once
 #include <functional>
 #include <mutex>
@@ -37,8 +38,8 @@ std::unique_ptr<Module> module_of_ptx(std::string_view ptx, Memory& memory, cons
 
 std::string demangle(std::string_view name);  // itself if it is not mangled
 
-LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::span<const std::byte> params,
-                      Memory& memory);
+LaunchReport run_grid(const Program& program, const LaunchConfig& config,
+                      std::span<const std::byte> params, Memory& memory);
 
 }  // namespace execute
 }  // namespace vgpu

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A grid on the host's cores. Blocks whose results cannot depend on each other's order are dealt to workers as
-// they come. A kernel where the order may matter (a float atomic, an atomic whose old value is used, polling) has
-// its blocks run in order on one thread, each for a quantum, so that a block may wait for a later one. Under a random schedule
-// some of them run together on it, in turns of any length, so that what one block tells another too soon is seen.
+// A grid on the host's cores. Blocks whose results cannot depend on each other's order are dealt to
+// workers as they come. A kernel where the order may matter (a float atomic, an atomic whose old
+// value is used, polling) has its blocks run in order on one thread, each for a quantum, so that a
+// block may wait for a later one. Under a random schedule some of them run together on it, in turns
+// of any length, so that what one block tells another too soon is seen.
 #include <xmmintrin.h>
 
 #include <algorithm>
@@ -30,11 +31,13 @@
 namespace vgpu::execute {
 namespace {
 
-constexpr i64 kQuantum = 1 << 26;      // instructions a block runs in order before others have their turn
-constexpr u64 kResident = 1024;        // blocks that may have begun and not ended
-constexpr i64 kClusterTurn = 1 << 16;  // ... instead of a quantum at most, where clusters run together
-constexpr u64 kTogether = 8;           // clusters that do, unless all of them wait
-constexpr u64 kIdleRounds = 1000;      // without a break, until waiting counts as a deadlock
+constexpr i64 kQuantum =
+    1 << 26;                     // instructions a block runs in order before others have their turn
+constexpr u64 kResident = 1024;  // blocks that may have begun and not ended
+constexpr i64 kClusterTurn =
+    1 << 16;                       // ... instead of a quantum at most, where clusters run together
+constexpr u64 kTogether = 8;       // clusters that do, unless all of them wait
+constexpr u64 kIdleRounds = 1000;  // without a break, until waiting counts as a deadlock
 
 // Kernels compute under the default rounding and with subnormals, whatever the program has set.
 class FloatEnvironment {
@@ -59,7 +62,8 @@ struct Outcome {
   // Where later blocks have printed as much as is kept, what the lowest ones have printed is lost.
   void take_output(const Launch& launch, Cluster& cluster) {
     output_bytes += cluster.take_output(output);
-    while (!output.empty() && output_bytes - output.begin()->second.bytes() >= launch.config.print_bytes) {
+    while (!output.empty() &&
+           output_bytes - output.begin()->second.bytes() >= launch.config.print_bytes) {
       const PrintFifo& first = output.begin()->second;
       output_bytes -= first.bytes();
       lost_prints += first.lost() + first.calls();
@@ -68,7 +72,8 @@ struct Outcome {
   }
 };
 
-// The kernel runs again with other values where it reads what it did not write, and takes much longer.
+// The kernel runs again with other values where it reads what it did not write, and takes much
+// longer.
 struct Endless : std::exception {
   const char* what() const noexcept override { return "it does not come to its end"; }
 };
@@ -98,7 +103,8 @@ bool take_turn(const Launch& launch, Cluster& cluster, Outcome& outcome, i64 qua
   return done;
 }
 
-// What cooperative groups count the blocks in that have arrived at a barrier of the grid: a size, then the barrier.
+// What cooperative groups count the blocks in that have arrived at a barrier of the grid: a size,
+// then the barrier.
 class GridWorkspace {
  public:
   explicit GridWorkspace(Memory& memory) : memory_(memory) {
@@ -115,8 +121,8 @@ class GridWorkspace {
   alignas(64) u32 words_[16] = {};
 };
 
-// Blocks (clusters of them) in order: the next one begins when all before it have ended or wait, or under a random schedule
-// when fewer than kTogether run.
+// Blocks (clusters of them) in order: the next one begins when all before it have ended or wait, or
+// under a random schedule when fewer than kTogether run.
 class InOrder {
  public:
   InOrder(const Launch& launch, count::Counters& counters)
@@ -198,13 +204,15 @@ void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& nex
       const u64 turn = next.fetch_add(1);
       if (turn >= count) return;
       current = chosen.empty() ? turn : chosen[turn];
-      // Blocks behind the first faulty one need not run; those before it must, they may be faulty too.
+      // Blocks behind the first faulty one need not run; those before it must, they may be faulty
+      // too.
       if (current > first_error.load()) return;
       cluster.start(current);
       while (!take_turn(launch, cluster, outcome, kQuantum)) {
         if (cluster.idle_rounds > kIdleRounds) {
-          report_waiting(cluster.block(0), cluster.size() > 1 ? "no other thread of the cluster runs"
-                                                              : "no other thread of the block runs");
+          report_waiting(cluster.block(0), cluster.size() > 1
+                                               ? "no other thread of the cluster runs"
+                                               : "no other thread of the block runs");
         }
       }
     }
@@ -217,18 +225,20 @@ void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& nex
   }
 }
 
-void check_config(const Program& program, const LaunchConfig& config, std::span<const std::byte> params) {
+void check_config(const Program& program, const LaunchConfig& config,
+                  std::span<const std::byte> params) {
   if (config.grid.count() == 0 || config.block.count() == 0 || config.block.count() > 1024) {
     throw std::invalid_argument(fmt::format("{}: a block of {} threads, a grid of {} blocks",
-                                            program.display_name, config.block.count(), config.grid.count()));
+                                            program.display_name, config.block.count(),
+                                            config.grid.count()));
   }
   const Dim3 &grid = config.grid, &cluster = config.cluster;
   const u64 size = cluster.count();
-  if (size == 0 || size > kMostClusterBlocks || grid.x % cluster.x != 0 || grid.y % cluster.y != 0 ||
-      grid.z % cluster.z != 0) {
+  if (size == 0 || size > kMostClusterBlocks || grid.x % cluster.x != 0 ||
+      grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
     throw std::invalid_argument(fmt::format("{}: clusters of {}x{}x{} blocks in a grid of {}x{}x{}",
-                                            program.display_name, cluster.x, cluster.y, cluster.z, grid.x,
-                                            grid.y, grid.z));
+                                            program.display_name, cluster.x, cluster.y, cluster.z,
+                                            grid.x, grid.y, grid.z));
   }
   if (size > 1 && program.machine_code != nullptr) {
     throw Unsupported(fmt::format("{}: machine code in clusters of blocks", program.display_name));
@@ -238,18 +248,19 @@ void check_config(const Program& program, const LaunchConfig& config, std::span<
         fmt::format("{}: some of its blocks alone: they run in clusters", program.display_name));
   }
   if (!config.blocks.empty() && program.ordered) {
-    throw Unsupported(
-        fmt::format("{}: some of its blocks alone: they may depend on each other (it uses what atomics "
-                    "return, adds floats atomically, or waits for values in memory)",
-                    program.display_name));
+    throw Unsupported(fmt::format(
+        "{}: some of its blocks alone: they may depend on each other (it uses what atomics "
+        "return, adds floats atomically, or waits for values in memory)",
+        program.display_name));
   }
   if (!config.blocks.empty() && config.blocks.back() >= config.grid.count()) {
     throw std::invalid_argument(fmt::format("{}: no block {} in a grid of {}", program.display_name,
                                             config.blocks.back(), config.grid.count()));
   }
   if (params.size() < program.attributes.param_bytes) {
-    throw std::invalid_argument(fmt::format("{}: {} bytes of parameters, {} needed", program.display_name,
-                                            params.size(), program.attributes.param_bytes));
+    throw std::invalid_argument(fmt::format("{}: {} bytes of parameters, {} needed",
+                                            program.display_name, params.size(),
+                                            program.attributes.param_bytes));
   }
 }
 
@@ -259,8 +270,8 @@ struct GridRun {
     const LaunchConfig& config = launch.config;
     const bool ordered = launch.program.ordered || config.cooperative;
     const u64 blocks = config.blocks.empty() ? config.grid.count() : config.blocks.size();
-    const unsigned host =
-        std::max(1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
+    const unsigned host = std::max(
+        1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
     const unsigned workers =
         ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks / config.cluster.count()));
     counters.assign(workers, count::Counters(launch.program, config.trace));
@@ -276,7 +287,9 @@ struct GridRun {
       for (unsigned i = 1; i < workers; ++i) {
         threads.emplace_back([&, i] { work(launch, counters[i], next, first_error, outcomes[i]); });
       }
-    } catch (const std::system_error&) {  // no more threads: those there are deal all blocks among themselves
+    } catch (
+        const std::
+            system_error&) {  // no more threads: those there are deal all blocks among themselves
     }
     work(launch, counters[0], next, first_error, outcomes[0]);
     for (std::thread& thread : threads) thread.join();
@@ -284,8 +297,9 @@ struct GridRun {
 
   // Of the lowest block that has one; null if none has.
   std::exception_ptr error() const {
-    return std::min_element(outcomes.begin(), outcomes.end(),
-                            [](const Outcome& a, const Outcome& b) { return a.error_block < b.error_block; })
+    return std::min_element(
+               outcomes.begin(), outcomes.end(),
+               [](const Outcome& a, const Outcome& b) { return a.error_block < b.error_block; })
         ->error;
   }
   bool is_race() const {
@@ -341,18 +355,20 @@ GridRun run_again(const Launch& launch, const GridRun& first, const check::Share
 
 }  // namespace
 
-LaunchReport run_grid(const Program& program, const LaunchConfig& config, std::span<const std::byte> params,
-                      Memory& memory) {
+LaunchReport run_grid(const Program& program, const LaunchConfig& config,
+                      std::span<const std::byte> params, Memory& memory) {
   const auto begin = std::chrono::steady_clock::now();
   check_config(program, config, params);
   std::optional<GridWorkspace> workspace;
   if (config.cooperative) workspace.emplace(memory);
-  Launch launch{program, config, {params.begin(), params.end()}, memory, memory.map(), current_isa()};
+  Launch launch{program, config,       {params.begin(), params.end()},
+                memory,  memory.map(), current_isa()};
   const u32 alignment = program.shared_dynamic_alignment;
   const u32 dynamic_begin =
       (program.shared_begin + program.shared_static + alignment - 1) / alignment * alignment;
-  launch.shared_end = config.dynamic_shared_bytes == 0 ? program.shared_begin + program.shared_static
-                                                       : dynamic_begin + config.dynamic_shared_bytes;
+  launch.shared_end = config.dynamic_shared_bytes == 0
+                          ? program.shared_begin + program.shared_static
+                          : dynamic_begin + config.dynamic_shared_bytes;
   const check::LaunchMarks marks = check::launch_marks(memory, config);
   launch.marks = &marks;
   if (program.machine_code != nullptr) {

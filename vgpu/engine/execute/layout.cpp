@@ -6,7 +6,8 @@
 namespace vgpu::execute {
 namespace {
 
-constexpr u32 kReservedShared = 0x400;  // from sm_90 on, shared memory of a kernel begins behind the system's
+constexpr u32 kReservedShared =
+    0x400;  // from sm_90 on, shared memory of a kernel begins behind the system's
 
 u32 align(u32 value, u32 to) { return (value + to - 1) / to * to; }
 
@@ -21,7 +22,8 @@ class Walker {
     place_dynamic();
     for (const ptx::Variable& v : module.variables) {
       if (v.space != ptx::Space::kConst) continue;
-      layout_.constant_bytes = align(layout_.constant_bytes, v.alignment) + static_cast<u32>(v.size);
+      layout_.constant_bytes =
+          align(layout_.constant_bytes, v.alignment) + static_cast<u32>(v.size);
     }
   }
   Layout take() { return std::move(layout_); }
@@ -51,7 +53,8 @@ class Walker {
     member.param_copies.assign(function.params.size(), kNone);
     for (const ptx::Instruction& instruction : function.body) {
       for (const ptx::Operand& operand : instruction.operands) {
-        if (operand.kind != ptx::Operand::Kind::kSymbol || operand.symbol.kind != ptx::Symbol::Kind::kParam)
+        if (operand.kind != ptx::Operand::Kind::kSymbol ||
+            operand.symbol.kind != ptx::Symbol::Kind::kParam)
           continue;
         const ptx::Parameter& parameter = function.params[operand.symbol.index];
         u32& copy = member.param_copies[operand.symbol.index];
@@ -79,8 +82,9 @@ class Walker {
   }
 
   static bool is_indirect(const ptx::Instruction& call) {
-    return std::any_of(call.operands.begin(), call.operands.end(),
-                       [](const ptx::Operand& o) { return o.kind == ptx::Operand::Kind::kRegister; });
+    return std::any_of(call.operands.begin(), call.operands.end(), [](const ptx::Operand& o) {
+      return o.kind == ptx::Operand::Kind::kRegister;
+    });
   }
 
   // A call through a pointer can reach every function whose address is taken somewhere.
@@ -156,7 +160,8 @@ KernelAttributes attributes_of(const ptx::Module& module, u32 kernel, const Layo
   attributes.local_bytes = layout.members[0].local_bytes;
   attributes.constant_bytes = layout.constant_bytes;
   const auto& bound = function.required_threads ? function.required_threads : function.max_threads;
-  if (bound) attributes.max_threads = (*bound)[0] * std::max(1u, (*bound)[1]) * std::max(1u, (*bound)[2]);
+  if (bound)
+    attributes.max_threads = (*bound)[0] * std::max(1u, (*bound)[1]) * std::max(1u, (*bound)[2]);
   if (function.required_cluster) {
     const auto& of = *function.required_cluster;
     attributes.cluster = {of[0], std::max(1u, of[1]), std::max(1u, of[2])};

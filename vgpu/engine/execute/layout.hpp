@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel consists of, found before anything is lowered: the functions it can reach, and where the variables
-// they use lie in shared and local memory.
+// What a kernel consists of, found before anything is lowered: the functions it can reach, and
+// where the variables they use lie in shared and local memory.
 #pragma once
 #include <unordered_map>
 #include <vector>
@@ -9,16 +9,18 @@
 
 namespace vgpu::execute {
 
-// Where a module's variables of the global and constant spaces lie, by index of ptx::Module::variables.
+// Where a module's variables of the global and constant spaces lie, by index of
+// ptx::Module::variables.
 struct Placement {
   std::vector<u64> addresses;  // 0: not there (declared only, or another space)
 };
 
 struct Layout {
   struct Member {
-    u32 function = kNone;           // index into ptx::Module::functions
-    std::vector<u32> addresses;     // of its body's variables in their spaces, shared and local
-    std::vector<u32> param_copies;  // of parameters whose address is taken: in local memory; else kNone
+    u32 function = kNone;        // index into ptx::Module::functions
+    std::vector<u32> addresses;  // of its body's variables in their spaces, shared and local
+    std::vector<u32>
+        param_copies;  // of parameters whose address is taken: in local memory; else kNone
     u32 local_bytes = 0;
   };
   std::vector<Member> members;          // [0] is the kernel

@@ -12,19 +12,21 @@ constexpr u32 kNeverWritten = 0xcdcdcdcd;
 
 // Addresses below local memory are negative, in 32 bits or in 64.
 i64 distance(u64 offset) {
-  return (offset >> 32) == 0 ? static_cast<i32>(static_cast<u32>(offset)) : static_cast<i64>(offset);
+  return (offset >> 32) == 0 ? static_cast<i32>(static_cast<u32>(offset))
+                             : static_cast<i64>(offset);
 }
 
 }  // namespace
 
-// As on an H200 (measured): a thread has 576 bytes above what its functions declare, and below it what that leaves of the
-// limit for stacks.
+// As on an H200 (measured): a thread has 576 bytes above what its functions declare, and below it
+// what that leaves of the limit for stacks.
 bool forgives_local(const Warp& warp, u64 offset, u32 bytes) {
   constexpr i64 kAbove = 576;
   const LaunchConfig& config = warp.block->launch.config;
   if (config.check_local || offset % bytes != 0) return false;
   const i64 at = distance(offset), own = warp.local_bytes;
-  return at >= std::min<i64>(0, own - config.stack_bytes) && at + static_cast<i64>(bytes) <= own + kAbove;
+  return at >= std::min<i64>(0, own - config.stack_bytes) &&
+         at + static_cast<i64>(bytes) <= own + kAbove;
 }
 
 u8& stray_local_byte(Warp& warp, u32 lane, u64 offset) {

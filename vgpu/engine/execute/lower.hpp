@@ -5,7 +5,8 @@
 
 namespace vgpu::execute {
 
-// Everything `layout` says belongs to the kernel. What the engine does not have is named in Program::unsupported.
+// Everything `layout` says belongs to the kernel. What the engine does not have is named in
+// Program::unsupported.
 Program lower(const ptx::Module& module, const Layout& layout, const Placement& placement,
               KernelAttributes attributes);
 

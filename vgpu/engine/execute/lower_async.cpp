@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async, mbarrier, setmaxnreg. PTX ISA, "Data Movement and Conversion Instructions: cp.async", "Parallel
-// Synchronization and Communication Instructions: mbarrier", "Miscellaneous Instructions: setmaxnreg".
+// cp.async, mbarrier, setmaxnreg. PTX ISA, "Data Movement and Conversion Instructions: cp.async",
+// "Parallel Synchronization and Communication Instructions: mbarrier", "Miscellaneous Instructions:
+// setmaxnreg".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +53,8 @@ void FunctionLowering::cp() {
 void FunctionLowering::copy_wait(bool all) {
   i64 groups = 0;
   if (!all) {
-    if (operand(0).kind != Kind::kInteger || operand(0).integer() < 0) refuse("not a number of groups");
+    if (operand(0).kind != Kind::kInteger || operand(0).integer() < 0)
+      refuse("not a number of groups");
     groups = operand(0).integer();
   }
   const u32 pc = emit("cp.async.wait_group");
@@ -72,7 +74,8 @@ void FunctionLowering::copy_arrive() {
     else
       refuse(fmt::format("modifier .{}", parts[i]));
   }
-  if (operand(0).kind != Kind::kAddress || operand(0).elements.empty()) refuse("its operand is no address");
+  if (operand(0).kind != Kind::kAddress || operand(0).elements.empty())
+    refuse("its operand is no address");
   const u32 pc = emit("cp.async.mbarrier.arrive");
   at(pc).sub = counted ? 1 : 0;
   at(pc).flags |= kFlagStore;
@@ -88,14 +91,16 @@ void FunctionLowering::copy() {
   bool policy = false;
   for (std::size_t i = 3; i < parts.size(); ++i) {
     policy |= parts[i] == "L2::cache_hint";
-    if (!is_one_of(parts[i], {"shared", "shared::cta", "global"}) && parts[i].substr(0, 4) != "L2::") {
+    if (!is_one_of(parts[i], {"shared", "shared::cta", "global"}) &&
+        parts[i].substr(0, 4) != "L2::") {
       refuse(fmt::format("modifier .{}", parts[i]));
     }
   }
   const Operand& to = operand(0);
   const Operand& from = operand(1);
   for (const Operand* where : {&to, &from}) {
-    if (where->kind != Kind::kAddress || where->elements.empty()) refuse("its operand is no address");
+    if (where->kind != Kind::kAddress || where->elements.empty())
+      refuse("its operand is no address");
     if (!is_offset(where->offset)) refuse("an offset of more than 32 bits");
   }
   const i64 bytes = operand(2).kind == Kind::kInteger ? operand(2).integer() : 0;
@@ -221,7 +226,8 @@ void FunctionLowering::mbarrier() {
 // setmaxnreg.inc|dec.sync.aligned.u32 registers;
 void FunctionLowering::set_registers() {
   const bool takes = opcode().has("inc");
-  if ((!takes && !opcode().has("dec")) || !opcode().has("sync") || !opcode().has("aligned")) refuse();
+  if ((!takes && !opcode().has("dec")) || !opcode().has("sync") || !opcode().has("aligned"))
+    refuse();
   const i64 count = operand(0).kind == Kind::kInteger ? operand(0).integer() : 0;
   if (count < 24 || count > 256 || count % 8 != 0) {
     refuse("registers must be a constant multiple of 8 from 24 to 256");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async.bulk, cp.reduce.async.bulk and their tensor forms, st.async, the fences of the asynchronous proxy, prefetches. PTX ISA,
-// "Data Movement and Conversion Instructions: Bulk copy, Tensor copy, st.async", "membar, fence".
+// cp.async.bulk, cp.reduce.async.bulk and their tensor forms, st.async, the fences of the
+// asynchronous proxy, prefetches. PTX ISA, "Data Movement and Conversion Instructions: Bulk copy,
+// Tensor copy, st.async", "membar, fence".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace vgpu::execute {
 namespace {
 
 std::optional<BulkReduction> reduction_from(std::string_view part) {
-  static constexpr std::string_view kNames[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
+  static constexpr std::string_view kNames[] = {"add", "min", "max", "inc",
+                                                "dec", "and", "or",  "xor"};
   const auto found = std::find(std::begin(kNames), std::end(kNames), part);
   if (found == std::end(kNames)) return std::nullopt;
   return static_cast<BulkReduction>(1 + (found - std::begin(kNames)));
@@ -31,8 +33,8 @@ std::optional<TensorType> element_from(std::string_view part) {
                                     {"b64", TensorType::kUint64},  {"s64", TensorType::kInt64},
                                     {"f16", TensorType::kFloat16}, {"bf16", TensorType::kBfloat16},
                                     {"f32", TensorType::kFloat32}, {"f64", TensorType::kFloat64}};
-  const auto found =
-      std::find_if(std::begin(kNames), std::end(kNames), [&](const Name& n) { return n.name == part; });
+  const auto found = std::find_if(std::begin(kNames), std::end(kNames),
+                                  [&](const Name& n) { return n.name == part; });
   if (found == std::end(kNames)) return std::nullopt;
   return found->type;
 }
@@ -176,7 +178,8 @@ void FunctionLowering::bulk() {
   at(pc).width = static_cast<u8>(form.reduction);
   at(pc).bytes = static_cast<u8>(form.element.value_or(TensorType::kUint8));
   list_operands(pc, operands);
-  // What another order of the blocks could change: sums of floating point, of a type that only the map knows perhaps.
+  // What another order of the blocks could change: sums of floating point, of a type that only the
+  // map knows perhaps.
   if (form.kind != BulkKind::kStore || form.reduction == BulkReduction::kCopy) return;
   const bool exact = form.element && !is_floating(*form.element);
   const bool sums = form.reduction == BulkReduction::kAdd && !exact;
@@ -187,7 +190,8 @@ void FunctionLowering::bulk() {
 void FunctionLowering::bulk_wait() {
   program_.copies = true;
   const bool reads = opcode().parts.back() == "read";
-  if (operand(0).kind != Kind::kInteger || operand(0).integer() < 0) refuse("not a number of groups");
+  if (operand(0).kind != Kind::kInteger || operand(0).integer() < 0)
+    refuse("not a number of groups");
   const u32 pc = emit("bulk.wait_group");
   at(pc).imm = operand(0).integer();
   at(pc).sub = reads ? 1 : 0;
@@ -226,7 +230,8 @@ void FunctionLowering::send_words() {
   operands[kBulkShared] = wide_address(operand(0));
   operands[kBulkBarrier] = wide_address(operand(2));
   for (u32 i = 0; i < count; ++i)
-    operands[kBulkAt + i] = source(elements[i], bytes == 4 ? RegisterClass::k32 : RegisterClass::k64);
+    operands[kBulkAt + i] =
+        source(elements[i], bytes == 4 ? RegisterClass::k32 : RegisterClass::k64);
   program_.copies = true;
   const u32 pc = emit("bulk");
   at(pc).site = program_.sites++;
@@ -236,7 +241,8 @@ void FunctionLowering::send_words() {
   list_operands(pc, operands);
 }
 
-// Memory is one: fences say something to the checks only, of the asynchronous proxy and of barriers just made.
+// Memory is one: fences say something to the checks only, of the asynchronous proxy and of barriers
+// just made.
 void FunctionLowering::fence() {
   emit(opcode().has("proxy") && opcode().has("async") ? "fence.proxy.async"
        : opcode().has("mbarrier_init")                ? "fence.mbarrier_init"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// barrier.cluster, mapa, getctarank. PTX ISA, "Parallel Synchronization and Communication Instructions:
-// barrier.cluster", "Data Movement and Conversion Instructions: mapa, getctarank".
+// barrier.cluster, mapa, getctarank. PTX ISA, "Parallel Synchronization and Communication
+// Instructions: barrier.cluster", "Data Movement and Conversion Instructions: mapa, getctarank".
 #include <fmt/format.h>
 
 #include <algorithm>

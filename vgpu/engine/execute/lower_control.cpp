@@ -24,9 +24,10 @@ void FunctionLowering::brx() {
 
 void FunctionLowering::call_arguments(const Operand& list, std::vector<ParamPlace>& into) {
   for (const Operand& argument : list.elements) {
-    const bool place = argument.kind == Kind::kSymbol && (argument.symbol.kind == ptx::Symbol::Kind::kBody ||
-                                                          argument.symbol.kind == ptx::Symbol::Kind::kParam ||
-                                                          argument.symbol.kind == ptx::Symbol::Kind::kReturn);
+    const bool place =
+        argument.kind == Kind::kSymbol && (argument.symbol.kind == ptx::Symbol::Kind::kBody ||
+                                           argument.symbol.kind == ptx::Symbol::Kind::kParam ||
+                                           argument.symbol.kind == ptx::Symbol::Kind::kReturn);
     if (!place) refuse("an argument that is no .param variable");
     into.push_back(places_[place_of(argument)]);
   }
@@ -38,7 +39,8 @@ void FunctionLowering::call() {
   std::size_t next = 0;
   if (operand(0).kind == Kind::kList) call_arguments(operand(next++), what.returns);
   const Operand& target = operand(next++);
-  if (next < operand_count() && operand(next).kind == Kind::kList) call_arguments(operand(next), what.args);
+  if (next < operand_count() && operand(next).kind == Kind::kList)
+    call_arguments(operand(next), what.args);
   const u32 pc = emit("call");
   if (target.kind == Kind::kRegister) {
     what.kind = Call::Kind::kIndirect;
@@ -130,8 +132,9 @@ void FunctionLowering::barrier() {
   if (predicate.negated) at(pc).flags |= kFlagNegate;
   predicate.negated = false;
   read(pc, Field::kS2, source(predicate, RegisterClass::kPredicate));
-  destination(pc, operand(0),
-              kind == BarrierKind::kReducePopulation ? RegisterClass::k32 : RegisterClass::kPredicate);
+  destination(
+      pc, operand(0),
+      kind == BarrierKind::kReducePopulation ? RegisterClass::k32 : RegisterClass::kPredicate);
 }
 
 void FunctionLowering::vote() {
@@ -152,7 +155,8 @@ void FunctionLowering::vote() {
   if (negated) at(pc).flags |= kFlagNegate;
   read(pc, Field::kS0, vote);
   read(pc, Field::kS1, members);
-  destination(pc, operand(0), mode == VoteMode::kBallot ? RegisterClass::k32 : RegisterClass::kPredicate);
+  destination(pc, operand(0),
+              mode == VoteMode::kBallot ? RegisterClass::k32 : RegisterClass::kPredicate);
 }
 
 void FunctionLowering::shfl() {
@@ -198,6 +202,8 @@ void FunctionLowering::elect() {
   results(pc, operand(0));
 }
 
-void FunctionLowering::activemask() { destination(emit("activemask.b32"), operand(0), RegisterClass::k32); }
+void FunctionLowering::activemask() {
+  destination(emit("activemask.b32"), operand(0), RegisterClass::k32);
+}
 
 }  // namespace vgpu::execute

@@ -27,16 +27,18 @@ void FunctionLowering::mov() {
 }
 
 void FunctionLowering::unpack() {
-  const Value from =
-      source(operand(1), operand(1).kind == Kind::kRegister ? named(operand(1)).type : RegisterClass::k64);
+  const Value from = source(
+      operand(1), operand(1).kind == Kind::kRegister ? named(operand(1)).type : RegisterClass::k64);
   const auto parts = operand(0).elements;
   const u32 bits = 8 * register_bytes(from.type);
   bool helper = false;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (is_sink(parts[i])) continue;
     const Value to = named(parts[i]);
-    if (8 * register_bytes(to.type) * parts.size() != bits) refuse("the parts do not fill the whole");
-    const u32 pc = emit(fmt::format("unpack.{}.{}.{}", bits, 8 * register_bytes(to.type), i), helper);
+    if (8 * register_bytes(to.type) * parts.size() != bits)
+      refuse("the parts do not fill the whole");
+    const u32 pc =
+        emit(fmt::format("unpack.{}.{}.{}", bits, 8 * register_bytes(to.type), i), helper);
     helper = true;
     read(pc, Field::kS0, from);
     write(pc, Field::kD, to);
@@ -59,12 +61,14 @@ void FunctionLowering::pack() {
   write(pc, Field::kD, to);
 }
 
-// Between a space's own addresses and generic ones. Global, constant and parameter addresses are generic already.
+// Between a space's own addresses and generic ones. Global, constant and parameter addresses are
+// generic already.
 void FunctionLowering::cvta() {
   const bool to_space = opcode().has("to");
   u64 window = 0;
   for (std::string_view part : opcode().parts) {
-    if (part == "shared" || part == "shared::cta" || part == "shared::cluster") window = windows().shared;
+    if (part == "shared" || part == "shared::cta" || part == "shared::cluster")
+      window = windows().shared;
     if (part == "local") window = windows().local;
   }
   const Value to = named(operand(0));
@@ -94,7 +98,8 @@ void FunctionLowering::isspacep() {
   write(pc, Field::kD, named(operand(0)));
 }
 
-// cvt may name narrower types than its registers have: then the value is cut before and extended after.
+// cvt may name narrower types than its registers have: then the value is cut before and extended
+// after.
 void FunctionLowering::cvt() {
   const auto op = find_operation(opcode().text);
   if (!op) refuse();
@@ -107,8 +112,9 @@ void FunctionLowering::cvt() {
   static constexpr const char* kSigned[] = {"", "s16", "s32", "s64"};
   const auto convert = [&](const Value& from, RegisterClass to, bool is_signed) {
     const char* const* const names = is_signed ? kSigned : kUnsigned;
-    const u32 pc =
-        emit(fmt::format("cvt.{}.{}", names[static_cast<int>(to)], names[static_cast<int>(from.type)]), true);
+    const u32 pc = emit(
+        fmt::format("cvt.{}.{}", names[static_cast<int>(to)], names[static_cast<int>(from.type)]),
+        true);
     read(pc, Field::kS0, from);
     return pc;
   };
@@ -185,7 +191,8 @@ void FunctionLowering::set() {
   u8 combination;
   setp_parts(key, combination);
   const std::string_view type = opcode().parts[opcode().parts.size() - 2];
-  const std::size_t position = key.rfind("." + std::string(type) + "." + std::string(opcode().parts.back()));
+  const std::size_t position =
+      key.rfind("." + std::string(type) + "." + std::string(opcode().parts.back()));
   key.erase(position, type.size() + 1);
   const Value test = temporary(RegisterClass::kPredicate);
   const u32 compare = emit(key, true);
@@ -247,8 +254,8 @@ void FunctionLowering::carry() {
   const u32 pc = emit(name);
   constexpr Field kSources[] = {Field::kS0, Field::kS1, Field::kS2};
   for (std::size_t i = 0; i < sources; ++i) read(pc, kSources[i], values[i]);
-  at(pc).sub =
-      static_cast<u8>((in ? 1 : 0) | (out ? 2 : 0) | (subtracts ? 4 : 0) | (opcode().has("hi") ? 8 : 0));
+  at(pc).sub = static_cast<u8>((in ? 1 : 0) | (out ? 2 : 0) | (subtracts ? 4 : 0) |
+                               (opcode().has("hi") ? 8 : 0));
   const Value flag{true, carry_, RegisterClass::kPredicate};
   if (in) read(pc, Field::kList, flag);
   if (out) write(pc, Field::kList, flag);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma, wmma, ldmatrix, stmatrix, movmatrix. PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
+// mma, wmma, ldmatrix, stmatrix, movmatrix. PTX ISA, "Warp Level Matrix Multiply-Accumulate
+// Instructions".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace vgpu::execute {
 namespace {
 
 constexpr std::string_view kKnownMma =
-    "known are m16n8k4 and m16n8k8 of .tf32, m16n8k8 and m16n8k16 of .f16 and .bf16, m8n8k4 of .f64";
+    "known are m16n8k4 and m16n8k8 of .tf32, m16n8k8 and m16n8k16 of .f16 and .bf16, m8n8k4 of "
+    ".f64";
 constexpr std::string_view kKnownWmma = "known are .f16 and .bf16 with k16, m16n16k8 of .tf32";
 
 bool is_one_of(std::string_view part, std::initializer_list<std::string_view> set) {
@@ -33,7 +35,9 @@ bool parse(std::string_view text, Dimensions& d) {
   return number('m', d.m) && number('n', d.n) && number('k', d.k) && text.empty();
 }
 
-u32 bits_of(std::string_view type) { return type == "f64" ? 64 : is_one_of(type, {"f32", "tf32"}) ? 32 : 16; }
+u32 bits_of(std::string_view type) {
+  return type == "f64" ? 64 : is_one_of(type, {"f32", "tf32"}) ? 32 : 16;
+}
 
 // Registers of a fragment of so many elements.
 std::size_t registers_of(u32 elements, std::string_view type) {
@@ -42,16 +46,18 @@ std::size_t registers_of(u32 elements, std::string_view type) {
 
 }  // namespace
 
-// Puts the registers of `operands` one after the other into Program::lists; the first one is written.
-void FunctionLowering::fragments(u32 pc, std::span<const Operand* const> operands, RegisterClass type,
-                                 bool writes_first) {
+// Puts the registers of `operands` one after the other into Program::lists; the first one is
+// written.
+void FunctionLowering::fragments(u32 pc, std::span<const Operand* const> operands,
+                                 RegisterClass type, bool writes_first) {
   std::vector<Value> sources;
   for (std::size_t o = writes_first ? 1 : 0; o < operands.size(); ++o) {
     for (const Operand& e : operands[o]->elements) sources.push_back(source(e, type));
   }
   u32 next = static_cast<u32>(program_.lists.size());
   at(pc).list = next;
-  program_.lists.resize(next + sources.size() + (writes_first ? operands[0]->elements.size() : 0), kNone);
+  program_.lists.resize(next + sources.size() + (writes_first ? operands[0]->elements.size() : 0),
+                        kNone);
   const u32 first = next;
   if (writes_first) next += static_cast<u32>(operands[0]->elements.size());
   for (const Value& value : sources) read(pc, Field::kLists, value, next++);
@@ -77,8 +83,9 @@ void FunctionLowering::mma() {
       !find_operation(name)) {
     refuse(std::string(kKnownMma));
   }
-  const std::size_t counts[] = {registers_of(size.m * size.n, of_d), registers_of(size.m * size.k, of_a),
-                                registers_of(size.k * size.n, of_a), registers_of(size.m * size.n, of_d)};
+  const std::size_t counts[] = {
+      registers_of(size.m * size.n, of_d), registers_of(size.m * size.k, of_a),
+      registers_of(size.k * size.n, of_a), registers_of(size.m * size.n, of_d)};
   matrix_product(name, counts, of_d == "f64" ? RegisterClass::k64 : RegisterClass::k32);
 }
 
@@ -107,8 +114,8 @@ void FunctionLowering::wmma() {
     refuse();
 }
 
-// wmma.mma.sync.aligned.ALAYOUT.BLAYOUT.SHAPE.D.C or .D.A.B.C d, a, b, c; The layouts say how memory was, not how
-// fragments are.
+// wmma.mma.sync.aligned.ALAYOUT.BLAYOUT.SHAPE.D.C or .D.A.B.C d, a, b, c; The layouts say how
+// memory was, not how fragments are.
 void FunctionLowering::wmma_product() {
   const auto parts = opcode().parts;
   Dimensions size;
@@ -118,7 +125,8 @@ void FunctionLowering::wmma_product() {
   const bool half = parts.size() == 9;
   const std::string_view of_d = parts[7], of_c = parts.back(), of_a = half ? "f16" : parts[8];
   const std::string name = fmt::format("wmma.{}.{}.{}", parts[6], of_a, of_d);
-  if (of_c != of_d || (!half && (parts.size() != 11 || parts[9] != of_a)) || !find_operation(name)) {
+  if (of_c != of_d || (!half && (parts.size() != 11 || parts[9] != of_a)) ||
+      !find_operation(name)) {
     refuse(std::string(kKnownWmma));
   }
   const auto factor = [&](u32 elements) { return half ? 8 : registers_of(elements, of_a); };
@@ -138,7 +146,8 @@ void FunctionLowering::wmma_move(bool stores) {
   }
   const std::string_view matrix = parts[2], type = parts.back();
   const bool factor = matrix == "a" || matrix == "b", by_column = parts[5] == "col";
-  const bool known = factor ? is_one_of(type, {"f16", "bf16", "tf32"}) : is_one_of(type, {"f16", "f32"});
+  const bool known =
+      factor ? is_one_of(type, {"f16", "bf16", "tf32"}) : is_one_of(type, {"f16", "f32"});
   if (!known || (!factor && matrix != (stores ? "d" : "c"))) refuse(std::string(kKnownWmma));
   std::string space = "generic";
   for (std::size_t i = 7; i + 1 < parts.size(); ++i) {
@@ -150,16 +159,17 @@ void FunctionLowering::wmma_move(bool stores) {
       refuse(fmt::format("modifier .{}", parts[i]));
   }
   const u32 rows = matrix == "b" ? size.k : size.m, columns = matrix == "a" ? size.k : size.n;
-  const bool shape_known =
-      size.k == 16 ? type != "tf32" && size.m * size.n == 256
-                   : size.k == 8 && size.m == 16 && size.n == 16 && (type == "tf32" || type == "f32");
+  const bool shape_known = size.k == 16 ? type != "tf32" && size.m * size.n == 256
+                                        : size.k == 8 && size.m == 16 && size.n == 16 &&
+                                              (type == "tf32" || type == "f32");
   if (!shape_known || columns > 32 || rows > 32) refuse(std::string(kKnownWmma));
   const u32 bytes = bits_of(type) / 8;
   const std::size_t count = factor && type == "f16" ? 8 : registers_of(rows * columns, type);
   const Operand& where = operand(stores ? 0 : 1);
   const Operand& what = operand(stores ? 1 : 0);
   if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
-  if (what.kind != Kind::kVector || what.elements.size() != count) refuse("another number of registers");
+  if (what.kind != Kind::kVector || what.elements.size() != count)
+    refuse("another number of registers");
   const Operand& base = where.elements[0];
   const Value from = base.kind == Kind::kRegister ? named(base) : source(base, RegisterClass::k64);
   const Value line = operand_count() > 2 ? source(operand(2), RegisterClass::k32)
@@ -174,7 +184,8 @@ void FunctionLowering::wmma_move(bool stores) {
     Value pieces[2] = {whole, whole};
     for (u32 e = 0; e < parts_of_register; ++e) {
       const u64 i = r * parts_of_register + e;
-      const u32 address = emit(from.type == RegisterClass::k32 ? "wmma.address32" : "wmma.address", true);
+      const u32 address =
+          emit(from.type == RegisterClass::k32 ? "wmma.address32" : "wmma.address", true);
       const Value there = temporary(RegisterClass::k64);
       at(address).imm =
           static_cast<i64>(i | columns << 8 | rows << 16 | u64{bytes} << 24 | u64{by_column} << 32);

@@ -15,8 +15,9 @@ bool starts_with(std::string_view text, std::string_view prefix) {
 
 // Modifiers that change nothing here: hints to caches, scopes of memory ordering.
 bool is_hint(std::string_view part) {
-  static constexpr std::string_view kHints[] = {"ca", "cg",   "cs",  "lu",      "cv",  "wb",  "wt",
-                                                "nc", "weak", "cta", "cluster", "gpu", "sys", "unified"};
+  static constexpr std::string_view kHints[] = {"ca",      "cg",  "cs",  "lu",     "cv",
+                                                "wb",      "wt",  "nc",  "weak",   "cta",
+                                                "cluster", "gpu", "sys", "unified"};
   return std::find(std::begin(kHints), std::end(kHints), part) != std::end(kHints) ||
          starts_with(part, "L1::") || starts_with(part, "L2::");
 }
@@ -109,7 +110,8 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
   }
   Operand base = where.elements[0];
   Value local_base;
-  const bool local_symbol = base.kind == Kind::kSymbol && base.symbol.kind == ptx::Symbol::Kind::kBody &&
+  const bool local_symbol = base.kind == Kind::kSymbol &&
+                            base.symbol.kind == ptx::Symbol::Kind::kBody &&
                             function_.variables[base.symbol.index].space == ptx::Space::kLocal;
   if (local_symbol) local_base = address_of(base, RegisterClass::k64);
   const u32 pc = emit(name);
@@ -243,11 +245,12 @@ void FunctionLowering::parameter(const Access& access, const Operand& where, con
     for (const Operand& e : elements) sources.push_back(source(e, type));
   }
   const bool symbol = base.kind == Kind::kSymbol;
-  const bool of_kernel = symbol && base.symbol.kind == ptx::Symbol::Kind::kParam && function_.is_entry;
-  const bool of_call =
-      symbol && !of_kernel &&
-      (base.symbol.kind == ptx::Symbol::Kind::kParam || base.symbol.kind == ptx::Symbol::Kind::kReturn ||
-       base.symbol.kind == ptx::Symbol::Kind::kBody);
+  const bool of_kernel =
+      symbol && base.symbol.kind == ptx::Symbol::Kind::kParam && function_.is_entry;
+  const bool of_call = symbol && !of_kernel &&
+                       (base.symbol.kind == ptx::Symbol::Kind::kParam ||
+                        base.symbol.kind == ptx::Symbol::Kind::kReturn ||
+                        base.symbol.kind == ptx::Symbol::Kind::kBody);
   if (symbol && !of_kernel && !of_call) refuse("its operand is no parameter");
   if (!of_call && is_store) refuse("a store to a kernel's parameter");
   const u32 pc = emit(of_call  ? (is_store ? "st.frame" : "ld.frame")
@@ -262,7 +265,8 @@ void FunctionLowering::parameter(const Access& access, const Operand& where, con
     const u32 place = place_of(base);
     at(pc).imm = base.offset + where.offset;
     at(pc).target = places_[place].bytes;
-    if (at(pc).imm < 0 || static_cast<u64>(at(pc).imm) + bytes * access.vector > places_[place].bytes) {
+    if (at(pc).imm < 0 ||
+        static_cast<u64>(at(pc).imm) + bytes * access.vector > places_[place].bytes) {
       refuse("outside the parameter");
     }
     fixups_.push_back({pc, Field::kPlace, 0, place});
@@ -330,10 +334,11 @@ void FunctionLowering::atom() {
   read(pc, Field::kS2, c);
   // What another order of the blocks could change.
   const bool global = space == AtomicSpace::kGlobal || space == AtomicSpace::kGeneric;
-  const bool floating =
-      parts.back().front() == 'f' || parts.back().front() == 'b';  // .f32, .bf16; bits are not added
+  const bool floating = parts.back().front() == 'f' ||
+                        parts.back().front() == 'b';  // .f32, .bf16; bits are not added
   const bool sums = operation == "add" && floating;
-  if (global && (sums || operation == "exch" || compares || operation == "inc" || operation == "dec")) {
+  if (global &&
+      (sums || operation == "exch" || compares || operation == "inc" || operation == "dec")) {
     program_.ordered = true;
   }
   if (reduction || is_sink(operand(0))) return;
@@ -342,16 +347,18 @@ void FunctionLowering::atom() {
   if (global) results_.push_back(pc);
 }
 
-// Elements of a vector are updated one by one, each atomically: "the atomicity is guaranteed for each element
-// separately" (PTX ISA, "red"). Only sums are here.
-void FunctionLowering::atom_vector(const std::string& name, u32 count, AtomicSpace space, std::size_t where) {
+// Elements of a vector are updated one by one, each atomically: "the atomicity is guaranteed for
+// each element separately" (PTX ISA, "red"). Only sums are here.
+void FunctionLowering::atom_vector(const std::string& name, u32 count, AtomicSpace space,
+                                   std::size_t where) {
   const RegisterClass type = class_of(operations()[*find_operation(name)].shape.dest);
   const u32 bytes = register_bytes(type);
   const Operand& what = operand(where + 1);
-  if (!opcode().has("add") || space == AtomicSpace::kShared || space == AtomicSpace::kCluster || bytes > 4 ||
-      bytes * count > 16)
+  if (!opcode().has("add") || space == AtomicSpace::kShared || space == AtomicSpace::kCluster ||
+      bytes > 4 || bytes * count > 16)
     refuse();
-  if (what.kind != Kind::kVector || what.elements.size() != count) refuse("another number of elements");
+  if (what.kind != Kind::kVector || what.elements.size() != count)
+    refuse("another number of elements");
   if (where == 1 && (operand(0).kind != Kind::kVector || operand(0).elements.size() != count)) {
     refuse("another number of elements");
   }
@@ -382,7 +389,8 @@ void FunctionLowering::atom_vector(const std::string& name, u32 count, AtomicSpa
     old.push_back(temporary(type));
     write(pc, Field::kD, old.back());
   }
-  for (u32 i = 0; i < old.size(); ++i) {  // a result's register may hold the value of a later element
+  for (u32 i = 0; i < old.size();
+       ++i) {  // a result's register may hold the value of a later element
     const u32 pc = emit(move_of(type), true);
     read(pc, Field::kS0, old[i]);
     destination(pc, operand(0).elements[i], type);

@@ -13,10 +13,12 @@ namespace vgpu::execute {
 namespace {
 
 constexpr std::string_view kKnown =
-    "known are m64nNk16 of .f16 and .bf16, m64nNk8 of .tf32, m64nNk32 of .e4m3, .e5m2, .s8 and .u8, dense";
+    "known are m64nNk16 of .f16 and .bf16, m64nNk8 of .tf32, m64nNk32 of .e4m3, .e5m2, .s8 and "
+    ".u8, dense";
 
 std::optional<WgmmaType> type_of(std::string_view name) {
-  constexpr std::string_view kNames[] = {"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "f32", "s32"};
+  constexpr std::string_view kNames[] = {"f16", "bf16", "tf32", "e4m3", "e5m2",
+                                         "s8",  "u8",   "f32",  "s32"};
   const auto found = std::find(std::begin(kNames), std::end(kNames), name);
   if (found == std::end(kNames)) return std::nullopt;
   return static_cast<WgmmaType>(found - std::begin(kNames));
@@ -39,8 +41,9 @@ u32 columns_of(std::string_view shape, u32 depth) {
   u32 n = 0;
   const char* const end = shape.data() + shape.size();
   const auto [rest, error] = std::from_chars(shape.data() + kBegin.size(), end, n);
-  const bool fits = error == std::errc() &&
-                    std::string_view(rest, static_cast<std::size_t>(end - rest)) == fmt::format("k{}", depth);
+  const bool fits =
+      error == std::errc() &&
+      std::string_view(rest, static_cast<std::size_t>(end - rest)) == fmt::format("k{}", depth);
   return fits && n % 8 == 0 && n <= 256 ? n : 0;
 }
 
@@ -56,7 +59,8 @@ void FunctionLowering::wgmma() {
   } else if (parts[1] == "fence" || parts[1] == "commit_group") {
     emit(parts[1] == "fence" ? "wgmma.fence" : "wgmma.commit_group");
   } else if (parts[1] == "wait_group") {
-    if (operand(0).kind != Kind::kInteger || operand(0).integer() < 0) refuse("not a number of groups");
+    if (operand(0).kind != Kind::kInteger || operand(0).integer() < 0)
+      refuse("not a number of groups");
     const u32 pc = emit("wgmma.wait_group");
     at(pc).imm = operand(0).integer();
   } else {
@@ -64,17 +68,19 @@ void FunctionLowering::wgmma() {
   }
 }
 
-// wgmma.mma_async.sync.aligned.SHAPE.D{.satfinite}.A.B d, a, b-desc, scale-d{, imm-scale-a, imm-scale-b{, imm-trans-a}{,
-// imm-trans-b}}; a: a descriptor, or four registers (then without imm-trans-a). Integers have neither scales of a and b
-// nor transposition.
+// wgmma.mma_async.sync.aligned.SHAPE.D{.satfinite}.A.B d, a, b-desc, scale-d{, imm-scale-a,
+// imm-scale-b{, imm-trans-a}{, imm-trans-b}}; a: a descriptor, or four registers (then without
+// imm-trans-a). Integers have neither scales of a and b nor transposition.
 void FunctionLowering::wgmma_product() {
   const auto parts = opcode().parts;
   const bool saturates = opcode().has("satfinite");
   if (parts.size() != (saturates ? 9u : 8u)) refuse(std::string(kKnown));
   const auto d = type_of(parts[5]), a = type_of(parts[parts.size() - 2]), b = type_of(parts.back());
-  if (!d || !a || !b || !types_fit(*d, *a, *b) || (saturates && !is_integer(*a))) refuse(std::string(kKnown));
+  if (!d || !a || !b || !types_fit(*d, *a, *b) || (saturates && !is_integer(*a)))
+    refuse(std::string(kKnown));
   const u32 n = columns_of(parts[4], wgmma_depth(*a));
-  if (n == 0 || (is_integer(*a) && n > 32 && n % 16 != 0)) refuse("the shape: " + std::string(kKnown));
+  if (n == 0 || (is_integer(*a) && n > 32 && n % 16 != 0))
+    refuse("the shape: " + std::string(kKnown));
 
   const Operand& sums = operand(0);
   const bool registers = operand(1).kind == Kind::kVector;
@@ -88,7 +94,8 @@ void FunctionLowering::wgmma_product() {
   if (operand_count() != operands) refuse("another number of operands");
   u8 flags = static_cast<u8>((registers ? kWgmmaRegisters : 0) | (saturates ? kWgmmaSaturate : 0));
   const auto option = [&](std::size_t i, i64 on, i64 off, u8 flag) {
-    if (operand(i).kind != Kind::kInteger || (operand(i).integer() != on && operand(i).integer() != off)) {
+    if (operand(i).kind != Kind::kInteger ||
+        (operand(i).integer() != on && operand(i).integer() != off)) {
       refuse(fmt::format("an immediate must be {} or {}", on, off));
     }
     if (operand(i).integer() == on) flags |= flag;
@@ -102,8 +109,9 @@ void FunctionLowering::wgmma_product() {
 
   const Value first = registers ? Value{} : source(operand(1), RegisterClass::k64);
   const Value second = source(operand(2), RegisterClass::k64);
-  const Value scale = operand(3).kind == Kind::kInteger ? predicate_constant(operand(3).integer() != 0)
-                                                        : source(operand(3), RegisterClass::kPredicate);
+  const Value scale = operand(3).kind == Kind::kInteger
+                          ? predicate_constant(operand(3).integer() != 0)
+                          : source(operand(3), RegisterClass::kPredicate);
   const u32 pc = emit("wgmma.mma_async");
   at(pc).imm = n;
   at(pc).bytes = static_cast<u8>(*a);

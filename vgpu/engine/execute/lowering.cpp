@@ -11,8 +11,8 @@
 
 namespace vgpu::execute {
 
-FunctionLowering::FunctionLowering(Program& program, const Layout& layout, const Placement& placement,
-                                   u32 member)
+FunctionLowering::FunctionLowering(Program& program, const Layout& layout,
+                                   const Placement& placement, u32 member)
     : program_(program),
       layout_(layout),
       placement_(placement),
@@ -86,7 +86,8 @@ void FunctionLowering::run() {
   code.entry = begin;
   for (const ptx::Parameter& p : function_.params) {
     if (p.space == ptx::Space::kReg) {
-      throw LoweringError(fmt::format("unsupported: register parameters of function {}", function_.name));
+      throw LoweringError(
+          fmt::format("unsupported: register parameters of function {}", function_.name));
     }
   }
   copy_params();
@@ -302,7 +303,8 @@ void FunctionLowering::finish() {
   const auto slot_of = [&](u32 reg) {
     return base[static_cast<int>(classes_[reg])] + allocation.slot[reg] * slot_bytes(classes_[reg]);
   };
-  for (u32 reg : allocation.undefined) code.undefined.emplace_back(slot_of(reg), slot_bytes(classes_[reg]));
+  for (u32 reg : allocation.undefined)
+    code.undefined.emplace_back(slot_of(reg), slot_bytes(classes_[reg]));
 
   for (const Fixup& f : fixups_) {
     Insn& insn = at(f.pc);

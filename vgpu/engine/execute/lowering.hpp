@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lowering of one function. Instructions are emitted with virtual registers; when the function is complete,
-// allocate() gives them slots, and finish() writes the slots into the instructions.
+// The lowering of one function. Instructions are emitted with virtual registers; when the function
+// is complete, allocate() gives them slots, and finish() writes the slots into the instructions.
 #pragma once
 #include <map>
 #include <optional>
@@ -15,7 +15,8 @@
 
 namespace vgpu::execute {
 
-// An instruction the engine does not have, or that is no PTX; the message becomes Program::unsupported.
+// An instruction the engine does not have, or that is no PTX; the message becomes
+// Program::unsupported.
 struct LoweringError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -64,8 +65,9 @@ class FunctionLowering {
   Value constant(u64 bits, RegisterClass type);
   Value predicate_constant(bool value);
   Value temporary(RegisterClass type);
-  Value named(const Operand& operand) const;                 // a register
-  Value source(const Operand& operand, RegisterClass type);  // register, immediate, symbol, special register
+  Value named(const Operand& operand) const;  // a register
+  Value source(const Operand& operand,
+               RegisterClass type);  // register, immediate, symbol, special register
   bool is_sink(const Operand& operand) const { return operand.kind == Kind::kSink; }
   u64 immediate(const Operand& operand, RegisterClass type) const;
   Value address_of(const Operand& symbol, RegisterClass type);
@@ -105,7 +107,8 @@ class FunctionLowering {
   void memory(const Access& access, const Operand& address, const Operand& data, bool is_store);
   void copy_params();
   void parameter(const Access& access, const Operand& address, const Operand& data, bool is_store);
-  void data(u32 pc, const Operand& operand, u32 width, bool is_store, std::span<const Value> sources);
+  void data(u32 pc, const Operand& operand, u32 width, bool is_store,
+            std::span<const Value> sources);
   void address(u32 pc, const Operand& operand);
   void atom();
   void atom_vector(const std::string& name, u32 count, AtomicSpace space, std::size_t where);
@@ -134,10 +137,12 @@ class FunctionLowering {
   void wmma();
   void wmma_product();
   void wmma_move(bool stores);
-  void matrix_product(const std::string& name, std::span<const std::size_t> counts, RegisterClass type);
+  void matrix_product(const std::string& name, std::span<const std::size_t> counts,
+                      RegisterClass type);
   void matrix_rows();
   void movmatrix();
-  void fragments(u32 pc, std::span<const Operand* const> operands, RegisterClass type, bool writes_first);
+  void fragments(u32 pc, std::span<const Operand* const> operands, RegisterClass type,
+                 bool writes_first);
 
   // lower_wgmma.cpp
   void wgmma();

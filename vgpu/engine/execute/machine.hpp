@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a running grid: warps with their groups of lanes, blocks with their barriers, and what all blocks of
-// a launch share. The layouts are plain because code compiled for several instruction sets works on them.
+// The state of a running grid: warps with their groups of lanes, blocks with their barriers, and
+// what all blocks of a launch share. The layouts are plain because code compiled for several
+// instruction sets works on them.
 #pragma once
 #include <array>
 #include <memory>
@@ -33,8 +34,9 @@ class CopyQueue;   // async.hpp
 class Mbarriers;   // mbarrier.hpp
 class Warpgroups;  // wgmma.hpp
 
-// An activation of a function: the lanes in it share a window. Lanes that call from different places get frames of
-// their own, so that lanes are only ever merged where their call stacks are the same.
+// An activation of a function: the lanes in it share a window. Lanes that call from different
+// places get frames of their own, so that lanes are only ever merged where their call stacks are
+// the same.
 struct Frame {
   Frame* parent = nullptr;
   std::byte* window = nullptr;
@@ -52,7 +54,8 @@ enum class GroupState : u8 {
   kWarpBarrier,     // at bar.warp.sync: `wait` is its mask
   kReconverge,      // at a BSYNC of machine code: `wait` is the row of its convergence barrier
   kClusterBarrier,  // at barrier.cluster.wait: `pc` is the wait
-  kConverge,        // at a .sync instruction whose other lanes have not arrived: `wait` is the lanes it needs
+  // at a .sync instruction whose other lanes have not arrived: `wait` is the lanes it needs
+  kConverge,
 };
 
 // Lanes of a warp that are at one place.
@@ -75,7 +78,8 @@ struct MbarrierWait {
 // The memo of one memory instruction, per worker.
 struct SiteMemo {
   u64 begin = ~u64{0}, end = 0;  // of the allocation it hit last
-  bool written = false;          // ... all of which was written before the launch, as was what it hit beside
+  bool written =
+      false;  // ... all of which was written before the launch, as was what it hit beside
   GlobalMemo global;
   SharedMemo shared;
 };
@@ -83,7 +87,8 @@ struct SiteMemo {
 struct Warp {
   // The group that runs.
   u32 pc = 0, mask = 0;
-  u32 limit = kNone;  // at this instruction or behind it, another group of the frame has to be looked at
+  u32 limit =
+      kNone;  // at this instruction or behind it, another group of the frame has to be looked at
   Frame* frame = nullptr;
   std::byte* window = nullptr;
 
@@ -140,7 +145,8 @@ struct Warp {
   std::vector<std::unique_ptr<Frame>> frames;  // all that were ever made
   std::vector<Frame*> free_frames;
   std::vector<std::byte> local_storage;
-  std::unordered_map<u64, u32> stray_local;  // words outside it, where these are forgiven (local.cpp)
+  std::unordered_map<u64, u32>
+      stray_local;  // words outside it, where these are forgiven (local.cpp)
   std::vector<u8> local_marks;
 };
 
@@ -148,17 +154,19 @@ struct Launch;
 
 // One block's resources, used again for the next block.
 struct Block {
-  Block(const Launch& launch, count::Counters& counters, SiteMemo* memos, Cluster& cluster, u32 rank);
+  Block(const Launch& launch, count::Counters& counters, SiteMemo* memos, Cluster& cluster,
+        u32 rank);
   ~Block();
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
   void start(u64 linear_index);
-  // Runs until the block is done (true), all warps that can run only poll memory, none can (`blocked`), or `quantum`
-  // instructions.
+  // Runs until the block is done (true), all warps that can run only poll memory, none can
+  // (`blocked`), or `quantum` instructions.
   bool run(i64 quantum);
-  // How many instructions a warp, or kLanes for all of the block, kLanes + 1 for all of its cluster, runs before the next one
-  // has its turn: `most`, and under a random schedule 1, 2, 4 or so on up to that.
+  // How many instructions a warp, or kLanes for all of the block, kLanes + 1 for all of its
+  // cluster, runs before the next one has its turn: `most`, and under a random schedule 1, 2, 4 or
+  // so on up to that.
   i64 turn(u32 who, i64 most);
 
   struct Barrier {
@@ -190,9 +198,9 @@ struct Block {
   std::vector<std::vector<u32>> register_moves;  // by warpgroup: its setmaxnreg in order
   u64 free_registers = 0;                        // given back by setmaxnreg, if they are counted
   bool done = false;                             // all threads have exited
-  bool blocked = false;                          // no warp can run before another block does something
-  bool ran = false;                              // some did in the last run()
-  u64 idle_rounds = 0;  // without a break, in which all warps that can run only polled memory
+  bool blocked = false;  // no warp can run before another block does something
+  bool ran = false;      // some did in the last run()
+  u64 idle_rounds = 0;   // without a break, in which all warps that can run only polled memory
 
  private:
   bool run_warps(i64 quantum);
@@ -210,13 +218,14 @@ struct Launch {
   Memory& memory;
   std::shared_ptr<const AllocationMap> map;
   const Isa& isa;
-  u32 shared_end = 0;                         // first shared address behind static and dynamic shared memory
-  u64 grid_workspace = 0;                     // of a cooperative launch
-  const check::LaunchMarks* marks = nullptr;  // of global memory
+  u32 shared_end = 0;      // first shared address behind static and dynamic shared memory
+  u64 grid_workspace = 0;  // of a cooperative launch
+  const check::LaunchMarks* marks = nullptr;         // of global memory
   std::array<std::vector<std::byte>, 5> banks = {};  // of constants, for machine code
-  check::UnwrittenReads* unwritten = nullptr;        // of shared memory; null where they are not looked for
-  const check::SharedFill* fill = nullptr;           // null: the usual one
-  u64 most_instructions = ~u64{0};                   // of a cluster's warps
+  check::UnwrittenReads* unwritten =
+      nullptr;                              // of shared memory; null where they are not looked for
+  const check::SharedFill* fill = nullptr;  // null: the usual one
+  u64 most_instructions = ~u64{0};          // of a cluster's warps
 };
 
 // Keep the first access of a site in a traced launch.
@@ -237,15 +246,16 @@ inline void note_poll(Warp& warp, const Insn& insn, u64 address) {
   ++warp.progress;
 }
 
-// warp.cpp: groups of lanes. What takes the running group away picks the next one, or leaves the warp waiting.
+// warp.cpp: groups of lanes. What takes the running group away picks the next one, or leaves the
+// warp waiting.
 void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes);
-void select_group(Warp& warp);                      // puts the running group back, merges, picks the next
-void rotate_groups(Warp& warp);                     // the group that has waited longest runs
-void split(Warp& warp, u32 mask, u32 pc);           // these lanes of the running group are at `pc` now
+void select_group(Warp& warp);             // puts the running group back, merges, picks the next
+void rotate_groups(Warp& warp);            // the group that has waited longest runs
+void split(Warp& warp, u32 mask, u32 pc);  // these lanes of the running group are at `pc` now
 void park(Warp& warp, GroupState state, u32 wait);  // the running group waits at warp.pc
 void exit_lanes(Warp& warp);                        // of the running group
-// For a .sync instruction whose lanes wait for each other, members[i] being lane i's mask: the lanes that can
-// execute it now (they are the running group then), 0 if all wait.
+// For a .sync instruction whose lanes wait for each other, members[i] being lane i's mask: the
+// lanes that can execute it now (they are the running group then), 0 if all wait.
 u32 converge(Warp& warp, const Insn& insn, const u32* members);
 void warp_barrier(Warp& warp, const Insn& insn, const u32* members);
 

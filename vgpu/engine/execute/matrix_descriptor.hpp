@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an operand of wgmma lies in shared memory. PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions: Matrix
-// Descriptor Format, Strides, Swizzling Modes". A matrix is made of pieces of 16 bytes; eight lines of pieces, each of
-// the swizzle's span (16 bytes without one), are an atom.
+// Where an operand of wgmma lies in shared memory. PTX ISA, "Asynchronous Warpgroup Level Matrix
+// Instructions: Matrix Descriptor Format, Strides, Swizzling Modes". A matrix is made of pieces of
+// 16 bytes; eight lines of pieces, each of the swizzle's span (16 bytes without one), are an atom.
 #pragma once
 #include "engine/execute/ir.hpp"
 
@@ -27,7 +27,8 @@ struct MatrixDescriptor {
 
   u32 pattern() const { return kLines * span; }  // bytes after which the swizzle repeats
 
-  // Shared address of the piece that holds elements 16 bytes * piece of row `row` of m or n (K-major).
+  // Shared address of the piece that holds elements 16 bytes * piece of row `row` of m or n
+  // (K-major).
   u32 along_k(u32 row, u32 piece) const {
     const u32 across = span == kPiece ? leading : kPiece;
     return swizzled(start + row / kLines * stride + row % kLines * span + piece * across);
@@ -36,12 +37,14 @@ struct MatrixDescriptor {
   u32 along_mn(u32 k, u32 piece) const {
     if (span == kPiece) return start + piece * stride + k / kLines * leading + k % kLines * kPiece;
     const u32 pieces = span / kPiece;
-    return swizzled(start + piece / pieces * leading + piece % pieces * kPiece + k / kLines * stride +
-                    k % kLines * span);
+    return swizzled(start + piece / pieces * leading + piece % pieces * kPiece +
+                    k / kLines * stride + k % kLines * span);
   }
 
  private:
-  u32 swizzled(u32 address) const { return address ^ ((address >> 7) & (span / kPiece - 1)) * kPiece; }
+  u32 swizzled(u32 address) const {
+    return address ^ ((address >> 7) & (span / kPiece - 1)) * kPiece;
+  }
 };
 
 }  // namespace vgpu::execute

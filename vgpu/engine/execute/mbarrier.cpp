@@ -16,8 +16,8 @@ namespace {
 constexpr i64 kMostBytes = (1 << 20) - 1;
 constexpr u32 kPhaseShift = 20;  // in a state: pending arrivals below, the phase above
 
-// Machine code keeps counts as what they lack of 2^20: the expected one from bit 1 on, the pending one from bit 43 on, the
-// phase's parity in bit 63.
+// Machine code keeps counts as what they lack of 2^20: the expected one from bit 1 on, the pending
+// one from bit 43 on, the phase's parity in bit 63.
 constexpr u32 kMachineCounts = 1u << 20, kExpectedAt = 1,
               kPendingAt = 11;  // the latter two in halves of 32 bits
 
@@ -25,15 +25,18 @@ u32 count_in_image(const Lane& lane) {
   const u32* const low = reinterpret_cast<const u32*>(lane.warp.window + lane.insn.s[1]);
   const u32 image[2] = {low[lane.lane], low[kLanes + lane.lane]};
   const u32 lacks = image[0] >> kExpectedAt;
-  if (lacks << kExpectedAt != image[0] || lacks << kPendingAt != image[1] || lacks > kMachineCounts) {
-    bad_operand(lane, fmt::format("0x{:08x}{:08x} is not how an mbarrier begins", image[1], image[0]));
+  if (lacks << kExpectedAt != image[0] || lacks << kPendingAt != image[1] ||
+      lacks > kMachineCounts) {
+    bad_operand(lane,
+                fmt::format("0x{:08x}{:08x} is not how an mbarrier begins", image[1], image[0]));
   }
   return kMachineCounts - lacks;
 }
 
 void check_count(const Lane& lane, u32 count) {
   if (count < 1 || count > kMostArrivals) {
-    bad_operand(lane, fmt::format("an mbarrier counts 1 to {} arrivals, not {}", kMostArrivals, count));
+    bad_operand(lane,
+                fmt::format("an mbarrier counts 1 to {} arrivals, not {}", kMostArrivals, count));
   }
 }
 
@@ -49,11 +52,13 @@ std::string Mbarriers::describe(u32 address) const {
   if (found == all_.end() || !found->second.valid) return "";
   const Mbarrier& b = found->second;
   return fmt::format(
-      "mbarrier at shared address 0x{:x}: phase {} (parity {}) lacks {} of {} arrivals and {} bytes{}; "
+      "mbarrier at shared address 0x{:x}: phase {} (parity {}) lacks {} of {} arrivals and {} "
+      "bytes{}; "
       "initialised at "
       "{}",
       address, b.phase, b.phase & 1, b.pending, b.expected, b.bytes,
-      b.events.empty() ? "" : fmt::format(", {} asynchronous arrivals are to come", b.events.size()),
+      b.events.empty() ? ""
+                       : fmt::format(", {} asynchronous arrivals are to come", b.events.size()),
       place(block_.launch.program, b.made_by));
 }
 
@@ -70,7 +75,9 @@ u64 Mbarriers::address_of(const Warp& warp, const Insn& insn, u32 lane) {
   const AddressSpace space = space_of(address, warp.shared_window);
   if (space != AddressSpace::kShared && space != AddressSpace::kCluster) {
     fault({warp, insn, lane}, FaultKind::kOutOfBounds,
-          fmt::format("the generic address 0x{:x} of an mbarrier lies outside shared memory", address), "");
+          fmt::format("the generic address 0x{:x} of an mbarrier lies outside shared memory",
+                      address),
+          "");
   }
   return address - warp.shared_window;
 }
@@ -100,7 +107,8 @@ Mbarriers::Mbarrier& Mbarriers::at(const Lane& lane, u32 address) {
   const std::string maker = place(block_.launch.program, barrier.made_by);
   if (!barrier.valid) {
     fault(lane, FaultKind::kMbarrier,
-          fmt::format("the mbarrier at shared address 0x{:x} was invalidated", address), "by " + maker);
+          fmt::format("the mbarrier at shared address 0x{:x} was invalidated", address),
+          "by " + maker);
   }
   u64 found_there;
   std::memcpy(&found_there, block_.warps[0].shared + address, sizeof(found_there));
@@ -135,9 +143,9 @@ void Mbarriers::invalidate(const Lane& lane, u32 address) {
   Mbarrier& barrier = at(lane, address);
   if (!barrier.events.empty() || !barrier.bulk.empty()) {
     fault(lane, FaultKind::kMbarrier,
-          fmt::format(
-              "the mbarrier at shared address 0x{:x} is invalidated while asynchronous arrivals are to come",
-              address),
+          fmt::format("the mbarrier at shared address 0x{:x} is invalidated while asynchronous "
+                      "arrivals are to come",
+                      address),
           describe(address));
   }
   barrier.valid = false;
@@ -157,8 +165,8 @@ void Mbarriers::arrive(const Lane& lane, Mbarrier& barrier, u32 count) const {
   check_count(lane, count);
   if (count > barrier.pending) {
     fault(lane, FaultKind::kMbarrier,
-          fmt::format("{} arrivals at an mbarrier whose phase {} lacks {} of {}", count, barrier.phase,
-                      barrier.pending, barrier.expected),
+          fmt::format("{} arrivals at an mbarrier whose phase {} lacks {} of {}", count,
+                      barrier.phase, barrier.pending, barrier.expected),
           "initialised at " + place(block_.launch.program, barrier.made_by));
   }
   barrier.pending -= count;
@@ -193,14 +201,16 @@ void Mbarriers::change(Warp& warp, const Lane& lane, u32 address) {
       [[fallthrough]];
     default:
       arrive(lane, barrier, count);
-      if ((insn.flags & kFlagStrong) != 0 && warp.race != nullptr) warp.race->arrive(warp, barrier.clock);
+      if ((insn.flags & kFlagStrong) != 0 && warp.race != nullptr)
+        warp.race->arrive(warp, barrier.clock);
   }
   const bool drops = kind == MbarrierKind::kDrop || kind == MbarrierKind::kDropExpect ||
                      kind == MbarrierKind::kDropNoComplete;
   if (drops) barrier.expected -= std::min(barrier.expected, count);
   if ((kind == MbarrierKind::kArriveNoComplete || kind == MbarrierKind::kDropNoComplete) &&
       barrier.pending == 0 && barrier.bytes == 0) {
-    fault(lane, FaultKind::kMbarrier, "an arrival with .noComplete completes the phase of its mbarrier",
+    fault(lane, FaultKind::kMbarrier,
+          "an arrival with .noComplete completes the phase of its mbarrier",
           "initialised at " + place(block_.launch.program, barrier.made_by));
   }
   complete_if_due(warp, barrier);
@@ -210,7 +220,8 @@ void Mbarriers::change(Warp& warp, const Lane& lane, u32 address) {
     u32* const low = reinterpret_cast<u32*>(warp.window + insn.d);
     low[lane.lane] = (kMachineCounts - expected) << kExpectedAt;
     low[kLanes + lane.lane] = static_cast<u32>(state >> kPhaseShift & 1) << 31 |
-                              (kMachineCounts - static_cast<u32>(state & kMostArrivals)) << kPendingAt;
+                              (kMachineCounts - static_cast<u32>(state & kMostArrivals))
+                                  << kPendingAt;
   } else {
     reinterpret_cast<u64*>(warp.window + insn.d)[lane.lane] = state;
   }
@@ -224,7 +235,8 @@ bool Mbarriers::is_complete(const Lane& lane, const Mbarrier& barrier, u64 asked
   const u64 phase = asked >> kPhaseShift;
   if (phase != barrier.phase && phase + 1 != barrier.phase) {
     fault(lane, FaultKind::kMbarrier,
-          fmt::format("a wait by a state of phase {} of an mbarrier in phase {}", phase, barrier.phase),
+          fmt::format("a wait by a state of phase {} of an mbarrier in phase {}", phase,
+                      barrier.phase),
           "the state must be of the current phase or of the one before\ninitialised at " +
               place(block_.launch.program, barrier.made_by));
   }
@@ -236,7 +248,8 @@ bool Mbarriers::refuses(Mbarrier& barrier, u32 pc) {
     barrier.refused_phase = barrier.phase;
     barrier.refused.clear();
   }
-  if (std::find(barrier.refused.begin(), barrier.refused.end(), pc) != barrier.refused.end()) return false;
+  if (std::find(barrier.refused.begin(), barrier.refused.end(), pc) != barrier.refused.end())
+    return false;
   barrier.refused.push_back(pc);
   return true;
 }
@@ -249,7 +262,8 @@ void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresse
       u32 result = 0;
       for (u32 m = lanes; m != 0; m &= m - 1) {
         const u32 lane = static_cast<u32>(__builtin_ctz(m));
-        const u64 asked = (insn.flags & kFlagMachine) != 0 ? operand<u32>(warp, insn.s[1], lane) >> 31
+        const u64 asked = (insn.flags & kFlagMachine) != 0
+                              ? operand<u32>(warp, insn.s[1], lane) >> 31
                           : static_cast<MbarrierKind>(insn.sub) == MbarrierKind::kWaitParity
                               ? operand<u32>(warp, insn.s[1], lane)
                               : operand<u64>(warp, insn.s[1], lane);
@@ -260,11 +274,12 @@ void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresse
     if (!barrier.bulk.empty()) let_some_come(warp, barrier, address);
     u32 here = complete();
     if (here != lanes && !(barrier.events.empty() && barrier.bulk.empty())) {
-      // Each wait is told no once, so that one who goes on all the same is found. Then nobody can go on without them:
-      // they happen.
+      // Each wait is told no once, so that one who goes on all the same is found. Then nobody can
+      // go on without them: they happen.
       if (!refuses(barrier, static_cast<u32>(&insn - warp.code))) {
         for (const auto& event : std::exchange(barrier.events, {})) event();
-        for (const BulkEvent& event : std::exchange(barrier.bulk, {})) come(barrier, address, event);
+        for (const BulkEvent& event : std::exchange(barrier.bulk, {}))
+          come(barrier, address, event);
         store(address, barrier.picture());
       }
       ++warp.progress;
@@ -320,7 +335,8 @@ void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
     const Lane at_lane{warp, insn, lane};
     if (kind == MbarrierKind::kInit)
-      initialise(at_lane, to[lane], machine ? count_in_image(at_lane) : operand<u32>(warp, insn.s[1], lane));
+      initialise(at_lane, to[lane],
+                 machine ? count_in_image(at_lane) : operand<u32>(warp, insn.s[1], lane));
     else
       invalidate(at_lane, to[lane]);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// mbarriers of a block: objects in shared memory that count the arrivals and the bytes of a phase. PTX ISA, "Parallel
-// Synchronization and Communication Instructions: mbarrier". Their state is kept here; the 64 bits in shared memory
-// hold a picture of it, so that a store to them is found.
+// mbarriers of a block: objects in shared memory that count the arrivals and the bytes of a phase.
+// PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier". Their state is kept
+// here; the 64 bits in shared memory hold a picture of it, so that a store to them is found.
 #pragma once
 #include <functional>
 #include <map>
@@ -25,12 +25,13 @@ class Mbarriers {
   void finish();  // the block ends: what still comes is a fault
   // mbarrier.*, as MbarrierKind says. s: address; count, state or parity; bytes of a transaction.
   void execute(Warp& warp, const Insn& insn, u32 mask);
-  // cp.async.mbarrier.arrive: arrivals that come when the lanes' copies so far have landed. s: address.
+  // cp.async.mbarrier.arrive: arrivals that come when the lanes' copies so far have landed. s:
+  // address.
   void copies_arrive(Warp& warp, const Insn& insn, u32 mask);
-  // A bulk copy to a range in this block, of which the mbarrier at `address` counts so many bytes, completes there: `copy`
-  // does it, now or when somebody waits.
-  void bulk_lands(Warp& warp, const Lane& lane, u32 address, const check::SharedRange& to, u32 bytes,
-                  std::function<void()> copy);
+  // A bulk copy to a range in this block, of which the mbarrier at `address` counts so many bytes,
+  // completes there: `copy` does it, now or when somebody waits.
+  void bulk_lands(Warp& warp, const Lane& lane, u32 address, const check::SharedRange& to,
+                  u32 bytes, std::function<void()> copy);
   // Such a copy's source, which must stay as it is until then; for the race check.
   void bulk_reads(Warp& warp, const Lane& lane, u32 address, const SharedPlace& from, u32 bytes);
   // "" where there is no mbarrier.
@@ -52,7 +53,8 @@ class Mbarriers {
     u32 made_by = 0;              // the instruction that initialised or invalidated it
     check::RaceCheck::Made made;  // by whom, for the race check
     u64 refused_phase = 0;
-    std::vector<u32> refused;  // instructions that have been told no in that phase while copies were to come
+    std::vector<u32>
+        refused;  // instructions that have been told no in that phase while copies were to come
     std::vector<std::function<void()>> events;  // asynchronous ones that have not happened yet
     std::vector<BulkEvent> bulk;                // likewise
     check::PhaseClock clock;

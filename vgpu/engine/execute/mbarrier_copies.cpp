@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What asynchronous copies do at an mbarrier: bulk copies bring it their bytes, others arrive when they have landed.
+// What asynchronous copies do at an mbarrier: bulk copies bring it their bytes, others arrive when
+// they have landed.
 #include <fmt/format.h>
 
 #include <array>
@@ -34,14 +35,14 @@ void Mbarriers::let_some_come(Warp& warp, Mbarrier& barrier, u32 address) {
   barrier.bulk = std::move(later);
 }
 
-void Mbarriers::bulk_lands(Warp& warp, const Lane& lane, u32 address, const check::SharedRange& to, u32 bytes,
-                           std::function<void()> copy) {
+void Mbarriers::bulk_lands(Warp& warp, const Lane& lane, u32 address, const check::SharedRange& to,
+                           u32 bytes, std::function<void()> copy) {
   Mbarrier& barrier = at(lane, address);
-  const BulkEvent event{&warp,          &lane.insn, lane.lane, bytes, static_cast<u32>(barrier.phase) + 1,
-                        std::move(copy)};
+  const BulkEvent event{
+      &warp, &lane.insn, lane.lane, bytes, static_cast<u32>(barrier.phase) + 1, std::move(copy)};
   if (block_.race != nullptr && to.bytes != 0) {
-    block_.race->async_write(warp, lane.insn, lane.lane, to, block_.race->agent_of_barrier(block_, address),
-                             event.epoch);
+    block_.race->async_write(warp, lane.insn, lane.lane, to,
+                             block_.race->agent_of_barrier(block_, address), event.epoch);
   }
   if (warp.copies->delays())
     barrier.bulk.push_back(event);
@@ -49,7 +50,8 @@ void Mbarriers::bulk_lands(Warp& warp, const Lane& lane, u32 address, const chec
     come(barrier, address, event);
 }
 
-void Mbarriers::bulk_reads(Warp& warp, const Lane& lane, u32 address, const SharedPlace& from, u32 bytes) {
+void Mbarriers::bulk_reads(Warp& warp, const Lane& lane, u32 address, const SharedPlace& from,
+                           u32 bytes) {
   block_.race->async_read(warp, lane.insn, lane.lane, {from.block, from.offset, bytes},
                           block_.race->agent_of_barrier(block_, address),
                           static_cast<u32>(at(lane, address).phase) + 1);
@@ -73,8 +75,8 @@ void Mbarriers::copies_arrive(Warp& warp, const Insn& insn, u32 mask) {
   }
   std::array<u32, kLanes> epochs{};
   warp.copies->end_epoch(mask, epochs.data());
-  // 0: each lane's arrival is one that the phase did not expect, 1: the phase expects it, 2: machine code has added a
-  // byte for each, which is to come instead.
+  // 0: each lane's arrival is one that the phase did not expect, 1: the phase expects it, 2:
+  // machine code has added a byte for each, which is to come instead.
   const bool adds = insn.sub == 0, bytes = insn.sub == 2;
   for_each_address(mask, to, [&](u32 address, u32 lanes) {
     const u32 first = static_cast<u32>(__builtin_ctz(lanes)),

@@ -18,7 +18,8 @@ T operand(const Warp& warp, u32 slot, u32 lane) {
   fault(lane, FaultKind::kBadOperand, what, "");
 }
 
-// The lanes of `mask` by the address of their mbarrier: f(address, lanes), in the order of their first lanes.
+// The lanes of `mask` by the address of their mbarrier: f(address, lanes), in the order of their
+// first lanes.
 template <class F>
 void for_each_address(u32 mask, const u32* addresses, F f) {
   while (mask != 0) {

@@ -31,7 +31,10 @@ namespace {
 class PtxModule final : public Module {
  public:
   PtxModule(ptx::Module module, Memory& memory, const Module* others)
-      : module_(std::move(module)), memory_(memory), others_(others), owned_(module_.variables.size()) {
+      : module_(std::move(module)),
+        memory_(memory),
+        others_(others),
+        owned_(module_.variables.size()) {
     placement_.addresses.assign(module_.variables.size(), 0);
     place_variables();
     for (execute::u32 i = 0; i < module_.functions.size(); ++i) {
@@ -49,7 +52,8 @@ class PtxModule final : public Module {
     for (std::size_t i = 0; i < module_.variables.size(); ++i) {
       const ptx::Variable& v = module_.variables[i];
       if (v.name != name || placement_.addresses[i] == 0) continue;
-      return Symbol{reinterpret_cast<void*>(placement_.addresses[i]), v.size, v.space == ptx::Space::kConst};
+      return Symbol{reinterpret_cast<void*>(placement_.addresses[i]), v.size,
+                    v.space == ptx::Space::kConst};
     }
     return std::nullopt;
   }
@@ -104,16 +108,18 @@ class PtxModule final : public Module {
     execute::u64 address = 0;
     if (r.symbol.kind == ptx::Symbol::Kind::kFunction) {
       const execute::u32 function = execute::resolve_alias(module_, r.symbol.index);
-      if (!module_.functions[function].is_declaration) address = execute::function_address(function);
+      if (!module_.functions[function].is_declaration)
+        address = execute::function_address(function);
     } else if (r.symbol.kind == ptx::Symbol::Kind::kModule) {
       address = placement_.addresses[r.symbol.index];
     }
     if (address == 0 || placement_.addresses[variable] == 0) {
-      throw Unsupported(fmt::format("unsupported: the address of {} in the initialiser of {}", r.name,
-                                    module_.variables[variable].name));
+      throw Unsupported(fmt::format("unsupported: the address of {} in the initialiser of {}",
+                                    r.name, module_.variables[variable].name));
     }
     address = (address + static_cast<execute::u64>(r.addend)) >> r.shift;
-    std::memcpy(reinterpret_cast<void*>(placement_.addresses[variable] + r.offset), &address, r.size);
+    std::memcpy(reinterpret_cast<void*>(placement_.addresses[variable] + r.offset), &address,
+                r.size);
   }
 
   void free_variables() {
@@ -144,7 +150,8 @@ class PtxModule final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> execute::module_of_ptx(std::string_view ptx, Memory& memory, const Module* others) {
+std::unique_ptr<Module> execute::module_of_ptx(std::string_view ptx, Memory& memory,
+                                               const Module* others) {
   return std::make_unique<PtxModule>(ptx::parse(ptx), memory, others);
 }
 
@@ -155,8 +162,8 @@ std::unique_ptr<Module> Module::from_ptx(std::string_view ptx, Memory& memory) {
 const KernelAttributes& attributes(const Kernel& kernel) { return kernel.attributes(); }
 const std::string& refusal(const Kernel& kernel) { return kernel.program().unsupported; }
 
-LaunchReport launch(const Kernel& kernel, const LaunchConfig& config, std::span<const std::byte> params,
-                    Memory& memory) {
+LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
+                    std::span<const std::byte> params, Memory& memory) {
   const execute::Program& program = kernel.program();
   if (!program.unsupported.empty()) {
     throw Unsupported(fmt::format("{}\n  kernel {}", program.unsupported, program.display_name));

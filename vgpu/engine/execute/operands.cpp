@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of a lowered instruction: registers, constants of the window, addresses of symbols, special registers.
+// Operands of a lowered instruction: registers, constants of the window, addresses of symbols,
+// special registers.
 #include <cstring>
 
 #include <fmt/format.h>
@@ -56,7 +57,8 @@ FunctionLowering::Value FunctionLowering::constant(u64 bits, RegisterClass type)
   const u32 bytes = register_bytes(type);
   if (bytes == 0) return predicate_constant(bits != 0);
   if (bytes < 8) bits &= (u64{1} << 8 * bytes) - 1;
-  const auto [known, added] = constants_.try_emplace({bits, type}, static_cast<u32>(constant_bytes_.size()));
+  const auto [known, added] =
+      constants_.try_emplace({bits, type}, static_cast<u32>(constant_bytes_.size()));
   if (added) {
     for (u32 lane = 0; lane < kLanes; ++lane) {
       const auto* const raw = reinterpret_cast<const std::byte*>(&bits);
@@ -78,7 +80,8 @@ FunctionLowering::Value FunctionLowering::temporary(RegisterClass type) {
 }
 
 FunctionLowering::Value FunctionLowering::named(const Operand& operand) const {
-  if (operand.kind != Kind::kRegister || !operand.selector.empty()) refuse("an operand is no register");
+  if (operand.kind != Kind::kRegister || !operand.selector.empty())
+    refuse("an operand is no register");
   return {true, operand.reg, classes_[operand.reg]};
 }
 
@@ -145,9 +148,11 @@ void FunctionLowering::read_special(const Operand& operand, const Value& into, b
   write(pc, Field::kD, into);
 }
 
-// The address of a symbol in its own space; of one in the global or constant space it is the generic one.
+// The address of a symbol in its own space; of one in the global or constant space it is the
+// generic one.
 FunctionLowering::Value FunctionLowering::address_of(const Operand& operand, RegisterClass type) {
-  if (type != RegisterClass::k32 && type != RegisterClass::k64) refuse("an address of another size");
+  if (type != RegisterClass::k32 && type != RegisterClass::k64)
+    refuse("an address of another size");
   const u64 offset = static_cast<u64>(operand.offset);
   const u32 index = operand.symbol.index;
   switch (operand.symbol.kind) {
@@ -164,7 +169,8 @@ FunctionLowering::Value FunctionLowering::address_of(const Operand& operand, Reg
       const ptx::Variable& variable = function_.variables[index];
       const u32 address = member_.addresses[index];
       if (variable.space == ptx::Space::kShared) return constant(address + offset, type);
-      if (variable.space != ptx::Space::kLocal) refuse(fmt::format("the address of {}", operand.name));
+      if (variable.space != ptx::Space::kLocal)
+        refuse(fmt::format("the address of {}", operand.name));
       return local_address(address + offset, type);
     }
     case ptx::Symbol::Kind::kParam:
@@ -172,7 +178,8 @@ FunctionLowering::Value FunctionLowering::address_of(const Operand& operand, Reg
       return constant(windows().param + function_.params[index].offset + offset, type);
     case ptx::Symbol::Kind::kFunction: {
       const u32 function = resolve_alias(module_, index);
-      if (module_.functions[function].is_declaration) refuse(fmt::format("the address of {}", operand.name));
+      if (module_.functions[function].is_declaration)
+        refuse(fmt::format("the address of {}", operand.name));
       return constant(function_address(function), type);
     }
     default:

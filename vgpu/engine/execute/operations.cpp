@@ -14,7 +14,8 @@ namespace vgpu::execute {
 #include "isas.inc"
 #undef VGPU_ISA_ROW
 
-void OperationSink::add(const char* names, const char* suffix, Shape shape, Handler handler, bool control) {
+void OperationSink::add(const char* names, const char* suffix, Shape shape, Handler handler,
+                        bool control) {
   std::string_view rest = names;
   while (!rest.empty()) {
     const std::size_t end = rest.find(' ');
@@ -25,13 +26,13 @@ void OperationSink::add(const char* names, const char* suffix, Shape shape, Hand
   }
 }
 
-void OperationSink::add_joined(const char* first, const char* second, const char* third, Shape shape,
-                               Handler handler) {
+void OperationSink::add_joined(const char* first, const char* second, const char* third,
+                               Shape shape, Handler handler) {
   add((std::string(first) + second).c_str(), third, shape, handler);
 }
 
-void OperationSink::add_conversion(const char* prefix, const char* to, const char* from, Shape shape,
-                                   Handler handler) {
+void OperationSink::add_conversion(const char* prefix, const char* to, const char* from,
+                                   Shape shape, Handler handler) {
   add((std::string(prefix) + to + ".").c_str(), from, shape, handler);
 }
 

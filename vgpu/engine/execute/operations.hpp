@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of operations. An operation is named as PTX spells it ("mad.lo.s32") and has a shape (what its operands
-// are) and a handler. The sources in isa/ that define them are compiled once for each instruction set of the host;
-// all of them define the same operations in the same order, so that one index serves every set.
+// The table of operations. An operation is named as PTX spells it ("mad.lo.s32") and has a shape
+// (what its operands are) and a handler. The sources in isa/ that define them are compiled once for
+// each instruction set of the host; all of them define the same operations in the same order, so
+// that one index serves every set.
 #pragma once
 #include <optional>
 #include <span>
@@ -34,9 +35,12 @@ class OperationSink {
   OperationSink(std::vector<Operation>* operations, std::vector<Handler>* handlers)
       : operations_(operations), handlers_(handlers) {}
   // `names`: one or more spellings, separated by blanks; each is completed with `suffix`.
-  void add(const char* names, const char* suffix, Shape shape, Handler handler, bool control = false);
-  void add_joined(const char* first, const char* second, const char* third, Shape shape, Handler handler);
-  void add_conversion(const char* prefix, const char* to, const char* from, Shape shape, Handler handler);
+  void add(const char* names, const char* suffix, Shape shape, Handler handler,
+           bool control = false);
+  void add_joined(const char* first, const char* second, const char* third, Shape shape,
+                  Handler handler);
+  void add_conversion(const char* prefix, const char* to, const char* from, Shape shape,
+                      Handler handler);
 
  private:
   std::vector<Operation>* operations_;
@@ -49,7 +53,8 @@ struct IsaCode {
   bool (*available)() = nullptr;  // on this host
   void (*define)(OperationSink& sink) = nullptr;
   void (*run)(Warp& warp,
-              const Handler* handlers) = nullptr;  // until it waits, is done or has spent its budget
+              const Handler* handlers) =
+      nullptr;  // until it waits, is done or has spent its budget
 };
 
 struct Isa {
@@ -61,7 +66,8 @@ std::span<const Isa> isas();  // those this host can run, the best one last
 const std::vector<Operation>& operations();
 std::optional<u16> find_operation(std::string_view name);
 
-// The Isa that launches use: the best one, or the one named by use_isa (for comparing them). "" means the best.
+// The Isa that launches use: the best one, or the one named by use_isa (for comparing them). ""
+// means the best.
 const Isa& current_isa();
 bool use_isa(std::string_view name);  // false: no such one here
 

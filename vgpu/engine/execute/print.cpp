@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device printf. The compiler passes the format and a buffer of arguments, each aligned to its size: 4 bytes for
-// int, 8 for long, double and pointers. Text is collected by block. CUDA C++ Programming Guide,
-// "Formatted Output".
+// Device printf. The compiler passes the format and a buffer of arguments, each aligned to its
+// size: 4 bytes for int, 8 for long, double and pointers. Text is collected by block. CUDA C++
+// Programming Guide, "Formatted Output".
 #include "engine/execute/print.hpp"
 
 #include <algorithm>
@@ -66,7 +66,8 @@ class Reader {
       case AddressSpace::kFunction:
         break;
     }
-    fault_access({warp_, insn_, lane_}, space, space == AddressSpace::kGlobal ? address : offset, 1);
+    fault_access({warp_, insn_, lane_}, space, space == AddressSpace::kGlobal ? address : offset,
+                 1);
   }
 
   const Warp& warp_;
@@ -137,7 +138,8 @@ class Formatter {
     if (const long long width = number(); width != 0) spec += std::to_string(width);
     if (i < pattern.size() && pattern[i] == '.') {
       ++i;
-      if (const long long precision = number(); precision >= 0) spec += fmt::format(".{}", precision);
+      if (const long long precision = number(); precision >= 0)
+        spec += fmt::format(".{}", precision);
     }
     std::string length;
     while (i < pattern.size() && std::strchr("hljztLq", pattern[i]) != nullptr)
@@ -154,8 +156,8 @@ class Formatter {
     return i + 1;
   }
 
-  void convert(const std::string& spec, const std::string& length, char kind, const std::string& as_written,
-               std::string& result) {
+  void convert(const std::string& spec, const std::string& length, char kind,
+               const std::string& as_written, std::string& result) {
     const bool wide = length.find_first_of("ljztLq") != std::string::npos;
     switch (kind) {
       case '%':
@@ -287,7 +289,8 @@ void report_assertion(Warp& warp, const Insn& insn, const Call& what) {
     return address == 0 ? std::string() : reader.text(address, kLongest);
   };
   fault({warp, insn, lane}, FaultKind::kAssert, fmt::format("assertion `{}` failed", text(0)),
-        fmt::format("asserted at {}:{} in {}", text(1), argument<u32>(warp, what.args[2], lane), text(3)));
+        fmt::format("asserted at {}:{} in {}", text(1), argument<u32>(warp, what.args[2], lane),
+                    text(3)));
 }
 
 }  // namespace vgpu::execute

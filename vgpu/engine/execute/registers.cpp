@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// setmaxnreg: the warps of a warpgroup give registers to the block's pool or take some from it. PTX ISA,
-// "Miscellaneous Instructions: setmaxnreg". Whether the pool suffices is judged where the launch says how many
-// registers a thread has to begin with; a warp that takes more than there are waits.
+// setmaxnreg: the warps of a warpgroup give registers to the block's pool or take some from it. PTX
+// ISA, "Miscellaneous Instructions: setmaxnreg". Whether the pool suffices is judged where the
+// launch says how many registers a thread has to begin with; a warp that takes more than there are
+// waits.
 #include <fmt/format.h>
 
 #include "engine/execute/fault.hpp"
@@ -34,7 +35,8 @@ void set_max_registers(Warp& warp, const Insn& insn) {
   const u32 had = warp.registers;
   if (had != 0 && (takes ? wanted < had : wanted > had)) {
     fault({warp, insn, static_cast<u32>(__builtin_ctz(warp.mask))}, FaultKind::kRegisters,
-          fmt::format("setmaxnreg.{} to {} registers from {}", takes ? "inc" : "dec", wanted, had), "");
+          fmt::format("setmaxnreg.{} to {} registers from {}", takes ? "inc" : "dec", wanted, had),
+          "");
   }
   if (block.launch.config.registers != 0) {
     if (takes && u64{wanted - had} * kLanes > block.free_registers) {  // comes back to it

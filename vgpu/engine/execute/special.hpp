@@ -45,8 +45,9 @@ enum class Special : u8 {
   kReservedSmemEnd,
   kReservedSmemCap,
   kZero,
-  kSharedWindowHi,    // the upper half of generic addresses of shared memory
-  kGridWorkspaceLow,  // address of what cooperative groups synchronise the grid with; 0 in other launches
+  kSharedWindowHi,  // the upper half of generic addresses of shared memory
+  // address of what cooperative groups synchronise the grid with; 0 in other launches
+  kGridWorkspaceLow,
   kGridWorkspaceHigh,
   kOne,
   kClusteridX,  // of the cluster in the grid

@@ -22,7 +22,8 @@ std::string reason(const Block& block, const Group& group) {
     case GroupState::kWarpBarrier:
       return fmt::format("wait at bar.warp.sync of lanes 0x{:08x}", group.wait);
     case GroupState::kClusterBarrier:
-      return fmt::format("wait at the cluster's barrier, which lacks {} threads", block.cluster.missing());
+      return fmt::format("wait at the cluster's barrier, which lacks {} threads",
+                         block.cluster.missing());
     case GroupState::kReconverge:
       return "wait at a convergence barrier";
     case GroupState::kConverge:
@@ -50,8 +51,8 @@ std::string positions_in(const Block& block) {
   std::string text;
   std::set<u32> mbarriers;
   const auto line = [&](u32 warp, u32 mask, const std::string& why, u32 pc) {
-    text += fmt::format("{}warp {} lanes 0x{:08x} {}: {}", text.empty() ? "" : "\n", warp, mask, why,
-                        place(program, pc));
+    text += fmt::format("{}warp {} lanes 0x{:08x} {}: {}", text.empty() ? "" : "\n", warp, mask,
+                        why, place(program, pc));
   };
   for (u32 w = 0; w < block.warp_count; ++w) {
     const Warp& warp = block.warps[w];
@@ -75,8 +76,9 @@ std::string positions(const Block& block) {
   std::string text;
   for (u32 rank = 0; rank < cluster.size(); ++rank) {
     const Dim3& index = cluster.block(rank).index;
-    text += fmt::format("{}block ({}, {}, {}), rank {} of the cluster{}", rank == 0 ? "" : "\n", index.x,
-                        index.y, index.z, rank, cluster.block(rank).done ? ", has ended" : "");
+    text +=
+        fmt::format("{}block ({}, {}, {}), rank {} of the cluster{}", rank == 0 ? "" : "\n",
+                    index.x, index.y, index.z, rank, cluster.block(rank).done ? ", has ended" : "");
     const std::string inside = positions_in(cluster.block(rank));
     if (!inside.empty()) text += "\n" + inside;
   }
@@ -100,8 +102,9 @@ void report_stuck(const Block& block) {
   for_each_warp(block, [&](const Warp& warp) {
     if (warp.parked_count == 0) return false;
     const Group& at = warp.parked[0];
-    fault({warp, warp.code[at.pc], static_cast<u32>(__builtin_ctz(at.mask))}, FaultKind::kBarrierDivergence,
-          "a barrier that the other threads can no longer reach", positions(block));
+    fault({warp, warp.code[at.pc], static_cast<u32>(__builtin_ctz(at.mask))},
+          FaultKind::kBarrierDivergence, "a barrier that the other threads can no longer reach",
+          positions(block));
   });
   throw std::logic_error("a block is stuck without a waiting warp");
 }
@@ -122,8 +125,8 @@ void report_waiting(const Block& block, const char* why) {
       : first->wants_registers ? "a warp waits for registers that nobody will give back"
       : first->wants_warpgroup ? "a warp waits for wgmma that its warpgroup will not begin"
                                : "a thread waits for a value in memory that nobody will write";
-  fault({*first, first->code[pc], static_cast<u32>(__builtin_ctz(first->mask))}, FaultKind::kDeadlock,
-        message, std::string(why) + "\n" + positions(block));
+  fault({*first, first->code[pc], static_cast<u32>(__builtin_ctz(first->mask))},
+        FaultKind::kDeadlock, message, std::string(why) + "\n" + positions(block));
 }
 
 }  // namespace vgpu::execute

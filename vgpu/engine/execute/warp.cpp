@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divergence. The lanes of a warp form groups, one for each place they are at. The group furthest behind runs
-// first (in the deepest call, then at the lowest instruction), and groups that meet are merged: compilers lay code
-// out so that this reconverges lanes where hardware does.
+// Divergence. The lanes of a warp form groups, one for each place they are at. The group furthest
+// behind runs first (in the deepest call, then at the lowest instruction), and groups that meet are
+// merged: compilers lay code out so that this reconverges lanes where hardware does.
 #include <fmt/format.h>
 
 #include "engine/execute/cluster.hpp"
@@ -58,12 +58,14 @@ void set_limit(Warp& warp) {
 
 u32 count_ready(const Warp& warp) {
   u32 ready = 0;
-  for (u32 i = 0; i < warp.parked_count; ++i) ready += warp.parked[i].state == GroupState::kReady ? 1 : 0;
+  for (u32 i = 0; i < warp.parked_count; ++i)
+    ready += warp.parked[i].state == GroupState::kReady ? 1 : 0;
   return ready;
 }
 
 void put_back(Warp& warp) {
-  if (warp.mask != 0) add(warp, {warp.pc, warp.mask, warp.frame, GroupState::kReady, 0, warp.instructions});
+  if (warp.mask != 0)
+    add(warp, {warp.pc, warp.mask, warp.frame, GroupState::kReady, 0, warp.instructions});
   warp.mask = 0;
 }
 
@@ -151,7 +153,8 @@ void exit_lanes(Warp& warp) {
   if (warp.machine_code) sass::settle(warp);
   for (u32 i = 0; i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
-    const bool waits = group.state == GroupState::kConverge || group.state == GroupState::kWarpBarrier;
+    const bool waits =
+        group.state == GroupState::kConverge || group.state == GroupState::kWarpBarrier;
     if (waits && !warp.machine_code) group.state = GroupState::kReady;
   }
   select_group(warp);
@@ -174,10 +177,11 @@ u32 converge(Warp& warp, const Insn& insn, const u32* members) {
   for (u32 m = warp.mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     if ((members[i] >> i & 1) == 0) {
-      fault({warp, insn, i}, FaultKind::kBarrierDivergence,
-            fmt::format("a thread executes a .sync instruction whose mask 0x{:08x} does not name it",
-                        members[i]),
-            "");
+      fault(
+          {warp, insn, i}, FaultKind::kBarrierDivergence,
+          fmt::format("a thread executes a .sync instruction whose mask 0x{:08x} does not name it",
+                      members[i]),
+          "");
     }
     if ((members[i] & warp.live & ~warp.mask) == 0)
       ready |= 1u << i;
@@ -201,10 +205,11 @@ void warp_barrier(Warp& warp, const Insn& insn, const u32* members) {
   for (u32 m = warp.mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     if ((members[i] >> i & 1) == 0) {
-      fault({warp, insn, i}, FaultKind::kBarrierDivergence,
-            fmt::format("a thread executes bar.warp.sync with mask 0x{:08x}, which does not name it",
-                        members[i]),
-            "");
+      fault(
+          {warp, insn, i}, FaultKind::kBarrierDivergence,
+          fmt::format("a thread executes bar.warp.sync with mask 0x{:08x}, which does not name it",
+                      members[i]),
+          "");
     }
     if (members[i] != wait) {  // lanes with another mask come back here
       u32 other = 0;
@@ -237,7 +242,8 @@ void warp_barrier(Warp& warp, const Insn& insn, const u32* members) {
 
 namespace {
 
-void sample(const Warp& warp, const Insn& insn, u32 mask, const auto* addresses, u32 bytes, bool shared) {
+void sample(const Warp& warp, const Insn& insn, u32 mask, const auto* addresses, u32 bytes,
+            bool shared) {
   AccessSample& into = warp.samples[insn.site];
   if (into.mask != 0) return;  // a worker's blocks come in rising order
   into.block = warp.block->linear;

@@ -20,7 +20,8 @@ u64 common(const Warp& warp, const Insn& insn, u32 slot, const char* what) {
     if (values[lane] != values[0]) {
       fault({warp, insn, lane}, FaultKind::kBadOperand,
             fmt::format("the threads of a warpgroup give wgmma different {}", what),
-            fmt::format("0x{:x} here, 0x{:x} in the first thread of the warp", values[lane], values[0]));
+            fmt::format("0x{:x} here, 0x{:x} in the first thread of the warp", values[lane],
+                        values[0]));
     }
   }
   return values[0];
@@ -55,17 +56,21 @@ Ranges ranges_of(const MatrixDescriptor& matrix, WgmmaType type, u32 rows, bool 
   return ranges;
 }
 
-// What the matrix covers. Every piece of it lies in shared memory, and no field says what the format does not have.
-Ranges check_matrix(const Warp& warp, const Insn& insn, u64 bits, const char* name, WgmmaType type, u32 rows,
-                    bool along_mn) {
+// What the matrix covers. Every piece of it lies in shared memory, and no field says what the
+// format does not have.
+Ranges check_matrix(const Warp& warp, const Insn& insn, u64 bits, const char* name, WgmmaType type,
+                    u32 rows, bool along_mn) {
   const MatrixDescriptor matrix = MatrixDescriptor::decode(bits);
   const auto bad = [&](const std::string& what) {
-    fault({warp, insn, 0}, FaultKind::kBadOperand, fmt::format("the descriptor of {}: {}", name, what),
-          fmt::format("descriptor 0x{:016x}: start 0x{:x}, leading dimension {} bytes, stride {} bytes, base "
-                      "offset {}, {}",
-                      bits, matrix.start, matrix.leading, matrix.stride, matrix.base_offset,
-                      matrix.span == MatrixDescriptor::kPiece ? "no swizzle"
-                                                              : fmt::format("{}-byte swizzle", matrix.span)));
+    fault(
+        {warp, insn, 0}, FaultKind::kBadOperand,
+        fmt::format("the descriptor of {}: {}", name, what),
+        fmt::format(
+            "descriptor 0x{:016x}: start 0x{:x}, leading dimension {} bytes, stride {} bytes, base "
+            "offset {}, {}",
+            bits, matrix.start, matrix.leading, matrix.stride, matrix.base_offset,
+            matrix.span == MatrixDescriptor::kPiece ? "no swizzle"
+                                                    : fmt::format("{}-byte swizzle", matrix.span)));
   };
   if ((bits & MatrixDescriptor::kReserved) != 0) bad("bits are set that no field has");
   const u32 phase = matrix.start % matrix.pattern() / 128;
@@ -80,9 +85,10 @@ Ranges check_matrix(const Warp& warp, const Insn& insn, u64 bits, const char* na
   Ranges ranges = ranges_of(matrix, type, rows, along_mn);
   const u32 low = ranges.front().first, high = ranges.back().second;
   if (low < warp.shared_begin || high > warp.shared_end) {
-    bad(fmt::format(
-        "the matrix lies at shared addresses 0x{:x} to 0x{:x}, the block's memory at 0x{:x} to 0x{:x}", low,
-        high, warp.shared_begin, warp.shared_end));
+    bad(
+        fmt::format("the matrix lies at shared addresses 0x{:x} to 0x{:x}, the block's memory at "
+                    "0x{:x} to 0x{:x}",
+                    low, high, warp.shared_begin, warp.shared_end));
   }
   return ranges;
 }
@@ -95,7 +101,8 @@ bool common_register(const std::vector<u32>& a, const std::vector<u32>& b) {
 }  // namespace
 
 Warpgroups::Warpgroups(Block& block)
-    : block_(block), groups_((block.warp_count + Block::kWarpsOfGroup - 1) / Block::kWarpsOfGroup) {}
+    : block_(block),
+      groups_((block.warp_count + Block::kWarpsOfGroup - 1) / Block::kWarpsOfGroup) {}
 
 // All four warps' reads are one agent's: a wait of one of them is for the products of all.
 check::Agent Warpgroups::agent_of(const Warp& warp) const {
@@ -107,21 +114,27 @@ void Warpgroups::start_block() {
   for (Group& group : groups_) group = {};
 }
 
-u64 Warpgroups::Group::complete() const { return *std::min_element(std::begin(begun), std::end(begun)); }
+u64 Warpgroups::Group::complete() const {
+  return *std::min_element(std::begin(begun), std::end(begun));
+}
 
 bool Warpgroups::delays(Group& group, u32 number) const {
-  return schedule_delays(block_.launch.config.schedule, block_.linear * 64 + 32 + number, ++group.draws);
+  return schedule_delays(block_.launch.config.schedule, block_.linear * 64 + 32 + number,
+                         ++group.draws);
 }
 
 const Warpgroups::Covered& Warpgroups::covered(const Warp& warp, const Insn& insn, u64 a, u64 b) {
   const auto [known, added] = covered_.try_emplace({static_cast<u32>(&insn - warp.code), a, b});
   if (!added) return known->second;
   const u32 n = static_cast<u32>(insn.imm), rows = 64;
-  const auto type_a = static_cast<WgmmaType>(insn.bytes), type_b = static_cast<WgmmaType>(insn.width);
+  const auto type_a = static_cast<WgmmaType>(insn.bytes),
+             type_b = static_cast<WgmmaType>(insn.width);
   if ((insn.sub & kWgmmaRegisters) == 0) {
-    known->second = check_matrix(warp, insn, a, "A", type_a, rows, (insn.sub & kWgmmaTransposeA) != 0);
+    known->second =
+        check_matrix(warp, insn, a, "A", type_a, rows, (insn.sub & kWgmmaTransposeA) != 0);
   }
-  const Ranges of_b = check_matrix(warp, insn, b, "B", type_b, n, (insn.sub & kWgmmaTransposeB) != 0);
+  const Ranges of_b =
+      check_matrix(warp, insn, b, "B", type_b, n, (insn.sub & kWgmmaTransposeB) != 0);
   known->second.insert(known->second.end(), of_b.begin(), of_b.end());
   return known->second;
 }
@@ -135,12 +148,13 @@ void Warpgroups::begin(Warp& warp, const Insn& insn, WgmmaKernel kernel) {
   const u32 member = warp.id % Block::kWarpsOfGroup;
   const u64 number = group.begun[member]++;
   u64 descriptors[2] = {};
-  if ((insn.sub & kWgmmaRegisters) == 0) descriptors[0] = common(warp, insn, insn.s[0], "descriptors of A");
+  if ((insn.sub & kWgmmaRegisters) == 0)
+    descriptors[0] = common(warp, insn, insn.s[0], "descriptors of A");
   descriptors[1] = common(warp, insn, insn.s[1], "descriptors of B");
   const u32 scale = *reinterpret_cast<const u32*>(warp.window + insn.s[2]);
   if (scale != 0 && scale != kAllLanes) {
-    fault({warp, insn, 0}, FaultKind::kBadOperand, "the threads of a warpgroup give wgmma different scale-d",
-          "");
+    fault({warp, insn, 0}, FaultKind::kBadOperand,
+          "the threads of a warpgroup give wgmma different scale-d", "");
   }
   if (number == group.done + group.products.size()) {
     Product& made = group.products.emplace_back();
@@ -260,16 +274,18 @@ void Warpgroups::look(const Warp& warp, const Insn& insn) {
     const RegisterWatch& other = program.watches.at(product);
     const char* const what = common_register(watch.reads, other.writes)    ? "reads a sum"
                              : common_register(watch.writes, other.writes) ? "writes a sum"
-                             : common_register(watch.writes, other.reads)  ? "writes a register of A"
-                                                                           : nullptr;
+                             : common_register(watch.writes, other.reads) ? "writes a register of A"
+                                                                          : nullptr;
     if (what == nullptr) continue;
     fault({warp, insn, static_cast<u32>(__builtin_ctz(warp.mask))}, FaultKind::kRace,
-          fmt::format("an instruction {} of wgmma that is under way: no wgmma.wait_group has waited for it",
-                      what),
+          fmt::format(
+              "an instruction {} of wgmma that is under way: no wgmma.wait_group has waited for it",
+              what),
           "the wgmma is " + place(program, product));
   }
   if (!watch.follows_writes || watch.writes.empty()) return;
-  const auto source = watch.reads.empty() ? registers.written.end() : registers.written.find(watch.reads[0]);
+  const auto source =
+      watch.reads.empty() ? registers.written.end() : registers.written.find(watch.reads[0]);
   for (const u32 reg : watch.writes) {
     if (!watch.copies)
       registers.written[reg] = pc;
@@ -284,7 +300,8 @@ std::string Warpgroups::describe(const Warp& warp) const {
   const Group& group = groups_[warp.id / Block::kWarpsOfGroup];
   const u32 first = warp.id / Block::kWarpsOfGroup * Block::kWarpsOfGroup;
   const auto last = std::min_element(std::begin(group.begun), std::end(group.begun));
-  return fmt::format("wait for wgmma that warp {} has not begun", first + (last - std::begin(group.begun)));
+  return fmt::format("wait for wgmma that warp {} has not begun",
+                     first + (last - std::begin(group.begun)));
 }
 
 }  // namespace vgpu::execute

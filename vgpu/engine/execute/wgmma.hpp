@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma: products that the four warps of a warpgroup begin together and that run beside them. PTX ISA, "Asynchronous
-// Warpgroup Level Matrix Multiply-Accumulate Instructions". A product reads its operands and writes its sums when the
-// launch's CopySchedule says: once all four warps have come to it, or only when one of them waits for it; always in
-// the order in which they began.
+// wgmma: products that the four warps of a warpgroup begin together and that run beside them. PTX
+// ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions". A product reads its
+// operands and writes its sums when the launch's CopySchedule says: once all four warps have come
+// to it, or only when one of them waits for it; always in the order in which they began.
 #pragma once
 #include <deque>
 #include <map>
@@ -20,8 +20,9 @@ struct Agent;
 
 namespace vgpu::execute {
 
-// Insn of wgmma.mma_async. imm: N. bytes, width: WgmmaType of A and B. vector: WgmmaType of D. s: descriptors of A
-// (unless from registers) and B, predicate scale-d. list: the registers of D, then those of A.
+// Insn of wgmma.mma_async. imm: N. bytes, width: WgmmaType of A and B. vector: WgmmaType of D. s:
+// descriptors of A (unless from registers) and B, predicate scale-d. list: the registers of D, then
+// those of A.
 enum class WgmmaType : u8 { kF16, kBf16, kTf32, kE4m3, kE5m2, kS8, kU8, kF32, kS32 };
 enum WgmmaFlag : u8 {   // Insn::sub
   kWgmmaRegisters = 1,  // A is in registers
@@ -46,7 +47,9 @@ constexpr u32 wgmma_bytes(WgmmaType type) {  // of an element
   }
 }
 constexpr u32 wgmma_depth(WgmmaType a) { return 32 / wgmma_bytes(a); }  // k of one instruction
-constexpr u32 wgmma_registers_of_d(WgmmaType d, u32 n) { return d == WgmmaType::kF16 ? n / 4 : n / 2; }
+constexpr u32 wgmma_registers_of_d(WgmmaType d, u32 n) {
+  return d == WgmmaType::kF16 ? n / 4 : n / 2;
+}
 
 // One product whose four warps are there.
 struct WgmmaStep {
@@ -68,8 +71,8 @@ class Warpgroups {
   // A warp comes to a product; `kernel` computes it when its time has come.
   void begin(Warp& warp, const Insn& insn, WgmmaKernel kernel);
   void commit(const Warp& warp);
-  // Whether at most `pending` of the warp's groups are under way now. False: the other warps have not begun them all,
-  // and the warp comes back.
+  // Whether at most `pending` of the warp's groups are under way now. False: the other warps have
+  // not begun them all, and the warp comes back.
   bool wait(Warp& warp, u64 pending);
   void fence(const Warp& warp);
   // Before an instruction of Program::watches: faults where it touches registers at the wrong time.
@@ -85,8 +88,9 @@ class Warpgroups {
   };
   // What is known of a warp's registers, if there is something to watch.
   struct Registers {
-    std::deque<std::pair<u64, u32>> under_way;  // a product's number and instruction; waited for not yet
-    std::map<u32, u32> written;                 // register -> instruction, since the last fence
+    std::deque<std::pair<u64, u32>>
+        under_way;               // a product's number and instruction; waited for not yet
+    std::map<u32, u32> written;  // register -> instruction, since the last fence
     bool fenced = false;
   };
   struct Group {

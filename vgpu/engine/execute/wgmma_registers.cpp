@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers that wgmma reads and writes beside the threads. PTX ISA, "wgmma.fence" and "wgmma.mma_async": sums and
-// registers of A may not be touched until wgmma.wait_group has waited for the product; registers that were written since
-// the last wgmma.fence may not be used by one.
+// Registers that wgmma reads and writes beside the threads. PTX ISA, "wgmma.fence" and
+// "wgmma.mma_async": sums and registers of A may not be touched until wgmma.wait_group has waited
+// for the product; registers that were written since the last wgmma.fence may not be used by one.
 //
-// What can go wrong is found here along all paths, and only there is it looked at when the kernel runs: instructions that
-// may touch a register under way, and products whose registers may have been written behind the fence, with all that
-// write these. A kernel that does what it must pays nothing. Copies of a constant or a register into another do not
-// count as writing: they are the compiler's, and the assembler removes them.
+// What can go wrong is found here along all paths, and only there is it looked at when the kernel
+// runs: instructions that may touch a register under way, and products whose registers may have
+// been written behind the fence, with all that write these. A kernel that does what it must pays
+// nothing. Copies of a constant or a register into another do not count as writing: they are the
+// compiler's, and the assembler removes them.
 #include <algorithm>
 #include <map>
 
@@ -30,8 +31,8 @@ struct Step {
 
 constexpr u8 kFree = 255, kMostGroups = 254;
 
-// Along any path to here. Groups that were committed since the register's product began: the fewer, the later it is
-// over. Whether it may have been written since the last fence.
+// Along any path to here. Groups that were committed since the register's product began: the fewer,
+// the later it is over. Whether it may have been written since the last fence.
 struct State {
   std::vector<u8> sum, factor;  // by register
   std::vector<bool> written;
@@ -41,7 +42,8 @@ struct State {
     bool grown = !reached && other.reached;
     reached |= other.reached;
     for (std::size_t i = 0; i < sum.size(); ++i) {
-      grown |= other.sum[i] < sum[i] || other.factor[i] < factor[i] || (other.written[i] && !written[i]);
+      grown |=
+          other.sum[i] < sum[i] || other.factor[i] < factor[i] || (other.written[i] && !written[i]);
       sum[i] = std::min(sum[i], other.sum[i]);
       factor[i] = std::min(factor[i], other.factor[i]);
       if (other.written[i]) written[i] = true;
@@ -83,14 +85,17 @@ bool any(const std::vector<u32>& registers, const auto& predicate) {
 }  // namespace
 
 void FunctionLowering::watch_wgmma(std::span<const Flow> flow) {
-  static const u16 kProduct = *find_operation("wgmma.mma_async"), kFence = *find_operation("wgmma.fence"),
+  static const u16 kProduct = *find_operation("wgmma.mma_async"),
+                   kFence = *find_operation("wgmma.fence"),
                    kCommit = *find_operation("wgmma.commit_group"),
-                   kWait = *find_operation("wgmma.wait_group"), kWatched = *find_operation("wgmma.watched");
+                   kWait = *find_operation("wgmma.wait_group"),
+                   kWatched = *find_operation("wgmma.watched");
   // Registers of products, and what is copied into them.
   std::map<u32, u32> number;
   std::vector<u32> registers;
   const auto follow = [&](u32 reg) {
-    if (number.try_emplace(reg, static_cast<u32>(registers.size())).second) registers.push_back(reg);
+    if (number.try_emplace(reg, static_cast<u32>(registers.size())).second)
+      registers.push_back(reg);
   };
   for (const Fixup& f : fixups_) {
     if (f.field == Field::kLists && at(f.pc).op == kProduct) follow(f.reg);
@@ -130,10 +135,10 @@ void FunctionLowering::watch_wgmma(std::span<const Flow> flow) {
         if (uses_[use].pc < pc || found == number.end() || step.event == Event::kProduct) continue;
         (uses_[use].writes ? step.writes : step.reads).push_back(found->second);
       }
-      const u32 sums =
-          step.event == Event::kProduct
-              ? wgmma_registers_of_d(static_cast<WgmmaType>(insn.vector), static_cast<u32>(insn.imm))
-              : 0;
+      const u32 sums = step.event == Event::kProduct
+                           ? wgmma_registers_of_d(static_cast<WgmmaType>(insn.vector),
+                                                  static_cast<u32>(insn.imm))
+                           : 0;
       for (; fixup < fixups_.size() && fixups_[fixup].pc <= pc; ++fixup) {
         const Fixup& f = fixups_[fixup];
         if (f.pc < pc || f.field != Field::kLists || step.event != Event::kProduct) continue;
@@ -177,7 +182,8 @@ void FunctionLowering::watch_wgmma(std::span<const Flow> flow) {
              any(step.factors, [&](u32 i) { return state.sum[i] != kFree; });
     }
     return any(step.reads, [&](u32 i) { return state.sum[i] != kFree; }) ||
-           any(step.writes, [&](u32 i) { return state.sum[i] != kFree || state.factor[i] != kFree; });
+           any(step.writes,
+               [&](u32 i) { return state.sum[i] != kFree || state.factor[i] != kFree; });
   };
   std::vector<const Step*> watched;
   for (std::size_t run = 0; run < flow.size(); ++run) {

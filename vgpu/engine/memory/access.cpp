@@ -54,7 +54,8 @@ std::uint32_t passes(const std::uint32_t* addresses, std::uint32_t mask, std::ui
 bool paired(const std::uint32_t* addresses, std::uint32_t mask, std::uint32_t distance) {
   for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
     const std::uint32_t other = lane ^ distance;
-    if ((mask >> lane & mask >> other & 1) != 0 && addresses[lane] != addresses[other]) return false;
+    if ((mask >> lane & mask >> other & 1) != 0 && addresses[lane] != addresses[other])
+      return false;
   }
   return true;
 }
@@ -104,7 +105,8 @@ std::uint32_t distinct_addresses(const std::uint32_t* addresses, std::uint32_t m
   return distinct(addresses, mask);
 }
 
-std::uint32_t global_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes) {
+std::uint32_t global_sectors(const std::uint64_t* addresses, std::uint32_t mask,
+                             std::uint32_t bytes) {
   constexpr std::uint64_t kSector = 32;
   if (mask == 0) return 0;
   if (mask == kFullMask) {
@@ -125,15 +127,16 @@ std::uint32_t word_runs(const std::uint32_t* distances, std::uint32_t mask, std:
   std::array<std::int32_t, kWarpSize> firsts;
   std::size_t n = 0;
   for (; mask != 0; mask &= mask - 1) {
-    firsts[n++] =
-        static_cast<std::int32_t>(distances[__builtin_ctz(mask)]) / static_cast<std::int32_t>(kWordBytes);
+    firsts[n++] = static_cast<std::int32_t>(distances[__builtin_ctz(mask)]) /
+                  static_cast<std::int32_t>(kWordBytes);
   }
   std::sort(firsts.begin(), firsts.begin() + static_cast<std::ptrdiff_t>(n));
   const std::uint32_t words = bytes / kWordBytes;
   std::uint32_t count = 0;
   for (std::size_t i = 0; i < n; ++i) {
     WordRun* const last = count == 0 ? nullptr : &runs[count - 1];
-    const std::int32_t end = last == nullptr ? 0 : last->first + static_cast<std::int32_t>(last->words);
+    const std::int32_t end =
+        last == nullptr ? 0 : last->first + static_cast<std::int32_t>(last->words);
     if (last != nullptr && firsts[i] <= end) {
       const std::int32_t new_end = std::max(end, firsts[i] + static_cast<std::int32_t>(words));
       last->words = static_cast<std::uint32_t>(new_end - last->first);
@@ -146,7 +149,8 @@ std::uint32_t word_runs(const std::uint32_t* distances, std::uint32_t mask, std:
   return count;
 }
 
-std::uint32_t atomic_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes) {
+std::uint32_t atomic_sectors(const std::uint64_t* addresses, std::uint32_t mask,
+                             std::uint32_t bytes) {
   std::uint32_t sectors = 0;
   while (mask != 0) {
     std::uint32_t turn = 0;  // the first lane of each address that is left

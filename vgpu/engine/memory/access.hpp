@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one memory instruction of a warp costs: pure functions from the lanes' addresses to the counts that
-// the hardware's profiler shows. Lane i takes part where bit i of `mask` is set; addresses of other lanes are
-// never looked at. `bytes` is the size of one lane's access (1, 2, 4, 8 or 16) and addresses are multiples of
-// it.
+// What one memory instruction of a warp costs: pure functions from the lanes' addresses to the
+// counts that the hardware's profiler shows. Lane i takes part where bit i of `mask` is set;
+// addresses of other lanes are never looked at. `bytes` is the size of one lane's access (1, 2, 4,
+// 8 or 16) and addresses are multiples of it.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,25 +11,29 @@ namespace vgpu {
 
 inline constexpr int kWarpSize = 32;
 
-// Distinct 32-byte sectors of one request to global (or local) memory, 0 if no lane takes part. The whole
-// warp is one request, whatever the access's size.
-std::uint32_t global_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes);
+// Distinct 32-byte sectors of one request to global (or local) memory, 0 if no lane takes part. The
+// whole warp is one request, whatever the access's size.
+std::uint32_t global_sectors(const std::uint64_t* addresses, std::uint32_t mask,
+                             std::uint32_t bytes);
 
-// The same of atomics and reductions: lanes with one address take turns, and each turn looks at its sectors anew.
-// Measured on an H200.
-std::uint32_t atomic_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes);
+// The same of atomics and reductions: lanes with one address take turns, and each turn looks at its
+// sectors anew. Measured on an H200.
+std::uint32_t atomic_sectors(const std::uint64_t* addresses, std::uint32_t mask,
+                             std::uint32_t bytes);
 
-// Distinct addresses among the lanes that take part. The hardware counts a byte once however many lanes of a request
-// touch it; accesses of one instruction have one size and are aligned to it, so that they share all bytes or none.
+// Distinct addresses among the lanes that take part. The hardware counts a byte once however many
+// lanes of a request touch it; accesses of one instruction have one size and are aligned to it, so
+// that they share all bytes or none.
 std::uint32_t distinct_addresses(const std::uint64_t* addresses, std::uint32_t mask);
 std::uint32_t distinct_addresses(const std::uint32_t* addresses, std::uint32_t mask);
 
-// Wavefronts of one access to shared memory: 32 banks of 4 bytes; each pass serves a group of lanes and takes
-// as many wavefronts as its busiest bank has distinct words, so a broadcast is free. Groups are the warp for
-// up to 4 bytes, its halves for 8, its quarters for 16. Loads of 8 and 16 bytes serve groups twice as large
-// where every pair of lanes n, n^1, or every pair n, n^2 (both active) has the same address. Measured on an
-// H200.
-std::uint32_t shared_load_wavefronts(const std::uint32_t* addresses, std::uint32_t mask, std::uint32_t bytes);
+// Wavefronts of one access to shared memory: 32 banks of 4 bytes; each pass serves a group of lanes
+// and takes as many wavefronts as its busiest bank has distinct words, so a broadcast is free.
+// Groups are the warp for up to 4 bytes, its halves for 8, its quarters for 16. Loads of 8 and 16
+// bytes serve groups twice as large where every pair of lanes n, n^1, or every pair n, n^2 (both
+// active) has the same address. Measured on an H200.
+std::uint32_t shared_load_wavefronts(const std::uint32_t* addresses, std::uint32_t mask,
+                                     std::uint32_t bytes);
 std::uint32_t shared_store_wavefronts(const std::uint32_t* addresses, std::uint32_t mask,
                                       std::uint32_t bytes);
 
@@ -38,13 +42,15 @@ struct AccessCost {
   std::uint32_t addresses = 0;  // distinct ones
 };
 
-// Words that lie together among those that a pattern touches, by distance from the first active lane's address.
+// Words that lie together among those that a pattern touches, by distance from the first active
+// lane's address.
 struct WordRun {
   std::int32_t first = 0;
   std::uint32_t words = 0;
 };
 inline constexpr std::uint32_t kMostRuns = 16;
-struct WordRuns {  // no std::span: what is compiled for an instruction set of its own must be inlined
+struct
+    WordRuns {  // no std::span: what is compiled for an instruction set of its own must be inlined
   const WordRun* first = nullptr;
   std::uint32_t count = 0;
   [[gnu::always_inline]] const WordRun* begin() const { return first; }
@@ -54,18 +60,19 @@ struct WordRuns {  // no std::span: what is compiled for an instruction set of i
 std::uint32_t word_runs(const std::uint32_t* distances, std::uint32_t mask, std::uint32_t bytes,
                         WordRun* runs);
 
-// Remembers the address patterns that one instruction had last: distances from the first active lane's
-// address. The counts depend on nothing else but that address modulo a period, and few instructions have more
-// than a handful of patterns. `Address` is std::uint64_t for global, std::uint32_t for shared memory. One
-// caller at a time. The lookup is compiled into its caller, so that it takes the caller's instruction set.
+// Remembers the address patterns that one instruction had last: distances from the first active
+// lane's address. The counts depend on nothing else but that address modulo a period, and few
+// instructions have more than a handful of patterns. `Address` is std::uint64_t for global,
+// std::uint32_t for shared memory. One caller at a time. The lookup is compiled into its caller, so
+// that it takes the caller's instruction set.
 template <class Address, std::uint32_t kPeriod>
 class AccessMemo {
  public:
-  // count(addresses, mask, bytes) and the distinct addresses, from memory where the pattern is known. An instruction
-  // always passes the same `count` and `bytes`.
+  // count(addresses, mask, bytes) and the distinct addresses, from memory where the pattern is
+  // known. An instruction always passes the same `count` and `bytes`.
   template <class Count>
-  [[gnu::always_inline]] AccessCost operator()(Count count, const Address* addresses, std::uint32_t mask,
-                                               std::uint32_t bytes) {
+  [[gnu::always_inline]] AccessCost operator()(Count count, const Address* addresses,
+                                               std::uint32_t mask, std::uint32_t bytes) {
     if (mask == 0) return {};
     const Address base = addresses[__builtin_ctz(mask)];
     const std::uint32_t phase = static_cast<std::uint32_t>(base % kPeriod);
@@ -81,7 +88,8 @@ class AccessMemo {
     return learn(ways_[recent_], addresses, mask, base, phase, count(addresses, mask, bytes));
   }
 
-  // Of the pattern that was asked for last, of accesses of 4 bytes or more; empty where it has too many.
+  // Of the pattern that was asked for last, of accesses of 4 bytes or more; empty where it has too
+  // many.
   [[gnu::always_inline]] WordRuns runs(std::uint32_t bytes) requires(sizeof(Address) == 4) {
     Way& way = ways_[recent_];
     if (!way.runs_known) {
@@ -116,8 +124,9 @@ class AccessMemo {
     return difference == 0;
   }
 
-  [[gnu::always_inline]] static AccessCost learn(Way& way, const Address* addresses, std::uint32_t mask,
-                                                 Address base, std::uint32_t phase, std::uint32_t value) {
+  [[gnu::always_inline]] static AccessCost learn(Way& way, const Address* addresses,
+                                                 std::uint32_t mask, Address base,
+                                                 std::uint32_t phase, std::uint32_t value) {
     for (int i = 0; i < kWarpSize; ++i) way.distances[i] = addresses[i] - base;
     for (std::uint8_t& c : way.counts) c = 0;
     way.mask = mask;

@@ -7,7 +7,8 @@
 namespace vgpu {
 namespace {
 
-constexpr std::size_t kUnit = 16;  // blocks take multiples of this many bytes, and as many again for a header
+constexpr std::size_t kUnit =
+    16;  // blocks take multiples of this many bytes, and as many again for a header
 // Memory places small blocks this much further apart than a heap does.
 constexpr std::size_t kSpread = 16;
 constexpr std::uint64_t kNearby = std::uint64_t{1} << 20;
@@ -64,7 +65,8 @@ const Allocation* DeviceHeap::find(std::uint64_t address) const {
 
 std::optional<std::string> DeviceHeap::describe(std::uint64_t address) const {
   const std::lock_guard lock(mutex_);
-  if (memory_ == nullptr || address + kNearby < lowest_ || address >= highest_ + kNearby) return std::nullopt;
+  if (memory_ == nullptr || address + kNearby < lowest_ || address >= highest_ + kNearby)
+    return std::nullopt;
   return memory_->describe(address) + " on the device's heap";
 }
 

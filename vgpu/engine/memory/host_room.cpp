@@ -74,7 +74,8 @@ void apply_groups(const std::string& root, Bound& bound) {
 
 std::uint64_t soft_limit(int resource) {
   rlimit limit{};
-  return getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
+  return getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 ||
+                 limit.rlim_cur == RLIM_INFINITY
              ? kUnlimited
              : limit.rlim_cur;
 }

@@ -19,9 +19,9 @@ struct Bound {
 };
 
 struct HostRoom {
-  Bound memory;                // of pages that can be written to: free memory and swap, control groups
-  Bound mappable;              // of what can be mapped for writing: RLIMIT_DATA, vm.overcommit_memory=2
-  Bound addresses;             // RLIMIT_AS
+  Bound memory;     // of pages that can be written to: free memory and swap, control groups
+  Bound mappable;   // of what can be mapped for writing: RLIMIT_DATA, vm.overcommit_memory=2
+  Bound addresses;  // RLIMIT_AS
   std::uint64_t resident = 0;  // what the process has by now
 };
 

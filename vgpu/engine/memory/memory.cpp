@@ -26,17 +26,19 @@ namespace vgpu {
 namespace {
 
 constexpr std::size_t kMaxRedZone = std::size_t{1} << 20;
-constexpr std::size_t kMaxResidentFreed = std::size_t{64} << 10;  // larger freed blocks return their pages
+constexpr std::size_t kMaxResidentFreed = std::size_t{64}
+                                          << 10;  // larger freed blocks return their pages
 constexpr std::size_t kQuarantineBlocks = 4096;
-constexpr std::uint64_t kNearby = std::uint64_t{16} << 20;  // farther than this, a neighbour explains nothing
+constexpr std::uint64_t kNearby = std::uint64_t{16}
+                                  << 20;  // farther than this, a neighbour explains nothing
 constexpr std::uint64_t kNullPage = 4096;
 
 std::size_t round_up(std::size_t bytes) {
   return (bytes + Memory::kAlignment - 1) / Memory::kAlignment * Memory::kAlignment;
 }
 
-// What a block takes: its bytes and the red zone behind it, an eighth of them, so that running past a
-// matrix's end by some rows does not land in the next one.
+// What a block takes: its bytes and the red zone behind it, an eighth of them, so that running past
+// a matrix's end by some rows does not land in the next one.
 std::size_t footprint(std::size_t bytes) {
   return round_up(bytes) + round_up(std::clamp(bytes / 8, Memory::kMinRedZone, kMaxRedZone));
 }
@@ -47,7 +49,9 @@ std::string hexadecimal(std::uint64_t value) {
   return text;
 }
 
-std::string count_bytes(std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
+std::string count_bytes(std::uint64_t n) {
+  return std::to_string(n) + (n == 1 ? " byte" : " bytes");
+}
 
 std::string title(const Allocation& block) {
   const std::string size = std::to_string(block.end - block.begin) + "-byte";
@@ -83,15 +87,17 @@ struct Memory::Impl {
   std::string addresses_by;  // what made it smaller than the capacity needs; "" if nothing did
   HostRoom (*host)() = nullptr;
   std::uint64_t resident_before = 0;  // of the process, when the arena was reserved
-  std::uint64_t granted = 0;     // of the host's memory, for what is allocated before the host is asked again
-  std::uint64_t host_total = 0;  // of the host's memory, with what is allocated, as room() said last
+  std::uint64_t granted =
+      0;  // of the host's memory, for what is allocated before the host is asked again
+  std::uint64_t host_total =
+      0;  // of the host's memory, with what is allocated, as room() said last
   bool tracks = false, tracks_blocks = false;
-  std::map<std::uint64_t, Allocation> blocks;                       // live and in quarantine, by begin
-  std::map<std::uint64_t, Allocation> adopted;                      // host memory, outside the arena
-  std::map<std::uint64_t, std::uint64_t> holes;                     // free ranges: begin to size
+  std::map<std::uint64_t, Allocation> blocks;    // live and in quarantine, by begin
+  std::map<std::uint64_t, Allocation> adopted;   // host memory, outside the arena
+  std::map<std::uint64_t, std::uint64_t> holes;  // free ranges: begin to size
   std::set<std::pair<std::uint64_t, std::uint64_t>> holes_by_size;  // the same, size and begin
-  std::uint64_t never_used = 0;                                     // from here on no block has ever been
-  std::deque<std::uint64_t> quarantine;                             // begins, oldest first
+  std::uint64_t never_used = 0;          // from here on no block has ever been
+  std::deque<std::uint64_t> quarantine;  // begins, oldest first
   std::size_t quarantine_bytes = 0;
   std::unique_ptr<Shadow> shadow;  // null where nothing is tracked
   // What doubts are about, the latest last; the shadow says which bytes.
@@ -118,7 +124,8 @@ struct Memory::Impl {
   void part_by_part(Allocation& block);
 };
 
-// The live allocation whose bytes have marks, or may have: not one that counts as written whatever happens to it.
+// The live allocation whose bytes have marks, or may have: not one that counts as written whatever
+// happens to it.
 Allocation* Memory::Impl::tracked(std::uint64_t address) {
   const auto next = blocks.upper_bound(address);
   if (shadow == nullptr || next == blocks.begin()) return nullptr;
@@ -193,7 +200,8 @@ void Memory::Impl::evict() {
 const Allocation* Memory::Impl::find(std::uint64_t address) const {
   for (const auto* const all : {&blocks, &adopted}) {
     const auto next = all->upper_bound(address);
-    if (next != all->begin() && address < std::prev(next)->second.end) return &std::prev(next)->second;
+    if (next != all->begin() && address < std::prev(next)->second.end)
+      return &std::prev(next)->second;
   }
   return nullptr;
 }
@@ -222,12 +230,13 @@ bool Memory::Impl::reserve() {
   resident_before = before.resident;
   // The program needs addresses, too. The shadow takes 5 bytes per word.
   const std::uint64_t affordable = before.addresses.bytes / 2 / (tracks ? 9 : 4) * 4;
-  for (std::size_t bytes = std::min<std::uint64_t>(wanted, affordable) / 4096 * 4096; bytes >= kLeast;
-       bytes = bytes / 2 / 4096 * 4096) {
+  for (std::size_t bytes = std::min<std::uint64_t>(wanted, affordable) / 4096 * 4096;
+       bytes >= kLeast; bytes = bytes / 2 / 4096 * 4096) {
     Reservation range(bytes);
     if (range.begin() == nullptr) continue;
     try {
-      if (tracks) shadow = std::make_unique<Shadow>(reinterpret_cast<std::uint64_t>(range.begin()), bytes);
+      if (tracks)
+        shadow = std::make_unique<Shadow>(reinterpret_cast<std::uint64_t>(range.begin()), bytes);
     } catch (const std::system_error&) {
       continue;
     }
@@ -250,15 +259,18 @@ std::uint64_t Memory::Impl::cost(std::uint64_t bytes) const {
   return bytes + (tracks ? bytes / 4 : 0) + (tracks_blocks ? bytes : 0);
 }
 
-// What the host has for blocks to come. Of blocks there are, some pages were never touched: they are still to be paid.
+// What the host has for blocks to come. Of blocks there are, some pages were never touched: they
+// are still to be paid.
 Bound Memory::Impl::host_memory() const {
   const HostRoom now = host();
   const std::uint64_t promised = cost(allocated);
-  const std::uint64_t resident = std::min(promised, now.resident - std::min(now.resident, resident_before));
+  const std::uint64_t resident =
+      std::min(promised, now.resident - std::min(now.resident, resident_before));
   const std::uint64_t opened = arena.opened() + (shadow == nullptr ? 0 : shadow->opened());
   const auto left = [&](const Bound& bound, std::uint64_t paid) {
     if (bound.by.empty()) return bound.bytes;
-    const std::uint64_t with_paid = bound.bytes - bound.bytes / 16 + paid;  // a part is kept for the program
+    const std::uint64_t with_paid =
+        bound.bytes - bound.bytes / 16 + paid;  // a part is kept for the program
     return with_paid - std::min(with_paid, promised);
   };
   Bound bound;
@@ -301,7 +313,8 @@ Bound Memory::room() {
   if (!impl_->addresses_by.empty()) room.lower(impl_->largest_hole(), impl_->addresses_by);
   const Bound host = impl_->host_memory();
   if (host.by.empty()) return room;
-  // What the host has changes all the time. Small changes are ignored, so that what is free becomes less by what is allocated.
+  // What the host has changes all the time. Small changes are ignored, so that what is free becomes
+  // less by what is allocated.
   const std::uint64_t promised = impl_->cost(impl_->allocated), now = promised + host.bytes;
   std::uint64_t& known = impl_->host_total;
   if (now < known - known / 32 || now > known + known / 8) known = now;
@@ -318,7 +331,8 @@ std::uint64_t Memory::cost(std::uint64_t bytes) const {
 Memory::Memory(std::size_t capacity, HostRoom (*host)()) : impl_(std::make_unique<Impl>()) {
   constexpr std::size_t kAddressable = std::size_t{1} << 46;
   if (capacity > kAddressable) {
-    throw std::system_error(ENOMEM, std::generic_category(), "device memory of more than 2^46 bytes");
+    throw std::system_error(ENOMEM, std::generic_category(),
+                            "device memory of more than 2^46 bytes");
   }
   impl_->capacity = capacity;
   impl_->host = host;
@@ -328,7 +342,8 @@ Memory::~Memory() = default;
 
 void* Memory::allocate(std::size_t bytes, std::string name) {
   const std::lock_guard lock(impl_->mutex);
-  if (bytes == 0 || bytes > impl_->capacity || impl_->allocated > impl_->capacity - bytes) return nullptr;
+  if (bytes == 0 || bytes > impl_->capacity || impl_->allocated > impl_->capacity - bytes)
+    return nullptr;
   if (!impl_->reserve() || !impl_->afford(bytes)) return nullptr;
   const std::size_t taken = footprint(bytes);
   std::uint64_t begin = impl_->take_hole(taken);
@@ -369,8 +384,8 @@ bool Memory::free(void* pointer) {
   if (bytes >= kMaxResidentFreed) impl_->clear(block.begin, block.end);
   impl_->quarantine.push_back(block.begin);
   impl_->quarantine_bytes += bytes;
-  while (impl_->quarantine.size() > 1 &&
-         (impl_->quarantine_bytes > kQuarantineBytes || impl_->quarantine.size() > kQuarantineBlocks)) {
+  while (impl_->quarantine.size() > 1 && (impl_->quarantine_bytes > kQuarantineBytes ||
+                                          impl_->quarantine.size() > kQuarantineBlocks)) {
     impl_->evict();
   }
   return true;
@@ -380,7 +395,8 @@ bool Memory::adopt(void* pointer, std::size_t bytes, std::string name) {
   const auto begin = reinterpret_cast<std::uint64_t>(pointer), end = begin + bytes;
   const std::lock_guard lock(impl_->mutex);
   const std::uint64_t arena = impl_->begin();
-  if (bytes == 0 || end < begin || (begin < arena + impl_->arena.bytes() && arena < end)) return false;
+  if (bytes == 0 || end < begin || (begin < arena + impl_->arena.bytes() && arena < end))
+    return false;
   const auto next = impl_->adopted.lower_bound(begin);
   if (next != impl_->adopted.end() && next->second.begin < end) return false;
   if (next != impl_->adopted.begin() && std::prev(next)->second.end > begin) return false;
@@ -427,7 +443,8 @@ void Memory::mark_written(const void* pointer, std::size_t bytes) {
 }
 
 void Memory::copy_written(const void* to, const void* from, std::size_t bytes) {
-  const auto source = reinterpret_cast<std::uint64_t>(from), target = reinterpret_cast<std::uint64_t>(to);
+  const auto source = reinterpret_cast<std::uint64_t>(from),
+             target = reinterpret_cast<std::uint64_t>(to);
   bool tracked = false;  // whether the source may have bytes that were not written
   {
     const std::lock_guard lock(impl_->mutex);
@@ -523,7 +540,8 @@ std::string Memory::describe(std::uint64_t address) const {
                        [](std::uint64_t a, const Allocation& block) { return a < block.begin; });
   const std::uint64_t behind = after == all.begin() ? kNearby : address - std::prev(after)->end;
   const std::uint64_t before = after == all.end() ? kNearby : after->begin - address;
-  if (std::min(behind, before) >= kNearby) return hexadecimal(address) + ", which is no device memory";
+  if (std::min(behind, before) >= kNearby)
+    return hexadecimal(address) + ", which is no device memory";
   if (behind <= before) return count_bytes(behind) + " past the end of " + title(*std::prev(after));
   return count_bytes(before) + " before " + title(*after);
 }

@@ -8,7 +8,8 @@
 namespace vgpu {
 
 Reservation::Reservation(std::size_t bytes) {
-  void* const at = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const at =
+      mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return;
   begin_ = static_cast<char*>(at);
   bytes_ = bytes;

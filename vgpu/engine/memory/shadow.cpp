@@ -38,13 +38,16 @@ void clear(std::uint8_t* begin, std::uint8_t* end) {
 Shadow::Shadow(std::uint64_t begin, std::size_t bytes)
     : begin_(begin), bytes_(bytes / 4 * 4), marks_(bytes_ / 4), touches_(bytes_) {
   if (marks_.begin() == nullptr || touches_.begin() == nullptr || !open(4)) {
-    throw std::system_error(errno, std::generic_category(), "cannot reserve addresses for the memory checks");
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot reserve addresses for the memory checks");
   }
   written_ = reinterpret_cast<std::uint8_t*>(marks_.begin());
   touched_ = reinterpret_cast<std::uint32_t*>(touches_.begin());
 }
 
-bool Shadow::open(std::size_t bytes) { return marks_.open((bytes + 3) / 4) && touches_.open(bytes / 4 * 4); }
+bool Shadow::open(std::size_t bytes) {
+  return marks_.open((bytes + 3) / 4) && touches_.open(bytes / 4 * 4);
+}
 
 void Shadow::mark_written(std::uint64_t address, std::size_t size) {
   if (size == 0) return;

@@ -14,9 +14,10 @@ struct TypeRow {
 
 // In the order of Type.
 constexpr TypeRow kTypes[] = {
-    {"pred", 0}, {"b8", 1},    {"b16", 2}, {"b32", 4}, {"b64", 8},    {"b128", 16},      {"u8", 1},
-    {"u16", 2},  {"u32", 4},   {"u64", 8}, {"s8", 1},  {"s16", 2},    {"s32", 4},        {"s64", 8},
-    {"f16", 2},  {"f16x2", 4}, {"f32", 4}, {"f64", 8}, {"texref", 8}, {"samplerref", 8}, {"surfref", 8},
+    {"pred", 0},   {"b8", 1},         {"b16", 2},     {"b32", 4},   {"b64", 8}, {"b128", 16},
+    {"u8", 1},     {"u16", 2},        {"u32", 4},     {"u64", 8},   {"s8", 1},  {"s16", 2},
+    {"s32", 4},    {"s64", 8},        {"f16", 2},     {"f16x2", 4}, {"f32", 4}, {"f64", 8},
+    {"texref", 8}, {"samplerref", 8}, {"surfref", 8},
 };
 static_assert(std::size(kTypes) == static_cast<std::size_t>(Type::kSurfref) + 1);
 
@@ -24,7 +25,8 @@ const TypeRow& row(Type type) { return kTypes[static_cast<std::size_t>(type)]; }
 
 template <class T>
 const T* find_by_name(const std::vector<T>& list, std::string_view name) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const T& item) { return item.name == name; });
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const T& item) { return item.name == name; });
   return found == list.end() ? nullptr : &*found;
 }
 
@@ -41,17 +43,23 @@ std::optional<Type> type_from(std::string_view name) {
 }
 
 std::string Function::register_name(std::uint32_t reg) const {
-  auto range = std::upper_bound(registers.begin(), registers.end(), reg,
-                                [](std::uint32_t id, const RegisterRange& r) { return id < r.first; });
-  if (range == registers.begin() || reg >= register_types.size()) return "register " + std::to_string(reg);
+  auto range =
+      std::upper_bound(registers.begin(), registers.end(), reg,
+                       [](std::uint32_t id, const RegisterRange& r) { return id < r.first; });
+  if (range == registers.begin() || reg >= register_types.size())
+    return "register " + std::to_string(reg);
   --range;
   std::string result(range->base);
   if (range->numbered) result += std::to_string(reg - range->first);
   return result;
 }
 
-const Function* Module::find_function(std::string_view name) const { return find_by_name(functions, name); }
-const Variable* Module::find_variable(std::string_view name) const { return find_by_name(variables, name); }
+const Function* Module::find_function(std::string_view name) const {
+  return find_by_name(functions, name);
+}
+const Variable* Module::find_variable(std::string_view name) const {
+  return find_by_name(variables, name);
+}
 
 std::string_view Module::file_name(std::uint32_t number) const {
   for (const File& file : files) {

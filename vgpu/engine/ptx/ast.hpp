@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The syntax tree of one PTX module: everything the text says, names and scopes resolved, nothing
-// interpreted. All string_views and spans point into storage that the Module owns (a copy of the text and an
-// arena); they live as long as any copy of the Module does.
+// interpreted. All string_views and spans point into storage that the Module owns (a copy of the
+// text and an arena); they live as long as any copy of the Module does.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace vgpu::ptx {
 
 inline constexpr std::uint32_t kNone = 0xffffffff;  // "no such index", in every index field
 
-// The fundamental types: those that declare registers and variables. Types that only instructions have (bf16,
-// tf32, e4m3...) stay parts of the opcode.
+// The fundamental types: those that declare registers and variables. Types that only instructions
+// have (bf16, tf32, e4m3...) stay parts of the opcode.
 enum class Type : std::uint8_t {
   kPred,
   kB8,
@@ -71,13 +71,14 @@ struct Operand {
     kFloat32,   // bits: the 32 bits of 0fXXXXXXXX
     kFloat64,   // bits: the 64 bits of 0dXXXXXXXXXXXXXXXX, or of a decimal constant (1.5, 2e3)
     kSymbol,    // symbol, name, offset (sym+8); is_generic for generic(sym)
-    kAddress,   // [elements[0] + offset]; elements[0] is a kRegister, kSymbol or kInteger, elements[1..] are
-                // what follows a comma inside the brackets (coordinates of a tensor copy)
-    kVector,    // {elements}: registers, sinks, immediates
-    kList,      // (elements) of a call
-    kPair,      // elements[0]|elements[1]: two destinations, either may be a kSink
-    kSink,      // _
-    kLabel,     // target: index into Function::body (may equal its size), name
+    // [elements[0] + offset]; elements[0] is a kRegister, kSymbol or kInteger, elements[1..] are
+    kAddress,
+    // what follows a comma inside the brackets (coordinates of a tensor copy)
+    kVector,       // {elements}: registers, sinks, immediates
+    kList,         // (elements) of a call
+    kPair,         // elements[0]|elements[1]: two destinations, either may be a kSink
+    kSink,         // _
+    kLabel,        // target: index into Function::body (may equal its size), name
     kBranchTable,  // target: index into Function::branch_tables, name
     kCallTable,    // target: index into Function::call_tables, name
     kPrototype,    // target: index into Function::prototypes, name
@@ -98,11 +99,12 @@ struct Operand {
   std::int64_t integer() const { return static_cast<std::int64_t>(bits); }
 };
 
-// One spelling of an opcode, shared by all the instructions that use it: `id` numbers them within the module,
-// so that work per spelling can be done once.
+// One spelling of an opcode, shared by all the instructions that use it: `id` numbers them within
+// the module, so that work per spelling can be done once.
 struct Opcode {
-  std::string_view text;                    // "ld.global.nc.v4.f32"
-  std::span<const std::string_view> parts;  // {"ld", "global", "nc", "v4", "f32"}; "shared::cta" is one part
+  std::string_view text;  // "ld.global.nc.v4.f32"
+  std::span<const std::string_view>
+      parts;  // {"ld", "global", "nc", "v4", "f32"}; "shared::cta" is one part
   std::uint32_t id = 0;
 
   std::string_view base() const { return parts.front(); }
@@ -128,8 +130,9 @@ struct Instruction {
 struct Location {
   std::uint32_t file = 0;  // number of a .file
   std::uint32_t line = 0, column = 0;
-  std::string_view function;         // of an inlined function, mangled; "" if not given
-  std::uint32_t inlined_at = kNone;  // index into Module::locations: where that function was inlined
+  std::string_view function;  // of an inlined function, mangled; "" if not given
+  std::uint32_t inlined_at =
+      kNone;  // index into Module::locations: where that function was inlined
 };
 
 struct File {
@@ -143,8 +146,10 @@ struct Relocation {          // the address of a symbol inside an initialiser
   Symbol symbol;             // kModule or kFunction
   std::string_view name;
   std::int64_t addend = 0;
-  bool is_generic = false;  // generic(symbol): a generic address, otherwise one in the symbol's space
-  std::uint32_t shift = 0;  // of the mask forms 0xFF00(symbol): (address >> shift), truncated to size
+  bool is_generic =
+      false;  // generic(symbol): a generic address, otherwise one in the symbol's space
+  std::uint32_t shift =
+      0;  // of the mask forms 0xFF00(symbol): (address >> shift), truncated to size
 };
 
 struct Variable {
@@ -152,12 +157,14 @@ struct Variable {
   Space space = Space::kGlobal;
   Linkage linkage = Linkage::kInternal;
   Type type = Type::kB8;
-  std::uint32_t vector = 1;               // .v2, .v4: elements
-  std::uint32_t alignment = 1;            // bytes; the type's own where .align is not given
-  std::vector<std::uint64_t> dimensions;  // empty: no array; an open [] counts as what its initialiser has
-  std::uint64_t size = 0;                 // bytes in all; 0 for an open array (.extern .shared x[])
+  std::uint32_t vector = 1;     // .v2, .v4: elements
+  std::uint32_t alignment = 1;  // bytes; the type's own where .align is not given
+  std::vector<std::uint64_t>
+      dimensions;          // empty: no array; an open [] counts as what its initialiser has
+  std::uint64_t size = 0;  // bytes in all; 0 for an open array (.extern .shared x[])
   bool has_initialiser = false;
-  std::vector<std::uint8_t> initial;  // the first bytes; those up to `size` that are not here are zero
+  std::vector<std::uint8_t>
+      initial;  // the first bytes; those up to `size` that are not here are zero
   std::vector<Relocation> relocations;
   std::vector<std::string_view> attributes;  // .attribute(.managed): "managed"
   int line = 0;
@@ -198,7 +205,8 @@ struct Prototype {  // .callprototype
 
 struct Label {
   std::string_view name;
-  std::uint32_t position = 0;  // index into Function::body of the instruction that follows; may be its size
+  std::uint32_t position =
+      0;  // index into Function::body of the instruction that follows; may be its size
 };
 
 struct Pragma {
@@ -206,7 +214,8 @@ struct Pragma {
   std::uint32_t position = 0;  // as in Label
 };
 
-// One declaration: `.reg .b32 %r<5>` (ids first..first+4, named %r0..%r4) or one name (count 1, !numbered).
+// One declaration: `.reg .b32 %r<5>` (ids first..first+4, named %r0..%r4) or one name (count 1,
+// !numbered).
 struct RegisterRange {
   std::string_view base;
   Type type = Type::kB32;
@@ -257,7 +266,8 @@ struct Module {
   std::vector<File> files;
   std::vector<Location> locations;
   std::vector<Variable> variables;
-  std::vector<Function> functions;  // one entry a name: a definition replaces its earlier declarations
+  std::vector<Function>
+      functions;  // one entry a name: a definition replaces its earlier declarations
   std::vector<Alias> aliases;
   std::vector<const Opcode*> opcodes;  // by Opcode::id
 
@@ -268,8 +278,8 @@ struct Module {
   std::shared_ptr<const void> storage;
 };
 
-// Throws std::invalid_argument("PTX line 12: ...") where the text is no PTX. Knows no instructions: any
-// opcode with any well-formed operands is taken.
+// Throws std::invalid_argument("PTX line 12: ...") where the text is no PTX. Knows no instructions:
+// any opcode with any well-formed operands is taken.
 Module parse(std::string_view text);
 
 }  // namespace vgpu::ptx

@@ -19,7 +19,8 @@ void Parser::open_scope() {
   label_scopes_.push_back({labels_.size(), pending_.size()});
 }
 
-// Gives the scope's labels to the references inside it; what is left may mean a label of an outer scope.
+// Gives the scope's labels to the references inside it; what is left may mean a label of an outer
+// scope.
 void Parser::close_labels(Function& function) {
   const LabelScope scope = label_scopes_.back();
   label_scopes_.pop_back();
@@ -155,7 +156,8 @@ void Parser::branch_targets(Function& function, std::string_view name) {
     advance();
     const int line = token_.line;
     const std::string_view target = take_name("a label");
-    pending_.push_back({nullptr, index, static_cast<std::uint32_t>(table.targets.size()), target, line});
+    pending_.push_back(
+        {nullptr, index, static_cast<std::uint32_t>(table.targets.size()), target, line});
     table.targets.push_back(kNone);
   } while (token_.is(','));
   expect(';', "after .branchtargets");
@@ -225,7 +227,8 @@ const Opcode* Parser::opcode(std::string_view text) {
   return known;
 }
 
-void Parser::instruction(Function& function, Instruction result, const char* begin, std::string_view name) {
+void Parser::instruction(Function& function, Instruction result, const char* begin,
+                         std::string_view name) {
   result.opcode = opcode(name);
   const std::string_view base = result.opcode->base();
   is_call_ = base == "call";

@@ -27,7 +27,8 @@ Parser::Constant Parser::constant_primary(int depth) {
     if (value.kind == Operand::Kind::kInteger) {
       value.bits = 0 - value.bits;
     } else {
-      value.bits ^= value.kind == Operand::Kind::kFloat32 ? std::uint64_t{1} << 31 : std::uint64_t{1} << 63;
+      value.bits ^=
+          value.kind == Operand::Kind::kFloat32 ? std::uint64_t{1} << 31 : std::uint64_t{1} << 63;
     }
     value.is_unsigned = false;
     return value;
@@ -93,7 +94,8 @@ Parser::Constant Parser::binary(Constant left, int least_precedence, int depth) 
         break;
       case '/': {
         if (right.bits == 0) fail(line, "division by zero");
-        const auto a = static_cast<std::int64_t>(left.bits), b = static_cast<std::int64_t>(right.bits);
+        const auto a = static_cast<std::int64_t>(left.bits),
+                   b = static_cast<std::int64_t>(right.bits);
         if (is_unsigned) {
           left.bits /= right.bits;
         } else {
@@ -108,7 +110,8 @@ Parser::Constant Parser::binary(Constant left, int least_precedence, int depth) 
         } else if (left.is_unsigned) {
           left.bits >>= right.bits;
         } else {
-          left.bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(left.bits) >> right.bits);
+          left.bits =
+              static_cast<std::uint64_t>(static_cast<std::int64_t>(left.bits) >> right.bits);
         }
         continue;  // a shift's result has its left operand's type
     }
@@ -162,9 +165,10 @@ void Parser::initialiser(Variable& variable) {
   }
 }
 
-// Reads {...} for the elements from `offset` on, of which one takes strides[level] bytes. Returns how many
-// bytes it had something for.
-std::uint64_t Parser::initialiser_list(Variable& variable, const std::vector<std::uint64_t>& extents,
+// Reads {...} for the elements from `offset` on, of which one takes strides[level] bytes. Returns
+// how many bytes it had something for.
+std::uint64_t Parser::initialiser_list(Variable& variable,
+                                       const std::vector<std::uint64_t>& extents,
                                        const std::vector<std::uint64_t>& strides, std::size_t level,
                                        std::uint64_t offset) {
   const bool open = level == 0 && !variable.dimensions.empty() && extents[0] == 0;
@@ -174,7 +178,8 @@ std::uint64_t Parser::initialiser_list(Variable& variable, const std::vector<std
   while (!accept('}')) {
     const int line = token_.line;
     if (token_.is('{')) {
-      if (level + 1 == extents.size()) fail(line, "braces nested deeper than the array's dimensions");
+      if (level + 1 == extents.size())
+        fail(line, "braces nested deeper than the array's dimensions");
       if (strides[level] != 0) at = (at + strides[level] - 1) / strides[level] * strides[level];
       initialiser_list(variable, extents, strides, level + 1, offset + at);
       at += strides[level];
@@ -190,12 +195,15 @@ std::uint64_t Parser::initialiser_list(Variable& variable, const std::vector<std
 
 void Parser::initialiser_element(Variable& variable, std::uint64_t offset) {
   const std::uint32_t size = size_of(variable.type);
-  if (token_.is_name() && !token_.is_name("WARP_SZ")) return initialiser_symbol(variable, offset, size, 0);
+  if (token_.is_name() && !token_.is_name("WARP_SZ"))
+    return initialiser_symbol(variable, offset, size, 0);
   const int line = token_.line;
   const Constant value = constant();
-  if (value.kind == Operand::Kind::kInteger && token_.is('(')) {  // 0xFF00(symbol): one byte of an address
+  if (value.kind == Operand::Kind::kInteger &&
+      token_.is('(')) {  // 0xFF00(symbol): one byte of an address
     const int shift = value.bits == 0 ? 0 : std::countr_zero(value.bits) / 8 * 8;
-    if (value.bits != std::uint64_t{0xFF} << shift) fail(line, "the mask of an address selects one byte");
+    if (value.bits != std::uint64_t{0xFF} << shift)
+      fail(line, "the mask of an address selects one byte");
     advance();
     initialiser_symbol(variable, offset, size, static_cast<std::uint32_t>(shift));
     return expect(')', "after a masked address");
@@ -212,7 +220,8 @@ void Parser::initialiser_element(Variable& variable, std::uint64_t offset) {
                                        : std::bit_cast<std::uint32_t>(static_cast<float>(number));
     return put(variable, offset, bits, size);
   }
-  if (value.kind != Operand::Kind::kInteger) fail(line, "a floating-point initialiser for an integer");
+  if (value.kind != Operand::Kind::kInteger)
+    fail(line, "a floating-point initialiser for an integer");
   put(variable, offset, value.bits, size);
 }
 
@@ -237,7 +246,8 @@ void Parser::resolve_relocations(std::vector<Variable>& list) {
   for (Variable& variable : list) {
     for (Relocation& relocation : variable.relocations) {
       const auto found = globals_.find(relocation.name);
-      if (found == globals_.end()) fail(variable.line, quoted(relocation.name) + " is not declared");
+      if (found == globals_.end())
+        fail(variable.line, quoted(relocation.name) + " is not declared");
       relocation.symbol = found->second;
     }
   }

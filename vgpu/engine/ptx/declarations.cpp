@@ -48,7 +48,8 @@ std::vector<std::uint64_t> Parser::dimensions() {
   return result;
 }
 
-std::uint64_t Parser::array_size(const std::vector<std::uint64_t>& dimensions, std::uint64_t element) const {
+std::uint64_t Parser::array_size(const std::vector<std::uint64_t>& dimensions,
+                                 std::uint64_t element) const {
   std::uint64_t size = element;
   for (std::uint64_t n : dimensions) {
     if (n > kMaxVariable || __builtin_mul_overflow(size, n, &size) || size > kMaxVariable) {
@@ -122,7 +123,8 @@ void Parser::declare_variable(Variable variable, Function* body) {
   }
   Variable& earlier = module_.variables[place->second.index];
   if (variable.linkage == Linkage::kExtern) return;
-  if (earlier.linkage != Linkage::kExtern) fail(variable.line, quoted(variable.name) + " is declared twice");
+  if (earlier.linkage != Linkage::kExtern)
+    fail(variable.line, quoted(variable.name) + " is declared twice");
   earlier = std::move(variable);
 }
 
@@ -140,7 +142,8 @@ std::vector<Parameter> Parser::parameters(Function* function, Symbol::Kind kind)
     if (end > kMaxVariable) fail(line, "parameters of more than 2^48 bytes");
     if (function != nullptr && p.space == Space::kParam) {
       const Symbol symbol{kind, static_cast<std::uint32_t>(result.size())};
-      if (!scopes_.declare_variable(p.name, symbol)) fail(line, quoted(p.name) + " is declared twice");
+      if (!scopes_.declare_variable(p.name, symbol))
+        fail(line, quoted(p.name) + " is declared twice");
     }
     result.push_back(p);
     if (!token_.is(')')) expect(',', "between parameters");
@@ -169,7 +172,8 @@ Parameter Parser::parameter(Function* function) {
       has_type = true;
     } else if (name == "ptr") {
       p.is_pointer = true;
-    } else if (p.is_pointer && (name == "global" || name == "const" || name == "shared" || name == "local")) {
+    } else if (p.is_pointer &&
+               (name == "global" || name == "const" || name == "shared" || name == "local")) {
       p.has_pointer_space = true;
       p.pointer_space = name == "global"   ? Space::kGlobal
                         : name == "const"  ? Space::kConst
@@ -181,7 +185,8 @@ Parameter Parser::parameter(Function* function) {
     advance();
   }
   if (!has_type) unexpected("a parameter's type");
-  if (p.type == Type::kPred && p.space == Space::kParam) fail(token_.line, "a .param of type .pred");
+  if (p.type == Type::kPred && p.space == Space::kParam)
+    fail(token_.line, "a .param of type .pred");
   const std::uint32_t element = size_of(p.type) * p.vector;
   p.alignment = aligned != 0 ? aligned : (element != 0 ? element : 1);
   RegisterRange range;
@@ -191,7 +196,8 @@ Parameter Parser::parameter(Function* function) {
   const std::vector<std::uint64_t> extents = dimensions();
   p.is_array = !extents.empty();
   p.size = array_size(extents, element);
-  if (p.space == Space::kReg && function != nullptr) p.reg = add_registers(*function, range, token_.line);
+  if (p.space == Space::kReg && function != nullptr)
+    p.reg = add_registers(*function, range, token_.line);
   return p;
 }
 
@@ -201,8 +207,9 @@ std::uint32_t Parser::add_registers(Function& function, const RegisterRange& dec
   register_count_ += range.count;
   if (register_count_ > kMaxRegisters) fail(line, "more than 2^24 registers");
   if (range.count == 0) return kNone;
-  const bool is_new = range.numbered ? scopes_.declare_registers(range.base, range.first, range.count)
-                                     : scopes_.declare_register(range.base, range.first);
+  const bool is_new = range.numbered
+                          ? scopes_.declare_registers(range.base, range.first, range.count)
+                          : scopes_.declare_register(range.base, range.first);
   if (!is_new) fail(line, "register " + quoted(range.base) + " is declared twice");
   function.register_types.insert(function.register_types.end(), range.count, range.type);
   function.registers.push_back(range);

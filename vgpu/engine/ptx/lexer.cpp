@@ -84,7 +84,8 @@ Token Lexer::next() {
   if (is(c, kDigit)) return number();
   if (c == '.') return is(at_[1], kDigit) ? decimal_float() : directive();
   if (c == '"') return string();
-  if (c < ' ' || c > '~') fail(line_, "a character that is no PTX: code " + std::to_string(c & 0xff));
+  if (c < ' ' || c > '~')
+    fail(line_, "a character that is no PTX: code " + std::to_string(c & 0xff));
   Token token = finish(Token::Kind::kPunctuation, at_);
   token.text = {at_, 1};
   token.punctuation = c;
@@ -115,7 +116,8 @@ Token Lexer::exact_float(int digits, Token::Kind kind) {
   std::uint64_t bits = 0;
   const auto [end, error] = std::from_chars(at_, skip(at_, kHex), bits, 16);
   if (error != std::errc{} || end - at_ != digits || is(*end, kPart)) {
-    fail(line_, "a floating-point constant needs " + std::to_string(digits) + " hexadecimal digits");
+    fail(line_,
+         "a floating-point constant needs " + std::to_string(digits) + " hexadecimal digits");
   }
   at_ = end;
   Token token = finish(kind, begin);
@@ -153,7 +155,8 @@ Token Lexer::number() {
   at_ += base == 16 || base == 2 ? 2 : 0;
   std::uint64_t bits = 0;
   const auto [end, error] = std::from_chars(at_, skip(at_, kHex), bits, base);
-  if (error == std::errc::result_out_of_range) fail(line_, "an integer constant of more than 64 bits");
+  if (error == std::errc::result_out_of_range)
+    fail(line_, "an integer constant of more than 64 bits");
   if (error != std::errc{}) fail(line_, "malformed number");
   at_ = end;
   const bool suffix = *at_ == 'U' || *at_ == 'u';

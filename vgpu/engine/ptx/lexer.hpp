@@ -34,7 +34,9 @@ struct Token {
   bool is_name() const { return kind == Kind::kName; }
   bool is_name(std::string_view name) const { return kind == Kind::kName && text == name; }
   bool is_directive() const { return kind == Kind::kDirective; }
-  bool is_directive(std::string_view name) const { return kind == Kind::kDirective && text == name; }
+  bool is_directive(std::string_view name) const {
+    return kind == Kind::kDirective && text == name;
+  }
   bool is_integer() const { return kind == Kind::kInteger; }
 };
 

@@ -85,8 +85,9 @@ Operand Parser::address(int depth) {
 }
 
 Operand Parser::constant_operand() {
-  if (!token_.is_integer() && token_.kind != Token::Kind::kFloat32 && token_.kind != Token::Kind::kFloat64 &&
-      !token_.is('-') && !token_.is('+') && !token_.is('~') && !token_.is('(')) {
+  if (!token_.is_integer() && token_.kind != Token::Kind::kFloat32 &&
+      token_.kind != Token::Kind::kFloat64 && !token_.is('-') && !token_.is('+') &&
+      !token_.is('~') && !token_.is('(')) {
     unexpected("an operand");
   }
   const Constant value = constant();

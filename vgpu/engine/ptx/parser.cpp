@@ -8,7 +8,8 @@
 
 namespace vgpu::ptx {
 
-Parser::Parser(std::string_view text) : storage_(std::make_shared<Storage>(text)), lexer_(storage_->text()) {
+Parser::Parser(std::string_view text)
+    : storage_(std::make_shared<Storage>(text)), lexer_(storage_->text()) {
   advance();
 }
 
@@ -29,7 +30,8 @@ void Parser::unexpected(std::string_view wanted) const {
 }
 
 void Parser::expect(char punctuation, std::string_view where) {
-  if (!accept(punctuation)) unexpected("'" + std::string(1, punctuation) + "' " + std::string(where));
+  if (!accept(punctuation))
+    unexpected("'" + std::string(1, punctuation) + "' " + std::string(where));
 }
 
 std::string_view Parser::take_name(std::string_view what) {
@@ -89,7 +91,8 @@ void Parser::target() {
     }
     const char* end = name.data() + name.size();
     const auto [rest, error] = std::from_chars(name.data() + 3, end, module_.target);
-    if (error != std::errc{} || end - rest > 1) fail(line, "no target of this name: " + quoted(name));
+    if (error != std::errc{} || end - rest > 1)
+      fail(line, "no target of this name: " + quoted(name));
     module_.target_suffix = rest == end ? '\0' : *rest;
   } while (token_.is(','));
 }
@@ -215,7 +218,8 @@ void Parser::section() {
   do {
     if (token_.is('{')) ++depth;
     if (token_.is('}')) --depth;
-    if (token_.kind == Token::Kind::kEnd) fail(line, "the section that begins here has no closing brace");
+    if (token_.kind == Token::Kind::kEnd)
+      fail(line, "the section that begins here has no closing brace");
     advance();
   } while (depth > 0);
 }
@@ -338,10 +342,12 @@ void Parser::function_directives(Function& function) {
   }
 }
 
-// The index in Module::functions where `function`, whose header was read, goes: kNone where it adds nothing.
+// The index in Module::functions where `function`, whose header was read, goes: kNone where it adds
+// nothing.
 std::uint32_t Parser::function_slot(Function& function, int line) {
   const auto next = static_cast<std::uint32_t>(module_.functions.size());
-  const auto [place, is_new] = globals_.try_emplace(function.name, Symbol{Symbol::Kind::kFunction, next});
+  const auto [place, is_new] =
+      globals_.try_emplace(function.name, Symbol{Symbol::Kind::kFunction, next});
   if (is_new) {
     module_.functions.emplace_back();
     return next;

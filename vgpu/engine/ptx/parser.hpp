@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recursive-descent parser behind ptx::parse. Its methods stand in five files: parser.cpp (the module's
-// level), declarations.cpp (variables, parameters, registers), constants.cpp (and initialisers), body.cpp
-// (what is between a function's braces) and operands.cpp.
+// The recursive-descent parser behind ptx::parse. Its methods stand in five files: parser.cpp (the
+// module's level), declarations.cpp (variables, parameters, registers), constants.cpp (and
+// initialisers), body.cpp (what is between a function's braces) and operands.cpp.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -83,7 +83,8 @@ class Parser {
   void variables(Space space, Linkage linkage, Function* body);
   void declare_variable(Variable variable, Function* body);
   std::vector<std::uint64_t> dimensions();
-  std::uint64_t array_size(const std::vector<std::uint64_t>& dimensions, std::uint64_t element) const;
+  std::uint64_t array_size(const std::vector<std::uint64_t>& dimensions,
+                           std::uint64_t element) const;
   std::uint32_t alignment();
   bool vector_width(std::uint32_t& width);
   std::vector<Parameter> parameters(Function* function, Symbol::Kind kind);
@@ -95,7 +96,8 @@ class Parser {
                                  const std::vector<std::uint64_t>& strides, std::size_t level,
                                  std::uint64_t offset);
   void initialiser_element(Variable& variable, std::uint64_t offset);
-  void initialiser_symbol(Variable& variable, std::uint64_t offset, std::uint32_t size, std::uint32_t shift);
+  void initialiser_symbol(Variable& variable, std::uint64_t offset, std::uint32_t size,
+                          std::uint32_t shift);
   void put(Variable& variable, std::uint64_t offset, std::uint64_t bits, std::uint32_t size);
   void resolve_relocations(std::vector<Variable>& list);
   Constant constant(int depth = 0);
@@ -111,7 +113,8 @@ class Parser {
   void branch_targets(Function& function, std::string_view name);
   void call_targets(Function& function, std::string_view name);
   void call_prototype(Function& function, std::string_view name);
-  void instruction(Function& function, Instruction instruction, const char* begin, std::string_view opcode);
+  void instruction(Function& function, Instruction instruction, const char* begin,
+                   std::string_view opcode);
   void open_scope();
   void close_scope(Function& function);
   void close_labels(Function& function);

@@ -16,7 +16,9 @@ class Scopes {
     std::uint32_t reg = kNone;  // a register
     Symbol symbol;              // or a variable
     bool beyond_range = false;  // or neither: `%r7` where only %r<5> is declared
-    explicit operator bool() const { return reg != kNone || symbol.kind != Symbol::Kind::kUnresolved; }
+    explicit operator bool() const {
+      return reg != kNone || symbol.kind != Symbol::Kind::kUnresolved;
+    }
   };
 
   void clear();

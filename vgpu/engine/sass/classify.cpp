@@ -16,8 +16,8 @@ constexpr unsigned kTryAlloc = 2;  // USETMAXREG
 // HFMA2.MMA.
 bool is_matrix_pipe(const Instruction& i) { return (i.opcode & 0x1ff) == 0x35; }
 
-// Classes as Nsight Compute's counters on an H200 have them (tests/golden/h200.csv). What the uniform datapath computes
-// is in none; reads of special registers into it (S2UR) are.
+// Classes as Nsight Compute's counters on an H200 have them (tests/golden/h200.csv). What the
+// uniform datapath computes is in none; reads of special registers into it (S2UR) are.
 Class class_of(const Instruction& i) {
   if (i.uniform && i.op != Op::kS2r) return {};
   switch (i.op) {
@@ -205,7 +205,8 @@ std::vector<count::Instruction> instructions(const execute::Program& program,
     }
     item.count.executions = run.executions;
     item.count.active_lanes = item.count.lanes = run.lanes;
-    if (insn.guard_site != execute::kNone) item.count.lanes = counters.guards[insn.guard_site].lanes;
+    if (insn.guard_site != execute::kNone)
+      item.count.lanes = counters.guards[insn.guard_site].lanes;
     item.count.divergent = counters.divergent[pc];
     const count::Repetition& again = counters.again[pc];
     item.count.executions += again.executions;
@@ -224,9 +225,10 @@ count::Doubts doubts(const execute::Program& program, const count::Counters& cou
     if (code.is_helper[pc] || counters.runs[program.run_at[pc]].executions == 0) continue;
     const Instruction& i = code.at(pc);
     polls |= (i.op == Op::kLdg || i.op == Op::kLd) && i.strong;
-    waits |=
-        i.op == Op::kSyncsTest || i.op == Op::kNanosleep || (i.op == Op::kSetmaxreg && i.mode == kTryAlloc);
-    unclassified |= i.op == Op::kVimnmx3;  // taken for an integer one, as its twin of two; not measured
+    waits |= i.op == Op::kSyncsTest || i.op == Op::kNanosleep ||
+             (i.op == Op::kSetmaxreg && i.mode == kTryAlloc);
+    unclassified |=
+        i.op == Op::kVimnmx3;  // taken for an integer one, as its twin of two; not measured
     const std::uint64_t executions = counters.runs[program.run_at[pc]].executions;
     if (i.op == Op::kCall || i.op == Op::kCallAbsolute) calls += executions;
     if (i.op == Op::kRet) returns += executions;

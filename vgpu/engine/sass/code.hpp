@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program that was lowered from machine code keeps of it: its instructions, their source lines, its constants.
+// What a program that was lowered from machine code keeps of it: its instructions, their source
+// lines, its constants.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -26,8 +27,8 @@ struct LineTable {
   const LineEntry* find(std::uint32_t address) const;  // null where there is none
 };
 
-// Constant banks 0 (the launch and its parameters), 2 (literals and tables of the kernel), 3 (__constant__ variables),
-// 4 (addresses).
+// Constant banks 0 (the launch and its parameters), 2 (literals and tables of the kernel), 3
+// (__constant__ variables), 4 (addresses).
 inline constexpr std::size_t kBanks = 5;
 
 struct Code {

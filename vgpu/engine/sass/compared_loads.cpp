@@ -15,12 +15,14 @@ bool is_exchange(const Instruction& i) {
   return atomic && (i.mode == kCompareAndSwap || i.mode == kCompareAndTest);
 }
 
-bool is_load(const Instruction& i) { return i.op == Op::kLds || i.op == Op::kLd || i.op == Op::kLdg; }
+bool is_load(const Instruction& i) {
+  return i.op == Op::kLds || i.op == Op::kLd || i.op == Op::kLdg;
+}
 
 const Operand* address_of(const Instruction& i) {
   const auto* const end = i.operands.begin() + i.count;
-  const auto* const found =
-      std::find_if(i.operands.begin(), end, [](const Operand& o) { return o.kind == Kind::kAddress; });
+  const auto* const found = std::find_if(i.operands.begin(), end,
+                                         [](const Operand& o) { return o.kind == Kind::kAddress; });
   return found == end ? nullptr : found;
 }
 
@@ -36,16 +38,19 @@ struct Value {
 
 // The register that an instruction copies, or null.
 const Operand* copied(const Instruction& i) {
-  const auto is_zero = [](const Operand& o) { return o.kind == Kind::kRegister && o.index == kZeroRegister; };
+  const auto is_zero = [](const Operand& o) {
+    return o.kind == Kind::kRegister && o.index == kZeroRegister;
+  };
   const Operand* from = nullptr;
   if (i.op == Op::kMov) from = &i[1];
   if (i.op == Op::kImad && is_zero(i[1]) && is_zero(i[2])) from = &i[3];
-  const bool plain =
-      from != nullptr && !from->negated && (from->kind == Kind::kRegister || from->kind == Kind::kUniform);
+  const bool plain = from != nullptr && !from->negated &&
+                     (from->kind == Kind::kRegister || from->kind == Kind::kUniform);
   return plain ? from : nullptr;
 }
 
-Value value_of(const std::vector<Instruction>& code, std::size_t before, Kind kind, std::uint8_t index) {
+Value value_of(const std::vector<Instruction>& code, std::size_t before, Kind kind,
+               std::uint8_t index) {
   Value value{kind, index, kBeforeAll};
   if (index == (kind == Kind::kUniform ? kZeroUniform : kZeroRegister)) return {};
   for (std::size_t n = before; n-- > 0;) {
@@ -94,7 +99,8 @@ bool parts(const Instruction& i) {
 }
 
 // Whether what the exchange stores is a word of which a half was put in (PRMT).
-bool stores_half(const std::vector<Instruction>& code, std::size_t exchange, const Operand& stored) {
+bool stores_half(const std::vector<Instruction>& code, std::size_t exchange,
+                 const Operand& stored) {
   if (code[exchange].bytes != sizeof(std::uint32_t) || stored.index == kZeroRegister) return false;
   for (std::size_t n = exchange; n-- > 0 && !parts(code[n]);) {
     const Operand& to = code[n][0];

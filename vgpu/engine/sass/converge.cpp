@@ -22,15 +22,16 @@ u32 wanted_by(const Warp& warp, const Group& group) {
   return barrier[first_lane(group.mask)];
 }
 
-// What groups that wait together have in common. In a recursive function lanes wait at one instruction in several
-// activations: the lanes that they wait for tell them apart.
+// What groups that wait together have in common. In a recursive function lanes wait at one
+// instruction in several activations: the lanes that they wait for tell them apart.
 struct Meeting {
   GroupState state;
   u32 wait, pc, wanted;
 
   bool has(const Warp& warp, const Group& group) const {
     if (group.state != state || group.wait != wait) return false;
-    return state == GroupState::kWarpBarrier || (group.pc == pc && wanted_by(warp, group) == wanted);
+    return state == GroupState::kWarpBarrier ||
+           (group.pc == pc && wanted_by(warp, group) == wanted);
   }
 };
 
@@ -42,7 +43,8 @@ u32 arrived(const Warp& warp, const Meeting& meeting) {
   return lanes;
 }
 
-// An H200 executes a BSYNC once more, with all lanes, whose barrier a call has kept in a register meanwhile.
+// An H200 executes a BSYNC once more, with all lanes, whose barrier a call has kept in a register
+// meanwhile.
 void count_again(const Warp& warp, u32 pc, u32 lanes) {
   if ((warp.restored[warp.code[pc].sub] & lanes) == 0) return;
   const u32 count = static_cast<u32>(__builtin_popcount(lanes));
@@ -53,7 +55,8 @@ void count_again(const Warp& warp, u32 pc, u32 lanes) {
 }
 
 void release(Warp& warp, const Meeting& meeting) {
-  if (meeting.state == GroupState::kReconverge) count_again(warp, meeting.pc, arrived(warp, meeting));
+  if (meeting.state == GroupState::kReconverge)
+    count_again(warp, meeting.pc, arrived(warp, meeting));
   for (u32 i = 0; i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
     if (!meeting.has(warp, group)) continue;
@@ -76,7 +79,8 @@ void arrive(Warp& warp, GroupState state, u32 wait, u32 wanted) {
     execute::park(warp, state, wait);
     return;
   }
-  warp.parked[warp.parked_count++] = {warp.pc, warp.mask, warp.frame, state, wait, warp.instructions};
+  warp.parked[warp.parked_count++] = {warp.pc, warp.mask, warp.frame,
+                                      state,   wait,      warp.instructions};
   warp.mask = 0;
   release(warp, meeting);
   execute::select_group(warp);
@@ -86,7 +90,8 @@ void arrive(Warp& warp, GroupState state, u32 wait, u32 wanted) {
 
 void part(Warp& warp, u32 mask, u32 pc) {
   warp.mask &= ~mask;
-  warp.parked[warp.parked_count++] = {pc, mask, warp.frame, GroupState::kReady, 0, warp.instructions};
+  warp.parked[warp.parked_count++] = {
+      pc, mask, warp.frame, GroupState::kReady, 0, warp.instructions};
 }
 
 void reconverge(Warp& warp, const Insn& insn) {
@@ -94,12 +99,15 @@ void reconverge(Warp& warp, const Insn& insn) {
   arrive(warp, GroupState::kReconverge, insn.s[0], barrier[first_lane(warp.mask)]);
 }
 
-void meet(Warp& warp, const Insn&, u32 wanted) { arrive(warp, GroupState::kWarpBarrier, wanted, wanted); }
+void meet(Warp& warp, const Insn&, u32 wanted) {
+  arrive(warp, GroupState::kWarpBarrier, wanted, wanted);
+}
 
 void settle(Warp& warp) {
   for (u32 i = 0; i < warp.parked_count;) {
     const Group group = warp.parked[i];
-    const bool waits = group.state == GroupState::kReconverge || group.state == GroupState::kWarpBarrier;
+    const bool waits =
+        group.state == GroupState::kReconverge || group.state == GroupState::kWarpBarrier;
     const Meeting meeting{group.state, group.wait, group.pc, waits ? wanted_by(warp, group) : 0};
     if (waits && (meeting.wanted & warp.live & ~arrived(warp, meeting)) == 0) {
       release(warp, meeting);

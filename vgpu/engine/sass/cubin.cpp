@@ -14,14 +14,15 @@ constexpr std::uint32_t kMostParamBytes = 32764;                          // tha
 
 template <class T>
 T read(std::span<const std::byte> bytes, std::uint64_t offset) {
-  if (offset > bytes.size() || sizeof(T) > bytes.size() - offset) throw BadCubin("cubin: data end too early");
+  if (offset > bytes.size() || sizeof(T) > bytes.size() - offset)
+    throw BadCubin("cubin: data end too early");
   T value;
   std::memcpy(&value, bytes.data() + offset, sizeof(T));
   return value;
 }
 
-// Calls f(attribute, value) for each record of an .nv.info section: format, attribute, then a 16-bit value or
-// (format 4) the size of the value that follows.
+// Calls f(attribute, value) for each record of an .nv.info section: format, attribute, then a
+// 16-bit value or (format 4) the size of the value that follows.
 template <class F>
 void for_each_attribute(std::span<const std::byte> info, F f) {
   constexpr std::uint8_t kSized = 4;
@@ -51,14 +52,23 @@ enum Attribute : std::uint8_t {  // EIATTR_*
 
 }  // namespace
 
-std::uint8_t read8(std::span<const std::byte> b, std::uint64_t at) { return read<std::uint8_t>(b, at); }
-std::uint16_t read16(std::span<const std::byte> b, std::uint64_t at) { return read<std::uint16_t>(b, at); }
-std::uint32_t read32(std::span<const std::byte> b, std::uint64_t at) { return read<std::uint32_t>(b, at); }
-std::uint64_t read64(std::span<const std::byte> b, std::uint64_t at) { return read<std::uint64_t>(b, at); }
+std::uint8_t read8(std::span<const std::byte> b, std::uint64_t at) {
+  return read<std::uint8_t>(b, at);
+}
+std::uint16_t read16(std::span<const std::byte> b, std::uint64_t at) {
+  return read<std::uint16_t>(b, at);
+}
+std::uint32_t read32(std::span<const std::byte> b, std::uint64_t at) {
+  return read<std::uint32_t>(b, at);
+}
+std::uint64_t read64(std::span<const std::byte> b, std::uint64_t at) {
+  return read<std::uint64_t>(b, at);
+}
 
 std::string_view read_text(std::span<const std::byte> bytes, std::uint64_t offset) {
   if (offset >= bytes.size()) throw BadCubin("cubin: a name outside its table");
-  const std::string_view rest(reinterpret_cast<const char*>(bytes.data()) + offset, bytes.size() - offset);
+  const std::string_view rest(reinterpret_cast<const char*>(bytes.data()) + offset,
+                              bytes.size() - offset);
   const auto end = rest.find('\0');
   if (end == rest.npos) throw BadCubin("cubin: a name without an end");
   return rest.substr(0, end);
@@ -82,8 +92,8 @@ Cubin::Cubin(std::span<const std::byte> file) {
 }
 
 const Section* Cubin::find(std::string_view name) const {
-  const auto found =
-      std::find_if(sections_.begin(), sections_.end(), [&](const Section& s) { return s.name == name; });
+  const auto found = std::find_if(sections_.begin(), sections_.end(),
+                                  [&](const Section& s) { return s.name == name; });
   return found == sections_.end() ? nullptr : &*found;
 }
 
@@ -96,7 +106,8 @@ void Cubin::read_sections(std::span<const std::byte> file) {
   const std::uint32_t flags = read32(file, 0x30);
   target_ = static_cast<int>(flags >> 8 & 0xff);
   const std::uint64_t table = read64(file, 0x28);
-  const std::uint64_t entry = read16(file, 0x3a), count = read16(file, 0x3c), names = read16(file, 0x3e);
+  const std::uint64_t entry = read16(file, 0x3a), count = read16(file, 0x3c),
+                      names = read16(file, 0x3e);
   if (entry < kHeaderBytes || names >= count) throw BadCubin("cubin: a bad table of sections");
   if (table > file.size() || entry * count > file.size() - table) {
     throw BadCubin("cubin: the table of sections lies outside the file");
@@ -122,7 +133,8 @@ void Cubin::read_sections(std::span<const std::byte> file) {
     }
     sections_.push_back(section);
   }
-  for (std::uint64_t i = 0; i < count; ++i) sections_[i].name = read_text(sections_[names].data, name_at[i]);
+  for (std::uint64_t i = 0; i < count; ++i)
+    sections_[i].name = read_text(sections_[names].data, name_at[i]);
 }
 
 void Cubin::read_symbols() {
@@ -149,7 +161,8 @@ void Cubin::read_module_info() {
   for_each_attribute(info->data, [&](std::uint8_t attribute, std::span<const std::byte> value) {
     if (attribute != kRegisters && attribute != kMinStack) return;
     const std::uint32_t symbol = read32(value, 0);
-    if (symbol >= symbols_.size()) throw BadCubin(fmt::format("cubin: there is no symbol {}", symbol));
+    if (symbol >= symbols_.size())
+      throw BadCubin(fmt::format("cubin: there is no symbol {}", symbol));
     for (KernelInfo& kernel : kernels_) {
       if (kernel.name != symbols_[symbol].name) continue;
       (attribute == kRegisters ? kernel.registers : kernel.stack_bytes) = read32(value, 4);
@@ -159,7 +172,8 @@ void Cubin::read_module_info() {
 
 void Cubin::read_kernel_info(KernelInfo& kernel) const {
   if (const Section* const shared = find(".nv.shared." + kernel.name); shared != nullptr) {
-    kernel.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(shared->size, 1u << 24));
+    kernel.shared_bytes =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(shared->size, 1u << 24));
   }
   if (const Section* const literals = find(".nv.constant2." + kernel.name); literals != nullptr) {
     kernel.constants2 = literals->data;
@@ -186,8 +200,9 @@ void Cubin::read_kernel_info(KernelInfo& kernel) const {
         for (std::uint32_t d = 0; d < 3; ++d) kernel.cluster[d] = read32(value, 4 * d);
         break;
       case kMaxThreads: {
-        const std::uint64_t threads =
-            std::uint64_t{read32(value, 0)} * std::max(1u, read32(value, 4)) * std::max(1u, read32(value, 8));
+        const std::uint64_t threads = std::uint64_t{read32(value, 0)} *
+                                      std::max(1u, read32(value, 4)) *
+                                      std::max(1u, read32(value, 8));
         kernel.max_threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, 1u << 30));
         break;
       }
@@ -211,7 +226,8 @@ std::vector<Relocation> Cubin::relocations(std::string_view section) const {
     r.type = read32(table->data, at + 8);
     r.symbol = read32(table->data, at + 12);
     r.addend = static_cast<std::int64_t>(read64(table->data, at + 16));
-    if (r.symbol >= symbols_.size()) throw BadCubin(fmt::format("cubin: there is no symbol {}", r.symbol));
+    if (r.symbol >= symbols_.size())
+      throw BadCubin(fmt::format("cubin: there is no symbol {}", r.symbol));
     all.push_back(r);
   }
   return all;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a cubin: the ELF file of machine code that ptxas makes for one architecture. Nothing in the input is trusted;
-// whatever does not add up throws BadCubin. Sections by name: .text.K is kernel K's code, .nv.info.K its parameters,
-// .nv.shared.K its shared memory (which includes what the system reserves), .nv.constantN banks of constants.
+// Reads a cubin: the ELF file of machine code that ptxas makes for one architecture. Nothing in the
+// input is trusted; whatever does not add up throws BadCubin. Sections by name: .text.K is kernel
+// K's code, .nv.info.K its parameters, .nv.shared.K its shared memory (which includes what the
+// system reserves), .nv.constantN banks of constants.
 #pragma once
 #include <cstddef>
 #include <cstdint>

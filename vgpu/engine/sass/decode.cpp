@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of opcodes. Bits 0 to 8 name the instruction, bits 9 to 11 where its operands are (reader.hpp) or, where
-// they are all in one place, are part of the name.
+// The table of opcodes. Bits 0 to 8 name the instruction, bits 9 to 11 where its operands are
+// (reader.hpp) or, where they are all in one place, are part of the name.
 #include "engine/sass/decode.hpp"
 
 #include <array>
@@ -251,11 +251,13 @@ Instruction decode(Word word, std::uint32_t address) {
   static const Index kIndex = make_index();
   const unsigned opcode = static_cast<unsigned>(word.low & 0xfff);
   const Entry* const entry = kIndex[opcode];
-  if (entry == nullptr) Reader(word, address, name_of_refused(opcode)).refuse("it is not implemented");
+  if (entry == nullptr)
+    Reader(word, address, name_of_refused(opcode)).refuse("it is not implemented");
   Reader reader(word, address, entry->name);
   reader.insn.op = entry->op;
-  const bool uniform_guard = entry->uniform || opcode == 0xab9 || opcode == 0xabb || opcode == 0x9c3 ||
-                             opcode == 0x5b2 || opcode == 0x9c8 || opcode == 0x3ba;
+  const bool uniform_guard = entry->uniform || opcode == 0xab9 || opcode == 0xabb ||
+                             opcode == 0x9c3 || opcode == 0x5b2 || opcode == 0x9c8 ||
+                             opcode == 0x3ba;
   reader.insn.uniform = uniform_guard;
   reader.insn.guard = reader.predicate_at(12, 15);
   reader.insn.uniform = entry->uniform;

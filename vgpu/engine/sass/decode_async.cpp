@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs beside the threads: copies to shared memory, mbarriers (SYNCS, ARRIVES), the pool of registers.
+// What runs beside the threads: copies to shared memory, mbarriers (SYNCS, ARRIVES), the pool of
+// registers.
 #include "engine/sass/addresses.hpp"
 #include "engine/sass/families.hpp"
 
@@ -65,7 +66,8 @@ void decode_depbar(Reader& r) {
   r.add(Reader::immediate(r.insn.shift));
 }
 
-// SYNCS.EXCH.64 URd, [URa + offset], URb: the mbarrier gets the 64 bits in URb and the next register.
+// SYNCS.EXCH.64 URd, [URa + offset], URb: the mbarrier gets the 64 bits in URb and the next
+// register.
 void decode_syncs_exchange(Reader& r) {
   r.expect(72, 1, {1});
   r.expect(91, 1, {1});
@@ -109,8 +111,8 @@ void decode_copies_arrive(Reader& r) {
   r.add(near_address(r, 64));
 }
 
-// UBLKCP.S.G [URb], [URa], URc: URc units of 16 bytes from the global address in URa and the next to the shared address in
-// URb; the register behind URb has the mbarrier's.
+// UBLKCP.S.G [URb], [URa], URc: URc units of 16 bytes from the global address in URa and the next
+// to the shared address in URb; the register behind URb has the mbarrier's.
 void decode_ublkcp(Reader& r) {
   r.suffix(".S.G");
   r.expect(72, 4, {2});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics and reductions: on global memory (ATOMG, REDG), at generic addresses (ATOM), on shared memory (ATOMS).
+// Atomics and reductions: on global memory (ATOMG, REDG), at generic addresses (ATOM), on shared
+// memory (ATOMS).
 #include "engine/sass/addresses.hpp"
 #include "engine/sass/families.hpp"
 
@@ -18,10 +19,10 @@ void atomic_size(Reader& r) {
 // Sums of floating point: bytes of a word, `shift` words.
 void float_sum(Reader& r) {
   r.suffix(".ADD");
-  r.insn.type = r.named(
-      73, 4,
-      {".F16x2.RN", ".F16x4.RN", ".F16x8.RN", ".BF16x2.RN", ".BF16x4.RN", ".BF16x8.RN", nullptr, nullptr,
-       nullptr, ".F32.FTZ.RN", ".F32x2.FTZ.RN", ".F32x4.FTZ.RN", nullptr, nullptr, nullptr, ".F64.RN"});
+  r.insn.type = r.named(73, 4,
+                        {".F16x2.RN", ".F16x4.RN", ".F16x8.RN", ".BF16x2.RN", ".BF16x4.RN",
+                         ".BF16x8.RN", nullptr, nullptr, nullptr, ".F32.FTZ.RN", ".F32x2.FTZ.RN",
+                         ".F32x4.FTZ.RN", nullptr, nullptr, nullptr, ".F64.RN"});
   r.insn.bytes = r.insn.type == 15 ? 8 : 4;
   static constexpr std::uint8_t kWords[] = {1, 2, 4, 1, 2, 4, 0, 0, 0, 1, 2, 4, 0, 0, 0, 1};
   r.insn.shift = kWords[r.insn.type];
@@ -37,7 +38,8 @@ Operand register_address(Reader& r) {
 
 }  // namespace
 
-// What was in memory before; at generic addresses a predicate says which lanes' memory could be changed so.
+// What was in memory before; at generic addresses a predicate says which lanes' memory could be
+// changed so.
 void decode_atomg(Reader& r) {
   r.suffix(".E");
   r.insn.mode = r.named(87, 4, kAtomics);

@@ -9,9 +9,11 @@ namespace {
 
 constexpr std::uint32_t kInstructionBytes = 16;
 
-// Distances are in units of 4 bytes from the next instruction; the upper bits lie from 34 on, the lowest at 16.
+// Distances are in units of 4 bytes from the next instruction; the upper bits lie from 34 on, the
+// lowest at 16.
 std::uint32_t split_target(Reader& r) {
-  const std::int64_t distance = (r.signed_field(34, 48) << 8 | static_cast<std::int64_t>(r.field(16, 8))) * 4;
+  const std::int64_t distance =
+      (r.signed_field(34, 48) << 8 | static_cast<std::int64_t>(r.field(16, 8))) * 4;
   return static_cast<std::uint32_t>(r.insn.address + kInstructionBytes + distance);
 }
 
@@ -69,7 +71,8 @@ void decode_brx(Reader& r) {
   r.expect(32, 2, {0});
   r.add(r.general_at(24));
   r.insn.target = split_target(r);
-  const auto distance = static_cast<std::int32_t>(r.insn.target - r.insn.address - kInstructionBytes);
+  const auto distance =
+      static_cast<std::int32_t>(r.insn.target - r.insn.address - kInstructionBytes);
   r.add_behind(fmt::format(" {}0x{:x}", distance < 0 ? "-" : "", magnitude(distance)));
 }
 
@@ -157,7 +160,8 @@ void decode_bmov(Reader& r) {
   }
 }
 
-// WARPSYNC mask, WARPSYNC.ALL; WARPSYNC.COLLECTIVE mask, where: the lanes execute what follows together.
+// WARPSYNC mask, WARPSYNC.ALL; WARPSYNC.COLLECTIVE mask, where: the lanes execute what follows
+// together.
 void decode_warpsync(Reader& r) {
   r.insn.high = r.suffix_if(r.bit(86), ".COLLECTIVE");
   r.expect(85, 1, {0});
@@ -213,7 +217,8 @@ void decode_bar(Reader& r) {
   else
     r.expect(74, 2, {0});
   r.suffix_if(r.bit(80), ".DEFER_BLOCKING");
-  // Number and count of threads: each in the instruction or in a register; with 0x31d one register has both.
+  // Number and count of threads: each in the instruction or in a register; with 0x31d one register
+  // has both.
   const unsigned opcode = r.insn.opcode;
   const bool number_given = opcode == 0xb1d || opcode == 0x91d,
              count_given = opcode == 0xb1d || opcode == 0x51d;

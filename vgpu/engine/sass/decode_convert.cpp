@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions. Types: 0 to 3 integers of 8, 16, 32 and 64 bits; 1 F16, 2 F32, 3 F64, 4 BF16, 5 TF32.
+// Conversions. Types: 0 to 3 integers of 8, 16, 32 and 64 bits; 1 F16, 2 F32, 3 F64, 4 BF16, 5
+// TF32.
 #include "engine/sass/families.hpp"
 
 namespace vgpu::sass {
@@ -88,8 +89,8 @@ void decode_i2fp(Reader& r) {
   r.add(r.second());
 }
 
-// Two singles to a pair of halves; the second operand goes to the lower half. `high`: what is negative becomes zero. Or one
-// single to tf32.
+// Two singles to a pair of halves; the second operand goes to the lower half. `high`: what is
+// negative becomes zero. Or one single to tf32.
 void decode_f2fp(Reader& r) {
   r.literal = Reader::Literal::kSingle;
   if (r.field(76, 3) == kTf32) {

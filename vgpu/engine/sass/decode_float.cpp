@@ -6,13 +6,16 @@ namespace vgpu::sass {
 namespace {
 
 void compare_at(Reader& r) {
-  const bool doubles = r.insn.op == Op::kDsetp;  // which have the choice of the lesser or the greater instead
+  const bool doubles =
+      r.insn.op == Op::kDsetp;  // which have the choice of the lesser or the greater instead
   r.insn.compare = static_cast<Compare>(
       r.named(76, 4,
-              {doubles ? ".MIN" : ".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN", ".LTU",
-               ".EQU", ".LEU", ".GTU", ".NEU", ".GEU", doubles ? ".MAX" : ".T"}));
+              {doubles ? ".MIN" : ".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN",
+               ".LTU", ".EQU", ".LEU", ".GTU", ".NEU", ".GEU", doubles ? ".MAX" : ".T"}));
 }
-void combine_at(Reader& r) { r.insn.combine = static_cast<Combine>(r.named(74, 2, {".AND", ".OR", ".XOR"})); }
+void combine_at(Reader& r) {
+  r.insn.combine = static_cast<Combine>(r.named(74, 2, {".AND", ".OR", ".XOR"}));
+}
 
 }  // namespace
 
@@ -103,8 +106,10 @@ void decode_fchk(Reader& r) {
 
 void decode_mufu(Reader& r) {
   r.insn.mode = r.named(
-      74, 6, {".COS", ".SIN", ".EX2", ".LG2", ".RCP", ".RSQ", ".RCP64H", ".RSQ64H", ".SQRT", ".TANH"});
-  r.literal = r.insn.mode == 6 || r.insn.mode == 7 ? Reader::Literal::kDouble : Reader::Literal::kSingle;
+      74, 6,
+      {".COS", ".SIN", ".EX2", ".LG2", ".RCP", ".RSQ", ".RCP64H", ".RSQ64H", ".SQRT", ".TANH"});
+  r.literal =
+      r.insn.mode == 6 || r.insn.mode == 7 ? Reader::Literal::kDouble : Reader::Literal::kSingle;
   r.unused(24);
   r.add(r.reg(16));
   Operand a = r.second();

@@ -47,8 +47,8 @@ void compare_pairs(Reader& r, const char* boolean, const char* both) {
   r.suffix_if(boolean != nullptr && r.bit(71), boolean);
   r.insn.compare =
       static_cast<Compare>(r.named(76, 4,
-                                   {".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN", ".LTU",
-                                    ".EQU", ".LEU", ".GTU", ".NEU", ".GEU", ".T"}));
+                                   {".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN",
+                                    ".LTU", ".EQU", ".LEU", ".GTU", ".NEU", ".GEU", ".T"}));
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
   r.suffix_if(both != nullptr && r.bit(71), both);
   r.insn.high = r.bit(71);

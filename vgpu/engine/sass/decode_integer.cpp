@@ -274,7 +274,8 @@ void decode_sel(Reader& r) {
   r.add(r.predicate_at(87, 90));
 }
 
-// BMSK: a mask of b bits from bit a on, at and beyond 32 as PTX's bmsk has it (measured). SGXT: the lower b bits of a, extended.
+// BMSK: a mask of b bits from bit a on, at and beyond 32 as PTX's bmsk has it (measured). SGXT: the
+// lower b bits of a, extended.
 void decode_bit_range(Reader& r) {
   r.insn.wrap = r.bit(75);
   if (r.insn.op == Op::kSgxt) {

@@ -53,8 +53,8 @@ void add_far(Reader& r, const Operand& address) {
 void eviction_at(Reader& r) { r.named(84, 3, {".EF", "", ".EL", ".LU", ".EU", ".NA"}); }
 void order_at(Reader& r) {
   const std::uint8_t order = r.named(77, 4,
-                                     {"", nullptr, nullptr, nullptr, ".CONSTANT", ".STRONG.SM", nullptr,
-                                      ".STRONG.GPU", nullptr, nullptr, ".STRONG.SYS"});
+                                     {"", nullptr, nullptr, nullptr, ".CONSTANT", ".STRONG.SM",
+                                      nullptr, ".STRONG.GPU", nullptr, nullptr, ".STRONG.SYS"});
   r.insn.strong = order >= 5;
 }
 

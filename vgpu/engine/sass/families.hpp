@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function for each shape of instruction, called with a Reader whose insn.op and insn.guard are set.
+// One function for each shape of instruction, called with a Reader whose insn.op and insn.guard are
+// set.
 #pragma once
 #include "engine/sass/reader.hpp"
 

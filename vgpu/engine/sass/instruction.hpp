@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoded instruction of sm_90 machine code: what it is, its operands in the order in which disassemblers print
-// them (destinations first), its modifiers, and its text.
+// A decoded instruction of sm_90 machine code: what it is, its operands in the order in which
+// disassemblers print them (destinations first), its modifiers, and its text.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,7 +14,8 @@ struct Word {
   std::uint64_t low = 0, high = 0;
 };
 
-// Uniform-datapath twins (UIADD3...) have the operation of the vector form; their operands are uniform registers.
+// Uniform-datapath twins (UIADD3...) have the operation of the vector form; their operands are
+// uniform registers.
 enum class Op : std::uint8_t {
   kFadd,
   kFmul,
@@ -135,9 +136,10 @@ enum class Kind : std::uint8_t {
   kPredicate,         // P0..P6; 7 is PT
   kUniformPredicate,  // UP0..UP6; 7 is UPT
   kImmediate,         // value: the 32 bits as they stand in the instruction
-  kConstant,  // c[bank][value]; with `index` other than kZero: c[bank][R + value] or c[bank][UR + value]
-  kAddress,   // [R + UR + value]
-  kBarrier,   // convergence barrier B0..B15
+  // c[bank][value]; with `index` other than kZero: c[bank][R + value] or c[bank][UR + value]
+  kConstant,
+  kAddress,  // [R + UR + value]
+  kBarrier,  // convergence barrier B0..B15
 };
 
 inline constexpr std::uint8_t kZeroRegister = 255, kZeroUniform = 63, kTrue = 7;
@@ -150,11 +152,12 @@ struct Operand {
   bool negated = false;  // -R, !P, and ~R where the instruction works on bits
   bool absolute = false;
   Half half = Half::kPair;
-  std::uint8_t bank = 0;                // constants
-  std::uint8_t uniform = kZeroUniform;  // addresses and constants: the uniform register that is added
-  bool shows_zero = false;              // RZ or URZ is printed
-  bool wide = false;                    // addresses: the register is a pair
-  std::uint32_t value = 0;              // immediates; offsets (addresses: signed)
+  std::uint8_t bank = 0;  // constants
+  std::uint8_t uniform =
+      kZeroUniform;         // addresses and constants: the uniform register that is added
+  bool shows_zero = false;  // RZ or URZ is printed
+  bool wide = false;        // addresses: the register is a pair
+  std::uint32_t value = 0;  // immediates; offsets (addresses: signed)
 };
 
 enum class Compare : std::uint8_t {  // bit 3: true as well if a number is none
@@ -204,9 +207,9 @@ struct Instruction {
   std::uint8_t bytes = 0;                  // memory: of a lane's access
   std::uint8_t table = 0, table2 = 0;      // LOP3 and PLOP3
   std::uint8_t shift = 0;
-  bool strong = false;       // memory: ordered against other threads' accesses
-  bool compared = false;     // loads and exchanges: part of an atomic operation (compared_loads.hpp)
-  bool half = false;         // loads and exchanges of a word: parts of an atomic operation of 16 bits
+  bool strong = false;    // memory: ordered against other threads' accesses
+  bool compared = false;  // loads and exchanges: part of an atomic operation (compared_loads.hpp)
+  bool half = false;      // loads and exchanges of a word: parts of an atomic operation of 16 bits
   std::uint32_t target = 0;  // branches: address
 
   std::string text;  // "@!P0 IADD3 R4, R4, 0x1, RZ"

@@ -47,7 +47,8 @@ struct Cursor {
 
 class Unit {
  public:
-  // `start`: where each address that a sequence sets to 0 (its relocation's place) lies in the kernel's code.
+  // `start`: where each address that a sequence sets to 0 (its relocation's place) lies in the
+  // kernel's code.
   Unit(Cursor cursor, std::uint64_t end, const std::map<std::uint64_t, std::uint32_t>& start,
        LineTable& table)
       : in_(cursor), end_(end), start_(start), table_(table) {}
@@ -86,7 +87,8 @@ class Unit {
  private:
   std::uint32_t add_file(std::string_view folder, std::string_view name) {
     const bool whole = folder.empty() || name.starts_with('/');
-    table_.files.push_back(whole ? std::string(name) : std::string(folder) + "/" + std::string(name));
+    table_.files.push_back(whole ? std::string(name)
+                                 : std::string(folder) + "/" + std::string(name));
     return static_cast<std::uint32_t>(table_.files.size()) - 1;
   }
 
@@ -176,7 +178,8 @@ LineTable read_lines(const Cubin& cubin, const KernelInfo& kernel) {
     for (const Relocation& r : cubin.relocations(".debug_line")) {
       const ElfSymbol& symbol = cubin.symbols()[r.symbol];
       if (symbol.section != kernel.section) continue;
-      start[r.offset] = static_cast<std::uint32_t>(symbol.value + static_cast<std::uint64_t>(r.addend));
+      start[r.offset] =
+          static_cast<std::uint32_t>(symbol.value + static_cast<std::uint64_t>(r.addend));
     }
     Cursor cursor{section->data};
     while (cursor.at + 4 < section->data.size()) {

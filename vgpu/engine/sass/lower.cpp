@@ -30,8 +30,8 @@ Lowering::Lowering(execute::Program& program, Code& code, std::span<const std::b
 }
 
 void Lowering::refuse(const std::string& why) const {
-  throw UnknownInstruction(fmt::format("machine code at 0x{:x}: {} (opcode 0x{:03x}): {}", current_->address,
-                                       current_->text, current_->opcode, why));
+  throw UnknownInstruction(fmt::format("machine code at 0x{:x}: {} (opcode 0x{:03x}): {}",
+                                       current_->address, current_->text, current_->opcode, why));
 }
 
 void Lowering::run() {
@@ -39,9 +39,11 @@ void Lowering::run() {
   u32 most = 0, most_uniform = 0;
   for (std::size_t n = 0; n < count; ++n) {
     const u32 address = static_cast<u32>(n * 16);
-    code_.instructions.push_back(decode({read64(text_, address), read64(text_, address + 8)}, address));
+    code_.instructions.push_back(
+        decode({read64(text_, address), read64(text_, address + 8)}, address));
     for (const Operand& o : code_.instructions.back().operands) {
-      const bool general = o.kind == Kind::kRegister || o.kind == Kind::kAddress || o.kind == Kind::kConstant;
+      const bool general =
+          o.kind == Kind::kRegister || o.kind == Kind::kAddress || o.kind == Kind::kConstant;
       if (general && o.index != kZeroRegister) most = std::max<u32>(most, o.index);
       if (o.kind == Kind::kUniform && o.index != kZeroUniform)
         most_uniform = std::max<u32>(most_uniform, o.index);
@@ -85,7 +87,8 @@ u32 Lowering::emit(std::string_view operation, bool helper, bool guarded) {
   return static_cast<u32>(program_.code.size()) - 1;
 }
 
-u32 Lowering::emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources, u64 modifiers) {
+u32 Lowering::emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources,
+                       u64 modifiers) {
   const u32 pc = emit(operation);
   Insn& insn = at(pc);
   insn.d = d;
@@ -100,7 +103,8 @@ std::string Lowering::twin(const char* name) const {
 }
 
 u32 Lowering::constant(u32 value) {
-  const auto [known, added] = known_constants_.try_emplace(value, static_cast<u32>(constants_.size()));
+  const auto [known, added] =
+      known_constants_.try_emplace(value, static_cast<u32>(constants_.size()));
   if (added) {
     for (u32 lane = 0; lane < execute::kLanes; ++lane) {
       const auto* const raw = reinterpret_cast<const std::byte*>(&value);
@@ -129,16 +133,18 @@ u32 Lowering::bank_constant(const Operand& o, u32 words) {
   if (o.index != kZeroRegister || o.uniform != kZeroUniform || o.value % 4 != 0)
     refuse("a constant by index");
   if (o.bank == 0 && o.value < code_.param_base) {
-    // The block's and grid's extents, the window of local memory, the stack, a descriptor of global memory.
-    const bool known =
-        o.value < 0x18 || (o.value >= 0x20 && o.value < 0x2c) || o.value == 0x208 || o.value == 0x20c;
+    // The block's and grid's extents, the window of local memory, the stack, a descriptor of global
+    // memory.
+    const bool known = o.value < 0x18 || (o.value >= 0x20 && o.value < 0x2c) || o.value == 0x208 ||
+                       o.value == 0x20c;
     if (!known) refuse(fmt::format("the driver's constant at 0x{:x}", o.value));
   }
   const u64 key = u64{o.bank} << 40 | u64{words} << 32 | o.value;
   const auto [known, added] = known_bank_.try_emplace(key, static_cast<u32>(constants_.size()));
   if (added) {
     for (u32 w = 0; w < words; ++w) {
-      program_.bank_constants.push_back({static_cast<u32>(constants_.size()), o.bank, o.value + 4 * w});
+      program_.bank_constants.push_back(
+          {static_cast<u32>(constants_.size()), o.bank, o.value + 4 * w});
       constants_.resize(constants_.size() + 4 * execute::kLanes);
     }
   }
@@ -177,7 +183,9 @@ u32 Lowering::destination(const Operand& o) const {
 u32 Lowering::predicate(const Operand& o) const {
   return 4 * o.index + (o.kind == Kind::kUniformPredicate ? kUniformPredicates : 0);
 }
-u32 Lowering::predicate_out(const Operand& o) const { return o.index == kTrue ? kNone : predicate(o); }
+u32 Lowering::predicate_out(const Operand& o) const {
+  return o.index == kTrue ? kNone : predicate(o);
+}
 
 // Rows get their place behind the constants.
 void Lowering::finish() {
@@ -197,14 +205,16 @@ void Lowering::finish() {
   }
   execute::FunctionCode& function = program_.functions[0];
   function.window_bytes = base + rows_ * 128;
-  function.undefined = {{0, kPredicateBytes}, {kUniformPredicates, kPredicateBytes}, {base, rows_ * 128}};
+  function.undefined = {
+      {0, kPredicateBytes}, {kUniformPredicates, kPredicateBytes}, {base, rows_ * 128}};
   function.constants = std::move(constants_);
   for (Insn& insn : program_.code) {
     const std::string& name = execute::operations()[insn.op].name;
     const bool jumps = name == "sass.bra" || name == "sass.bra.div" || name == "sass.call";
     if (!jumps) continue;
     const u32 index = insn.target / 16;
-    current_ = &code_.instructions[code_.instruction_at[static_cast<u32>(&insn - program_.code.data())]];
+    current_ =
+        &code_.instructions[code_.instruction_at[static_cast<u32>(&insn - program_.code.data())]];
     if (insn.target % 16 != 0 || index >= code_.pc_at.size()) refuse("a jump out of the code");
     insn.target = code_.pc_at[index];
   }
@@ -220,12 +230,13 @@ void Lowering::make_runs() {
     leads[pc + 1] = true;
     // Lanes with another address come back to it.
     if (operation.name == "sass.jump" || operation.name == "sass.call.absolute") leads[pc] = true;
-    const bool jumps =
-        operation.name == "sass.bra" || operation.name == "sass.bra.div" || operation.name == "sass.call";
+    const bool jumps = operation.name == "sass.bra" || operation.name == "sass.bra.div" ||
+                       operation.name == "sass.call";
     if (jumps) leads[program_.code[pc].target] = true;
   }
   for (const u32 address : jump_targets_) {
-    if (address % 16 == 0 && address / 16 < code_.pc_at.size()) leads[code_.pc_at[address / 16]] = true;
+    if (address % 16 == 0 && address / 16 < code_.pc_at.size())
+      leads[code_.pc_at[address / 16]] = true;
   }
   static const execute::u16 kBranch = *execute::find_operation("sass.bra");
   for (u32 pc = 0; pc < program_.code.size(); ++pc) {
@@ -245,7 +256,8 @@ std::array<std::vector<std::byte>, kBanks> make_banks(const Code& code, const La
   std::vector<std::byte>& launch = banks[0];
   launch.resize(code.param_base + params.size());
   const auto put = [&](std::size_t offset, const auto& value) {
-    if (offset + sizeof(value) <= launch.size()) std::memcpy(launch.data() + offset, &value, sizeof(value));
+    if (offset + sizeof(value) <= launch.size())
+      std::memcpy(launch.data() + offset, &value, sizeof(value));
   };
   const u32 extents[] = {config.block.x, config.block.y, config.block.z,
                          config.grid.x,  config.grid.y,  config.grid.z};
@@ -260,8 +272,9 @@ std::array<std::vector<std::byte>, kBanks> make_banks(const Code& code, const La
 }
 
 const LineEntry* LineTable::find(std::uint32_t address) const {
-  const auto after = std::upper_bound(entries.begin(), entries.end(), address,
-                                      [](std::uint32_t a, const LineEntry& e) { return a < e.address; });
+  const auto after =
+      std::upper_bound(entries.begin(), entries.end(), address,
+                       [](std::uint32_t a, const LineEntry& e) { return a < e.address; });
   if (after == entries.begin() || (after - 1)->line == 0) return nullptr;
   return &*(after - 1);
 }

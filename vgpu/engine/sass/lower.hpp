@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoded machine code to the executor's instructions. Where a PTX operation does the same it is used; what only machine
-// code has is in execute/isa/sass_*.cpp.
+// Decoded machine code to the executor's instructions. Where a PTX operation does the same it is
+// used; what only machine code has is in execute/isa/sass_*.cpp.
 #pragma once
 #include <map>
 #include <span>
@@ -19,8 +19,8 @@ using execute::u8;
 
 class Lowering {
  public:
-  // `code` has its banks and lines; its instructions are filled in. `jump_targets` are addresses that indirect jumps
-  // may lead to.
+  // `code` has its banks and lines; its instructions are filled in. `jump_targets` are addresses
+  // that indirect jumps may lead to.
   Lowering(execute::Program& program, Code& code, std::span<const std::byte> text,
            const std::vector<u32>& jump_targets);
   // Throws UnknownInstruction.
@@ -46,7 +46,8 @@ class Lowering {
     u32 to = kNone;             // slot of the old value
     bool says_success = false;  // ... of whether the exchange happened
     bool helper = false;
-    u32 served = kNone;        // generic addresses: predicate of the lanes whose memory could be changed so
+    u32 served =
+        kNone;  // generic addresses: predicate of the lanes whose memory could be changed so
     bool only_global = false;  // ... which are those of global memory
   };
   void lower_one_atomic(const Atomic& one, const Operand& where);
@@ -62,12 +63,14 @@ class Lowering {
   void lower_absolute_call(const Instruction& i);
   void lower_barrier(const Instruction& i);
 
-  // An instruction of the executor; with the guard of the instruction that is lowered unless it is a helper that may run
-  // anyhow.
+  // An instruction of the executor; with the guard of the instruction that is lowered unless it is
+  // a helper that may run anyhow.
   u32 emit(std::string_view operation, bool helper = false, bool guarded = true);
   Insn& at(u32 pc) { return program_.code[pc]; }
-  u32 emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources, u64 modifiers = 0);
-  std::string twin(const char* name) const;  // "u." in front if the instruction is of the uniform datapath
+  u32 emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources,
+               u64 modifiers = 0);
+  std::string twin(
+      const char* name) const;  // "u." in front if the instruction is of the uniform datapath
 
   // Slots. Those of registers are marked until the size of the constants is known.
   u32 row(u32 index) const { return kMark | index * 128; }
@@ -101,7 +104,8 @@ class Lowering {
   const Instruction* current_ = nullptr;
   std::vector<std::byte> constants_;
   std::map<u64, u32> known_constants_, known_pairs_, known_bank_;
-  u32 registers_ = 0, uniforms_ = 0, barriers_ = 0, trash_ = 0, scratch_ = 0, rows_ = 0;  // first rows
+  u32 registers_ = 0, uniforms_ = 0, barriers_ = 0, trash_ = 0, scratch_ = 0,
+      rows_ = 0;  // first rows
   u32 zero_ = 0;
 };
 

@@ -18,7 +18,8 @@ u64 signs_c(const Operand& o) { return signs(o, kNegateC, kAbsoluteC); }
 u64 common(const Instruction& i) {
   return (i.flush ? kFlush : 0) | (i.saturate ? kSaturate : 0) | u64{i.rounding} << kRoundingAt |
          (i.extended ? kExtended : 0) | (i.is_signed ? kSigned : 0) | (i.high ? kHigh : 0) |
-         (i.right ? kRight : 0) | (i.wrap ? kWrap : 0) | u64{static_cast<u8>(i.compare)} << kCompareAt |
+         (i.right ? kRight : 0) | (i.wrap ? kWrap : 0) |
+         u64{static_cast<u8>(i.compare)} << kCompareAt |
          u64{static_cast<u8>(i.combine)} << kCombineAt | u64{i.type & 7u} << kTypeAt;
 }
 
@@ -47,8 +48,8 @@ void Lowering::lower_float(const Instruction& i) {
     case Op::kFmul: {
       const u64 m = common(i) | signs_a(i[1]) | signs_b(i[2]);
       const bool multiplies = i.op == Op::kFmul;
-      const char* const name =
-          m == 0 ? (multiplies ? "mul.rn.f32" : "add.rn.f32") : (multiplies ? "sass.fmul" : "sass.fadd");
+      const char* const name = m == 0 ? (multiplies ? "mul.rn.f32" : "add.rn.f32")
+                                      : (multiplies ? "sass.fmul" : "sass.fadd");
       emit_alu(name, destination(i[0]), {source(i[1]), source(i[2])}, m);
       return;
     }
@@ -65,10 +66,11 @@ void Lowering::lower_float(const Instruction& i) {
     case Op::kFsetp:
     case Op::kDsetp: {
       const bool wide = i.op == Op::kDsetp;
-      const u32 a = wide ? source_pair(i[2]) : source(i[2]), b = wide ? source_pair(i[3]) : source(i[3]);
-      const u32 pc =
-          emit_alu(wide ? "sass.dsetp" : "sass.fsetp", predicate_out(i[0]), {a, b, zero_, predicate(i[4])},
-                   common(i) | signs_a(i[2]) | signs_b(i[3]) | (i[4].negated ? kNegateP : 0));
+      const u32 a = wide ? source_pair(i[2]) : source(i[2]),
+                b = wide ? source_pair(i[3]) : source(i[3]);
+      const u32 pc = emit_alu(
+          wide ? "sass.dsetp" : "sass.fsetp", predicate_out(i[0]), {a, b, zero_, predicate(i[4])},
+          common(i) | signs_a(i[2]) | signs_b(i[3]) | (i[4].negated ? kNegateP : 0));
       at(pc).list = predicate_out(i[1]);
       return;
     }
@@ -81,7 +83,8 @@ void Lowering::lower_float(const Instruction& i) {
       return;
     }
     case Op::kDfma:
-      emit_alu("sass.dfma", destination(i[0]), {source_pair(i[1]), source_pair(i[2]), source_pair(i[3])},
+      emit_alu("sass.dfma", destination(i[0]),
+               {source_pair(i[1]), source_pair(i[2]), source_pair(i[3])},
                common(i) | signs_a(i[1]) | signs_b(i[2]) | signs_c(i[3]));
       return;
     default:
@@ -96,7 +99,9 @@ void Lowering::lower_half(const Instruction& i) {
   const auto pairs = [](const Operand& a, const Operand& b) {
     return signs_a(a) | signs_b(b) | half_bits(a) << kHalfAAt | half_bits(b) << kHalfBAt;
   };
-  const auto named = [&](const char* half, const char* bfloat) { return is_bfloat ? bfloat : half; };
+  const auto named = [&](const char* half, const char* bfloat) {
+    return is_bfloat ? bfloat : half;
+  };
   if (i.op == Op::kHmnmx2) {
     emit_alu(named("sass.hmnmx2", "sass.bmnmx2"), destination(i[0]),
              {source(i[1]), source(i[2]), zero_, predicate(i[3])},
@@ -122,9 +127,10 @@ void Lowering::lower_half(const Instruction& i) {
   if (i.op == Op::kHfma2) {
     m |= signs_c(i[3]) | half_bits(i[3]) << kHalfCAt | (i.wrap ? kRelu : 0);
     // How constants are often made: -0 * 0 + constant.
-    const bool moves = i[1].kind == Kind::kRegister && i[1].index == kZeroRegister && i[1].negated &&
-                       i[2].kind == Kind::kRegister && i[2].index == kZeroRegister && !i[2].negated &&
-                       !i.wrap && i[3].kind == Kind::kImmediate && !i.saturate;
+    const bool moves = i[1].kind == Kind::kRegister && i[1].index == kZeroRegister &&
+                       i[1].negated && i[2].kind == Kind::kRegister &&
+                       i[2].index == kZeroRegister && !i[2].negated && !i.wrap &&
+                       i[3].kind == Kind::kImmediate && !i.saturate;
     if (moves) {
       emit_alu("mov.b32", destination(i[0]), {constant(i[3].value)});
       return;
@@ -144,8 +150,8 @@ void Lowering::lower_integer(const Instruction& i) {
     case Op::kIadd3: {
       const u32 outs = i.mode;
       const Operand &a = i[1 + outs], &b = i[2 + outs], &c = i[3 + outs];
-      u64 m = (i.extended ? kExtended : 0) | (a.negated ? kNegateA : 0) | (b.negated ? kNegateB : 0) |
-              (c.negated ? kNegateC : 0);
+      u64 m = (i.extended ? kExtended : 0) | (a.negated ? kNegateA : 0) |
+              (b.negated ? kNegateB : 0) | (c.negated ? kNegateC : 0);
       u32 in = zero_;
       if (i.extended) {
         in = predicate(i[4 + outs]);
@@ -177,8 +183,8 @@ void Lowering::lower_integer(const Instruction& i) {
       } else {
         third = source_pair(c);
       }
-      u64 m = (i.extended ? kExtended : 0) | (i.is_signed ? kSigned : 0) | (b.negated ? kNegateB : 0) |
-              (c.negated ? kNegateC : 0);
+      u64 m = (i.extended ? kExtended : 0) | (i.is_signed ? kSigned : 0) |
+              (b.negated ? kNegateB : 0) | (c.negated ? kNegateC : 0);
       u32 in = zero_;
       if (i.extended) {
         in = predicate(i[4 + outs]);
@@ -206,33 +212,38 @@ void Lowering::lower_integer(const Instruction& i) {
         in = predicate(i[n]);
         m |= i[n].negated ? kNegateP : 0;
       }
-      const u32 pc = emit_alu(twin("sass.lea"), destination(i[0]), {source(a), source(b), third, in}, m);
+      const u32 pc =
+          emit_alu(twin("sass.lea"), destination(i[0]), {source(a), source(b), third, in}, m);
       at(pc).list = i.mode != 0 ? predicate_out(i[1]) : kNone;
       return;
     }
     case Op::kLop3: {
       const u32 n = i.mode;  // predicates written
       const Operand& in = i[n + 5];
-      const u32 pc = emit_alu(twin("sass.lop3"), destination(i[n]),
-                              {source(i[n + 1]), source(i[n + 2]), source(i[n + 3]), predicate(in)},
-                              u64{i.table} << kTableAt | (in.negated ? kNegateP : 0) | (i.high ? kHigh : 0));
+      const u32 pc =
+          emit_alu(twin("sass.lop3"), destination(i[n]),
+                   {source(i[n + 1]), source(i[n + 2]), source(i[n + 3]), predicate(in)},
+                   u64{i.table} << kTableAt | (in.negated ? kNegateP : 0) | (i.high ? kHigh : 0));
       at(pc).list = n != 0 ? predicate_out(i[0]) : kNone;
       return;
     }
     case Op::kPlop3: {
-      const u32 pc = emit_alu(
-          twin("sass.plop3"), predicate_out(i[0]), {predicate(i[2]), predicate(i[3]), predicate(i[4])},
-          u64{i.table} << kTableAt | u64{i.table2} << kTable2At | (i[2].negated ? kNegateP : 0) |
-              (i[3].negated ? kNegateQ : 0) | (i[4].negated ? kNegateR : 0));
+      const u32 pc = emit_alu(twin("sass.plop3"), predicate_out(i[0]),
+                              {predicate(i[2]), predicate(i[3]), predicate(i[4])},
+                              u64{i.table} << kTableAt | u64{i.table2} << kTable2At |
+                                  (i[2].negated ? kNegateP : 0) | (i[3].negated ? kNegateQ : 0) |
+                                  (i[4].negated ? kNegateR : 0));
       at(pc).list = predicate_out(i[1]);
       return;
     }
     case Op::kShf:
-      emit_alu(twin("sass.shf"), destination(i[0]), {source(i[1]), source(i[2]), source(i[3])}, common(i));
+      emit_alu(twin("sass.shf"), destination(i[0]), {source(i[1]), source(i[2]), source(i[3])},
+               common(i));
       return;
     case Op::kIsetp: {
       const u32 pc = emit_alu(
-          twin("sass.isetp"), predicate_out(i[0]), {source(i[2]), source(i[3]), zero_, predicate(i[4])},
+          twin("sass.isetp"), predicate_out(i[0]),
+          {source(i[2]), source(i[3]), zero_, predicate(i[4])},
           common(i) | (i[4].negated ? kNegateP : 0) | (i.extended && i[5].negated ? kNegateQ : 0));
       at(pc).list = predicate_out(i[1]);
       at(pc).target = i.extended ? predicate(i[5]) : kNone;
@@ -242,14 +253,15 @@ void Lowering::lower_integer(const Instruction& i) {
     case Op::kViaddmnmx: {
       const bool adds = i.op == Op::kViaddmnmx;
       const Operand& p = i[adds ? 4 : 3];
-      emit_alu(
-          "sass.vimnmx", destination(i[0]),
-          {source(i[1]), source(i[adds ? 3 : 2]), adds ? source(i[2]) : zero_, predicate(p)},
-          (i.is_signed ? kSigned : 0) | (p.negated ? kNegateP : 0) | (adds && i[2].negated ? kNegateC : 0));
+      emit_alu("sass.vimnmx", destination(i[0]),
+               {source(i[1]), source(i[adds ? 3 : 2]), adds ? source(i[2]) : zero_, predicate(p)},
+               (i.is_signed ? kSigned : 0) | (p.negated ? kNegateP : 0) |
+                   (adds && i[2].negated ? kNegateC : 0));
       return;
     }
     case Op::kVimnmx3:
-      emit_alu("sass.vimnmx3", destination(i[0]), {source(i[1]), source(i[2]), source(i[3]), predicate(i[4])},
+      emit_alu("sass.vimnmx3", destination(i[0]),
+               {source(i[1]), source(i[2]), source(i[3]), predicate(i[4])},
                (i.is_signed ? kSigned : 0) | (i[4].negated ? kNegateP : 0));
       return;
     case Op::kIabs:
@@ -257,14 +269,14 @@ void Lowering::lower_integer(const Instruction& i) {
       return;
     case Op::kPopc:
     case Op::kBrev:
-      emit_alu(twin(i.op == Op::kPopc ? "sass.popc" : "sass.brev"), destination(i[0]), {source(i[1])},
-               i[1].negated ? kNegateA : 0);
+      emit_alu(twin(i.op == Op::kPopc ? "sass.popc" : "sass.brev"), destination(i[0]),
+               {source(i[1])}, i[1].negated ? kNegateA : 0);
       return;
     case Op::kFlo: {
       const u32 n = i.mode;
-      const u32 pc =
-          emit_alu(twin("sass.flo"), destination(i[n]), {source(i[n + 1])},
-                   (i[n + 1].negated ? kNegateA : 0) | (i.is_signed ? kSigned : 0) | (i.high ? kHigh : 0));
+      const u32 pc = emit_alu(
+          twin("sass.flo"), destination(i[n]), {source(i[n + 1])},
+          (i[n + 1].negated ? kNegateA : 0) | (i.is_signed ? kSigned : 0) | (i.high ? kHigh : 0));
       at(pc).list = n != 0 ? predicate_out(i[0]) : kNone;
       return;
     }
@@ -272,17 +284,19 @@ void Lowering::lower_integer(const Instruction& i) {
       emit_alu(twin("sass.prmt"), destination(i[0]), {source(i[1]), source(i[2]), source(i[3])});
       return;
     case Op::kSel:
-      emit_alu(twin("sass.sel"), destination(i[0]), {source(i[1]), source(i[2]), zero_, predicate(i[3])},
-               i[3].negated ? kNegateP : 0);
+      emit_alu(twin("sass.sel"), destination(i[0]),
+               {source(i[1]), source(i[2]), zero_, predicate(i[3])}, i[3].negated ? kNegateP : 0);
       return;
     case Op::kSgxt:
       emit_alu(twin("sass.sgxt"), destination(i[0]), {source(i[1]), source(i[2])}, common(i));
       return;
     case Op::kBmsk:
-      emit_alu(i.wrap ? "bmsk.wrap.b32" : "bmsk.clamp.b32", destination(i[0]), {source(i[1]), source(i[2])});
+      emit_alu(i.wrap ? "bmsk.wrap.b32" : "bmsk.clamp.b32", destination(i[0]),
+               {source(i[1]), source(i[2])});
       return;
     case Op::kIdp:
-      emit_alu("sass.idp", destination(i[0]), {source(i[1]), source(i[2]), source(i[3])}, common(i));
+      emit_alu("sass.idp", destination(i[0]), {source(i[1]), source(i[2]), source(i[3])},
+               common(i));
       return;
     default:
       refuse("it is not implemented");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of what runs beside the threads: PTX's cp.async, mbarrier and setmaxnreg, with machine code's operands.
+// Lowering of what runs beside the threads: PTX's cp.async, mbarrier and setmaxnreg, with machine
+// code's operands.
 #include "engine/execute/bulk.hpp"
 #include "engine/sass/lower.hpp"
 #include "engine/sass/modifiers.hpp"
@@ -43,7 +44,8 @@ void Lowering::lower_copies(const Instruction& i) {
   }
 }
 
-// The data's shared address in a uniform register, the mbarrier's in the next one; sizes are in units of 16 bytes.
+// The data's shared address in a uniform register, the mbarrier's in the next one; sizes are in
+// units of 16 bytes.
 void Lowering::lower_bulk_load(const Instruction& i) {
   const u32 places = row(uniforms_ + i[0].uniform), from = row(uniforms_ + i[1].uniform),
             units = source(i[2]);

@@ -11,7 +11,8 @@ namespace {
 // PTX's name of an atomic operation, or "" if there is none.
 std::string atomic_name(const Instruction& i) {
   static constexpr const char* kSized[] = {"add", "min", "max"};
-  const char* const type = i.bytes == 8 ? (i.is_signed ? "s64" : "u64") : (i.is_signed ? "s32" : "u32");
+  const char* const type =
+      i.bytes == 8 ? (i.is_signed ? "s64" : "u64") : (i.is_signed ? "s32" : "u32");
   const char* const bits = i.bytes == 8 ? "b64" : "b32";
   switch (i.mode) {
     case 0:
@@ -40,7 +41,9 @@ std::string atomic_name(const Instruction& i) {
   }
 }
 
-bool adds_floats(const Instruction& i) { return i.opcode == 0x9a6 || i.opcode == 0x9a2 || i.opcode == 0x9a3; }
+bool adds_floats(const Instruction& i) {
+  return i.opcode == 0x9a6 || i.opcode == 0x9a2 || i.opcode == 0x9a3;
+}
 
 const char* float_name(const Instruction& i) {
   switch (i.type) {
@@ -65,7 +68,8 @@ void Lowering::lower_atomic(const Instruction& i) {
   const bool floating = adds_floats(i);
   const std::string name = floating ? float_name(i) : atomic_name(i);
   if (name.empty()) refuse("there is no such atomic operation");
-  const bool reduces = i.op == Op::kRed, shared = i.op == Op::kAtoms, generic = i.op == Op::kAtomGeneric;
+  const bool reduces = i.op == Op::kRed, shared = i.op == Op::kAtoms,
+             generic = i.op == Op::kAtomGeneric;
   const bool has_predicate = i.op == Op::kAtom || generic;
   if (i.op == Op::kAtom && i[0].index != kTrue) refuse("a predicate as result");
   u32 n = has_predicate ? 1 : 0;
@@ -77,7 +81,8 @@ void Lowering::lower_atomic(const Instruction& i) {
   const bool counts = i.mode == 3 || i.mode == 4 || i.mode == 8 || compares;
   if (!shared && (floating || counts || wanted)) program_.ordered = true;
   const u32 elements = floating ? i.shift : 1;
-  if (elements > 1) {  // a vector: its elements one after the other, its address a multiple of its size
+  if (elements >
+      1) {  // a vector: its elements one after the other, its address a multiple of its size
     if (generic) refuse("a vector at a generic address");
     const u32 check = emit("check.aligned", true);
     at(check).d = wide_scratch(0);
@@ -88,7 +93,8 @@ void Lowering::lower_atomic(const Instruction& i) {
     Atomic one{name, i.bytes, 4 * e, {constant(1), zero_}, compares};
     const u32 given = i.mode == 11 ? 0 : compares ? 2 : 1;
     for (u32 k = 0; k < given; ++k) {
-      one.values[k] = i[n + k].index == kZeroRegister || e == 0 ? source(i[n + k]) : row(i[n + k].index + e);
+      one.values[k] =
+          i[n + k].index == kZeroRegister || e == 0 ? source(i[n + k]) : row(i[n + k].index + e);
     }
     one.space = shared    ? execute::AtomicSpace::kShared
                 : generic ? execute::AtomicSpace::kGeneric
@@ -97,7 +103,8 @@ void Lowering::lower_atomic(const Instruction& i) {
     one.to = !wanted ? kNone : elements == 1 ? destination(*result) : row(scratch_ + e);
     one.says_success = i.mode == 10;
     one.helper = e != 0;
-    // Shared memory has no sums of floating point, and of 64 bits only exchanges: the code does these by comparing.
+    // Shared memory has no sums of floating point, and of 64 bits only exchanges: the code does
+    // these by comparing.
     one.served = generic ? predicate_out(i[0]) : kNone;
     one.only_global = floating || (i.bytes == 8 && !compares && i.mode != 8);
     lower_one_atomic(one, where);
@@ -148,7 +155,10 @@ void Lowering::lower_one_atomic(const Atomic& one, const Operand& where) {
     return;
   }
   for (u32 half = 0; half < (wide ? 2u : 1u); ++half) {
-    const u32 part = emit(!wide ? "mov.b32" : half == 0 ? "unpack.64.32.0" : "unpack.64.32.1", true);
+    const u32 part = emit(!wide       ? "mov.b32"
+                          : half == 0 ? "unpack.64.32.0"
+                                      : "unpack.64.32.1",
+                          true);
     at(part).d = one.to + half * 128;
     at(part).s[0] = wide ? wide_scratch(2) : scratch();
   }

@@ -136,8 +136,8 @@ void Lowering::lower_control(const Instruction& i) {
         at(pc).target = i.target;
         return;
       }
-      const u32 pc =
-          emit_alu("sass.bra", kNone, {zero_, zero_, zero_, predicate(i[0])}, i[0].negated ? kNegateP : 0);
+      const u32 pc = emit_alu("sass.bra", kNone, {zero_, zero_, zero_, predicate(i[0])},
+                              i[0].negated ? kNegateP : 0);
       at(pc).target = i.target;
       at(pc).sub = i.text.find(".ANY") != i.text.npos ? 1 : 0;
       return;
@@ -188,8 +188,8 @@ void Lowering::lower_control(const Instruction& i) {
     }
     case Op::kBmov: {
       const bool saves = i.opcode == 0x355;
-      const u32 pc = emit_alu(saves ? "sass.mov" : "sass.bmov", saves ? destination(i[0]) : source(i[0]),
-                              {source(i[1])});
+      const u32 pc = emit_alu(saves ? "sass.mov" : "sass.bmov",
+                              saves ? destination(i[0]) : source(i[0]), {source(i[1])});
       if (!saves) at(pc).sub = i[0].index;
       if (!saves || !i.high) return;
       const u32 clear = emit("sass.mov", true);
@@ -223,7 +223,8 @@ void Lowering::lower_absolute_call(const Instruction& i) {
   at(pc).target = static_cast<u32>(program_.calls.size());
   const auto wide = [&](u32 n) { return execute::ParamPlace{wide_scratch(n), 8}; };
   program_.calls.push_back({Call::Kind::kPrint, kNone, {wide(0), wide(1)}, {{row(kResult), 4}}});
-  program_.calls.push_back({Call::Kind::kAssert, kNone, {wide(0), wide(1), {row(kLine), 4}, wide(2)}, {}});
+  program_.calls.push_back(
+      {Call::Kind::kAssert, kNone, {wide(0), wide(1), {row(kLine), 4}, wide(2)}, {}});
   program_.calls.push_back(
       {Call::Kind::kAllocate, kNone, {wide(0)}, {{row(kResult), 4}, {row(kResult + 1), 4}}});
   program_.calls.push_back({Call::Kind::kFree, kNone, {wide(0)}, {}});
@@ -270,8 +271,8 @@ void Lowering::lower_barrier(const Instruction& i) {
       return;
     default: {
       const Operand& p = i[i.count - 1u];
-      static constexpr BarrierKind kKinds[] = {BarrierKind::kReducePopulation, BarrierKind::kReduceAnd,
-                                               BarrierKind::kReduceOr};
+      static constexpr BarrierKind kKinds[] = {BarrierKind::kReducePopulation,
+                                               BarrierKind::kReduceAnd, BarrierKind::kReduceOr};
       at(pc).sub = static_cast<u8>(kKinds[i.type]);
       at(pc).s[2] = predicate(p);
       if (p.negated) at(pc).flags |= execute::kFlagNegate;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of conversions: PTX's, by way of rows of 64-bit and of 16-bit values where there are any.
+// Lowering of conversions: PTX's, by way of rows of 64-bit and of 16-bit values where there are
+// any.
 #include <fmt/format.h>
 
 #include "engine/sass/lower.hpp"
@@ -40,8 +41,9 @@ void Lowering::lower_packing(const Instruction& i) {
     emit_alu(fmt::format("cvt.{}.tf32.f32", kToFloat[i.rounding]), destination(i[0]), {from});
     return;
   }
-  const std::string name = fmt::format("cvt.{}{}{}.{}x2.f32", kToFloat[i.rounding], i.high ? ".relu" : "",
-                                       i.saturate ? ".satfinite" : "", float_name(i.type));
+  const std::string name =
+      fmt::format("cvt.{}{}{}.{}x2.f32", kToFloat[i.rounding], i.high ? ".relu" : "",
+                  i.saturate ? ".satfinite" : "", float_name(i.type));
   if (!execute::find_operation(name)) refuse(fmt::format("there is no conversion {}", name));
   const u32 high = signed_single(i[1], row(scratch_)), low = signed_single(i[2], row(scratch_ + 1));
   emit_alu(name, destination(i[0]), {high, low});
@@ -56,7 +58,8 @@ u32 Lowering::convertible(const Operand& from, u8 type, bool is_float, bool is_s
     at(pc).d = wide;
     at(pc).s[0] = pair;
     at(pc).s[1] = pair + 128;
-    for (const char* const sign : {from.absolute ? "abs.f64" : nullptr, from.negated ? "neg.f64" : nullptr}) {
+    for (const char* const sign :
+         {from.absolute ? "abs.f64" : nullptr, from.negated ? "neg.f64" : nullptr}) {
       if (sign == nullptr) continue;
       const u32 change = emit(sign, true, false);
       at(change).d = at(change).s[0] = wide;
@@ -65,7 +68,8 @@ u32 Lowering::convertible(const Operand& from, u8 type, bool is_float, bool is_s
   }
   if (is_float && is_narrow(type)) {
     if (from.negated || from.absolute) refuse("a sign");
-    const u32 pc = emit(from.half == Half::kUpper ? "unpack.32.16.1" : "unpack.32.16.0", true, false);
+    const u32 pc =
+        emit(from.half == Half::kUpper ? "unpack.32.16.1" : "unpack.32.16.0", true, false);
     const u32 word = source(from);
     at(pc).d = wide_scratch(0);
     at(pc).s[0] = word;
@@ -87,18 +91,19 @@ void Lowering::lower_conversion(const Instruction& i) {
   if (i.op == Op::kF2fp) return lower_packing(i);
   const bool from_integer = i.op == Op::kI2f || i.op == Op::kI2fp, to_integer = i.op == Op::kF2i;
   const char* const flush = i.flush ? ".ftz" : "";
-  const std::string integer =
-      fmt::format("{}{}", i.is_signed ? 's' : 'u', (from_integer ? i.source_type : i.type) == 3 ? 64 : 32);
+  const std::string integer = fmt::format("{}{}", i.is_signed ? 's' : 'u',
+                                          (from_integer ? i.source_type : i.type) == 3 ? 64 : 32);
   std::string name;
   if (from_integer) {
     name = fmt::format("cvt.{}.{}.{}", kToFloat[i.rounding], float_name(i.type), integer);
   } else if (to_integer) {
     if (i.type < 2) refuse("a result of 8 or 16 bits");
     if (i.source_type != 3 && i.mode == 0 && i.type != 3) refuse("a NaN that becomes no zero");
-    name = fmt::format("cvt.{}{}.{}.{}", kToInteger[i.rounding], flush, integer, float_name(i.source_type));
+    name = fmt::format("cvt.{}{}.{}.{}", kToInteger[i.rounding], flush, integer,
+                       float_name(i.source_type));
   } else if (i.op == Op::kFrnd) {
-    name =
-        fmt::format("cvt.{}{}.{}.{}", kToInteger[i.rounding], flush, float_name(i.type), float_name(i.type));
+    name = fmt::format("cvt.{}{}.{}.{}", kToInteger[i.rounding], flush, float_name(i.type),
+                       float_name(i.type));
   } else {  // widening needs no rounding
     const bool widens = i.type == 3 || (i.type == 2 && is_narrow(i.source_type));
     name = fmt::format("cvt.{}{}{}.{}", widens ? "" : fmt::format("{}.", kToFloat[i.rounding]),

@@ -7,7 +7,8 @@
 
 namespace vgpu::sass {
 
-// Slots of consecutive registers into Program::lists; those of RZ are zeros, or nowhere where they are written.
+// Slots of consecutive registers into Program::lists; those of RZ are zeros, or nowhere where they
+// are written.
 void Lowering::list(const Operand& first, u32 registers, bool writes) {
   const bool none = first.index == kZeroRegister;
   for (u32 r = 0; r < registers; ++r) {

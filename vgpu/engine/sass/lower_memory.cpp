@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of memory instructions: PTX's, with machine code's addresses, on rows that follow each other.
+// Lowering of memory instructions: PTX's, with machine code's addresses, on rows that follow each
+// other.
 #include <fmt/format.h>
 
 #include "engine/execute/address.hpp"
@@ -23,7 +24,9 @@ void Lowering::address(u32 pc, const Operand& o, bool far) {
 // The registers that a lane's access fills or takes.
 void Lowering::vector(u32 pc, const Operand& first, u32 words, bool is_store) {
   const bool none = first.index == kZeroRegister;
-  const auto slot = [&](u32 word) { return none ? (is_store ? zero_ : kNone) : row(first.index + word); };
+  const auto slot = [&](u32 word) {
+    return none ? (is_store ? zero_ : kNone) : row(first.index + word);
+  };
   Insn& insn = at(pc);
   insn.vector = static_cast<u8>(words);
   if (words == 1) {
@@ -88,8 +91,10 @@ void Lowering::lower_constant(const Instruction& i) {
              {bank_constant(from, words)});
     return;
   }
-  if (from.bank != 0 && from.bank != 2 && from.bank != 3 && from.bank != 4) refuse("another constant bank");
-  if (fixed && from.bank == 0 && from.value < code_.param_base) refuse("a part of a driver's constant");
+  if (from.bank != 0 && from.bank != 2 && from.bank != 3 && from.bank != 4)
+    refuse("another constant bank");
+  if (fixed && from.bank == 0 && from.value < code_.param_base)
+    refuse("a part of a driver's constant");
   code_.indexes_addresses |= from.bank == 4;
   const u32 index = from.uniform != kZeroUniform  ? row(uniforms_ + from.uniform)
                     : from.index != kZeroRegister ? row(from.index)
@@ -103,7 +108,8 @@ void Lowering::lower_constant(const Instruction& i) {
 void Lowering::lower_exchange(const Instruction& i) {
   switch (i.op) {
     case Op::kShfl: {
-      const u32 pc = emit_alu("sass.shfl", destination(i[1]), {source(i[2]), source(i[3]), source(i[4])});
+      const u32 pc =
+          emit_alu("sass.shfl", destination(i[1]), {source(i[2]), source(i[3]), source(i[4])});
       at(pc).sub = i.mode;
       at(pc).list = predicate_out(i[0]);
       return;
@@ -113,21 +119,23 @@ void Lowering::lower_exchange(const Instruction& i) {
       const bool uniform = i.opcode == 0x886;
       const u32 d = i.high ? kNone : destination(i[n++]);
       const Operand &out = i[n], &in = i[n + 1];
-      const u32 pc = emit_alu(uniform ? "u.sass.vote" : "sass.vote", d, {zero_, zero_, zero_, predicate(in)},
-                              in.negated ? kNegateP : 0);
+      const u32 pc = emit_alu(uniform ? "u.sass.vote" : "sass.vote", d,
+                              {zero_, zero_, zero_, predicate(in)}, in.negated ? kNegateP : 0);
       at(pc).sub = i.mode;
       at(pc).list = predicate_out(out);
       return;
     }
     case Op::kMatch: {
       const u32 n = i.high ? 1 : 0;
-      const u32 pc = emit_alu("sass.match", destination(i[n]), {source(i[n + 1])}, i.high ? kHigh : 0);
+      const u32 pc =
+          emit_alu("sass.match", destination(i[n]), {source(i[n + 1])}, i.high ? kHigh : 0);
       at(pc).bytes = i.bytes;
       at(pc).list = i.high ? predicate_out(i[0]) : kNone;
       return;
     }
     case Op::kRedux: {
-      const u32 pc = emit_alu("sass.redux", destination(i[0]), {source(i[1])}, i.is_signed ? kSigned : 0);
+      const u32 pc =
+          emit_alu("sass.redux", destination(i[0]), {source(i[1])}, i.is_signed ? kSigned : 0);
       at(pc).sub = i.mode;
       return;
     }

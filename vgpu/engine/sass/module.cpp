@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cubin as a module: its variables in device memory, its kernels lowered when they are first used.
+// A cubin as a module: its variables in device memory, its kernels lowered when they are first
+// used.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -77,21 +78,25 @@ class CubinModule final : public Module {
       std::memcpy(bank3_, constants->data.data(), constants->data.size());
     }
     for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
-      if (symbol.type != 1 || symbol.section >= cubin_.sections().size() || symbol.size == 0) continue;
+      if (symbol.type != 1 || symbol.section >= cubin_.sections().size() || symbol.size == 0)
+        continue;
       const sass::Section& section = cubin_.sections()[symbol.section];
-      if (section.name != kGlobal && section.name != kInitialised && section.name != kConstant) continue;
+      if (section.name != kGlobal && section.name != kInitialised && section.name != kConstant)
+        continue;
       const u64 size = section.name == kConstant      ? bank3_bytes_
                        : section.name == kInitialised ? section.data.size()
                                                       : section.size;
       if (symbol.value > size || symbol.size > size - symbol.value) {
-        throw sass::BadCubin(fmt::format("cubin: variable {} lies outside its section", symbol.name));
+        throw sass::BadCubin(
+            fmt::format("cubin: variable {} lies outside its section", symbol.name));
       }
       std::byte* at;
       if (section.name == kConstant) {
         at = bank3_ + symbol.value;
       } else {
         at = place(symbol.size, symbol.name);
-        if (section.name == kInitialised) std::memcpy(at, section.data.data() + symbol.value, symbol.size);
+        if (section.name == kInitialised)
+          std::memcpy(at, section.data.data() + symbol.value, symbol.size);
       }
       symbols_[symbol.name] = {at, symbol.size, section.name == kConstant};
     }
@@ -121,7 +126,8 @@ class CubinModule final : public Module {
     return reinterpret_cast<u64>(found->second.address) + static_cast<u64>(r.addend);
   }
 
-  // Addresses in instructions: the lower or upper half of one as an immediate, the target of a call.
+  // Addresses in instructions: the lower or upper half of one as an immediate, the target of a
+  // call.
   void relocate_code(const sass::KernelInfo& kernel, std::vector<std::byte>& text,
                      const sass::Relocation& r) const {
     constexpr u32 kLowerHalf = 0x38, kUpperHalf = 0x39, kCall = 0x4b;
@@ -162,11 +168,13 @@ class CubinModule final : public Module {
     }
     for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
       const bool inside = symbol.type == 1 && symbol.section < cubin_.sections().size() &&
-                          cubin_.sections()[symbol.section].name == section && r.offset >= symbol.value &&
-                          symbol.size >= 8 && r.offset - symbol.value <= symbol.size - 8;
+                          cubin_.sections()[symbol.section].name == section &&
+                          r.offset >= symbol.value && symbol.size >= 8 &&
+                          r.offset - symbol.value <= symbol.size - 8;
       const auto found = inside ? symbols_.find(symbol.name) : symbols_.end();
       if (found == symbols_.end()) continue;
-      std::memcpy(static_cast<std::byte*>(found->second.address) + (r.offset - symbol.value), &address, 8);
+      std::memcpy(static_cast<std::byte*>(found->second.address) + (r.offset - symbol.value),
+                  &address, 8);
       return;
     }
   }
@@ -188,7 +196,8 @@ class CubinModule final : public Module {
     if (!unknown_in_variables_.empty()) refuse_symbol(unknown_in_variables_);
     for (const auto& [offset, name] : functions_) {
       const auto reads = [from = offset](const execute::BankConstant& constant) {
-        return constant.bank == kAddresses && constant.offset + 4 > from && constant.offset < from + 8;
+        return constant.bank == kAddresses && constant.offset + 4 > from &&
+               constant.offset < from + 8;
       };
       if (code.indexes_addresses ||
           std::any_of(program.bank_constants.begin(), program.bank_constants.end(), reads))
@@ -205,7 +214,8 @@ class CubinModule final : public Module {
     attributes.name = kernel.name;
     attributes.params = kernel.params;
     attributes.param_bytes = kernel.param_bytes;
-    attributes.static_shared_bytes = kernel.shared_bytes - std::min(kernel.shared_bytes, kReservedShared);
+    attributes.static_shared_bytes =
+        kernel.shared_bytes - std::min(kernel.shared_bytes, kReservedShared);
     attributes.local_bytes = kernel.stack_bytes;
     attributes.constant_bytes = static_cast<u32>(bank3_bytes_);
     attributes.max_threads = kernel.max_threads;
@@ -215,7 +225,8 @@ class CubinModule final : public Module {
     kernels_.emplace(kernel.name, std::make_unique<Kernel>(attributes, lower));
   }
 
-  // Where jumps by address may lead: the beginnings of functions, and the entries of the kernel's tables.
+  // Where jumps by address may lead: the beginnings of functions, and the entries of the kernel's
+  // tables.
   std::vector<u32> jump_targets(const sass::KernelInfo& kernel) const {
     std::vector<u32> targets;
     for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
@@ -228,7 +239,8 @@ class CubinModule final : public Module {
     return targets;
   }
 
-  execute::Program program_of(const sass::KernelInfo& kernel, const KernelAttributes& attributes) const {
+  execute::Program program_of(const sass::KernelInfo& kernel,
+                              const KernelAttributes& attributes) const {
     execute::Program program;
     program.attributes = attributes;
     program.display_name = execute::demangle(kernel.name);
@@ -277,10 +289,11 @@ class CubinModule final : public Module {
     bool calls = false, local = false;
     for (const sass::Instruction& i : code.instructions) {
       calls |= i.op == sass::Op::kCall || i.op == sass::Op::kCallAbsolute;
-      local |=
-          i.op == sass::Op::kLdl || i.op == sass::Op::kStl || i.op == sass::Op::kLd || i.op == sass::Op::kSt;
+      local |= i.op == sass::Op::kLdl || i.op == sass::Op::kStl || i.op == sass::Op::kLd ||
+               i.op == sass::Op::kSt;
     }
-    if (calls && local) bytes = std::max(bytes, bytes == 0 ? kRecursiveStackBytes : kFewestStackBytes);
+    if (calls && local)
+      bytes = std::max(bytes, bytes == 0 ? kRecursiveStackBytes : kFewestStackBytes);
     return (bytes + 15) / 16 * 16;
   }
 
@@ -292,7 +305,7 @@ class CubinModule final : public Module {
   u64 bank3_bytes_ = 0;
   std::vector<std::byte> bank4_;
   std::map<u64, std::string_view> functions_;  // whose addresses bank 4 holds, by offset
-  std::string_view unknown_in_variables_;      // a symbol without an address here, in an initialiser
+  std::string_view unknown_in_variables_;  // a symbol without an address here, in an initialiser
   std::map<std::string_view, Symbol> symbols_;
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;
 };
@@ -310,8 +323,8 @@ class BothModule final : public Module {
   const Kernel* find_kernel(std::string_view name) const override {
     const Kernel* const kernel = machine_->find_kernel(name);
     if (kernel != nullptr && (refusal(*kernel).empty() || text_ == nullptr)) return kernel;
-    return in_its_stead(kernel, name,
-                        kernel == nullptr ? "the machine code has no such kernel" : refusal(*kernel));
+    return in_its_stead(
+        kernel, name, kernel == nullptr ? "the machine code has no such kernel" : refusal(*kernel));
   }
 
   const Kernel* find_kernel_of_ptx(std::string_view name) const override {
@@ -332,7 +345,8 @@ class BothModule final : public Module {
 
  private:
   // The kernel from PTX; `kernel` where there is none.
-  const Kernel* in_its_stead(const Kernel* kernel, std::string_view name, const std::string& why) const {
+  const Kernel* in_its_stead(const Kernel* kernel, std::string_view name,
+                             const std::string& why) const {
     const Module* const other = ptx();
     const Kernel* const found = other == nullptr ? nullptr : other->find_kernel(name);
     if (found == nullptr) return kernel;
@@ -359,8 +373,8 @@ class BothModule final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> from_images(std::span<const std::byte> cubin, std::function<std::string()> ptx,
-                                    Memory& memory) {
+std::unique_ptr<Module> from_images(std::span<const std::byte> cubin,
+                                    std::function<std::string()> ptx, Memory& memory) {
   return std::make_unique<BothModule>(Module::from_cubin(cubin, memory), std::move(ptx), memory);
 }
 

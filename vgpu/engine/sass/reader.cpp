@@ -41,8 +41,8 @@ double half_value(std::uint32_t code) {
   const int exponent = static_cast<int>(code >> 10 & 31), fraction = static_cast<int>(code & 1023);
   double value;
   if (exponent == 31)
-    value =
-        fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    value = fraction == 0 ? std::numeric_limits<double>::infinity()
+                          : std::numeric_limits<double>::quiet_NaN();
   else if (exponent == 0)
     value = std::ldexp(fraction, -24);
   else
@@ -83,7 +83,8 @@ void Reader::expect(unsigned position, unsigned bits, std::initializer_list<std:
   refuse(fmt::format("bits {} to {} are 0x{:x}", position, position + bits - 1, value));
 }
 
-std::uint8_t Reader::named(unsigned position, unsigned bits, std::initializer_list<const char*> names) {
+std::uint8_t Reader::named(unsigned position, unsigned bits,
+                           std::initializer_list<const char*> names) {
   const std::uint64_t value = field(position, bits);
   if (value >= names.size() || names.begin()[value] == nullptr) {
     refuse(fmt::format("bits {} to {} are 0x{:x}", position, position + bits - 1, value));
@@ -302,7 +303,8 @@ std::string Reader::show(const Operand& operand) const {
       const auto offset = static_cast<std::int32_t>(operand.value);
       if (at.empty() && offset == 0) at = "RZ";
       if (offset != 0)
-        at += fmt::format("{}{}0x{:x}", at.empty() ? "" : "+", offset < 0 ? "-" : "", magnitude(offset));
+        at += fmt::format("{}{}0x{:x}", at.empty() ? "" : "+", offset < 0 ? "-" : "",
+                          magnitude(offset));
       return "[" + at + "]";
     }
     case Kind::kBarrier:
@@ -328,8 +330,8 @@ std::string Reader::show(const Operand& operand) const {
 
 void Reader::refuse(const std::string& why) const {
   throw UnknownInstruction(
-      fmt::format("machine code at 0x{:x}: {} (opcode 0x{:03x}, bits 0x{:016x} 0x{:016x}): {}", insn.address,
-                  name_, insn.opcode, word_.low, word_.high, why));
+      fmt::format("machine code at 0x{:x}: {} (opcode 0x{:03x}, bits 0x{:016x} 0x{:016x}): {}",
+                  insn.address, name_, insn.opcode, word_.low, word_.high, why));
 }
 
 Instruction Reader::finish() {

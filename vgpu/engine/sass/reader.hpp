@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the fields of one instruction and notes which bits were looked at; builds the instruction and its text.
+// Reads the fields of one instruction and notes which bits were looked at; builds the instruction
+// and its text.
 #pragma once
 #include <initializer_list>
 
@@ -22,7 +23,9 @@ class Reader {
   std::int64_t signed_field(unsigned position, unsigned bits);
   // Must have one of these values.
   void expect(unsigned position, unsigned bits, std::initializer_list<std::uint64_t> values);
-  void ignore(unsigned position, unsigned bits) { field(position, bits); }  // hints without a meaning here
+  void ignore(unsigned position, unsigned bits) {
+    field(position, bits);
+  }  // hints without a meaning here
 
   // Suffixes of the mnemonic, in the order of the calls.
   void suffix(const char* text) { mnemonic_ += text; }
@@ -38,7 +41,8 @@ class Reader {
   void add_text(const std::string& text) { texts_ += (texts_.empty() ? "" : ", ") + text; }
   void add_prefixed(const std::string& prefix, const Operand& operand);
   void add_behind(const std::string& text) { texts_ += text; }  // the last operand
-  Operand reg(unsigned position);  // 8 bits, or 6 where the instruction is one of the uniform datapath
+  Operand reg(
+      unsigned position);  // 8 bits, or 6 where the instruction is one of the uniform datapath
   static Operand general(std::uint64_t index);
   static Operand uniform(std::uint64_t index);
   Operand general_at(unsigned position) { return general(field(position, 8)); }
@@ -57,7 +61,9 @@ class Reader {
   Operand c();
   // The second operand where there are only two: it is the one that is not at 64.
   Operand second();
-  void rounding_at(unsigned position) { insn.rounding = named(position, 2, {"", ".RM", ".RP", ".RZ"}); }
+  void rounding_at(unsigned position) {
+    insn.rounding = named(position, 2, {"", ".RM", ".RP", ".RZ"});
+  }
   void unused(unsigned position);  // a register that is not used: 0 or RZ
   // Sign and magnitude of an operand that lies at 24 (72, 73), at 32 (63, 62) or at 64 (75, 74).
   enum class Modifier { kNegate, kNegateAndAbsolute };

@@ -9,7 +9,8 @@ constexpr std::uint32_t kChunk = 16;
 // All bits of the significand set: a NaN in every format.
 void fill_nan(TensorType type, std::byte* to, std::uint32_t bytes) {
   const auto repeat = [&](auto value) {
-    for (std::uint32_t i = 0; i < bytes; i += sizeof(value)) std::memcpy(to + i, &value, sizeof(value));
+    for (std::uint32_t i = 0; i < bytes; i += sizeof(value))
+      std::memcpy(to + i, &value, sizeof(value));
   };
   switch (bytes_of(type)) {
     case 2:
@@ -69,7 +70,8 @@ void get_line(const TensorMap& map, const BoxLine& line, std::byte* to, const st
 
 void convert_inside(const TensorMap& map, const BoxLine& line, std::byte* bytes) {
   if (map.type != TensorType::kTfloat32 && map.type != TensorType::kTfloat32Ftz) return;
-  constexpr std::uint32_t kDropped = 13, kNan = 0x7fffe000;  // bits of the significand that tf32 has not
+  constexpr std::uint32_t kDropped = 13,
+                          kNan = 0x7fffe000;  // bits of the significand that tf32 has not
   for (std::uint32_t i = line.skipped; i < line.skipped + line.inside; i += 4) {
     std::uint32_t bits;
     std::memcpy(&bits, bytes + i, sizeof(bits));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a copy by tensor map moves: the box at given coordinates, line by line, between a tensor in device memory and its
-// place in shared memory. PTX ISA, "Tensors: Tiled mode, Swizzling modes".
+// What a copy by tensor map moves: the box at given coordinates, line by line, between a tensor in
+// device memory and its place in shared memory. PTX ISA, "Tensors: Tiled mode, Swizzling modes".
 #pragma once
 #include <cstring>
 
@@ -17,8 +17,8 @@ struct BoxLine {
   std::uint32_t inside = 0;   // behind those; what follows is outside again
 };
 
-// Calls f(BoxLine) for every line of the box at `at`, those that lie outside included. `stores`: a store cuts lines at the
-// end of the tensor's line only where 16 bytes end, as seen on an H200.
+// Calls f(BoxLine) for every line of the box at `at`, those that lie outside included. `stores`: a
+// store cuts lines at the end of the tensor's line only where 16 bytes end, as seen on an H200.
 template <class F>
 void for_each_line(const TensorMap& map, const std::int32_t* at, bool stores, F f) {
   const std::uint64_t element = map.strides[0];
@@ -31,8 +31,10 @@ void for_each_line(const TensorMap& map, const std::int32_t* at, bool stores, F 
   const std::int64_t inside_end = end < size ? end : size;
   std::uint32_t skipped = 0, inside = 0;
   if (inside_first < inside_end) {
-    skipped = static_cast<std::uint32_t>(static_cast<std::uint64_t>(inside_first - first) * element);
-    inside = static_cast<std::uint32_t>(static_cast<std::uint64_t>(inside_end - inside_first) * element);
+    skipped =
+        static_cast<std::uint32_t>(static_cast<std::uint64_t>(inside_first - first) * element);
+    inside =
+        static_cast<std::uint32_t>(static_cast<std::uint64_t>(inside_end - inside_first) * element);
   }
   std::uint32_t index[TensorMap::kMostRank] = {};
   for (;;) {
@@ -60,8 +62,8 @@ void for_each_line(const TensorMap& map, const std::int32_t* at, bool stores, F 
   }
 }
 
-// Where 16 bytes that would lie at a shared address lie in a swizzle: their number among the chunks of their span is
-// XORed with that of the 128-byte line, modulo the chunks of a span.
+// Where 16 bytes that would lie at a shared address lie in a swizzle: their number among the chunks
+// of their span is XORed with that of the 128-byte line, modulo the chunks of a span.
 std::uint32_t swizzled(TensorSwizzle swizzle, std::uint32_t address);
 
 // The bytes of one line, to or from shared memory at `shared + address + line.shared`.
@@ -70,7 +72,8 @@ void put_line(const TensorMap& map, const BoxLine& line, const std::byte* from, 
 void get_line(const TensorMap& map, const BoxLine& line, std::byte* to, const std::byte* shared,
               std::uint32_t address);
 
-// What loads change of elements inside the tensor: .tf32 ones are rounded to the nearest, ties to even (seen on an H200).
+// What loads change of elements inside the tensor: .tf32 ones are rounded to the nearest, ties to
+// even (seen on an H200).
 void convert_inside(const TensorMap& map, const BoxLine& line, std::byte* bytes);
 
 // Elements outside the tensor, as loads write them.

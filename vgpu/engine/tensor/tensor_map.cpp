@@ -59,9 +59,11 @@ std::string check_enumerators(const TensorMap& map) {
     return static_cast<std::uint32_t>(value) > static_cast<std::uint32_t>(last);
   };
   if (beyond(map.type, TensorType::k16U6Align16)) return "tensorDataType is no CUtensorMapDataType";
-  if (beyond(map.interleave, TensorInterleave::k32B)) return "interleave is no CUtensorMapInterleave";
+  if (beyond(map.interleave, TensorInterleave::k32B))
+    return "interleave is no CUtensorMapInterleave";
   if (beyond(map.swizzle, TensorSwizzle::k128BAtom64)) return "swizzle is no CUtensorMapSwizzle";
-  if (beyond(map.promotion, TensorPromotion::k256B)) return "l2Promotion is no CUtensorMapL2promotion";
+  if (beyond(map.promotion, TensorPromotion::k256B))
+    return "l2Promotion is no CUtensorMapL2promotion";
   if (beyond(map.fill, TensorFill::kNan)) return "oobFill is no CUtensorMapFloatOOBfill";
   return "";
 }
@@ -74,8 +76,8 @@ std::string check_tensor(const TensorMap& map) {
                               : is_padded(map.type) ? " for this packed type"
                                                     : " with interleave 32B";
   if (map.address % alignment != 0) {
-    return fmt::format("globalAddress must be a multiple of {} bytes{}, not 0x{:x}", alignment, because,
-                       map.address);
+    return fmt::format("globalAddress must be a multiple of {} bytes{}, not 0x{:x}", alignment,
+                       because, map.address);
   }
   for (std::uint32_t d = 0; d < map.rank; ++d) {
     if (map.sizes[d] == 0 || map.sizes[d] > kMostSize) {
@@ -83,16 +85,18 @@ std::string check_tensor(const TensorMap& map) {
     }
   }
   if (is_padded(map.type) && map.sizes[0] % 128 != 0) {
-    return fmt::format("globalDim[0] must be a multiple of 128 for this packed type, not {}", map.sizes[0]);
+    return fmt::format("globalDim[0] must be a multiple of 128 for this packed type, not {}",
+                       map.sizes[0]);
   }
   if (map.type == TensorType::k16U4Align8 && map.sizes[0] % 2 != 0) {
-    return fmt::format("globalDim[0] must be a multiple of 2 for this packed type, not {}", map.sizes[0]);
+    return fmt::format("globalDim[0] must be a multiple of 2 for this packed type, not {}",
+                       map.sizes[0]);
   }
   for (std::uint32_t d = 1; d < map.rank; ++d) {
     const std::uint64_t stride = map.strides[d];
     if (stride % alignment != 0) {
-      return fmt::format("globalStrides[{}] must be a multiple of {} bytes{}, not {}", d - 1, alignment,
-                         because, stride);
+      return fmt::format("globalStrides[{}] must be a multiple of {} bytes{}, not {}", d - 1,
+                         alignment, because, stride);
     }
     if (stride >= kStrideEnd)
       return fmt::format("globalStrides[{}] must be less than 2^40, not {}", d - 1, stride);
@@ -120,7 +124,8 @@ std::string check_box(const TensorMap& map) {
       map.type == TensorType::k16U4Align8 ? map.box[0] / 2 : map.box[0] * bytes_of(map.type);
   if (map.interleave == TensorInterleave::kNone) {
     if (line % 16 != 0) {
-      return fmt::format("boxDim[0] must be a multiple of 16 bytes without interleave, not {}", line);
+      return fmt::format("boxDim[0] must be a multiple of 16 bytes without interleave, not {}",
+                         line);
     }
     const std::uint32_t span = swizzle_bytes(map.swizzle);
     if (span != 0 && line > span) {
@@ -138,9 +143,10 @@ std::string check_modes(const TensorMap& map) {
     return "interleave must be none for this packed type";
   }
   if (is_padded(map.type)) {
-    const bool takes = map.swizzle == TensorSwizzle::kNone || map.swizzle == TensorSwizzle::k128B ||
-                       map.swizzle == TensorSwizzle::k128BAtom32 ||
-                       (map.swizzle == TensorSwizzle::k128BAtom64 && map.type == TensorType::k16U6Align16);
+    const bool takes =
+        map.swizzle == TensorSwizzle::kNone || map.swizzle == TensorSwizzle::k128B ||
+        map.swizzle == TensorSwizzle::k128BAtom32 ||
+        (map.swizzle == TensorSwizzle::k128BAtom64 && map.type == TensorType::k16U6Align16);
     if (!takes) return "this packed type does not take that swizzle";
   }
   if (map.fill == TensorFill::kNan && !is_floating(map.type)) {
@@ -226,7 +232,8 @@ std::string broken_rule(const TensorMap& map) {
 std::string refusal(const TensorMap& map) {
   if (is_packed(map.type)) return "tensor maps of packed types";
   if (map.interleave != TensorInterleave::kNone) return "tensor maps with interleave";
-  if (map.swizzle > TensorSwizzle::k128B) return "tensor maps with swizzles of 32- or 64-byte atoms";
+  if (map.swizzle > TensorSwizzle::k128B)
+    return "tensor maps with swizzles of 32- or 64-byte atoms";
   return "";
 }
 

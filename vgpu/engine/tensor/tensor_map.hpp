@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor maps: what cuTensorMapEncodeTiled is told of a tensor and a box, the rules that it checks, and the 128 bytes
-// that programs pass to kernels. NVIDIA does not document those bytes; these are this engine's own record. Sources: CUDA
-// Driver API, "Tensor Map Object Management"; PTX ISA, "Tensors".
+// Tensor maps: what cuTensorMapEncodeTiled is told of a tensor and a box, the rules that it checks,
+// and the 128 bytes that programs pass to kernels. NVIDIA does not document those bytes; these are
+// this engine's own record. Sources: CUDA Driver API, "Tensor Map Object Management"; PTX ISA,
+// "Tensors".
 #pragma once
 #include <array>
 #include <cstddef>
@@ -51,23 +52,26 @@ struct TensorMap {
   TensorType type = TensorType::kUint8;
   std::uint32_t rank = 0;
   std::uint64_t address = 0;
-  // By dimension, the one along which elements are neighbours first. Entries from `rank` on mean nothing.
+  // By dimension, the one along which elements are neighbours first. Entries from `rank` on mean
+  // nothing.
   std::array<std::uint64_t, kMostRank> sizes{};  // elements
   std::array<std::uint64_t, kMostRank>
       strides{};  // bytes from one element to the next; [0] is the element's size
-  std::array<std::uint32_t, kMostRank> box{};    // elements that a copy spans
-  std::array<std::uint32_t, kMostRank> steps{};  // every how manyth of them is copied; [0] counts as 1
+  std::array<std::uint32_t, kMostRank> box{};  // elements that a copy spans
+  std::array<std::uint32_t, kMostRank>
+      steps{};  // every how manyth of them is copied; [0] counts as 1
   TensorInterleave interleave = TensorInterleave::kNone;
   TensorSwizzle swizzle = TensorSwizzle::kNone;
   TensorPromotion promotion = TensorPromotion::kNone;
   TensorFill fill = TensorFill::kZero;
 
   std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(strides[0]); }
-  // Elements that a copy has along a dimension, and the bytes of all of them, as mbarriers count them.
+  // Elements that a copy has along a dimension, and the bytes of all of them, as mbarriers count
+  // them.
   std::uint32_t count(std::uint32_t dimension) const;
   std::uint32_t box_bytes() const;
-  // From one line to the next in shared memory: with a swizzle its span, whatever the line's length (as seen on an H200);
-  // and what all lines take.
+  // From one line to the next in shared memory: with a swizzle its span, whatever the line's length
+  // (as seen on an H200); and what all lines take.
   std::uint32_t line_pitch() const;
   std::uint32_t shared_bytes() const;
 };

@@ -55,7 +55,9 @@ void for_each_implied(Runtime& runtime, cudaStream_t handle, Use use) {
 const Stream& asked_stream(Runtime& runtime, cudaStream_t handle) {
   const Stream* stream = runtime.streams.find(handle);
   if (stream == nullptr) throw Failure{cudaErrorInvalidResourceHandle, ""};
-  for_each_implied(runtime, handle, [](Stream&) { throw Failure{cudaErrorStreamCaptureImplicit, ""}; });
+  for_each_implied(runtime, handle, [](Stream&) {
+    throw Failure{cudaErrorStreamCaptureImplicit, ""};
+  });
   return *stream;
 }
 
@@ -65,7 +67,8 @@ Stream& stream_for(Runtime& runtime, cudaStream_t handle) {
   Stream* stream = runtime.streams.find(handle);
   if (stream == nullptr) throw Failure{cudaErrorInvalidResourceHandle, ""};
   bool implicit = false;
-  for_each_implied(runtime, handle, [&](Stream& other) { other.capture->broken = implicit = true; });
+  for_each_implied(runtime, handle,
+                   [&](Stream& other) { other.capture->broken = implicit = true; });
   if (implicit) throw Failure{cudaErrorStreamCaptureImplicit, ""};
   return *stream;
 }
@@ -77,8 +80,8 @@ void refuse_in_capture(Runtime& runtime) {
     Capture* const capture = stream.capture.get();
     if (capture == nullptr || capture->mode == cudaStreamCaptureModeRelaxed) return;
     const bool own = capture->thread == std::this_thread::get_id();
-    const bool global =
-        capture->mode == cudaStreamCaptureModeGlobal && thread_mode() == cudaStreamCaptureModeGlobal;
+    const bool global = capture->mode == cudaStreamCaptureModeGlobal &&
+                        thread_mode() == cudaStreamCaptureModeGlobal;
     if (own || global) capture->broken = refused = true;
   });
   if (refused) throw Failure{cudaErrorStreamCaptureUnsupported, ""};
@@ -90,7 +93,8 @@ cudaError_t begin(Runtime& runtime, cudaStream_t handle, std::shared_ptr<Capture
                   cudaStreamCaptureMode mode, std::vector<Node*> after) {
   Stream* stream = runtime.streams.find(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-  if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) return cudaErrorInvalidValue;
+  if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed)
+    return cudaErrorInvalidValue;
   if (handle == nullptr || handle == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
   if (stream->capture != nullptr) return cudaErrorIllegalState;
   capture->mode = mode;
@@ -135,20 +139,22 @@ cudaError_t end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* graph) {
   const std::shared_ptr<Capture> capture = stream->capture;
   if (capture == nullptr) return cudaErrorIllegalState;
   if (capture->origin != stream) return cudaErrorStreamCaptureUnmatched;
-  if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != std::this_thread::get_id())
+  if (capture->mode != cudaStreamCaptureModeRelaxed &&
+      capture->thread != std::this_thread::get_id())
     return cudaErrorStreamCaptureWrongThread;
   const bool whole = joined(runtime, *capture);
   leave(runtime, capture);
   if (capture->broken) return cudaErrorStreamCaptureInvalidated;
   if (!whole) return cudaErrorStreamCaptureUnjoined;
-  *graph =
-      capture->owned != nullptr ? runtime.graphs.keep(std::move(capture->owned)) : handle_of(capture->graph);
+  *graph = capture->owned != nullptr ? runtime.graphs.keep(std::move(capture->owned))
+                                     : handle_of(capture->graph);
   return cudaSuccess;
 }
 
 cudaStreamCaptureStatus status_of(const Stream& stream) {
   if (stream.capture == nullptr) return cudaStreamCaptureStatusNone;
-  return stream.capture->broken ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
+  return stream.capture->broken ? cudaStreamCaptureStatusInvalidated
+                                : cudaStreamCaptureStatusActive;
 }
 
 }  // namespace
@@ -167,8 +173,9 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 VGPU_TWIN(cudaStreamBeginCapture, _ptsz);
 
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
-                                          const cudaGraphNode_t* dependencies, const cudaGraphEdgeData*,
-                                          size_t count, cudaStreamCaptureMode mode) {
+                                          const cudaGraphNode_t* dependencies,
+                                          const cudaGraphEdgeData*, size_t count,
+                                          cudaStreamCaptureMode mode) {
   return call([&](Runtime& runtime) {
     Graph* found = runtime.graphs.find(graph);
     if (found == nullptr || (dependencies == nullptr && count != 0)) return cudaErrorInvalidValue;
@@ -201,8 +208,8 @@ VGPU_TWIN(cudaStreamIsCapturing, _ptsz);
 
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status,
                                      unsigned long long* id, cudaGraph_t* graph,
-                                     const cudaGraphNode_t** dependencies, const cudaGraphEdgeData** edges,
-                                     size_t* count) {
+                                     const cudaGraphNode_t** dependencies,
+                                     const cudaGraphEdgeData** edges, size_t* count) {
   return call([&](Runtime& runtime) {
     if (status == nullptr) return cudaErrorInvalidValue;
     const Stream& stream = asked_stream(runtime, handle);
@@ -211,7 +218,8 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
     if (id != nullptr) *id = stream.capture->id;
     if (graph != nullptr) *graph = handle_of(stream.capture->graph);
     // Handles of nodes are their addresses.
-    if (dependencies != nullptr) *dependencies = reinterpret_cast<const cudaGraphNode_t*>(stream.last.data());
+    if (dependencies != nullptr)
+      *dependencies = reinterpret_cast<const cudaGraphNode_t*>(stream.last.data());
     if (edges != nullptr) *edges = nullptr;
     if (count != nullptr) *count = stream.last.size();
     return cudaSuccess;
@@ -220,7 +228,8 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
 VGPU_TWIN(cudaStreamGetCaptureInfo, _ptsz);
 
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNode_t* dependencies,
-                                                const cudaGraphEdgeData*, size_t count, unsigned flags) {
+                                                const cudaGraphEdgeData*, size_t count,
+                                                unsigned flags) {
   return call([&](Runtime& runtime) {
     Stream* stream = runtime.streams.find(handle);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
@@ -241,7 +250,8 @@ VGPU_TWIN(cudaStreamUpdateCaptureDependencies, _ptsz);
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   return call([&](Runtime&) {
-    if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed)
+    if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal ||
+        *mode > cudaStreamCaptureModeRelaxed)
       return cudaErrorInvalidValue;
     std::swap(*mode, thread_mode());
     return cudaSuccess;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream capture: work of a capturing stream becomes nodes of a graph. Other streams join through events.
+// Stream capture: work of a capturing stream becomes nodes of a graph. Other streams join through
+// events.
 #pragma once
 #include <memory>
 #include <thread>
@@ -26,12 +27,13 @@ Capture* capture_of(const Stream& stream);
 // The work becomes a node behind the stream's last ones. Fails where the capture is broken.
 cudaError_t record(Stream& stream, Work work);
 
-// The stream for the work of an entry point. Throws Failure for an unknown handle, and for the legacy default stream
-// while a capture that it would wait for is under way, which breaks that capture.
+// The stream for the work of an entry point. Throws Failure for an unknown handle, and for the
+// legacy default stream while a capture that it would wait for is under way, which breaks that
+// capture.
 Stream& stream_for(Runtime& runtime, cudaStream_t handle);
 
-// What cannot be captured (allocation, synchronisation): throws Failure, and breaks the capture, where the calling
-// thread must not do it now.
+// What cannot be captured (allocation, synchronisation): throws Failure, and breaks the capture,
+// where the calling thread must not do it now.
 void refuse_in_capture(Runtime& runtime);
 void break_capture(Stream& stream);
 

@@ -17,8 +17,8 @@ GraphExec& known_exec(Runtime& runtime, cudaGraphExec_t handle) {
   return *exec;
 }
 
-cudaError_t instantiate(Runtime& runtime, cudaGraphExec_t* out, cudaGraph_t handle, unsigned long long flags,
-                        cudaGraphInstantiateResult* result) {
+cudaError_t instantiate(Runtime& runtime, cudaGraphExec_t* out, cudaGraph_t handle,
+                        unsigned long long flags, cudaGraphInstantiateResult* result) {
   constexpr unsigned long long kKnown =
       cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
       cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
@@ -51,14 +51,16 @@ void flatten(const Graph& graph, std::vector<Node*>& list) {
   }
 }
 
-// Node by node: host functions run without the lock, and may wait for other threads that call the runtime.
+// Node by node: host functions run without the lock, and may wait for other threads that call the
+// runtime.
 cudaError_t run(const std::shared_ptr<Graph>& graph) {
   std::vector<Node*> list;
   flatten(*graph, list);
   for (Node* node : list) {
     if (const auto* host = std::get_if<HostWork>(&node->work)) {
       const HostWork work = *host;
-      if (const auto error = call([](Runtime&) { return cudaSuccess; }); error != cudaSuccess) return error;
+      if (const auto error = call([](Runtime&) { return cudaSuccess; }); error != cudaSuccess)
+        return error;
       work.function(work.data);
       continue;
     }
@@ -101,7 +103,8 @@ cudaError_t replace(cudaGraphExec_t exec, cudaGraphNode_t handle, Make make) {
 
 }  // namespace
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 unsigned long long flags) {
   return call([&](Runtime& runtime) { return instantiate(runtime, exec, graph, flags, nullptr); });
 }
 
@@ -129,8 +132,9 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flag
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return call(
-      [&](Runtime& runtime) { return runtime.graphs.destroy(exec) ? cudaSuccess : cudaErrorInvalidValue; });
+  return call([&](Runtime& runtime) {
+    return runtime.graphs.destroy(exec) ? cudaSuccess : cudaErrorInvalidValue;
+  });
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
@@ -175,7 +179,8 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
     for (std::size_t i = 0; i < from->nodes.size(); ++i) {
       Node* const now = from->nodes[i].get();
       const Node* const before = exec.graph->nodes[i].get();
-      if (type_of(*now) != type_of(*before)) return fail(cudaGraphExecUpdateErrorNodeTypeChanged, now);
+      if (type_of(*now) != type_of(*before))
+        return fail(cudaGraphExecUpdateErrorNodeTypeChanged, now);
       std::vector<std::size_t> a, b;
       for (const Node* need : now->needs) a.push_back(new_index.at(need));
       for (const Node* need : before->needs) b.push_back(old_index.at(need));
@@ -207,24 +212,29 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
-                                               const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return replace(exec, node,
-                 [&](Runtime&) -> Work { return copy_work(to, bytes, from, bytes, bytes, 1, kind); });
-}
-
-cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                     const void* symbol, const void* from, size_t bytes,
-                                                     size_t offset, cudaMemcpyKind kind) {
-  return replace(exec, node, [&](Runtime& runtime) -> Work {
-    return copy_work(symbol_slice(runtime, symbol, offset, bytes), bytes, from, bytes, bytes, 1, kind);
+                                               const void* from, size_t bytes,
+                                               cudaMemcpyKind kind) {
+  return replace(exec, node, [&](Runtime&) -> Work {
+    return copy_work(to, bytes, from, bytes, bytes, 1, kind);
   });
 }
 
-cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
-                                                       const void* symbol, size_t bytes, size_t offset,
-                                                       cudaMemcpyKind kind) {
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                     const void* symbol, const void* from,
+                                                     size_t bytes, size_t offset,
+                                                     cudaMemcpyKind kind) {
   return replace(exec, node, [&](Runtime& runtime) -> Work {
-    return copy_work(to, bytes, symbol_slice(runtime, symbol, offset, bytes), bytes, bytes, 1, kind);
+    return copy_work(symbol_slice(runtime, symbol, offset, bytes), bytes, from, bytes, bytes, 1,
+                     kind);
+  });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                       void* to, const void* symbol, size_t bytes,
+                                                       size_t offset, cudaMemcpyKind kind) {
+  return replace(exec, node, [&](Runtime& runtime) -> Work {
+    return copy_work(to, bytes, symbol_slice(runtime, symbol, offset, bytes), bytes, bytes, 1,
+                     kind);
   });
 }
 
@@ -249,7 +259,8 @@ cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraph
 
 namespace {
 
-cudaError_t replace_event(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event, bool records) {
+cudaError_t replace_event(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event,
+                          bool records) {
   return replace(exec, node, [&](Runtime& runtime) -> Work {
     if (runtime.streams.find(event) == nullptr) throw Failure{cudaErrorInvalidValue, ""};
     return EventWork{event, records};
@@ -281,7 +292,8 @@ namespace {
 Node& switchable(Runtime& runtime, cudaGraphExec_t exec, cudaGraphNode_t handle) {
   Node& node = copy_in(runtime, exec, handle);
   const cudaGraphNodeType type = type_of(node);
-  if (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeMemset && type != cudaGraphNodeTypeMemcpy)
+  if (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeMemset &&
+      type != cudaGraphNodeTypeMemcpy)
     throw Failure{cudaErrorInvalidValue, ""};
   return node;
 }

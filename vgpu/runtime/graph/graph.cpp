@@ -121,7 +121,8 @@ std::unique_ptr<Graph> clone(const Graph& graph, std::map<Node*, Node*>* copies)
     Work work = node->work;
     if (auto* child = std::get_if<ChildWork>(&work)) child->graph = clone(*child->graph, copies);
     if (auto* kernel = std::get_if<KernelWork>(&work)) {
-      for (std::size_t i = 0; i < kernel->values.size(); ++i) kernel->pointers[i] = kernel->values[i].data();
+      for (std::size_t i = 0; i < kernel->values.size(); ++i)
+        kernel->pointers[i] = kernel->values[i].data();
     }
     Node* const added = add_node(*copy, std::move(work), node->needs);
     added->device = node->device;
@@ -157,13 +158,14 @@ std::vector<Node*> order_of(const Graph& graph) {
   return order.size() == graph.nodes.size() ? order : std::vector<Node*>();
 }
 
-KernelWork kernel_work(Runtime& runtime, const void* handle, dim3 grid, dim3 block, std::size_t shared,
-                       void** arguments, bool cooperative) {
+KernelWork kernel_work(Runtime& runtime, const void* handle, dim3 grid, dim3 block,
+                       std::size_t shared, void** arguments, bool cooperative) {
   Function& function = known_function(runtime, handle);
   const auto& params = attributes(loaded_kernel(runtime, function)).params;
   if (!params.empty() && arguments == nullptr) throw Failure{cudaErrorInvalidValue, ""};
   const void* stub = function.host_function;
-  KernelWork work{stub != nullptr ? stub : &function, grid, block, shared, cooperative, {0, 0, 0}, {}, {}};
+  KernelWork work{
+      stub != nullptr ? stub : &function, grid, block, shared, cooperative, {0, 0, 0}, {}, {}};
   for (std::size_t i = 0; i < params.size(); ++i) {
     const auto* bytes = static_cast<const std::byte*>(arguments[i]);
     work.values.emplace_back(bytes, bytes + params[i].size);
@@ -205,7 +207,8 @@ cudaError_t execute(Runtime& runtime, const Node& node) {
                              std::is_same_v<T, EmptyWork>) {
           return cudaSuccess;  // memory of a graph lives as long as the program lets it
         } else {
-          static_assert(std::is_same_v<T, HostWork> || std::is_same_v<T, ChildWork> || always_false<T>);
+          static_assert(std::is_same_v<T, HostWork> || std::is_same_v<T, ChildWork> ||
+                        always_false<T>);
           return cudaErrorUnknown;  // the launch does these itself
         }
       },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of work. A node is work as the API describes it, so that its parameters can be read back; it is executed when
-// its graph is launched, in an order that its dependencies allow.
+// Graphs of work. A node is work as the API describes it, so that its parameters can be read back;
+// it is executed when its graph is launched, in an order that its dependencies allow.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -110,15 +110,16 @@ Node* add_node(Graph& graph, Work work, std::vector<Node*> needs);
 // A copy with nodes of its own; `copies`, if given, says which became which.
 std::unique_ptr<Graph> clone(const Graph& graph, std::map<Node*, Node*>* copies);
 
-// An order in which every node follows what it needs; empty where there is none (a cycle) and there are nodes.
+// An order in which every node follows what it needs; empty where there is none (a cycle) and there
+// are nodes.
 std::vector<Node*> order_of(const Graph& graph);
 
 // Everything but host functions, which run without the runtime's lock. Throws Failure.
 cudaError_t execute(Runtime& runtime, const Node& node);
 
 // The work of these arguments, copied. Throws Failure where the kernel is not known.
-KernelWork kernel_work(Runtime& runtime, const void* handle, dim3 grid, dim3 block, std::size_t shared,
-                       void** arguments, bool cooperative);
+KernelWork kernel_work(Runtime& runtime, const void* handle, dim3 grid, dim3 block,
+                       std::size_t shared, void** arguments, bool cooperative);
 CopyWork copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                    std::size_t width, std::size_t height, cudaMemcpyKind kind);
 

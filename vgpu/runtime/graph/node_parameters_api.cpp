@@ -39,8 +39,9 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNode
       work.cluster = {value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
     } else if (attribute != cudaLaunchAttributePriority &&
                attribute != cudaLaunchAttributeAccessPolicyWindow) {
-      throw Failure{cudaErrorNotSupported, fmt::format("a kernel node's attribute {} is not implemented",
-                                                       static_cast<int>(attribute))};
+      throw Failure{cudaErrorNotSupported,
+                    fmt::format("a kernel node's attribute {} is not implemented",
+                                static_cast<int>(attribute))};
     }
     return cudaSuccess;
   });
@@ -64,7 +65,8 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNode
 
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
   return call([&](Runtime& runtime) {
-    known_work<KernelWork>(runtime, to).cooperative = known_work<KernelWork>(runtime, from).cooperative;
+    known_work<KernelWork>(runtime, to).cooperative =
+        known_work<KernelWork>(runtime, from).cooperative;
     known_work<KernelWork>(runtime, to).cluster = known_work<KernelWork>(runtime, from).cluster;
     return cudaSuccess;
   });
@@ -85,16 +87,17 @@ cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3
   });
 }
 
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from, size_t bytes,
-                                           cudaMemcpyKind kind) {
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from,
+                                           size_t bytes, cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
     known_work<CopyWork>(runtime, node) = copy_work(to, bytes, from, bytes, bytes, 1, kind);
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol, const void* from,
-                                                 size_t bytes, size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol,
+                                                 const void* from, size_t bytes, size_t offset,
+                                                 cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
     known_work<CopyWork>(runtime, node) =
         copy_work(symbol_slice(runtime, symbol, offset, bytes), bytes, from, bytes, bytes, 1, kind);
@@ -102,8 +105,9 @@ cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const voi
   });
 }
 
-cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to, const void* symbol,
-                                                   size_t bytes, size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to,
+                                                   const void* symbol, size_t bytes, size_t offset,
+                                                   cudaMemcpyKind kind) {
   return call([&](Runtime& runtime) {
     known_work<CopyWork>(runtime, node) =
         copy_work(to, bytes, symbol_slice(runtime, symbol, offset, bytes), bytes, bytes, 1, kind);

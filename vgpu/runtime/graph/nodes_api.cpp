@@ -24,7 +24,8 @@ struct After {
 template <class Make>
 cudaError_t add(cudaGraphNode_t* out, cudaGraph_t handle, After after, Make make) {
   return call([&](Runtime& runtime) {
-    if (out == nullptr || (after.nodes == nullptr && after.count != 0)) return cudaErrorInvalidValue;
+    if (out == nullptr || (after.nodes == nullptr && after.count != 0))
+      return cudaErrorInvalidValue;
     Graph& graph = known_graph(runtime, handle);
     std::vector<Node*> needs;
     for (std::size_t i = 0; i < after.count; ++i) {
@@ -67,8 +68,9 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return call(
-      [&](Runtime& runtime) { return runtime.graphs.destroy(graph) ? cudaSuccess : cudaErrorInvalidValue; });
+  return call([&](Runtime& runtime) {
+    return runtime.graphs.destroy(graph) ? cudaSuccess : cudaErrorInvalidValue;
+  });
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
@@ -80,13 +82,15 @@ cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
 }
 
 // A clone's nodes are in the order of the original's.
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t handle, cudaGraph_t copy) {
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t handle,
+                                     cudaGraph_t copy) {
   return call([&](Runtime& runtime) {
     if (out == nullptr) return cudaErrorInvalidValue;
     const Node& node = known_node(runtime, handle);
     const auto& nodes = node.graph->nodes;
     const auto& copies = known_graph(runtime, copy).nodes;
-    const auto at = std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.get() == &node; });
+    const auto at =
+        std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.get() == &node; });
     const auto index = static_cast<std::size_t>(at - nodes.begin());
     if (index >= copies.size()) return cudaErrorInvalidValue;
     *out = handle_of(copies[index].get());
@@ -94,27 +98,31 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t handl
   });
 }
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                   size_t count, const cudaKernelNodeParams* params) {
-  return add(out, graph, {after, count}, [&](Runtime& runtime) { return work_of(runtime, params); });
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const cudaKernelNodeParams* params) {
+  return add(out, graph, {after, count},
+             [&](Runtime& runtime) { return work_of(runtime, params); });
 }
 
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                   size_t count, const cudaMemcpy3DParms* params) {
-  return add(out, graph, {after, count}, [&](Runtime& runtime) { return work_of(runtime, params); });
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const cudaMemcpy3DParms* params) {
+  return add(out, graph, {after, count},
+             [&](Runtime& runtime) { return work_of(runtime, params); });
 }
 
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                     size_t count, void* to, const void* from, size_t bytes,
-                                     cudaMemcpyKind kind) {
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* out, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, size_t count, void* to,
+                                     const void* from, size_t bytes, cudaMemcpyKind kind) {
   return add(out, graph, {after, count},
              [&](Runtime&) -> Work { return copy_work(to, bytes, from, bytes, bytes, 1, kind); });
 }
 
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* out, cudaGraph_t graph,
-                                           const cudaGraphNode_t* after, size_t count, const void* symbol,
-                                           const void* from, size_t bytes, size_t offset,
-                                           cudaMemcpyKind kind) {
+                                           const cudaGraphNode_t* after, size_t count,
+                                           const void* symbol, const void* from, size_t bytes,
+                                           size_t offset, cudaMemcpyKind kind) {
   return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
     return copy_work(to_symbol(runtime, symbol, bytes, offset), bytes, from, bytes, bytes, 1, kind);
   });
@@ -129,25 +137,30 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* out, cudaGraph_t g
   });
 }
 
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                   size_t count, const cudaMemsetParams* params) {
-  return add(out, graph, {after, count}, [&](Runtime& runtime) { return work_of(runtime, params); });
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const cudaMemsetParams* params) {
+  return add(out, graph, {after, count},
+             [&](Runtime& runtime) { return work_of(runtime, params); });
 }
 
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                 size_t count, const cudaHostNodeParams* params) {
-  return add(out, graph, {after, count}, [&](Runtime& runtime) { return work_of(runtime, params); });
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                 const cudaGraphNode_t* after, size_t count,
+                                 const cudaHostNodeParams* params) {
+  return add(out, graph, {after, count},
+             [&](Runtime& runtime) { return work_of(runtime, params); });
 }
 
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                       size_t count, cudaGraph_t child) {
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                       const cudaGraphNode_t* after, size_t count,
+                                       cudaGraph_t child) {
   return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
     return ChildWork{clone(known_graph(runtime, child), nullptr)};
   });
 }
 
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                  size_t count) {
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                  const cudaGraphNode_t* after, size_t count) {
   return add(out, graph, {after, count}, [](Runtime&) -> Work { return EmptyWork{}; });
 }
 
@@ -160,30 +173,36 @@ Work event_work(Runtime& runtime, cudaEvent_t event, bool records) {
 
 }  // namespace
 
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                        size_t count, cudaEvent_t event) {
-  return add(out, graph, {after, count}, [&](Runtime& runtime) { return event_work(runtime, event, true); });
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                        const cudaGraphNode_t* after, size_t count,
+                                        cudaEvent_t event) {
+  return add(out, graph, {after, count},
+             [&](Runtime& runtime) { return event_work(runtime, event, true); });
 }
 
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                      size_t count, cudaEvent_t event) {
-  return add(out, graph, {after, count}, [&](Runtime& runtime) { return event_work(runtime, event, false); });
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                      const cudaGraphNode_t* after, size_t count,
+                                      cudaEvent_t event) {
+  return add(out, graph, {after, count},
+             [&](Runtime& runtime) { return event_work(runtime, event, false); });
 }
 
 // The memory is there from now on; the graph's launches find it so.
-cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                     size_t count, cudaMemAllocNodeParams* params) {
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, size_t count,
+                                     cudaMemAllocNodeParams* params) {
   const void* caller = __builtin_return_address(0);
   return add(out, graph, {after, count}, [&](Runtime& runtime) -> Work {
     if (params == nullptr) throw Failure{cudaErrorInvalidValue, ""};
-    const auto error = allocate(runtime, &params->dptr, params->bytesize, Origin::kDevice, 0, caller);
+    const auto error =
+        allocate(runtime, &params->dptr, params->bytesize, Origin::kDevice, 0, caller);
     if (error != cudaSuccess) throw Failure{error, ""};
     return AllocateWork{*params};
   });
 }
 
-cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                    size_t count, void* pointer) {
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                    const cudaGraphNode_t* after, size_t count, void* pointer) {
   return add(out, graph, {after, count}, [&](Runtime&) -> Work { return FreeWork{pointer}; });
 }
 
@@ -215,7 +234,8 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   return call([&](Runtime& runtime) {
     std::vector<cudaGraphNode_t> list;
-    for (const auto& node : known_graph(runtime, graph).nodes) list.push_back(handle_of(node.get()));
+    for (const auto& node : known_graph(runtime, graph).nodes)
+      list.push_back(handle_of(node.get()));
     return give(list, nodes, count);
   });
 }
@@ -248,8 +268,8 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
   });
 }
 
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, cudaGraphEdgeData*,
-                                         size_t* count) {
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                         cudaGraphEdgeData*, size_t* count) {
   return call([&](Runtime& runtime) {
     std::vector<cudaGraphNode_t> list;
     for (Node* need : known_node(runtime, node).needs) list.push_back(handle_of(need));
@@ -257,8 +277,8 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* 
   });
 }
 
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t handle, cudaGraphNode_t* nodes, cudaGraphEdgeData*,
-                                           size_t* count) {
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t handle, cudaGraphNode_t* nodes,
+                                           cudaGraphEdgeData*, size_t* count) {
   return call([&](Runtime& runtime) {
     Node& node = known_node(runtime, handle);
     std::vector<cudaGraphNode_t> list;
@@ -293,7 +313,8 @@ cudaError_t change_edges(cudaGraph_t handle, const cudaGraphNode_t* from, const 
 }  // namespace
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                     const cudaGraphNode_t* to, const cudaGraphEdgeData*, size_t count) {
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData*,
+                                     size_t count) {
   return change_edges(graph, from, to, count, [](std::vector<Node*>& needs, Node* node) {
     if (std::find(needs.begin(), needs.end(), node) != needs.end()) return false;
     needs.push_back(node);
@@ -302,9 +323,11 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
 }
 
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                        const cudaGraphNode_t* to, const cudaGraphEdgeData*, size_t count) {
-  return change_edges(graph, from, to, count,
-                      [](std::vector<Node*>& needs, Node* node) { return std::erase(needs, node) != 0; });
+                                        const cudaGraphNode_t* to, const cudaGraphEdgeData*,
+                                        size_t count) {
+  return change_edges(graph, from, to, count, [](std::vector<Node*>& needs, Node* node) {
+    return std::erase(needs, node) != 0;
+  });
 }
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t handle, const char* path, unsigned) {

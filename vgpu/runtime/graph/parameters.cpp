@@ -16,9 +16,10 @@ namespace {
 Work work_of(Runtime& runtime, const cudaKernelNodeParams* params) {
   if (params == nullptr) refuse();
   if (params->extra != nullptr)
-    throw Failure{cudaErrorNotSupported, "a kernel node's `extra` is not implemented; kernelParams is"};
-  return kernel_work(runtime, params->func, params->gridDim, params->blockDim, params->sharedMemBytes,
-                     params->kernelParams, false);
+    throw Failure{cudaErrorNotSupported,
+                  "a kernel node's `extra` is not implemented; kernelParams is"};
+  return kernel_work(runtime, params->func, params->gridDim, params->blockDim,
+                     params->sharedMemBytes, params->kernelParams, false);
 }
 
 Work work_of(Runtime&, const cudaMemcpy3DParms* params) {
@@ -79,8 +80,12 @@ Work work_of(Runtime& runtime, const cudaGraphNodeParams* params) {
 }
 
 cudaKernelNodeParams parameters_of(const KernelWork& work) {
-  return {const_cast<void*>(work.handle),           work.grid, work.block, static_cast<unsigned>(work.shared),
-          const_cast<void**>(work.pointers.data()), nullptr};
+  return {const_cast<void*>(work.handle),
+          work.grid,
+          work.block,
+          static_cast<unsigned>(work.shared),
+          const_cast<void**>(work.pointers.data()),
+          nullptr};
 }
 
 }  // namespace vgpu::runtime

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the parameters that the API takes to work, and back. All throw Failure where the parameters are not good.
+// From the parameters that the API takes to work, and back. All throw Failure where the parameters
+// are not good.
 #pragma once
 #include "runtime/graph/graph.hpp"
 

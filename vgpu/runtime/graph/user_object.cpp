@@ -49,7 +49,8 @@ using namespace vgpu::runtime;
 cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void* pointer, cudaHostFn_t destroy,
                                  unsigned count, unsigned flags) {
   return call([&](Runtime&) {
-    if (object == nullptr || destroy == nullptr || count == 0 || flags != cudaUserObjectNoDestructorSync)
+    if (object == nullptr || destroy == nullptr || count == 0 ||
+        flags != cudaUserObjectNoDestructorSync)
       return cudaErrorInvalidValue;
     auto made = std::make_unique<UserObject>(UserObject{pointer, destroy, count});
     *object = reinterpret_cast<cudaUserObject_t>(made.get());
@@ -59,13 +60,15 @@ cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void* pointer, cudaHo
 }
 
 cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned count) {
-  return call(
-      [&](Runtime&) { return retain_user_object(object, count) ? cudaSuccess : cudaErrorInvalidValue; });
+  return call([&](Runtime&) {
+    return retain_user_object(object, count) ? cudaSuccess : cudaErrorInvalidValue;
+  });
 }
 
 cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned count) {
-  return call(
-      [&](Runtime&) { return release_user_object(object, count) ? cudaSuccess : cudaErrorInvalidValue; });
+  return call([&](Runtime&) {
+    return release_user_object(object, count) ? cudaSuccess : cudaErrorInvalidValue;
+  });
 }
 
 cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count,
@@ -74,7 +77,8 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object
     Graph* found = runtime.graphs.find(graph);
     if (found == nullptr || (flags & ~static_cast<unsigned>(cudaGraphUserObjectMove)) != 0)
       return cudaErrorInvalidValue;
-    if (flags != cudaGraphUserObjectMove && !retain_user_object(object, count)) return cudaErrorInvalidValue;
+    if (flags != cudaGraphUserObjectMove && !retain_user_object(object, count))
+      return cudaErrorInvalidValue;
     found->objects.insert(found->objects.end(), count, object);
     return cudaSuccess;
   });
@@ -83,7 +87,8 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object
 cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count) {
   return call([&](Runtime& runtime) {
     Graph* found = runtime.graphs.find(graph);
-    if (found == nullptr || std::count(found->objects.begin(), found->objects.end(), object) < count)
+    if (found == nullptr ||
+        std::count(found->objects.begin(), found->objects.end(), object) < count)
       return cudaErrorInvalidValue;
     for (unsigned i = 0; i < count; ++i) {
       found->objects.erase(std::find(found->objects.begin(), found->objects.end(), object));

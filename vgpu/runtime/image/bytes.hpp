@@ -13,7 +13,8 @@ namespace vgpu::image {
 template <class T>
 T load(std::span<const std::byte> bytes, std::size_t offset) {
   static_assert(std::is_trivially_copyable_v<T>);
-  if (offset > bytes.size() || sizeof(T) > bytes.size() - offset) throw Damaged("data end too early");
+  if (offset > bytes.size() || sizeof(T) > bytes.size() - offset)
+    throw Damaged("data end too early");
   T value;
   std::memcpy(&value, bytes.data() + offset, sizeof value);
   return value;

@@ -20,14 +20,17 @@ struct Section {
 
 constexpr std::uint32_t kSymbolTable = 2, kNoBits = 8;  // SHT_SYMTAB, SHT_NOBITS
 
-std::span<const std::byte> range(std::span<const std::byte> bytes, std::uint64_t offset, std::uint64_t size) {
-  if (offset > bytes.size() || size > bytes.size() - offset) throw Damaged("cubin: section outside the file");
+std::span<const std::byte> range(std::span<const std::byte> bytes, std::uint64_t offset,
+                                 std::uint64_t size) {
+  if (offset > bytes.size() || size > bytes.size() - offset)
+    throw Damaged("cubin: section outside the file");
   return bytes.subspan(offset, size);
 }
 
 std::string_view name_at(std::span<const std::byte> table, std::size_t offset) {
   if (offset >= table.size()) throw Damaged("cubin: name outside the string table");
-  const std::string_view rest(reinterpret_cast<const char*>(table.data()) + offset, table.size() - offset);
+  const std::string_view rest(reinterpret_cast<const char*>(table.data()) + offset,
+                              table.size() - offset);
   const auto end = rest.find('\0');
   if (end == rest.npos) throw Damaged("cubin: name without an end");
   return rest.substr(0, end);
@@ -57,8 +60,8 @@ std::vector<Section> read_sections(std::span<const std::byte> file) {
     sections.push_back(section);
   }
   for (std::size_t i = 0; i < count; ++i) {
-    sections[i].name =
-        name_at(sections[names_index].data, load<std::uint32_t>(headers.subspan(i * entry_size), 0));
+    sections[i].name = name_at(sections[names_index].data,
+                               load<std::uint32_t>(headers.subspan(i * entry_size), 0));
   }
   return sections;
 }
@@ -76,7 +79,8 @@ std::vector<std::string_view> read_symbol_names(const std::vector<Section>& sect
   return names;
 }
 
-// .nv.info sections are rows of attributes: format, attribute, 16-bit size or value, then (format 4) that many bytes.
+// .nv.info sections are rows of attributes: format, attribute, 16-bit size or value, then (format
+// 4) that many bytes.
 template <class Visit>
 void for_each_attribute(std::span<const std::byte> data, Visit visit) {
   constexpr std::uint8_t kSized = 4;
@@ -100,20 +104,19 @@ std::map<std::string, Resources> read_resources(std::span<const std::byte> cubin
   std::map<std::string, Resources> all;
   for (const Section& section : sections) {
     if (section.name == kInfo) {
-      for_each_attribute(section.data,
-                         [&](std::uint8_t attribute, std::uint16_t, std::span<const std::byte> value) {
-                           if (attribute != kRegisterCount) return;
-                           const auto symbol = load<std::uint32_t>(value, 0);
-                           if (symbol >= symbols.size())
-                             throw Damaged(fmt::format("cubin: no symbol {}", symbol));
-                           all[std::string(symbols[symbol])].registers = load<std::uint32_t>(value, 4);
-                         });
+      for_each_attribute(section.data, [&](std::uint8_t attribute, std::uint16_t,
+                                           std::span<const std::byte> value) {
+        if (attribute != kRegisterCount) return;
+        const auto symbol = load<std::uint32_t>(value, 0);
+        if (symbol >= symbols.size()) throw Damaged(fmt::format("cubin: no symbol {}", symbol));
+        all[std::string(symbols[symbol])].registers = load<std::uint32_t>(value, 4);
+      });
     } else if (section.name.starts_with(kInfoOf)) {
-      for_each_attribute(section.data,
-                         [&](std::uint8_t attribute, std::uint16_t value, std::span<const std::byte>) {
-                           if (attribute == kBarrierCount)
-                             all[std::string(section.name.substr(kInfoOf.size()))].barriers = value & 0xff;
-                         });
+      for_each_attribute(section.data, [&](std::uint8_t attribute, std::uint16_t value,
+                                           std::span<const std::byte>) {
+        if (attribute == kBarrierCount)
+          all[std::string(section.name.substr(kInfoOf.size()))].barriers = value & 0xff;
+      });
     }
   }
   for (const Section& section : sections) {  // the system's own has none

@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint32_t kWrapperMagic = 0x466243b1;
 constexpr std::uint32_t kFatBinaryMagic = 0xBA55ED50;
 // Fields of an entry's header. It is followed by a file name and options, so that its size varies.
-constexpr std::size_t kKind = 0, kHeaderSize = 4, kSize = 8, kCompressedSize = 16, kTarget = 28, kFlags = 40,
-                      kPlainSize = 56, kEntryHeader = 64;
+constexpr std::size_t kKind = 0, kHeaderSize = 4, kSize = 8, kCompressedSize = 16, kTarget = 28,
+                      kFlags = 40, kPlainSize = 56, kEntryHeader = 64;
 constexpr std::uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000, kFlagArchSpecific = 0x100000;
 
 // No module comes near; a damaged size must not turn into an allocation of it.
@@ -31,7 +31,8 @@ struct Wrapper {
 Wrapper read_wrapper(const void* wrapper) {
   Wrapper w;
   std::memcpy(&w, wrapper, sizeof w);
-  if (w.magic != kWrapperMagic) throw Damaged(fmt::format("registration wrapper's magic is {:#x}", w.magic));
+  if (w.magic != kWrapperMagic)
+    throw Damaged(fmt::format("registration wrapper's magic is {:#x}", w.magic));
   return w;
 }
 
@@ -64,7 +65,8 @@ Entry read_entry(std::span<const std::byte> bytes, std::size_t header_size, std:
 std::size_t fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader> header) {
   if (load<std::uint32_t>(header, 0) != kFatBinaryMagic) throw Damaged("not a fat binary");
   std::size_t bytes = 0;
-  if (__builtin_add_overflow(load<std::uint16_t>(header, 6), load<std::uint64_t>(header, 8), &bytes))
+  if (__builtin_add_overflow(load<std::uint16_t>(header, 6), load<std::uint64_t>(header, 8),
+                             &bytes))
     throw Damaged("a fat binary larger than memory");
   return bytes;
 }
@@ -72,7 +74,8 @@ std::size_t fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader> header
 std::span<const std::byte> fat_binary_of(const void* wrapper) {
   const Wrapper w = read_wrapper(wrapper);
   if (w.data == nullptr) throw Damaged("registration wrapper points to nothing");
-  return {w.data, fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader>(w.data, kFatBinaryHeader))};
+  return {w.data,
+          fat_binary_bytes(std::span<const std::byte, kFatBinaryHeader>(w.data, kFatBinaryHeader))};
 }
 
 bool is_linked(const void* wrapper) {
@@ -84,16 +87,18 @@ std::vector<Entry> read_entries(std::span<const std::byte> fat_binary) {
   if (load<std::uint32_t>(fat_binary, 0) != kFatBinaryMagic) throw Damaged("not a fat binary");
   const std::size_t header = load<std::uint16_t>(fat_binary, 6);
   const auto body_size = load<std::uint64_t>(fat_binary, 8);
-  if (header < kFatBinaryHeader || header > fat_binary.size() || body_size > fat_binary.size() - header) {
-    throw Damaged(fmt::format("header of {} and entries of {} bytes in a fat binary of {}", header, body_size,
-                              fat_binary.size()));
+  if (header < kFatBinaryHeader || header > fat_binary.size() ||
+      body_size > fat_binary.size() - header) {
+    throw Damaged(fmt::format("header of {} and entries of {} bytes in a fat binary of {}", header,
+                              body_size, fat_binary.size()));
   }
   std::vector<Entry> entries;
   std::span<const std::byte> rest = fat_binary.subspan(header, body_size);
   while (!rest.empty()) {
     const std::size_t header_size = load<std::uint32_t>(rest, kHeaderSize);
     const auto size = load<std::uint64_t>(rest, kSize);
-    if (header_size < kEntryHeader || header_size > rest.size() || size > rest.size() - header_size) {
+    if (header_size < kEntryHeader || header_size > rest.size() ||
+        size > rest.size() - header_size) {
       throw Damaged(fmt::format("entry {}: header of {} and contents of {} bytes where {} are left",
                                 entries.size(), header_size, size, rest.size()));
     }
@@ -141,8 +146,9 @@ const Entry* choose_ptx(std::span<const Entry> entries, std::uint32_t target) {
   for (const Entry& entry : entries) {
     if (entry.kind != Kind::kPtx || entry.target > target) continue;
     if (entry.arch_specific && entry.target != target) continue;
-    const bool better = best == nullptr || entry.target > best->target ||
-                        (entry.target == best->target && entry.arch_specific && !best->arch_specific);
+    const bool better =
+        best == nullptr || entry.target > best->target ||
+        (entry.target == best->target && entry.arch_specific && !best->arch_specific);
     if (better) best = &entry;
   }
   return best;
@@ -151,7 +157,8 @@ const Entry* choose_ptx(std::span<const Entry> entries, std::uint32_t target) {
 const Entry* choose_cubin(std::span<const Entry> entries, std::uint32_t target) {
   const Entry* best = nullptr;
   for (const Entry& entry : entries) {
-    if (entry.kind != Kind::kCubin || entry.target / 10 != target / 10 || entry.target > target) continue;
+    if (entry.kind != Kind::kCubin || entry.target / 10 != target / 10 || entry.target > target)
+      continue;
     if (entry.arch_specific && entry.target != target) continue;
     if (best == nullptr || entry.target > best->target) best = &entry;
   }

@@ -6,8 +6,9 @@
 namespace vgpu::image {
 namespace {
 
-// A block is a row of sequences: a token (4 bits of literal length, 4 bits of match length), the literals, a
-// 16-bit distance back, and for either length of 15 more bytes to be added, each 255 announcing another.
+// A block is a row of sequences: a token (4 bits of literal length, 4 bits of match length), the
+// literals, a 16-bit distance back, and for either length of 15 more bytes to be added, each 255
+// announcing another.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> block) : rest_(block) {}
@@ -45,14 +46,16 @@ constexpr std::size_t kBestRatio = 255;  // a longer claim is a lie
 }  // namespace
 
 std::string lz4_decompress(std::span<const std::byte> block, std::size_t plain_bytes) {
-  if (plain_bytes / kBestRatio > block.size()) throw Damaged("LZ4: block too short for the size it claims");
+  if (plain_bytes / kBestRatio > block.size())
+    throw Damaged("LZ4: block too short for the size it claims");
   std::string plain;
   plain.reserve(plain_bytes);
   Reader in(block);
   while (!in.empty()) {
     const std::size_t token = in.byte();
     const auto literals = in.take(in.length(token >> 4));
-    if (literals.size() > plain_bytes - plain.size()) throw Damaged("LZ4: more bytes than promised");
+    if (literals.size() > plain_bytes - plain.size())
+      throw Damaged("LZ4: more bytes than promised");
     plain.append(reinterpret_cast<const char*>(literals.data()), literals.size());
     if (in.empty()) break;  // the last sequence has literals only
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async in every form, and pipelines with a flaw of each kind: a kernel of a flaw other than kNone must be caught.
+// cp.async in every form, and pipelines with a flaw of each kind: a kernel of a flaw other than
+// kNone must be caught.
 
 namespace {
 
@@ -24,18 +25,23 @@ extern "C" __global__ void copy_sizes(int4* out, const int4* in, int part) {
   const int t = static_cast<int>(threadIdx.x);
   for (int i = 0; i < 5; ++i) s[i][t] = {-1, -1, -1, -1};
   __syncwarp();
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address(&s[0][t])), "l"(in + t) : "memory");
-  asm volatile("cp.async.ca.shared::cta.global.L2::128B [%0+8], [%1+8], 8;" ::"r"(address(&s[1][t])),
-               "l"(in + t)
-               : "memory");
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(address(&s[2][t])), "l"(in + t) : "memory");
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(address(&s[3][t])), "l"(in + t),
-               "r"(part)
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address(&s[0][t])), "l"(in + t)
                : "memory");
   asm volatile(
-      "{ .reg .pred p; .reg .b64 hint; setp.lt.s32 p, %2, 16; createpolicy.fractional.L2::evict_last.b64 "
+      "cp.async.ca.shared::cta.global.L2::128B [%0+8], [%1+8], 8;" ::"r"(address(&s[1][t])),
+      "l"(in + t)
+      : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(address(&s[2][t])), "l"(in + t)
+               : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(address(&s[3][t])),
+               "l"(in + t), "r"(part)
+               : "memory");
+  asm volatile(
+      "{ .reg .pred p; .reg .b64 hint; setp.lt.s32 p, %2, 16; "
+      "createpolicy.fractional.L2::evict_last.b64 "
       "hint, 1.0;"
-      "cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 16, p, hint; }" ::"r"(address(&s[4][t])),
+      "cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 16, p, hint; }" ::"r"(
+          address(&s[4][t])),
       "l"(in + t), "r"(t)
       : "memory");
   wait_all();
@@ -48,13 +54,15 @@ extern "C" __global__ void copy_nothing(int* out, const int* in) {
   const unsigned t = threadIdx.x;
   const int bytes = t < 8 ? 4 : 0;
   const int* from = t < 8 ? in + t : nullptr;
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address(&s[t])), "l"(from), "r"(bytes)
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address(&s[t])), "l"(from),
+               "r"(bytes)
                : "memory");
   wait_all();
   out[t] = s[t];
 }
 
-// Groups land in order: how many of four tiles have landed after each wait, with what was there before.
+// Groups land in order: how many of four tiles have landed after each wait, with what was there
+// before.
 extern "C" __global__ void copy_groups(int* out, const int* in) {
   __shared__ int s[4][32];
   const unsigned t = threadIdx.x;
@@ -97,13 +105,14 @@ extern "C" __global__ void copy_divided(int* out, const int* in) {
 
 extern "C" __global__ void copy_at(const char* in, int to, long long from, int bytes) {
   extern __shared__ char s[];
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(address(s) + to), "l"(in + from),
-               "r"(bytes)
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(address(s) + to),
+               "l"(in + from), "r"(bytes)
                : "memory");
   wait_all();
 }
 
-// A ring of three stages; each thread copies one element a tile and adds up what another warp has copied.
+// A ring of three stages; each thread copies one element a tile and adds up what another warp has
+// copied.
 enum Flaw { kNone, kNoWait, kLateWait, kNoBarrier, kEarlyCopy, kReadOfNext };
 template <Flaw kFlaw>
 __device__ void ring(int* out, const int* in, int tiles) {
@@ -121,17 +130,23 @@ __device__ void ring(int* out, const int* in, int tiles) {
       wait<kStages - 1>();
     else if (kFlaw != kNoWait)
       wait<kStages - 2>();
-    if (kFlaw == kEarlyCopy && i + 2 < tiles) copy4(&s[(i + 2) % kStages][t], from + (i + 2) * kSize + t);
+    if (kFlaw == kEarlyCopy && i + 2 < tiles)
+      copy4(&s[(i + 2) % kStages][t], from + (i + 2) * kSize + t);
     if (kFlaw != kNoBarrier) __syncthreads();
-    if (kFlaw != kEarlyCopy && i + 2 < tiles) copy4(&s[(i + 2) % kStages][t], from + (i + 2) * kSize + t);
+    if (kFlaw != kEarlyCopy && i + 2 < tiles)
+      copy4(&s[(i + 2) % kStages][t], from + (i + 2) * kSize + t);
     commit();
     constexpr int next = kFlaw == kReadOfNext ? 1 : 0;
     sum += s[(i + next) % kStages][(t + 32) % kSize] * (i + 1);  // another thread's
   }
   out[blockIdx.x * kSize + t] = sum;
 }
-extern "C" __global__ void ring_right(int* out, const int* in, int tiles) { ring<kNone>(out, in, tiles); }
-extern "C" __global__ void ring_no_wait(int* out, const int* in, int tiles) { ring<kNoWait>(out, in, tiles); }
+extern "C" __global__ void ring_right(int* out, const int* in, int tiles) {
+  ring<kNone>(out, in, tiles);
+}
+extern "C" __global__ void ring_no_wait(int* out, const int* in, int tiles) {
+  ring<kNoWait>(out, in, tiles);
+}
 extern "C" __global__ void ring_late_wait(int* out, const int* in, int tiles) {
   ring<kLateWait>(out, in, tiles);
 }

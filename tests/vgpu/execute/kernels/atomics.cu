@@ -14,7 +14,8 @@ extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, in
   for (unsigned k = threadIdx.x; k < 256; k += blockDim.x) atomicAdd(&bins[k], local[k]);
 }
 
-extern "C" __global__ void every_operation(int* s, unsigned* u, unsigned long long* w, float* f, double* d) {
+extern "C" __global__ void every_operation(int* s, unsigned* u, unsigned long long* w, float* f,
+                                           double* d) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   atomicAdd(&s[0], i);
   atomicSub(&s[1], i);
@@ -44,8 +45,9 @@ extern "C" __global__ void compare_and_swap(float* sum, const float* in) {
   unsigned old = *word, assumed;
   do {
     assumed = old;
-    old = atomicCAS(word, assumed,
-                    __float_as_uint(__uint_as_float(assumed) + in[blockIdx.x * blockDim.x + threadIdx.x]));
+    old = atomicCAS(
+        word, assumed,
+        __float_as_uint(__uint_as_float(assumed) + in[blockIdx.x * blockDim.x + threadIdx.x]));
   } while (assumed != old);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk copies, tensor maps and clusters: each instruction by itself, pipelines over them, and each flaw that the checks
-// must find.
+// Bulk copies, tensor maps and clusters: each instruction by itself, pipelines over them, and each
+// flaw that the checks must find.
 
 namespace {
 
@@ -12,13 +12,16 @@ struct alignas(64) Map {
   u64 words[16];
 };
 
-__device__ u32 address(const void* shared) { return static_cast<u32>(__cvta_generic_to_shared(shared)); }
+__device__ u32 address(const void* shared) {
+  return static_cast<u32>(__cvta_generic_to_shared(shared));
+}
 __device__ void init(u64* b, int count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address(b)), "r"(count) : "memory");
 }
 __device__ void fence_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 __device__ void expect(u64* b, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(b)), "r"(bytes)
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(b)),
+               "r"(bytes)
                : "memory");
 }
 __device__ void arrive(u64* b) {
@@ -35,7 +38,8 @@ __device__ void wait(u64* b, u32 parity) {
   u32 done = 0;
   while (done == 0) {
     asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, "
+        "p; }"
         : "=r"(done)
         : "r"(address(b)), "r"(parity)
         : "memory");
@@ -51,8 +55,12 @@ template <int kPending>
 __device__ void wait_done() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(kPending) : "memory");
 }
-__device__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
-__device__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+__device__ void cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+__device__ void cluster_wait() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
 __device__ void cluster_sync() {
   cluster_arrive();
   cluster_wait();
@@ -66,12 +74,13 @@ __device__ int cluster_rank() {
 __device__ void load(int rank, void* to, const Map& map, u64* b, const int* at) {
   const u32 s = address(to), barrier = address(b);
   const u64 m = reinterpret_cast<u64>(&map);
-#define LOAD(dims, coordinates, ...)                                                                \
-  asm volatile("cp.async.bulk.tensor." dims                                                         \
-               ".shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {" coordinates \
-               "}], [%2];" ::"r"(s),                                                                \
-               "l"(m), "r"(barrier), __VA_ARGS__                                                    \
-               : "memory")
+#define LOAD(dims, coordinates, ...)                                                       \
+  asm volatile(                                                                            \
+      "cp.async.bulk.tensor." dims                                                         \
+      ".shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {" coordinates \
+      "}], [%2];" ::"r"(s),                                                                \
+      "l"(m), "r"(barrier), __VA_ARGS__                                                    \
+      : "memory")
   switch (rank) {
     case 1:
       LOAD("1d", "%3", "r"(at[0]));
@@ -96,15 +105,18 @@ __device__ void load_2d(void* to, const Map& map, u64* b, int x, int y) {
 }
 __device__ void load_2d_all(void* to, const Map& map, u64* b, int x, int y, u16 blocks) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::"
+      "cluster"
       " [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(address(to)),
       "l"(&map), "r"(address(b)), "r"(x), "r"(y), "h"(blocks)
       : "memory");
 }
 __device__ void store_2d(const Map& map, const void* from, int x, int y) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
-               "r"(address(from)), "r"(x), "r"(y)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(
+          &map),
+      "r"(address(from)), "r"(x), "r"(y)
+      : "memory");
 }
 
 struct Coordinates {
@@ -114,8 +126,8 @@ struct Coordinates {
 }  // namespace
 
 // The box at `at`, as it lies in shared memory.
-extern "C" __global__ void load_box(u32* out, const __grid_constant__ Map map, int rank, Coordinates c,
-                                    int bytes) {
+extern "C" __global__ void load_box(u32* out, const __grid_constant__ Map map, int rank,
+                                    Coordinates c, int bytes) {
   extern __shared__ __align__(1024) u32 tile[];
   __shared__ u64 full;
   if (threadIdx.x == 0) {
@@ -145,9 +157,10 @@ extern "C" __global__ void load_by_global_map(u32* out, const Map* map, int x, i
   for (int i = threadIdx.x; i < bytes / 4; i += blockDim.x) out[i] = tile[i];
 }
 
-// A box of words 1, 2, 3... to (x, y). flaw 1: no fence. 2: written again before the store has read it. 3: the block ends
-// before it has been read.
-extern "C" __global__ void store_box(const __grid_constant__ Map map, int x, int y, int bytes, int flaw) {
+// A box of words 1, 2, 3... to (x, y). flaw 1: no fence. 2: written again before the store has read
+// it. 3: the block ends before it has been read.
+extern "C" __global__ void store_box(const __grid_constant__ Map map, int x, int y, int bytes,
+                                     int flaw) {
   extern __shared__ __align__(1024) u32 tile[];
   for (int i = threadIdx.x; i < bytes / 4; i += blockDim.x) tile[i] = i + 1;
   if (flaw != 1) fence_proxy();
@@ -172,18 +185,19 @@ extern "C" __global__ void linear(u32* out, u32* sum, const u32* in, int bytes) 
   fence_init();
   expect(&full, bytes);
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          address(tile)),
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(address(tile)),
       "l"(in), "r"(bytes), "r"(address(&full))
       : "memory");
   wait(&full, 0);
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out), "r"(address(tile)),
-               "r"(bytes)
-               : "memory");
-  commit();
-  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2;" ::"l"(sum),
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(out),
                "r"(address(tile)), "r"(bytes)
                : "memory");
+  commit();
+  asm volatile(
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2;" ::"l"(sum),
+      "r"(address(tile)), "r"(bytes)
+      : "memory");
   commit();
   wait_done<0>();
 }
@@ -208,12 +222,13 @@ extern "C" __global__ void reduce(char* to, const char* from) {
   wait_done<0>();
 }
 
-// Transposes tiles of 32 x 32 words through two buffers each way. flaw 1: a stage is read before its barrier. 2: a stage
-// is loaded again while it may still be read. 3: no fence before the store. 4: a buffer is written while the store before
-// last may still read it. 5: bytes that never come are expected. 6: an arrival too many. 7: only the thread that stores fences,
-// before it meets the others. 8, no flaw: it fences behind that.
-extern "C" __global__ void transpose(const __grid_constant__ Map in, const __grid_constant__ Map out,
-                                     int tiles, int flaw) {
+// Transposes tiles of 32 x 32 words through two buffers each way. flaw 1: a stage is read before
+// its barrier. 2: a stage is loaded again while it may still be read. 3: no fence before the store.
+// 4: a buffer is written while the store before last may still read it. 5: bytes that never come
+// are expected. 6: an arrival too many. 7: only the thread that stores fences, before it meets the
+// others. 8, no flaw: it fences behind that.
+extern "C" __global__ void transpose(const __grid_constant__ Map in,
+                                     const __grid_constant__ Map out, int tiles, int flaw) {
   struct Stage {
     alignas(1024) u32 words[32][32];
   };
@@ -246,7 +261,8 @@ extern "C" __global__ void transpose(const __grid_constant__ Map in, const __gri
     asm volatile("bar.sync 1, %0;" ::"r"(consumers) : "memory");
     for (int k = c; k < 1024; k += consumers) {
       const int y = k / 32, x = k % 32;
-      turned[s].words[x][(y / 4 ^ x % 8) * 4 + y % 4] = loaded[s].words[y][(x / 4 ^ y % 8) * 4 + x % 4];
+      turned[s].words[x][(y / 4 ^ x % 8) * 4 + y % 4] =
+          loaded[s].words[y][(x / 4 ^ y % 8) * 4 + x % 4];
     }
     __syncwarp();
     if (c % 32 == 0) arrive(&empty[s]);
@@ -288,8 +304,9 @@ extern "C" __global__ void __cluster_dims__(2, 2, 1) places(int* out) {
   for (int i = 0; i < 14; ++i) out[block * 14 + i] = r[i];
 }
 
-// The sum of `n` words by a cluster: each block its share, gathered by rank 0 by loads (how 0), generic loads (1), stores
-// to it (2) or atomics on it (3). flaw 1: a block leaves before its memory has been read. 2: nobody waits for the shares.
+// The sum of `n` words by a cluster: each block its share, gathered by rank 0 by loads (how 0),
+// generic loads (1), stores to it (2) or atomics on it (3). flaw 1: a block leaves before its
+// memory has been read. 2: nobody waits for the shares.
 extern "C" __global__ void cluster_sum(int* out, const int* in, int n, int how, int flaw) {
   __shared__ int share, shares[16], sum;
   int blocks;
@@ -313,7 +330,8 @@ extern "C" __global__ void cluster_sum(int* out, const int* in, int n, int how, 
     if (how == 2)
       asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(to), "r"(share) : "memory");
     else
-      asm volatile("red.relaxed.cluster.shared::cluster.add.u32 [%0], %1;" ::"r"(to), "r"(share) : "memory");
+      asm volatile("red.relaxed.cluster.shared::cluster.add.u32 [%0], %1;" ::"r"(to), "r"(share)
+                   : "memory");
   }
   if (how >= 2) cluster_sync();
   if (rank == 0 && t == 0) {
@@ -321,10 +339,11 @@ extern "C" __global__ void cluster_sum(int* out, const int* in, int n, int how, 
     for (int r = 0; r < blocks && how != 3; ++r) {
       int part = 0;
       if (how == 0) {
-        asm volatile("{ .reg .b32 a; mapa.shared::cluster.u32 a, %1, %2; ld.shared::cluster.u32 %0, [a]; }"
-                     : "=r"(part)
-                     : "r"(address(&share)), "r"(r)
-                     : "memory");
+        asm volatile(
+            "{ .reg .b32 a; mapa.shared::cluster.u32 a, %1, %2; ld.shared::cluster.u32 %0, [a]; }"
+            : "=r"(part)
+            : "r"(address(&share)), "r"(r)
+            : "memory");
       } else if (how == 1) {
         u64 at;
         asm volatile("mapa.u64 %0, %1, %2;" : "=l"(at) : "l"(&share), "r"(r));
@@ -339,8 +358,10 @@ extern "C" __global__ void cluster_sum(int* out, const int* in, int n, int how, 
   if (flaw != 1) cluster_sync();
 }
 
-// Each block of a pair loads half a tile for both, round after round. flaw 1: loads do not wait for the neighbour.
-extern "C" __global__ void multicast(u32* out, const __grid_constant__ Map map, int rounds, int flaw) {
+// Each block of a pair loads half a tile for both, round after round. flaw 1: loads do not wait for
+// the neighbour.
+extern "C" __global__ void multicast(u32* out, const __grid_constant__ Map map, int rounds,
+                                     int flaw) {
   __shared__ alignas(1024) u32 tile[2][512];  // (half, words)
   __shared__ u64 full, empty;
   const int rank = cluster_rank(), t = threadIdx.x;
@@ -358,7 +379,8 @@ extern "C" __global__ void multicast(u32* out, const __grid_constant__ Map map, 
       load_2d_all(tile[rank], map, &full, 0, 32 * i + 16 * rank, 3);
     }
     wait(&full, i & 1);
-    for (int k = t; k < 1024; k += blockDim.x) sum += tile[k / 512][k % 512] * static_cast<u32>(k + 1);
+    for (int k = t; k < 1024; k += blockDim.x)
+      sum += tile[k / 512][k % 512] * static_cast<u32>(k + 1);
     __syncthreads();
     if (t < 2) arrive_at(&empty, t);
   }
@@ -382,8 +404,8 @@ extern "C" __global__ void send(u32* out) {
     expect(&full, 256);
     asm volatile(
         "{ .reg .b32 a, b; mapa.shared::cluster.u32 a, %0, %3; mapa.shared::cluster.u32 b, %1, %3;"
-        " cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [a], [%2], 256, [b]; }" ::
-            "r"(address(to)),
+        " cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [a], [%2], 256, "
+        "[b]; }" ::"r"(address(to)),
         "r"(address(&full)), "r"(address(from)), "r"(1 - rank)
         : "memory");
   }
@@ -392,8 +414,8 @@ extern "C" __global__ void send(u32* out) {
   cluster_sync();
 }
 
-// Words from each thread's registers to the neighbour's shared memory: 16 bytes as four, as two of 64 bits, or one of 32.
-// flaw 1: another block's barrier; 2: not on its own size; 3: nobody waits.
+// Words from each thread's registers to the neighbour's shared memory: 16 bytes as four, as two of
+// 64 bits, or one of 32. flaw 1: another block's barrier; 2: not on its own size; 3: nobody waits.
 extern "C" __global__ void send_words(u32* out, int how, int flaw) {
   __shared__ alignas(16) u32 to[260];
   __shared__ u64 full;
@@ -415,18 +437,20 @@ extern "C" __global__ void send_words(u32* out, int how, int flaw) {
   if (flaw == 2) there += 4;
   if (how == 0) {
     asm volatile(
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::
-            "r"(there),
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
+        "[%5];" ::"r"(there),
         "r"(first), "r"(first + 1), "r"(first + 2), "r"(first + 3), "r"(barrier)
         : "memory");
   } else if (how == 1) {
     asm volatile(
-        "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u64 [%0], {%1, %2}, [%3];" ::"r"(there),
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u64 [%0], {%1, %2}, [%3];" ::"r"(
+            there),
         "l"(first | u64{first + 1} << 32), "l"(first + 2 | u64{first + 3} << 32), "r"(barrier)
         : "memory");
   } else {
     asm volatile(
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.s32 [%0], %1, [%2];" ::"r"(there),
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.s32 [%0], %1, [%2];" ::"r"(
+            there),
         "r"(first), "r"(barrier)
         : "memory");
   }
@@ -435,9 +459,10 @@ extern "C" __global__ void send_words(u32* out, int how, int flaw) {
   cluster_sync();
 }
 
-// One block waits at the cluster's barrier, the other elsewhere for good.
-// One warp makes a barrier while the others arrive at the cluster's, relaxed; then all use the neighbour's. Flaws: 1, the
-// barrier is not fenced; 2, made behind the fence; 3, a word beside it is written and read the same way.
+// One block waits at the cluster's barrier, the other elsewhere for good. One warp makes a barrier
+// while the others arrive at the cluster's, relaxed; then all use the neighbour's. Flaws: 1, the
+// barrier is not fenced; 2, made behind the fence; 3, a word beside it is written and read the same
+// way.
 extern "C" __global__ void relaxed(u32* out, int flaw) {
   __shared__ u64 met;
   __shared__ u32 word;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels with one fault each that the checks "init" and "race" between blocks find, each beside a correct twin.
+// Kernels with one fault each that the checks "init" and "race" between blocks find, each beside a
+// correct twin.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -31,8 +32,8 @@ extern "C" __global__ void shared_vectors(float4* out, int written) {
   out[threadIdx.x] = values[threadIdx.x + 1];
 }
 
-// Values of memory that nobody wrote, which come to nothing: a sum a stage ahead of the last one, products of lines behind
-// the edge, the other half of a word.
+// Values of memory that nobody wrote, which come to nothing: a sum a stage ahead of the last one,
+// products of lines behind the edge, the other half of a word.
 extern "C" __global__ void read_ahead(int* out, int stages) {
   __shared__ int values[4][32];
   for (int s = 0; s < stages; ++s) values[s][threadIdx.x] = s + 1;
@@ -60,8 +61,8 @@ extern "C" __global__ void half_of_word(unsigned short* out, int half) {
   __shared__ unsigned values[32];
   reinterpret_cast<unsigned short*>(values)[2 * threadIdx.x] = 7;
   __syncthreads();
-  out[threadIdx.x] =
-      static_cast<unsigned short>(reinterpret_cast<volatile unsigned*>(values)[threadIdx.x] >> (16 * half));
+  out[threadIdx.x] = static_cast<unsigned short>(
+      reinterpret_cast<volatile unsigned*>(values)[threadIdx.x] >> (16 * half));
 }
 
 // Values that matter though nobody stores them.
@@ -129,7 +130,9 @@ extern "C" __global__ void copy_words(int* out, const int* in, int stride) {
 
 extern "C" __global__ void copy_first(int* out, const int* in) { out[threadIdx.x] = in[0]; }
 
-extern "C" __global__ void copy_bytes(char* out, const char* in) { out[threadIdx.x] = in[threadIdx.x]; }
+extern "C" __global__ void copy_bytes(char* out, const char* in) {
+  out[threadIdx.x] = in[threadIdx.x];
+}
 
 extern "C" __global__ void count_global(int* counter) { atomicAdd(counter, 1); }
 
@@ -143,7 +146,9 @@ extern "C" __global__ void write_word(int* out, int stride) {
   if (threadIdx.x == 0) out[blockIdx.x * stride] = static_cast<int>(blockIdx.x);  // writes a word
 }
 
-extern "C" __global__ void write_half(short* out) { out[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+extern "C" __global__ void write_half(short* out) {
+  out[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}
 
 // Reads the neighbour's element, which the neighbour's block writes.
 extern "C" __global__ void shift_in_place(int* data, int n, int distance) {
@@ -170,13 +175,16 @@ extern "C" __global__ void last_block_adds(int* parts, int* sum, unsigned* arriv
   }
 }
 
-// Two buffers of 4 KB, switched by XOR of an address: right only where the array begins at a multiple of 8 KB.
+// Two buffers of 4 KB, switched by XOR of an address: right only where the array begins at a
+// multiple of 8 KB.
 extern "C" __global__ void buffers_by_xor(const float4* in, float4* out) {
   __shared__ __align__(8192) float4 buffers[512];
-  const unsigned first = static_cast<unsigned>(__cvta_generic_to_shared(buffers)) + 16 * threadIdx.x;
+  const unsigned first =
+      static_cast<unsigned>(__cvta_generic_to_shared(buffers)) + 16 * threadIdx.x;
   const float4 v = in[threadIdx.x];
   for (unsigned at = first, k = 0; k < 2; ++k, at ^= 4096) {
-    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(at), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(at), "f"(v.x), "f"(v.y), "f"(v.z),
+                 "f"(v.w)
                  : "memory");
   }
   __syncthreads();
@@ -213,10 +221,13 @@ extern "C" __global__ void swap_shorts(unsigned short* out) {
 }
 
 // Half i is counted up.
-extern "C" __global__ void count_half(__half* counts, int i) { atomicAdd(&counts[i], __float2half(1.0F)); }
+extern "C" __global__ void count_half(__half* counts, int i) {
+  atomicAdd(&counts[i], __float2half(1.0F));
+}
 extern "C" __global__ void swap_short(unsigned short* data, int i) { atomicCAS(&data[i], 0, 7); }
 
-// The load that is compared lies before a barrier, or what is compared is another word: loads like others.
+// The load that is compared lies before a barrier, or what is compared is another word: loads like
+// others.
 extern "C" __global__ void load_and_add(float* out, int from) {
   __shared__ float sums[2];
   if (threadIdx.x < 2) sums[threadIdx.x] = 0;

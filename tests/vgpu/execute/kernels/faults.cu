@@ -51,7 +51,9 @@ extern "C" __global__ void traps(int n) {
   if (threadIdx.x == n) __trap();
 }
 __device__ __noinline__ int forever(int n) { return n + forever(n * 3 + 1) * 2; }
-extern "C" __global__ void endless(int* out) { out[threadIdx.x] = forever(static_cast<int>(threadIdx.x)); }
+extern "C" __global__ void endless(int* out) {
+  out[threadIdx.x] = forever(static_cast<int>(threadIdx.x));
+}
 extern "C" __global__ void null_pointer(int* data) { *data = 1; }
 
 // A missing barrier: the neighbour's value may not be there yet.
@@ -91,14 +93,15 @@ extern "C" __global__ void no_race(int* out) {
 
 extern "C" __global__ void prints() {
   if (threadIdx.x % 2 == 0) {
-    printf("block %d thread %d: %5.2f|%-6s|%+d|%x|%c|%%|%llu|%hhd|%e|%*d\n", blockIdx.x, threadIdx.x,
-           1.5 * threadIdx.x, "ab", -3, 255, 'z', 1ull << 40, 300, 12345.678, 6, 42);
+    printf("block %d thread %d: %5.2f|%-6s|%+d|%x|%c|%%|%llu|%hhd|%e|%*d\n", blockIdx.x,
+           threadIdx.x, 1.5 * threadIdx.x, "ab", -3, 255, 'z', 1ull << 40, 300, 12345.678, 6, 42);
   }
 }
 
 // The first faulty block is reported, whatever the host's threads do.
 extern "C" __global__ void faulty_blocks(int* data, int n) {
-  for (unsigned k = 0; k < 10 * (gridDim.x - blockIdx.x); ++k) data[blockIdx.x] += static_cast<int>(k);
+  for (unsigned k = 0; k < 10 * (gridDim.x - blockIdx.x); ++k)
+    data[blockIdx.x] += static_cast<int>(k);
   if (blockIdx.x >= 7) data[n + blockIdx.x] = 1;
 }
 

@@ -45,7 +45,8 @@ extern "C" __global__ void integers(const long long* a, const long long* b, long
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= n) return;
   const long long x = a[i], y = b[i];
-  const unsigned long long u = static_cast<unsigned long long>(x), v = static_cast<unsigned long long>(y);
+  const unsigned long long u = static_cast<unsigned long long>(x),
+                           v = static_cast<unsigned long long>(y);
   long long* const row = out + i * 8;
   row[0] = x * y;
   row[1] = x / y;
@@ -88,7 +89,8 @@ extern "C" __global__ void extremes(const double* a, const double* b, double* ou
 }
 
 // Of pairs of halves: comparisons, choices, and what integers they make.
-extern "C" __global__ void compare_halves(const __half2* a, const __half2* b, unsigned* out, int n) {
+extern "C" __global__ void compare_halves(const __half2* a, const __half2* b, unsigned* out,
+                                          int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= n) return;
   const __half2 x = a[i], y = b[i];

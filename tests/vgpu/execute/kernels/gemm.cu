@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // C = alpha A B + beta C for square row-major matrices of n, a multiple of 32, in three ways.
 
-extern "C" __global__ void naive(int n, float alpha, const float* a, const float* b, float beta, float* c) {
+extern "C" __global__ void naive(int n, float alpha, const float* a, const float* b, float beta,
+                                 float* c) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int column = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
   float sum = 0;
@@ -18,10 +19,12 @@ extern "C" __global__ void coalesced(int n, float alpha, const float* a, const f
   c[row * n + column] = alpha * sum + beta * c[row * n + column];
 }
 
-extern "C" __global__ void tiled(int n, float alpha, const float* a, const float* b, float beta, float* c) {
+extern "C" __global__ void tiled(int n, float alpha, const float* a, const float* b, float beta,
+                                 float* c) {
   __shared__ float as[32][32], bs[32][32];
   const int x = static_cast<int>(threadIdx.x % 32), y = static_cast<int>(threadIdx.x / 32);
-  const int row = static_cast<int>(blockIdx.y * 32) + y, column = static_cast<int>(blockIdx.x * 32) + x;
+  const int row = static_cast<int>(blockIdx.y * 32) + y,
+            column = static_cast<int>(blockIdx.x * 32) + x;
   float sum = 0;
   for (int k = 0; k < n; k += 32) {
     as[y][x] = a[row * n + k + x];

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// mbarriers, copies that arrive at them, setmaxnreg; and pipelines of producers and consumers with a flaw of each kind.
+// mbarriers, copies that arrive at them, setmaxnreg; and pipelines of producers and consumers with
+// a flaw of each kind.
 
 namespace {
 
 using u32 = unsigned;
 using u64 = unsigned long long;
 
-__device__ u32 address(const void* shared) { return static_cast<u32>(__cvta_generic_to_shared(shared)); }
+__device__ u32 address(const void* shared) {
+  return static_cast<u32>(__cvta_generic_to_shared(shared));
+}
 __device__ void copy4(void* to, const void* from) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(address(to)), "l"(from) : "memory");
 }
@@ -15,7 +18,10 @@ __device__ void init(u64* b, int count) {
 }
 __device__ u64 arrive(u64* b) {
   u64 state;
-  asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];" : "=l"(state) : "r"(address(b)) : "memory");
+  asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];"
+               : "=l"(state)
+               : "r"(address(b))
+               : "memory");
   return state;
 }
 __device__ u64 arrive(u64* b, int count) {
@@ -28,10 +34,12 @@ __device__ u64 arrive(u64* b, int count) {
 }
 __device__ bool try_wait(u64* b, u32 parity) {
   u32 done;
-  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-               : "=r"(done)
-               : "r"(address(b)), "r"(parity)
-               : "memory");
+  asm volatile(
+      "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; "
+      "}"
+      : "=r"(done)
+      : "r"(address(b)), "r"(parity)
+      : "memory");
   return done != 0;
 }
 __device__ void wait(u64* b, u32 parity) {
@@ -41,7 +49,8 @@ __device__ void wait(u64* b, u32 parity) {
 __device__ bool test_wait(u64* b, u64 state) {
   u32 done;
   asm volatile(
-      "{ .reg .pred p; mbarrier.test_wait.acquire.cta.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+      "{ .reg .pred p; mbarrier.test_wait.acquire.cta.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, "
+      "0, p; }"
       : "=r"(done)
       : "r"(address(b)), "l"(state)
       : "memory");
@@ -86,18 +95,22 @@ extern "C" __global__ void counts(u32* out) {
                : "r"(address(&b))
                : "memory");
   out[7] = pending(next);
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 96;" ::"r"(address(&b)) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 96;" ::"r"(address(&b))
+               : "memory");
   out[8] = test_wait(&b, next);
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 32;" ::"r"(address(&b)) : "memory");
-  asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], 100;" ::"r"(address(&b)) : "memory");
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 32;" ::"r"(address(&b))
+               : "memory");
+  asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], 100;" ::"r"(address(&b))
+               : "memory");
   out[9] = test_wait(&b, next);
   asm volatile("mbarrier.complete_tx.shared::cta.b64 [%0], 28;" ::"r"(address(&b)) : "memory");
   out[10] = test_wait(&b, next);
   u32 hinted;  // generic address; a time to sleep
-  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.b64 p, [%1], 1, 1000; selp.u32 %0, 1, 0, p; }"
-               : "=r"(hinted)
-               : "l"(&b)
-               : "memory");
+  asm volatile(
+      "{ .reg .pred p; mbarrier.try_wait.parity.b64 p, [%1], 1, 1000; selp.u32 %0, 1, 0, p; }"
+      : "=r"(hinted)
+      : "l"(&b)
+      : "memory");
   out[11] = hinted;
   asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(address(&b)) : "memory");
   init(&b, 1);
@@ -139,22 +152,25 @@ extern "C" __global__ void misuse(int how, int count) {
       break;
     case 8:
       for (int i = 0; i < 3; ++i) {
-        asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(address(&b[0])),
-                     "r"(count)
-                     : "memory");
+        asm volatile(
+            "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(address(&b[0])),
+            "r"(count)
+            : "memory");
       }
       break;
     case 9:
       asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address(&b[0]) + 4) : "memory");
       break;
     case 10:
-      asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address(&b[0]) + 4096) : "memory");
+      asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address(&b[0]) + 4096)
+                   : "memory");
       break;
     case 11:
       try_wait(&b[0], 2);
       break;
     case 12:
-      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 64;" ::"r"(address(&b[0])) : "memory");
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 64;" ::"r"(address(&b[0]))
+                   : "memory");
       arrive(&b[0]);
       arrive(&b[0]);
       break;
@@ -189,7 +205,8 @@ extern "C" __global__ void never(int how) {
   start(&b, 2);
   if (how == 1) {
     if (threadIdx.x == 0) {
-      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 4096;" ::"r"(address(&b)) : "memory");
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 4096;" ::"r"(address(&b))
+                   : "memory");
     }
     if (threadIdx.x == 32) arrive(&b);
   } else if (threadIdx.x == 0) {
@@ -199,7 +216,8 @@ extern "C" __global__ void never(int how) {
   __syncthreads();
 }
 
-// One warp copies, three warps add up; two stages. Elements of a tile are told by where they come from.
+// One warp copies, three warps add up; two stages. Elements of a tile are told by where they come
+// from.
 enum Flaw {
   kNone,
   kNoEmptyArrive,  // consumers keep the stages
@@ -256,8 +274,10 @@ __device__ void pipeline(int* out, const int* in, int tiles) {
     out[blockIdx.x * 96 + threadIdx.x] = sum;
   }
 }
-#define KERNEL(name, flaw) \
-  extern "C" __global__ void name(int* out, const int* in, int tiles) { pipeline<flaw>(out, in, tiles); }
+#define KERNEL(name, flaw)                                              \
+  extern "C" __global__ void name(int* out, const int* in, int tiles) { \
+    pipeline<flaw>(out, in, tiles);                                     \
+  }
 KERNEL(pipeline_right, kNone)
 KERNEL(pipeline_no_empty_arrive, kNoEmptyArrive)
 KERNEL(pipeline_early_empty, kEarlyEmpty)

@@ -53,8 +53,9 @@ extern "C" __global__ void sizes(const void* in, void* out, int which) {
   }
 }
 
-extern "C" __global__ void vectors(const float4* in4, const int2* in2, const short4* in8, const double2* in16,
-                                   float4* out4, int2* out2, short4* out8, double2* out16) {
+extern "C" __global__ void vectors(const float4* in4, const int2* in2, const short4* in8,
+                                   const double2* in16, float4* out4, int2* out2, short4* out8,
+                                   double2* out16) {
   const int i = static_cast<int>(threadIdx.x);
   const float4 a = in4[i];
   out4[i] = make_float4(a.w, a.z, a.y, a.x);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions: fragments filled by plain loads as the PTX ISA lays them out, and by ldmatrix and wmma.
+// Matrix instructions: fragments filled by plain loads as the PTX ISA lays them out, and by
+// ldmatrix and wmma.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -8,12 +9,17 @@ namespace {
 
 using u32 = unsigned;
 
-__device__ u32 address(const void* shared) { return static_cast<u32>(__cvta_generic_to_shared(shared)); }
+__device__ u32 address(const void* shared) {
+  return static_cast<u32>(__cvta_generic_to_shared(shared));
+}
 
 // Two 16-bit elements of a row-major or column-major matrix.
-__device__ u32 pair(unsigned short low, unsigned short high) { return low | static_cast<u32>(high) << 16; }
+__device__ u32 pair(unsigned short low, unsigned short high) {
+  return low | static_cast<u32>(high) << 16;
+}
 
-// A of m16n8kK (row-major, K columns) and B (K rows of 8), 16-bit elements: "Matrix Fragments for mma.m16n8k16".
+// A of m16n8kK (row-major, K columns) and B (K rows of 8), 16-bit elements: "Matrix Fragments for
+// mma.m16n8k16".
 template <int K>
 __device__ void load_16(u32 (&a)[K / 4], u32 (&b)[K / 8], const unsigned short* ga,
                         const unsigned short* gb) {
@@ -45,19 +51,19 @@ __device__ void store_d(float* gd, const float (&d)[4]) {
 
 }  // namespace
 
-#define MMA_16_K16(name, type)                                                                             \
-  extern "C" __global__ void name(float* gd, const unsigned short* ga, const unsigned short* gb,           \
-                                  const float* gc) {                                                       \
-    u32 a[4], b[2];                                                                                        \
-    float c[4], d[4];                                                                                      \
-    load_16<16>(a, b, ga, gb);                                                                             \
-    load_c(c, gc);                                                                                         \
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                                    \
-                 ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"                          \
-                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                          \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]), \
-                   "f"(c[2]), "f"(c[3]));                                                                  \
-    store_d(gd, d);                                                                                        \
+#define MMA_16_K16(name, type)                                                                   \
+  extern "C" __global__ void name(float* gd, const unsigned short* ga, const unsigned short* gb, \
+                                  const float* gc) {                                             \
+    u32 a[4], b[2];                                                                              \
+    float c[4], d[4];                                                                            \
+    load_16<16>(a, b, ga, gb);                                                                   \
+    load_c(c, gc);                                                                               \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                          \
+                 ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"                \
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]),  \
+                   "f"(c[1]), "f"(c[2]), "f"(c[3]));                                             \
+    store_d(gd, d);                                                                              \
   }
 MMA_16_K16(mma_f16_k16, "f16")
 MMA_16_K16(mma_bf16_k16, "bf16")
@@ -79,8 +85,8 @@ MMA_16_K8(mma_f16_k8, "f16")
 MMA_16_K8(mma_bf16_k8, "bf16")
 
 // Sums in f16, both sizes.
-extern "C" __global__ void mma_f16_sums(float* gd, const unsigned short* ga, const unsigned short* gb,
-                                        const float* gc, int k) {
+extern "C" __global__ void mma_f16_sums(float* gd, const unsigned short* ga,
+                                        const unsigned short* gb, const float* gc, int k) {
   const int g = static_cast<int>(threadIdx.x) / 4, t = static_cast<int>(threadIdx.x) % 4;
   u32 c[2];
   for (int r = 0; r < 2; ++r) {
@@ -90,9 +96,11 @@ extern "C" __global__ void mma_f16_sums(float* gd, const unsigned short* ga, con
   if (k == 16) {
     u32 a[4], b[2];
     load_16<16>(a, b, ga, gb);
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
-                 : "+r"(c[0]), "+r"(c[1])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, "
+        "{%0,%1};"
+        : "+r"(c[0]), "+r"(c[1])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   } else {
     u32 a[2], b[1];
     load_16<8>(a, b, ga, gb);
@@ -107,8 +115,10 @@ extern "C" __global__ void mma_f16_sums(float* gd, const unsigned short* ga, con
   }
 }
 
-// "Matrix Fragments for mma.m16n8k4" and "k8" with .tf32. The lower 13 bits of an element do not count.
-extern "C" __global__ void mma_tf32(float* gd, const float* ga, const float* gb, const float* gc, int k) {
+// "Matrix Fragments for mma.m16n8k4" and "k8" with .tf32. The lower 13 bits of an element do not
+// count.
+extern "C" __global__ void mma_tf32(float* gd, const float* ga, const float* gb, const float* gc,
+                                    int k) {
   const int g = static_cast<int>(threadIdx.x) / 4, t = static_cast<int>(threadIdx.x) % 4;
   float c[4];
   load_c(c, gc);
@@ -119,10 +129,12 @@ extern "C" __global__ void mma_tf32(float* gd, const float* ga, const float* gb,
         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
         "{%0,%1,%2,%3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a(g, t)), "r"(a(g + 8, t)), "r"(a(g, t + 4)), "r"(a(g + 8, t + 4)), "r"(b(t)), "r"(b(t + 4)));
+        : "r"(a(g, t)), "r"(a(g + 8, t)), "r"(a(g, t + 4)), "r"(a(g + 8, t + 4)), "r"(b(t)),
+          "r"(b(t + 4)));
   } else {
     asm volatile(
-        "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+        "{%0,%1,%2,%3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a(g, t)), "r"(a(g + 8, t)), "r"(b(t)));
   }
@@ -130,7 +142,8 @@ extern "C" __global__ void mma_tf32(float* gd, const float* ga, const float* gb,
 }
 
 // "Matrix Fragments for mma.m8n8k4 with .f64".
-extern "C" __global__ void mma_f64(double* gd, const double* ga, const double* gb, const double* gc) {
+extern "C" __global__ void mma_f64(double* gd, const double* ga, const double* gb,
+                                   const double* gc) {
   const int g = static_cast<int>(threadIdx.x) / 4, t = static_cast<int>(threadIdx.x) % 4;
   double d[2] = {gc[g * 8 + 2 * t], gc[g * 8 + 2 * t + 1]};
   asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
@@ -141,8 +154,8 @@ extern "C" __global__ void mma_f64(double* gd, const double* ga, const double* g
 }
 
 // A and B go to shared memory row by row; ldmatrix makes the fragments of both.
-extern "C" __global__ void mma_by_ldmatrix(float* gd, const unsigned short* ga, const unsigned short* gb,
-                                           const float* gc, int generic) {
+extern "C" __global__ void mma_by_ldmatrix(float* gd, const unsigned short* ga,
+                                           const unsigned short* gb, const float* gc, int generic) {
   __shared__ alignas(16) unsigned short sa[16][24], sb[16][8];
   const int lane = static_cast<int>(threadIdx.x);
   for (int i = lane; i < 256; i += 32) sa[i / 16][i % 16] = ga[i];
@@ -191,12 +204,14 @@ extern "C" __global__ void transpose(unsigned short* out, const unsigned short* 
   out[g * 8 + 2 * t + 1] = static_cast<unsigned short>(d >> 16);
 }
 
-// D = 2 A B + C with wmma; A and B in the layouts of L and R, D row by row, through shared or global memory.
+// D = 2 A B + C with wmma; A and B in the layouts of L and R, D row by row, through shared or
+// global memory.
 template <int M, int N, int K, class In, class Out, class L, class R>
 __device__ void wmma_product(Out* gd, const In* ga, const In* gb, const Out* gc) {
   using namespace nvcuda::wmma;
   using Fragment = std::conditional_t<std::is_same_v<In, float>, precision::tf32, In>;
-  constexpr int lda = std::is_same_v<L, row_major> ? K : M, ldb = std::is_same_v<R, row_major> ? N : K;
+  constexpr int lda = std::is_same_v<L, row_major> ? K : M,
+                ldb = std::is_same_v<R, row_major> ? N : K;
   __shared__ alignas(32) In sa[M * K];
   for (int i = static_cast<int>(threadIdx.x); i < M * K; i += 32) sa[i] = ga[i];
   __syncwarp();

@@ -97,7 +97,8 @@ extern "C" __global__ void special_registers(unsigned* out) {
          100000 * gridDim.z;
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-  for (int k = 0; k < 8; ++k) out[(block * blockDim.x * blockDim.y * blockDim.z + thread) * 8 + k] = v[k];
+  for (int k = 0; k < 8; ++k)
+    out[(block * blockDim.x * blockDim.y * blockDim.z + thread) * 8 + k] = v[k];
 }
 
 extern "C" __global__ void clocks(long long* out) {
@@ -134,7 +135,8 @@ extern "C" __global__ void early_exit(int* out) {
   out[threadIdx.x] = sum;
 }
 
-// Producers fill a buffer, consumers empty it, over named barriers of 64 threads: warp 0 and 1 in turns.
+// Producers fill a buffer, consumers empty it, over named barriers of 64 threads: warp 0 and 1 in
+// turns.
 extern "C" __global__ void producer_consumer(const int* in, int* out, int rounds) {
   __shared__ int buffer[32];
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -166,7 +168,8 @@ static __device__ void hand_on(volatile int* word, int* out, bool meet) {
 extern "C" __global__ void hands_on_at_once(int* word, int* out) { hand_on(word, out, false); }
 extern "C" __global__ void hands_on_later(int* word, int* out) { hand_on(word, out, true); }
 
-// Of each two blocks one tells the other that its second warp has written a word; in `meet` its warps meet before.
+// Of each two blocks one tells the other that its second warp has written a word; in `meet` its
+// warps meet before.
 static __device__ void tell(volatile int* word, volatile int* flag, int* out, bool meet) {
   const int from = static_cast<int>(blockIdx.x) / 2;
   if (blockIdx.x % 2 == 0) {
@@ -184,5 +187,9 @@ static __device__ void tell(volatile int* word, volatile int* flag, int* out, bo
     out[from] = word[from];
   }
 }
-extern "C" __global__ void tells_at_once(int* word, int* flag, int* out) { tell(word, flag, out, false); }
-extern "C" __global__ void tells_later(int* word, int* flag, int* out) { tell(word, flag, out, true); }
+extern "C" __global__ void tells_at_once(int* word, int* flag, int* out) {
+  tell(word, flag, out, false);
+}
+extern "C" __global__ void tells_later(int* word, int* flag, int* out) {
+  tell(word, flag, out, true);
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The toolkit's own abstractions: cooperative groups, cuda::barrier, asynchronous copies, pipelines, atomic_ref.
+// The toolkit's own abstractions: cooperative groups, cuda::barrier, asynchronous copies,
+// pipelines, atomic_ref.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -40,7 +41,8 @@ __global__ void stages(float* out, const float* in, int n) {
   float sum = 0;
   for (int i = 0; i < n; ++i) {
     pipeline.producer_acquire();
-    cuda::memcpy_async(&buffer[i & 1][threadIdx.x], &in[i * 128 + threadIdx.x], sizeof(float), pipeline);
+    cuda::memcpy_async(&buffer[i & 1][threadIdx.x], &in[i * 128 + threadIdx.x], sizeof(float),
+                       pipeline);
     pipeline.producer_commit();
     cuda::pipeline_consumer_wait_prior<0>(pipeline);
     sum += buffer[i & 1][threadIdx.x ^ 1];

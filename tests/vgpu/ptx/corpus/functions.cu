@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of every kind: not inlined, recursive, through pointers and virtual tables, printf, assert, trap, aliases.
+// Calls of every kind: not inlined, recursive, through pointers and virtual tables, printf, assert,
+// trap, aliases.
 #include <cassert>
 #include <cstdio>
 
@@ -11,7 +12,9 @@ struct Pair {
   int second;
 };
 __device__ __noinline__ Pair make_pair(double a, int b) { return {a * 2, b + 1}; }
-__device__ __noinline__ double sum_pair(Pair p, float weight) { return p.first * weight + p.second; }
+__device__ __noinline__ double sum_pair(Pair p, float weight) {
+  return p.first * weight + p.second;
+}
 
 struct Shape {
   __device__ virtual float area() const = 0;
@@ -42,7 +45,8 @@ __global__ void direct(float* out, int n) {
   if (n < 0) stop();
 }
 __global__ void indirect(int* out, int n) {
-  out[0] = operations[n & 1](out[1], out[2]) + apply([n](int a, int b) { return a * n + b; }, 3, out[3]);
+  out[0] =
+      operations[n & 1](out[1], out[2]) + apply([n](int a, int b) { return a * n + b; }, 3, out[3]);
 }
 __global__ void dispatch(float* out, int n) {
   Box box;

@@ -20,8 +20,8 @@ __global__ void fragments(const half* a, const half* b, float* c, int n) {
 __global__ void by_hand(const float* a, float* c) {
   __shared__ alignas(16) float tile[32 * 8];
   const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(tile + threadIdx.x * 4));
-  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(at), "l"(a + threadIdx.x * 4),
-               "r"(16));
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(at),
+               "l"(a + threadIdx.x * 4), "r"(16));
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(a));
   asm volatile("cp.async.commit_group;");
   asm volatile("cp.async.wait_group %0;" ::"n"(0));
@@ -34,7 +34,8 @@ __global__ void by_hand(const float* a, float* c) {
   unsigned x;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(x) : "f"(d[0]));
   asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+      "%9}, {%0, "
       "%1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"(x), "r"(r[0]));

@@ -26,7 +26,8 @@ __device__ int (*table[2])(int) = {twice, nullptr};
 extern __shared__ float dynamic[];
 __shared__ int fixed[64];
 
-__global__ void use_all(float* out, int n, Record by_value, const __grid_constant__ Record constant) {
+__global__ void use_all(float* out, int n, Record by_value,
+                        const __grid_constant__ Record constant) {
   __shared__ __align__(128) double tile[8][8];
   float local[16];
   for (int i = 0; i < 16; ++i) local[i] = out[i * n];
@@ -35,6 +36,7 @@ __global__ void use_all(float* out, int n, Record by_value, const __grid_constan
   __syncthreads();
   dynamic[n] = local[n & 15] + words[n][0] + static_cast<float>(*answer_at) + floats[n];
   function_at = table[n & 1];
-  out[0] = dynamic[n + 1] + fixed[n] + static_cast<float>(tile[n][0]) + static_cast<float>(function_at(n)) +
+  out[0] = dynamic[n + 1] + fixed[n] + static_cast<float>(tile[n][0]) +
+           static_cast<float>(function_at(n)) +
            static_cast<float>(by_value.weight + record.value + record_at->tag + constant.weight);
 }

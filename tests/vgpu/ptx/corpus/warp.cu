@@ -35,7 +35,8 @@ __global__ void atomics(int* i, unsigned long long* l, float* f, double* d, __ha
   atomicAdd_system(i, 1);
   i[0] = atomicAdd_block(i + 2, counter);
 }
-__global__ void numbers(float* f, double* d, __half* h, __nv_bfloat16* b, __nv_fp8_e4m3* e, int* i) {
+__global__ void numbers(float* f, double* d, __half* h, __nv_bfloat16* b, __nv_fp8_e4m3* e,
+                        int* i) {
   const int t = threadIdx.x;
   f[t] = __half2float(h[t]) + __bfloat162float(b[t]) + static_cast<float>(e[t]) + rsqrtf(f[t]) +
          __expf(f[t]) + sinf(f[t]) + fminf(f[0], f[1]) + truncf(f[2]) + static_cast<float>(d[t]) +
@@ -45,5 +46,6 @@ __global__ void numbers(float* f, double* d, __half* h, __nv_bfloat16* b, __nv_f
   e[t] = __nv_fp8_e4m3(f[t]);
   d[t] = exp(d[t]) + fma(d[0], d[1], d[2]) + static_cast<double>(i[t]) + __longlong_as_double(i[1]);
   i[t] = __float2int_rn(f[t]) + __double2int_rz(d[t]) + __float_as_int(f[0]) + __mulhi(i[0], i[1]) +
-         static_cast<int>(__umul64hi(i[2], i[3])) + static_cast<signed char>(i[4]) + static_cast<short>(i[5]);
+         static_cast<int>(__umul64hi(i[2], i[3])) + static_cast<signed char>(i[4]) +
+         static_cast<short>(i[5]);
 }

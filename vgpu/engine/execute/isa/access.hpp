@@ -9,10 +9,12 @@ namespace vgpu::execute::VGPU_ISA {
 // How the lanes' addresses lie: the two frequent patterns cost nothing to count and little to move.
 enum class Pattern { kContiguous, kUniform, kScattered };
 
-[[gnu::always_inline]] inline void lane_addresses(std::byte* window, const Insn& insn, u64* addresses) {
+[[gnu::always_inline]] inline void lane_addresses(std::byte* window, const Insn& insn,
+                                                  u64* addresses) {
   if ((insn.flags & kFlagAddress32) != 0) {
     const u32* const base = slot<u32>(window, insn.s[0]);
-    for (u32 i = 0; i < kLanes; ++i) addresses[i] = static_cast<u32>(base[i] + static_cast<u32>(insn.imm));
+    for (u32 i = 0; i < kLanes; ++i)
+      addresses[i] = static_cast<u32>(base[i] + static_cast<u32>(insn.imm));
   } else if ((insn.flags & kFlagMachine) != 0) {
     const u32 *const low = slot<u32>(window, insn.s[0]), *const high = low + kLanes;
     for (u32 i = 0; i < kLanes; ++i)
@@ -23,7 +25,8 @@ enum class Pattern { kContiguous, kUniform, kScattered };
   }
 }
 
-// Shared addresses have 32 bits; of a 64-bit register the upper half must be zero, or the access is out of bounds.
+// Shared addresses have 32 bits; of a 64-bit register the upper half must be zero, or the access is
+// out of bounds.
 [[gnu::always_inline]] inline void lane_offsets(std::byte* window, const Insn& insn, u32* offsets) {
   if ((insn.flags & kFlagAddress32) != 0) {
     const u32* const base = slot<u32>(window, insn.s[0]);
@@ -50,7 +53,9 @@ template <class Address>
     apart |= addresses[i] - base;
     distance |= addresses[i] - base - static_cast<Address>(i * bytes);
   }
-  return distance == 0 ? Pattern::kContiguous : apart == 0 ? Pattern::kUniform : Pattern::kScattered;
+  return distance == 0 ? Pattern::kContiguous
+         : apart == 0  ? Pattern::kUniform
+                       : Pattern::kScattered;
 }
 
 template <class Address>
@@ -59,8 +64,8 @@ struct Extent {
 };
 
 template <class Address>
-[[gnu::always_inline]] inline Extent<Address> extent_of(const Address* addresses, u32 mask, u32 bytes,
-                                                        Pattern pattern) {
+[[gnu::always_inline]] inline Extent<Address> extent_of(const Address* addresses, u32 mask,
+                                                        u32 bytes, Pattern pattern) {
   const Address first = addresses[__builtin_ctz(mask)];
   if (pattern == Pattern::kContiguous) return {first, first + 31 * bytes, first};
   if (pattern == Pattern::kUniform) return {first, first, first};
@@ -75,11 +80,12 @@ template <class Address>
 }
 
 // Global and constant memory.
-[[gnu::always_inline]] inline void check_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
-                                                u32 bytes, Pattern pattern) {
+[[gnu::always_inline]] inline void check_global(Warp& warp, const Insn& insn, u32 mask,
+                                                const u64* addresses, u32 bytes, Pattern pattern) {
   const Extent<u64> e = extent_of(addresses, mask, bytes, pattern);
   const SiteMemo& memo = warp.memos[insn.site];
-  if (__builtin_expect(e.low >= memo.begin && e.high <= memo.end - bytes && (e.bits & (bytes - 1)) == 0, 1))
+  if (__builtin_expect(
+          e.low >= memo.begin && e.high <= memo.end - bytes && (e.bits & (bytes - 1)) == 0, 1))
     return;
   verify_global(warp, insn, mask, addresses, bytes);
 }
@@ -88,18 +94,20 @@ template <class Address>
                                                 const u32* offsets, u32 bytes, Pattern pattern) {
   const Extent<u32> e = extent_of(offsets, mask, bytes, pattern);
   if (__builtin_expect(e.low >= warp.shared_begin && e.high <= warp.shared_end - bytes &&
-                           warp.shared_end - warp.shared_begin >= bytes && (e.bits & (bytes - 1)) == 0,
+                           warp.shared_end - warp.shared_begin >= bytes &&
+                           (e.bits & (bytes - 1)) == 0,
                        1)) {
     return;
   }
   verify_shared(warp, insn, mask, offsets, bytes);
 }
 
-[[gnu::always_inline]] inline void count_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
-                                                u32 bytes, Pattern pattern) {
+[[gnu::always_inline]] inline void count_global(Warp& warp, const Insn& insn, u32 mask,
+                                                const u64* addresses, u32 bytes, Pattern pattern) {
   count::SiteCount& count = warp.site_counts[insn.site];
   ++count.global_requests;
-  if (__builtin_expect(warp.samples != nullptr, 0)) sample_global(warp, insn, mask, addresses, bytes);
+  if (__builtin_expect(warp.samples != nullptr, 0))
+    sample_global(warp, insn, mask, addresses, bytes);
   const u64 base = addresses[__builtin_ctz(mask)];
   if (pattern == Pattern::kContiguous) {
     count.global_sectors += ((base + 32 * bytes - 1) >> 5) - (base >> 5) + 1;
@@ -114,19 +122,20 @@ template <class Address>
   }
 }
 
-[[gnu::always_inline]] inline void count_atomic(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
-                                                u32 bytes) {
+[[gnu::always_inline]] inline void count_atomic(Warp& warp, const Insn& insn, u32 mask,
+                                                const u64* addresses, u32 bytes) {
   count::SiteCount& count = warp.site_counts[insn.site];
   ++count.global_requests;
-  if (__builtin_expect(warp.samples != nullptr, 0)) sample_global(warp, insn, mask, addresses, bytes);
+  if (__builtin_expect(warp.samples != nullptr, 0))
+    sample_global(warp, insn, mask, addresses, bytes);
   const AccessCost cost = warp.memos[insn.site].global(atomic_sectors, addresses, mask, bytes);
   count.global_sectors += cost.units;
   count.global_bytes += u64{bytes} * cost.addresses;
 }
 
 template <bool kStore>
-[[gnu::always_inline]] inline void count_shared(Warp& warp, const Insn& insn, u32 mask, const u32* offsets,
-                                                u32 bytes, Pattern pattern) {
+[[gnu::always_inline]] inline void count_shared(Warp& warp, const Insn& insn, u32 mask,
+                                                const u32* offsets, u32 bytes, Pattern pattern) {
   count::SiteCount& count = warp.site_counts[insn.site];
   ++count.shared_requests;
   if (__builtin_expect(warp.samples != nullptr, 0)) sample_shared(warp, insn, mask, offsets, bytes);
@@ -141,8 +150,8 @@ template <bool kStore>
   }
 }
 
-// Local memory: word w of lane l lies at (32 w + l) words, as in hardware, so that lanes at one offset are
-// neighbours.
+// Local memory: word w of lane l lies at (32 w + l) words, as in hardware, so that lanes at one
+// offset are neighbours.
 [[gnu::always_inline]] inline std::byte* local_byte(const Warp& warp, u32 lane, u32 offset) {
   return warp.local + (offset / 4 * kLanes + lane) * u64{4} + offset % 4;
 }
@@ -168,7 +177,8 @@ inline void write_local(const Warp& warp, u32 lane, u32 offset, u32 bytes, u64 v
 }
 
 // A lane of a register of `width` bytes.
-[[gnu::always_inline]] inline u64 read_register(const std::byte* window, u32 offset, u32 width, u32 lane) {
+[[gnu::always_inline]] inline u64 read_register(const std::byte* window, u32 offset, u32 width,
+                                                u32 lane) {
   switch (width) {
     case 2:
       return reinterpret_cast<const u16*>(window + offset)[lane];
@@ -178,8 +188,8 @@ inline void write_local(const Warp& warp, u32 lane, u32 offset, u32 bytes, u64 v
       return reinterpret_cast<const u64*>(window + offset)[lane];
   }
 }
-[[gnu::always_inline]] inline void write_register(std::byte* window, u32 offset, u32 width, u32 lane,
-                                                  u64 value) {
+[[gnu::always_inline]] inline void write_register(std::byte* window, u32 offset, u32 width,
+                                                  u32 lane, u64 value) {
   switch (width) {
     case 2:
       reinterpret_cast<u16*>(window + offset)[lane] = static_cast<u16>(value);

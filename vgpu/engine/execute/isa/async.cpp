@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs beside the threads: cp.async, mbarriers, setmaxnreg. Addresses are checked and counted here; the rest is
-// done elsewhere, the same for every instruction set.
+// What runs beside the threads: cp.async, mbarriers, setmaxnreg. Addresses are checked and counted
+// here; the rest is done elsewhere, the same for every instruction set.
 #include "engine/execute/async.hpp"
 #include "engine/execute/bulk.hpp"
 #include "engine/execute/cluster.hpp"
@@ -10,7 +10,8 @@
 namespace vgpu::execute::VGPU_ISA {
 namespace {
 
-// Whether each two neighbouring lanes copy a whole sector to a whole sector (SiteCount::torn_copies).
+// Whether each two neighbouring lanes copy a whole sector to a whole sector
+// (SiteCount::torn_copies).
 [[gnu::always_inline]] inline bool copies_whole_sectors(u32 mask, const u32* to, const u64* from) {
   constexpr u32 kPiece = 16, kSector = 32;
   if (mask != kAllLanes) return false;
@@ -22,9 +23,9 @@ namespace {
   return bad == 0;
 }
 
-// s: shared address, global address, bytes to read or the predicate ignore-src. imm: the offsets of both addresses, the
-// global one above. Of machine code: the upper half of the global address in the row behind s[1], and s[2] the predicate
-// to read (negated if sub is 1).
+// s: shared address, global address, bytes to read or the predicate ignore-src. imm: the offsets of
+// both addresses, the global one above. Of machine code: the upper half of the global address in
+// the row behind s[1], and s[2] the predicate to read (negated if sub is 1).
 void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const i32 to_offset = static_cast<i32>(insn.imm), from_offset = static_cast<i32>(insn.imm >> 32);
   alignas(64) u32 to[kLanes];
@@ -80,7 +81,8 @@ void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     if (parts == 0) watch_global(warp, insn, reads, from, bytes, read, Touch::kLoad, false);
   }
   count_shared<true>(warp, insn, mask, to, bytes, pattern);
-  if (bytes == 16 && !copies_whole_sectors(reads, to, from)) ++warp.site_counts[insn.site].torn_copies;
+  if (bytes == 16 && !copies_whole_sectors(reads, to, from))
+    ++warp.site_counts[insn.site].torn_copies;
   watch_shared(warp, insn, mask, to, bytes, pattern, Touch::kStore);
   warp.copies->begin(insn, mask, to, from, sizes);
 }
@@ -112,7 +114,9 @@ void bulk_wait(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
   warp.bulk->wait(mask, static_cast<u64>(insn.imm), insn.sub != 0);
 }
 
-void prefetch_map(Warp& warp, std::byte*, const Insn& insn, u32 mask) { check_tensor_map(warp, insn, mask); }
+void prefetch_map(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
+  check_tensor_map(warp, insn, mask);
+}
 
 void fence_proxy(Warp& warp, std::byte*, const Insn&, u32) {
   if (warp.race != nullptr) warp.race->fence_proxy(warp);
@@ -150,7 +154,8 @@ void map_address(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     if (rank[i] >= warp.block->cluster.size()) {
-      fault({warp, insn, i}, FaultKind::kBadOperand, "mapa with a rank that the cluster does not have");
+      fault({warp, insn, i}, FaultKind::kBadOperand,
+            "mapa with a rank that the cluster does not have");
     }
     to[i] = static_cast<T>(base + cluster_address(rank[i], (from[i] - base) % kWindowBytes));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// atom and red. Lanes of a warp take their turns in order; on global memory every update is atomic against the
-// other workers' too.
+// atom and red. Lanes of a warp take their turns in order; on global memory every update is atomic
+// against the other workers' too.
 #include "engine/check/race.hpp"
 #include "engine/execute/cluster.hpp"
 #include "engine/execute/isa/floats.hpp"
@@ -26,7 +26,8 @@ template <class T, class F>
   Bits<T> next;
   do {
     next = bits_as<Bits<T>>(F{}(bits_as<T>(old), b, c, true));
-  } while (!__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  } while (
+      !__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
   changed |= next != old;
   return bits_as<T>(old);
 }
@@ -51,8 +52,9 @@ void verify_halves(Warp& warp, const Insn& insn, u32 mask, u32 in_shared, const 
   }
 }
 
-// s[0] address, s[1] b, s[2] c. list, at generic addresses: a predicate for the lanes that are served, which are those of
-// global memory (kFlagGeneric) or of global and shared memory; without it none can be elsewhere.
+// s[0] address, s[1] b, s[2] c. list, at generic addresses: a predicate for the lanes that are
+// served, which are those of global memory (kFlagGeneric) or of global and shared memory; without
+// it none can be elsewhere.
 template <class T, class F>
 void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u64 addresses[kLanes];
@@ -117,7 +119,8 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   }
   const T* const b = slot<T>(window, insn.s[1]);
   const T* const c = slot<T>(window, insn.s[2]);
-  if ((insn.flags & kFlagHalf) != 0) verify_halves(warp, insn, mask, in_shared, addresses, offsets, b, c);
+  if ((insn.flags & kFlagHalf) != 0)
+    verify_halves(warp, insn, mask, in_shared, addresses, offsets, b, c);
   T* const d = slot<T>(window, insn.d);
   bool changed = false, lost = false;
   for (u32 m = mask; m != 0; m &= m - 1) {
@@ -140,7 +143,8 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     note_poll(warp, insn, addresses[__builtin_ctz(mask)]);
 }
 
-// The address of a vector of Insn::bytes bytes, which goes to d; its elements' atomics have only their own size.
+// The address of a vector of Insn::bytes bytes, which goes to d; its elements' atomics have only
+// their own size.
 void check_aligned(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u64 addresses[kLanes];
   lane_addresses(window, insn, addresses);
@@ -159,10 +163,12 @@ void define(OperationSink& sink, const char* name, F) {
 }
 
 template <class T>
-void define_integer_atomics(OperationSink& sink, const char* add, const char* min, const char* max) {
+void define_integer_atomics(OperationSink& sink, const char* add, const char* min,
+                            const char* max) {
   using U = std::make_unsigned_t<T>;
-  define<T>(sink, add,
-            [](T a, T b, T, bool) { return static_cast<T>(static_cast<U>(a) + static_cast<U>(b)); });
+  define<T>(sink, add, [](T a, T b, T, bool) {
+    return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+  });
   define<T>(sink, min, [](T a, T b, T, bool) { return a < b ? a : b; });
   define<T>(sink, max, [](T a, T b, T, bool) { return a > b ? a : b; });
 }
@@ -185,7 +191,9 @@ template <class H, class F>
   return low.bits | static_cast<u32>(high.bits) << 16;
 }
 [[gnu::always_inline]] inline f16 add(f16 a, f16 b) { return to_half(to_float(a) + to_float(b)); }
-[[gnu::always_inline]] inline bf16 add(bf16 a, bf16 b) { return to_bfloat(to_float(a) + to_float(b)); }
+[[gnu::always_inline]] inline bf16 add(bf16 a, bf16 b) {
+  return to_bfloat(to_float(a) + to_float(b));
+}
 
 }  // namespace
 
@@ -201,13 +209,16 @@ void define_atomic(OperationSink& sink) {
                           "atom.cas.b64");
   define<u16>(sink, "atom.cas.b16", [](u16 a, u16 b, u16 c, bool) { return a == b ? c : a; });
   define<u32>(sink, "atom.inc.u32", [](u32 a, u32 b, u32, bool) { return a >= b ? 0u : a + 1; });
-  define<u32>(sink, "atom.dec.u32", [](u32 a, u32 b, u32, bool) { return a == 0 || a > b ? b : a - 1; });
+  define<u32>(sink, "atom.dec.u32",
+              [](u32 a, u32 b, u32, bool) { return a == 0 || a > b ? b : a - 1; });
   // On global memory single precision flushes subnormals; on shared memory it does not.
   define<float>(sink, "atom.add.f32", [](float a, float b, float, bool global) {
     return global ? canonical(flush(flush(a) + flush(b))) : canonical(a + b);
   });
-  define<double>(sink, "atom.add.f64", [](double a, double b, double, bool) { return canonical(a + b); });
-  define<u16>(sink, "atom.add.noftz.f16", [](u16 a, u16 b, u16, bool) { return add(f16{a}, f16{b}).bits; });
+  define<double>(sink, "atom.add.f64",
+                 [](double a, double b, double, bool) { return canonical(a + b); });
+  define<u16>(sink, "atom.add.noftz.f16",
+              [](u16 a, u16 b, u16, bool) { return add(f16{a}, f16{b}).bits; });
   define<u16>(sink, "atom.add.noftz.bf16",
               [](u16 a, u16 b, u16, bool) { return add(bf16{a}, bf16{b}).bits; });
   define<u32>(sink, "atom.add.noftz.f16x2", [](u32 a, u32 b, u32, bool) {

@@ -14,7 +14,8 @@ template <class T>
 }
 template <class T>
 [[gnu::always_inline]] inline T shift_right(T a, u32 by) {
-  if constexpr (std::is_signed_v<T>) return static_cast<T>(a >> (by >= kBits<T> ? kBits<T> - 1 : by));
+  if constexpr (std::is_signed_v<T>)
+    return static_cast<T>(a >> (by >= kBits<T> ? kBits<T> - 1 : by));
   return by >= kBits<T> ? T(0) : static_cast<T>(a >> (by & (kBits<T> - 1)));
 }
 
@@ -53,11 +54,12 @@ template <class T>
   using U = std::make_unsigned_t<T>;
   if (length == 0) return 0;
   const u32 last = position + length - 1;
-  const bool fill =
-      std::is_signed_v<T> && (static_cast<U>(a) >> (last < kBits<T> ? last : kBits<T> - 1) & 1) != 0;
+  const bool fill = std::is_signed_v<T> &&
+                    (static_cast<U>(a) >> (last < kBits<T> ? last : kBits<T> - 1) & 1) != 0;
   const U field = shift_right(static_cast<U>(a), position);
   const U keep = length >= kBits<T> ? static_cast<U>(~U(0)) : static_cast<U>((U(1) << length) - 1);
-  const u32 inside = position >= kBits<T> ? 0 : kBits<T> - position;  // bits of the field that exist
+  const u32 inside =
+      position >= kBits<T> ? 0 : kBits<T> - position;  // bits of the field that exist
   const U exist = inside >= kBits<T> ? static_cast<U>(~U(0)) : static_cast<U>((U(1) << inside) - 1);
   return static_cast<T>((field & keep & exist) | (fill ? static_cast<U>(~(keep & exist)) : U(0)));
 }
@@ -88,13 +90,18 @@ void define_fields(OperationSink& sink) {
   op(sink, "bfind.u64", [](u64 a) { return find_bit(a); });
   op(sink, "bfind.s64", [](i64 a) { return find_bit(a); });
   // The shift that moves that bit to the top.
-  op(sink, "bfind.shiftamt.u32", [](u32 a) { return find_bit(a) == kNone ? kNone : 31 - find_bit(a); });
-  op(sink, "bfind.shiftamt.s32", [](i32 a) { return find_bit(a) == kNone ? kNone : 31 - find_bit(a); });
-  op(sink, "bfind.shiftamt.u64", [](u64 a) { return find_bit(a) == kNone ? kNone : 63 - find_bit(a); });
-  op(sink, "bfind.shiftamt.s64", [](i64 a) { return find_bit(a) == kNone ? kNone : 63 - find_bit(a); });
+  op(sink, "bfind.shiftamt.u32",
+     [](u32 a) { return find_bit(a) == kNone ? kNone : 31 - find_bit(a); });
+  op(sink, "bfind.shiftamt.s32",
+     [](i32 a) { return find_bit(a) == kNone ? kNone : 31 - find_bit(a); });
+  op(sink, "bfind.shiftamt.u64",
+     [](u64 a) { return find_bit(a) == kNone ? kNone : 63 - find_bit(a); });
+  op(sink, "bfind.shiftamt.s64",
+     [](i64 a) { return find_bit(a) == kNone ? kNone : 63 - find_bit(a); });
   op(sink, "brev.b32", [](u32 a) { return reverse32(a); });
-  op(sink, "brev.b64",
-     [](u64 a) { return u64{reverse32(static_cast<u32>(a))} << 32 | reverse32(static_cast<u32>(a >> 32)); });
+  op(sink, "brev.b64", [](u64 a) {
+    return u64{reverse32(static_cast<u32>(a))} << 32 | reverse32(static_cast<u32>(a >> 32));
+  });
   op(sink, "bfe.u32", [](u32 a, u32 p, u32 n) { return extract(a, p, n); });
   op(sink, "bfe.s32", [](i32 a, u32 p, u32 n) { return extract(a, p, n); });
   op(sink, "bfe.u64", [](u64 a, u32 p, u32 n) { return extract(a, p, n); });
@@ -122,8 +129,9 @@ void define_funnel(OperationSink& sink) {
   op(sink, "shf.l.clamp.b32", [](u32 a, u32 b, u32 c) {
     return c >= 32 ? a : static_cast<u32>(((u64{b} << 32 | a) << (c & 31)) >> 32);
   });
-  op(sink, "shf.r.clamp.b32",
-     [](u32 a, u32 b, u32 c) { return c >= 32 ? b : static_cast<u32>((u64{b} << 32 | a) >> (c & 31)); });
+  op(sink, "shf.r.clamp.b32", [](u32 a, u32 b, u32 c) {
+    return c >= 32 ? b : static_cast<u32>((u64{b} << 32 | a) >> (c & 31));
+  });
 }
 
 [[gnu::always_inline]] inline u32 byte_of(u64 pair, u32 selector) {
@@ -142,8 +150,8 @@ constexpr u16 kReplicate16[4] = {0x1010, 0x3232, 0x1010, 0x3232};
 
 [[gnu::always_inline]] inline u32 permute(u32 a, u32 b, u32 selectors) {
   const u64 pair = u64{b} << 32 | a;
-  return byte_of(pair, selectors) | byte_of(pair, selectors >> 4) << 8 | byte_of(pair, selectors >> 8) << 16 |
-         byte_of(pair, selectors >> 12) << 24;
+  return byte_of(pair, selectors) | byte_of(pair, selectors >> 4) << 8 |
+         byte_of(pair, selectors >> 8) << 16 | byte_of(pair, selectors >> 12) << 24;
 }
 
 void define_permute(OperationSink& sink) {
@@ -167,15 +175,16 @@ void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   write_lanes<u32>(
       window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
         const u32 x = a[i], y = b[i], z = c[i];
-        const u32 low =
-            (~y & ((~z & minterm[0]) | (z & minterm[1]))) | (y & ((~z & minterm[2]) | (z & minterm[3])));
-        const u32 high =
-            (~y & ((~z & minterm[4]) | (z & minterm[5]))) | (y & ((~z & minterm[6]) | (z & minterm[7])));
+        const u32 low = (~y & ((~z & minterm[0]) | (z & minterm[1]))) |
+                        (y & ((~z & minterm[2]) | (z & minterm[3])));
+        const u32 high = (~y & ((~z & minterm[4]) | (z & minterm[5]))) |
+                         (y & ((~z & minterm[6]) | (z & minterm[7])));
         return (~x & low) | (x & high);
       });
 }
 
-// The n-th set bit from a base: n > 0 upwards (the base counts), n < 0 downwards, 0: the base itself if set.
+// The n-th set bit from a base: n > 0 upwards (the base counts), n < 0 downwards, 0: the base
+// itself if set.
 [[gnu::always_inline]] inline u32 find_nth_set(u32 mask, u32 base, i32 offset) {
   if (base > 31) return kNone;
   if (offset == 0) return (mask >> base & 1) != 0 ? base : kNone;
@@ -189,7 +198,8 @@ void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 
 template <class F>
 void predicate_logic(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  set_predicate(window, insn.d, F{}(*slot<u32>(window, insn.s[0]), *slot<u32>(window, insn.s[1])), mask);
+  set_predicate(window, insn.d, F{}(*slot<u32>(window, insn.s[0]), *slot<u32>(window, insn.s[1])),
+                mask);
 }
 
 template <class F>
@@ -213,8 +223,10 @@ void define_bits(OperationSink& sink) {
   define_fields(sink);
   define_funnel(sink);
   define_permute(sink);
-  sink.add("lop3.b32", "", Shape{Arg::kInt32, {Arg::kInt32, Arg::kInt32, Arg::kInt32, Arg::kInt32}}, &lop3);
-  op_each(sink, "fns.b32", [](u32 a, u32 base, i32 offset) { return find_nth_set(a, base, offset); });
+  sink.add("lop3.b32", "", Shape{Arg::kInt32, {Arg::kInt32, Arg::kInt32, Arg::kInt32, Arg::kInt32}},
+           &lop3);
+  op_each(sink, "fns.b32",
+          [](u32 a, u32 base, i32 offset) { return find_nth_set(a, base, offset); });
   define_predicate(
       sink, "and.pred", [](u32 a, u32 b) { return a & b; }, true);
   define_predicate(

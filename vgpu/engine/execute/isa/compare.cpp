@@ -38,14 +38,14 @@ void define_classes(OperationSink& sink, const char* type) {
   op(
       sink, "testp.finite.", [](T a) { return (bits_as<Bits>(a) & kExponent) != kExponent; }, type);
   op(
-      sink, "testp.infinite.", [](T a) { return (bits_as<Bits>(a) & (kExponent | kFraction)) == kExponent; },
-      type);
+      sink, "testp.infinite.",
+      [](T a) { return (bits_as<Bits>(a) & (kExponent | kFraction)) == kExponent; }, type);
   op(
-      sink, "testp.number.", [](T a) { return (bits_as<Bits>(a) & (kExponent | kFraction)) <= kExponent; },
-      type);
+      sink, "testp.number.",
+      [](T a) { return (bits_as<Bits>(a) & (kExponent | kFraction)) <= kExponent; }, type);
   op(
-      sink, "testp.notanumber.", [](T a) { return (bits_as<Bits>(a) & (kExponent | kFraction)) > kExponent; },
-      type);
+      sink, "testp.notanumber.",
+      [](T a) { return (bits_as<Bits>(a) & (kExponent | kFraction)) > kExponent; }, type);
   op(
       sink, "testp.normal.",
       [](T a) {
@@ -55,7 +55,10 @@ void define_classes(OperationSink& sink, const char* type) {
       type);
   op(
       sink, "testp.subnormal.",
-      [](T a) { return (bits_as<Bits>(a) & kExponent) == 0 && (bits_as<Bits>(a) & kFraction) != 0; }, type);
+      [](T a) {
+        return (bits_as<Bits>(a) & kExponent) == 0 && (bits_as<Bits>(a) & kFraction) != 0;
+      },
+      type);
 }
 
 }  // namespace
@@ -87,7 +90,8 @@ void define_compare(OperationSink& sink) {
   op(sink, "selp.b16 selp.u16 selp.s16", [](u16 a, u16 b, bool p) { return p ? a : b; });
   op(sink, "selp.b32 selp.u32 selp.s32 selp.f32", [](u32 a, u32 b, bool p) { return p ? a : b; });
   op(sink, "selp.b64 selp.u64 selp.s64 selp.f64", [](u64 a, u64 b, bool p) { return p ? a : b; });
-  op(sink, "slct.b16.s32 slct.u16.s32 slct.s16.s32", [](u16 a, u16 b, i32 c) { return c >= 0 ? a : b; });
+  op(sink, "slct.b16.s32 slct.u16.s32 slct.s16.s32",
+     [](u16 a, u16 b, i32 c) { return c >= 0 ? a : b; });
   op(sink, "slct.b32.s32 slct.u32.s32 slct.s32.s32 slct.f32.s32",
      [](u32 a, u32 b, i32 c) { return c >= 0 ? a : b; });
   op(sink, "slct.b64.s32 slct.u64.s32 slct.s64.s32 slct.f64.s32",

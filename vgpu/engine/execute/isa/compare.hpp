@@ -6,8 +6,10 @@
 
 namespace vgpu::execute::VGPU_ISA {
 
-// d (and its complement, combined likewise, to the predicate in Insn::list) = result of the test, combined with s[2].
-[[gnu::always_inline]] inline void combine(std::byte* window, const Insn& insn, u32 result, u32 mask) {
+// d (and its complement, combined likewise, to the predicate in Insn::list) = result of the test,
+// combined with s[2].
+[[gnu::always_inline]] inline void combine(std::byte* window, const Insn& insn, u32 result,
+                                           u32 mask) {
   u32 complement = ~result;
   if (insn.sub != kCombineNone) {
     u32 c = *slot<u32>(window, insn.s[2]);
@@ -42,7 +44,8 @@ void define_test(OperationSink& sink, const char* name, const char* type, F) {
   sink.add(name, type, Shape{Arg::kAbsent, {arg_of<T>(), arg_of<T>()}}, &compare<T, F>);
 }
 
-// `value` turns a stored T into what is compared (a flush of subnormals, a half to a float, or nothing).
+// `value` turns a stored T into what is compared (a flush of subnormals, a half to a float, or
+// nothing).
 template <class T, class Value>
 void define_float_tests(OperationSink& sink, const char* type, Value) {
   define_test<T>(sink, "setp.eq.", type, [](T a, T b) { return Value{}(a) == Value{}(b); });

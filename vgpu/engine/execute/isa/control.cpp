@@ -47,7 +47,8 @@ void exit_thread(Warp& warp, std::byte*, const Insn&, u32) { exit_lanes(warp); }
 void barrier(Warp& warp, std::byte*, const Insn& insn, u32) { barrier_arrive(warp, insn); }
 
 void trap(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
-  fault({warp, insn, static_cast<u32>(__builtin_ctz(mask))}, FaultKind::kTrap, "the kernel executed a trap");
+  fault({warp, insn, static_cast<u32>(__builtin_ctz(mask))}, FaultKind::kTrap,
+        "the kernel executed a trap");
 }
 
 void nothing(Warp&, std::byte*, const Insn&, u32) {}
@@ -79,8 +80,8 @@ void is_space(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   set_predicate(window, insn.d, result, mask);
 }
 
-[[gnu::always_inline]] inline u32 guarded(const Warp& warp, const std::byte* window, const Insn& insn,
-                                          u32 mask) {
+[[gnu::always_inline]] inline u32 guarded(const Warp& warp, const std::byte* window,
+                                          const Insn& insn, u32 mask) {
   if (insn.guard == kNone) return mask;
   u32 p = *reinterpret_cast<const u32*>(window + insn.guard);
   if (insn.guard_negated) p = ~p;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cvt: between all integer and floating types. 8-bit values live in 16-bit registers, extended by their type.
+// cvt: between all integer and floating types. 8-bit values live in 16-bit registers, extended by
+// their type.
 #include <cmath>
 
 #include "engine/execute/isa/floats.hpp"
@@ -11,7 +12,8 @@ namespace {
 template <class T>
 struct Named {
   using Value = T;
-  using Stored = std::conditional_t<sizeof(T) == 1, std::conditional_t<std::is_signed_v<T>, i16, u16>, T>;
+  using Stored =
+      std::conditional_t<sizeof(T) == 1, std::conditional_t<std::is_signed_v<T>, i16, u16>, T>;
   const char* name;
 };
 constexpr Named<u8> kU8{"u8"};
@@ -36,7 +38,8 @@ void for_each_integer(F f) {
 template <class F, class To, class From>
 void define(OperationSink& sink, const char* prefix, Named<To> to, Named<From> from, F,
             bool every_lane = true) {
-  const Handler handler = every_lane ? &Signature<F>::template all<F> : &Signature<F>::template each<F>;
+  const Handler handler =
+      every_lane ? &Signature<F>::template all<F> : &Signature<F>::template each<F>;
   sink.add_conversion(prefix, to.name, from.name, Signature<F>::shape(), handler);
 }
 
@@ -59,7 +62,8 @@ template <class D, class S>
       if (value < 0) return 0;
     }
   }
-  return static_cast<u64>(value) > static_cast<u64>(highest<D>()) ? highest<D>() : static_cast<D>(value);
+  return static_cast<u64>(value) > static_cast<u64>(highest<D>()) ? highest<D>()
+                                                                  : static_cast<D>(value);
 }
 
 void define_integers(OperationSink& sink) {
@@ -108,7 +112,8 @@ template <Rounding kMode, class T>
 // Clamped to D's range. `kWide`: what NaN gives depends on the types that the instruction names.
 template <class D, Rounding kMode, bool kWide, class T>
 [[gnu::always_inline]] inline D to_integer(T a) {
-  constexpr T kLimit = static_cast<T>(u64{1} << (8 * sizeof(D) - 1)) * (std::is_signed_v<D> ? T(1) : T(2));
+  constexpr T kLimit =
+      static_cast<T>(u64{1} << (8 * sizeof(D) - 1)) * (std::is_signed_v<D> ? T(1) : T(2));
   const T x = integral<kMode>(a);
   const bool below = std::is_signed_v<D> ? x < -kLimit : x < T(0);
   const bool above = x >= kLimit;
@@ -119,8 +124,8 @@ template <class D, Rounding kMode, bool kWide, class T>
 }
 
 template <Rounding kMode>
-void define_float_to_integer(OperationSink& sink, const char* plain, const char* ftz, const char* sat,
-                             const char* ftz_sat) {
+void define_float_to_integer(OperationSink& sink, const char* plain, const char* ftz,
+                             const char* sat, const char* ftz_sat) {
   for_each_integer([&](auto to) {
     using D = typename decltype(to)::Value;
     using StoredD = typename decltype(to)::Stored;
@@ -142,8 +147,8 @@ void define_float_to_integer(OperationSink& sink, const char* plain, const char*
   });
 }
 
-// The integer as a double that rounds to any shorter significand as the integer itself does: bits that do not fit
-// are gathered in the last one.
+// The integer as a double that rounds to any shorter significand as the integer itself does: bits
+// that do not fit are gathered in the last one.
 template <class S>
 [[gnu::always_inline]] inline double to_odd_double(S value) {
   const bool negative = std::is_signed_v<S> && value < S(0);
@@ -176,16 +181,20 @@ void define_integer_to_float(OperationSink& sink, const char* prefix) {
     using S = typename decltype(from)::Value;
     using Stored = typename decltype(from)::Stored;
     if constexpr (kMode == Rounding::kNearest) {
-      define(sink, prefix, kF32, from, [](Stored a) { return static_cast<float>(static_cast<S>(a)); });
-      define(sink, prefix, kF64, from, [](Stored a) { return static_cast<double>(static_cast<S>(a)); });
+      define(sink, prefix, kF32, from,
+             [](Stored a) { return static_cast<float>(static_cast<S>(a)); });
+      define(sink, prefix, kF64, from,
+             [](Stored a) { return static_cast<double>(static_cast<S>(a)); });
     } else {
       define(
           sink, prefix, kF32, from,
-          [](Stored a) { return bits_as<float>(narrow(to_odd_double(static_cast<S>(a)), kSingle, kMode)); },
+          [](Stored a) {
+            return bits_as<float>(narrow(to_odd_double(static_cast<S>(a)), kSingle, kMode));
+          },
           false);
       define(
-          sink, prefix, kF64, from, [](Stored a) { return integer_to_double<kMode>(static_cast<S>(a)); },
-          false);
+          sink, prefix, kF64, from,
+          [](Stored a) { return integer_to_double<kMode>(static_cast<S>(a)); }, false);
     }
     define(
         sink, prefix, kF16, from,
@@ -221,7 +230,8 @@ void define_narrowing(OperationSink& sink, const char* plain, const char* ftz, c
   define(
       sink, sat, kF32, kF64, [](double a) { return saturate(double_to_float<kMode>(a)); }, false);
   define(
-      sink, ftz_sat, kF32, kF64, [](double a) { return saturate(flush(double_to_float<kMode>(a))); }, false);
+      sink, ftz_sat, kF32, kF64,
+      [](double a) { return saturate(flush(double_to_float<kMode>(a))); }, false);
   if constexpr (kMode == Rounding::kNearest) {
     define(sink, plain, kF16, kF32, [](float a) { return to_half(a); });
     define(sink, ftz, kF16, kF32, [](float a) { return to_half(flush(a)); });
@@ -233,39 +243,46 @@ void define_narrowing(OperationSink& sink, const char* plain, const char* ftz, c
         [](float a) { return f16{static_cast<u16>(narrow(double{a}, kHalf, kMode))}; }, false);
     define(
         sink, ftz, kF16, kF32,
-        [](float a) { return f16{static_cast<u16>(narrow(double{flush(a)}, kHalf, kMode))}; }, false);
+        [](float a) { return f16{static_cast<u16>(narrow(double{flush(a)}, kHalf, kMode))}; },
+        false);
     define(
         sink, sat, kF16, kF32,
-        [](float a) { return f16{static_cast<u16>(narrow(double{saturate(a)}, kHalf, kMode))}; }, false);
+        [](float a) { return f16{static_cast<u16>(narrow(double{saturate(a)}, kHalf, kMode))}; },
+        false);
     define(
         sink, plain, kBf16, kF32,
         [](float a) { return bf16{static_cast<u16>(narrow(double{a}, kBfloat, kMode))}; }, false);
   }
   define(
-      sink, plain, kF16, kF64, [](double a) { return f16{static_cast<u16>(narrow(a, kHalf, kMode))}; },
-      false);
+      sink, plain, kF16, kF64,
+      [](double a) { return f16{static_cast<u16>(narrow(a, kHalf, kMode))}; }, false);
   define(
-      sink, plain, kBf16, kF64, [](double a) { return bf16{static_cast<u16>(narrow(a, kBfloat, kMode))}; },
-      false);
+      sink, plain, kBf16, kF64,
+      [](double a) { return bf16{static_cast<u16>(narrow(a, kBfloat, kMode))}; }, false);
   define(
       sink, plain, kBf16, kF16,
-      [](f16 a) { return bf16{static_cast<u16>(narrow(double{to_float(a)}, kBfloat, kMode))}; }, false);
+      [](f16 a) { return bf16{static_cast<u16>(narrow(double{to_float(a)}, kBfloat, kMode))}; },
+      false);
   define(
       sink, plain, kF16, kBf16,
-      [](bf16 a) { return f16{static_cast<u16>(narrow(double{to_float(a)}, kHalf, kMode))}; }, false);
+      [](bf16 a) { return f16{static_cast<u16>(narrow(double{to_float(a)}, kHalf, kMode))}; },
+      false);
 }
 
 void define_widening(OperationSink& sink) {
   define(sink, "cvt.", kF64, kF32, [](float a) { return canonical(static_cast<double>(a)); });
-  define(sink, "cvt.ftz.", kF64, kF32, [](float a) { return canonical(static_cast<double>(flush(a))); });
+  define(sink, "cvt.ftz.", kF64, kF32,
+         [](float a) { return canonical(static_cast<double>(flush(a))); });
   define(sink, "cvt.sat.", kF64, kF32, [](float a) { return static_cast<double>(saturate(a)); });
   define(sink, "cvt.", kF32, kF16, [](f16 a) { return canonical(to_float(a)); });
   define(sink, "cvt.ftz.", kF32, kF16, [](f16 a) { return canonical(to_float(a)); });
   define(sink, "cvt.sat.", kF32, kF16, [](f16 a) { return saturate(to_float(a)); });
-  define(sink, "cvt.", kF64, kF16, [](f16 a) { return canonical(static_cast<double>(to_float(a))); });
+  define(sink, "cvt.", kF64, kF16,
+         [](f16 a) { return canonical(static_cast<double>(to_float(a))); });
   define(sink, "cvt.", kF32, kBf16, [](bf16 a) { return canonical(to_float(a)); });
   define(sink, "cvt.ftz.", kF32, kBf16, [](bf16 a) { return canonical(flush(to_float(a))); });
-  define(sink, "cvt.", kF64, kBf16, [](bf16 a) { return canonical(static_cast<double>(to_float(a))); });
+  define(sink, "cvt.", kF64, kBf16,
+         [](bf16 a) { return canonical(static_cast<double>(to_float(a))); });
   define(sink, "cvt.", kF32, kF32, [](float a) { return a; });
   define(sink, "cvt.ftz.", kF32, kF32, [](float a) { return flush(a); });
   define(sink, "cvt.sat.", kF32, kF32, [](float a) { return saturate(a); });
@@ -293,7 +310,8 @@ void define_integral(OperationSink& sink, const char* plain, const char* ftz, co
 template <Format kFormat, Rounding kMode, bool kRelu, bool kFinite>
 [[gnu::always_inline]] inline u32 narrow_one(float a) {
   const u32 code = narrow(double{a}, kFormat, kMode, kFinite);
-  if constexpr (kRelu) return a < 0 || code >> (kFormat.exponent + kFormat.fraction) != 0 ? 0 : code;
+  if constexpr (kRelu)
+    return a < 0 || code >> (kFormat.exponent + kFormat.fraction) != 0 ? 0 : code;
   return code;
 }
 
@@ -304,8 +322,9 @@ void define_packed16(OperationSink& sink, const char* name, const char* single) 
            narrow_one<kFormat, kMode, kRelu, kFinite>(b);
   });
   if (single != nullptr) {
-    op_each(sink, single,
-            [](float a) { return static_cast<u16>(narrow_one<kFormat, kMode, kRelu, kFinite>(a)); });
+    op_each(sink, single, [](float a) {
+      return static_cast<u16>(narrow_one<kFormat, kMode, kRelu, kFinite>(a));
+    });
   }
 }
 
@@ -315,12 +334,16 @@ void define_packed(OperationSink& sink) {
   define_packed16<kHalf, kRz, false, false>(sink, "cvt.rz.f16x2.f32", nullptr);
   define_packed16<kHalf, kRn, true, false>(sink, "cvt.rn.relu.f16x2.f32", "cvt.rn.relu.f16.f32");
   define_packed16<kHalf, kRz, true, false>(sink, "cvt.rz.relu.f16x2.f32", "cvt.rz.relu.f16.f32");
-  define_packed16<kHalf, kRn, false, true>(sink, "cvt.rn.satfinite.f16x2.f32", "cvt.rn.satfinite.f16.f32");
-  define_packed16<kHalf, kRz, false, true>(sink, "cvt.rz.satfinite.f16x2.f32", "cvt.rz.satfinite.f16.f32");
+  define_packed16<kHalf, kRn, false, true>(sink, "cvt.rn.satfinite.f16x2.f32",
+                                           "cvt.rn.satfinite.f16.f32");
+  define_packed16<kHalf, kRz, false, true>(sink, "cvt.rz.satfinite.f16x2.f32",
+                                           "cvt.rz.satfinite.f16.f32");
   define_packed16<kBfloat, kRn, false, false>(sink, "cvt.rn.bf16x2.f32", nullptr);
   define_packed16<kBfloat, kRz, false, false>(sink, "cvt.rz.bf16x2.f32", nullptr);
-  define_packed16<kBfloat, kRn, true, false>(sink, "cvt.rn.relu.bf16x2.f32", "cvt.rn.relu.bf16.f32");
-  define_packed16<kBfloat, kRz, true, false>(sink, "cvt.rz.relu.bf16x2.f32", "cvt.rz.relu.bf16.f32");
+  define_packed16<kBfloat, kRn, true, false>(sink, "cvt.rn.relu.bf16x2.f32",
+                                             "cvt.rn.relu.bf16.f32");
+  define_packed16<kBfloat, kRz, true, false>(sink, "cvt.rz.relu.bf16x2.f32",
+                                             "cvt.rz.relu.bf16.f32");
   define_packed16<kBfloat, kRn, false, true>(sink, "cvt.rn.satfinite.bf16x2.f32",
                                              "cvt.rn.satfinite.bf16.f32");
   define_packed16<kBfloat, kRz, false, true>(sink, "cvt.rz.satfinite.bf16x2.f32",
@@ -336,10 +359,12 @@ void define_packed(OperationSink& sink) {
           [](float a) { return narrow(double{a}, kTf32, kRz) << 13 | (is_nan(a) ? 0x1fffu : 0u); });
 
   op_each(sink, "cvt.rn.satfinite.e4m3x2.f32", [](float a, float b) {
-    return static_cast<u16>(narrow(double{a}, kE4m3, kRn, true) << 8 | narrow(double{b}, kE4m3, kRn, true));
+    return static_cast<u16>(narrow(double{a}, kE4m3, kRn, true) << 8 |
+                            narrow(double{b}, kE4m3, kRn, true));
   });
   op_each(sink, "cvt.rn.satfinite.e5m2x2.f32", [](float a, float b) {
-    return static_cast<u16>(narrow(double{a}, kE5m2, kRn, true) << 8 | narrow(double{b}, kE5m2, kRn, true));
+    return static_cast<u16>(narrow(double{a}, kE5m2, kRn, true) << 8 |
+                            narrow(double{b}, kE5m2, kRn, true));
   });
   op_each(sink, "cvt.rn.satfinite.e4m3x2.f16x2", [](u32 a) {
     const double high = double{to_float(f16{static_cast<u16>(a >> 16)})};
@@ -352,14 +377,17 @@ void define_packed(OperationSink& sink) {
     return static_cast<u16>(narrow(high, kE5m2, kRn, true) << 8 | narrow(low, kE5m2, kRn, true));
   });
   op_each(sink, "cvt.rn.f16x2.e4m3x2", [](u16 a) {
-    return narrow(widen(a >> 8, kE4m3), kHalf, kRn) << 16 | narrow(widen(a & 0xff, kE4m3), kHalf, kRn);
+    return narrow(widen(a >> 8, kE4m3), kHalf, kRn) << 16 |
+           narrow(widen(a & 0xff, kE4m3), kHalf, kRn);
   });
   op_each(sink, "cvt.rn.f16x2.e5m2x2", [](u16 a) {
-    return narrow(widen(a >> 8, kE5m2), kHalf, kRn) << 16 | narrow(widen(a & 0xff, kE5m2), kHalf, kRn);
+    return narrow(widen(a >> 8, kE5m2), kHalf, kRn) << 16 |
+           narrow(widen(a & 0xff, kE5m2), kHalf, kRn);
   });
 
-  op(sink, "cvt.pack.sat.u16.s32",
-     [](i32 a, i32 b) { return static_cast<u32>(clamp_integer<u16>(a)) << 16 | clamp_integer<u16>(b); });
+  op(sink, "cvt.pack.sat.u16.s32", [](i32 a, i32 b) {
+    return static_cast<u32>(clamp_integer<u16>(a)) << 16 | clamp_integer<u16>(b);
+  });
   op(sink, "cvt.pack.sat.s16.s32", [](i32 a, i32 b) {
     return static_cast<u32>(clamp_integer<i16>(a)) << 16 | static_cast<u16>(clamp_integer<i16>(b));
   });
@@ -388,15 +416,22 @@ void define_convert(OperationSink& sink) {
   define_integer_to_float<Rounding::kZero>(sink, "cvt.rz.");
   define_integer_to_float<Rounding::kDown>(sink, "cvt.rm.");
   define_integer_to_float<Rounding::kUp>(sink, "cvt.rp.");
-  define_narrowing<Rounding::kNearest>(sink, "cvt.rn.", "cvt.rn.ftz.", "cvt.rn.sat.", "cvt.rn.ftz.sat.");
-  define_narrowing<Rounding::kZero>(sink, "cvt.rz.", "cvt.rz.ftz.", "cvt.rz.sat.", "cvt.rz.ftz.sat.");
-  define_narrowing<Rounding::kDown>(sink, "cvt.rm.", "cvt.rm.ftz.", "cvt.rm.sat.", "cvt.rm.ftz.sat.");
+  define_narrowing<Rounding::kNearest>(sink, "cvt.rn.", "cvt.rn.ftz.", "cvt.rn.sat.",
+                                       "cvt.rn.ftz.sat.");
+  define_narrowing<Rounding::kZero>(sink, "cvt.rz.", "cvt.rz.ftz.", "cvt.rz.sat.",
+                                    "cvt.rz.ftz.sat.");
+  define_narrowing<Rounding::kDown>(sink, "cvt.rm.", "cvt.rm.ftz.", "cvt.rm.sat.",
+                                    "cvt.rm.ftz.sat.");
   define_narrowing<Rounding::kUp>(sink, "cvt.rp.", "cvt.rp.ftz.", "cvt.rp.sat.", "cvt.rp.ftz.sat.");
   define_widening(sink);
-  define_integral<Rounding::kNearest>(sink, "cvt.rni.", "cvt.rni.ftz.", "cvt.rni.sat.", "cvt.rni.ftz.sat.");
-  define_integral<Rounding::kZero>(sink, "cvt.rzi.", "cvt.rzi.ftz.", "cvt.rzi.sat.", "cvt.rzi.ftz.sat.");
-  define_integral<Rounding::kDown>(sink, "cvt.rmi.", "cvt.rmi.ftz.", "cvt.rmi.sat.", "cvt.rmi.ftz.sat.");
-  define_integral<Rounding::kUp>(sink, "cvt.rpi.", "cvt.rpi.ftz.", "cvt.rpi.sat.", "cvt.rpi.ftz.sat.");
+  define_integral<Rounding::kNearest>(sink, "cvt.rni.", "cvt.rni.ftz.", "cvt.rni.sat.",
+                                      "cvt.rni.ftz.sat.");
+  define_integral<Rounding::kZero>(sink, "cvt.rzi.", "cvt.rzi.ftz.", "cvt.rzi.sat.",
+                                   "cvt.rzi.ftz.sat.");
+  define_integral<Rounding::kDown>(sink, "cvt.rmi.", "cvt.rmi.ftz.", "cvt.rmi.sat.",
+                                   "cvt.rmi.ftz.sat.");
+  define_integral<Rounding::kUp>(sink, "cvt.rpi.", "cvt.rpi.ftz.", "cvt.rpi.sat.",
+                                 "cvt.rpi.ftz.sat.");
   define_packed(sink);
 }
 

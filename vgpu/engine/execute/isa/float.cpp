@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single and double precision. What PTX defines by IEEE 754 is exact; the approximate functions (div.approx, rcp,
-// sqrt, rsqrt, sin, cos, lg2, ex2, tanh with .approx) are the host library's in double precision, rounded: at least
-// as accurate as the hardware's, but not its bits.
+// Single and double precision. What PTX defines by IEEE 754 is exact; the approximate functions
+// (div.approx, rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh with .approx) are the host library's in
+// double precision, rounded: at least as accurate as the hardware's, but not its bits.
 #include "engine/execute/isa/floats.hpp"
 
 #include <cmath>
@@ -111,8 +111,10 @@ void define_f32(OperationSink& sink) {
   constexpr Rounding kRn = Rounding::kNearest, kRz = Rounding::kZero, kRm = Rounding::kDown,
                      kRp = Rounding::kUp;
   for (const char* s : {".f32", ".rn.f32"}) define_arithmetic<float, kRn, false, false>(sink, s);
-  for (const char* s : {".ftz.f32", ".rn.ftz.f32"}) define_arithmetic<float, kRn, true, false>(sink, s);
-  for (const char* s : {".sat.f32", ".rn.sat.f32"}) define_arithmetic<float, kRn, false, true>(sink, s);
+  for (const char* s : {".ftz.f32", ".rn.ftz.f32"})
+    define_arithmetic<float, kRn, true, false>(sink, s);
+  for (const char* s : {".sat.f32", ".rn.sat.f32"})
+    define_arithmetic<float, kRn, false, true>(sink, s);
   for (const char* s : {".ftz.sat.f32", ".rn.ftz.sat.f32"})
     define_arithmetic<float, kRn, true, true>(sink, s);
   define_arithmetic<float, kRz, false, false>(sink, ".rz.f32");
@@ -128,7 +130,8 @@ void define_f32(OperationSink& sink) {
   define_arithmetic<float, kRm, true, true>(sink, ".rm.ftz.sat.f32");
   define_arithmetic<float, kRp, true, true>(sink, ".rp.ftz.sat.f32");
   for (const char* s : {".rn.f32", ".approx.f32"}) define_quotients<float, kRn, false>(sink, s);
-  for (const char* s : {".rn.ftz.f32", ".approx.ftz.f32"}) define_quotients<float, kRn, true>(sink, s);
+  for (const char* s : {".rn.ftz.f32", ".approx.ftz.f32"})
+    define_quotients<float, kRn, true>(sink, s);
   define_quotients<float, kRz, false>(sink, ".rz.f32");
   define_quotients<float, kRm, false>(sink, ".rm.f32");
   define_quotients<float, kRp, false>(sink, ".rp.f32");
@@ -136,7 +139,8 @@ void define_f32(OperationSink& sink) {
   define_quotients<float, kRm, true>(sink, ".rm.ftz.f32");
   define_quotients<float, kRp, true>(sink, ".rp.ftz.f32");
   op(sink, "div.full.f32", [](float a, float b) { return canonical(a / b); });
-  op(sink, "div.full.ftz.f32", [](float a, float b) { return out<true, false>(flush(a) / flush(b)); });
+  op(sink, "div.full.ftz.f32",
+     [](float a, float b) { return out<true, false>(flush(a) / flush(b)); });
 }
 
 void define_f64(OperationSink& sink) {
@@ -150,7 +154,8 @@ void define_f64(OperationSink& sink) {
   define_quotients<double, Rounding::kDown, false>(sink, ".rm.f64");
   define_quotients<double, Rounding::kUp, false>(sink, ".rp.f64");
   op(sink, "rcp.approx.ftz.f64", [](double a) { return canonical(1.0 / a); });
-  op(sink, "rsqrt.approx.f64 rsqrt.approx.ftz.f64", [](double a) { return canonical(1.0 / root(a)); });
+  op(sink, "rsqrt.approx.f64 rsqrt.approx.ftz.f64",
+     [](double a) { return canonical(1.0 / root(a)); });
 }
 
 template <bool kFlush>
@@ -158,7 +163,8 @@ void define_approximate(OperationSink& sink, const char* suffix) {
   op(
       sink, "rsqrt.approx",
       [](float a) {
-        return out<kFlush, false>(static_cast<float>(1.0 / root(static_cast<double>(in<kFlush>(a)))));
+        return out<kFlush, false>(
+            static_cast<float>(1.0 / root(static_cast<double>(in<kFlush>(a)))));
       },
       suffix);
   op_each(
@@ -176,13 +182,15 @@ void define_approximate(OperationSink& sink, const char* suffix) {
   op_each(
       sink, "lg2.approx",
       [](float a) {
-        return out<kFlush, false>(static_cast<float>(std::log2(static_cast<double>(in<kFlush>(a)))));
+        return out<kFlush, false>(
+            static_cast<float>(std::log2(static_cast<double>(in<kFlush>(a)))));
       },
       suffix);
   op_each(
       sink, "ex2.approx",
       [](float a) {
-        return out<kFlush, false>(static_cast<float>(std::exp2(static_cast<double>(in<kFlush>(a)))));
+        return out<kFlush, false>(
+            static_cast<float>(std::exp2(static_cast<double>(in<kFlush>(a)))));
       },
       suffix);
 }
@@ -200,14 +208,16 @@ template <class T, bool kMax>
   return bits_as<float>(bits_as<u32>(a) & 0x7fffffff);
 }
 [[gnu::always_inline]] inline float with_signs(float a, float b, float of) {
-  return bits_as<float>((bits_as<u32>(of) & 0x7fffffff) | ((bits_as<u32>(a) ^ bits_as<u32>(b)) & 0x80000000));
+  return bits_as<float>((bits_as<u32>(of) & 0x7fffffff) |
+                        ((bits_as<u32>(a) ^ bits_as<u32>(b)) & 0x80000000));
 }
 
 template <bool kMax, bool kFlush>
 void define_extremes(OperationSink& sink, const char* name, const char* nan, const char* sign,
                      const char* nan_sign) {
-  op(sink, name,
-     [](float a, float b) { return canonical(extreme<float, kMax>(in<kFlush>(a), in<kFlush>(b))); });
+  op(sink, name, [](float a, float b) {
+    return canonical(extreme<float, kMax>(in<kFlush>(a), in<kFlush>(b)));
+  });
   op(sink, nan, [](float a, float b) {
     const float r = extreme<float, kMax>(in<kFlush>(a), in<kFlush>(b));
     return canonical(is_nan(a) ? a : is_nan(b) ? b : r);
@@ -231,7 +241,8 @@ void define_signs(OperationSink& sink) {
   op(sink, "neg.f64", [](u64 a) { return a ^ 0x8000000000000000; });
   // The sign is the first operand's.
   op(sink, "copysign.f32", [](u32 a, u32 b) { return (a & 0x80000000) | (b & 0x7fffffff); });
-  op(sink, "copysign.f64", [](u64 a, u64 b) { return (a & 0x8000000000000000) | (b & 0x7fffffffffffffff); });
+  op(sink, "copysign.f64",
+     [](u64 a, u64 b) { return (a & 0x8000000000000000) | (b & 0x7fffffffffffffff); });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating point as the GPU has it where a CPU differs: flushing of subnormals, one NaN for all results, saturation,
-// rounding modes of single instructions, and the 16- and 8-bit formats.
+// Floating point as the GPU has it where a CPU differs: flushing of subnormals, one NaN for all
+// results, saturation, rounding modes of single instructions, and the 16- and 8-bit formats.
 #pragma once
 #include <xmmintrin.h>
 
@@ -15,8 +15,9 @@ enum class Rounding : u8 { kNearest, kZero, kDown, kUp, kNearestAway };
   return bits_as<float>((bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits);
 }
 
-// Single-precision results that are no number are the one NaN 0x7fffffff, whatever NaN came in; in double precision
-// they are 0xfff8000000000000. It is also what makes results the same on every host.
+// Single-precision results that are no number are the one NaN 0x7fffffff, whatever NaN came in; in
+// double precision they are 0xfff8000000000000. It is also what makes results the same on every
+// host.
 [[gnu::always_inline]] inline float canonical(float a) {
   return !is_nan(a) ? a : bits_as<float>(0x7fffffffu);
 }
@@ -29,7 +30,8 @@ template <class T>
   return a > T(0) ? (a < T(1) ? a : T(1)) : T(0);  // NaN gives +0
 }
 
-// f(a, b, c) computed under a rounding mode. The barriers keep the compiler from moving it out of the scope.
+// f(a, b, c) computed under a rounding mode. The barriers keep the compiler from moving it out of
+// the scope.
 template <Rounding kMode, class T, class F>
 [[gnu::always_inline]] inline T rounded(F f, T a, T b, T c) {
   if constexpr (kMode == Rounding::kNearest) {
@@ -61,7 +63,8 @@ inline constexpr Format kTf32{8, 10, true, 0x3ffff};
 inline constexpr Format kE5m2{5, 2, true, 0x7f};
 inline constexpr Format kE4m3{4, 3, false, 0x7f};
 
-// The code of `value` in the format, rounded once. `finite`: what is too large becomes the largest number.
+// The code of `value` in the format, rounded once. `finite`: what is too large becomes the largest
+// number.
 inline u32 narrow(double value, Format format, Rounding mode, bool finite = false) {
   const u64 bits = bits_as<u64>(value);
   const u32 sign = static_cast<u32>(bits >> 63) << (format.exponent + format.fraction);
@@ -75,7 +78,8 @@ inline u32 narrow(double value, Format format, Rounding mode, bool finite = fals
   if (magnitude < (u64{1} << 52)) value = 0;  // a double's subnormals are far below every format's
   const int bias = (1 << (format.exponent - 1)) - 1;
   const int exponent = static_cast<int>(magnitude >> 52) - 1023;
-  const u64 significand = (magnitude & ((u64{1} << 52) - 1)) | (magnitude >> 52 != 0 ? u64{1} << 52 : 0);
+  const u64 significand =
+      (magnitude & ((u64{1} << 52) - 1)) | (magnitude >> 52 != 0 ? u64{1} << 52 : 0);
   const bool normal = exponent >= 1 - bias;
   int shift = 52 - format.fraction + (normal ? 0 : 1 - bias - exponent);
   if (shift > 62) shift = 62;
@@ -100,7 +104,8 @@ inline u32 narrow(double value, Format format, Rounding mode, bool finite = fals
       break;
   }
   const u64 base =
-      normal ? (u64(exponent + bias) << format.fraction) + kept - (u64{1} << format.fraction) : kept;
+      normal ? (u64(exponent + bias) << format.fraction) + kept - (u64{1} << format.fraction)
+             : kept;
   const u64 code = base + (up ? 1 : 0);  // a carry into the exponent is right as it is
   if (code > largest) {
     const bool to_largest = mode == Rounding::kZero || (mode == Rounding::kDown && sign == 0) ||
@@ -139,7 +144,9 @@ inline double widen(u32 code, Format format) {
   const u32 subnormal = bits_as<u32>(static_cast<float>(static_cast<i32>(magnitude)) * 0x1p-24F);
   const u32 normal = (magnitude << 13) + 0x38000000u;
   const u32 special = (magnitude << 13) | 0x7f800000u;
-  return bits_as<float>(sign | (magnitude >= 0x7c00 ? special : magnitude < 0x400 ? subnormal : normal));
+  return bits_as<float>(sign | (magnitude >= 0x7c00 ? special
+                                : magnitude < 0x400 ? subnormal
+                                                    : normal));
 }
 [[gnu::always_inline]] inline float to_float(bf16 b) {
   return bits_as<float>(static_cast<u32>(b.bits) << 16);
@@ -151,7 +158,9 @@ inline double widen(u32 code, Format format) {
   const u32 magnitude = bits & 0x7fffffffu;
   const u32 normal = (magnitude + 0xc8000fffu + (magnitude >> 13 & 1)) >> 13;
   const u32 subnormal = bits_as<u32>(bits_as<float>(magnitude) + 0.5F) - 0x3f000000u;
-  const u32 code = magnitude >= 0x47800000u ? 0x7c00u : magnitude >= 0x38800000u ? normal : subnormal;
+  const u32 code = magnitude >= 0x47800000u   ? 0x7c00u
+                   : magnitude >= 0x38800000u ? normal
+                                              : subnormal;
   return f16{static_cast<u16>(magnitude > 0x7f800000u ? 0x7fffu : sign | code)};
 }
 [[gnu::always_inline]] inline bf16 to_bfloat(float a) {
@@ -160,8 +169,8 @@ inline double widen(u32 code, Format format) {
   return bf16{static_cast<u16>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : code)};
 }
 
-// a * b + c rounded to odd, from factors whose product is exact in double: rounding the result once more to 11 or
-// 8 bits gives what one rounding of the exact value gives.
+// a * b + c rounded to odd, from factors whose product is exact in double: rounding the result once
+// more to 11 or 8 bits gives what one rounding of the exact value gives.
 inline double multiply_add_to_odd(double a, double b, double c) {
   const double p = a * b;
   const double s = p + c;

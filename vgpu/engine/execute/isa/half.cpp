@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic in the 16-bit formats, single and in pairs. Every result is the exact value rounded once: a sum of two
-// 11- or 8-bit significands rounded to 24 bits first rounds to the same, and so does the product, except where a
-// bfloat16 product leaves single precision's range; that and the fused operation go through double precision.
+// Arithmetic in the 16-bit formats, single and in pairs. Every result is the exact value rounded
+// once: a sum of two 11- or 8-bit significands rounded to 24 bits first rounds to the same, and so
+// does the product, except where a bfloat16 product leaves single precision's range; that and the
+// fused operation go through double precision.
 #include <cmath>
 
 #include "engine/execute/isa/compare.hpp"
@@ -48,7 +49,8 @@ template <class H, bool kFlush, After kAfter>
 
 template <class H>
 inline H fused(H a, H b, H c) {
-  const double exact = multiply_add_to_odd(double{to_float(a)}, double{to_float(b)}, double{to_float(c)});
+  const double exact =
+      multiply_add_to_odd(double{to_float(a)}, double{to_float(b)}, double{to_float(c)});
   return H{static_cast<u16>(narrow(exact, Traits<H>::kFormat, Rounding::kNearest))};
 }
 
@@ -76,7 +78,8 @@ void define_binary(OperationSink& sink, const char* name, const char* one, const
   op(
       sink, name,
       [](u32 a, u32 b) {
-        return join(F{}(half_of<H>(a, 0), half_of<H>(b, 0)), F{}(half_of<H>(a, 1), half_of<H>(b, 1)));
+        return join(F{}(half_of<H>(a, 0), half_of<H>(b, 0)),
+                    F{}(half_of<H>(a, 1), half_of<H>(b, 1)));
       },
       two);
 }
@@ -147,11 +150,13 @@ void define_extremes(OperationSink& sink, const char* plain, const char* nan, co
     return nan_first(a, b, extreme<H, kMax>(flush_half<H, kFlush>(a), flush_half<H, kFlush>(b)));
   });
   define_binary<H>(sink, sign, one, two, [](H a, H b) {
-    const H r = extreme<H, kMax>(magnitude(flush_half<H, kFlush>(a)), magnitude(flush_half<H, kFlush>(b)));
+    const H r =
+        extreme<H, kMax>(magnitude(flush_half<H, kFlush>(a)), magnitude(flush_half<H, kFlush>(b)));
     return (r.bits & 0x7fff) == 0x7fff ? r : with_signs(a, b, r);
   });
   define_binary<H>(sink, nan_sign, one, two, [](H a, H b) {
-    const H r = extreme<H, kMax>(magnitude(flush_half<H, kFlush>(a)), magnitude(flush_half<H, kFlush>(b)));
+    const H r =
+        extreme<H, kMax>(magnitude(flush_half<H, kFlush>(a)), magnitude(flush_half<H, kFlush>(b)));
     return nan_first(a, b, with_signs(a, b, r));
   });
 }
@@ -181,19 +186,21 @@ void define_functions(OperationSink& sink, const char* ex2, const char* one, con
 
 template <class H>
 void define_format(OperationSink& sink, const char* one, const char* two) {
-  define_arithmetic<H, false, After::kNothing>(sink, "add add.rn", "sub sub.rn", "mul mul.rn", "fma.rn", one,
-                                               two);
+  define_arithmetic<H, false, After::kNothing>(sink, "add add.rn", "sub sub.rn", "mul mul.rn",
+                                               "fma.rn", one, two);
   define_arithmetic<H, false, After::kSaturate>(sink, "add.sat add.rn.sat", "sub.sat sub.rn.sat",
                                                 "mul.sat mul.rn.sat", "fma.rn.sat", one, two);
   define_ternary<H>(sink, "fma.rn.relu", one, two,
                     [](H a, H b, H c) { return finish<H, false, After::kRelu>(fused(a, b, c)); });
-  define_extremes<H, false, false>(sink, "min", "min.NaN", "min.xorsign.abs", "min.NaN.xorsign.abs", one,
-                                   two);
-  define_extremes<H, true, false>(sink, "max", "max.NaN", "max.xorsign.abs", "max.NaN.xorsign.abs", one, two);
+  define_extremes<H, false, false>(sink, "min", "min.NaN", "min.xorsign.abs", "min.NaN.xorsign.abs",
+                                   one, two);
+  define_extremes<H, true, false>(sink, "max", "max.NaN", "max.xorsign.abs", "max.NaN.xorsign.abs",
+                                  one, two);
   define_signs<H>(sink, one, two);
 }
 
-// setp of a pair: the low halves go to p, the high ones to q; set writes a mask or 1.0 into each half.
+// setp of a pair: the low halves go to p, the high ones to q; set writes a mask or 1.0 into each
+// half.
 enum class Test { kEq, kNe, kLt, kLe, kGt, kGe, kEqu, kNeu, kLtu, kLeu, kGtu, kGeu, kNum, kNan };
 constexpr const char* kTestNames[] = {"eq.",  "ne.",  "lt.",  "le.",  "gt.",  "ge.",  "equ.",
                                       "neu.", "ltu.", "leu.", "gtu.", "geu.", "num.", "nan."};
@@ -238,8 +245,12 @@ void compare_pair(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const b = slot<u32>(window, insn.s[1]);
   u32 low = 0, high = 0;
   for (u32 i = 0; i < kLanes; ++i) {
-    low |= static_cast<u32>(holds(kTest, to_float(half_of<H>(a[i], 0)), to_float(half_of<H>(b[i], 0)))) << i;
-    high |= static_cast<u32>(holds(kTest, to_float(half_of<H>(a[i], 1)), to_float(half_of<H>(b[i], 1)))) << i;
+    low |=
+        static_cast<u32>(holds(kTest, to_float(half_of<H>(a[i], 0)), to_float(half_of<H>(b[i], 0))))
+        << i;
+    high |=
+        static_cast<u32>(holds(kTest, to_float(half_of<H>(a[i], 1)), to_float(half_of<H>(b[i], 1))))
+        << i;
   }
   if (insn.sub != kCombineNone) {
     u32 c = *slot<u32>(window, insn.s[2]);
@@ -263,7 +274,8 @@ void set_pair(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 }
 
 template <class H, Test kTest, u16 kOne>
-void define_pair_test(OperationSink& sink, const char* setp, const char* set_mask, const char* set_one) {
+void define_pair_test(OperationSink& sink, const char* setp, const char* set_mask,
+                      const char* set_one) {
   constexpr Shape kTests{Arg::kAbsent, {Arg::kInt32, Arg::kInt32}};
   constexpr Shape kSets{Arg::kInt32, {Arg::kInt32, Arg::kInt32}};
   constexpr const char* kName = kTestNames[static_cast<int>(kTest)];
@@ -272,8 +284,8 @@ void define_pair_test(OperationSink& sink, const char* setp, const char* set_mas
   sink.add_joined("set.", kName, set_one, kSets, &set_pair<H, kTest, kOne>);
 }
 template <class H, u16 kOne, std::size_t... K>
-void define_pair_tests(OperationSink& sink, const char* setp, const char* set_mask, const char* set_one,
-                       std::index_sequence<K...>) {
+void define_pair_tests(OperationSink& sink, const char* setp, const char* set_mask,
+                       const char* set_one, std::index_sequence<K...>) {
   (define_pair_test<H, static_cast<Test>(K), kOne>(sink, setp, set_mask, set_one), ...);
 }
 
@@ -283,10 +295,11 @@ void define_half(OperationSink& sink) {
   define_format<f16>(sink, ".f16", ".f16x2");
   define_format<bf16>(sink, ".bf16", ".bf16x2");
   define_arithmetic<f16, true, After::kNothing>(sink, "add.ftz add.rn.ftz", "sub.ftz sub.rn.ftz",
-                                                "mul.ftz mul.rn.ftz", "fma.rn.ftz", ".f16", ".f16x2");
-  define_arithmetic<f16, true, After::kSaturate>(sink, "add.ftz.sat add.rn.ftz.sat",
-                                                 "sub.ftz.sat sub.rn.ftz.sat", "mul.ftz.sat mul.rn.ftz.sat",
-                                                 "fma.rn.ftz.sat", ".f16", ".f16x2");
+                                                "mul.ftz mul.rn.ftz", "fma.rn.ftz", ".f16",
+                                                ".f16x2");
+  define_arithmetic<f16, true, After::kSaturate>(
+      sink, "add.ftz.sat add.rn.ftz.sat", "sub.ftz.sat sub.rn.ftz.sat",
+      "mul.ftz.sat mul.rn.ftz.sat", "fma.rn.ftz.sat", ".f16", ".f16x2");
   define_extremes<f16, false, true>(sink, "min.ftz", "min.ftz.NaN", "min.ftz.xorsign.abs",
                                     "min.ftz.NaN.xorsign.abs", ".f16", ".f16x2");
   define_extremes<f16, true, true>(sink, "max.ftz", "max.ftz.NaN", "max.ftz.xorsign.abs",
@@ -294,7 +307,8 @@ void define_half(OperationSink& sink) {
   define_functions<f16>(sink, "ex2.approx", ".f16", ".f16x2");
   define_functions<bf16>(sink, "ex2.approx.ftz", ".bf16", ".bf16x2");
   define_float_tests<f16>(sink, "f16", [](f16 a) { return to_float(a); });
-  define_float_tests<f16>(sink, "ftz.f16", [](f16 a) { return to_float(flush_half<f16, true>(a)); });
+  define_float_tests<f16>(sink, "ftz.f16",
+                          [](f16 a) { return to_float(flush_half<f16, true>(a)); });
   define_float_tests<bf16>(sink, "bf16", [](bf16 a) { return to_float(a); });
   using All = std::make_index_sequence<std::size(kTestNames)>;
   define_pair_tests<f16, 0x3c00>(sink, "f16x2", "u32.f16x2", "f16x2.f16x2", All());

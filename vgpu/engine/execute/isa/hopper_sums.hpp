@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products as Hopper's tensor cores form them. All products of one instruction and the summand are aligned to the
-// largest exponent among them, cut to so many fraction bits, added exactly, and the sum is rounded once. What follows was
-// found by fitting models to an H200's results, of which tests/golden/tensor_cores.h200.txt keeps hashes; that products
-// are aligned and cut was published for these instructions before (MMA-Sim, https://github.com/microsoft/MMA-Sim).
+// Sums of products as Hopper's tensor cores form them. All products of one instruction and the
+// summand are aligned to the largest exponent among them, cut to so many fraction bits, added
+// exactly, and the sum is rounded once. What follows was found by fitting models to an H200's
+// results, of which tests/golden/tensor_cores.h200.txt keeps hashes; that products are aligned and
+// cut was published for these instructions before (MMA-Sim, https://github.com/microsoft/MMA-Sim).
 //   - A product's exponent is the sum of its factors' exponents; the product is not normalised. A subnormal factor has the
 //     exponent of the least normal number.
 //   - Zeros take no part. No exponent is below -133.
@@ -29,8 +30,8 @@ constexpr i32 least_exponent() {
 }
 template <class A, class B, class Out>
 constexpr HopperFormat hopper_format() {
-  return {least_exponent<A>(), least_exponent<B>(), least_exponent<Out>(), sizeof(A) == 1 ? 13u : 25u,
-          sizeof(Out) == 2};
+  return {least_exponent<A>(), least_exponent<B>(), least_exponent<Out>(),
+          sizeof(A) == 1 ? 13u : 25u, sizeof(Out) == 2};
 }
 
 // A factor is significand * 2^(exponent - 10): no factor has more than 10 fraction bits.
@@ -48,8 +49,8 @@ struct Factor {
   return {(bits >> 31) != 0 ? -magnitude : magnitude, exponent + below};
 }
 
-// total * 2^exponent, rounded towards zero to f32. For f16 the last bit is set where something was cut, so that rounding
-// once more is right.
+// total * 2^exponent, rounded towards zero to f32. For f16 the last bit is set where something was
+// cut, so that rounding once more is right.
 inline float hopper_round(i64 total, i32 exponent, const HopperFormat& format) {
   if (total == 0) return 0;
   const bool negative = total < 0;
@@ -81,7 +82,8 @@ struct HopperProducts {
   alignas(64) float a[kMostDepth][kWidth], b[kMostDepth][kWidth];
 };
 template <u32 kWidth>
-void hopper_sums(const HopperProducts<kWidth>& of, u32 depth, const HopperFormat& format, float* c) {
+void hopper_sums(const HopperProducts<kWidth>& of, u32 depth, const HopperFormat& format,
+                 float* c) {
   constexpr i32 kLeast = -133;
   alignas(64) i32 products[HopperProducts<kWidth>::kMostDepth][kWidth];
   alignas(64) i32 exponents[HopperProducts<kWidth>::kMostDepth][kWidth];
@@ -91,14 +93,16 @@ void hopper_sums(const HopperProducts<kWidth>& of, u32 depth, const HopperFormat
     const u32 field = bits >> 23 & 255;
     const i32 exponent = static_cast<i32>(field == 0 ? 1 : field) - 127;
     const i32 below = format.least_c > exponent ? format.least_c - exponent : 0;
-    const i32 magnitude = static_cast<i32>(((bits & 0x7fffff) | (field == 0 ? 0u : 0x800000u)) >> below);
+    const i32 magnitude =
+        static_cast<i32>(((bits & 0x7fffff) | (field == 0 ? 0u : 0x800000u)) >> below);
     summand[i] = (bits >> 31) != 0 ? -magnitude : magnitude;
     summand_exponent[i] = exponent + below;
     top[i] = magnitude != 0 && summand_exponent[i] > kLeast ? summand_exponent[i] : kLeast;
   }
   for (u32 k = 0; k < depth; ++k) {
     for (u32 i = 0; i < kWidth; ++i) {
-      const Factor x = factor_of(of.a[k][i], format.least_a), y = factor_of(of.b[k][i], format.least_b);
+      const Factor x = factor_of(of.a[k][i], format.least_a),
+                   y = factor_of(of.b[k][i], format.least_b);
       const i32 product = x.significand * y.significand, exponent = x.exponent + y.exponent;
       products[k][i] = product;
       exponents[k][i] = exponent;
@@ -113,7 +117,8 @@ void hopper_sums(const HopperProducts<kWidth>& of, u32 depth, const HopperFormat
   for (u32 k = 0; k < depth; ++k) {
     i32* const to = k % 2 == 0 ? low : high;
     for (u32 i = 0; i < kWidth; ++i) {
-      const u32 magnitude = static_cast<u32>(products[k][i] < 0 ? -products[k][i] : products[k][i]) << left;
+      const u32 magnitude = static_cast<u32>(products[k][i] < 0 ? -products[k][i] : products[k][i])
+                            << left;
       const i32 shift = top[i] - exponents[k][i] + right;
       const i32 cut = static_cast<i32>(shift > 31 ? 0 : magnitude >> (shift < 0 ? 0 : shift));
       to[i] += products[k][i] < 0 ? -cut : cut;
@@ -128,8 +133,9 @@ void hopper_sums(const HopperProducts<kWidth>& of, u32 depth, const HopperFormat
     // Infinities and NaNs: in double nothing finite overflows on the way.
     double special = c[i];
     for (u32 k = 0; k < depth; ++k) special += double{of.a[k][i]} * of.b[k][i];
-    c[i] = special - special == 0 ? hopper_round(total, top[i] - static_cast<i32>(format.fraction), format)
-                                  : canonical(static_cast<float>(special));
+    c[i] = special - special == 0
+               ? hopper_round(total, top[i] - static_cast<i32>(format.fraction), format)
+               : canonical(static_cast<float>(special));
   }
 }
 

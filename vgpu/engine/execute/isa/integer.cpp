@@ -9,10 +9,10 @@ using i128 = __int128;
 using u128 = unsigned __int128;
 
 template <class T>
-using Wide =
-    std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, i32, u32>,
-                       std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, i64, u64>,
-                                          std::conditional_t<std::is_signed_v<T>, i128, u128>>>;
+using Wide = std::conditional_t<
+    sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, i32, u32>,
+    std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, i64, u64>,
+                       std::conditional_t<std::is_signed_v<T>, i128, u128>>>;
 
 template <class T>
 using Unsigned = std::make_unsigned_t<T>;
@@ -73,17 +73,20 @@ void define_type(OperationSink& sink, const char* type) {
   op(
       sink, "mul.hi.", [](T a, T b) { return high_half(a, b); }, type);
   op(
-      sink, "mad.lo.", [](T a, T b, T c) { return wrapping_add(wrapping_multiply(a, b), c); }, type);
+      sink, "mad.lo.", [](T a, T b, T c) { return wrapping_add(wrapping_multiply(a, b), c); },
+      type);
   op(
       sink, "mad.hi.", [](T a, T b, T c) { return wrapping_add(high_half(a, b), c); }, type);
   if constexpr (sizeof(T) < 8) {
     using W = Wide<T>;
     op(
-        sink, "mul.wide.", [](T a, T b) { return static_cast<W>(static_cast<W>(a) * static_cast<W>(b)); },
-        type);
+        sink, "mul.wide.",
+        [](T a, T b) { return static_cast<W>(static_cast<W>(a) * static_cast<W>(b)); }, type);
     op(
         sink, "mad.wide.",
-        [](T a, T b, W c) { return wrapping_add(static_cast<W>(static_cast<W>(a) * static_cast<W>(b)), c); },
+        [](T a, T b, W c) {
+          return wrapping_add(static_cast<W>(static_cast<W>(a) * static_cast<W>(b)), c);
+        },
         type);
   }
   op(
@@ -122,10 +125,12 @@ void define_pairs(OperationSink& sink) {
      [](u32 a, u32 b) { return by_halves(a, b, [](u16 x, u16 y) { return x < y ? x : y; }); });
   op(sink, "max.u16x2",
      [](u32 a, u32 b) { return by_halves(a, b, [](u16 x, u16 y) { return x > y ? x : y; }); });
-  op(sink, "min.s16x2",
-     [](u32 a, u32 b) { return by_halves(a, b, [](u16 x, u16 y) { return i16(x) < i16(y) ? x : y; }); });
-  op(sink, "max.s16x2",
-     [](u32 a, u32 b) { return by_halves(a, b, [](u16 x, u16 y) { return i16(x) > i16(y) ? x : y; }); });
+  op(sink, "min.s16x2", [](u32 a, u32 b) {
+    return by_halves(a, b, [](u16 x, u16 y) { return i16(x) < i16(y) ? x : y; });
+  });
+  op(sink, "max.s16x2", [](u32 a, u32 b) {
+    return by_halves(a, b, [](u16 x, u16 y) { return i16(x) > i16(y) ? x : y; });
+  });
   op(sink, "min.relu.s16x2", [](u32 a, u32 b) {
     return by_halves(a, b, [](u16 x, u16 y) {
       const i16 m = i16(x) < i16(y) ? i16(x) : i16(y);
@@ -155,8 +160,10 @@ void define_pairs(OperationSink& sink) {
 
 void define_24_bits(OperationSink& sink) {
   op(sink, "mul24.lo.u32", [](u32 a, u32 b) { return low24(a) * low24(b); });
-  op(sink, "mul24.lo.s32", [](i32 a, i32 b) { return wrapping_multiply(low24_signed(a), low24_signed(b)); });
-  op(sink, "mul24.hi.u32", [](u32 a, u32 b) { return static_cast<u32>(u64{low24(a)} * low24(b) >> 16); });
+  op(sink, "mul24.lo.s32",
+     [](i32 a, i32 b) { return wrapping_multiply(low24_signed(a), low24_signed(b)); });
+  op(sink, "mul24.hi.u32",
+     [](u32 a, u32 b) { return static_cast<u32>(u64{low24(a)} * low24(b) >> 16); });
   op(sink, "mul24.hi.s32",
      [](i32 a, i32 b) { return static_cast<i32>(i64{low24_signed(a)} * low24_signed(b) >> 16); });
   op(sink, "mad24.lo.u32", [](u32 a, u32 b, u32 c) { return low24(a) * low24(b) + c; });
@@ -168,8 +175,9 @@ void define_24_bits(OperationSink& sink) {
   op(sink, "mad24.hi.s32", [](i32 a, i32 b, i32 c) {
     return wrapping_add(static_cast<i32>(i64{low24_signed(a)} * low24_signed(b) >> 16), c);
   });
-  op(sink, "mad24.hi.sat.s32",
-     [](i32 a, i32 b, i32 c) { return saturate_s32((i64{low24_signed(a)} * low24_signed(b) >> 16) + c); });
+  op(sink, "mad24.hi.sat.s32", [](i32 a, i32 b, i32 c) {
+    return saturate_s32((i64{low24_signed(a)} * low24_signed(b) >> 16) + c);
+  });
 }
 
 // Extended precision. The carry is a predicate that lowering keeps for the function: Insn::list.
@@ -212,8 +220,8 @@ void multiply_with_carry_signed(Warp&, std::byte* window, const Insn& insn, u32 
   for (u32 i = 0; i < kLanes; ++i) {
     const S a = slot<S>(window, insn.s[0])[i];
     const S b = slot<S>(window, insn.s[1])[i];
-    const u128 wide =
-        u128{static_cast<T>(product(insn.sub, a, b))} + slot<T>(window, insn.s[2])[i] + (carry >> i & 1);
+    const u128 wide = u128{static_cast<T>(product(insn.sub, a, b))} +
+                      slot<T>(window, insn.s[2])[i] + (carry >> i & 1);
     if ((mask >> i & 1) != 0) slot<T>(window, insn.d)[i] = static_cast<T>(wide);
     out |= static_cast<u32>(wide >> (8 * sizeof(T)) & 1) << i;
   }
@@ -242,9 +250,10 @@ template <bool kSignedA, bool kSignedB>
 template <bool kSignedA, bool kSignedB, int kShift>
 [[gnu::always_inline]] inline u32 dot2(u32 a, u32 b, u32 c) {
   for (int k = 0; k < 2; ++k) {
-    const i32 x = kSignedA ? i32{static_cast<i16>(a >> 16 * k)} : i32{static_cast<u16>(a >> 16 * k)};
-    const i32 y =
-        kSignedB ? i32{static_cast<i8>(b >> (kShift + 8 * k))} : i32{static_cast<u8>(b >> (kShift + 8 * k))};
+    const i32 x =
+        kSignedA ? i32{static_cast<i16>(a >> 16 * k)} : i32{static_cast<u16>(a >> 16 * k)};
+    const i32 y = kSignedB ? i32{static_cast<i8>(b >> (kShift + 8 * k))}
+                           : i32{static_cast<u8>(b >> (kShift + 8 * k))};
     c += static_cast<u32>(x * y);
   }
   return c;
@@ -276,7 +285,8 @@ void define_integer(OperationSink& sink) {
   define_type<i64>(sink, "s64");
   op(sink, "add.sat.s32", [](i32 a, i32 b) { return saturate_s32(i64{a} + b); });
   op(sink, "sub.sat.s32", [](i32 a, i32 b) { return saturate_s32(i64{a} - b); });
-  op(sink, "mad.hi.sat.s32", [](i32 a, i32 b, i32 c) { return saturate_s32(i64{high_half(a, b)} + c); });
+  op(sink, "mad.hi.sat.s32",
+     [](i32 a, i32 b, i32 c) { return saturate_s32(i64{high_half(a, b)} + c); });
   define_pairs(sink);
   define_24_bits(sink);
   define_carry<u32>(sink, "carry.add32", "carry.mad.u32", "carry.mad.s32");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One instruction set's operations, together. VGPU_ISA names the namespace, VGPU_ISA_NAME is what users call it.
+// One instruction set's operations, together. VGPU_ISA names the namespace, VGPU_ISA_NAME is what
+// users call it.
 #include "engine/execute/isa/sass.hpp"
 
 namespace vgpu::execute {
@@ -40,8 +41,8 @@ bool available() {
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx2") &&
          __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
 #elif defined(__AVX2__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("bmi2");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 #else
   return true;
 #endif

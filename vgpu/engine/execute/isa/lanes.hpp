@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a function of one lane to an instruction of a warp. op(sink, "add.u32", [](u32 a, u32 b) { return a + b; })
-// defines an operation: the lambda's parameters are its source operands, in order, and say their types; its result
-// is the destination. bool is a predicate. The loops over lanes are made to be vectorised: all lanes are computed
-// even where some are off, and the result is blended in, so lambdas must be total (defined for any operands).
-// Everything here is compiled once for each instruction set, in a namespace of its own.
+// From a function of one lane to an instruction of a warp. op(sink, "add.u32", [](u32 a, u32 b) {
+// return a + b; }) defines an operation: the lambda's parameters are its source operands, in order,
+// and say their types; its result is the destination. bool is a predicate. The loops over lanes are
+// made to be vectorised: all lanes are computed even where some are off, and the result is blended
+// in, so lambdas must be total (defined for any operands). Everything here is compiled once for
+// each instruction set, in a namespace of its own.
 #pragma once
 #include <bit>
 #include <cstring>
@@ -75,7 +76,8 @@ template <class T>
   for (u32 i = 0; i < kLanes; ++i) to[i] = (mask >> i & 1) != 0 ? from[i] : to[i];
 }
 
-[[gnu::always_inline]] inline void set_predicate(std::byte* window, u32 offset, u32 value, u32 mask) {
+[[gnu::always_inline]] inline void set_predicate(std::byte* window, u32 offset, u32 value,
+                                                 u32 mask) {
   u32& p = *slot<u32>(window, offset);
   p = (p & ~mask) | (value & mask);
 }
@@ -133,8 +135,9 @@ struct Signature<D (C::*)(S...) const> {
         }
       } else {
         write_lanes<D>(
-            window, insn.d,
-            mask, [&](u32 i) __attribute__((always_inline)) { return static_cast<D>(F{}(s[i]...)); });
+            window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+              return static_cast<D>(F{}(s[i]...));
+            });
       }
     }
     (Source<S>(window, insn.s[K])...);
@@ -153,7 +156,8 @@ void op_each(OperationSink& sink, const char* names, F, const char* suffix = "")
 }
 
 // One handler for instructions whose operands lowering places itself.
-inline void op_special(OperationSink& sink, const char* names, Handler handler, bool control = false) {
+inline void op_special(OperationSink& sink, const char* names, Handler handler,
+                       bool control = false) {
   sink.add(names, "", Shape{}, handler, control);
 }
 

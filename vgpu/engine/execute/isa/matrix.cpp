@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions of a warp: mma, wmma, ldmatrix, stmatrix, movmatrix. Numerics: products are exact, and they are
-// added one after the other, k rising, beginning with C, each sum rounded to nearest in single precision (double for
-// .f64); .f16 results are rounded once at the end. The hardware adds several products at once and truncates; both are
-// equal where sums are exact. With Numerics::kHopper it is as hopper_sums.hpp has it, but for .f64.
+// Matrix instructions of a warp: mma, wmma, ldmatrix, stmatrix, movmatrix. Numerics: products are
+// exact, and they are added one after the other, k rising, beginning with C, each sum rounded to
+// nearest in single precision (double for .f64); .f16 results are rounded once at the end. The
+// hardware adds several products at once and truncates; both are equal where sums are exact. With
+// Numerics::kHopper it is as hopper_sums.hpp has it, but for .f64.
 #include "engine/execute/fragments.hpp"
 #include "engine/execute/isa/hopper_sums.hpp"
 #include "engine/execute/isa/race.hpp"
@@ -32,12 +33,14 @@ inline constexpr u32 kPerRegister = sizeof(T) == 2 ? 2 : 1;
 
 // Rounds the results to T and puts them into registers; value(lane, i) gives them.
 template <class T, class F>
-[[gnu::always_inline]] inline void put(std::byte* window, const u32* slots, u32 registers, F value) {
+[[gnu::always_inline]] inline void put(std::byte* window, const u32* slots, u32 registers,
+                                       F value) {
   for (u32 r = 0; r < registers; ++r) {
     if (slots[r] == kNone) continue;
     for (u32 lane = 0; lane < kLanes; ++lane) {
       if constexpr (sizeof(T) == 2) {
-        const u32 low = to_half(value(lane, 2 * r)).bits, high = to_half(value(lane, 2 * r + 1)).bits;
+        const u32 low = to_half(value(lane, 2 * r)).bits,
+                  high = to_half(value(lane, 2 * r + 1)).bits;
         slot<u32>(window, slots[r])[lane] = low | high << 16;
       } else {
         slot<Bits<T>>(window, slots[r])[lane] = bits_as<Bits<T>>(canonical(value(lane, r)));
@@ -64,8 +67,8 @@ template <u32 M, u32 N, u32 K, class T>
 
 // The same as the launch's Numerics have it.
 template <class In, class Out, u32 M, u32 N, u32 K, class T>
-[[gnu::always_inline]] inline void multiply_as(const Warp& warp, const T (&a)[M][K], const T (&b)[K][N],
-                                               T (&c)[M][N]) {
+[[gnu::always_inline]] inline void multiply_as(const Warp& warp, const T (&a)[M][K],
+                                               const T (&b)[K][N], T (&c)[M][N]) {
   if constexpr (std::is_same_v<T, float>) {
     if (warp.block->launch.config.numerics == Numerics::kHopper) {
       HopperProducts<N> products;
@@ -116,7 +119,8 @@ void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   ++warp.pc;
 }
 
-// The same in wmma's layout. Fragments of A and B in f16 have sixteen elements whatever the matrix has.
+// The same in wmma's layout. Fragments of A and B in f16 have sixteen elements whatever the matrix
+// has.
 template <class In, class Out, u32 M, u32 N, u32 K>
 void wmma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
@@ -151,18 +155,20 @@ void wmma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   ++warp.pc;
 }
 
-// Address of element i of a lane's wmma fragment. s: base, elements from line to line. imm: i, then by bytes: columns,
-// rows, bytes of an element, whether lines are columns.
+// Address of element i of a lane's wmma fragment. s: base, elements from line to line. imm: i, then
+// by bytes: columns, rows, bytes of an element, whether lines are columns.
 template <class T>
 void wmma_address(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 i = static_cast<u32>(insn.imm & 0xff), columns = static_cast<u32>(insn.imm >> 8 & 0xff);
-  const u32 rows = static_cast<u32>(insn.imm >> 16 & 0xff), bytes = static_cast<u32>(insn.imm >> 24 & 0xff);
+  const u32 rows = static_cast<u32>(insn.imm >> 16 & 0xff),
+            bytes = static_cast<u32>(insn.imm >> 24 & 0xff);
   const bool by_column = (insn.imm >> 32 & 1) != 0;
   const T* const base = slot<T>(window, insn.s[0]);
   const u32* const line = slot<u32>(window, insn.s[1]);
   write_lanes<u64>(window, insn.d, mask, [&](u32 lane) {
     const Place at = place_in_wmma(lane, i, columns, rows * columns);
-    const u64 index = by_column ? u64{at.column} * line[lane] + at.row : u64{at.row} * line[lane] + at.column;
+    const u64 index =
+        by_column ? u64{at.column} * line[lane] + at.row : u64{at.row} * line[lane] + at.column;
     return u64{base[lane]} + index * bytes;
   });
 }
@@ -171,9 +177,11 @@ void need_whole_warp(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
   if (whole_warp(warp, insn, mask)) ++warp.pc;
 }
 
-// Shared addresses of rows of eight 16-bit elements, from the first 8 lanes for each of Insn::vector matrices.
+// Shared addresses of rows of eight 16-bit elements, from the first 8 lanes for each of
+// Insn::vector matrices.
 template <bool kStore>
-[[gnu::always_inline]] inline void row_addresses(Warp& warp, std::byte* window, const Insn& insn, u32* rows) {
+[[gnu::always_inline]] inline void row_addresses(Warp& warp, std::byte* window, const Insn& insn,
+                                                 u32* rows) {
   constexpr u32 kRow = 16;  // bytes
   const u32 mask = insn.vector == 4 ? kAllLanes : (1u << 8 * insn.vector) - 1;
   if ((insn.flags & kFlagGeneric) != 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ld and st in every state space. Accesses whose elements fill their registers are moved 32 lanes at a time; the
-// others (bytes into wider registers, local memory at differing offsets, mixed generic addresses) lane by lane.
+// ld and st in every state space. Accesses whose elements fill their registers are moved 32 lanes
+// at a time; the others (bytes into wider registers, local memory at differing offsets, mixed
+// generic addresses) lane by lane.
 #include "engine/execute/cluster.hpp"
 #include "engine/execute/isa/race.hpp"
 #include "engine/execute/isa/watch.hpp"
@@ -9,18 +10,20 @@ namespace vgpu::execute::VGPU_ISA {
 namespace {
 
 template <u32 kBytes>
-using Word =
-    std::conditional_t<kBytes == 1, u8,
-                       std::conditional_t<kBytes == 2, u16, std::conditional_t<kBytes == 4, u32, u64>>>;
+using Word = std::conditional_t<
+    kBytes == 1, u8,
+    std::conditional_t<kBytes == 2, u16, std::conditional_t<kBytes == 4, u32, u64>>>;
 
 [[gnu::always_inline]] inline u32 element_slot(const Warp& warp, const Insn& insn, u32 element) {
   return insn.vector == 1 ? insn.d : warp.lists[insn.list + element];
 }
 
-// Moves kVector elements of kBytes between memory at base + addresses and registers as wide as the elements.
+// Moves kVector elements of kBytes between memory at base + addresses and registers as wide as the
+// elements.
 template <u32 kBytes, u32 kVector, bool kStore, class Address>
-[[gnu::always_inline]] inline void move_lanes(const Warp& warp, std::byte* window, const Insn& insn, u32 mask,
-                                              u64 base, const Address* addresses, Pattern pattern) {
+[[gnu::always_inline]] inline void move_lanes(const Warp& warp, std::byte* window, const Insn& insn,
+                                              u32 mask, u64 base, const Address* addresses,
+                                              Pattern pattern) {
   using T = Word<kBytes>;
   for (u32 e = 0; e < kVector; ++e) {
     const u32 offset = kVector == 1 ? insn.d : warp.lists[insn.list + e];
@@ -54,7 +57,8 @@ template <u32 kBytes, u32 kVector, bool kStore, class Address>
         for (u32 i = 0; i < kLanes; ++i) reg[i] = value;
       } else if (mask == kAllLanes) {
 #pragma GCC ivdep
-        for (u32 i = 0; i < kLanes; ++i) reg[i] = *reinterpret_cast<const T*>(memory + addresses[i]);
+        for (u32 i = 0; i < kLanes; ++i)
+          reg[i] = *reinterpret_cast<const T*>(memory + addresses[i]);
       } else {
         for (u32 m = mask; m != 0; m &= m - 1) {
           const u32 i = static_cast<u32>(__builtin_ctz(m));
@@ -80,14 +84,16 @@ void move_any(const Warp& warp, std::byte* window, const Insn& insn, u32 mask, A
       } else {
         u64 value = 0;
         __builtin_memcpy(&value, at(i, e * bytes), bytes);
-        write_register(window, offset, insn.width, i, extend(value, bytes, (insn.flags & kFlagSigned) != 0));
+        write_register(window, offset, insn.width, i,
+                       extend(value, bytes, (insn.flags & kFlagSigned) != 0));
       }
     }
   }
 }
 
 template <bool kStore>
-[[gnu::always_inline]] inline void note(Warp& warp, const Insn& insn, u32 mask, const auto* addresses) {
+[[gnu::always_inline]] inline void note(Warp& warp, const Insn& insn, u32 mask,
+                                        const auto* addresses) {
   if constexpr (kStore) {
     ++warp.progress;
   } else if (__builtin_expect((insn.flags & kFlagStrong) != 0, 0)) {
@@ -97,8 +103,8 @@ template <bool kStore>
 
 // kBytes 0: any sizes.
 template <u32 kBytes, u32 kVector, bool kStore, bool kCounted>
-[[gnu::always_inline]] inline void access_global(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
-                                                 const u64* addresses) {
+[[gnu::always_inline]] inline void access_global(Warp& warp, std::byte* window, const Insn& insn,
+                                                 u32 mask, const u64* addresses) {
   const u32 total = kBytes == 0 ? u32{insn.bytes} * insn.vector : kBytes * kVector;
   const Pattern pattern = pattern_of(addresses, mask, total);
   check_global(warp, insn, mask, addresses, total, pattern);
@@ -109,16 +115,17 @@ template <u32 kBytes, u32 kVector, bool kStore, bool kCounted>
   }
   note<kStore>(warp, insn, mask, addresses);
   if constexpr (kBytes == 0) {
-    move_any<kStore>(warp, window, insn, mask,
-                     [&](u32 i, u32 byte) { return reinterpret_cast<std::byte*>(addresses[i]) + byte; });
+    move_any<kStore>(warp, window, insn, mask, [&](u32 i, u32 byte) {
+      return reinterpret_cast<std::byte*>(addresses[i]) + byte;
+    });
   } else {
     move_lanes<kBytes, kVector, kStore>(warp, window, insn, mask, 0, addresses, pattern);
   }
 }
 
 template <u32 kBytes, u32 kVector, bool kStore>
-[[gnu::always_inline]] inline void access_shared(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
-                                                 const u32* offsets) {
+[[gnu::always_inline]] inline void access_shared(Warp& warp, std::byte* window, const Insn& insn,
+                                                 u32 mask, const u32* offsets) {
   const u32 total = kBytes == 0 ? u32{insn.bytes} * insn.vector : kBytes * kVector;
   const Pattern pattern = pattern_of(offsets, mask, total);
   check_shared(warp, insn, mask, offsets, total, pattern);
@@ -131,13 +138,14 @@ template <u32 kBytes, u32 kVector, bool kStore>
     move_any<kStore>(warp, window, insn, mask,
                      [&](u32 i, u32 byte) { return warp.shared + offsets[i] + byte; });
   } else {
-    move_lanes<kBytes, kVector, kStore>(warp, window, insn, mask, reinterpret_cast<u64>(warp.shared), offsets,
-                                        pattern);
+    move_lanes<kBytes, kVector, kStore>(warp, window, insn, mask,
+                                        reinterpret_cast<u64>(warp.shared), offsets, pattern);
   }
 }
 
 template <bool kStore>
-void access_stray_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, const u64* offsets) {
+void access_stray_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
+                        const u64* offsets) {
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     for (u32 e = 0; e < insn.vector; ++e) {
@@ -172,7 +180,8 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
       stray |= 1u << i;
     }
   }
-  watch_local(warp, insn, mask & ~stray, offsets, bytes, insn.vector, kStore ? Touch::kStore : Touch::kLoad);
+  watch_local(warp, insn, mask & ~stray, offsets, bytes, insn.vector,
+              kStore ? Touch::kStore : Touch::kLoad);
   const u64 first = offsets[__builtin_ctz(mask)];
   u64 apart = 0;
   for (u32 i = 0; i < kLanes; ++i) apart |= (mask >> i & 1) != 0 ? offsets[i] ^ first : 0;
@@ -213,8 +222,9 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
       if constexpr (kStore) {
         write_local(warp, i, at, bytes, read_register(window, offset, insn.width, i));
       } else {
-        write_register(window, offset, insn.width, i,
-                       extend(read_local(warp, i, at, bytes), bytes, (insn.flags & kFlagSigned) != 0));
+        write_register(
+            window, offset, insn.width, i,
+            extend(read_local(warp, i, at, bytes), bytes, (insn.flags & kFlagSigned) != 0));
       }
     }
   }
@@ -222,7 +232,8 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
 
 // Shared memory of any block of the cluster, by addresses of shared::cluster.
 template <bool kStore>
-void access_cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask, const u64* addresses) {
+void access_cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
+                    const u64* addresses) {
   const u32 total = u32{insn.bytes} * insn.vector;
   const check::Access access =
       (insn.flags & kFlagStrong) != 0 ? check::Access::kStrong : check::Access::kPlain;
@@ -256,7 +267,8 @@ void load_params(Warp& warp, std::byte* window, const Insn& insn, u32 mask, cons
       fault_access({warp, insn, i}, AddressSpace::kParam, offsets[i], total);
     }
   }
-  move_any<false>(warp, window, insn, mask, [&](u32 i, u32 byte) { return warp.params + offsets[i] + byte; });
+  move_any<false>(warp, window, insn, mask,
+                  [&](u32 i, u32 byte) { return warp.params + offsets[i] + byte; });
 }
 
 template <u32 kBytes, u32 kVector, bool kStore>
@@ -341,7 +353,8 @@ void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (const u32 m = lanes(AddressSpace::kParam) | lanes(AddressSpace::kFunction); m != 0) {
     if (kStore || lanes(AddressSpace::kFunction) != 0) {
       const u32 i = static_cast<u32>(__builtin_ctz(kStore ? m : lanes(AddressSpace::kFunction)));
-      fault_access({warp, insn, i}, AddressSpace::kGlobal, addresses[i], u32{insn.bytes} * insn.vector);
+      fault_access({warp, insn, i}, AddressSpace::kGlobal, addresses[i],
+                   u32{insn.bytes} * insn.vector);
     }
     load_params(warp, window, insn, m, long_offsets);
   }
@@ -378,7 +391,8 @@ void param_register(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   load_params(warp, window, insn, mask, offsets);
 }
 
-// Parameters and results of calls: in the window, lane after lane, Insn::target bytes apart, from slot s[0].
+// Parameters and results of calls: in the window, lane after lane, Insn::target bytes apart, from
+// slot s[0].
 template <bool kStore>
 void frame(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   move_any<kStore>(warp, window, insn, mask, [&](u32 i, u32 byte) {

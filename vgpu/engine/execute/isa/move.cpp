@@ -6,7 +6,8 @@
 namespace vgpu::execute::VGPU_ISA {
 namespace {
 
-// Time stands for instructions: a nanosecond and a cycle are one instruction of the warp. Runs repeat exactly.
+// Time stands for instructions: a nanosecond and a cycle are one instruction of the warp. Runs
+// repeat exactly.
 u64 uniform_special(const Warp& warp, Special special) {
   const Block& block = *warp.block;
   const LaunchConfig& config = block.launch.config;

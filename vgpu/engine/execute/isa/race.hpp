@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of shared memory, as the check for races sees them (check/race.hpp). What is in order at a glance,
-// which is nearly everything, is judged and remembered here, word runs at a time, with the host's widest instructions;
-// the rest goes the long way, which decides.
+// Loads and stores of shared memory, as the check for races sees them (check/race.hpp). What is in
+// order at a glance, which is nearly everything, is judged and remembered here, word runs at a
+// time, with the host's widest instructions; the rest goes the long way, which decides.
 #pragma once
 #include "engine/check/race.hpp"
 #include "engine/execute/isa/access.hpp"
@@ -10,7 +10,8 @@ namespace vgpu::execute::VGPU_ISA {
 
 // Whether all that happened to these words lies before what the warp has seen of the others.
 template <bool kWrite>
-[[gnu::always_inline]] inline bool is_in_order(const check::RaceCheck::Glance& g, u32 first, u32 words) {
+[[gnu::always_inline]] inline bool is_in_order(const check::RaceCheck::Glance& g, u32 first,
+                                               u32 words) {
   const u32 seen = g.oldest;
   const u32* const written = g.write_clock + first;
   u32 late = 0;
@@ -88,8 +89,9 @@ template <bool kWrite>
 }
 
 template <bool kWrite>
-[[gnu::always_inline]] inline void race_shared(Warp& warp, const Insn& insn, u32 mask, const u32* offsets,
-                                               u32 bytes, Pattern pattern, bool strong) {
+[[gnu::always_inline]] inline void race_shared(Warp& warp, const Insn& insn, u32 mask,
+                                               const u32* offsets, u32 bytes, Pattern pattern,
+                                               bool strong) {
   if (__builtin_expect(warp.race == nullptr, 1)) return;
   if (race_at_a_glance<kWrite>(warp, insn, mask, offsets, bytes, pattern, strong)) return;
   warp.race->access(warp, insn, mask, offsets, bytes, kWrite,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions of machine code. Registers are rows of 32 lanes, 128 bytes apart, so that a 64-bit value is a row of
-// lower halves and the next one of upper halves; predicates are masks. Instructions of the uniform datapath work on
-// rows whose lanes are equal, always on all of them.
+// Instructions of machine code. Registers are rows of 32 lanes, 128 bytes apart, so that a 64-bit
+// value is a row of lower halves and the next one of upper halves; predicates are masks.
+// Instructions of the uniform datapath work on rows whose lanes are equal, always on all of them.
 #pragma once
 #include "engine/execute/isa/floats.hpp"
 #include "engine/sass/modifiers.hpp"
@@ -33,7 +33,8 @@ struct Pair {
   const u32 *low, *high;
 };
 
-// Writes f(lane), 64 bits, to two rows. Lanes are computed before any is written: rows may be sources too.
+// Writes f(lane), 64 bits, to two rows. Lanes are computed before any is written: rows may be
+// sources too.
 template <class F>
 [[gnu::always_inline]] inline void write_pairs(std::byte* window, u32 offset, u32 mask, F f) {
   alignas(64) u32 low[kLanes], high[kLanes];
@@ -69,8 +70,8 @@ struct Sign {
 }
 
 // A comparison's result with the predicate s[3], to d; its complement with it, to list.
-[[gnu::always_inline]] inline void combine(std::byte* window, const Insn& insn, Modifiers m, u32 result,
-                                           u32 lanes) {
+[[gnu::always_inline]] inline void combine(std::byte* window, const Insn& insn, Modifiers m,
+                                           u32 result, u32 lanes) {
   const u32 p = predicate(window, insn.s[3], m, sass::kNegateP);
   if (insn.d != kNone) set_predicate(window, insn.d, combined(result, p, m), lanes);
   if (insn.list != kNone) set_predicate(window, insn.list, combined(~result, p, m), lanes);
@@ -95,9 +96,10 @@ template <class T, class A, class B>
   return result;
 }
 
-// Registers `name` and its twin of the uniform datapath, "u." + name: a handler template with a flag for it.
-[[gnu::always_inline]] inline void define_twins(OperationSink& sink, const char* name, Handler plain,
-                                                Handler uniform) {
+// Registers `name` and its twin of the uniform datapath, "u." + name: a handler template with a
+// flag for it.
+[[gnu::always_inline]] inline void define_twins(OperationSink& sink, const char* name,
+                                                Handler plain, Handler uniform) {
   sink.add(name, "", Shape{}, plain);
   sink.add_joined("u.", name, "", Shape{}, uniform);
 }

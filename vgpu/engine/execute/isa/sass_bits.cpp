@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code: bits, predicates and moves. Operands a, b, c are s[0] to s[2]; s[3] a predicate; d and list results.
+// Machine code: bits, predicates and moves. Operands a, b, c are s[0] to s[2]; s[3] a predicate; d
+// and list results.
 #include "engine/execute/isa/sass.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
@@ -11,7 +12,8 @@ using namespace sass;
   u32 result = 0;
   for (u32 row = 0; row < 8; ++row) {
     const u32 on = 0u - (table >> row & 1);
-    result |= on & ((row & 4) != 0 ? a : ~a) & ((row & 2) != 0 ? b : ~b) & ((row & 1) != 0 ? c : ~c);
+    result |=
+        on & ((row & 4) != 0 ? a : ~a) & ((row & 2) != 0 ? b : ~b) & ((row & 1) != 0 ? c : ~c);
   }
   return result;
 }
@@ -53,7 +55,8 @@ template <bool kUniform>
 void plop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const u32 lanes = lanes_of<kUniform>(mask);
-  const u32 a = predicate(window, insn.s[0], m, kNegateP), b = predicate(window, insn.s[1], m, kNegateQ),
+  const u32 a = predicate(window, insn.s[0], m, kNegateP),
+            b = predicate(window, insn.s[1], m, kNegateQ),
             c = predicate(window, insn.s[2], m, kNegateR);
   const u32 first = look_up(bits_of(m, kTableAt, 8), a, b, c),
             second = look_up(bits_of(m, kTable2At, 8), a, b, c);
@@ -61,8 +64,8 @@ void plop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (insn.list != kNone) set_predicate(window, insn.list, second, lanes);
 }
 
-// Shifts of (c:a) by b, of which the lower or the upper word is the result; types with 32 bits shift one word only
-// where the upper word is asked for to the right, or the lower to the left.
+// Shifts of (c:a) by b, of which the lower or the upper word is the result; types with 32 bits
+// shift one word only where the upper word is asked for to the right, or the lower to the left.
 template <bool kUniform>
 void shf(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -115,7 +118,8 @@ void reverse(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   });
 }
 
-// The highest bit that differs from the sign (signed) or is set; with .SH its distance from the top.
+// The highest bit that differs from the sign (signed) or is set; with .SH its distance from the
+// top.
 template <bool kUniform>
 void find_leading(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -161,7 +165,8 @@ void extend_sign(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     if (bits >= 32) return a[i];
     if (bits == 0) return 0u;
     const u32 left = a[i] << (32 - bits);
-    return has(m, kSigned) ? static_cast<u32>(static_cast<i32>(left) >> (32 - bits)) : left >> (32 - bits);
+    return has(m, kSigned) ? static_cast<u32>(static_cast<i32>(left) >> (32 - bits))
+                           : left >> (32 - bits);
   });
 }
 
@@ -169,7 +174,8 @@ template <bool kUniform>
 void move(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a = slot<u32>(window, insn.s[0]);
   write_lanes<u32>(
-      window, insn.d, lanes_of<kUniform>(mask), [&](u32 i) __attribute__((always_inline)) { return a[i]; });
+      window, insn.d,
+      lanes_of<kUniform>(mask), [&](u32 i) __attribute__((always_inline)) { return a[i]; });
 }
 template <bool kUniform>
 void move_pair(Warp&, std::byte* window, const Insn& insn, u32 mask) {

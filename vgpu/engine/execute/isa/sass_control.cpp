@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code: control flow. Lanes that part stay apart until a convergence barrier (BSSY ... BSYNC) or WARPSYNC brings
-// them together (engine/sass/converge.cpp). Convergence barriers are registers whose lanes hold masks of participants.
+// Machine code: control flow. Lanes that part stay apart until a convergence barrier (BSSY ...
+// BSYNC) or WARPSYNC brings them together (engine/sass/converge.cpp). Convergence barriers are
+// registers whose lanes hold masks of participants.
 #include <algorithm>
 
 #include "engine/execute/fault.hpp"
@@ -35,8 +36,9 @@ void branch_if_apart(Warp& warp, std::byte* window, const Insn& insn, u32) {
   warp.pc = (wanted & warp.live & ~warp.mask) != 0 ? insn.target : warp.pc + 1;
 }
 
-// To the address in s[0] + imm. Lanes with another address come here in their turn. sub 1: BRX, for which an H200 counts
-// the larger side as coming again where there are two; of returns it is not known.
+// To the address in s[0] + imm. Lanes with another address come here in their turn. sub 1: BRX, for
+// which an H200 counts the larger side as coming again where there are two; of returns it is not
+// known.
 void jump(Warp& warp, std::byte* window, const Insn& insn, u32) {
   const u32* const address = slot<u32>(window, insn.s[0]);
   const u32 first = address[__builtin_ctz(warp.mask)];
@@ -67,7 +69,8 @@ void call_by_address(Warp& warp, std::byte*, const Insn& insn, u32) { call_absol
 void exit_thread(Warp& warp, std::byte*, const Insn&, u32) { exit_lanes(warp); }
 void synchronise(Warp& warp, std::byte*, const Insn& insn, u32) { reconverge(warp, insn); }
 void synchronise_warp(Warp& warp, std::byte* window, const Insn& insn, u32) {
-  const u32 wanted = insn.s[0] == kNone ? kAllLanes : slot<u32>(window, insn.s[0])[__builtin_ctz(warp.mask)];
+  const u32 wanted =
+      insn.s[0] == kNone ? kAllLanes : slot<u32>(window, insn.s[0])[__builtin_ctz(warp.mask)];
   meet(warp, insn, wanted);
 }
 
@@ -94,7 +97,8 @@ void leave_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 }
 
 void trap(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
-  fault({warp, insn, static_cast<u32>(__builtin_ctz(mask))}, FaultKind::kTrap, "the kernel executed a trap");
+  fault({warp, insn, static_cast<u32>(__builtin_ctz(mask))}, FaultKind::kTrap,
+        "the kernel executed a trap");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code: floating point. MUFU's functions are the host library's in double precision, rounded; the hardware's
-// differ from them in the last place.
+// Machine code: floating point. MUFU's functions are the host library's in double precision,
+// rounded; the hardware's differ from them in the last place.
 #include <cmath>
 
 #include "engine/execute/isa/sass.hpp"
@@ -34,7 +34,8 @@ void multiply_add(Warp&, std::byte* window, const Insn& insn, u32 mask) {
               *c = slot<float>(window, insn.s[2]);
   write_lanes<float>(
       window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
-        return canonical(__builtin_fmaf(kMinusProduct ? -a[i] : a[i], b[i], kMinusSummand ? -c[i] : c[i]));
+        return canonical(
+            __builtin_fmaf(kMinusProduct ? -a[i] : a[i], b[i], kMinusSummand ? -c[i] : c[i]));
       });
 }
 
@@ -43,7 +44,8 @@ enum class Form { kFma, kAdd, kMultiply };
 template <Form kForm>
 void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
-  const Single sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB), sc(m, kNegateC, kAbsoluteC);
+  const Single sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB),
+      sc(m, kNegateC, kAbsoluteC);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
   const auto compute = [](float x, float y, float z) __attribute__((always_inline)) {
@@ -69,7 +71,8 @@ void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   for (u32 left = mask; left != 0; left &= left - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(left));
     const float z = kForm == Form::kFma ? in(bits_as<float>(sc(c[i]))) : 0;
-    float r = rounded_by(rounding, compute, in(bits_as<float>(sa(a[i]))), in(bits_as<float>(sb(b[i]))), z);
+    float r = rounded_by(rounding, compute, in(bits_as<float>(sa(a[i]))),
+                         in(bits_as<float>(sb(b[i]))), z);
     if (flushes) r = flush(r);
     d[i] = saturates ? saturate(r) : canonical(r);
   }
@@ -93,19 +96,21 @@ void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     write_pairs(
         window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
           const double z = kForm == Form::kFma ? bits_as<double>(sc(c[i])) : 0;
-          return bits_as<u64>(canonical(compute(bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z)));
+          return bits_as<u64>(
+              canonical(compute(bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z)));
         });
     return;
   }
   write_pairs(window, insn.d, mask, [&](u32 i) {
     if ((mask >> i & 1) == 0) return u64{0};
     const double z = kForm == Form::kFma ? bits_as<double>(sc(c[i])) : 0;
-    return bits_as<u64>(
-        canonical(rounded_by(rounding, compute, bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z)));
+    return bits_as<u64>(canonical(
+        rounded_by(rounding, compute, bits_as<double>(sa(a[i])), bits_as<double>(sb(b[i])), z)));
   });
 }
 
-// The lesser where s[3], the greater elsewhere; a NaN gives way to the other operand, -0 is less than +0.
+// The lesser where s[3], the greater elsewhere; a NaN gives way to the other operand, -0 is less
+// than +0.
 void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const Single sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
@@ -128,8 +133,9 @@ void select(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
   const u32 p = predicate(window, insn.s[3], m, kNegateP);
   write_lanes<u32>(
-      window, insn.d,
-      mask, [&](u32 i) __attribute__((always_inline)) { return (p >> i & 1) != 0 ? sa(a[i]) : sb(b[i]); });
+      window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) {
+        return (p >> i & 1) != 0 ? sa(a[i]) : sb(b[i]);
+      });
 }
 
 u32 singles_that_compare(std::byte* window, const Insn& insn, Modifiers m) {
@@ -141,7 +147,8 @@ u32 singles_that_compare(std::byte* window, const Insn& insn, Modifiers m) {
         [&](u32 i) { return flush(bits_as<float>(sb(b[i]))); });
   }
   return compare<float>(
-      m, [&](u32 i) { return bits_as<float>(sa(a[i])); }, [&](u32 i) { return bits_as<float>(sb(b[i])); });
+      m, [&](u32 i) { return bits_as<float>(sa(a[i])); },
+      [&](u32 i) { return bits_as<float>(sb(b[i])); });
 }
 
 void compare_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
@@ -154,10 +161,12 @@ void set_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const u32 ones =
       combined(singles_that_compare(window, insn, m), predicate(window, insn.s[3], m, kNegateP), m);
-  write_lanes<float>(window, insn.d, mask, [&](u32 i) { return (ones >> i & 1) != 0 ? 1.0F : 0.0F; });
+  write_lanes<float>(window, insn.d, mask,
+                     [&](u32 i) { return (ones >> i & 1) != 0 ? 1.0F : 0.0F; });
 }
 
-// Which of two doubles is the lesser (greater): d says that a is, list that both are no numbers. -0 is less than +0.
+// Which of two doubles is the lesser (greater): d says that a is, list that both are no numbers. -0
+// is less than +0.
 void choose_double(std::byte* window, const Insn& insn, u32 mask, bool greater) {
   const Modifiers m = modifiers(insn);
   const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
@@ -186,17 +195,20 @@ void compare_doubles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
   const Pair a(window, insn.s[0]), b(window, insn.s[1]);
   const u32 result = compare<double>(
-      m, [&](u32 i) { return bits_as<double>(sa(a[i])); }, [&](u32 i) { return bits_as<double>(sb(b[i])); });
+      m, [&](u32 i) { return bits_as<double>(sa(a[i])); },
+      [&](u32 i) { return bits_as<double>(sb(b[i])); });
   combine(window, insn, m, result, mask);
 }
 
-// FCHK: whether a / b needs more than a reciprocal, one step of Newton's and the remainder's correction. By the exponents
-// alone, as an H200 has it for all pairs of them (its time for each, and tests/golden/h200.csv).
+// FCHK: whether a / b needs more than a reciprocal, one step of Newton's and the remainder's
+// correction. By the exponents alone, as an H200 has it for all pairs of them (its time for each,
+// and tests/golden/h200.csv).
 void check_division(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
   u32 slow = 0;
   for (u32 i = 0; i < kLanes; ++i) {
-    const i32 x = static_cast<i32>(a[i] >> 23 & 255), y = static_cast<i32>(b[i] >> 23 & 255), apart = x - y;
+    const i32 x = static_cast<i32>(a[i] >> 23 & 255), y = static_cast<i32>(b[i] >> 23 & 255),
+              apart = x - y;
     const bool extreme = x < 25 || x == 255 || y < 2 || y >= 252 || apart > 126 || apart < -124;
     slow |= static_cast<u32>(extreme) << i;
   }

@@ -38,7 +38,8 @@ template <class H>
 }
 
 template <class H, Form kForm>
-[[gnu::always_inline]] inline u32 half_result(u32 a, u32 b, u32 c, Modifiers m, bool single_result) {
+[[gnu::always_inline]] inline u32 half_result(u32 a, u32 b, u32 c, Modifiers m,
+                                              bool single_result) {
   const double x = number<H>(a), y = number<H>(b), z = number<H>(c);
   double r;
   if constexpr (kForm == Form::kFma)
@@ -139,8 +140,8 @@ void choose_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
     const bool least = (p >> i & 1) != 0;
     const u32 a = halves.a[i], b = halves.b[i];
-    return lesser_half<H>(a, b, least, has(m, kHigh)) | lesser_half<H>(a >> 16, b >> 16, least, has(m, kHigh))
-                                                            << 16;
+    return lesser_half<H>(a, b, least, has(m, kHigh)) |
+           lesser_half<H>(a >> 16, b >> 16, least, has(m, kHigh)) << 16;
   });
 }
 

@@ -8,8 +8,8 @@ namespace {
 
 using namespace sass;
 
-// d = a + b + c with their signs. With .X signs are complements and two carries come in. Carries go out to list
-// (sum of at least 2^32) and target (at least 2^33).
+// d = a + b + c with their signs. With .X signs are complements and two carries come in. Carries go
+// out to list (sum of at least 2^32) and target (at least 2^33).
 template <bool kUniform>
 void add3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -66,7 +66,8 @@ void multiply_add(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 
 template <bool kSignedProduct>
 [[gnu::always_inline]] inline u64 product(u32 a, u32 b) {
-  return kSignedProduct ? static_cast<u64>(i64{static_cast<i32>(a)} * static_cast<i32>(b)) : u64{a} * b;
+  return kSignedProduct ? static_cast<u64>(i64{static_cast<i32>(a)} * static_cast<i32>(b))
+                        : u64{a} * b;
 }
 
 // d (two rows) = a * b + c (two rows).
@@ -138,8 +139,8 @@ void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (!high && insn.list == kNone && !extended) {
     write_lanes<u32>(
         window, insn.d, lanes, [&](u32 i) __attribute__((always_inline)) {
-          return ((a[i] << shift) ^ static_cast<u32>(flip)) + static_cast<u32>(minus) + (b[i] ^ fb) +
-                 (fb & 1);
+          return ((a[i] << shift) ^ static_cast<u32>(flip)) + static_cast<u32>(minus) +
+                 (b[i] ^ fb) + (fb & 1);
         });
     return;
   }
@@ -254,7 +255,8 @@ void dot_bytes(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     u32 sum = c[i];
     for (u32 k = 0; k < 4; ++k) {
       const u8 x = static_cast<u8>(a[i] >> 8 * k), y = static_cast<u8>(b[i] >> 8 * k);
-      const i32 p = has(m, kSigned) ? static_cast<i8>(x) : x, q = has(m, kHigh) ? static_cast<i8>(y) : y;
+      const i32 p = has(m, kSigned) ? static_cast<i8>(x) : x,
+                q = has(m, kHigh) ? static_cast<i8>(y) : y;
       sum += static_cast<u32>(p * q);
     }
     return sum;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code: what lanes of a warp exchange, constants by index, uniform registers. Unlike PTX's .sync forms these
-// work on the lanes that are active: the code brings them together beforehand.
+// Machine code: what lanes of a warp exchange, constants by index, uniform registers. Unlike PTX's
+// .sync forms these work on the lanes that are active: the code brings them together beforehand.
 #include "engine/execute/fault.hpp"
 #include "engine/execute/isa/sass.hpp"
 
@@ -17,7 +17,8 @@ void shuffle(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   u32 in_range = 0;
   for (u32 i = 0; i < kLanes; ++i) {
     const u32 segment = c[i] >> 8 & 31, by = b[i] & 31;
-    const i32 last = static_cast<i32>((i & segment) | (c[i] & 31 & ~segment)), lane = static_cast<i32>(i);
+    const i32 last = static_cast<i32>((i & segment) | (c[i] & 31 & ~segment)),
+              lane = static_cast<i32>(i);
     i32 source;
     bool inside;
     switch (insn.sub) {
@@ -44,7 +45,8 @@ void shuffle(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (insn.list != kNone) set_predicate(window, insn.list, in_range, mask);
 }
 
-// s[3]: the predicate; d: the lanes where it is true (every lane gets it if uniform); list: all, any, equal.
+// s[3]: the predicate; d: the lanes where it is true (every lane gets it if uniform); list: all,
+// any, equal.
 template <bool kUniform>
 void vote(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -60,7 +62,8 @@ void vote(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   set_predicate(window, insn.list, result ? kAllLanes : 0, to);
 }
 
-// bytes 4 or 8. .ANY: the lanes with the same value; .ALL: all active lanes if their values are equal.
+// bytes 4 or 8. .ANY: the lanes with the same value; .ALL: all active lanes if their values are
+// equal.
 void match(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const u32* const low = slot<u32>(window, insn.s[0]);
@@ -151,8 +154,9 @@ void load_constant(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     __builtin_memcpy(&value, bank.data() + at, insn.bytes);
     if (insn.bytes < 4) {
       const u32 unused = 64 - 8 * insn.bytes;
-      value = (insn.flags & kFlagSigned) != 0 ? static_cast<u64>(static_cast<i64>(value << unused) >> unused)
-                                              : value;
+      value = (insn.flags & kFlagSigned) != 0
+                  ? static_cast<u64>(static_cast<i64>(value << unused) >> unused)
+                  : value;
     }
     if (insn.d == kNone) continue;
     slot<u32>(window, insn.d)[i] = static_cast<u32>(value);
@@ -165,7 +169,8 @@ void query_space(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const Pair address(window, insn.s[0]);
   u32 result = 0;
   for (u32 i = 0; i < kLanes; ++i) {
-    const AddressSpace space = space_of(address[i] + static_cast<u64>(insn.imm), warp.shared_window);
+    const AddressSpace space =
+        space_of(address[i] + static_cast<u64>(insn.imm), warp.shared_window);
     result |= static_cast<u32>(static_cast<u8>(space) == insn.sub) << i;
   }
   set_predicate(window, insn.list, result, mask);

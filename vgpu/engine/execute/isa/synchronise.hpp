@@ -7,7 +7,8 @@
 namespace vgpu::execute::VGPU_ISA {
 
 // The lanes that execute now; they are the running group. 0: they wait, another group runs.
-[[gnu::always_inline]] inline u32 arrive(Warp& warp, const Insn& insn, u32 mask, const u32* members) {
+[[gnu::always_inline]] inline u32 arrive(Warp& warp, const Insn& insn, u32 mask,
+                                         const u32* members) {
   u32 missing = 0, unnamed = 0;
   for (u32 i = 0; i < kLanes; ++i) {
     const u32 on = 0u - (mask >> i & 1);
@@ -21,16 +22,16 @@ namespace vgpu::execute::VGPU_ISA {
 
 // `execute(ready)` writes the results of the lanes in `ready`.
 template <class F>
-[[gnu::always_inline]] inline void synchronised(Warp& warp, const Insn& insn, u32 mask, const u32* members,
-                                                F execute) {
+[[gnu::always_inline]] inline void synchronised(Warp& warp, const Insn& insn, u32 mask,
+                                                const u32* members, F execute) {
   const u32 ready = arrive(warp, insn, mask, members);
   if (ready == 0) return;
   execute(ready);
   ++warp.pc;
 }
 
-// For .sync.aligned instructions of the whole warp: true when all its lanes are here. Else they wait for the others;
-// lanes that have exited can never come.
+// For .sync.aligned instructions of the whole warp: true when all its lanes are here. Else they
+// wait for the others; lanes that have exited can never come.
 [[gnu::always_inline]] inline bool whole_warp(Warp& warp, const Insn& insn, u32 mask) {
   if (__builtin_expect(mask == kAllLanes, 1)) return true;
   if (warp.live != kAllLanes) {

@@ -17,7 +17,9 @@ struct e5m2 {
   u8 bits;
 };
 
-[[gnu::always_inline]] inline float value_of(tf32 x) { return bits_as<float>(x.bits & 0xffffe000u); }
+[[gnu::always_inline]] inline float value_of(tf32 x) {
+  return bits_as<float>(x.bits & 0xffffe000u);
+}
 [[gnu::always_inline]] inline float value_of(f16 x) { return to_float(x); }
 [[gnu::always_inline]] inline float value_of(bf16 x) { return to_float(x); }
 inline float value_of(e4m3 x) { return static_cast<float>(widen(x.bits, kE4m3)); }
@@ -69,7 +71,8 @@ struct Floats {
   void store(float* to) const { __builtin_memcpy(to, value, sizeof(value)); }
 };
 inline Floats multiply_add(Floats a, Floats b, Floats c) {
-  for (u32 i = 0; i < Floats::kWidth; ++i) c.value[i] = __builtin_fmaf(a.value[i], b.value[i], c.value[i]);
+  for (u32 i = 0; i < Floats::kWidth; ++i)
+    c.value[i] = __builtin_fmaf(a.value[i], b.value[i], c.value[i]);
   return c;
 }
 #endif

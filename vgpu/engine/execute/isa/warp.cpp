@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions between the lanes of a warp. Those with .sync first wait for the lanes that their masks name.
+// Instructions between the lanes of a warp. Those with .sync first wait for the lanes that their
+// masks name.
 #include "engine/execute/isa/synchronise.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
@@ -114,7 +115,8 @@ void reduce(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       const u32 first = static_cast<u32>(__builtin_ctz(left));
       const u32 group = members[first] & ready;
       T sum = value[first];
-      for (u32 m = group & ~(1u << first); m != 0; m &= m - 1) sum = F{}(sum, value[__builtin_ctz(m)]);
+      for (u32 m = group & ~(1u << first); m != 0; m &= m - 1)
+        sum = F{}(sum, value[__builtin_ctz(m)]);
       for (u32 m = group; m != 0; m &= m - 1) result[__builtin_ctz(m)] = sum;
       left &= ~(group | 1u << first);
     }
@@ -166,7 +168,8 @@ void define_warp(OperationSink& sink) {
   op_special(sink, "match.any.sync.b64", &match_any<u64>, true);
   op_special(sink, "match.all.sync.b32", &match_all<u32>, true);
   op_special(sink, "match.all.sync.b64", &match_all<u64>, true);
-  define_reduction<u32>(sink, "redux.sync.add.u32 redux.sync.add.s32", [](u32 a, u32 b) { return a + b; });
+  define_reduction<u32>(sink, "redux.sync.add.u32 redux.sync.add.s32",
+                        [](u32 a, u32 b) { return a + b; });
   define_reduction<u32>(sink, "redux.sync.min.u32", [](u32 a, u32 b) { return a < b ? a : b; });
   define_reduction<u32>(sink, "redux.sync.max.u32", [](u32 a, u32 b) { return a > b ? a : b; });
   define_reduction<i32>(sink, "redux.sync.min.s32", [](i32 a, i32 b) { return a < b ? a : b; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole warps that touch neighbouring words or one word are judged at once, other accesses lane by lane; only what
-// looks wrong goes the long way, which decides.
+// Whole warps that touch neighbouring words or one word are judged at once, other accesses lane by
+// lane; only what looks wrong goes the long way, which decides.
 #include "engine/execute/isa/watch.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
@@ -13,7 +13,8 @@ constexpr u32 kWhole = 15;
   return ((1u << bytes) - 1) << (address & 3);
 }
 
-// Whether lanes lie without a gap; where they do, `end - first` words are touched from word `first`.
+// Whether lanes lie without a gap; where they do, `end - first` words are touched from word
+// `first`.
 struct Words {
   u64 first = 0, count = 0;
 };
@@ -44,7 +45,8 @@ void check_lanes_written(Warp& warp, const Insn& insn, u32 mask, const u64* addr
   }
 }
 
-void check_written(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes, Pattern pattern) {
+void check_written(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
+                   Pattern pattern) {
   const check::LaunchMarks& marks = warp.watch->global;
   if (pattern != Pattern::kScattered) {
     const u64 at = addresses[0] - marks.begin;
@@ -72,7 +74,8 @@ void mark_written(Warp& warp, u32 mask, const u64* addresses, u32 bytes, Pattern
   }
 }
 
-// Whether a touch leaves `entry` as it is: the block's own word, or (of a load) one that several have read.
+// Whether a touch leaves `entry` as it is: the block's own word, or (of a load) one that several
+// have read.
 struct Known {
   u32 written, read, several;
   explicit Known(const Warp& warp)
@@ -96,14 +99,16 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
     const u64 at = addresses[i] - marks.begin;
     if (at >= marks.bytes) continue;
     for (u32 byte = 0; byte < bytes; byte += 4) {
-      if (known.is_foreign<kWrite>(__atomic_load_n(marks.touched + (at + byte) / 4, __ATOMIC_RELAXED)) != 0)
+      if (known.is_foreign<kWrite>(
+              __atomic_load_n(marks.touched + (at + byte) / 4, __ATOMIC_RELAXED)) != 0)
         check::touch_word(warp, insn, i, addresses[i] + byte, kWrite);
     }
   }
 }
 
 template <bool kWrite>
-void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes, Pattern pattern) {
+void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
+           Pattern pattern) {
   const check::LaunchMarks& marks = warp.watch->global;
   const Known known(warp);
   const u32* const touched = marks.touched;
@@ -117,7 +122,8 @@ void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 byt
     if (pattern == Pattern::kUniform) mask = 1;
   } else if (mask == kAllLanes && bytes == 4) {
     u64 outside = 0;
-    for (u32 i = 0; i < kLanes; ++i) outside |= static_cast<u64>(addresses[i] - marks.begin >= marks.bytes);
+    for (u32 i = 0; i < kLanes; ++i)
+      outside |= static_cast<u64>(addresses[i] - marks.begin >= marks.bytes);
     if (outside == 0) {
       alignas(64) u32 entries[kLanes];
       for (u32 i = 0; i < kLanes; ++i) entries[i] = touched[(addresses[i] - marks.begin) / 4];
@@ -200,8 +206,8 @@ void watch_shared_access(Warp& warp, const Insn& insn, u32 mask, const u32* offs
 }
 
 // Marks of local memory lie as its words do: word w of lane l at 32 w + l.
-void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offsets, u32 bytes, u32 vector,
-                        Touch kind) {
+void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offsets, u32 bytes,
+                        u32 vector, Touch kind) {
   u8* const written = warp.local_written;
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks that every access makes where they are on (check/watch.hpp says what they mean). Called after the bounds
-// were checked and before the access; does nothing where warp.watch is null.
+// The checks that every access makes where they are on (check/watch.hpp says what they mean).
+// Called after the bounds were checked and before the access; does nothing where warp.watch is
+// null.
 #pragma once
 #include "engine/check/watch.hpp"
 #include "engine/execute/isa/access.hpp"
@@ -14,21 +15,24 @@ void watch_global_access(Warp& warp, const Insn& insn, u32 mask, const u64* addr
                          Pattern pattern, Touch touch, bool ordered);
 void watch_shared_access(Warp& warp, const Insn& insn, u32 mask, const u32* offsets, u32 bytes,
                          Pattern pattern, Touch touch);
-void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offsets, u32 bytes, u32 vector,
-                        Touch touch);
+void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offsets, u32 bytes,
+                        u32 vector, Touch touch);
 
-[[gnu::always_inline]] inline void watch_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
-                                                u32 bytes, Pattern pattern, Touch touch, bool ordered) {
+[[gnu::always_inline]] inline void watch_global(Warp& warp, const Insn& insn, u32 mask,
+                                                const u64* addresses, u32 bytes, Pattern pattern,
+                                                Touch touch, bool ordered) {
   if (__builtin_expect(warp.watch != nullptr, 0))
     watch_global_access(warp, insn, mask, addresses, bytes, pattern, touch, ordered);
 }
-[[gnu::always_inline]] inline void watch_shared(Warp& warp, const Insn& insn, u32 mask, const u32* offsets,
-                                                u32 bytes, Pattern pattern, Touch touch) {
+[[gnu::always_inline]] inline void watch_shared(Warp& warp, const Insn& insn, u32 mask,
+                                                const u32* offsets, u32 bytes, Pattern pattern,
+                                                Touch touch) {
   if (__builtin_expect(warp.watch != nullptr, 0) && warp.watch->shared_unwritten != 0)
     watch_shared_access(warp, insn, mask, offsets, bytes, pattern, touch);
 }
-[[gnu::always_inline]] inline void watch_local(Warp& warp, const Insn& insn, u32 mask, const u64* offsets,
-                                               u32 bytes, u32 vector, Touch touch) {
+[[gnu::always_inline]] inline void watch_local(Warp& warp, const Insn& insn, u32 mask,
+                                               const u64* offsets, u32 bytes, u32 vector,
+                                               Touch touch) {
   if (__builtin_expect(warp.local_written != nullptr, 0))
     watch_local_access(warp, insn, mask, offsets, bytes, vector, touch);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The products of wgmma. Operands are decoded once, into what the multiplication reads in order; sums stay where the
-// instruction's registers are. Register 4 j + 2 h + e of a lane (f32) is row 16 warp + lane / 4 + 8 h, column
-// 8 j + 2 (lane % 4) + e: so four columns, repeated, times rows, each for four lanes, are a register of all lanes.
-// Numerics: as matrix.cpp has it, or hopper_sums.hpp.
+// The products of wgmma. Operands are decoded once, into what the multiplication reads in order;
+// sums stay where the instruction's registers are. Register 4 j + 2 h + e of a lane (f32) is row 16
+// warp + lane / 4 + 8 h, column 8 j + 2 (lane % 4) + e: so four columns, repeated, times rows, each
+// for four lanes, are a register of all lanes. Numerics: as matrix.cpp has it, or hopper_sums.hpp.
 #include "engine/execute/wgmma.hpp"
 
 #include "engine/execute/isa/hopper_sums.hpp"
@@ -12,12 +12,14 @@
 namespace vgpu::execute::VGPU_ISA {
 namespace {
 
-constexpr u32 kRows = 64, kRowsOfWarp = 16, kMostN = 256, kMostDepth = 32, kColumns = 8;  // a step of n
+constexpr u32 kRows = 64, kRowsOfWarp = 16, kMostN = 256, kMostDepth = 32,
+              kColumns = 8;  // a step of n
 
 template <class Value>
 struct Operands {
-  alignas(64) Value a[kMostDepth][2][kLanes];                       // of one warp: [k][h][lane]
-  alignas(64) Value b[kMostN / kColumns][kMostDepth][2][kColumns];  // [j][k][e]: four columns, twice
+  alignas(64) Value a[kMostDepth][2][kLanes];  // of one warp: [k][h][lane]
+  alignas(
+      64) Value b[kMostN / kColumns][kMostDepth][2][kColumns];  // [j][k][e]: four columns, twice
   Value rows[kRows][kMostDepth];
 };
 
@@ -33,9 +35,9 @@ void read_a(const WgmmaStep& step, Operands<Value>& to) {
   constexpr u32 kDepth = 32 / sizeof(In), kInPiece = 16 / sizeof(In);
   const u32 flags = step.insn->sub;
   if ((flags & kWgmmaRegisters) != 0) {
-    const u32* const slots =
-        step.lists + step.insn->list +
-        wgmma_registers_of_d(static_cast<WgmmaType>(step.insn->vector), static_cast<u32>(step.insn->imm));
+    const u32* const slots = step.lists + step.insn->list +
+                             wgmma_registers_of_d(static_cast<WgmmaType>(step.insn->vector),
+                                                  static_cast<u32>(step.insn->imm));
     constexpr u32 kInRegister = 4 / sizeof(In);
     for (u32 r = 0; r < 4; ++r) {
       for (u32 warp = 0; warp < Block::kWarpsOfGroup; ++warp) {
@@ -44,7 +46,8 @@ void read_a(const WgmmaStep& step, Operands<Value>& to) {
           const u32 row = warp * kRowsOfWarp + lane / 4 + 8 * (r % 2);
           for (u32 i = 0; i < kInRegister; ++i) {
             const u32 k = (lane % 4 + 4 * (r / 2)) * kInRegister + i;
-            to.rows[row][k] = value_of(element_at<In>(reinterpret_cast<const std::byte*>(from + lane), i));
+            to.rows[row][k] =
+                value_of(element_at<In>(reinterpret_cast<const std::byte*>(from + lane), i));
           }
         }
       }
@@ -53,7 +56,8 @@ void read_a(const WgmmaStep& step, Operands<Value>& to) {
     for (u32 k = 0; k < kDepth; ++k) {
       for (u32 piece = 0; piece < kRows / kInPiece; ++piece) {
         const std::byte* const at = step.shared + step.a.along_mn(k, piece);
-        for (u32 i = 0; i < kInPiece; ++i) to.rows[piece * kInPiece + i][k] = value_of(element_at<In>(at, i));
+        for (u32 i = 0; i < kInPiece; ++i)
+          to.rows[piece * kInPiece + i][k] = value_of(element_at<In>(at, i));
       }
     }
   } else {
@@ -133,10 +137,12 @@ void multiply(const Operands<float>& operands, u32 depth, u32 j, u32 e, const Ho
               float (&sums)[2][kLanes]) {
   HopperProducts<kLanes> products;
   for (u32 k = 0; k < depth; ++k) {
-    for (u32 lane = 0; lane < kLanes; ++lane) products.b[k][lane] = operands.b[j][k][e][lane % kColumns];
+    for (u32 lane = 0; lane < kLanes; ++lane)
+      products.b[k][lane] = operands.b[j][k][e][lane % kColumns];
   }
   for (u32 h = 0; h < 2; ++h) {
-    for (u32 k = 0; k < depth; ++k) __builtin_memcpy(products.a[k], operands.a[k][h], sizeof(products.a[k]));
+    for (u32 k = 0; k < depth; ++k)
+      __builtin_memcpy(products.a[k], operands.a[k][h], sizeof(products.a[k]));
     hopper_sums(products, depth, format, sums[h]);
   }
 }
@@ -158,7 +164,8 @@ template <class Out, class Sum>
   for (u32 h = 0; h < 2; ++h) {
     if constexpr (sizeof(Out) == 2) {
       const u32* const from = slot<u32>(window, slots[2 * j + h]);
-      for (u32 i = 0; i < kLanes; ++i) sums[h][i] = to_float(f16{static_cast<u16>(from[i] >> 16 * e)});
+      for (u32 i = 0; i < kLanes; ++i)
+        sums[h][i] = to_float(f16{static_cast<u16>(from[i] >> 16 * e)});
     } else {
       const Out* const from = slot<Out>(window, slots[4 * j + 2 * h + e]);
       for (u32 i = 0; i < kLanes; ++i) sums[h][i] = from[i];
@@ -182,7 +189,10 @@ template <class Out, class Sum>
       constexpr i64 kMost = 0x7fffffff, kLeast = -kMost - 1;
       for (u32 i = 0; i < kLanes; ++i) {
         const i64 sum = sums[h][i];
-        to[i] = static_cast<i32>(!saturates ? sum : sum > kMost ? kMost : sum < kLeast ? kLeast : sum);
+        to[i] = static_cast<i32>(!saturates     ? sum
+                                 : sum > kMost  ? kMost
+                                 : sum < kLeast ? kLeast
+                                                : sum);
       }
     }
   }
