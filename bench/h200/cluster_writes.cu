@@ -6,9 +6,11 @@
 // The two memories are the target's and the source's. PTX ISA, "cp.async.bulk", "st.async", "st",
 // "mapa".
 #include "device/ptx/cluster.cuh"
+#include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
+#include "device/ptx/tma_store.cuh"
 
 #include <cuda_runtime.h>
 

@@ -6,7 +6,7 @@
 // were made; the SM clock, as cycles over the global timer and as NVML has it; watts; joules a
 // TFLOP. What counts beside cuBLAS at one clock, cycles, bench_cycles has.
 //   bench_power [SECONDS]                                 of each load, default 1;   bench/h200/power.sh runs it
-#include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/sync.cuh"
 #include "device/ptx/wgmma_words.cuh"
 #include "device/ring.cuh"
 #include "device/tensor_cluster.cuh"

@@ -4,7 +4,6 @@
 // "Thread Block Clusters".
 #pragma once
 #include "device/runtime.cuh"
-#include "device/workspace.cuh"
 
 #include <cuda_runtime.h>
 

@@ -6,8 +6,9 @@
 // subnormal. Then it splits every element, x = t0 + t1 (+ t2). A term is the remainder so far,
 // rounded to nearest.
 #pragma once
+#include "device/ptx/bulk.cuh"
 #include "device/ptx/mbarrier.cuh"
-#include "device/workspace.cuh"
+#include "device/runtime.cuh"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -57,10 +58,6 @@ struct Product {
   bool pairs;  // C takes float2 stores
 };
 
-__device__ __forceinline__ std::uint32_t shared_address(const void* s) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(s));
-}
-
 // Units in shared memory, filled and read in a circle. `n` counts units from 0.
 template <class Unit, int UNITS>
 struct Ring {
@@ -68,22 +65,23 @@ struct Ring {
   std::uint64_t full[UNITS], empty[UNITS];  // barriers: the copy has arrived; all readers are done
 
   __device__ __forceinline__ void init(int readers) {
-    for (auto& barrier : full) ptx::mbarrier_init(shared_address(&barrier), 1);
-    for (auto& barrier : empty) ptx::mbarrier_init(shared_address(&barrier), readers);
+    for (auto& barrier : full) ptx::mbarrier_init(ptx::shared_address(&barrier), 1);
+    for (auto& barrier : empty) ptx::mbarrier_init(ptx::shared_address(&barrier), readers);
   }
   __device__ __forceinline__ void load(unsigned n, const char* gUnits, std::int64_t index) {
-    const std::uint32_t barrier = shared_address(&full[n % UNITS]);
-    ptx::mbarrier_wait(shared_address(&empty[n % UNITS]), n / UNITS % 2 ^ 1);  // at first: empty
+    const std::uint32_t barrier = ptx::shared_address(&full[n % UNITS]);
+    ptx::mbarrier_wait(ptx::shared_address(&empty[n % UNITS]),
+                       n / UNITS % 2 ^ 1);  // at first: empty
     ptx::mbarrier_arrive_expect(barrier, sizeof(Unit));
-    ptx::bulk_load(shared_address(&unit[n % UNITS]), gUnits + index * sizeof(Unit), barrier,
+    ptx::bulk_load(ptx::shared_address(&unit[n % UNITS]), gUnits + index * sizeof(Unit), barrier,
                    sizeof(Unit));
   }
   __device__ __forceinline__ const Unit& wait(unsigned n) {
-    ptx::mbarrier_wait(shared_address(&full[n % UNITS]), n / UNITS % 2);
+    ptx::mbarrier_wait(ptx::shared_address(&full[n % UNITS]), n / UNITS % 2);
     return unit[n % UNITS];
   }
   __device__ __forceinline__ void release(unsigned n) {
-    ptx::mbarrier_arrive(shared_address(&empty[n % UNITS]));
+    ptx::mbarrier_arrive(ptx::shared_address(&empty[n % UNITS]));
   }
 };
 

@@ -4,7 +4,7 @@
 // less is asked of L2, and as much less of lines that do not start on 128 bytes, where each box
 // costs L2 more.
 #pragma once
-#include "device/ptx/cluster.cuh"
+#include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/schedule.cuh"

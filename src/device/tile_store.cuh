@@ -3,7 +3,9 @@
 // shared memory by tensor map.
 #pragma once
 #include "device/ptx/mbarrier.cuh"
+#include "device/ptx/shared_memory.cuh"
 #include "device/ptx/sync.cuh"
+#include "device/ptx/tma_store.cuh"
 #include "device/ring.cuh"
 #include "device/round.cuh"
 #include "device/target.cuh"

@@ -8,7 +8,6 @@
 #include "device/runtime.cuh"
 #include "device/tensor_map.cuh"
 #include "device/tile_store.cuh"
-#include "device/workspace.cuh"
 #include "problem/accept.hpp"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/workspace.cuh"
+#include "device/runtime.cuh"
 
 #include <algorithm>
 #include <atomic>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "device/launch_dependent.cuh"
-#include "device/workspace.cuh"
+#include "device/runtime.cuh"
 #include "gemm/simt/part_plan.hpp"
 #include "gemm/simt/part_tile.cuh"
 #include "gemm/simt/part_tiles.cuh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that kernels share from call to call: whose it is while calls of several host threads,
 // streams and graphs are enqueued.
-#include "device/workspace.cuh"
+#include "device/runtime.cuh"
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>

@@ -2,15 +2,13 @@
 // Copies from global to shared memory that bypass registers and run while the thread goes on. One
 // function an instruction; PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy".
 #pragma once
+#include "device/ptx/mbarrier.cuh"
+
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
 namespace ladder::ptx {
-
-__device__ __forceinline__ std::uint32_t shared_address(const void* s) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(s));
-}
 
 // cp.async: kBytes from g to s, both aligned to kBytes; with read = false zeros, and g is not
 // accessed. 16 bytes go past L1, which would only hold a second copy of them.
@@ -44,6 +42,25 @@ template <int kPending>
 __device__ __forceinline__ void cp_async_wait() {
   static_assert(kPending >= 0, "a number of groups");
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+// cp.async of kFloats floats, 1, 2 or 4. Only the first `count` are read; zeros replace the others.
+template <int kFloats>
+__device__ __forceinline__ void cp_async_first(std::uint32_t s, const float* g, int count) {
+  if constexpr (kFloats == 4) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(s), "l"(g), "r"(4 * count)
+                 : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(s), "l"(g), "n"(4 * kFloats),
+                 "r"(4 * count)
+                 : "memory");
+  }
+}
+
+// cp.async.mbarrier.arrive.noinc: an arrival of this thread, made when its copies so far have
+// landed.
+__device__ __forceinline__ void cp_async_arrive(std::uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
 }  // namespace ladder::ptx

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers in shared memory that threads and asynchronous copies arrive at. One function an
-// instruction; PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier". A
-// barrier is named by its shared address.
+// Barriers in shared memory, named by shared address. One function per instruction; PTX ISA, "Parallel
+// Synchronization and Communication Instructions: mbarrier".
 #pragma once
 #include <cuda_runtime.h>
 
@@ -9,35 +8,37 @@
 
 namespace ladder::ptx {
 
-// mbarrier.init: `arrivals` a phase.
+__device__ __forceinline__ std::uint32_t shared_address(const void* s) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(s));
+}
+
+// mbarrier.init: a phase completes after `arrivals` arrivals.
 __device__ __forceinline__ void mbarrier_init(std::uint32_t barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-// fence.mbarrier_init: what was initialised is seen by asynchronous copies.
+// fence.mbarrier_init: asynchronous copies see the initialised barriers.
 __device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-// mbarrier.arrive: what this thread did before is seen by those that wait for the phase.
+// mbarrier.arrive: threads that wait for the phase see what this thread did before.
 __device__ __forceinline__ void mbarrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// mbarrier.arrive.expect_tx: arrives, and the phase waits for so many bytes of asynchronous copies
-// besides.
+// mbarrier.arrive.expect_tx: arrives; the phase also waits for `bytes` bytes of asynchronous copies.
 __device__ __forceinline__ void mbarrier_arrive_expect(std::uint32_t barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
 }
 
-// mbarrier.try_wait.parity: whether the phase of this parity is complete; may sleep a while before
-// it says no.
+// mbarrier.try_wait.parity: whether the phase of this parity is complete. May sleep before it returns false.
 __device__ __forceinline__ bool mbarrier_try_wait(std::uint32_t barrier, std::uint32_t parity) {
   int done;
   asm volatile(
-      "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; "
-      "}"
+      "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; "
+      "selp.s32 %0, 1, 0, p; }"
       : "=r"(done)
       : "r"(barrier), "r"(parity)
       : "memory");
@@ -47,23 +48,6 @@ __device__ __forceinline__ bool mbarrier_try_wait(std::uint32_t barrier, std::ui
 __device__ __forceinline__ void mbarrier_wait(std::uint32_t barrier, std::uint32_t parity) {
   while (!mbarrier_try_wait(barrier, parity)) {
   }
-}
-
-// cp.async.bulk, global to shared: `bytes` bytes, which complete on `barrier`. Both addresses and
-// `bytes` are multiples of 16.
-__device__ __forceinline__ void bulk_load(std::uint32_t to, const void* g, std::uint32_t barrier,
-                                          int bytes) {
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
-          "r"(to),
-      "l"(g), "r"(bytes), "r"(barrier)
-      : "memory");
-}
-
-// cp.async.mbarrier.arrive.noinc: an arrival of this thread, made when its copies so far have
-// landed.
-__device__ __forceinline__ void cp_async_arrive(std::uint32_t barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
 }  // namespace ladder::ptx

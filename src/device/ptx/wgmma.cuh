@@ -24,45 +24,26 @@ struct MmaType<__half> {
   static constexpr char kName[] = "f16";
 };
 
-// Inline PTX takes registers one by one: LADDER_Dn lists the n elements of d, LADDER_Tn their
-// operand numbers.
+// Inline PTX takes registers one by one: LADDER_Dn lists the n elements of d, LADDER_Tn their operand numbers.
+// clang-format off
 #define LADDER_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define LADDER_D16(i) LADDER_D4(i), LADDER_D4(i + 4), LADDER_D4(i + 8), LADDER_D4(i + 12)
-#define LADDER_D32 LADDER_D16(0), LADDER_D16(16)
-#define LADDER_D64 LADDER_D32, LADDER_D16(32), LADDER_D16(48)
-#define LADDER_D96 LADDER_D64, LADDER_D16(64), LADDER_D16(80)
-#define LADDER_D116 LADDER_D96, LADDER_D16(96), LADDER_D4(112)
-#define LADDER_D128 LADDER_D96, LADDER_D16(96), LADDER_D16(112)
-#define LADDER_T32                                                         \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define LADDER_T64                                                                   \
-  LADDER_T32                                                                         \
-  ", "                                                                               \
-  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define LADDER_T96                                                                   \
-  LADDER_T64                                                                         \
-  ", "                                                                               \
-  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define LADDER_T116                                                                              \
-  LADDER_T96                                                                                     \
-  ", "                                                                                           \
-  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
-  "%112, %113, %114, %115"
-#define LADDER_T128                                                                              \
-  LADDER_T96                                                                                     \
-  ", "                                                                                           \
-  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
-  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define LADDER_WGMMA(SHAPE_AND_TYPES, SUMS, ADD, REST, ...)                                   \
-  asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #ADD                                        \
-               ", 0; "                                                                        \
-               "wgmma.mma_async.sync.aligned." SHAPE_AND_TYPES " {" LADDER_T##SUMS "}, " REST \
-                                                                                   "; }"      \
-               : LADDER_D##SUMS                                                               \
-               : __VA_ARGS__)
+#define LADDER_D64 LADDER_D16(0), LADDER_D16(16), LADDER_D16(32), LADDER_D16(48)
+#define LADDER_D128 LADDER_D64, LADDER_D16(64), LADDER_D16(80), LADDER_D16(96), LADDER_D16(112)
+#define LADDER_T64 \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, " \
+  "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, " \
+  "%36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
+  "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define LADDER_T128 LADDER_T64 \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, " \
+  "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, " \
+  "%100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, " \
+  "%118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define LADDER_WGMMA(SHAPE_AND_TYPES, SUMS, ADD, REST, ...) \
+  asm volatile("{ .reg .pred p; setp.ne.b32 p, %" #ADD ", 0; wgmma.mma_async.sync.aligned." \
+               SHAPE_AND_TYPES " {" LADDER_T##SUMS "}, " REST "; }" : LADDER_D##SUMS : __VA_ARGS__)
+// clang-format on
 
 // A and B in shared memory, 16-bit types. A is K-major. B is K-major, or N-major where
 // kTransposedB.
@@ -74,12 +55,8 @@ struct MmaType<__half> {
                  "%" #A ", %" #B ", p, 1, 1, 0, %" #TRANSPOSED, "l"(a), "l"(b),                   \
                  "r"(static_cast<int>(add)), "n"(kTransposedB ? 1 : 0), "C"(MmaType<In>::kName)); \
   }
-LADDER_WGMMA_SHARED(64, 32, 32, 33, 34, 35, 36)
 LADDER_WGMMA_SHARED(128, 64, 64, 65, 66, 67, 68)
-LADDER_WGMMA_SHARED(192, 96, 96, 97, 98, 99, 100)
-LADDER_WGMMA_SHARED(232, 116, 116, 117, 118, 119, 120)
 LADDER_WGMMA_SHARED(256, 128, 128, 129, 130, 131, 132)
-#undef LADDER_WGMMA_SHARED
 
 // The descriptor of a matrix in shared memory; PTX ISA, "Matrix Descriptor Format". The matrix
 // consists of 8 x kRowBytes atoms in the swizzle of kRowBytes bytes, 128 or 64. `start` is a shared

@@ -7,37 +7,56 @@
 
 namespace ladder::ptx {
 
+// The library's other widths.
+// clang-format off
+#define LADDER_D32 LADDER_D16(0), LADDER_D16(16)
+#define LADDER_D96 LADDER_D64, LADDER_D16(64), LADDER_D16(80)
+#define LADDER_D116 LADDER_D96, LADDER_D16(96), LADDER_D4(112)
+#define LADDER_T32 \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, " \
+  "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define LADDER_T96 LADDER_T64 \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, " \
+  "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define LADDER_T116 LADDER_T96 \
+  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, " \
+  "%114, %115"
+// clang-format on
+LADDER_WGMMA_SHARED(64, 32, 32, 33, 34, 35, 36)
+LADDER_WGMMA_SHARED(192, 96, 96, 97, 98, 99, 100)
+LADDER_WGMMA_SHARED(232, 116, 116, 117, 118, 119, 120)
+
 // tf32, A and B in shared memory, both K-major: tf32 has no other layout.
-#define LADDER_WGMMA_SHARED_TF32(N, SUMS, A, B, ADD)                                                   \
-  template <>                                                                                          \
-  __device__ __forceinline__ void wgmma_shared<float, false>(float(&d)[SUMS], std::uint64_t a,         \
-                                                             std::uint64_t b, bool add) {              \
-    LADDER_WGMMA("m64n" #N "k8.f32.tf32.tf32", SUMS, ADD, "%" #A ", %" #B ", p, 1, 1", "l"(a), "l"(b), \
-                 "r"(static_cast<int>(add)));                                                          \
+#define LADDER_WGMMA_SHARED_TF32(N, SUMS, A, B, ADD)                                           \
+  template <>                                                                                  \
+  __device__ __forceinline__ void wgmma_shared<float, false>(float(&d)[SUMS], std::uint64_t a, \
+                                                             std::uint64_t b, bool add) {      \
+    LADDER_WGMMA("m64n" #N "k8.f32.tf32.tf32", SUMS, ADD, "%" #A ", %" #B ", p, 1, 1", "l"(a), \
+                 "l"(b), "r"(static_cast<int>(add)));                                          \
   }
 LADDER_WGMMA_SHARED_TF32(64, 32, 32, 33, 34)
 LADDER_WGMMA_SHARED_TF32(128, 64, 64, 65, 66)
 #undef LADDER_WGMMA_SHARED_TF32
 
 // tf32, A in registers, B in shared memory.
-#define LADDER_WGMMA_REGISTERS_TF32(N, SUMS, A, B, ADD)                                                      \
-  __device__ __forceinline__ void wgmma_registers(float(&d)[SUMS], const std::uint32_t(&a)[4],               \
-                                                  std::uint64_t b, bool add) {                               \
-    LADDER_WGMMA("m64n" #N "k8.f32.tf32.tf32", SUMS, ADD, "{" A "}, %" #B ", p, 1, 1", "r"(a[0]), "r"(a[1]), \
-                 "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));                                  \
+#define LADDER_WGMMA_REGISTERS_TF32(N, SUMS, A, B, ADD)                                           \
+  __device__ __forceinline__ void wgmma_registers(float(&d)[SUMS], const std::uint32_t(&a)[4],    \
+                                                  std::uint64_t b, bool add) {                    \
+    LADDER_WGMMA("m64n" #N "k8.f32.tf32.tf32", SUMS, ADD, "{" A "}, %" #B ", p, 1, 1", "r"(a[0]), \
+                 "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));            \
   }
 LADDER_WGMMA_REGISTERS_TF32(128, 64, "%64, %65, %66, %67", 68, 69)
 LADDER_WGMMA_REGISTERS_TF32(256, 128, "%128, %129, %130, %131", 132, 133)
 #undef LADDER_WGMMA_REGISTERS_TF32
 
 // 16-bit types, A in registers, B in shared memory, K-major.
-#define LADDER_WGMMA_REGISTERS(N, SUMS, A, B, ADD, TYPE)                                            \
-  template <class In>                                                                               \
-  __device__ __forceinline__ void wgmma_registers(float(&d)[SUMS], const std::uint32_t(&a)[4],      \
-                                                  std::uint64_t b, bool add) {                      \
-    LADDER_WGMMA("m64n" #N "k16.f32.%" #TYPE ".%" #TYPE, SUMS, ADD, "{" A "}, %" #B ", p, 1, 1, 0", \
-                 "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)),    \
-                 "C"(MmaType<In>::kName));                                                          \
+#define LADDER_WGMMA_REGISTERS(N, SUMS, A, B, ADD, TYPE)                                       \
+  template <class In>                                                                          \
+  __device__ __forceinline__ void wgmma_registers(float(&d)[SUMS], const std::uint32_t(&a)[4], \
+                                                  std::uint64_t b, bool add) {                 \
+    LADDER_WGMMA("m64n" #N "k16.f32.%" #TYPE ".%" #TYPE, SUMS, ADD,                            \
+                 "{" A "}, %" #B ", p, 1, 1, 0", "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]),   \
+                 "l"(b), "r"(static_cast<int>(add)), "C"(MmaType<In>::kName));                 \
   }
 LADDER_WGMMA_REGISTERS(64, 32, "%32, %33, %34, %35", 36, 37, 38)
 LADDER_WGMMA_REGISTERS(128, 64, "%64, %65, %66, %67", 68, 69, 70)

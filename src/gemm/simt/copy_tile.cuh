@@ -5,7 +5,7 @@
 // there are zeros.
 #pragma once
 #include "device/ptx/cp_async.cuh"
-#include "device/ptx/sync.cuh"
+#include "device/ptx/shared_memory.cuh"
 
 #include <cuda_runtime.h>
 

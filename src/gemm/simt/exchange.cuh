@@ -3,7 +3,7 @@
 // memory, the last one adds them in a fixed order. All waiting is for a block of lower number, see
 // schedule.cuh.
 #pragma once
-#include "device/ptx/sync.cuh"
+#include "device/ptx/cluster.cuh"
 
 #include <cuda_runtime.h>
 

@@ -4,7 +4,6 @@
 // op(B).
 #pragma once
 #include "device/ptx/cp_async.cuh"
-#include "device/ptx/quad.cuh"
 
 #include <algorithm>
 #include <cstdint>

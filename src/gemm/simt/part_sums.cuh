@@ -5,8 +5,8 @@
 #pragma once
 #include "device/four.cuh"
 #include "device/ptx/cluster.cuh"
+#include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
-#include "device/ptx/quad.cuh"
 #include "gemm/simt/line_copy.cuh"
 
 #include <cuda_runtime.h>

@@ -3,8 +3,7 @@
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
-#include "device/ptx/quad.cuh"
-#include "device/ptx/sync.cuh"
+#include "device/ptx/shared_memory.cuh"
 #include "gemm/simt/line_copy.cuh"
 #include "gemm/simt/part_rest.cuh"
 #include "gemm/simt/part_sums.cuh"

@@ -5,7 +5,7 @@
 // be, and none of them needs a branch. Tensor maps of every fourth line would not do: a box's first
 // coordinate must be a multiple of 16 bytes.
 #pragma once
-#include "device/ptx/quad.cuh"
+#include "device/ptx/cp_async.cuh"
 #include "gemm/simt/line_copy.cuh"
 
 #include <algorithm>

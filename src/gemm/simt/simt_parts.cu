@@ -3,7 +3,7 @@
 // within a cluster of blocks, and products with at most four rows or columns.
 #include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
-#include "device/workspace.cuh"
+#include "device/runtime.cuh"
 #include "gemm/simt/part_plan.hpp"
 #include "gemm/simt/part_tile.cuh"
 #include "gemm/simt/part_tiles.cuh"

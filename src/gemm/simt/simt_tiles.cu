@@ -3,11 +3,13 @@
 // any layout, operands that are not aligned packed first, the last tiles split along k (stream-K),
 // four chains of additions for a deep k.
 #include "device/launch.cuh"
+#include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
-#include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/shared_memory.cuh"
+#include "device/ptx/sync.cuh"
+#include "device/runtime.cuh"
 #include "device/schedule.cuh"
 #include "device/vector.cuh"
-#include "device/workspace.cuh"
 #include "gemm/simt/copy_tile.cuh"
 #include "gemm/simt/exchange.cuh"
 #include "gemm/simt/pack.cuh"
@@ -55,7 +57,7 @@ constexpr int kBand = 16;  // tile rows
 // Barriers are initialised. The warps come here with all that does not need them done.
 template <class T>
 __device__ __forceinline__ void barriers_are_there() {
-  ptx::barrier_sync<1, T::kThreads>();
+  ptx::barrier_sync(1, T::kThreads);
 }
 
 // Says that this thread's copies to a stage have landed, or will have; its stores with those of its

@@ -2,9 +2,9 @@
 // Host: what calls on split operands have in common: which problems they take, what lies where, and
 // how a job is enqueued.
 #pragma once
+#include "device/runtime.cuh"
 #include "device/tensor_map.cuh"
 #include "device/tma_operands.cuh"
-#include "device/workspace.cuh"
 #include "gemm/split/pass.cuh"
 
 #include <algorithm>

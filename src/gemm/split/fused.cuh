@@ -4,7 +4,7 @@
 // columns the large operand is read once, where a pass would read it, write its words and have them
 // read again.
 #pragma once
-#include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/sync.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
 #include "device/tma_operands.cuh"

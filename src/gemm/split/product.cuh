@@ -4,7 +4,7 @@
 #pragma once
 #include "device/four.cuh"
 #include "device/ptx/mbarrier.cuh"
-#include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/sync.cuh"
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
 #include "device/tma_operands.cuh"

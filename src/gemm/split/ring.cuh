@@ -5,9 +5,9 @@
 // strips are on their way.
 #pragma once
 #include "device/ptx/cluster.cuh"
+#include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
-#include "device/ptx/quad.cuh"
 #include "gemm/split/line.cuh"
 
 #include <cuda_runtime.h>

@@ -4,6 +4,7 @@
 // the lines' largest magnitudes and then write the words. Deeper lines: split_ring.cuh.
 #pragma once
 #include "device/ptx/cluster.cuh"
+#include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
 #include "gemm/split/across.cuh"

@@ -4,8 +4,7 @@
 // parts and stores them.
 #pragma once
 #include "device/four.cuh"
-#include "device/ptx/cluster.cuh"
-#include "device/ptx/sync.cuh"
+#include "device/ptx/cluster_memory.cuh"
 #include "device/tile_store.cuh"
 
 #include <cstdint>

@@ -4,7 +4,9 @@
 // by the shape alone.
 #pragma once
 #include "device/four.cuh"
+#include "device/ptx/cluster.cuh"
 #include "device/ptx/dependent.cuh"
+#include "device/ptx/sync.cuh"
 #include "device/schedule.cuh"
 #include "device/tile_store.cuh"
 #include "gemm/simt/exchange.cuh"

@@ -3,7 +3,8 @@
 // whether the last tiles are narrower or split along k, and whether all tiles are split along k.
 // Partial sums are added in an order fixed by the shape.
 #include "device/ptx/dependent.cuh"
-#include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/sync.cuh"
+#include "device/ptx/warp.cuh"
 #include "device/ring.cuh"
 #include "device/tensor_cluster.cuh"
 #include "device/tma_operands.cuh"

@@ -6,6 +6,7 @@
 // only: what becomes of sums is the same.
 #pragma once
 #include "device/ptx/sync.cuh"
+#include "device/ptx/warp.cuh"
 #include "device/tensor_tile.cuh"
 #include "gemm/tensor/tensor_plan.cuh"
 

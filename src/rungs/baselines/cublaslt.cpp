@@ -2,7 +2,7 @@
 // cuBLASLt at its best: of the algorithms that its heuristic names for a problem, the one that is
 // fastest on it. The choice is made at the first launch of a problem, by timing; what is measured
 // afterwards is that algorithm alone.
-#include "device/workspace.cuh"
+#include "device/runtime.cuh"
 #include "rungs/baselines/cublas_terms.hpp"
 
 #include <cublasLt.h>

@@ -11,7 +11,7 @@
 #include "device/launch.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
-#include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/shared_memory.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/vector.cuh"
 #include "problem/accept.hpp"

@@ -1,104 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
-// r14_wgmma: warpgroups multiply straight from shared memory.   NEW: wgmma, tensor maps, the 128-byte swizzle
-// WHY: r13's warps bring every operand through registers: copies, ldmatrix, rounding and addresses share issue slots
-//      with mma.sync, which itself reaches some 60% of the tensor cores' rate.
-// PREDICT: one thread copies, an instruction of a warpgroup multiplies 64 x 256 x 16: hardly anything left to issue.
-//          Twice r13 in tf32, four times in 16 bits; the barrier after each stage still costs.
-// LIMITS: Hopper. bf16, fp16 (results of the same type or f32), tf32. Any m, n, k up to 2^30, alpha, beta; lines not on
-//         16 bytes are copied first.                                NEXT: r15 gives the copies a warp of their own
-#include "device/ptx/mbarrier.cuh"
-#include "device/ring.cuh"
-#include "device/tma_operands.cuh"
+// r14_wgmma: warpgroups multiply straight from shared memory.
+// NEW:     Wgmma, tensor maps, the 128-byte swizzle.
+// WHY:     r13's warps move every operand through registers: copies, ldmatrix, rounding and
+//          addresses share issue slots with mma.sync, which itself reaches some 60% of the tensor
+//          cores' rate.
+// PREDICT: One thread copies, and one instruction of a warpgroup multiplies 64 x 256 x 16: hardly
+//          anything is left to issue. Four times r13; the barrier after each stage still costs.
+// LIMITS:  Hopper; bf16 or fp16 operands, results of the same type or f32. Any M, N, K up to 2^30,
+//          leading dimensions, alpha, beta; rows that are no multiple of 16 bytes are copied first.
+// NEXT:    r15 gives the copies a warp of their own.
+#include "device/tensor_product.cuh"
 
 #include <span>
 
 namespace ladder::r14_wgmma {
 
-template <class In, class Out, int BM, int BN, int STAGES>
-struct Tile : TensorTile<In, Out, BM, BN, STAGES> {
-  using Base = TensorTile<In, Out, BM, BN, STAGES>;
-  static constexpr int kThreads = Base::kWarpgroups * kWarpgroup;
+template <class In_, class Out_, int BM_, int BN_, int STAGES_>
+struct Tile {
+  using In = In_;
+  using Out = Out_;
+  static constexpr int BM = BM_, BN = BN_, STAGES = STAGES_;
+  static constexpr int WM = 64;  // rows of a warpgroup
+  static constexpr int kThreads = BM / WM * product::kWarpgroup;
 
   struct Shared {
-    typename Base::Stage stage[STAGES];
-    std::uint64_t full[STAGES];  // barriers: the stage's copies have landed
+    product::Stage<In, BM, BN> stage[STAGES];
+    std::uint64_t full[STAGES];  // barriers: the stage's copies have arrived
   };
-  static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
+  static_assert(BM % WM == 0, "warpgroups must cover the tile");
   static_assert(STAGES >= 2, "one stage is read while another is filled");
+  static_assert(sizeof(Shared) <= product::kMaxShared, "a block's shared memory");
 };
 
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ TensorMaps maps,
-           const __grid_constant__ Target<typename T::Out> c, int tiles_n, int steps) {
+    kernel(const __grid_constant__ product::Call<typename T::Out> c) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
 
-  // Who am I: one of two warpgroups, each with its own part of the tile's sums; thread 0 copies as
-  // well.
-  const int tid = static_cast<int>(threadIdx.x);
-  const int block = static_cast<int>(blockIdx.x);
-  const int row0 = block / tiles_n * T::BM, col0 = block % tiles_n * T::BN;
-  const auto load = [&](int stage, int step) {
-    const std::uint32_t full = ptx::shared_address(&s.full[stage]);
-    ptx::mbarrier_arrive_expect(full, T::kBytes);
-    load_stage<T>(s.stage[stage], maps, full, row0, col0, step * T::BK);
+  // Who am I: a warpgroup with its own 64 rows of the tile. Thread 0 copies as well.
+  const int tid = threadIdx.x, block = blockIdx.x;
+  const int row0 = block / c.tiles_n * T::BM, col0 = block % c.tiles_n * T::BN;
+  const int row_of_group = tid / product::kWarpgroup * T::WM;
+  const auto load = [&](int step) {
+    auto& stage = s.stage[step % T::STAGES];
+    const std::uint32_t full = ptx::shared_address(&s.full[step % T::STAGES]);
+    ptx::mbarrier_arrive_expect(full, stage.kBytes);
+    ptx::tma_load(ptx::shared_address(stage.a), c.a, full, step * stage.BK, row0);
+    for (int j = 0; j < stage.kBoxes; ++j) {
+      ptx::tma_load(ptx::shared_address(stage.b[j]), c.b, full, col0 + j * stage.BK,
+                    step * stage.BK);
+    }
   };
   if (tid == 0) {
     for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
     ptx::fence_mbarrier_init();
-    for (int step = 0; step < min(T::STAGES, steps); ++step) load(step, step);
+    for (int step = 0; step < min(T::STAGES, c.steps); ++step) load(step);
   }
   __syncthreads();
-
-  // Tensors and shapes
-  Product<T> product(tid / kWarpgroup);  // (WM,WN)
-  auto ring = Ring<T::STAGES>::of_consumer();
+  float sums[T::BN / 2] = {};  // (WM,BN)
 
   // Main loop
 #pragma unroll 1
-  for (int step = 0; step < steps; ++step) {
-    ptx::mbarrier_wait(ptx::shared_address(&s.full[ring.stage()]), ring.parity());
-    product.multiply(s.stage[ring.stage()], step > 0);
-    product.wait();
-    __syncthreads();  // all have read the stage
-    if (tid == 0 && step + T::STAGES < steps) load(ring.stage(), step + T::STAGES);
-    ring.advance();
+  for (int step = 0; step < c.steps; ++step) {
+    const int i = step % T::STAGES;
+    ptx::mbarrier_wait(ptx::shared_address(&s.full[i]), step / T::STAGES % 2);
+    product::multiply<typename T::In, T::BM, T::BN>(sums, s.stage[i], row_of_group, true);
+    product::wait(sums);
+    __syncthreads();  // all warpgroups have read the stage
+    if (tid == 0 && step + T::STAGES < c.steps) load(step + T::STAGES);
   }
 
   // Epilogue
-  store_tile(product, c, row0, col0);
+  product::store(c, sums, row0 + row_of_group, col0);
 }
 
 template <class T>
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
-  if (!reads_ab(p)) return scale_only<typename T::Out>(p, o, stream);
-  TensorLaunch<T> l;
-  if (Status s = prepare<T>(p, o, stream, l); !s) return s;
+  if (p.m == 0 || p.n == 0) return Status::ok();
+  CallMemory memory;
+  product::Call<typename T::Out> c;
+  if (Status s = product::describe<typename T::In, T::BM, T::BN>(p, o, stream, memory, c); !s)
+    return s;
   constexpr int kShared = sizeof(typename T::Shared);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel<T>), kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  kernel<T>
-      <<<l.tiles_m * l.tiles_n, T::kThreads, kShared, stream>>>(l.maps, l.c, l.tiles_n, l.steps);
+  kernel<T><<<c.tiles_m * c.tiles_n, T::kThreads, kShared, stream>>>(c);
   return launched("r14_wgmma");
 }
 
 template <class T>
 static constexpr KernelInfo info(std::string_view id) {
-  return tensor_kernel<typename T::In, typename T::Out>(
+  return product::info<typename T::In, typename T::Out>(
       id, "r14_wgmma", "warpgroups multiply from shared memory, tensor maps copy", launch<T>);
 }
 
 template <class In, class Out>
-using WideTile = Tile<In, Out, 128, 256, 4>;
-using Tf32Tile = Tile<float, float, 256, 128, 4>;
+using DefaultTile = Tile<In, Out, 128, 256, 4>;
 
 static constexpr KernelInfo kKernels[] = {
-    info<WideTile<__nv_bfloat16, __nv_bfloat16>>("r14_wgmma_bf16"),
-    info<WideTile<__nv_bfloat16, float>>("r14_wgmma_bf16_f32"),
-    info<WideTile<__half, __half>>("r14_wgmma_fp16"),
-    info<WideTile<__half, float>>("r14_wgmma_fp16_f32"),
-    info<Tf32Tile>("r14_wgmma_tf32"),
+    info<DefaultTile<__nv_bfloat16, __nv_bfloat16>>("r14_wgmma_bf16"),
+    info<DefaultTile<__nv_bfloat16, float>>("r14_wgmma_bf16_f32"),
+    info<DefaultTile<__half, __half>>("r14_wgmma_fp16"),
+    info<DefaultTile<__half, float>>("r14_wgmma_fp16_f32"),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -8,7 +8,7 @@
 // LIMITS: Hopper. Any m, n, k up to 2^28, layouts, transpositions, leading dimensions, alpha, beta;
 //         Inf and NaN as SGEMM. Elements 2^-101 times their row's or column's largest lose bits.
 //                                                        NEXT: r19 takes half as many products
-#include "device/ptx/setmaxnreg.cuh"
+#include "device/ptx/sync.cuh"
 #include "device/ptx/wgmma.cuh"
 #include "device/split_terms.cuh"
 
@@ -85,8 +85,8 @@ __device__ __forceinline__ void multiply(float (&partial)[T::kPartials], const t
   for (const auto& pair : kPairs) {
 #pragma unroll
     for (int at = 0; at < kRowBytes; at += kStep) {
-      const std::uint32_t of_a = terms::shared_address(a.term[pair[0]][row]) + at;
-      const std::uint32_t of_b = terms::shared_address(b.term[pair[1]]) + at;
+      const std::uint32_t of_a = ptx::shared_address(a.term[pair[0]][row]) + at;
+      const std::uint32_t of_b = ptx::shared_address(b.term[pair[1]]) + at;
       ptx::wgmma_shared<typename T::Format::Term, false>(
           partial, ptx::matrix_descriptor<kRowBytes>(of_a, 8 * kRowBytes),
           ptx::matrix_descriptor<kRowBytes>(of_b, 8 * kRowBytes), add);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared memory of other blocks of a cluster. One function per instruction; PTX ISA, "mapa", "ld", "st",
+// "st.async".
+#pragma once
+#include "device/ptx/cluster.cuh"
+
+namespace ladder::ptx {
+
+// barrier.cluster.arrive and .wait, apart. Relaxed does not release the thread's stores; fence_mbarrier_init() does
+// that for barriers.
+__device__ __forceinline__ void cluster_arrive_relaxed() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void cluster_wait() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// mapa: where in the cluster's shared memory lies what has this address in block `rank`.
+__device__ __forceinline__ std::uint32_t shared_address_of(std::uint32_t address, int rank) {
+  std::uint32_t remote;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
+  return remote;
+}
+
+// st.shared::cluster.v2: two numbers, to where shared_address_of() says.
+__device__ __forceinline__ void store_cluster2(std::uint32_t remote, float x, float y) {
+  asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(remote), "f"(x), "f"(y)
+               : "memory");
+}
+
+// st.async: four words to where shared_address_of() says, aligned to 16; the barrier there, of the
+// same block, learns of the 16 bytes. Orders nothing else that this thread has stored.
+__device__ __forceinline__ void send_quad(std::uint32_t remote, uint4 x,
+                                          std::uint32_t remote_barrier) {
+  asm volatile(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
+      "[%5];" ::"r"(remote),
+      "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w), "r"(remote_barrier)
+      : "memory");
+}
+
+// ld.shared::cluster, of a number or of a word as it lies there.
+__device__ __forceinline__ float load_cluster(std::uint32_t remote) {
+  float x;
+  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(remote) : "memory");
+  return x;
+}
+
+// ld.shared::cluster.v4.
+__device__ __forceinline__ float4 load_cluster_quad(std::uint32_t remote) {
+  float4 x;
+  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+               : "r"(remote)
+               : "memory");
+  return x;
+}
+
+}  // namespace ladder::ptx
