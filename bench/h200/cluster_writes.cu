@@ -10,7 +10,6 @@
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
-#include "device/ptx/tma_store.cuh"
 
 #include <cuda_runtime.h>
 

@@ -33,12 +33,13 @@ struct Stage {
 // A call, passed to kernels by value: tensor maps must be in parameter, constant or global memory.
 template <class Out>
 struct Call {
-  CUtensorMap a, b;
-  Out* gC;  // (m,n)
+  CUtensorMap a, b, out;  // out: of C in boxes of 64 x 64, where by_map
+  Out* gC;                // (m,n)
   std::int64_t ldc;
   int m, n, tiles_m, tiles_n, steps;  // steps of BK along k
   float alpha, beta;
-  bool pairs;  // stores of two neighbours, the first in an even column, are aligned
+  bool by_map;  // beta = 0, and a tensor map takes C
+  bool pairs;   // stores of two neighbours, the first in an even column, are aligned
 };
 
 // A warpgroup starts the product of 64 rows of A, from `row` on, and B. The sums are (64,BN); ptx/wgmma.cuh says
@@ -72,46 +73,41 @@ __device__ __forceinline__ __half2 pair_of(float x, float y, __half) {
 __device__ __forceinline__ __nv_bfloat162 pair_of(float x, float y, __nv_bfloat16) {
   return __floats2bfloat162_rn(x, y);
 }
-template <class Out>
-using Pair = decltype(pair_of(0.0F, 0.0F, Out{}));
-
-// Stores what of a pair is inside C.
-template <class Out>
-__device__ __forceinline__ void store_pair(const Call<Out>& c, int row, int col, Pair<Out> pair) {
-  if (row >= c.m || col >= c.n) return;
-  Out* const gC = c.gC + row * c.ldc + col;
-  if (c.pairs && col + 1 < c.n) {
-    *reinterpret_cast<Pair<Out>*>(gC) = pair;
-  } else {
-    gC[0] = pair.x;
-    if (col + 1 < c.n) gC[1] = pair.y;
-  }
-}
-
-// Calls pair(i, row, col) for a thread's pairs sums[i], sums[i + 1], i from `begin` to `end`: their place among the
-// warpgroup's sums. `begin` and `end` must be constants.
-template <class EachPair>
-__device__ __forceinline__ void for_each_pair(int begin, int end, EachPair pair) {
-  const int tid = static_cast<int>(threadIdx.x) % kWarpgroup, row = tid / 32 * 16 + tid % 32 / 4;
-#pragma unroll
-  for (int i = begin; i < end; i += 2) pair(i, row + i / 2 % 2 * 8, tid % 4 * 2 + i / 4 * 8);
-}
 
 // Stores alpha sums + beta C to 64 rows of C from `row` on, columns from `col` on. beta = 0 does not read C.
 template <class Out, int kSums>
 __device__ __forceinline__ void store(const Call<Out>& c, const float (&sums)[kSums], int row,
                                       int col) {
-  for_each_pair(0, kSums, [&](int i, int pair_row, int pair_col) {
-    const int r = row + pair_row, k = col + pair_col;
-    const Out* const gC = c.gC + r * c.ldc + k;
-    float old[2] = {};
-    if (c.beta != 0.0F && r < c.m && k < c.n) old[0] = static_cast<float>(gC[0]);
-    if (c.beta != 0.0F && r < c.m && k + 1 < c.n) old[1] = static_cast<float>(gC[1]);
-    const float x = c.alpha * sums[i] + c.beta * old[0],
-                y = c.alpha * sums[i + 1] + c.beta * old[1];
-    store_pair(c, r, k, pair_of(x, y, Out{}));
+  const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
+  row += tid / 32 * 16 + tid % 32 / 4, col += tid % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < kSums; i += 2) {
+    const int r = row + i / 2 % 2 * 8, k = col + i / 4 * 8;
+    if (r >= c.m || k >= c.n) continue;
+    Out* const gC = c.gC + r * c.ldc + k;
+    const bool two = k + 1 < c.n;
+    float x = c.alpha * sums[i], y = c.alpha * sums[i + 1];
+    if (c.beta != 0.0F) x += c.beta * static_cast<float>(gC[0]);
+    if (c.beta != 0.0F && two) y += c.beta * static_cast<float>(gC[1]);
+    const auto pair = pair_of(x, y, Out{});
+    if (c.pairs && two) {
+      *reinterpret_cast<decltype(pair_of(x, y, Out{}))*>(gC) = pair;
+    } else {
+      gC[0] = pair.x;
+      if (two) gC[1] = pair.y;
+    }
     asm volatile("" ::: "memory");  // in order: all loads of C at once would not fit into registers
-  });
+  }
+}
+
+// C = beta C, where K or alpha is 0.
+template <class Out>
+__global__ void scale(const __grid_constant__ Call<Out> c) {
+  const std::int64_t all = std::int64_t{c.m} * c.n, stride = std::int64_t{gridDim.x} * blockDim.x;
+  for (auto i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < all; i += stride) {
+    Out& x = c.gC[i / c.n * c.ldc + i % c.n];
+    x = static_cast<Out>(c.beta == 0.0F ? 0.0F : c.beta * static_cast<float>(x));
+  }
 }
 
 // Hopper, row-major operands without transposition, sizes that fit an int, rows that fit a tensor map.
@@ -132,7 +128,8 @@ inline Status accept(const Problem& p, const Device& device) {
 }
 
 // Describes a call in tiles of BM x BN. Operands that no tensor map takes are copied to rows of whole 16 bytes in
-// `memory`, behind `scratch` bytes for the caller; `flags` zeros come with them. Errors: kLaunchFailed.
+// `memory`, behind `scratch` bytes for the caller; `flags` zeros come with them. Where
+// c.steps is 0 it has enqueued all that there is to do. Errors: kLaunchFailed.
 template <class In, int BM, int BN, class Out>
 Status describe(const Problem& p, const Operands& o, cudaStream_t stream, CallMemory& memory,
                 Call<Out>& c, std::int64_t scratch = 0, std::int64_t flags = 0) {
@@ -146,17 +143,27 @@ Status describe(const Problem& p, const Operands& o, cudaStream_t stream, CallMe
   c.steps = reads_ab(p) ? tiles(p.k, BK) : 0;
   c.alpha = c.steps > 0 ? p.alpha : 0.0F, c.beta = p.beta;
   c.pairs = p.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(c.gC) % (2 * sizeof(Out)) == 0;
+  constexpr std::int64_t kOutSize = sizeof(Out);
+  c.by_map =
+      c.steps > 0 && kOutSize == kSize && p.beta == 0.0F && p.n * kOutSize % 16 == 0 &&
+      tensor_map_takes(c.gC, p.ldc * kOutSize);  // a row's stores end at multiples of 16 bytes
   struct Matrix {
     CUtensorMap& map;
     const void* g;
     std::int64_t rows, cols, ld, box_rows;
   } matrices[] = {{c.a, o.a, p.m, p.k, p.lda, BM}, {c.b, o.b, p.k, p.n, p.ldb, BK}};
   const auto copied_bytes = [&](const Matrix& x) {
-    const bool copied = c.steps > 0 && !tensor_map_takes(x.g, x.ld * kSize);
+    const bool copied = !tensor_map_takes(x.g, x.ld * kSize);
     return copied ? x.rows * tiles(x.cols, BK) * BK * kSize : 0;
   };
   const std::int64_t bytes = scratch + copied_bytes(matrices[0]) + copied_bytes(matrices[1]);
-  if (Status s = memory.take(stream, bytes, flags); !s || c.steps == 0) return s;
+  if (c.steps == 0 || p.m == 0 || p.n == 0) {
+    c.steps = 0;
+    const std::int64_t blocks = std::min<std::int64_t>((p.m * p.n + 255) / 256, 4096);
+    if (blocks > 0) scale<<<static_cast<unsigned>(blocks), 256, 0, stream>>>(c);
+    return launched("scale");
+  }
+  if (Status s = memory.take(stream, bytes, flags); !s) return s;
   char* gFree = memory.scratch() + scratch;
   for (Matrix& x : matrices) {
     if (const std::int64_t copied = copied_bytes(x); copied > 0) {
@@ -170,7 +177,7 @@ Status describe(const Problem& p, const Operands& o, cudaStream_t stream, CallMe
     if (Status s = make_tensor_map(x.map, kType, x.g, x.rows, x.cols, x.ld, x.box_rows, BK); !s)
       return s;
   }
-  return Status::ok();
+  return c.by_map ? make_tensor_map(c.out, kType, c.gC, p.m, p.n, p.ldc, 64, 64) : Status::ok();
 }
 
 // The registry's row of a kernel for operands of In and results of Out.

@@ -11,7 +11,6 @@
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mma.cuh"
 #include "device/ptx/tma.cuh"
-#include "device/ptx/tma_store.cuh"
 #include "device/ptx/wgmma_registers.cuh"
 
 #include <cuda_bf16.h>

@@ -5,7 +5,7 @@
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/shared_memory.cuh"
 #include "device/ptx/sync.cuh"
-#include "device/ptx/tma_store.cuh"
+#include "device/ptx/tma.cuh"
 #include "device/ring.cuh"
 #include "device/round.cuh"
 #include "device/target.cuh"

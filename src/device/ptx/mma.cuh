@@ -18,13 +18,6 @@ __device__ __forceinline__ void load_matrix4(std::uint32_t (&r)[4], std::uint32_
                : "memory");
 }
 
-// stmatrix.x4: the inverse.
-__device__ __forceinline__ void store_matrix4(std::uint32_t s, const std::uint32_t* r) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(s),
-               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-               : "memory");
-}
-
 // cvt.rn.tf32: to the nearest tf32, ties to even. A tensor core would cut. One instruction from
 // sm_90 on, where ties away from zero (.rna) take a comparison and an addition under its predicate.
 __device__ __forceinline__ std::uint32_t to_tf32(std::uint32_t bits) {

@@ -63,54 +63,53 @@ struct Tiles {
 };
 
 // Copies the stages of every tile, and one more, whose fragments the consumers read but do not use.
+// The loop has few instructions beside the copies: each takes an issue slot from the consumers.
 template <class T, bool kAligned>
 __device__ __forceinline__ void produce(const Problem& p, const Operands& o, const Tiles& tiles,
                                         std::uint32_t first) {
   using Stage = typename T::Stage;
-  constexpr int kWidth = kAligned ? 4 : 1;  // elements of B in one copy
-  constexpr int kCopiesB = T::BK * T::BN / (T::kProducers * kWidth);
-  const int tid = static_cast<int>(threadIdx.x) - T::kConsumers, a_row = tid / 8, a_col = tid % 8;
+  constexpr int kWidth = kAligned ? 4 : 1;                 // elements of B in one copy
+  constexpr int kAcross = T::kProducers / T::BK * kWidth;  // columns of B in one pass
+  const int tid = threadIdx.x - T::kConsumers, a_row = tid / 8, a_col = tid % 8;
+  const int b_row = tid / (T::kProducers / T::BK), b_col = tid % (T::kProducers / T::BK) * kWidth;
+  const std::uint32_t at_a = offsetof(Stage, a) + (a_col * (T::BM + 4) + a_row) * 4;
+  const std::uint32_t at_b = offsetof(Stage, b) + (b_row * T::BN + b_col) * 4;
+  const int steps = static_cast<int>((p.k + T::BK - 1) / T::BK);
+  const std::uint32_t end = __shfl_sync(0xffffffffU, first + T::kShared, 0);
   std::uint32_t stage = first, parity = 1;  // the phase before a barrier's first is complete
   const auto advance = [&] {
     ptx::cp_async_arrive(stage + offsetof(Stage, full));
     stage += sizeof(Stage);
-    if (stage == first + T::kShared) stage = first, parity ^= 1;
+    if (stage == end) stage = first, parity ^= 1;
   };
-  const int steps = static_cast<int>((p.k + T::BK - 1) / T::BK);
   for (int tile = blockIdx.x; tile < tiles.m * tiles.n; tile += gridDim.x) {
     const BlockTile at = tiles.place(tile);
-    // Beyond the edge of A or B its last row or column is copied: those products are not stored.
     const float* gA[T::BM / T::kRowsA];
 #pragma unroll
-    for (int i = 0; i < T::BM / T::kRowsA; ++i) {
+    for (int i = 0; i < T::BM / T::kRowsA; ++i) {  // beyond A its last row, for sums not stored
       const int row = at.m * T::BM + a_row + i * T::kRowsA;
       gA[i] = o.a + min(row, static_cast<int>(p.m) - 1) * p.lda + a_col;
     }
-    const float* gB[kCopiesB];
-#pragma unroll
-    for (int i = 0; i < kCopiesB; ++i) {
-      const int e = (tid + i * T::kProducers) * kWidth, col = at.n * T::BN + e % T::BN;
-      gB[i] = o.b + e / T::BN * p.ldb + min(col, static_cast<int>(p.n) - kWidth);
-    }
-    // The first step is the ragged one, so that the others need no test for the end of k.
-    int depth = static_cast<int>(p.k) - (steps - 1) * T::BK;
-#pragma unroll 1
-    for (int step = 0; step < steps; ++step, depth = T::BK) {
+    const float* gB = o.b + b_row * p.ldb + at.n * T::BN + b_col;
+    const int left = static_cast<int>(p.n) - at.n * T::BN - b_col;  // columns of B
+    const auto copy = [&](int depth) {
       ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
 #pragma unroll
       for (int i = 0; i < T::BM / T::kRowsA; ++i) {
-        const int to = (a_col * (T::BM + 4) + a_row + i * T::kRowsA) * 4;
-        ptx::cp_async<4>(stage + offsetof(Stage, a) + to, gA[i], a_col < depth);
+        ptx::cp_async<4>(stage + at_a + i * T::kRowsA * 4, gA[i], a_col < depth);
         gA[i] += depth;
       }
 #pragma unroll
-      for (int i = 0; i < kCopiesB; ++i) {
-        const int e = (tid + i * T::kProducers) * kWidth;
-        ptx::cp_async<4 * kWidth>(stage + offsetof(Stage, b) + e * 4, gB[i], e / T::BN < depth);
-        gB[i] += depth * p.ldb;
+      for (int i = 0; i < T::BN; i += kAcross) {
+        ptx::cp_async<4 * kWidth>(stage + at_b + i * 4, gB + i, i < left && b_row < depth);
       }
+      gB += depth * p.ldb;
       advance();
-    }
+    };
+    // The first step is the ragged one, so that the others need no test for the end of k.
+    if (steps > 0) copy(static_cast<int>(p.k) - (steps - 1) * T::BK);
+#pragma unroll 4
+    for (int step = 1; step < steps; ++step) copy(T::BK);
   }
   ptx::mbarrier_wait(stage + offsetof(Stage, empty), parity);
   advance();
@@ -142,6 +141,7 @@ __device__ __forceinline__ void consume(const Problem& p, const Operands& o, con
   };
 
   const int steps = static_cast<int>((p.k + T::BK - 1) / T::BK);
+  const std::uint32_t end = __shfl_sync(0xffffffffU, first + T::kShared, 0);
   std::uint32_t stage = first, parity = 0;
   ptx::mbarrier_wait(stage + offsetof(Stage, full), parity);
   read_fragments(stage, 0);
@@ -152,7 +152,7 @@ __device__ __forceinline__ void consume(const Problem& p, const Operands& o, con
 #pragma unroll 1
     for (int step = steps; step > 0; --step) {
       std::uint32_t next = stage + sizeof(Stage);
-      if (next == first + T::kShared) next = first, parity ^= 1;
+      if (next == end) next = first, parity ^= 1;
       bool ready = false;
 #pragma unroll
       for (int kk = 0; kk < T::BK; ++kk) {

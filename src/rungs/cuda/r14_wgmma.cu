@@ -58,14 +58,14 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     for (int step = 0; step < min(T::STAGES, c.steps); ++step) load(step);
   }
   __syncthreads();
-  float sums[T::BN / 2] = {};  // (WM,BN)
+  float sums[T::BN / 2];  // (WM,BN)
 
   // Main loop
 #pragma unroll 1
   for (int step = 0; step < c.steps; ++step) {
     const int i = step % T::STAGES;
     ptx::mbarrier_wait(ptx::shared_address(&s.full[i]), step / T::STAGES % 2);
-    product::multiply<typename T::In, T::BM, T::BN>(sums, s.stage[i], row_of_group, true);
+    product::multiply<typename T::In, T::BM, T::BN>(sums, s.stage[i], row_of_group, step > 0);
     product::wait(sums);
     __syncthreads();  // all warpgroups have read the stage
     if (tid == 0 && step + T::STAGES < c.steps) load(step + T::STAGES);
@@ -77,11 +77,10 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 
 template <class T>
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
-  if (p.m == 0 || p.n == 0) return Status::ok();
   CallMemory memory;
   product::Call<typename T::Out> c;
-  if (Status s = product::describe<typename T::In, T::BM, T::BN>(p, o, stream, memory, c); !s)
-    return s;
+  Status s = product::describe<typename T::In, T::BM, T::BN>(p, o, stream, memory, c);
+  if (!s || c.steps == 0) return s;
   constexpr int kShared = sizeof(typename T::Shared);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel<T>), kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);

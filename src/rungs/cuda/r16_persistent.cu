@@ -3,8 +3,8 @@
 // NEW:     Persistent blocks in pairs, multicast, deferred stores.
 // WHY:     r15's tensor cores idle while a block starts, fills its first stages and stores its
 //          tile; neighbouring blocks copy the same columns of B.
-// PREDICT: The next tile's copies start before this tile is stored, and a 16-bit tile leaves during
-//          the next tile's products: 5 to 10% at 4096. Multicast takes a third off the L2 traffic.
+// PREDICT: The next tile's copies start before this tile is stored, and a 16-bit tile leaves in
+//          full cache lines during the next tile's products: a tenth at 4096.
 // LIMITS:  Hopper; bf16 or fp16 operands, results of the same type or f32. Any M, N, K up to 2^30,
 //          leading dimensions, alpha, beta; rows that are no multiple of 16 bytes are copied first.
 // NEXT:    r17 leaves no SM idle in the last wave.
@@ -16,8 +16,10 @@
 
 namespace ladder::r16_persistent {
 
-constexpr int kPair = 2;   // blocks of a cluster: tiles of neighbouring rows, with B in common
-constexpr int kBand = 16;  // tile rows whose tiles run one after the other: they share B through L2
+using product::kWarpgroup;
+constexpr int kPair = 2;  // blocks of a cluster: tiles of neighbouring rows, with B in common
+constexpr int kBand =
+    8;  // rows of pairs whose tiles run one after the other: they share B through L2
 
 template <class In_, class Out_, int BM_, int BN_, int STAGES_>
 struct Tile {
@@ -26,64 +28,53 @@ struct Tile {
   using Stage = product::Stage<In, BM_, BN_>;
   static constexpr int BM = BM_, BN = BN_, STAGES = STAGES_;
   static constexpr int WM = 64, kSums = BN / 2;  // rows of a warpgroup, sums per thread
-  static constexpr int kConsumers = BM / WM;     // warpgroups
-  static constexpr int kThreads = (kConsumers + 1) * product::kWarpgroup;  // the first one copies
+  static constexpr int kConsumers = BM / WM, kThreads = (kConsumers + 1) * kWarpgroup;
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
-  static constexpr bool kDefers =
-      sizeof(Out) == 2;                            // a packed tile fits beside the next one's sums
-  static constexpr int kPieces = kDefers ? 4 : 0;  // in which it leaves
 
   struct Shared {
     Stage stage[STAGES];
-    std::uint64_t full[STAGES],
-        empty[STAGES];  // barriers: copies have arrived; both blocks have read
+    alignas(1024) char out[kConsumers][2][WM * 128];  // 64 columns of results on their way to C
+    std::uint64_t full[STAGES], empty[STAGES];        // barriers: copied; read by both blocks
   };
-  static_assert(BM % WM == 0 && Stage::kBoxes % kPair == 0, "the pair copies half of B each");
+  static_assert(BM % WM == 0 && Stage::kBoxes % kPair == 0,
+                "each block of a pair copies half of B");
   static_assert(sizeof(Shared) <= product::kMaxShared, "a block's shared memory");
   static_assert(kConsumers * kConsumerRegisters + kProducerRegisters <= (kConsumers + 1) * 168,
                 "a block launches with 168 registers per thread");
 };
 
-// Tile `index` of this block, by bands of kBand tile rows and column by column in a band.
+// Where this block's tile of a pair of tiles is in C. Bands of kBand pairs run column by column.
 struct Place {
-  int row, col;  // of C
+  int row, col;
 };
 template <class T>
-__device__ __forceinline__ Place place_of(const product::Call<typename T::Out>& c, int index) {
-  const int pairs_m = (c.tiles_m + kPair - 1) / kPair, band = index / (kBand / kPair * c.tiles_n);
-  const int in_band = index % (kBand / kPair * c.tiles_n);
-  const int rows = min(kBand / kPair, pairs_m - band * (kBand / kPair));
-  const int pair = band * (kBand / kPair) + in_band % rows;
-  return {(pair * kPair + ptx::cluster_rank()) * T::BM, in_band / rows * T::BN};
-}
-template <class Out>
-__host__ __device__ __forceinline__ int tiles_of(
-    const product::Call<Out>& c) {  // per block of a pair
-  return (c.tiles_m + kPair - 1) / kPair * c.tiles_n;
+__device__ __forceinline__ Place place_of(const product::Call<typename T::Out>& c, int pair) {
+  const int band = pair / (kBand * c.tiles_n), at = pair - band * kBand * c.tiles_n;
+  const int rows = min(kBand, (c.tiles_m + 1) / kPair - band * kBand);
+  return {((band * kBand + at % rows) * kPair + ptx::cluster_rank()) * T::BM, at / rows * T::BN};
 }
 
 template <class T>
 __device__ __forceinline__ void produce(const product::Call<typename T::Out>& c,
-                                        typename T::Shared& s) {
-  using Stage = typename T::Stage;
+                                        typename T::Shared& s, int pairs) {
   const int rank = ptx::cluster_rank();
   unsigned n = 0;  // stages filled
 #pragma unroll 1
-  for (int tile = blockIdx.x / kPair; tile < tiles_of(c); tile += gridDim.x / kPair) {
-    const Place at = place_of<T>(c, tile);
+  for (int pair = blockIdx.x / kPair; pair < pairs; pair += gridDim.x / kPair) {
+    const Place at = place_of<T>(c, pair);
 #pragma unroll 1
     for (int step = 0; step < c.steps; ++step, ++n) {
-      Stage& stage = s.stage[n % T::STAGES];
+      auto& stage = s.stage[n % T::STAGES];
       const std::uint32_t full = ptx::shared_address(&s.full[n % T::STAGES]);
       const std::uint32_t empty = ptx::shared_address(&s.empty[n % T::STAGES]);
       ptx::mbarrier_wait(empty, n / T::STAGES % 2 ^ 1);  // the first phase is complete: empty
-      ptx::mbarrier_arrive_expect(full, Stage::kBytes);
-      ptx::tma_load(ptx::shared_address(stage.a), c.a, full, step * Stage::BK, at.row);
+      ptx::mbarrier_arrive_expect(full, stage.kBytes);
+      const int k = step * stage.BK;
+      ptx::tma_load(ptx::shared_address(stage.a), c.a, full, k, at.row);
 #pragma unroll
-      for (int j = 0; j < Stage::kBoxes; j += kPair) {  // every other box, to both blocks
-        ptx::tma_load_multicast(ptx::shared_address(stage.b[j + rank]), c.b, full,
-                                at.col + (j + rank) * Stage::BK, step * Stage::BK,
-                                (1 << kPair) - 1);
+      for (int j = rank; j < stage.kBoxes + rank; j += kPair) {  // every other box, to both blocks
+        ptx::tma_load_multicast(ptx::shared_address(stage.b[j]), c.b, full, at.col + j * stage.BK,
+                                k, (1 << kPair) - 1);
       }
     }
   }
@@ -91,78 +82,86 @@ __device__ __forceinline__ void produce(const product::Call<typename T::Out>& c,
 
 template <class T>
 __device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
-                                        typename T::Shared& s) {
+                                        typename T::Shared& s, int pairs) {
   using Out = typename T::Out;
-  const int tid = threadIdx.x - product::kWarpgroup,
-            row_of_group = tid / product::kWarpgroup * T::WM;
-  float sums[T::kSums];                                            // (WM,BN)
-  product::Pair<Out> results[T::kDefers ? T::kSums / 2 : 1] = {};  // of the previous tile
-  Place before{c.m, 0};  // its place: outside of C, nothing to store
-  if (c.steps == 0) {
-    for (float& sum : sums) sum = 0.0F;
-  }
+  const int tid = threadIdx.x % kWarpgroup, group = threadIdx.x / kWarpgroup - 1, lane = tid % 32;
+  float sums[T::kSums];                      // (WM,BN)
+  std::uint32_t results[T::kSums / 2] = {};  // of the previous tile, two per register
+  Place before{-1, 0};                       // its place, if it has not left yet
+  unsigned n = 0;                            // stages read
 
-  unsigned n = 0;  // stages read
+  // Starts a stage's products.
   const auto start = [&](bool add) {
     ptx::mbarrier_wait(ptx::shared_address(&s.full[n % T::STAGES]), n / T::STAGES % 2);
-    product::multiply<typename T::In, T::BM, T::BN>(sums, s.stage[n % T::STAGES], row_of_group,
+    product::multiply<typename T::In, T::BM, T::BN>(sums, s.stage[n++ % T::STAGES], group * T::WM,
                                                     add);
   };
-  const auto release = [&](unsigned stage) {  // to both blocks
-    if (tid % 32 < kPair)
-      ptx::mbarrier_arrive_at(ptx::shared_address(&s.empty[stage % T::STAGES]), tid % 32);
+  // The stage `ago` stages before the next one has been read. Tells both blocks.
+  const auto release = [&](unsigned ago) {
+    const std::uint32_t empty = ptx::shared_address(&s.empty[(n - ago) % T::STAGES]);
+    if (lane < kPair) ptx::mbarrier_arrive_at(empty, lane);
   };
-  const auto finish_previous = [&](bool any) {
-    ptx::wgmma_wait<1>();
-    if (any) release(n - 1);
-    ++n;
-  };
+  // Sends 64 columns of the previous tile to C through shared memory.
   const auto send = [&](int piece) {
-    constexpr int kSums = T::kDefers ? T::kSums / T::kPieces : 0;
-    product::for_each_pair(piece * kSums, (piece + 1) * kSums, [&](int i, int row, int col) {
-      product::store_pair(c, before.row + row, before.col + col, results[i / 2]);
-    });
+    if (before.row < 0) return;
+    const std::uint32_t buffer = ptx::shared_address(s.out[group][piece % 2]);
+    if (tid == 0) ptx::bulk_wait_read<1>();
+    ptx::barrier_sync(1 + group, kWarpgroup);
+    const int row = tid / 32 * 16 + lane % 16;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int bytes = (i * 32 + lane / 16 * 16) ^ row % 8 * 16;  // the swizzle
+      ptx::store_matrix4(buffer + row * 128 + bytes, results + piece * 16 + i * 4);
+    }
+    ptx::barrier_sync(1 + group, kWarpgroup);
+    if (tid > 0) return;
+    ptx::fence_proxy_async();  // for all threads of the barrier
+    ptx::tma_store(c.out, buffer, before.col + piece * 64, before.row);
+    ptx::bulk_commit();
   };
 
 #pragma unroll 1
-  for (int tile = blockIdx.x / kPair; tile < tiles_of(c); tile += gridDim.x / kPair) {
-    // Main loop. A stage's products start before those of the previous stage have ended. The previous
-    // tile leaves beside the first ones.
+  for (int pair = blockIdx.x / kPair; pair < pairs; pair += gridDim.x / kPair) {
+    // Main loop. A stage's products start before those of the previous stage have ended. The
+    // previous tile leaves beside the first ones.
 #pragma unroll
-    for (int step = 0; step < T::kPieces; ++step) {
-      if (step < c.steps) start(step > 0);
+    for (int step = 0; step < 4; ++step) {
+      if (step == 0 || step < c.steps) start(step > 0);
       send(step);
-      if (step < c.steps) finish_previous(step > 0);
+      ptx::wgmma_wait<1>();
+      if (step > 0 && step < c.steps) release(2);
     }
 #pragma unroll 1
-    for (int step = T::kPieces; step < c.steps; ++step) {
-      start(step > 0);
-      finish_previous(step > 0);
+    for (int step = 4; step < c.steps; ++step) {
+      start(true);
+      ptx::wgmma_wait<1>();
+      release(2);
     }
     product::wait(sums);
-    if (c.steps > 0) release(n - 1);
+    release(1);
 
     // Epilogue
-    const Place at = place_of<T>(c, tile);
-    if constexpr (T::kDefers) {
-      if (c.beta == 0.0F) {
-        before = {at.row + row_of_group, at.col};
+    before.row = -1;
+    const Place at = place_of<T>(c, pair);
+    if (sizeof(Out) == 2 && c.by_map) {
+      before = {at.row + group * T::WM, at.col};
 #pragma unroll
-        for (int i = 0; i < T::kSums; i += 2) {
-          results[i / 2] = product::pair_of(c.alpha * sums[i], c.alpha * sums[i + 1], Out{});
-        }
-        continue;
+      for (int i = 0; i < T::kSums; i += 2) {
+        const auto pair = product::pair_of(c.alpha * sums[i], c.alpha * sums[i + 1], Out{});
+        results[i / 2] = *reinterpret_cast<const std::uint32_t*>(&pair);
       }
+    } else {
+      product::store(c, sums, at.row + group * T::WM, at.col);
     }
-    product::store(c, sums, at.row + row_of_group, at.col);
   }
 #pragma unroll
-  for (int piece = 0; piece < T::kPieces; ++piece) send(piece);
+  for (int piece = 0; piece < 4; ++piece) send(piece);
+  if (tid == 0) ptx::bulk_wait_read<0>();
 }
 
 template <class T>
 __global__ void __cluster_dims__(kPair, 1, 1) __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ product::Call<typename T::Out> c) {
+    kernel(const __grid_constant__ product::Call<typename T::Out> c, int pairs) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
 
@@ -170,34 +169,36 @@ __global__ void __cluster_dims__(kPair, 1, 1) __launch_bounds__(T::kThreads, 1)
   if (threadIdx.x == 0) {
     for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
     for (auto& empty : s.empty)
-      ptx::mbarrier_init(ptx::shared_address(&empty), kPair * T::kConsumers * 4);  // warps
+      ptx::mbarrier_init(ptx::shared_address(&empty), kPair * T::kConsumers * 4);
     ptx::fence_mbarrier_init();
+    ptx::prefetch_tensor_map(c.a);
+    ptx::prefetch_tensor_map(c.b);
   }
   ptx::cluster_sync();  // the other block may now copy to here and arrive here
-  if (threadIdx.x < product::kWarpgroup) {
+  if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
-    if (threadIdx.x == 0) produce<T>(c, s);
+    if (threadIdx.x == 0) produce<T>(c, s, pairs);
     __syncwarp();
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T>(c, s);
+    consume<T>(c, s, pairs);
   }
   ptx::cluster_sync();  // the other block no longer uses this one's shared memory
 }
 
 template <class T>
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
-  if (p.m == 0 || p.n == 0) return Status::ok();
-  CallMemory memory;
-  product::Call<typename T::Out> c;
-  if (Status s = product::describe<typename T::In, T::BM, T::BN>(p, o, stream, memory, c); !s)
-    return s;
   int sms = 0;
   if (Status s = sm_count(sms); !s) return s;
+  CallMemory memory;
+  product::Call<typename T::Out> c;
+  Status s = product::describe<typename T::In, T::BM, T::BN>(p, o, stream, memory, c);
+  if (!s || c.steps == 0) return s;
+  const int pairs = (c.tiles_m + 1) / kPair * c.tiles_n;
   constexpr int kShared = sizeof(typename T::Shared);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel<T>), kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  kernel<T><<<std::min(sms / kPair, tiles_of(c)) * kPair, T::kThreads, kShared, stream>>>(c);
+  kernel<T><<<std::min(sms / kPair, pairs) * kPair, T::kThreads, kShared, stream>>>(c, pairs);
   return launched("r16_persistent");
 }
 

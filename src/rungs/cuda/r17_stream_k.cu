@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // r17_stream_k: no SM idles in the last wave.
 // NEW:     The last tiles are split along K (stream-K).
-// WHY:     r16's 256 pairs of tiles at 4096 need 3.9 waves of 66 pairs of blocks, but take 4: in
+// WHY:     r16's 256 pairs of tiles at 4096 take 4 waves of 66 pairs of blocks, but fill 3.9: in
 //          the last wave SMs idle.
-// PREDICT: All blocks share the steps of K of the last one to two waves equally: 3% at 4096 and at
-//          8192, less the time to forward partial sums through L2.
-// LIMITS:  As r16. Results do not depend on timing: K splits and the order of additions follow from
-//          the shape (stream-K: Osama et al., PPoPP 2023).
+// PREDICT: Blocks share the steps of the last one to two waves equally: 3% at 4096 and 8192, less
+//          the time to forward partial sums.
+// LIMITS:  As r16. Less than a wave of tiles is not split. Results do not depend on timing
+//          (stream-K: Osama et al., PPoPP 2023).
 // NEXT:    r18 multiplies FP32 operands.
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/sync.cuh"
@@ -16,9 +16,10 @@
 
 namespace ladder::r17_stream_k {
 
-constexpr int kLeastSteps = 8;  // of a pair, where there are fewer tiles than pairs
-constexpr int kPair = 2;        // blocks of a cluster: tiles of neighbouring rows, with B in common
-constexpr int kBand = 16;  // tile rows whose tiles run one after the other: they share B through L2
+using product::kWarpgroup;
+constexpr int kPair = 2;  // blocks of a cluster: tiles of neighbouring rows, with B in common
+constexpr int kBand =
+    8;  // rows of pairs whose tiles run one after the other: they share B through L2
 
 template <class In_, class Out_, int BM_, int BN_, int STAGES_>
 struct Tile {
@@ -27,48 +28,44 @@ struct Tile {
   using Stage = product::Stage<In, BM_, BN_>;
   static constexpr int BM = BM_, BN = BN_, STAGES = STAGES_;
   static constexpr int WM = 64, kSums = BN / 2;  // rows of a warpgroup, sums per thread
-  static constexpr int kConsumers = BM / WM;     // warpgroups
-  static constexpr int kThreads = (kConsumers + 1) * product::kWarpgroup;  // the first one copies
+  static constexpr int kConsumers = BM / WM, kThreads = (kConsumers + 1) * kWarpgroup;
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
-  static constexpr bool kDefers =
-      sizeof(Out) == 2;                            // a packed tile fits beside the next one's sums
-  static constexpr int kPieces = kDefers ? 4 : 0;  // in which it leaves
 
   struct Shared {
     Stage stage[STAGES];
-    std::uint64_t full[STAGES],
-        empty[STAGES];  // barriers: copies have arrived; both blocks have read
+    alignas(1024) char out[kConsumers][2][WM * 128];  // 64 columns of results on their way to C
+    std::uint64_t full[STAGES], empty[STAGES];        // barriers: copied; read by both blocks
   };
-  static_assert(BM % WM == 0 && Stage::kBoxes % kPair == 0, "the pair copies half of B each");
+  static_assert(BM % WM == 0 && Stage::kBoxes % kPair == 0,
+                "each block of a pair copies half of B");
   static_assert(sizeof(Shared) <= product::kMaxShared, "a block's shared memory");
   static_assert(kConsumers * kConsumerRegisters + kProducerRegisters <= (kConsumers + 1) * 168,
                 "a block launches with 168 registers per thread");
 };
 
-// Tile `index` of this block, by bands of kBand tile rows and column by column in a band.
+// Where this block's tile of a pair of tiles is in C. Bands of kBand pairs run column by column.
 struct Place {
-  int row, col;  // of C
+  int row, col;
 };
 template <class T>
-__device__ __forceinline__ Place place_of(const product::Call<typename T::Out>& c, int index) {
-  const int pairs_m = (c.tiles_m + kPair - 1) / kPair, band = index / (kBand / kPair * c.tiles_n);
-  const int in_band = index % (kBand / kPair * c.tiles_n);
-  const int rows = min(kBand / kPair, pairs_m - band * (kBand / kPair));
-  const int pair = band * (kBand / kPair) + in_band % rows;
-  return {(pair * kPair + ptx::cluster_rank()) * T::BM, in_band / rows * T::BN};
+__device__ __forceinline__ Place place_of(const product::Call<typename T::Out>& c, int pair) {
+  const int band = pair / (kBand * c.tiles_n), at = pair - band * kBand * c.tiles_n;
+  const int rows = min(kBand, (c.tiles_m + 1) / kPair - band * kBand);
+  return {((band * kBand + at % rows) * kPair + ptx::cluster_rank()) * T::BM, at / rows * T::BN};
 }
-// A pair's work: whole tiles, then its share of the split ones, from its end to its beginning. The piece of a tile
-// that the next pair completes comes first, and a pair waits for lower pairs only.
+
+// A pair's work: whole tiles, then its share of the split ones' steps from its end to its beginning. The first piece may
+// be the beginning of a tile, which the next pair completes; the last piece may complete one of the previous pair.
 struct Work {
   int tile, begin, end;  // steps
 };
 struct Schedule {
-  int whole, split, steps;  // tiles per kind, steps per tile
+  int whole, split, steps;  // tiles of either kind; steps per tile
   int tile = blockIdx.x / kPair, pairs = gridDim.x / kPair;
   unsigned begin = share(tile), end = share(tile + 1);  // of the split tiles' steps
 
   __device__ __forceinline__ unsigned share(int pair) const {
-    return static_cast<unsigned>(static_cast<std::uint64_t>(split) * steps * pair / pairs);
+    return static_cast<std::uint64_t>(split) * steps * pair / pairs;
   }
   __device__ __forceinline__ bool next(Work& work) {
     if (tile < whole) {
@@ -77,25 +74,47 @@ struct Schedule {
       return true;
     }
     if (begin == end) return false;
-    const unsigned index = (end - 1) / steps, first = max(begin, index * steps);
-    work = {static_cast<int>(whole + index), static_cast<int>(first - index * steps),
-            static_cast<int>(end - index * steps)};
-    end = first;
+    const int index = (end - 1) / steps, first = index * steps;
+    const int from = max(static_cast<int>(begin) - first, 0);
+    work = {whole + index, from, static_cast<int>(end) - first};
+    end = first + from;
     return true;
   }
 };
 
-// Sums that one pair forwards to the next.
+// Partial sums on their way to the next pair, per block and warpgroup: 64 x BN sums and a flag.
 struct Partials {
   float4* g;        // (blocks,consumers,kSums/4,kWarpgroup)
   unsigned* ready;  // (blocks,consumers)
   int whole, split;
 };
+template <class T>
+__device__ __forceinline__ void forward(const Partials& x, int slot, int tid,
+                                        const float (&sums)[T::kSums]) {
+  float4* const g = x.g + slot * (T::kSums / 4 * kWarpgroup) + tid;
+#pragma unroll
+  for (int i = 0; i < T::kSums / 4; ++i)
+    __stcg(g + i * kWarpgroup, *reinterpret_cast<const float4*>(&sums[4 * i]));
+  __threadfence();
+  ptx::barrier_sync(1 + slot % T::kConsumers, kWarpgroup);
+  if (tid == 0) ptx::store_relaxed(x.ready + slot, 1);
+}
+template <class T>
+__device__ __forceinline__ void receive(const Partials& x, int slot, int tid,
+                                        float (&sums)[T::kSums]) {
+  const float4* const g = x.g + slot * (T::kSums / 4 * kWarpgroup) + tid;
+  while (ptx::load_acquire(x.ready + slot) == 0) {
+  }
+#pragma unroll
+  for (int i = 0; i < T::kSums / 4; ++i)
+    *reinterpret_cast<float4*>(&sums[4 * i]) = __ldcg(g + i * kWarpgroup);
+  ptx::barrier_sync(1 + slot % T::kConsumers, kWarpgroup);
+  if (tid == 0) ptx::store_relaxed(x.ready + slot, 0);  // for the next launch
+}
 
 template <class T>
 __device__ __forceinline__ void produce(const product::Call<typename T::Out>& c,
                                         typename T::Shared& s, Schedule schedule) {
-  using Stage = typename T::Stage;
   const int rank = ptx::cluster_rank();
   unsigned n = 0;  // stages filled
 #pragma unroll 1
@@ -103,50 +122,19 @@ __device__ __forceinline__ void produce(const product::Call<typename T::Out>& c,
     const Place at = place_of<T>(c, work.tile);
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step, ++n) {
-      Stage& stage = s.stage[n % T::STAGES];
+      auto& stage = s.stage[n % T::STAGES];
       const std::uint32_t full = ptx::shared_address(&s.full[n % T::STAGES]);
       const std::uint32_t empty = ptx::shared_address(&s.empty[n % T::STAGES]);
       ptx::mbarrier_wait(empty, n / T::STAGES % 2 ^ 1);  // the first phase is complete: empty
-      ptx::mbarrier_arrive_expect(full, Stage::kBytes);
-      ptx::tma_load(ptx::shared_address(stage.a), c.a, full, step * Stage::BK, at.row);
+      ptx::mbarrier_arrive_expect(full, stage.kBytes);
+      const int k = step * stage.BK;
+      ptx::tma_load(ptx::shared_address(stage.a), c.a, full, k, at.row);
 #pragma unroll
-      for (int j = 0; j < Stage::kBoxes; j += kPair) {  // every other box, to both blocks
-        ptx::tma_load_multicast(ptx::shared_address(stage.b[j + rank]), c.b, full,
-                                at.col + (j + rank) * Stage::BK, step * Stage::BK,
-                                (1 << kPair) - 1);
+      for (int j = rank; j < stage.kBoxes + rank; j += kPair) {  // every other box, to both blocks
+        ptx::tma_load_multicast(ptx::shared_address(stage.b[j]), c.b, full, at.col + j * stage.BK,
+                                k, (1 << kPair) - 1);
       }
     }
-  }
-}
-
-// A warpgroup forwards its sums, or adds those that were forwarded. A slot of partials has 64 x BN sums.
-template <class T>
-__device__ __forceinline__ void forward(const Partials& x, int slot,
-                                        const float (&sums)[T::kSums]) {
-  const int tid = threadIdx.x % product::kWarpgroup;
-  float4* const g = x.g + slot * (T::kSums / 4) * product::kWarpgroup + tid;
-#pragma unroll
-  for (int i = 0; i < T::kSums; i += 4) {
-    g[i / 4 * product::kWarpgroup] = {sums[i], sums[i + 1], sums[i + 2], sums[i + 3]};
-  }
-  __threadfence();
-  ptx::barrier_sync(1 + slot % T::kConsumers, product::kWarpgroup);
-  if (tid == 0) ptx::store_relaxed(x.ready + slot, 1);
-}
-template <class T>
-__device__ __forceinline__ void receive(const Partials& x, int slot, float (&sums)[T::kSums]) {
-  const int tid = threadIdx.x % product::kWarpgroup;
-  if (tid == 0) {
-    while (ptx::load_acquire(x.ready + slot) == 0) {
-    }
-    ptx::store_relaxed(x.ready + slot, 0);  // for the next launch
-  }
-  ptx::barrier_sync(1 + slot % T::kConsumers, product::kWarpgroup);
-  const float4* const g = x.g + slot * (T::kSums / 4) * product::kWarpgroup + tid;
-#pragma unroll
-  for (int i = 0; i < T::kSums; i += 4) {
-    const float4 before = g[i / 4 * product::kWarpgroup];
-    sums[i] += before.x, sums[i + 1] += before.y, sums[i + 2] += before.z, sums[i + 3] += before.w;
   }
 }
 
@@ -155,80 +143,86 @@ __device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
                                         typename T::Shared& s, Schedule schedule,
                                         const Partials& partials) {
   using Out = typename T::Out;
-  const int tid = threadIdx.x - product::kWarpgroup,
-            row_of_group = tid / product::kWarpgroup * T::WM;
-  float sums[T::kSums];                                            // (WM,BN)
-  product::Pair<Out> results[T::kDefers ? T::kSums / 2 : 1] = {};  // of the previous tile
-  Place before{c.m, 0};  // its place: outside of C, nothing to store
-  if (c.steps == 0) {
-    for (float& sum : sums) sum = 0.0F;
-  }
+  const int tid = threadIdx.x % kWarpgroup, group = threadIdx.x / kWarpgroup - 1, lane = tid % 32;
+  float sums[T::kSums];                      // (WM,BN)
+  std::uint32_t results[T::kSums / 2] = {};  // of the previous tile, two per register
+  Place before{-1, 0};                       // its place, if it has not left yet
+  unsigned n = 0;                            // stages read
 
-  unsigned n = 0;  // stages read
+  // Starts a stage's products.
   const auto start = [&](bool add) {
     ptx::mbarrier_wait(ptx::shared_address(&s.full[n % T::STAGES]), n / T::STAGES % 2);
-    product::multiply<typename T::In, T::BM, T::BN>(sums, s.stage[n % T::STAGES], row_of_group,
+    product::multiply<typename T::In, T::BM, T::BN>(sums, s.stage[n++ % T::STAGES], group * T::WM,
                                                     add);
   };
-  const auto release = [&](unsigned stage) {  // to both blocks
-    if (tid % 32 < kPair)
-      ptx::mbarrier_arrive_at(ptx::shared_address(&s.empty[stage % T::STAGES]), tid % 32);
+  // The stage `ago` stages before the next one has been read. Tells both blocks.
+  const auto release = [&](unsigned ago) {
+    const std::uint32_t empty = ptx::shared_address(&s.empty[(n - ago) % T::STAGES]);
+    if (lane < kPair) ptx::mbarrier_arrive_at(empty, lane);
   };
-  const auto finish_previous = [&](bool any) {
-    ptx::wgmma_wait<1>();
-    if (any) release(n - 1);
-    ++n;
-  };
+  // Sends 64 columns of the previous tile to C through shared memory.
   const auto send = [&](int piece) {
-    constexpr int kSums = T::kDefers ? T::kSums / T::kPieces : 0;
-    product::for_each_pair(piece * kSums, (piece + 1) * kSums, [&](int i, int row, int col) {
-      product::store_pair(c, before.row + row, before.col + col, results[i / 2]);
-    });
+    if (before.row < 0) return;
+    const std::uint32_t buffer = ptx::shared_address(s.out[group][piece % 2]);
+    if (tid == 0) ptx::bulk_wait_read<1>();
+    ptx::barrier_sync(1 + group, kWarpgroup);
+    const int row = tid / 32 * 16 + lane % 16;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int bytes = (i * 32 + lane / 16 * 16) ^ row % 8 * 16;  // the swizzle
+      ptx::store_matrix4(buffer + row * 128 + bytes, results + piece * 16 + i * 4);
+    }
+    ptx::barrier_sync(1 + group, kWarpgroup);
+    if (tid > 0) return;
+    ptx::fence_proxy_async();  // for all threads of the barrier
+    ptx::tma_store(c.out, buffer, before.col + piece * 64, before.row);
+    ptx::bulk_commit();
   };
 
 #pragma unroll 1
   for (Work work; schedule.next(work);) {
-    const int steps = work.end - work.begin;
-    // Main loop. A stage's products start before those of the previous stage have ended. The previous
-    // tile leaves beside the first ones.
+    const int steps = work.end - work.begin, slot = blockIdx.x * T::kConsumers + group;
+    const bool continues = work.begin > 0;
+    if (continues) receive<T>(partials, slot - kPair * T::kConsumers, tid, sums);
+      // Main loop. A stage's products start before those of the previous stage have ended. The
+      // previous tile leaves beside the first ones.
 #pragma unroll
-    for (int step = 0; step < T::kPieces; ++step) {
-      if (step < steps) start(step > 0);
+    for (int step = 0; step < 4; ++step) {
+      if (step == 0 || step < steps) start(continues || step > 0);
       send(step);
-      if (step < steps) finish_previous(step > 0);
+      ptx::wgmma_wait<1>();
+      if (step > 0 && step < steps) release(2);
     }
 #pragma unroll 1
-    for (int step = T::kPieces; step < steps; ++step) {
-      start(step > 0);
-      finish_previous(step > 0);
+    for (int step = 4; step < steps; ++step) {
+      start(true);
+      ptx::wgmma_wait<1>();
+      release(2);
     }
     product::wait(sums);
-    if (steps > 0) release(n - 1);
-
-    // Partial sums: those of the previous pair are added, those of an unfinished tile forwarded.
-    const int slot = blockIdx.x * T::kConsumers + tid / product::kWarpgroup;
-    if (work.begin > 0) receive<T>(partials, slot - kPair * T::kConsumers, sums);
-    if (work.end < c.steps) {
-      forward<T>(partials, slot, sums);
-      continue;
-    }
+    release(1);
 
     // Epilogue
-    const Place at = place_of<T>(c, work.tile);
-    if constexpr (T::kDefers) {
-      if (c.beta == 0.0F) {
-        before = {at.row + row_of_group, at.col};
-#pragma unroll
-        for (int i = 0; i < T::kSums; i += 2) {
-          results[i / 2] = product::pair_of(c.alpha * sums[i], c.alpha * sums[i + 1], Out{});
-        }
-        continue;
-      }
+    before.row = -1;
+    if (work.end < c.steps) {
+      forward<T>(partials, slot, tid, sums);
+      continue;
     }
-    product::store(c, sums, at.row + row_of_group, at.col);
+    const Place at = place_of<T>(c, work.tile);
+    if (sizeof(Out) == 2 && c.by_map) {
+      before = {at.row + group * T::WM, at.col};
+#pragma unroll
+      for (int i = 0; i < T::kSums; i += 2) {
+        const auto pair = product::pair_of(c.alpha * sums[i], c.alpha * sums[i + 1], Out{});
+        results[i / 2] = *reinterpret_cast<const std::uint32_t*>(&pair);
+      }
+    } else {
+      product::store(c, sums, at.row + group * T::WM, at.col);
+    }
   }
 #pragma unroll
-  for (int piece = 0; piece < T::kPieces; ++piece) send(piece);
+  for (int piece = 0; piece < 4; ++piece) send(piece);
+  if (tid == 0) ptx::bulk_wait_read<0>();
 }
 
 template <class T>
@@ -242,11 +236,13 @@ __global__ void __cluster_dims__(kPair, 1, 1) __launch_bounds__(T::kThreads, 1)
   if (threadIdx.x == 0) {
     for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
     for (auto& empty : s.empty)
-      ptx::mbarrier_init(ptx::shared_address(&empty), kPair * T::kConsumers * 4);  // warps
+      ptx::mbarrier_init(ptx::shared_address(&empty), kPair * T::kConsumers * 4);
     ptx::fence_mbarrier_init();
+    ptx::prefetch_tensor_map(c.a);
+    ptx::prefetch_tensor_map(c.b);
   }
   ptx::cluster_sync();  // the other block may now copy to here and arrive here
-  if (threadIdx.x < product::kWarpgroup) {
+  if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
     if (threadIdx.x == 0) produce<T>(c, s, {partials.whole, partials.split, c.steps});
     __syncwarp();
@@ -259,23 +255,19 @@ __global__ void __cluster_dims__(kPair, 1, 1) __launch_bounds__(T::kThreads, 1)
 
 template <class T>
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
-  if (p.m == 0 || p.n == 0) return Status::ok();
-  CallMemory memory;
-  product::Call<typename T::Out> c;
   int sms = 0;
   if (Status s = sm_count(sms); !s) return s;
+  CallMemory memory;
+  product::Call<typename T::Out> c;
   const std::int64_t slots = sms * T::kConsumers,
-                     bytes = slots * T::kSums * product::kWarpgroup * sizeof(float);
-  const Status s =
-      product::describe<typename T::In, T::BM, T::BN>(p, o, stream, memory, c, bytes, slots);
-  if (!s) return s;
-  // The last full wave and the rest are split, or everything where there is less than a wave.
-  const std::int64_t tiles = std::int64_t{(c.tiles_m + kPair - 1) / kPair} * c.tiles_n;
-  const int pairs = std::clamp<std::int64_t>(tiles * c.steps / kLeastSteps, 1, sms / kPair);
-  const std::int64_t split =
-      tiles % pairs == 0 || c.steps == 0 ? 0 : std::min(tiles, tiles % pairs + pairs);
+                     bytes = slots * T::kSums * kWarpgroup * sizeof(float);
+  Status s = product::describe<typename T::In, T::BM, T::BN>(p, o, stream, memory, c, bytes, slots);
+  if (!s || c.steps == 0) return s;
+  // The last full wave and the rest are split.
+  const int tiles = (c.tiles_m + 1) / kPair * c.tiles_n, pairs = std::min(sms / kPair, tiles);
+  const int split = tiles % pairs > 0 ? tiles % pairs + pairs : 0;
   const Partials partials{reinterpret_cast<float4*>(memory.scratch()), memory.flags(),
-                          static_cast<int>(tiles - split), static_cast<int>(split)};
+                          tiles - split, split};
   constexpr int kShared = sizeof(typename T::Shared);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel<T>), kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
