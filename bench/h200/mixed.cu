@@ -3,7 +3,7 @@
 // `mixed`: one line a problem, CSV: problem,kernel,auto_us,ieee_us,cublas_us,ratio. Replayed from
 // CUDA graphs, interleaved, medians; operands uniform in [-1, 1), warm. Exit status 1 where auto is
 // slower than cuBLAS by more than 5%.
-//   bench_mixed [SHAPE]...                                default: the suite
+//   bench_mixed [SHAPE|SUITE]...                          default: mixed
 #include <cuda_runtime.h>
 #include <ladder/gemm.hpp>
 
@@ -89,7 +89,8 @@ std::vector<double> medians(const std::vector<Work>& works, cudaStream_t stream)
 int main(int argc, char** argv) {
   std::vector<Problem> problems;
   for (int i = 1; i < argc; ++i) {
-    const auto shapes = parse_shapes(argv[i]);
+    const auto suite = find_suite(argv[i]);
+    const auto shapes = suite ? suite : parse_shapes(argv[i]);
     require(shapes.status(), "shape");
     problems.insert(problems.end(), shapes.value().begin(), shapes.value().end());
   }
