@@ -95,6 +95,9 @@ __device__ __forceinline__ void forward(const Partials& x, int slot, int tid,
 #pragma unroll
   for (int i = 0; i < T::kSums / 4; ++i)
     __stcg(g + i * kWarpgroup, *reinterpret_cast<const float4*>(&sums[4 * i]));
+}
+template <class T>
+__device__ __forceinline__ void publish(const Partials& x, int slot, int tid) {
   __threadfence();
   ptx::barrier_sync(1 + slot % T::kConsumers, kWarpgroup);
   if (tid == 0) ptx::store_relaxed(x.ready + slot, 1);
@@ -148,6 +151,7 @@ __device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
   std::uint32_t results[T::kSums / 2] = {};  // of the previous tile, two per register
   Place before{-1, 0};                       // its place, if it has not left yet
   unsigned n = 0;                            // stages read
+  bool unpublished = false;
 
   // Starts a stage's products.
   const auto start = [&](bool add) {
@@ -190,6 +194,7 @@ __device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
     for (int step = 0; step < 4; ++step) {
       if (step == 0 || step < steps) start(continues || step > 0);
       send(step);
+      if (step == 1 && unpublished) publish<T>(partials, slot, tid), unpublished = false;
       ptx::wgmma_wait<1>();
       if (step > 0 && step < steps) release(2);
     }
@@ -206,6 +211,7 @@ __device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
     before.row = -1;
     if (work.end < c.steps) {
       forward<T>(partials, slot, tid, sums);
+      unpublished = true;
       continue;
     }
     const Place at = place_of<T>(c, work.tile);
