@@ -128,7 +128,7 @@ class Prediction(unittest.TestCase):
             self.assertLess(sum(mix.values()), 500, rung)
 
     def test_tensor_rungs_have_a_prediction_below_their_peak(self):
-        for rung, peak in {"r13": 535, "r14_wgmma_bf16": 1071, "r15_warp_specialized_tf32": 535, "r16_persistent_bf16": 1071,
+        for rung, peak in {"r13": 535, "r14_wgmma_bf16": 1071, "ladder_tf32": 535, "r16_persistent_bf16": 1071,
                            "ladder_fp16": 1071}.items():
             e = explained(rung, "--beta", "0")
             self.assertEqual(round(e["machine"]["binding_peak_flops"] / 1e12), peak, rung)
