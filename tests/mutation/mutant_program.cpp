@@ -202,11 +202,13 @@ std::vector<Case> cases(bool hopper, bool plans) {
   if (!plans) {
     all.push_back({ladder::make_problem(120, 1096, 328, 2.0F, 0.0F), {kSomeSms, kNoL2}});
     all.push_back({ladder::make_problem(64, 72, 2200, 2.0F, 0.0F), {kFewSms, 0}});
-    // The last column is the first of a pair of sums: of the 1st, 17th, 33rd and 49th pair.
-    for (const std::int64_t n : {1, 65, 129, 193}) {
-      ladder::Problem odd = ladder::make_problem(70, n, 72, 2.0F, -1.0F);
-      odd.ldb = n + 7, odd.ldc = n + 3;
-      all.push_back({odd, {kFewSms, 0}});
+    // The last column is the first of a pair of sums, for every pair of a thread.
+    for (std::int64_t n = 1; n < 256; n += 8) {
+      for (const float beta : {-1.0F, 0.0F}) {
+        ladder::Problem odd = ladder::make_problem(70, n, 72, 2.0F, beta);
+        odd.ldb = n + 7, odd.ldc = n + 3;
+        all.push_back({odd, {kFewSms, 0}});
+      }
     }
     return all;
   }
