@@ -14,10 +14,12 @@ namespace ladder::app {
 namespace {
 
 constexpr const char* kTemplate = R"(// SPDX-License-Identifier: Apache-2.0
-// {name}: a thread for each output, a warp along a row.   NEW: the one idea, in a few words
-// WHY: what binds the rung below (ladder explain says it).
-// PREDICT: what should change, in numbers, before it is measured.
-// LIMITS: any m, n, k, leading dimensions, alpha, beta.         NEXT: what binds then
+// {name}: what it does, in one line.
+// NEW:     The one idea, in a few words.
+// WHY:     What binds the rung below (`ladder explain` says it).
+// PREDICT: What should change, in numbers, before it is measured.
+// LIMITS:  Any M, N, K, leading dimensions, alpha, beta.
+// NEXT:    What binds then.
 #include "device/launch.cuh"
 #include "problem/accept.hpp"
 

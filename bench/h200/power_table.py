@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two tables of docs/ladder/r17.md: power.csv, each load at the power cap, and cycles.csv, cycles beside cuBLAS."""
+"""Two tables of docs/lab/power.md: power.csv, each load at the power cap, and cycles.csv, cycles beside cuBLAS."""
 import csv
 
 import pages
@@ -34,7 +34,7 @@ def main():
     for name, made in (("power", loads), ("cycles", cycles)):
         first, *lines = (pages.ROOT / f"results/h200/{name}.csv").read_text().splitlines()
         origin = f"\n{first.lstrip('# ')}.\n"
-        pages.put_into("docs/ladder/r17.md", name, "".join(made(csv.DictReader(lines))) + origin)
+        pages.put_into("docs/lab/power.md", name, "".join(made(csv.DictReader(lines))) + origin)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ Result<PackedOperand> pack(const Problem& problem, Operand which, const float* m
 
 // C = alpha op(A) op(B) + beta C in Precision::kFp16x3, whose bits are those of the product without
 // packing where that makes words of both operands first; a C of few rows or columns does not
-// (docs/ladder/r19.md). The packed operand's pointer is the matrix it was made of, or null. In
+// (docs/library/README.md). The packed operand's pointer is the matrix it was made of, or null. In
 // another stream than pack()'s the caller waits for that one. Errors: as pack() and sgemm()
 // (gemm.hpp); kInvalidArgument where the problem's operand is not the packed one, which names the
 // argument.
