@@ -30,7 +30,7 @@ std::set<std::uint64_t> words_of(const Access& access, int first_lane, int end_l
 }
 
 std::vector<std::string> draw_lines(const Access& access, int most) {
-  // line -> sector in it -> lanes
+  // map: 128-byte line -> per 32-byte sector, the mask of lanes that touch it
   std::map<std::uint64_t, std::array<std::uint32_t, kLine / kSector>> lines;
   for (int lane = 0; lane < kWarp; ++lane) {
     if (!on(access, lane)) continue;

@@ -10,7 +10,7 @@
 namespace ladder::analyse {
 namespace {
 
-constexpr double kNotable = 0.05;  // a change below it explains nothing
+constexpr double kNotable = 0.05;  // smaller relative changes explain nothing
 
 double pipe_ms(const Prediction& prediction, const std::string& name) {
   for (const Pipe& pipe : prediction.pipes) {
@@ -36,7 +36,8 @@ std::span<const MachineInstruction> body(const Explanation& e) {
   return std::span(e.subject.code).subspan(e.subject.loop.first, e.subject.loop.size());
 }
 
-constexpr std::string_view kAny = "instructions";  // where no kind of product is in both loops
+// used if the loops have no kind of product in common
+constexpr std::string_view kAny = "instructions";
 
 std::string percent(double change) {
   return fmt::format("{:.0f}% {}", std::abs(100 * change), change < 0 ? "less" : "more");
@@ -127,7 +128,7 @@ std::vector<std::string> why(const Explanation& a, const Explanation& b) {
                          b.measured->tflops / a.measured->tflops);
   sentences.push_back(first + ".");
 
-  // The pipe that sets the pace of the slower one, and what became of it.
+  // The pipe that limits the slower kernel, and how its time changes.
   const Prediction& slower = change >= 0 ? pa : pb;
   const Explanation& slow = change >= 0 ? a : b;
   const Pipe& top = slower.pipes.front();
@@ -137,7 +138,7 @@ std::vector<std::string> why(const Explanation& a, const Explanation& b) {
         fmt::format("{} asks {} of {}, the busiest pipe of {} ({:.0f}% of its time).", b.id,
                     percent(after / before - 1), top.name, slow.id, 100 * top.ms / slower.ms));
   }
-  // What the multiply-adds come with.
+  // Other instructions per multiply-add.
   double other_a = 0, other_b = 0;
   const Compare* most = nullptr;
   const std::string_view unit = mix_unit(a, b);
@@ -154,7 +155,7 @@ std::vector<std::string> why(const Explanation& a, const Explanation& b) {
                     "{:.3g} for {:.3g}.",
                     unit, other_b, other_a, most->name, most->b, most->a));
   }
-  // Waiting: what is left of the time when the busiest pipe is done.
+  // Stalls: the share of the time in which even the busiest pipe is idle.
   const double wait_a = 1 - pa.busiest, wait_b = 1 - pb.busiest;
   if (std::abs(wait_b - wait_a) >= kNotable) {
     const bool alike =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels on one problem, number by number, and sentences that say which numbers explain the
-// difference. Nothing is written for a pair: sentences come from what changed most.
+// Compares two kernels on one problem number by number, and writes sentences that say which numbers
+// explain the difference. The sentences are generated from the largest changes, not written for
+// particular pairs.
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,16 +17,17 @@ struct Compare {
   bool less_is_better = false;
 };
 
-// Resources, what one block does for a step of the hot loop's work, pipes and times: of both, in
-// order. A quantity that one of them lacks is left out.
+// Compares resources, one block's work per iteration of the hot loop, pipes and times, in that
+// order. Omits quantities that only one of the two has.
 std::vector<Compare> compare(const Explanation& a, const Explanation& b);
 
-// What the hot loops hold, by name, a thousand products (FFMA, HMMA or HGMMA: the kind of both);
-// where they have none in common, a thousand instructions. mix_unit() says which.
+// Compares the hot loops' instruction counts by name, per 1000 products (FFMA, HMMA or HGMMA,
+// whichever both use). If they have no kind of product in common, counts are per 1000 instructions.
+// mix_unit() returns the unit.
 std::string_view mix_unit(const Explanation& a, const Explanation& b);
 std::vector<Compare> compare_mixes(const Explanation& a, const Explanation& b);
 
-// Two or three sentences; b against a.
+// Two or three sentences that describe b relative to a.
 std::vector<std::string> why(const Explanation& a, const Explanation& b);
 
 }  // namespace ladder::analyse

@@ -4,8 +4,8 @@
 namespace ladder::analyse {
 namespace {
 
-// Shared-memory instructions and wavefronts of the hot loop, all rounds of all warps: what ptxas
-// made of PTX's accesses.
+// Models the shared-memory instructions and wavefronts of the hot loop over all iterations and
+// warps, after ptxas has merged PTX's accesses.
 void model_shared(Explanation& e) {
   if (e.subject.seen.engine != "ptx" || !e.prediction) return;
   const std::vector<MemoryCost> costs = loop_costs(e.subject);
@@ -30,8 +30,8 @@ void model_shared(Explanation& e) {
   }
 }
 
-// A kernel that chooses is bound by what it chose for the uniform operands that it was observed
-// with.
+// For a kernel of `auto` precision: the split format that it chose for the uniform operands of the
+// observed launch.
 Precision chosen_precision(Precision promised, const std::optional<TileShape>& tile) {
   if (promised != Precision::kAuto || !tile) return promised;
   return tile->products == 6 ? Precision::kBf16x6 : Precision::kFp16x3;
@@ -72,7 +72,7 @@ Result<Explanation> explain(const KernelInfo& kernel, const Problem& problem,
     e.no_prediction =
         "the rung has several tiles, and which one it takes for this problem is not known here";
 
-  // Counts are of the tile that the small problem had.
+  // The counts are valid only if the problem uses the same tile as the small observed problems.
   const bool same_tile = e.no_prediction.empty() &&
                          (!e.subject.tile || e.subject.tile->parameters == seen_tile->parameters);
   const double blocks = counted_blocks_for(e.subject, e.problem);

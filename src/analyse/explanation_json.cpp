@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An explanation for programs; docs/analysis.md names the fields.
+// Writes an explanation as JSON; docs/analysis.md describes the fields.
 #include <nlohmann/json.hpp>
 
 #include "analyse/explanation.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An explanation for people: sections of plain text, no line longer than a terminal is wide.
+// Writes an explanation as sections of plain text whose lines fit a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -180,7 +180,7 @@ void counters(Lines& lines, const Explanation& e) {
   add(lines, "COUNTERS of this problem, from smaller ones (~ an estimate, * of the hot loop){}",
       profiled ? ", and Nsight Compute's" : "");
   for (const Compared& c : e.counters) {
-    // The finer classes stand in the JSON.
+    // The finer instruction classes appear only in the JSON.
     if (c.metric.find("thread_inst_executed_op_") != std::string::npos &&
         c.metric.find("ffma") == std::string::npos)
       continue;

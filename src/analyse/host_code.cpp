@@ -19,7 +19,7 @@
 namespace ladder::analyse {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 32 << 10;  // of a function: more is not ours
+constexpr std::uint64_t kMostBytes = 32 << 10;  // per function; a larger one is not a rung's kernel
 
 bool starts(std::string_view text, std::initializer_list<std::string_view> heads) {
   return std::any_of(heads.begin(), heads.end(),
@@ -37,7 +37,7 @@ bool is_sum(std::string_view name) {
 }
 bool is_move(std::string_view name) { return name.find("mov") != std::string_view::npos; }
 
-// Operands behind the name: "zmm1", "DWORD PTR [rax+rcx*4]".
+// Splits the operands after the mnemonic: "zmm1", "DWORD PTR [rax+rcx*4]".
 std::vector<std::string_view> operands(std::string_view text) {
   std::vector<std::string_view> parts;
   const auto gap = text.find(' ');
@@ -61,7 +61,7 @@ int bytes_of_vector(std::string_view text) {
                                                       : 16;
 }
 
-// Additions on registers that nothing else in the loop writes: they go on from round to round.
+// Counts additions to registers that nothing else in the loop writes: loop-carried sums.
 int chained(const HostFunction& f, std::size_t first, std::size_t last) {
   std::map<std::string_view, int> sums;
   std::set<std::string_view> written;
@@ -121,13 +121,13 @@ std::vector<Ways> ways_of(const HostFunction& f) {
   return ways;
 }
 
-// Where this program's own file lies in memory.
+// Load address of this program's own executable.
 std::uint64_t load_address() {
   std::uint64_t base = 0;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* to) {
         *static_cast<std::uint64_t*>(to) = info->dlpi_addr;
-        return 1;  // the first is the program
+        return 1;  // the first entry is the executable
       },
       &base);
   return base;
@@ -163,7 +163,7 @@ Result<HostFunction> parse_objdump(std::string_view text) {
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.ends_with(">:")) {
-      if (!f.code.empty()) break;  // the next function
+      if (!f.code.empty()) break;  // start of the next function
       const auto open = line.find('<');
       f.name = line.substr(open + 1, line.size() - open - 3);
       continue;

@@ -22,16 +22,17 @@ namespace {
 constexpr double kFloat = 4, kLine = 64;
 
 #ifdef LADDER_HAVE_HIGHWAY
-std::atomic<std::uint64_t> sink;  // results go here, so that nothing is left out as unused
+// results are stored here so that the compiler does not remove the loops
+std::atomic<std::uint64_t> sink;
 
-// Additions of floats, each waiting for the one before it.
+// Rate of dependent float additions, per second.
 double additions_a_second() {
   return host::best_rate(1 << 16, [](std::int64_t n) {
     float sum = 0;
     for (; n > 0; --n) {
       sum += 1e-3F;
 #if defined(__x86_64__)
-      asm volatile("" : "+x"(sum));  // neither folded nor reordered
+      asm volatile("" : "+x"(sum));  // prevents folding and reordering
 #elif defined(__aarch64__)
       asm volatile("" : "+w"(sum));
 #endif
@@ -50,7 +51,7 @@ double read_rate(std::int64_t bytes) {
 }
 #endif
 
-// Bytes go to the level that holds what is read again and again.
+// Adds the bytes to the smallest cache level that holds a reused working set of `kept` bytes.
 void add(HostTraffic& to, double bytes, double kept, const HostMachine& m) {
   if (kept <= m.l1_bytes) return;
   (kept <= m.l2_bytes ? to.l2 : kept <= m.l3_bytes ? to.l3 : to.memory) += bytes;
@@ -81,8 +82,8 @@ Result<HostMachine> measure_host([[maybe_unused]] int threads) {
   m.l1_bytes = static_cast<double>(caches.l1);
   m.l2_bytes = static_cast<double>(caches.l2);
   m.l3_bytes = static_cast<double>(caches.l3);
-  // Some times what L2 holds: of L3, where there is one, and no more of it than a machine's other
-  // tenants may leave.
+  // A multiple of L2's size so that reads come from L3, but at most half of L3, since other tenants
+  // of the machine may use the rest.
   m.l3_bandwidth = threads * read_rate(std::min(caches.l3 / 2, 4 * caches.l2));
   return m;
 #else
@@ -96,17 +97,17 @@ HostTraffic host_traffic(std::string_view rung, const Problem& p, const HostMach
              k = static_cast<double>(p.k);
   HostTraffic t;
   if (rung == "h01_naive") {
-    // A column of B is a line a step; the next columns find those lines where k of them fit, else
-    // each step takes a line.
+    // Each step of k reads one cache line of B's column. The following columns hit the same lines
+    // if k lines fit in L2; otherwise each step reads a line again.
     const double column = k * kLine;
     add(t, column <= machine.l2_bytes ? m * n * k * kFloat : m * n * k * kLine, column, machine);
-    add(t, m * k * n * kFloat * kFloat / kLine, k * n * kFloat,
-        machine);  // B anew for each row of C
+    // B is read again for each row of C.
+    add(t, m * k * n * kFloat * kFloat / kLine, k * n * kFloat, machine);
   } else if (rung == "h02_loop_order") {
-    add(t, m * n * k * kFloat, k * n * kFloat, machine);  // all of B for each row
-    add(t, 2 * m * n * k * kFloat, n * kFloat, machine);  // a row of C for each k
+    add(t, m * n * k * kFloat, k * n * kFloat, machine);  // all of B per row of A
+    add(t, 2 * m * n * k * kFloat, n * kFloat, machine);  // one row of C per k
   } else if (rung == "h03_cache_block") {
-    constexpr double kRows = 1024, kColumns = 1024, kDepth = 128;  // its Tile
+    constexpr double kRows = 1024, kColumns = 1024, kDepth = 128;  // the rung's Tile
     add(t, m * n * k * kFloat, std::min(k, kDepth) * std::min(n, kColumns) * kFloat, machine);
     const double once = k * n * kFloat * ceil_div(m, kRows) +
                         m * k * kFloat * ceil_div(n, kColumns) +
@@ -118,8 +119,8 @@ HostTraffic host_traffic(std::string_view rung, const Problem& p, const HostMach
     const host::Blocks blocks = host::blocks(way.tile);
     const auto rows = static_cast<double>(blocks.rows), columns = static_cast<double>(blocks.cols),
                depth = static_cast<double>(blocks.depth);
-    // A sliver of B for each panel of A; copies read once and written once; C read and written for
-    // each block of k.
+    // One sliver of B per panel of A. Packed copies are written once and read once. C is read and
+    // written once per block of k.
     add(t, m * n * k * kFloat / way.tile.rows, std::min(k, depth) * std::min(n, columns) * kFloat,
         machine);
     const double copies =
@@ -135,12 +136,12 @@ void predict_host(HostExplanation& e) {
   const HostMix& mix = e.loop->mix;
   const HostMachine& m = e.machine;
   const double products = flops(e.problem) / 2;
-  const double rounds = products / mix.multiplies / m.threads;  // of one core
+  const double rounds = products / mix.multiplies / m.threads;  // per core
   const auto pipe = [&](const char* name, double seconds) {
     if (seconds > 0) e.pipes.push_back({name, seconds * kMsPerSecond});
   };
-  // Where every operand is a whole vector the clock may be another than for scalars: the rate with
-  // operands from L1 tells.
+  // If every operand is a whole vector, the clock may differ from that of scalar code, so the
+  // measured rate with operands from L1 is used.
   const double ports = mix.vector_bytes >= m.vector_bytes && mix.loads > 0
                            ? m.fed_per_cycle()
                            : m.multiply_adds_per_cycle();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a CPU rung should do on a problem and this machine: its hot loop against the core's ports,
-// its bytes against the caches. What the machine can do is measured here (host/rates.hpp), nothing
-// of it is assumed.
+// Predicts a CPU rung's time on a problem and this machine: its hot loop's instructions against the
+// core's ports, and its traffic against the caches. All machine rates are measured here
+// (host/rates.hpp); none is assumed.
 #pragma once
 #include <ladder/kernel.hpp>
 
@@ -16,36 +16,36 @@
 
 namespace ladder::analyse {
 
-// Of all threads together, but for the clock and the latency.
+// Rates are totals of all threads, except the clock and the latency.
 struct HostMachine {
-  std::string cpu, target;  // "AVX3": Highway's name of the instruction set
+  std::string cpu, target;  // `target`: Highway's name of the instruction set, such as "AVX3"
   int threads = 1;
   double clock_hz = 0;
-  double fma_clock_hz = 0,
-         tile_clock_hz = 0;  // under the multiply-adds of the next two; 0: not known
-  double fma_flops = 0,
-         tile_flops = 0;  // multiply-adds on whole vectors; the same with operands from L1
+  // Clock during the multiply-adds measured by fma_flops and tile_flops; 0: unknown.
+  double fma_clock_hz = 0, tile_clock_hz = 0;
+  // FLOP/s of multiply-adds on whole vectors: operands in registers; operands from L1.
+  double fma_flops = 0, tile_flops = 0;
   int vector_bytes = 16;
-  double add_cycles = 0;  // from an addition to one that waits for it
-  double l1_bandwidth = 0, l2_bandwidth = 0, l3_bandwidth = 0,
-         memory_bandwidth = 0;  // bytes read a second
+  double add_cycles = 0;  // latency of an addition
+  // Read bandwidth, bytes/s.
+  double l1_bandwidth = 0, l2_bandwidth = 0, l3_bandwidth = 0, memory_bandwidth = 0;
   double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
 
-  // Vector instructions that start in a cycle of a core, by the rates above.
+  // Vector instructions issued per cycle and core, derived from the rates above.
   double multiply_adds_per_cycle() const {
     return fma_flops / threads / clock_hz / (vector_bytes / 2.0);
   }
   double fed_per_cycle() const { return tile_flops / threads / clock_hz / (vector_bytes / 2.0); }
   double loads_per_cycle() const { return l1_bandwidth / threads / clock_hz / vector_bytes; }
 };
-// Takes about a second. Errors (kUnsupportedProblem): built without Highway, which measures.
+// Takes about 1 second. Errors (kUnsupportedProblem): the build has no Highway.
 Result<HostMachine> measure_host(int threads);
 
-// Bytes of a product that a level of the memory has to bring, all in all.
+// Total bytes that each memory level supplies for one product.
 struct HostTraffic {
   double l2 = 0, l3 = 0, memory = 0;
 };
-// By the rung's structure and the sizes of caches; no bytes for a rung that is not known here.
+// Derived from the rung's structure and the cache sizes; all zero for an unknown rung.
 HostTraffic host_traffic(std::string_view rung, const Problem& problem, const HostMachine& machine);
 
 struct HostExplanation {
@@ -56,14 +56,14 @@ struct HostExplanation {
   HostTraffic traffic;
   std::optional<HostFunction> function;
   std::optional<HostLoop> loop;
-  std::string no_code;        // why there is no loop, and so no prediction
-  std::vector<Pipe> pipes;    // in falling order
-  double ms = 0, tflops = 0;  // predicted; 0: not
+  std::string no_code;        // reason if `loop` is empty and there is no prediction
+  std::vector<Pipe> pipes;    // in descending order of time
+  double ms = 0, tflops = 0;  // predicted; 0: no prediction
   std::string limiter, why;
-  std::optional<double> measured_ms;  // here
+  std::optional<double> measured_ms;  // on this machine
 };
 
-// Pure: pipes, time and limiter of a loop on a machine.
+// Computes pipes, time and limiter from the loop and the machine; measures nothing.
 void predict_host(HostExplanation& explanation);
 HostExplanation explain_host(const KernelInfo& kernel, const Problem& problem,
                              const HostMachine& machine);

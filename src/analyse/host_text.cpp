@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a CPU rung, for people and for programs, alone and beside another one.
+// Writes a CPU rung's explanation and comparisons as text and JSON.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -21,7 +21,7 @@ void set_latencies(Machine& machine) {
   }
 }
 
-// With sums of 32 bits: GeForce's run at half the rate of the same chip's professional cards.
+// With FP32 accumulation. GeForce cards run at half the rate of the same chip's professional cards.
 double tensor_flop_per_cycle_of(std::string_view id, int cc) {
   const bool whole = cc == 80 || cc == 90 || id == "a6000";
   return tensor_flop_per_cycle(cc) * (whole ? 1.0 : 0.5);

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint8_t kNoRegister = 255;
 constexpr std::uint16_t kLoadMatrix = 0x83b;
-constexpr std::uint8_t kLoadMatrixBytes =
-    16;  // of a lane, as the rungs use it: four matrices of 8 rows of 16 bytes
+// Per lane of an ldmatrix.x4, the form that the rungs use: four matrices of 8 rows of 16 bytes.
+constexpr std::uint8_t kLoadMatrixBytes = 16;
 
 struct Word {
   std::uint64_t low, high;
@@ -22,7 +22,7 @@ struct Word {
   }
 };
 
-// Opcodes whose form bits (9 to 11) are part of what they are.
+// Opcodes that are identified by all bits, including the form bits 9 to 11.
 std::optional<Kind> whole_opcode(std::uint16_t opcode) {
   switch (opcode) {
     case 0x83b:  // LDSM
@@ -104,7 +104,7 @@ Kind kind_of(std::uint16_t opcode) {
   }
 }
 
-// Memory instructions: bits 73 to 75.
+// Access width of a memory instruction: bits 73 to 75.
 std::uint8_t width_of(const Word& word) {
   constexpr std::array<std::uint8_t, 8> kBytes{1, 1, 2, 2, 4, 8, 16, 16};
   return kBytes[word.bits(73, 3)];
@@ -115,7 +115,7 @@ bool is_memory(Kind kind) {
          kind == Kind::kStoreGlobal || kind == Kind::kAsyncCopy || kind == Kind::kLocal;
 }
 
-// A branch's distance in instructions of 4 bytes: bits 34 to 81 above 16 to 23.
+// Branch distance in units of 4 bytes: bits 34 to 81 are the high part, bits 16 to 23 the low part.
 std::int64_t branch_target(const Word& word, std::uint32_t offset) {
   constexpr unsigned kHighBits = 48;
   auto high = static_cast<std::int64_t>(word.bits(34, kHighBits));
@@ -148,8 +148,8 @@ std::vector<MachineInstruction> decode(std::span<const std::byte> code) {
                word.bits(12, 4) == kTrue;
     if (i.kind == Kind::kWaitCopies) i.copies_left = static_cast<int>(word.bits(38, 6));
     if (i.kind == Kind::kFfma) {
-      const bool both =
-          (i.opcode & 0xe00) == 0x200;  // no immediate or constant in place of a register
+      // No immediate or constant in place of a register.
+      const bool both = (i.opcode & 0xe00) == 0x200;
       i.sources = {static_cast<std::uint8_t>(word.bits(24, 8)),
                    both ? static_cast<std::uint8_t>(word.bits(32, 8)) : kNoRegister,
                    static_cast<std::uint8_t>(word.bits(64, 8))};
@@ -226,7 +226,8 @@ std::vector<Loop> loops_of(std::span<const MachineInstruction> code) {
 
 namespace {
 
-constexpr std::ptrdiff_t kTensorWeight = 1 << 20;  // more than a loop has instructions
+// more than the number of instructions of any loop
+constexpr std::ptrdiff_t kTensorWeight = 1 << 20;
 
 std::ptrdiff_t products_of(std::span<const MachineInstruction> code, const Loop& loop) {
   std::ptrdiff_t products = 0;
@@ -252,8 +253,9 @@ Result<Loop> hot_loop(std::span<const MachineInstruction> code) {
   }
   if (!best || most == 0)
     return Status(Code::kInvalidArgument, "no loop of the machine code multiplies and adds");
-  // A persistent block's loop over tiles holds the loop over k, and what else it multiplies comes
-  // once a tile: on tensor cores also what was taken out of the loop over k, which may be more.
+  // A persistent block's loop over tiles contains the loop over k. The products outside the inner
+  // loop run once per tile; on tensor cores they include peeled iterations, which can outnumber the
+  // inner loop's products.
   for (bool inner = true; inner;) {
     inner = false;
     const Loop outer = *best;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine code of a kernel as far as its speed depends on it: what pipe an instruction goes to,
-// which registers it reads, what it waits for. Encodings of sm_80 to sm_120 (16 bytes an
-// instruction) are not documented; the fields read here are those that public disassemblers agree
-// on. An opcode that is not in the table counts as `kOther`.
+// Decodes the parts of a kernel's machine code that determine its speed: each instruction's pipe,
+// source registers and wait conditions. The encodings of sm_80 to sm_120 (16 bytes per instruction)
+// are undocumented; this decoder reads only fields on which public disassemblers agree. An unknown
+// opcode decodes as `kOther`.
 #pragma once
 #include <ladder/status.hpp>
 
@@ -19,13 +19,13 @@
 
 namespace ladder::analyse {
 
-inline constexpr std::size_t kInstruction = 16;  // bytes
+inline constexpr std::size_t kInstruction = 16;  // bytes per instruction
 
 enum class Kind : std::uint8_t {
   kFfma,
   kFloat,    // other single-precision arithmetic
-  kImad,     // integer multiply-add, also used to move
-  kInteger,  // other integer, logic, comparison, move
+  kImad,     // integer multiply-add, also used for register moves
+  kInteger,  // other integer arithmetic, logic, comparison, move
   kLoadShared,
   kStoreShared,
   kLoadGlobal,
@@ -33,11 +33,11 @@ enum class Kind : std::uint8_t {
   kAsyncCopy,  // LDGSTS: cp.async
   kCommitCopies,
   kWaitCopies,
-  kLocal,      // spills
-  kTensor,     // mma.sync: a warp's
-  kWarpgroup,  // wgmma: four warps' together
-  kMbarrier,   // SYNCS: objects in shared memory that warps wait for
-  kBarrier,    // of the block
+  kLocal,      // local memory: register spills
+  kTensor,     // mma.sync, executed by one warp
+  kWarpgroup,  // wgmma, executed by four warps
+  kMbarrier,   // SYNCS: operations on mbarriers in shared memory
+  kBarrier,    // block barrier
   kBranch,
   kExit,
   kOther,
@@ -47,58 +47,58 @@ inline constexpr int kKinds = static_cast<int>(Kind::kOther) + 1;
 struct MachineInstruction {
   Kind kind = Kind::kOther;
   std::uint16_t opcode = 0;  // bits 0 to 11
-  std::uint8_t bytes = 0;    // memory: of a lane
-  std::uint32_t offset = 0;  // in the kernel's code
-  std::int64_t target = -1;  // of a branch: offset
-  bool always =
-      false;  // of a branch or exit: no predicate, what stands behind is not reached from it
-  int copies_left = 0;  // kWaitCopies: groups that may still be under way
+  std::uint8_t bytes = 0;    // memory access width per lane
+  std::uint32_t offset = 0;  // byte offset in the kernel's code
+  std::int64_t target = -1;  // branch: target offset
+  // Branch or exit without predicate: the next instruction is not reached from it.
+  bool always = false;
+  int copies_left = 0;  // kWaitCopies: groups that may still be pending
 
-  // Control: cycles until the next instruction of the warp may issue; scoreboards (0 to 5, 7 none)
-  // that it sets when its result is there or its operands are read; scoreboards that it waits for,
-  // as a mask.
+  // Control fields: cycles until the warp's next instruction may issue; the scoreboards (0 to 5; 7:
+  // none) that it releases when its result is written and when its operands are read; and the mask
+  // of scoreboards that it waits for.
   std::uint8_t stall = 1, sets_result = 7, sets_read = 7, waits = 0;
-  std::array<std::uint8_t, 3> sources{255, 255, 255};  // kFfma: registers; 255 is none
-  std::uint8_t reuse = 0;  // bit s: source s is kept for the next instruction
+  std::array<std::uint8_t, 3> sources{255, 255, 255};  // kFfma: source registers; 255: none
+  std::uint8_t reuse = 0;  // bit s: source s stays in the operand cache for the next instruction
 };
 
 std::vector<MachineInstruction> decode(std::span<const std::byte> code);
 
-// "FFMA", "LDS.128", "LDG", ...; "other".
+// Mnemonic: "FFMA", "LDS.128", "LDG", ..., or "other".
 std::string name_of(const MachineInstruction& instruction);
 
 std::vector<Loop> loops_of(std::span<const MachineInstruction> code);
 
-// The loop with the most multiply-adds, the smallest of those; products of tensor cores go before
-// those of CUDA cores. Of a loop and one inside it the inner one, if it has products of tensor
-// cores or at least half of the outer one's. None (size 1 at 0) is never returned: Errors
-// (kInvalidArgument) if no loop has one.
+// The loop with the most multiply-adds, the shortest on a tie. Tensor core products take precedence
+// over those of CUDA cores. A nested loop is preferred to its outer loop if it has tensor core
+// products or at least half of the outer loop's products. Errors (kInvalidArgument): no loop
+// multiplies.
 Result<Loop> hot_loop(std::span<const MachineInstruction> code);
 
-// How often each name occurs.
+// Number of instructions by mnemonic.
 std::map<std::string, int> mix_of(std::span<const MachineInstruction> code);
 
-// The machine code for compute capability `cc` (or the highest below it of the same generation) of
-// a kernel in an executable or library, by demangled name, whole or its part before the parameters.
-// Errors: kIo (no such file), kInvalidArgument (no such kernel, or only PTX).
+// The machine code of a kernel in an executable or library, for compute capability `cc` or the
+// highest lower one of the same generation. `kernel` is the demangled name, with or without
+// parameters. Errors: kIo (no such file), kInvalidArgument (no such kernel, or only PTX).
 struct KernelCode {
   std::string mangled;
   std::vector<std::byte> bytes;
-  std::vector<std::byte> cubin;  // that holds it
+  std::vector<std::byte> cubin;  // the cubin that contains the kernel
 };
 Result<KernelCode> find_code(const std::string& file, std::string_view kernel, int cc);
 
-// The disassembly, by offset: of nvdisasm where it is installed (LADDER_NVDISASM, PATH, CUDA_HOME,
-// /usr/local/cuda), else of the virtual GPU's decoder, whose unknown instructions stand as bits.
-// `by` says which.
+// The disassembly, keyed by offset. Uses nvdisasm if it is installed (searched in LADDER_NVDISASM,
+// PATH, CUDA_HOME and /usr/local/cuda), otherwise the virtual GPU's decoder, which prints unknown
+// instructions as raw bits. `by` names the tool.
 struct Disassembly {
   std::string by;
   std::map<std::uint32_t, std::string> text;
 };
 Disassembly disassemble(const KernelCode& code);
 
-// A kernel's PTX in an executable or library; lines are numbered as in its module. Errors as
-// find_code's.
+// A kernel's PTX in an executable or library, with the line numbers of its module. Errors: see
+// find_code().
 struct PtxText {
   int first_line = 1;
   std::vector<std::string> lines;

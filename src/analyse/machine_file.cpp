@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel's machine code, disassembly and PTX in the file of a program.
+// Extracts a kernel's machine code, disassembly and PTX from a program's file.
 #include <cxxabi.h>
 #include <fmt/format.h>
 
@@ -32,8 +32,8 @@ std::string demangled(const std::string& name) {
   return status == 0 && text != nullptr ? text.get() : name;
 }
 
-// Without return type, template arguments' spaces and parameters, so that spellings of one kernel
-// agree.
+// Removes the return type, spaces in template arguments and the parameters, so that different
+// spellings of one kernel's name compare equal.
 std::string plain(std::string_view name) {
   if (name.starts_with("void ")) name.remove_prefix(5);
   int depth = 0;
@@ -49,7 +49,7 @@ std::string plain(std::string_view name) {
 
 using Choose = const vgpu::image::Entry* (*)(std::span<const vgpu::image::Entry>, std::uint32_t);
 
-// "" where it cannot be read.
+// Returns "" if the file cannot be read.
 std::string bytes_of(const std::string& file) {
   std::error_code error;
   const auto size = std::filesystem::file_size(file, error);
@@ -59,7 +59,7 @@ std::string bytes_of(const std::string& file) {
   return bytes;
 }
 
-// What fat binaries in the file hold for this device, as `choose` says, decompressed.
+// Decompressed images for this device from the file's fat binaries, selected by `choose`.
 std::vector<std::string> images_of(std::span<const std::byte> file, int cc, Choose choose) {
   constexpr std::string_view kMagic("\x50\xed\x55\xba\x01\x00\x10\x00", 8);
   std::vector<std::string> found;
@@ -70,7 +70,7 @@ std::vector<std::string> images_of(std::span<const std::byte> file, int cc, Choo
       const vgpu::image::Entry* best = choose(entries, static_cast<std::uint32_t>(cc));
       if (best != nullptr) found.push_back(vgpu::image::contents(*best));
     } catch (const vgpu::image::Damaged&) {
-      continue;  // the same bytes by chance
+      continue;  // the magic number occurred by chance
     }
   }
   return found;
@@ -105,8 +105,8 @@ Result<KernelCode> find_code(const std::string& file, std::string_view kernel, i
 
 namespace {
 
-// Lines like "        /*0010*/     IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] ;" of the kernel's
-// section.
+// Parses lines such as "        /*0010*/     IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] ;" in the
+// kernel's section.
 std::map<std::uint32_t, std::string> parse_nvdisasm(const std::string& output,
                                                     const std::string& mangled) {
   std::map<std::uint32_t, std::string> text;

@@ -14,12 +14,12 @@
 namespace ladder::analyse {
 namespace {
 
-// Whole tiles of every rung, and a depth that tiles of 8, 16, 24, 32 and 64 divide.
+// Problem size: multiples of every rung's tile, with a depth divisible by 8, 16, 24, 32 and 64.
 constexpr std::int64_t kSide = 256, kDepth = 192;
 constexpr const char* kTensorProducts[] = {"sm__inst_executed_pipe_tensor_op_hmma.sum",
                                            "sm__inst_executed_pipe_tensor_op_gmma.sum"};
 
-// Tracing for the launches of a scope.
+// Enables tracing for the launches in its scope.
 class Tracing {
  public:
   Tracing() { virtual_gpu::trace(true); }
@@ -35,7 +35,7 @@ std::uint64_t value_of(const CountedLaunch& launch, const std::string& metric) {
   return 0;
 }
 
-// The launch that multiplies: on tensor cores where one does, else on CUDA cores.
+// The launch that computes the product: the one with the most tensor core products, else FFMAs.
 const CountedLaunch& main_launch(const Counters& counters) {
   const auto work = [](const CountedLaunch& launch) {
     std::uint64_t products = 0;
@@ -81,7 +81,7 @@ Status fault_or(const Status& status) {
   return {Code::kLaunchFailed, fault.substr(0, fault.find('\n'))};
 }
 
-// One traced launch.
+// Runs one traced launch.
 Result<Seen> launch_once(const KernelInfo& kernel, const Problem& problem) {
   const auto images = make_images(problem, {Values::kUniform, 1}, Precision::kIeee);
   if (!images) return images.status();
@@ -110,7 +110,7 @@ Result<Seen> launch_once(const KernelInfo& kernel, const Problem& problem) {
        matrix('C', operands.c, extent_c(problem))}};
 }
 
-// "0-31", "0,8,...,120" or "3,5,9": values in rising order.
+// Formats ascending values: "0-31", "0,8,...,120" or "3,5,9".
 std::string series(const std::vector<std::int64_t>& values) {
   if (values.size() == 1) return std::to_string(values.front());
   const std::int64_t step = values[1] - values[0];

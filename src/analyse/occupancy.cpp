@@ -10,7 +10,7 @@ namespace ladder::analyse {
 namespace {
 
 constexpr int kRegisterUnit = 256, kSharedUnit = 128, kMostThreads = 1024;
-constexpr int kNoLimit = 9999;  // stands for "no limit": a block that takes none of the resource
+constexpr int kNoLimit = 9999;  // limit by a resource that the block does not use
 
 int round_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 

@@ -45,8 +45,8 @@ MemoryCost cost_in_pipe(const LoopAccess& access) {
   return result;
 }
 
-// Of accesses to one kind of memory, those that the loop makes: executed at least half as often as
-// the most frequent.
+// Selects the accesses that belong to the loop: for each kind of memory, those executed at least
+// half as often as the most frequent one.
 std::vector<LoopAccess> frequent(std::vector<LoopAccess> accesses) {
   for (const Memory memory : {Memory::kGlobal, Memory::kShared}) {
     for (const bool store : {false, true}) {
@@ -68,8 +68,8 @@ double seconds(double cycles, const Machine& machine) { return cycles / machine.
 
 namespace {
 
-// A trace of machine code knows every instruction by its offset; what was counted there is
-// averaged.
+// A trace of machine code identifies every instruction by its offset; its counts are averaged per
+// execution.
 std::vector<MemoryCost> costs_by_offset(const Subject& subject) {
   std::map<std::uint32_t, const TracedInstruction*> traced;
   for (const TracedInstruction& i : subject.seen.trace.instructions) traced[i.place] = &i;
@@ -140,7 +140,7 @@ double counted_blocks_for(const Subject& subject, const Problem& problem) {
 
 namespace {
 
-// Elements of A and B that one block needs, a step of k.
+// Elements of A and B that one block needs per step of k.
 double needed_per_step(const Subject& subject) {
   if (subject.tile) return subject.tile->bm + subject.tile->bn;
   const Problem& seen = subject.seen.problem;
@@ -150,12 +150,12 @@ double needed_per_step(const Subject& subject) {
 
 struct Totals {
   double blocks = 0, warps = 0, k = 0;
-  double counted = 0;   // blocks, as counts go
-  double products = 0;  // of warps: multiply-adds, or those of tensor cores
+  double counted = 0;   // blocks that the counts are multiplied by
+  double products = 0;  // warp-level multiply-adds or tensor core products
   double l2_bytes = 0;
 };
 
-// Whether the loop multiplies by warps on tensor cores.
+// Whether the loop uses warp-level tensor core instructions.
 bool on_tensor_cores(const Subject& subject) {
   const std::span<const MachineInstruction> body(subject.code.data() + subject.loop.first,
                                                  subject.loop.size());
@@ -163,7 +163,7 @@ bool on_tensor_cores(const Subject& subject) {
                      [](const auto& i) { return i.kind == Kind::kTensor; });
 }
 
-// Warps of a block that go round the hot loop: those that multiply, where the others only copy.
+// Warps per block that execute the hot loop. In warp-specialised kernels, producer warps do not.
 int looping_warps(const Subject& subject) {
   const int all = (subject.seen.threads + kWarp - 1) / kWarp;
   const int multiplying = subject.tile ? subject.tile->multiplying() : 0;
@@ -251,7 +251,7 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
   load.l1_hits = p.l1_hits = std::clamp(1 - needed / requested, 0.0, 1.0);
   load.from_memory = std::clamp(work_of(problem).read_bytes / totals.l2_bytes, 0.0, 1.0);
   if (product == Kind::kTensor) {
-    // Every product of the problem, at what mma.sync reaches of the tensor cores.
+    // The problem's products at the tensor core rate that mma.sync reaches.
     const double of_one = flops(problem) / totals.products;
     const double rate = machine.tensor_rate(bytes_of(problem.in));
     load.tensor_cycles = of_one / (rate / machine.schedulers * machine.mma_sync_share);
@@ -259,7 +259,7 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
   const std::vector<MemoryCost> costs = loop_costs(subject);
   p.round = simulate(body, costs, load, machine);
 
-  // Whole waves with all places taken, then what is left, spread over the SMs.
+  // Full waves at full occupancy, then the remaining blocks spread over the SMs.
   const bool evenly = subject.tile && subject.tile->evenly && totals.blocks > p.waves.slots;
   const double whole =
       evenly ? totals.blocks / p.waves.slots : std::floor(totals.blocks / p.waves.slots);
@@ -270,7 +270,7 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
         load.blocks == p.occupancy.blocks ? p.round : simulate(body, costs, load, machine);
     cycles += p.rounds * last.cycles * load.blocks;
   }
-  // Once a wave the first tile comes from memory and C goes there.
+  // Per wave, the first tile's load from memory and the store of C are not overlapped.
   cycles += p.waves.full * (machine.memory_latency + machine.l2_latency);
 
   const double sm_rounds = totals.blocks * p.rounds / machine.sm_count;
@@ -284,7 +284,7 @@ Result<Prediction> predict(const Subject& subject, const Problem& problem, const
   const double warps_a_scheduler = static_cast<double>(load.warps_per_block) / machine.schedulers;
   pipe("issue with register reads",
        seconds(sm_rounds * issue_cycles(body) * warps_a_scheduler, machine));
-  // What other warps bring into shared memory passes the same pipe.
+  // The producer warps' copies into shared memory use the same pipe.
   const double brought =
       split ? scaled(subject.seen, kCopyWavefronts, totals.counted, totals.k) / machine.sm_count
             : 0;

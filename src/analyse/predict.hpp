@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a kernel should take on a machine, pipe by pipe, and which of them sets the pace.
-// docs/analysis.md states the model and how far it is from measurements.
+// Predicts a kernel's time on a machine, pipe by pipe, and the pipe that limits it.
+// docs/analysis.md describes the model and its error against measurements.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -19,10 +19,10 @@
 namespace ladder::analyse {
 
 inline constexpr double kMsPerSecond = 1e3;
-// A pipe that is busy for this share of the time limits the kernel; below it, latency does.
+// A pipe busy for at least this share of the time is the limiter; below it, latency is.
 inline constexpr double kBinds = 0.85;
 
-// A resource and the time it is busy if nothing else held it up.
+// A resource and the time for which it is busy, without any stalls.
 struct Pipe {
   std::string name;
   double ms = 0;
@@ -30,19 +30,19 @@ struct Pipe {
 
 struct Prediction {
   double ms = 0, tflops = 0;
-  std::vector<Pipe> pipes;  // in falling order
+  std::vector<Pipe> pipes;  // in descending order of time
   std::string limiter;      // the pipe that is busy nearly all the time, or "latency"
   std::string why;          // one sentence with the numbers
-  double busiest = 0;       // share of the predicted time that the busiest pipe works, 0 to 1
+  double busiest = 0;       // utilisation of the busiest pipe over the predicted time, 0 to 1
 
   Occupancy occupancy;
   Waves waves;
-  double rounds = 0;  // of the hot loop, a warp
-  SmRound round;      // of the hot loop with all resident blocks
+  double rounds = 0;  // iterations of the hot loop per warp
+  SmRound round;      // one iteration of the hot loop with all resident blocks
   double l1_hits = 0;
 };
 
-// What the model rests on: an observation, the machine code of the same kernel, and its hot loop.
+// Inputs of the model: an observation, the machine code of the same kernel, and its hot loop.
 struct Subject {
   Observation seen;
   std::optional<TileShape> tile;
@@ -50,17 +50,17 @@ struct Subject {
   Loop loop;
 };
 
-// The cost of each instruction of the loop, from the trace: of machine code by offset, of PTX by
-// kind and width.
+// The cost of each instruction of the loop, from the trace: matched by offset for a machine code
+// trace, by kind and width for a PTX trace.
 std::vector<MemoryCost> loop_costs(const Subject& subject);
 
-// Errors (kUnsupportedProblem): something the model needs is missing; the message says what.
+// Errors (kUnsupportedProblem): an input that the model requires is missing; the message names it.
 Result<Prediction> predict(const Subject& subject, const Problem& problem, const Machine& machine);
 
-// Blocks of the grid for a problem, from the tile or else from the outputs of an observed block.
+// Grid size for a problem, from the tile if known, else from the outputs per observed block.
 double blocks_for(const Subject& subject, const Problem& problem);
-// As many of the observed launch's blocks as do the problem's work: what its counts are multiplied
-// by. Where blocks stay and share tiles, those are not the grid's.
+// Multiplier for the observed per-block counts: the number of the observed launch's blocks that
+// would do the problem's work. It differs from the grid size if persistent blocks share tiles.
 double counted_blocks_for(const Subject& subject, const Problem& problem);
 
 }  // namespace ladder::analyse

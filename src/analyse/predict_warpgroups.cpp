@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kSharedBytesPerCycle = 128;  // CUDA C++ Programming Guide: 32 banks of 4 bytes
 
-// Cycles of one SM for one stage (a step of BK along k), by what is busy.
+// Cycles of one SM per stage (a step of BK along k), by resource.
 struct Step {
   double products = 0, shared = 0, copies = 0;
 };
@@ -27,15 +27,15 @@ Step step_of(const TileShape& t, const Problem& p, const Machine& machine) {
   const double read = wgmmas * (kRowsOfProduct + columns) * line,
                written = t.words * (t.bm + t.bn) * line;
   step.shared = (read + written) / kSharedBytesPerCycle;
-  // A pair's blocks bring half of the operand that they share each.
+  // Each block of a pair copies half of the operand that the pair shares.
   const double shared_lines = t.pair > 1 ? std::max(t.bm, t.bn) : 0;
   step.copies = t.words * (t.bm + t.bn - shared_lines * (1 - 1.0 / t.pair)) * line /
                 machine.l2_bytes_per_cycle;
   return step;
 }
 
-// Of a pass before the product, which reads A and B and writes their words: seconds at the
-// bandwidth of device memory.
+// Seconds of the split pre-pass at device memory bandwidth: it reads A and B and writes their
+// terms.
 double pass_seconds(const TileShape& t, const Problem& p, const Machine& machine) {
   if (t.words == 1) return 0;
   const Work work = work_of(p);
@@ -43,8 +43,8 @@ double pass_seconds(const TileShape& t, const Problem& p, const Machine& machine
   return (work.a_bytes + work.b_bytes + elements * t.words * t.word_bytes) / machine.bandwidth;
 }
 
-// The lines that a warp's own loads and stores of C touch, of each element: a cycle of L1 each.
-// None where a tile leaves by map.
+// 128-byte lines that the warps' own loads and stores of C touch, per element; each costs one L1
+// cycle. Zero if tiles are stored by tensor map.
 double lines_of_results(const Subject& subject) {
   double lines = 0;
   for (const LoopAccess& a : merged_accesses(subject.seen.trace)) {
@@ -68,17 +68,19 @@ Result<Prediction> predict_warpgroups(const Subject& subject, const Problem& pro
   p.rounds = steps;
   const Step step = step_of(t, problem, machine);
 
-  // A stage goes round: copied, multiplied, free again. With few stages that takes longer than any
-  // pipe.
+  // A stage's cycle is copy, multiply, release. With few stages this latency exceeds the time of
+  // every pipe.
   const double round_trip =
       (machine.l2_latency + step.copies + step.products) / std::max(1, t.stages);
   double step_cycles = std::max({step.products, step.shared, step.copies, round_trip});
-  // Where all meet, nothing is multiplied from the end of a product until all have seen it, met,
-  // and found the next stage full: three ways through shared memory or as long.
+  // If all warpgroups synchronise after each stage, the tensor cores idle from the end of one
+  // product until the warpgroups have seen its completion, synchronised, and found the next stage
+  // full. That is modelled as three shared memory latencies.
   const double turn = t.in_step ? 3 * machine.shared_latency : 0;
   step_cycles += turn;
 
-  // Of a tile: the first stage's way, unless it was copied meanwhile, and the results' way out.
+  // Per tile: the first stage's latency, unless its copy overlaps the previous tile, and the
+  // stores.
   const double results = static_cast<double>(t.bm) * t.bn;
   const double own_lines = lines_of_results(subject);
   const double first = t.stores_later ? 0 : machine.memory_latency + step.copies;

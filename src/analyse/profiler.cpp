@@ -34,7 +34,7 @@ std::vector<std::string> fields_of(const std::string& line) {
   return fields;
 }
 
-// "1,048,576" and "1048576" alike.
+// Accepts "1,048,576" and "1048576".
 std::optional<double> number_of(std::string text) {
   std::erase(text, ',');
   return parse_number<double>(text);

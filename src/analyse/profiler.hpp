@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nsight Compute's command line: what to ask it, and what it answers.
+// Builds Nsight Compute's command line and parses its output.
 #pragma once
 #include <ladder/status.hpp>
 
@@ -10,9 +10,9 @@
 
 namespace ladder::analyse {
 
-std::string find_ncu();  // LADDER_NCU, PATH, CUDA_HOME, /usr/local/cuda; "" if nowhere
+std::string find_ncu();  // searches LADDER_NCU, PATH, CUDA_HOME, /usr/local/cuda; "" if not found
 
-// `ncu` reading `metrics` of every launch of `program`, answers as CSV.
+// Command that reads `metrics` for every launch of `program` and prints them as CSV.
 std::vector<std::string> ncu_command(const std::string& ncu,
                                      const std::vector<std::string>& metrics,
                                      const std::vector<std::string>& program);
@@ -22,13 +22,13 @@ struct Profiled {
   std::map<std::string, double> metrics;
 };
 
-// Reads what that command prints, the program's own output included. Errors (kUnsupportedDevice):
-// counters are not permitted, with what to do; (kIo): no table of metrics, with ncu's own line of
-// error where there is one.
+// Parses the output of that command, mixed with the program's own output. Errors:
+// kUnsupportedDevice (counters are not permitted; the message says how to allow them), kIo (no
+// table of metrics; the message quotes ncu's error line if there is one).
 Result<std::vector<Profiled>> parse_ncu(std::string_view output);
 
-// The metrics that a table of golden counters (tests/golden/<gpu>.csv: kernel, shape, ..., a column
-// a metric) holds of a kernel and a shape; empty if it has no such row.
+// The metrics of one kernel and shape from a table of golden counters (tests/golden/<gpu>.csv:
+// kernel, shape, ..., one column per metric); empty if there is no such row.
 std::map<std::string, double> golden_counters(std::string_view table, std::string_view kernel,
                                               std::string_view shape);
 

@@ -10,16 +10,16 @@ namespace ladder::analyse {
 namespace {
 
 constexpr int kScoreboards = 6, kNoScoreboard = 7, kNoRegister = 255;
-constexpr double kIntegerLanes =
-    16;  // of a scheduler: CUDA C++ Programming Guide, 64 results a cycle and SM
-// Register reads that may be outstanding when the next instruction issues, a bank: from runs of
-// pairs that fall on one bank, measured at 1.88 cycles each in runs of eight.
+// Per scheduler; CUDA C++ Programming Guide: 64 results per cycle and SM.
+constexpr double kIntegerLanes = 16;
+// Cycles of queued register reads per bank that do not yet block the next issue. From runs of eight
+// FFMAs with two operands in one bank, measured at 1.88 cycles each.
 constexpr double kReadsAhead = 1;
 constexpr int kWarmRounds = 3, kRounds = 24;
-constexpr double kLongest = 5e7;  // cycles; a loop that never ends is a damaged one
+constexpr double kLongest = 5e7;  // cycles; a longer loop indicates a deadlock in the model
 
-// The register file of a scheduler: two banks, by parity, of one read a cycle; operands kept for
-// reuse cost none.
+// A scheduler's register file: two banks, selected by the register number's parity, each with one
+// read per cycle. Operands marked for reuse cost no read.
 struct Ports {
   std::array<double, 2> free{};
 
@@ -46,14 +46,14 @@ struct Warp {
   int block = 0, rounds = 0;
   std::array<int, kScoreboards> pending{};
   std::array<int, 6> kept{};   // (slot, bank) -> register kept for reuse, by the last FFMA
-  std::vector<double> groups;  // completion of committed asynchronous copies
+  std::vector<double> groups;  // completion times of committed asynchronous copy groups
   double open_group = 0;
 };
 
 struct Scheduler {
   std::vector<int> warps;
-  int last = -1;         // that issued last
-  std::size_t turn = 0;  // index of the one whose turn it was last
+  int last = -1;         // warp that issued last
+  std::size_t turn = 0;  // round-robin position
   double ffma_free = 0, integer_free = 0, tensor_free = 0;
   Ports ports;
   double issued = 0, ffma_busy = 0, tensor_busy = 0;
@@ -106,7 +106,7 @@ class Sm {
   }
 
  private:
-  // Sums so far: of the schedulers their mean.
+  // Busy cycles so far; for schedulers, their mean.
   SmRound busy() const {
     SmRound sum;
     for (const Scheduler& s : schedulers_) {
@@ -135,7 +135,7 @@ class Sm {
     now_ = any ? now_ + 1 : next_event();
   }
 
-  // Nothing can issue now: the next time at which something may.
+  // If nothing can issue now: the next time at which something may.
   double next_event() const {
     double next = kLongest;
     if (!completions_.empty()) next = completions_.top().time;
@@ -155,7 +155,7 @@ class Sm {
     return std::max(now_ + 1, std::ceil(next));
   }
 
-  // The warp that issued last goes on as long as it can; then the others have their turn.
+  // Greedy, then round-robin: the warp that issued last continues until it stalls.
   bool issue_one(Scheduler& scheduler) {
     if (scheduler.last >= 0 && try_issue(scheduler, scheduler.last)) return true;
     const std::size_t count = scheduler.warps.size();
@@ -177,7 +177,7 @@ class Sm {
       std::erase_if(warp.groups, [this](double time) { return time <= now_; });
       if (static_cast<int>(warp.groups.size()) > i.copies_left) return false;
     }
-    // Operands of the last multiply-adds are still being read.
+    // The register reads of the preceding multiply-adds are still queued.
     if (scheduler.ports.busy_until() > now_ + kReadsAhead) return false;
     if (i.kind == Kind::kTensor) return scheduler.tensor_free <= now_;
     if (i.kind == Kind::kFfma || i.kind == Kind::kFloat) return scheduler.ffma_free <= now_;
@@ -192,7 +192,8 @@ class Sm {
     ++scheduler.issued;
     warp.ready = now_ + std::max<double>(i.stall, 1);
     if (i.kind == Kind::kFfma) {
-      if (scheduler.last != w) warp.kept.fill(-1);  // another warp's operands took the place
+      // another warp's operands replaced the kept ones
+      if (scheduler.last != w) warp.kept.fill(-1);
       scheduler.ports.read(i, warp.kept, now_);
     }
     if (i.kind == Kind::kFfma || i.kind == Kind::kFloat) {
@@ -245,14 +246,14 @@ class Sm {
       done = l1_free_ - 1 + (shared ? machine_.shared_latency : global_latency(cost));
       if (i.kind == Kind::kAsyncCopy) warp.open_group = std::max(warp.open_group, done);
     } else if (i.sets_result != kNoScoreboard) {
-      done =
-          now_ + machine_.shared_latency;  // constants, special registers: as long as a shared load
+      // Constants and special registers: assumed equal to a shared load.
+      done = now_ + machine_.shared_latency;
     }
     if (i.sets_result < kScoreboards) wait_for(warp, w, i.sets_result, done);
     if (i.sets_read < kScoreboards) wait_for(warp, w, i.sets_read, read);
   }
 
-  // Requests that miss come as evenly as their share says.
+  // Distributes L1 misses evenly over the requests, according to the hit rate.
   double global_latency(const MemoryCost& cost) {
     misses_ += 1 - load_.l1_hits;
     if (misses_ < 1) return machine_.l1_latency;

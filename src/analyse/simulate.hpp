@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// One SM with its resident blocks going round a kernel's hot loop: warps issue in order, wait for
-// their scoreboards, their barriers and their pipes. What comes out is how long a round takes and
-// what the pipes did meanwhile.
+// Simulates one SM whose resident blocks execute a kernel's hot loop. Warps issue in order and wait
+// for scoreboards, barriers and pipes. The result is the time per iteration and the busy time of
+// each pipe.
 //
-// Nothing here is fitted to a kernel. Rules and constants: four schedulers issue one instruction a
-// cycle each, from the warp that issued last as long as it can, else from the next in turn (how
-// hardware chooses is not published; of the usual policies this one comes closest over all rungs,
-// see docs/analysis.md). An FFMA takes its scheduler's FP32 pipe for 32 lanes over the pipe's
-// width; integer arithmetic has half of 32 lanes. A register file has two banks of one read a
-// cycle, a read may lag one cycle behind its instruction, and an operand that the instruction marks
-// for reuse costs none (measured on an H200 with patched machine code: three balanced reads take
-// 1.50 cycles an FFMA, two on one bank 2.00, runs of eight such pairs on alternate banks 1.88). L1
-// and shared memory are one pipe: a wavefront a cycle for shared memory, a 128-byte line a cycle
-// for global memory. Latencies are the machine's (machine.hpp). L2 gives an SM its bytes a cycle.
+// No constant is fitted to a kernel. Rules:
+//
+// - Each of four schedulers issues one instruction per cycle, from the warp that issued last until
+// it stalls, then round-robin. The hardware's policy is not published; of the usual policies this
+// one has the smallest error over all rungs (docs/analysis.md).
+// - An FFMA occupies its scheduler's FP32 pipe for 32 / (lanes of the pipe) cycles; integer
+// arithmetic has 16 lanes per scheduler.
+// - A register file has two banks with one read per cycle each. A read may lag one cycle behind its
+// instruction. An operand marked for reuse costs no read. Measured on an H200 with patched machine
+// code: three balanced reads take 1.50 cycles per FFMA, two reads from one bank 2.00, runs of eight
+// such pairs on alternate banks 1.88.
+// - L1 and shared memory share one pipe: one wavefront per cycle for shared memory, one 128-byte
+// line per cycle for global memory.
+// - Latencies and L2 bandwidth per SM are the machine's (machine.hpp).
 #pragma once
 #include <array>
 #include <span>
@@ -23,33 +27,32 @@
 
 namespace ladder::analyse {
 
-// What one execution of a memory instruction costs; of other instructions nothing is read.
+// Cost of one execution of a memory instruction; ignored for other instructions.
 struct MemoryCost {
   double pipe = 1;     // cycles of the L1 and shared-memory pipe
-  double sectors = 0;  // global: to be fetched if they miss L1
+  double sectors = 0;  // global: sectors fetched on an L1 miss
 };
 
 struct SmLoad {
   int warps_per_block = 0;
-  int blocks = 0;            // resident
-  double l1_hits = 0;        // share of global requests served by L1
-  double from_memory = 0;    // share of what misses L1 that comes from device memory, not L2
-  double tensor_cycles = 0;  // that a warp's product takes its scheduler's tensor core
+  int blocks = 0;          // resident
+  double l1_hits = 0;      // share of global requests that hit L1
+  double from_memory = 0;  // share of L1 misses that also miss L2
+  // time for which one warp-level product occupies its scheduler's tensor core
+  double tensor_cycles = 0;
 };
 
 struct SmRound {
-  double cycles =
-      0;  // that the SM needs for one round of one block (with the others' rounds beside it)
-  // Of those cycles, how many each was busy: a scheduler's issue slot, its FP32 pipe, its tensor
-  // core, the pipe of L1 and shared memory, the way to L2.
+  double cycles = 0;  // SM time per iteration of one block, while other blocks overlap
+  // Of those cycles, how many each resource is busy: a scheduler's issue slot, its FP32 pipe, its
+  // tensor core, the L1 and shared-memory pipe, the path to L2.
   double issue = 0, ffma = 0, tensor = 0, l1 = 0, l2 = 0;
 };
 
-// Cycles in which a scheduler can issue the loop once if nothing waits but for registers to be
-// read.
+// Cycles for a scheduler to issue the loop once if register reads are the only stalls.
 double issue_cycles(std::span<const MachineInstruction> loop);
 
-// `loop` is the loop's body, `costs` one entry an instruction. Deterministic.
+// `loop` is the loop body; `costs` has one entry per instruction. Deterministic.
 SmRound simulate(std::span<const MachineInstruction> loop, std::span<const MemoryCost> costs,
                  const SmLoad& load, const Machine& machine);
 

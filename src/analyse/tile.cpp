@@ -20,11 +20,11 @@ enum Habit : unsigned {
 
 struct Named {
   std::string_view rung;
-  std::array<std::string_view, 8> parameters;  // of its Tile, in order, behind its types
+  std::array<std::string_view, 8> parameters;  // names of its Tile's integer arguments, in order
   unsigned habits = kNoHabit;
 };
 
-// What each argument of a rung's Tile is. r01 and r02 have no arguments: their Tile is fixed.
+// The arguments of each rung's Tile. r01 and r02 have none: their Tile is fixed.
 constexpr Named kNamed[] = {
     {"r03_smem_tile", {"B"}},
     {"r04_block_tile_1d", {"BM", "BN", "BK", "TM"}},
@@ -57,7 +57,7 @@ void set(TileShape& tile, std::string_view name, int value) {
   if (name == "STAGES") tile.stages = value;
 }
 
-// Where the next template argument begins.
+// Start of the next template argument.
 const char* behind_argument(const char* from, const char* end) {
   while (from < end && *from != ',' && *from != '>') ++from;
   while (from < end && (*from == ',' || *from == ' ')) ++from;
@@ -84,31 +84,31 @@ std::vector<int> arguments_of_tile(std::string_view kernel) {
   return values;
 }
 
-// "...SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6, 256, 3, 6>...": words of an element;
-// products, BN and the units of A and B in shared memory. BM is 128; a unit of B is 128 columns.
-// "TurnTile<ladder::WordFormat<__half, 2>, 3, 4>": words, products and the units of both, of 64 x
-// 128.
+// Parses "...SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6, 256, 3, 6>...": terms per element,
+// products, BN, and the numbers of A and B units in shared memory. BM is 128; a unit of B is 128
+// columns. For "TurnTile<ladder::WordFormat<__half, 2>, 3, 4>": terms, products, and the number of
+// units of both operands, each for a tile of 64 x 128.
 constexpr int kSplitRows = 128, kSplitHalf = 128, kTurnRows = 64;
 
 std::optional<TileShape> split_tile(int word_bytes, int words, int products, int bm, int bn,
                                     int units_a, int units_b) {
   TileShape tile;
   tile.warpgroups = true;
-  tile.stores_later = true;  // the next tile's words are copied while one is stored
+  tile.stores_later = true;  // the next tile's terms are copied while the current one is stored
   tile.words = words;
   tile.products = products;
   tile.word_bytes = word_bytes;
   const int halves = bn > kSplitHalf ? bn / kSplitHalf : 1;
   set(tile, "BM", bm);
   set(tile, "BN", bn);
-  set(tile, "BK", (words == 3 ? 64 : 128) / word_bytes);  // a line of 64 or 128 bytes of each word
+  set(tile, "BK", (words == 3 ? 64 : 128) / word_bytes);  // rows of 64 or 128 bytes of each term
   set(tile, "STAGES", std::min(units_a, units_b / halves));
   set(tile, "words", words);
   set(tile, "products", products);
   return tile;
 }
 
-// The numbers behind the first one of a list of template arguments, as many as are asked for.
+// The first kMany integers of a template argument list, after its first argument.
 template <std::size_t kMany>
 std::optional<std::array<int, kMany>> numbers_of(std::string_view list) {
   std::array<int, kMany> numbers{};
@@ -166,7 +166,7 @@ std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel)
     tile.stores_later = (named.habits & kStoresLater) != 0;
     tile.evenly = (named.habits & kEvenly) != 0;
     tile.pair = (named.habits & kPairs) != 0 ? 2 : 1;
-    // A stage's lines are 128 bytes.
+    // A stage's rows are 128 bytes.
     if (tile.warpgroups)
       set(tile, "BK", kernel.find("::Tile<float,") == std::string_view::npos ? 64 : 32);
     if (tile.bm > 0 && tile.bn > 0) return tile;
@@ -182,7 +182,7 @@ std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen,
   if (seen.products > 1) {
     constexpr int kWide = 256, kSharedBytes = 227 * 1024 - 2048;
     if (tiles(kSplitRows, kWide) >= sms) {
-      // As many units of 128 lines as fit, a third of them A's.
+      // As many units of 128 rows as fit; one third of them for A.
       const int units = kSharedBytes / (kSplitRows * seen.words * seen.bk * seen.word_bytes);
       const int units_a = units / 3 + (seen.words == 2 ? 1 : 0);
       return split_tile(seen.word_bytes, seen.words, seen.products, kSplitRows, kWide, units_a,
@@ -191,7 +191,7 @@ std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen,
     if (2 * tiles(seen.bm, seen.bn) > sms) return std::nullopt;
     return seen;
   }
-  constexpr int kPairSide = 256;  // of the tile of two blocks
+  constexpr int kPairSide = 256;  // side of the tile of a pair of blocks
   if (rung != "tensor_tiles" || 2 * tiles(kPairSide, kPairSide) < sms) return seen;
   TileShape tile = seen;
   tile.parameters.clear();
@@ -223,12 +223,12 @@ Loads loads_per_result(const TileShape& tile, std::int64_t k) {
     loads.shared_formula = "0";
     return loads;
   }
-  // Of split operands every word is brought; who multiplies reads two words for each product.
+  // Split operands: every term is copied, and each product reads two terms.
   loads.global_loads = depth * tile.words * (tile.bm + tile.bn) / (double{1} * tile.bm * tile.bn);
   loads.global_formula =
       of_k(std::int64_t{tile.words} * (tile.bm + tile.bn), std::int64_t{tile.bm} * tile.bn);
-  // Who reads shared memory once for all its outputs: a thread, on tensor cores a warp, or a
-  // product of 64 rows.
+  // The unit that reads shared memory once for all its outputs: a thread, a warp on tensor cores,
+  // or a wgmma of 64 rows.
   const bool by_warp = tile.wm > 0 && tile.tm == 1 && tile.tn == 1;
   const int rows = tile.warpgroups ? kRowsOfProduct : by_warp ? tile.wm : tile.tm;
   const int columns = tile.warpgroups ? tile.columns_of_product() : by_warp ? tile.wn : tile.tn;

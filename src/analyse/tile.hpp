@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rung's tile parameters, read off the name of its kernel's instance, and the loads a result that
-// follow from them.
+// Parses a rung's tile parameters from its kernel's demangled name and derives the loads per
+// result.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -12,55 +12,55 @@
 
 namespace ladder::analyse {
 
-constexpr int kRowsOfProduct = 64;  // of A in one wgmma; B is read anew for each of them
+constexpr int kRowsOfProduct = 64;  // rows of A per wgmma; each wgmma reads B again
 
 struct TileShape {
-  int bm = 0, bn = 0, bk = 0;  // of a block; bk 0: nothing is kept in shared memory
-  int wm = 0, wn = 0;          // of a warp, where the rung has that level
-  int tm = 1, tn = 1;          // of a thread
-  std::vector<std::pair<std::string, int>> parameters;  // as the rung names them, in its order
+  int bm = 0, bn = 0, bk = 0;  // per block; bk 0: shared memory is not used
+  int wm = 0, wn = 0;          // per warp, if the rung has that level
+  int tm = 1, tn = 1;          // per thread
+  std::vector<std::pair<std::string, int>> parameters;  // with the rung's names, in its order
 
-  int stages =
-      0;  // tiles on their way to shared memory or there, where the rung has a ring of them
-  bool warpgroups = false;    // wgmma: 64 rows an instruction, operands in shared memory
-  bool in_step = false;       // all warpgroups meet after each stage
-  bool stores_later = false;  // a finished tile leaves while the next one is computed
-  bool evenly = false;        // what would be a last wave with idle SMs is shared out
-  int pair = 1;               // blocks that share the copies of one operand
+  // Number of shared-memory stages, if the rung has a ring of them.
+  int stages = 0;
+  bool warpgroups = false;    // wgmma: 64 rows per instruction, operands in shared memory
+  bool in_step = false;       // all warpgroups synchronise after each stage
+  bool stores_later = false;  // a finished tile is stored while the next one is computed
+  bool evenly = false;        // the work of a partial last wave is distributed over all SMs
+  int pair = 1;               // blocks per pair that shares the copies of one operand
 
-  // Where operands are split: words of an element, of so many bytes, and products of words that
-  // stand for one.
+  // Split operands: terms per element, split products per element product, and bytes per term.
   int words = 1, products = 1, word_bytes = 0;
 
-  // Of C in one wgmma: split operands' sums are of half a wide tile, since they are added up
-  // elsewhere.
+  // Columns of C per wgmma. Split kernels accumulate a wide tile in two halves, because the sums
+  // are added up in separate registers.
   int columns_of_product() const { return products > 1 && bn > 128 ? 128 : bn; }
-  // Warps of a block that multiply; 0 where all do.
+  // Warps per block that multiply; 0 if all do.
   int multiplying() const { return wm > 0 && wn > 0 ? bm / wm * (bn / wn) : 0; }
 };
 
-// `kernel` is the demangled name of what was launched: "...::kernel<...::Tile<128, 128, 8, 8, 8>,
-// true>(...)". None for a rung whose parameters are not known here (a launch's counters still are).
+// `kernel` is the demangled name of the launched kernel, such as "...::kernel<...::Tile<128, 128,
+// 8, 8, 8>, true>(...)". Empty for a rung whose parameters are not known here; its launches can
+// still be counted.
 std::optional<TileShape> tile_of(std::string_view rung, std::string_view kernel);
 
-// The tile that the rung takes for `problem`, where it takes another one than for the small problem
-// that `seen` is of: r17 has several, and the widest, in pairs, where they fill `sms` SMs; so have
-// r18 to r20. None between: which one r18 to r20 then take is for their own plan to say.
+// The tile that the rung uses for `problem`, if it differs from `seen`, the tile of the small
+// observed problem. r17 to r20 have several tiles and use the widest one, in pairs of blocks, if it
+// fills `sms` SMs. Empty for the sizes between, where r18 to r20 choose by their own plan.
 std::optional<TileShape> tile_for(std::string_view rung, const TileShape& seen,
                                   const Problem& problem, int sms);
 
-// Whether the rung's own plan chooses its tile, and where parts of k go, by the problem: what a
-// small one shows says nothing of others.
+// Whether the rung's own plan chooses its tile and k-splits by problem size, so that a small
+// problem's tile says nothing about other sizes.
 bool plans_its_tile(std::string_view rung);
 
-// Elements read for one element of C by each level, for a C that whole tiles cover.
+// Elements read per element of C at each level, if whole tiles cover C.
 struct Loads {
   double global_loads = 0, shared_loads = 0;
   std::string global_formula, shared_formula;  // "K/16", "9K/8", "2K"
 };
 Loads loads_per_result(const TileShape& tile, std::int64_t k);
 
-// times/over as "K/16", "9K/8", "2K": what stands for `times / over` times K in lowest terms.
+// Formats times/over * K in lowest terms: "K/16", "9K/8", "2K".
 std::string of_k(std::int64_t times, std::int64_t over);
 
 }  // namespace ladder::analyse

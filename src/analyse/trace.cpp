@@ -37,7 +37,7 @@ TracedInstruction instruction_of(const Json& json) {
   return i;
 }
 
-// Lanes' distances from lane 0: equal for accesses that differ by one offset.
+// Address offsets from lane 0; equal for accesses that differ only by a constant.
 std::array<std::uint64_t, kWarp> distances(const Access& access) {
   std::array<std::uint64_t, kWarp> result{};
   for (std::size_t lane = 0; lane < kWarp; ++lane)
@@ -73,7 +73,7 @@ Result<std::vector<Trace>> parse_trace(std::string_view text) {
 
 std::vector<LoopAccess> merged_accesses(const Trace& trace) {
   std::vector<LoopAccess> result;
-  // Shared 32-bit loads by lanes' pattern and count, in order of address.
+  // Groups 32-bit shared loads by lane pattern and count, in order of address.
   using Key = std::tuple<std::array<std::uint64_t, kWarp>, std::uint64_t>;
   std::map<Key, std::vector<const TracedInstruction*>> loads;
   for (const TracedInstruction& i : trace.instructions) {

@@ -84,7 +84,7 @@ extern "C" __attribute__((visibility("default"))) const ladder::KernelInfo* ladd
 extern "C" __attribute__((visibility("default"))) std::size_t ladder_user_kernel_count() {{ return 1; }}
 )cuda";
 
-// A file's name as a kernel's: what a string literal cannot hold becomes '_'.
+// Converts a file name to a kernel id; characters unsuitable for a string literal become '_'.
 std::string id_of(const fs::path& file) {
   std::string id = file.stem().string();
   std::replace_if(
@@ -92,7 +92,7 @@ std::string id_of(const fs::path& file) {
   return id;
 }
 
-// `file`: the user's, by a plain name.
+// `file`: the user's file, under a name that nvcc accepts.
 std::string wrapper(const UserKernel& kernel, const std::string& rung, const std::string& file) {
   if (kernel.kernel.empty())
     return fmt::format(kRung, fmt::arg("file", file), fmt::arg("rung", rung));
@@ -137,7 +137,7 @@ Result<Build> build(const UserKernel& kernel, int cc, const fs::path& folder,
   const std::string nvcc = tune::find_nvcc();
   if (nvcc.empty())
     return bad("nvcc: not found in LADDER_NVCC, PATH, CUDA_HOME or /usr/local/cuda");
-  // nvcc is given plain names only.
+  // Links give nvcc paths without special characters.
   const fs::path own = fs::absolute(kernel.file), links = folder / "links";
   fs::create_directory(links, error);
   const auto file = plain_path(own, links / "kernel.cu"),
