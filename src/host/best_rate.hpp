@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a second something can be done: the best of a few windows of a few milliseconds, since
-// what else the machine does only takes away.
+// Measures the rate of an operation: the best of several windows of a few milliseconds, because
+// other load on the machine can only lower a rate.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace ladder::host {
 
-// Units of work a second; `work(n)` does n units, `least` is where their number starts.
+// Units of work per second. `work(n)` does n units; `least` is the initial n.
 template <class Work>
 double best_rate(std::int64_t least, const Work& work) {
   using Clock = std::chrono::steady_clock;

@@ -28,7 +28,7 @@ static const CacheSizes& caches() {
   return sizes;
 }
 
-// Of the tile that most products take; a search sets them for a while.
+// Blocks of the tile that most products use; overridden during a search.
 struct Chosen {
   Shape tile;
   std::optional<Blocks> blocks;
@@ -50,9 +50,9 @@ Blocks blocks(Shape tile) {
   return now.blocks && now.tile == tile ? *now.blocks : blocks_for(caches(), tile);
 }
 
-// Twice the cycles of a step of k on all tiles of C: of each the multiply-adds, two a cycle, or the
-// loads, two a cycle, or the wait of a sum for itself. In integers, since a small product takes no
-// longer than some divisions.
+// Twice the cycles per step of k for all tiles of C. A tile takes the longest of its multiply-adds
+// (two per cycle), its loads (two per cycle) and the latency of a dependent sum. Integer
+// arithmetic, because a small product takes no longer than a few divisions.
 static int half_cycles(const MicroKernel& kernel, Shape tile, int m, int n) {
   constexpr int kLatency = 4;
   const int panels = (m + tile.rows - 1) / tile.rows;
@@ -65,8 +65,8 @@ static int half_cycles(const MicroKernel& kernel, Shape tile, int m, int n) {
 }
 
 static Shape tile_for(const Problem& p, const MicroKernel& kernel) {
-  // Wider than this, the sliver at the edge no longer decides. Taller, its part of the whole no
-  // longer changes.
+  // Above kMostForThree columns, the narrow tiles at the edge no longer decide. Above kTall rows,
+  // their share of the work no longer changes.
   constexpr std::int64_t kMostForThree = 128, kTall = 1 << 16;
   const Shape two = kernel.shape(2), three = kernel.shape(3);
   if (p.n <= two.cols || p.n > kMostForThree || p.n % two.cols == 0) return two;
@@ -74,9 +74,9 @@ static Shape tile_for(const Problem& p, const MicroKernel& kernel) {
   return half_cycles(kernel, three, m, n) < half_cycles(kernel, two, m, n) ? three : two;
 }
 
-// Rows of A that are read in place have no block to keep in L3, so all rows of C share one packed
-// B; and they may be deeper, since no copy of a panel has to be written: C is read and written less
-// often.
+// If rows of A are read in place, no block of A has to stay in L3, so all rows of C share one
+// packed B. Blocks can also be deeper, since no panel copies are written; C is then read and
+// written less often.
 static Blocks blocks_of(const Problem& p, Shape tile, bool pack_a) {
   Blocks out = blocks(tile);
   std::int64_t parts = 1;
@@ -91,14 +91,14 @@ static Blocks blocks_of(const Problem& p, Shape tile, bool pack_a) {
 
 Way way_for(const Problem& p, const MicroKernel& kernel) {
   constexpr std::int64_t kFloat = sizeof(float);
-  // Reads of an element from which a copy pays. Rows of A are read well where they lie; down its
-  // columns every step of k is on another page.
+  // Number of reads per element above which a copy pays. Rows of A are read efficiently in place;
+  // along columns, every step of k touches another page.
   constexpr std::int64_t kReadsOfRows = 48, kReadsOfColumns = 4, kReadsOfB = 8;
   const std::int64_t l2 = caches().l2, bytes_a = p.m * p.k * kFloat, bytes_b = p.n * p.k * kFloat;
   Way out;
   out.tile = tile_for(p, kernel);
-  // Written once and not kept by L3: such lines need not be read first. Where k is deep that read
-  // costs nothing, and what L3 can keep is slower to write past it.
+  // Streaming stores avoid reading C's cache lines before they are written, which pays if L3 cannot
+  // hold C. For a deep k that read costs nothing, and streaming is slower for what L3 can hold.
   constexpr std::int64_t kShallow = 64;
   out.streams =
       p.k <= kShallow && p.beta == 0.0F && p.m * p.n * kFloat > std::max(2 * l2, caches().l3 / 2);
@@ -110,7 +110,8 @@ Way way_for(const Problem& p, const MicroKernel& kernel) {
   out.pack_b = p.op_b == Op::kTranspose || !whole_vectors || !b_in_place;
   out.pack_a =
       !near && p.n > (p.op_a == Op::kTranspose ? kReadsOfColumns : kReadsOfRows) * out.tile.cols;
-  constexpr std::int64_t kLeastDepth = 64;  // no machine's blocks are less deep, see blocks_for
+  // minimum depth of blocks on any machine, see blocks_for()
+  constexpr std::int64_t kLeastDepth = 64;
   out.in_place = !out.pack_a && !out.pack_b && p.k <= kLeastDepth;
   if (!out.in_place) {
     out.blocks = blocks_of(p, out.tile, out.pack_a);

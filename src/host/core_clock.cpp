@@ -15,7 +15,7 @@ std::uint64_t dependent_adds(std::int64_t count) {
 #pragma GCC unroll 16
     for (int add = 0; add < kUnrolled; ++add) {
       value += step;
-      asm volatile("" : "+r"(value));  // neither folded nor reordered
+      asm volatile("" : "+r"(value));  // prevents folding and reordering
     }
   }
   return value;

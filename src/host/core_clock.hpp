@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of the calling core, by a chain of dependent additions, one a cycle. A core lowers its
-// clock for wide vectors and raises it some microseconds after the last of them, so what a kernel
-// ran at has to be asked for right behind it.
+// Measures the calling core's clock with a chain of dependent additions, one per cycle. A core
+// lowers its clock for wide vector instructions and raises it some microseconds after the last one,
+// so a kernel's clock must be read immediately after the kernel.
 #pragma once
 #include <cstdint>
 
 namespace ladder::host {
 
-// So many additions, each waiting for the one before; a multiple of 16. The result is nothing but a
-// reason to do them.
+// Executes `count` dependent additions; `count` must be a multiple of 16. The result only keeps the
+// compiler from removing them.
 std::uint64_t dependent_adds(std::int64_t count);
 
-// Hertz, in about a microsecond and to about one per cent. 0 where the clock changed meanwhile, or
-// something else ran.
+// The clock in Hz; takes about 1 microsecond, accurate to about 1%. Returns 0 if the clock changed
+// during the measurement or another thread interrupted it.
 double core_clock_now();
 
 }  // namespace ladder::host

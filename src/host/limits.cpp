@@ -29,7 +29,7 @@ std::string first_line(const fs::path& path) {
   return line;
 }
 
-// The text behind "KEY: " in a file of such lines.
+// The text after "KEY: " in a file of such lines.
 std::optional<std::string> field(const fs::path& path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -49,8 +49,8 @@ std::optional<std::uint64_t> kib_field(const fs::path& path, std::string_view ke
   return kib ? std::optional(*kib * kKib) : std::nullopt;
 }
 
-// This process's control group of `controller` and those above it, innermost first: folders of
-// version 2 and version 1.
+// The control groups of `controller` that contain this process, innermost first, for cgroup
+// versions 2 and 1.
 std::vector<fs::path> groups(const fs::path& root, const std::string& controller) {
   std::vector<fs::path> folders;
   const fs::path mounted = root / "sys/fs/cgroup";
@@ -68,7 +68,8 @@ std::vector<fs::path> groups(const fs::path& root, const std::string& controller
     folders.push_back(base);
   }
   folders.insert(folders.end(),
-                 {mounted, mounted / controller});  // where a container sees only its own
+                 // fallback for containers that see only their own group
+                 {mounted, mounted / controller});
   return folders;
 }
 
@@ -94,7 +95,7 @@ std::optional<std::uint64_t> memory_left(const fs::path& group) {
   return unified ? unified : left("memory.limit_in_bytes", "memory.usage_in_bytes");
 }
 
-// Of `ulimit -v`, less what is mapped.
+// The `ulimit -v` limit minus the mapped memory.
 std::optional<std::uint64_t> address_space_left(const fs::path& root) {
   constexpr std::string_view kLimit = "Max address space";
   std::ifstream limits(root / "proc/self/limits");
@@ -148,8 +149,8 @@ std::optional<std::string> processor_name(const fs::path& root) {
 std::optional<std::uint64_t> available_memory(const fs::path& root) {
   std::optional<std::uint64_t> least = kib_field(root / "proc/meminfo", "MemAvailable");
   if (!least)
-    least = kib_field(root / "proc/meminfo",
-                      "MemFree");  // a kernel before 3.14, or a container's own file
+    // Kernels before 3.14, and some containers, have no MemAvailable.
+    least = kib_field(root / "proc/meminfo", "MemFree");
   const auto limit = [&](std::optional<std::uint64_t> bytes) {
     if (bytes && (!least || *bytes < *least)) least = bytes;
   };

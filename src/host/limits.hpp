@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process may use of the machine, as the kernel's files say: processors and memory, under
-// the limits of control groups, affinity and ulimit. Files may be absent or say anything: what is
-// not known is none.
+// Processors and memory that this process may use, read from the kernel's files: limits by control
+// groups, affinity and ulimit. Files may be absent or malformed; unknown values are empty.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -10,21 +9,21 @@
 
 namespace ladder::host {
 
-// `root`: the folder that holds proc and sys; another than "/" for tests.
+// `root`: the folder that contains proc and sys; tests pass other folders than "/".
 struct Processors {
-  std::optional<int> online;    // of the machine
+  std::optional<int> online;    // in the machine
   std::optional<int> allowed;   // by affinity and cpusets
-  std::optional<double> quota;  // processors' worth of time, by the control group
+  std::optional<double> quota;  // CPU time limit of the control group, in processors
 };
 Processors processors(const std::filesystem::path& root = "/");
 
-// As the operating system names it; none where it does not.
+// The operating system's name of the processor; empty if unknown.
 std::optional<std::string> processor_name(const std::filesystem::path& root = "/");
 
-// Bytes that may still be used: of the machine, of the control groups, of the address space.
+// Bytes still available: the minimum over the machine, control groups and address space.
 std::optional<std::uint64_t> available_memory(const std::filesystem::path& root = "/");
 
-// "3" of "0-1,7": how many numbers a list of the kernel's names. None: it is not such a list.
+// How many numbers a kernel list such as "0-1,7" contains (here 3); empty if it is malformed.
 std::optional<int> count_of_list(const std::string& list);
 
 }  // namespace ladder::host

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each instruction set (foreach_target). The tile sizes follow from the
-// registers: AVX-512 and NEON have 32 vectors, so 14 x 2 or 9 x 3 accumulators with the vectors of
-// B and one element of A; SSE4 and AVX2 have 16, so 6 x 2 or 4 x 3. A multiply-add has a latency of
-// four cycles and two start in each, so eight accumulators hide it.
+// Compiled once per instruction set (foreach_target). Tile sizes follow from the number of vector
+// registers. AVX-512 and NEON have 32: 14 x 2 or 9 x 3 accumulators, the vectors of B and one
+// element of A. SSE4 and AVX2 have 16: 6 x 2 or 4 x 3. A multiply-add has a latency of 4 cycles and
+// two issue per cycle, so eight accumulators hide the latency.
 #include "host/micro_kernel.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -26,15 +26,17 @@ using Tag = hn::ScalableTag<float>;
 using Vector = hn::Vec<Tag>;
 using Mask = hn::Mask<Tag>;
 inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag{}));
-inline constexpr bool kHas32 = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON;    // registers
+// 32 vector registers
+inline constexpr bool kHas32 = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON;
 inline constexpr int kRows[] = {kHas32 ? 14 : 6, kHas32 ? 14 : 6, kHas32 ? 9 : 4};  // [vectors - 1]
-inline constexpr bool kPartialLoads = HWY_TARGET <= HWY_AVX2;  // elsewhere a masked load may fault
-inline constexpr bool kMasksAreFree = HWY_TARGET <= HWY_AVX3;  // of a store: no branch is better
+// before AVX2, a masked load may fault
+inline constexpr bool kPartialLoads = HWY_TARGET <= HWY_AVX2;
+inline constexpr bool kMasksAreFree = HWY_TARGET <= HWY_AVX3;  // masked stores: no branch is better
 static_assert(kRows[0] <= MicroKernel::kMostRows && std::size(kRows) == MicroKernel::kMostVectors);
 
-// A pointer whose origin the compiler does not see. Of rows a distance apart it would else make as
-// many addresses, before the first is used: more than there are registers, and as long as several
-// steps of k.
+// Hides a pointer's origin from the compiler. Otherwise the compiler computes the addresses of all
+// rows before it uses the first one; they exceed the registers and take as long as several steps of
+// k.
 template <class T>
 HWY_INLINE T* opaque(T* pointer) {
 #if defined(__GNUC__)
@@ -43,7 +45,7 @@ HWY_INLINE T* opaque(T* pointer) {
   return pointer;
 }
 
-// The last vector of a row of C may be used in part only.
+// Updates the last vector of a row of C, of which only `used` lanes belong to C.
 template <bool kReads>
 HWY_INLINE void update_tail(Vector sum, const TileArgs& args, float* c, int used) {
   HWY_ALIGN float line[kLanes];
@@ -52,10 +54,10 @@ HWY_INLINE void update_tail(Vector sum, const TileArgs& args, float* c, int used
     c[j] = kReads ? args.alpha * line[j] + args.beta * c[j] : args.alpha * line[j];
 }
 
-// What is done to a row of C: the sums as they are, times alpha, or beta C added.
+// How a row of C is updated: stored as is, scaled by alpha, or with beta C added.
 enum class Finish : std::uint8_t { kStore, kScale, kAdd };
 
-// `last`: the lanes of the last vector that C has.
+// `last`: mask of the lanes of the last vector that belong to C.
 template <Finish kFinish, int kVectors>
 HWY_INLINE void update(const Vector (&sum)[kVectors], const TileArgs& args, Mask last, float* c) {
   const Tag d;
@@ -79,7 +81,7 @@ HWY_INLINE void update(const Vector (&sum)[kVectors], const TileArgs& args, Mask
   }
 }
 
-// Whole vectors, past the caches.
+// Writes whole vectors with streaming stores that bypass the caches.
 template <int kTileRows, int kVectors>
 HWY_INLINE void stream(const Vector (&sum)[kTileRows][kVectors], const TileArgs& args) {
   const Tag d;
@@ -93,7 +95,7 @@ HWY_INLINE void stream(const Vector (&sum)[kTileRows][kVectors], const TileArgs&
   }
 }
 
-// Whether stream() may take the tile.
+// Whether stream() can write the tile.
 template <int kVectors>
 HWY_INLINE bool can_stream(const TileArgs& args) {
   return args.cols == kVectors * kLanes &&
@@ -109,8 +111,8 @@ HWY_INLINE void update(const Vector (&sum)[kTileRows][kVectors], const TileArgs&
   for (int i = 0; i < kTileRows; ++i, c = opaque(c + c_ld)) update<kFinish>(sum[i], args, last, c);
 }
 
-// Rows of C into L2: those whose distance is a power of two share sets of L1, more rows than a set
-// has ways.
+// Prefetches rows of C into L2, not L1: rows a power of two apart map to the same L1 sets, and
+// there are more rows than a set has ways.
 template <int kTileRows, int kVectors>
 HWY_INLINE void prefetch(const TileArgs& args) {
   const float* c = args.c;
@@ -132,14 +134,14 @@ void tile(const TileArgs& args) {
   constexpr bool kCopies = kForm == Form::kInColumnsCopyB || kForm == Form::kInRowsCopyB;
   constexpr bool kPacked = kForm == Form::kPacked || kForm == Form::kPackedAhead;
   const std::int64_t a_step = kARows ? 1 : a_ld;
-  // Rows of A in place, in groups: an address can add one or two of their distances.
+  // Rows of A read in place, in groups: addressing modes can add one or two row distances.
   constexpr int kGroup = 3, kGroups = kARows ? (kTileRows + kGroup - 1) / kGroup : 1;
   float* copy = args.b_copy;
   const auto last = hn::FirstN(d, static_cast<std::size_t>(args.cols - (kVectors - 1) * kLanes));
 
   constexpr std::int64_t kFar = 32;  // rows of B
-  // One k: an outer product. A load through a mask takes a turn of the multiply-add units, so only
-  // a vector that is cut off has one.
+  // One step of k: an outer product. A masked load occupies a multiply-add port, so only a partial
+  // vector uses one.
   const auto step = [&](const float* const(&ak)[kGroups], std::int64_t k, const float* bk,
                         auto is_cut, auto is_first) HWY_ATTR {
     Vector bv[kVectors];
@@ -149,8 +151,8 @@ void tile(const TileArgs& args) {
                                           : hn::LoadU(d, bk + v * kLanes);
     if constexpr (kCopies) {
 #pragma GCC unroll 3
-      for (int v = 0; v < kVectors;
-           ++v) {  // what is still far away, into L2: in L1 rows a page apart share sets
+      // Prefetches distant rows into L2; in L1, rows a page apart share sets.
+      for (int v = 0; v < kVectors; ++v) {
         __builtin_prefetch(bk + kFar * b_ld + v * kLanes, 0, 2);
         hn::Store(bv[v], d, copy + v * kLanes);
       }
@@ -165,8 +167,8 @@ void tile(const TileArgs& args) {
         sum[i][v] = is_first ? hn::Mul(av, bv[v]) : hn::MulAdd(av, bv[v], sum[i][v]);
     }
   };
-  // Main loop. Operands in place have steps of their own, and the tile is small: two k share what
-  // counts and branches.
+  // Main loop. Operands in place need address updates per step and small tiles have few products,
+  // so the loop is unrolled by two steps of k.
   const auto walk = [&](auto is_cut) HWY_ATTR {
     const std::false_type later;
     const float* a[kGroups] = {args.a};
@@ -216,7 +218,7 @@ void tile(const TileArgs& args) {
   update<Finish::kStore>(sum, args, last);
 }
 
-// One line of a panel in whole vectors.
+// Copies one row of a panel in whole vectors.
 HWY_INLINE void copy_line(const float* from, int lines, float* to) {
   const Tag d;
   int i = 0;
@@ -237,7 +239,7 @@ void copy(const float* x, std::int64_t ld, int lines, std::int64_t depth, float*
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// Four lines by four elements.
+// Transposes 4 x 4 elements.
 HWY_INLINE void transpose_4x4(const float* x, std::int64_t ld, float* y, std::int64_t y_ld) {
   const hn::CappedTag<float, 4> d4;
   const hn::RepartitionToWide<decltype(d4)> d2;
@@ -255,8 +257,8 @@ HWY_INLINE void transpose_4x4(const float* x, std::int64_t ld, float* y, std::in
 #endif
 
 #if HWY_TARGET <= HWY_AVX2
-// As many elements as a vector has of at most as many lines: squares of four inside vectors, then
-// the squares.
+// Transposes a square of as many elements as a vector has lanes, from at most as many rows: first 4
+// x 4 squares inside the vectors, then the squares themselves.
 HWY_INLINE void transpose_square(const float* x, std::int64_t ld, int lines, float* y,
                                  std::int64_t y_ld) {
   const Tag d;
@@ -267,7 +269,7 @@ HWY_INLINE void transpose_square(const float* x, std::int64_t ld, int lines, flo
   const auto store = [&](Vector v, int k) HWY_ATTR {
     lines == kLanes ? hn::StoreU(v, d, y + k * y_ld) : hn::BlendedStore(v, mask, d, y + k * y_ld);
   };
-  Vector square[kSquares][4];  // of four lines: block b of [i] is step 4 b + i
+  Vector square[kSquares][4];  // of four rows: block b of [i] is step 4 b + i
 #pragma GCC unroll 4
   for (int s = 0; s < kSquares; ++s) {
     const auto line = [&](int i) HWY_ATTR {
@@ -305,8 +307,8 @@ HWY_INLINE void transpose_square(const float* x, std::int64_t ld, int lines, flo
 }
 #endif
 
-// The last four lines overlap the ones before. A cache line of each is used up before the next four
-// lines come, since lines whose distance is a power of two share sets of L1.
+// The last group of four rows overlaps the one before. One cache line of each row is used up before
+// the next four rows are read, since rows a power of two apart share L1 sets.
 void transpose(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y,
                std::int64_t y_ld) {
   std::int64_t done = 0;
@@ -342,7 +344,7 @@ void fill(MicroKernel& out, std::integer_sequence<int, kRowsLessOne...>) {
    ...);
 }
 
-// Errands are given to tiles of tall panels that are no narrow edge.
+// Only tiles with many rows and without a narrow edge also prefetch or copy (see Form).
 template <Form kForm, int kVectors, int... kRowsLess>
 void fill_tall(MicroKernel& out, std::integer_sequence<int, kRowsLess...>) {
   constexpr int kMost = kRows[kVectors - 1];

@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // The register tile of the CPU rungs: rows x cols results in vector registers, one outer product
-// for each k. The instruction set is chosen when the program runs (Highway: SSE4, AVX2, AVX-512,
-// NEON).
+// per step of k. The instruction set is selected at run time (Highway: SSE4, AVX2, AVX-512, NEON).
 #pragma once
 #include <cstdint>
 
 namespace ladder::host {
 
-// How the operands of a tile lie.
+// Layout of a tile's operands.
 enum class Form : std::uint8_t {
   kPacked,     // A: element (i, k) at i + k * a_ld; B: rows of whole vectors
-  kInColumns,  // A as kPacked; B: rows that end with C's columns
+  kInColumns,  // A as kPacked; B: rows that end with C's columns, so the last vector may be partial
   kInRows,     // A: element (i, k) at i * a_ld + k; B as kInColumns
-  // With something on the way. Tiles of one or two vectors and at least half of the most rows.
-  kPackedAhead,     // as kPacked, and what later tiles read is asked for
-  kInColumnsCopyB,  // as kInColumns and kInRows, and B is copied
+  // With an additional task. For tiles of one or two vectors with at least half of the maximum
+  // rows.
+  kPackedAhead,     // as kPacked, and prefetches data for later tiles
+  kInColumnsCopyB,  // as kInColumns and kInRows, and also packs B
   kInRowsCopyB,
 };
 
-// Steps of k for each cache line that is asked for.
+// Steps of k per prefetched cache line.
 constexpr int kAheadSteps = 8;
 
-// One call computes C(rows x cols) = alpha A B + beta C, beta = 0 not reading C.
+// One call computes C(rows x cols) = alpha A B + beta C; beta = 0 does not read C.
 struct TileArgs {
   std::int64_t depth = 0;  // k, at least 1
   const float* a = nullptr;
   std::int64_t a_ld = 0;
   const float* b = nullptr;  // (k, cols): element (k, j) at k * b_ld + j
   std::int64_t b_ld = 0;
-  float* b_copy = nullptr;  // as kPacked reads it, aligned to whole vectors
-  const float* ahead =
-      nullptr;         // kPackedAhead: from here on (depth - 1) / kAheadSteps lines are asked for
+  float* b_copy = nullptr;  // destination in kPacked's layout, aligned to whole vectors
+  // kPackedAhead: prefetches (depth - 1) / kAheadSteps cache lines from here.
+  const float* ahead = nullptr;
   float* c = nullptr;  // (rows, cols): element (i, j) at i * c_ld + j
   std::int64_t c_ld = 0;
   int cols = 0;           // may end inside the last vector
-  bool c_is_far = false;  // beyond L2: worth asking for before it is needed
-  // With beta = 0: C goes past the caches where the tile's rows are whole aligned vectors. The
-  // caller ends with flush().
+  bool c_is_far = false;  // beyond L2, so worth prefetching
+  // With beta = 0: stores bypass the caches if the tile's rows are whole aligned vectors. The
+  // caller must call flush() at the end.
   bool streams = false;
   float alpha = 1.0F, beta = 0.0F;
 };
 
-// Results of one call.
+// Size of a tile's results.
 struct Shape {
   int rows = 0, cols = 0;
   bool operator==(const Shape&) const = default;
@@ -49,24 +49,23 @@ struct Shape {
 
 using TileFunction = void (*)(const TileArgs& args);
 
-// What one instruction set offers.
+// The tile functions of one instruction set.
 struct MicroKernel {
   static constexpr int kMostRows = 14, kMostVectors = 3;
 
-  const char* target = "";  // "AVX3": Highway's name of the instruction set
-  int lanes = 0;            // floats of a vector
-  // [vectors - 1]: most rows of a tile so wide: its accumulators, operands and nothing else fill
-  // the registers.
+  const char* target = "";  // Highway's name of the instruction set, such as "AVX3"
+  int lanes = 0;            // floats per vector
+  // [vectors - 1]: maximum rows of a tile of that width; its accumulators and operands fill the
+  // registers.
   int rows[kMostVectors] = {};
-  // Whether a load can be cut off inside a vector; else only Form::kPacked serves columns that end
-  // there.
+  // Whether partial vectors can be loaded. If not, only Form::kPacked supports columns that end
+  // inside a vector.
   bool partial_loads = false;
-  // [form][vectors - 1][rows - 1]: a tile of exactly so many rows, and columns that need exactly so
-  // many vectors
+  // [form][vectors - 1][rows - 1]: the function for exactly that number of rows and of vectors.
   static constexpr int kForms = 6;
   TileFunction tiles[kForms][kMostVectors][kMostRows] = {};
 
-  // Null where there is none.
+  // Null if there is no such tile.
   TileFunction tile(Form form, int cols, int tile_rows) const {
     return tiles[static_cast<int>(form)][(cols > lanes) + (cols > 2 * lanes)][tile_rows - 1];
   }
@@ -77,18 +76,17 @@ struct MicroKernel {
   using Transpose = void (*)(const float* x, std::int64_t ld, int lines, std::int64_t depth,
                              float* y, std::int64_t y_ld);
   Transpose transpose = nullptr;
-  // y[k * y_ld + i] = x[k * ld + i], i < lines, k < depth, filled up to whole vectors with zeros,
-  // in order of k.
+  // y[k * y_ld + i] = x[k * ld + i], i < lines, k < depth, in order of k, zero-padded to whole
+  // vectors.
   using Copy = void (*)(const float* x, std::int64_t ld, int lines, std::int64_t depth, float* y,
                         std::int64_t y_ld);
   Copy copy = nullptr;
-  void (*flush)() = nullptr;  // orders streamed stores before later ones
+  void (*flush)() = nullptr;  // orders streaming stores before later stores
 };
 
-// Of the best instruction set that this machine has.
+// Tile functions of the best instruction set that this machine supports, selected once.
 const MicroKernel& micro_kernel();
-// The same, asked anew: what Highway may choose from can be narrowed
-// (hwy::SetSupportedTargetsForTest).
+// Selects again. Tests can restrict Highway's choice (hwy::SetSupportedTargetsForTest).
 MicroKernel choose_micro_kernel();
 
 }  // namespace ladder::host

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenBLAS as installed (libopenblas.so.0): the baseline of the CPU rungs and the FP64 reference's
-// product.
+// The installed OpenBLAS (libopenblas.so.0): the baseline of the CPU rungs, and the FP64
+// reference's product.
 #pragma once
 #include <string>
 
 namespace ladder::host {
 
 struct OpenBlas {
-  // cblas.h's values; 32-bit integers, as Debian's libopenblas0 has them.
+  // Values of cblas.h; integers are 32-bit, as in Debian's libopenblas0.
   static constexpr int kRowMajor = 101, kColMajor = 102, kNoTrans = 111, kTrans = 112;
   using Sgemm = void(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
                      const float* a, int lda, const float* b, int ldb, float beta, float* c,
@@ -20,12 +20,12 @@ struct OpenBlas {
   void (*set_num_threads)(int) = nullptr;
   int (*get_num_procs)() = nullptr;
   std::string config;  // version and build
-  std::string core;    // the kernels it chose: "SkylakeX"
-  bool core_was_given =
-      false;  // by OPENBLAS_CORETYPE, which is set here where OpenBLAS would not see AVX-512
+  std::string core;    // kernel set selected by OpenBLAS, such as "SkylakeX"
+  // Forced by OPENBLAS_CORETYPE, which this program sets if OpenBLAS would not use AVX-512.
+  bool core_was_given = false;
 };
 
-// Null where it is not installed.
+// Null if it is not installed.
 const OpenBlas* openblas();
 
 }  // namespace ladder::host

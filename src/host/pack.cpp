@@ -36,8 +36,8 @@ std::int64_t Panels::stored_width(std::int64_t lines) const {
   return role_ == Role::kRows ? lines : pieces(lines, kernel_.lanes) * kernel_.lanes;
 }
 
-// Copying writes whole vectors: room behind each panel, so that threads can pack neighbours at the
-// same time.
+// Copies write whole vectors. The padding behind each panel lets threads pack neighbouring panels
+// at the same time.
 float* Panels::stored(std::int64_t i, std::int64_t begin) const {
   return memory_ + begin * depth_.size + (role_ == Role::kRows ? i * kernel_.lanes : 0);
 }
@@ -87,8 +87,8 @@ void multiply_block(const MicroKernel& kernel, Form form, const Panels& pA, cons
       multiply(kernel, form, pA.at(0), b, block);
     }
   }
-  // Each tile asks for its part of the next panel of A, which lies in L3 and is back at the first
-  // after the last.
+  // Each tile prefetches its part of the next panel of A from L3; after the last panel that is the
+  // first again.
   constexpr std::int64_t kLine = 64 / sizeof(float);
   const std::int64_t part = (block.depth - 1) / kAheadSteps * kLine;
   for (std::int64_t i = 1; i < pA.count(); ++i) {
@@ -117,8 +117,8 @@ void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& w
                       .beta = p.beta};
   const int m = static_cast<int>(rows.size), n = static_cast<int>(cols.size);
   if (m == 0) return;
-  // Rows of a panel, and how many panels have one more. One panel is common, and divisions are slow
-  // beside a small tile.
+  // Rows per panel, and how many panels have one more row. One panel is the common case, and
+  // divisions are slow compared with a small tile.
   int panels = 1, least = m, wider = 0;
   if (m > way.tile.rows) {
     panels = (m + way.tile.rows - 1) / way.tile.rows;
@@ -130,8 +130,8 @@ void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& w
              {b.at(cols.begin + j, 0), b.ld, j, std::min(way.tile.cols, n - j)}, part);
   };
   const auto lines_of = [&](int panel) { return least + (panel < wider ? 1 : 0); };
-  if (n > 2 * way.tile.cols || way.c_is_far ||
-      way.streams) {  // along the rows of C, on few pages at a time
+  // Along the rows of C: few pages are in use at a time.
+  if (n > 2 * way.tile.cols || way.c_is_far || way.streams) {
     for (int panel = 0, i = 0; panel < panels; i += lines_of(panel++)) {
       for (int j = 0; j < n; j += way.tile.cols) tile(i, lines_of(panel), j);
     }
@@ -143,8 +143,8 @@ void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& w
   }
 }
 
-// On large pages where the system gives them: slivers that stream past would else need a page's
-// address every 450 cycles.
+// Allocates on huge pages if the system provides them. With small pages, streaming through slivers
+// needs a new page translation every 450 cycles.
 static float* allocate(std::size_t floats) {
   constexpr std::size_t kPage = 2 << 20;
   if (floats > std::numeric_limits<std::size_t>::max() / (2 * sizeof(float))) return nullptr;

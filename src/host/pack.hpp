@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands laid out as the register tile reads them: panels of a few lines, k slow. A line is a row
-// of op(A) or a column of op(B), so that one function packs both.
+// Packs operands into the layout that the register tile reads: panels of a few lines, with k as the
+// slow index. A line is a row of op(A) or a column of op(B), so one function packs both.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -15,8 +15,8 @@ namespace ladder::host {
 struct Operand {
   const float* x = nullptr;
   std::int64_t ld = 0;
-  bool along_k =
-      false;  // k is the fast index: element (line i, k) at i * ld + k, else at k * ld + i
+  // k is the fast index: element (line i, k) is at i * ld + k; otherwise at k * ld + i.
+  bool along_k = false;
 
   // Element (line, k).
   const float* at(std::int64_t line, std::int64_t k) const {
@@ -31,34 +31,34 @@ inline Operand operand_b(const float* b, const Problem& p) {
   return {b, p.ldb, p.op_b == Op::kTranspose};
 }
 
-// A block of an operand as register tiles read it: panels of lines, k slow. Panels are packed, or
-// lie in the operand itself where each element is read so seldom that a copy does not pay.
+// One panel of a block of an operand, as register tiles read it. Panels are packed, or refer to the
+// operand itself if each element is read too seldom for a copy to pay.
 struct Panel {
   const float* x = nullptr;
   std::int64_t ld = 0;
-  std::int64_t begin = 0;  // its first line in the block
+  std::int64_t begin = 0;  // its first line (row of op(A) or column of op(B)) in the block
   int lines = 0;
 };
 
 class Panels {
  public:
   enum class Role : std::uint8_t {
-    kRows,  // of op(A): panels of nearly equal size, at most a tile's rows
-    kCols,  // of op(B): panels of a tile's columns; the last ends with the block
+    kRows,  // panels of rows of op(A), of nearly equal size, at most a tile's rows
+    kCols,  // panels of columns of op(B), one tile's columns each; the last may be smaller
   };
-  // `memory`: packed_floats() floats, if `packed`.
+  // `memory`: packed_floats() floats if `packed`, else unused.
   Panels(const MicroKernel& kernel, Shape tile, Role role, const Operand& x, Piece lines,
          Piece depth, bool packed, float* memory);
 
   std::int64_t count() const { return count_; }
-  // All, or panel i; nothing where they are read in place.
+  // Packs all panels, or panel i; does nothing if they are read in place.
   void pack() const;
   void pack(std::int64_t i) const;
   Panel at(std::int64_t i) const;
-  // Panel i where it lies in the operand, if it is packed and a tile can read it there as well: k
-  // is slow.
+  // Panel i in the operand itself, if it is packed and a tile can also read it in place (k is the
+  // slow index).
   std::optional<Panel> source(std::int64_t i) const;
-  // Where panel i is packed to.
+  // Destination of packed panel i.
   float* target(std::int64_t i) const { return stored(i, part(i).begin); }
 
  private:
@@ -71,16 +71,16 @@ class Panels {
   Piece lines_, depth_;
   float* memory_;
   std::int64_t width_, count_;
-  std::int64_t least_, wider_;  // lines of a panel of rows, and how many panels have one more
+  std::int64_t least_, wider_;  // lines per panel of rows, and how many panels have one more
   Role role_;
   bool packed_;
 };
 
-// C = alpha A B + beta C for a panel of each; `block` has the block's depth, c, c_ld, alpha and
+// C = alpha A B + beta C for one panel of each operand. `block` provides depth, c, c_ld, alpha and
 // beta.
 inline void multiply(const MicroKernel& kernel, Form form, const Panel& a, const Panel& b,
                      const TileArgs& block, float* b_copy = nullptr, const float* ahead = nullptr) {
-  // Field by field: vectors that copy a struct wait for the fields written just before.
+  // Field by field: vector loads that copy the struct would stall on the preceding narrow stores.
   const TileArgs args{.depth = block.depth,
                       .a = a.x,
                       .a_ld = a.ld,
@@ -98,22 +98,22 @@ inline void multiply(const MicroKernel& kernel, Form form, const Panel& a, const
   kernel.tile(form, b.lines, a.lines)(args);
 }
 
-// C of one block. B is packed by the tiles of the first panel of A, or, where it is transposed,
-// before each of them.
+// Computes C for one block. The tiles of the first panel of A pack B as they read it; if B is
+// transposed, each panel of B is packed before its first tile.
 void multiply_block(const MicroKernel& kernel, Form form, const Panels& pA, const Panels& pB,
                     const TileArgs& block);
 
-// A part of C, operands as they lie and k in one piece: for small products, to which copies and
-// blocks would cost more than the strides.
+// Computes a part of C with operands in place and k in one block: for small products, for which
+// packing and blocking cost more than strided reads.
 void multiply_in_place(const MicroKernel& kernel, const Problem& p, const Way& way,
                        const Operand& a, const Operand& b, Piece rows, Piece cols, float* c);
 
-// Floats, aligned to 64 bytes, kept by the thread from call to call, one buffer a use. Contents are
-// undefined. Null: out of memory.
+// A buffer of floats, aligned to 64 bytes, one per thread and use, reused between calls. Its
+// contents are undefined. Null: out of memory.
 enum class Use : std::uint8_t { kA, kB };
 float* workspace(Use use, std::size_t floats);
 
-// C = beta C, without reading C where beta = 0.
+// C = beta C; beta = 0 does not read C.
 void scale(const Problem& row_major, float* c);
 
 }  // namespace ladder::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object per thread, made at the thread's first use and deleted when the thread ends.
+// One object per thread, created on the thread's first use and deleted when the thread ends.
 #pragma once
 #include <pthread.h>
 
@@ -7,7 +7,7 @@
 
 namespace ladder::host {
 
-// Not thread_local: glibc ends the program where it has no memory to note that an object has a
+// Replaces thread_local, for which glibc aborts the program if it cannot allocate the record of a
 // destructor. Only for objects that live as long as the program.
 template <class T>
 class PerThread {
@@ -18,7 +18,7 @@ class PerThread {
   PerThread(const PerThread&) = delete;
   PerThread& operator=(const PerThread&) = delete;
 
-  // Null: no memory.
+  // Null: out of memory.
   T* get() const {
     if (!ok_) return nullptr;
     if (void* const object = ::pthread_getspecific(key_); object != nullptr)

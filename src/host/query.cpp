@@ -13,7 +13,7 @@
 namespace ladder {
 namespace {
 
-// FP32 lanes of one SM: CUDA C++ Programming Guide, table "Throughput of Native Arithmetic
+// FP32 lanes per SM: CUDA C++ Programming Guide, table "Throughput of Native Arithmetic
 // Instructions", row "32-bit floating-point add, multiply, multiply-add".
 int fp32_lanes_per_sm(int cc) {
   switch (cc) {
@@ -38,7 +38,7 @@ double attribute(cudaDeviceAttr which, int ordinal) {
 int cuda_device_count() {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
-  cudaGetLastError();  // not an error of ours: the machine has no driver or no device
+  cudaGetLastError();  // clears the runtime's error: the machine has no driver or no device
   return 0;
 }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine has: CUDA devices, real or virtual, and the host.
+// Queries the machine's devices: CUDA devices, real or virtual, and the host.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/status.hpp>
 
 namespace ladder {
 
-// Number of CUDA devices that the loaded CUDA runtime sees; 0 also where there is no driver.
+// Number of CUDA devices that the loaded CUDA runtime reports; 0 if there is no driver.
 int cuda_device_count();
 
 // Errors: kInvalidArgument if `ordinal` is not below cuda_device_count(), kUnsupportedDevice if the
 // runtime fails.
 Result<Device> query_device(int ordinal);
 
-// The CPU. memory_bytes is the memory now available, fp32_flops and bandwidth are unknown (0).
+// The CPU. memory_bytes is the memory available now; fp32_flops and bandwidth are 0 (unknown).
 Device host_device();
 
 }  // namespace ladder

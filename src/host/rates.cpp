@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each instruction set (foreach_target), as the register tile is.
+// Compiled once per instruction set (foreach_target), like the register tile.
 #include "host/rates.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -19,8 +19,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<float>;
 using Vector = hn::Vec<Tag>;
 inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag{}));
-// Two multiply-adds start in a cycle and take four or five: ten in flight hide that, and fit 16
-// registers.
+// Two multiply-adds issue per cycle with a latency of four or five cycles; ten independent chains
+// hide it and fit 16 registers.
 inline constexpr int kChains = 10;
 
 template <int... kChain>
@@ -37,7 +37,7 @@ float multiply_adds(std::int64_t rounds) {
   return multiply_add(rounds, std::make_integer_sequence<int, kChains>{});
 }
 
-// Rows of a tile of two vectors that fits the registers, and steps of k whose operands stay in L1.
+// Rows of a two-vector tile that fits the registers, and steps of k whose operands stay in L1.
 inline constexpr int kTileRows = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON ? 12 : 5;
 inline constexpr int kTileDepth = 64;
 std::int64_t tile_floats() { return std::int64_t{kTileDepth} * (kTileRows + 2 * kLanes); }
@@ -111,10 +111,10 @@ HWY_EXPORT(reads);
 HWY_EXPORT(target);
 HWY_EXPORT(flops_per_round);
 
-// More than a core's share of any L3 that has been built, in all.
+// Buffer in total, bytes; larger than any L3 available today.
 constexpr std::int64_t kMemory = 512 << 20;
 
-// Results go here, so that nothing is left out as unused.
+// Results are stored here so that the compiler does not remove the loops.
 std::atomic<float> sink;
 
 double clock_rate() {
@@ -122,7 +122,7 @@ double clock_rate() {
                    [](std::int64_t adds) { sink = static_cast<float>(dependent_adds(adds)); });
 }
 
-// The best rate of some work, and the clock that it leaves the core at.
+// The best rate of `work`, and the core clock directly after it.
 template <class Work>
 double rate_and_clock(std::int64_t least, double& clock_hz, const Work& work) {
   std::vector<double> clocks;
@@ -149,7 +149,7 @@ double tile_rate(double& clock_hz) {
   const std::int64_t floats = HWY_DYNAMIC_DISPATCH(tile_floats)();
   const auto memory = hwy::AllocateAligned<float>(static_cast<std::size_t>(floats));
   if (!memory) return 0;
-  // All digits in use and signs that alternate, as in a product: zeros take less power.
+  // Values with full mantissas and alternating signs, as in a real product: zeros take less power.
   for (std::int64_t i = 0; i < floats; ++i)
     memory[i] = (i % 2 == 0 ? 1.0F : -1.0F) / static_cast<float>(i % 97 + 3);
   return rate_and_clock(1, clock_hz,
@@ -210,7 +210,7 @@ Rates measure_rates(int threads) {
     try {
       while (std::ssize(team) < threads - 1) team.emplace_back(measure);
     } catch (const std::system_error&) {
-      // The system gives no more threads: the rates are those of the threads there are.
+      // no more threads available: measures with those created so far
     }
     threads = static_cast<int>(team.size()) + 1;
     measure();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shared library that a baseline needs and that may be absent. Loaded when first asked for, so
-// that what it reads from its environment while loading can be set before; apart from other
-// libraries, since BLAS libraries define one another's names; and kept until the process ends,
-// since their threads outlive any call.
+// An optional shared library of a baseline. It is loaded on first use, so that environment
+// variables can be set before; in its own namespace, since BLAS libraries define the same symbols;
+// and never unloaded, since its threads outlive calls.
 #pragma once
 #include <dlfcn.h>
 
@@ -12,7 +11,7 @@ class SharedLibrary {
  public:
   explicit SharedLibrary(const char* name) : handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {}
 
-  // False where the library or one of the functions is missing.
+  // False if the library or one of the functions is missing.
   bool found() const { return handle_ != nullptr && complete_; }
 
   template <typename Function>
@@ -27,8 +26,8 @@ class SharedLibrary {
   bool complete_ = true;
 };
 
-// Whether this processor has the AVX-512 of Skylake's servers. BLAS libraries older than it take it
-// for an older one and leave half its speed.
+// Whether this processor has the AVX-512 subsets of Skylake servers. Older BLAS libraries treat
+// newer processors as models without it, at half the speed.
 inline bool has_avx512() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -38,7 +37,7 @@ inline bool has_avx512() {
   return false;
 #endif
 }
-inline bool is_amd_with_avx512() {  // since Zen 4
+inline bool is_amd_with_avx512() {  // Zen 4 and later
 #if defined(__x86_64__)
   return has_avx512() && __builtin_cpu_is("amd");
 #else

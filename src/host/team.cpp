@@ -16,10 +16,10 @@
 
 namespace ladder::host {
 
-// A calling thread's team, which ends with the thread.
+// Owns a calling thread's team; destroyed when the thread ends.
 struct TeamOwner {
   Team* team = nullptr;
-  unsigned forks = 0;  // of the process, when the team was created
+  unsigned forks = 0;  // number of forks of the process when the team was created
   ~TeamOwner();
 };
 
@@ -27,12 +27,11 @@ namespace {
 
 constexpr int kSizeBits = 16;
 constexpr std::uint64_t kSizeMask = (1U << kSizeBits) - 1;
-constexpr int kSpins =
-    1 << 14;  // 0.3 to 1 ms: longer than most programs take between two small products
+constexpr int kSpins = 1 << 14;  // 0.3 to 1 ms: covers the usual gap between two small products
 constexpr int kSpinsOfTurn = 1 << 9;
 
-// Not static variables of functions: a fork may find those locked by another thread, and they stay
-// so in the child.
+// Namespace scope, not static variables of functions: another thread may hold their initialisation
+// lock during a fork, and the lock would stay held in the child.
 std::atomic<unsigned> forks{0};
 std::atomic<int> most{0};
 [[maybe_unused]] const int kRegistered = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
@@ -52,7 +51,7 @@ void wait_while(const std::atomic<T>& word, T old) {
     if (word.load(std::memory_order_acquire) != old) return;
     pause();
     if (i % kSpinsOfTurn == kSpinsOfTurn - 1)
-      ::sched_yield();  // whoever is waited for may need this core
+      ::sched_yield();  // yields: the awaited thread may need this core
   }
   word.wait(old, std::memory_order_acquire);
 }
@@ -71,7 +70,7 @@ int available_threads() {
 }  // namespace
 
 TeamOwner::~TeamOwner() {
-  // Not within a product, which a signal's handler left by pthread_exit(): its workers wait for
+  // Not during a product (a signal handler may leave one by pthread_exit()): its workers wait for
   // this thread.
   if (team != nullptr && forks == host::forks && !team->busy_) delete team;
 }
@@ -87,7 +86,7 @@ Team* Team::of_this_thread() {
   TeamOwner* const owner = owners.get();
   if (owner == nullptr) return nullptr;
   if (owner->team == nullptr || owner->forks != forks) {
-    // A team from before a fork is left as it is: its threads are the parent's.
+    // After a fork the inherited team is leaked: its threads exist only in the parent.
     owner->team = new (std::nothrow) Team;
     owner->forks = forks;
   }
@@ -113,7 +112,7 @@ void Team::start(int threads, Function function, const void* work) {
   busy_ = false;
 }
 
-// Workers take no signals: those are the program's threads' to handle.
+// Workers block all signals, which the program's own threads handle.
 bool Team::hire() {
   sigset_t all, former;
   sigfillset(&all);
@@ -122,14 +121,14 @@ bool Team::hire() {
   try {
     workers_.emplace_back(&Team::serve, this, static_cast<int>(workers_.size()) + 1,
                           product_.load());
-  } catch (const std::exception&) {  // no more threads, or no memory
+  } catch (const std::exception&) {  // out of threads or memory
     hired = false;
   }
   (void)::pthread_sigmask(SIG_SETMASK, &former, nullptr);
   return hired;
 }
 
-// A team of size 0: the workers end.
+// Size 0 tells the workers to end.
 void Team::post(int size) {
   const std::uint64_t count = (product_.load() >> kSizeBits) + 1;
   product_.store(count << kSizeBits | static_cast<std::uint64_t>(size));
@@ -149,7 +148,7 @@ void Team::serve(int thread, std::uint64_t seen) {
 }
 
 void Team::barrier() {
-  const int size = size_;  // read before arriving: afterwards the caller may be at its next product
+  const int size = size_;  // read before arriving: afterwards the caller may start the next product
   if (size == 1) return;
   const std::uint32_t passed = barriers_.load();
   if (arrived_.fetch_add(1) + 1 < size) return wait_while(barriers_, passed);

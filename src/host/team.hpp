@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that share one product: the caller and workers, which wait for the caller's next product.
-// Not OpenMP's, whose team does not survive fork(): its threads stay in the parent, and the child
-// waits for them for ever. Here each calling thread has a team of its own, so no lock is held at a
-// fork, and the child creates a new team at its first product.
+// A thread team for one product: the calling thread and workers that wait for its next product.
+// OpenMP's team is not used because it does not survive fork(): its threads exist only in the
+// parent, and the child waits for them forever. Here each calling thread has its own team, so a
+// fork finds no lock held, and the child creates a new team at its first product.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -13,13 +13,14 @@ namespace ladder::host {
 
 class Team {
  public:
-  // Threads that a product can have: OMP_NUM_THREADS, else the cores that this process may use. 0
-  // sets that again.
+  // Maximum threads per product: OMP_NUM_THREADS, else the cores that this process may use.
+  // set_most_threads(0) restores that default.
   static int most_threads();
   static void set_most_threads(int threads);
 
-  // Calls work(team, thread) on at most `threads` threads at once, of which the caller is thread 0,
-  // and returns after the last. The team is smaller where the system creates no more threads.
+  // Calls work(team, thread) concurrently on at most `threads` threads and returns after all of
+  // them have finished. The caller is thread 0. The team is smaller if the system creates no more
+  // threads.
   template <class Work>
   static void run(int threads, const Work& work) {
     Team alone;
@@ -34,7 +35,7 @@ class Team {
   }
 
   int size() const { return size_; }
-  void barrier();  // of all threads of the product
+  void barrier();  // waits for all threads of the product
 
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -47,7 +48,7 @@ class Team {
   ~Team();
   static Team* of_this_thread();  // null: out of memory
   void start(int threads, Function function, const void* work);
-  bool hire();  // one worker more
+  bool hire();  // adds one worker
   void serve(int thread, std::uint64_t seen);
   void post(int size);
 
@@ -57,10 +58,10 @@ class Team {
   const void* work_ = nullptr;
   int size_ = 1;
   bool busy_ = false;
-  // Counts products; its low bits hold the size of the last one's team, and a worker beyond it
-  // reads nothing else.
+  // A counter of products; the low bits hold the team size of the latest one. Workers beyond that
+  // size read nothing else.
   alignas(64) std::atomic<std::uint64_t> product_{0};
-  alignas(64) std::atomic<int> arrived_{0};  // at the barrier
+  alignas(64) std::atomic<int> arrived_{0};  // threads that have arrived at the barrier
   alignas(64) std::atomic<std::uint32_t> barriers_{0};
 };
 

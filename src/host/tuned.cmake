@@ -1,5 +1,5 @@
-# From src/host/tuned/<cpu>.json to generated/tuned_blocks.inc, one line a file: the block sizes that `ladder tune h04` found
-# for a processor, known by its name and its caches.
+# Generates generated/tuned_blocks.inc from src/host/tuned/<cpu>.json, one line per file: the block
+# sizes that `ladder tune h04` found for a processor, identified by its name and cache sizes.
 function(ladder_tuned_blocks)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/host/tuned/*.json)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})

@@ -13,9 +13,9 @@ struct Entry {
   std::int64_t l1, l2;
   Blocks blocks;
 };
-constexpr std::int64_t kLeastDepth = 64;  // what way_for() counts on
+constexpr std::int64_t kLeastDepth = 64;  // way_for() relies on this minimum
 
-// An entry more than there are files, since an array has one.
+// One empty entry more, since an array cannot be empty.
 constexpr Entry kEntries[] = {
 #include "tuned_blocks.inc"
     {"", 0, 0, {}}};
@@ -60,7 +60,7 @@ std::vector<Blocks> block_candidates(const CacheSizes& caches, Shape tile) {
 std::vector<BlockTrial> search_blocks(const Blocks& first, const std::vector<Blocks>& others,
                                       const std::function<double(const Blocks&)>& seconds,
                                       double budget_s) {
-  constexpr std::size_t kFinalists = 3;  // the first among them
+  constexpr std::size_t kFinalists = 3;  // including the first candidate
   struct Candidate {
     Blocks blocks;
     std::vector<double> samples;
@@ -88,7 +88,7 @@ std::vector<BlockTrial> search_blocks(const Blocks& first, const std::vector<Blo
   out.reserve(left.size());
   for (const Candidate& one : left)
     out.push_back({one.blocks, median(one.samples), static_cast<int>(one.samples.size())});
-  // The first is compared with the best, not sorted among them.
+  // The first candidate is compared only with the best, not sorted among the others.
   if (out.size() > 1 && out[1].seconds < out[0].seconds)
     std::rotate(out.begin(), out.begin() + 1, out.end());
   return out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block sizes that were found by trying, for processors that somebody tuned on, and how they are
-// found. Elsewhere they follow from the cache sizes (blocking.hpp).
+// Block sizes found by search for particular processors, and the search itself. Other processors
+// use sizes derived from the cache sizes (blocking.hpp).
 #pragma once
 #include <functional>
 #include <optional>
@@ -11,29 +11,30 @@
 
 namespace ladder::host {
 
-// As the operating system names it; "CPU" where it does not.
+// The operating system's name of the CPU; "CPU" if it reports none.
 const std::string& cpu_name();
 
-// Of src/host/tuned/, for a tile; none if the processor is not there, or its blocks are no whole
+// Entry of src/host/tuned/ for a tile; empty if the processor has none or its blocks are not whole
 // tiles.
 std::optional<Blocks> tuned_blocks(const std::string& cpu, const CacheSizes& caches, Shape tile);
 
-// Replaces what blocks() says for that tile, until called with none. For the search alone: no
-// product may run meanwhile.
+// Overrides blocks() for that tile; an empty argument restores it. Only for the search: no product
+// may run meanwhile.
 void try_blocks(std::optional<Blocks> blocks, Shape tile);
 
-// Block sizes around the given ones: depths, widths and heights worth trying.
+// Candidate block sizes around the derived ones.
 std::vector<Blocks> block_candidates(const CacheSizes& caches, Shape tile);
 
 struct BlockTrial {
   Blocks blocks;
-  double seconds = 0;  // the median of its rounds
+  double seconds = 0;  // median over its rounds
   int rounds = 0;
 };
 
-// Candidates round by round, each half of them for as long as the one before, the slower half of
-// them dropped, until two are left beside the first, which is always kept. `seconds` does one
-// product with these blocks. The fastest comes first, `first` last unless it is the fastest.
+// Successive halving: times all candidates in rounds, drops the slower half and repeats with the
+// same time per stage until two remain besides `first`, which is always kept. `seconds` times one
+// product with the given blocks. Returns the fastest first and `first` last, unless `first` is the
+// fastest.
 std::vector<BlockTrial> search_blocks(const Blocks& first, const std::vector<Blocks>& others,
                                       const std::function<double(const Blocks&)>& seconds,
                                       double budget_s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times that no kernel can have: below the roofline's floor.
+// Detects impossible times: below the roofline's minimum.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
@@ -9,13 +9,13 @@
 
 namespace ladder {
 
-// Milliseconds below which `problem` cannot be computed: its operations at most_flops() (peak.hpp),
-// and, where `from_memory` (operands that do not lie in a cache), its least bytes at the bandwidth
-// of device memory. 0 where the device's figures are not known.
+// Minimum time for `problem` in milliseconds: its operations at most_flops() (peak.hpp), and, if
+// `from_memory` (the operands do not fit in a cache), its minimum traffic at the bandwidth of
+// device memory. 0 if the device's figures are unknown.
 double floor_ms(const Problem& problem, Precision precision, const Device& device,
                 bool from_memory);
 
-// "" or one line that says what is wrong with a median of `ms`.
+// Returns "" or one line that reports a median of `ms` below `floor`.
 std::string below_floor(double ms, double floor);
 
 }  // namespace ladder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel does, counted by the virtual GPU under Nsight Compute's metric names.
+// Counts a kernel's work on the virtual GPU, under Nsight Compute's metric names.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
@@ -24,16 +24,15 @@ struct CountedLaunch {
 
 struct Counters {
   std::vector<CountedLaunch> launches;
-  Metrics exact, estimates;  // of all launches together: only what adds up (".sum")
-  double seconds = 0;        // of the host, for the launch and its wait
+  Metrics exact, estimates;  // totals of all launches; only additive metrics (".sum")
+  double seconds = 0;        // host time for the launch and its completion
 };
 
-// One launch, counted. Errors: kUnsupportedDevice elsewhere than on the virtual GPU, kOutOfMemory,
-// kLaunchFailed.
+// Counts one launch. Errors: kUnsupportedDevice (not the virtual GPU), kOutOfMemory, kLaunchFailed.
 Result<Counters> count(const KernelInfo& kernel, const Problem& problem, const Device& device,
                        std::uint64_t seed);
 
-// Reads what the virtual GPU writes. Errors (kIo): not that format.
+// Parses the virtual GPU's JSON. Errors (kIo): not that format.
 Result<Counters> parse_counters(std::string_view json);
 
 }  // namespace ladder

@@ -9,10 +9,11 @@
 namespace ladder {
 namespace {
 
-constexpr double kLongestWait = 0.3;  // seconds, for other threads; OpenBLAS's spin for a tenth
-constexpr double kLeadMs = 1;         // of untimed launches, at least one
-constexpr double kCornerS =
-    5e-5;  // in which a core takes the clock that the kernel's instructions allow
+// seconds, for other threads to sleep; OpenBLAS's threads spin for about 0.1 s
+constexpr double kLongestWait = 0.3;
+// duration of untimed launches before the samples, at least one launch
+constexpr double kLeadMs = 1;
+constexpr double kCornerS = 5e-5;  // enough for a core to settle at the kernel's clock
 constexpr double kMhz = 1e-6;
 
 }  // namespace
@@ -37,9 +38,9 @@ Status HostRig::lead(const Entry& entry) {
   return Status::ok();
 }
 
-// A product that has emptied the caches is followed by misses that take longer than the core keeps
-// its clock. So a corner of it comes between, and again after a reading that has brought the code
-// for readings back.
+// After a product that has emptied the caches, cache misses delay the reading for longer than the
+// core keeps its clock. So a corner of the product runs first, and again after a first reading that
+// has brought the reading's code back into the cache.
 Status HostRig::read_clock(Entry& entry) {
   if (!entry.kernel.corner) return Status::ok();
   double hz = 0;

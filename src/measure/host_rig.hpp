@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host kernels as the sampler sees them. A round's launches of one kernel follow each other, after
-// every other thread of the process has gone to sleep and after untimed launches of its own: none
-// pays for threads that the kernel before left spinning, for its caches or for the clock it ran at.
+// Runs host kernels for the sampler. A round's launches of one kernel run back to back, after all
+// other threads of the process have gone to sleep and after untimed launches of the same kernel. So
+// no kernel pays for spinning threads, caches or the clock that the previous kernel left behind.
 #pragma once
 #include <chrono>
 #include <vector>
@@ -15,9 +15,9 @@ class HostRig final : public Rig {
  public:
   struct Kernel {
     Launch launch;
-    // The same on a part of the operands that L2 holds, behind which the core's clock is read. None
-    // where that would not be the kernel's: who waits for other threads at the end, or gives memory
-    // back before returning, has left it by then.
+    // The kernel on a part of the operands that fits in L2; the core's clock is read directly after
+    // it. Empty if the reading would not show the kernel's clock, because the call ends with
+    // waiting for other threads or with freeing memory.
     Launch corner;
   };
   HostRig(std::vector<Kernel> kernels, Timer& timer);
@@ -28,7 +28,7 @@ class HostRig final : public Rig {
   double seconds_beside() const override { return beside_s_; }
   Telemetry read() override { return {}; }
 
-  // The clock of the calling core behind kernel i, at most one reading a run.
+  // The calling core's clock after kernel i; at most one reading per run().
   const std::vector<Telemetry>& telemetry(std::size_t i) const { return entries_[i].telemetry; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One set of operands where a kernel runs, for launches whose results nobody looks at.
+// One set of operands in a kernel's memory, for launches whose results are not checked.
 #pragma once
 #include <ladder/kernel.hpp>
 
@@ -31,7 +31,7 @@ class OperandSet {
     }
     return set;
   }
-  // On the current CUDA device, drawn there. Errors: kOutOfMemory, kLaunchFailed.
+  // Generates the operands on the current CUDA device. Errors: kOutOfMemory, kLaunchFailed.
   static Result<OperandSet> draw(const Problem& problem, const Drawing& drawing) {
     OperandSet set;
     for (auto [buffer, which] : {std::pair{&set.a_, Matrix::kA}, std::pair{&set.b_, Matrix::kB},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device's arithmetic units can do, by precision: the one table behind alarms, per cent of
-// peak and roofs.
+// Peak rates of a device's arithmetic units by precision. Alarms, percent of peak and rooflines use
+// this table.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
@@ -9,25 +9,25 @@
 
 namespace ladder {
 
-// How tensor cores stand for one FP32 product: `products` of operands of `bytes` bytes each.
+// How tensor cores compute an FP32 product: `products` products of operands of `bytes` bytes each.
 struct TensorProducts {
   std::int64_t bytes = 2;
   int products = 1;
-  const char* peak = "";  // what that rate is called
-  // Of the rate with 16-bit operands; tf32 takes twice as long (NVIDIA's architecture whitepapers).
+  const char* peak = "";  // display name of the resulting peak
+  // Fraction of the 16-bit rate; tf32 takes twice as long (NVIDIA's architecture whitepapers).
   double share() const { return (bytes == 2 ? 1.0 : 0.5) / products; }
 };
-// nullptr for what CUDA cores compute (ieee), and for auto, which chooses.
+// nullptr for ieee, which uses CUDA cores, and for auto, which chooses at run time.
 const TensorProducts* tensor_products(Precision precision);
 
-// Dense operations of an SM's tensor cores a cycle, operands of 16 bits, by compute capability: the
-// most that any chip of it does with sums of 32 bits (NVIDIA's architecture whitepapers). GeForce
-// cards do half of it. 0: not known.
+// Dense tensor core FLOP per cycle and SM with 16-bit operands, by compute capability: the highest
+// of all its chips with FP32 accumulation (NVIDIA's architecture whitepapers). GeForce cards reach
+// half of it. 0: unknown.
 double tensor_flop_per_cycle(int cc);
 
-// FLOP/s that the units of a precision cannot exceed: of CUDA cores for ieee, else of tensor cores,
-// divided by the products that stand for one. 0 where it is not known, or for the device to choose
-// (auto).
+// Upper bound in FLOP/s for a precision: the rate of CUDA cores for ieee, otherwise the tensor
+// cores' rate divided by the number of products per FP32 product. 0 if unknown, or if the precision
+// is chosen at run time (auto).
 double most_flops(const Device& device, Precision precision);
 
 }  // namespace ladder

@@ -9,29 +9,29 @@
 namespace ladder {
 namespace {
 
-constexpr double kBatchS =
-    0.005;  // launches enqueued at once, so that a short kernel never waits for the host
+// Duration of the launches enqueued at once, so that a short kernel never waits for the host.
+constexpr double kBatchS = 0.005;
 constexpr int kMaxBatchRounds = 32;
-constexpr double kReadingS = 0.02;       // between two readings
-constexpr double kFalls = 0.99;          // a stretch that is faster by less than this is noise
-constexpr double kSameClock = 0.01;      // clocks step by 15 MHz of 2000
-constexpr double kSamePower = 0.05;      // of the power before
-constexpr double kLongestWarmUps = 10;   // times warmup_s, whatever has not settled by then
-constexpr double kThrottledBudgets = 3;  // times the budget, where samples are discarded
+constexpr double kReadingS = 0.02;  // interval between telemetry readings
+constexpr double kFalls = 0.99;     // a window faster by less than this factor is noise
+// relative; clocks change in steps of 15 MHz at about 2000 MHz
+constexpr double kSameClock = 0.01;
+constexpr double kSamePower = 0.05;      // relative
+constexpr double kLongestWarmUps = 10;   // multiple of warmup_s after which warm-up ends unsettled
+constexpr double kThrottledBudgets = 3;  // multiple of the budget if samples are discarded
 
 bool near(std::optional<double> a, std::optional<double> b, double tolerance) {
   return !a || !b || std::abs(*a - *b) <= tolerance * std::max(*a, *b);
 }
 
-// Samples are kept to a tenth of a nanosecond, far below what an event resolves: digits beyond are
-// only bytes in files.
+// Rounds to 0.1 ps: far below the resolution of CUDA events; more digits only make files larger.
 double rounded(double ms) {
   constexpr double kSteps = 1e7;
   return std::round(ms * kSteps) / kSteps;
 }
 
 struct WarmUp {
-  int batch = 1;  // rounds that are enqueued at once
+  int batch = 1;  // rounds enqueued at once
   double seconds = 0, settled_mhz = 0;
 };
 
@@ -89,8 +89,9 @@ Result<std::vector<Measurement>> sample(Rig& rig, const MeasureOptions& options)
 
   std::vector<Measurement> results(kernels);
   std::vector<Telemetry> telemetry;
-  std::vector<double> pending;  // since the last reading: the next one says whether they count
-  std::size_t discarded = 0;    // rounds
+  // samples since the last reading; the next reading decides whether they count
+  std::vector<double> pending;
+  std::size_t discarded = 0;  // rounds
   const double start = rig.seconds();
   double last_reading = start;
   while (true) {

@@ -19,9 +19,10 @@
 namespace ladder {
 namespace {
 
-constexpr double kReplayMs = 0.5;            // of a sample that is replayed: many times its start
-constexpr std::size_t kMostReplayed = 4096;  // launches of a graph
-constexpr double kL2Parts = 2;               // copies in all, of the L2 cache
+// duration of a replayed sample, far above a graph's launch overhead
+constexpr double kReplayMs = 0.5;
+constexpr std::size_t kMostReplayed = 4096;  // launches per graph
+constexpr double kL2Parts = 2;               // total size of the operand copies, in L2 cache sizes
 
 double l2_bytes(const Device& device) {
   int bytes = 0;
@@ -89,7 +90,7 @@ Result<double> Session::probe_ms(const KernelInfo& kernel) {
   return times.value().back();
 }
 
-// The session's kernels on a GPU as the sampler sees them.
+// Runs the session's kernels on a GPU for the sampler.
 class CudaRig final : public Rig {
  public:
   CudaRig(Session& session, std::span<const KernelInfo* const> kernels,
@@ -107,7 +108,7 @@ class CudaRig final : public Rig {
 
   Result<std::vector<double>> run(int rounds) override {
     const std::size_t count = entries_.size();
-    std::vector<std::size_t> at;  // of each launch: where its time goes
+    std::vector<std::size_t> at;  // for each launch, the index of its time in the result
     std::vector<Launch> launches;
     for (std::size_t r = 0; r < static_cast<std::size_t>(rounds); ++r, ++round_) {
       for (std::size_t turn = 0; turn < count; ++turn) {
@@ -135,9 +136,9 @@ class CudaRig final : public Rig {
  private:
   struct Entry {
     const KernelInfo* kernel;
-    Launch replay;       // of several launches, where one is too short
-    int launches;        // in it
-    double handicap_ms;  // spun after each launch
+    Launch replay;       // graph of several launches, if one launch is too short
+    int launches;        // number of launches in `replay`
+    double handicap_ms;  // spin after each launch
   };
 
   Launch with_handicap(const Entry& entry, Launch launch) const {
@@ -157,7 +158,7 @@ class CudaRig final : public Rig {
       if (entry.kernel->role != Role::kBaseline)
         entry.handicap_ms = options.handicap * probe.value();
       if (probe.value() >= options.replay_below_ms) continue;
-      // All copies are gone through, or a replay would find the same few in the cache.
+      // Uses every operand copy; otherwise a replay would hit the cache.
       const double fill = std::ceil(kReplayMs / std::max(probe.value(), 1e-4));
       const std::size_t many = std::min(
           kMostReplayed, std::max(static_cast<std::size_t>(fill), session_.copies_.size()));
@@ -165,7 +166,7 @@ class CudaRig final : public Rig {
       for (std::size_t i = 0; i < many; ++i)
         launches.push_back(with_handicap(entry, session_.next_launch(*entry.kernel)));
       auto replay = session_.timer_->together(std::move(launches));
-      if (!replay) continue;  // what cannot be captured is launched one by one
+      if (!replay) continue;  // kernels that cannot be captured are launched one by one
       entry.replay = std::move(replay).value();
       entry.launches = static_cast<int>(many);
     }
@@ -175,18 +176,18 @@ class CudaRig final : public Rig {
   Session& session_;
   std::unique_ptr<Nvml> nvml_;
   std::vector<Entry> entries_;
-  std::size_t round_ = 0;  // the next one, of all
+  std::size_t round_ = 0;  // next round, counted over all calls
   Status failed_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 Result<std::string> Session::writes(const KernelInfo& kernel) {
   const Extent c = extent_c(problem_);
-  // Where C = beta C, and beta = 1 at that, nothing need be written.
+  // With C = beta C and beta = 1, a kernel need not write anything.
   if (c.lines == 0 || c.used == 0 || (!reads_ab(problem_) && reads_c(problem_)))
     return std::string();
   OperandSet& set = copies_[next_++ % copies_.size()];
-  // Both ends of the first, the middle and the last line.
+  // Both ends of the first, the middle and the last row or column of C.
   std::vector<std::int64_t> places;
   for (const std::int64_t line : {std::int64_t{0}, c.lines / 2, c.lines - 1}) {
     places.push_back(line * c.ld);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of one problem where kernels run, and a timer: made once, for as many measurements as
-// are wanted of it.
+// Operands of one problem and a timer, created once for several measurements.
 #pragma once
 #include <memory>
 #include <span>
@@ -14,15 +13,15 @@ namespace ladder {
 
 class Session {
  public:
-  // The problem is in the types of the kernels to come. Errors: kUnsupportedDevice on the virtual
-  // GPU, kOutOfMemory, kLaunchFailed.
+  // `problem` must have the types of the kernels to be measured. Errors: kUnsupportedDevice on the
+  // virtual GPU, kOutOfMemory, kLaunchFailed.
   static Result<Session> open(Place place, const Problem& problem, const Device& device, bool cold,
                               std::uint64_t seed);
 
-  // Milliseconds of the second of two launches: the first loads the code. Errors: kLaunchFailed.
+  // Milliseconds of the second of two launches; the first loads the code. Errors: kLaunchFailed.
   Result<double> probe_ms(const KernelInfo& kernel);
 
-  // As measure() in measure.hpp; options' `cold` and `seed` are the session's.
+  // See measure() in measure.hpp; `cold` and `seed` of the options are replaced by the session's.
   Result<std::vector<Measurement>> measure(std::span<const KernelInfo* const> kernels,
                                            const MeasureOptions& options);
 
@@ -34,13 +33,13 @@ class Session {
                                                const MeasureOptions& options);
   Result<std::vector<Measurement>> sample_host(std::span<const KernelInfo* const> kernels,
                                                const MeasureOptions& options);
-  // "" or the alarm: one launch over poisoned places of C, which must be gone afterwards.
+  // Checks that a launch overwrites poisoned elements of C. Returns "" or the alarm's text.
   Result<std::string> writes(const KernelInfo& kernel);
 
   Place place_ = Place::kCuda;
   Problem problem_;
   Device device_;
-  bool from_memory_ = false;  // the operands cannot lie in a cache
+  bool from_memory_ = false;  // the operands do not fit in a cache
   std::vector<OperandSet> copies_;
   std::unique_ptr<Timer> timer_;
   std::size_t next_ = 0;

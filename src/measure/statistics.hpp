@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order statistics of samples: robust against the few slow ones that any machine produces.
+// Order statistics of samples; robust against the few slow outliers of any machine.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -11,7 +11,7 @@ struct Statistics {
   double min = 0, q1 = 0, median = 0, q3 = 0, max = 0;
   double mad = 0;  // median absolute deviation from the median, not scaled
 
-  // MAD over median: the noise that the stopping rule looks at. 0 without samples.
+  // MAD / median, used by the stopping rule; 0 without samples.
   double noise() const { return median > 0 ? mad / median : 0; }
 };
 

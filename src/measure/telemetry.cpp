@@ -9,8 +9,8 @@
 namespace ladder {
 namespace {
 
-// The few of nvml.h's declarations that are used; its header is not part of the CUDA runtime's
-// packages.
+// The declarations of nvml.h that are used here; the CUDA runtime's packages do not contain that
+// header.
 using NvmlReturn = int;  // 0 is success
 constexpr unsigned kNvmlClockSm = 1;
 constexpr unsigned kNvmlTemperatureGpu = 0;
@@ -60,7 +60,8 @@ Telemetry Nvml::read() const {
   if (call(library_, "nvmlDeviceGetPowerUsage", device_, &value)) now.power_w = value / 1000.0;
   if (call(library_, "nvmlDeviceGetTemperature", device_, kNvmlTemperatureGpu, &value))
     now.temperature_c = value;
-  unsigned long long reasons = 0;  // the older name, which newer drivers keep
+  // the older name of the function, which newer drivers still export
+  unsigned long long reasons = 0;
   if (call(library_, "nvmlDeviceGetCurrentClocksThrottleReasons", device_, &reasons))
     now.clock_reasons = reasons;
   return now;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clock, power and temperature of a GPU through NVML, which comes with the driver and is loaded
-// only if it is there.
+// Reads a GPU's clock, power and temperature through NVML, which is part of the driver and is
+// loaded if present.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,22 +9,23 @@
 
 namespace ladder {
 
-// A field is absent where NVML or the device does not tell.
+// A field is empty if NVML or the device does not report it.
 struct Telemetry {
   std::optional<double> sm_clock_mhz, power_w, temperature_c;
-  std::optional<std::uint64_t> clock_reasons =
-      std::nullopt;  // nvmlClocksEventReason* bits, why it is no faster
+  // nvmlClocksEventReason* bits: the reasons that limit the clock.
+  std::optional<std::uint64_t> clock_reasons = std::nullopt;
 
   bool operator==(const Telemetry&) const = default;
 };
 
-// Of those bits: hardware slowdown, thermal slowdown by software and by hardware, power brake
-// (nvml.h). The power cap (0x4) is not among them: under it a chip settles.
+// Mask of clock reasons that mean throttling: hardware slowdown, thermal slowdown by software and
+// by hardware, power brake (nvml.h). The power cap (0x4) is excluded because clocks settle under
+// it.
 constexpr std::uint64_t kHeldBack = 0x8 | 0x20 | 0x40 | 0x80;
 
 class Nvml {
  public:
-  // Null if the library, the driver or the device cannot be had; `why` then says which.
+  // Null if the library, the driver or the device is not available; `why` then names the cause.
   static std::unique_ptr<Nvml> open(int cuda_ordinal, std::string* why = nullptr);
   ~Nvml();
   Nvml(const Nvml&) = delete;

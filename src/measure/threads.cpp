@@ -22,7 +22,7 @@ bool other_threads_sleep() {
     std::ifstream file(task->path() / "stat");
     std::string line;
     std::getline(file, line);
-    // The state is behind the name, which stands in parentheses and may have some of its own.
+    // The state follows the name, which is in parentheses and may itself contain parentheses.
     const std::size_t name_end = line.rfind(')');
     if (name_end != std::string::npos && line.compare(name_end, 3, ") R") == 0) return false;
   }

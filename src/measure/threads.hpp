@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other threads of this process. Libraries keep theirs spinning for a while after a call, some
-// 100 ms, in which they take a core from whatever is timed next.
+// The other threads of this process. After a call, libraries keep theirs spinning for up to about
+// 100 ms, which takes a core from whatever is timed next.
 #pragma once
 
 namespace ladder {
 
-// Whether none of them runs or wants to. True where the system does not tell (only Linux does).
+// Whether no other thread is running or runnable. Always true except on Linux.
 bool other_threads_sleep();
 
-// Returns as soon as they sleep, at the latest after so many seconds.
+// Returns as soon as they sleep, at the latest after `longest_s` seconds.
 void wait_for_other_threads(double longest_s);
 
 }  // namespace ladder

@@ -93,8 +93,8 @@ class CudaTimer final : public Timer {
       if (failed) failed = launch(stream_);
     }
     cudaGraph_t raw = nullptr;
-    const auto ended = cudaStreamEndCapture(
-        stream_, &raw);  // also after a failure, or the stream stays in capture
+    // Also after a failure; otherwise the stream stays in capture mode.
+    const auto ended = cudaStreamEndCapture(stream_, &raw);
     const std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, DestroyGraph> graph(raw);
     if (!failed) return failed;
     if (Status s = cuda_status(ended, "cudaStreamEndCapture"); !s) return s;

@@ -22,7 +22,7 @@ Status refused(const fs::path& folder, const std::string& why) {
                                  folder.string(), why)};
 }
 
-// Whether another user than root could rename what is in the folder: an ancestor of the cache.
+// Whether no user other than the owner and root can rename entries of this ancestor of the cache.
 bool is_safe_ancestor(const fs::path& folder, uid_t owner_of_root) {
   struct stat info {};
   if (::stat(folder.c_str(), &info) != 0) return false;
@@ -72,7 +72,7 @@ Result<fs::path> open_cache(const fs::path& chosen) {
     if (!home.is_absolute() || !fs::is_directory(home, error)) continue;
     if (auto cache = made(home / ".cache" / "ladder" / "tune")) return cache;
   }
-  // Whoever was there first may have made it a link to elsewhere.
+  // Another user may have created it first, as a link to elsewhere.
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error) / fmt::format("ladder-{}", ::geteuid());
   struct stat info {};

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// FNV-1a with 128 bits: a name for content, not a defence against malice.
+// 128-bit FNV-1a: identifies content; not a protection against attacks.
 std::string hash(const std::string& text) {
   using Wide = unsigned __int128;
   constexpr Wide kPrime = (Wide{1} << 88) + 0x13B;
@@ -47,7 +47,7 @@ Compiled read_entry(const fs::path& base) {
   return compiled;
 }
 
-// Copies what was made to its place in the cache; under any umask nobody else can write it there.
+// Copies the output to its place in the cache, not writable by others under any umask.
 Status keep(std::string_view made, const fs::path& place) {
   if (Status status = write_atomic(place.string(), made); !status) return status;
   std::error_code error;
@@ -56,7 +56,7 @@ Status keep(std::string_view made, const fs::path& place) {
   return error ? Status(Code::kIo, place.string() + ": " + error.message()) : Status::ok();
 }
 
-// A folder of intermediate files, removed when its candidate is done with.
+// A folder of intermediate files, removed after its candidate is finished.
 struct Scratch {
   fs::path folder;
   ~Scratch() {
@@ -120,7 +120,7 @@ Result<Compiler> Compiler::open(const SearchSpace& space, CompilerOptions option
   return compiler;
 }
 
-// Makes the scratch folder, and in it links for what nvcc cannot be given by its own name.
+// Creates the scratch folder with links for paths that nvcc cannot handle.
 Status Compiler::name_plainly() {
   auto scratch = Temporary::folder("tune");
   if (!scratch) return scratch.status();
@@ -160,7 +160,7 @@ Status Compiler::write_sources(const fs::path& folder, const Point& point) const
 }
 
 std::vector<std::string> Compiler::command(const fs::path& folder) const {
-  // -fvisibility=hidden: the program that loads the library has kernels of the same names.
+  // -fvisibility=hidden: the loading program has kernels of the same names.
   std::vector<std::string> command{
       "env",
       "TMPDIR=" + folder.string(),
@@ -176,7 +176,7 @@ std::vector<std::string> Compiler::command(const fs::path& folder) const {
   return command;
 }
 
-// Everything that all candidates share: the text of each file they include, the compiler, its
+// Hashes everything that the candidates share: the text of each included file, the compiler and its
 // options.
 Status Compiler::hash_sources(Deadline deadline, const Stop& stop) {
   const Scratch scratch{scratch_->path() / "sources"};
@@ -207,7 +207,7 @@ Status Compiler::hash_sources(Deadline deadline, const Stop& stop) {
   for (const std::string& file : files) {
     all += without_scratch(file) + "\n";
     std::error_code error;
-    if (!fs::is_regular_file(file, error)) continue;  // the target, or a word of a warning
+    if (!fs::is_regular_file(file, error)) continue;  // the make target, or a word of a warning
     const auto text = read_file(file);
     if (!text) return text.status();
     all += text.value();
@@ -248,12 +248,12 @@ Compiled Compiler::compile(const Point& point, Deadline deadline, const Stop& st
   if (result.value().end.status != 0)
     return failed(Compiled::Outcome::kFailed, first_error(output));
 
-  compiled.registers = largest_before(output, "registers");  // "Used 128 registers"
+  compiled.registers = largest_before(output, "registers");  // parses "Used 128 registers"
   compiled.shared_bytes = largest_before(output, "bytes smem");
   compiled.spill_bytes = std::max(largest_before(output, "bytes spill stores"),
                                   largest_before(output, "bytes spill loads"));
   const bool spills = compiled.spill_bytes > 0;
-  // The text comes last: an entry is there when it is.
+  // The report is written last; an entry exists once its report does.
   Status kept = Status::ok();
   if (!spills) {
     const auto library = read_file(made.string());
@@ -275,9 +275,8 @@ CompilePool::CompilePool(const Compiler& compiler, int threads, double limit_s, 
     : compiler_(compiler), limit_s_(limit_s), deadline_(deadline), stop_(std::move(stop)) {
   try {
     for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
-  } catch (
-      const std::
-          system_error&) {  // no more threads: those there are do it, or the one that takes results
+  } catch (const std::system_error&) {
+    // No more threads: uses those created so far, or compiles within next().
   }
 }
 

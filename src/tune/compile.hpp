@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point of a search space becomes a shared library: the rung's own file, compiled with that one
-// tile. What was compiled once is found again by the content of everything it was made from.
+// Compiles a point of a search space to a shared library from the rung's own file with that one
+// tile. Results are cached by a hash of all inputs.
 #pragma once
 #include <ladder/search.hpp>
 
@@ -20,42 +20,41 @@
 
 namespace ladder::tune {
 
-// The one symbol of a candidate's library, of type `const KernelInfo* ()`.
+// The only exported symbol of a candidate's library, of type `const KernelInfo* ()`.
 constexpr const char* kEntryPoint = "ladder_candidate";
 
 struct CompilerOptions {
-  std::string nvcc;                             // program; find_nvcc() where empty
+  std::string nvcc;                             // program; find_nvcc() if empty
   std::filesystem::path source;                 // the rung's file
   std::vector<std::filesystem::path> includes;  // folders
   int cc = 90;                                  // compute capability to compile machine code for
-  bool with_ptx = false;                        // and PTX, which the virtual GPU executes
-  std::filesystem::path cache;                  // folder; open_cache() says which where empty
+  bool with_ptx = false;                        // also embeds PTX, which the virtual GPU executes
+  std::filesystem::path cache;                  // folder; open_cache()'s default if empty
 };
 
 struct Compiled {
   enum class Outcome { kOk, kSpills, kFailed, kTimedOut, kStopped };
   Outcome outcome = Outcome::kFailed;
-  std::string reason;             // one line where not ok
-  std::filesystem::path library;  // where ok
-  int registers = 0;              // a thread, of the kernel that takes most, as ptxas reports it
+  std::string reason;             // one line, if not ok
+  std::filesystem::path library;  // if ok
+  int registers = 0;              // per thread, the maximum over the kernels, as ptxas reports it
   int spill_bytes = 0;
-  int shared_bytes = 0;  // static, a block
+  int shared_bytes = 0;  // static, per block
   bool cached = false;
 };
 
-std::string find_nvcc();  // LADDER_NVCC, PATH, CUDA_HOME, /usr/local/cuda; "" if nowhere
+std::string find_nvcc();  // searches LADDER_NVCC, PATH, CUDA_HOME, /usr/local/cuda; "" if not found
 
-// Of what the compiler said: the first line that says what is wrong, and the largest number that
-// stands before `words`.
+// The first error in the compiler's output; the largest number that precedes `words` in it.
 std::string first_error(const std::string& output);
 int largest_before(std::string_view output, std::string_view words);
 
 class Compiler {
  public:
-  // Errors: kInvalidArgument (no nvcc, no such source), kIo (as open_cache).
+  // Errors: kInvalidArgument (no nvcc, no such source file), kIo (see open_cache()).
   static Result<Compiler> open(const SearchSpace& space, CompilerOptions options, Deadline deadline,
                                const Stop& stop);
-  // From any thread.
+  // Thread-safe.
   Compiled compile(const Point& point, Deadline deadline, const Stop& stop) const;
   const std::string& version() const { return version_; }
 
@@ -72,18 +71,18 @@ class Compiler {
   std::string version_, sources_hash_;
 };
 
-// Compiles on several threads, or within next() where none can be started; what is done comes out
-// in the order it got done.
+// Compiles on several threads, or within next() if none can be started. Results are returned in
+// order of completion.
 class CompilePool {
  public:
-  // None takes longer than `limit_s`, none goes on after `deadline`.
+  // Each compilation ends after `limit_s` seconds or at `deadline`, whichever is first.
   CompilePool(const Compiler& compiler, int threads, double limit_s, Deadline deadline, Stop stop);
   ~CompilePool();
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;
 
   void submit(Point point);
-  // Waits for the next; none if nothing is under way.
+  // Waits for the next result; empty if nothing is pending.
   std::optional<std::pair<Point, Compiled>> next();
   std::size_t under_way() const { return under_way_; }
   std::size_t threads() const { return std::max<std::size_t>(1, threads_.size()); }
@@ -100,7 +99,7 @@ class CompilePool {
   std::condition_variable work_there_, result_there_;
   std::deque<Point> waiting_;
   std::deque<std::pair<Point, Compiled>> done_;
-  std::size_t under_way_ = 0;  // of the one thread that submits and takes
+  std::size_t under_way_ = 0;  // accessed only by the thread that calls submit() and next()
   bool closing_ = false;
   std::vector<std::thread> threads_;
 };

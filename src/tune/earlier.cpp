@@ -39,7 +39,7 @@ std::optional<SavedTile> saved_tile(const std::string& text, const SearchSpace& 
       return std::nullopt;
     return saved;
   } catch (const std::exception&) {
-    return std::nullopt;  // no entry; a file that is none is told where it would be written
+    return std::nullopt;  // no entry; an invalid file is reported when it is to be written
   }
 }
 
@@ -93,7 +93,7 @@ std::optional<Agreement> agreement(const std::vector<EarlierCandidate>& earlier,
   if (!correlation) return std::nullopt;
   const double best = *std::min_element(before.begin(), before.end());
   const std::vector<double> order = ranks(now);
-  // The rate of the best among the first `count` of today's order, by the earlier times.
+  // The earlier rate of the best candidate among the first `count` in today's order.
   const auto chosen = [&](double count) {
     double least = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {

@@ -30,7 +30,7 @@ Result<std::size_t> index_of(const SearchSpace& space, std::string_view name) {
 struct Cell {
   double gflops = 0;
   std::size_t passed = 0;
-  std::string tile;  // of the best
+  std::string tile;  // the best candidate's tile
 };
 using Cells = std::map<std::pair<int, int>, Cell>;
 
@@ -75,7 +75,7 @@ Result<Chart> heat_map(const Job& job, const Tuning& outcome, std::string_view r
                        {"column", fmt::format("{} {}", columns, across)}};
       if (const auto found = cells.find({down, across}); found != cells.end()) {
         cell["gflops"] = found->second.gflops;
-        // Where all cells are equally good, they are all the best.
+        // If all cells are equal, all of them are the best.
         cell["share"] = most > least ? (found->second.gflops - least) / (most - least) : 1;
         cell["about"] = fmt::format("{}: {:.0f}, best of {}", found->second.tile,
                                     found->second.gflops, found->second.passed);

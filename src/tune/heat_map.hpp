@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search to look at: the best that was found for each pair of values of two parameters, as a
-// picture; and all candidates as CSV, for any other view.
+// Charts a search: a heat map of the best result for each pair of values of two parameters, and all
+// candidates as CSV.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,13 +10,13 @@
 
 namespace ladder::tune {
 
-// Values of `rows` down, of `columns` across, in each cell the best GFLOP/s over the other
-// parameters. Errors (kInvalidArgument): no such parameter, the same one twice, nothing passed.
+// Draws `rows` against `columns`; each cell shows the best GFLOP/s over the other parameters.
+// Errors (kInvalidArgument): no such parameter, the same one twice, or no candidate passed.
 Result<Chart> heat_map(const Job& job, const Tuning& outcome, std::string_view rows,
                        std::string_view columns);
 
-// One line a candidate below a line of names: the parameters, status, registers, spill_bytes,
-// shared_bytes, ms, gflops, model_ms; empty where there is no figure.
+// A header line and one line per candidate: the parameters, status, registers, spill_bytes,
+// shared_bytes, ms, gflops, model_ms. Unknown values are empty.
 std::string candidates_csv(const Job& job, const Tuning& outcome);
 
 }  // namespace ladder::tune

@@ -13,18 +13,16 @@ namespace ladder::tune {
 namespace {
 
 constexpr int kWarp = 32;
-// Of an SM, a cycle: instructions of warps issued, wavefronts of shared memory, sectors that come
-// from L2.
+// Rates of one SM per cycle: warp instructions issued, shared memory wavefronts, sectors from L2.
 constexpr double kIssued = 4;
 constexpr double kWavefronts = 1;
 constexpr double kSectors = 1;
-// Cycles that a warp waits whatever else the SM does: for a shared load, each step of k; and from
-// one tile to the next, for a global load under load and at two barriers for the block's other
-// warps.
+// Latency per warp in cycles that no other work of the SM shortens: per step of k, one shared load;
+// per tile, one global load under load and two waits at barriers.
 constexpr double kSharedLatency = 30;
 constexpr double kTileLatency = 1600;
-constexpr int kRegisterUnit = 8;   // registers of a thread are allotted in eights, by the warp
-constexpr int kSharedUnit = 1024;  // of a block, with 1 KB that the runtime keeps
+constexpr int kRegisterUnit = 8;   // registers per thread are allocated in units of 8, per warp
+constexpr int kSharedUnit = 1024;  // per block, including 1 KB that the runtime reserves
 constexpr double kMsPerSecond = 1e3;
 
 double sum(const Counters& counted, const char* name) {
@@ -35,10 +33,10 @@ double sum(const Counters& counted, const char* name) {
   return 0;
 }
 
-// Cycles between two warps that finish a visit, where `warps` of them go round through the
-// stations, of which each serves one at a time and takes `demands` cycles, and then wait `latency`
-// cycles beside each other. Mean value analysis of a closed network (Reiser and Lavenberg 1980): a
-// warp that comes sees the queues of a network with one warp less.
+// Cycles between two completed visits in a closed queueing network. `warps` customers circulate
+// through the stations, each of which serves one at a time and takes `demands` cycles, and then
+// wait `latency` cycles concurrently. Mean value analysis (Reiser and Lavenberg 1980): an arriving
+// warp sees the queues of a network with one warp less.
 double cycles_a_visit(int warps, std::span<const double> demands, double latency) {
   std::vector<double> queues(demands.size(), 0.0);
   double rate = 0;
@@ -108,8 +106,8 @@ std::optional<Prediction> predict(const Counters& counted, const Problem& counte
                          sum(counted, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum");
   const double issued = std::max(sum(counted, "smsp__inst_executed.sum"), fmas_counted);
 
-  // What a warp asks of each station for a tile of depth step_k; a block of the problem does what a
-  // counted one does.
+  // Demand of one warp on each station per tile of depth step_k. Assumes that a block of the
+  // problem does the same work per tile as a counted block.
   const int warps_a_block = (threads + kWarp - 1) / kWarp;
   const double tiles_counted = std::ceil(static_cast<double>(counted_problem.k) / step_k);
   const double visits_counted = blocks_counted * warps_a_block * tiles_counted;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a kernel might take, from what the virtual GPU counts and the compiler reports. A model
-// for ranking tiles of one kernel where there is no GPU; it measures nothing. docs/tuning.md states
-// it and how well it ranks.
+// Estimates a kernel's time from the virtual GPU's counts and the compiler's report. The model
+// ranks tiles of one kernel if there is no GPU; it measures nothing. docs/tuning.md describes the
+// model and how well it ranks.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/problem.hpp>
@@ -12,25 +12,26 @@
 
 namespace ladder::tune {
 
-// What an SM offers to blocks.
+// Resources of one SM.
 struct SmLimits {
   int warps = 64, blocks = 32, registers = 65536, shared_bytes = 233472;
 };
-SmLimits sm_limits(const Device& device);  // asks the CUDA runtime
+SmLimits sm_limits(const Device& device);  // queries the CUDA runtime
 
-// Blocks of an SM that fit at once.
+// Resident blocks per SM.
 int resident_blocks(const SmLimits& limits, int threads, int registers, int shared_bytes);
 
 struct Prediction {
   double ms = 0;
   int blocks_per_sm = 0;
-  double occupancy = 0;                  // resident warps over those an SM can hold
-  double wavefronts_per_kilo_fma = 0;    // of shared memory, a thousand multiply-adds of a warp
-  double shared_loads_per_kilo_fma = 0;  // requests of warps
+  double occupancy = 0;  // resident warps / maximum warps per SM
+  // shared memory wavefronts per 1000 warp-level multiply-adds
+  double wavefronts_per_kilo_fma = 0;
+  double shared_loads_per_kilo_fma = 0;  // warp-level requests, likewise
 };
 
-// `counted` ran on `counted_problem`; the prediction is for `problem`. `step_k`: how much of K lies
-// between two barriers that expose the latency of global loads.
+// `counted` is from a run on `counted_problem`; the prediction is for `problem`. `step_k`: the
+// extent of K between two barriers, where the latency of global loads is exposed.
 std::optional<Prediction> predict(const Counters& counted, const Problem& counted_problem,
                                   const Problem& problem, const Device& device,
                                   const SmLimits& limits, int registers, int shared_bytes,

@@ -23,7 +23,7 @@
 namespace ladder::tune {
 namespace {
 
-constexpr int kTickMs = 50;  // between two questions to `stop`
+constexpr int kTickMs = 50;  // polling interval of `stop`
 constexpr int kNoProgram = 127;
 
 struct Pipe {
@@ -44,19 +44,19 @@ struct Pipe {
 
 void end_group(int) { (void)::kill(0, SIGKILL); }
 
-// Ends as the program did.
+// Ends this process with the program's exit status or signal.
 [[noreturn]] void end_with(int status) {
   if (WIFSIGNALED(status)) {
-    (void)::prctl(PR_SET_DUMPABLE, 0);  // one core file is enough
+    (void)::prctl(PR_SET_DUMPABLE, 0);  // the program has already written a core file
     (void)std::signal(WTERMSIG(status), SIG_DFL);
     (void)::raise(WTERMSIG(status));
   }
   ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : kNoProgram);
 }
 
-// The first process of the group: it starts the program, waits for it, and ends the whole group
-// when `parent` dies, of which the system tells only direct children. After fork only
-// async-signal-safe calls: other threads may hold any lock.
+// The first process of the group. It starts the program, waits for it, and kills the whole group
+// when `parent` dies (the system reports that only to direct children). After fork it makes only
+// async-signal-safe calls, since other threads may hold any lock.
 [[noreturn]] void guard(char* const* arguments, int in, int out, bool errors_too, pid_t parent) {
   (void)::setpgid(0, 0);
   for (const int number : {SIGINT, SIGHUP, SIGPIPE}) (void)std::signal(number, SIG_DFL);
@@ -72,8 +72,8 @@ void end_group(int) { (void)::kill(0, SIGKILL); }
     ::_exit(kNoProgram);
   }
 #ifdef SYS_close_range
-  (void)::syscall(SYS_close_range, 0U, ~0U,
-                  0U);  // pipes end with the program, not with this process
+  // Closes the pipes here, so that they end with the program and not with this process.
+  (void)::syscall(SYS_close_range, 0U, ~0U, 0U);
 #endif
   int status = 0;
   while (program > 0 && ::waitpid(program, &status, 0) < 0 && errno == EINTR) {
@@ -81,8 +81,7 @@ void end_group(int) { (void)::kill(0, SIGKILL); }
   end_with(program > 0 ? status : W_EXITCODE(kNoProgram, 0));
 }
 
-// What the group has written so far is of no interest: its end is, since every process of it is
-// gone then.
+// Discards the group's output until it ends; then all processes of the group are gone.
 void wait_for_end(int out) {
   constexpr auto kLongest = std::chrono::seconds(2);
   const Deadline deadline = Clock::now() + kLongest;
@@ -100,7 +99,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// A path is itself; a name is looked for. "" if it is no program.
+// Returns a path unchanged and searches for a name; "" if there is no such program.
 std::string find_program(const std::string& name, const std::vector<std::string>& folders) {
   if (name.find('/') != std::string::npos) return name;
   for (const std::string& folder : folders) {
@@ -152,7 +151,7 @@ Result<Child> Child::start(const std::vector<std::string>& command, bool errors_
   child.pid_ = ::fork();
   if (child.pid_ < 0) return Status(Code::kIo, fmt::format("no process: {}", std::strerror(errno)));
   if (child.pid_ == 0) guard(arguments.data(), to.ends[0], from.ends[1], errors_too, parent);
-  (void)::setpgid(child.pid_, child.pid_);  // also here: whoever comes first
+  (void)::setpgid(child.pid_, child.pid_);  // parent and child both call this, whichever runs first
   child.in_ = to.take(1);
   child.out_ = from.take(0);
   return child;
@@ -186,7 +185,7 @@ void Child::release() noexcept {
 }
 
 bool Child::write(const std::string& text) {
-  // A child that died must not end the parent by SIGPIPE.
+  // SIGPIPE from a dead child must not end the parent.
   struct sigaction ignore {};
   struct sigaction before {};
   ignore.sa_handler = SIG_IGN;
@@ -231,7 +230,7 @@ Child::End Child::wait() {
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
-  (void)::kill(-pid_, SIGKILL);  // what it may have left behind
+  (void)::kill(-pid_, SIGKILL);  // remaining processes of the group
   pid_ = -1;
   if (WIFSIGNALED(status)) {
     end.text = fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));

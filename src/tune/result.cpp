@@ -22,7 +22,7 @@ std::string real_name(std::string gpu) {
   return gpu;
 }
 
-// Of the final where there was one, else of the search.
+// From the final comparison if it includes the candidate, else from the search.
 double best_known_ms(const Tuning& outcome, std::size_t at) {
   if (outcome.final) {
     const auto& entrants = outcome.final->entrants;
@@ -33,7 +33,7 @@ double best_known_ms(const Tuning& outcome, std::size_t at) {
   return outcome.candidates[at].ms;
 }
 
-// Those of the final in its order, then the others by time.
+// The finalists in their order, then the others by time.
 std::vector<std::size_t> ranking(const Tuning& outcome) {
   std::vector<std::size_t> order;
   if (outcome.final) order = outcome.final->entrants;
@@ -117,7 +117,7 @@ OrderedJson candidate_json(const Job& job, const Tuning& outcome, const Candidat
   return json;
 }
 
-// Null where the text is no JSON.
+// Null if the text is not JSON.
 OrderedJson parsed(const std::string& text) try {
   return parse_json<OrderedJson>(text);
 } catch (const std::exception&) {

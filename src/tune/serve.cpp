@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's side of worker.hpp.
+// The worker side of worker.hpp.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -48,7 +48,7 @@ class Library {
   const KernelInfo* kernel_ = nullptr;
 };
 
-// Small and quick, yet with whole tiles and ragged edges, both kinds of alignment, alpha and beta.
+// Small and fast, but with whole tiles and ragged edges, both kinds of alignment, alpha and beta.
 std::vector<Case> screening_cases() {
   Problem ragged = make_problem(131, 139, 67, 2, -1);
   ragged.lda += 3;
@@ -130,7 +130,7 @@ class Server {
     };
     auto first = timer_->time({launch});
     if (!first) return rejected(first.status().message());
-    // The first launch also loads the code, which the second shows.
+    // The first launch also loads the code, so a slow one is repeated once.
     if (bail_ms > 0 && first.value().front() > bail_ms) first = timer_->time({launch});
     if (!first) return rejected(first.status().message());
     if (bail_ms > 0 && first.value().front() > bail_ms)
@@ -148,7 +148,8 @@ class Server {
     options.seed = seed_;
     options.budget_s = seconds / static_cast<double>(kernels.size());
     options.warmup_s = std::min(options.warmup_s, seconds / 4);
-    options.noise = 0;  // rounds are compared, so more of them tell more
+    // no early end: more rounds make the comparison of the candidates more certain
+    options.noise = 0;
     const auto measured = measure(kernels, problem_, device_, options);
     if (!measured) return rejected(measured.status().message());
     Json samples = Json::array();
@@ -199,7 +200,7 @@ int serve(int in, int out, const Device& device) {
   Server server(device, Json::parse(line));
   while (read_line(in, pending, line)) {
     Json answer = server.answer(Json::parse(line));
-    // After a fault the device takes no more work from this process: leave, a new worker takes
+    // After a fault the CUDA context of this process is unusable: exit, and a new worker takes
     // over.
     const bool last = device.has_cuda && !synchronize();
     answer["last"] = last;

@@ -11,7 +11,7 @@
 namespace ladder::tune {
 namespace {
 
-// The next value of a parameter in a direction, if there is one.
+// Moves to the adjacent value of a parameter in a direction, if there is one.
 bool step(const Parameter& parameter, int direction, int& value) {
   const auto at = std::find(parameter.values.begin(), parameter.values.end(), value);
   if (at == parameter.values.end()) return false;
@@ -47,7 +47,7 @@ std::vector<Point> all_points(const SearchSpace& space) {
 std::vector<Point> shuffled_points(const SearchSpace& space, std::uint64_t seed) {
   constexpr std::uint64_t kStreamOrder = 301;
   std::vector<Point> points = all_points(space);
-  for (std::size_t i = points.size(); i > 1; --i) {  // Fisher and Yates
+  for (std::size_t i = points.size(); i > 1; --i) {  // Fisher-Yates shuffle
     std::swap(points[i - 1], points[random_bits(seed, kStreamOrder, i) % i]);
   }
   const Point by_hand(space.by_hand.begin(), space.by_hand.end());

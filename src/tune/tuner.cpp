@@ -13,17 +13,20 @@
 namespace ladder::tune {
 namespace {
 
-constexpr double kFinalShare = 0.2;   // of the budget, kept for verifying and comparing the best
-constexpr double kSampleShare = 0.5;  // of the search, for the first, broad look
-constexpr double kSlowFactor = 3;     // a first launch that is slower by this is the last
-constexpr double kWorkerStartS =
-    30;  // more for the first trial of a worker: driver, reference library
+// of the budget, reserved for verifying and comparing the best
+constexpr double kFinalShare = 0.2;
+constexpr double kSampleShare = 0.5;  // of the search time, for the initial broad sample
+// a candidate whose first launch is slower than the best by this factor is not launched again
+constexpr double kSlowFactor = 3;
+// Additional limit for a worker's first trial: starts the driver and the reference library.
+constexpr double kWorkerStartS = 30;
 constexpr double kKeepEveryS = 1;
-constexpr int kFirstRounds = 3;  // launches of the broad look; each halving multiplies them
+// launches per candidate in the broad sample; each halving multiplies them
+constexpr int kFirstRounds = 3;
 constexpr int kHalvings = 2;
-constexpr int kKeptOf = 4;  // a halving keeps one of so many
+constexpr int kKeptOf = 4;  // a halving keeps one of this many
 constexpr int kMoreRounds = 4;
-constexpr std::size_t kCentres = 3;  // points whose neighbours are looked at
+constexpr std::size_t kCentres = 3;  // points whose neighbours are tried
 
 double seconds_since(Deadline start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -34,7 +37,7 @@ Deadline after(Deadline start, double seconds) {
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// How surely the first of two was the faster one, round by round.
+// How certainly the first of two is faster, from the differences per round.
 void compare_rounds(const std::vector<double>& winner, const std::vector<double>& second,
                     Final& final) {
   const std::size_t rounds = std::min(winner.size(), second.size());
@@ -47,8 +50,7 @@ void compare_rounds(const std::vector<double>& winner, const std::vector<double>
   const Statistics gap = ladder::describe(gaps);
   final.rounds = rounds;
   final.rounds_won = rounds == 0 ? 0 : won / static_cast<double>(rounds);
-  // Differences that never vary are as sure as it gets; a number stands for that, JSON knows no
-  // infinity.
+  // If the differences do not vary, kMost stands for infinity, which JSON cannot represent.
   constexpr double kMost = 1e6;
   final.gap_over_mad =
       gap.mad > 0 ? std::min(gap.median / gap.mad, kMost) : (gap.median > 0 ? kMost : 0);
@@ -103,7 +105,7 @@ class Tuner {
     std::vector<Point> order = shuffled_points(*job_.space, options_.seed);
     tuning_.space_size = order.size();
     if (!options_.only.empty()) return options_.only;
-    std::size_t at = std::min<std::size_t>(1, order.size());  // the tile set by hand stays ahead
+    std::size_t at = std::min<std::size_t>(1, order.size());  // the hand-set tile stays first
     for (const Point& point : options_.first) {
       const auto found = std::find(order.begin(), order.end(), point);
       if (static_cast<std::size_t>(found - order.begin()) < at) continue;
@@ -114,8 +116,7 @@ class Tuner {
 
   bool over(Deadline end) const { return Clock::now() >= end || stop_(); }
 
-  // Compiles and tries what was not tried before, as far as time reaches. The compilers stay a
-  // little ahead.
+  // Compiles and tries the points that are new, until `end`. The compilers stay a few points ahead.
   void try_points(const std::vector<Point>& points, int rounds, Deadline end) {
     std::size_t next = 0;
     const std::size_t ahead = 2 * pool_.threads();
@@ -135,7 +136,7 @@ class Tuner {
     using Built = Compiled::Outcome;
     const bool in_time = compiled.outcome != Built::kStopped &&
                          !(compiled.outcome == Built::kTimedOut && Clock::now() >= search_end_);
-    // What is left in the queue when the search ends would only take the final's time.
+    // Points still queued at the end of the search would only take time from the final comparison.
     const bool too_late = Clock::now() >= search_end_ && !best(1).empty();
     if (!in_time || too_late) {
       index_.erase(point);
@@ -148,7 +149,7 @@ class Tuner {
     candidate.fate = compiled.outcome == Built::kSpills ? Fate::kSpills : Fate::kNotBuilt;
     candidate.compiled = std::move(compiled);
     if (candidate.compiled.outcome == Built::kOk && !run_trial(candidate, rounds)) {
-      index_.erase(candidate.point);  // stopped before it was known
+      index_.erase(candidate.point);  // stopped before its result was known
       return;
     }
     const std::size_t at = tuning_.candidates.size();
@@ -160,7 +161,7 @@ class Tuner {
     keep();
   }
 
-  // False if time was over or somebody interrupted.
+  // False if time ran out or the user interrupted.
   bool run_trial(Candidate& candidate, int rounds) {
     const double bail = best_ms() * kSlowFactor;
     const double limit = options_.trial_limit_s + (worker_.starts() == 0 ? kWorkerStartS : 0);
@@ -209,7 +210,7 @@ class Tuner {
     }
   }
 
-  // The indices of the best `count` that passed, best first.
+  // Indices of the best `count` passed candidates, best first.
   std::vector<std::size_t> best(std::size_t count) const {
     std::vector<std::size_t> passed;
     for (std::size_t i = 0; i < tuning_.candidates.size(); ++i) {
@@ -227,11 +228,11 @@ class Tuner {
     return first.empty() ? 0 : tuning_.candidates[first.front()].ms;
   }
 
-  // A sample of the space timed briefly; then, again and again, a part of it longer.
+  // Successive halving: times a sample briefly, then repeatedly a smaller part of it for longer.
   void halve(const std::vector<Point>& order) {
     const double share = (1 - kFinalShare) * kSampleShare;
     try_points(order, kFirstRounds, after(start_, options_.budget_s * share));
-    if (tuning_.basis == Basis::kModelled) return;  // a model answers the same again
+    if (tuning_.basis == Basis::kModelled) return;  // a model gives the same result again
     std::size_t count = tuning_.candidates.size();
     int rounds = kFirstRounds;
     for (int i = 0; i < kHalvings; ++i) {
@@ -246,7 +247,7 @@ class Tuner {
     }
   }
 
-  // Neighbours of the best few, until none is new.
+  // Tries the neighbours of the best few until none is new.
   void climb() {
     while (!over(search_end_)) {
       std::vector<Point> around;
@@ -262,7 +263,8 @@ class Tuner {
     }
   }
 
-  // The best few, and what was set by hand: verified in full, then side by side.
+  // Final comparison: verifies the best few and the hand-set tile in full, then times them
+  // together.
   void compete() {
     std::vector<std::size_t> entrants;
     std::vector<std::size_t> wanted = best(options_.finalists);
@@ -297,7 +299,7 @@ class Tuner {
     libraries.reserve(entrants.size());
     for (const std::size_t at : entrants)
       libraries.push_back(tuning_.candidates[at].compiled.library.string());
-    // A part of the time is left for what precedes the first round.
+    // Half of the remaining time is for setup before the first round.
     const Answer answer = worker_.rivals(libraries, left / 2, left);
     if (answer.outcome != Answer::Outcome::kPassed || answer.samples.size() != entrants.size())
       return;
@@ -349,8 +351,8 @@ class Tuner {
   SmLimits limits_;
   Tuning tuning_;
   const char* strategy_ = "";
-  std::size_t points_ = 0;              // that the strategy may try
-  std::map<Point, std::size_t> index_;  // of the candidates
+  std::size_t points_ = 0;              // points that the strategy may try
+  std::map<Point, std::size_t> index_;  // index of each candidate by its point
 };
 
 }  // namespace

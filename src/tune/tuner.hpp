@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder tune: which point of a rung's search space is best on this device, found within a budget
-// of time.
+// `ladder tune`: searches a rung's search space for the best point on this device within a time
+// budget.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/problem.hpp>
@@ -22,86 +22,88 @@ struct Tuning;
 enum class Strategy {
   kAuto,        // exhaustive up to kSmallSpace points, else halving
   kExhaustive,  // every point in a fixed order
-  kHalving      // a sample timed briefly, its better part longer; then the neighbours of the best
+  // times a sample briefly, its better part for longer, then the neighbours of the best
+  kHalving
 };
 constexpr std::size_t kSmallSpace = 64;
 
 enum class Basis { kTimed, kModelled };  // what candidates are ranked by
 
-// What became of a point.
+// Outcome of a point.
 enum class Fate {
   kPassed,    // verified, and timed or modelled
-  kSlow,      // verified; its first launch took over three times the best's, and was the only one
-  kSpills,    // rejected by the compiler's report, never run
+  kSlow,      // verified; its only launch took more than three times the best candidate's time
+  kSpills,    // rejected because of the compiler's report; not run
   kNotBuilt,  // the compiler refused it or took too long
   kWrong,     // rejected by verification
   kCrashed,   // its process died
-  kHung       // its process was ended for taking too long
+  kHung       // its process was killed at the time limit
 };
 const char* to_string(Fate fate);
 
 struct Candidate {
   Point point;
   Fate fate = Fate::kNotBuilt;
-  std::string reason;  // one line where not passed
+  std::string reason;  // one line, if not passed
   Compiled compiled;
   std::vector<double> samples_ms;  // from the search
-  double ms = 0;                   // their median, or the model's; 0 where there is none
+  double ms = 0;                   // median of the samples, or the model's estimate; 0: none
   std::optional<Prediction> prediction;
 
   bool ranked() const { return fate == Fate::kPassed || fate == Fate::kSlow; }
 };
 
-// The last comparison: the best few, launched in turn.
+// The final comparison: the best few, launched in alternation.
 struct Final {
   std::vector<std::size_t> entrants;  // candidates' indices, the winner first
-  std::vector<double> median_ms;      // of each entrant
-  double rounds_won = 0;              // fraction in which the winner beat the second
-  double gap_over_mad = 0;            // median of the differences over their MAD
+  std::vector<double> median_ms;      // per entrant
+  double rounds_won = 0;              // fraction of rounds in which the winner beat the second
+  double gap_over_mad = 0;            // median / MAD of their differences per round
   std::size_t rounds = 0;
 };
 
 struct Options {
   double budget_s = 60;
   Strategy strategy = Strategy::kAuto;
-  int jobs = 1;               // compilers at once
-  std::size_t finalists = 4;  // besides the tile set by hand
-  double trial_limit_s = 20;  // of a candidate in the worker, loading and verification included
+  int jobs = 1;               // parallel compilations
+  std::size_t finalists = 4;  // in addition to the hand-set tile
+  double trial_limit_s = 20;  // per candidate in the worker, including loading and verification
   double compile_limit_s = 60;
   std::uint64_t seed = 1;
-  std::vector<Point>
-      first;  // tried right after the tile set by hand, e.g. the one that was tuned before
-  std::vector<Point> only;  // where there are any: these and no others, whatever the strategy
+  std::vector<Point> first;  // tried directly after the hand-set tile, e.g. an earlier winner
+  std::vector<Point> only;   // if not empty, only these are tried, whatever the strategy
   Stop interrupted;
-  std::function<void(const std::string&)> progress;  // a line that replaces the one before
-  std::function<void(const Tuning&)> keep;           // now and then, what is known so far
+  // receives a line that replaces the previous one
+  std::function<void(const std::string&)> progress;
+  std::function<void(const Tuning&)> keep;  // called periodically with the results so far
 };
 
 struct Job {
   const SearchSpace* space = nullptr;
   CompilerOptions compiler;
-  std::vector<std::string> worker;  // the command of a process that calls serve()
+  std::vector<std::string> worker;  // command of a process that calls serve()
   Device device;
-  Problem problem;  // timed
-  Problem counted;  // counted, on the virtual GPU, where the model then speaks of `problem`
+  Problem problem;  // to be timed
+  Problem counted;  // counted on the virtual GPU; the model extrapolates from it to `problem`
 };
 
 struct Tuning {
   Basis basis = Basis::kTimed;
-  std::string strategy;  // in words, with what was covered
+  std::string strategy;  // description, including the share of the space that was covered
   std::size_t space_size = 0;
   std::vector<Candidate> candidates;   // in the order they were tried
-  std::optional<std::size_t> by_hand;  // the candidate set by hand, if it was tried
-  std::optional<std::size_t> winner;   // of the final, else the best so far; none if nothing passed
+  std::optional<std::size_t> by_hand;  // the hand-set candidate, if it was tried
+  // of the final comparison, else the best so far; empty if nothing passed
+  std::optional<std::size_t> winner;
   std::optional<Final> final;
-  bool interrupted = true;  // until the search has ended by itself
+  bool interrupted = true;  // false once the search has ended by itself
   double seconds = 0;
   std::size_t compiled = 0, from_cache = 0;
   int worker_starts = 0;
 };
 
-// Errors: kInvalidArgument (no nvcc, no source, no point is allowed, or one of `first` or `only` is
-// not), kIo.
+// Errors: kInvalidArgument (no nvcc, no source, no allowed point, or a point of `first` or `only`
+// is not allowed), kIo.
 Result<Tuning> tune(const Job& job, const Options& options);
 
 }  // namespace ladder::tune

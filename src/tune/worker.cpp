@@ -54,7 +54,7 @@ Answer Worker::ask(const std::string& request, double limit_s) {
     const Json assignment{{"m", p.m}, {"n", p.n}, {"k", p.k}, {"seed", assignment_.seed}};
     (void)child_->write(assignment.dump() + "\n");
   }
-  (void)child_->write(request + "\n");  // a dead worker shows below
+  (void)child_->write(request + "\n");  // a dead worker is detected by the read below
   std::string line;
   switch (child_->read_line(line, std::min(limit, deadline_), stop_)) {
     case Child::Read::kLine: {

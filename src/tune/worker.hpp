@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Candidates run in a worker, a process of its own: one that crashes or hangs takes only itself
-// along. The parent asks a line of JSON, the worker answers one.
+// Runs candidates in a worker process, so that a crash or hang ends only the worker. Each request
+// and each answer is one line of JSON.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/problem.hpp>
@@ -15,33 +15,33 @@
 
 namespace ladder::tune {
 
-// What all answers are about.
+// Parameters common to all requests.
 struct Assignment {
-  Problem problem;  // to be timed; on the virtual GPU to be counted
+  Problem problem;  // to be timed, or on the virtual GPU to be counted
   std::uint64_t seed = 1;
 };
 
 struct Answer {
   enum class Outcome {
     kPassed,    // verified, and timed or counted
-    kRejected,  // by verification, or the library cannot be used
+    kRejected,  // by verification, or because the library cannot be used
     kCrashed,   // the worker died
-    kHung,      // the worker was killed for taking too long
-    kStopped    // interrupted, or no time is left
+    kHung,      // the worker was killed at the time limit
+    kStopped    // interrupted, or no time left
   };
   Outcome outcome = Outcome::kRejected;
-  std::string reason;                        // one line where not passed
-  std::vector<std::vector<double>> samples;  // milliseconds, a list a library
-  bool bailed_out = false;                   // so slow that it was timed once only
+  std::string reason;                        // one line, if not passed
+  std::vector<std::vector<double>> samples;  // milliseconds, one list per library
+  bool bailed_out = false;                   // so slow that it was timed only once
   std::optional<Counters> counters;          // on the virtual GPU
-  bool last = false;                         // the worker's device is lost, and the worker with it
+  bool last = false;                         // the worker's device is lost and the worker exits
 };
 
-// The worker's side: answers until `in` ends. Never prints elsewhere than to `out`. `device` is
-// where candidates run.
+// Worker side: answers requests until `in` ends. Writes only to `out`. `device` runs the
+// candidates.
 int serve(int in, int out, const Device& device);
 
-// The parent's side; starts the worker's process when it is needed, and again after it died.
+// Parent side: starts the worker process on demand, and again after it died.
 class Worker {
  public:
   Worker(std::vector<std::string> command, Assignment assignment, Deadline deadline, Stop stop)
@@ -50,12 +50,12 @@ class Worker {
         deadline_(deadline),
         stop_(std::move(stop)) {}
 
-  // A few small problems verified, then `rounds` launches timed (or one counted). A first launch
-  // that takes longer than `bail_ms` (0: any) stays the only one.
+  // Verifies a few small problems, then times `rounds` launches, or counts one. If the first launch
+  // takes longer than `bail_ms` (0: no limit), it is the only one.
   Answer trial(const std::string& library, int rounds, double bail_ms, double limit_s);
-  // The quick battery; where kernels are timed, the problem itself too.
+  // Runs the quick battery, and the problem itself if kernels are timed.
   Answer verify(const std::string& library, double limit_s);
-  // All launched in turn, round by round, for about `seconds`.
+  // Launches all in alternation, round by round, for about `seconds`.
   Answer rivals(const std::vector<std::string>& libraries, double seconds, double limit_s);
 
   int starts() const { return starts_; }
