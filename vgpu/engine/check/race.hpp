@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races on shared memory: two agents touch one word, one of them writes, and nothing orders them.
-// Agents are the warps of a cluster, and what runs beside them: the asynchronous copies of each
-// thread, the bulk copies that complete on an mbarrier, the bulk groups of a thread. These belong
-// to nobody until somebody has waited for them. Every warp has a vector clock (how much of each
-// agent's past it has seen through barriers, mbarriers and waits), every word remembers when each
-// warp read it last and who wrote it last, so that named barriers and producers that only arrive
-// are judged rightly. The asynchronous proxy sees what threads wrote only behind a proxy fence; a
-// second clock says how much of each warp's past lies behind one. What happens before what: PTX
-// ISA, "Memory Consistency Model", "Proxies", and for copies "Data Movement and Conversion
+// Race detection on shared memory with vector clocks. A race: two agents access one word, at least
+// one writes, and no synchronisation orders the accesses. Agents are the warps of a cluster and the
+// asynchronous operations: cp.async copies per thread, bulk copies per mbarrier on which they
+// complete, bulk groups per thread, wgmma groups per warp. An asynchronous access is ordered before
+// a warp's accesses only after that warp has waited for it or synchronised with a warp that has.
+// Each warp's vector clock holds, per agent, the latest clock ordered before the warp by barriers,
+// mbarriers and waits. Each word records the last read of every warp and the last write. The
+// asynchronous proxy observes the writes of threads only after a proxy fence; separate entries of
+// the vector clock track these fences. Ordering rules: PTX ISA, "Memory Consistency Model", "Proxies", and for copies "Data Movement and Conversion
 // Instructions: Asynchronous copy".
 #pragma once
 #include <memory>
@@ -25,14 +25,14 @@ using execute::u8;
 // Strong accesses (atomic, volatile, relaxed, acquire, release) do not race with each other.
 enum class Access : u8 { kPlain, kStrong };
 
-// What an mbarrier hands from those that arrive to those that wait: clocks of all agents.
+// Vector clocks that an mbarrier transfers from arriving threads to waiting threads.
 struct PhaseClock {
   std::vector<u32> arriving;   // of the current phase
   std::vector<u32> completed;  // of all phases before it
 };
 
-// Agents beside the warps, and what somebody waits for to know them: an epoch, all up to which are
-// over.
+// Kinds of asynchronous agents. Their clock is an epoch; a wait for an epoch covers all operations
+// up to and including it.
 enum class AgentKind : u8 {
   kCopies,   // of a thread: cp.async
   kBarrier,  // bulk copies that complete on one mbarrier; the epoch is its phase, counted from 1
@@ -51,17 +51,19 @@ struct SharedRange {
 
 class RaceCheck {
  public:
-  // Of `blocks` blocks with `warps` warps and so many bytes of shared memory each.
+  // For a cluster of `blocks` blocks, each with `warps` warps and `shared_bytes` bytes of shared
+  // memory.
   RaceCheck(const execute::Program& program, u32 shared_begin, u64 shared_bytes, u32 warps,
             u32 blocks);
   ~RaceCheck();
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;
 
-  void start();  // other blocks begin
+  void start();  // the next cluster's blocks begin
 
-  // What a warp's accesses to its block's shared memory are judged by at a glance
-  // (execute/isa/race.hpp), by word but for what stands last. Valid until anything else is called.
+  // Pointers to the state that the fast path needs (execute/isa/race.hpp) for a warp's accesses to
+  // its own block's shared memory. Arrays are indexed by word. Valid until the next call of any
+  // other member.
   struct Glance {
     u32 *write_clock, *write_info;
     u16* writer;
@@ -74,24 +76,25 @@ class RaceCheck {
         oldest_async;  // what it has seen of every other warp, and of everything asynchronous
   };
   Glance glance(const execute::Warp& warp);
-  // Throws Fault (kRace) at the first conflict, as all that touch memory do. Of lanes' own block.
+  // Checks accesses of the lanes in `mask` to their own block's shared memory. This and all other
+  // access functions throw Fault (kRace) at the first conflict.
   void access(const execute::Warp& warp, const execute::Insn& insn, u32 mask, const u32* offsets,
               u32 bytes, bool is_write, Access kind);
-  // One lane's, in any block of the cluster.
+  // Checks one lane's access to the shared memory of any block of the cluster.
   void access(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
               const SharedRange& where, bool is_write, Access kind);
-  // The warps of the block with arrived lanes have released their past; those of `waited` have seen
-  // what all of them did.
+  // A block barrier completed. arrived[w]: lanes of warp w that arrived (release); waited: bit mask
+  // of the warps that waited (acquire).
   void barrier(const execute::Block& block, const u32* arrived, u32 waited);
 
-  // Copies that the lanes begin, in the given epochs of theirs (CopyQueue): they write whenever
-  // they like, until somebody knows that the epoch's copies have landed.
+  // The lanes issue cp.async copies in the given epochs, one per lane (CopyQueue). The copies may
+  // write at any time until a wait for the epoch (copies_landed).
   void copy(const execute::Warp& warp, const execute::Insn& insn, u32 mask, const u32* offsets,
             u32 bytes, const u32* epochs);
   void copies_landed(const execute::Warp& warp, u32 mask, const u32* epochs);  // the warp knows
 
-  // An mbarrier was made, and is used: by a warp that has seen as much of its maker. What is
-  // written to it later tells no more of that.
+  // made() records an mbarrier.init; use() faults unless that init is ordered before the warp's use
+  // of the mbarrier.
   struct Made {
     u32 warp = 0, clock = 0;  // of the cluster
     u32 pc = 0;
@@ -100,31 +103,32 @@ class RaceCheck {
   void use(const execute::Warp& warp, const execute::Insn& insn, u32 lane, const SharedRange& where,
            const Made& made);
   void arrive(const execute::Warp& warp, PhaseClock& clock);  // release
-  // Copies up to these epochs arrive. They hand on what the warp knew of others, not what it did
-  // itself.
+  // cp.async.mbarrier.arrive: the copies up to these epochs arrive. Transfers the warp's knowledge
+  // of other agents, but not its own accesses.
   void copies_arrive(const execute::Warp& warp, u32 mask, const u32* epochs, PhaseClock& clock);
   void complete(PhaseClock& clock);
   void wait(const execute::Warp& warp, const PhaseClock& clock);  // acquire
 
-  // The asynchronous proxy. A warp's lane begins something that reads or writes shared memory
-  // whenever it likes, until somebody knows that the agent's epoch is over.
+  // The asynchronous proxy. A lane issues an operation that may access shared memory at any time
+  // until a wait for the agent's epoch.
   Agent agent(AgentKind kind, const execute::Warp& warp, u32 lane);
   Agent agent_of_barrier(const execute::Block& block, u32 address);
   void async_write(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
                    const SharedRange& where, Agent agent, u32 epoch);
-  // Faults also where a thread wrote a word and no proxy fence lies between.
+  // Also faults if a thread wrote a word and no proxy fence orders that write before the read.
   void async_read(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
                   const SharedRange& where, Agent agent, u32 epoch);
   void fence_proxy(const execute::Warp& warp);  // fence.proxy.async
-  // fence.mbarrier_init: barriers that the warp made before may be used behind what it does next,
-  // even by those who learn of nothing else through that.
+  // fence.mbarrier_init: orders the warp's earlier mbarrier.init before its later arrivals, even
+  // relaxed ones (arrive_relaxed).
   void fence_barriers(const execute::Warp& warp);
   void arrive_relaxed(const execute::Warp& warp,
-                      PhaseClock& clock);  // hands on barriers that were fenced, no more
-  void knows(const execute::Warp& warp, Agent agent, u32 epoch);  // the warp has waited
-  void tells(PhaseClock& clock, Agent agent, u32 epoch);  // who waits for the phase will know
-  // The block has ended. Faults where what others, or something asynchronous, did to its memory may
-  // come later still.
+                      PhaseClock& clock);  // transfers fenced mbarrier inits only
+  void knows(const execute::Warp& warp, Agent agent,
+             u32 epoch);                                  // the warp has waited for the epoch
+  void tells(PhaseClock& clock, Agent agent, u32 epoch);  // waiters of the phase learn the epoch
+  // The block has ended. Faults if accesses by other blocks or asynchronous agents to its shared
+  // memory are not ordered before its end.
   void end_block(const execute::Block& block);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the race check remembers: private to it.
+// Private state of the race check (race.hpp).
 #pragma once
 #include <algorithm>
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace vgpu::check {
 
-// An access: when, and which instruction, with the bytes of the word (a bit each) and whether it
-// was strong.
+// One access to a word: the agent's clock, and packed in `info` the instruction's index, whether the
+// access was strong, and a 4-bit mask of the bytes accessed.
 struct Mark {
   u32 clock = 0;
   u32 info = 0;
@@ -21,7 +21,7 @@ struct Mark {
   bool strong() const { return (info & 16) != 0; }
 };
 
-// An array for each field: an access of neighbouring words is a loop over neighbours.
+// Structure of arrays, indexed by word, so that loops over neighbouring words vectorise.
 struct Marks {
   Marks() = default;
   explicit Marks(u64 words) : clock(words), info(words) {}
@@ -34,17 +34,17 @@ struct Reader {
   Marks marks;
 };
 
-// By word of a block's shared memory.
+// Access history of one block's shared memory, indexed by word.
 struct BlockMemory {
   Marks writes;                      // by threads
-  std::vector<u16> writer;           // warp of the cluster
+  std::vector<u16> writer;           // index of the warp in the cluster
   Marks copies;                      // asynchronous writes; empty until there is one
   std::vector<u16> copier;           // agent
   std::vector<Marks> reads;          // by warp of the block
   std::vector<Reader> remote_reads;  // by warps of other blocks
   std::vector<Reader> async_reads;   // by agents
   std::vector<u32> last_read;        // greatest clock of all warps' reads
-  std::vector<u32> last_async_read;  // of asynchronous ones; empty until there is one
+  std::vector<u32> last_async_read;  // greatest clock of asynchronous reads; may be empty
 
   void forget() {
     const auto clear = [](std::vector<u32>& clocks) { std::fill(clocks.begin(), clocks.end(), 0); };
@@ -57,8 +57,8 @@ struct BlockMemory {
   }
 };
 
-// How reports name an agent: its owner is a warp of the cluster (of kBarrier: a block's rank), its
-// place a lane (the mbarrier's address).
+// Identifies an asynchronous agent in reports. owner: warp index in the cluster (kBarrier: rank of
+// the block); place: lane (kBarrier: address of the mbarrier).
 struct AgentName {
   AgentKind kind{};
   u32 owner = 0, place = 0;
@@ -70,17 +70,18 @@ struct Attempt {
   u32 lane;
   u32 me;  // the warp in the cluster
   Mark mark;
-  u32 rank;  // of the block whose memory is meant
+  u32 rank;  // of the block that owns the memory
   bool is_write;
-  const AgentName* async;  // null: the threads' own
+  const AgentName* async;  // null: an access by a thread
 };
 
 struct RaceCheck::State {
   State(const execute::Program& of, u32 shared_begin, u64 shared_bytes, u32 warps_of_block,
         u32 blocks);
 
-  // Agents: the warps' clocks, what of them lies behind a proxy fence, what behind one of barriers
-  // that were made, then those made as they are met.
+  // Indices into the vector clocks, in this order: one per warp; one per warp for its accesses
+  // ordered by a proxy fence; one per warp for its mbarrier.init ordered by fence.mbarrier_init;
+  // then one per asynchronous agent, created on first use.
   u32 first_agent() const { return 3 * warps; }
   u32 index_of(const execute::Warp& warp) const { return warp.block->rank * block_warps + warp.id; }
   u32 agent_of(const AgentName& name);
@@ -110,11 +111,11 @@ struct RaceCheck::State {
   std::vector<BlockMemory> memories;    // by rank
   std::vector<std::vector<u32>> known;  // [warp][agent]
   std::vector<u32> oldest,
-      oldest_async;  // by warp: what it has seen of every other one, of every agent, at least
+      oldest_async;  // by warp: minimum of its `known` over the other warps, over asynchronous agents
   std::vector<AgentName> agents;
   std::map<std::tuple<u32, u32, u32>, u32> by_key;
-  u32 past = 0;        // clocks up to this one are of earlier blocks
-  u32 last_epoch = 0;  // of anything asynchronous since
+  u32 past = 0;        // clocks up to this value belong to earlier blocks
+  u32 last_epoch = 0;  // greatest epoch of an asynchronous agent since start()
 };
 
 }  // namespace vgpu::check
