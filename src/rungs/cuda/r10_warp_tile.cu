@@ -4,7 +4,7 @@
 // WHY:     In r07 a warp's lanes are 16 per row, so it reads 2 x TM and 16 x TN elements per step
 //          of k: far from square. Lanes in 8 x 4 read 8 x TM and 4 x TN, in adjacent pieces of 16
 //          bytes.
-// PREDICT: SB is read without conflicts and without a swizzle; fewer distinct elements per warp;
+// PREDICT: sB is read without conflicts and without a swizzle; fewer distinct elements per warp;
 //          with BK = 32 a quarter of the barriers. A tenth faster than r07.
 // LIMITS:  Any M, N, K, leading dimensions, alpha, beta; 128-bit accesses where alignment allows,
 //          else 32-bit.

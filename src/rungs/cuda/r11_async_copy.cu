@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // r11_async_copy: copies to shared memory overlap the products.
-// NEW:     Cp.async, STAGES tiles in flight.
+// NEW:     cp.async, STAGES tiles in flight.
 // WHY:     r10 loads a tile, waits, computes, waits; two blocks per SM hide only a part of that.
 // PREDICT: Loads in flight take no registers and no store instructions, so fragments of the next
 //          step fit into registers; one barrier per tile, not two. A tenth faster than r10.

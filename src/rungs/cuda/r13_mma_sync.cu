@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // r13_mma_sync: products on tensor cores, one warp at a time.
-// NEW:     Mma.sync in tf32, ldmatrix.
+// NEW:     mma.sync in tf32, ldmatrix.
 // WHY:     r12 is at the FP32 pipe's peak. A tensor core does 2,048 operations where that pipe does
 //          64, if 11 significant bits of the operands are enough.
 // PREDICT: Three to four times r12; copies and fragments are now the bound, not products.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // r14_wgmma: warpgroups multiply straight from shared memory.
-// NEW:     Wgmma, tensor maps, the 128-byte swizzle.
+// NEW:     wgmma, tensor maps, the 128-byte swizzle.
 // WHY:     r13's warps move every operand through registers: copies, ldmatrix, rounding and
 //          addresses share issue slots with mma.sync, which itself reaches some 60% of the tensor
 //          cores' rate.

@@ -54,8 +54,9 @@ __device__ __forceinline__ Place place_of(const product::Call<typename T::Out>& 
   return {((band * kBand + at % rows) * kPair + ptx::cluster_rank()) * T::BM, at / rows * T::BN};
 }
 
-// A pair's work: whole tiles, then its share of the split ones' steps from its end to its beginning. The first piece may
-// be the beginning of a tile, which the next pair completes; the last piece may complete one of the previous pair.
+// A pair's work: whole tiles, then its share of the split ones' steps, from its end to its
+// beginning. The first piece may begin a tile that the next pair completes; the last piece may
+// complete a tile of the previous pair.
 struct Work {
   int tile, begin, end;  // steps
 };
@@ -74,9 +75,9 @@ struct Schedule {
       return true;
     }
     if (begin == end) return false;
-    const int index = (end - 1) / steps, first = index * steps;
-    const int from = max(static_cast<int>(begin) - first, 0);
-    work = {whole + index, from, static_cast<int>(end) - first};
+    const unsigned index = (end - 1) / steps, first = index * steps,
+                   from = max(begin, first) - first;
+    work = {whole + static_cast<int>(index), static_cast<int>(from), static_cast<int>(end - first)};
     end = first + from;
     return true;
   }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// r18_bf16x6: FP32 accuracy from bf16 tensor cores.  NEW: operands as sums of terms, promoted sums
-// WHY: CUDA cores end at 60 TFLOP/s. Tensor cores do ten times that, with operands of 8 or 11 bits.
-//      Three bf16 terms hold the 24 bits of binary32. Of their nine products, the three smallest
-//      are below its last bit.
+// r18_bf16x6: FP32 accuracy from bf16 tensor cores.
+// NEW:     Operands as sums of terms, promoted sums.
+// WHY:     CUDA cores end at 60 TFLOP/s. Tensor cores do ten times that, with operands of 8 or 11
+//          bits. Three bf16 terms hold the 24 bits of binary32. Of their nine products, the three
+//          smallest are below its last bit.
 // PREDICT: 700 / 6 = 117 TFLOP/s less the pre-pass over A and B: twice r12. Errors are those of the
-//          summation alone, below SGEMM's from k = 512 on.
-// LIMITS: Hopper. Any m, n, k up to 2^28, layouts, transpositions, leading dimensions, alpha, beta;
-//         Inf and NaN as SGEMM. Elements 2^-101 times their row's or column's largest lose bits.
-//                                                        NEXT: r19 takes half as many products
+//          summation alone, below SGEMM's from K = 512 on.
+// LIMITS:  Hopper. Any M, N, K up to 2^28, layouts, transpositions, leading dimensions, alpha,
+//          beta; Inf and NaN as SGEMM. Elements 2^-101 times their row's or column's largest lose
+//          bits.
+// NEXT:    r19 takes half as many products.
 #include "device/ptx/sync.cuh"
 #include "device/ptx/wgmma.cuh"
 #include "device/split_terms.cuh"

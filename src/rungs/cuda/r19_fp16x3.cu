@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// r19_fp16x3: FP32 accuracy at a third of fp16's rate.   NEW: two fp16 terms, three products
-// WHY: r18 needs three bf16 terms of 8 bits. An fp16 term has 11, so that two hold 22 and a sign.
-//      What fp16 lacks is range. The scale of each row of op(A) and column of op(B) keeps every
-//      term in range; r18 needs it for subnormals and the largest numbers only.
+// r19_fp16x3: FP32 accuracy at a third of fp16's rate.
+// NEW:     Two fp16 terms, three products.
+// WHY:     r18 needs three bf16 terms of 8 bits. An fp16 term has 11, so that two hold 22 and a
+//          sign. What fp16 lacks is range. The scale of each row of op(A) and column of op(B) keeps
+//          every term in range; r18 needs it for subnormals and the largest numbers only.
 // PREDICT: 660 / 3 = 220 TFLOP/s less the pre-pass: 10% of the time at 4096, 5% at 8192. Errors
-//          below SGEMM's from k = 1024 on: partial sums are added with rounding to nearest.
-// LIMITS: Hopper. Any m, n, k up to 2^28, layouts, transpositions, leading dimensions, alpha, beta;
-//         Inf and NaN as SGEMM. Elements 2^-16 times their row's or column's largest lose bits.
-//                                                        NEXT: r20 takes fp8 operands
+//          below SGEMM's from K = 1024 on: partial sums are added with rounding to nearest.
+// LIMITS:  Hopper. Any M, N, K up to 2^28, layouts, transpositions, leading dimensions, alpha,
+//          beta; Inf and NaN as SGEMM. Elements 2^-16 times their row's or column's largest lose
+//          bits.
+// NEXT:    r20 takes fp8 operands.
 #include "device/ptx/sync.cuh"
 #include "device/ptx/wgmma.cuh"
 #include "device/split_terms.cuh"
