@@ -344,8 +344,8 @@ void fill(MicroKernel& out, std::integer_sequence<int, kRowsLessOne...>) {
    ...);
 }
 
-// The forms with an additional task exist only for tiles of one or two vectors with at least half of
-// the maximum rows.
+// The forms with an additional task exist only for tiles of one or two vectors with at least half
+// of the maximum rows.
 template <Form kForm, int kVectors, int... kRowsLess>
 void fill_tall(MicroKernel& out, std::integer_sequence<int, kRowsLess...>) {
   constexpr int kMost = kRows[kVectors - 1];
