@@ -16,7 +16,7 @@ constexpr double kIntegerLanes = 16;
 // FFMAs with two operands in one bank, measured at 1.88 cycles each.
 constexpr double kReadsAhead = 1;
 constexpr int kWarmRounds = 3, kRounds = 24;
-constexpr double kLongest = 5e7;  // cycles; a longer loop indicates a deadlock in the model
+constexpr double kLongest = 5e7;  // cycles; gives up on damaged code whose loop never ends
 
 // A scheduler's register file: two banks, selected by the register number's parity, each with one
 // read per cycle. Operands marked for reuse cost no read.

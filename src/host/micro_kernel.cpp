@@ -150,8 +150,8 @@ void tile(const TileArgs& args) {
       bv[v] = is_cut && v + 1 == kVectors ? hn::MaskedLoad(last, d, bk + v * kLanes)
                                           : hn::LoadU(d, bk + v * kLanes);
     if constexpr (kCopies) {
-#pragma GCC unroll 3
       // Prefetches distant rows into L2; in L1, rows a page apart share sets.
+#pragma GCC unroll 3
       for (int v = 0; v < kVectors; ++v) {
         __builtin_prefetch(bk + kFar * b_ld + v * kLanes, 0, 2);
         hn::Store(bv[v], d, copy + v * kLanes);
@@ -344,7 +344,8 @@ void fill(MicroKernel& out, std::integer_sequence<int, kRowsLessOne...>) {
    ...);
 }
 
-// Only tiles with many rows and without a narrow edge also prefetch or copy (see Form).
+// The forms with an additional task exist only for tiles of one or two vectors with at least half
+// of the maximum rows.
 template <Form kForm, int kVectors, int... kRowsLess>
 void fill_tall(MicroKernel& out, std::integer_sequence<int, kRowsLess...>) {
   constexpr int kMost = kRows[kVectors - 1];

@@ -98,8 +98,8 @@ inline void multiply(const MicroKernel& kernel, Form form, const Panel& a, const
   kernel.tile(form, b.lines, a.lines)(args);
 }
 
-// Computes C for one block. The tiles of the first panel of A pack B as they read it; if B is
-// transposed, each panel of B is packed before its first tile.
+// Computes C for one block. The tiles of the first panel of A pack B as they read it. A panel of B
+// that they cannot pack (transposed, or no such tile) is packed before its first tile.
 void multiply_block(const MicroKernel& kernel, Form form, const Panels& pA, const Panels& pB,
                     const TileArgs& block);
 

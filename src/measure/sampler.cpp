@@ -24,7 +24,7 @@ bool near(std::optional<double> a, std::optional<double> b, double tolerance) {
   return !a || !b || std::abs(*a - *b) <= tolerance * std::max(*a, *b);
 }
 
-// Rounds to 0.1 ps: far below the resolution of CUDA events; more digits only make files larger.
+// Rounds to 0.1 ns: far below the resolution of CUDA events; more digits only make files larger.
 double rounded(double ms) {
   constexpr double kSteps = 1e7;
   return std::round(ms * kSteps) / kSteps;

@@ -93,7 +93,8 @@ std::optional<Agreement> agreement(const std::vector<EarlierCandidate>& earlier,
   if (!correlation) return std::nullopt;
   const double best = *std::min_element(before.begin(), before.end());
   const std::vector<double> order = ranks(now);
-  // The earlier rate of the best candidate among the first `count` in today's order.
+  // By the earlier times: rate of the best among the first `count` of today's order, relative to
+  // the best rate.
   const auto chosen = [&](double count) {
     double least = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {

@@ -42,8 +42,8 @@ class Child {
   bool write(const std::string& text);  // false if the child no longer reads
 
   enum class Read { kLine, kEnd, kTime, kStopped };
-  // Reads one line without its line end. Otherwise reports why not: end of output, time limit or
-  // `stop`; `line` then holds the partial line.
+  // Reads one line without its line end (kLine). At the end of the output (kEnd), `line` holds what
+  // followed the last line end. At the deadline or `stop`, `line` is unchanged.
   Read read_line(std::string& line, Deadline deadline, const Stop& stop);
 
   // Waits if the output has ended, else kills. Text: "exit status 3", "signal 11 (Segmentation
