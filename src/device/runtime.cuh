@@ -28,10 +28,10 @@ inline Status sm_count(int& sms) {
   return error == cudaSuccess ? Status::ok() : cuda_failure("SM count", error);
 }
 
-// Scratch and flags of one call. From take() to its destruction the object holds the stream's lock, so that the
-// kernels of a call are adjacent in the stream. The next call on the stream may get the same memory, which stream
-// order makes safe; another stream gets it when its kernels have ended. Captured kernels get memory that lives as
-// long as their graph.
+// Scratch and flags of one call. From take() to its destruction the object holds the stream's lock,
+// so that the kernels of a call are adjacent in the stream. The next call on the stream may get the
+// same memory, which stream order makes safe; another stream gets it when its kernels have ended.
+// Captured kernels get memory that lives as long as their graph.
 class CallMemory {
  public:
   CallMemory() = default;
@@ -39,7 +39,8 @@ class CallMemory {
   CallMemory& operator=(const CallMemory&) = delete;
   ~CallMemory();
 
-  // Call once, before the call's first kernel, on the current device. Errors: kLaunchFailed, out of memory.
+  // Call once, before the call's first kernel, on the current device. Errors: kLaunchFailed, out of
+  // memory.
   Status take(cudaStream_t stream, std::int64_t scratch_bytes, std::int64_t flag_count);
   // Starts with what the stream's previous call left there, or with zeros.
   char* scratch() const;
@@ -55,7 +56,8 @@ class CallMemory {
   cudaStream_t stream_ = nullptr;
 };
 
-// Allows `kernel` this many bytes of shared memory per block. Asks the runtime once, as that costs a launch's time.
+// Allows `kernel` this many bytes of shared memory per block. Asks the runtime once, as that costs
+// a launch's time.
 cudaError_t allow_shared(const void* kernel, int bytes);
 
 }  // namespace ladder

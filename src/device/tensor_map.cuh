@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host: tensor maps of row-major matrices. The CUDA runtime returns the driver's encoder, so that nothing links
-// libcuda and a program starts where there is no driver.
+// Host: tensor maps of row-major matrices. The CUDA runtime returns the driver's encoder, so that
+// nothing links libcuda and a program starts where there is no driver.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -12,14 +12,15 @@
 
 namespace ladder {
 
-// Whether a tensor map takes this address and row length: multiples of 16 bytes (CUDA Driver API, "Tensor Map
-// Object Management").
+// Whether a tensor map takes this address and row length: multiples of 16 bytes (CUDA Driver API,
+// "Tensor Map Object Management").
 inline bool tensor_map_takes(const void* g, std::int64_t ld_bytes) {
   return (reinterpret_cast<std::uintptr_t>(g) | static_cast<std::uintptr_t>(ld_bytes)) % 16 == 0;
 }
 
-// The map of a matrix of rows x cols, copied in boxes of box_rows x box_cols. A row of a box is as long as the
-// swizzle: 128 or 64 bytes. Errors: kLaunchFailed, where the driver lacks the encoder or refuses.
+// The map of a matrix of rows x cols, copied in boxes of box_rows x box_cols. A row of a box is as
+// long as the swizzle: 128 or 64 bytes. Errors: kLaunchFailed, where the driver lacks the encoder
+// or refuses.
 inline Status make_tensor_map(CUtensorMap& map, Type type, const void* g, std::int64_t rows,
                               std::int64_t cols, std::int64_t ld, int box_rows, int box_cols) {
   using Encode = decltype(&cuTensorMapEncodeTiled);
@@ -41,8 +42,8 @@ inline Status make_tensor_map(CUtensorMap& map, Type type, const void* g, std::i
   const cuuint64_t strides[] = {static_cast<cuuint64_t>(ld * bytes_of(type))};
   const cuuint32_t box[] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t steps[] = {1, 1};
-  // A row of a box that does not start on a cache line touches two. Promotion to 256 bytes would fetch more and
-  // costs 7% at 1000 x 1000 x 1000 in bf16.
+  // A row of a box that does not start on a cache line touches two. Promotion to 256 bytes would
+  // fetch more and costs 7% at 1000 x 1000 x 1000 in bf16.
   const bool on_lines = (reinterpret_cast<std::uintptr_t>(g) | strides[0]) % 128 == 0;
   const auto promotion =
       on_lines ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;

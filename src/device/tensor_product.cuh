@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of 16-bit operands on Hopper's tensor cores, as r14 to r17 compute them: the call's tensor maps, the stage
-// that they fill, a warpgroup's wgmma over a stage, and the way of its sums to C.
+// Products of 16-bit operands on Hopper's tensor cores, as r14 to r17 compute them: the call's
+// tensor maps, the stage that they fill, a warpgroup's wgmma over a stage, and the way of its sums
+// to C.
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
@@ -21,8 +22,8 @@ namespace ladder::product {
 constexpr int kWarpgroup = 128;      // threads
 constexpr int kMaxShared = 232'448;  // bytes of a block's shared memory on compute capability 9.0
 
-// What TMA copies and wgmma reads per step of k: rows of 128 bytes in the 128-byte swizzle. A is K-major, B is
-// N-major.
+// What TMA copies and wgmma reads per step of k: rows of 128 bytes in the 128-byte swizzle. A is
+// K-major, B is N-major.
 template <class In, int BM, int BN>
 struct Stage {
   static constexpr int BK = 128 / sizeof(In), kBoxes = BN / BK, kBytes = (BM + BN) * 128;
@@ -42,8 +43,8 @@ struct Call {
   bool pairs;   // stores of two neighbours, the first in an even column, are aligned
 };
 
-// A warpgroup starts the product of 64 rows of A, from `row` on, and B. The sums are (64,BN); ptx/wgmma.cuh says
-// which of them a thread holds. With add = false they are overwritten.
+// A warpgroup starts the product of 64 rows of A, from `row` on, and B. The sums are (64,BN);
+// ptx/wgmma.cuh says which of them a thread holds. With add = false they are overwritten.
 template <class In, int BM, int BN>
 __device__ __forceinline__ void multiply(float (&sums)[BN / 2], const Stage<In, BM, BN>& s, int row,
                                          bool add) {
@@ -74,7 +75,8 @@ __device__ __forceinline__ __nv_bfloat162 pair_of(float x, float y, __nv_bfloat1
   return __floats2bfloat162_rn(x, y);
 }
 
-// Stores alpha sums + beta C to 64 rows of C from `row` on, columns from `col` on. beta = 0 does not read C.
+// Stores alpha sums + beta C to 64 rows of C from `row` on, columns from `col` on. beta = 0 does
+// not read C.
 template <class Out, int kSums>
 __device__ __forceinline__ void store(const Call<Out>& c, const float (&sums)[kSums], int row,
                                       int col) {
@@ -110,7 +112,8 @@ __global__ void scale(const __grid_constant__ Call<Out> c) {
   }
 }
 
-// Hopper, row-major operands without transposition, sizes that fit an int, rows that fit a tensor map.
+// Hopper, row-major operands without transposition, sizes that fit an int, rows that fit a tensor
+// map.
 inline Status accept(const Problem& p, const Device& device) {
   if (device.cc / 10 != 9) {
     return {Code::kUnsupportedDevice,
@@ -127,9 +130,9 @@ inline Status accept(const Problem& p, const Device& device) {
           "takes sizes of at most 2^30 and leading dimensions below 2^38, not " + to_string(p)};
 }
 
-// Describes a call in tiles of BM x BN. Operands that no tensor map takes are copied to rows of whole 16 bytes in
-// `memory`, behind `scratch` bytes for the caller; `flags` zeros come with them. Where
-// c.steps is 0 it has enqueued all that there is to do. Errors: kLaunchFailed.
+// Describes a call in tiles of BM x BN. Operands that no tensor map takes are copied to rows of
+// whole 16 bytes in `memory`, behind `scratch` bytes for the caller; `flags` zeros come with them.
+// Where c.steps is 0 it has enqueued all that there is to do. Errors: kLaunchFailed.
 template <class In, int BM, int BN, class Out>
 Status describe(const Problem& p, const Operands& o, cudaStream_t stream, CallMemory& memory,
                 Call<Out>& c, std::int64_t scratch = 0, std::int64_t flags = 0) {

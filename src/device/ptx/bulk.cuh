@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk copies without a tensor map. PTX ISA, "Data Movement and Conversion Instructions: Bulk copy".
+// Bulk copies without a tensor map. PTX ISA, "Data Movement and Conversion Instructions: Bulk
+// copy".
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What blocks share: barriers of their cluster, flags in global memory. One function per instruction; PTX ISA,
-// "Special Registers", "barrier.cluster", "mapa", "mbarrier.arrive", "ld", "st".
+// What blocks share: barriers of their cluster, flags in global memory. One function per
+// instruction; PTX ISA, "Special Registers", "barrier.cluster", "mapa", "mbarrier.arrive", "ld",
+// "st".
 #pragma once
 #include <cuda_runtime.h>
 
@@ -21,9 +22,9 @@ __device__ __forceinline__ void cluster_sync() {
                    : "memory");
 }
 
-// mapa, mbarrier.arrive.shared::cluster: arrives at the same barrier of block `rank`. It releases no other memory:
-// .release.cluster would order all of the thread's accesses, which costs a fifth of the rate, and readers by
-// wgmma have waited already.
+// mapa, mbarrier.arrive.shared::cluster: arrives at the same barrier of block `rank`. It releases
+// no other memory: .release.cluster would order all of the thread's accesses, which costs a fifth
+// of the rate, and readers by wgmma have waited already.
 __device__ __forceinline__ void mbarrier_arrive_at(std::uint32_t barrier, int rank) {
   asm volatile(
       "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; "

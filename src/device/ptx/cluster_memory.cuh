@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared memory of other blocks of a cluster. One function per instruction; PTX ISA, "mapa", "ld", "st",
-// "st.async".
+// Shared memory of other blocks of a cluster. One function per instruction; PTX ISA, "mapa", "ld",
+// "st", "st.async".
 #pragma once
 #include "device/ptx/cluster.cuh"
 
 namespace ladder::ptx {
 
-// barrier.cluster.arrive and .wait, apart. Relaxed does not release the thread's stores; fence_mbarrier_init() does
-// that for barriers.
+// barrier.cluster.arrive and .wait, apart. Relaxed does not release the thread's stores;
+// fence_mbarrier_init() does that for barriers.
 __device__ __forceinline__ void cluster_arrive_relaxed() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }

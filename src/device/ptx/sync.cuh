@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the warps of a block share: named barriers and registers. One function per instruction; PTX ISA,
-// "Parallel Synchronization and Communication Instructions: barrier" and "setmaxnreg".
+// What the warps of a block share: named barriers and registers. One function per instruction; PTX
+// ISA, "Parallel Synchronization and Communication Instructions: barrier" and "setmaxnreg".
 #pragma once
 #include <cuda_runtime.h>
 
@@ -13,7 +13,8 @@ __device__ __forceinline__ void barrier_sync(int id, int threads) {
   asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-// setmaxnreg.dec: this warpgroup keeps kRegisters per thread and returns the rest to the block's pool.
+// setmaxnreg.dec: this warpgroup keeps kRegisters per thread and returns the rest to the block's
+// pool.
 template <int kRegisters>
 __device__ __forceinline__ void release_registers() {
   static_assert(kRegisters >= 24 && kRegisters <= 256 && kRegisters % 8 == 0, "PTX's range");

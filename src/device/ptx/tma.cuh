@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensor memory accelerator: one thread copies a box of a matrix by a tensor map. One function per instruction;
-// PTX ISA, "Data Movement and Conversion Instructions: Tensor copy".
+// The tensor memory accelerator: one thread copies a box of a matrix by a tensor map. One function
+// per instruction; PTX ISA, "Data Movement and Conversion Instructions: Tensor copy".
 #pragma once
 #include <cuda.h>
 
@@ -8,8 +8,8 @@
 
 namespace ladder::ptx {
 
-// cp.async.bulk.tensor.2d, global to shared: the box at column x, row y; elements beyond the matrix become zeros. It
-// completes on `barrier` with the box's bytes, zeros included.
+// cp.async.bulk.tensor.2d, global to shared: the box at column x, row y; elements beyond the matrix
+// become zeros. It completes on `barrier` with the box's bytes, zeros included.
 __device__ __forceinline__ void tma_load(std::uint32_t to, const CUtensorMap& map,
                                          std::uint32_t barrier, int x, int y) {
   asm volatile(
@@ -19,7 +19,8 @@ __device__ __forceinline__ void tma_load(std::uint32_t to, const CUtensorMap& ma
       : "memory");
 }
 
-// The same to each block of the cluster whose bit is set in `blocks`, at the same address and barrier of each.
+// The same to each block of the cluster whose bit is set in `blocks`, at the same address and
+// barrier of each.
 __device__ __forceinline__ void tma_load_multicast(std::uint32_t to, const CUtensorMap& map,
                                                    std::uint32_t barrier, int x, int y,
                                                    std::uint16_t blocks) {
@@ -30,7 +31,8 @@ __device__ __forceinline__ void tma_load_multicast(std::uint32_t to, const CUten
       : "memory");
 }
 
-// prefetch.tensormap: the map of a __grid_constant__ parameter, into the cache that copies read it from.
+// prefetch.tensormap: the map of a __grid_constant__ parameter, into the cache that copies read it
+// from.
 __device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
@@ -50,19 +52,21 @@ __device__ __forceinline__ void bulk_commit() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// cp.async.bulk.wait_group.read: waits until all but kPending of this thread's groups have read shared memory.
+// cp.async.bulk.wait_group.read: waits until all but kPending of this thread's groups have read
+// shared memory.
 template <int kPending>
 __device__ __forceinline__ void bulk_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 }
 
-// fence.proxy.async: orders ordinary accesses to shared memory before asynchronous ones that follow.
+// fence.proxy.async: orders ordinary accesses to shared memory before asynchronous ones that
+// follow.
 __device__ __forceinline__ void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// stmatrix.x4: stores four 8 x 8 matrices of 16-bit elements. Lanes 8 i to 8 i + 7 pass the rows' addresses of matrix i;
-// lane l holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 in r[i].
+// stmatrix.x4: stores four 8 x 8 matrices of 16-bit elements. Lanes 8 i to 8 i + 7 pass the rows'
+// addresses of matrix i; lane l holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 in r[i].
 __device__ __forceinline__ void store_matrix4(std::uint32_t s, const std::uint32_t* r) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(s),
                "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])

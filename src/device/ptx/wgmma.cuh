@@ -24,7 +24,8 @@ struct MmaType<__half> {
   static constexpr char kName[] = "f16";
 };
 
-// Inline PTX takes registers one by one: LADDER_Dn lists the n elements of d, LADDER_Tn their operand numbers.
+// Inline PTX takes registers one by one: LADDER_Dn lists the n elements of d, LADDER_Tn their
+// operand numbers.
 // clang-format off
 #define LADDER_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define LADDER_D16(i) LADDER_D4(i), LADDER_D4(i + 4), LADDER_D4(i + 8), LADDER_D4(i + 12)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma.mma_async with A in registers, and with tf32 operands. With g = lane / 4 and t = lane % 4, registers a[q] of 16-bit
-// types hold row 16 (warp % 4) + g + 8 (q % 2), k = 2 t + 8 (q / 2) and the k after it, the lower k in the lower half;
-// those of tf32 hold the same row and k = t + 4 (q / 2). PTX ISA, "wgmma.mma_async".
+// wgmma.mma_async with A in registers, and with tf32 operands. With g = lane / 4 and t = lane % 4,
+// registers a[q] of 16-bit types hold row 16 (warp % 4) + g + 8 (q % 2), k = 2 t + 8 (q / 2) and
+// the k after it, the lower k in the lower half; those of tf32 hold the same row and k = t + 4 (q /
+// 2). PTX ISA, "wgmma.mma_async".
 #pragma once
 #include "device/ptx/wgmma.cuh"
 
