@@ -7,8 +7,8 @@
 // Each warp's vector clock holds, per agent, the latest clock ordered before the warp by barriers,
 // mbarriers and waits. Each word records the last read of every warp and the last write. The
 // asynchronous proxy observes the writes of threads only after a proxy fence; separate entries of
-// the vector clock track these fences. Ordering rules: PTX ISA, "Memory Consistency Model", "Proxies", and for copies "Data Movement and Conversion
-// Instructions: Asynchronous copy".
+// the vector clock track these fences. Ordering rules: PTX ISA, "Memory Consistency Model",
+// "Proxies", and for copies "Data Movement and Conversion Instructions: Asynchronous copy".
 #pragma once
 #include <memory>
 #include <vector>

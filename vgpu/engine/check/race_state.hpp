@@ -11,8 +11,8 @@
 
 namespace vgpu::check {
 
-// One access to a word: the agent's clock, and packed in `info` the instruction's index, whether the
-// access was strong, and a 4-bit mask of the bytes accessed.
+// One access to a word: the agent's clock, and packed in `info` the instruction's index, whether
+// the access was strong, and a 4-bit mask of the bytes accessed.
 struct Mark {
   u32 clock = 0;
   u32 info = 0;
@@ -111,7 +111,8 @@ struct RaceCheck::State {
   std::vector<BlockMemory> memories;    // by rank
   std::vector<std::vector<u32>> known;  // [warp][agent]
   std::vector<u32> oldest,
-      oldest_async;  // by warp: minimum of its `known` over the other warps, over asynchronous agents
+      // by warp: minimum of its `known` over the other warps, over asynchronous agents
+      oldest_async;
   std::vector<AgentName> agents;
   std::map<std::tuple<u32, u32, u32>, u32> by_key;
   u32 past = 0;        // clocks up to this value belong to earlier blocks
