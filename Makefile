@@ -16,13 +16,14 @@ build: configure
 	@$(BUILD)
 
 # The main job: every rung verified, then measured on a GPU, or counted on the virtual one. The CPU rungs come first: their
-# rows do not wait for the CUDA kernels to compile.
+# rows do not wait for the CUDA kernels to compile. Both programs have this one verb; `make` builds `ladder` with all.
 climb: configure
 	@$(BUILD) --target ladder_first
 	build/bin/ladder_first climb host --device cpu --json build/climb-host.json
-	@$(BUILD) --target ladder vgpu
-	build/bin/ladder climb cuda --json build/climb-cuda.json
-	@echo "The same page with the CPU rungs: build/bin/ladder report build/climb-host.json build/climb-cuda.json --html build/climb.html"
+	@$(BUILD) --target ladder_climb_cuda
+	build/bin/ladder_climb_cuda climb cuda --json build/climb-cuda.json
+	@echo "make: builds build/bin/ladder with all verbs, and build/bin/vgpu."
+	@echo "Then, one page of all rungs: build/bin/ladder report build/climb-host.json build/climb-cuda.json --html build/climb.html"
 
 # Programs, libraries, manual pages and completions, below DESTDIR and PREFIX; the result can be moved as a whole.
 PREFIX ?= /usr/local

@@ -203,9 +203,10 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
       ++step;
     };
     constexpr int kMeanwhile = kFinish == Finish::kStore ? Store::kChunksLater : 0;
-    const std::integral_constant<int, kMeanwhile % 2>
-        first;  // sets of fragments: two groups in a row have two
-    const std::integral_constant<int, 1 - kMeanwhile % 2> second;
+    // Only tf32 has fragments in registers: two groups in a row need two sets of them.
+    constexpr bool kTwoSets = T::kTf32;
+    const std::integral_constant<int, kTwoSets ? kMeanwhile % 2 : 0> first;
+    [[maybe_unused]] const std::integral_constant<int, kTwoSets ? 1 - kMeanwhile % 2 : 0> second;
 #pragma unroll
     for (int h = 0; h < kMeanwhile; ++h) {
       if (step == work.end) {
@@ -217,11 +218,11 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
       }
     }
 #pragma unroll 1
-    while (step + 1 < work.end) {
+    while (step + kTwoSets < work.end) {
       advance(first, [] {});
-      advance(second, [] {});
+      if constexpr (kTwoSets) advance(second, [] {});
     }
-    if (step < work.end) advance(first, [] {});
+    if (kTwoSets && step < work.end) advance(first, [] {});
     turns.pass_on();
     [[maybe_unused]] const Work done = work;
     const TileOrigin here = at;
@@ -345,25 +346,28 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
       }
     }
   }
-  auto run = l.by_map ? kernel<T, Finish::kStore> : kernel<T, Finish::kDirect>;
+  const auto launch = [&](auto* run, const auto& c, std::size_t shared) {
+    return launch_dependent("tensor_tiles", run, blocks, T::kCluster, T::kThreads, shared, stream,
+                            maps, c, plan, x);
+  };
   if constexpr (T::kCluster == 1) {
-    if (chosen.parts > 1) run = kernel<T, Finish::kParts>;
+    if (chosen.parts > 1) {
+      // Partial sums are FP32 whatever the type of C: one kernel per type of operands.
+      using Sums = Tile<typename T::In, float, T::BM, T::BN, T::STAGES>;
+      const Target<float> extent{nullptr, l.c.ld, l.c.m, l.c.n, 1.0F, 0.0F, false};
+      if (Status s = launch(kernel<Sums, Finish::kParts>, extent, sizeof(typename Sums::Shared));
+          !s)
+        return s;
+      constexpr int kManyParts = 32;
+      const auto add = chosen.parts < kManyParts ? add_parts<T, 4> : add_parts<T, 16>;
+      const int slices = chosen.parts < kManyParts ? 1 : 4;
+      return launch_dependent(
+          "add_parts", add, plan.whole_tiles * T::kWarpgroups * kQuads<T> * slices, 1, kAddThreads,
+          0, stream, l.c, x.gPartial, static_cast<const Plan&>(plan), chosen.parts);
+    }
   }
-  if (Status s =
-          launch_dependent("tensor_tiles", run, plan.blocks * T::kCluster, T::kCluster, T::kThreads,
-                           sizeof(typename T::Shared), stream, maps, l.c, plan, x);
-      !s) {
-    return s;
-  }
-  if (T::kCluster == 1 && chosen.parts > 1) {
-    constexpr int kManyParts = 32;
-    const auto add = chosen.parts < kManyParts ? add_parts<T, 4> : add_parts<T, 16>;
-    const int slices = chosen.parts < kManyParts ? 1 : 4;
-    return launch_dependent(
-        "add_parts", add, plan.whole_tiles * T::kWarpgroups * kQuads<T> * slices, 1, kAddThreads, 0,
-        stream, l.c, x.gPartial, static_cast<const Plan&>(plan), chosen.parts);
-  }
-  return Status::ok();
+  return launch(l.by_map ? kernel<T, Finish::kStore> : kernel<T, Finish::kDirect>, l.c,
+                sizeof(typename T::Shared));
 }
 
 // The tiles to choose from. Shapes count what blocks that share copies compute together. One
