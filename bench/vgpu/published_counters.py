@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counters of published SGEMM ladders, unmodified: what Nsight Compute reads on an H200, and what the virtual GPU says.
 
-  published_counters.py build CHECKOUTS PROGRAMS     builds CHECKOUTS/NAME, as they are, into PROGRAMS/NAME
   published_counters.py collect PROGRAMS [--ncu NCU]  where the GPU is: writes results/h200/published.csv
   published_counters.py compare PROGRAMS --vgpu VGPU  anywhere: writes results/h200/published-compared.csv
   published_counters.py table                         the latter as a table of docs/virtual-gpu.md
 
-The ladders, with the commits that are meant, are in LADDERS; clones of them are CHECKOUTS/NAME. Of each kernel the first
-launch at each of the program's first sizes is looked at. A row of `collect` is a launch: ladder, kernel, size, symbol, the
+LADDERS names the ladders and their commits; PROGRAMS/NAME is the program of each, built with nvcc -O3 -cudart shared
+-lineinfo for sm_90. Of each kernel the first launch at each of the program's first sizes is profiled. A row of `collect` is a launch: ladder, kernel, size, symbol, the
 hash of its machine code, and a column for each metric of tests/golden/golden.py. `compare` runs the same programs, skips a
 kernel whose machine code is not the measured one, and holds each value that the virtual GPU calls exact to the row; it
 ends with 1 if one differs or if nothing could be compared.
@@ -25,8 +24,6 @@ import subprocess
 import sys
 import tempfile
 import time
-
-import published_ladder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/golden"))
@@ -47,16 +44,6 @@ KERNELS = "^(sgemm|mysgemm|runSgemm)"  # and none of cuBLAS's, which the virtual
 FIELDS = ["ladder", "kernel", "size", "symbol", "sass_sha256"]
 ROWS, COMPARED = ROOT / "results/h200/published.csv", ROOT / "results/h200/published-compared.csv"
 PAGE, BEGIN, END = ROOT / "docs/virtual-gpu.md", "<!-- published -->\n", "<!-- /published -->\n"
-
-
-def build(options):
-    options.programs.mkdir(parents=True, exist_ok=True)
-    for name, ladder in LADDERS.items():
-        checkout = options.checkouts / name
-        head = subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
-        if head.stdout.strip() != ladder.commit:
-            sys.exit(f"published_counters: {checkout} is at {head.stdout.strip()}, not at {ladder.commit}")
-        published_ladder.build(checkout, options.programs / name, options.nvcc)
 
 
 def digests(program):
@@ -193,12 +180,9 @@ def table(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     actions = parser.add_subparsers(dest="action", required=True)
-    for action, function in (("build", build), ("collect", collect), ("compare", compare), ("table", table)):
+    for action, function in (("collect", collect), ("compare", compare), ("table", table)):
         sub = actions.add_parser(action)
         sub.set_defaults(function=function)
-        if action == "build":
-            sub.add_argument("checkouts", type=pathlib.Path)
-            sub.add_argument("--nvcc", default="nvcc")
         if action != "table":
             sub.add_argument("programs", type=pathlib.Path)
         sub.add_argument("--rows", type=pathlib.Path, default=ROWS)
