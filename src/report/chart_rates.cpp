@@ -186,17 +186,6 @@ double power_of(const Curve& curve) {
 
 }  // namespace
 
-std::vector<Bar> measured_bars(std::span<const Pick> rows) {
-  std::vector<Bar> bars;
-  for (const Pick& pick : rows) {
-    if (!pick.derived.tflops) continue;
-    const bool library = pick.row->role == Role::kBaseline;
-    bars.push_back({pick.row->kernel, pick.row->idea, *pick.derived.tflops, library, false,
-                    library ? std::nullopt : pick.derived.percent_of_baseline});
-  }
-  return bars;
-}
-
 Result<Chart> climb_chart(std::span<const Bar> bars, const std::string& problem,
                           const std::string& device, Precision precision) {
   if (std::none_of(bars.begin(), bars.end(), [](const Bar& bar) { return !bar.library; }))

@@ -49,6 +49,17 @@ struct Axis {
 
 }  // namespace
 
+std::vector<Bar> measured_bars(std::span<const Pick> rows) {
+  std::vector<Bar> bars;
+  for (const Pick& pick : rows) {
+    if (!pick.derived.tflops) continue;
+    const bool library = pick.row->role == Role::kBaseline;
+    bars.push_back({pick.row->kernel, pick.row->idea, *pick.derived.tflops, library, false,
+                    library ? std::nullopt : pick.derived.percent_of_baseline});
+  }
+  return bars;
+}
+
 std::vector<std::string> climb_text(std::span<const Bar> bars, std::size_t width) {
   double most = 0;
   std::size_t name = 0;

@@ -2,6 +2,7 @@
 // SGEMM on tensor cores where the operands allow it: the split pre-pass counts what fp16x3 would
 // lose, and the device then chooses fp16x3, bf16x6 or FP64 by a proved bound.
 #include "gemm/split/binary64.cuh"
+#include "gemm/split/bf16x6.cuh"
 #include "gemm/split/fused.cuh"
 #include "gemm/split/product.cuh"
 #include "problem/split_error.hpp"
@@ -15,7 +16,6 @@
 namespace ladder::guarded {
 
 using HalfWords = WordFormat<__half, 2>;
-using BrainWords = WordFormat<__nv_bfloat16, 3>;
 
 // What tiny elements may add to fp16x3's error, so that it stays below SGEMM's; compensation may
 // add its own factor.
@@ -132,7 +132,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (!reads_ab(p)) return scale_only<float>(p, call.o, stream);
   if (takes_fused(p, call.o)) return launch_fused(call, stream);
   const SplitJob<HalfWords, 3, true> halves(p, call.o, call.sms);
-  const SplitJob<BrainWords, 6> brains(p, call.o, call.sms);
+  const split_bf16::Bf16x6Job brains(p, call.o, call.sms);
 
   const std::int64_t product_flags = std::max(halves.flags(), brains.flags());
   constexpr std::int64_t kOfGuard = 1 + kOfSample;  // flags
@@ -169,8 +169,8 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
     return s;
   const auto when = [&](SplitChoice choice) { return When{gChoice, static_cast<int>(choice)}; };
   if (Status s = halves.product(x, words, gFlags, when(SplitChoice::kFp16x3), stream); !s) return s;
-  if (Status s = brains.pass(y, when(SplitChoice::kBf16x6), stream); !s) return s;
-  if (Status s = brains.product(y, words, gFlags, when(SplitChoice::kBf16x6), stream); !s) return s;
+  const When bf16x6 = when(SplitChoice::kBf16x6);
+  if (Status s = split_bf16::launch_bf16x6(brains, y, words, gFlags, bf16x6, stream); !s) return s;
   return WideJob(x, call.sms).launch(gChoice, SplitChoice::kBinary64, stream);
 }
 

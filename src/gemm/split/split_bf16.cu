@@ -2,6 +2,7 @@
 // FP32 accuracy from bf16 and tf32 tensor cores: each operand is a sum of two or three terms, of
 // whose products the largest are added. Any layout, transposition, leading dimension, alpha, beta;
 // Inf and NaN as SGEMM.
+#include "gemm/split/bf16x6.cuh"
 #include "gemm/split/product.cuh"
 
 #include <span>
@@ -9,7 +10,6 @@
 namespace ladder::split_bf16 {
 
 using TwoWords = WordFormat<__nv_bfloat16, 2>;
-using ThreeWords = WordFormat<__nv_bfloat16, 3>;
 using Tf32Words = WordFormat<float, 2>;
 
 static constexpr KernelInfo info(std::string_view id, std::string_view idea, Precision precision,
@@ -35,5 +35,11 @@ static constexpr KernelInfo kKernels[] = {
          launch_split<Tf32Words, 3>),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
+
+Status launch_bf16x6(const Bf16x6Job& job, const SplitTarget& x, char* scratch, unsigned* gFlags,
+                     const split_detail::When& when, Stream stream) {
+  if (Status s = job.pass(x, when, stream); !s) return s;
+  return job.product(x, scratch, gFlags, when, stream);
+}
 
 }  // namespace ladder::split_bf16
