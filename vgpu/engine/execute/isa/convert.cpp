@@ -36,11 +36,16 @@ void for_each_integer(F f) {
 
 // Adds the operation `prefix`to.from.
 template <class F, class To, class From>
-void define(OperationSink& sink, const char* prefix, Named<To> to, Named<From> from, F,
-            bool every_lane = true) {
-  const Handler handler =
-      every_lane ? &Signature<F>::template all<F> : &Signature<F>::template each<F>;
-  sink.add_conversion(prefix, to.name, from.name, Signature<F>::shape(), handler);
+void define(OperationSink& sink, const char* prefix, Named<To> to, Named<From> from, F) {
+  sink.add_conversion(prefix, to.name, from.name, Signature<F>::shape(),
+                      &Signature<F>::template all<F>);
+}
+
+// As op_each().
+template <class F, class To, class From>
+void define_each(OperationSink& sink, const char* prefix, Named<To> to, Named<From> from, F) {
+  sink.add_conversion(prefix, to.name, from.name, Signature<F>::shape(),
+                      &Signature<F>::template each<F>);
 }
 
 template <class D>
@@ -186,28 +191,18 @@ void define_integer_to_float(OperationSink& sink, const char* prefix) {
       define(sink, prefix, kF64, from,
              [](Stored a) { return static_cast<double>(static_cast<S>(a)); });
     } else {
-      define(
-          sink, prefix, kF32, from,
-          [](Stored a) {
-            return bits_as<float>(narrow(to_odd_double(static_cast<S>(a)), kSingle, kMode));
-          },
-          false);
-      define(
-          sink, prefix, kF64, from,
-          [](Stored a) { return integer_to_double<kMode>(static_cast<S>(a)); }, false);
+      define_each(sink, prefix, kF32, from, [](Stored a) {
+        return bits_as<float>(narrow(to_odd_double(static_cast<S>(a)), kSingle, kMode));
+      });
+      define_each(sink, prefix, kF64, from,
+                  [](Stored a) { return integer_to_double<kMode>(static_cast<S>(a)); });
     }
-    define(
-        sink, prefix, kF16, from,
-        [](Stored a) {
-          return f16{static_cast<u16>(narrow(to_odd_double(static_cast<S>(a)), kHalf, kMode))};
-        },
-        false);
-    define(
-        sink, prefix, kBf16, from,
-        [](Stored a) {
-          return bf16{static_cast<u16>(narrow(to_odd_double(static_cast<S>(a)), kBfloat, kMode))};
-        },
-        false);
+    define_each(sink, prefix, kF16, from, [](Stored a) {
+      return f16{static_cast<u16>(narrow(to_odd_double(static_cast<S>(a)), kHalf, kMode))};
+    });
+    define_each(sink, prefix, kBf16, from, [](Stored a) {
+      return bf16{static_cast<u16>(narrow(to_odd_double(static_cast<S>(a)), kBfloat, kMode))};
+    });
   });
 }
 
@@ -223,50 +218,38 @@ float double_to_float(double a) {
 template <Rounding kMode>
 void define_narrowing(OperationSink& sink, const char* plain, const char* ftz, const char* sat,
                       const char* ftz_sat) {
-  define(
-      sink, plain, kF32, kF64, [](double a) { return double_to_float<kMode>(a); }, false);
-  define(
-      sink, ftz, kF32, kF64, [](double a) { return flush(double_to_float<kMode>(a)); }, false);
-  define(
-      sink, sat, kF32, kF64, [](double a) { return saturate(double_to_float<kMode>(a)); }, false);
-  define(
-      sink, ftz_sat, kF32, kF64,
-      [](double a) { return saturate(flush(double_to_float<kMode>(a))); }, false);
+  define_each(sink, plain, kF32, kF64, [](double a) { return double_to_float<kMode>(a); });
+  define_each(sink, ftz, kF32, kF64, [](double a) { return flush(double_to_float<kMode>(a)); });
+  define_each(sink, sat, kF32, kF64, [](double a) { return saturate(double_to_float<kMode>(a)); });
+  define_each(sink, ftz_sat, kF32, kF64,
+              [](double a) { return saturate(flush(double_to_float<kMode>(a))); });
   if constexpr (kMode == Rounding::kNearest) {
     define(sink, plain, kF16, kF32, [](float a) { return to_half(a); });
     define(sink, ftz, kF16, kF32, [](float a) { return to_half(flush(a)); });
     define(sink, sat, kF16, kF32, [](float a) { return to_half(saturate(a)); });
     define(sink, plain, kBf16, kF32, [](float a) { return to_bfloat(a); });
   } else {
-    define(
-        sink, plain, kF16, kF32,
-        [](float a) { return f16{static_cast<u16>(narrow(double{a}, kHalf, kMode))}; }, false);
-    define(
-        sink, ftz, kF16, kF32,
-        [](float a) { return f16{static_cast<u16>(narrow(double{flush(a)}, kHalf, kMode))}; },
-        false);
-    define(
-        sink, sat, kF16, kF32,
-        [](float a) { return f16{static_cast<u16>(narrow(double{saturate(a)}, kHalf, kMode))}; },
-        false);
-    define(
-        sink, plain, kBf16, kF32,
-        [](float a) { return bf16{static_cast<u16>(narrow(double{a}, kBfloat, kMode))}; }, false);
+    define_each(sink, plain, kF16, kF32,
+                [](float a) { return f16{static_cast<u16>(narrow(double{a}, kHalf, kMode))}; });
+    define_each(sink, ftz, kF16, kF32, [](float a) {
+      return f16{static_cast<u16>(narrow(double{flush(a)}, kHalf, kMode))};
+    });
+    define_each(sink, sat, kF16, kF32, [](float a) {
+      return f16{static_cast<u16>(narrow(double{saturate(a)}, kHalf, kMode))};
+    });
+    define_each(sink, plain, kBf16, kF32,
+                [](float a) { return bf16{static_cast<u16>(narrow(double{a}, kBfloat, kMode))}; });
   }
-  define(
-      sink, plain, kF16, kF64,
-      [](double a) { return f16{static_cast<u16>(narrow(a, kHalf, kMode))}; }, false);
-  define(
-      sink, plain, kBf16, kF64,
-      [](double a) { return bf16{static_cast<u16>(narrow(a, kBfloat, kMode))}; }, false);
-  define(
-      sink, plain, kBf16, kF16,
-      [](f16 a) { return bf16{static_cast<u16>(narrow(double{to_float(a)}, kBfloat, kMode))}; },
-      false);
-  define(
-      sink, plain, kF16, kBf16,
-      [](bf16 a) { return f16{static_cast<u16>(narrow(double{to_float(a)}, kHalf, kMode))}; },
-      false);
+  define_each(sink, plain, kF16, kF64,
+              [](double a) { return f16{static_cast<u16>(narrow(a, kHalf, kMode))}; });
+  define_each(sink, plain, kBf16, kF64,
+              [](double a) { return bf16{static_cast<u16>(narrow(a, kBfloat, kMode))}; });
+  define_each(sink, plain, kBf16, kF16, [](f16 a) {
+    return bf16{static_cast<u16>(narrow(double{to_float(a)}, kBfloat, kMode))};
+  });
+  define_each(sink, plain, kF16, kBf16, [](bf16 a) {
+    return f16{static_cast<u16>(narrow(double{to_float(a)}, kHalf, kMode))};
+  });
 }
 
 void define_widening(OperationSink& sink) {
