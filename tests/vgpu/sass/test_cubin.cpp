@@ -118,7 +118,7 @@ bool loads(const std::string& file) {
   return false;
 }
 
-// The program headers end the file: every shorter one lacks part of a table.
+// The table of segments ends the file, so that a shorter file lacks a part of a table.
 TEST(CubinDamage, Truncated) {
   const std::string file = read("cubin");
   ASSERT_TRUE(loads(file));
@@ -138,9 +138,9 @@ TEST(CubinDamage, HeaderBitsChanged) {
       {16, 18, "e_type: relocatable and executable cubins are read alike"},
       {20, 24, "e_version: has one value"},
       {24, 32, "e_entry: a cubin has none"},
-      {32, 40, "e_phoff: segments are not read"},
+      {32, 40, "e_phoff: segments are not read, their table need only lie inside the file"},
       {48, 52, "e_flags: the compute capability, of which other ones are loaded, too"},
-      {52, 58, "e_ehsize, e_phentsize, e_phnum: segments are not read"},
+      {52, 58, "e_ehsize, e_phentsize, e_phnum: likewise"},
   };
   const std::string file = read("cubin");
   for (std::size_t at = 0; at < 64; ++at) {

@@ -101,7 +101,9 @@ void Cubin::read_sections(std::span<const std::byte> file) {
   constexpr std::uint32_t kMagic = 0x464c457f;
   constexpr std::uint16_t kCuda = 190;
   constexpr std::uint64_t kHeaderBytes = 64;
-  if (read32(file, 0) != kMagic || read8(file, 4) != 2) throw BadCubin("cubin: no 64-bit ELF file");
+  constexpr std::uint8_t k64Bit = 2, kLittleEndian = 1;
+  if (read32(file, 0) != kMagic || read8(file, 4) != k64Bit || read8(file, 5) != kLittleEndian)
+    throw BadCubin("cubin: not a 64-bit little-endian ELF file");
   if (read16(file, 0x12) != kCuda) throw BadCubin("cubin: an ELF file for another machine");
   const std::uint32_t flags = read32(file, 0x30);
   target_ = static_cast<int>(flags >> 8 & 0xff);
@@ -112,6 +114,13 @@ void Cubin::read_sections(std::span<const std::byte> file) {
   if (table > file.size() || entry * count > file.size() - table) {
     throw BadCubin("cubin: the table of sections lies outside the file");
   }
+  // Segments are not read. Their table shows a truncated file, or a wrong number of sections.
+  const std::uint64_t segments = read64(file, 0x20),
+                      segment_bytes = std::uint64_t{read16(file, 0x36)} * read16(file, 0x38);
+  if (segments > file.size() || segment_bytes > file.size() - segments)
+    throw BadCubin("cubin: the table of segments lies outside the file");
+  if (segments < table + entry * count && table < segments + segment_bytes)
+    throw BadCubin("cubin: the tables of sections and segments overlap");
   std::vector<std::uint32_t> name_at;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto header = file.subspan(table + i * entry, entry);
@@ -150,6 +159,9 @@ void Cubin::read_symbols() {
       symbol.section = read16(section.data, at + 6);
       symbol.value = read64(section.data, at + 8);
       symbol.size = read64(section.data, at + 16);
+      constexpr std::uint16_t kFirstReserved = 0xff00;  // SHN_LORESERVE: absolute, common
+      if (symbol.section >= sections_.size() && symbol.section < kFirstReserved)
+        throw BadCubin(fmt::format("cubin: symbol {} is in no section", symbol.name));
       symbols_.push_back(symbol);
     }
   }
