@@ -21,7 +21,7 @@ climb: configure
 	@$(BUILD) --target ladder_first
 	build/bin/ladder_first climb host --device cpu --json build/climb-host.json
 	@$(BUILD) --target ladder_climb_cuda
-	build/bin/ladder_climb_cuda climb cuda --json build/climb-cuda.json
+	build/bin/ladder_climb_cuda climb --json build/climb-cuda.json
 	@echo "make: builds build/bin/ladder with all verbs, and build/bin/vgpu."
 	@echo "Then, one page of all rungs: build/bin/ladder report build/climb-host.json build/climb-cuda.json --html build/climb.html"
 

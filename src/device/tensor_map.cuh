@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host: tensor maps of row-major matrices. The CUDA runtime returns the driver's encoder, so that
-// nothing links libcuda and a program starts where there is no driver.
+// Host: tensor maps of row-major matrices.
 #pragma once
 #include <cuda.h>
-#include <cuda_runtime.h>
 #include <ladder/problem.hpp>
 #include <ladder/status.hpp>
 
 #include <cstdint>
-#include <string>
 
 namespace ladder {
 
@@ -21,38 +18,7 @@ inline bool tensor_map_takes(const void* g, std::int64_t ld_bytes) {
 // The map of a matrix of rows x cols, copied in boxes of box_rows x box_cols. A row of a box is as
 // long as the swizzle: 128 or 64 bytes. Errors: kLaunchFailed, where the driver lacks the encoder
 // or refuses.
-inline Status make_tensor_map(CUtensorMap& map, Type type, const void* g, std::int64_t rows,
-                              std::int64_t cols, std::int64_t ld, int box_rows, int box_cols) {
-  using Encode = decltype(&cuTensorMapEncodeTiled);
-  static const auto encode = [] {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult result{};
-    constexpr unsigned kVersion = 12'000;
-    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, kVersion, cudaEnableDefault,
-                                     &result);
-    return reinterpret_cast<Encode>(result == cudaDriverEntryPointSuccess ? found : nullptr);
-  }();
-  if (encode == nullptr) return {Code::kLaunchFailed, "the driver has no cuTensorMapEncodeTiled"};
-  const auto element = type == Type::kF32    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
-                       : type == Type::kBf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                             : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-  const auto swizzle =
-      box_cols * bytes_of(type) == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B;
-  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(cols), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t strides[] = {static_cast<cuuint64_t>(ld * bytes_of(type))};
-  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows)};
-  const cuuint32_t steps[] = {1, 1};
-  // A row of a box that does not start on a cache line touches two. Promotion to 256 bytes would
-  // fetch more and costs 7% at 1000 x 1000 x 1000 in bf16.
-  const bool on_lines = (reinterpret_cast<std::uintptr_t>(g) | strides[0]) % 128 == 0;
-  const auto promotion =
-      on_lines ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
-  const CUresult result =
-      encode(&map, element, 2, const_cast<void*>(g), sizes, strides, box, steps,
-             CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result == CUDA_SUCCESS) return Status::ok();
-  return {Code::kLaunchFailed,
-          "cuTensorMapEncodeTiled: error " + std::to_string(static_cast<int>(result))};
-}
+Status make_tensor_map(CUtensorMap& map, Type type, const void* g, std::int64_t rows,
+                       std::int64_t cols, std::int64_t ld, int box_rows, int box_cols);
 
 }  // namespace ladder

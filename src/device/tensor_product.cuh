@@ -7,35 +7,42 @@
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
 #include "device/runtime.cuh"
-#include "device/tensor_map.cuh"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <ladder/kernel.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
 namespace ladder::product {
 
-constexpr int kWarpgroup = 128;      // threads
-constexpr int kMaxShared = 232'448;  // bytes of a block's shared memory on compute capability 9.0
+constexpr int kWarpgroup = 128;                  // threads
+constexpr int kMaxShared = 232'448;              // bytes per block, compute capability 9.0
+constexpr int kRowBytes = 128;                   // of a stage: the swizzle's width
+constexpr int kStoreRows = 64, kStoreCols = 64;  // box of a store by tensor map
 
-// What TMA copies and wgmma reads per step of k: rows of 128 bytes in the 128-byte swizzle. A is
-// K-major, B is N-major.
-template <class In, int BM, int BN>
-struct Stage {
-  static constexpr int BK = 128 / sizeof(In), kBoxes = BN / BK, kBytes = (BM + BN) * 128;
-  alignas(1024) In a[BM][BK];          // (BM,BK)
-  alignas(1024) In b[kBoxes][BK][BK];  // (BN/BK,BK,BK)
+// A block's tile of C, and what TMA copies and wgmma reads per step of k: rows of 128 bytes in the
+// 128-byte swizzle. A is K-major, B is N-major.
+template <class In_, class Out_, int BM_, int BN_, int STAGES_>
+struct TileOf {
+  using In = In_;
+  using Out = Out_;
+  static constexpr int BM = BM_, BN = BN_, BK = kRowBytes / sizeof(In), STAGES = STAGES_;
+  static constexpr int WM = 64, kSums = BN / 2;  // rows of a warpgroup, sums per thread
+  static constexpr int kConsumers = BM / WM;     // warpgroups that multiply
+  static constexpr int kBoxes = BN / BK, kStageBytes = (BM + BN) * kRowBytes;
+  struct Stage {
+    alignas(1024) In a[BM][BK];          // (BM,BK)
+    alignas(1024) In b[kBoxes][BK][BK];  // (BN/BK,BK,BK)
+  };
+  static_assert(sizeof(In) == 2 && BM % WM == 0 && BN % BK == 0, "whole warpgroups and boxes");
 };
 
 // A call, passed to kernels by value: tensor maps must be in parameter, constant or global memory.
-template <class Out>
 struct Call {
   CUtensorMap a, b, out;  // out: of C in boxes of 64 x 64, where by_map
-  Out* gC;                // (m,n)
+  void* gC;               // (m,n)
   std::int64_t ldc;
   int m, n, tiles_m, tiles_n, steps;  // steps of BK along k
   float alpha, beta;
@@ -43,17 +50,37 @@ struct Call {
   bool pairs;   // stores of two neighbours, the first in an even column, are aligned
 };
 
+// One thread copies step `step` of the tile at (row, col) to a stage; `full` completes with it.
+template <class T>
+__device__ __forceinline__ void load(const Call& c, typename T::Stage& s, std::uint32_t full,
+                                     int row, int col, int step) {
+  ptx::mbarrier_arrive_expect(full, T::kStageBytes);
+  ptx::tma_load(ptx::shared_address(s.a), c.a, full, step * T::BK, row);
+#pragma unroll
+  for (int j = 0; j < T::kBoxes; ++j)
+    ptx::tma_load(ptx::shared_address(s.b[j]), c.b, full, col + j * T::BK, step * T::BK);
+}
+
+// Initialises the barriers of a block's stages: filled by one arrival with its copies, emptied by
+// `readers` arrivals. The threads that use them synchronise afterwards.
+template <class Shared>
+__device__ __forceinline__ void init_barriers(Shared& s, int readers) {
+  for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+  for (auto& empty : s.empty) ptx::mbarrier_init(ptx::shared_address(&empty), readers);
+  ptx::fence_mbarrier_init();
+}
+
 // A warpgroup starts the product of 64 rows of A, from `row` on, and B. The sums are (64,BN);
 // ptx/wgmma.cuh says which of them a thread holds. With add = false they are overwritten.
-template <class In, int BM, int BN>
-__device__ __forceinline__ void multiply(float (&sums)[BN / 2], const Stage<In, BM, BN>& s, int row,
-                                         bool add) {
+template <class T>
+__device__ __forceinline__ void multiply(float (&sums)[T::kSums], const typename T::Stage& s,
+                                         int row, bool add) {
   ptx::wgmma_fence();
 #pragma unroll
-  for (int k = 0; k < s.BK; k += 16) {
+  for (int k = 0; k < T::BK; k += 16) {
     const auto a = ptx::matrix_descriptor(ptx::shared_address(&s.a[row][k]), 8 * 128);
     const auto b = ptx::matrix_descriptor(ptx::shared_address(s.b[0][k]), 8 * 128, sizeof(s.b[0]));
-    ptx::wgmma_shared<In, true>(sums, a, b, add || k > 0);
+    ptx::wgmma_shared<typename T::In, true>(sums, a, b, add || k > 0);
   }
   ptx::wgmma_commit();
 }
@@ -78,15 +105,14 @@ __device__ __forceinline__ __nv_bfloat162 pair_of(float x, float y, __nv_bfloat1
 // Stores alpha sums + beta C to 64 rows of C from `row` on, columns from `col` on. beta = 0 does
 // not read C.
 template <class Out, int kSums>
-__device__ __forceinline__ void store(const Call<Out>& c, const float (&sums)[kSums], int row,
-                                      int col) {
+__device__ __forceinline__ void store(const Call& c, const float (&sums)[kSums], int row, int col) {
   const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
   row += tid / 32 * 16 + tid % 32 / 4, col += tid % 4 * 2;
 #pragma unroll
   for (int i = 0; i < kSums; i += 2) {
     const int r = row + i / 2 % 2 * 8, k = col + i / 4 * 8;
     if (r >= c.m || k >= c.n) continue;
-    Out* const gC = c.gC + r * c.ldc + k;
+    Out* const gC = static_cast<Out*>(c.gC) + r * c.ldc + k;
     const bool two = k + 1 < c.n;
     float x = c.alpha * sums[i], y = c.alpha * sums[i + 1];
     if (c.beta != 0.0F) x += c.beta * static_cast<float>(gC[0]);
@@ -102,85 +128,49 @@ __device__ __forceinline__ void store(const Call<Out>& c, const float (&sums)[kS
   }
 }
 
-// C = beta C, where K or alpha is 0.
-template <class Out>
-__global__ void scale(const __grid_constant__ Call<Out> c) {
-  const std::int64_t all = std::int64_t{c.m} * c.n, stride = std::int64_t{gridDim.x} * blockDim.x;
-  for (auto i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < all; i += stride) {
-    Out& x = c.gC[i / c.n * c.ldc + i % c.n];
-    x = static_cast<Out>(c.beta == 0.0F ? 0.0F : c.beta * static_cast<float>(x));
+// Rounds alpha times a tile's sums to 16-bit results, two per register.
+template <class Out, int kSums>
+__device__ __forceinline__ void round(float alpha, const float (&sums)[kSums],
+                                      std::uint32_t (&results)[kSums / 2]) {
+#pragma unroll
+  for (int i = 0; i < kSums; i += 2) {
+    const auto pair = pair_of(alpha * sums[i], alpha * sums[i + 1], Out{});
+    results[i / 2] = *reinterpret_cast<const std::uint32_t*>(&pair);
+  }
+}
+
+// A warpgroup writes 64 x 64 results to shared memory in the 128-byte swizzle, for a store by tensor
+// map. `results` are those of 64 columns, from round().
+__device__ __forceinline__ void write_box(std::uint32_t s, const std::uint32_t* results) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int row = static_cast<int>(threadIdx.x) % kWarpgroup / 32 * 16 + lane % 16;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int bytes = (i * 32 + lane / 16 * 16) ^ row % 8 * 16;
+    ptx::store_matrix4(s + row * kRowBytes + bytes, results + i * 4);
   }
 }
 
 // Hopper, row-major operands without transposition, sizes that fit an int, rows that fit a tensor
 // map.
-inline Status accept(const Problem& p, const Device& device) {
-  if (device.cc / 10 != 9) {
-    return {Code::kUnsupportedDevice,
-            "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
-  }
-  if (p.layout != Layout::kRowMajor || p.op_a != Op::kNone || p.op_b != Op::kNone) {
-    return {Code::kUnsupportedProblem,
-            "takes row-major operands without transposition, not " + to_string(p)};
-  }
-  const bool fits = std::max({p.m, p.n, p.k}) <= 1 << 30 && std::max(p.lda, p.ldb) < std::int64_t{1}
-                                                                                         << 38;
-  if (fits) return Status::ok();
-  return {Code::kUnsupportedProblem,
-          "takes sizes of at most 2^30 and leading dimensions below 2^38, not " + to_string(p)};
-}
+Status accept(const Problem& p, const Device& device);
 
-// Describes a call in tiles of BM x BN. Operands that no tensor map takes are copied to rows of
+// Describes a call in tiles of bm x bn. Operands that no tensor map takes are copied to rows of
 // whole 16 bytes in `memory`, behind `scratch` bytes for the caller; `flags` zeros come with them.
 // Where c.steps is 0 it has enqueued all that there is to do. Errors: kLaunchFailed.
-template <class In, int BM, int BN, class Out>
-Status describe(const Problem& p, const Operands& o, cudaStream_t stream, CallMemory& memory,
-                Call<Out>& c, std::int64_t scratch = 0, std::int64_t flags = 0) {
-  constexpr std::int64_t BK = Stage<In, BM, BN>::BK, kSize = sizeof(In);
-  constexpr Type kType = std::is_same_v<In, __half> ? Type::kF16 : Type::kBf16;
-  const auto tiles = [](std::int64_t size, auto tile) {
-    return static_cast<int>((size + tile - 1) / tile);
-  };
-  c.gC = o.c_as<Out>(), c.ldc = p.ldc, c.m = static_cast<int>(p.m), c.n = static_cast<int>(p.n);
-  c.tiles_m = tiles(p.m, BM), c.tiles_n = tiles(p.n, BN),
-  c.steps = reads_ab(p) ? tiles(p.k, BK) : 0;
-  c.alpha = c.steps > 0 ? p.alpha : 0.0F, c.beta = p.beta;
-  c.pairs = p.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(c.gC) % (2 * sizeof(Out)) == 0;
-  constexpr std::int64_t kOutSize = sizeof(Out);
-  c.by_map =
-      c.steps > 0 && kOutSize == kSize && p.beta == 0.0F && p.n * kOutSize % 16 == 0 &&
-      tensor_map_takes(c.gC, p.ldc * kOutSize);  // a row's stores end at multiples of 16 bytes
-  struct Matrix {
-    CUtensorMap& map;
-    const void* g;
-    std::int64_t rows, cols, ld, box_rows;
-  } matrices[] = {{c.a, o.a, p.m, p.k, p.lda, BM}, {c.b, o.b, p.k, p.n, p.ldb, BK}};
-  const auto copied_bytes = [&](const Matrix& x) {
-    const bool copied = !tensor_map_takes(x.g, x.ld * kSize);
-    return copied ? x.rows * tiles(x.cols, BK) * BK * kSize : 0;
-  };
-  const std::int64_t bytes = scratch + copied_bytes(matrices[0]) + copied_bytes(matrices[1]);
-  if (c.steps == 0 || p.m == 0 || p.n == 0) {
-    c.steps = 0;
-    const std::int64_t blocks = std::min<std::int64_t>((p.m * p.n + 255) / 256, 4096);
-    if (blocks > 0) scale<<<static_cast<unsigned>(blocks), 256, 0, stream>>>(c);
-    return launched("scale");
-  }
-  if (Status s = memory.take(stream, bytes, flags); !s) return s;
-  char* gFree = memory.scratch() + scratch;
-  for (Matrix& x : matrices) {
-    if (const std::int64_t copied = copied_bytes(x); copied > 0) {
-      const std::int64_t row = copied / x.rows;
-      if (cudaError_t e = cudaMemcpy2DAsync(gFree, row, x.g, x.ld * kSize, x.cols * kSize, x.rows,
-                                            cudaMemcpyDeviceToDevice, stream)) {
-        return cuda_failure("cudaMemcpy2DAsync", e);
-      }
-      x.g = gFree, x.ld = row / kSize, gFree += copied;
-    }
-    if (Status s = make_tensor_map(x.map, kType, x.g, x.rows, x.cols, x.ld, x.box_rows, BK); !s)
-      return s;
-  }
-  return c.by_map ? make_tensor_map(c.out, kType, c.gC, p.m, p.n, p.ldc, 64, 64) : Status::ok();
+Status describe(const Problem& p, const Operands& o, int bm, int bn, cudaStream_t stream,
+                CallMemory& memory, Call& c, std::int64_t scratch = 0, std::int64_t flags = 0);
+
+// Launches `kernel` of `rung` with T's threads and shared memory. Errors: kLaunchFailed.
+template <class T, class... Args>
+Status launch(const char* rung, void (*kernel)(Args...), int blocks, cudaStream_t stream,
+              std::type_identity_t<Args>... args) {
+  constexpr int kShared = sizeof(typename T::Shared);
+  static_assert(kShared <= kMaxShared, "a block's shared memory");
+  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel), kShared);
+  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
+  kernel<<<blocks, T::kThreads, kShared, stream>>>(args...);
+  return launched(rung);
 }
 
 // The registry's row of a kernel for operands of In and results of Out.

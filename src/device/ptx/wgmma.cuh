@@ -14,15 +14,9 @@ namespace ladder::ptx {
 
 // PTX's name of a 16-bit type.
 template <class In>
-struct MmaType;
+constexpr char kMmaType[5] = "bf16";
 template <>
-struct MmaType<__nv_bfloat16> {
-  static constexpr char kName[] = "bf16";
-};
-template <>
-struct MmaType<__half> {
-  static constexpr char kName[] = "f16";
-};
+constexpr char kMmaType<__half>[4] = "f16";
 
 // Inline PTX takes registers one by one: LADDER_Dn lists the n elements of d, LADDER_Tn their
 // operand numbers.
@@ -54,7 +48,7 @@ struct MmaType<__half> {
                                                bool add) {                                        \
     LADDER_WGMMA("m64n" #N "k16.f32.%" #TYPE ".%" #TYPE, SUMS, ADD,                               \
                  "%" #A ", %" #B ", p, 1, 1, 0, %" #TRANSPOSED, "l"(a), "l"(b),                   \
-                 "r"(static_cast<int>(add)), "n"(kTransposedB ? 1 : 0), "C"(MmaType<In>::kName)); \
+                 "r"(static_cast<int>(add)), "n"(kTransposedB ? 1 : 0), "C"(kMmaType<In>));       \
   }
 LADDER_WGMMA_SHARED(128, 64, 64, 65, 66, 67, 68)
 LADDER_WGMMA_SHARED(256, 128, 128, 129, 130, 131, 132)

@@ -57,7 +57,7 @@ LADDER_WGMMA_REGISTERS_TF32(256, 128, "%128, %129, %130, %131", 132, 133)
                                                   std::uint64_t b, bool add) {                 \
     LADDER_WGMMA("m64n" #N "k16.f32.%" #TYPE ".%" #TYPE, SUMS, ADD,                            \
                  "{" A "}, %" #B ", p, 1, 1, 0", "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]),   \
-                 "l"(b), "r"(static_cast<int>(add)), "C"(MmaType<In>::kName));                 \
+                 "l"(b), "r"(static_cast<int>(add)), "C"(kMmaType<In>));                       \
   }
 LADDER_WGMMA_REGISTERS(64, 32, "%32, %33, %34, %35", 36, 37, 38)
 LADDER_WGMMA_REGISTERS(128, 64, "%64, %65, %66, %67", 68, 69, 70)

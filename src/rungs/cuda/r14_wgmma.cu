@@ -15,26 +15,19 @@
 
 namespace ladder::r14_wgmma {
 
-template <class In_, class Out_, int BM_, int BN_, int STAGES_>
-struct Tile {
-  using In = In_;
-  using Out = Out_;
-  static constexpr int BM = BM_, BN = BN_, STAGES = STAGES_;
-  static constexpr int WM = 64;  // rows of a warpgroup
-  static constexpr int kThreads = BM / WM * product::kWarpgroup;
-
+template <class In, class Out, int BM, int BN, int STAGES>
+struct Tile : product::TileOf<In, Out, BM, BN, STAGES> {
+  using Base = product::TileOf<In, Out, BM, BN, STAGES>;
+  static constexpr int kThreads = Base::kConsumers * product::kWarpgroup;
   struct Shared {
-    product::Stage<In, BM, BN> stage[STAGES];
+    typename Base::Stage stage[STAGES];
     std::uint64_t full[STAGES];  // barriers: the stage's copies have arrived
   };
-  static_assert(BM % WM == 0, "warpgroups must cover the tile");
   static_assert(STAGES >= 2, "one stage is read while another is filled");
-  static_assert(sizeof(Shared) <= product::kMaxShared, "a block's shared memory");
 };
 
 template <class T>
-__global__ void __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ product::Call<typename T::Out> c) {
+__global__ void __launch_bounds__(T::kThreads, 1) kernel(const __grid_constant__ product::Call c) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
 
@@ -43,14 +36,8 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   const int row0 = block / c.tiles_n * T::BM, col0 = block % c.tiles_n * T::BN;
   const int row_of_group = tid / product::kWarpgroup * T::WM;
   const auto load = [&](int step) {
-    auto& stage = s.stage[step % T::STAGES];
-    const std::uint32_t full = ptx::shared_address(&s.full[step % T::STAGES]);
-    ptx::mbarrier_arrive_expect(full, stage.kBytes);
-    ptx::tma_load(ptx::shared_address(stage.a), c.a, full, step * stage.BK, row0);
-    for (int j = 0; j < stage.kBoxes; ++j) {
-      ptx::tma_load(ptx::shared_address(stage.b[j]), c.b, full, col0 + j * stage.BK,
-                    step * stage.BK);
-    }
+    const int i = step % T::STAGES;
+    product::load<T>(c, s.stage[i], ptx::shared_address(&s.full[i]), row0, col0, step);
   };
   if (tid == 0) {
     for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
@@ -58,50 +45,43 @@ __global__ void __launch_bounds__(T::kThreads, 1)
     for (int step = 0; step < min(T::STAGES, c.steps); ++step) load(step);
   }
   __syncthreads();
-  float sums[T::BN / 2];  // (WM,BN)
+  float sums[T::kSums];  // (WM,BN)
 
   // Main loop
 #pragma unroll 1
   for (int step = 0; step < c.steps; ++step) {
     const int i = step % T::STAGES;
     ptx::mbarrier_wait(ptx::shared_address(&s.full[i]), step / T::STAGES % 2);
-    product::multiply<typename T::In, T::BM, T::BN>(sums, s.stage[i], row_of_group, step > 0);
+    product::multiply<T>(sums, s.stage[i], row_of_group, step > 0);
     product::wait(sums);
     __syncthreads();  // all warpgroups have read the stage
     if (tid == 0 && step + T::STAGES < c.steps) load(step + T::STAGES);
   }
 
   // Epilogue
-  product::store(c, sums, row0 + row_of_group, col0);
+  product::store<typename T::Out>(c, sums, row0 + row_of_group, col0);
 }
 
 template <class T>
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
   CallMemory memory;
-  product::Call<typename T::Out> c;
-  Status s = product::describe<typename T::In, T::BM, T::BN>(p, o, stream, memory, c);
+  product::Call c;
+  Status s = product::describe(p, o, T::BM, T::BN, stream, memory, c);
   if (!s || c.steps == 0) return s;
-  constexpr int kShared = sizeof(typename T::Shared);
-  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel<T>), kShared);
-  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  kernel<T><<<c.tiles_m * c.tiles_n, T::kThreads, kShared, stream>>>(c);
-  return launched("r14_wgmma");
-}
-
-template <class T>
-static constexpr KernelInfo info(std::string_view id) {
-  return product::info<typename T::In, typename T::Out>(
-      id, "r14_wgmma", "warpgroups multiply from shared memory, tensor maps copy", launch<T>);
+  return product::launch<T>("r14_wgmma", kernel<T>, c.tiles_m * c.tiles_n, stream, c);
 }
 
 template <class In, class Out>
-using DefaultTile = Tile<In, Out, 128, 256, 4>;
-
+static constexpr KernelInfo info(std::string_view id) {
+  return product::info<In, Out>(id, "r14_wgmma",
+                                "warpgroups multiply from shared memory, tensor maps copy",
+                                launch<Tile<In, Out, 128, 256, 4>>);
+}
 static constexpr KernelInfo kKernels[] = {
-    info<DefaultTile<__nv_bfloat16, __nv_bfloat16>>("r14_wgmma_bf16"),
-    info<DefaultTile<__nv_bfloat16, float>>("r14_wgmma_bf16_f32"),
-    info<DefaultTile<__half, __half>>("r14_wgmma_fp16"),
-    info<DefaultTile<__half, float>>("r14_wgmma_fp16_f32"),
+    info<__nv_bfloat16, __nv_bfloat16>("r14_wgmma_bf16"),
+    info<__nv_bfloat16, float>("r14_wgmma_bf16_f32"),
+    info<__half, __half>("r14_wgmma_fp16"),
+    info<__half, float>("r14_wgmma_fp16_f32"),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

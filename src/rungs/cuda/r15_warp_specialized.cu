@@ -15,80 +15,61 @@
 
 namespace ladder::r15_warp_specialized {
 
-template <class In_, class Out_, int BM_, int BN_, int STAGES_>
-struct Tile {
-  using In = In_;
-  using Out = Out_;
-  static constexpr int BM = BM_, BN = BN_, STAGES = STAGES_;
-  static constexpr int WM = 64;                                            // rows of a warpgroup
-  static constexpr int kConsumers = BM / WM;                               // warpgroups
-  static constexpr int kThreads = (kConsumers + 1) * product::kWarpgroup;  // the first one copies
+template <class In, class Out, int BM, int BN, int STAGES>
+struct Tile : product::TileOf<In, Out, BM, BN, STAGES> {
+  using Base = product::TileOf<In, Out, BM, BN, STAGES>;
+  static constexpr int kGroups = Base::kConsumers + 1;  // the first one copies
+  static constexpr int kThreads = kGroups * product::kWarpgroup;
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
-
   struct Shared {
-    product::Stage<In, BM, BN> stage[STAGES];
-    std::uint64_t full[STAGES],
-        empty[STAGES];  // barriers: copies have arrived; consumers have read
+    typename Base::Stage stage[STAGES];
+    std::uint64_t full[STAGES], empty[STAGES];  // barriers: copied; read
   };
-  static_assert(BM % WM == 0, "warpgroups must cover the tile");
-  static_assert(sizeof(Shared) <= product::kMaxShared, "a block's shared memory");
-  static_assert(kConsumers * kConsumerRegisters + kProducerRegisters <= (kConsumers + 1) * 168,
+  static_assert(Base::kConsumers * kConsumerRegisters + kProducerRegisters <= kGroups * 168,
                 "a block launches with 168 registers per thread");
 };
 
 template <class T>
-__device__ __forceinline__ void produce(const product::Call<typename T::Out>& c,
-                                        typename T::Shared& s, int row0, int col0) {
+__device__ __forceinline__ void produce(const product::Call& c, typename T::Shared& s, int row0,
+                                        int col0) {
 #pragma unroll 1
   for (int step = 0; step < c.steps; ++step) {
-    auto& stage = s.stage[step % T::STAGES];
-    const std::uint32_t full = ptx::shared_address(&s.full[step % T::STAGES]);
-    const std::uint32_t empty = ptx::shared_address(&s.empty[step % T::STAGES]);
-    ptx::mbarrier_wait(empty, step / T::STAGES % 2 ^ 1);  // the first phase is complete: empty
-    ptx::mbarrier_arrive_expect(full, stage.kBytes);
-    ptx::tma_load(ptx::shared_address(stage.a), c.a, full, step * stage.BK, row0);
-    for (int j = 0; j < stage.kBoxes; ++j) {
-      ptx::tma_load(ptx::shared_address(stage.b[j]), c.b, full, col0 + j * stage.BK,
-                    step * stage.BK);
-    }
+    const int i = step % T::STAGES;
+    const int parity = step / T::STAGES % 2 ^ 1;  // the first phase is complete: empty
+    ptx::mbarrier_wait(ptx::shared_address(&s.empty[i]), parity);
+    product::load<T>(c, s.stage[i], ptx::shared_address(&s.full[i]), row0, col0, step);
   }
 }
 
 template <class T>
-__device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
-                                        typename T::Shared& s, int row0, int col0) {
+__device__ __forceinline__ void consume(const product::Call& c, typename T::Shared& s, int row0,
+                                        int col0) {
   const int tid = threadIdx.x - product::kWarpgroup,
             row_of_group = tid / product::kWarpgroup * T::WM;
-  float sums[T::BN / 2];  // (WM,BN)
+  float sums[T::kSums];  // (WM,BN)
 
   // Main loop
 #pragma unroll 1
   for (int step = 0; step < c.steps; ++step) {
     const int i = step % T::STAGES;
     ptx::mbarrier_wait(ptx::shared_address(&s.full[i]), step / T::STAGES % 2);
-    product::multiply<typename T::In, T::BM, T::BN>(sums, s.stage[i], row_of_group, step > 0);
+    product::multiply<T>(sums, s.stage[i], row_of_group, step > 0);
     product::wait(sums);
     if (tid % 32 == 0) ptx::mbarrier_arrive(ptx::shared_address(&s.empty[i]));
   }
 
   // Epilogue
-  product::store(c, sums, row0 + row_of_group, col0);
+  product::store<typename T::Out>(c, sums, row0 + row_of_group, col0);
 }
 
 template <class T>
-__global__ void __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ product::Call<typename T::Out> c) {
+__global__ void __launch_bounds__(T::kThreads, 1) kernel(const __grid_constant__ product::Call c) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
 
   // Who am I: the producer, or one of the consumers.
   const int block = blockIdx.x, row0 = block / c.tiles_n * T::BM, col0 = block % c.tiles_n * T::BN;
-  if (threadIdx.x == 0) {
-    for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-    for (auto& empty : s.empty)
-      ptx::mbarrier_init(ptx::shared_address(&empty), T::kConsumers * 4);  // warps
-    ptx::fence_mbarrier_init();
-  }
+  if (threadIdx.x == 0) product::init_barriers(s, T::kConsumers * 4);  // warps
   __syncthreads();
   if (threadIdx.x < product::kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
@@ -102,30 +83,22 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 template <class T>
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
   CallMemory memory;
-  product::Call<typename T::Out> c;
-  Status s = product::describe<typename T::In, T::BM, T::BN>(p, o, stream, memory, c);
+  product::Call c;
+  Status s = product::describe(p, o, T::BM, T::BN, stream, memory, c);
   if (!s || c.steps == 0) return s;
-  constexpr int kShared = sizeof(typename T::Shared);
-  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel<T>), kShared);
-  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  kernel<T><<<c.tiles_m * c.tiles_n, T::kThreads, kShared, stream>>>(c);
-  return launched("r15_warp_specialized");
-}
-
-template <class T>
-static constexpr KernelInfo info(std::string_view id) {
-  return product::info<typename T::In, typename T::Out>(
-      id, "r15_warp_specialized", "one warp copies, warpgroups multiply", launch<T>);
+  return product::launch<T>("r15_warp_specialized", kernel<T>, c.tiles_m * c.tiles_n, stream, c);
 }
 
 template <class In, class Out>
-using DefaultTile = Tile<In, Out, 128, 256, 4>;
-
+static constexpr KernelInfo info(std::string_view id) {
+  return product::info<In, Out>(id, "r15_warp_specialized", "one warp copies, warpgroups multiply",
+                                launch<Tile<In, Out, 128, 256, 4>>);
+}
 static constexpr KernelInfo kKernels[] = {
-    info<DefaultTile<__nv_bfloat16, __nv_bfloat16>>("r15_warp_specialized_bf16"),
-    info<DefaultTile<__nv_bfloat16, float>>("r15_warp_specialized_bf16_f32"),
-    info<DefaultTile<__half, __half>>("r15_warp_specialized_fp16"),
-    info<DefaultTile<__half, float>>("r15_warp_specialized_fp16_f32"),
+    info<__nv_bfloat16, __nv_bfloat16>("r15_warp_specialized_bf16"),
+    info<__nv_bfloat16, float>("r15_warp_specialized_bf16_f32"),
+    info<__half, __half>("r15_warp_specialized_fp16"),
+    info<__half, float>("r15_warp_specialized_fp16_f32"),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -18,28 +18,21 @@ namespace ladder::r16_persistent {
 
 using product::kWarpgroup;
 constexpr int kPair = 2;  // blocks of a cluster: tiles of neighbouring rows, with B in common
-constexpr int kBand =
-    8;  // rows of pairs whose tiles run one after the other: they share B through L2
+constexpr int kBand = 8;  // rows of pairs whose tiles are adjacent in time: they share B in L2
 
-template <class In_, class Out_, int BM_, int BN_, int STAGES_>
-struct Tile {
-  using In = In_;
-  using Out = Out_;
-  using Stage = product::Stage<In, BM_, BN_>;
-  static constexpr int BM = BM_, BN = BN_, STAGES = STAGES_;
-  static constexpr int WM = 64, kSums = BN / 2;  // rows of a warpgroup, sums per thread
-  static constexpr int kConsumers = BM / WM, kThreads = (kConsumers + 1) * kWarpgroup;
+template <class In, class Out, int BM, int BN, int STAGES>
+struct Tile : product::TileOf<In, Out, BM, BN, STAGES> {
+  using Base = product::TileOf<In, Out, BM, BN, STAGES>;
+  static constexpr int kGroups = Base::kConsumers + 1;  // the first one copies
+  static constexpr int kThreads = kGroups * kWarpgroup;
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
-
   struct Shared {
-    Stage stage[STAGES];
-    alignas(1024) char out[kConsumers][2][WM * 128];  // 64 columns of results on their way to C
-    std::uint64_t full[STAGES], empty[STAGES];        // barriers: copied; read by both blocks
+    typename Base::Stage stage[STAGES];
+    alignas(1024) char out[Base::kConsumers][2][64 * 128];  // 64 columns on their way to C
+    std::uint64_t full[STAGES], empty[STAGES];              // barriers: copied; read by both blocks
   };
-  static_assert(BM % WM == 0 && Stage::kBoxes % kPair == 0,
-                "each block of a pair copies half of B");
-  static_assert(sizeof(Shared) <= product::kMaxShared, "a block's shared memory");
-  static_assert(kConsumers * kConsumerRegisters + kProducerRegisters <= (kConsumers + 1) * 168,
+  static_assert(Base::kBoxes % kPair == 0, "each block of a pair copies half of B");
+  static_assert(Base::kConsumers * kConsumerRegisters + kProducerRegisters <= kGroups * 168,
                 "a block launches with 168 registers per thread");
 };
 
@@ -48,15 +41,14 @@ struct Place {
   int row, col;
 };
 template <class T>
-__device__ __forceinline__ Place place_of(const product::Call<typename T::Out>& c, int pair) {
+__device__ __forceinline__ Place place_of(const product::Call& c, int pair) {
   const int band = pair / (kBand * c.tiles_n), at = pair - band * kBand * c.tiles_n;
   const int rows = min(kBand, (c.tiles_m + 1) / kPair - band * kBand);
   return {((band * kBand + at % rows) * kPair + ptx::cluster_rank()) * T::BM, at / rows * T::BN};
 }
 
 template <class T>
-__device__ __forceinline__ void produce(const product::Call<typename T::Out>& c,
-                                        typename T::Shared& s, int pairs) {
+__device__ __forceinline__ void produce(const product::Call& c, typename T::Shared& s, int pairs) {
   const int rank = ptx::cluster_rank();
   unsigned n = 0;  // stages filled
 #pragma unroll 1
@@ -64,16 +56,15 @@ __device__ __forceinline__ void produce(const product::Call<typename T::Out>& c,
     const Place at = place_of<T>(c, pair);
 #pragma unroll 1
     for (int step = 0; step < c.steps; ++step, ++n) {
-      auto& stage = s.stage[n % T::STAGES];
-      const std::uint32_t full = ptx::shared_address(&s.full[n % T::STAGES]);
-      const std::uint32_t empty = ptx::shared_address(&s.empty[n % T::STAGES]);
-      ptx::mbarrier_wait(empty, n / T::STAGES % 2 ^ 1);  // the first phase is complete: empty
-      ptx::mbarrier_arrive_expect(full, stage.kBytes);
-      const int k = step * stage.BK;
-      ptx::tma_load(ptx::shared_address(stage.a), c.a, full, k, at.row);
+      const unsigned i = n % T::STAGES;
+      const std::uint32_t full = ptx::shared_address(&s.full[i]);
+      const int parity = n / T::STAGES % 2 ^ 1, k = step * T::BK;  // the first phase is complete
+      ptx::mbarrier_wait(ptx::shared_address(&s.empty[i]), parity);
+      ptx::mbarrier_arrive_expect(full, T::kStageBytes);
+      ptx::tma_load(ptx::shared_address(s.stage[i].a), c.a, full, k, at.row);
 #pragma unroll
-      for (int j = rank; j < stage.kBoxes + rank; j += kPair) {  // every other box, to both blocks
-        ptx::tma_load_multicast(ptx::shared_address(stage.b[j]), c.b, full, at.col + j * stage.BK,
+      for (int j = rank; j < T::kBoxes + rank; j += kPair) {  // every other box, to both blocks
+        ptx::tma_load_multicast(ptx::shared_address(s.stage[i].b[j]), c.b, full, at.col + j * T::BK,
                                 k, (1 << kPair) - 1);
       }
     }
@@ -81,8 +72,7 @@ __device__ __forceinline__ void produce(const product::Call<typename T::Out>& c,
 }
 
 template <class T>
-__device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
-                                        typename T::Shared& s, int pairs) {
+__device__ __forceinline__ void consume(const product::Call& c, typename T::Shared& s, int pairs) {
   using Out = typename T::Out;
   const int tid = threadIdx.x % kWarpgroup, group = threadIdx.x / kWarpgroup - 1, lane = tid % 32;
   float sums[T::kSums];                      // (WM,BN)
@@ -93,8 +83,7 @@ __device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
   // Starts a stage's products.
   const auto start = [&](bool add) {
     ptx::mbarrier_wait(ptx::shared_address(&s.full[n % T::STAGES]), n / T::STAGES % 2);
-    product::multiply<typename T::In, T::BM, T::BN>(sums, s.stage[n++ % T::STAGES], group * T::WM,
-                                                    add);
+    product::multiply<T>(sums, s.stage[n++ % T::STAGES], group * T::WM, add);
   };
   // The stage `ago` stages before the next one has been read. Tells both blocks.
   const auto release = [&](unsigned ago) {
@@ -107,12 +96,7 @@ __device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
     const std::uint32_t buffer = ptx::shared_address(s.out[group][piece % 2]);
     if (tid == 0) ptx::bulk_wait_read<1>();
     ptx::barrier_sync(1 + group, kWarpgroup);
-    const int row = tid / 32 * 16 + lane % 16;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int bytes = (i * 32 + lane / 16 * 16) ^ row % 8 * 16;  // the swizzle
-      ptx::store_matrix4(buffer + row * 128 + bytes, results + piece * 16 + i * 4);
-    }
+    product::write_box(buffer, results + piece * 16);
     ptx::barrier_sync(1 + group, kWarpgroup);
     if (tid > 0) return;
     ptx::fence_proxy_async();  // for all threads of the barrier
@@ -145,13 +129,9 @@ __device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
     const Place at = place_of<T>(c, pair);
     if (sizeof(Out) == 2 && c.by_map) {
       before = {at.row + group * T::WM, at.col};
-#pragma unroll
-      for (int i = 0; i < T::kSums; i += 2) {
-        const auto pair = product::pair_of(c.alpha * sums[i], c.alpha * sums[i + 1], Out{});
-        results[i / 2] = *reinterpret_cast<const std::uint32_t*>(&pair);
-      }
+      product::round<Out>(c.alpha, sums, results);
     } else {
-      product::store(c, sums, at.row + group * T::WM, at.col);
+      product::store<Out>(c, sums, at.row + group * T::WM, at.col);
     }
   }
 #pragma unroll
@@ -161,16 +141,13 @@ __device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
 
 template <class T>
 __global__ void __cluster_dims__(kPair, 1, 1) __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ product::Call<typename T::Out> c, int pairs) {
+    kernel(const __grid_constant__ product::Call c, int pairs) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
 
   // Who am I: the producer, or one of the consumers.
   if (threadIdx.x == 0) {
-    for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-    for (auto& empty : s.empty)
-      ptx::mbarrier_init(ptx::shared_address(&empty), kPair * T::kConsumers * 4);
-    ptx::fence_mbarrier_init();
+    product::init_barriers(s, kPair * T::kConsumers * 4);  // warps of both blocks
     ptx::prefetch_tensor_map(c.a);
     ptx::prefetch_tensor_map(c.b);
   }
@@ -191,32 +168,25 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   int sms = 0;
   if (Status s = sm_count(sms); !s) return s;
   CallMemory memory;
-  product::Call<typename T::Out> c;
-  Status s = product::describe<typename T::In, T::BM, T::BN>(p, o, stream, memory, c);
+  product::Call c;
+  Status s = product::describe(p, o, T::BM, T::BN, stream, memory, c);
   if (!s || c.steps == 0) return s;
   const int pairs = (c.tiles_m + 1) / kPair * c.tiles_n;
-  constexpr int kShared = sizeof(typename T::Shared);
-  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel<T>), kShared);
-  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  kernel<T><<<std::min(sms / kPair, pairs) * kPair, T::kThreads, kShared, stream>>>(c, pairs);
-  return launched("r16_persistent");
-}
-
-template <class T>
-static constexpr KernelInfo info(std::string_view id) {
-  return product::info<typename T::In, typename T::Out>(
-      id, "r16_persistent", "blocks stay, pairs share copies, stores during the products",
-      launch<T>);
+  return product::launch<T>("r16_persistent", kernel<T>, std::min(sms / kPair, pairs) * kPair,
+                            stream, c, pairs);
 }
 
 template <class In, class Out>
-using DefaultTile = Tile<In, Out, 128, 256, 4>;
-
+static constexpr KernelInfo info(std::string_view id) {
+  return product::info<In, Out>(id, "r16_persistent",
+                                "blocks stay, pairs share copies, stores during the products",
+                                launch<Tile<In, Out, 128, 256, 4>>);
+}
 static constexpr KernelInfo kKernels[] = {
-    info<DefaultTile<__nv_bfloat16, __nv_bfloat16>>("r16_persistent_bf16"),
-    info<DefaultTile<__nv_bfloat16, float>>("r16_persistent_bf16_f32"),
-    info<DefaultTile<__half, __half>>("r16_persistent_fp16"),
-    info<DefaultTile<__half, float>>("r16_persistent_fp16_f32"),
+    info<__nv_bfloat16, __nv_bfloat16>("r16_persistent_bf16"),
+    info<__nv_bfloat16, float>("r16_persistent_bf16_f32"),
+    info<__half, __half>("r16_persistent_fp16"),
+    info<__half, float>("r16_persistent_fp16_f32"),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

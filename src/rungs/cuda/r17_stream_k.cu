@@ -18,28 +18,21 @@ namespace ladder::r17_stream_k {
 
 using product::kWarpgroup;
 constexpr int kPair = 2;  // blocks of a cluster: tiles of neighbouring rows, with B in common
-constexpr int kBand =
-    8;  // rows of pairs whose tiles run one after the other: they share B through L2
+constexpr int kBand = 8;  // rows of pairs whose tiles are adjacent in time: they share B in L2
 
-template <class In_, class Out_, int BM_, int BN_, int STAGES_>
-struct Tile {
-  using In = In_;
-  using Out = Out_;
-  using Stage = product::Stage<In, BM_, BN_>;
-  static constexpr int BM = BM_, BN = BN_, STAGES = STAGES_;
-  static constexpr int WM = 64, kSums = BN / 2;  // rows of a warpgroup, sums per thread
-  static constexpr int kConsumers = BM / WM, kThreads = (kConsumers + 1) * kWarpgroup;
+template <class In, class Out, int BM, int BN, int STAGES>
+struct Tile : product::TileOf<In, Out, BM, BN, STAGES> {
+  using Base = product::TileOf<In, Out, BM, BN, STAGES>;
+  static constexpr int kGroups = Base::kConsumers + 1;  // the first one copies
+  static constexpr int kThreads = kGroups * kWarpgroup;
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
-
   struct Shared {
-    Stage stage[STAGES];
-    alignas(1024) char out[kConsumers][2][WM * 128];  // 64 columns of results on their way to C
-    std::uint64_t full[STAGES], empty[STAGES];        // barriers: copied; read by both blocks
+    typename Base::Stage stage[STAGES];
+    alignas(1024) char out[Base::kConsumers][2][64 * 128];  // 64 columns on their way to C
+    std::uint64_t full[STAGES], empty[STAGES];              // barriers: copied; read by both blocks
   };
-  static_assert(BM % WM == 0 && Stage::kBoxes % kPair == 0,
-                "each block of a pair copies half of B");
-  static_assert(sizeof(Shared) <= product::kMaxShared, "a block's shared memory");
-  static_assert(kConsumers * kConsumerRegisters + kProducerRegisters <= (kConsumers + 1) * 168,
+  static_assert(Base::kBoxes % kPair == 0, "each block of a pair copies half of B");
+  static_assert(Base::kConsumers * kConsumerRegisters + kProducerRegisters <= kGroups * 168,
                 "a block launches with 168 registers per thread");
 };
 
@@ -48,7 +41,7 @@ struct Place {
   int row, col;
 };
 template <class T>
-__device__ __forceinline__ Place place_of(const product::Call<typename T::Out>& c, int pair) {
+__device__ __forceinline__ Place place_of(const product::Call& c, int pair) {
   const int band = pair / (kBand * c.tiles_n), at = pair - band * kBand * c.tiles_n;
   const int rows = min(kBand, (c.tiles_m + 1) / kPair - band * kBand);
   return {((band * kBand + at % rows) * kPair + ptx::cluster_rank()) * T::BM, at / rows * T::BN};
@@ -75,50 +68,24 @@ struct Schedule {
       return true;
     }
     if (begin == end) return false;
-    const unsigned index = (end - 1) / steps, first = index * steps,
-                   from = max(begin, first) - first;
-    work = {whole + static_cast<int>(index), static_cast<int>(from), static_cast<int>(end - first)};
-    end = first + from;
+    const int index = (end - 1) / steps, first = index * steps;
+    const unsigned from = max(begin, static_cast<unsigned>(first));
+    work = {whole + index, static_cast<int>(from) - first, static_cast<int>(end) - first};
+    end = from;
     return true;
   }
 };
 
-// Partial sums on their way to the next pair, per block and warpgroup: 64 x BN sums and a flag.
+// Partial sums on their way to the next pair, per block and warpgroup ("slot").
 struct Partials {
-  float4* g;        // (blocks,consumers,kSums/4,kWarpgroup)
-  unsigned* ready;  // (blocks,consumers)
-  int whole, split;
+  float4* g;         // (slots,kSums/4,kWarpgroup)
+  unsigned* gReady;  // (slots), flags
+  int whole, split;  // tiles
 };
-template <class T>
-__device__ __forceinline__ void forward(const Partials& x, int slot, int tid,
-                                        const float (&sums)[T::kSums]) {
-  float4* const g = x.g + slot * (T::kSums / 4 * kWarpgroup) + tid;
-#pragma unroll
-  for (int i = 0; i < T::kSums / 4; ++i)
-    __stcg(g + i * kWarpgroup, *reinterpret_cast<const float4*>(&sums[4 * i]));
-}
-template <class T>
-__device__ __forceinline__ void publish(const Partials& x, int slot, int tid) {
-  __threadfence();
-  ptx::barrier_sync(1 + slot % T::kConsumers, kWarpgroup);
-  if (tid == 0) ptx::store_relaxed(x.ready + slot, 1);
-}
-template <class T>
-__device__ __forceinline__ void receive(const Partials& x, int slot, int tid,
-                                        float (&sums)[T::kSums]) {
-  const float4* const g = x.g + slot * (T::kSums / 4 * kWarpgroup) + tid;
-  while (ptx::load_acquire(x.ready + slot) == 0) {
-  }
-#pragma unroll
-  for (int i = 0; i < T::kSums / 4; ++i)
-    *reinterpret_cast<float4*>(&sums[4 * i]) = __ldcg(g + i * kWarpgroup);
-  ptx::barrier_sync(1 + slot % T::kConsumers, kWarpgroup);
-  if (tid == 0) ptx::store_relaxed(x.ready + slot, 0);  // for the next launch
-}
 
 template <class T>
-__device__ __forceinline__ void produce(const product::Call<typename T::Out>& c,
-                                        typename T::Shared& s, Schedule schedule) {
+__device__ __forceinline__ void produce(const product::Call& c, typename T::Shared& s,
+                                        Schedule schedule) {
   const int rank = ptx::cluster_rank();
   unsigned n = 0;  // stages filled
 #pragma unroll 1
@@ -126,16 +93,15 @@ __device__ __forceinline__ void produce(const product::Call<typename T::Out>& c,
     const Place at = place_of<T>(c, work.tile);
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step, ++n) {
-      auto& stage = s.stage[n % T::STAGES];
-      const std::uint32_t full = ptx::shared_address(&s.full[n % T::STAGES]);
-      const std::uint32_t empty = ptx::shared_address(&s.empty[n % T::STAGES]);
-      ptx::mbarrier_wait(empty, n / T::STAGES % 2 ^ 1);  // the first phase is complete: empty
-      ptx::mbarrier_arrive_expect(full, stage.kBytes);
-      const int k = step * stage.BK;
-      ptx::tma_load(ptx::shared_address(stage.a), c.a, full, k, at.row);
+      const unsigned i = n % T::STAGES;
+      const std::uint32_t full = ptx::shared_address(&s.full[i]);
+      const int parity = n / T::STAGES % 2 ^ 1, k = step * T::BK;  // the first phase is complete
+      ptx::mbarrier_wait(ptx::shared_address(&s.empty[i]), parity);
+      ptx::mbarrier_arrive_expect(full, T::kStageBytes);
+      ptx::tma_load(ptx::shared_address(s.stage[i].a), c.a, full, k, at.row);
 #pragma unroll
-      for (int j = rank; j < stage.kBoxes + rank; j += kPair) {  // every other box, to both blocks
-        ptx::tma_load_multicast(ptx::shared_address(stage.b[j]), c.b, full, at.col + j * stage.BK,
+      for (int j = rank; j < T::kBoxes + rank; j += kPair) {  // every other box, to both blocks
+        ptx::tma_load_multicast(ptx::shared_address(s.stage[i].b[j]), c.b, full, at.col + j * T::BK,
                                 k, (1 << kPair) - 1);
       }
     }
@@ -143,22 +109,21 @@ __device__ __forceinline__ void produce(const product::Call<typename T::Out>& c,
 }
 
 template <class T>
-__device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
-                                        typename T::Shared& s, Schedule schedule,
-                                        const Partials& partials) {
+__device__ __forceinline__ void consume(const product::Call& c, typename T::Shared& s,
+                                        Schedule schedule, const Partials& x) {
   using Out = typename T::Out;
   const int tid = threadIdx.x % kWarpgroup, group = threadIdx.x / kWarpgroup - 1, lane = tid % 32;
-  float sums[T::kSums];                      // (WM,BN)
-  std::uint32_t results[T::kSums / 2] = {};  // of the previous tile, two per register
-  Place before{-1, 0};                       // its place, if it has not left yet
-  unsigned n = 0;                            // stages read
+  float sums[T::kSums];                                 // (WM,BN)
+  std::uint32_t results[T::kSums / 2] = {};             // of the previous tile, two per register
+  Place before{-1, 0};                                  // its place, if it has not left yet
+  unsigned n = 0;                                       // stages read
+  const int slot = blockIdx.x * T::kConsumers + group;  // of partial sums
   bool unpublished = false;
 
   // Starts a stage's products.
   const auto start = [&](bool add) {
     ptx::mbarrier_wait(ptx::shared_address(&s.full[n % T::STAGES]), n / T::STAGES % 2);
-    product::multiply<typename T::In, T::BM, T::BN>(sums, s.stage[n++ % T::STAGES], group * T::WM,
-                                                    add);
+    product::multiply<T>(sums, s.stage[n++ % T::STAGES], group * T::WM, add);
   };
   // The stage `ago` stages before the next one has been read. Tells both blocks.
   const auto release = [&](unsigned ago) {
@@ -171,31 +136,43 @@ __device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
     const std::uint32_t buffer = ptx::shared_address(s.out[group][piece % 2]);
     if (tid == 0) ptx::bulk_wait_read<1>();
     ptx::barrier_sync(1 + group, kWarpgroup);
-    const int row = tid / 32 * 16 + lane % 16;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int bytes = (i * 32 + lane / 16 * 16) ^ row % 8 * 16;  // the swizzle
-      ptx::store_matrix4(buffer + row * 128 + bytes, results + piece * 16 + i * 4);
-    }
+    product::write_box(buffer, results + piece * 16);
     ptx::barrier_sync(1 + group, kWarpgroup);
     if (tid > 0) return;
     ptx::fence_proxy_async();  // for all threads of the barrier
     ptx::tma_store(c.out, buffer, before.col + piece * 64, before.row);
     ptx::bulk_commit();
   };
+  const auto gPartial = [&](int of) { return x.g + of * (T::kSums / 4 * kWarpgroup) + tid; };
+  const auto set_flag = [&](int of, unsigned value) {  // after all threads' accesses to its sums
+    ptx::barrier_sync(1 + group, kWarpgroup);
+    if (tid == 0) ptx::store_relaxed(x.gReady + of, value);
+  };
 
 #pragma unroll 1
   for (Work work; schedule.next(work);) {
-    const int steps = work.end - work.begin, slot = blockIdx.x * T::kConsumers + group;
+    const int steps = work.end - work.begin;
     const bool continues = work.begin > 0;
-    if (continues) receive<T>(partials, slot - kPair * T::kConsumers, tid, sums);
-      // Main loop. A stage's products start before those of the previous stage have ended. The
-      // previous tile leaves beside the first ones.
+    if (continues) {
+      const int from = slot - kPair * T::kConsumers;  // the previous pair's
+      while (ptx::load_acquire(x.gReady + from) == 0) {
+      }
+#pragma unroll
+      for (int i = 0; i < T::kSums / 4; ++i)
+        reinterpret_cast<float4*>(sums)[i] = __ldcg(gPartial(from) + i * kWarpgroup);
+      set_flag(from, 0);  // for the next launch
+    }
+    // Main loop. A stage's products start before those of the previous stage have ended. The
+    // previous tile leaves beside the first ones.
 #pragma unroll
     for (int step = 0; step < 4; ++step) {
       if (step == 0 || step < steps) start(continues || step > 0);
       send(step);
-      if (step == 1 && unpublished) publish<T>(partials, slot, tid), unpublished = false;
+      if (step == 1 && unpublished) {
+        __threadfence();
+        set_flag(slot, 1);
+        unpublished = false;
+      }
       ptx::wgmma_wait<1>();
       if (step > 0 && step < steps) release(2);
     }
@@ -211,20 +188,18 @@ __device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
     // Epilogue
     before.row = -1;
     if (work.end < c.steps) {
-      forward<T>(partials, slot, tid, sums);
+#pragma unroll
+      for (int i = 0; i < T::kSums / 4; ++i)
+        __stcg(gPartial(slot) + i * kWarpgroup, reinterpret_cast<float4*>(sums)[i]);
       unpublished = true;
       continue;
     }
     const Place at = place_of<T>(c, work.tile);
     if (sizeof(Out) == 2 && c.by_map) {
       before = {at.row + group * T::WM, at.col};
-#pragma unroll
-      for (int i = 0; i < T::kSums; i += 2) {
-        const auto pair = product::pair_of(c.alpha * sums[i], c.alpha * sums[i + 1], Out{});
-        results[i / 2] = *reinterpret_cast<const std::uint32_t*>(&pair);
-      }
+      product::round<Out>(c.alpha, sums, results);
     } else {
-      product::store(c, sums, at.row + group * T::WM, at.col);
+      product::store<Out>(c, sums, at.row + group * T::WM, at.col);
     }
   }
 #pragma unroll
@@ -234,28 +209,25 @@ __device__ __forceinline__ void consume(const product::Call<typename T::Out>& c,
 
 template <class T>
 __global__ void __cluster_dims__(kPair, 1, 1) __launch_bounds__(T::kThreads, 1)
-    kernel(const __grid_constant__ product::Call<typename T::Out> c,
-           const __grid_constant__ Partials partials) {
+    kernel(const __grid_constant__ product::Call c, const __grid_constant__ Partials x) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
 
   // Who am I: the producer, or one of the consumers.
   if (threadIdx.x == 0) {
-    for (auto& full : s.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
-    for (auto& empty : s.empty)
-      ptx::mbarrier_init(ptx::shared_address(&empty), kPair * T::kConsumers * 4);
-    ptx::fence_mbarrier_init();
+    product::init_barriers(s, kPair * T::kConsumers * 4);  // warps of both blocks
     ptx::prefetch_tensor_map(c.a);
     ptx::prefetch_tensor_map(c.b);
   }
   ptx::cluster_sync();  // the other block may now copy to here and arrive here
+  const Schedule schedule{x.whole, x.split, c.steps};
   if (threadIdx.x < kWarpgroup) {
     ptx::release_registers<T::kProducerRegisters>();
-    if (threadIdx.x == 0) produce<T>(c, s, {partials.whole, partials.split, c.steps});
+    if (threadIdx.x == 0) produce<T>(c, s, schedule);
     __syncwarp();
   } else {
     ptx::claim_registers<T::kConsumerRegisters>();
-    consume<T>(c, s, {partials.whole, partials.split, c.steps}, partials);
+    consume<T>(c, s, schedule, x);
   }
   ptx::cluster_sync();  // the other block no longer uses this one's shared memory
 }
@@ -265,37 +237,28 @@ static Status launch(const Problem& p, const Operands& o, Stream stream) {
   int sms = 0;
   if (Status s = sm_count(sms); !s) return s;
   CallMemory memory;
-  product::Call<typename T::Out> c;
-  const std::int64_t slots = sms * T::kConsumers,
-                     bytes = slots * T::kSums * kWarpgroup * sizeof(float);
-  Status s = product::describe<typename T::In, T::BM, T::BN>(p, o, stream, memory, c, bytes, slots);
+  product::Call c;
+  const std::int64_t slots = sms * T::kConsumers, bytes = slots * T::kSums * kWarpgroup * 4;
+  Status s = product::describe(p, o, T::BM, T::BN, stream, memory, c, bytes, slots);
   if (!s || c.steps == 0) return s;
   // The last full wave and the rest are split.
   const int tiles = (c.tiles_m + 1) / kPair * c.tiles_n, pairs = std::min(sms / kPair, tiles);
   const int split = tiles % pairs > 0 ? tiles % pairs + pairs : 0;
-  const Partials partials{reinterpret_cast<float4*>(memory.scratch()), memory.flags(),
-                          tiles - split, split};
-  constexpr int kShared = sizeof(typename T::Shared);
-  const cudaError_t error = allow_shared(reinterpret_cast<const void*>(kernel<T>), kShared);
-  if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  kernel<T><<<pairs * kPair, T::kThreads, kShared, stream>>>(c, partials);
-  return launched("r17_stream_k");
-}
-
-template <class T>
-static constexpr KernelInfo info(std::string_view id) {
-  return product::info<typename T::In, typename T::Out>(id, "r17_stream_k",
-                                                        "no SM idles in the last wave", launch<T>);
+  auto* const g = reinterpret_cast<float4*>(memory.scratch());
+  return product::launch<T>("r17_stream_k", kernel<T>, pairs * kPair, stream, c,
+                            Partials{g, memory.flags(), tiles - split, split});
 }
 
 template <class In, class Out>
-using DefaultTile = Tile<In, Out, 128, 256, 4>;
-
+static constexpr KernelInfo info(std::string_view id) {
+  return product::info<In, Out>(id, "r17_stream_k", "no SM idles in the last wave",
+                                launch<Tile<In, Out, 128, 256, 4>>);
+}
 static constexpr KernelInfo kKernels[] = {
-    info<DefaultTile<__nv_bfloat16, __nv_bfloat16>>("r17_stream_k_bf16"),
-    info<DefaultTile<__nv_bfloat16, float>>("r17_stream_k_bf16_f32"),
-    info<DefaultTile<__half, __half>>("r17_stream_k_fp16"),
-    info<DefaultTile<__half, float>>("r17_stream_k_fp16_f32"),
+    info<__nv_bfloat16, __nv_bfloat16>("r17_stream_k_bf16"),
+    info<__nv_bfloat16, float>("r17_stream_k_bf16_f32"),
+    info<__half, __half>("r17_stream_k_fp16"),
+    info<__half, float>("r17_stream_k_fp16_f32"),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/tensor_product.cuh"
+
+#include "device/tensor_map.cuh"
+
+#include <algorithm>
+
+namespace ladder::product {
+namespace {
+
+// C = beta C, where K or alpha is 0.
+template <class Out>
+__global__ void scale(const __grid_constant__ Call c) {
+  const std::int64_t all = std::int64_t{c.m} * c.n, stride = std::int64_t{gridDim.x} * blockDim.x;
+  for (auto i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < all; i += stride) {
+    Out& x = static_cast<Out*>(c.gC)[i / c.n * c.ldc + i % c.n];
+    x = static_cast<Out>(c.beta == 0.0F ? 0.0F : c.beta * static_cast<float>(x));
+  }
+}
+
+Status launch_scale(const Call& c, Type out, cudaStream_t stream) {
+  if (c.m == 0 || c.n == 0) return Status::ok();
+  const auto kernel = out == Type::kF32    ? scale<float>
+                      : out == Type::kBf16 ? scale<__nv_bfloat16>
+                                           : scale<__half>;
+  constexpr int kThreads = 256, kMostBlocks = 4096;
+  const std::int64_t blocks = (std::int64_t{c.m} * c.n + kThreads - 1) / kThreads;
+  kernel<<<static_cast<unsigned>(std::min<std::int64_t>(blocks, kMostBlocks)), kThreads, 0,
+           stream>>>(c);
+  return launched("scale");
+}
+
+}  // namespace
+
+Status accept(const Problem& p, const Device& device) {
+  if (device.cc / 10 != 9) {
+    return {Code::kUnsupportedDevice,
+            "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
+  }
+  if (p.layout != Layout::kRowMajor || p.op_a != Op::kNone || p.op_b != Op::kNone) {
+    return {Code::kUnsupportedProblem,
+            "takes row-major operands without transposition, not " + to_string(p)};
+  }
+  const bool fits = std::max({p.m, p.n, p.k}) <= 1 << 30 &&
+                    std::max(p.lda, p.ldb) < std::int64_t{1} << 38;  // a tensor map's limits
+  if (fits) return Status::ok();
+  return {Code::kUnsupportedProblem,
+          "takes sizes of at most 2^30 and leading dimensions below 2^38, not " + to_string(p)};
+}
+
+Status describe(const Problem& p, const Operands& o, int bm, int bn, cudaStream_t stream,
+                CallMemory& memory, Call& c, std::int64_t scratch, std::int64_t flags) {
+  const std::int64_t size = bytes_of(p.in), out_size = bytes_of(p.out), bk = kRowBytes / size;
+  const auto tiles = [](std::int64_t extent, std::int64_t tile) {
+    return static_cast<int>((extent + tile - 1) / tile);
+  };
+  c.gC = o.c_as<void>(), c.ldc = p.ldc, c.m = static_cast<int>(p.m), c.n = static_cast<int>(p.n);
+  c.tiles_m = tiles(p.m, bm), c.tiles_n = tiles(p.n, bn);
+  c.steps = reads_ab(p) && p.m > 0 && p.n > 0 ? tiles(p.k, bk) : 0;
+  c.alpha = p.alpha, c.beta = p.beta;
+  c.pairs = p.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(c.gC) % (2 * out_size) == 0;
+  c.by_map = out_size == size && p.beta == 0.0F && p.n * out_size % 16 == 0 &&
+             tensor_map_takes(c.gC, p.ldc * out_size);  // rows of stores are multiples of 16 bytes
+  if (c.steps == 0) return launch_scale(c, p.out, stream);
+  struct Matrix {
+    CUtensorMap& map;
+    const void* g;
+    std::int64_t rows, cols, ld, box_rows;
+  } matrices[] = {{c.a, o.a, p.m, p.k, p.lda, bm}, {c.b, o.b, p.k, p.n, p.ldb, bk}};
+  const auto copied_bytes = [&](const Matrix& x) {
+    return tensor_map_takes(x.g, x.ld * size) ? 0 : x.rows * tiles(x.cols, bk) * kRowBytes;
+  };
+  const std::int64_t bytes = scratch + copied_bytes(matrices[0]) + copied_bytes(matrices[1]);
+  if (Status s = memory.take(stream, bytes, flags); !s) return s;
+  char* gFree = memory.scratch() + scratch;
+  for (Matrix& x : matrices) {
+    if (const std::int64_t copied = copied_bytes(x); copied > 0) {
+      const std::int64_t row = copied / x.rows;
+      if (cudaError_t e = cudaMemcpy2DAsync(gFree, row, x.g, x.ld * size, x.cols * size, x.rows,
+                                            cudaMemcpyDeviceToDevice, stream)) {
+        return cuda_failure("cudaMemcpy2DAsync", e);
+      }
+      x.g = gFree, x.ld = row / size, gFree += copied;
+    }
+    if (Status s = make_tensor_map(x.map, p.in, x.g, x.rows, x.cols, x.ld,
+                                   static_cast<int>(x.box_rows), static_cast<int>(bk));
+        !s)
+      return s;
+  }
+  return c.by_map ? make_tensor_map(c.out, p.out, c.gC, p.m, p.n, p.ldc, kStoreRows, kStoreCols)
+                  : Status::ok();
+}
+
+}  // namespace ladder::product
