@@ -50,10 +50,9 @@ enum Flag : u16 {
   // Other meanings for asynchronous copies.
   kFlagIgnore = kFlagNegate,   // s[2] is the predicate ignore-src
   kFlagCopy = kFlagHasResult,  // reads global memory and writes shared memory
-  kFlagMachine =
-      // memory: addresses as machine code has them: the upper halves in the row behind s[0], or
-  256,
-  // (with kFlagAddress32) s[3] added
+  // memory: addresses as in machine code: the upper halves are in the row after s[0], or (with
+  // kFlagAddress32) s[3] is added
+  kFlagMachine = 256,
   kFlagCompared = 512,  // memory: the load or the exchange of an atomic operation written as a loop
   kFlagHalf = 1024,     // memory: the access covers one unknown half of the word
 };

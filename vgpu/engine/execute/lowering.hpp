@@ -73,7 +73,7 @@ class FunctionLowering {
   Value local_address(u64 offset, RegisterClass type);
   Value special(const Operand& operand, RegisterClass type);
   void read_special(const Operand& operand, const Value& into, bool helper);
-  // a parameter's place in the window, as an index into places_
+  // A parameter's place in the window, as an index into places_
   u32 place_of(const Operand& symbol);
   static RegisterClass class_of(ptx::Type type);
   static RegisterClass class_of(Arg arg);

@@ -97,8 +97,9 @@ struct Warp {
   i64 budget = 0;        // instructions until the warp yields
   u64 instructions = 0;  // executed, for %clock
   u64 progress = 0;      // counts changes of memory, clock reads, and strong loads of new addresses
-  u64 polls = 0;         // counts strong loads and atomics that found the same value as before
-  u64 polled[4] = {};    // hashes of the last of these (address and instruction)
+  // Counts repeated strong loads and atomics, failed waits and sleeps.
+  u64 polls = 0;
+  u64 polled[4] = {};  // hashes of the last of these (address and instruction)
   u32 polled_next = 0;
   WarpStatus status = WarpStatus::kReady;
 
@@ -133,12 +134,12 @@ struct Warp {
   u32 registers = 0;             // per thread; 0: unknown
   u32 register_moves = 0;        // setmaxnreg instructions executed
   bool wants_registers = false;  // waits at setmaxnreg for registers
-  // waits at wgmma.wait_group for warps that have not issued the wgmma
+  // Waits at wgmma.wait_group for warps that have not issued the wgmma
   bool wants_warpgroup = false;
   // Per convergence barrier: lanes that restored it from a register, as function calls that return
   // do.
   std::array<u32, 16> restored{};
-  // groups merge at explicit BSYNC instructions, not whenever they are at the same instruction
+  // Groups merge at explicit BSYNC instructions, not whenever they are at the same instruction
   bool machine_code = false;
 
   u32 id = 0;  // in the block
@@ -199,7 +200,7 @@ struct Block {
   std::vector<BulkGroups> bulk;   // likewise
   std::unique_ptr<Mbarriers> mbarriers;
   std::unique_ptr<Warpgroups> warpgroups;  // null if the program has no wgmma
-  // by warpgroup: its setmaxnreg instructions in order
+  // By warpgroup: its setmaxnreg instructions in order
   std::vector<std::vector<u32>> register_moves;
   u64 free_registers = 0;  // released by setmaxnreg, if registers are counted
   bool done = false;       // all threads have exited
@@ -224,7 +225,7 @@ struct Launch {
   Memory& memory;
   std::shared_ptr<const AllocationMap> map;
   const Isa& isa;
-  u32 shared_end = 0;      // first shared address behind static and dynamic shared memory
+  u32 shared_end = 0;      // first shared address after static and dynamic shared memory
   u64 grid_workspace = 0;  // for cooperative launches
   const check::LaunchMarks* marks = nullptr;         // of global memory
   std::array<std::vector<std::byte>, 5> banks = {};  // constant banks, for machine code
@@ -256,7 +257,7 @@ inline void note_poll(Warp& warp, const Insn& insn, u64 address) {
 // warp.cpp: groups of lanes. Functions that remove the running group select the next one, or leave
 // the warp waiting.
 void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes);
-// returns the running group to the list, merges groups, selects the next
+// Returns the running group to the list, merges groups, selects the next
 void select_group(Warp& warp);
 void rotate_groups(Warp& warp);            // the group that has waited longest runs
 void split(Warp& warp, u32 mask, u32 pc);  // moves these lanes of the running group to `pc`
@@ -279,7 +280,7 @@ void free_frame(Warp& warp, Frame* frame);
 
 // barrier.cpp
 void barrier_arrive(Warp& warp, const Insn& insn);
-// lanes have exited, which may complete barriers that wait for all threads
+// Lanes have exited, which may complete barriers that wait for all threads
 void barrier_exit(Block& block);
 
 // registers.cpp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout of a wgmma operand in shared memory. PTX ISA, "Asynchronous Warpgroup Level Matrix
 // Instructions: Matrix Descriptor Format, Strides, Swizzling Modes". A matrix consists of 16-byte
-// pieces. An atom (core matrix) is eight lines of pieces; each line is as long as the swizzle span
+// pieces. An atom is eight lines of pieces; each line is as long as the swizzle span
 // (16 bytes without swizzle).
 #pragma once
 #include "engine/execute/ir.hpp"

@@ -38,7 +38,7 @@ void branch_indexed(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   }
   ++warp.block->counters.divergent[static_cast<u32>(&insn - warp.code)];
   split(warp, same, target);
-  select_group(warp);  // the others come back here with another index
+  select_group(warp);  // lanes with another index execute this again
 }
 
 void call_function(Warp& warp, std::byte*, const Insn& insn, u32) { call(warp, insn); }
@@ -53,7 +53,7 @@ void trap(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
 
 void nothing(Warp&, std::byte*, const Insn&, u32) {}
 
-// Whoever sleeps waits for others: they get their turn.
+// A sleeping warp waits for others, so it yields.
 void sleep(Warp& warp, std::byte*, const Insn&, u32) {
   ++warp.polls;
   warp.budget = 0;
@@ -92,7 +92,7 @@ void is_space(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   return mask;
 }
 
-// The last instruction of a run, which says where the warp goes on.
+// Executes the last instruction of a run, which sets the warp's next instruction.
 void control(Warp& warp, const Handler* handlers, const Insn& insn, bool is_branch) {
   const u32 mask = guarded(warp, warp.window, insn, warp.mask);
   if (mask == 0) {

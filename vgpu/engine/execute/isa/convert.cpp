@@ -114,7 +114,7 @@ template <Rounding kMode, class T>
   }
 }
 
-// Clamped to D's range. `kWide`: what NaN gives depends on the types that the instruction names.
+// Clamped to D's range. `kWide`: the result for NaN depends on the types in the instruction.
 template <class D, Rounding kMode, bool kWide, class T>
 [[gnu::always_inline]] inline D to_integer(T a) {
   constexpr T kLimit =
@@ -152,8 +152,8 @@ void define_float_to_integer(OperationSink& sink, const char* plain, const char*
   });
 }
 
-// The integer as a double that rounds to any shorter significand as the integer itself does: bits
-// that do not fit are gathered in the last one.
+// The integer rounded to odd as a double: bits that do not fit are ORed into the last one, so that
+// a second rounding to a shorter significand is correct.
 template <class S>
 [[gnu::always_inline]] inline double to_odd_double(S value) {
   const bool negative = std::is_signed_v<S> && value < S(0);
@@ -169,7 +169,7 @@ template <class S>
   return negative ? -result : result;
 }
 
-// One rounding: both halves are exact, their sum is rounded.
+// One rounding: both halves are exact, only their sum is rounded.
 template <Rounding kMode, class S>
 [[gnu::always_inline]] inline double integer_to_double(S value) {
   const double high = static_cast<double>(static_cast<i32>(static_cast<i64>(value) >> 32)) +

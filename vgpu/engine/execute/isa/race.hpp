@@ -9,8 +9,8 @@
 
 namespace vgpu::execute::VGPU_ISA {
 
-// Whether all earlier accesses to these words precede the oldest event of other threads that the
-// warp has synchronised with.
+// Whether all earlier accesses to these words happened before this one, judged by the oldest clocks
+// that the warp knows of the other warps and of asynchronous copies.
 template <bool kWrite>
 [[gnu::always_inline]] inline bool is_in_order(const check::RaceCheck::Glance& g, u32 first,
                                                u32 words) {

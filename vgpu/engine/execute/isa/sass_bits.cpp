@@ -64,8 +64,8 @@ void plop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (insn.list != kNone) set_predicate(window, insn.list, second, lanes);
 }
 
-// Shifts of (c:a) by b, of which the lower or the upper word is the result; types with 32 bits
-// shift one word only where the upper word is asked for to the right, or the lower to the left.
+// Shifts (c:a) by b; the result is the lower or the upper word. The 32-bit types shift a single
+// word for the upper word to the right or the lower word to the left.
 template <bool kUniform>
 void shf(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);

@@ -12,7 +12,7 @@ using namespace sass;
 using Single = Sign<u32>;
 using Wide = Sign<u64>;
 
-// f(x, y, z) under the rounding mode in the modifiers: nearest, down, up, zero.
+// f(x, y, z) in the rounding mode given by the modifiers: nearest, down, up, zero.
 template <class T, class F>
 T rounded_by(unsigned mode, F f, T x, T y, T z) {
   switch (mode) {
@@ -27,7 +27,7 @@ T rounded_by(unsigned mode, F f, T x, T y, T z) {
   }
 }
 
-// Signs of the product and of the summand, nothing else: the usual FFMA.
+// The frequent FFMA: no modifiers but the signs of product and summand.
 template <bool kMinusProduct, bool kMinusSummand>
 void multiply_add(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const float *a = slot<float>(window, insn.s[0]), *b = slot<float>(window, insn.s[1]),
@@ -109,7 +109,7 @@ void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   });
 }
 
-// The lesser where s[3], the greater elsewhere; a NaN gives way to the other operand, -0 is less
+// The minimum if s[3], else the maximum. If one operand is NaN the result is the other; -0 is less
 // than +0.
 void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -156,7 +156,7 @@ void compare_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   combine(window, insn, m, singles_that_compare(window, insn, m), mask);
 }
 
-// One where the comparison and the predicate together are true, else zero.
+// 1 if the comparison and the predicate together are true, else 0.
 void set_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const u32 ones =
@@ -165,8 +165,8 @@ void set_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
                      [&](u32 i) { return (ones >> i & 1) != 0 ? 1.0F : 0.0F; });
 }
 
-// Which of two doubles is the lesser (greater): d says that a is, list that both are no numbers. -0
-// is less than +0.
+// Selects the minimum (maximum) of two doubles. d: a is selected; list: both are NaN. -0 is less
+// than +0.
 void choose_double(std::byte* window, const Insn& insn, u32 mask, bool greater) {
   const Modifiers m = modifiers(insn);
   const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
@@ -224,7 +224,7 @@ u32 evaluate(unsigned function, u32 bits) {
   if (function == kRcp64) return upper_half(1.0 / upper);
   if (function == kRsqrt64) return upper_half(1.0 / __builtin_sqrt(upper));
   constexpr double kTurn = 6.283185307179586477;
-  const double x = flush(bits_as<float>(bits));  // sines take turns, not radians
+  const double x = flush(bits_as<float>(bits));  // MUFU's argument is in turns, not radians
   double result = 0;
   switch (function) {
     case kCos:
