@@ -21,8 +21,8 @@ namespace vgpu::execute {
 namespace {
 
 constexpr i64 kSlice = 8192;         // instructions that a warp runs before the next one does
-constexpr i64 kDividedSlice = 1024;  // ... while its lanes are in several places
-constexpr i64 kIdleSlice = 256;      // ... while the whole block waits
+constexpr i64 kDividedSlice = 1024;  // ... while its lanes are diverged
+constexpr i64 kIdleSlice = 256;      // ... while the whole block only polls
 // Random schedule: number of draw places per block, and the places for slices and for late warps.
 // During every kTurnsLate slices, about one warp in kOneLateOf runs single instructions and falls
 // behind.

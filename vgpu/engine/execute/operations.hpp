@@ -52,9 +52,8 @@ struct IsaCode {
   const char* name = "";          // "x86-64", "x86-64-v3", "x86-64-v4"
   bool (*available)() = nullptr;  // on this host
   void (*define)(OperationSink& sink) = nullptr;
-  void (*run)(Warp& warp,
-              // Runs the warp until it waits, is done or has used up its budget.
-              const Handler* handlers) = nullptr;
+  // Runs the warp until it waits, is done or has used up its budget.
+  void (*run)(Warp& warp, const Handler* handlers) = nullptr;
 };
 
 struct Isa {

@@ -19,12 +19,11 @@ class Shadow;  // shadow.hpp
 struct Fault;  // engine.hpp
 
 struct Allocation {
-  std::uint64_t begin = 0,
-                // Bytes; end is one past the last requested byte, without padding.
-      end = 0;
+  // Addresses; end is one past the last requested byte, without padding.
+  std::uint64_t begin = 0, end = 0;
   std::string name;  // name of a module variable; "" for cudaMalloc
   bool freed = false;
-  // every byte was written, as far as is tracked: by the host or as a whole
+  // Every byte was written, as far as is tracked: by the host or as a whole
   bool written = false;
   bool shared = false;  // the host may access it without the engine's knowledge
 };

@@ -183,7 +183,7 @@ void define_bit_atomics(OperationSink& sink, const char* conjunction, const char
   define<T>(sink, compare, [](T a, T b, T c, bool) { return a == b ? c : a; });
 }
 
-// A pair of halves in one word; each half is updated by itself.
+// Updates a pair of halves in one word, each half independently.
 template <class H, class F>
 [[gnu::always_inline]] inline u32 both(u32 a, u32 b, F f) {
   const H low = f(H{static_cast<u16>(a)}, H{static_cast<u16>(b)});

@@ -18,7 +18,7 @@ void branch(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
   select_group(warp);
 }
 
-// s[0]: index into the table; beyond its end the behaviour is undefined, here a trap.
+// s[0]: index into the table. An index beyond its end is undefined behaviour in PTX and traps here.
 void branch_indexed(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const BranchTable& table = warp.block->launch.program.branch_tables[insn.target];
   const u32* const index = slot<u32>(window, insn.s[0]);
@@ -59,7 +59,7 @@ void sleep(Warp& warp, std::byte*, const Insn&, u32) {
   warp.budget = 0;
 }
 
-// d = address in the local memory of this activation.
+// d = address in the local memory of this function activation.
 void local_address(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const u64 address = warp.frame->local_base + static_cast<u64>(insn.imm);
   write_lanes<u64>(window, insn.d, mask, [&](u32) { return address; });

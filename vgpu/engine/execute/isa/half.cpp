@@ -199,8 +199,8 @@ void define_format(OperationSink& sink, const char* one, const char* two) {
   define_signs<H>(sink, one, two);
 }
 
-// setp of a pair: the low halves go to p, the high ones to q; set writes a mask or 1.0 into each
-// half.
+// setp of a pair: the low halves' result goes to p, the high ones' to q. set writes a mask or 1.0
+// to each half.
 enum class Test { kEq, kNe, kLt, kLe, kGt, kGe, kEqu, kNeu, kLtu, kLeu, kGtu, kGeu, kNum, kNan };
 constexpr const char* kTestNames[] = {"eq.",  "ne.",  "lt.",  "le.",  "gt.",  "ge.",  "equ.",
                                       "neu.", "ltu.", "leu.", "gtu.", "geu.", "num.", "nan."};

@@ -17,7 +17,7 @@ namespace {
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 8, u64, u32>;
 
-// Element i of a lane, from registers of 32 bits (which hold two of 16) or of 64.
+// Element i of a lane, from 32-bit registers (two 16-bit elements each) or 64-bit ones.
 template <class T>
 [[gnu::always_inline]] inline T element(std::byte* window, const u32* slots, u32 i, u32 lane) {
   if constexpr (sizeof(T) == 2) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code: floating point. MUFU's functions are the host library's in double precision,
-// rounded; the hardware's differ from them in the last place.
+// Machine code: floating point. MUFU's functions are computed by the host library in double
+// precision and rounded; the hardware's results may differ in the last place.
 #include <cmath>
 
 #include "engine/execute/isa/sass.hpp"
@@ -200,9 +200,9 @@ void compare_doubles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   combine(window, insn, m, result, mask);
 }
 
-// FCHK: whether a / b needs more than a reciprocal, one step of Newton's and the remainder's
-// correction. By the exponents alone, as an H200 has it for all pairs of them (its time for each,
-// and tests/golden/h200.csv).
+// FCHK: whether a / b needs more than a reciprocal, one Newton step and the correction by the
+// remainder. The result depends on the exponents alone, as measured on an H200 for all pairs of
+// exponents (by the time of each, and tests/golden/h200.csv).
 void check_division(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
   u32 slow = 0;

@@ -117,7 +117,7 @@ void spread_rows(u32 warp, u32 depth, Operands<Value>& operands) {
   }
 }
 
-// sums[h][lane] += A[h] times column 8 j + 2 (lane % 4) + e of B.
+// sums[h][lane] += product of A[h] and column 8 j + 2 (lane % 4) + e of B.
 void multiply(const Operands<float>& operands, u32 depth, u32 j, u32 e, float (&sums)[2][kLanes]) {
   using Vector = Floats;
   constexpr u32 kVectors = 2 * kLanes / Vector::kWidth;
