@@ -78,8 +78,8 @@ struct MbarrierWait {
 // The memo of one memory instruction, per worker.
 struct SiteMemo {
   u64 begin = ~u64{0}, end = 0;  // bounds of the allocation it accessed last
-  // Whether all of that allocation, and everything else the instruction accessed, was written
-  // before the launch.
+  // Whether that allocation, and all others that the lanes accessed since it was stored here, were
+  // completely written before the launch.
   bool written = false;
   GlobalMemo global;
   SharedMemo shared;
@@ -134,12 +134,12 @@ struct Warp {
   u32 registers = 0;             // per thread; 0: unknown
   u32 register_moves = 0;        // setmaxnreg instructions executed
   bool wants_registers = false;  // waits at setmaxnreg for registers
-  // Waits at wgmma.wait_group for warps that have not issued the wgmma
+  // Waits at wgmma.wait_group for warps that have not issued the wgmma.
   bool wants_warpgroup = false;
   // Per convergence barrier: lanes that restored it from a register, as function calls that return
   // do.
   std::array<u32, 16> restored{};
-  // Groups merge at explicit BSYNC instructions, not whenever they are at the same instruction
+  // Groups merge at explicit BSYNC instructions, not whenever they are at the same instruction.
   bool machine_code = false;
 
   u32 id = 0;  // in the block
@@ -200,7 +200,7 @@ struct Block {
   std::vector<BulkGroups> bulk;   // likewise
   std::unique_ptr<Mbarriers> mbarriers;
   std::unique_ptr<Warpgroups> warpgroups;  // null if the program has no wgmma
-  // By warpgroup: its setmaxnreg instructions in order
+  // By warpgroup: its setmaxnreg instructions in order.
   std::vector<std::vector<u32>> register_moves;
   u64 free_registers = 0;  // released by setmaxnreg, if registers are counted
   bool done = false;       // all threads have exited
@@ -257,12 +257,12 @@ inline void note_poll(Warp& warp, const Insn& insn, u64 address) {
 // warp.cpp: groups of lanes. Functions that remove the running group select the next one, or leave
 // the warp waiting.
 void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes);
-// Returns the running group to the list, merges groups, selects the next
+// Returns the running group to the list, merges groups, selects the next.
 void select_group(Warp& warp);
 void rotate_groups(Warp& warp);            // the group that has waited longest runs
 void split(Warp& warp, u32 mask, u32 pc);  // moves these lanes of the running group to `pc`
 void park(Warp& warp, GroupState state, u32 wait);  // the running group waits at warp.pc
-void exit_lanes(Warp& warp);                        // of the running group
+void exit_lanes(Warp& warp);                        // all lanes of the running group exit
 // For a .sync instruction whose lanes wait for each other; members[i] is lane i's member mask.
 // Returns the lanes that can execute it now (they become the running group), or 0 if all wait.
 u32 converge(Warp& warp, const Insn& insn, const u32* members);
@@ -280,7 +280,7 @@ void free_frame(Warp& warp, Frame* frame);
 
 // barrier.cpp
 void barrier_arrive(Warp& warp, const Insn& insn);
-// Lanes have exited, which may complete barriers that wait for all threads
+// Lanes have exited, which may complete barriers that wait for all threads.
 void barrier_exit(Block& block);
 
 // registers.cpp

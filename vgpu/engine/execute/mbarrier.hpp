@@ -36,7 +36,7 @@ class Mbarriers {
   // Records the source of such a copy for the race check; it must not change until the copy
   // completes.
   void bulk_reads(Warp& warp, const Lane& lane, u32 address, const SharedPlace& from, u32 bytes);
-  // "" where there is no mbarrier.
+  // The state of the mbarrier in words; "" if there is none.
   std::string describe(u32 address) const;
 
  private:

@@ -23,7 +23,7 @@ struct Allocation {
   std::uint64_t begin = 0, end = 0;
   std::string name;  // name of a module variable; "" for cudaMalloc
   bool freed = false;
-  // Every byte was written, as far as is tracked: by the host or as a whole
+  // Every byte was written, as far as is tracked: by the host or as a whole.
   bool written = false;
   bool shared = false;  // the host may access it without the engine's knowledge
 };
@@ -76,7 +76,7 @@ class Memory {
   // Lets kernels access this host memory in place, until disown(). False if it overlaps a block.
   bool adopt(void* pointer, std::size_t bytes, std::string name);
   bool disown(void* pointer);  // false: not the start of adopted memory
-  // entirely inside one live allocation
+  // Whether the range is entirely inside one live allocation.
   bool contains(const void* pointer, std::size_t bytes) const;
   // The allocation, live or freed, that contains the address; null if none. Valid until the next
   // allocate or free.

@@ -211,7 +211,7 @@ void equal_words(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) { return static_cast<u32>(a[i] == b[i]); });
 }
 
-// The same of 64-bit values (of u64 rows), as the lower word of a number.
+// The same for 64-bit values (u64 rows); the result is the lower word of a number.
 void equal_pairs(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u64 *a = slot<u64>(window, insn.s[0]), *b = slot<u64>(window, insn.s[1]);
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) { return static_cast<u32>(a[i] == b[i]); });
