@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The virtual GPU's engine as its runtime sees it: modules of PTX in, launches out with counters
-// and faults. Knows nothing of the CUDA runtime's API, of files or of the command line.
+// Interface of the virtual GPU's engine: load PTX or machine code, launch kernels, and receive
+// counters and faults. The engine knows nothing of the CUDA runtime's API, of files or of the
+// command line.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -16,8 +17,8 @@
 
 namespace vgpu {
 
-class DeviceHeap;  // engine/memory/heap.hpp: what malloc in kernels takes from
-class Memory;      // engine/memory/memory.hpp: device memory with its allocations
+class DeviceHeap;  // engine/memory/heap.hpp: the heap of malloc in kernels
+class Memory;      // engine/memory/memory.hpp: device memory and its allocations
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -25,34 +26,40 @@ struct Dim3 {
   bool operator==(const Dim3&) const = default;
 };
 
-// Something the engine does not have: an instruction, a modifier, a directive. what() names it, and
-// the line of PTX and of the source it stands on. Nothing is ever guessed.
+// An instruction, modifier or directive that the engine does not implement. what() names it, with
+// its line in the PTX and in the source. The engine never guesses.
 struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 enum class FaultKind {
   kOutOfBounds,   // an access outside every live allocation, or outside shared or local memory
-  kUseAfterFree,  // an access inside memory that was freed
-  kMisaligned,    // an address that is no multiple of the access's size
-  // a barrier that some threads of the block can no longer reach, or reach in another place
+  kUseAfterFree,  // an access to freed memory
+  kMisaligned,    // an address that is not a multiple of the access's size
+  // a barrier that some threads of the block can no longer reach, or that they reach at another
+  // instruction
   kBarrierDivergence,
-  kDeadlock,       // every warp waits for something that cannot come
+  kDeadlock,       // every warp waits, and nothing can release any of them
   kAssert,         // a failed device-side assert()
   kTrap,           // trap, or a call through a bad function pointer
-  kStackOverflow,  // calls nested deeper than local memory allows
-  kRace,  // (check "race") two agents touch one shared word, or two blocks one global word, one writes,
-          // and nothing orders them
-  kUninitialized,  // (check "init") a load of memory that was never written; of shared memory: that matters
-  kMbarrier,     // an mbarrier that is not there, was overwritten, or is used against its rules
-  kBadOperand,   // an operand outside what its instruction takes
-  kRegisters,    // setmaxnreg that not all warps of a warpgroup execute, or in the wrong direction
-  kClusterExit,  // shared memory of a block of the cluster that has ended
+  kStackOverflow,  // calls nested too deeply for the thread's local memory
+  // (check "race") two threads or asynchronous copies access one word of shared memory, or two
+  // blocks one word of global memory; at least one of them writes, and no synchronisation orders
+  // them
+  kRace,
+  // (check "init") a load of memory that was never written; of shared memory only if the value
+  // affects the result
+  kUninitialized,
+  kMbarrier,    // an mbarrier not initialised, overwritten, or used against its rules
+  kBadOperand,  // an operand outside the range that its instruction allows
+  // a setmaxnreg that not all warps of a warpgroup execute, or one in the wrong direction
+  kRegisters,
+  kClusterExit,  // access to shared memory of a cluster's block that has exited
 };
 const char* to_string(FaultKind kind);  // "out of bounds", ...
 
-// The kernel is at fault. what() is the whole report, several lines: what happened, kernel, block,
-// thread, address, the PTX instruction with its line, the source file and line where the PTX has
+// An error in the kernel. what() is the full report, several lines: what happened, kernel, block,
+// thread, address, the PTX instruction with its line, and the source file and line if the PTX has
 // them (.loc).
 struct Fault : std::runtime_error {
   Fault(FaultKind what_kind, const std::string& report)
@@ -75,7 +82,7 @@ struct KernelAttributes {
   std::vector<Param> params;  // in order of declaration
   std::uint32_t param_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t local_bytes = 0;  // a thread
+  std::uint32_t local_bytes = 0;  // per thread
   std::uint32_t constant_bytes = 0;
   std::uint32_t max_threads = 0;    // .maxntid; 0 if not given
   Dim3 cluster{0, 0, 0};            // .reqnctapercluster; 0 if not given
@@ -90,15 +97,15 @@ struct Symbol {
 
 class Kernel;  // engine/execute
 
-// One PTX module, parsed and lowered, its global and constant variables placed in `memory`.
+// One module, parsed and lowered. Its global and constant variables are allocated in `memory`.
 class Module {
  public:
   // Throws Unsupported, or std::invalid_argument with line and reason if the text is not PTX. A
   // kernel that contains an unsupported instruction does not fail the module: launching it throws.
   static std::unique_ptr<Module> from_ptx(std::string_view ptx, Memory& memory);
   // The machine code of one architecture (sm_90, sm_90a), an ELF file. Throws std::invalid_argument
-  // if it is damaged. As above, a kernel with instructions that are not known fails when it is
-  // launched: refusal() says so before.
+  // if the file is damaged. As above, a kernel with unknown instructions fails only when it is
+  // launched; refusal() returns the reason beforehand.
   static std::unique_ptr<Module> from_cubin(std::span<const std::byte> cubin, Memory& memory);
   virtual ~Module() = default;
   Module() = default;
@@ -106,7 +113,8 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   virtual const Kernel* find_kernel(std::string_view name) const = 0;  // null if absent
-  // Its form in PTX where there is one, though there is machine code too: what runs in clusters.
+  // The PTX form of the kernel if the module has one beside machine code. Kernels in clusters run
+  // in this form.
   virtual const Kernel* find_kernel_of_ptx(std::string_view name) const {
     return find_kernel(name);
   }
@@ -116,73 +124,78 @@ class Module {
 
 const KernelAttributes& attributes(const Kernel& kernel);
 
-// Why a kernel cannot be launched: the instruction that is not known, and where it is. "" if it
-// can.
+// Why a kernel cannot be launched: the unknown instruction and its place. "" if it can be launched.
 const std::string& refusal(const Kernel& kernel);
 
-// When the data of an asynchronous copy land, of all the moments that PTX allows, and how warps
-// take turns. A kernel that waits for its copies and for its warps as it must computes the same
-// under every schedule.
+// When asynchronous copies complete, among all times that PTX allows, and how long each warp runs
+// before the next one. A correctly synchronised kernel computes the same results under every
+// schedule.
 struct CopySchedule {
   enum class Kind : std::uint8_t {
-    kEager,  // at once; a warp runs until it waits
-    kLazy,   // when somebody waits for them and could not go on without; a warp runs until it waits
-    // at moments in between that `seed` picks, and so is how long a warp runs before the next one
-    // does
+    kEager,  // copies complete at once; a warp runs until it waits
+    // copies complete only when a thread waits for them and could not continue otherwise; a warp
+    // runs until it waits
+    kLazy,
+    // copies complete at times between these two that `seed` selects; it also selects how long a
+    // warp runs before the next one
     kRandom,
   };
   Kind kind = Kind::kEager;
   std::uint64_t seed = 0;
 };
 
-// How tensor cores add products. Both multiply exactly.
+// How tensor cores accumulate products. The products themselves are exact in both modes.
 enum class Numerics : std::uint8_t {
-  kSingle,  // one product after the other, each sum rounded to nearest in single precision
-  kHopper,  // all products of an instruction at once, as an H200 does, bit for bit
+  kSingle,  // one product after another, each sum rounded to nearest FP32
+  kHopper,  // all products of one instruction at once, bit for bit as an H200 does
 };
 
-// Local memory of a thread, at most (CUDA C++ Programming Guide, "Technical Specifications per
-// Compute Capability").
+// Maximum local memory per thread, in bytes (CUDA C++ Programming Guide, "Technical Specifications
+// per Compute Capability").
 inline constexpr std::uint64_t kMostLocalBytes = std::uint64_t{512} << 10;
 
 struct LaunchConfig {
   Dim3 grid, block;
-  Dim3 cluster;  // blocks that run together; divides the grid
+  Dim3 cluster;  // blocks per cluster; the grid is a multiple of it
   std::uint32_t dynamic_shared_bytes = 0;
-  unsigned host_threads = 0;  // 0: as many as the machine has; results never depend on it
-  bool check_race =
-      false;  // FaultKind::kRace; between blocks only where the memory tracks (Memory::track)
-  bool check_init =
-      false;  // FaultKind::kUninitialized; of global memory only where the memory tracks
-  bool check_init_shared =
-      true;  // ... if check_init: of shared memory too; a kernel that reads such runs again
-  // ... and where bytes of tracked memory are all that comes of such values, they are in doubt
-  // (Memory::doubt), for whoever reads them next, and no fault of this launch.
+  unsigned host_threads = 0;  // 0: one per hardware thread; results do not depend on it
+  // Reports FaultKind::kRace. Races between blocks are found only if the memory tracks accesses
+  // (Memory::track).
+  bool check_race = false;
+  // Reports FaultKind::kUninitialized; for global memory only if the memory tracks writes.
+  bool check_init = false;
+  // With check_init: covers shared memory too. A kernel that reads unwritten shared memory runs a
+  // second time.
+  bool check_init_shared = true;
+  // With check_init_shared: if unwritten values affect only bytes of tracked memory, the launch
+  // does not fault. Those bytes are marked as in doubt (Memory::doubt), and a later read of them is
+  // reported.
   bool defer_doubts = false;
-  bool check_sync =
-      true;  // what hardware may forgive: lanes of a warp that meet at different barriers
-  // ... likewise: accesses outside the local memory that a thread's functions declare, but near it.
+  // Reports lanes of a warp that wait at different barriers, which hardware may tolerate.
+  bool check_sync = true;
+  // Reports accesses outside, but near, the local memory that a thread's functions declare.
+  // Hardware may tolerate these too.
   bool check_local = true;
-  std::uint32_t stack_bytes = 1024;  // of a thread, at least
+  std::uint32_t stack_bytes = 1024;  // minimum per thread
   bool count_lines = false;          // fill LaunchReport::lines
   bool trace = false;                // fill LaunchReport::instructions
   CopySchedule schedule;
   Numerics numerics = Numerics::kSingle;
-  bool cooperative = false;  // blocks may wait for each other: all of them run at the same time
-  std::uint32_t registers =
-      0;  // a thread, as the assembler allotted them, for setmaxnreg; 0: not known
-  // Linear indices of the blocks that are executed, in ascending order; empty: all. Unsupported is
-  // thrown for a kernel whose blocks may depend on each other.
+  bool cooperative = false;  // blocks may wait for each other, so all run concurrently
+  // Registers per thread, as allocated by the assembler; setmaxnreg needs it. 0: unknown.
+  std::uint32_t registers = 0;
+  // Linear indices of the blocks to execute, in ascending order; empty: all. The launch throws
+  // Unsupported for a kernel whose blocks may depend on each other.
   std::vector<std::uint64_t> blocks;
-  std::size_t print_bytes = std::size_t{1}
-                            << 20;  // of text that printf keeps: of more, the oldest is lost
-  DeviceHeap* heap = nullptr;       // null: malloc in kernels finds no memory
+  // Capacity for printf's text, in bytes. When it is full, the oldest text is dropped.
+  std::size_t print_bytes = std::size_t{1} << 20;
+  DeviceHeap* heap = nullptr;  // null: malloc in kernels finds no memory
 };
 
-using Metrics = std::map<std::string, std::uint64_t>;  // by Nsight Compute's names
+using Metrics = std::map<std::string, std::uint64_t>;  // keyed by Nsight Compute's metric names
 
-// The share of one source line, where the code has line information. Metrics that are 0 are left
-// out.
+// The part of the metrics that belongs to one source line, if the code has line information.
+// Metrics that are 0 are omitted.
 struct LineReport {
   std::string file;
   std::uint32_t line = 0;
@@ -193,16 +206,16 @@ struct LineReport {
 struct AccessSample {
   std::uint64_t block = ~std::uint64_t{0};  // linear index
   std::uint32_t warp = 0;                   // in the block
-  std::uint32_t mask = 0;                   // lanes on; 0: there was none
-  std::uint32_t bytes = 0;                  // of a lane
+  std::uint32_t mask = 0;                   // active lanes; 0: no access
+  std::uint32_t bytes = 0;                  // per lane
   bool shared = false;                      // addresses are offsets in shared memory, else global
   std::array<std::uint64_t, 32> addresses{};
 };
 
-// One instruction that was executed, with its counts.
+// Counts of one executed instruction.
 struct InstructionReport {
-  std::string text;         // as PTX or the disassembly has it
-  std::uint32_t place = 0;  // line of the PTX; offset of the machine code
+  std::string text;         // the PTX statement or the disassembled instruction
+  std::uint32_t place = 0;  // line in the PTX, or byte offset in the machine code
   std::string file;         // of the source; "" where unknown
   std::uint32_t line = 0;
   std::string operation;  // "load", "ffma", ... (engine/count/instruction.hpp)
@@ -211,24 +224,25 @@ struct InstructionReport {
   AccessSample sample;
 };
 
-// Nsight Compute's metric names. `exact` holds only what is equal to the hardware's value for a
-// deterministic kernel; everything else is an estimate.
+// Metrics use Nsight Compute's names. `exact` holds only values equal to the hardware's for a
+// deterministic kernel; all others are estimates.
 struct LaunchReport {
   std::string engine;                           // "ptx" or "sass"
-  Metrics exact, estimates;                     // engine/count/metrics.hpp is the table of all
+  Metrics exact, estimates;                     // all are listed in engine/count/metrics.hpp
   std::vector<LineReport> lines;                // in order of file and line
   std::vector<InstructionReport> instructions;  // in order of the code; only what was executed
   double seconds = 0;                           // host time of the launch
-  std::uint64_t lane_instructions = 0;          // executed, for the engine's own speed
+  std::uint64_t lane_instructions = 0;          // executed; measures the engine's own speed
   std::string output;                           // what the kernel printed (printf), in block order
-  std::uint64_t lost_prints =
-      0;  // calls of printf whose text LaunchConfig::print_bytes left no room for
-  bool called_driver = false;  // printf, malloc or free, which on hardware are the driver's code
+  // printf calls whose text did not fit into LaunchConfig::print_bytes.
+  std::uint64_t lost_prints = 0;
+  // The kernel called printf, malloc or free, which on hardware are the driver's code.
+  bool called_driver = false;
 };
 
-// Runs the kernel to its end. `params` is the packed parameter block of
-// attributes(kernel).param_bytes bytes. Throws Fault (memory then holds what was written so far) or
-// Unsupported (before anything ran).
+// Runs the kernel to completion. `params` is the packed parameter block of
+// attributes(kernel).param_bytes bytes. Throws Fault (memory then holds everything written so far)
+// or Unsupported (before anything runs).
 LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
                     std::span<const std::byte> params, Memory& memory);
 

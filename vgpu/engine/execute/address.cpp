@@ -4,7 +4,7 @@
 namespace vgpu::execute {
 
 const Windows& windows() {
-  // The first address that a process cannot have: x86-64 gives it 47 bits.
+  // The first address that a process cannot use: x86-64 gives it 47 bits.
   constexpr u64 kFirst = u64{1} << 47;
   static constexpr Windows kWindows{kFirst, kFirst + kWindowBytes, kFirst + 2 * kWindowBytes,
                                     kFirst + 3 * kWindowBytes};

@@ -15,7 +15,7 @@ class BitSet {
   void set(std::size_t i) { words_[i / 64] |= u64{1} << (i % 64); }
   bool test(std::size_t i) const { return (words_[i / 64] >> (i % 64) & 1) != 0; }
 
-  // *this |= other, and whether it changed.
+  // *this |= other. Returns whether *this changed.
   bool merge(const BitSet& other) {
     u64 changed = 0;
     for (std::size_t i = 0; i < words_.size(); ++i) {

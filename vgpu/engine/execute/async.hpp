@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async: copies from global to shared memory that run beside the thread that begins them. When
-// their data land is the launch's CopySchedule; what a program may rely on is the same under each.
-// PTX ISA, "Data Movement and Conversion Instructions: cp.async, cp.async.commit_group,
-// cp.async.wait_group".
+// cp.async: copies from global to shared memory that run asynchronously to the thread that issues
+// them. The launch's CopySchedule decides when they complete; a correctly synchronised program
+// cannot observe the difference. PTX ISA, "Data Movement and Conversion Instructions: cp.async,
+// cp.async.commit_group, cp.async.wait_group".
 //
-// A thread's copies are numbered by epochs: a new one begins where it commits a group and where it
-// has an mbarrier track its copies. Copies of one epoch land together as far as anybody can tell.
+// A thread's copies are numbered by epoch. A new epoch begins when the thread commits a group, and
+// when it has an mbarrier track its copies. No program can distinguish when copies of one epoch
+// complete.
 #pragma once
 #include <vector>
 
@@ -19,23 +20,24 @@ class CopyQueue {
   explicit CopyQueue(Warp& warp) : warp_(&warp) {}
 
   void start_block();
-  // The lanes of `mask` begin a copy of `bytes` bytes each to shared addresses `to`, of which the
-  // first `sizes` come from `from` and the rest are zeros. All addresses have been checked.
+  // Starts one copy of `bytes` bytes per lane of `mask` to shared address `to`. The first `sizes`
+  // bytes come from `from`, the rest are zeros. The caller has checked all addresses.
   void begin(const Insn& insn, u32 mask, const u32* to, const u64* from, const u32* sizes);
   void commit(u32 mask);
-  // Until at most `pending` of each lane's groups are under way.
+  // Completes copies until at most `pending` groups of each lane are incomplete.
   void wait(u32 mask, u64 pending);
-  // Ends an epoch of these lanes: `ended` is the one that holds their copies so far.
+  // Ends the current epoch of these lanes. Stores to `ended` the epoch that holds their copies so
+  // far.
   void end_epoch(u32 mask, u32* ended);
-  // Lets the lanes' copies up to these epochs land.
+  // Completes the lanes' copies up to and including these epochs.
   void land(u32 mask, const u32* epochs);
-  // Whether the next thing that may happen late does, as the schedule says.
+  // Whether the schedule delays the next event that it may delay.
   bool delays();
 
  private:
-  struct Copy {  // that has not landed
+  struct Copy {  // that is not complete
     const Insn* insn = nullptr;
-    u32 mask = 0;  // lanes still under way
+    u32 mask = 0;  // lanes whose copy is not complete
     u32 to[kLanes] = {};
     u64 from[kLanes] = {};
     u32 sizes[kLanes] = {};
@@ -44,21 +46,22 @@ class CopyQueue {
   void write(u32 bytes, u32 to, u64 from, u32 size) const;
 
   Warp* warp_;
-  u32 epoch_[kLanes] = {};  // of the copies that a lane begins now
-  std::vector<u32>
-      groups_[kLanes];  // last epoch of each group committed and not waited for, the oldest first
-  std::vector<Copy> under_way_;  // in the order in which they began
+  u32 epoch_[kLanes] = {};  // current epoch per lane
+  // Last epoch of each group that is committed and not yet waited for, oldest first.
+  std::vector<u32> groups_[kLanes];
+  std::vector<Copy> under_way_;  // in order of issue
   u64 draws_ = 0;
 };
 
-// Whether the next thing of `place` that may happen late does: the draw that is meant counts where
-// the schedule is random.
+// Whether the schedule delays the next event at `place`. For a random schedule the answer depends
+// on `draw`, the number of the event.
 bool schedule_delays(const CopySchedule& schedule, u64 place, u64 draw);
-// Of a random schedule, 64 bits for each draw at each place.
+// 64 random bits of a random schedule, per place and draw.
 u64 schedule_bits(const CopySchedule& schedule, u64 place, u64 draw);
 
-// Faults at the first of these lanes, which copy fewer bytes than they write, whose source is bad:
-// aligned as for all bytes, but only those that are copied must exist.
+// For copies that read fewer bytes than they write: faults at the first lane with a bad source
+// address. The address must be aligned for the full size, but only the bytes that are read must be
+// allocated.
 void verify_parts(Warp& warp, const Insn& insn, u32 mask, const u64* from, const u32* sizes);
 
 }  // namespace vgpu::execute

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block barriers 0 to 15. Threads arrive by groups of lanes; a barrier with a count completes when
-// that many have arrived (a warp counts as 32 when all of it that still lives has), one without
-// when all threads of the block that have not exited have. What can never complete is a fault.
+// Block barriers 0 to 15. Threads arrive in groups of lanes. A barrier with a thread count
+// completes when that many have arrived; a warp counts as 32 once all its live lanes have. A
+// barrier without a count completes when all threads of the block that have not exited have
+// arrived. A barrier that can never complete is a fault.
 #include <fmt/format.h>
 
 #include "engine/check/race.hpp"
@@ -51,7 +52,7 @@ void write_result(Warp& warp, const Group& group, const Block::Barrier& barrier)
 
 void release(Block& block, u32 number) {
   Block::Barrier& barrier = block.barriers[number];
-  u32 waited = 0;  // warps
+  u32 waited = 0;  // bit mask of warps
   for (u32 w = 0; w < block.warp_count; ++w) {
     Warp& warp = block.warps[w];
     bool released = false;
@@ -72,7 +73,7 @@ void release(Block& block, u32 number) {
       warp.limit = 0;  // look at the groups again
   }
   if (block.race != nullptr) {
-    // A barrier for all comes after what warps did that have exited since.
+    // A barrier for all threads is ordered after the accesses of warps that have exited.
     for (u32 w = 0; w < block.warp_count && barrier.expected == 0; ++w) {
       if (block.warps[w].live == 0) barrier.arrived[w] = kAllLanes;
     }

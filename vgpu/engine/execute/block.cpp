@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block: its resources, and its warps in turns. A warp runs until it waits, so that a block
-// whose threads only meet at barriers never switches in between; one that waits for another by
-// polling memory is interrupted. Under a random schedule turns have any length, and one warp or
-// another falls behind for a while, so that each is late now and then.
+// One block: its resources and the scheduling of its warps. A warp runs until it waits, so blocks
+// whose threads only synchronise at barriers need no other switches. A warp that waits by polling
+// memory is interrupted. Under a random schedule, time slices have random lengths, and some warps
+// fall behind for a while, so that each warp is late from time to time.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -20,11 +20,12 @@
 namespace vgpu::execute {
 namespace {
 
-constexpr i64 kSlice = 8192;         // instructions a warp runs before the next one has its turn
-constexpr i64 kDividedSlice = 1024;  // ... while its lanes are in several places
-constexpr i64 kIdleSlice = 256;      // ... while the whole block waits
-// Under a random schedule: the places at which a block draws, and those of turns; for so many turns
-// one of so many warps has single instructions and falls behind.
+constexpr i64 kSlice = 8192;         // instructions that a warp runs before the next one does
+constexpr i64 kDividedSlice = 1024;  // ... while its lanes are diverged
+constexpr i64 kIdleSlice = 256;      // ... while the whole block only polls
+// Random schedule: number of draw places per block, and the places for slices and for late warps.
+// During every kTurnsLate slices, about one warp in kOneLateOf runs single instructions and falls
+// behind.
 constexpr u64 kPlaces = 64, kTurnPlace = 63, kLatePlace = 62;
 constexpr u64 kTurnsLate = 1024, kOneLateOf = 4;
 
@@ -35,7 +36,7 @@ std::byte* aligned(std::byte* at, u64 to) {
 void fill_bank_constants(const Launch& launch, std::byte* window) {
   for (const BankConstant& constant : launch.program.bank_constants) {
     const std::vector<std::byte>& bank = launch.banks[constant.bank];
-    u32 value = 0;  // behind the end of a bank
+    u32 value = 0;  // 0 beyond the end of the bank
     if (constant.offset + sizeof(value) <= bank.size()) {
       std::memcpy(&value, bank.data() + constant.offset, sizeof(value));
     }
@@ -137,7 +138,7 @@ void Block::start(u64 linear_index) {
   for (BulkGroups& groups : bulk) groups.start_block();
   for (std::vector<u32>& moves : register_moves) moves.clear();
   free_registers = 0;
-  // What a kernel reads before writing it is the same in every block and on every host.
+  // The fill makes reads of unwritten shared memory the same in every block and on every host.
   const check::SharedFill fill = launch.fill == nullptr ? check::SharedFill{} : *launch.fill;
   fill.apply(warps[0].shared + warps[0].shared_begin, warps[0].shared_end - warps[0].shared_begin);
   const FunctionCode& kernel = launch.program.functions[0];
@@ -196,8 +197,7 @@ bool Block::run_warps(i64 quantum) {
           idle_rounds != 0 ? kIdleSlice : turn(w, warp.parked_count != 0 ? kDividedSlice : kSlice);
       launch.isa.code.run(warp, handlers);
       quantum -= static_cast<i64>(warp.instructions - before) + 1;
-      // A warp that only looks at what others write is waiting: its other lanes may be the ones it
-      // waits for.
+      // A warp that only polls memory is waiting, possibly for its own other lanes.
       const bool idle =
           warp.status == WarpStatus::kReady && warp.progress == progress && warp.polls != polls;
       all_idle &= idle;

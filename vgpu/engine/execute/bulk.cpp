@@ -83,16 +83,16 @@ TensorMap read_map(const Lane& lane, u64 address) {
   return *map;
 }
 
-// A copy with what it needs when it happens, long after the instruction may be.
+// A copy with all that it needs to execute later, possibly long after the instruction.
 struct Transfer {
   TensorMap map;
   Operands to;
   bool tensor = false;
 
-  u32 bytes() const { return tensor ? map.box_bytes() : to.bytes; }  // that an mbarrier counts
-  u32 shared_bytes() const {
-    return tensor ? map.shared_bytes() : to.bytes;
-  }  // that it reaches over
+  // Bytes that an mbarrier counts.
+  u32 bytes() const { return tensor ? map.box_bytes() : to.bytes; }
+  // Extent in shared memory, in bytes.
+  u32 shared_bytes() const { return tensor ? map.shared_bytes() : to.bytes; }
 
   void load(std::byte* shared, u32 address) const {
     if (!tensor) {
@@ -110,7 +110,7 @@ struct Transfer {
     });
   }
 
-  // The box's bytes in its own order.
+  // The box's bytes without swizzle, with the lines' pitch in shared memory.
   std::vector<std::byte> take(const std::byte* shared, u32 address) const {
     std::vector<std::byte> data(shared_bytes());
     if (!tensor) {
@@ -169,7 +169,7 @@ Transfer transfer_of(const Lane& lane) {
     bad_operand(lane, fmt::format("a copy of {} dimensions by a tensor map of {}", insn.vector,
                                   transfer.map.rank));
   }
-  // Hardware calls that an illegal instruction.
+  // Hardware reports this as an illegal instruction.
   const i64 first = i64{transfer.to.at[0]} * transfer.map.element_bytes();
   if (first % kPlainAlignment != 0) {
     bad_operand(lane, fmt::format("the first coordinate of a copy by tensor map must be a multiple "
@@ -179,7 +179,7 @@ Transfer transfer_of(const Lane& lane) {
   return transfer;
 }
 
-// Bounds, marks and counts of what the transfer touches in global memory.
+// Checks bounds, updates marks and counters for the transfer's accesses to global memory.
 void check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, bool writes) {
   count::SiteCount& count = warp.site_counts[lane.insn.site];
   ++count.global_requests;
@@ -324,7 +324,7 @@ void send_words(Warp& warp, const Lane& lane) {
 
 void bulk_copy(Warp& warp, const Insn& insn, u32 mask) {
   ++warp.progress;
-  if ((insn.flags & kFlagMachine) != 0) mask &= 0u - mask;  // once for the warp
+  if ((insn.flags & kFlagMachine) != 0) mask &= 0u - mask;  // executed once per warp
   for (u32 m = mask; m != 0; m &= m - 1) {
     const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
     switch (static_cast<BulkKind>(insn.sub)) {

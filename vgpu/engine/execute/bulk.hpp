@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk copies: cp.async.bulk, cp.async.bulk.tensor and their reductions; st.async. They run beside
-// the thread that begins them, and end by an mbarrier, or by the thread's bulk groups. PTX ISA,
-// "Data Movement and Conversion Instructions: Asynchronous copy operations". When they happen is
-// the launch's CopySchedule.
+// Bulk copies: cp.async.bulk, cp.async.bulk.tensor and their reductions; st.async. They run
+// asynchronously to the thread that issues them, and complete through an mbarrier or the thread's
+// bulk groups. The launch's CopySchedule decides when. PTX ISA, "Data Movement and Conversion
+// Instructions: Asynchronous copy operations".
 #pragma once
 #include <functional>
 #include <vector>
@@ -14,8 +14,9 @@ namespace vgpu::execute {
 enum class BulkKind : u8 {  // Insn::sub of bulk
   kLoad,                    // global memory to the shared memory of one or more blocks
   kStore,                   // shared to global memory
-  kSend,                    // shared memory to that of a block of the cluster
-  kSendWords,               // registers, Insn::width of Insn::bytes each, likewise (st.async)
+  kSend,                    // shared memory to shared memory of a block of the cluster
+  // registers (Insn::width words of Insn::bytes) to shared memory of a block (st.async)
+  kSendWords,
 };
 enum class BulkReduction : u8 {
   kCopy,
@@ -29,23 +30,22 @@ enum class BulkReduction : u8 {
   kXor
 };  // Insn::width
 
-// Where a bulk copy's operands are, from Insn::list on in Program::lists: slots, kNone where there
-// is none. Addresses are 64-bit slots, the size and coordinates 32-bit ones, the mask of blocks a
-// 16-bit one.
+// Positions of a bulk copy's operands in Program::lists, from Insn::list on. Each entry is a slot,
+// or kNone if absent. Addresses are 64-bit slots, the size and the coordinates 32-bit, the block
+// mask (multicast) 16-bit.
 enum BulkOperand : u32 {
   kBulkShared,  // destination of loads and sends, source of stores
   kBulkOther,   // global memory, a tensor map, or the source of a send
   kBulkBarrier,
   kBulkSize,
   kBulkBlocks,  // multicast
-  // coordinates, as many as Insn::vector says, 0 for a copy without tensor map; or the words of
-  // kSendWords
+  // Insn::vector coordinates (0 for a copy without tensor map), or the words of kSendWords
   kBulkAt,
   kBulkOperands = kBulkAt + 5,
 };
 
 void bulk_copy(Warp& warp, const Insn& insn, u32 mask);
-// prefetch.tensormap: s[0] is the address of what must be a tensor map.
+// prefetch.tensormap: faults unless s[0] is the address of a tensor map.
 void check_tensor_map(Warp& warp, const Insn& insn, u32 mask);
 
 // The bulk groups of one warp's threads.
@@ -53,16 +53,18 @@ class BulkGroups {
  public:
   explicit BulkGroups(Warp& warp) : warp_(&warp) {}
   void start_block();
-  // A lane begins a copy: `read` takes what it copies out of shared memory, `write` puts it where
-  // it goes.
+  // Starts a copy for one lane. `read` fetches the data from shared memory, `write` stores it at
+  // the destination.
   void begin(const Insn& insn, u32 lane, std::function<std::vector<std::byte>()> read,
              std::function<void(const std::vector<std::byte>&)> write);
   void commit(u32 mask);
-  // Until at most `pending` of each lane's groups still have to be done; `reads`: to be read.
+  // Completes copies until at most `pending` groups of each lane are incomplete. `reads`: it
+  // suffices that the sources have been read.
   void wait(u32 mask, u64 pending, bool reads);
-  // The block ends: what is not done is. Faults where shared memory still had to be read.
+  // Called when the block ends: completes all remaining copies. Faults if shared memory still had
+  // to be read.
   void finish();
-  // The epoch that a lane's copies begin in, and how the race check names them.
+  // The lane's current epoch. The race check identifies its copies by it.
   u32 epoch(u32 lane) const { return epoch_[lane]; }
 
  private:
@@ -79,10 +81,10 @@ class BulkGroups {
 
   Warp* warp_;
   u32 epoch_[kLanes] = {};
-  std::vector<u32> unread_[kLanes],
-      unwritten_[kLanes];     // last epochs of groups committed, the oldest first
-  u32 waited_[kLanes] = {};   // copies up to this epoch are known to have been read
-  std::vector<Copy> copies_;  // that are not done, or not known to be read
+  // Last epochs of the committed groups, oldest first.
+  std::vector<u32> unread_[kLanes], unwritten_[kLanes];
+  u32 waited_[kLanes] = {};   // sources up to this epoch are known to be read
+  std::vector<Copy> copies_;  // incomplete, or not known to be read
 };
 
 }  // namespace vgpu::execute

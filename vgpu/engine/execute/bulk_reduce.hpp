@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cp.reduce.async.bulk does to each element of its destination. PTX ISA,
-// "cp.reduce.async.bulk".
+// The element-wise reduction of cp.reduce.async.bulk. PTX ISA, "cp.reduce.async.bulk".
 #pragma once
 #include "engine/execute/bulk.hpp"
 #include "engine/tensor/tensor_map.hpp"
@@ -10,9 +9,9 @@ namespace vgpu::execute {
 class Reducer {
  public:
   Reducer(BulkReduction what, TensorType type) : what_(what), type_(type) {}
-  // Whether elements of the type may be reduced so.
+  // Whether PTX allows this reduction for elements of this type.
   static bool takes(BulkReduction what, TensorType type);
-  // `atomic`: other host threads may do the same.
+  // `atomic`: other host threads may update the same destination concurrently.
   void apply(std::byte* to, const std::byte* from, u32 bytes, bool atomic) const;
 
  private:

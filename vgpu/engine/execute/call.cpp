@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of device functions: frames, parameters, results, and the functions that the engine itself
+// Calls of device functions: frames, parameters, results, and the functions that the engine
 // provides.
 #include <algorithm>
 #include <cstring>
@@ -89,7 +89,7 @@ void call_indirect(Warp& warp, const Insn& insn, const Call& what) {
     fault({warp, insn, first}, FaultKind::kTrap, "a call through a bad function pointer",
           fmt::format("its value is 0x{:x}", target[first]));
   }
-  if (same != warp.mask) split(warp, warp.mask & ~same, warp.pc);  // the others call in their turn
+  if (same != warp.mask) split(warp, warp.mask & ~same, warp.pc);  // the other lanes call later
   enter(warp, insn, what, program.address_to_function[index]);
 }
 

@@ -8,7 +8,7 @@
 namespace vgpu::execute {
 namespace {
 
-// Instructions that a block runs at most before its neighbours have their turn.
+// Maximum instructions that a block runs before the cluster's next block does.
 constexpr i64 kTurn = 1 << 16;
 
 }  // namespace
@@ -141,13 +141,13 @@ void Cluster::complete_if_due() {
       for (u32 i = 0; i < warp.parked_count; ++i) {
         Group& group = warp.parked[i];
         if (group.state != GroupState::kClusterBarrier) continue;
-        group.state = GroupState::kReady;  // they ask again
+        group.state = GroupState::kReady;  // they execute the wait again
         released = true;
       }
       if (released && warp.status == WarpStatus::kWaiting)
         select_group(warp);
       else if (released && warp.status == WarpStatus::kReady)
-        warp.limit = 0;  // look at the groups again
+        warp.limit = 0;  // select a group again
     }
   }
 }

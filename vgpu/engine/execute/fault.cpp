@@ -193,7 +193,7 @@ void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes) {
 
 namespace {
 
-// The hardware takes the word around a half; memory need only hold the half.
+// Hardware accesses the word that contains the half; only the half itself must be allocated.
 u32 needed(const Insn& insn, u32 bytes) {
   return (insn.flags & kFlagHalf) != 0 ? static_cast<u32>(sizeof(u16)) : bytes;
 }
@@ -219,7 +219,7 @@ std::string describe_global(const Launch& launch, u64 address) {
 void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes) {
   const Launch& launch = warp.block->launch;
   const Allocation* last = nullptr;
-  bool may_be_freed = false;  // while the kernel runs
+  bool may_be_freed = false;  // by free() in a running kernel
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
     const u64 address = addresses[lane];

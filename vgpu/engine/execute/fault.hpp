@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a kernel's faults are put into words.
+// Formats and throws a kernel's faults.
 #pragma once
 #include <string>
 #include <string_view>
@@ -19,25 +19,26 @@ struct Lane {
 [[noreturn]] void fault(const Lane& at, FaultKind kind, const std::string& what,
                         const std::string& details);
 
-// An access of `bytes` bytes of the lane is bad: says why from the address.
+// Throws the Fault of a bad access of `bytes` bytes; derives the reason from the address.
 [[noreturn]] void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes);
 
-// A load from a bank of constants of `size` bytes is outside it or misaligned.
+// Throws the Fault of a load that is misaligned or outside a constant bank of `size` bytes.
 [[noreturn]] void fault_constant(const Lane& at, u32 offset, u32 size);
 
-// A statement of the PTX text on one line, with single blanks.
+// Puts a PTX statement on one line, with single blanks.
 std::string one_line(std::string_view text);
 
-// The instruction as the report shows it: "st.shared.f32 [%r1], %f2" (PTX line 12; k.cu:34).
+// The instruction as reports show it: "st.shared.f32 [%r1], %f2" (PTX line 12; k.cu:34).
 std::string place(const Program& program, u32 pc);
 
-// Live or freed, in device memory or on the heap of malloc in kernels; null if there is none.
+// The allocation that contains the address, live or freed, in device memory or on the heap of
+// malloc in kernels; null if none.
 const Allocation* allocation_at(const Launch& launch, u64 address);
-// As Memory::describe.
+// Memory::describe, extended to that heap.
 std::string describe_global(const Launch& launch, u64 address);
 
-// Checks accesses to device memory lane by lane and faults at the first that is bad; else remembers
-// in the memo the allocation that the first lane hit.
+// Checks accesses to device memory lane by lane, and faults at the first bad one. Otherwise stores
+// in the instruction's memo the allocation that the first lane accessed.
 void verify_global(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes);
 
 // Faults at the first lane whose access to shared memory is bad.

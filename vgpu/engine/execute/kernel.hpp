@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel as the engine's interface hands it out: its attributes at once, its program when it is
-// first needed.
+// A kernel of the engine's interface. Its attributes are known at once; its program is lowered on
+// first use.
 #pragma once
 #include <functional>
 #include <mutex>
@@ -15,7 +15,7 @@ class Kernel {
       : attributes_(std::move(attributes)), lower_(std::move(lower)) {}
 
   const KernelAttributes& attributes() const { return attributes_; }
-  // Why it stands in for the kernel's machine code; "" if it does not.
+  // Why this PTX form runs instead of the kernel's machine code; "" if it does not.
   const std::string& fallback() const { return fallback_; }
   void set_fallback(std::string why) const { fallback_ = std::move(why); }
   const execute::Program& program() const {
@@ -33,10 +33,10 @@ class Kernel {
 
 namespace execute {
 
-// As Module::from_ptx; variables that `others` has too are those.
+// As Module::from_ptx. Variables that `others` also defines are shared with it.
 std::unique_ptr<Module> module_of_ptx(std::string_view ptx, Memory& memory, const Module* others);
 
-std::string demangle(std::string_view name);  // itself if it is not mangled
+std::string demangle(std::string_view name);  // returns `name` unchanged if it is not mangled
 
 LaunchReport run_grid(const Program& program, const LaunchConfig& config,
                       std::span<const std::byte> params, Memory& memory);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A grid on the host's cores. Blocks whose results cannot depend on each other's order are dealt to
-// workers as they come. A kernel where the order may matter (a float atomic, an atomic whose old
-// value is used, polling) has its blocks run in order on one thread, each for a quantum, so that a
-// block may wait for a later one. Under a random schedule some of them run together on it, in turns
-// of any length, so that what one block tells another too soon is seen.
+// Runs a grid on the host's cores. Blocks whose results cannot depend on their order are
+// distributed dynamically to worker threads. If the order may matter (a float atomic, an atomic
+// whose old value is used, polling), blocks run in order on one thread, each for a quantum of
+// instructions, so that a block may wait for a later one. Under a random schedule several blocks
+// interleave on that thread in slices of random length, which exposes missing synchronisation
+// between blocks.
 #include <xmmintrin.h>
 
 #include <algorithm>
@@ -31,15 +32,15 @@
 namespace vgpu::execute {
 namespace {
 
-constexpr i64 kQuantum =
-    1 << 26;                     // instructions a block runs in order before others have their turn
-constexpr u64 kResident = 1024;  // blocks that may have begun and not ended
-constexpr i64 kClusterTurn =
-    1 << 16;                       // ... instead of a quantum at most, where clusters run together
-constexpr u64 kTogether = 8;       // clusters that do, unless all of them wait
-constexpr u64 kIdleRounds = 1000;  // without a break, until waiting counts as a deadlock
+// Instructions that a block runs, in block order, before others do.
+constexpr i64 kQuantum = 1 << 26;
+constexpr u64 kResident = 1024;  // maximum number of blocks that have begun and not ended
+// Maximum slice, instead of kQuantum, if clusters interleave.
+constexpr i64 kClusterTurn = 1 << 16;
+constexpr u64 kTogether = 8;       // clusters that interleave, unless all of them wait
+constexpr u64 kIdleRounds = 1000;  // consecutive idle rounds that count as a deadlock
 
-// Kernels compute under the default rounding and with subnormals, whatever the program has set.
+// Kernels compute with default rounding and with subnormals, whatever mode the program has set.
 class FloatEnvironment {
  public:
   FloatEnvironment() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
@@ -54,12 +55,13 @@ class FloatEnvironment {
 struct Outcome {
   std::exception_ptr error;
   u64 error_block = ~u64{0};
-  u64 longest = 0;                  // instructions of a cluster's warps
+  u64 longest = 0;                  // maximum over clusters of instructions executed
   std::map<u64, PrintFifo> output;  // by block
   std::size_t output_bytes = 0;
   u64 lost_prints = 0;
 
-  // Where later blocks have printed as much as is kept, what the lowest ones have printed is lost.
+  // If later blocks have printed as much as the buffer keeps, the output of the lowest blocks is
+  // dropped.
   void take_output(const Launch& launch, Cluster& cluster) {
     output_bytes += cluster.take_output(output);
     while (!output.empty() &&
@@ -72,13 +74,13 @@ struct Outcome {
   }
 };
 
-// The kernel runs again with other values where it reads what it did not write, and takes much
-// longer.
+// Thrown if the second run, in which unwritten shared memory holds other values, takes much longer
+// than the first.
 struct Endless : std::exception {
   const char* what() const noexcept override { return "it does not come to its end"; }
 };
 
-// Runs the cluster for so many instructions, about; true when it is done.
+// Runs the cluster for about `quantum` instructions. Returns true when it is done.
 bool take_turn(const Launch& launch, Cluster& cluster, Outcome& outcome, i64 quantum) {
   const auto note_length = [&] {
     u64 length = 0;
@@ -103,8 +105,8 @@ bool take_turn(const Launch& launch, Cluster& cluster, Outcome& outcome, i64 qua
   return done;
 }
 
-// What cooperative groups count the blocks in that have arrived at a barrier of the grid: a size,
-// then the barrier.
+// The workspace in which cooperative groups count the blocks that have arrived at a grid barrier: a
+// size, followed by the barrier.
 class GridWorkspace {
  public:
   explicit GridWorkspace(Memory& memory) : memory_(memory) {
@@ -121,8 +123,8 @@ class GridWorkspace {
   alignas(64) u32 words_[16] = {};
 };
 
-// Blocks (clusters of them) in order: the next one begins when all before it have ended or wait, or
-// under a random schedule when fewer than kTogether run.
+// Runs clusters in order. The next one begins when all before it have ended or wait; under a random
+// schedule, when fewer than kTogether run.
 class InOrder {
  public:
   InOrder(const Launch& launch, count::Counters& counters)
@@ -189,7 +191,7 @@ void work_in_order(const Launch& launch, count::Counters& counters, Outcome& out
   }
 }
 
-// One of several that deal the clusters among themselves.
+// One of several workers that take clusters from a common counter.
 void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& next,
           std::atomic<u64>& first_error, Outcome& outcome) {
   const FloatEnvironment environment;
@@ -204,8 +206,8 @@ void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& nex
       const u64 turn = next.fetch_add(1);
       if (turn >= count) return;
       current = chosen.empty() ? turn : chosen[turn];
-      // Blocks behind the first faulty one need not run; those before it must, they may be faulty
-      // too.
+      // Blocks after the first faulty one need not run. Earlier ones must, because they may be
+      // faulty too.
       if (current > first_error.load()) return;
       cluster.start(current);
       while (!take_turn(launch, cluster, outcome, kQuantum)) {
@@ -264,7 +266,7 @@ void check_config(const Program& program, const LaunchConfig& config,
   }
 }
 
-// All blocks, from beginning to end.
+// One complete run of all blocks.
 struct GridRun {
   explicit GridRun(const Launch& launch) : print_bytes(launch.config.print_bytes) {
     const LaunchConfig& config = launch.config;
@@ -287,15 +289,14 @@ struct GridRun {
       for (unsigned i = 1; i < workers; ++i) {
         threads.emplace_back([&, i] { work(launch, counters[i], next, first_error, outcomes[i]); });
       }
-    } catch (
-        const std::
-            system_error&) {  // no more threads: those there are deal all blocks among themselves
+    } catch (const std::system_error&) {
+      // No more threads can be created; the existing ones share all blocks.
     }
     work(launch, counters[0], next, first_error, outcomes[0]);
     for (std::thread& thread : threads) thread.join();
   }
 
-  // Of the lowest block that has one; null if none has.
+  // The error of the lowest block that has one; null if none.
   std::exception_ptr error() const {
     return std::min_element(
                outcomes.begin(), outcomes.end(),
@@ -340,7 +341,7 @@ struct GridRun {
   std::vector<Outcome> outcomes;
 };
 
-// Without what the first run has checked.
+// Runs the kernel again without the checks of the first run.
 GridRun run_again(const Launch& launch, const GridRun& first, const check::SharedFill& fill) {
   constexpr u64 kLonger = 2;
   const check::LaunchMarks none;
@@ -378,7 +379,7 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config,
 
   check::UnwrittenReads unwritten;
   std::optional<MemoryImage> before;
-  // The heap is not as it was when the kernel runs again.
+  // The kernel cannot run again if it uses the heap, because the heap has changed.
   if (config.check_init && config.check_init_shared && launch.shared_end > program.shared_begin &&
       !program.heap) {
     before.emplace(*launch.map);

@@ -6,8 +6,8 @@
 namespace vgpu::execute {
 namespace {
 
-constexpr u32 kReservedShared =
-    0x400;  // from sm_90 on, shared memory of a kernel begins behind the system's
+// From sm_90 on, the first 0x400 bytes of shared memory are reserved for the system.
+constexpr u32 kReservedShared = 0x400;
 
 u32 align(u32 value, u32 to) { return (value + to - 1) / to * to; }
 
@@ -124,7 +124,7 @@ class Walker {
     return address;
   }
 
-  // All open arrays begin where the static ones end.
+  // All extern arrays (dynamic shared memory) begin where the static variables end.
   void place_dynamic() {
     layout_.dynamic_alignment = std::max(layout_.dynamic_alignment, 16u);
     for (u32 variable : dynamic_) layout_.shared[variable] = align(top_, layout_.dynamic_alignment);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel consists of, found before anything is lowered: the functions it can reach, and
-// where the variables they use lie in shared and local memory.
+// Layout of a kernel, computed before lowering: the functions that it can reach, and the addresses
+// of their variables in shared and local memory.
 #pragma once
 #include <unordered_map>
 #include <vector>
@@ -9,18 +9,18 @@
 
 namespace vgpu::execute {
 
-// Where a module's variables of the global and constant spaces lie, by index of
+// Addresses of a module's variables in global and constant space, by index of
 // ptx::Module::variables.
 struct Placement {
-  std::vector<u64> addresses;  // 0: not there (declared only, or another space)
+  std::vector<u64> addresses;  // 0: none (declared only, or in another space)
 };
 
 struct Layout {
   struct Member {
     u32 function = kNone;        // index into ptx::Module::functions
-    std::vector<u32> addresses;  // of its body's variables in their spaces, shared and local
-    std::vector<u32>
-        param_copies;  // of parameters whose address is taken: in local memory; else kNone
+    std::vector<u32> addresses;  // addresses of the body's shared and local variables
+    // Local addresses of parameters whose address is taken; kNone for the others.
+    std::vector<u32> param_copies;
     u32 local_bytes = 0;
   };
   std::vector<Member> members;          // [0] is the kernel
@@ -33,7 +33,7 @@ struct Layout {
 // `kernel` is an index into module.functions.
 Layout lay_out(const ptx::Module& module, u32 kernel);
 
-// The definition behind a function's index: through aliases.
+// The function's definition, with aliases resolved.
 u32 resolve_alias(const ptx::Module& module, u32 function);
 
 KernelAttributes attributes_of(const ptx::Module& module, u32 kernel, const Layout& layout);

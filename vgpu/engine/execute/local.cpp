@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses outside the local memory that a thread's functions declare, where they are forgiven.
-// The words that they reach are kept apart.
+// Accesses outside the local memory that a thread's functions declare, if such accesses are
+// tolerated. The words are stored separately.
 #include <algorithm>
 
 #include "engine/execute/machine.hpp"
@@ -18,8 +18,8 @@ i64 distance(u64 offset) {
 
 }  // namespace
 
-// As on an H200 (measured): a thread has 576 bytes above what its functions declare, and below it
-// what that leaves of the limit for stacks.
+// As measured on an H200: a thread has 576 bytes above the memory that its functions declare. Below
+// it, it has the rest of the stack limit.
 bool forgives_local(const Warp& warp, u64 offset, u32 bytes) {
   constexpr i64 kAbove = 576;
   const LaunchConfig& config = warp.block->launch.config;

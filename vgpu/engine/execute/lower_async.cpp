@@ -192,7 +192,7 @@ void FunctionLowering::mbarrier() {
   else
     refuse();
 
-  // Where arrive has no destination it is left out, or _.
+  // The destination of arrive may be omitted, or _.
   const bool has_result = (waits || arrives) && operand(0).kind != Kind::kAddress;
   std::size_t next = has_result ? 1 : 0;
   const Operand& where = operand(next++);
@@ -201,7 +201,7 @@ void FunctionLowering::mbarrier() {
   const bool more = operand_count() > next;
   if (waits) {
     count = source(operand(next++), parity ? RegisterClass::k32 : RegisterClass::k64);
-    if (operand_count() > next) ++next;  // how long to sleep
+    if (operand_count() > next) ++next;  // the suspend-time hint
   } else if (expects || kind == MbarrierKind::kExpect || kind == MbarrierKind::kComplete) {
     bytes = source(operand(next++), RegisterClass::k32);
   } else if (kind == MbarrierKind::kInit || (arrives && (more || !completes))) {

@@ -45,13 +45,13 @@ bool is_shared(std::string_view part) {
 
 }  // namespace
 
-// What the modifiers of a bulk instruction say.
+// The decoded modifiers of a bulk instruction.
 struct FunctionLowering::BulkForm {
   BulkKind kind{};
   u32 dimensions = 0;  // 0: no tensor map
   bool multicast = false, policy = false, prefetch = false;
   BulkReduction reduction{};
-  std::optional<TensorType> element;  // of a reduction without tensor map
+  std::optional<TensorType> element;  // element type of a reduction without tensor map
 };
 
 FunctionLowering::BulkForm FunctionLowering::bulk_form() {
@@ -106,7 +106,7 @@ FunctionLowering::BulkForm FunctionLowering::bulk_form() {
   return form;
 }
 
-// The value of an address operand, offset included, in a 64-bit register.
+// The address operand plus its offset, in a 64-bit register.
 FunctionLowering::Value FunctionLowering::wide_address(const Operand& where) {
   if (where.kind != Kind::kAddress || where.elements.empty()) refuse("its operand is no address");
   const Operand& base = where.elements[0];
@@ -178,8 +178,8 @@ void FunctionLowering::bulk() {
   at(pc).width = static_cast<u8>(form.reduction);
   at(pc).bytes = static_cast<u8>(form.element.value_or(TensorType::kUint8));
   list_operands(pc, operands);
-  // What another order of the blocks could change: sums of floating point, of a type that only the
-  // map knows perhaps.
+  // The result may depend on the order of blocks for .inc, .dec and floating-point sums. With a
+  // tensor map the type is unknown here, so it may be floating-point.
   if (form.kind != BulkKind::kStore || form.reduction == BulkReduction::kCopy) return;
   const bool exact = form.element && !is_floating(*form.element);
   const bool sums = form.reduction == BulkReduction::kAdd && !exact;
@@ -241,8 +241,8 @@ void FunctionLowering::send_words() {
   list_operands(pc, operands);
 }
 
-// Memory is one: fences say something to the checks only, of the asynchronous proxy and of barriers
-// just made.
+// All accesses go directly to one memory. Fences matter only to the checks: those of the async
+// proxy and those for newly initialised mbarriers.
 void FunctionLowering::fence() {
   emit(opcode().has("proxy") && opcode().has("async") ? "fence.proxy.async"
        : opcode().has("mbarrier_init")                ? "fence.mbarrier_init"

@@ -9,7 +9,8 @@ namespace vgpu::execute {
 void FunctionLowering::bra() {
   if (operand(0).kind != Kind::kLabel) refuse();
   const u32 pc = emit("bra");
-  at(pc).target = operand(0).target;  // an index into the body until the function is complete
+  // An index into the body; replaced when the function is complete.
+  at(pc).target = operand(0).target;
 }
 
 void FunctionLowering::brx() {
@@ -62,7 +63,7 @@ void FunctionLowering::call() {
         what.kind = Call::Kind::kFree;
       else
         refuse(fmt::format("function {} has no body here", name));
-      // Who gets which memory depends on the order of blocks.
+      // The addresses that malloc returns depend on the order of blocks.
       if (what.kind == Call::Kind::kAllocate || what.kind == Call::Kind::kFree)
         program_.heap = program_.ordered = true;
     }
@@ -79,10 +80,11 @@ void FunctionLowering::exit() { emit("exit"); }
 void FunctionLowering::trap() { emit("trap"); }
 void FunctionLowering::nanosleep() { emit("nanosleep"); }
 
-// What only orders memory, or speaks to caches: memory is one and has none.
+// Instructions that only order memory or control caches. All accesses go directly to one memory
+// without caches.
 void FunctionLowering::nothing() { emit("nop"); }
 
-// d, d|p, p|q: Insn::d and Insn::list; what is not wanted is kNone.
+// d, d|p, p|q: to Insn::d and Insn::list; kNone for an unused one.
 void FunctionLowering::results(u32 pc, const Operand& what) {
   at(pc).d = kNone;
   if (what.kind != Kind::kPair) {

@@ -61,8 +61,8 @@ void FunctionLowering::pack() {
   write(pc, Field::kD, to);
 }
 
-// Between a space's own addresses and generic ones. Global, constant and parameter addresses are
-// generic already.
+// Conversion between addresses of a state space and generic ones. Global, constant and parameter
+// addresses are generic already.
 void FunctionLowering::cvta() {
   const bool to_space = opcode().has("to");
   u64 window = 0;
@@ -98,8 +98,8 @@ void FunctionLowering::isspacep() {
   write(pc, Field::kD, named(operand(0)));
 }
 
-// cvt may name narrower types than its registers have: then the value is cut before and extended
-// after.
+// cvt's types may be narrower than its registers. The value is then truncated before the conversion
+// and extended after it.
 void FunctionLowering::cvt() {
   const auto op = find_operation(opcode().text);
   if (!op) refuse();
@@ -157,7 +157,7 @@ void FunctionLowering::setp_parts(std::string& key, u8& combination) const {
   }
 }
 
-// The two values and the predicate of a comparison, into an instruction.
+// Writes a comparison's two values and predicate into an instruction.
 void FunctionLowering::place_test(u32 pc, std::size_t first_source, u8 combination) {
   const Shape& shape = operations()[at(pc).op].shape;
   const RegisterClass type = class_of(shape.sources[0]);
@@ -181,7 +181,7 @@ void FunctionLowering::setp() {
   results(pc, operand(0));
 }
 
-// A comparison into a predicate of its own, then the value that it stands for.
+// A comparison into a temporary predicate, then the conversion to the result's value.
 void FunctionLowering::set() {
   if (find_operation(opcode().text)) {
     emit_shaped(opcode().text);
@@ -204,7 +204,7 @@ void FunctionLowering::set() {
   destination(pc, operand(0), class_of(operations()[at(pc).op].shape.dest));
 }
 
-// lop3 may also give a predicate: whether its result differs from zero, combined with another one.
+// lop3 may also write a predicate: whether its result is non-zero, combined with another predicate.
 void FunctionLowering::lop3() {
   if (opcode().text == "lop3.b32") {
     emit_shaped("lop3.b32");
@@ -233,7 +233,7 @@ void FunctionLowering::lop3() {
   write(test, Field::kD, named(operand(0).elements[1]));
 }
 
-// The carry flag is a predicate of the function.
+// The carry flag is a predicate register of the function.
 void FunctionLowering::carry() {
   const std::string_view base = opcode().base(), type = opcode().parts.back();
   const bool wide = type == "u64" || type == "s64";
@@ -262,7 +262,7 @@ void FunctionLowering::carry() {
   destination(pc, operand(0), kind);
 }
 
-// Cache policies say nothing to a machine without a cache.
+// Cache policies have no effect, because the virtual GPU has no cache; the policy is 0.
 void FunctionLowering::cache_policy() {
   const u32 pc = emit("mov.b64");
   read(pc, Field::kS0, constant(0, RegisterClass::k64));

@@ -39,15 +39,14 @@ u32 bits_of(std::string_view type) {
   return type == "f64" ? 64 : is_one_of(type, {"f32", "tf32"}) ? 32 : 16;
 }
 
-// Registers of a fragment of so many elements.
+// Number of registers of a fragment with `elements` elements per warp.
 std::size_t registers_of(u32 elements, std::string_view type) {
   return elements / kLanes / (bits_of(type) == 16 ? 2 : 1);
 }
 
 }  // namespace
 
-// Puts the registers of `operands` one after the other into Program::lists; the first one is
-// written.
+// Appends the registers of `operands` to Program::lists. The first operand is written.
 void FunctionLowering::fragments(u32 pc, std::span<const Operand* const> operands,
                                  RegisterClass type, bool writes_first) {
   std::vector<Value> sources;
@@ -89,13 +88,13 @@ void FunctionLowering::mma() {
   matrix_product(name, counts, of_d == "f64" ? RegisterClass::k64 : RegisterClass::k32);
 }
 
-// d, a, b, c with so many registers each.
+// d, a, b, c with `counts` registers each.
 void FunctionLowering::matrix_product(const std::string& name, std::span<const std::size_t> counts,
                                       RegisterClass type) {
   const Operand* operands[4];
   for (std::size_t i = 0; i < 4; ++i) {
     operands[i] = &operand(i);
-    // A fragment of one register may stand without braces.
+    // A fragment of one register may be written without braces.
     const std::size_t has = operands[i]->kind == Kind::kVector ? operands[i]->elements.size() : 0;
     if (has != counts[i]) refuse("another number of registers");
   }
@@ -114,8 +113,8 @@ void FunctionLowering::wmma() {
     refuse();
 }
 
-// wmma.mma.sync.aligned.ALAYOUT.BLAYOUT.SHAPE.D.C or .D.A.B.C d, a, b, c; The layouts say how
-// memory was, not how fragments are.
+// wmma.mma.sync.aligned.ALAYOUT.BLAYOUT.SHAPE.D.C or .D.A.B.C d, a, b, c; The layouts describe the
+// matrices in memory, not the fragments.
 void FunctionLowering::wmma_product() {
   const auto parts = opcode().parts;
   Dimensions size;

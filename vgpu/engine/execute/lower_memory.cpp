@@ -13,7 +13,7 @@ bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// Modifiers that change nothing here: hints to caches, scopes of memory ordering.
+// Modifiers without effect here: cache hints and scopes of memory ordering.
 bool is_hint(std::string_view part) {
   static constexpr std::string_view kHints[] = {"ca",      "cg",  "cs",  "lu",     "cv",
                                                 "wb",      "wt",  "nc",  "weak",   "cta",
@@ -27,7 +27,7 @@ bool is_strong(std::string_view part) {
          part == "acq_rel" || part == "mmio";
 }
 
-// The space that a modifier names, "" if it names none.
+// The state space that a modifier names; "" if none.
 std::string_view space_named(std::string_view part) {
   if (part == "shared::cta" || part == "shared::cluster") return "shared";
   if (part == "param::entry" || part == "param::func") return "param";
@@ -85,7 +85,7 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
     return;
   }
   if (access.space == "const" && is_store) refuse();
-  // As wide as its registers?
+  // Find the width of its registers.
   u32 width = 0;
   const auto elements = what.kind == Kind::kVector ? what.elements : std::span(&what, 1);
   for (const Operand& e : elements) {
@@ -134,7 +134,7 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
   data(pc, what, width, is_store, sources);
 }
 
-// Address operand of an instruction that is already there.
+// Writes the address operand of an emitted instruction.
 void FunctionLowering::address(u32 pc, const Operand& where) {
   const Operand& base = where.elements[0];
   at(pc).imm = where.offset;
@@ -189,7 +189,7 @@ void FunctionLowering::data(u32 pc, const Operand& what, u32 width, bool is_stor
   at(pc).list = static_cast<u32>(program_.lists.size());
   program_.lists.resize(program_.lists.size() + what.elements.size(), kNone);
   for (u32 i = 0; i < what.elements.size(); ++i) {
-    // A vector of one is read like a single register.
+    // A vector of one element is handled like a single register.
     if (at(pc).vector == 1)
       place(Field::kD, what.elements[i], at(pc).list);
     else
@@ -197,7 +197,7 @@ void FunctionLowering::data(u32 pc, const Operand& what, u32 width, bool is_stor
   }
 }
 
-// At a function's entry: parameters whose address is taken go to local memory.
+// At a function's entry: copies parameters whose address is taken to local memory.
 void FunctionLowering::copy_params() {
   for (u32 i = 0; i < member_.param_copies.size(); ++i) {
     if (member_.param_copies[i] == kNone) continue;
@@ -332,7 +332,7 @@ void FunctionLowering::atom() {
   address(pc, operand(where));
   read(pc, Field::kS1, b);
   read(pc, Field::kS2, c);
-  // What another order of the blocks could change.
+  // Mark the program if its result may depend on the order of blocks.
   const bool global = space == AtomicSpace::kGlobal || space == AtomicSpace::kGeneric;
   const bool floating = parts.back().front() == 'f' ||
                         parts.back().front() == 'b';  // .f32, .bf16; bits are not added
@@ -348,7 +348,7 @@ void FunctionLowering::atom() {
 }
 
 // Elements of a vector are updated one by one, each atomically: "the atomicity is guaranteed for
-// each element separately" (PTX ISA, "red"). Only sums are here.
+// each element separately" (PTX ISA, "red"). Only additions are supported.
 void FunctionLowering::atom_vector(const std::string& name, u32 count, AtomicSpace space,
                                    std::size_t where) {
   const RegisterClass type = class_of(operations()[*find_operation(name)].shape.dest);
@@ -370,7 +370,7 @@ void FunctionLowering::atom_vector(const std::string& name, u32 count, AtomicSpa
   at(check).bytes = static_cast<u8>(bytes * count);
   at(check).flags |= kFlagStore;
   address(check, operand(where));
-  // The address may be the register of an element: it is kept.
+  // An element's destination may be the address register, so the address is copied.
   const Value kept = temporary(RegisterClass::k64);
   write(check, Field::kD, kept);
   std::vector<Value> old;

@@ -34,7 +34,7 @@ bool types_fit(WgmmaType d, WgmmaType a, WgmmaType b) {
   return d == WgmmaType::kF32 || (d == WgmmaType::kF16 && a == WgmmaType::kF16);
 }
 
-// N of m64nNkK, where K is right; 0 else.
+// N of m64nNkK if K equals `depth`, else 0.
 u32 columns_of(std::string_view shape, u32 depth) {
   constexpr std::string_view kBegin = "m64n";
   if (!shape.starts_with(kBegin)) return 0;
@@ -121,7 +121,7 @@ void FunctionLowering::wgmma_product() {
   if (!registers) read(pc, Field::kS0, first);
   read(pc, Field::kS1, second);
   read(pc, Field::kS2, scale);
-  // D is read and written where it stands.
+  // D is updated in place.
   const u32 list = static_cast<u32>(program_.lists.size());
   at(pc).list = list;
   program_.lists.resize(list + count + (registers ? 4 : 0), kNone);

@@ -124,7 +124,7 @@ void FunctionLowering::instruction(const ptx::Instruction& instruction) {
     generic();
 }
 
-// Everything whose operands are a destination and sources, as its shape says.
+// Lowers instructions whose operands are a destination and sources according to their shape.
 void FunctionLowering::generic() {
   const auto operation = find_operation(opcode().text);
   if (!operation || operations()[*operation].shape.dest == Arg::kAbsent) refuse();
@@ -135,7 +135,7 @@ u32 FunctionLowering::emit_shaped(std::string_view operation) {
   const auto op = find_operation(operation);
   if (!op) refuse();
   const Shape& shape = operations()[*op].shape;
-  Value sources[4];  // first: a source may need an instruction of its own in front
+  Value sources[4];  // computed first, because a source may need a preceding instruction
   std::size_t count = 0;
   for (; count < 4 && shape.sources[count] != Arg::kAbsent; ++count) {
     sources[count] = source(operand(1 + count), class_of(shape.sources[count]));
@@ -224,7 +224,7 @@ void FunctionLowering::write(u32 pc, Field field, const Value& value, u32 elemen
   uses_.push_back({pc, value.index, true, at(pc).guard_site == kNone});
 }
 
-// Cuts the function into runs.
+// Divides the function into runs.
 void FunctionLowering::make_runs(u32 begin) {
   const u32 end = static_cast<u32>(program_.code.size());
   static const u16 kBranch = *find_operation("bra");
@@ -235,7 +235,7 @@ void FunctionLowering::make_runs(u32 begin) {
     const Insn& insn = at(pc);
     const Operation& operation = operations()[insn.op];
     if (operation.control) leads[pc + 1 - begin] = true;
-    // Lanes may come back to these alone, when others have gone on.
+    // Some lanes may execute these again after other lanes have continued.
     if (operation.control && operation.name != "bra") leads[pc - begin] = true;
     if (insn.op == kBranch) leads[insn.target - begin] = true;
     if (insn.op == kIndexed) {
@@ -274,7 +274,7 @@ std::vector<u32> FunctionLowering::successors(u32 run, u32 first_run) const {
   return next;
 }
 
-// Allocates registers, lays the window out, and fills the slots in.
+// Allocates registers, lays out the window, and writes the slots into the instructions.
 void FunctionLowering::finish() {
   FunctionCode& code = program_.functions[member_index_];
   const u32 first_run = program_.run_at[code.entry];
@@ -362,7 +362,7 @@ void FunctionLowering::finish() {
     code.window_bytes = places + places_bytes_;
   }
 
-  // An atomic whose old value nobody reads is a reduction.
+  // An atomic whose old value is never read becomes a reduction.
   std::vector<bool> is_read(classes_.size(), false);
   for (const RegisterUse& use : uses_) {
     if (!use.writes) is_read[use.reg] = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lowering of one function. Instructions are emitted with virtual registers; when the function
-// is complete, allocate() gives them slots, and finish() writes the slots into the instructions.
+// Lowers one function. Instructions are emitted with virtual registers. When the function is
+// complete, allocate() assigns slots, and finish() writes the slots into the instructions.
 #pragma once
 #include <map>
 #include <optional>
@@ -15,8 +15,7 @@
 
 namespace vgpu::execute {
 
-// An instruction the engine does not have, or that is no PTX; the message becomes
-// Program::unsupported.
+// The instruction is unsupported or not valid PTX. The message becomes Program::unsupported.
 struct LoweringError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -31,13 +30,13 @@ class FunctionLowering {
   using Kind = ptx::Operand::Kind;
   using Method = void (FunctionLowering::*)();
 
-  // A register, or a constant's place in the window.
+  // A register, or a constant in the window.
   struct Value {
     bool is_register = false;
     u32 index = 0;
     RegisterClass type = RegisterClass::k32;
   };
-  // Where an instruction keeps a slot.
+  // The field of an instruction that holds a slot.
   enum class Field : u8 { kD, kS0, kS1, kS2, kS3, kList, kGuard, kLists, kPlace };
   struct Fixup {
     u32 pc = 0;
@@ -58,7 +57,7 @@ class FunctionLowering {
   Insn& at(u32 pc) { return program_.code[pc]; }
   void read(u32 pc, Field field, const Value& value, u32 element = 0);
   void write(u32 pc, Field field, const Value& value, u32 element = 0);
-  u32 emit_shaped(std::string_view operation);  // destination and sources as its shape says
+  u32 emit_shaped(std::string_view operation);  // destination and sources according to its shape
   void destination(u32 pc, const Operand& operand, RegisterClass type);
 
   // operands.cpp
@@ -74,7 +73,8 @@ class FunctionLowering {
   Value local_address(u64 offset, RegisterClass type);
   Value special(const Operand& operand, RegisterClass type);
   void read_special(const Operand& operand, const Value& into, bool helper);
-  u32 place_of(const Operand& symbol);  // of a parameter in the window: index into places_
+  // A parameter's place in the window, as an index into places_
+  u32 place_of(const Operand& symbol);
   static RegisterClass class_of(ptx::Type type);
   static RegisterClass class_of(Arg arg);
   const char* move_of(RegisterClass type) const;
@@ -192,15 +192,15 @@ class FunctionLowering {
   std::vector<RegisterClass> classes_;  // by virtual register
   std::vector<RegisterUse> uses_;
   std::vector<Fixup> fixups_;
-  std::vector<u32> pc_of_;  // by index into the body, and of its end
+  std::vector<u32> pc_of_;  // by index into the body; the last entry is its end
   std::map<std::pair<u64, RegisterClass>, u32> constants_;
   std::vector<std::byte> constant_bytes_;
   std::vector<ParamPlace> places_;            // slots relative to the end of the registers
   std::unordered_map<u64, u32> place_index_;  // symbol -> index into places_
   u32 places_bytes_ = 0;
   std::vector<u32> tables_;   // of brx.idx in this function
-  std::vector<u32> calls_;    // of this function: their places are fixed up too
-  std::vector<u32> results_;  // atomics whose old value goes to a register: pc
+  std::vector<u32> calls_;    // of this function; finish() fixes up their places too
+  std::vector<u32> results_;  // pc of atomics whose old value goes to a register
   u32 carry_ = kNone;         // register of the carry flag
 };
 

@@ -14,12 +14,13 @@ namespace vgpu::execute {
 namespace {
 
 constexpr i64 kMostBytes = (1 << 20) - 1;
-constexpr u32 kPhaseShift = 20;  // in a state: pending arrivals below, the phase above
+// Bits of a state: pending arrivals below the shift, the phase above.
+constexpr u32 kPhaseShift = 20;
 
-// Machine code keeps counts as what they lack of 2^20: the expected one from bit 1 on, the pending
-// one from bit 43 on, the phase's parity in bit 63.
-constexpr u32 kMachineCounts = 1u << 20, kExpectedAt = 1,
-              kPendingAt = 11;  // the latter two in halves of 32 bits
+// Machine code stores counts as 2^20 minus the count: the expected count from bit 1, the pending
+// count from bit 43, and the phase parity in bit 63.
+// kExpectedAt and kPendingAt are bit positions within the 32-bit halves.
+constexpr u32 kMachineCounts = 1u << 20, kExpectedAt = 1, kPendingAt = 11;
 
 u32 count_in_image(const Lane& lane) {
   const u32* const low = reinterpret_cast<const u32*>(lane.warp.window + lane.insn.s[1]);
@@ -82,7 +83,7 @@ u64 Mbarriers::address_of(const Warp& warp, const Insn& insn, u32 lane) {
   return address - warp.shared_window;
 }
 
-// Of mbarriers that must be the block's own.
+// Resolves the addresses of mbarriers that must belong to this block.
 void Mbarriers::addresses(const Warp& warp, const Insn& insn, u32 mask, u32* to) const {
   for (u32 m = mask; m != 0; m &= m - 1) {
     const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
@@ -179,7 +180,7 @@ void Mbarriers::complete_if_due(Warp& warp, Mbarrier& barrier) const {
   if (warp.race != nullptr) warp.race->complete(barrier.clock);
 }
 
-// Everything that counts on an mbarrier, for one lane.
+// Executes an operation that changes an mbarrier's counts, for one lane.
 void Mbarriers::change(Warp& warp, const Lane& lane, u32 address) {
   const Insn& insn = lane.insn;
   Mbarrier& barrier = at(lane, address);
@@ -274,8 +275,8 @@ void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresse
     if (!barrier.bulk.empty()) let_some_come(warp, barrier, address);
     u32 here = complete();
     if (here != lanes && !(barrier.events.empty() && barrier.bulk.empty())) {
-      // Each wait is told no once, so that one who goes on all the same is found. Then nobody can
-      // go on without them: they happen.
+      // Each wait fails once per phase, to detect code that continues regardless. After that no
+      // thread can continue without the pending copies, so they complete now.
       if (!refuses(barrier, static_cast<u32>(&insn - warp.code))) {
         for (const auto& event : std::exchange(barrier.events, {})) event();
         for (const BulkEvent& event : std::exchange(barrier.bulk, {}))
@@ -299,7 +300,7 @@ void Mbarriers::test(Warp& warp, const Insn& insn, u32 mask, const u32* addresse
   } else {
     ++warp.polls;
   }
-  if (done != mask) warp.budget = 0;  // the others have their turn
+  if (done != mask) warp.budget = 0;  // let other warps run
 }
 
 void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
@@ -315,7 +316,7 @@ void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
   const bool tests = kind == MbarrierKind::kWaitState || kind == MbarrierKind::kWaitParity;
   const bool makes = kind == MbarrierKind::kInit || kind == MbarrierKind::kInvalidate;
   const bool machine = (insn.flags & kFlagMachine) != 0;
-  if (machine && kind == MbarrierKind::kInit) mask &= 0u - mask;  // once for the warp
+  if (machine && kind == MbarrierKind::kInit) mask &= 0u - mask;  // executed once per warp
   if (!tests && !makes) {
     change_all(warp, insn, mask);
     return;
@@ -342,7 +343,7 @@ void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
   }
 }
 
-// Arrivals and counts of bytes, here or in other blocks of the cluster.
+// Arrivals and transaction counts, at mbarriers of this block or of others of the cluster.
 void Mbarriers::change_all(Warp& warp, const Insn& insn, u32 mask) {
   ++warp.progress;
   for (u32 m = mask; m != 0; m &= m - 1) {

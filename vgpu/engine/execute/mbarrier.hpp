@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// mbarriers of a block: objects in shared memory that count the arrivals and the bytes of a phase.
-// PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier". Their state is kept
-// here; the 64 bits in shared memory hold a picture of it, so that a store to them is found.
+// A block's mbarriers: objects in shared memory that count a phase's arrivals and transaction
+// bytes. PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier". Their state
+// is kept here. The 64 bits in shared memory hold an encoding of it, which detects stores that
+// overwrite an mbarrier.
 #pragma once
 #include <functional>
 #include <map>
@@ -19,44 +20,45 @@ class Mbarriers {
  public:
   explicit Mbarriers(Block& block) : block_(block) {}
 
-  static constexpr u32 kBytes = 8;  // of one, and its alignment
+  static constexpr u32 kBytes = 8;  // size and alignment of an mbarrier
 
   void start_block() { all_.clear(); }
-  void finish();  // the block ends: what still comes is a fault
-  // mbarrier.*, as MbarrierKind says. s: address; count, state or parity; bytes of a transaction.
+  void finish();  // called when the block ends; faults if a bulk copy is incomplete
+  // Executes mbarrier.* of the kind Insn::sub (MbarrierKind). s[0]: address; s[1]: count, state or
+  // parity; s[2]: transaction bytes.
   void execute(Warp& warp, const Insn& insn, u32 mask);
-  // cp.async.mbarrier.arrive: arrivals that come when the lanes' copies so far have landed. s:
-  // address.
+  // cp.async.mbarrier.arrive: arrives when the lanes' previous copies are complete. s[0]: address.
   void copies_arrive(Warp& warp, const Insn& insn, u32 mask);
-  // A bulk copy to a range in this block, of which the mbarrier at `address` counts so many bytes,
-  // completes there: `copy` does it, now or when somebody waits.
+  // Registers a bulk copy to the range `to` that signals `bytes` bytes at this block's mbarrier at
+  // `address`. `copy` performs it, either now or when a thread waits.
   void bulk_lands(Warp& warp, const Lane& lane, u32 address, const check::SharedRange& to,
                   u32 bytes, std::function<void()> copy);
-  // Such a copy's source, which must stay as it is until then; for the race check.
+  // Records the source of such a copy for the race check; it must not change until the copy
+  // completes.
   void bulk_reads(Warp& warp, const Lane& lane, u32 address, const SharedPlace& from, u32 bytes);
-  // "" where there is no mbarrier.
+  // The state of the mbarrier in words; "" if there is none.
   std::string describe(u32 address) const;
 
  private:
   struct BulkEvent {
     Warp* warp = nullptr;
     const Insn* insn = nullptr;
-    u32 lane = 0, bytes = 0, epoch = 0;  // the phase that it began in, from 1
+    u32 lane = 0, bytes = 0, epoch = 0;  // epoch: phase in which the copy began, from 1
     std::function<void()> copy;
   };
   struct Mbarrier {
     bool valid = false;
-    u32 expected = 0;  // arrivals a phase
-    u32 pending = 0;   // ... that the current one still lacks
+    u32 expected = 0;  // arrivals per phase
+    u32 pending = 0;   // arrivals that the current phase lacks
     i64 bytes = 0;     // tx-count
     u64 phase = 0;
     u32 made_by = 0;              // the instruction that initialised or invalidated it
-    check::RaceCheck::Made made;  // by whom, for the race check
+    check::RaceCheck::Made made;  // who initialised it, for the race check
     u64 refused_phase = 0;
-    std::vector<u32>
-        refused;  // instructions that have been told no in that phase while copies were to come
-    std::vector<std::function<void()>> events;  // asynchronous ones that have not happened yet
-    std::vector<BulkEvent> bulk;                // likewise
+    // Instructions whose wait failed in that phase while copies were incomplete.
+    std::vector<u32> refused;
+    std::vector<std::function<void()>> events;  // pending asynchronous arrivals
+    std::vector<BulkEvent> bulk;                // pending bulk copies
     check::PhaseClock clock;
     u64 picture() const;
   };
@@ -70,7 +72,7 @@ class Mbarriers {
   void arrive(const Lane& lane, Mbarrier& barrier, u32 count) const;
   void complete_if_due(Warp& warp, Mbarrier& barrier) const;
   bool is_complete(const Lane& lane, const Mbarrier& barrier, u64 operand) const;
-  static bool refuses(Mbarrier& barrier, u32 pc);  // the first time in a phase
+  static bool refuses(Mbarrier& barrier, u32 pc);  // true once per instruction and phase
   void test(Warp& warp, const Insn& insn, u32 mask, const u32* addresses);
   void change_all(Warp& warp, const Insn& insn, u32 mask);
   void change(Warp& warp, const Lane& lane, u32 address);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What asynchronous copies do at an mbarrier: bulk copies bring it their bytes, others arrive when
-// they have landed.
+// Asynchronous copies and mbarriers: bulk copies signal their bytes (complete-tx), cp.async copies
+// arrive when complete.
 #include <fmt/format.h>
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace vgpu::execute {
 
-// The bytes of a bulk copy have come: complete-tx.
+// Completes a bulk copy: complete-tx on the mbarrier.
 void Mbarriers::come(Mbarrier& barrier, u32 address, const BulkEvent& event) {
   event.copy();
   if (block_.race != nullptr)
@@ -22,7 +22,7 @@ void Mbarriers::come(Mbarrier& barrier, u32 address, const BulkEvent& event) {
   store(address, barrier.picture());
 }
 
-// Under a random schedule, those that the copies' own draws say.
+// Under a random schedule, completes the bulk copies that the schedule does not delay further.
 void Mbarriers::let_some_come(Warp& warp, Mbarrier& barrier, u32 address) {
   if (block_.launch.config.schedule.kind != CopySchedule::Kind::kRandom) return;
   std::vector<BulkEvent> later;
@@ -75,8 +75,9 @@ void Mbarriers::copies_arrive(Warp& warp, const Insn& insn, u32 mask) {
   }
   std::array<u32, kLanes> epochs{};
   warp.copies->end_epoch(mask, epochs.data());
-  // 0: each lane's arrival is one that the phase did not expect, 1: the phase expects it, 2:
-  // machine code has added a byte for each, which is to come instead.
+  // Insn::sub 0: the phase does not expect the lanes' arrivals, so the pending count is raised. 1:
+  // the phase expects them. 2: machine code has added one byte per lane to the transaction count,
+  // and the copy completes that byte instead of arriving.
   const bool adds = insn.sub == 0, bytes = insn.sub == 2;
   for_each_address(mask, to, [&](u32 address, u32 lanes) {
     const u32 first = static_cast<u32>(__builtin_ctz(lanes)),

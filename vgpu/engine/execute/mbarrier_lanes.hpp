@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lanes of a warp give an mbarrier's instruction.
+// Access to the lanes' operands of an mbarrier instruction.
 #pragma once
 #include <string>
 
@@ -18,8 +18,8 @@ T operand(const Warp& warp, u32 slot, u32 lane) {
   fault(lane, FaultKind::kBadOperand, what, "");
 }
 
-// The lanes of `mask` by the address of their mbarrier: f(address, lanes), in the order of their
-// first lanes.
+// Groups the lanes of `mask` by mbarrier address: calls f(address, lanes) in the order of each
+// group's first lane.
 template <class F>
 void for_each_address(u32 mask, const u32* addresses, F f) {
   while (mask != 0) {

@@ -94,7 +94,7 @@ class PtxModule final : public Module {
     }
   }
 
-  // Functions have other addresses in machine code: variables that hold some are not shared.
+  // Function addresses differ in machine code, so variables that hold some are not shared.
   void* shared_with_others(const ptx::Variable& v) const {
     if (others_ == nullptr) return nullptr;
     for (const ptx::Relocation& r : v.relocations) {
@@ -143,7 +143,7 @@ class PtxModule final : public Module {
   ptx::Module module_;
   Memory& memory_;
   const Module* others_;
-  std::vector<bool> owned_;  // by variable: placed by this module
+  std::vector<bool> owned_;  // by variable: allocated by this module
   execute::Placement placement_;
   std::map<std::string_view, std::unique_ptr<Kernel>> kernels_;
 };

@@ -148,8 +148,8 @@ void FunctionLowering::read_special(const Operand& operand, const Value& into, b
   write(pc, Field::kD, into);
 }
 
-// The address of a symbol in its own space; of one in the global or constant space it is the
-// generic one.
+// The address of a symbol in its own state space. For the global and constant spaces it is the
+// generic address.
 FunctionLowering::Value FunctionLowering::address_of(const Operand& operand, RegisterClass type) {
   if (type != RegisterClass::k32 && type != RegisterClass::k64)
     refuse("an address of another size");
@@ -187,7 +187,7 @@ FunctionLowering::Value FunctionLowering::address_of(const Operand& operand, Reg
   }
 }
 
-// A kernel's local memory begins at 0, a function's where its caller's ends.
+// A kernel's local memory begins at 0, a device function's at the end of its caller's.
 FunctionLowering::Value FunctionLowering::local_address(u64 offset, RegisterClass type) {
   if (function_.is_entry) return constant(offset, type);
   const u32 pc = emit(type == RegisterClass::k64 ? "local.address" : "local.address32", true);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of operations. An operation is named as PTX spells it ("mad.lo.s32") and has a shape
-// (what its operands are) and a handler. The sources in isa/ that define them are compiled once for
-// each instruction set of the host; all of them define the same operations in the same order, so
-// that one index serves every set.
+// The table of operations. An operation has a name as PTX spells it ("mad.lo.s32"), a shape (its
+// operand types) and a handler. The sources in isa/ that define operations are compiled once per
+// host instruction set. All define the same operations in the same order, so that one index is
+// valid for every set.
 #pragma once
 #include <optional>
 #include <span>
@@ -27,7 +27,7 @@ using Handler = void (*)(Warp& warp, std::byte* window, const Insn& insn, u32 ma
 struct Operation {
   std::string name;
   Shape shape;
-  bool control = false;  // it ends a run: it sets the warp's program counter
+  bool control = false;  // sets the warp's program counter, so it ends a run
 };
 
 class OperationSink {
@@ -47,14 +47,13 @@ class OperationSink {
   std::vector<Handler>* handlers_;
 };
 
-// What the sources compiled for one instruction set offer.
+// Entry points of the code compiled for one instruction set.
 struct IsaCode {
   const char* name = "";          // "x86-64", "x86-64-v3", "x86-64-v4"
   bool (*available)() = nullptr;  // on this host
   void (*define)(OperationSink& sink) = nullptr;
-  void (*run)(Warp& warp,
-              const Handler* handlers) =
-      nullptr;  // until it waits, is done or has spent its budget
+  // Runs the warp until it waits, is done or has used up its budget.
+  void (*run)(Warp& warp, const Handler* handlers) = nullptr;
 };
 
 struct Isa {
@@ -62,13 +61,13 @@ struct Isa {
   std::vector<Handler> handlers;
 };
 
-std::span<const Isa> isas();  // those this host can run, the best one last
+std::span<const Isa> isas();  // those that this host supports, fastest last
 const std::vector<Operation>& operations();
 std::optional<u16> find_operation(std::string_view name);
 
-// The Isa that launches use: the best one, or the one named by use_isa (for comparing them). ""
-// means the best.
+// The Isa that launches use: the fastest, or the one selected by use_isa (to compare them).
+// use_isa("") selects the fastest.
 const Isa& current_isa();
-bool use_isa(std::string_view name);  // false: no such one here
+bool use_isa(std::string_view name);  // false: not available on this host
 
 }  // namespace vgpu::execute

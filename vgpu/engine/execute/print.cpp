@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kMostArguments = 32;
 
-// Reads a lane's view of generic memory.
+// Reads generic memory as one lane addresses it.
 class Reader {
  public:
   Reader(const Warp& warp, const Insn& insn, u32 lane) : warp_(warp), insn_(insn), lane_(lane) {}
@@ -32,7 +32,7 @@ class Reader {
     return value;
   }
 
-  // Up to its end, or `most` characters.
+  // Reads a string up to its end, or `most` characters.
   std::string text(u64 address, std::size_t most) const {
     std::string result;
     while (result.size() < most) {
@@ -83,7 +83,7 @@ T argument(const Warp& warp, const ParamPlace& place, u32 lane) {
   return value;
 }
 
-// Into the first place of the call's results, or into two of 4 bytes, the lower half first.
+// Writes the result to the call's first result place, or to two of 4 bytes, lower half first.
 void give_result(Warp& warp, const Call& what, u32 lane, u64 value) {
   for (const ParamPlace& place : what.returns) {
     std::memcpy(warp.window + place.slot + u64{lane} * place.bytes, &value,
@@ -94,7 +94,7 @@ void give_result(Warp& warp, const Call& what, u32 lane, u64 value) {
 
 class Formatter {
  public:
-  // `room`: the bytes that the text may have; what goes beyond is cut off.
+  // `room`: maximum length of the text in bytes; the rest is truncated.
   Formatter(const Reader& reader, u64 arguments, std::size_t room)
       : reader_(reader), next_(arguments), room_(room) {}
 
@@ -114,11 +114,11 @@ class Formatter {
   int taken() const { return taken_; }
 
  private:
-  // From behind the '%'; returns the position behind the conversion.
+  // `i`: the position after '%'. Returns the position after the conversion.
   std::size_t conversion(const std::string& pattern, std::size_t i, std::string& result) {
     const std::size_t begin = i;
     std::string spec = "%";
-    // A width or a precision; no text that is kept is longer than `room_`.
+    // A width or a precision, limited because no kept text is longer than `room_`.
     const auto number = [&] {
       long long value = 0;
       if (i < pattern.size() && pattern[i] == '*') {
@@ -203,7 +203,7 @@ class Formatter {
         append(result, spec + kind, take<double>());
         return;
       default:
-        result += "%" + as_written;  // as the hardware's driver does: it stands there unchanged
+        result += "%" + as_written;  // printed unchanged, as the hardware's driver does
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that kernels call and the driver provides: printf, the failure of assert, malloc
+// Functions that kernels call and that the CUDA driver provides: printf, assertion failure, malloc
 // and free.
 #pragma once
 #include "engine/execute/machine.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels print, in a buffer of limited size: newer calls take the place of the oldest ones.
+// Kernel output in a buffer of limited size; new calls replace the oldest ones.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -12,14 +12,14 @@ namespace vgpu::execute {
 
 class PrintFifo {
  public:
-  static constexpr std::size_t kCallBytes = 16;  // that a call takes beside its text
+  static constexpr std::size_t kCallBytes = 16;  // overhead per call
 
   explicit PrintFifo(std::size_t capacity) : capacity_(capacity) {}
 
   bool empty() const { return calls_.empty() && lost_ == 0; }
   std::size_t capacity() const { return capacity_; }
   std::size_t bytes() const { return bytes_; }
-  std::uint64_t lost() const { return lost_; }  // calls whose text is gone
+  std::uint64_t lost() const { return lost_; }  // calls whose text was dropped
   std::uint64_t calls() const { return calls_.size(); }
 
   void add(std::string text) {
@@ -32,7 +32,7 @@ class PrintFifo {
     }
   }
 
-  // What was printed later.
+  // Appends output that was printed later.
   void add(const PrintFifo& later) {
     lose(later.lost_);
     for (const std::string& text : later.calls_) add(text);

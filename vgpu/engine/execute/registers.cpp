@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// setmaxnreg: the warps of a warpgroup give registers to the block's pool or take some from it. PTX
-// ISA, "Miscellaneous Instructions: setmaxnreg". Whether the pool suffices is judged where the
-// launch says how many registers a thread has to begin with; a warp that takes more than there are
-// waits.
+// setmaxnreg: the warps of a warpgroup release registers to the block's pool or take some from it.
+// PTX ISA, "Miscellaneous Instructions: setmaxnreg". The pool's size is checked only if the launch
+// specifies the initial registers per thread. A warp that requires more registers than the pool
+// holds waits.
 #include <fmt/format.h>
 
 #include "engine/execute/fault.hpp"
@@ -10,7 +10,7 @@
 namespace vgpu::execute {
 namespace {
 
-// All four warps must come to the same instruction, each time.
+// All four warps must execute the same sequence of setmaxnreg instructions.
 void check_group(const Warp& warp, const Insn& insn) {
   const Lane at{warp, insn, static_cast<u32>(__builtin_ctz(warp.mask))};
   if ((warp.live & ~warp.mask) != 0) {
@@ -26,7 +26,7 @@ void check_group(const Warp& warp, const Insn& insn) {
 
 }  // namespace
 
-// imm: registers a thread; sub: 1 to take, 0 to give back.
+// imm: registers per thread; sub: 1 to take, 0 to release.
 void set_max_registers(Warp& warp, const Insn& insn) {
   Block& block = *warp.block;
   check_group(warp, insn);
@@ -39,7 +39,7 @@ void set_max_registers(Warp& warp, const Insn& insn) {
           "");
   }
   if (block.launch.config.registers != 0) {
-    if (takes && u64{wanted - had} * kLanes > block.free_registers) {  // comes back to it
+    if (takes && u64{wanted - had} * kLanes > block.free_registers) {  // the warp executes it again
       warp.wants_registers = true;
       ++warp.polls;
       warp.budget = 0;

@@ -43,7 +43,7 @@ std::optional<SpecialRegister> find_special(std::string_view name) {
       {"%reserved_smem_offset_begin", {kReservedSmemBegin, false}},
       {"%reserved_smem_offset_end", {kReservedSmemEnd, false}},
       {"%reserved_smem_offset_cap", {kReservedSmemCap, false}},
-      // Where the driver puts it: cooperative_groups/details/helpers.h reads it so.
+      // The driver provides it in these registers; cooperative_groups/details/helpers.h reads them.
       {"%envreg1", {kGridWorkspaceHigh, false}},
       {"%envreg2", {kGridWorkspaceLow, false}},
       {"%clusterid.x", {kClusteridX, false}},

@@ -45,18 +45,19 @@ enum class Special : u8 {
   kReservedSmemEnd,
   kReservedSmemCap,
   kZero,
-  kSharedWindowHi,  // the upper half of generic addresses of shared memory
-  // address of what cooperative groups synchronise the grid with; 0 in other launches
+  kSharedWindowHi,  // upper half of generic addresses of shared memory
+  // address of the workspace with which cooperative groups synchronise the grid; 0 in other
+  // launches
   kGridWorkspaceLow,
   kGridWorkspaceHigh,
   kOne,
-  kClusteridX,  // of the cluster in the grid
+  kClusteridX,  // index of the cluster in the grid
   kClusteridY,
   kClusteridZ,
   kNclusteridX,
   kNclusteridY,
   kNclusteridZ,
-  kClusterCtaidX,  // of the block in the cluster
+  kClusterCtaidX,  // index of the block in the cluster
   kClusterCtaidY,
   kClusterCtaidZ,
   kClusterNctaidX,
@@ -71,10 +72,10 @@ struct SpecialRegister {
   bool wide;  // 64 bits (a 32-bit read takes the low half)
 };
 
-// "%tid.x"; none if there is no such register, or none that this engine has.
+// Looks up a name such as "%tid.x"; none if there is no such register or it is unsupported.
 std::optional<SpecialRegister> find_special(std::string_view name);
 
-// The streaming multiprocessors that %nsmid speaks of; blocks are dealt to them in turn.
+// Value of %nsmid, an H100's or H200's number of SMs; blocks are assigned to SMs round-robin.
 inline constexpr u32 kMultiprocessors = 132;
 
 }  // namespace vgpu::execute

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of blocks that cannot go on: where every warp stands and what it waits for.
+// Reports of blocks that cannot continue: the position of every warp and what it waits for.
 #include <fmt/format.h>
 
 #include <set>
@@ -34,7 +34,7 @@ std::string reason(const Block& block, const Group& group) {
   return "";
 }
 
-// What the lanes of the running group do, at which instruction.
+// Describes what the running group waits for; stores the instruction to `pc`.
 std::string reason(const Warp& warp, u32& pc) {
   if (warp.wants_registers) {
     return fmt::format("wait for registers; the block's pool has {}", warp.block->free_registers);
@@ -45,7 +45,7 @@ std::string reason(const Warp& warp, u32& pc) {
   return fmt::format("wait for the mbarrier at shared address 0x{:x}", warp.waits_for.address);
 }
 
-// A line for each group of lanes, then one for each mbarrier that somebody waits for.
+// One line per group of lanes, then one per mbarrier that a warp waits for.
 std::string positions_in(const Block& block) {
   const Program& program = block.launch.program;
   std::string text;
@@ -85,7 +85,7 @@ std::string positions(const Block& block) {
   return text;
 }
 
-// Every warp of the cluster, until f(warp) says true.
+// Calls f(warp) for every warp of the cluster until it returns true.
 template <class F>
 void for_each_warp(const Block& block, F f) {
   const Cluster& cluster = block.cluster;
@@ -113,7 +113,7 @@ void report_waiting(const Block& block, const char* why) {
   const Warp* first = nullptr;
   for_each_warp(block, [&](const Warp& warp) {
     if (warp.status != WarpStatus::kReady) return false;
-    const bool waits = warp.waits_for.address != kNone;  // this says more
+    const bool waits = warp.waits_for.address != kNone;  // this report is more specific
     if (first == nullptr || waits) first = &warp;
     return waits;
   });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divergence. The lanes of a warp form groups, one for each place they are at. The group furthest
-// behind runs first (in the deepest call, then at the lowest instruction), and groups that meet are
-// merged: compilers lay code out so that this reconverges lanes where hardware does.
+// Divergence. The lanes of a warp form groups, one per instruction and frame. The group in the
+// deepest call runs first, and among equals the one at the lowest instruction. Groups that reach
+// the same instruction are merged. Compilers lay out code so that this reconverges lanes where
+// hardware does.
 #include <fmt/format.h>
 
 #include "engine/execute/cluster.hpp"
@@ -24,7 +25,7 @@ void add(Warp& warp, const Group& group) { warp.parked[warp.parked_count++] = gr
 
 void remove(Warp& warp, u32 index) { warp.parked[index] = warp.parked[--warp.parked_count]; }
 
-// Ready groups at one place become one. Sets of groups are small (rarely more than two or three).
+// Merges ready groups at the same place. There are rarely more than two or three groups.
 void merge(Warp& warp) {
   for (u32 i = 0; i < warp.parked_count; ++i) {
     Group& into = warp.parked[i];
@@ -149,7 +150,7 @@ void exit_lanes(Warp& warp) {
     if (frame->lanes == 0 && parent != nullptr) free_frame(warp, frame);
     frame = parent;
   }
-  // Nobody waits for lanes that are gone.
+  // Lanes that have exited are no longer waited for.
   if (warp.machine_code) sass::settle(warp);
   for (u32 i = 0; i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
@@ -211,7 +212,7 @@ void warp_barrier(Warp& warp, const Insn& insn, const u32* members) {
                       members[i]),
           "");
     }
-    if (members[i] != wait) {  // lanes with another mask come back here
+    if (members[i] != wait) {  // lanes with another mask execute this again
       u32 other = 0;
       for (u32 k = warp.mask; k != 0; k &= k - 1) {
         if (members[__builtin_ctz(k)] != wait) other |= k & (~k + 1);
@@ -245,7 +246,7 @@ namespace {
 void sample(const Warp& warp, const Insn& insn, u32 mask, const auto* addresses, u32 bytes,
             bool shared) {
   AccessSample& into = warp.samples[insn.site];
-  if (into.mask != 0) return;  // a worker's blocks come in rising order
+  if (into.mask != 0) return;  // blocks of a worker are in ascending order
   into.block = warp.block->linear;
   into.warp = warp.id;
   into.mask = mask;

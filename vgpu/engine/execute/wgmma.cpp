@@ -13,7 +13,7 @@
 namespace vgpu::execute {
 namespace {
 
-// The value of an operand that all threads must give alike.
+// The value of an operand that must be equal in all threads.
 u64 common(const Warp& warp, const Insn& insn, u32 slot, const char* what) {
   const u64* const values = reinterpret_cast<const u64*>(warp.window + slot);
   for (u32 lane = 1; lane < kLanes; ++lane) {
@@ -27,9 +27,10 @@ u64 common(const Warp& warp, const Insn& insn, u32 slot, const char* what) {
   return values[0];
 }
 
-using Ranges = std::vector<std::pair<u32, u32>>;  // of shared addresses, ascending, apart
+// Ranges of shared addresses, ascending and disjoint.
+using Ranges = std::vector<std::pair<u32, u32>>;
 
-// What a matrix of `rows` rows of m or n covers.
+// The shared memory that a matrix of `rows` rows of m or n occupies.
 Ranges ranges_of(const MatrixDescriptor& matrix, WgmmaType type, u32 rows, bool along_mn) {
   const u32 bytes = wgmma_bytes(type), depth = 32 / bytes;
   std::vector<u32> pieces;
@@ -56,8 +57,8 @@ Ranges ranges_of(const MatrixDescriptor& matrix, WgmmaType type, u32 rows, bool 
   return ranges;
 }
 
-// What the matrix covers. Every piece of it lies in shared memory, and no field says what the
-// format does not have.
+// Returns the shared memory that the matrix occupies. Faults if a piece is outside shared memory,
+// or if the descriptor violates the format.
 Ranges check_matrix(const Warp& warp, const Insn& insn, u64 bits, const char* name, WgmmaType type,
                     u32 rows, bool along_mn) {
   const MatrixDescriptor matrix = MatrixDescriptor::decode(bits);
@@ -104,7 +105,8 @@ Warpgroups::Warpgroups(Block& block)
     : block_(block),
       groups_((block.warp_count + Block::kWarpsOfGroup - 1) / Block::kWarpsOfGroup) {}
 
-// All four warps' reads are one agent's: a wait of one of them is for the products of all.
+// The race check treats the reads of all four warps as one agent, because one warp's wait covers
+// the products of all.
 check::Agent Warpgroups::agent_of(const Warp& warp) const {
   const u32 first = warp.id / Block::kWarpsOfGroup * Block::kWarpsOfGroup;
   return warp.race->agent(check::AgentKind::kMatrix, block_.warps[first], 0);
@@ -237,7 +239,7 @@ void Warpgroups::fence(const Warp& warp) {
   registers.written.clear();
 }
 
-// A product's own registers.
+// Checks the registers that a product itself uses.
 void Warpgroups::use(const Warp& warp, const Insn& insn, Registers& registers) const {
   const Program& program = block_.launch.program;
   const RegisterWatch& own = program.watches.at(static_cast<u32>(&insn - warp.code));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma: products that the four warps of a warpgroup begin together and that run beside them. PTX
-// ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions". A product reads its
-// operands and writes its sums when the launch's CopySchedule says: once all four warps have come
-// to it, or only when one of them waits for it; always in the order in which they began.
+// wgmma: asynchronous products that the four warps of a warpgroup issue together. PTX ISA,
+// "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions". The launch's CopySchedule
+// decides when a product reads its operands and writes its accumulators: as soon as all four warps
+// have issued it, or only when one of them waits for it. Products always execute in order of issue.
 #pragma once
 #include <deque>
 #include <map>
@@ -20,9 +20,9 @@ struct Agent;
 
 namespace vgpu::execute {
 
-// Insn of wgmma.mma_async. imm: N. bytes, width: WgmmaType of A and B. vector: WgmmaType of D. s:
-// descriptors of A (unless from registers) and B, predicate scale-d. list: the registers of D, then
-// those of A.
+// Fields of Insn for wgmma.mma_async. imm: N. bytes, width: WgmmaType of A and B. vector: WgmmaType
+// of D. s: descriptors of A (unless in registers) and B, predicate scale-d. list: registers of D,
+// then those of A.
 enum class WgmmaType : u8 { kF16, kBf16, kTf32, kE4m3, kE5m2, kS8, kU8, kF32, kS32 };
 enum WgmmaFlag : u8 {   // Insn::sub
   kWgmmaRegisters = 1,  // A is in registers
@@ -33,7 +33,7 @@ enum WgmmaFlag : u8 {   // Insn::sub
   kWgmmaSaturate = 32,
 };
 
-constexpr u32 wgmma_bytes(WgmmaType type) {  // of an element
+constexpr u32 wgmma_bytes(WgmmaType type) {  // per element
   switch (type) {
     case WgmmaType::kF16:
     case WgmmaType::kBf16:
@@ -46,19 +46,19 @@ constexpr u32 wgmma_bytes(WgmmaType type) {  // of an element
       return 1;
   }
 }
-constexpr u32 wgmma_depth(WgmmaType a) { return 32 / wgmma_bytes(a); }  // k of one instruction
+constexpr u32 wgmma_depth(WgmmaType a) { return 32 / wgmma_bytes(a); }  // k per instruction
 constexpr u32 wgmma_registers_of_d(WgmmaType d, u32 n) {
   return d == WgmmaType::kF16 ? n / 4 : n / 2;
 }
 
-// One product whose four warps are there.
+// One product that all four warps have issued.
 struct WgmmaStep {
   const Insn* insn = nullptr;
   const u32* lists = nullptr;
   const std::byte* shared = nullptr;
   std::byte* windows[Block::kWarpsOfGroup] = {};
   MatrixDescriptor a, b;
-  bool adds = false;    // to D, else it replaces it
+  bool adds = false;    // accumulates to D; otherwise overwrites it
   bool hopper = false;  // Numerics::kHopper
 };
 using WgmmaKernel = void (*)(const WgmmaStep& step);
@@ -68,16 +68,17 @@ class Warpgroups {
   explicit Warpgroups(Block& block);
 
   void start_block();
-  // A warp comes to a product; `kernel` computes it when its time has come.
+  // A warp issues a product. `kernel` computes it when the schedule says so.
   void begin(Warp& warp, const Insn& insn, WgmmaKernel kernel);
   void commit(const Warp& warp);
-  // Whether at most `pending` of the warp's groups are under way now. False: the other warps have
-  // not begun them all, and the warp comes back.
+  // Returns true if at most `pending` of the warp's groups are incomplete. False: the other warps
+  // have not issued all of them, and the warp must call again.
   bool wait(Warp& warp, u64 pending);
   void fence(const Warp& warp);
-  // Before an instruction of Program::watches: faults where it touches registers at the wrong time.
+  // Call before an instruction of Program::watches. Faults if it accesses registers of an
+  // incomplete wgmma.
   void look(const Warp& warp, const Insn& insn);
-  // What a warp that wait() sent away waits for.
+  // Describes what a warp waits for after wait() returned false.
   std::string describe(const Warp& warp) const;
 
  private:
@@ -86,26 +87,26 @@ class Warpgroups {
     WgmmaKernel kernel = nullptr;
     u64 descriptors[2] = {};
   };
-  // What is known of a warp's registers, if there is something to watch.
+  // State of a warp's registers, kept if Program::watches is not empty.
   struct Registers {
-    std::deque<std::pair<u64, u32>>
-        under_way;               // a product's number and instruction; waited for not yet
+    // (number, instruction) of each product not yet waited for.
+    std::deque<std::pair<u64, u32>> under_way;
     std::map<u32, u32> written;  // register -> instruction, since the last fence
     bool fenced = false;
   };
   struct Group {
-    std::deque<Product> products;  // not yet done, the oldest first
-    u64 done = 0;                  // products that were
+    std::deque<Product> products;  // not yet executed, oldest first
+    u64 done = 0;                  // products executed
     u64 begun[Block::kWarpsOfGroup] = {};
-    std::deque<u64>
-        committed[Block::kWarpsOfGroup];  // where each of a warp's groups ends, waited for not yet
+    // Per warp: end of each committed group (number of products issued) not yet waited for.
+    std::deque<u64> committed[Block::kWarpsOfGroup];
     u64 draws = 0;
     Registers registers[Block::kWarpsOfGroup];
-    u64 complete() const;  // products that all four warps have begun
+    u64 complete() const;  // products that all four warps have issued
   };
   Group& of(const Warp& warp) { return groups_[warp.id / Block::kWarpsOfGroup]; }
   void use(const Warp& warp, const Insn& insn, Registers& registers) const;
-  using Covered = std::vector<std::pair<u32, u32>>;  // shared addresses, from and to
+  using Covered = std::vector<std::pair<u32, u32>>;  // shared address ranges (first, end)
   const Covered& covered(const Warp& warp, const Insn& insn, u64 a, u64 b);
   check::Agent agent_of(const Warp& warp) const;
   static void run_until(Group& group, u64 end);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers that wgmma reads and writes beside the threads. PTX ISA, "wgmma.fence" and
-// "wgmma.mma_async": sums and registers of A may not be touched until wgmma.wait_group has waited
-// for the product; registers that were written since the last wgmma.fence may not be used by one.
+// Registers that wgmma accesses asynchronously. PTX ISA, "wgmma.fence" and "wgmma.mma_async":
+// accumulators and registers of A may not be accessed until wgmma.wait_group has waited for the
+// product; a wgmma may not use registers written since the last wgmma.fence.
 //
-// What can go wrong is found here along all paths, and only there is it looked at when the kernel
-// runs: instructions that may touch a register under way, and products whose registers may have
-// been written behind the fence, with all that write these. A kernel that does what it must pays
-// nothing. Copies of a constant or a register into another do not count as writing: they are the
-// compiler's, and the assembler removes them.
+// A data-flow analysis over all paths finds the instructions that may violate this, and only those
+// are checked at run time: instructions that may access a register in use, and products whose
+// registers may have been written after the fence, with all instructions that write these. A
+// correct kernel has no run-time cost. Copies of a constant or a register to another register do
+// not count as writes: they come from the compiler, and the assembler removes them.
 #include <algorithm>
 #include <map>
 
@@ -19,20 +19,21 @@ namespace {
 
 enum class Event : u8 { kNone, kProduct, kFence, kCommit, kWait };
 
-// What one instruction does with the registers that are followed (by their numbers among these).
+// One instruction's effect on the tracked registers, which are numbered among themselves.
 struct Step {
   u32 pc = 0;
   Event event = Event::kNone;
-  u64 pending = 0;  // of a wait
+  u64 pending = 0;  // groups a wait leaves pending
   std::vector<u32> reads, writes;
-  std::vector<u32> sums, factors;  // of a product
-  bool copies = false;             // it moves reads[0], or a constant, to writes[0]
+  std::vector<u32> sums, factors;  // registers of a product
+  bool copies = false;             // moves reads[0], or a constant, to writes[0]
 };
 
 constexpr u8 kFree = 255, kMostGroups = 254;
 
-// Along any path to here. Groups that were committed since the register's product began: the fewer,
-// the later it is over. Whether it may have been written since the last fence.
+// Worst case over all paths to this point. Per register: the number of groups committed since its
+// product was issued (fewer means that it completes later), and whether it may have been written
+// since the last fence.
 struct State {
   std::vector<u8> sum, factor;  // by register
   std::vector<bool> written;
@@ -90,7 +91,7 @@ void FunctionLowering::watch_wgmma(std::span<const Flow> flow) {
                    kCommit = *find_operation("wgmma.commit_group"),
                    kWait = *find_operation("wgmma.wait_group"),
                    kWatched = *find_operation("wgmma.watched");
-  // Registers of products, and what is copied into them.
+  // Registers of products, and the registers copied into them.
   std::map<u32, u32> number;
   std::vector<u32> registers;
   const auto follow = [&](u32 reg) {
@@ -195,7 +196,7 @@ void FunctionLowering::watch_wgmma(std::span<const Flow> flow) {
       follows_writes |= unfenced;
       if (unfenced || touches(step, state)) watched.push_back(&step);
       if (step.event != Event::kWait) return;
-      for (u32 i = 0; i < registers.size(); ++i) {  // their slots stay theirs until here
+      for (u32 i = 0; i < registers.size(); ++i) {  // keeps their slots reserved until here
         if (state.sum[i] != kFree || state.factor[i] != kFree)
           kept.push_back({step.pc, registers[i], false, false});
       }

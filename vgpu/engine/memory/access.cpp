@@ -12,7 +12,7 @@ constexpr std::uint32_t kFullMask = 0xffffffffu;
 constexpr std::uint32_t kBanks = 32;
 constexpr std::uint32_t kWordBytes = 4;
 
-// Words that one bank must deliver: at most one for each lane of a group, or each word of one.
+// Words that one bank must deliver: at most one per lane of a group, or all words of one lane.
 struct Bank {
   std::uint32_t words[kWarpSize];
   std::uint32_t count = 0;
@@ -25,7 +25,7 @@ struct Bank {
   }
 };
 
-// One pass over the lanes of `mask`: the busiest bank's distinct words.
+// One pass over the lanes of `mask`. Returns the number of distinct words in the busiest bank.
 std::uint32_t pass(const std::uint32_t* addresses, std::uint32_t mask, std::uint32_t words_each) {
   std::array<Bank, kBanks> banks;
   std::uint32_t busiest = 0;
@@ -50,7 +50,7 @@ std::uint32_t passes(const std::uint32_t* addresses, std::uint32_t mask, std::ui
   return sum;
 }
 
-// Whether lanes n and n^distance have one address, wherever both take part.
+// Whether lanes n and n^distance have the same address, for all pairs with both lanes active.
 bool paired(const std::uint32_t* addresses, std::uint32_t mask, std::uint32_t distance) {
   for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
     const std::uint32_t other = lane ^ distance;
@@ -62,7 +62,7 @@ bool paired(const std::uint32_t* addresses, std::uint32_t mask, std::uint32_t di
 
 std::uint32_t words_of(std::uint32_t bytes) { return std::max(bytes / kWordBytes, 1u); }
 
-// Every lane the same address.
+// Whether all lanes have the same address.
 template <class Address>
 bool is_uniform(const Address* addresses) {
   Address difference = 0;
@@ -70,7 +70,7 @@ bool is_uniform(const Address* addresses) {
   return difference == 0;
 }
 
-// Lane i follows lane i - 1 without a gap.
+// Whether lane i's access directly follows lane i - 1's.
 template <class Address>
 bool is_consecutive(const Address* addresses, std::uint32_t bytes) {
   Address difference = 0;
@@ -80,7 +80,7 @@ bool is_consecutive(const Address* addresses, std::uint32_t bytes) {
   return difference == 0;
 }
 
-// How many of the first `n` differ; sorts them.
+// Number of distinct values among the first `n`; sorts them.
 template <class Value>
 std::uint32_t count_distinct(std::array<Value, kWarpSize>& values, std::size_t n) {
   const auto end = values.begin() + static_cast<std::ptrdiff_t>(n);
@@ -153,7 +153,7 @@ std::uint32_t atomic_sectors(const std::uint64_t* addresses, std::uint32_t mask,
                              std::uint32_t bytes) {
   std::uint32_t sectors = 0;
   while (mask != 0) {
-    std::uint32_t turn = 0;  // the first lane of each address that is left
+    std::uint32_t turn = 0;  // first lane of each remaining address
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
       bool is_first = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one memory instruction of a warp costs: pure functions from the lanes' addresses to the
-// counts that the hardware's profiler shows. Lane i takes part where bit i of `mask` is set;
-// addresses of other lanes are never looked at. `bytes` is the size of one lane's access (1, 2, 4,
-// 8 or 16) and addresses are multiples of it.
+// Cost of one memory instruction of a warp: pure functions from the lanes' addresses to the counts
+// of the hardware profiler. Lane i is active if bit i of `mask` is set; addresses of inactive lanes
+// are not read. `bytes` is the size of one lane's access (1, 2, 4, 8 or 16), and addresses are
+// multiples of it.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,27 +11,27 @@ namespace vgpu {
 
 inline constexpr int kWarpSize = 32;
 
-// Distinct 32-byte sectors of one request to global (or local) memory, 0 if no lane takes part. The
-// whole warp is one request, whatever the access's size.
+// Number of distinct 32-byte sectors of one request to global or local memory; 0 if no lane is
+// active. The warp's access is one request, whatever its size.
 std::uint32_t global_sectors(const std::uint64_t* addresses, std::uint32_t mask,
                              std::uint32_t bytes);
 
-// The same of atomics and reductions: lanes with one address take turns, and each turn looks at its
-// sectors anew. Measured on an H200.
+// The same for atomics and reductions. Lanes with the same address are serialised, and the sectors
+// of each pass are counted again. Measured on an H200.
 std::uint32_t atomic_sectors(const std::uint64_t* addresses, std::uint32_t mask,
                              std::uint32_t bytes);
 
-// Distinct addresses among the lanes that take part. The hardware counts a byte once however many
-// lanes of a request touch it; accesses of one instruction have one size and are aligned to it, so
-// that they share all bytes or none.
+// Number of distinct addresses among the active lanes. The hardware counts a byte once, however
+// many lanes of a request access it. Accesses of one instruction have one size and are aligned to
+// it, so two of them share all bytes or none.
 std::uint32_t distinct_addresses(const std::uint64_t* addresses, std::uint32_t mask);
 std::uint32_t distinct_addresses(const std::uint32_t* addresses, std::uint32_t mask);
 
-// Wavefronts of one access to shared memory: 32 banks of 4 bytes; each pass serves a group of lanes
-// and takes as many wavefronts as its busiest bank has distinct words, so a broadcast is free.
-// Groups are the warp for up to 4 bytes, its halves for 8, its quarters for 16. Loads of 8 and 16
-// bytes serve groups twice as large where every pair of lanes n, n^1, or every pair n, n^2 (both
-// active) has the same address. Measured on an H200.
+// Wavefronts of one access to shared memory, which has 32 banks of 4 bytes. Each pass serves a
+// group of lanes and takes as many wavefronts as its busiest bank has distinct words; a broadcast
+// is therefore free. A group is the warp for up to 4 bytes, half a warp for 8, a quarter for 16.
+// Loads of 8 and 16 bytes serve groups twice as large if every pair of lanes n, n^1, or every pair
+// n, n^2 (both active) has the same address. Measured on an H200.
 std::uint32_t shared_load_wavefronts(const std::uint32_t* addresses, std::uint32_t mask,
                                      std::uint32_t bytes);
 std::uint32_t shared_store_wavefronts(const std::uint32_t* addresses, std::uint32_t mask,
@@ -39,37 +39,38 @@ std::uint32_t shared_store_wavefronts(const std::uint32_t* addresses, std::uint3
 
 struct AccessCost {
   std::uint32_t units = 0;      // sectors or wavefronts
-  std::uint32_t addresses = 0;  // distinct ones
+  std::uint32_t addresses = 0;  // distinct addresses
 };
 
-// Words that lie together among those that a pattern touches, by distance from the first active
+// A run of consecutive words that a pattern accesses. `first` is relative to the first active
 // lane's address.
 struct WordRun {
   std::int32_t first = 0;
   std::uint32_t words = 0;
 };
 inline constexpr std::uint32_t kMostRuns = 16;
-struct
-    WordRuns {  // no std::span: what is compiled for an instruction set of its own must be inlined
+// Not std::span: code compiled for its own instruction set must be inlined.
+struct WordRuns {
   const WordRun* first = nullptr;
   std::uint32_t count = 0;
   [[gnu::always_inline]] const WordRun* begin() const { return first; }
   [[gnu::always_inline]] const WordRun* end() const { return first + count; }
 };
-// Of the lanes at these distances, multiples of 4 bytes; 0 where there are more than kMostRuns.
+// The runs of the lanes at these distances, which are multiples of 4 bytes. Returns their number,
+// or 0 if it exceeds kMostRuns.
 std::uint32_t word_runs(const std::uint32_t* distances, std::uint32_t mask, std::uint32_t bytes,
                         WordRun* runs);
 
-// Remembers the address patterns that one instruction had last: distances from the first active
-// lane's address. The counts depend on nothing else but that address modulo a period, and few
+// Caches the last address patterns of one instruction as distances from the first active lane's
+// address. The counts depend only on these and on that address modulo a period, and few
 // instructions have more than a handful of patterns. `Address` is std::uint64_t for global,
-// std::uint32_t for shared memory. One caller at a time. The lookup is compiled into its caller, so
-// that it takes the caller's instruction set.
+// std::uint32_t for shared memory. Not thread-safe. The lookup is inlined into its caller, so that
+// it uses the caller's instruction set.
 template <class Address, std::uint32_t kPeriod>
 class AccessMemo {
  public:
-  // count(addresses, mask, bytes) and the distinct addresses, from memory where the pattern is
-  // known. An instruction always passes the same `count` and `bytes`.
+  // Returns count(addresses, mask, bytes) and the number of distinct addresses, from the cache if
+  // the pattern is known. An instruction must always pass the same `count` and `bytes`.
   template <class Count>
   [[gnu::always_inline]] AccessCost operator()(Count count, const Address* addresses,
                                                std::uint32_t mask, std::uint32_t bytes) {
@@ -88,7 +89,7 @@ class AccessMemo {
     return learn(ways_[recent_], addresses, mask, base, phase, count(addresses, mask, bytes));
   }
 
-  // Of the pattern that was asked for last, of accesses of 4 bytes or more; empty where it has too
+  // Runs of the pattern looked up last, for accesses of 4 bytes or more. Empty if there are too
   // many.
   [[gnu::always_inline]] WordRuns runs(std::uint32_t bytes) requires(sizeof(Address) == 4) {
     Way& way = ways_[recent_];
@@ -105,7 +106,7 @@ class AccessMemo {
     alignas(64) Address distances[kWarpSize] = {};
     std::uint32_t mask = 0;
     std::uint32_t distinct = 0;
-    std::uint8_t counts[kPeriod] = {};  // by phase; 0 where not yet known
+    std::uint8_t counts[kPeriod] = {};  // by phase; 0: not yet known
     bool runs_known = false;
     std::uint32_t run_count = 0;
     WordRun runs[sizeof(Address) == 4 ? kMostRuns : 1];
@@ -141,7 +142,7 @@ class AccessMemo {
 };
 
 using GlobalMemo = AccessMemo<std::uint64_t, 32>;  // the period is a sector
-using SharedMemo =
-    AccessMemo<std::uint32_t, 4>;  // a word: moving all lanes by whole words only renames banks
+// The period is a word: moving all lanes by whole words only permutes the banks.
+using SharedMemo = AccessMemo<std::uint32_t, 4>;
 
 }  // namespace vgpu

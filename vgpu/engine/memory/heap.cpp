@@ -7,9 +7,10 @@
 namespace vgpu {
 namespace {
 
-constexpr std::size_t kUnit =
-    16;  // blocks take multiples of this many bytes, and as many again for a header
-// Memory places small blocks this much further apart than a heap does.
+// Allocation granularity in bytes; each block also takes a header of this size.
+constexpr std::size_t kUnit = 16;
+// Memory needs more space for small blocks than a heap does, so its capacity is larger by this
+// factor.
 constexpr std::size_t kSpread = 16;
 constexpr std::uint64_t kNearby = std::uint64_t{1} << 20;
 
@@ -35,7 +36,7 @@ std::uint64_t DeviceHeap::allocate(std::uint64_t bytes) {
   if (memory_ == nullptr) {
     try {
       memory_ = std::make_unique<Memory>(kSpread * bytes_);
-    } catch (const std::system_error&) {  // no addresses are left
+    } catch (const std::system_error&) {  // no addresses left
       return 0;
     }
   }

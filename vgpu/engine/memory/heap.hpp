@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heap of malloc and free in kernels. Its blocks lie apart, are filled and are kept back once
-// freed, as those of Memory are, of which it has one of its own.
+// The heap of malloc and free in kernels. It uses a Memory of its own, so its blocks have red
+// zones, are filled, and are quarantined when freed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,17 +19,17 @@ class DeviceHeap {
   static constexpr std::size_t kDefaultBytes = std::size_t{8} << 20;
 
   std::size_t bytes() const;
-  // False, and nothing changes: a kernel has used the heap already.
+  // False if a kernel has used the heap already; nothing changes then.
   bool set_bytes(std::size_t bytes);
 
   // 0 if the heap is full, or for 0 bytes.
   std::uint64_t allocate(std::uint64_t bytes);
   bool free(std::uint64_t address);  // false: not the start of a live block
 
-  // Live or freed, the block that covers the address; null if none. Valid until the next allocate
-  // or free.
+  // The block, live or freed, that contains the address; null if none. Valid until the next
+  // allocate or free.
   const Allocation* find(std::uint64_t address) const;
-  // As Memory::describe; nothing where the address is not near the heap's blocks.
+  // As Memory::describe; none if the address is not near the heap's blocks.
   std::optional<std::string> describe(std::uint64_t address) const;
   std::size_t live_blocks() const;
   std::size_t live_bytes() const;
@@ -37,10 +37,10 @@ class DeviceHeap {
  private:
   mutable std::mutex mutex_;
   std::size_t bytes_ = kDefaultBytes;
-  std::size_t taken_ = 0;  // of bytes_, by live blocks with what a block costs beside its bytes
+  std::size_t taken_ = 0;  // bytes of live blocks, with each block's overhead
   std::size_t live_ = 0;
-  std::uint64_t lowest_ = ~std::uint64_t{0}, highest_ = 0;  // of all blocks that ever were
-  std::unique_ptr<Memory> memory_;                          // made on the first use
+  std::uint64_t lowest_ = ~std::uint64_t{0}, highest_ = 0;  // over all blocks ever allocated
+  std::unique_ptr<Memory> memory_;                          // created on first use
 };
 
 }  // namespace vgpu

@@ -16,7 +16,7 @@ constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t less(std::uint64_t a, std::uint64_t b) { return a - std::min(a, b); }
 
-// The one number of a file; `otherwise` if it has none ("max").
+// The single number in a file; `otherwise` if there is none ("max").
 std::uint64_t number_in(const std::string& path, std::uint64_t otherwise) {
   std::ifstream in(path);
   std::uint64_t number = 0;
@@ -38,14 +38,14 @@ std::map<std::string, std::uint64_t> table_in(const std::string& path) {
   return table;
 }
 
-// A group's limit holds for its children too.
+// A control group's limit applies to its children too.
 void apply_groups(const std::string& mount, std::string path, bool is_v1, Bound& bound) {
   const std::string limit = is_v1 ? "memory.limit_in_bytes" : "memory.max";
   const std::string usage = is_v1 ? "memory.usage_in_bytes" : "memory.current";
   while (true) {
     const std::string folder = mount + (path == "/" ? "" : path) + "/";
     if (const std::uint64_t most = number_in(folder + limit, kUnlimited); most != kUnlimited) {
-      // Pages of files can be had back.
+      // The kernel can reclaim pages of files.
       const auto statistics = table_in(folder + "memory.stat");
       const auto files = statistics.find(is_v1 ? "total_inactive_file" : "inactive_file");
       const std::uint64_t used =

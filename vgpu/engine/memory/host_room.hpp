@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much more memory this process can use on the host before the kernel refuses it, or ends it.
+// How much more host memory this process can use before the kernel refuses it or kills the process.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -9,7 +9,7 @@ namespace vgpu {
 
 struct Bound {
   std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
-  std::string by;  // the limit, as its owner names it; "" if there is none
+  std::string by;  // name of the limit
 
   void lower(std::uint64_t other, const std::string& name) {
     if (other >= bytes) return;
@@ -19,13 +19,13 @@ struct Bound {
 };
 
 struct HostRoom {
-  Bound memory;     // of pages that can be written to: free memory and swap, control groups
-  Bound mappable;   // of what can be mapped for writing: RLIMIT_DATA, vm.overcommit_memory=2
-  Bound addresses;  // RLIMIT_AS
-  std::uint64_t resident = 0;  // what the process has by now
+  Bound memory;                // for writable pages: free memory and swap, control groups
+  Bound mappable;              // for writable mappings: RLIMIT_DATA, vm.overcommit_memory=2
+  Bound addresses;             // RLIMIT_AS
+  std::uint64_t resident = 0;  // resident size of the process
 };
 
-// `root`: the folder of /proc and /sys, for tests.
+// `root`: the parent folder of /proc and /sys; tests pass their own.
 HostRoom host_room(const std::string& root = "");
 
 }  // namespace vgpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What device memory holds at one moment, to go back to it and to see what has changed since.
+// A snapshot of device memory, to restore it and to find what has changed since.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace vgpu {
 
 class MemoryImage {
  public:
-  // Of the map's live allocations. Pieces that are all zero take no memory.
+  // Takes a snapshot of the map's live allocations. Pieces that are all zero take no memory.
   explicit MemoryImage(const AllocationMap& map);
-  // Touches only what is different. The allocations must still be there.
+  // Writes only the bytes that differ. The allocations must still exist.
   void restore() const;
-  // The bytes that are different now, in order of address.
+  // The ranges of bytes that differ now, in order of address.
   std::vector<Memory::Range> differences() const;
 
  private:

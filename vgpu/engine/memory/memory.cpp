@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A best-fit allocator over one reserved range. Nothing of its own lies in device memory,
-// so a kernel that writes where it should not cannot harm it.
+// A best-fit allocator over one reserved range. Its own data is outside device memory, so a
+// kernel's stray writes cannot corrupt it.
 #include "engine/memory/memory.hpp"
 
 #include <sys/mman.h>
@@ -26,19 +26,19 @@ namespace vgpu {
 namespace {
 
 constexpr std::size_t kMaxRedZone = std::size_t{1} << 20;
-constexpr std::size_t kMaxResidentFreed = std::size_t{64}
-                                          << 10;  // larger freed blocks return their pages
+// Freed blocks larger than this return their pages, in bytes.
+constexpr std::size_t kMaxResidentFreed = std::size_t{64} << 10;
 constexpr std::size_t kQuarantineBlocks = 4096;
-constexpr std::uint64_t kNearby = std::uint64_t{16}
-                                  << 20;  // farther than this, a neighbour explains nothing
+// Maximum distance, in bytes, at which an error message names a neighbouring block.
+constexpr std::uint64_t kNearby = std::uint64_t{16} << 20;
 constexpr std::uint64_t kNullPage = 4096;
 
 std::size_t round_up(std::size_t bytes) {
   return (bytes + Memory::kAlignment - 1) / Memory::kAlignment * Memory::kAlignment;
 }
 
-// What a block takes: its bytes and the red zone behind it, an eighth of them, so that running past
-// a matrix's end by some rows does not land in the next one.
+// Size that a block occupies: its bytes and the red zone after it, an eighth of them, so that an
+// access some rows beyond a matrix's end does not reach the next block.
 std::size_t footprint(std::size_t bytes) {
   return round_up(bytes) + round_up(std::clamp(bytes / 8, Memory::kMinRedZone, kMaxRedZone));
 }
@@ -83,26 +83,27 @@ const Allocation* AllocationCursor::search(std::uint64_t address, std::uint64_t 
 struct Memory::Impl {
   mutable std::mutex mutex;
   std::size_t capacity = 0, allocated = 0;
-  Reservation arena;         // empty until something is allocated
-  std::string addresses_by;  // what made it smaller than the capacity needs; "" if nothing did
+  Reservation arena;  // empty until something is allocated
+  // Name of the limit that made the arena smaller than the capacity requires; "" if none
+  std::string addresses_by;
   HostRoom (*host)() = nullptr;
   std::uint64_t resident_before = 0;  // of the process, when the arena was reserved
-  std::uint64_t granted =
-      0;  // of the host's memory, for what is allocated before the host is asked again
-  std::uint64_t host_total =
-      0;  // of the host's memory, with what is allocated, as room() said last
+  // Host memory available for allocations before the host is queried again.
+  std::uint64_t granted = 0;
+  // Host memory, including allocated memory, as room() last reported.
+  std::uint64_t host_total = 0;
   bool tracks = false, tracks_blocks = false;
   std::map<std::uint64_t, Allocation> blocks;    // live and in quarantine, by begin
   std::map<std::uint64_t, Allocation> adopted;   // host memory, outside the arena
   std::map<std::uint64_t, std::uint64_t> holes;  // free ranges: begin to size
   std::set<std::pair<std::uint64_t, std::uint64_t>> holes_by_size;  // the same, size and begin
-  std::uint64_t never_used = 0;          // from here on no block has ever been
+  std::uint64_t never_used = 0;          // addresses from here on were never allocated
   std::deque<std::uint64_t> quarantine;  // begins, oldest first
   std::size_t quarantine_bytes = 0;
-  std::unique_ptr<Shadow> shadow;  // null where nothing is tracked
-  // What doubts are about, the latest last; the shadow says which bytes.
+  std::unique_ptr<Shadow> shadow;  // null if nothing is tracked
+  // Reasons of doubts, latest last; the shadow holds the bytes.
   std::vector<std::pair<Range, std::shared_ptr<const Fault>>> doubts;
-  mutable std::shared_ptr<const AllocationMap> map;  // null where it must be made anew
+  mutable std::shared_ptr<const AllocationMap> map;  // null if it must be rebuilt
 
   std::uint64_t begin() const { return reinterpret_cast<std::uint64_t>(arena.begin()); }
   char* at(std::uint64_t address) const { return arena.begin() + (address - begin()); }
@@ -124,8 +125,8 @@ struct Memory::Impl {
   void part_by_part(Allocation& block);
 };
 
-// The live allocation whose bytes have marks, or may have: not one that counts as written whatever
-// happens to it.
+// The live allocation at the address if its bytes have, or may have, marks; null for allocations
+// that always count as written.
 Allocation* Memory::Impl::tracked(std::uint64_t address) {
   const auto next = blocks.upper_bound(address);
   if (shadow == nullptr || next == blocks.begin()) return nullptr;
@@ -134,7 +135,7 @@ Allocation* Memory::Impl::tracked(std::uint64_t address) {
   return address >= block.end || block.freed || block.shared || variable ? nullptr : &block;
 }
 
-// What was written as a whole has marks of its own from now on.
+// Gives an allocation that was written as a whole marks per byte.
 void Memory::Impl::part_by_part(Allocation& block) {
   if (!block.written) return;
   block.written = false;
@@ -210,7 +211,7 @@ const AllocationMap& Memory::Impl::current() const {
   if (!map) {
     std::vector<Allocation> sorted;
     sorted.reserve(blocks.size() + adopted.size());
-    // All blocks lie in the arena, all adopted memory outside.
+    // All blocks are in the arena, all adopted memory is outside.
     const auto split = blocks.empty() ? adopted.end() : adopted.lower_bound(blocks.begin()->first);
     for (auto block = adopted.begin(); block != split; ++block) sorted.push_back(block->second);
     for (const auto& [begin, block] : blocks) sorted.push_back(block);
@@ -220,7 +221,8 @@ const AllocationMap& Memory::Impl::current() const {
   return *map;
 }
 
-// The addresses, and those of the shadow where there is one. False: not even for a little memory.
+// Reserves the addresses of the arena and of the shadow if there is one. False: not even enough for
+// a little memory.
 bool Memory::Impl::reserve() {
   if (arena.begin() != nullptr) return true;
   constexpr std::size_t kMost = std::size_t{64} << 20, kLeast = std::size_t{1} << 20;
@@ -250,7 +252,7 @@ bool Memory::Impl::reserve() {
   return false;
 }
 
-// Up to an address of the arena, with the shadow of it.
+// Opens the arena, and its shadow, up to an address.
 bool Memory::Impl::open(std::uint64_t end) {
   return arena.open(end - begin()) && (shadow == nullptr || shadow->open(end - begin()));
 }
@@ -259,8 +261,8 @@ std::uint64_t Memory::Impl::cost(std::uint64_t bytes) const {
   return bytes + (tracks ? bytes / 4 : 0) + (tracks_blocks ? bytes : 0);
 }
 
-// What the host has for blocks to come. Of blocks there are, some pages were never touched: they
-// are still to be paid.
+// Host memory available for new blocks. Some pages of existing blocks were never touched and will
+// still need memory, so they are subtracted.
 Bound Memory::Impl::host_memory() const {
   const HostRoom now = host();
   const std::uint64_t promised = cost(allocated);
@@ -270,7 +272,7 @@ Bound Memory::Impl::host_memory() const {
   const auto left = [&](const Bound& bound, std::uint64_t paid) {
     if (bound.by.empty()) return bound.bytes;
     const std::uint64_t with_paid =
-        bound.bytes - bound.bytes / 16 + paid;  // a part is kept for the program
+        bound.bytes - bound.bytes / 16 + paid;  // a sixteenth is reserved for the program
     return with_paid - std::min(with_paid, promised);
   };
   Bound bound;
@@ -290,7 +292,7 @@ bool Memory::Impl::afford(std::size_t bytes) {
   return true;
 }
 
-// For one block. Freed ones give way when their place is needed.
+// The largest hole for one block. Quarantined blocks are released if their space is needed.
 std::uint64_t Memory::Impl::largest_hole() const {
   std::map<std::uint64_t, std::uint64_t> all = holes;
   for (const std::uint64_t freed : quarantine) {
@@ -313,8 +315,8 @@ Bound Memory::room() {
   if (!impl_->addresses_by.empty()) room.lower(impl_->largest_hole(), impl_->addresses_by);
   const Bound host = impl_->host_memory();
   if (host.by.empty()) return room;
-  // What the host has changes all the time. Small changes are ignored, so that what is free becomes
-  // less by what is allocated.
+  // The host's free memory changes all the time. Small changes are ignored, so that the reported
+  // room decreases by what is allocated.
   const std::uint64_t promised = impl_->cost(impl_->allocated), now = promised + host.bytes;
   std::uint64_t& known = impl_->host_total;
   if (now < known - known / 32 || now > known + known / 8) known = now;
@@ -445,7 +447,7 @@ void Memory::mark_written(const void* pointer, std::size_t bytes) {
 void Memory::copy_written(const void* to, const void* from, std::size_t bytes) {
   const auto source = reinterpret_cast<std::uint64_t>(from),
              target = reinterpret_cast<std::uint64_t>(to);
-  bool tracked = false;  // whether the source may have bytes that were not written
+  bool tracked = false;  // whether the source may have unwritten bytes
   {
     const std::lock_guard lock(impl_->mutex);
     if (impl_->shadow == nullptr || bytes == 0) return;

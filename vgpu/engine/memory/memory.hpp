@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory: host memory with a map of its allocations. A device pointer is a host pointer, so
-// that the runtime's copies are memmove; kernels go through an AllocationMap, which knows bounds
-// and freed blocks.
+// the runtime's copies are memmove. Kernels access memory through an AllocationMap, which knows
+// bounds and freed blocks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,29 +19,30 @@ class Shadow;  // shadow.hpp
 struct Fault;  // engine.hpp
 
 struct Allocation {
-  std::uint64_t begin = 0,
-                end = 0;  // bytes; end is one past the last byte asked for (no padding counted)
-  std::string name;       // of a module variable; "" for cudaMalloc
+  // Addresses; end is one past the last requested byte, without padding.
+  std::uint64_t begin = 0, end = 0;
+  std::string name;  // name of a module variable; "" for cudaMalloc
   bool freed = false;
-  bool written = false;  // every byte was, as far as is tracked: by the host, or in one piece
-  bool shared = false;   // with the host, which may read and write it unseen
+  // Every byte was written, as far as is tracked: by the host or as a whole.
+  bool written = false;
+  bool shared = false;  // the host may access it without the engine's knowledge
 };
 
-// All allocations at one moment, live and freed, in order of address. Immutable: any number of
-// threads may read.
+// A snapshot of all allocations, live and freed, in order of address. Immutable: any number of
+// threads may read it.
 class AllocationMap {
  public:
   explicit AllocationMap(std::vector<Allocation> sorted) : sorted_(std::move(sorted)) {}
-  const Allocation* find(
-      std::uint64_t address) const;  // live or freed, the one that covers it; null if none
+  // The allocation, live or freed, that contains the address; null if none.
+  const Allocation* find(std::uint64_t address) const;
   const std::vector<Allocation>& all() const { return sorted_; }
 
  private:
   std::vector<Allocation> sorted_;
 };
 
-// Thread-safe. Blocks of up to kFillLimit bytes are filled with 0xCD; larger ones are not touched,
-// so that they cost no host memory until used, and read as zero.
+// Thread-safe. Blocks of up to kFillLimit bytes are filled with 0xCD. Larger ones are not touched,
+// so they cost no host memory until used, and read as zero.
 class Memory {
  public:
   static constexpr std::size_t kAlignment = 512;
@@ -50,9 +51,9 @@ class Memory {
   static constexpr std::size_t kQuarantineBytes = std::size_t{256} << 20;
   static constexpr std::uint8_t kFill = 0xCD;
 
-  // `capacity` bytes of device memory may be allocated at once (the virtual device's size), and no
-  // more than the host has room for. Addresses are reserved by the first allocation: as many as the
-  // process may have, at most half of those that a limit leaves it. Throws std::system_error for
+  // `capacity`: the virtual device's memory size in bytes; no more can be allocated at once, nor
+  // more than the host has room for. The first allocation reserves addresses: as many as the
+  // process may have, and at most half of those that a limit leaves. Throws std::system_error for
   // more than 2^46 bytes.
   explicit Memory(
       std::size_t capacity, HostRoom (*host)() = [] { return host_room(); });
@@ -60,46 +61,47 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // How much can be allocated now, together and in one block; `by` names what bounds it, "" for the
+  // How much can be allocated now, in total and in one block. `by` names the limit; "" for the
   // capacity.
   Bound room();
-  // The host's memory that so many bytes of the device's take, with what is noted about them.
+  // Host memory that `bytes` bytes of device memory take, including the tracking data.
   std::uint64_t cost(std::uint64_t bytes) const;
 
-  // Aligned to 512 bytes, with a red zone of at least 512 bytes to each neighbour (more behind
-  // larger blocks). Null if it does not fit, or for 0 bytes. A freed block is kept back until
-  // kQuarantineBytes have been freed after it, so that a use after free is found; it does not count
+  // Returns memory aligned to 512 bytes, with a red zone of at least 512 bytes to each neighbour
+  // (more after larger blocks). Null if it does not fit, or for 0 bytes. To detect use after free,
+  // a freed block is quarantined until kQuarantineBytes have been freed after it; it does not count
   // against the capacity.
   void* allocate(std::size_t bytes, std::string name = "");
   bool free(void* pointer);  // false: not the start of a live allocation
-  // Lets kernels use host memory where it lies, until it is disowned. False: it shares bytes with a
-  // block.
+  // Lets kernels access this host memory in place, until disown(). False if it overlaps a block.
   bool adopt(void* pointer, std::size_t bytes, std::string name);
   bool disown(void* pointer);  // false: not the start of adopted memory
-  bool contains(const void* pointer, std::size_t bytes) const;  // wholly inside one live allocation
-  // Live or freed, the one that covers it; null if none. Valid until the next allocate or free.
+  // Whether the range is entirely inside one live allocation.
+  bool contains(const void* pointer, std::size_t bytes) const;
+  // The allocation, live or freed, that contains the address; null if none. Valid until the next
+  // allocate or free.
   const Allocation* find(std::uint64_t address) const;
   std::string describe(
       std::uint64_t address) const;  // "4 bytes past the end of the 1024-byte allocation at 0x..."
   std::size_t allocated_bytes() const;
   std::size_t capacity() const;
 
-  // Which bytes were written, for finding reads of others. Blocks that exist when tracking begins
-  // count as written; so do variables and adopted memory, and until then (or without tracking)
-  // everything. Kernels mark their stores in the shadow; host code says what it writes. `by_block`:
-  // which blocks touched what, as well, which takes host memory of its own.
+  // Tracks which bytes were written, to find reads of unwritten ones. Blocks that exist when
+  // tracking begins count as written, as do variables and adopted memory; without tracking
+  // everything does. Kernels mark their stores in the shadow; host code calls mark_written.
+  // `by_block`: also tracks which blocks accessed which words, which takes additional host memory.
   void track(bool by_block = true);
-  Shadow* shadow() const;  // null where nothing is tracked
+  Shadow* shadow() const;  // null if nothing is tracked
   void mark_written(const void* pointer, std::size_t bytes);
-  // As a copy does: what was not written is not written in the copy either.
+  // For copies: bytes that are unwritten in the source become unwritten in the destination.
   void copy_written(const void* to, const void* from, std::size_t bytes);
 
-  // The host may read and write the live allocation that begins there unseen: it counts as written
-  // for ever.
+  // The host may access the live allocation that begins at `pointer` without the engine's
+  // knowledge. It counts as written from now on.
   void share(const void* pointer);
 
-  // Bytes that a kernel wrote, but whose values came of something that was never written. They
-  // count as not written until they are written again, and `why` says where they came from.
+  // Bytes in doubt: a kernel wrote them, but computed their values from unwritten memory. They
+  // count as unwritten until they are written again; `why` is the fault that reports the origin.
   struct Range {
     std::uint64_t begin = 0, end = 0;
   };
@@ -107,13 +109,14 @@ class Memory {
     std::uint64_t address = 0;  // the first byte
     std::shared_ptr<const Fault> why;
   };
-  // Not where nothing is tracked, in variables, and where the host sees them unseen.
+  // False without tracking, for variables, and for memory that the host accesses without the
+  // engine's knowledge.
   bool can_doubt(const void* pointer) const;
-  // False, and nothing is done: some cannot be.
+  // Returns false and changes nothing if can_doubt is false for some of the ranges.
   bool doubt(std::span<const Range> ranges, const Fault& why);
   std::optional<Doubt> doubt_in(const void* pointer, std::size_t bytes) const;
 
-  // For launches: lookups in it take no lock.
+  // For launches: lookups in the map take no lock.
   std::shared_ptr<const AllocationMap> map() const;
 
  private:
@@ -121,12 +124,12 @@ class Memory {
   std::unique_ptr<Impl> impl_;
 };
 
-// One host thread's way into a map: remembers the allocation it hit last.
+// One host thread's access to a map; caches the last allocation found.
 class AllocationCursor {
  public:
   explicit AllocationCursor(std::shared_ptr<const AllocationMap> map) : map_(std::move(map)) {}
 
-  // The live allocation that holds all of [address, address + bytes), null if none does.
+  // The live allocation that contains [address, address + bytes); null if none.
   const Allocation* covering(std::uint64_t address, std::uint64_t bytes) {
     if (address - begin_ < size_ && bytes <= size_ - (address - begin_)) return last_;
     return search(address, bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range of addresses that is opened from its beginning on. What is not open costs only addresses:
-// neither memory nor any of what the kernel lets a process map for writing (RLIMIT_DATA,
+// A reserved range of addresses that is made accessible from its beginning on. The rest costs only
+// addresses: neither memory nor any of the kernel's limits on writable mappings (RLIMIT_DATA,
 // vm.overcommit_memory=2).
 #pragma once
 #include <cstddef>
@@ -22,8 +22,8 @@ class Reservation {
   char* begin() const { return begin_; }  // null: empty
   std::size_t bytes() const { return bytes_; }
   std::size_t opened() const { return opened_; }
-  // So many bytes from the beginning can be read and written, and read as zero at first. False if
-  // the kernel refuses.
+  // Makes the first `bytes` bytes readable and writable, initially zero. False if the kernel
+  // refuses.
   bool open(std::size_t bytes);
 
  private:

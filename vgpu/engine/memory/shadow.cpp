@@ -15,7 +15,7 @@ constexpr std::uint8_t kWhole = 15;
 constexpr unsigned kDoubtShift = 4;
 constexpr std::uint64_t kPage = 4096;
 
-// The bits of the bytes [first, last) of a word.
+// Bit mask of the bytes [first, last) of a word.
 std::uint8_t bits(std::uint64_t first, std::uint64_t last) {
   return static_cast<std::uint8_t>(((1u << (last - first)) - 1) << first);
 }

@@ -70,8 +70,8 @@ void get_line(const TensorMap& map, const BoxLine& line, std::byte* to, const st
 
 void convert_inside(const TensorMap& map, const BoxLine& line, std::byte* bytes) {
   if (map.type != TensorType::kTfloat32 && map.type != TensorType::kTfloat32Ftz) return;
-  constexpr std::uint32_t kDropped = 13,
-                          kNan = 0x7fffe000;  // bits of the significand that tf32 has not
+  // kDropped: number of significand bits that tf32 lacks.
+  constexpr std::uint32_t kDropped = 13, kNan = 0x7fffe000;
   for (std::uint32_t i = line.skipped; i < line.skipped + line.inside; i += 4) {
     std::uint32_t bits;
     std::memcpy(&bits, bytes + i, sizeof(bits));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a copy by tensor map moves: the box at given coordinates, line by line, between a tensor in
-// device memory and its place in shared memory. PTX ISA, "Tensors: Tiled mode, Swizzling modes".
+// Copies by tensor map: the box at given coordinates, line by line, between a tensor in device
+// memory and shared memory. PTX ISA, "Tensors: Tiled mode, Swizzling modes".
 #pragma once
 #include <cstring>
 
@@ -8,17 +8,18 @@
 
 namespace vgpu {
 
-// A line of the box: elements that are neighbours.
+// A line of the box: contiguous elements along the innermost dimension.
 struct BoxLine {
-  std::uint64_t global = 0;   // address of its first byte that lies inside the tensor
-  std::uint32_t shared = 0;   // offset of its first byte from the box's
-  std::uint32_t bytes = 0;    // whole
-  std::uint32_t skipped = 0;  // at its beginning, outside the tensor
-  std::uint32_t inside = 0;   // behind those; what follows is outside again
+  std::uint64_t global = 0;   // address of its first byte inside the tensor
+  std::uint32_t shared = 0;   // offset of its first byte from the box's start
+  std::uint32_t bytes = 0;    // length of the whole line
+  std::uint32_t skipped = 0;  // bytes at its beginning outside the tensor
+  std::uint32_t inside = 0;   // bytes after these inside the tensor; the rest is outside
 };
 
-// Calls f(BoxLine) for every line of the box at `at`, those that lie outside included. `stores`: a
-// store cuts lines at the end of the tensor's line only where 16 bytes end, as seen on an H200.
+// Calls f(BoxLine) for every line of the box at coordinates `at`, including lines outside the
+// tensor. `stores`: a store clips a line at the end of the tensor's line only at a 16-byte boundary
+// (measured on an H200).
 template <class F>
 void for_each_line(const TensorMap& map, const std::int32_t* at, bool stores, F f) {
   const std::uint64_t element = map.strides[0];
@@ -62,21 +63,21 @@ void for_each_line(const TensorMap& map, const std::int32_t* at, bool stores, F 
   }
 }
 
-// Where 16 bytes that would lie at a shared address lie in a swizzle: their number among the chunks
-// of their span is XORed with that of the 128-byte line, modulo the chunks of a span.
+// The swizzled address of the 16-byte chunk at a shared address: the chunk's index within the
+// swizzle span is XORed with the index of the 128-byte line, modulo the chunks per span.
 std::uint32_t swizzled(TensorSwizzle swizzle, std::uint32_t address);
 
-// The bytes of one line, to or from shared memory at `shared + address + line.shared`.
+// Copy the bytes of one line to or from shared memory at `shared + address + line.shared`.
 void put_line(const TensorMap& map, const BoxLine& line, const std::byte* from, std::byte* shared,
               std::uint32_t address);
 void get_line(const TensorMap& map, const BoxLine& line, std::byte* to, const std::byte* shared,
               std::uint32_t address);
 
-// What loads change of elements inside the tensor: .tf32 ones are rounded to the nearest, ties to
-// even (seen on an H200).
+// Conversion of elements inside the tensor by loads: .tf32 elements are rounded to nearest, ties to
+// even (measured on an H200).
 void convert_inside(const TensorMap& map, const BoxLine& line, std::byte* bytes);
 
-// Elements outside the tensor, as loads write them.
+// Writes the fill values for elements outside the tensor, as loads do.
 void fill_outside(const TensorMap& map, const BoxLine& line, std::byte* bytes);
 
 // The longest line that a box can have.

@@ -32,12 +32,12 @@ std::uint32_t swizzle_bytes(TensorSwizzle swizzle) {
   }
 }
 
-// The record. What is left of the 128 bytes is zero.
+// The engine's own descriptor format. The rest of the 128 bytes is zero.
 struct Record {
   std::uint64_t magic = 0, check = 0;
   std::uint64_t address = 0;
   std::uint64_t strides[4] = {};
-  std::uint32_t sizes[5] = {};  // less one
+  std::uint32_t sizes[5] = {};  // minus one
   std::uint16_t box[5] = {};
   std::uint8_t steps[5] = {};
   std::uint8_t type = 0, rank = 0, interleave = 0, swizzle = 0, promotion = 0, fill = 0;
@@ -110,8 +110,8 @@ std::string check_box(const TensorMap& map) {
     if (map.box[d] == 0 || map.box[d] > kMostBox) {
       return fmt::format("boxDim[{}] must be 1 to {}, not {}", d, kMostBox, map.box[d]);
     }
-    if (map.steps[d] == 0 ||
-        map.steps[d] > kMostStep) {  // of d = 0 too, where it means nothing without interleave
+    // Checked for d = 0 too, although that stride has no effect without interleave.
+    if (map.steps[d] == 0 || map.steps[d] > kMostStep) {
       return fmt::format("elementStrides[{}] must be 1 to {}, not {}", d, kMostStep, map.steps[d]);
     }
   }

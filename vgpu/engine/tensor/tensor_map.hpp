@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor maps: what cuTensorMapEncodeTiled is told of a tensor and a box, the rules that it checks,
-// and the 128 bytes that programs pass to kernels. NVIDIA does not document those bytes; these are
-// this engine's own record. Sources: CUDA Driver API, "Tensor Map Object Management"; PTX ISA,
-// "Tensors".
+// Tensor maps: the arguments of cuTensorMapEncodeTiled, the rules that it checks, and the 128-byte
+// descriptor that programs pass to kernels. NVIDIA does not document those bytes; this engine uses
+// its own format. Sources: CUDA Driver API, "Tensor Map Object Management"; PTX ISA, "Tensors".
 #pragma once
 #include <array>
 #include <cstddef>
@@ -52,41 +51,39 @@ struct TensorMap {
   TensorType type = TensorType::kUint8;
   std::uint32_t rank = 0;
   std::uint64_t address = 0;
-  // By dimension, the one along which elements are neighbours first. Entries from `rank` on mean
-  // nothing.
+  // By dimension, innermost (contiguous) first. Entries from `rank` on are unused.
   std::array<std::uint64_t, kMostRank> sizes{};  // elements
-  std::array<std::uint64_t, kMostRank>
-      strides{};  // bytes from one element to the next; [0] is the element's size
+  // Bytes from one element to the next; [0] is the element's size.
+  std::array<std::uint64_t, kMostRank> strides{};
   std::array<std::uint32_t, kMostRank> box{};  // elements that a copy spans
-  std::array<std::uint32_t, kMostRank>
-      steps{};  // every how manyth of them is copied; [0] counts as 1
+  // Element strides (traversal strides) of the copy; [0] counts as 1.
+  std::array<std::uint32_t, kMostRank> steps{};
   TensorInterleave interleave = TensorInterleave::kNone;
   TensorSwizzle swizzle = TensorSwizzle::kNone;
   TensorPromotion promotion = TensorPromotion::kNone;
   TensorFill fill = TensorFill::kZero;
 
   std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(strides[0]); }
-  // Elements that a copy has along a dimension, and the bytes of all of them, as mbarriers count
-  // them.
+  // Elements that a copy transfers along a dimension, and the total in bytes as mbarriers count it.
   std::uint32_t count(std::uint32_t dimension) const;
   std::uint32_t box_bytes() const;
-  // From one line to the next in shared memory: with a swizzle its span, whatever the line's length
-  // (as seen on an H200); and what all lines take.
+  // Bytes from one line of the box to the next in shared memory, and bytes of all lines. With a
+  // swizzle the pitch is the swizzle span, whatever the line's length (measured on an H200).
   std::uint32_t line_pitch() const;
   std::uint32_t shared_bytes() const;
 };
 
-// Of one element; 0 for a packed type (several elements share bytes) or no type at all.
+// Bytes per element; 0 for a packed type (several elements share bytes) or an invalid type.
 std::uint32_t bytes_of(TensorType type);
 bool is_floating(TensorType type);
 
-// The first rule of cuTensorMapEncodeTiled that the arguments break, in words; "" if none.
+// Describes the first rule of cuTensorMapEncodeTiled that the arguments violate; "" if none.
 std::string broken_rule(const TensorMap& map);
-// Why copies by a map that breaks no rule cannot be executed here; "" if they can.
+// Why the engine does not support copies by a valid map; "" if it does.
 std::string refusal(const TensorMap& map);
 
 void encode(const TensorMap& map, std::span<std::byte, TensorMap::kBytes> to);
-// None where the bytes are no record of encode(), or one that was changed since.
+// None if the bytes were not written by encode(), or were changed since.
 std::optional<TensorMap> decode(std::span<const std::byte, TensorMap::kBytes> from);
 
 }  // namespace vgpu

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What loads, stores and atomics share: the lanes' addresses, checks and counts.
+// Common parts of loads, stores and atomics: lane addresses, checks and counts.
 #pragma once
 #include "engine/execute/fault.hpp"
 #include "engine/execute/isa/lanes.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
 
-// How the lanes' addresses lie: the two frequent patterns cost nothing to count and little to move.
+// Pattern of the lanes' addresses. The two frequent ones, contiguous and uniform, have cheap
+// special cases.
 enum class Pattern { kContiguous, kUniform, kScattered };
 
 [[gnu::always_inline]] inline void lane_addresses(std::byte* window, const Insn& insn,
@@ -25,7 +26,7 @@ enum class Pattern { kContiguous, kUniform, kScattered };
   }
 }
 
-// Shared addresses have 32 bits; of a 64-bit register the upper half must be zero, or the access is
+// Shared addresses have 32 bits. If the upper half of a 64-bit register is not zero, the access is
 // out of bounds.
 [[gnu::always_inline]] inline void lane_offsets(std::byte* window, const Insn& insn, u32* offsets) {
   if ((insn.flags & kFlagAddress32) != 0) {
@@ -60,7 +61,7 @@ template <class Address>
 
 template <class Address>
 struct Extent {
-  Address low, high, bits;  // of the active lanes: least, greatest, all ORed
+  Address low, high, bits;  // over the active lanes: least, greatest, bitwise OR
 };
 
 template <class Address>
@@ -79,7 +80,7 @@ template <class Address>
   return e;
 }
 
-// Global and constant memory.
+// For global and constant memory.
 [[gnu::always_inline]] inline void check_global(Warp& warp, const Insn& insn, u32 mask,
                                                 const u64* addresses, u32 bytes, Pattern pattern) {
   const Extent<u64> e = extent_of(addresses, mask, bytes, pattern);
@@ -150,8 +151,8 @@ template <bool kStore>
   }
 }
 
-// Local memory: word w of lane l lies at (32 w + l) words, as in hardware, so that lanes at one
-// offset are neighbours.
+// Word w of lane l of local memory is at word offset 32 w + l, as in hardware, so that lanes that
+// access the same offset access consecutive words.
 [[gnu::always_inline]] inline std::byte* local_byte(const Warp& warp, u32 lane, u32 offset) {
   return warp.local + (offset / 4 * kLanes + lane) * u64{4} + offset % 4;
 }
@@ -176,7 +177,7 @@ inline void write_local(const Warp& warp, u32 lane, u32 offset, u32 bytes, u64 v
   }
 }
 
-// A lane of a register of `width` bytes.
+// One lane of a register of `width` bytes.
 [[gnu::always_inline]] inline u64 read_register(const std::byte* window, u32 offset, u32 width,
                                                 u32 lane) {
   switch (width) {

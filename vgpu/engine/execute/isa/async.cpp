@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs beside the threads: cp.async, mbarriers, setmaxnreg. Addresses are checked and counted
-// here; the rest is done elsewhere, the same for every instruction set.
+// Asynchronous instructions: cp.async, mbarriers, setmaxnreg. Addresses are checked and counted
+// here. The rest is common to all host instruction sets and compiled elsewhere.
 #include "engine/execute/async.hpp"
 #include "engine/execute/bulk.hpp"
 #include "engine/execute/cluster.hpp"
@@ -10,7 +10,7 @@
 namespace vgpu::execute::VGPU_ISA {
 namespace {
 
-// Whether each two neighbouring lanes copy a whole sector to a whole sector
+// Whether each pair of adjacent lanes copies one whole sector to one whole sector
 // (SiteCount::torn_copies).
 [[gnu::always_inline]] inline bool copies_whole_sectors(u32 mask, const u32* to, const u64* from) {
   constexpr u32 kPiece = 16, kSector = 32;
@@ -24,8 +24,8 @@ namespace {
 }
 
 // s: shared address, global address, bytes to read or the predicate ignore-src. imm: the offsets of
-// both addresses, the global one above. Of machine code: the upper half of the global address in
-// the row behind s[1], and s[2] the predicate to read (negated if sub is 1).
+// both addresses, the global one in the upper half. Machine code: the upper half of the global
+// address is in the row after s[1], and s[2] is the predicate to read (negated if sub is 1).
 void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const i32 to_offset = static_cast<i32>(insn.imm), from_offset = static_cast<i32>(insn.imm >> 32);
   alignas(64) u32 to[kLanes];
@@ -89,7 +89,7 @@ void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 
 void commit(Warp& warp, std::byte*, const Insn&, u32 mask) { warp.copies->commit(mask); }
 
-// imm: groups that may stay under way; sub: 1 where the copies of no group count too.
+// imm: groups that may remain incomplete; sub: 1 if copies in no group count too.
 void wait(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
   if (insn.sub != 0) warp.copies->commit(mask);
   warp.copies->wait(mask, static_cast<u64>(insn.imm));
@@ -109,7 +109,7 @@ void bulk(Warp& warp, std::byte*, const Insn& insn, u32 mask) { bulk_copy(warp, 
 
 void bulk_commit(Warp& warp, std::byte*, const Insn&, u32 mask) { warp.bulk->commit(mask); }
 
-// imm: groups that may stay under way; sub: 1 where it is enough that they have been read.
+// imm: groups that may remain incomplete; sub: 1 if it suffices that their sources have been read.
 void bulk_wait(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
   warp.bulk->wait(mask, static_cast<u64>(insn.imm), insn.sub != 0);
 }
@@ -126,7 +126,7 @@ void fence_barriers(Warp& warp, std::byte*, const Insn&, u32) {
   if (warp.race != nullptr) warp.race->fence_barriers(warp);
 }
 
-// .aligned: all lanes that have not exited come together.
+// .aligned: all lanes that have not exited must arrive together.
 bool is_whole(Warp& warp, const Insn& insn, u32 mask) {
   if ((insn.flags & kFlagAligned) == 0 || mask == warp.live) return true;
   u32 members[kLanes];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// atom and red. Lanes of a warp take their turns in order; on global memory every update is atomic
-// against the other workers' too.
+// atom and red. Lanes of a warp are served in order. Updates of global memory are also atomic with
+// respect to other host threads.
 #include "engine/check/race.hpp"
 #include "engine/execute/cluster.hpp"
 #include "engine/execute/isa/floats.hpp"
@@ -32,7 +32,7 @@ template <class T, class F>
   return bits_as<T>(old);
 }
 
-// Of an exchange that changes the upper half of its word, memory must hold that half.
+// For an exchange that changes only the upper half of its word, only that half must be allocated.
 template <class T>
 void verify_halves(Warp& warp, const Insn& insn, u32 mask, u32 in_shared, const u64* addresses,
                    const u32* offsets, const T* compared, const T* next) {
@@ -52,9 +52,9 @@ void verify_halves(Warp& warp, const Insn& insn, u32 mask, u32 in_shared, const 
   }
 }
 
-// s[0] address, s[1] b, s[2] c. list, at generic addresses: a predicate for the lanes that are
-// served, which are those of global memory (kFlagGeneric) or of global and shared memory; without
-// it none can be elsewhere.
+// s[0]: address, s[1]: b, s[2]: c. For generic addresses, list is a predicate of the lanes that are
+// served: those of global memory (kFlagGeneric), or of global and shared memory. Without list, no
+// lane can have an address in another space.
 template <class T, class F>
 void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u64 addresses[kLanes];
@@ -143,8 +143,8 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     note_poll(warp, insn, addresses[__builtin_ctz(mask)]);
 }
 
-// The address of a vector of Insn::bytes bytes, which goes to d; its elements' atomics have only
-// their own size.
+// Checks the alignment of a vector of Insn::bytes bytes and writes its address to d. The atomics of
+// its elements check only their own size.
 void check_aligned(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u64 addresses[kLanes];
   lane_addresses(window, insn, addresses);
@@ -183,7 +183,7 @@ void define_bit_atomics(OperationSink& sink, const char* conjunction, const char
   define<T>(sink, compare, [](T a, T b, T c, bool) { return a == b ? c : a; });
 }
 
-// A pair of halves in one word; each half is updated by itself.
+// Updates a pair of halves in one word, each half independently.
 template <class H, class F>
 [[gnu::always_inline]] inline u32 both(u32 a, u32 b, F f) {
   const H low = f(H{static_cast<u16>(a)}, H{static_cast<u16>(b)});
@@ -211,7 +211,7 @@ void define_atomic(OperationSink& sink) {
   define<u32>(sink, "atom.inc.u32", [](u32 a, u32 b, u32, bool) { return a >= b ? 0u : a + 1; });
   define<u32>(sink, "atom.dec.u32",
               [](u32 a, u32 b, u32, bool) { return a == 0 || a > b ? b : a - 1; });
-  // On global memory single precision flushes subnormals; on shared memory it does not.
+  // On global memory, FP32 addition flushes subnormals; on shared memory it does not.
   define<float>(sink, "atom.add.f32", [](float a, float b, float, bool global) {
     return global ? canonical(flush(flush(a) + flush(b))) : canonical(a + b);
   });

@@ -59,7 +59,7 @@ template <class T>
   const U field = shift_right(static_cast<U>(a), position);
   const U keep = length >= kBits<T> ? static_cast<U>(~U(0)) : static_cast<U>((U(1) << length) - 1);
   const u32 inside =
-      position >= kBits<T> ? 0 : kBits<T> - position;  // bits of the field that exist
+      position >= kBits<T> ? 0 : kBits<T> - position;  // bits of the field inside the value
   const U exist = inside >= kBits<T> ? static_cast<U>(~U(0)) : static_cast<U>((U(1) << inside) - 1);
   return static_cast<T>((field & keep & exist) | (fill ? static_cast<U>(~(keep & exist)) : U(0)));
 }
@@ -89,7 +89,7 @@ void define_fields(OperationSink& sink) {
   op(sink, "bfind.s32", [](i32 a) { return find_bit(a); });
   op(sink, "bfind.u64", [](u64 a) { return find_bit(a); });
   op(sink, "bfind.s64", [](i64 a) { return find_bit(a); });
-  // The shift that moves that bit to the top.
+  // The shift that moves that bit to the most significant position.
   op(sink, "bfind.shiftamt.u32",
      [](u32 a) { return find_bit(a) == kNone ? kNone : 31 - find_bit(a); });
   op(sink, "bfind.shiftamt.s32",
@@ -164,7 +164,7 @@ void define_permute(OperationSink& sink) {
   op(sink, "prmt.b32.rc16", [](u32 a, u32 b, u32 c) { return permute(a, b, kReplicate16[c & 3]); });
 }
 
-// The truth table is one value for all lanes (an immediate): its minterms are chosen once.
+// The truth table is uniform over all lanes (an immediate), so its minterms are selected once.
 void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 table = *slot<u32>(window, insn.s[3]);
   u32 minterm[8];
@@ -183,8 +183,8 @@ void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       });
 }
 
-// The n-th set bit from a base: n > 0 upwards (the base counts), n < 0 downwards, 0: the base
-// itself if set.
+// The |n|-th set bit, counted from bit `base` inclusive. n > 0: upwards; n < 0: downwards; 0: the
+// base itself if set.
 [[gnu::always_inline]] inline u32 find_nth_set(u32 mask, u32 base, i32 offset) {
   if (base > 31) return kNone;
   if (offset == 0) return (mask >> base & 1) != 0 ? base : kNone;

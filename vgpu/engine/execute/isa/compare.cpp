@@ -32,7 +32,8 @@ void define_bit_tests(OperationSink& sink, const char* type) {
   define_test<T>(sink, "setp.ne.", type, [](T a, T b) { return a != b; });
 }
 
-// The kinds of testp. Classes are told by the bits, whatever the floating point environment does.
+// The kinds of testp. Classes are determined from the bits, so the floating-point environment does
+// not matter.
 template <class T, class Bits, Bits kExponent, Bits kFraction>
 void define_classes(OperationSink& sink, const char* type) {
   op(

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons: a test of two values, the combination with a predicate, one or two destinations.
+// Comparisons: a test of two values, combined with a predicate, with one or two destinations.
 #pragma once
 #include "engine/execute/isa/compare_kind.hpp"
 #include "engine/execute/isa/lanes.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
 
-// d (and its complement, combined likewise, to the predicate in Insn::list) = result of the test,
-// combined with s[2].
+// d = result of the test, combined with s[2]. The predicate in Insn::list, if there is one,
+// receives the complement, combined in the same way.
 [[gnu::always_inline]] inline void combine(std::byte* window, const Insn& insn, u32 result,
                                            u32 mask) {
   u32 complement = ~result;
@@ -44,8 +44,8 @@ void define_test(OperationSink& sink, const char* name, const char* type, F) {
   sink.add(name, type, Shape{Arg::kAbsent, {arg_of<T>(), arg_of<T>()}}, &compare<T, F>);
 }
 
-// `value` turns a stored T into what is compared (a flush of subnormals, a half to a float, or
-// nothing).
+// `value` converts a stored T to the compared value (flush of subnormals, half to float, or
+// identity).
 template <class T, class Value>
 void define_float_tests(OperationSink& sink, const char* type, Value) {
   define_test<T>(sink, "setp.eq.", type, [](T a, T b) { return Value{}(a) == Value{}(b); });

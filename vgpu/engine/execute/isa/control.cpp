@@ -18,7 +18,7 @@ void branch(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
   select_group(warp);
 }
 
-// s[0]: index into the table; beyond its end the behaviour is undefined, here a trap.
+// s[0]: index into the table. An index beyond its end is undefined behaviour in PTX and traps here.
 void branch_indexed(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const BranchTable& table = warp.block->launch.program.branch_tables[insn.target];
   const u32* const index = slot<u32>(window, insn.s[0]);
@@ -38,7 +38,7 @@ void branch_indexed(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   }
   ++warp.block->counters.divergent[static_cast<u32>(&insn - warp.code)];
   split(warp, same, target);
-  select_group(warp);  // the others come back here with another index
+  select_group(warp);  // lanes with another index execute this again
 }
 
 void call_function(Warp& warp, std::byte*, const Insn& insn, u32) { call(warp, insn); }
@@ -53,13 +53,13 @@ void trap(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
 
 void nothing(Warp&, std::byte*, const Insn&, u32) {}
 
-// Whoever sleeps waits for others: they get their turn.
+// A sleeping warp waits for others, so it yields.
 void sleep(Warp& warp, std::byte*, const Insn&, u32) {
   ++warp.polls;
   warp.budget = 0;
 }
 
-// d = address in the local memory of this activation.
+// d = address in the local memory of this function activation.
 void local_address(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const u64 address = warp.frame->local_base + static_cast<u64>(insn.imm);
   write_lanes<u64>(window, insn.d, mask, [&](u32) { return address; });
@@ -92,7 +92,7 @@ void is_space(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   return mask;
 }
 
-// The last instruction of a run, which says where the warp goes on.
+// Executes the last instruction of a run, which sets the warp's next instruction.
 void control(Warp& warp, const Handler* handlers, const Insn& insn, bool is_branch) {
   const u32 mask = guarded(warp, warp.window, insn, warp.mask);
   if (mask == 0) {

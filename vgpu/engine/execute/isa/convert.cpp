@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cvt: between all integer and floating types. 8-bit values live in 16-bit registers, extended by
-// their type.
+// cvt between all integer and floating-point types. 8-bit values are held in 16-bit registers,
+// sign- or zero-extended according to their type.
 #include <cmath>
 
 #include "engine/execute/isa/floats.hpp"
@@ -8,7 +8,7 @@
 namespace vgpu::execute::VGPU_ISA {
 namespace {
 
-// A type as cvt names it, and as a register holds it.
+// A type's name in cvt and its representation in a register.
 template <class T>
 struct Named {
   using Value = T;
@@ -86,7 +86,7 @@ void define_integers(OperationSink& sink) {
   });
 }
 
-// To an integral value of the same type.
+// Rounds to an integral value of the same type.
 template <Rounding kMode, class T>
 [[gnu::always_inline]] inline T integral(T a) {
   if constexpr (sizeof(T) == 4) {
@@ -114,7 +114,8 @@ template <Rounding kMode, class T>
   }
 }
 
-// Clamped to D's range. `kWide`: what NaN gives depends on the types that the instruction names.
+// Converts to D, clamped to its range. `kWide`: the result for NaN depends on the types in the
+// instruction.
 template <class D, Rounding kMode, bool kWide, class T>
 [[gnu::always_inline]] inline D to_integer(T a) {
   constexpr T kLimit =
@@ -152,8 +153,8 @@ void define_float_to_integer(OperationSink& sink, const char* plain, const char*
   });
 }
 
-// The integer as a double that rounds to any shorter significand as the integer itself does: bits
-// that do not fit are gathered in the last one.
+// The integer rounded to odd as a double: bits that do not fit are ORed into the last one, so that
+// a second rounding to a shorter significand is correct.
 template <class S>
 [[gnu::always_inline]] inline double to_odd_double(S value) {
   const bool negative = std::is_signed_v<S> && value < S(0);
@@ -169,7 +170,7 @@ template <class S>
   return negative ? -result : result;
 }
 
-// One rounding: both halves are exact, their sum is rounded.
+// One rounding: both halves are exact, only their sum is rounded.
 template <Rounding kMode, class S>
 [[gnu::always_inline]] inline double integer_to_double(S value) {
   const double high = static_cast<double>(static_cast<i32>(static_cast<i64>(value) >> 32)) +
@@ -214,7 +215,7 @@ float double_to_float(double a) {
     return bits_as<float>(narrow(a, kSingle, kMode));
 }
 
-// Between formats, to a narrower one.
+// Conversions to a narrower floating-point format.
 template <Rounding kMode>
 void define_narrowing(OperationSink& sink, const char* plain, const char* ftz, const char* sat,
                       const char* ftz_sat) {
@@ -289,7 +290,7 @@ void define_integral(OperationSink& sink, const char* plain, const char* ftz, co
   define(sink, plain, kBf16, kBf16, [](bf16 a) { return to_bfloat(integral<kMode>(to_float(a))); });
 }
 
-// Two values into one register: the first operand goes to the upper half.
+// Packs two values into one register: the first operand goes to the upper half.
 template <Format kFormat, Rounding kMode, bool kRelu, bool kFinite>
 [[gnu::always_inline]] inline u32 narrow_one(float a) {
   const u32 code = narrow(double{a}, kFormat, kMode, kFinite);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single and double precision. What PTX defines by IEEE 754 is exact; the approximate functions
-// (div.approx, rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh with .approx) are the host library's in
-// double precision, rounded: at least as accurate as the hardware's, but not its bits.
+// Single and double precision. Operations that PTX defines by IEEE 754 are exact. The approximate
+// functions (div.approx, rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh with .approx) are computed by
+// the host library in double precision and rounded: at least as accurate as the hardware, but not
+// bitwise equal.
 #include "engine/execute/isa/floats.hpp"
 
 #include <cmath>
@@ -40,7 +41,7 @@ template <bool kFlush, bool kSaturate, class T>
     return canonical(a);
 }
 
-// Vectorised where the rounding is the usual one; else lane by lane.
+// Vectorised for rounding to nearest, otherwise lane by lane.
 template <Rounding kMode, class F>
 void define_rounded(OperationSink& sink, const char* name, F f, const char* suffix) {
   if constexpr (kMode == Rounding::kNearest)
@@ -195,7 +196,7 @@ void define_approximate(OperationSink& sink, const char* suffix) {
       suffix);
 }
 
-// Of two numbers; a NaN gives way to the other operand, -0 is less than +0.
+// Minimum or maximum. If one operand is NaN the result is the other; -0 is less than +0.
 template <class T, bool kMax>
 [[gnu::always_inline]] inline T extreme(T a, T b) {
   using U = std::conditional_t<sizeof(T) == 4, u32, u64>;
@@ -239,7 +240,7 @@ void define_signs(OperationSink& sink) {
   op(sink, "neg.ftz.f32", [](float a) { return bits_as<u32>(flush(a)) ^ 0x80000000; });
   op(sink, "abs.f64", [](u64 a) { return a & 0x7fffffffffffffff; });
   op(sink, "neg.f64", [](u64 a) { return a ^ 0x8000000000000000; });
-  // The sign is the first operand's.
+  // The result takes the sign of the first operand.
   op(sink, "copysign.f32", [](u32 a, u32 b) { return (a & 0x80000000) | (b & 0x7fffffff); });
   op(sink, "copysign.f64",
      [](u64 a, u64 b) { return (a & 0x8000000000000000) | (b & 0x7fffffffffffffff); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating point as the GPU has it where a CPU differs: flushing of subnormals, one NaN for all
-// results, saturation, rounding modes of single instructions, and the 16- and 8-bit formats.
+// Floating-point behaviour that differs between GPU and CPU: flushing of subnormals, one canonical
+// NaN, saturation, rounding modes per instruction, and the 16- and 8-bit formats.
 #pragma once
 #include <xmmintrin.h>
 
@@ -15,9 +15,8 @@ enum class Rounding : u8 { kNearest, kZero, kDown, kUp, kNearestAway };
   return bits_as<float>((bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits);
 }
 
-// Single-precision results that are no number are the one NaN 0x7fffffff, whatever NaN came in; in
-// double precision they are 0xfff8000000000000. It is also what makes results the same on every
-// host.
+// NaN results are canonical, whatever NaNs the operands are: 0x7fffffff in single precision,
+// 0xfff8000000000000 in double precision. This also makes results equal on every host.
 [[gnu::always_inline]] inline float canonical(float a) {
   return !is_nan(a) ? a : bits_as<float>(0x7fffffffu);
 }
@@ -30,8 +29,8 @@ template <class T>
   return a > T(0) ? (a < T(1) ? a : T(1)) : T(0);  // NaN gives +0
 }
 
-// f(a, b, c) computed under a rounding mode. The barriers keep the compiler from moving it out of
-// the scope.
+// f(a, b, c) computed in a rounding mode. The asm barriers keep the compiler from moving the
+// computation out of the mode's scope.
 template <Rounding kMode, class T, class F>
 [[gnu::always_inline]] inline T rounded(F f, T a, T b, T c) {
   if constexpr (kMode == Rounding::kNearest) {
@@ -53,7 +52,7 @@ template <Rounding kMode, class T, class F>
 // A narrow binary format: sign, `exponent` bits, `fraction` bits.
 struct Format {
   int exponent, fraction;
-  bool infinity;  // e4m3 has none: its largest code but one is a number, and the largest is NaN
+  bool infinity;  // e4m3 has none: its largest code is NaN, the one below is a finite number
   u32 nan;
 };
 inline constexpr Format kSingle{8, 23, true, 0x7fffffff};
@@ -63,19 +62,20 @@ inline constexpr Format kTf32{8, 10, true, 0x3ffff};
 inline constexpr Format kE5m2{5, 2, true, 0x7f};
 inline constexpr Format kE4m3{4, 3, false, 0x7f};
 
-// The code of `value` in the format, rounded once. `finite`: what is too large becomes the largest
-// number.
+// Encodes `value` in the format, rounded once. `finite`: values that are too large become the
+// largest finite number.
 inline u32 narrow(double value, Format format, Rounding mode, bool finite = false) {
   const u64 bits = bits_as<u64>(value);
   const u32 sign = static_cast<u32>(bits >> 63) << (format.exponent + format.fraction);
   const u64 magnitude = bits & ~(u64{1} << 63);
   if (magnitude > 0x7ff0000000000000) return format.nan;
   const u32 top = ((1u << format.exponent) - 1)
-                  << format.fraction;  // the infinity's code, where there is one
+                  << format.fraction;  // code of infinity if the format has one
   const u32 largest = format.infinity ? top - 1 : (top | ((1u << format.fraction) - 1)) - 1;
   const u32 beyond = finite ? largest : format.infinity ? top : format.nan;
   if (magnitude == 0x7ff0000000000000) return sign | beyond;
-  if (magnitude < (u64{1} << 52)) value = 0;  // a double's subnormals are far below every format's
+  // a double's subnormals are far below those of every format
+  if (magnitude < (u64{1} << 52)) value = 0;
   const int bias = (1 << (format.exponent - 1)) - 1;
   const int exponent = static_cast<int>(magnitude >> 52) - 1023;
   const u64 significand =
@@ -106,7 +106,7 @@ inline u32 narrow(double value, Format format, Rounding mode, bool finite = fals
   const u64 base =
       normal ? (u64(exponent + bias) << format.fraction) + kept - (u64{1} << format.fraction)
              : kept;
-  const u64 code = base + (up ? 1 : 0);  // a carry into the exponent is right as it is
+  const u64 code = base + (up ? 1 : 0);  // a carry into the exponent gives the correct code
   if (code > largest) {
     const bool to_largest = mode == Rounding::kZero || (mode == Rounding::kDown && sign == 0) ||
                             (mode == Rounding::kUp && sign != 0);
@@ -115,7 +115,7 @@ inline u32 narrow(double value, Format format, Rounding mode, bool finite = fals
   return sign | static_cast<u32>(code);
 }
 
-// Exact, for every format but NaN's payload.
+// Exact for every format, except for the payload of a NaN.
 inline double widen(u32 code, Format format) {
   const int bits = format.exponent + format.fraction;
   const u32 magnitude = code & ((1u << bits) - 1);
@@ -137,7 +137,7 @@ inline double widen(u32 code, Format format) {
   return negative ? -value : value;
 }
 
-// The usual conversions, in a form that vectorises.
+// The frequent conversions, written so that the compiler vectorises them.
 [[gnu::always_inline]] inline float to_float(f16 h) {
   const u32 sign = (h.bits & 0x8000u) << 16;
   const u32 magnitude = h.bits & 0x7fffu;
@@ -169,14 +169,14 @@ inline double widen(u32 code, Format format) {
   return bf16{static_cast<u16>((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : code)};
 }
 
-// a * b + c rounded to odd, from factors whose product is exact in double: rounding the result once
-// more to 11 or 8 bits gives what one rounding of the exact value gives.
+// a * b + c rounded to odd, for factors whose product is exact in double. Rounding the result again
+// to 11 or 8 bits gives the same value as rounding the exact value once.
 inline double multiply_add_to_odd(double a, double b, double c) {
   const double p = a * b;
   const double s = p + c;
   const double back = s - p;
   const double error = (p - (s - back)) + (c - back);
-  if (!(error != 0) || is_nan(error) || s - s != 0) return s;  // exact, or infinite, or no number
+  if (!(error != 0) || is_nan(error) || s - s != 0) return s;  // exact, infinite or NaN
   u64 bits = bits_as<u64>(s);
   if ((error < 0) != (s < 0)) bits -= 1;  // |s| was rounded up
   return bits_as<double>(bits | 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic in the 16-bit formats, single and in pairs. Every result is the exact value rounded
-// once: a sum of two 11- or 8-bit significands rounded to 24 bits first rounds to the same, and so
-// does the product, except where a bfloat16 product leaves single precision's range; that and the
-// fused operation go through double precision.
+// once. Sums of two 11- or 8-bit significands, and their products, may first be rounded to 24 bits
+// without changing the result. Exceptions are bfloat16 products outside single precision's range
+// and the fused operation; both are computed in double precision.
 #include <cmath>
 
 #include "engine/execute/isa/compare.hpp"
@@ -199,8 +199,8 @@ void define_format(OperationSink& sink, const char* one, const char* two) {
   define_signs<H>(sink, one, two);
 }
 
-// setp of a pair: the low halves go to p, the high ones to q; set writes a mask or 1.0 into each
-// half.
+// setp of a pair: the low halves' result goes to p, the high ones' to q. set writes a mask or 1.0
+// to each half.
 enum class Test { kEq, kNe, kLt, kLe, kGt, kGe, kEqu, kNeu, kLtu, kLeu, kGtu, kGeu, kNum, kNan };
 constexpr const char* kTestNames[] = {"eq.",  "ne.",  "lt.",  "le.",  "gt.",  "ge.",  "equ.",
                                       "neu.", "ltu.", "leu.", "gtu.", "geu.", "num.", "nan."};

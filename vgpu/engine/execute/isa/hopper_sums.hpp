@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products as Hopper's tensor cores form them. All products of one instruction and the
-// summand are aligned to the largest exponent among them, cut to so many fraction bits, added
-// exactly, and the sum is rounded once. What follows was found by fitting models to an H200's
-// results, of which tests/golden/tensor_cores.h200.txt keeps hashes; that products are aligned and
-// cut was published for these instructions before (MMA-Sim, https://github.com/microsoft/MMA-Sim).
-//   - A product's exponent is the sum of its factors' exponents; the product is not normalised. A subnormal factor has the
-//     exponent of the least normal number.
-//   - Zeros take no part. No exponent is below -133.
-//   - 25 fraction bits, magnitudes cut; 13 for 8-bit factors.
-//   - f32 results are cut, to 13 fraction bits where factors have 8; f16 results are rounded to nearest. What becomes zero
-//     is +0.
+// Sums of products as Hopper's tensor cores compute them. All products of one instruction and the
+// addend are aligned to the largest exponent among them, truncated to a fixed number of fraction
+// bits and added exactly; the sum is rounded once. The rules below were found by fitting models to
+// an H200's results, whose hashes are in tests/golden/tensor_cores.h200.txt. That these
+// instructions align and truncate products was published before (MMA-Sim,
+// https://github.com/microsoft/MMA-Sim).
+//   - A product's exponent is the sum of its factors' exponents; the product is not normalised. A
+//     subnormal factor has the exponent of the least normal number.
+//   - Zeros do not affect the largest exponent, which is at least -133.
+//   - Aligned magnitudes are truncated to 25 fraction bits, with 8-bit factors to 13.
+//   - f32 results are truncated, with 8-bit factors to 13 fraction bits; f16 results are rounded to
+//     nearest. A zero result is +0.
 #pragma once
 #include "engine/execute/isa/tensor_values.hpp"
 
@@ -49,25 +50,26 @@ struct Factor {
   return {(bits >> 31) != 0 ? -magnitude : magnitude, exponent + below};
 }
 
-// total * 2^exponent, rounded towards zero to f32. For f16 the last bit is set where something was
-// cut, so that rounding once more is right.
+// total * 2^exponent, rounded towards zero to f32. For f16 the last bit is set if bits were
+// dropped, so that the second rounding is correct.
 inline float hopper_round(i64 total, i32 exponent, const HopperFormat& format) {
   if (total == 0) return 0;
   const bool negative = total < 0;
   const u64 magnitude = static_cast<u64>(negative ? -total : total);
   const i32 top = 63 - __builtin_clzll(magnitude);
-  const i32 last = (top + exponent < -126 ? -126 : top + exponent) - 23;  // of f32
+  // Exponent of the last bit of the f32 result.
+  const i32 last = (top + exponent < -126 ? -126 : top + exponent) - 23;
   const i32 cut = last - exponent;
   const u64 kept = cut >= 64 ? 0 : cut > 0 ? magnitude >> cut : magnitude << -cut;
   const bool rest = cut > 0 && (cut >= 64 || kept << cut != magnitude);
   u32 bits;
   if (top + exponent > 127)
     bits = 0x7f800000;
-  else  // a subnormal's significand has no bit of its own for the exponent
+  else  // a subnormal has no implicit bit that increments the exponent field
     bits = static_cast<u32>(kept) + (static_cast<u32>(last + 23 + 126) << 23);
   if (format.half) {
     bits |= static_cast<u32>(rest);
-    if (bits <= 0x33000000) return 0;  // half the least f16 or less: rounds to zero
+    if (bits <= 0x33000000) return 0;  // at most half the least f16: rounds to zero
   } else if (format.fraction < 23) {
     bits &= ~0x3ffu;
   }
@@ -75,7 +77,7 @@ inline float hopper_round(i64 total, i32 exponent, const HopperFormat& format) {
   return bits_as<float>(bits | (negative ? 0x80000000u : 0));
 }
 
-// c[i] += the sum over k of a[k][i] b[k][i]. No number of `depth` products is beyond 32.
+// c[i] += the sum over k of a[k][i] b[k][i], for k < depth. `depth` is at most 32.
 template <u32 kWidth>
 struct HopperProducts {
   static constexpr u32 kMostDepth = 32;
@@ -109,7 +111,8 @@ void hopper_sums(const HopperProducts<kWidth>& of, u32 depth, const HopperFormat
       top[i] = product != 0 && exponent > top[i] ? exponent : top[i];
     }
   }
-  // Units of 2^(top - fraction). Of 16 products of 27 bits each half fits a word.
+  // Sums in units of 2^(top - fraction). The sum of half of the products, 16 of 27 bits each, fits
+  // in 32 bits.
   const u32 left = format.fraction > 2 * kFactorBits ? format.fraction - 2 * kFactorBits : 0;
   const i32 right =
       format.fraction < 2 * kFactorBits ? static_cast<i32>(2 * kFactorBits - format.fraction) : 0;
@@ -130,7 +133,7 @@ void hopper_sums(const HopperProducts<kWidth>& of, u32 depth, const HopperFormat
     const i32 shift = top[i] - summand_exponent[i] + 25 - static_cast<i32>(format.fraction);
     const i64 cut = summand[i] == 0 || shift > 63 ? 0 : static_cast<i64>(magnitude >> shift);
     const i64 total = i64{low[i]} + high[i] + (summand[i] < 0 ? -cut : cut);
-    // Infinities and NaNs: in double nothing finite overflows on the way.
+    // Infinities and NaNs: no finite sum overflows in double precision.
     double special = c[i];
     for (u32 k = 0; k < depth; ++k) special += double{of.a[k][i]} * of.b[k][i];
     c[i] = special - special == 0

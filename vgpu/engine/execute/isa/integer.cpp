@@ -61,7 +61,7 @@ template <class T>
   return static_cast<T>(a % b);
 }
 
-// What every integer type has.
+// Operations that every integer type has.
 template <class T>
 void define_type(OperationSink& sink, const char* type) {
   op(
@@ -201,7 +201,7 @@ void with_carry(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     if constexpr (kMultiply) {
       wide = u128{product(insn.sub, a[i], b[i])} + c[i] + in;
     } else if ((insn.sub & 4) != 0) {
-      wide = u128{a[i]} - b[i] - in;  // the borrow is what fills the bits above
+      wide = u128{a[i]} - b[i] - in;  // the borrow sets all upper bits
     } else {
       wide = u128{a[i]} + b[i] + in;
     }
@@ -211,7 +211,7 @@ void with_carry(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if ((insn.sub & 2) != 0) set_predicate(window, insn.list, out, mask);
 }
 
-// The product's high half depends on the sign; what is added to it does not.
+// The product's high half depends on signedness; the addition does not.
 template <class T>
 void multiply_with_carry_signed(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   using S = std::make_signed_t<T>;

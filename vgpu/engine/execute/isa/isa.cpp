@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One instruction set's operations, together. VGPU_ISA names the namespace, VGPU_ISA_NAME is what
-// users call it.
+// The operations of one host instruction set. VGPU_ISA is the namespace, VGPU_ISA_NAME the name
+// shown to users.
 #include "engine/execute/isa/sass.hpp"
 
 namespace vgpu::execute {
@@ -33,7 +33,7 @@ void define(OperationSink& sink) {
   define_sass_control(sink);
 }
 
-// Asked before anything else of this instruction set runs.
+// Called before any other code of this instruction set.
 bool available() {
 #if defined(__AVX512F__)
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a function of one lane to an instruction of a warp. op(sink, "add.u32", [](u32 a, u32 b) {
-// return a + b; }) defines an operation: the lambda's parameters are its source operands, in order,
-// and say their types; its result is the destination. bool is a predicate. The loops over lanes are
-// made to be vectorised: all lanes are computed even where some are off, and the result is blended
-// in, so lambdas must be total (defined for any operands). Everything here is compiled once for
-// each instruction set, in a namespace of its own.
+// Makes warp instructions from functions of one lane. op(sink, "add.u32", [](u32 a, u32 b) { return
+// a + b; }) defines an operation: the lambda's parameters are its source operands in order, with
+// their types; its result is the destination. bool is a predicate. The loops over lanes are written
+// to be vectorised: they compute all lanes, including inactive ones, and blend in the result.
+// Lambdas must therefore be total (defined for all operands). Everything here is compiled once per
+// instruction set, each in its own namespace.
 #pragma once
 #include <bit>
 #include <cstring>
@@ -57,7 +57,7 @@ constexpr Arg arg_of() {
   }
 }
 
-// One source operand of all lanes.
+// One source operand, all lanes.
 template <class T>
 struct Source {
   [[gnu::always_inline]] Source(std::byte* window, u32 offset) : values(slot<T>(window, offset)) {}
@@ -92,7 +92,8 @@ template <class D, class F>
   } else {
     D* const d = slot<D>(window, offset);
     if (mask == kAllLanes) {
-      // A destination is a source's slot or apart from it: no lane depends on another.
+      // A destination is either the same slot as a source or disjoint from it, so lanes are
+      // independent.
 #pragma GCC ivdep
       for (u32 i = 0; i < kLanes; ++i) d[i] = f(i);
     } else {
@@ -149,13 +150,13 @@ void op(OperationSink& sink, const char* names, F, const char* suffix = "") {
   sink.add(names, suffix, Signature<F>::shape(), &Signature<F>::template all<F>);
 }
 
-// For functions that do not vectorise or cost much: only the lanes that are on are computed.
+// For functions that do not vectorise or are expensive: computes only the active lanes.
 template <class F>
 void op_each(OperationSink& sink, const char* names, F, const char* suffix = "") {
   sink.add(names, suffix, Signature<F>::shape(), &Signature<F>::template each<F>);
 }
 
-// One handler for instructions whose operands lowering places itself.
+// For instructions whose operands lowering places itself.
 inline void op_special(OperationSink& sink, const char* names, Handler handler,
                        bool control = false) {
   sink.add(names, "", Shape{}, handler, control);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions of a warp: mma, wmma, ldmatrix, stmatrix, movmatrix. Numerics: products are
-// exact, and they are added one after the other, k rising, beginning with C, each sum rounded to
-// nearest in single precision (double for .f64); .f16 results are rounded once at the end. The
-// hardware adds several products at once and truncates; both are equal where sums are exact. With
-// Numerics::kHopper it is as hopper_sums.hpp has it, but for .f64.
+// Matrix instructions of a warp: mma, wmma, ldmatrix, stmatrix, movmatrix. With Numerics::kSingle,
+// products are exact and added one after another to C in order of k, each sum rounded to nearest in
+// single precision (double for .f64); .f16 results are rounded once at the end. The hardware adds
+// several products at once and truncates; both agree if sums are exact. Numerics::kHopper follows
+// hopper_sums.hpp, except for .f64.
 #include "engine/execute/fragments.hpp"
 #include "engine/execute/isa/hopper_sums.hpp"
 #include "engine/execute/isa/race.hpp"
@@ -17,7 +17,7 @@ namespace {
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 8, u64, u32>;
 
-// Element i of a lane, from registers of 32 bits (which hold two of 16) or of 64.
+// Element i of a lane, from 32-bit registers (two 16-bit elements each) or 64-bit ones.
 template <class T>
 [[gnu::always_inline]] inline T element(std::byte* window, const u32* slots, u32 i, u32 lane) {
   if constexpr (sizeof(T) == 2) {
@@ -31,7 +31,7 @@ template <class T>
 template <class T>
 inline constexpr u32 kPerRegister = sizeof(T) == 2 ? 2 : 1;
 
-// Rounds the results to T and puts them into registers; value(lane, i) gives them.
+// Rounds value(lane, i) to T and stores it in the registers.
 template <class T, class F>
 [[gnu::always_inline]] inline void put(std::byte* window, const u32* slots, u32 registers,
                                        F value) {
@@ -65,7 +65,7 @@ template <u32 M, u32 N, u32 K, class T>
   }
 }
 
-// The same as the launch's Numerics have it.
+// The same with the launch's Numerics.
 template <class In, class Out, u32 M, u32 N, u32 K, class T>
 [[gnu::always_inline]] inline void multiply_as(const Warp& warp, const T (&a)[M][K],
                                                const T (&b)[K][N], T (&c)[M][N]) {
@@ -85,7 +85,7 @@ template <class In, class Out, u32 M, u32 N, u32 K, class T>
   multiply(a, b, c);
 }
 
-// Insn::list: the registers of d, a, b, c, one after the other.
+// Insn::list: the registers of d, a, b, c in this order.
 template <class In, class Out, u32 M, u32 K>
 void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
@@ -119,8 +119,8 @@ void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   ++warp.pc;
 }
 
-// The same in wmma's layout. Fragments of A and B in f16 have sixteen elements whatever the matrix
-// has.
+// The same in wmma's layout. f16 fragments of A and B have sixteen elements, whatever the matrix's
+// size.
 template <class In, class Out, u32 M, u32 N, u32 K>
 void wmma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
@@ -155,8 +155,8 @@ void wmma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   ++warp.pc;
 }
 
-// Address of element i of a lane's wmma fragment. s: base, elements from line to line. imm: i, then
-// by bytes: columns, rows, bytes of an element, whether lines are columns.
+// Address of element i of a lane's wmma fragment. s: base, leading dimension in elements. imm: i,
+// then one byte each: columns, rows, bytes per element, whether the matrix is column-major.
 template <class T>
 void wmma_address(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 i = static_cast<u32>(insn.imm & 0xff), columns = static_cast<u32>(insn.imm >> 8 & 0xff);
@@ -177,8 +177,8 @@ void need_whole_warp(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
   if (whole_warp(warp, insn, mask)) ++warp.pc;
 }
 
-// Shared addresses of rows of eight 16-bit elements, from the first 8 lanes for each of
-// Insn::vector matrices.
+// Shared addresses of rows of eight 16-bit elements, provided by 8 lanes per matrix, the first
+// lanes of Insn::vector matrices.
 template <bool kStore>
 [[gnu::always_inline]] inline void row_addresses(Warp& warp, std::byte* window, const Insn& insn,
                                                  u32* rows) {
@@ -197,18 +197,18 @@ template <bool kStore>
   const Pattern pattern = pattern_of(rows, mask, kRow);
   check_shared(warp, insn, mask, rows, kRow, pattern);
   count_shared<true>(warp, insn, mask, rows, kRow,
-                     pattern);  // served by eight lanes, whatever their addresses
+                     pattern);  // served in groups of eight lanes, whatever their addresses
   watch_shared(warp, insn, mask, rows, kRow, pattern, kStore ? Touch::kStore : Touch::kLoad);
   race_shared<kStore>(warp, insn, mask, rows, kRow, pattern, false);
 }
 
-// Where element `half` of a lane's register of an 8 x 8 matrix lies.
+// Row and column of element `half` of a lane's register in an 8 x 8 matrix.
 [[gnu::always_inline]] inline Place place_in_8x8(u32 lane, u32 half, bool transposed) {
   const u32 line = lane / 4, in_line = lane % 4 * 2 + half;
   return transposed ? Place{in_line, line} : Place{line, in_line};
 }
 
-// sub: 1 for .trans. list: a register for each matrix.
+// sub: 1 for .trans. list: one register per matrix.
 void load_matrix(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
   alignas(64) u32 rows[kLanes];
@@ -248,7 +248,7 @@ void store_matrix(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   ++warp.pc;
 }
 
-// An 8 x 8 matrix of 16-bit elements, a row on four lanes, becomes its transpose.
+// Transposes an 8 x 8 matrix of 16-bit elements; each row is held by four lanes.
 void move_matrix(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
   u16 matrix[8][8];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ld and st in every state space. Accesses whose elements fill their registers are moved 32 lanes
-// at a time; the others (bytes into wider registers, local memory at differing offsets, mixed
-// generic addresses) lane by lane.
+// ld and st in every state space. If elements are as wide as their registers, 32 lanes are moved at
+// once. Other accesses (bytes into wider registers, local memory at different offsets, mixed
+// generic addresses) are executed lane by lane.
 #include "engine/execute/cluster.hpp"
 #include "engine/execute/isa/race.hpp"
 #include "engine/execute/isa/watch.hpp"
@@ -188,7 +188,7 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
   count::SiteCount& count = warp.site_counts[insn.site];
   ++count.local_requests;
   if (apart == 0 && mask == kAllLanes) {
-    count.local_sectors += (total + 3) / 4 * 4;  // each word of the lanes fills four
+    count.local_sectors += (total + 3) / 4 * 4;  // each word of all lanes fills four sectors
   } else {
     alignas(64) u64 words[kLanes];
     for (u32 word = 0; word < (total + 3) / 4; ++word) {
@@ -278,7 +278,7 @@ void global(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   access_global<kBytes, kVector, kStore, true>(warp, window, insn, mask, addresses);
 }
 
-// Constant memory lies in device memory too, but goes through a cache of its own: not counted.
+// Constant memory is in device memory too, but has its own cache on hardware, so it is not counted.
 template <u32 kBytes, u32 kVector>
 void constant(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u64 addresses[kLanes];
@@ -300,7 +300,7 @@ void local(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   access_local<kStore>(warp, window, insn, mask, offsets);
 }
 
-// Lanes are served by the space that their address lies in.
+// Each lane is served by the state space of its address.
 template <u32 kBytes, u32 kVector, bool kStore>
 void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u64 addresses[kLanes];
@@ -329,7 +329,7 @@ void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     long_offsets[i] = (addresses[i] - warp.shared_window) % kWindowBytes;
     offsets[i] = static_cast<u32>(long_offsets[i]);
   }
-  // Below local memory, whose window lies behind that of shared memory.
+  // Addresses below local memory fall into the shared window, which precedes the local one.
   for (u32 m = lanes(AddressSpace::kShared); m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     const u64 below = long_offsets[i] - kWindowBytes;
@@ -391,8 +391,7 @@ void param_register(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   load_params(warp, window, insn, mask, offsets);
 }
 
-// Parameters and results of calls: in the window, lane after lane, Insn::target bytes apart, from
-// slot s[0].
+// Parameters and results of calls: in the window from slot s[0], Insn::target bytes per lane.
 template <bool kStore>
 void frame(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   move_any<kStore>(warp, window, insn, mask, [&](u32 i, u32 byte) {

@@ -6,8 +6,8 @@
 namespace vgpu::execute::VGPU_ISA {
 namespace {
 
-// Time stands for instructions: a nanosecond and a cycle are one instruction of the warp. Runs
-// repeat exactly.
+// Time is simulated: one instruction of the warp counts as one cycle and as one nanosecond, so runs
+// are reproducible.
 u64 uniform_special(const Warp& warp, Special special) {
   const Block& block = *warp.block;
   const LaunchConfig& config = block.launch.config;
@@ -33,7 +33,7 @@ u64 uniform_special(const Warp& warp, Special special) {
     case Special::kWarpid:
       return warp.id;
     case Special::kNwarpid:
-      return 64;  // warps a multiprocessor can hold
+      return 64;  // maximum warps per multiprocessor
     case Special::kSmid:
       return block.linear % kMultiprocessors;
     case Special::kNsmid:
@@ -111,7 +111,7 @@ u32 lane_special(const Warp& warp, Special special, u32 lane) {
   }
 }
 
-// Runs are counted when they begin: the instructions behind this one have not been executed.
+// Runs are counted when they begin, so instructions after this one are subtracted.
 u64 clock(Warp& warp, const Insn& insn) {
   const u32 pc = static_cast<u32>(&insn - warp.code);
   const Run& run = warp.runs[warp.run_at[pc]];

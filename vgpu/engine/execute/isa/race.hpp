@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of shared memory, as the check for races sees them (check/race.hpp). What is in
-// order at a glance, which is nearly everything, is judged and remembered here, word runs at a
-// time, with the host's widest instructions; the rest goes the long way, which decides.
+// Fast path of the race check (check/race.hpp) for loads and stores of shared memory. Nearly all
+// accesses are ordered after all earlier ones by a simple comparison of clocks. They are checked
+// and recorded here, one run of words at a time, with the host's widest instructions. All other
+// accesses take the full check, which decides.
 #pragma once
 #include "engine/check/race.hpp"
 #include "engine/execute/isa/access.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
 
-// Whether all that happened to these words lies before what the warp has seen of the others.
+// Whether all earlier accesses to these words happened before this one, judged by the oldest clocks
+// that the warp knows of the other warps and of asynchronous copies.
 template <bool kWrite>
 [[gnu::always_inline]] inline bool is_in_order(const check::RaceCheck::Glance& g, u32 first,
                                                u32 words) {
@@ -48,7 +50,7 @@ template <bool kWrite>
   }
 }
 
-// After count_shared, whose memo knows the pattern's runs.
+// Call after count_shared, whose memo holds the pattern's runs.
 template <bool kWrite>
 [[gnu::always_inline]] inline bool race_at_a_glance(Warp& warp, const Insn& insn, u32 mask,
                                                     const u32* offsets, u32 bytes, Pattern pattern,

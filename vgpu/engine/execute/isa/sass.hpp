@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions of machine code. Registers are rows of 32 lanes, 128 bytes apart, so that a 64-bit
-// value is a row of lower halves and the next one of upper halves; predicates are masks.
-// Instructions of the uniform datapath work on rows whose lanes are equal, always on all of them.
+// Common parts of machine-code instructions. Registers are rows of 32 lanes, 128 bytes apart; a
+// 64-bit value is a row of lower halves followed by a row of upper halves. Predicates are masks.
+// Instructions of the uniform datapath operate on rows whose lanes are equal, and always on all
+// lanes.
 #pragma once
 #include "engine/execute/isa/floats.hpp"
 #include "engine/sass/modifiers.hpp"
@@ -15,7 +16,7 @@ using sass::Modifiers;
   return static_cast<Modifiers>(insn.imm);
 }
 
-// Flips the bits where the modifier is set.
+// All ones if the modifier is set, else 0; used to flip bits by XOR.
 [[gnu::always_inline]] inline u32 mask_if(Modifiers m, Modifiers bit) {
   return sass::has(m, bit) ? kAllLanes : 0;
 }
@@ -25,7 +26,7 @@ using sass::Modifiers;
   return *reinterpret_cast<const u32*>(window + offset) ^ mask_if(m, negation);
 }
 
-// 64-bit values: lane i of two rows.
+// 64-bit values, one per lane, in two rows.
 struct Pair {
   Pair(const std::byte* window, u32 offset)
       : low(reinterpret_cast<const u32*>(window + offset)), high(low + kLanes) {}
@@ -33,8 +34,8 @@ struct Pair {
   const u32 *low, *high;
 };
 
-// Writes f(lane), 64 bits, to two rows. Lanes are computed before any is written: rows may be
-// sources too.
+// Writes f(lane), 64 bits, to two rows. Computes all lanes before it writes any, because the rows
+// may also be sources.
 template <class F>
 [[gnu::always_inline]] inline void write_pairs(std::byte* window, u32 offset, u32 mask, F f) {
   alignas(64) u32 low[kLanes], high[kLanes];
@@ -47,7 +48,7 @@ template <class F>
   blend(slot<u32>(window, offset + kRow), high, mask);
 }
 
-// Sign and magnitude of a floating-point operand's bits.
+// Applies the modifiers "negate" and "absolute" to a floating-point operand's bits.
 template <class U>
 struct Sign {
   Sign(Modifiers m, Modifiers negate, Modifiers absolute)
@@ -57,7 +58,7 @@ struct Sign {
   U keep, flip;
 };
 
-// A comparison's result with a predicate.
+// Combines a comparison's result with a predicate.
 [[gnu::always_inline]] inline u32 combined(u32 result, u32 predicate, Modifiers m) {
   switch (sass::bits_of(m, sass::kCombineAt, 2)) {
     case 0:
@@ -69,7 +70,8 @@ struct Sign {
   }
 }
 
-// A comparison's result with the predicate s[3], to d; its complement with it, to list.
+// Writes the comparison's result, combined with predicate s[3], to d, and its complement, combined
+// likewise, to list.
 [[gnu::always_inline]] inline void combine(std::byte* window, const Insn& insn, Modifiers m,
                                            u32 result, u32 lanes) {
   const u32 p = predicate(window, insn.s[3], m, sass::kNegateP);
@@ -77,7 +79,7 @@ struct Sign {
   if (insn.list != kNone) set_predicate(window, insn.list, combined(~result, p, m), lanes);
 }
 
-// Lanes that compare as the modifiers say.
+// Mask of the lanes for which the comparison given by the modifiers is true.
 template <class T, class A, class B>
 [[gnu::always_inline]] inline u32 compare(Modifiers m, A a, B b) {
   u32 less = 0, equal = 0, greater = 0;
@@ -96,8 +98,7 @@ template <class T, class A, class B>
   return result;
 }
 
-// Registers `name` and its twin of the uniform datapath, "u." + name: a handler template with a
-// flag for it.
+// Registers `name` and its counterpart of the uniform datapath, "u." + name.
 [[gnu::always_inline]] inline void define_twins(OperationSink& sink, const char* name,
                                                 Handler plain, Handler uniform) {
   sink.add(name, "", Shape{}, plain);

@@ -64,8 +64,8 @@ void plop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (insn.list != kNone) set_predicate(window, insn.list, second, lanes);
 }
 
-// Shifts of (c:a) by b, of which the lower or the upper word is the result; types with 32 bits
-// shift one word only where the upper word is asked for to the right, or the lower to the left.
+// Shifts (c:a) by b; the result is the lower or the upper word. The 32-bit types shift a single
+// word for the upper word to the right or the lower word to the left.
 template <bool kUniform>
 void shf(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -211,7 +211,7 @@ void equal_words(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) { return static_cast<u32>(a[i] == b[i]); });
 }
 
-// The same of 64-bit values (of u64 rows), as the lower word of a number.
+// The same for 64-bit values (u64 rows); the result is the lower word of a number.
 void equal_pairs(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u64 *a = slot<u64>(window, insn.s[0]), *b = slot<u64>(window, insn.s[1]);
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) { return static_cast<u32>(a[i] == b[i]); });

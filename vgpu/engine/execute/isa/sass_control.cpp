@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code: control flow. Lanes that part stay apart until a convergence barrier (BSSY ...
-// BSYNC) or WARPSYNC brings them together (engine/sass/converge.cpp). Convergence barriers are
+// Machine code: control flow. Diverged lanes stay apart until a convergence barrier (BSSY ...
+// BSYNC) or WARPSYNC reconverges them (engine/sass/converge.cpp). Convergence barriers are
 // registers whose lanes hold masks of participants.
 #include <algorithm>
 
@@ -16,7 +16,7 @@ using namespace sass;
 
 u32 lane_count(u32 mask) { return static_cast<u32>(__builtin_popcount(mask)); }
 
-// s[3]: the condition besides the guard. sub 1: all active lanes go if one does.
+// s[3]: a condition in addition to the guard. sub 1: all active lanes branch if one does.
 void branch(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   u32 taken = mask & predicate(window, insn.s[3], modifiers(insn), kNegateP);
   if (insn.sub == 1 && taken != 0) taken = warp.mask;
@@ -36,9 +36,9 @@ void branch_if_apart(Warp& warp, std::byte* window, const Insn& insn, u32) {
   warp.pc = (wanted & warp.live & ~warp.mask) != 0 ? insn.target : warp.pc + 1;
 }
 
-// To the address in s[0] + imm. Lanes with another address come here in their turn. sub 1: BRX, for
-// which an H200 counts the larger side as coming again where there are two; of returns it is not
-// known.
+// Jumps to the address in s[0] + imm. Lanes with another address execute this again. sub 1: BRX; if
+// its lanes diverge in two groups, an H200 counts the larger one as executing it again. For returns
+// the hardware's count is unknown.
 void jump(Warp& warp, std::byte* window, const Insn& insn, u32) {
   const u32* const address = slot<u32>(window, insn.s[0]);
   const u32 first = address[__builtin_ctz(warp.mask)];
@@ -74,14 +74,14 @@ void synchronise_warp(Warp& warp, std::byte* window, const Insn& insn, u32) {
   meet(warp, insn, wanted);
 }
 
-// BSSY: these lanes will meet.
+// BSSY: these lanes will reconverge.
 void set_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   warp.restored[insn.sub] &= ~mask;
   write_lanes<u32>(
       window, insn.d, mask, [&](u32) __attribute__((always_inline)) { return mask; });
 }
 
-// BMOV: a barrier as it was before a call.
+// BMOV: restores a barrier as it was before a call.
 void restore_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   warp.restored[insn.sub] |= mask;
   const u32* const value = slot<u32>(window, insn.s[0]);
@@ -89,7 +89,7 @@ void restore_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) 
       window, insn.d, mask, [&](u32 i) __attribute__((always_inline)) { return value[i]; });
 }
 
-// BREAK: these lanes will not come.
+// BREAK: these lanes leave the barrier.
 void leave_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   u32* const barrier = slot<u32>(window, insn.d);
   for (u32 i = 0; i < kLanes; ++i) barrier[i] &= ~mask;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code: floating point. MUFU's functions are the host library's in double precision,
-// rounded; the hardware's differ from them in the last place.
+// Machine code: floating point. MUFU's functions are computed by the host library in double
+// precision and rounded; the hardware's results may differ in the last place.
 #include <cmath>
 
 #include "engine/execute/isa/sass.hpp"
@@ -12,7 +12,7 @@ using namespace sass;
 using Single = Sign<u32>;
 using Wide = Sign<u64>;
 
-// f(x, y, z) under the rounding mode in the modifiers: nearest, down, up, zero.
+// f(x, y, z) in the rounding mode given by the modifiers: nearest, down, up, zero.
 template <class T, class F>
 T rounded_by(unsigned mode, F f, T x, T y, T z) {
   switch (mode) {
@@ -27,7 +27,7 @@ T rounded_by(unsigned mode, F f, T x, T y, T z) {
   }
 }
 
-// Signs of the product and of the summand, nothing else: the usual FFMA.
+// The frequent FFMA: no modifiers but the signs of product and summand.
 template <bool kMinusProduct, bool kMinusSummand>
 void multiply_add(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const float *a = slot<float>(window, insn.s[0]), *b = slot<float>(window, insn.s[1]),
@@ -109,7 +109,7 @@ void wide(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   });
 }
 
-// The lesser where s[3], the greater elsewhere; a NaN gives way to the other operand, -0 is less
+// The minimum if s[3], else the maximum. If one operand is NaN the result is the other; -0 is less
 // than +0.
 void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -156,7 +156,7 @@ void compare_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   combine(window, insn, m, singles_that_compare(window, insn, m), mask);
 }
 
-// One where the comparison and the predicate together are true, else zero.
+// 1 if the comparison and the predicate together are true, else 0.
 void set_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const u32 ones =
@@ -165,8 +165,8 @@ void set_singles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
                      [&](u32 i) { return (ones >> i & 1) != 0 ? 1.0F : 0.0F; });
 }
 
-// Which of two doubles is the lesser (greater): d says that a is, list that both are no numbers. -0
-// is less than +0.
+// Selects the minimum (maximum) of two doubles. d: a is selected; list: both are NaN. -0 is less
+// than +0.
 void choose_double(std::byte* window, const Insn& insn, u32 mask, bool greater) {
   const Modifiers m = modifiers(insn);
   const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
@@ -200,9 +200,9 @@ void compare_doubles(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   combine(window, insn, m, result, mask);
 }
 
-// FCHK: whether a / b needs more than a reciprocal, one step of Newton's and the remainder's
-// correction. By the exponents alone, as an H200 has it for all pairs of them (its time for each,
-// and tests/golden/h200.csv).
+// FCHK: whether a / b needs more than a reciprocal, one Newton step and the correction by the
+// remainder. The result depends on the exponents alone, as measured on an H200 for all pairs of
+// exponents (by the time of each, and tests/golden/h200.csv).
 void check_division(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
   u32 slow = 0;
@@ -224,7 +224,7 @@ u32 evaluate(unsigned function, u32 bits) {
   if (function == kRcp64) return upper_half(1.0 / upper);
   if (function == kRsqrt64) return upper_half(1.0 / __builtin_sqrt(upper));
   constexpr double kTurn = 6.283185307179586477;
-  const double x = flush(bits_as<float>(bits));  // sines take turns, not radians
+  const double x = flush(bits_as<float>(bits));  // MUFU's argument is in turns, not radians
   double result = 0;
   switch (function) {
     case kCos:

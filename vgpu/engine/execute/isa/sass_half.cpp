@@ -8,7 +8,7 @@ namespace {
 using namespace sass;
 enum class Form { kFma, kAdd, kMultiply };
 
-// A row of pairs of halves, one of which may stand for both, with sign and magnitude.
+// A row of pairs of halves, with sign and magnitude modifiers. One half may be used for both.
 struct Halves {
   Halves(const std::byte* window, u32 offset, Modifiers m, unsigned half_at, Modifiers negate,
          Modifiers absolute)
@@ -74,7 +74,7 @@ void halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   }
 }
 
-// The lanes whose lower (upper) halves compare as the modifiers say.
+// Mask of the lanes for whose lower (upper) halves the comparison given by the modifiers is true.
 template <class H>
 u32 compare_halves(Modifiers m, const Halves& a, const Halves& b, u32 shift) {
   return compare<float>(
@@ -120,7 +120,7 @@ void set_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   });
 }
 
-// A NaN gives way to the other operand, or with .NAN is the result; -0 is less than +0.
+// If one operand is NaN the result is the other; with .NAN it is NaN. -0 is less than +0.
 template <class H>
 [[gnu::always_inline]] inline u32 lesser_half(u32 a, u32 b, bool least, bool keeps_nan) {
   const float x = to_float(H{static_cast<u16>(a)}), y = to_float(H{static_cast<u16>(b)});

@@ -8,8 +8,8 @@ namespace {
 
 using namespace sass;
 
-// d = a + b + c with their signs. With .X signs are complements and two carries come in. Carries go
-// out to list (sum of at least 2^32) and target (at least 2^33).
+// d = a + b + c with sign modifiers. With .X the signs are complements and there are two carry
+// inputs. Carry outputs: list (sum of at least 2^32) and target (at least 2^33).
 template <bool kUniform>
 void add3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -155,7 +155,7 @@ void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       shifted = static_cast<u32>(value << shift >> 32);
     } else {
       shifted = (a[i] << shift) ^ static_cast<u32>(flip);
-      carry += minus;  // in the sum, whose carry out it may be: b - 0 borrows nothing
+      carry += minus;  // added in the sum, because it may cause the carry out: b - 0 has no borrow
     }
     const u64 sum = u64{shifted} + (b[i] ^ fb) + carry;
     result[i] = static_cast<u32>(sum);
@@ -165,7 +165,7 @@ void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (insn.list != kNone) set_predicate(window, insn.list, out, lanes);
 }
 
-// With .EX, target says how the lower words compare (equal ones: true).
+// With .EX, target holds the comparison of the lower words (equal: true).
 template <bool kUniform>
 void isetp(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -218,7 +218,7 @@ void select(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       });
 }
 
-// The lesser of a + c and b where s[3], the greater elsewhere. (VIMNMX has no c: a row of zeros.)
+// The minimum of a + c and b if s[3], else the maximum. (VIMNMX has no c: a row of zeros.)
 void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const u32 p = predicate(window, insn.s[3], m, kNegateP), top = has(m, kSigned) ? 0x80000000 : 0;
@@ -233,7 +233,7 @@ void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       });
 }
 
-// The least where s[3], the greatest elsewhere.
+// The minimum of three if s[3], else the maximum.
 void minmax_of_three(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const u32 p = predicate(window, insn.s[3], m, kNegateP), top = has(m, kSigned) ? 0x80000000 : 0;

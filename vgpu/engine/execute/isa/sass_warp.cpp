@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code: what lanes of a warp exchange, constants by index, uniform registers. Unlike PTX's
-// .sync forms these work on the lanes that are active: the code brings them together beforehand.
+// Machine code: exchange between lanes of a warp, indexed constants, uniform registers. Unlike
+// PTX's .sync forms these operate on the active lanes: the code reconverges them beforehand.
 #include "engine/execute/fault.hpp"
 #include "engine/execute/isa/sass.hpp"
 
@@ -45,8 +45,8 @@ void shuffle(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (insn.list != kNone) set_predicate(window, insn.list, in_range, mask);
 }
 
-// s[3]: the predicate; d: the lanes where it is true (every lane gets it if uniform); list: all,
-// any, equal.
+// s[3]: the predicate; d: mask of the lanes where it is true (written to every lane if uniform);
+// list: all, any, equal.
 template <bool kUniform>
 void vote(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
@@ -116,7 +116,7 @@ void reduce(Warp&, std::byte* window, const Insn& insn, u32 mask) {
       window, insn.d, kAllLanes, [&](u32) __attribute__((always_inline)) { return sum; });
 }
 
-// One active lane; d: its number, list: whether it is this one.
+// Elects one active lane; d: its index, list: whether it is this lane.
 void elect(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 leader = static_cast<u32>(__builtin_ctz(mask));
   if (insn.d != kNone)
@@ -125,7 +125,8 @@ void elect(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   if (insn.list != kNone) set_predicate(window, insn.list, 1u << leader, mask);
 }
 
-// To a uniform register: the value of the first active lane; list: whether this one has another.
+// Writes the value of the first active lane to a uniform register; list: whether this lane's value
+// differs.
 void to_uniform(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a = slot<u32>(window, insn.s[0]);
   const u32 value = a[__builtin_ctz(mask)];
@@ -164,7 +165,7 @@ void load_constant(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   }
 }
 
-// Whether a generic address (two rows) lies in the space `sub`.
+// Whether a generic address (two rows) is in the state space `sub`.
 void query_space(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const Pair address(window, insn.s[0]);
   u32 result = 0;

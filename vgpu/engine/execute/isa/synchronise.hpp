@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the lanes of a warp come together for an instruction that needs several of them.
+// Convergence of a warp's lanes for instructions that need several of them.
 #pragma once
 #include "engine/execute/fault.hpp"
 #include "engine/execute/isa/lanes.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
 
-// The lanes that execute now; they are the running group. 0: they wait, another group runs.
+// Returns the lanes that execute now; they are the running group. 0: they wait, and another group
+// runs.
 [[gnu::always_inline]] inline u32 arrive(Warp& warp, const Insn& insn, u32 mask,
                                          const u32* members) {
   u32 missing = 0, unnamed = 0;
@@ -30,8 +31,9 @@ template <class F>
   ++warp.pc;
 }
 
-// For .sync.aligned instructions of the whole warp: true when all its lanes are here. Else they
-// wait for the others; lanes that have exited can never come.
+// For .sync.aligned instructions of the whole warp: returns true if all lanes have arrived.
+// Otherwise the lanes wait for the others. Faults if some lanes have exited, because they can never
+// arrive.
 [[gnu::always_inline]] inline bool whole_warp(Warp& warp, const Insn& insn, u32 mask) {
   if (__builtin_expect(mask == kAllLanes, 1)) return true;
   if (warp.live != kAllLanes) {

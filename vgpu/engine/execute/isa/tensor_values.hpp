@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of matrix operands as numbers, and vectors of sums.
+// Conversion of matrix elements to numbers, and vectors of accumulators.
 #pragma once
 #include <immintrin.h>
 
@@ -8,7 +8,7 @@
 namespace vgpu::execute::VGPU_ISA {
 
 struct tf32 {
-  u32 bits;  // of which the upper 19 count
+  u32 bits;  // only the upper 19 are significant
 };
 struct e4m3 {
   u8 bits;
@@ -32,13 +32,13 @@ inline float value_of(e5m2 x) { return static_cast<float>(widen(x.bits, kE5m2));
 [[gnu::always_inline]] inline float negated(float x) { return -x; }
 [[gnu::always_inline]] inline i32 negated(i32 x) { return -x; }
 
-// As many floats as a register of the host holds; a product and a sum are rounded once.
+// One vector register of the host. multiply_add rounds once (FMA).
 #if defined(__AVX512F__)
 struct Floats {
   static constexpr u32 kWidth = 16;
   __m512 value;
   [[gnu::always_inline]] static Floats load(const float* from) { return {_mm512_load_ps(from)}; }
-  // Of 8 floats, as often as they fit.
+  // Loads 8 floats and repeats them to fill the register.
   [[gnu::always_inline]] static Floats load_repeated(const float* from) {
     return {_mm512_maskz_broadcast_f32x8(0xffff, _mm256_load_ps(from))};
   }

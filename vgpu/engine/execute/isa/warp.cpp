@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions between the lanes of a warp. Those with .sync first wait for the lanes that their
-// masks name.
+// Instructions that exchange data between lanes of a warp. Those with .sync first wait for the
+// lanes in their member masks.
 #include "engine/execute/isa/synchronise.hpp"
 
 namespace vgpu::execute::VGPU_ISA {

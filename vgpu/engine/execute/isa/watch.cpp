@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole warps that touch neighbouring words or one word are judged at once, other accesses lane by
-// lane; only what looks wrong goes the long way, which decides.
+// Memory checks. Warps that access consecutive words or a single word are checked at once, other
+// accesses lane by lane. Accesses that look wrong take the full check, which decides.
 #include "engine/execute/isa/watch.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
@@ -8,13 +8,12 @@ namespace {
 
 constexpr u32 kWhole = 15;
 
-// Which bytes of its word an access of 1 or 2 bytes takes.
+// Mask of the bytes in its word that an access of 1 or 2 bytes covers.
 [[gnu::always_inline]] inline u32 part(u64 address, u32 bytes) {
   return ((1u << bytes) - 1) << (address & 3);
 }
 
-// Whether lanes lie without a gap; where they do, `end - first` words are touched from word
-// `first`.
+// The words of an access without gaps between lanes: `count` words from `first`.
 struct Words {
   u64 first = 0, count = 0;
 };
@@ -68,14 +67,15 @@ void mark_written(Warp& warp, u32 mask, const u64* addresses, u32 bytes, Pattern
     if (at >= marks.bytes) continue;
     if (bytes >= 4) {
       for (u32 w = 0; w < bytes / 4; ++w) marks.written[at / 4 + w] = kWhole;
-    } else {  // other workers may write the word's other bytes
+    } else {
+      // Other host threads may write the word's other bytes.
       __atomic_fetch_or(marks.written + at / 4, static_cast<u8>(part(at, bytes)), __ATOMIC_RELAXED);
     }
   }
 }
 
-// Whether a touch leaves `entry` as it is: the block's own word, or (of a load) one that several
-// have read.
+// Whether an access leaves `entry` unchanged: the block's own word, or, for a load, a word that
+// several blocks have read.
 struct Known {
   u32 written, read, several;
   explicit Known(const Warp& warp)
@@ -205,7 +205,7 @@ void watch_shared_access(Warp& warp, const Insn& insn, u32 mask, const u32* offs
   watch.shared_unwritten -= completed;
 }
 
-// Marks of local memory lie as its words do: word w of lane l at 32 w + l.
+// Marks of local memory have the layout of its words: word w of lane l at 32 w + l.
 void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offsets, u32 bytes,
                         u32 vector, Touch kind) {
   u8* const written = warp.local_written;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks that every access makes where they are on (check/watch.hpp says what they mean).
-// Called after the bounds were checked and before the access; does nothing where warp.watch is
-// null.
+// Hooks of the memory checks (check/watch.hpp describes them). Call them after the bounds check and
+// before the access. They do nothing if warp.watch is null.
 #pragma once
 #include "engine/check/watch.hpp"
 #include "engine/execute/isa/access.hpp"
@@ -10,7 +9,7 @@ namespace vgpu::execute::VGPU_ISA {
 
 enum class Touch : u8 { kLoad, kStore, kUpdate };  // kUpdate: atomics
 
-// `ordered`: by a strong access or an atomic, which does not conflict with other blocks' accesses.
+// `ordered`: the access is strong or atomic and does not conflict with other blocks' accesses.
 void watch_global_access(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
                          Pattern pattern, Touch touch, bool ordered);
 void watch_shared_access(Warp& warp, const Insn& insn, u32 mask, const u32* offsets, u32 bytes,

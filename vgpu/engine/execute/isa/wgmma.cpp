@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The products of wgmma. Operands are decoded once, into what the multiplication reads in order;
-// sums stay where the instruction's registers are. Register 4 j + 2 h + e of a lane (f32) is row 16
-// warp + lane / 4 + 8 h, column 8 j + 2 (lane % 4) + e: so four columns, repeated, times rows, each
-// for four lanes, are a register of all lanes. Numerics: as matrix.cpp has it, or hopper_sums.hpp.
+// Products of wgmma. Operands are decoded once into the order in which the multiplication reads
+// them; accumulators stay in the instruction's registers. Register 4 j + 2 h + e of a lane (f32) is
+// row 16 warp + lane / 4 + 8 h, column 8 j + 2 (lane % 4) + e. One register of all lanes is
+// therefore the product of rows, each repeated for four lanes, and four columns, repeated.
+// Numerics: as in matrix.cpp or hopper_sums.hpp.
 #include "engine/execute/wgmma.hpp"
 
 #include "engine/execute/isa/hopper_sums.hpp"
@@ -13,7 +14,7 @@ namespace vgpu::execute::VGPU_ISA {
 namespace {
 
 constexpr u32 kRows = 64, kRowsOfWarp = 16, kMostN = 256, kMostDepth = 32,
-              kColumns = 8;  // a step of n
+              kColumns = 8;  // columns per step of n
 
 template <class Value>
 struct Operands {
@@ -116,7 +117,7 @@ void spread_rows(u32 warp, u32 depth, Operands<Value>& operands) {
   }
 }
 
-// sums[h][lane] += A[h] times column 8 j + 2 (lane % 4) + e of B.
+// sums[h][lane] += product of A[h] and column 8 j + 2 (lane % 4) + e of B.
 void multiply(const Operands<float>& operands, u32 depth, u32 j, u32 e, float (&sums)[2][kLanes]) {
   using Vector = Floats;
   constexpr u32 kVectors = 2 * kLanes / Vector::kWidth;
@@ -157,7 +158,7 @@ void multiply(const Operands<i32>& operands, u32 depth, u32 j, u32 e, i64 (&sums
   }
 }
 
-// One register of D for all lanes, or half of one where D is f16. `slots`: of D.
+// One register of D for all lanes, or half of one if D is f16. `slots`: slots of D.
 template <class Out, class Sum>
 [[gnu::always_inline]] inline void load_sums(std::byte* window, const u32* slots, u32 j, u32 e,
                                              Sum (&sums)[2][kLanes]) {
@@ -273,7 +274,7 @@ void fence(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
   ++warp.pc;
 }
 
-// Stands in for another instruction, which it executes.
+// Replaces another instruction: checks its registers, then executes it.
 void watched(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const Launch& launch = warp.block->launch;
   warp.block->warpgroups->look(warp, insn);
@@ -287,7 +288,7 @@ void commit(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
   ++warp.pc;
 }
 
-// imm: groups that may stay under way.
+// imm: groups that may remain incomplete.
 void wait(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
   warp.wants_warpgroup = !warp.block->warpgroups->wait(warp, static_cast<u64>(insn.imm));
@@ -295,7 +296,7 @@ void wait(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
     ++warp.pc;
     return;
   }
-  // It comes back when the others have run, and has executed this once.
+  // The warp executes this again after the others have run; it counts only once.
   count::RunCount& count = warp.run_counts[warp.run_at[warp.pc]];
   --count.executions;
   count.lanes -= kLanes;
