@@ -64,9 +64,8 @@ bool reads_ab(const Problem& problem);  // false when k = 0 or alpha = 0
 bool reads_c(const Problem& problem);   // false when beta = 0
 
 double flops(const Problem& problem);  // 2 m n k, the customary count
-double least_bytes(
-    // each required element is read once, each element of C is written once
-    const Problem& problem);
+// each required element is read once, each element of C is written once
+double least_bytes(const Problem& problem);
 
 // "4096x4096x4096", "250x251x253 (bf16 to f32, lda 256, beta 1)": fields with default values are
 // omitted.

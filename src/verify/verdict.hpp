@@ -49,9 +49,8 @@ struct CaseResult {
 };
 
 struct Verdict {
-  Outcome outcome =
-      // passed only if every accepted case passed and at least one case was accepted
-      Outcome::kNotVerified;
+  // passed only if every accepted case passed and at least one case was accepted
+  Outcome outcome = Outcome::kNotVerified;
   std::string reason;  // of the first case that failed, with its name
   std::vector<CaseResult> cases;
 
