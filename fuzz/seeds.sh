@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the seeds of fuzz/corpus anew: small kernels in every form that the readers take. What fuzzing has found since
-# is kept beside them (minimised: fuzz_NAME -merge=1).
+# Makes the seeds of fuzz/corpus anew: small kernels in every form that the readers take. What
+# fuzzing has found since is kept beside them (minimised: fuzz_NAME -merge=1).
 set -euo pipefail
 cd "$(dirname "$0")"
 mkdir -p corpus/{fatbin,cubin,sass,ptx,lower}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Everything that is shown on an H200, in one go: builds, verifies every rung, runs compute-sanitizer, measures the
-# golden counters, the variants, what r17's choices are worth, the ladder, its rates over sizes, other libraries,
-# tensor-core rungs and their accuracy.
+# Everything that is shown on an H200, in one go: builds, verifies every rung, runs
+# compute-sanitizer, measures the golden counters, the variants, what r17's choices are worth, the
+# ladder, its rates over sizes, other libraries, tensor-core rungs and their accuracy.
 #   bench/h200/all.sh [OUTPUT_FOLDER]        default: the folders where the results are committed
 # Without git, name the commit in LADDER_COMMIT. The scripts that this one calls can be
 # called alone; with PREBUILT=1 they build nothing.

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Measures how the rate of every CUDA rung grows with N on an H200, each beside cuBLAS in its own precision and types (r18
-# to r21 beside cuBLAS in FP32), and again to see that nothing has changed.
+# Measures how the rate of every CUDA rung grows with N on an H200, each beside cuBLAS in its own
+# precision and types (r18 to r21 beside cuBLAS in FP32), and again to see that nothing has changed.
 #   bench/h200/sizes.sh [BUILD_FOLDER] [OUTPUT_FOLDER] [SHAPES]
-# SHAPES: sides of cubes; by default the powers of two from 128 to 16384 and odd neighbours, with the published ladders'
-# 4092. A few (512,2048,4096) make a brief try.
-# Writes OUTPUT_FOLDER/sizes.json (by default under results/h200), docs/images/sizes.svg where the output is the default,
-# and OUTPUT_FOLDER/compare.txt: a second run at powers of four up to 4096 and at 1025 against the first, of which 95% must be
-# the same; and all rungs slowed by 5% on purpose at 4096, beside the same kernels, every one of which must be found. One rule
-# limits slow rungs: where a launch would take over 0.2 s it is left out, and the row says so (r01 above 2048, r02 and r03
-# above 8192, r04 to r08 at 16384). A rung that is wrong ends it with status 1.
+# SHAPES: sides of cubes; by default the powers of two from 128 to 16384 and odd neighbours, with
+# the published ladders' 4092. A few (512,2048,4096) make a brief try.
+# Writes OUTPUT_FOLDER/sizes.json (by default under results/h200), docs/images/sizes.svg where the
+# output is the default, and OUTPUT_FOLDER/compare.txt: a second run at powers of four up to 4096
+# and at 1025 against the first, of which 95% must be the same; and all rungs slowed by 5% on
+# purpose at 4096, beside the same kernels, every one of which must be found. One rule limits slow
+# rungs: where a launch would take over 0.2 s it is left out, and the row says so (r01 above 2048,
+# r02 and r03 above 8192, r04 to r08 at 16384). A rung that is wrong ends it with status 1.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}

@@ -39,7 +39,8 @@ def main():
     missed = [kernel for kernel in timed if not re.search(rf"^{kernel} .* SLOWER$", slowed, re.M)]
     print(f"{same} of {judged} rows are the same in a second run; of {len(timed)} rungs slowed by 5% {len(timed) - len(missed)} "
           "were found")
-    # Libraries were not slowed. What is said of them is how far the clock, which slowed neighbours leave higher, misleads.
+    # Libraries were not slowed. What is said of them is how far the clock, which slowed neighbours
+    # leave higher, misleads.
     misled = re.findall(r"^(cu\w+) .* SLOWER$", slowed, re.M)
     print(f"not slowed and SLOWER all the same: {' '.join(misled) or 'none'}")
     if missed or not timed:

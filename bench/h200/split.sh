@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# The rungs that split operands into words, on an H200: builds them into a folder of their own, verifies every case, runs
-# their tests on special values and the guard, compute-sanitizer, and measures them beside cuBLAS's FP32.
+# The rungs that split operands into words, on an H200: builds them into a folder of their own,
+# verifies every case, runs their tests on special values and the guard, compute-sanitizer, and
+# measures them beside cuBLAS's FP32.
 #   bench/h200/split.sh [OUTPUT_FOLDER]                    default: results/h200
-# Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows; fp16x3 and guarded also at 16384, and at 4096 by transposition and
-# with odd leading dimensions), split-thin.json (C of few rows or columns, written and added to), split-times.csv (a call's
-# passes and product alone, and the call in turn with cuBLAS's, B packed or not), mixed.csv (the library's choice against
-# cuBLAS on the suite `mixed`) and atlas.json (errors). Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM
-# nothing is built: test_split, bench_split and bench_mixed are looked for beside that program. With SKIP_CHECKS=1 it only
-# measures.
+# Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows; fp16x3 and guarded also at 16384,
+# and at 4096 by transposition and with odd leading dimensions), split-thin.json (C of few rows or
+# columns, written and added to), split-times.csv (a call's passes and product alone, and the call
+# in turn with cuBLAS's, B packed or not), mixed.csv (the library's choice against cuBLAS on the
+# suite `mixed`) and atlas.json (errors). Without git, name the commit in LADDER_COMMIT. With
+# LADDER=PROGRAM nothing is built: test_split, bench_split and bench_mixed are looked for beside
+# that program. With SKIP_CHECKS=1 it only measures.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}

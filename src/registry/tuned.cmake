@@ -1,6 +1,7 @@
-# From src/registry/tuned/<gpu>.json to the tiles that are compiled in: for each rung that declares a search space
-# generated/tuned/<rung>.inc, one line a GPU and last the tile set by hand; and tunable.inc, the list of those rungs.
-# The tuner compiles a candidate by the same file with a single line. docs/tuning.md says it for users.
+# From src/registry/tuned/<gpu>.json to the tiles that are compiled in: for each rung that declares
+# a search space generated/tuned/<rung>.inc, one line a GPU and last the tile set by hand; and
+# tunable.inc, the list of those rungs. The tuner compiles a candidate by the same file with a
+# single line. docs/tuning.md says it for users.
 function(ladder_tuned)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/registry/tuned/*.json)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
