@@ -32,7 +32,7 @@ inline std::vector<Samples> cycles_in_turn(const Gpu& gpu,
                                            std::span<const KernelInfo* const> kernels, double for_s,
                                            const Matrices& x) {
   const std::size_t count = kernels.size(),
-                    even = 2 * count;  // rounds in which turns are shared out evenly
+                    even = 2 * count;  // rounds that give each kernel every position equally often
   const double guess_s = flops(x.p) / (flops_per_clock(x.p.in) * gpu.sms * 1.2e9);
   const auto rounds =
       even * std::max<std::size_t>(
