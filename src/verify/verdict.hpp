@@ -25,7 +25,7 @@ enum class Outcome : std::uint8_t {
   kRace,              // the virtual GPU found unsynchronised accesses to one word
   kNotVerified,       // no proof was possible (memory, no bound for this K, interrupted)
 };
-const char* to_string(Outcome outcome);  // "passed", "wrong_value", ... as it stands in reports
+const char* to_string(Outcome outcome);  // "passed", "wrong_value", ... as in reports
 bool parse(const std::string& text, Outcome& outcome);
 
 // All errors are against the FP64 reference R; all are zero if nothing was measured (`known` is
