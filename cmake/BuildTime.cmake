@@ -1,4 +1,4 @@
-# What keeps builds short.
+# Measures against long builds.
 find_program(LADDER_CCACHE ccache)
 foreach(language CXX CUDA)
   if(LADDER_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
@@ -10,8 +10,9 @@ set(LADDER_HOST_ISAS native CACHE STRING
   "host instruction sets that vectorised code is compiled for: native (this machine's best) or all")
 set_property(CACHE LADDER_HOST_ISAS PROPERTY STRINGS native all)
 
-# ladder_unity(<target> <groups> [SKIP <source>...]): compiles the target's C++ sources in about <groups> translation
-# units. A source of SKIP stays one of its own; names in anonymous namespaces must differ among the others.
+# ladder_unity(<target> <groups> [SKIP <source>...]): compiles the target's C++ sources in about
+# <groups> translation units. A SKIP source remains its own unit; names in anonymous namespaces must
+# differ among the others.
 function(ladder_unity target groups)
   cmake_parse_arguments(arg "" "" "SKIP" ${ARGN})
   if(NOT LADDER_UNITY)
@@ -32,7 +33,7 @@ function(ladder_unity target groups)
   endif()
 endfunction()
 
-# What runs once per command, not per element, compiles a third faster so.
+# -O1 for code that runs once per command, not per element: it compiles a third faster.
 add_library(ladder_fast_build INTERFACE)
 target_compile_options(ladder_fast_build INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
 

@@ -1,11 +1,12 @@
-# Finds what the parts need: Debian's packages, else the headers that `scripts/bundle-headers` puts in a folder
-# (LADDER_DEPS, by default .deps), for machines where nothing can be installed. What is missing switches its part
-# off, with a message; only nvcc and a C++20 compiler are required.
+# Finds the dependencies: Debian's packages, else the headers that `scripts/bundle-headers` puts
+# into a folder (LADDER_DEPS, by default .deps) for machines where nothing can be installed. A
+# missing dependency disables its part with a message; only nvcc and a C++20 compiler are required.
 set(LADDER_DEPS "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "folder of bundled headers (scripts/bundle-headers)")
 find_package(Threads REQUIRED)
 find_package(CUDAToolkit REQUIRED)
 
-# ladder_find_headers(<target> <header> [DEFINES ...]): an INTERFACE target over a header-only library.
+# ladder_find_headers(<target> <header> [DEFINES ...]): an INTERFACE target for a header-only
+# library.
 function(ladder_find_headers target header)
   cmake_parse_arguments(arg "" "" "DEFINES" ${ARGN})
   find_path(${target}_DIR ${header} PATHS ${LADDER_DEPS}/include)
@@ -66,8 +67,9 @@ if(HIGHWAY_INCLUDE_DIR AND HIGHWAY_LIBRARY)
   add_library(ladder_highway INTERFACE)
   target_include_directories(ladder_highway SYSTEM INTERFACE ${HIGHWAY_INCLUDE_DIR})
   target_link_libraries(ladder_highway INTERFACE ${HIGHWAY_LIBRARY})
-  # Instruction sets between those that the register tile knows are left out; with LADDER_HOST_ISAS=native all but SSE2,
-  # without which Highway does not compile, and this machine's. Bits 0 to 14 are x86-64's.
+  # Instruction sets between those of the register tile are disabled. With LADDER_HOST_ISAS=native
+  # all are disabled except SSE2, without which Highway does not compile, and this machine's. Bits 0
+  # to 14 are x86-64's.
   set(disabled "(HWY_SSSE3|HWY_AVX3_DL)")
   if(LADDER_HOST_ISAS STREQUAL "native")
     set(disabled_x86_64 "0x3fff")
@@ -88,13 +90,14 @@ if(ZSTD_INCLUDE_DIR AND ZSTD_LIBRARY)
   set(LADDER_HAVE_zstd ON)
 endif()
 
-# A baseline of the climb; 600 MB as a wheel, so that a machine without a GPU can do without.
+# A baseline of the climb. The wheel has 600 MB, so it is optional on a machine without a GPU.
 option(LADDER_CUBLAS "use cuBLAS where it is found" ON)
 if(LADDER_CUBLAS AND TARGET CUDA::cublas)
   set(LADDER_HAVE_cublas ON)
 endif()
 
-# ladder_part(<variable> <what it is> <need>...): ON where every need is there, else OFF with a message.
+# ladder_part(<variable> <what it is> <need>...): ON if every need is present, else OFF with a
+# message.
 function(ladder_part variable what)
   set(missing "")
   foreach(need ${ARGN})

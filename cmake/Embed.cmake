@@ -1,5 +1,5 @@
-# ladder_embed(<out.inc> <file>...): text files as C++: {"name", R"~~~(its text)~~~"}, a line each, to be included in an
-# initialiser. Configures again where a file changes.
+# ladder_embed(<out.inc> <file>...): writes text files as C++, one line per file: {"name", R"~~~(its
+# text)~~~"}, to be included in an initialiser. CMake configures again if a file changes.
 function(ladder_embed out)
   set(text "")
   foreach(path ${ARGN})

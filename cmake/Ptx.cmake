@@ -1,17 +1,18 @@
-# ladder_ptx(<target> <source.cu>... [ARCH compute_80] [OPTIONS ...]): compiles each source to PTX with line
-# information at build time. The files are <current binary dir>/<target>/<name>.ptx; <target> builds them all, and
-# its property LADDER_PTX_FILES lists them, LADDER_PTX_DIR is their folder.
+# ladder_ptx(<target> <source.cu>... [ARCH compute_80] [OPTIONS ...]): compiles each source to PTX
+# with line information at build time. The files are <current binary dir>/<target>/<name>.ptx.
+# <target> builds all of them; its property LADDER_PTX_FILES lists them, and LADDER_PTX_DIR is their
+# folder.
 macro(ladder_ptx target)
   ladder_device_code(${target} ptx compute_80 ${ARGN})
 endmacro()
 
-# ladder_cubin(<target> <source.cu>... [ARCH sm_90] [OPTIONS ...]): the same for machine code, <name>.cubin; its properties
-# are LADDER_CUBIN_FILES and LADDER_CUBIN_DIR.
+# ladder_cubin(<target> <source.cu>... [ARCH sm_90] [OPTIONS ...]): the same for machine code,
+# <name>.cubin; the properties are LADDER_CUBIN_FILES and LADDER_CUBIN_DIR.
 macro(ladder_cubin target)
   ladder_device_code(${target} cubin sm_90 ${ARGN})
 endmacro()
 
-# What both do: `form` is nvcc's option and the files' ending.
+# Shared by both: `form` is nvcc's option and the file extension.
 function(ladder_device_code target form arch)
   cmake_parse_arguments(arg "" "ARCH" "OPTIONS" ${ARGN})
   if(arg_ARCH)

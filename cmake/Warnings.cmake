@@ -1,6 +1,6 @@
-# Warnings of host and device. LADDER_WERROR makes them errors: CI sets it, so that a compiler newer than CI's does not
-# stop a build. A register spill is a property of the kernel and not of the host's compiler: ptxas's warning about it is
-# always an error.
+# Warnings for host and device code. LADDER_WERROR turns them into errors: CI sets it, while
+# elsewhere a compiler newer than CI's does not stop a build. A register spill depends on the
+# kernel, not on the host compiler, hence ptxas's warning about it is always an error.
 option(LADDER_WERROR "make warnings errors" OFF)
 add_library(ladder_warnings INTERFACE)
 set(host_warnings -Wall -Wextra -Wshadow -Wno-unknown-pragmas)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cubins (ELF), by both readers: the runtime's, which wants registers and barriers, and the machine
-// code's.
+// Fuzzes cubins (ELF) with both readers: the runtime's, which reads registers and barriers, and the
+// machine code's.
 #include <cstddef>
 #include <cstdint>
 #include <span>

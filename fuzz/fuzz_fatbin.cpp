@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fat binaries: entries, decompression (LZ4, zstd) and the choice among them.
+// Fuzzes fat binaries: entries, decompression (LZ4, zstd) and the selection of an entry.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace image = vgpu::image;
-  constexpr std::uint64_t kLargest = std::uint64_t{1} << 24;  // what a test may unpack
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 24;  // bytes that a test may unpack
   try {
     const auto entries = image::read_entries(std::as_bytes(std::span(data, size)));
     image::choose_ptx(entries, 90);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a module to programs that could run: PTX and cubins that their readers take are lowered, or
-// refused by name. Bytes that change at random seldom parse: PTX is mutated by words besides, so
-// that instructions keep their form and lose their meaning.
+// Fuzzes the path from a module to executable programs: PTX and cubins that their readers accept
+// are lowered, or refused with the feature's name. Randomly changed bytes seldom parse. Therefore
+// PTX is also mutated by tokens, so that instructions keep their form and lose their meaning.
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
@@ -32,7 +32,7 @@ struct Word {
   std::size_t begin = 0, end = 0;
 };
 
-// Names and numbers, with what may stand in them (%r1, .f32, 0x1F).
+// Names and numbers, with the characters that they may contain (%r1, .f32, 0x1F).
 std::vector<Word> words_of(std::string_view text) {
   const auto belongs = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '%' || c == '$';
@@ -54,7 +54,7 @@ std::vector<Word> words_of(std::string_view text) {
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
-// A word takes another's place; now and then bytes change as libFuzzer likes.
+// Replaces a token by another one; sometimes calls libFuzzer's byte mutation instead.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t most, unsigned seed) {
   std::mt19937 random(seed);
@@ -84,9 +84,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else {
       lower_all(*vgpu::Module::from_ptx(text, memory));
     }
-  } catch (const std::invalid_argument&) {  // no PTX
+  } catch (const std::invalid_argument&) {  // invalid PTX
   } catch (const vgpu::Unsupported&) {
-  } catch (const std::bad_alloc&) {  // variables beyond the device's memory
+  } catch (const std::bad_alloc&) {  // variables exceed the device's memory
   }
   return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX text: parsed, or refused with a line.
+// Fuzzes PTX text: it is parsed, or refused with a line number.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

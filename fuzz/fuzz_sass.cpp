@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions of machine code: every 16 bytes are decoded or refused. Refusing is slow: enough is
-// enough.
+// Fuzzes machine code: every 16-byte instruction is decoded or refused. Refusals are slow, so their
+// number per input is limited.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the seeds of fuzz/corpus anew: small kernels in every form that the readers take. What fuzzing has found since
-# is kept beside them (minimised: fuzz_NAME -merge=1).
+# Regenerates the seeds of fuzz/corpus: small kernels in every format that the readers accept.
+# Inputs that fuzzing has found since then are kept beside them (minimised: fuzz_NAME -merge=1).
 set -euo pipefail
 cd "$(dirname "$0")"
 mkdir -p corpus/{fatbin,cubin,sass,ptx,lower}
@@ -29,11 +29,11 @@ printf '%s\n' '.version 8.0' '.target sm_80' '.address_size 64' '.func (.reg .b3
   'L: call (r), f, (a, b); t: .branchtargets L; brx.idx a, t; ret; }' \
   '.visible .global .align 4 .f32 g[2] = {0f3F800000, -1.5};' >corpus/ptx/function
 nvcc -cubin -arch sm_90 "$work/k.cu" -o corpus/cubin/kernel
-# The kernel's section, where readelf says that it lies.
+# Extracts the kernel's section, at the offset that readelf prints.
 read -r offset size < <(readelf -SW corpus/cubin/kernel | sed -n 's/.* \.text\.k  *PROGBITS  *[0-9a-f]*  *\([0-9a-f]*\)  *\([0-9a-f]*\) .*/0x\1 0x\2/p')
 tail -c +$((offset + 1)) corpus/cubin/kernel | head -c $((size)) >corpus/sass/kernel
 cp corpus/cubin/kernel corpus/lower/cubin
-# Instructions of many kinds, without their line information.
+# Instructions of many kinds, without line information.
 for name in atomics control functions memory tensor warps async mbarrier reductions; do
   nvcc -ptx -std=c++20 -arch compute_90a "../tests/vgpu/execute/kernels/$name.cu" -o "$work/$name.ptx"
   ./split_ptx.py corpus/lower "$work/$name.ptx"

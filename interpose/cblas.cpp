@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// SGEMM under its standard names, CBLAS's (cblas_sgemm) and Fortran's (sgemm_), on the CPU rung
-// that uses all cores:
+// Replaces SGEMM under its standard names, CBLAS's cblas_sgemm and Fortran's sgemm_, by the CPU
+// rung that uses all cores:
 //   LD_PRELOAD=libladder_cblas.so python3 program.py
-// (LD_PRELOAD divides at spaces and colons: a path that holds one needs a symbolic link without.)
-// Everything else of BLAS stays with the library that the program has. 32-bit integers, as Debian's
-// BLAS. A call with a wrong argument goes on to the BLAS that the caller has, which reports it, and
-// stops or returns, as it does without this library. Where there is none, the program's
-// cblas_xerbla or xerbla_ is called; without one, the reference's message is printed on stderr. C
-// is not touched.
+// (LD_PRELOAD splits at spaces and colons: a path with one of them needs a symbolic link without.)
+// All other BLAS functions remain those of the program's own library. Integers have 32 bits, as in
+// Debian's BLAS. A call with an invalid argument is forwarded to the caller's BLAS, which reports
+// it and then stops or returns. If there is none, the program's cblas_xerbla or xerbla_ is called;
+// without one, the reference's message is printed on stderr. C is not modified.
 #include <dlfcn.h>
 #include <ladder/kernel.hpp>
 
@@ -45,14 +44,13 @@ using ladder::Problem;
 
 constexpr int kRowMajor = 101, kColMajor = 102, kNoTrans = 111, kTrans = 112, kConjTrans = 113;
 
-// What the first product finds out about the machine, once: at load, since a fork meanwhile would
-// leave the child waiting for the thread that was at it.
+// Determines the machine's properties when the library is loaded. If the first product did it, a
+// concurrent fork could leave the child waiting for a thread that does not exist there.
 [[maybe_unused]] const ladder::host::Way kWay =
     ladder::host::way_for(ladder::make_problem(1024, 1024, 1024), ladder::host::micro_kernel());
 
-// The first wrong argument, counted as sgemm_ does (1 is trans_a), 0 if there is none. In the
-// reference's order, for which a row-major product is the column-major one of the exchanged
-// operands.
+// Returns the number of the first invalid argument as sgemm_ counts (1 is trans_a), or 0. The order
+// is the reference's, where a row-major product is the column-major one with exchanged operands.
 int first_wrong(const Problem& p) {
   const auto least_ld = [](const ladder::Extent& extent) {
     return std::max<std::int64_t>(1, extent.used);
@@ -75,7 +73,7 @@ int first_wrong(const Problem& p) {
 
 void multiply(const Problem& p, const float* a, const float* b, float* c) {
   if (ladder::h05_threads::kInfo.front().launch(p, {a, b, c}, nullptr).is_ok()) return;
-  // No memory for packed panels, for which BLAS has no error: on a rung that needs none.
+  // If there is no memory for packed panels (BLAS has no such error), uses a rung that needs none.
   (void)ladder::h03_cache_block::kInfo.front().launch(p, {a, b, c}, nullptr);
 }
 
@@ -84,9 +82,9 @@ const void* file_of(const void* address) {
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// The function that `caller` would have reached without this library: the next of that name, or,
-// for a caller whose libraries are its own (a module of Python), that of the libraries it is linked
-// to. Null where there is none.
+// Returns the function that `caller` would have called without this library: the next one of that
+// name, or, if the caller has private libraries (a Python module), the one from the libraries it is
+// linked to. Null if there is none.
 template <class Function>
 Function* next_function(const char* name, const void* caller) {
   static const char here = 0;
@@ -135,7 +133,7 @@ void cblas_sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float
   } else if (!op_of(trans_b, p.op_b)) {
     wrong = 3;
   } else if (const int fortran = first_wrong(p)) {
-    wrong = fortran + 1;  // `order` comes first
+    wrong = fortran + 1;  // `order` is the first argument
   }
   if (wrong == 0) return multiply(p, a, b, c);
   if (auto* next = next_function<decltype(cblas_sgemm)>("cblas_sgemm", __builtin_return_address(0)))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lesson: one thread an element. 1,000 elements do not divide into blocks of 128 threads: eight
-// blocks start 1,024 threads, and the last 24 must do nothing. Without a GPU: vgpu
-// build/bin/vector_add
+// Lesson: one thread per element. 1,000 elements are not a multiple of 128 threads: eight blocks
+// start 1,024 threads, and the last 24 must do nothing. Without a GPU: vgpu build/bin/vector_add
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder atlas: how accurate kernels are, over kinds of data and depths of sums.
+// ladder atlas: accuracy of kernels on different kinds of data and for different k.
 #include "verify/atlas.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ struct AtlasOptions {
   std::string rows, into, marker, svg;
 };
 
-// Those that take and give binary32 on a CUDA device.
+// Returns the CUDA kernels with binary32 operands and results.
 std::vector<const KernelInfo*> atlas_kernels(const CommonOptions& options, const Target& target) {
   if (!options.kernels.empty()) return selected_kernels(options, target);
   std::vector<const KernelInfo*> all;
@@ -38,14 +38,14 @@ std::vector<const KernelInfo*> atlas_kernels(const CommonOptions& options, const
   return all;
 }
 
-// What a guarded product took; "" for others.
+// Returns the precision that a guarded product selected; "" for other kernels.
 std::string chosen_by(const KernelInfo& kernel) {
   if (kernel.precision != Precision::kAuto) return "";
   const auto choice = guarded_choice(nullptr);
   return choice ? to_string(choice.value()) : "";
 }
 
-// Of one problem and distribution, one reference for all kernels.
+// Measures one problem and distribution; all kernels share one reference.
 void measure(const std::vector<const KernelInfo*>& kernels, const Problem& problem,
              Distribution distribution, const Target& target, std::uint64_t seed, Atlas& atlas,
              TablePrinter& printer) {
@@ -59,7 +59,7 @@ void measure(const std::vector<const KernelInfo*>& kernels, const Problem& probl
     if (interrupted()) return;
     const auto errors =
         measure_errors(*kernel, problem, images, reference.value(), device_of(*kernel, target));
-    if (!errors) continue;  // refused: says ladder verify
+    if (!errors) continue;  // refused: `ladder verify` gives the reason
     AtlasRow row{std::string(kernel->id), kernel->precision, distribution, problem,
                  errors.value(),          chosen_by(*kernel)};
     printer.line(fmt::format("{:<18}  {:<12}  {:<16}  {:>9.2e}  {:>9.2e}  {:>9.2e}  {:>9.2e}",

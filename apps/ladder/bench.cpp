@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ladder bench: times kernels on suites of shapes, saves the rows, and compares them with saved
-// ones.
+// rows.
 #include <fmt/format.h>
 #include <unistd.h>
 #include <ladder/registry.hpp>
@@ -24,17 +24,18 @@ namespace {
 namespace fs = std::filesystem;
 
 struct BenchOptions {
-  CommonOptions common;  // without its json
+  CommonOptions common;  // its field `json` is not used
   std::vector<std::string> suites;
   std::string l2 = "cold", save, compare, rows, baseline = "auto", battery = "none", resume;
   double budget_s = 0.5, noise = 0.5, max_launch_s = 1, tolerance = 2, handicap = 0;
 };
 
-// What none of the options names.
+// The suite for a GPU if no option selects shapes.
 constexpr const char* kGpuSuite = "square";
 constexpr const char* kHostShapes = "128..512*2";
 constexpr Range<double> kPercentRange{0, 1000, "per cent, from 0 to 1000"};
-constexpr int kMostSamples = 200;  // more make files large and medians no surer
+// per row: more samples enlarge files without making medians more certain
+constexpr int kMostSamples = 200;
 
 std::vector<Problem> selected_problems(const BenchOptions& options, bool on_gpu) {
   std::vector<Problem> problems;
@@ -110,17 +111,17 @@ CompareOptions compare_options(const BenchOptions& options) {
 
 bool doubtful(Change change) { return change == Change::kSlower || change == Change::kUnsure; }
 
-// Whether two rows were measured in the same rounds, or could have been: one problem, one kind of
-// rotation and of units.
+// True if two rows were or could have been measured in the same rounds: same problem, same rotation
+// of operands, same units (CUDA or tensor cores).
 bool together(const Row& a, const Row& b) {
   return a.timing && b.timing && a.problem == b.problem &&
          (a.timing->copies > 1) == (b.timing->copies > 1) &&
          (a.precision == Precision::kIeee) == (b.precision == Precision::kIeee);
 }
 
-// Rows that look slower or undecided are measured a second time and longer, beside the same
-// kernels, with operands that lie elsewhere: what is the same then was so, and what was undecided
-// may be decided. Interrupted, it leaves the rest as it is.
+// Measures rows that appear slower or undecided a second time, for longer, with the same kernels
+// and with operands at other addresses. A row that is then unchanged counts as unchanged, and an
+// undecided row may become decided. After an interrupt the remaining rows keep their first result.
 std::vector<Row> confirmed(const Document& before, std::vector<Row> rows, const BenchPlan& plan,
                            const Target& target, const BenchOptions& options, TablePrinter& printer,
                            const std::function<void()>& device_lost) {
@@ -162,12 +163,12 @@ std::vector<Row> confirmed(const Document& before, std::vector<Row> rows, const 
   return rows;
 }
 
-// Prints what differs and how much does not. The exit status.
+// Prints the changed rows and the number of unchanged ones. Returns the exit status.
 int report_changes(const Document& before, const std::vector<Row>& now, const BenchOptions& options,
                    TablePrinter& printer) {
   const std::vector<RowChange> changes = compare(before.rows, now, compare_options(options));
   std::vector<RowChange> shown = changes;
-  // What was not measured this time, since it was not asked for, only counts.
+  // Rows that were not measured this time because they were not requested are only counted.
   std::erase_if(shown, [](const RowChange& c) {
     return c.change == Change::kSame || c.change == Change::kGone;
   });
@@ -181,14 +182,15 @@ int report_changes(const Document& before, const std::vector<Row>& now, const Be
   return passes(changes) ? kOk : kFailed;
 }
 
-// A kernel took the device along, and this process with it: the rest is measured by a new one.
+// After a kernel made the device unusable for this process, a new process measures the remaining
+// rows.
 void continue_elsewhere(const BenchOptions& options, const Document& so_far,
                         TablePrinter& printer) {
   std::string path = options.save;
   if (path.empty() || !is_replaced(path)) {
     auto file = Temporary::file("bench");
     if (!file) throw BadInput(file.status().message());
-    path = file.value().keep().string();  // whoever resumes removes it
+    path = file.value().keep().string();  // the resumed process removes it
     if (Status status = write_atomic(path, to_json(so_far)); !status)
       throw BadInput(status.message());
   }
@@ -200,7 +202,7 @@ void continue_elsewhere(const BenchOptions& options, const Document& so_far,
 std::vector<Row> resumed(const BenchOptions& options) {
   if (options.resume.empty()) return {};
   std::vector<Row> rows = read_rows(options.resume, "--resume").rows;
-  // A temporary file is what continue_elsewhere() left for this process.
+  // A temporary file is the one that continue_elsewhere() wrote for this process.
   if (fs::path(options.resume).filename().string().starts_with("ladder-bench-"))
     (void)::unlink(options.resume.c_str());
   return rows;
@@ -226,13 +228,14 @@ BenchPlan plan_of(const BenchOptions& options, const Target& target) {
   plan.battery = selected_bench_battery(options);
   plan.max_launch_s = options.max_launch_s;
   if (!options.resume.empty())
-    plan.group_size = 1;  // so that whoever takes the device along is known
+    plan.group_size = 1;  // so that a kernel that makes the device unusable is identified
   plan.measure.budget_s = options.budget_s;
   plan.measure.settled_s = std::min(plan.measure.settled_s, options.budget_s / 2);
   plan.measure.warmup_s = on_gpu ? plan.measure.warmup_s : 0.05;
   plan.measure.noise = options.noise / 100;
   plan.measure.max_samples = kMostSamples;
-  constexpr double kReplayBelowMs = 0.05;  // where starting a launch is seen beside it
+  // launch overhead is noticeable for kernels shorter than this
+  constexpr double kReplayBelowMs = 0.05;
   plan.measure.replay_below_ms = kReplayBelowMs;
   plan.measure.handicap = options.handicap / 100;
   plan.measure.seed = options.common.seed;
@@ -252,7 +255,7 @@ Target timed_target(const std::string& device) {
 }
 
 int run(const BenchOptions& options) {
-  // Everything that needs no device first: bad input stops before any work.
+  // Checks that need no device come first: bad input stops before any work.
   check(options);
   Document before;
   if (!options.compare.empty()) before = read_rows(options.compare, "--compare");

@@ -11,12 +11,11 @@
 namespace ladder::app {
 namespace {
 
-constexpr double kGroupSpread = 4;  // between the fastest and the slowest kernel of a round
-constexpr double kBothProofs =
-    0x1p38;  // operations up to which a shape is verified with integers, too
+constexpr double kGroupSpread = 4;      // ratio of the slowest to the fastest kernel of a round
+constexpr double kBothProofs = 0x1p38;  // FLOP up to which a shape is also verified with integers
 
-// A shape's own proof: whole numbers find any wrong index, uniform values give the errors of the
-// row.
+// Verification of the shape itself: integers detect any wrong index, uniform values give the errors
+// of the row.
 std::vector<Case> proof_of(const Problem& problem, std::uint64_t seed) {
   std::vector<Case> cases = cases_of(problem, seed);
   std::erase_if(cases, [&](const Case& which) {
@@ -65,7 +64,7 @@ bool Bench::run_problem(const Problem& problem, bool cold, const std::vector<Row
                 make_row(*kernel, in_types_of(*kernel, problem), device_of(*kernel, target_)), 0};
     if (!is_done(done, entry.row, cold)) entries.push_back(std::move(entry));
   }
-  // Kernels that stand in one place and have the same types share operands.
+  // Kernels in the same place with the same types share operands.
   while (!entries.empty()) {
     const Place place = entries.front().kernel->place;
     const Problem typed = entries.front().row.problem;
@@ -93,7 +92,7 @@ bool Bench::run_problem(const Problem& problem, bool cold, const std::vector<Row
       const bool finished =
           entry.row.timing || !entry.row.note.empty() || !entry.row.verdict.cases.empty();
       if (interrupted() && !finished) continue;
-      if (lost_ && entry.waiting) continue;  // for the process that takes over
+      if (lost_ && entry.waiting) continue;  // left to the process that takes over
       printer_.row(entry.row);
       recorder_.add(std::move(entry.row));
     }
@@ -102,7 +101,7 @@ bool Bench::run_problem(const Problem& problem, bool cold, const std::vector<Row
   return true;
 }
 
-// Whether a launch would take too long, by the rate on the shape before.
+// True if a launch would take too long, estimated from the rate on the previous shape.
 bool Bench::too_slow(Entry& entry) {
   const auto rate = rates_.find(entry.kernel->id);
   if (rate == rates_.end()) return false;
@@ -115,7 +114,8 @@ bool Bench::too_slow(Entry& entry) {
   return true;
 }
 
-// Everything but the timing: accepts, not too slow, verified, probed.
+// Everything before timing: checks accepts() and the estimated time, verifies, and probes the
+// launch time.
 void Bench::prepare(Entry& entry, Session& session) {
   Row& row = entry.row;
   const KernelInfo& kernel = *entry.kernel;
@@ -165,9 +165,9 @@ const KernelInfo* Bench::baseline_of(const KernelInfo& kernel) const {
   return ladder::baseline_of(kernel);
 }
 
-// Kernels of about one speed, one baseline and the same units (CUDA cores or tensor cores) go in
-// the same rounds: a slow one would cost the others their samples, and one that takes the chip to
-// its power cap their clock.
+// Groups kernels of similar speed with the same baseline and the same units (CUDA cores or tensor
+// cores) into shared rounds. A slow kernel would cost the others samples, and a kernel that reaches
+// the power cap would lower their clock.
 void Bench::time_groups(std::vector<Entry>& entries, Session& session) {
   std::vector<Entry*> waiting;
   for (Entry& entry : entries) {
@@ -196,8 +196,7 @@ void Bench::time_group(const std::vector<Entry*>& group, Session& session) {
   const Problem& problem = group.front()->row.problem;
   const KernelInfo* baseline = baseline_of(*group.front()->kernel);
   bool usable = baseline != nullptr && accepts(*baseline, problem, device_of(*baseline, target_));
-  std::string
-      why_not;  // a baseline that takes the problem but is wrong on it is not left out in silence
+  std::string why_not;  // a baseline that accepts the problem but fails on it is reported
   if (usable) {
     const Verdict verdict = verdict_of(*baseline, problem);
     usable = verdict.ok();
@@ -225,7 +224,8 @@ void Bench::time_group(const std::vector<Entry*>& group, Session& session) {
     if (group.size() == 1) {
       not_timed(*group.front(), results.status());
     } else if (!lost_) {
-      for (Entry* entry : group) time_group({entry}, session);  // the others need not fail with one
+      // the others must not fail because of one
+      for (Entry* entry : group) time_group({entry}, session);
     }
     return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measuring part of ladder bench: kernels on shapes, each verified there, then timed in turn
-// with those of about its speed and the baseline.
+// The measurement of ladder bench: each kernel is verified on each shape, then timed in rounds with
+// the baseline and with kernels of similar speed.
 #pragma once
 #include <functional>
 #include <map>
@@ -17,19 +17,20 @@ namespace ladder::app {
 struct BenchPlan {
   std::vector<const KernelInfo*> kernels;
   std::vector<Problem> problems;
-  std::vector<bool> cold;  // the modes to measure in
+  std::vector<bool> cold;  // the cache modes to measure in: cold (true) or warm
   const KernelInfo* baseline = nullptr;
   bool own_baseline =
-      true;  // where `baseline` is null: the first one of each kernel's precision, else none
-  std::vector<Case> battery;   // beside the shape itself; run once a kernel
-  std::size_t group_size = 8;  // kernels of a round, the baseline not counted
-  double max_launch_s = 1;     // a kernel that takes longer on a shape is left out there
-  MeasureOptions measure;      // all but `cold`
+      true;  // if `baseline` is null: use the first baseline of each kernel's precision, or none
+  std::vector<Case> battery;   // in addition to the shape itself; run once per kernel
+  std::size_t group_size = 8;  // kernels per round, without the baseline
+  double max_launch_s = 1;     // a kernel that takes longer on a shape is skipped there
+  MeasureOptions measure;      // all fields except `cold`
 };
 
 class Bench {
  public:
-  // `device_lost` is called when a kernel has taken the device along: rows so far are recorded.
+  // `device_lost` is called after a kernel has made the device unusable; previous rows are already
+  // recorded.
   Bench(const BenchPlan& plan, const Target& target, Recorder& recorder, TablePrinter& printer,
         std::function<void()> device_lost)
       : plan_(plan),
@@ -38,7 +39,7 @@ class Bench {
         printer_(printer),
         device_lost_(std::move(device_lost)) {}
 
-  // Leaves out what is in `done`. False if interrupted.
+  // Skips the rows in `done`. Returns false if interrupted.
   bool run(const std::vector<Row>& done);
 
  private:
@@ -46,7 +47,7 @@ class Bench {
     const KernelInfo* kernel;
     Row row;
     double probe_ms = 0;  // 0: not to be timed
-    bool waiting = true;  // nothing final is known yet
+    bool waiting = true;  // no final result yet
   };
 
   bool run_problem(const Problem& problem, bool cold, const std::vector<Row>& done);
@@ -66,7 +67,7 @@ class Bench {
   ReferenceStore store_;
   bool lost_ = false;
   std::map<std::string_view, std::vector<CaseResult>> battery_results_;
-  std::map<std::string_view, Verdict> verdicts_;  // of the problem at hand
+  std::map<std::string_view, Verdict> verdicts_;  // of the current problem
   struct Rate {
     double flops_per_s = 0;
     std::string shape;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder climb, the main job: every rung verified, then timed on a GPU or counted on the virtual
-// one.
+// ladder climb, the main verb: verifies every rung, then times it on a GPU or counts it on the
+// virtual GPU.
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
@@ -21,14 +21,14 @@
 namespace ladder::app {
 namespace {
 
-constexpr std::int64_t kGpuSide = 4096;     // what published ladders are measured at
-constexpr std::int64_t kVirtualSide = 256;  // every rung in a moment
+constexpr std::int64_t kGpuSide = 4096;     // the size of published ladders
+constexpr std::int64_t kVirtualSide = 256;  // small enough that every rung takes only a moment
 constexpr std::int64_t kHostSide = 512;     // the three-loop rung takes a few tenths of a second
 constexpr double kGpuBudget = 1.5, kHostBudget = 0.5;  // seconds
 constexpr double kBatteryFlops =
-    2.0 * 256 * 256 * 256;  // what the quick battery costs on the virtual GPU
+    2.0 * 256 * 256 * 256;  // cost of the quick battery on the virtual GPU
 constexpr double kHostMostFlops =
-    2.0 * 1024 * 1024 * 1024;  // beyond it a host rung takes too long to be timed along
+    2.0 * 1024 * 1024 * 1024;  // larger problems take a host rung too long
 
 #ifdef LADDER_HAVE_ANALYSE
 constexpr bool kHasPage = true;
@@ -39,8 +39,8 @@ constexpr bool kHasPage = false;
 struct ClimbOptions {
   CommonOptions common;
   bool cold = false;
-  std::optional<double> budget_s;  // of timing a kernel
-  bool has_report = false;         // the program has the verb that makes pages
+  std::optional<double> budget_s;  // of timing, per kernel
+  bool has_report = false;         // the program has the verb `report`
 };
 
 std::string shell_word(const std::string& word) {
@@ -95,8 +95,8 @@ class Climb {
     return finish(exit_status(recorder_.rows()));
   }
 
-  // Shapes beyond what a host rung does in a moment are left to the GPU, unless the rung was asked
-  // for by name.
+  // Shapes that would take a host rung too long run only on the GPU, unless the user named the
+  // rung.
   std::vector<Problem> problems_of(const KernelInfo& kernel,
                                    const std::vector<Problem>& shapes) const {
     const bool host = kernel.place == Place::kHost;
@@ -117,15 +117,15 @@ class Climb {
     return kernel.place == Place::kCuda && target_.cuda && target_.cuda->is_virtual;
   }
 
-  // Of the time that an item takes. On the virtual GPU it grows with the work, elsewhere timing has
-  // a budget.
+  // An item's share of the time. On the virtual GPU it is proportional to the work; elsewhere
+  // timing has a fixed budget.
   double weight(const Item& item) const {
     const Device& device = device_of(*item.kernel, target_);
     if (!accepts(*item.kernel, item.problem, device)) return 0;
     return counts(*item.kernel) ? kBatteryFlops + flops(item.problem) : 1;
   }
 
-  // What this machine cannot do is said before anything is printed that could be taken for it.
+  // States what this machine cannot do before printing any results.
   void explain(const std::vector<Item>& items) {
     const auto any = [&](const auto& holds) {
       return std::any_of(items.begin(), items.end(),
@@ -145,7 +145,7 @@ class Climb {
     printer_.progress(fmt::format("{}: {} | {}", kernel.id, doing, progress_.text()));
   }
 
-  // A line per reason, whatever the number of kernels.
+  // One line per reason, for any number of kernels.
   void list_refused() {
     constexpr std::size_t kNamed = 3;
     for (const auto& [reason, items] : refused_) {
@@ -195,13 +195,13 @@ class Climb {
     return row;
   }
 
-  // The battery is run once a kernel, the shape once a kernel and shape.
+  // Runs the battery once per kernel, and each shape once per kernel.
   Verdict verdict_of(const KernelInfo& kernel, const Problem& problem) {
     std::vector<CaseResult>& battery = battery_results_[kernel.id];
     if (battery.empty()) battery = verify_cases(kernel, battery_, "battery");
     std::vector<CaseResult> results =
         verify_cases(kernel, cases_of(problem, options_.common.seed), to_string(problem));
-    // A kernel that refuses the shape at hand was not verified on it, whatever else it passed.
+    // A kernel that refuses the current shape is not verified on it, even if it passed the battery.
     Verdict shape = summarize(results);
     if (shape.outcome == Outcome::kRefused) return shape;
     results.insert(results.end(), battery.begin(), battery.end());
@@ -256,7 +256,7 @@ class Climb {
                                   baseline == &kernel ? *row.timing : results.value().back()};
   }
 
-  // The rungs' rates as bars, where there are two or more.
+  // Draws the rungs' rates as bars if there are at least two.
   void draw() {
     const auto documents = std::span(&recorder_.document(), 1);
     const auto problem = main_problem(documents);
@@ -301,13 +301,13 @@ class Climb {
   TablePrinter printer_;
   Progress progress_;
   Clock::time_point started_;
-  std::map<std::string, std::vector<const Item*>> refused_;  // by the reason
+  std::map<std::string, std::vector<const Item*>> refused_;  // by reason
   ReferenceStore store_;
   std::map<std::string_view, std::vector<CaseResult>> battery_results_;
 };
 
 int run(const ClimbOptions& options) {
-  // Everything that needs no device first: bad input stops before any work.
+  // Checks that need no device come first: bad input stops before any work.
   const std::vector<Problem> shapes = selected_shapes(options.common);
   (void)selected_battery(options.common);
   (void)selected_kernels(options.common, {});

@@ -68,7 +68,7 @@ std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, co
       if (kernel.place == Place::kHost || !target.host_only) add(&kernel);
     }
   }
-  // The host's part of the ladder first; within a place the registry's order.
+  // Host rungs first; within a place the registry's order.
   std::stable_sort(selected.begin(), selected.end(), [](const KernelInfo* a, const KernelInfo* b) {
     return a->place == Place::kHost && b->place != Place::kHost;
   });
@@ -160,7 +160,8 @@ void write_file(const std::string& path, std::string_view text, const std::strin
 
 void catch_interrupt() {
   for (const int number : kInterrupts) {
-    if (std::signal(number, on_interrupt) == SIG_IGN) std::signal(number, SIG_IGN);  // nohup
+    // under nohup the signal stays ignored
+    if (std::signal(number, on_interrupt) == SIG_IGN) std::signal(number, SIG_IGN);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs share: exit statuses, the options that several have, and how bad input is told.
+// Shared by all verbs: exit statuses, common options, and errors for bad input.
 #pragma once
 #include <ladder/kernel.hpp>
 #include <ladder/problem.hpp>
@@ -21,12 +21,12 @@ namespace ladder::app {
 
 enum ExitStatus : int { kOk = 0, kFailed = 1, kBadInput = 2, kInterrupted = 130 };
 
-// The user's input breaks a rule: "--shape: ...". Told in one line, exit status 2.
+// The user's input breaks a rule: "--shape: ...". Reported in one line, exit status 2.
 struct BadInput : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What a number of the command line may be; `rule` says so.
+// The valid range of a number on the command line; `rule` describes it.
 template <class T>
 struct Range {
   T least, most;
@@ -39,7 +39,7 @@ constexpr Range<float> kFloatRange{std::numeric_limits<float>::lowest(),
 constexpr Range<double> kSecondsRange{std::numeric_limits<double>::min(), 1e6,
                                       "seconds, more than 0 and at most 1000000"};
 
-// "--seed: 'x': a whole number ..." where the text is no such number.
+// Returns "--seed: 'x': a whole number ..." if the text is not a valid number.
 template <class T>
 T number_in(const Range<T>& range, const std::string& argument, const std::string& text) {
   const auto number = parse_number<T>(text);
@@ -47,8 +47,8 @@ T number_in(const Range<T>& range, const std::string& argument, const std::strin
   throw BadInput(argument + ": '" + text + "': " + range.rule);
 }
 
-// An option whose value is a number. CLI11's own numbers take octal ones, wrap, and are refused
-// without their rule.
+// Adds an option with a numeric value. CLI11's own number options accept octal numbers, wrap
+// around, and reject input without stating the rule.
 template <class T, class V>
 void add_number(CLI::App& verb, const std::string& argument, V& value, const Range<T>& range,
                 const std::string& help) {
@@ -74,32 +74,32 @@ struct CommonOptions {
 };
 void add_common_options(CLI::App& verb, CommonOptions& options);
 
-// All throw BadInput.
-// Without names: all, of the library's kernels only where every_library_kernel.
+// All functions below throw BadInput.
+// Without names: all kernels; the library's kernels only if every_library_kernel.
 std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, const Target& target,
                                                 bool every_library_kernel = false);
 std::vector<Problem> selected_shapes(const CommonOptions& options);
 std::vector<Case> selected_battery(const CommonOptions& options);
-// `argument` is named where the problem does not fit in the memory of `device` (or of the host
-// besides).
+// Throws if the problem does not fit in the memory of `device`, or its verification not in that of
+// the host. The message names `argument`.
 void require_memory(const Problem& problem, const Device& device, const std::string& argument);
 void require_writable(const std::string& path, const std::string& argument);
 
-// Where `kernel` runs: the host, the target's CUDA device, or a Device without CUDA, which it then
-// refuses.
+// Returns the device where `kernel` runs: the host, the target's CUDA device, or a Device without
+// CUDA, which the kernel then refuses.
 const Device& device_of(const KernelInfo& kernel, const Target& target);
-// The same with the peak and bandwidth that rates refer to: of a host kernel's cores they are
-// measured, once a process, in about half a second.
+// As above, with the peak and bandwidth to which rates are related. Those of host cores are
+// measured once per process, which takes about 0.5 s.
 Device rated_device_of(const KernelInfo& kernel, const Target& target);
 
-// Rows that are kept as they come: a file is replaced with every row, what cannot be replaced (a
-// pipe) gets them all at the end. Throws BadInput, with the argument, if the file stops being
-// writable.
+// Saves rows as they are produced. A file is rewritten with every row; an output that cannot be
+// replaced (a pipe) receives all rows at the end. Throws BadInput, naming the argument, if the file
+// is no longer writable.
 class Recorder {
  public:
   Recorder(std::string path, std::string argument, const Target& target);
   void add(Row row);
-  void finish() const;  // after the last row
+  void finish() const;  // call after the last row
   const std::vector<Row>& rows() const { return document_.rows; }
   const Document& document() const { return document_; }
 
@@ -110,18 +110,18 @@ class Recorder {
   Document document_;
 };
 
-// write_atomic; throws BadInput with the argument.
+// write_atomic(), but throws BadInput with the argument.
 void write_file(const std::string& path, std::string_view text, const std::string& argument);
 
-// From here on Ctrl-C (or SIGTERM, or the terminal's end) only sets a flag; a second one ends the
-// process at once.
+// After this call Ctrl-C (or SIGTERM, or SIGHUP) only sets a flag. A second one ends the process at
+// once.
 void catch_interrupt();
 bool interrupted();
 
-// Of all rows: kFailed if one failed verification or none passed it.
+// The exit status for all rows: kFailed if any row failed verification or none passed.
 int exit_status(const std::vector<Row>& rows);
 
-// The verbs; each adds itself to `app` and stores what to run in `chosen` when it is parsed.
+// The verbs. Each adds itself to `app` and stores its function in `chosen` when it is parsed.
 void add_atlas(CLI::App& app, Verb& chosen);
 void add_bench(CLI::App& app, Verb& chosen);
 void add_climb(CLI::App& app, Verb& chosen);

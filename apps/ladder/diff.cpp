@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder diff A B: two kernels side by side, source, resources, instruction mix, counters and
-// times, and why they differ.
+// ladder diff A B: compares two kernels (source, resources, instruction mix, counters, times) and
+// explains the differences.
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
@@ -41,7 +41,7 @@ const KernelInfo& one_kernel(const std::string& name) {
   throw BadInput(fmt::format("RUNG: {} is no rung", name));
 }
 
-// How the quantity changed: "x 2.00", "/ 4.00", "=".
+// The change of a quantity: "x 2.00", "/ 4.00", "=".
 std::string change(const analyse::Compare& c) {
   if (c.a == c.b) return "=";
   if (!(c.a > 0) || !(c.b > 0)) return "";

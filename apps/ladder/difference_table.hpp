@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of two kernels side by side, on the terminal.
+// Prints numbers of two kernels side by side on the terminal.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace ladder::app {
 
-// Nothing where there are no rows.
+// Prints nothing if there are no rows.
 void print_differences(const std::string& title, const std::vector<analyse::Compare>& rows,
                        std::string_view a, std::string_view b);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder doctor: what the machine has, what is missing, and what to do about it.
+// ladder doctor: reports what the machine has, what is missing, and how to fix it.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
-// One line: what, whether it is there, and where it is not, what follows and what to do.
+// Prints one line: the item, whether it is present, and if not, the consequence and the remedy.
 void tell(const char* what, bool there, const std::string& detail) {
   fmt::print("{:<8} {:<16} {}\n", there ? "ok" : "missing", what, detail);
 }
@@ -77,7 +77,7 @@ void tell_rates() {
 #endif
 }
 
-// OpenBLAS chooses its kernels by the processors that it knew when it was released.
+// OpenBLAS selects its kernels from the processors that were known at its release.
 void tell_openblas(const Environment& e) {
   const host::OpenBlas* blas = host::openblas();
   tell("OpenBLAS", blas != nullptr,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder explain: what a kernel should do on a problem and a device, and why. Counts come from the
-// virtual GPU; nothing here needs the device that is explained.
+// ladder explain: predicts a kernel's performance on a problem and a device, with the reasons. The
+// counts come from the virtual GPU; the explained device is not needed.
 #include "analyse/explanation.hpp"
 
 #include <fmt/format.h>
@@ -73,9 +73,10 @@ std::optional<analyse::Measured> measured_of(const std::optional<Document>& docu
 
 namespace {
 
-constexpr double kTolerance = 0.02;  // rates nearer than this are the same: `bench --compare`
+// relative difference below which rates are equal, as in `bench --compare`
+constexpr double kTolerance = 0.02;
 constexpr std::int64_t kCountedAsItIs =
-    512;  // problems up to this cube are also counted as they are
+    512;  // problems up to this cube are counted at their own size
 
 constexpr Range<std::int64_t> kSizeRange{1, std::numeric_limits<std::int64_t>::max(),
                                          "a whole number, at least 1"};
@@ -84,8 +85,7 @@ struct ExplainOptions {
   std::vector<std::string> kernels;
   std::string device = "h200", shape, clock = "boost", measured, into, source = source_folder();
   std::optional<std::int64_t> m, n, k;
-  std::optional<float>
-      beta;  // 1, as the published ladders have it; 0 where measured rows are compared
+  std::optional<float> beta;  // 1 as in the published ladders; 0 for comparison with measured rows
   bool json = false, accuracy = false;
 };
 
@@ -140,7 +140,7 @@ void count_as_is(analyse::Explanation& e, const KernelInfo& kernel, const Device
   }
 }
 
-// What Nsight Compute read of the same launch, where the checkout has it.
+// Adds Nsight Compute's counters of the same launch, if the checkout has them.
 void add_golden(analyse::Explanation& e, const std::string& source) {
   if (e.problem.beta != 0) return;
   const auto table = read_file(
@@ -153,7 +153,7 @@ void add_golden(analyse::Explanation& e, const std::string& source) {
   }
 }
 
-// Half of the kernels are off by at most this; "-" where nothing was measured.
+// The median error of the predictions; "-" if nothing was measured.
 std::string median_error(const std::vector<analyse::Explanation>& all, bool tensor) {
   std::vector<double> errors;
   for (const analyse::Explanation& e : all) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the analysing verbs share: the machine that is meant, and rows that were measured on it.
+// Shared by the analysing verbs: the selected machine, and the rows measured on it.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,11 +13,11 @@ namespace ladder::app {
 // `clock` is "boost", "base" or a number of MHz. Throws BadInput.
 analyse::Machine selected_machine(const std::string& device, const std::string& clock);
 
-// The rows in `path`, or, where that is empty, the checkout's for this machine if there are any.
-// Throws BadInput.
+// Returns the rows in `path`. If `path` is empty, returns the checkout's rows for this machine, if
+// any. Throws BadInput.
 std::optional<Document> measured_rows(const std::string& path, const analyse::Machine& machine,
                                       const std::string& source);
-// The verified row of this kernel and shape on this machine.
+// Returns the verified row of this kernel and shape on this machine.
 std::optional<analyse::Measured> measured_of(const std::optional<Document>& document,
                                              std::string_view kernel, const Problem& problem,
                                              const analyse::Machine& machine);

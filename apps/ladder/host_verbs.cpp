@@ -17,8 +17,9 @@
 namespace ladder::app {
 namespace {
 
-constexpr double kBudget = 0.3;           // seconds of samples
-constexpr double kMostFlops = 0x1p36;     // of a problem that is timed beside its prediction
+constexpr double kBudget = 0.3;  // seconds of samples
+// FLOP of the largest problem that is timed for comparison with its prediction
+constexpr double kMostFlops = 0x1p36;
 constexpr std::int64_t kShownSide = 512;  // of the problem whose register tile is shown
 
 const analyse::HostMachine& machine_for(const KernelInfo& kernel) {
@@ -31,7 +32,7 @@ const analyse::HostMachine& machine_for(const KernelInfo& kernel) {
   return measured.emplace(threads, std::move(machine).value()).first->second;
 }
 
-// Milliseconds of a verified launch, the median; none where it is wrong, fails or would take long.
+// Median milliseconds of a verified launch; nullopt if it is wrong, fails or would take too long.
 std::optional<double> timed(const KernelInfo& kernel, const Problem& problem) {
   if (flops(problem) > kMostFlops) return std::nullopt;
   const Device device = host_device();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// explain, diff and show of CPU rungs, on this machine.
+// explain, diff and show for CPU rungs, on this machine.
 #pragma once
 #include <ladder/kernel.hpp>
 
@@ -7,12 +7,12 @@
 
 namespace ladder::app {
 
-// The kernels among `kernels` that are CPU rungs. Throws BadInput where there are CUDA rungs beside
-// them: those are explained for a device of the database, these for this machine.
+// Returns the CPU rungs among `kernels`. Throws BadInput if there are also CUDA rungs: those are
+// explained for a device of the database, CPU rungs for this machine.
 std::vector<const KernelInfo*> host_rungs(const std::vector<const KernelInfo*>& kernels);
 
-// The exit status. Each rung is verified on the problem and timed, briefly. Throws BadInput where
-// nothing can be measured.
+// Returns the exit status. Verifies each rung on the problem and times it briefly. Throws BadInput
+// if nothing can be measured.
 int explain_host_rungs(const std::vector<const KernelInfo*>& rungs, const Problem& problem,
                        bool json);
 int diff_host_rungs(const KernelInfo& a, const KernelInfo& b, const Problem& problem);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder: the workbench's command line. One file a verb; this one parses and turns errors into exit
-// statuses.
+// The command line of ladder. Each verb has its own file; this one parses arguments and converts
+// errors into exit statuses.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -26,8 +26,8 @@ std::string one_line(std::string text) {
   return ladder::printable(text);
 }
 
-// The verb that is named first, null where an option is. CLI11 would only say that a verb is
-// missing, not that this one is none.
+// Returns the verb that the first argument names; null if the first argument is an option. CLI11
+// would report only that a verb is missing, not that this one does not exist.
 const CLI::App* known_verb(const CLI::App& app, const std::vector<std::string>& arguments) {
   const std::string first = arguments.empty() ? "-" : arguments.front();
   if (first.starts_with("-")) return nullptr;
@@ -40,7 +40,7 @@ const CLI::App* known_verb(const CLI::App& app, const std::vector<std::string>& 
   throw ladder::app::BadInput(fmt::format("no verb '{}'; there are {}", first, verbs));
 }
 
-// "--seed -1" becomes "--seed=-1": CLI11 would take the value for an option, and miss one.
+// "--seed -1" becomes "--seed=-1". CLI11 would parse the value as an option.
 std::vector<std::string> with_negative_values(const CLI::App& verb,
                                               const std::vector<std::string>& arguments) {
   std::vector<std::string> joined;
@@ -68,8 +68,9 @@ void require_values(const CLI::App& verb) {
   }
 }
 
-// Standard streams that are closed would be the next files that are opened, and be printed into.
-// Opened the wrong way round, they fail as closed ones do.
+// If a standard stream is closed, the next opened file gets its descriptor and output is printed
+// into that file. This opens the descriptors in the wrong direction, so that access fails as for
+// closed streams.
 void occupy_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) < 0)
@@ -77,19 +78,19 @@ void occupy_closed_streams() {
   }
 }
 
-// Compilers and other programs start programs, too.
+// Removes relative folders from PATH, since compilers and other tools also start programs by name.
 void take_absolute_path() {
-#ifndef LADDER_ONLY_CLIMB  // which starts none
+#ifndef LADDER_ONLY_CLIMB  // a program with climb alone starts no other programs
   const auto folders = ladder::tune::search_path();
   ::setenv("PATH", fmt::format("{}", fmt::join(folders, ":")).c_str(), 1);
 #endif
 }
 
-// What could not be printed (a full disk, a closed stream) is no success.
+// Output that could not be printed (a full disk, a closed stream) is an error.
 int after_printing(int status) {
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0) return status;
-  // What a flush before this one lost has no number any more.
+  // If an earlier flush failed, errno is no longer known.
   fmt::print(stderr, "ladder: standard output: {}\n",
              flushed ? "not everything could be written" : std::strerror(errno));
   return status == ladder::app::kOk ? ladder::app::kFailed : status;

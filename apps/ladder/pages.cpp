@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder completion, ladder manual: what `make install` gives to shells and to man.
+// ladder completion, ladder manual: print the files that `make install` installs for shells and
+// man.
 #include "pages/pages.hpp"
 
 #include <fmt/format.h>

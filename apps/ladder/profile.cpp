@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder profile RUNG: Nsight Compute's counters beside the virtual GPU's, where there is a GPU and
-// it lets them be read; else the virtual GPU's alone, and what is missing.
+// ladder profile RUNG: prints Nsight Compute's counters beside the virtual GPU's if there is a GPU
+// with readable counters. Otherwise prints the virtual GPU's counters alone and says what is
+// missing.
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
@@ -29,7 +30,7 @@ struct ProfileOptions {
   std::vector<std::string> metrics;
 };
 
-// What both can say, by Nsight Compute's names.
+// The metrics that both provide, with Nsight Compute's names.
 const std::vector<std::string>& common_metrics() {
   static const std::vector<std::string> metrics{
       "launch__registers_per_thread",
@@ -66,7 +67,7 @@ const KernelInfo& rung_of(const std::string& name) {
 
 tune::Deadline ncu_deadline() { return tune::Clock::now() + std::chrono::seconds(kNcuSeconds); }
 
-// Counters of the virtual GPU, from a process of its own: this one may stand on a GPU.
+// Counters of the virtual GPU, from a separate process, because this one may use a real GPU.
 Result<Counters> virtual_counters(const ProfileOptions& o) {
   const auto done = tune::run({"/proc/self/exe", kCountVerb, o.rung, "--shape", o.shape},
                               ncu_deadline(), interrupted);
@@ -86,7 +87,7 @@ Result<std::vector<analyse::Profiled>> profiled(const ProfileOptions& o,
   if (ncu.empty())
     return Status(Code::kUnsupportedDevice,
                   "ncu is not installed (LADDER_NCU, PATH, CUDA_HOME, /usr/local/cuda)");
-  // The file itself: in ncu's process /proc/self/exe is ncu.
+  // The resolved path: in ncu's process /proc/self/exe is ncu.
   std::error_code error;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error) return Status(Code::kIo, "/proc/self/exe: " + error.message());
@@ -192,7 +193,7 @@ void add_profile(CLI::App& app, Verb& chosen) {
 
   for (const bool print : {false, true}) {
     CLI::App* hidden = app.add_subcommand(print ? kCountVerb : kLaunchVerb, "");
-    hidden->group("");  // not shown
+    hidden->group("");  // hidden from --help
     auto h = std::make_shared<ProfileOptions>();
     hidden->add_option("RUNG", h->rung)->required();
     hidden->add_option("--shape", h->shape);

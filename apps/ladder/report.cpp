@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder report: rows from files as a markdown table, a chart, or a page to look at.
+// ladder report: formats rows from files as a Markdown table, a chart, or an HTML page.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,8 @@ std::vector<Document> read_all(const std::vector<std::string>& files) {
   return documents;
 }
 
-// Only the kernels that are named, by id or by the start of one (r14 names all of that rung's).
+// Keeps only the named kernels. A name is an id or the start of one (r14: all kernels of that
+// rung).
 void keep(std::vector<Document>& documents, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto named = [&](const Row& row) { return row.kernel.starts_with(name); };
@@ -54,7 +55,7 @@ void keep(std::vector<Document>& documents, const std::vector<std::string>& name
   }
 }
 
-// Only the shapes that are named.
+// Keeps only the named shapes.
 void keep_shapes(std::vector<Document>& documents, const std::vector<std::string>& names) {
   std::vector<Problem> shapes;
   for (const std::string& name : names) {
@@ -79,7 +80,7 @@ std::string spec_file(const std::string& folder, const Chart& chart) {
   return (std::filesystem::path(folder) / (chart.name + ".vl.json")).string();
 }
 
-// Specifications that a user has changed take the place of Ladder's own.
+// Replaces Ladder's chart specifications by those that the user has changed.
 void take_specs(std::vector<Chart>& charts, const std::string& folder) {
   if (folder.empty()) return;
   std::size_t taken = 0;
@@ -136,7 +137,7 @@ page::Contents gathered(const ReportOptions& o, const std::vector<Document>& doc
   return std::move(contents).value();
 }
 
-// Analysing every kernel takes seconds: not for what rows alone can draw.
+// Analysing every kernel takes seconds, so it is skipped for output that needs only rows.
 page::Contents needed(const ReportOptions& o, const std::vector<Document>& documents) {
   if (!o.html.empty() || !o.svg.empty()) {
     if (Status status = page::can_render(); !status)

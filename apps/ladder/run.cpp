@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder run FILE.cu: a user's kernel compiled, verified, measured or counted, compared and
-// explained like a rung. What it does to a process happens to a child, bound to a time limit.
+// ladder run FILE.cu: compiles a user's kernel, then verifies, measures or counts, compares and
+// explains it like a rung. The kernel runs in a child process with a time limit.
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
@@ -33,7 +33,7 @@ constexpr std::int64_t kGpuSide = 4096, kVirtualSide = 256;
 struct RunOptions {
   std::string file, kernel, grid, block, shared = "0", needs = "true";
   std::string device = "auto", shape, explain_on = "h200", source = source_folder();
-  std::string library, verdict;  // of the child
+  std::string library, verdict;  // used by the child process
   std::vector<std::string> against{"r05", "r10", "cublas_ieee"};
   double limit_s = 300;
   float beta = 0;
@@ -71,8 +71,8 @@ tune::Deadline in_seconds(double seconds) {
          std::chrono::duration_cast<tune::Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// The child's exit status is also the user's code's to set, with _exit() or by a crash after the
-// verdict: it stands only beside the same status in the file that the child writes last.
+// The user's code can also set the child's exit status, with _exit() or by a crash after the
+// verdict. The status is accepted only if the file that the child writes last has the same status.
 int judge(const RunOptions& o, const tune::Child::End& end, const std::string& verdict) {
   const auto told = read_file(verdict);
   const bool passed = told && told.value() == kPassedVerdict;
@@ -82,7 +82,7 @@ int judge(const RunOptions& o, const tune::Child::End& end, const std::string& v
   return kFailed;
 }
 
-// The parent: builds, then lets a child load what was built.
+// The parent process: builds, then starts a child that loads the result.
 int run(const RunOptions& o) {
   (void)problem_for(o, kGpuSide);
   (void)rivals_of(o);
@@ -126,7 +126,7 @@ int run(const RunOptions& o) {
                                    o.source};
   if (!o.shape.empty()) command.insert(command.end(), {"--shape", o.shape});
   for (const std::string& name : o.against) command.insert(command.end(), {"--against", name});
-  // What a plain kernel takes: it reads C.
+  // A plain kernel reads C, hence beta = 1.
   if (!o.kernel.empty() && !o.strict) command.insert(command.end(), {"--beta", "1"});
   if (o.no_explain) command.emplace_back("--no-explain");
   auto child = tune::Child::start(command, false);
@@ -147,7 +147,7 @@ int run(const RunOptions& o) {
   return judge(o, child.value().wait(), verdict);
 }
 
-// The child.
+// The child process.
 class Trial {
  public:
   Trial(const RunOptions& o, const Target& target)
@@ -160,7 +160,8 @@ class Trial {
           fmt::format("{}: refuses {}: {}", kernel.id, to_string(problem), status.message()));
       return kFailed;
     }
-    // The shape first: what fails there would fail everywhere, at length.
+    // The shape comes first: a kernel that fails on it would also fail on the battery, which takes
+    // longer.
     Row row = make_row(kernel, problem, device_);
     row.verdict = verify(kernel, cases_of(problem, 1), device_, {}, store_);
     if (row.verdict.ok()) {
@@ -187,7 +188,8 @@ class Trial {
     std::vector<const KernelInfo*> all{&kernel};
     rows.push_back(std::move(own));
     for (const KernelInfo* rival : rivals_of(o_)) {
-      if (device_.is_virtual && rival->role == Role::kBaseline) continue;  // never counted
+      // baselines are never counted
+      if (device_.is_virtual && rival->role == Role::kBaseline) continue;
       if (!rival->accepts(problem, device_)) continue;
       Row row = make_row(*rival, problem, device_);
       row.verdict = verify(*rival, cases_of(problem, 1), device_, {}, store_);
@@ -320,7 +322,7 @@ void add_run(CLI::App& app, Verb& chosen) {
   verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
 
   CLI::App* loaded = app.add_subcommand(kLoadedVerb, "");
-  loaded->group("");  // not shown
+  loaded->group("");  // hidden from --help
   auto l = std::make_shared<RunOptions>();
   loaded->add_option("LIBRARY", l->library)->required();
   add_number(*loaded, "--beta", l->beta, kFloatRange, "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder show RUNG: its PTX or machine code, with source lines, how often each instruction ran, and
-// the hot loop.
+// ladder show RUNG: prints its PTX or machine code with source lines, execution counts per
+// instruction, and the hot loop.
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
 
@@ -31,7 +31,7 @@ std::string where(const analyse::TracedInstruction* traced) {
              : fmt::format("{}:{}", short_name(traced->file), traced->line);
 }
 
-// By line of the PTX or by offset of the machine code, as the trace's engine has them.
+// By PTX line or machine-code offset, as the engine that made the trace numbers instructions.
 std::map<std::uint32_t, const analyse::TracedInstruction*> by_place(const analyse::Trace& trace) {
   std::map<std::uint32_t, const analyse::TracedInstruction*> places;
   for (const analyse::TracedInstruction& i : trace.instructions) {
@@ -64,7 +64,7 @@ void show_ptx(const ShowOptions& o, const analyse::Observation& seen, const anal
     const analyse::TracedInstruction* traced = at == places.end() ? nullptr : at->second;
     const bool hot = traced != nullptr && 2 * traced->executions >= most && most > 0;
     if (o.hot && !hot) continue;
-    if (ptx.lines[i].find(".loc") != std::string::npos) continue;  // stands in the column
+    if (ptx.lines[i].find(".loc") != std::string::npos) continue;  // the line column shows it
     fmt::print("{:>10} {:>24} {} {}\n", traced == nullptr ? "" : std::to_string(traced->executions),
                where(traced), hot ? '|' : ' ', ptx.lines[i]);
   }
@@ -127,7 +127,7 @@ int run(const ShowOptions& o) {
       throw BadInput("--ptx, --resources: of CUDA rungs; a CPU rung has machine code");
     return show_host_rungs(rungs, o.hot);
   }
-  // Executions of PTX are counted where PTX is executed.
+  // Execution counts per PTX instruction require the PTX engine.
   if (o.ptx) ::setenv("VGPU_ENGINE", "ptx", 1);
   const Target target = select_target("virtual:h200");
   int status = kOk;

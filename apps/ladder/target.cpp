@@ -75,13 +75,13 @@ void prepend_library_path(const std::string& folder) {
   ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
 }
 
-// The dynamic linker decides at the start of a process whose libcudart it takes, hence a new
-// process. $ORIGIN is the program's folder: its own name may hold what divides LD_LIBRARY_PATH.
+// The dynamic linker selects libcudart when a process starts, hence a new process. $ORIGIN is the
+// program's folder; the folder's literal name may contain separators of LD_LIBRARY_PATH.
 [[noreturn]] void replace_process(const std::string& name) {
   prepend_library_path("$ORIGIN/../lib/vgpu");
   ::setenv(kDeviceVariable, name.c_str(), 1);
   ::setenv("VGPU_CHECK", "memory,init-global,sync",
-           0);  // verification turns the race check on where it looks for races
+           0);  // verification enables the race check where it is needed
   ::setenv(kReplaced, "1", 1);
   const Status failed = start_again({});
   bad_device("cannot start on the virtual GPU: " + failed.message());
@@ -143,7 +143,7 @@ Status start_again(const std::vector<std::string>& more) {
   pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
-  std::fflush(nullptr);  // what was printed would go with this process
+  std::fflush(nullptr);  // buffered output would be lost
   ::execv("/proc/self/exe", pointers.data());
   return {Code::kIo, std::strerror(errno)};
 }

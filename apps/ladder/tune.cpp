@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder tune: searches a rung's tile parameters on this device. The verb tune-worker, which is not
-// shown, is the process in which candidates run.
+// ladder tune: searches a rung's tile parameters on this device. The hidden verb tune-worker is the
+// process in which candidates run.
 #include <fmt/format.h>
 #include <unistd.h>
 #include <ladder/registry.hpp>
@@ -27,8 +27,8 @@ namespace ladder::app {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::int64_t kSide = 4096;        // what published ladders are measured at
-constexpr std::int64_t kCountedSide = 256;  // on the virtual GPU: a few blocks of any tile
+constexpr std::int64_t kSide = 4096;        // the size of published ladders
+constexpr std::int64_t kCountedSide = 256;  // on the virtual GPU: a few blocks for any tile
 constexpr std::int64_t kCountedDepth = 64;
 constexpr const char* kWorkerVerb = "tune-worker";
 
@@ -80,7 +80,8 @@ tune::Provenance provenance_of(const Target& target) {
   return {e.date, e.version, e.commit, e.driver, "CUDA " + e.toolkit};
 }
 
-// "BM,BN": the parameters down and across the heat map; by default the space's first two.
+// "BM,BN": the parameters on the vertical and horizontal axis of the heat map; by default the
+// space's first two.
 std::pair<std::string, std::string> selected_axes(const std::string& text,
                                                   const SearchSpace& space) {
   if (text.empty())
@@ -117,7 +118,7 @@ std::vector<tune::EarlierCandidate> selected_points(const std::string& path,
   return std::move(points).value();
 }
 
-// What a search leaves on disk, while it runs and at its end.
+// The files that a search writes during its run and at its end.
 class Files {
  public:
   Files(const TuneOptions& options, std::string output, const tune::Job& job,
@@ -194,7 +195,7 @@ class Files {
 };
 
 #ifdef LADDER_HAVE_HIGHWAY
-// A CPU rung: nothing is compiled, and of the options those of the search alone have a meaning.
+// Tunes a CPU rung: nothing is compiled, and only the options of the search itself apply.
 int run_blocks(const TuneOptions& options) {
   const std::pair<const char*, bool> others[] = {
       {"--device", options.device != "auto" && options.device != "cpu"},
@@ -208,7 +209,7 @@ int run_blocks(const TuneOptions& options) {
       throw BadInput(
           fmt::format("{}: not for a CPU rung, whose blocks are searched on this machine", name));
   }
-  constexpr std::int64_t kBlockSide = 2048;  // several blocks each way
+  constexpr std::int64_t kBlockSide = 2048;  // several blocks in each dimension
   const Problem problem = options.shape.empty() ? make_problem(kBlockSide, kBlockSide, kBlockSide)
                                                 : selected_problem(options.shape);
   return tune_blocks(problem, options.budget_s, options.source, options.output);
@@ -216,7 +217,7 @@ int run_blocks(const TuneOptions& options) {
 #endif
 
 int run(const TuneOptions& options) {
-  // Everything that needs no device first: bad input stops before any work.
+  // Checks that need no device come first: bad input stops before any work.
 #ifdef LADDER_HAVE_HIGHWAY
   if (has_blocks(options.rung)) return run_blocks(options);
 #endif
@@ -229,7 +230,7 @@ int run(const TuneOptions& options) {
     if (!options.heat_map.ends_with(".svg"))
       throw BadInput(fmt::format("--heat-map: '{}' ends in none of .svg, .vl.json and .csv",
                                  options.heat_map));
-    // Before the search, not after it.
+    // Checked before the search rather than after it.
     if (Status status = page::can_render(); !status)
       throw BadInput("--heat-map: " + status.message());
   }
@@ -264,11 +265,11 @@ int run(const TuneOptions& options) {
   job.worker = {"/proc/self/exe", kWorkerVerb, "--device",
                 job.device.is_virtual ? "auto" : fmt::format("cuda:{}", job.device.ordinal)};
 
-  // A model's winner is no measured tile: it goes only where it is sent.
+  // The winner by the model is not a measured tile, so it is written only to an explicit --output.
   std::string output = options.output;
   if (output.empty() && !job.device.is_virtual) {
     const fs::path folder = source / "src" / "registry" / "tuned";
-    fs::create_directories(folder, error);  // if it cannot be, the next line says so
+    fs::create_directories(folder, error);  // on failure the write below reports the error
     output = (folder / tune::tuned_file_name(job.device.name)).string();
   }
   require_writable(output, "--output");
@@ -307,7 +308,7 @@ int run(const TuneOptions& options) {
 
 int run_worker(const std::string& device) {
   const Target target = select_target(device);
-  // What a candidate prints must not come between the answers.
+  // Output that a candidate prints must not mix with the answers.
   const int answers = ::dup(STDOUT_FILENO);
   if (answers < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return kFailed;
   return tune::serve(STDIN_FILENO, answers, target.main());
@@ -363,7 +364,7 @@ void add_tune(CLI::App& app, Verb& chosen) {
   verb->callback([&chosen, options] { chosen = [options] { return run(*options); }; });
 
   CLI::App* worker = app.add_subcommand(kWorkerVerb, "");
-  worker->group("");  // not shown
+  worker->group("");  // hidden from --help
   auto device = std::make_shared<std::string>("auto");
   worker->add_option("--device", *device);
   worker->callback([&chosen, device] { chosen = [device] { return run_worker(*device); }; });

@@ -21,9 +21,9 @@ namespace ladder::app {
 namespace {
 
 constexpr std::string_view kRung =
-    "h04_simd_pack";  // on one core: what it finds, h05 uses for each of its threads
+    "h04_simd_pack";  // on one core; h05 uses the result for each of its threads
 
-// Of this thread on its core: others that take the core in between do not count.
+// CPU time of this thread: other threads on the core do not affect it.
 double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -72,7 +72,8 @@ int tune_blocks(const Problem& problem, double budget_s, const std::string& sour
   if (path.empty()) {
     const std::filesystem::path folder = std::filesystem::path(source) / "src" / "host" / "tuned";
     std::error_code error;
-    std::filesystem::create_directories(folder, error);  // if it cannot be, the next line says so
+    // on failure the write below reports the error
+    std::filesystem::create_directories(folder, error);
     path = (folder / file_name(cpu, caches)).string();
   }
   require_writable(path, "--output");
@@ -93,7 +94,7 @@ int tune_blocks(const Problem& problem, double budget_s, const std::string& sour
     return cpu_seconds() - begin;
   };
   const host::Blocks by_rule = host::blocks_for(caches, tile);
-  seconds(by_rule);  // pages are touched, the clock settles
+  seconds(by_rule);  // touches the pages and lets the clock settle
   const auto trials =
       host::search_blocks(by_rule, host::block_candidates(caches, tile), seconds, budget_s);
   host::try_blocks(std::nullopt, tile);

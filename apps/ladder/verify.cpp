@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder verify: every kernel against the battery, and on shapes of the user's.
+// ladder verify: verifies every kernel with the battery, and on shapes that the user names.
 #include "verify/verify.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ void print_verdict(TablePrinter& printer, const Row& row) {
 }
 
 int run(const CommonOptions& options, bool no_battery) {
-  // Everything that needs no device first: bad input stops before any work.
+  // Checks that need no device come first: bad input stops before any work.
   const std::vector<Problem> shapes = selected_shapes(options);
   std::vector<Case> cases = selected_battery(options);
   (void)selected_kernels(options, {});

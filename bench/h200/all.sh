@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Everything that is shown on an H200, in one go: builds, verifies every rung, runs compute-sanitizer, measures the
-# golden counters, the variants, what r17's choices are worth, the ladder, its rates over sizes, other libraries,
-# tensor-core rungs and their accuracy.
+# Produces all results shown for an H200: builds, verifies every rung, runs compute-sanitizer, and
+# measures the golden counters, the variants, the effect of r17's design choices, the ladder, its
+# rates over sizes, other libraries, and the tensor-core rungs with their accuracy.
 #   bench/h200/all.sh [OUTPUT_FOLDER]        default: the folders where the results are committed
-# Without git, name the commit in LADDER_COMMIT. The scripts that this one calls can be
-# called alone; with PREBUILT=1 they build nothing.
+# Without git, set LADDER_COMMIT to the commit. The scripts that this one calls can also be called
+# alone; with PREBUILT=1 they build nothing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-}
@@ -35,7 +35,7 @@ bench/h200/cycles.sh "$build" "$results/cycles.csv"
 bench/h200/climb.sh "$build" "$results"
 bench/h200/sizes.sh "$build" "$results"
 bench/h200/baselines.sh "$build" "$results" || failed+=(baselines)
-# Their checks are above, but for those of the guard.
+# Their checks were run above, except those of the guard.
 "$build/bin/test_split" --gtest_brief=1 || failed+=(test_split)
 SKIP_CHECKS=1 LADDER=$build/bin/ladder bench/h200/hopper.sh "$results"
 SKIP_CHECKS=1 LADDER=$build/bin/ladder bench/h200/split.sh "$results"

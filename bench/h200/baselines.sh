@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Measures the libraries that rungs are compared with on an H200: cuBLAS in each mode, cuBLASLt's best, and, where Python
-# has them, PyTorch, Triton and (its library named in GEMMUL8) GEMMul8; the library in the same rounds as those that
-# emulate FP32. Then a kernel of a user's own and a profile, which need a GPU to be seen.
+# Measures the baseline libraries on an H200: cuBLAS in each mode, cuBLASLt's best algorithm and, if
+# installed for Python, PyTorch, Triton and GEMMul8 (GEMMUL8 names its library). Ladder's library is
+# measured in the same rounds as those that emulate FP32. Then runs a user's own kernel and a
+# profile, which need a GPU.
 #   bench/h200/baselines.sh [BUILD_FOLDER] [OUTPUT_FOLDER]
-# Writes OUTPUT_FOLDER/baselines.json, python.json, emulation-python.json (rows), own-kernel.txt and profile.txt (by
-# default under results/h200). Without git, name the commit in LADDER_COMMIT.
+# Writes OUTPUT_FOLDER/baselines.json, python.json, emulation-python.json (rows), own-kernel.txt and
+# profile.txt (by default under results/h200). Without git, set LADDER_COMMIT to the commit.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clocks of all SMs between two points of a stream: how many cycles lie between them, and how
-// long that was.
+// Reads the clocks of all SMs at two points of a stream: the number of cycles and the time between
+// them.
 #pragma once
 #include "device/launch_dependent.cuh"
 
@@ -14,7 +14,7 @@
 
 namespace ladder::bench {
 
-// Each SM's clock and the time, by its number.
+// The clock counter and the global time of each SM, by SM number.
 struct Reading {
   long long cycles;
   unsigned long long ns;
@@ -33,14 +33,14 @@ struct Gpu {
     require(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "SM count");
     require(allow_shared(reinterpret_cast<const void*>(read_clocks), kShared), "shared memory");
   }
-  // One block an SM: shared memory has no room for two.
+  // One block per SM: a second one does not fit into shared memory.
   void read(Reading* g) const { read_clocks<<<sms, 32, kShared>>>(g); }
 
   static constexpr int kShared = 200 * 1024;
   int sms = 0;
 };
 
-// Of the SMs that both readings saw: mean cycles and nanoseconds between them.
+// Mean cycles and nanoseconds between two readings, over the SMs that occur in both.
 struct Between {
   double cycles = 0, ns = 0;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many cycles the last rungs of Hopper's tensor cores and cuBLAS take for the same product.
-// Prints CSV, a line a kernel and size: medians of cycles, of the tensor cores' products in them,
-// of microseconds; the SM clock, as cycles over the global timer; TFLOP/s.
-//   bench_cycles [SECONDS]              of each product and type, default 0.5;   bench/h200/cycles.sh runs it
+// Cycles that the last tensor-core rungs for Hopper and cuBLAS take for the same product. Prints
+// CSV, one line per kernel and size: medians of cycles, of the tensor cores' products per cycle, of
+// microseconds; the SM clock, as cycles over the global timer; TFLOP/s.
+//   bench_cycles [SECONDS]    per product and type, default 0.5; bench/h200/cycles.sh runs it
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -31,7 +31,7 @@ void print(const Gpu& gpu, const std::vector<const KernelInfo*>& kernels, double
 }
 
 struct Case {
-  const char* types;  // as kernels are named after them
+  const char* types;  // as in the names of the kernels
   Type in, out;
   int largest;
 };

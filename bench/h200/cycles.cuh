@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycles of kernels that compute the same product: launched in turn, as benchmarks launch them,
-// with the clocks of all SMs read between launches. There all run at one clock, and cycles decide.
+// Cycles of kernels that compute the same product. They are launched alternately, as in benchmarks,
+// and the clocks of all SMs are read between launches. All kernels then run at one clock, so that
+// cycles decide.
 #pragma once
 #include "measure/turns.hpp"
 
@@ -17,21 +18,21 @@
 
 namespace ladder::bench {
 
-// Of an SM: m64n256k16 in 128 clocks, of tf32 m64n256k8.
+// Per SM: m64n256k16 in 128 cycles; for tf32 m64n256k8.
 inline double flops_per_clock(Type in) { return in == Type::kF32 ? 2048 : 4096; }
 
-// Of one kernel, a launch each.
+// One kernel; one entry per launch.
 struct Samples {
   std::vector<double> cycles, ns;
 };
 
-// Of each kernel, in so many seconds altogether, about, but at least as many rounds as share out
-// turns evenly twice.
+// Measures all kernels for about `seconds` in total, but for at least twice as many rounds as give
+// each kernel every position in the order equally often.
 inline std::vector<Samples> cycles_in_turn(const Gpu& gpu,
                                            std::span<const KernelInfo* const> kernels, double for_s,
                                            const Matrices& x) {
   const std::size_t count = kernels.size(),
-                    even = 2 * count;  // rounds in which turns are shared out evenly
+                    even = 2 * count;  // rounds that give each kernel every position equally often
   const double guess_s = flops(x.p) / (flops_per_clock(x.p.in) * gpu.sms * 1.2e9);
   const auto rounds =
       even * std::max<std::size_t>(

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Cycles of the last rungs of Hopper's tensor cores beside cuBLAS's, launched in turn: writes results/h200/cycles.csv (or
-# the file named).
+# Measures the cycles of the last tensor-core rungs for Hopper and of cuBLAS, launched alternately,
+# and writes results/h200/cycles.csv (or the given file).
 #   bench/h200/cycles.sh [BUILD_FOLDER] [FILE.csv]
 exec "$(dirname "$0")/csv.sh" bench_cycles "${1:-build}" "${2:-results/h200/cycles.csv}"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# One line that says where and with what a file of results was made. LADDER_COMMIT stands in where git is not there.
+# Prints one line that states the machine and the versions with which a results file was made.
+# LADDER_COMMIT replaces the commit if git is not available.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 commit=${LADDER_COMMIT:-$(git describe --always --dirty 2>/dev/null || echo unknown)}

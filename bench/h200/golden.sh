@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures the golden counters with Nsight Compute on an H200 and writes tests/golden/h200.csv (or the file named).
+# Measures the golden counters with Nsight Compute on an H200 and writes tests/golden/h200.csv (or
+# the file named).
 #   bench/h200/golden.sh [BUILD_FOLDER] [FILE.csv]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

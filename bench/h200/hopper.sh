@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# The Hopper rungs on an H200: builds them into a folder of their own, verifies every case, runs compute-sanitizer, counts
-# the instructions that the pages name, and measures them beside cuBLAS.
+# Measures the Hopper rungs on an H200: builds them into a separate folder, verifies every case,
+# runs compute-sanitizer, counts the instructions that the pages mention, and measures the rungs
+# beside cuBLAS.
 #   bench/h200/hopper.sh [OUTPUT_FOLDER] [RUNG...]         default: results/h200 and all five
-# Writes rows to OUTPUT_FOLDER: hopper.json (4096, the last two rungs 8192 too), hopper-ragged.json (r17 where other
-# kernels leave SMs idle; short kernels are replayed from a graph) and hopper-16384.json; and with the checks,
-# where cuobjdump is installed, hopper-sass.txt. Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM nothing is built, with SKIP_CHECKS=1
-# it only measures, with ONLY_RAGGED=1 only hopper-ragged.json, with SKIP_LARGE=1 not 16384.
+# Writes rows to OUTPUT_FOLDER: hopper.json (4096; the last two rungs also 8192), hopper-ragged.json
+# (r17 on problems where other kernels leave SMs idle; short kernels are replayed from a graph) and
+# hopper-16384.json. With the checks, and if cuobjdump is installed, it also writes hopper-sass.txt.
+# Without git, set LADDER_COMMIT to the commit. LADDER=PROGRAM: build nothing. SKIP_CHECKS=1: only
+# measure. ONLY_RAGGED=1: measure only hopper-ragged.json. SKIP_LARGE=1: omit 16384.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
@@ -28,7 +30,8 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   echo "--- every case"
   "$ladder" verify "${rungs[@]}" --device cuda:0 --battery full
   echo "--- compute-sanitizer"
-  # racecheck takes minutes for the battery: it gets one problem, of several tiles and more stages than a ring has.
+  # racecheck would take minutes for the battery. It gets one problem with several tiles and more
+  # main-loop steps than the pipeline has stages.
   for tool in memcheck racecheck synccheck; do
     problems=(--battery quick)
     [ $tool != racecheck ] || problems=(--no-battery --shape 264x264x840)

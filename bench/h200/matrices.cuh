@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Square operands of one product, of any type that rungs take.
+// Square operands of one product, in any operand type of the rungs.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -14,8 +14,8 @@
 
 namespace ladder::bench {
 
-// Uniform in [-1, 1), or integers from -1 to 1, whose sums are exact in FP32, and in a result of 16
-// bits are the same however they were summed.
+// Uniform in [-1, 1), or integers from -1 to 1. Sums of the integers are exact in FP32, and rounded
+// to 16 bits they do not depend on the order of summation.
 enum class Values : unsigned char { kUniform, kIntegers };
 
 struct Matrices {

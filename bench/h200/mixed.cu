@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's choice, ladder::sgemm with Precision::kAuto, against cuBLAS's SGEMM on the suite
-// `mixed`: one line a problem, CSV: problem,kernel,auto_us,ieee_us,cublas_us,ratio. Replayed from
-// CUDA graphs, interleaved, medians; operands uniform in [-1, 1), warm. Exit status 1 where auto is
-// slower than cuBLAS by more than 5%.
+// Compares the library's selection, ladder::sgemm with Precision::kAuto, with cuBLAS's SGEMM on the
+// suite `mixed`. Prints one CSV line per problem: problem,kernel,auto_us,ieee_us,cublas_us,ratio.
+// Launches are replayed from CUDA graphs and interleaved; times are medians. Operands are uniform
+// in [-1, 1), with a warm cache. Exit status 1 if auto is slower than cuBLAS by more than 5%.
 //   bench_mixed [SHAPE|SUITE]...                          default: mixed
 #include <cuda_runtime.h>
 #include <ladder/gemm.hpp>
@@ -30,7 +30,7 @@ using bench::require;
 
 using Work = std::function<Status(Stream)>;
 
-// Launches of one kernel, recorded once.
+// Launches of one kernel, captured once.
 class Recording {
  public:
   Recording(const Work& work, cudaStream_t stream) : stream_(stream), watch_(stream) {
@@ -47,7 +47,7 @@ class Recording {
   ~Recording() { static_cast<void>(cudaGraphExecDestroy(graph_)); }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
-  // Microseconds of a launch.
+  // Microseconds per launch.
   double sample() {
     return 1e3 * watch_.ms(1, [&] { require(cudaGraphLaunch(graph_, stream_), "graph"); }) /
            launches_;
@@ -64,16 +64,16 @@ std::vector<double> medians(const std::vector<Work>& works, cudaStream_t stream)
   constexpr int kRounds = 15;
   constexpr double kBudgetUs = 150e3;
   for (const Work& work : works)
-    require(work(stream), "launch");  // what is made at first use is made now
+    require(work(stream), "launch");  // allocations on first use happen here
   require(cudaStreamSynchronize(stream), "launch");
   std::vector<std::unique_ptr<Recording>> recordings;
   for (const Work& work : works) recordings.push_back(std::make_unique<Recording>(work, stream));
   std::vector<std::vector<double>> samples(works.size());
   double spent = 0;
   for (int round = -2; round < kRounds && (round < 3 || spent < kBudgetUs);
-       ++round) {  // two to warm up
+       ++round) {  // two warm-up rounds
     for (std::size_t i = 0; i < works.size(); ++i) {
-      recordings[i]->sample();  // the other's heat and cache contents are not this one's
+      recordings[i]->sample();  // after the other kernel's heat and cache contents
       const double us = recordings[i]->sample();
       spent += 2 * us;
       if (round >= 0) samples[i].push_back(us);

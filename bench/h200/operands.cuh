@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs here share: errors that end the program, operands drawn on the device, kernels
-// by name, times.
+// Shared by the programs of this folder: errors that end the program, operands generated on the
+// device, kernels by name, timing.
 #pragma once
 #include <ladder/registry.hpp>
 #include <ladder/status.hpp>
@@ -30,14 +30,14 @@ inline void require(const Status& status, const char* what) {
   std::exit(1);
 }
 
-// Uniform in [-1, 1), a hash of the place and the seed.
+// Uniform in [-1, 1): a hash of the index and the seed.
 static __device__ float uniform(std::int64_t i, std::uint32_t seed) {
   std::uint32_t x = (static_cast<std::uint32_t>(i) + seed) * 2654435761U;
   x = (x ^ (x >> 16)) * 0x85EBCA6BU;
   x = (x ^ (x >> 13)) * 0xC2B2AE35U;
   return static_cast<float>(static_cast<int>(x ^ (x >> 16))) * 0x1p-31F;
 }
-// Calls value(i) for each element that is this thread's.
+// Calls value(i) for each element that this thread handles.
 template <class T, class Value>
 static __device__ void fill_by(T* g, std::int64_t count, Value value) {
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
@@ -58,7 +58,7 @@ struct Free {
   void operator()(void* g) const { static_cast<void>(cudaFree(g)); }
 };
 template <class T>
-using Memory = std::unique_ptr<T[], Free>;  // of the device
+using Memory = std::unique_ptr<T[], Free>;  // device memory
 template <class T>
 Memory<T> allocate(std::int64_t count, const char* what) {
   T* g = nullptr;
@@ -78,7 +78,7 @@ inline const KernelInfo& kernel_named(std::string_view id) {
   return *found.value().front();
 }
 
-// Times what it enqueues on a stream.
+// Measures the time of the work that it enqueues on a stream.
 class Stopwatch {
  public:
   explicit Stopwatch(cudaStream_t stream = nullptr) : stream_(stream) {

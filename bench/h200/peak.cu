@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// r12 and cuBLAS in turn, over sizes and operation pairs, with their errors. Prints CSV: n,
-// operations, kernel, median GFLOP/s, ratio to cuBLAS, largest and root mean square error against
-// FP64, on uniform(-1, 1) operands.
+// r12 and cuBLAS, launched alternately, over sizes and operation pairs, with their errors. Prints
+// CSV: n, operations, kernel, median GFLOP/s, ratio to cuBLAS, largest and root mean square error
+// against FP64, for operands uniform in (-1, 1).
 //   bench/h200/peak.sh runs it
 #include <cuda_runtime.h>
 
@@ -21,7 +21,7 @@ using namespace ladder;
 using bench::allocate;
 using bench::require;
 
-// One element a thread; operands of op(X) by their two strides.
+// One element per thread; op(X) is addressed by its two strides.
 struct Strided {
   const float* g;
   std::int64_t row, col;
@@ -48,7 +48,7 @@ Error error_of(const float* gC, const std::vector<double>& reference) {
   double squares = 0.0;
   for (std::size_t i = 0; i < host.size(); ++i) {
     const double e = std::abs(host[i] - reference[i]);
-    if (!(e <= error.largest)) error.largest = e;  // NaN stays
+    if (!(e <= error.largest)) error.largest = e;  // keeps NaN
     squares += e * e;
   }
   error.rms = std::sqrt(squares / static_cast<double>(host.size()));
@@ -88,7 +88,7 @@ void measure(const std::array<const KernelInfo*, 2>& kernels, int n, Op op_a, Op
   std::array<std::vector<float>, 2> times;
   for (int sample = 0; sample < kSamples; ++sample) {
     for (int i = 0; i < 2; ++i) {
-      launch(i);  // covers the host's part of the one that is timed
+      launch(i);  // hides the host time of the timed launch
       times[i].push_back(watch.ms(1, [&] { launch(i); }));
     }
   }

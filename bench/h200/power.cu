@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a product of bf16 costs in clocks and in power, part by part: wgmma on operands that stay in
-// shared memory, the same with copies from L2 or from memory by blocks alone, in pairs or in fours,
-// and the last rungs and cuBLAS on the same data. Each runs alone until clocks and power are
-// steady. Prints CSV, one line a load: TFLOP/s; of the tensor cores' products a clock, how many
-// were made; the SM clock, as cycles over the global timer and as NVML has it; watts; joules a
-// TFLOP. What counts beside cuBLAS at one clock, cycles, bench_cycles has.
-//   bench_power [SECONDS]                                 of each load, default 1;   bench/h200/power.sh runs it
+// Clock and power of a bf16 product, part by part: wgmma on operands that stay in shared memory;
+// the same with copies from L2 or device memory, by single blocks or by clusters of two or four;
+// and the last rungs and cuBLAS on the same data. Each load runs alone until clocks and power are
+// steady. Prints CSV, one line per load: TFLOP/s; the fraction of the tensor cores' peak products
+// per clock; the SM clock, as cycles over the global timer and as NVML reports it; watts; joules
+// per TFLOP. For a comparison with cuBLAS at the same clock use cycles (bench_cycles).
+//   bench_power [SECONDS]    per load, default 1; bench/h200/power.sh runs it
 #include "device/ptx/sync.cuh"
 #include "device/ptx/wgmma_words.cuh"
 #include "device/ring.cuh"
@@ -34,8 +34,8 @@ using namespace ladder;
 using namespace ladder::bench;
 using In = __nv_bfloat16;
 
-constexpr double kFlopsPerClock = 4096;  // of an SM: m64n256k16 in 128 clocks
-constexpr int kStepsALaunch = 1024;      // of a block
+constexpr double kFlopsPerClock = 4096;  // per SM: m64n256k16 in 128 cycles
+constexpr int kStepsALaunch = 1024;      // per block and launch
 
 enum class Feed : unsigned char { kResident, kCopied };
 enum class From : unsigned char {
@@ -56,8 +56,8 @@ struct Tile : ClusterTile<In, In, 128, 256, 4, kBlocks> {
   };
 };
 
-// A stage's group of wgmma as the rungs have it, or otherwise: B K-major; also in two halves of n,
-// which read A twice; and these with A in registers, the same ones for all stages.
+// The wgmma group of one stage, as in the rungs, or a variant: B K-major; B also in two halves of
+// n, which read A twice; and both with A in registers that all stages share.
 template <From kFrom, class Base>
 __device__ __forceinline__ void multiply(Product<Base>& product, const typename Base::Stage& s,
                                          const std::uint32_t (&rA)[4][4], int group, bool add) {
@@ -87,8 +87,8 @@ __device__ __forceinline__ void multiply(Product<Base>& product, const typename 
   }
 }
 
-// `tiles` for each unit of blocks, round robin, of plan.steps each. Results are stored where c.m
-// says so: ptxas drops products that nobody uses.
+// `tiles` per cluster, round robin, with plan.steps each. Results are stored only if c.m is
+// non-zero; the condition keeps ptxas from removing unused products.
 template <Blocks kBlocks, Feed kFeed, From kFrom>
 __global__ void __launch_bounds__(Tile<kBlocks>::kThreads, 1)
     product_loop(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<In> c,
@@ -193,7 +193,7 @@ void steady(const Board& gpu, const char* name, double flops, double for_s, cons
   const int launches = batches(for_s);
   readings.take(1);
   wait();
-  for (int i = 0; i < batch; ++i) work();  // so that the sensors see it at work
+  for (int i = 0; i < batch; ++i) work();  // the sensors must read under load
   const Telemetry now = gpu.nvml ? gpu.nvml->read() : Telemetry{};
   wait();
   readings.fetch();
@@ -212,12 +212,12 @@ void loop(const Board& gpu, const char* name, double for_s, const Matrices& x) {
   const auto kernel = product_loop<kBlocks, kFeed, kFrom>;
   TensorLaunch<T> l;
   require(prepare<T>(x.p, x.operands(), nullptr, l), name);
-  l.c.m = 0;  // nothing is stored
+  l.c.m = 0;  // stores nothing
   const Plan plan =
       plan_whole_tiles(x.p.m, x.p.n, x.p.k, T::kPairM, T::kPairN, T::BK, gpu.sms / T::kCluster);
   require(allow_shared(reinterpret_cast<const void*>(kernel), sizeof(typename T::Shared)), name);
   const int tiles = kStepsALaunch / plan.steps;
-  // Of an H200's 33 fours 30 run at once: its GPCs have 10 to 18 SMs.
+  // 30 of an H200's 33 clusters of four run at once: its GPCs have 10 to 18 SMs.
   const int blocks =
       T::kCluster == 4 ? gpu.sms / 4 * 92 / 100 * 4 : gpu.sms / T::kCluster * T::kCluster;
   const double flops = 2.0 * T::BM * T::BN * T::BK * tiles * plan.steps * blocks;

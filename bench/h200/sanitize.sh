@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs a program under a tool of compute-sanitizer: says what it summed up, or, with exit status 1, what it complained of.
+# Runs a program under a tool of compute-sanitizer. Prints the tool's summary, or its complaints
+# with exit status 1.
 #   bench/h200/sanitize.sh TOOL PROGRAM ARGUMENT...
 set -euo pipefail
 tool=$1

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Measures how the rate of every CUDA rung grows with N on an H200, each beside cuBLAS in its own precision and types (r18
-# to r21 beside cuBLAS in FP32), and again to see that nothing has changed.
+# Measures the rate of every CUDA rung over N on an H200, beside cuBLAS in the rung's precision and
+# types (r18 to r21 beside cuBLAS in FP32). Measures a second time to check that the results are
+# reproducible.
 #   bench/h200/sizes.sh [BUILD_FOLDER] [OUTPUT_FOLDER] [SHAPES]
-# SHAPES: sides of cubes; by default the powers of two from 128 to 16384 and odd neighbours, with the published ladders'
-# 4092. A few (512,2048,4096) make a brief try.
-# Writes OUTPUT_FOLDER/sizes.json (by default under results/h200), docs/images/sizes.svg where the output is the default,
-# and OUTPUT_FOLDER/compare.txt: a second run at powers of four up to 4096 and at 1025 against the first, of which 95% must be
-# the same; and all rungs slowed by 5% on purpose at 4096, beside the same kernels, every one of which must be found. One rule
-# limits slow rungs: where a launch would take over 0.2 s it is left out, and the row says so (r01 above 2048, r02 and r03
-# above 8192, r04 to r08 at 16384). A rung that is wrong ends it with status 1.
+# SHAPES: sides of cubes. The default is the powers of two from 128 to 16384, odd neighbours, and
+# 4092, which published ladders use. A few sides (512,2048,4096) make a short trial.
+# Writes OUTPUT_FOLDER/sizes.json (by default under results/h200), docs/images/sizes.svg if the
+# output is the default, and OUTPUT_FOLDER/compare.txt. The latter has two comparisons. The first is
+# a second run at powers of four up to 4096 and at 1025, of which 95% must be unchanged. In the
+# second, all rungs are deliberately slowed by 5% at 4096, beside the same kernels, and each must be
+# detected. Launches of over 0.2 s are left out, and the row says so (r01 above 2048, r02 and r03
+# above 8192, r04 to r08 at 16384). A rung with wrong results ends the script with status 1.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}
@@ -23,7 +25,7 @@ cuda = [k for k in json.load(sys.stdin) if k["place"] == "cuda"]
 alone = {"cublas_" + kind for kind in ("ieee", "tf32", "bf16", "bf16_f32", "fp16", "fp16_f32")}
 print(*(k["id"] for k in cuda if k["role"] in ("rung", "library") or k["id"] in alone), sep="\n")')
 bench() { "$ladder" bench --device cuda:0 --max-launch 0.2 --budget 0.12 "$@"; }
-# Those of the sizes that are named here.
+# Those of these sizes that were requested.
 of_shapes() { tr ',' '\n' <<<"$shapes" | grep -xE "$1" | paste -sd,; }
 
 bench "${kernels[@]}" --shape "$shapes" --save "$output/sizes.json" || echo "(exit status 1)"

@@ -34,12 +34,13 @@ def main():
     same = counts(again).get("SAME", 0)
     if same < LEAST_SAME * judged:
         wrong.append(f"{same} of {judged} rows are the same: fewer than {LEAST_SAME:.0%}")
-    # Rows that are the same are not printed, so what is not found SLOWER was missed.
+    # Unchanged rows are not printed, so a rung that is not reported as SLOWER was missed.
     timed = [row["kernel"] for row in rungs if row["problem"]["m"] == SLOWED_AT and row["timing"]]
     missed = [kernel for kernel in timed if not re.search(rf"^{kernel} .* SLOWER$", slowed, re.M)]
     print(f"{same} of {judged} rows are the same in a second run; of {len(timed)} rungs slowed by 5% {len(timed) - len(missed)} "
           "were found")
-    # Libraries were not slowed. What is said of them is how far the clock, which slowed neighbours leave higher, misleads.
+    # Libraries were not slowed. Their change shows the effect of the clock, which is higher beside
+    # slowed kernels.
     misled = re.findall(r"^(cu\w+) .* SLOWER$", slowed, re.M)
     print(f"not slowed and SLOWER all the same: {' '.join(misled) or 'none'}")
     if missed or not timed:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a product of split operands goes: the whole call, the passes over A and B, and
-// the product. One line a problem and way, CSV:
+// The parts of the time of a product with split operands: the whole call, the split pre-passes over
+// A and B, and the product. Prints one CSV line per problem and variant:
 // m,n,k,ops,format,call_ms,pass_ms,product_ms,tflops,beside_ms,beside_tflops,cublas_ms. The first
-// four times are medians of launches of one kind back to back, which find the clock that this kind
-// alone leaves the board; those after them are of calls in turn with cuBLAS's SGEMM of the same
-// problem, as `ladder bench` has them. After a warm-up, operands uniform in [-1, 1). `fused`, where
-// C has few rows or columns: the operand of more lines is split within the product; `packed`: B has
-// its words already.
-//   bench_split MxNxK[:NN|NT|TN|TT][+LD]...    +LD: leading dimensions larger by so much than they must be
+// four results are medians of launches of one kind back to back, at the clock that this kind alone
+// allows. The others are from calls alternating with cuBLAS's SGEMM of the same problem, as in
+// `ladder bench`. All follow a warm-up; operands are uniform in [-1, 1). Variants: `fused`, where C
+// has few rows or columns: the larger operand is split within the product kernel. `packed`: B has
+// been split before.
+//   bench_split MxNxK[:NN|NT|TN|TT][+LD]...    +LD: added to the smallest leading dimensions
 #include "gemm/split/fused.cuh"
 #include "gemm/split/product.cuh"
 
@@ -32,7 +32,7 @@ using bench::require;
 using bench::Stopwatch;
 
 constexpr float kWarmMs = 100, kSamplesMs = 100;
-// Of launches that take `ms`.
+// Number of launches that take `ms` in total.
 int samples_of(float ms) { return std::clamp(static_cast<int>(kSamplesMs / ms), 5, 15); }
 
 template <class Work>
@@ -51,7 +51,7 @@ double alone_ms(Work work) {
 struct Beside {
   double ms, other_ms;
 };
-// Rounds of one launch of either, some enqueued at once so that none waits for the host.
+// Rounds of one launch of each kind. Several are enqueued at once, so that none waits for the host.
 template <class Work, class Other>
 Beside beside_ms(Work work, Other other) {
   constexpr int kAtOnce = 3;
@@ -73,8 +73,8 @@ Beside beside_ms(Work work, Other other) {
   return {median(ms), median(other_ms)};
 }
 
-// A job's call beside cuBLAS's, and alone its parts. `prepare` is done to each job, and what it
-// leaves with one is kept.
+// Times a job's call alternating with cuBLAS's, and its parts alone. `prepare` is called for each
+// job, and its result is kept alive.
 template <class Job, class Prepare>
 void measure(const char* name, const Problem& p, const Operands& o, Prepare prepare) {
   SplitCall split;
@@ -105,7 +105,7 @@ void measure(const char* name, const Problem& p, const Operands& o) {
   measure<Job>(name, p, o, [](Job&) { return Memory<char>(); });
 }
 
-// With B's words made ahead.
+// With B split in advance.
 void measure_packed(const Problem& p, const Operands& o) {
   using Job = SplitJob<WordFormat<__half, 2>, 3>;
   measure<Job>("fp16x3 packed", p, o, [&](Job& job) {

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# The rungs that split operands into words, on an H200: builds them into a folder of their own, verifies every case, runs
-# their tests on special values and the guard, compute-sanitizer, and measures them beside cuBLAS's FP32.
+# Measures the rungs that split operands, on an H200: builds them into a separate folder, verifies
+# every case, runs their tests of special values and the guard and compute-sanitizer, and measures
+# them beside cuBLAS's FP32.
 #   bench/h200/split.sh [OUTPUT_FOLDER]                    default: results/h200
-# Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows; fp16x3 and guarded also at 16384, and at 4096 by transposition and
-# with odd leading dimensions), split-thin.json (C of few rows or columns, written and added to), split-times.csv (a call's
-# passes and product alone, and the call in turn with cuBLAS's, B packed or not), mixed.csv (the library's choice against
-# cuBLAS on the suite `mixed`) and atlas.json (errors). Without git, name the commit in LADDER_COMMIT. With LADDER=PROGRAM
-# nothing is built: test_split, bench_split and bench_mixed are looked for beside that program. With SKIP_CHECKS=1 it only
-# measures.
+# Writes OUTPUT_FOLDER/split.json and split-guarded.json (rows; fp16x3 and guarded also at 16384,
+# and at 4096 by transposition and with odd leading dimensions), split-thin.json (C with few rows or
+# columns, beta = 0 and 1), split-times.csv (split pre-passes and product of a call alone, and the
+# call alternating with cuBLAS's, with B packed or not), mixed.csv (the library's selection against
+# cuBLAS on the suite `mixed`) and atlas.json (errors). Without git, set LADDER_COMMIT to the
+# commit. LADDER=PROGRAM: build nothing; test_split, bench_split and bench_mixed must be beside that
+# program. SKIP_CHECKS=1: only measure.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 output=${1:-results/h200}
@@ -34,7 +36,7 @@ if [ "${SKIP_CHECKS:-0}" = 0 ]; then
   for tool in memcheck racecheck synccheck; do
     bench/h200/sanitize.sh "$tool" "$ladder" verify ladder_fp16x3 ladder_fp16x3_fused ladder_guarded ladder_split_k ladder_bf16x6 --device cuda:0 --battery quick
   done
-  # Of what the battery's problems do not reach: the fused product, and the one in binary64.
+  # Paths that the battery's problems do not reach: the fused product, and the product in FP64.
   bench/h200/sanitize.sh racecheck "$programs/test_split" --gtest_brief=1 \
     --gtest_filter='Fused.*:GuardOfThin.*:Guard.TakesNoWords*'
 fi
@@ -55,7 +57,7 @@ else
   echo "no split-times.csv: there is no $programs/bench_split" >&2
 fi
 if [ -x "$programs/bench_mixed" ]; then
-  # Its exit status says whether a problem is lost by more than 5%; the lines say which.
+  # The exit status says whether a problem is slower by more than 5%; the output says which.
   { bench/h200/environment.sh | sed 's/^/# /'; "$programs/bench_mixed" || true; } >"$output/mixed.csv"
 else
   echo "no mixed.csv: there is no $programs/bench_mixed" >&2

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Tunes the rungs that declare a search space, as a new user would, and writes what docs/tuning.md speaks of.
+# Tunes the rungs that declare a search space, as a new user would, and writes the results that
+# docs/tuning.md discusses.
 #   bench/h200/tune.sh [BUILD_FOLDER] [OUTPUT_FOLDER]
-# Writes OUTPUT_FOLDER/tune-RUNG.json (by default under results/h200), docs/images/tune-RUNG.svg and the tuned file.
+# Writes OUTPUT_FOLDER/tune-RUNG.json (by default under results/h200), docs/images/tune-RUNG.svg and
+# the tuned file.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rungs' pages say of choices not taken: other block shapes of r01, other orders of blocks
-// of r01 to r03. Prints CSV: kernel, block rows, block columns, tile columns in x (0: all), n,
-// median GFLOP/s, spread (max - min).
+// Alternatives that the rungs' pages discuss: other block shapes of r01, other tile orders of r01
+// to r03. Prints CSV: kernel, block rows, block columns, tile columns in x (0: all), n, median
+// GFLOP/s, spread (max - min).
 //   bench/h200/variants.sh runs it
 #include "rungs/cuda/r01_naive.cu"
 #include "rungs/cuda/r02_coalesced.cu"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The CPU ladder beside OpenBLAS, BLIS and oneDNN on this machine: cubes, small cubes and skinny shapes. Wants a machine
-# that does nothing else.
+# Measures the CPU ladder beside OpenBLAS, BLIS and oneDNN on this machine: cubes, small cubes and
+# skinny shapes. The machine should be idle otherwise.
 #   bench/host/all.sh [BUILD_FOLDER] [OUTPUT_FOLDER]        default: build and results/cpu
-# Writes OUTPUT_FOLDER/{square,small,skinny}.json, rates.txt and tile.txt (what the tile of h04 reaches by where its
-# operands lie); where the output is the default also the table of docs/ladder/h05.md.
+# Writes OUTPUT_FOLDER/{square,small,skinny}.json, rates.txt and tile.txt (the rate of h04's tile by
+# the place of its operands). If the output is the default, also updates the table of
+# docs/ladder/h05.md.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the register tile of h04 reaches by where its operands come from, beside multiply-adds
-// between registers alone: the ceilings of a product. Rounds in turn, by the time the thread had on
-// its core, since the clock and other programs change from second to second. Of registers alone the
-// best of eight windows.
+// The rate of h04's register tile for each place of its operands, compared with multiply-adds on
+// registers alone: the ceilings of a product. Rounds alternate and are timed by the thread's CPU
+// time, because the clock and other programs change from second to second. For registers alone, the
+// best of eight windows counts.
 //   bin/bench_tile [ROUNDS]
 #include <hwy/aligned_allocator.h>
 
@@ -31,7 +31,7 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Panels of A times slivers of B, packed, of one depth.
+// Packed panels of A times packed panels of B, all of one depth.
 struct Block {
   const char* what;
   std::int64_t depth, slivers, panels, c_ld;
@@ -46,14 +46,14 @@ constexpr Block kBlocks[] = {
 };
 constexpr std::int64_t kMostPanels = 64, kMostSlivers = 8, kMostDepth = 1024, kMostLd = 2048;
 
-// Packed panels where the rungs have theirs, C where a caller's matrix may lie.
+// Packed panels are placed as in the rungs, C as a caller's matrix may be.
 struct Memory {
   float* a = nullptr;
   float* b = nullptr;
   hwy::AlignedFreeUniquePtr<float[]> c;
 };
 
-// Signs that alternate and digits in use, as in a product.
+// Alternating signs and full mantissas, as in a product.
 void fill(float* x, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i)
     x[i] = (i % 2 == 0 ? 1.0F : -1.0F) / static_cast<float>(i % 97 + 3);
@@ -80,8 +80,9 @@ void multiply(const MicroKernel& kernel, Shape tile, const Block& block, const M
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr double kRound = 5e-3;            // seconds
-  constexpr double kFlopsBesideClock = 2e7;  // what makes a reading of the clock negligible
+  constexpr double kRound = 5e-3;  // seconds per round
+  // FLOP that make the time of a clock reading negligible
+  constexpr double kFlopsBesideClock = 2e7;
   const int rounds = argc > 1 ? std::max(4, std::atoi(argv[1])) : 100;
   const MicroKernel& kernel = ladder::host::micro_kernel();
   const Shape tile = kernel.shape(2);

@@ -6,7 +6,8 @@ Build it beside this project: make BACKEND=cuda GPU_ARCH=90 lib/libgemmul8.so; t
 import ctypes
 import os
 
-# Moduli and mode: those around FP32's accuracy (Ozaki, Uchino, Imamura, "Ozaki Scheme II", arXiv 2504.08009).
+# Moduli and mode: those around FP32's accuracy (Ozaki, Uchino, Imamura, "Ozaki Scheme II", arXiv
+# 2504.08009).
 CONFIGURATIONS = [(6, True), (7, True), (8, True), (7, False), (8, False)]
 
 

@@ -68,7 +68,8 @@ class Rounds:
         self.number = 0  # of the next round
         self.used = [0] * len(launches)
         self.warmup_s = 0.0  # that measure() took
-        # The GPU waits so long ahead of each launch, by kernel: none waits for Python, whoever synchronizes before it.
+        # Time that the GPU waits before each launch, per kernel, so that no launch waits for
+        # Python, even if a previous one synchronizes.
         self.heads_s = [0.0] * len(launches)
 
     def run(self, rounds):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the registry for a program in another language: rungs.py launches them on PyTorch's
-// tensors, in turn with what else Python has. A-priori bounds come along, so that there is no
-// second derivation of them.
+// A C interface to the registry's kernels. rungs.py launches them on PyTorch's tensors, alternately
+// with other Python kernels. It also exports the a-priori bounds, so that they are derived only
+// once.
 #include <ladder/registry.hpp>
 
 #include <cuda_runtime_api.h>
@@ -16,7 +16,7 @@ namespace {
 
 using ladder::KernelInfo;
 
-// Null if ok, else a message that lasts until this thread's next call.
+// Returns null if ok, else a message that is valid until this thread's next call.
 const char* message_of(const ladder::Status& status) {
   static thread_local std::string text;
   if (status) return nullptr;
@@ -28,7 +28,7 @@ const char* message_of(const ladder::Status& status) {
 
 extern "C" {
 
-// The kernel `id` of the registry; null if there is none that runs on CUDA devices in binary32.
+// Returns the kernel `id` of the registry, or null if there is none for CUDA devices in binary32.
 const void* ladder_rung_find(const char* id) {
   for (const KernelInfo& kernel : ladder::kernels()) {
     if (kernel.id == id && kernel.place == ladder::Place::kCuda &&
@@ -38,7 +38,7 @@ const void* ladder_rung_find(const char* id) {
   return nullptr;
 }
 
-// Null-terminated, for as long as the library is loaded.
+// Null-terminated; valid while the library is loaded.
 const char* ladder_rung_file(const void* rung) {
   return static_cast<const KernelInfo*>(rung)->rung.data();
 }
@@ -49,8 +49,8 @@ const char* ladder_rung_precision(const void* rung) {
   return ladder::to_string(static_cast<const KernelInfo*>(rung)->precision);
 }
 
-// Of C = A B: |C - AB| <= products |A||B| + floor (max|a_i| sum|b_j| + sum|a_i| max|b_j|),
-// elementwise (docs/verification.md). Null, or why there is no bound.
+// Bound for C = A B: |C - AB| <= products |A||B| + floor (max|a_i| sum|b_j| + sum|a_i| max|b_j|),
+// elementwise (docs/verification.md). Returns null, or the reason if there is no bound.
 const char* ladder_rung_bound(const void* rung, std::int64_t m, std::int64_t n, std::int64_t k,
                               double* products, double* floor) {
   const auto bound = ladder::error_bound(ladder::make_problem(m, n, k),
@@ -61,7 +61,7 @@ const char* ladder_rung_bound(const void* rung, std::int64_t m, std::int64_t n, 
   return nullptr;
 }
 
-// Whether the rung takes C = A B on the current device: null, or why not.
+// Returns null if the rung accepts C = A B on the current device, else the reason.
 const char* ladder_rung_accepts(const void* rung, std::int64_t m, std::int64_t n, std::int64_t k) {
   int ordinal = 0;
   if (cudaGetDevice(&ordinal) != cudaSuccess) return "no CUDA device is current";
@@ -73,7 +73,8 @@ const char* ladder_rung_accepts(const void* rung, std::int64_t m, std::int64_t n
       ladder::accepts(*static_cast<const KernelInfo*>(rung), problem, device.value()));
 }
 
-// Enqueues C = A B, row-major and tight, of a problem that the rung accepts. Null, or what failed.
+// Enqueues C = A B, row-major with minimal leading dimensions, for a problem that the rung accepts.
+// Returns null, or the error.
 const char* ladder_rung_launch(const void* rung, std::int64_t m, std::int64_t n, std::int64_t k,
                                const float* a, const float* b, float* c, void* stream) {
   return message_of(static_cast<const KernelInfo*>(rung)->launch(

@@ -11,7 +11,7 @@ TILES = [triton.Config({"BM": bm, "BN": bn, "BK": bk}, num_warps=warps, num_stag
 @triton.autotune(configs=TILES, key=["m", "n", "k", "PRECISION"])
 @triton.jit
 def kernel(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PRECISION: tl.constexpr):
-    # Groups of eight rows of blocks share their columns of B in L2.
+    # Groups of eight tile rows share their columns of B in L2.
     block, rows, columns = tl.program_id(0), tl.cdiv(m, BM), tl.cdiv(n, BN)
     first = block // (8 * columns) * 8
     height = min(rows - first, 8)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many instructions of single threads ("lane instructions") the engine executes in a second, on
-// one host thread and on all, with all counters; and with each check, and all; from PTX and from
+// Measures lane instructions (instructions of single threads) per second of the engine: on one host
+// thread and on all, with all counters, with each check and with all checks, from PTX and from
 // machine code.
 #include <benchmark/benchmark.h>
 
@@ -40,7 +40,7 @@ struct Device {
       m = static_cast<float*>(memory.allocate(kN * kN * sizeof(float)));
       for (int i = 0; i < kN * kN; ++i) m[i] = static_cast<float>(i % 7);
       if (m != matrices[2])
-        memory.mark_written(m, kN * kN * sizeof(float));  // the kernels write the third
+        memory.mark_written(m, kN * kN * sizeof(float));  // the kernels write the third matrix
     }
   }
 };

@@ -33,8 +33,8 @@ extern "C" __global__ void tiled(int n, const float* a, const float* b, float* c
   c[row * n + column] = sum;
 }
 
-// r05's structure: 128 x 128 of c a block, 8 x 8 a thread, 8 of k at a time; n is a multiple of
-// 128.
+// r05's structure: 128 x 128 of c per block, 8 x 8 per thread, steps of 8 along k; n is a multiple
+// of 128.
 extern "C" __global__ void __launch_bounds__(256)
     block_tiled(int n, const float* a, const float* b, float* c) {
   constexpr int kTile = 128, kDepth = 8, kThread = 8;

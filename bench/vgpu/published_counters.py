@@ -31,7 +31,7 @@ import golden  # noqa: E402  (its folder is known only now)
 sys.path.insert(0, str(ROOT / "bench"))
 import whole_file  # noqa: E402
 
-# The kernels' numbers, the program's first sizes, and how often it launches a kernel at each.
+# The kernels' numbers, the program's first sizes, and the number of launches per kernel and size.
 Ladder = collections.namedtuple("Ladder", "owner commit kernels sizes launches")
 LADDERS = {
     "SGEMM_CUDA": Ladder("siboehm", "60cba6f9b20a198116c76f18de8047f44df8c8b8", range(1, 13), [128, 256, 512, 1024], 51),
@@ -64,7 +64,7 @@ def collect_kernel(options, name, kernel):
 def collect(options):
     kernels = [(name, kernel) for name, ladder in LADDERS.items() for kernel in ladder.kernels]
     hashes = {name: digests(options.programs / name) for name in LADDERS}
-    # Nsight Compute lets one launch at a time run; what the programs do before can overlap.
+    # Nsight Compute serialises launches; the programs' preparations can overlap.
     file = io.StringIO()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         file.write(f"# {options.environment}\n")

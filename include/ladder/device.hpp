@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel may know of the machine it would run on.
+// The properties of a machine that kernels, measurements and reports use.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -16,7 +16,7 @@ struct Device {
   std::size_t memory_bytes = 0;  // device memory, total
   double sm_clock_hz = 0;        // highest SM clock
   double fp32_flops = 0;  // peak FP32 on CUDA cores at sm_clock_hz, or of CPU cores; 0 if unknown
-  double memory_bandwidth = 0;  // bytes a second of device or the CPU's memory; 0 if unknown
+  double memory_bandwidth = 0;  // bytes per second, of device memory or of the CPU's; 0 if unknown
 };
 
 }  // namespace ladder

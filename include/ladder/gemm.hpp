@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's call: the best kernel for each problem, for operands on the host or on a GPU.
+// SGEMM with automatic kernel selection, for operands on the host or on a GPU.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
@@ -7,41 +7,45 @@
 
 namespace ladder {
 
-// The kernel that sgemm() uses: in this place and of this precision the highest rung that takes the
-// problem, as accepts() says; but the rung for few tiles only where C is thin or small, or k is up
-// to 4. kAuto as for sgemm(). Pure. Errors (kUnsupportedProblem): there is none; the message has
-// the highest rung's reason.
+// Returns the kernel that sgemm() uses: the highest rung of this place and precision for which
+// accepts() is true. The rung for few tiles is an exception: it is selected only where C is thin or
+// small, or where k <= 4. kAuto is treated as in sgemm(). Pure. Errors (kUnsupportedProblem): no
+// kernel accepts the problem; the message gives the highest rung's reason.
 Result<const KernelInfo*> select(const Problem& problem, Place place, Precision precision,
                                  const Device& device);
 
-// C = alpha op(A) op(B) + beta C with FP32 operands, on the highest rung of a precision that takes
-// them. Precision::kAuto: the guarded product (ladder/guard.hpp: the device chooses words, by a
-// bound no larger than kIeee's), where it takes the problem and the problem is large enough to gain
-// by it; else, and on the host, kIeee. A, B and C lie all on the host, pinned or not, or all on the
-// current CUDA device (managed memory counts as the device's). On the host the call returns when C
-// is written, having used all cores; on a device the work is enqueued in `stream`. Errors:
-// kInvalidArgument (a rule of validate(), types that are not f32, a null operand that would be read
-// or written, operands in different places), kUnsupportedProblem (no kernel of the place and
-// precision takes it), kOutOfMemory, kLaunchFailed. With an error of the first two kinds C is
-// untouched. Any number of host threads may call at once, on streams of their own or on the same
-// ones; what a call needs beside its operands is its own in the order of its stream. A call may be
-// captured, the first one too: its memory is the graph's as long as that lives. Executable graphs
-// made from one captured graph share it, so that they may not run at the same time.
+// Computes C = alpha op(A) op(B) + beta C with FP32 operands, on the highest rung of `precision`
+// that accepts the problem.
+// Precision::kAuto selects the guarded product (ladder/guard.hpp) where that accepts the problem
+// and the problem is large enough to gain from it: the device chooses the split by an error bound
+// that is no larger than kIeee's. Otherwise, and on the host, kAuto is kIeee.
+// A, B and C must all be in host memory (pinned or not) or all on the current CUDA device; managed
+// memory counts as the device's. On the host the call uses all cores and returns when C is written.
+// On a device it enqueues the work in `stream`.
+// Errors: kInvalidArgument (a rule of validate() is broken, a type is not f32, an operand that
+// would be read or written is null, the operands are in different places), kUnsupportedProblem (no
+// kernel of the place and precision accepts the problem), kOutOfMemory, kLaunchFailed. After the
+// first two C is unchanged.
+// Thread-safe: any number of host threads may call concurrently, on different streams or on the
+// same one. Scratch memory belongs to one call at a time, in stream order. A call may be captured
+// into a graph, including the first call; its scratch memory then lives as long as the graph.
+// Executable graphs instantiated from one captured graph share that memory, hence they must not run
+// concurrently.
 Status sgemm(const Problem& problem, const Operands& operands, Stream stream = nullptr,
              Precision precision = Precision::kIeee);
 
-// `count` products of one problem: operand number i lies at i * stride elements. A stride of A or B
-// may be 0: all products share that operand.
+// `count` products of the same problem: operand number i starts at element i * stride. A stride of
+// 0 for A or B means that all products share that operand.
 struct Batch {
   std::int64_t count = 1;
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
 };
 
-// All products of a batch, of any precision, in order of their number. A batch that shares B and
-// whose A and C lie without a gap, row-major A not transposed, is computed as one product with
-// count * m rows (column-major: that shares A, with count * n columns). Errors as above, and
-// kInvalidArgument: count or a stride is negative, products of a batch overlap in C. After an error
-// other than kLaunchFailed C is untouched.
+// Computes all products of a batch, in any precision, in ascending order. A batch that shares B and
+// whose A and C are contiguous (row-major, A not transposed) is computed as one product with count
+// * m rows; for column-major, the batch shares A and the product has count * n columns. Errors: as
+// above, and kInvalidArgument if count or a stride is negative or if products of the batch overlap
+// in C. After an error other than kLaunchFailed C is unchanged.
 Status sgemm(const Problem& problem, const Operands& operands, const Batch& batch,
              Stream stream = nullptr, Precision precision = Precision::kIeee);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One entry of the registry. Rungs and baselines are the same kind of thing, so that all take the
-// same path through verification, measurement and reports.
+// KernelInfo is one entry of the registry. Rungs and baselines have the same type, so that all take
+// the same path through verification, measurement and reports.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/problem.hpp>
@@ -15,17 +15,17 @@ namespace ladder {
 
 using Stream = CUstream_st*;
 
-enum class Place : unsigned char { kHost, kCuda };  // where operands lie and the work is done
-// kLibrary: a call of libladder in one precision, which chooses among kernels. kLibraryKernel: one
-// of those, by itself.
+enum class Place : unsigned char { kHost, kCuda };  // where the operands are and the work is done
+// kLibrary: a call of libladder in one precision, which selects a kernel. kLibraryKernel: one of
+// the kernels that such a call selects from.
 enum class Role : unsigned char { kRung, kLibrary, kLibraryKernel, kBaseline };
-// Named as PyTorch, JAX and Triton name them. kIeee: every product and sum is an IEEE binary32
-// operation. kTf32: operands rounded or cut to 10 explicit mantissa bits, FP32 accumulation on
-// tensor cores. kBf16, kFp16: operands of that type, exact products, FP32 accumulation on tensor
-// cores. The others stand in for kIeee: each operand is a sum of words of the type named first, and
-// so many products of words are added, in short sums that are then added to nearest. kAuto: the
-// fastest whose error bound on the operands at hand is no larger than kIeee's, chosen on the
-// device.
+// Names follow PyTorch, JAX and Triton. kIeee: every product and sum is an IEEE binary32 operation.
+// kTf32: operands rounded or truncated to 10 explicit mantissa bits, FP32 accumulation on tensor
+// cores. kBf16, kFp16: operands of that type, exact products, FP32 accumulation on tensor cores.
+// The others emulate kIeee: each operand is split into terms of the named type, and the number
+// after the x says how many products of terms are added. Short partial sums of the tensor core are
+// promoted to FP32 accumulators with rounding to nearest. kAuto: the device selects the fastest
+// whose error bound for the given operands is no larger than kIeee's.
 enum class Precision : unsigned char {
   kIeee,
   kTf32,
@@ -42,12 +42,13 @@ enum class Precision : unsigned char {
 const char* to_string(Place place);
 const char* to_string(Role role);
 const char* to_string(Precision precision);
-std::span<const Precision> precisions();    // all of them
-Precision stands_for(Precision precision);  // the one whose baseline a kernel is compared with
+std::span<const Precision> precisions();  // all precisions
+// the precision whose baseline a kernel is compared with
+Precision stands_for(Precision precision);
 
-// Device pointers for Place::kCuda, host pointers for Place::kHost. a or b may be null where
-// reads_ab() is false. Where the problem's types are others than f32, they are addresses only, to
-// be used through the accessors.
+// Device pointers for Place::kCuda, host pointers for Place::kHost. a and b may be null where
+// reads_ab() is false. If the problem's types are not f32, the pointers are only addresses; use the
+// accessors a_as(), b_as() and c_as().
 struct Operands {
   const float* a = nullptr;
   const float* b = nullptr;
@@ -71,26 +72,27 @@ struct KernelInfo {
   std::string_view
       id;  // "r03_smem_tile_32": unique; a rung's variants share the file's name as prefix
   std::string_view rung;  // "r03_smem_tile": the file's name
-  std::string_view idea;  // that idea in a few words
+  std::string_view idea;  // the rung's one new idea, in a few words
   Place place = Place::kCuda;
   Role role = Role::kRung;
   Precision precision = Precision::kIeee;
-  int min_cc = 0;  // least compute capability, 80 for 8.0; 0 for host kernels
-  Type in = Type::kF32, out = Type::kF32;  // the only types of operands that it takes
-  bool all_cores = false;                  // host kernels: one core, or all of them
+  int min_cc = 0;  // minimum compute capability, 80 for 8.0; 0 for host kernels
+  Type in = Type::kF32, out = Type::kF32;  // operand types: of A and B; of C
+  bool all_cores = false;                  // host kernels: all cores (true) or one core (false)
 
-  // Pure. Not ok (kUnsupportedProblem, kUnsupportedDevice) with the reason if the kernel cannot
-  // take the problem, whose types are the kernel's. Callers ask accepts() below.
+  // Pure. Returns an error (kUnsupportedProblem, kUnsupportedDevice) with the reason if the kernel
+  // does not support the problem. The problem must have the kernel's types; callers use accepts()
+  // below, which checks that.
   Status (*accepts)(const Problem& problem, const Device& device) = nullptr;
-  // Enqueues (kCuda) or does (kHost, which ignores the stream) the work of an accepted, valid
-  // problem. Errors: kLaunchFailed.
+  // Enqueues (kCuda) or executes (kHost, which ignores the stream) an accepted, valid problem.
+  // Errors: kLaunchFailed.
   Status (*launch)(const Problem& problem, const Operands& operands, Stream stream) = nullptr;
 };
 
-// The same problem in the kernel's types.
+// Returns the problem with the kernel's operand types.
 Problem in_types_of(const KernelInfo& kernel, Problem problem);
 
-// Whether the kernel takes the problem: its types, then its own rules. Errors as
+// Ok if the kernel supports the problem: its operand types first, then its own rules. Errors: as
 // KernelInfo::accepts.
 Status accepts(const KernelInfo& kernel, const Problem& problem, const Device& device);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operand that is multiplied many times, such as a layer's weights, is split into words once.
+// An operand that is used in many products, such as a layer's weights, is split only once.
 #pragma once
 #include <ladder/kernel.hpp>
 #include <ladder/problem.hpp>
@@ -11,8 +11,9 @@ namespace ladder {
 
 enum class Operand : std::uint8_t { kA, kB };
 
-// The words of op(A) or op(B), in fp16x3, on one CUDA device. Copies share them. The matrix itself
-// must stay where and as it was: what it has of Inf and NaN is taken from there.
+// The split terms of op(A) or op(B), in fp16x3, on one CUDA device. Copies of this object share the
+// terms. The matrix must stay at its address and unchanged: products read its Inf and NaN from
+// there.
 class PackedOperand {
  public:
   Operand which() const { return which_; }
@@ -24,28 +25,28 @@ class PackedOperand {
   PackedOperand() = default;
 
   Operand which_ = Operand::kA;
-  Problem of_;  // whose operand it is
+  Problem of_;  // the problem that was passed to pack()
   const float* matrix_ = nullptr;
   int device_ = 0;
   std::int64_t bytes_ = 0;
   std::shared_ptr<void> words_;
 };
 
-// Splits A, or B, of a problem on the current device. Of the problem only what concerns that
-// operand counts: its sizes, leading dimension, op and the layout. The work is enqueued in
-// `stream`; memory is allocated, so not while a graph is captured. Errors: kInvalidArgument (a rule
-// of validate(), types that are not f32, a null matrix, one that is not on the current device, an
-// empty one), kUnsupportedDevice (no Hopper), kUnsupportedProblem (sizes beyond 2^28),
-// kOutOfMemory, kLaunchFailed.
+// Splits A or B of a problem on the current device. Only the fields that describe that operand are
+// used: its sizes, leading dimension, op and the layout. The work is enqueued in `stream`. The call
+// allocates memory, hence it must not be captured into a graph. Errors: kInvalidArgument (a rule of
+// validate() is broken, a type is not f32, the matrix is null, empty or not on the current device),
+// kUnsupportedDevice (not Hopper), kUnsupportedProblem (a size above 2^28), kOutOfMemory,
+// kLaunchFailed.
 Result<PackedOperand> pack(const Problem& problem, Operand which, const float* matrix,
                            Stream stream = nullptr);
 
-// C = alpha op(A) op(B) + beta C in Precision::kFp16x3, whose bits are those of the product without
-// packing where that makes words of both operands first; a C of few rows or columns does not
-// (docs/library/README.md). The packed operand's pointer is the matrix it was made of, or null. In
-// another stream than pack()'s the caller waits for that one. Errors: as pack() and sgemm()
-// (gemm.hpp); kInvalidArgument where the problem's operand is not the packed one, which names the
-// argument.
+// Computes C = alpha op(A) op(B) + beta C in Precision::kFp16x3. The result is bitwise equal to
+// that without packing if the unpacked product runs the split pre-pass on both operands; with few
+// rows or columns of C it does not (docs/library/README.md). The pointer of the packed operand must
+// be the matrix that was packed, or null. If `stream` is not pack()'s stream, the caller must wait
+// for that one first. Errors: as pack() and sgemm() (gemm.hpp), and kInvalidArgument if the
+// problem's operand differs from the packed one; the message names the argument.
 Status sgemm(const Problem& problem, const Operands& operands, const PackedOperand& packed,
              Stream stream = nullptr);
 

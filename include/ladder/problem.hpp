@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be computed: C = alpha op(A) op(B) + beta C, with BLAS's conventions (Level 3 BLAS,
-// Dongarra et al. 1990): beta = 0 never reads C; k = 0 or alpha = 0 never reads A or B.
+// The operation: C = alpha op(A) op(B) + beta C, with the conventions of BLAS (Level 3 BLAS,
+// Dongarra et al. 1990): C is not read if beta = 0; A and B are not read if k = 0 or alpha = 0.
 #pragma once
 #include <ladder/status.hpp>
 
@@ -11,8 +11,8 @@ namespace ladder {
 
 enum class Layout : std::uint8_t { kRowMajor, kColMajor };
 enum class Op : std::uint8_t { kNone, kTranspose };
-// How elements lie in memory: IEEE binary32, bfloat16, IEEE binary16. Sums are binary32 whatever
-// the type.
+// Element types in memory: IEEE binary32, bfloat16, IEEE binary16. Accumulation is binary32 for all
+// types.
 enum class Type : std::uint8_t { kF32, kBf16, kF16 };
 const char* to_string(Type type);  // "f32", "bf16", "f16"
 std::int64_t bytes_of(Type type);  // of one element
@@ -31,25 +31,26 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
-// A problem whose leading dimensions are the smallest allowed.
+// Returns a problem with the smallest valid leading dimensions.
 Problem make_problem(std::int64_t m, std::int64_t n, std::int64_t k, float alpha = 1.0F,
                      float beta = 0.0F, Op op_a = Op::kNone, Op op_b = Op::kNone,
                      Layout layout = Layout::kRowMajor);
 
-// Errors (kInvalidArgument): a negative size, a leading dimension below its minimum, a matrix whose
-// extent in bytes does not fit in 63 bits. The message names the argument and the rule.
+// Errors (kInvalidArgument): a size is negative, a leading dimension is below its minimum, the
+// extent of a matrix in bytes exceeds 63 bits. The message names the argument and the rule.
 Status validate(const Problem& problem);
 
-// The same product as a row-major problem: column-major C = A B is row-major C' = B' A', so m and
-// n, the operands and their ops change places. `swapped` says whether the caller must exchange A
-// and B.
+// Returns the same product as a row-major problem. Column-major C = A B is row-major C' = B' A', so
+// m and n, the operands and their ops are exchanged. `swapped` says whether the caller must
+// exchange A and B.
 struct RowMajor {
   Problem problem;
   bool swapped = false;
 };
 RowMajor as_row_major(const Problem& problem);
 
-// Rows (lines of `ld` elements) and used elements a line of a matrix as it lies in memory.
+// A matrix in memory: `lines` rows (column-major: columns) of `used` elements each, `ld` elements
+// apart.
 struct Extent {
   std::int64_t lines = 0, used = 0, ld = 1;
   // Elements from the first to one past the last used one; 0 for an empty matrix.
@@ -63,15 +64,15 @@ bool reads_ab(const Problem& problem);  // false when k = 0 or alpha = 0
 bool reads_c(const Problem& problem);   // false when beta = 0
 
 double flops(const Problem& problem);  // 2 m n k, the customary count
-double least_bytes(
-    const Problem& problem);  // each needed element read once, each element of C written once
+// each required element is read once, each element of C is written once
+double least_bytes(const Problem& problem);
 
-// "4096x4096x4096", "250x251x253 (bf16 to f32, lda 256, beta 1)": what differs from the defaults is
-// shown.
+// "4096x4096x4096", "250x251x253 (bf16 to f32, lda 256, beta 1)": fields with default values are
+// omitted.
 std::string to_string(const Problem& problem);
 
-// Parses "MxNxK" or "N" (a cube) into a tight problem. Errors (kInvalidArgument) quote the text and
-// the rule.
+// Parses "MxNxK" or "N" (a cube) into a problem with minimal leading dimensions. Errors
+// (kInvalidArgument): the message quotes the text and the rule.
 Result<Problem> parse_shape(const std::string& text);
 
 }  // namespace ladder

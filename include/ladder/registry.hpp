@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of kernels. Command line, tests, benchmarks and reports enumerate it; there is no
-// second list.
+// The only list of kernels: the command line, tests, benchmarks and reports all enumerate it.
 #pragma once
 #include <ladder/kernel.hpp>
 
@@ -10,16 +9,16 @@
 
 namespace ladder {
 
-// All kernels in the order of the ladder: host rungs, CUDA rungs, the library, baselines.
+// All kernels in ladder order: host rungs, CUDA rungs, the library, baselines.
 std::span<const KernelInfo> kernels();
 
-// The kernels that `name` means: an id, a rung ("r03_smem_tile": all its variants), a rung's number
-// ("r03"), or "ladder", the library's calls. Errors (kInvalidArgument): no such kernel; the message
-// lists the nearest names.
+// Returns the kernels that `name` denotes: an id, a rung ("r03_smem_tile": all its variants), a
+// rung's number ("r03"), or "ladder" (the library's calls). Errors (kInvalidArgument): no such
+// kernel; the message lists the nearest names.
 Result<std::vector<const KernelInfo*>> find_kernels(std::string_view name);
 
-// What `kernel` is measured against unless told otherwise: the first baseline in the same place, on
-// as many cores, in the same types, of the precision that it stands for. Null: none.
+// Returns the default baseline of `kernel`: the first baseline in the same place, on as many cores,
+// in the same types, of the precision stands_for() returns. Null if there is none.
 const KernelInfo* baseline_of(const KernelInfo& kernel);
 
 }  // namespace ladder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the library reports: a code and one line of text that names the argument and the rule it
-// broke.
+// Error reporting of the library: a code and one line of text that names the argument and the
+// broken rule.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,14 +12,14 @@ namespace ladder {
 enum class Code {
   kOk,
   kInvalidArgument,     // the caller's input breaks a documented rule
-  kUnsupportedProblem,  // the kernel does not take this problem (it never computes something else)
+  kUnsupportedProblem,  // the kernel does not support this problem (it never computes another one)
   kUnsupportedDevice,   // the device lacks what the kernel needs
   kOutOfMemory,         // host or device memory is too small for the problem
   kLaunchFailed,        // the CUDA runtime or a library refused or aborted the work
   kIo,                  // a file could not be read or written
 };
 
-// The short name of a code as it stands in reports, e.g. "invalid argument".
+// The short name of a code as reports print it, e.g. "invalid argument".
 const char* to_string(Code code);
 
 class [[nodiscard]] Status {
@@ -38,7 +38,7 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-// Either a value or the Status (never ok) that says why there is none.
+// Either a value, or the Status (never ok) that says why there is no value.
 template <class T>
 class [[nodiscard]] Result {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory where a kernel's operands lie, host or device, as one move-only type; and CUDA's errors as
+// A move-only owner of operand memory on the host or a device, and conversion of CUDA errors to
 // Status.
 #pragma once
 #include <ladder/kernel.hpp>
@@ -9,17 +9,17 @@
 
 namespace ladder {
 
-// Ok for cudaSuccess (0), else kLaunchFailed (kOutOfMemory for an allocation) with the call and
-// CUDA's own text.
+// Ok for cudaSuccess (0). Otherwise kLaunchFailed (kOutOfMemory for a failed allocation), with the
+// call and CUDA's error text.
 Status cuda_status(int error, const char* call);
 
-// Waits for the device and reports what the kernels before it ran into; clears an error that can be
+// Waits for the device and returns the errors of preceding kernels. Clears an error that can be
 // cleared.
 Status synchronize();
 
 class Buffer {
  public:
-  // Errors: kOutOfMemory. At least 512-byte aligned; nothing is allocated for 0 bytes.
+  // Errors: kOutOfMemory. Alignment is at least 512 bytes; 0 bytes allocate nothing.
   static Result<Buffer> allocate(Place place, std::size_t bytes);
 
   Buffer() = default;
@@ -47,10 +47,10 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-// Bytes of memory that this process may still use (host/limits.hpp); the largest number where that
-// is unknown.
+// Bytes of memory that this process may still use (host/limits.hpp); the largest number if that is
+// unknown.
 std::size_t available_host_memory();
-// Bytes free on the current CUDA device; 0 if it cannot be asked.
+// Free bytes on the current CUDA device; 0 if the query fails.
 std::size_t available_device_memory();
 
 }  // namespace ladder

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of the problem's types in device memory, as encode() and decode() treat them on the
-// host.
+// Element types in device memory, with the same conversions as encode() and decode() on the host.
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -41,7 +40,7 @@ struct Element<__half> {
   static __device__ float value(Bits bits) { return __half2float(__ushort_as_half(bits)); }
 };
 
-// Calls visit(Element<T>()) with the type's T.
+// Calls visit(Element<T>()) with the T of `type`.
 template <class Visit>
 auto with_element(Type type, const Visit& visit) {
   switch (type) {

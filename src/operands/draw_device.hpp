@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands drawn by the device that will use them: bit for bit what make_images() and encode()
-// give, without the host's memory and its way to the device, which at 16384 take longer than the
-// product.
+// Generates operands on the device that uses them. They are bitwise equal to the results of
+// make_images() and encode(). This avoids host memory and the transfer, which at size 16384 take
+// longer than the product.
 #pragma once
 #include <cstddef>
 
@@ -10,9 +10,9 @@
 
 namespace ladder {
 
-// The matrix as it lies in device memory, between `guard` elements on each side: surroundings and
-// padding are NaN (A, B) or poison (C); C itself is poison where it is not read. Nothing is
-// allocated for an empty matrix with no guard. Errors: kOutOfMemory, kLaunchFailed.
+// Returns the matrix in its device layout, with `guard` elements before and after it. Guards and
+// padding are NaN (A, B) or poison (C); C itself is poison if it is not read. An empty matrix
+// without guards allocates nothing. Errors: kOutOfMemory, kLaunchFailed.
 Result<Buffer> draw_on_device(const Drawing& drawing, Matrix which, const Problem& problem,
                               std::size_t guard = 0);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of each element of A, B and C before it is rounded to its type: a function of seed, row
-// and column, the same on the host and in device code, so that operands can be drawn where they are
-// needed.
+// The value of each element of A, B and C before rounding to its type: a function of seed, row and
+// column. It is the same on the host and in device code, so that operands can be generated where
+// they are used.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -14,8 +14,8 @@ namespace ladder {
 
 enum class Matrix : std::uint8_t { kA, kB, kC };
 
-// Everything is constexpr, which nvcc takes in device code (--expt-relaxed-constexpr). Lines and
-// columns are those of memory.
+// All members are constexpr, which nvcc accepts in device code (--expt-relaxed-constexpr). "Line"
+// and "column" refer to the storage order: line * ld + column is the offset of an element.
 class Drawing {
  public:
   constexpr Drawing(const Problem& problem, const Input& input, const IntegerRange& range)
@@ -51,9 +51,10 @@ class Drawing {
     kStreamInner
   };
 
-  // Scaled inputs: |a| reaches 2^(outer + inner), |c| 2^(2 outer), and opposite products differ by
-  // one part in 1 / apart. Every product stays far from overflow and underflow, so that the
-  // standard model of rounding holds; binary16 has little room for that.
+  // Scaled inputs: |a| is at most 2^(outer + inner), |c| at most 2^(2 outer), and two products of
+  // opposite sign differ by one part in 1 / apart. Every product stays far from overflow and
+  // underflow, so that the standard model of rounding holds. binary16 has a narrow exponent range,
+  // hence its small scales.
   struct Scales {
     int outer, inner;
     float apart;
@@ -67,7 +68,7 @@ class Drawing {
     return static_cast<float>(static_cast<std::int64_t>(bits >> 40) - (std::int64_t{1} << 23)) *
            0x1p-23F;
   }
-  // Uniform over [-limit, limit], by the high bits: limit is far below 2^32, so the bias is
+  // Uniform over [-limit, limit], from the high bits. `limit` is far below 2^32, so the bias is
   // negligible.
   static constexpr float integer(std::uint64_t bits, std::int64_t limit) {
     const std::uint64_t span = static_cast<std::uint64_t>(2 * limit + 1);
@@ -83,8 +84,8 @@ class Drawing {
   }
 
   constexpr float a(std::int64_t i, std::int64_t k) const {
-    // Scaled: columns 2p and 2p + 1 of A are equal, so that the rows of B can make their products
-    // cancel.
+    // Scaled: columns 2p and 2p + 1 of A are equal, so that rows 2p and 2p + 1 of B can make their
+    // products cancel.
     const std::int64_t source = input_.values == Values::kScaled ? k & ~std::int64_t{1} : k;
     const std::uint64_t bits = draw(kStreamA, i * inner_ + source);
     switch (input_.values) {
@@ -145,7 +146,7 @@ class Drawing {
   bool a_by_rows_, b_by_rows_, c_by_rows_;
 };
 
-// Errors as integer_range's, for kIntegers. `problem` must be valid.
+// Errors: as integer_range(), for kIntegers. `problem` must be valid.
 Result<Drawing> drawing_of(const Problem& problem, const Input& input, Precision precision);
 
 }  // namespace ladder

@@ -11,7 +11,7 @@ namespace ladder {
 namespace {
 
 constexpr std::uint32_t kSign = 0x80000000U, kQuietNan = 0x7FC00000U;
-constexpr std::uint16_t kPoisonBf16 = 0x7FA5, kPoisonF16 = 0x7DA5;  // signalling
+constexpr std::uint16_t kPoisonBf16 = 0x7FA5, kPoisonF16 = 0x7DA5;  // signalling NaNs
 
 std::uint16_t bf16_bits(std::uint32_t word) {
   if (word == kPoisonBits) return kPoisonBf16;
@@ -30,7 +30,8 @@ std::uint16_t f16_bits(std::uint32_t word) {
   const float magnitude = std::abs(std::bit_cast<float>(word));
   if (std::isnan(magnitude)) return static_cast<std::uint16_t>(sign | 0x7E00U);
   if (magnitude >= 65520.0F)
-    return static_cast<std::uint16_t>(sign | 0x7C00U);  // half a step above the largest
+    // 65520 is half a step above the largest finite number
+    return static_cast<std::uint16_t>(sign | 0x7C00U);
   if (magnitude <
       0x1p-14F) {  // subnormal: multiples of 2^-24, 1024 of them being the least normal number
     return static_cast<std::uint16_t>(
@@ -39,7 +40,7 @@ std::uint16_t f16_bits(std::uint32_t word) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(magnitude);
   const std::uint32_t rounded = bits + 0xFFFU + (bits >> 13 & 1U);
   return static_cast<std::uint16_t>(
-      sign | ((rounded >> 13) - (112U << 10)));  // the exponents' biases: 127 and 15
+      sign | ((rounded >> 13) - (112U << 10)));  // the exponent biases are 127 and 15
 }
 
 std::uint32_t word_of_f16(std::uint16_t bits) {

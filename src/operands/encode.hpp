@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of 16 bits, to and from binary32: operands as a kernel finds them, results as
-// verification reads them.
+// Conversion of 16-bit elements from and to binary32: operands for kernels, results for
+// verification.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -11,24 +11,24 @@
 
 namespace ladder {
 
-// The nearest number of the type, ties to even; infinity beyond its range. NaN stays NaN.
+// Rounds to the nearest number of the type, ties to even; infinity beyond its range. NaN stays NaN.
 float round_to(Type type, float value);
 
-// Unit roundoff 2^-p of a type of p significant bits, and half the distance of its subnormal
+// Unit roundoff 2^-p of a type with p significant bits, and half the spacing of its subnormal
 // numbers.
 double unit_of(Type type);
 double half_subnormal_of(Type type);
 
-// The largest integer up to which the type holds every one.
+// The largest n such that the type represents every integer from 0 to n.
 std::int64_t whole_numbers(Type type);
 
-// Memory with these words as elements. A word is the bits of a binary32 number that the type
-// represents, or the poison of input.hpp, which becomes a signalling NaN of the type that no
-// arithmetic produces.
+// Returns the elements in memory format. Each word is the bit pattern of a binary32 number that the
+// type represents, or the poison of input.hpp. The poison becomes a signalling NaN of the type,
+// which no arithmetic produces.
 std::vector<std::byte> encode(Type type, std::span<const std::uint32_t> words);
 std::vector<std::byte> encode(Type type, std::span<const float> values);
 
-// The inverse: decode(type, encode(type, words)) == words.
+// Inverse of encode(): decode(type, encode(type, words)) == words.
 std::vector<std::uint32_t> decode(Type type, std::span<const std::byte> memory);
 
 }  // namespace ladder

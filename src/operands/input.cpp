@@ -14,7 +14,8 @@
 namespace ladder {
 namespace {
 
-// Fills a matrix in memory: value(line, column) where used, `gap` between the lines.
+// Fills a matrix in memory: value(line, column) in the used part, `gap` in the padding between
+// lines.
 template <class Value>
 std::vector<float> fill(const Extent& extent, float gap, const Value& value) {
   std::vector<float> image(static_cast<std::size_t>(extent.elements()));
@@ -47,8 +48,8 @@ const char* to_string(Values values) {
 
 namespace {
 
-// The largest integer whose products with its like the precision computes exactly: those of one
-// word where products of second words are left out.
+// The largest n for which the precision computes products of integers up to n exactly. Where a
+// split drops products of second terms, n must fit in one term.
 std::int64_t exact_integers(Precision precision) {
   switch (precision) {
     case Precision::kTf32:
@@ -73,12 +74,12 @@ Result<IntegerRange> integer_range(const Problem& problem, Precision precision) 
             "integer inputs need integer alpha and beta of at most 64 in magnitude, not {} and {}",
             problem.alpha, problem.beta));
   }
-  // Half of 2^24 for alpha times the sum of products, a quarter for beta C: no partial result
-  // reaches 2^24. Binary16 ends at 65,504.
+  // Half of 2^24 is for alpha times the sum of products, a quarter for beta C, so that no partial
+  // result reaches 2^24. For binary16, whose largest number is 65,504, the limit is 2^16.
   const int bits = problem.out == Type::kF16 ? 16 : 24;
   const std::int64_t budget = (std::int64_t{1} << (bits - 1)) /
                               std::max<std::int64_t>(1, std::llabs(std::llround(problem.alpha)));
-  // Operands that their type, or tf32, represents exactly: all of 11 significant bits or less.
+  // The operands must be exact in their type and in the precision's terms.
   const std::int64_t most =
       std::min<std::int64_t>(exact_integers(precision), whole_numbers(problem.in));
   IntegerRange range;

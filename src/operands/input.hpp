@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deterministic operands. Element values depend on the seed and on the element's row and column
-// alone, never on leading dimensions, threads or machine.
+// Deterministic operands. An element's value depends only on the seed and its row and column, not
+// on leading dimensions, threads or the machine.
 #pragma once
 #include <ladder/kernel.hpp>
 #include <ladder/problem.hpp>
@@ -12,13 +12,13 @@
 namespace ladder {
 
 enum class Values : std::uint8_t {
-  // so small that every partial sum, in any order, is an integer below 2^24: results compare with
+  // Integers so small that every partial sum, in any order, is an integer below 2^24. Results are
+  // exact and are compared with ==.
   kIntegers,
-  // ==
   kUniform,  // uniform in [-1, 1)
-  // uniform, rows and columns scaled by powers of two over a wide range, neighbouring products
+  // Uniform, with rows and columns scaled by powers of two over a wide range; neighbouring products
+  // along k cancel.
   kScaled,
-  // cancel
 };
 const char* to_string(Values values);
 
@@ -31,30 +31,30 @@ struct Input {
   bool operator==(const Input&) const = default;
 };
 
-// A signalling NaN that no arithmetic produces: what C holds where the kernel must write, and where
-// it must not.
+// A signalling NaN that no arithmetic produces. C is filled with it where the kernel must write,
+// and so is the memory that the kernel must not write.
 constexpr std::uint32_t kPoisonBits = 0x7FA55AA5U;
 inline float poison() { return std::bit_cast<float>(kPoisonBits); }
 
-// The operands as they lie in memory (extent_a(problem).elements() and so on), the padding of A and
-// B NaN, that of C poison; C itself poison where beta = 0. Values are numbers of the problem's
-// types.
+// The operands in memory layout, with extent_a(problem).elements() elements and so on. The padding
+// of A and B is NaN, that of C is poison. C itself is poison if beta = 0. All values are
+// representable in the problem's types.
 struct Images {
   std::vector<float> a, b, c;
 };
 
-// The largest |a|, |b| and |c| of integer inputs, and every how many-th k is non-zero (1 but for
-// huge K).
+// The largest |a|, |b| and |c| of integer inputs. Only every `stride`-th k is non-zero; `stride` is
+// 1 except for huge K.
 struct IntegerRange {
   std::int64_t operand = 1, c = 1, stride = 1;
 };
 // Errors (kInvalidArgument): alpha or beta is not a small integer, so sums would not be exact.
 Result<IntegerRange> integer_range(const Problem& problem, Precision precision);
 
-// `problem` must be valid. Errors as integer_range's, for kIntegers.
+// `problem` must be valid. Errors: as integer_range(), for kIntegers.
 Result<Images> make_images(const Problem& problem, const Input& input, Precision precision);
 
-// The counter-based generator behind it: 64 random bits for (seed, stream, index).
+// Counter-based generator of the operands: 64 random bits for (seed, stream, index).
 constexpr std::uint64_t mix(
     std::uint64_t x) {  // the finalizer of SplitMix64 (Steele, Lea, Flood 2014)
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;

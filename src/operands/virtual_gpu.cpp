@@ -6,7 +6,8 @@
 namespace ladder::virtual_gpu {
 namespace {
 
-// The signatures of vgpu/vgpu.h, not included: nothing here depends on the virtual GPU being built.
+// The signatures match vgpu/vgpu.h. It is not included, so that this file does not depend on the
+// virtual GPU being built.
 template <class Function>
 Function* entry(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));

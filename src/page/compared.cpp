@@ -146,7 +146,7 @@ std::string compare_section(const Contents& c) {
 
 std::string compare_data(const Contents& c) {
   Json kernels = Json::object(),
-       why = Json::object();  // a pair's sentences once, in the order of the rows
+       why = Json::object();  // each sentence of a pair once, in the order of the rows
   for (std::size_t i = 0; i < c.rows.size(); ++i) {
     const Pick& pick = c.rows[i];
     Json numbers = Json::array();
@@ -158,7 +158,7 @@ std::string compare_data(const Contents& c) {
     }
   }
   std::string text = json_text(Json{{"kernels", kernels}, {"why", why}});
-  // Neither "</script>" nor "<!--<script>" may occur within the script element that holds this.
+  // "</script>" and "<!--<script>" must not occur in the script element that holds this.
   constexpr std::string_view kEscaped = "\\u003c";
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))
     text.replace(at, 1, kEscaped);

@@ -18,8 +18,8 @@ namespace {
 using analyse::Access;
 
 constexpr std::uint64_t kWord = 4, kLine = 128;
-constexpr int kWords = 32, kSectorWords = 8;  // of a line, of a sector
-constexpr int kCell = 17, kGap = 5;           // pixels; the gap stands between sectors
+constexpr int kWords = 32, kSectorWords = 8;  // per cache line, per sector
+constexpr int kCell = 17, kGap = 5;           // pixels; the gap is between sectors
 constexpr int kLeft = 84;
 constexpr std::size_t kMostLines = 6;
 constexpr int kMostDeep = 8;
@@ -36,7 +36,8 @@ std::string text(double x, double y, const char* kind, const std::string& words)
                      escape(words));
 }
 
-// Purple, blue, green, orange over the lanes: as bright on light as on dark ground.
+// A colour per lane from purple over blue and green to orange, legible on light and dark
+// backgrounds.
 std::string lane_color(int lane) {
   constexpr std::array<std::array<double, 3>, 4> kAnchors{
       {{126, 87, 194}, {33, 113, 181}, {0, 140, 102}, {180, 110, 0}}};
@@ -49,7 +50,7 @@ std::string lane_color(int lane) {
   return color;
 }
 
-// Words, by their number in memory, and the lanes that want them.
+// Returns the accessed words (address / 4) with a mask of the lanes that access each.
 std::map<std::uint64_t, std::uint32_t> words_of(const Access& access, int first_lane,
                                                 int end_lane) {
   std::map<std::uint64_t, std::uint32_t> words;
@@ -62,13 +63,13 @@ std::map<std::uint64_t, std::uint32_t> words_of(const Access& access, int first_
   return words;
 }
 
-// A lane's number, or how many share the word.
+// Returns the lane's number, or the number of lanes that share the word.
 std::string who(std::uint32_t lanes) {
   const int count = std::popcount(lanes);
   return count == 1 ? std::to_string(std::countr_zero(lanes)) : fmt::format("x{}", count);
 }
 
-// One lane's number says who it is; several are named by a tooltip.
+// A single lane is shown by its number; several lanes are listed in a tooltip.
 std::string cell(int x, int y, std::uint32_t lanes, const char* kind) {
   const std::string box = fmt::format(
       "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/><text "

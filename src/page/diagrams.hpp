@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of what a warp does, as SVG for a page that has page.css: a global access by lines and
-// sectors, a shared one by banks, and a block's tile. Each says itself what it shows, for who
-// cannot see it.
+// SVG diagrams of a warp's memory accesses, styled by page.css: a global access by cache lines and
+// sectors, a shared-memory access by banks, and a block tile. Each has a text description for
+// screen readers.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -12,15 +12,16 @@
 
 namespace ladder::page {
 
-// The 4-byte words of the 128-byte lines that are touched, with the lane that wants each; sectors
-// are framed.
+// Draws the 4-byte words of the accessed 128-byte cache lines, each with the lane that accesses it;
+// sectors are framed.
 std::string warp_picture(const analyse::Access& access);
 
-// The 32 banks: a word above another one in the same bank waits for it. A row of banks for each
-// group of lanes that is served together.
+// Draws the 32 banks. Words stacked in one bank are a bank conflict. There is one row of banks per
+// group of lanes that one wavefront serves.
 std::string bank_picture(const analyse::Access& access);
 
-// C's block with its warps' and a thread's part, and the strips of A and B that it takes a step.
+// Draws the block tile of C with its warp tiles and one thread tile, and the parts of A and B that
+// one main-loop step reads.
 std::string tile_picture(const analyse::TileShape& tile);
 
 }  // namespace ladder::page

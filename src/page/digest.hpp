@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4) as a content security policy names a script or a style.
+// SHA-256 (FIPS 180-4) in the form by which a content security policy identifies a script or a
+// style.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of this folder that the program carries with it: "page.css", "page.js", "render_charts.py".
+// Files of this folder that are embedded in the program: "page.css", "page.js", "render_charts.py".
 #pragma once
 #include <string_view>
 

@@ -40,7 +40,7 @@ void explain_rows(Contents& c, const analyse::Machine& machine, const Device& vi
   }
 }
 
-// Where nothing was timed, what the model says is shown, and is called so.
+// If nothing was timed, the bars show the model's predictions and are labelled as such.
 std::vector<Bar> predicted_bars(const Contents& c) {
   std::vector<Bar> bars;
   for (const analyse::Explanation& e : c.explained) {
@@ -82,8 +82,8 @@ std::vector<RooflinePoint> points_of(const Contents& c) {
   return points;
 }
 
-// The peaks that bound the explained rungs: CUDA cores' and, where there are such rungs, tensor
-// cores'. At the lowest clock that rungs on CUDA cores were seen at, their peak once more.
+// The roofs of the explained rungs: the peak of CUDA cores and, if such rungs exist, of tensor
+// cores; also the CUDA-core peak at the lowest clock measured for rungs on CUDA cores.
 std::vector<Roof> roofs_of(const analyse::Machine& m, const Contents& c) {
   std::vector<Roof> roofs{{"FP32, nominal clock", m.peak_flops() * 1e-12, 0},
                           {"device memory", 0, m.bandwidth},
@@ -107,7 +107,7 @@ std::vector<Roof> roofs_of(const analyse::Machine& m, const Contents& c) {
 }
 
 void add(std::vector<Chart>& charts, Result<Chart> chart) {
-  if (chart) charts.push_back(std::move(chart).value());  // what has no data has no picture
+  if (chart) charts.push_back(std::move(chart).value());  // a chart without data is omitted
 }
 
 void add_charts(Contents& c, const std::optional<analyse::Machine>& machine) {

@@ -18,7 +18,7 @@
 namespace ladder::page {
 namespace {
 
-// For a data: URL: what browsers would not take as it is, by RFC 3986.
+// For a data: URL: escapes the characters that RFC 3986 does not allow there.
 std::string percent_encoded(const std::string& text) {
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,:[]{}/()";
@@ -33,8 +33,8 @@ std::string percent_encoded(const std::string& text) {
   return encoded;
 }
 
-// A word of a shell's command line. What others wrote into the rows is copied from the page and
-// run.
+// Quotes a word for a shell command line. Users copy these commands from the page and run them, and
+// the rows may come from untrusted files.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,:/+@";
@@ -45,14 +45,14 @@ std::string shell_word(const std::string& text) {
   return word + "'";
 }
 
-// JSON without what is only there for people to read. A user's own specification may be none.
+// Removes white space from JSON. A user's own specification may be invalid JSON.
 std::string compact(const std::string& json) try {
   return json_text(parse_json<nlohmann::ordered_json>(json));
 } catch (const std::exception&) {
   return json;
 }
 
-// A picture that says itself what it shows, and its specification to take along.
+// Returns a picture with a text description and its specification for download.
 std::string chart_figure(const Chart& chart, const std::string& svg) {
   const auto head = svg.find('>');
   std::string drawn = svg;
@@ -72,7 +72,7 @@ struct Heading {
   const char *chart, *id, *title, *text;
 };
 
-// The charts' sections, by the first part of their names, in the page's order.
+// The sections of the charts in page order, by the first part of the chart's name.
 constexpr Heading kHeadings[] = {
     {"climb", "climb", "The climb", "One bar a kernel; only what was verified has one."},
     {"sizes", "sizes", "Rate over size",
@@ -175,7 +175,7 @@ std::string environment_table(const Document& document, const std::string& file)
   return html + "</tbody></table>\n";
 }
 
-// Commands that make such a file again: the same kernels on the same shapes.
+// Returns the commands that produce such a file: the same kernels on the same shapes.
 std::string commands_of(const Document& document, const std::string& file) {
   std::vector<std::string> kernels, shapes;
   bool cold = false, cuda = false, timed = false;
@@ -217,8 +217,8 @@ std::string reproduce(const Contents& c) {
          "</section>\n";
 }
 
-// Whether its error is known not to be above that of any library in FP32. Without such a library a
-// rung in FP32 is.
+// True if the kernel's error is known and no larger than that of any library in FP32. Without such
+// a library, true for rungs in FP32.
 bool accurate(const Pick& pick, double least_error) {
   if (pick.row->precision == Precision::kIeee) return true;
   return pick.row->errors.known && pick.row->errors.normwise <= least_error;
@@ -270,8 +270,8 @@ std::string style() {
       "--ground:#0d1117;--raised:#161b22;--ink:#e6edf3;--quiet:#aab3bd;--line:#30363d;--accent:#"
       "56b4e9;"
       "--waste:#30363d;--warn:#ff8f3e";
-  // Selectors of the rules stand behind one another without commas, so each can be put below
-  // another one.
+  // The rules' selectors are listed without commas, so that each can be prefixed with another
+  // selector.
   const auto below = [&](const std::string& root) {
     return root + "{" + on_dark + ";color-scheme:dark}" + dark_rules(root + " svg ");
   };
@@ -304,8 +304,8 @@ std::string html(const Contents& c, std::span<const std::string> pictures) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
       "name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n";
-  // The one script is the page's own, and nothing is fetched. Attributes of style only give bars
-  // their lengths.
+  // The only script is the page's own, and nothing is fetched. Style attributes only set the
+  // lengths of bars.
   const std::string css = "\n" + style(), script = fmt::format("\n{}", file("page.js"));
   page += fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report to look at: rows of several files and what is known of their kernels, as one HTML file
-// that needs nothing else, neither a network nor scripts.
+// The HTML report: rows of several files and the analysis of their kernels, in one HTML file. The
+// file needs no network, and is readable without scripts.
 #pragma once
 #include <ladder/device.hpp>
 
@@ -19,7 +19,7 @@ struct Contents {
   std::span<const Document> documents;
   std::vector<std::string>
       files;               // names of the documents, for the commands that make the page again
-  Problem problem;         // what all but the lines over sizes is about
+  Problem problem;         // of everything except the charts over sizes
   std::vector<Pick> rows;  // at that problem
   std::vector<analyse::Explanation> explained;  // of the CUDA rungs among them, in the same order
   std::vector<std::string> unexplained;         // "r99: why there is no analysis"
@@ -29,16 +29,17 @@ struct Contents {
   std::vector<RooflinePoint> points;
 };
 
-// The machine of the database that rows of this device belong to; none for a host or an unknown
+// Returns the machine of the database that matches this device; nullopt for a host or an unknown
 // GPU.
 std::optional<analyse::Machine> machine_of(const Device& device);
 
-// Explains each rung of the main problem on its rows' device. `virtual_gpu`: where this process
-// runs kernels; without it nothing is explained. Errors (kInvalidArgument): no row was run.
+// Explains each rung of the main problem on the device of its rows. Only if `virtual_gpu` (this
+// process runs kernels on the virtual GPU), otherwise nothing is explained. Errors
+// (kInvalidArgument): no row was run.
 Result<Contents> gather(std::span<const Document> documents, std::vector<std::string> files,
                         const Device* virtual_gpu);
 
-// `pictures`: one SVG a chart, in the charts' order.
+// `pictures`: one SVG per chart, in the order of the charts.
 std::string html(const Contents& contents, std::span<const std::string> pictures);
 
 }  // namespace ladder::page

@@ -21,7 +21,8 @@ namespace {
 constexpr int kNotInstalled = 3;  // render_charts.py's exit status
 constexpr std::chrono::seconds kLimit{120};
 
-// LADDER_PYTHON, else what scripts/setup made beside the sources, else the one in PATH.
+// LADDER_PYTHON if set, else the one that scripts/setup installed beside the sources, else python3
+// from PATH.
 std::string python() {
   const char* chosen = std::getenv("LADDER_PYTHON");
   const std::string own = source_folder() + "/.toolchain/charts/bin/python";
@@ -39,7 +40,7 @@ Status run_python(const std::vector<std::string>& arguments) {
   if (program.empty())
     return {Code::kIo,
             "charts are drawn by vl-convert, and there is no Python (LADDER_PYTHON, PATH); " + how};
-  // -I: modules come from that Python alone, never from the folder at hand or PYTHONPATH.
+  // -I: modules are loaded only from that Python, never from the current folder or PYTHONPATH.
   std::vector<std::string> command{program, "-I", "-c", std::string(file("render_charts.py"))};
   command.insert(command.end(), arguments.begin(), arguments.end());
   const auto done = tune::run(command, tune::Clock::now() + kLimit, {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vega-Lite specifications become SVG by vl-convert, a Python package without further needs; no
-// browser takes part.
+// Renders Vega-Lite specifications to SVG with vl-convert, a Python package without dependencies;
+// no browser is needed.
 #pragma once
 #include <ladder/status.hpp>
 
@@ -11,22 +11,22 @@
 
 namespace ladder::page {
 
-// Ok if render() could draw. Errors (kIo): no Python, or none with vl-convert; how to install it is
-// said.
+// Ok if render() can work. Errors (kIo): there is no Python, or none with vl-convert; the message
+// says how to install it.
 Status can_render();
 
-// One picture a specification, in one go. Errors (kIo): as above; or a specification is refused,
-// with the reason.
+// Renders one picture per specification, in one process. Errors (kIo): as above, or a specification
+// is refused, with the reason.
 Result<std::vector<std::string>> render(std::span<const std::string> specs);
 
-// A drawn picture as a file of its own: it follows its reader's light or dark ground, and says
-// `title`.
+// Returns a rendered picture as a stand-alone file that follows the reader's light or dark theme
+// and has `title` as its accessible title.
 std::string stand_alone(const std::string& svg, const std::string& title);
 
-// Rules of CSS that put the colours for dark ground into pictures below `selector`.
+// Returns CSS rules that apply the colours of the dark theme to pictures below `selector`.
 std::string dark_rules(const std::string& selector);
 
-// Text made safe for XML and HTML, attributes included.
+// Escapes text for XML and HTML, including attributes.
 std::string escape(std::string_view text);
 
 }  // namespace ladder::page

@@ -16,7 +16,7 @@ namespace {
 
 using analyse::Explanation;
 
-constexpr std::size_t kMostPictures = 4;  // of each memory: the first kinds are those of the loop
+constexpr std::size_t kMostPictures = 4;  // per memory; the first kinds are those of the main loop
 
 std::string figure_of(const std::string& picture, const std::string& caption) {
   return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", picture, escape(caption));
@@ -28,7 +28,7 @@ std::string accesses(const Explanation& e, analyse::Memory memory) {
   for (const analyse::LoopAccess& a : analyse::kinds_of_access(e)) {
     if (a.access.memory != memory || known.size() == kMostPictures) continue;
     const analyse::Cost c = analyse::cost_of(a.access);
-    // Lines of source that do the same to the banks are one picture.
+    // Source lines with the same bank pattern share one picture.
     const std::string kind =
         memory == analyse::Memory::kShared
             ? fmt::format("{} {} {} {}", a.access.store, a.access.bytes, c.wavefronts, c.broadcast)
@@ -124,11 +124,11 @@ std::string section(const Explanation& e) {
   return html + "</section>\n";
 }
 
-// Many rungs have accesses that look alike: of equal pictures the first is drawn, the others refer
-// to it.
+// Many rungs have identical access patterns. Of equal pictures only the first is drawn; the others
+// refer to it.
 std::string drawn_once(const std::string& html) {
   constexpr std::string_view kBegin = "<svg class=\"diagram\"", kEnd = "</svg>";
-  std::map<std::string, std::size_t> pictures;  // what is inside -> its number
+  std::map<std::string, std::size_t> pictures;  // content of the picture -> its number
   std::string out;
   std::size_t done = 0;
   for (std::size_t at = html.find(kBegin); at != std::string::npos; at = html.find(kBegin, done)) {

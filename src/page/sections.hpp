@@ -7,14 +7,14 @@
 
 namespace ladder::page {
 
-// A section a rung: its tile, the accesses of a warp, occupancy, and what the model says of its
-// time.
+// Returns one section per rung: its tile, the accesses of a warp, occupancy, and the model's
+// statement of its time.
 std::string rungs_section(const Contents& contents);
 
-// Two rungs side by side; without scripts the best one and the one before it.
+// Returns two rungs side by side. Without scripts these are the best rung and the one before it.
 std::string compare_section(const Contents& contents);
 
-// The numbers and sentences of all kernels and pairs, for the script of that section.
+// Returns the numbers and sentences of all kernels and pairs as data for that section's script.
 std::string compare_data(const Contents& contents);
 
 }  // namespace ladder::page

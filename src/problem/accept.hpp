@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reasons to refuse a problem that several kernels share.
+// Reasons for refusing a problem that several kernels share.
 #pragma once
 #include <ladder/kernel.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in text that somebody else wrote.
+// Parsing of numbers from untrusted text.
 #pragma once
 #include <charconv>
 #include <optional>
@@ -9,8 +9,9 @@
 
 namespace ladder {
 
-// The number that the whole text is; none where it is empty, has anything besides the number (a
-// blank, a plus sign, a unit), or does not fit in T. Floating point numbers may be "inf" and "nan".
+// Parses the whole text as a number. Returns nullopt if the text is empty, has any other character
+// (a blank, a plus sign, a unit), or does not fit in T. Floating-point numbers may be "inf" and
+// "nan".
 template <class T>
 std::optional<T> parse_number(std::string_view text, [[maybe_unused]] int base = 10) {
   T value{};

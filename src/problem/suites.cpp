@@ -10,7 +10,7 @@ namespace ladder {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
-constexpr std::size_t kMostShapes = 4096;  // of one text: more is a slip
+constexpr std::size_t kMostShapes = 4096;  // per text; a larger number is assumed to be a mistake
 
 std::vector<Problem> cubes(const Sizes& sizes) {
   std::vector<Problem> problems;
@@ -44,7 +44,7 @@ std::vector<Problem> layouts() {
   return all;
 }
 
-// Of each two: C is written, or added to.
+// Each shape is listed twice, with beta = 0 and with beta = 1.
 std::vector<Problem> thin() {
   std::vector<Problem> all;
   for (const auto& [m, n, k] : std::initializer_list<Mnk>{{64, 4096, 4096},
@@ -57,8 +57,8 @@ std::vector<Problem> thin() {
   return all;
 }
 
-// A hundred problems of every class that the other suites have, and operands transposed, wide
-// leading dimensions, alpha and beta: what a choice of kernels must not lose on.
+// A hundred problems for testing kernel selection: shapes of all other suites, transposed operands,
+// wide leading dimensions, alpha and beta.
 std::vector<Problem> mixed() {
   std::vector<Problem> all = cubes({16,  32,   64,   96,   128,  192,  256,  384,  512,  640, 768,
                                     896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 4096, 8192});

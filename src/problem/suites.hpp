@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes to measure: suites by name, and lists and ranges as text.
+// Shapes to measure: named suites, and lists and ranges in text form.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -16,12 +16,12 @@ struct Suite {
 };
 std::span<const Suite> suites();
 
-// Errors (kInvalidArgument): no such suite; the message lists all.
+// Errors (kInvalidArgument): no such suite; the message lists all suites.
 Result<std::vector<Problem>> find_suite(std::string_view name);
 
-// Shapes with commas between, each MxNxK or N for a cube; in place of a number a range
-// FIRST..LAST*FACTOR or FIRST..LAST+STEP. "128..1024*2" is four cubes, "4096x64..256+64x4096" four
-// problems. Errors (kInvalidArgument) quote the text and the rule.
+// Parses shapes separated by commas, each MxNxK, or N for a cube. A range FIRST..LAST*FACTOR or
+// FIRST..LAST+STEP may replace a number: "128..1024*2" is four cubes, "4096x64..256+64x4096" is
+// four problems. Errors (kInvalidArgument): the message quotes the text and the rule.
 Result<std::vector<Problem>> parse_shapes(const std::string& text);
 
 }  // namespace ladder

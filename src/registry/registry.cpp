@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry, made from the lists in src/CMakeLists.txt through the generated rungs.inc: each
-// name there is a file whose namespace exports one symbol, its kernels.
+// The registry. rungs.inc is generated from the lists in src/CMakeLists.txt. Each name there is a
+// file whose namespace exports one symbol, its kernels.
 #include <ladder/registry.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search spaces of the rungs that declare one; the list is src/CMakeLists.txt's.
+// The search spaces of the tunable rungs, which src/CMakeLists.txt lists.
 #include <ladder/search.hpp>
 
 #define LADDER_TUNABLE(name)       \

@@ -1,6 +1,7 @@
-# From src/registry/tuned/<gpu>.json to the tiles that are compiled in: for each rung that declares a search space
-# generated/tuned/<rung>.inc, one line a GPU and last the tile set by hand; and tunable.inc, the list of those rungs.
-# The tuner compiles a candidate by the same file with a single line. docs/tuning.md says it for users.
+# Converts src/registry/tuned/<gpu>.json into the tiles that are compiled in. For each rung with a
+# search space it writes generated/tuned/<rung>.inc, with one line per GPU and the manual tile last,
+# and it writes tunable.inc, the list of those rungs. The tuner compiles a candidate with the same
+# file, which then has a single line. docs/tuning.md describes this for users.
 function(ladder_tuned)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/registry/tuned/*.json)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})

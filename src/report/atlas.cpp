@@ -26,7 +26,7 @@ T named(const std::string& text, std::span<const T> choices) {
   throw std::runtime_error("unknown word '" + text + "'");
 }
 
-// Of all rows, in the order in which they come.
+// The distinct keys of all rows, in order of first appearance.
 template <class Key>
 auto distinct(const Atlas& atlas, Key key) {
   std::vector<decltype(key(atlas.rows.front()))> found;
@@ -107,8 +107,8 @@ Result<Atlas> atlas_from_json(const std::string& text) {
 
 namespace {
 
-// What no bound promises: where a guarded product is further off than cuBLAS's SGEMM, and by how
-// much.
+// Reports where a guarded product is less accurate than cuBLAS's SGEMM, and by how much. The bounds
+// allow this.
 std::string above_sgemm(const Atlas& atlas) {
   std::string text;
   bool compared = false;

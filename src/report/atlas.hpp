@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the accuracy atlas: kept as JSON, shown as a table and as a picture.
+// Rows of the accuracy atlas: stored as JSON, printed as a table and drawn as a chart.
 #pragma once
 #include <ladder/kernel.hpp>
 
@@ -18,7 +18,7 @@ struct AtlasRow {
   Distribution distribution = Distribution::kUniform;
   Problem problem;
   AtlasErrors errors;
-  std::string chosen;  // by a guarded product: the precision it took; else empty
+  std::string chosen;  // the precision that a guarded product selected; empty for other kernels
 };
 
 struct Atlas {
@@ -27,15 +27,15 @@ struct Atlas {
 };
 
 std::string to_json(const Atlas& atlas);
-// Errors (kInvalidArgument): not such a file.
+// Errors (kInvalidArgument): the text is not an atlas file.
 Result<Atlas> atlas_from_json(const std::string& text);
 
-// Componentwise errors as multiples of those of `baseline` (a kernel's id) on the same data, and
-// for each shape a table of distributions by kernels: normwise / componentwise.
+// Prints componentwise errors as multiples of those of `baseline` (a kernel's id) on the same data.
+// Below, one table per shape of distributions by kernels, with normwise / componentwise errors.
 std::string atlas_markdown(const Atlas& atlas);
 
-// Componentwise errors on the deepest sum, a line a distribution, a mark a kernel. Errors
-// (kInvalidArgument): no rows.
+// Draws componentwise errors for the largest k: one line per distribution, one mark per kernel.
+// Errors (kInvalidArgument): there are no rows.
 Result<Chart> atlas_chart(const Atlas& atlas);
 
 }  // namespace ladder

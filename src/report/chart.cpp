@@ -22,7 +22,7 @@ Json parse(const std::string& file) {
   return Json::parse(kTemplates.at(file));
 }
 
-// Numbers as far as anyone can see them.
+// Rounds numbers to the visible precision.
 void shorten(Json& value) {
   constexpr double kDigits = 5;
   if (value.is_number_float()) {
@@ -35,7 +35,7 @@ void shorten(Json& value) {
   }
 }
 
-// Whether a row of any table has the value.
+// True if a row of any table has the value.
 bool occurs(const Json& tables, const Json& field, const Json& value) {
   for (const Json& rows : tables) {
     for (const Json& row : rows) {
@@ -45,8 +45,8 @@ bool occurs(const Json& tables, const Json& field, const Json& value) {
   return false;
 }
 
-// A template's scales name all that there may be, so that each has its colour in every chart; a
-// legend shows what there is.
+// A template's scales list all possible values, so that each has the same colour in every chart. A
+// legend lists only the values that occur.
 void shorten_legends(Json& part, const Json& tables) {
   if (!part.is_structured()) return;
   for (Json& inner : part) shorten_legends(inner, tables);
@@ -84,13 +84,14 @@ Chart make_chart(const std::string& name, const std::string& title, const std::s
 
 std::span<const std::pair<const char*, const char*>> dark_colors() {
   static constexpr std::array<std::pair<const char*, const char*>, 9> kColors{{
-      {"#ffffff", "#0d1117"},  // ground, around what stands over lines
-      {"#1b1f24", "#e6edf3"},  // ink
-      {"#57606a", "#aab3bd"},  // quieter
+      {"#ffffff", "#0d1117"},  // background, also around text over lines
+      {"#1b1f24", "#e6edf3"},  // text
+      {"#57606a", "#aab3bd"},  // secondary text
       {"#8c959f", "#6e7681"},  // lines
       {"#d8dee4", "#30363d"},  // grid
       {"#0072b2",
-       // Okabe and Ito's blue, vermilion, green and purple, distinct to the colour-blind
+       // Okabe and Ito's blue, vermilion, green and purple, which are distinct for colour-blind
+       // readers
        "#56b4e9"},
       {"#d55e00", "#ff8f3e"},
       {"#009e73", "#2fc79d"},

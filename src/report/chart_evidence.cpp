@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The charts of what stands behind the rates: roofline, accuracy, samples with clocks, limits of
-// occupancy.
+// Charts of the evidence behind the rates: roofline, accuracy, samples with clocks, occupancy
+// limits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostTicks = 40;  // a kernel: more would only be drawn over one another
+constexpr std::size_t kMostTicks = 40;  // per kernel: more would overlap
 
 Status nothing(const std::string& what) {
   return {Code::kInvalidArgument, what + ": nothing to draw"};
@@ -34,8 +34,8 @@ struct Name {
   double x = 0, y = 0;
 };
 
-// "r06 to r12, cublas_ieee": what one name says of several points. Two rungs are named, more are a
-// range.
+// "r06 to r12, cublas_ieee": the common label of several points. Two rungs are listed, more become
+// a range.
 std::string joined(std::vector<std::string> texts) {
   std::sort(texts.begin(), texts.end());
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
@@ -54,8 +54,8 @@ std::string joined(std::vector<std::string> texts) {
                                       : text + fmt::format("{} libraries", texts.end() - libraries);
 }
 
-// Names of points that lie too close together for a name each become one, at the leftmost's place,
-// at the height of the lowest or the highest.
+// Merges the labels of points that are too close together for separate labels. The merged label has
+// the leftmost x and the lowest or highest y.
 enum class At { kLowest, kHighest };
 std::vector<Name> gathered(std::vector<Name> names, double near_x, double line_y, At height) {
   std::stable_sort(names.begin(), names.end(),
@@ -87,7 +87,8 @@ std::vector<Name> gathered(std::vector<Name> names, double near_x, double line_y
   return one_each;
 }
 
-// At most `most` of the values in rising order, evenly by rank, with the least and the largest.
+// Returns at most `most` of the values in ascending order, evenly spaced by rank, including the
+// minimum and maximum.
 std::vector<double> quantiles(std::vector<double> values, std::size_t most) {
   std::sort(values.begin(), values.end());
   if (values.size() <= most) return values;
@@ -130,7 +131,7 @@ Result<Chart> roofline_chart(std::span<const Roof> roofs, std::span<const Roofli
         level ? fmt::format("{}: {} TFLOP/s", roof.name, figure(roof.tflops))
               : fmt::format("{}: {} GB/s", roof.name, figure(roof.bandwidth * 1e-9));
     const auto at = [&](double x) { return level ? roof.tflops : x * roof.bandwidth * 1e-12; };
-    // A slope from the chart's lower edge, or its left one, to the ceiling.
+    // A line from the chart's lower or left edge to the ceiling.
     const double from = level ? low_x : std::max(low_x, low_y / (roof.bandwidth * 1e-12));
     const double to = level ? high_x : std::min(high_x, ceiling / (roof.bandwidth * 1e-12));
     for (const double x : {from, to})
@@ -234,7 +235,8 @@ Result<Chart> samples_chart(std::span<const Pick> rows) {
                        {"q3", percent(m.ms.q3)},
                        {"about", about}});
     says += " " + about + ".";
-    std::set<std::pair<double, double>> seen;  // what was read twice would be drawn in one place
+    // identical readings would be drawn on top of one another
+    std::set<std::pair<double, double>> seen;
     for (const Telemetry& t : m.telemetry) {
       const double mhz = t.sm_clock_mhz.value_or(0), watts = std::round(t.power_w.value_or(0));
       if (!seen.emplace(mhz, watts).second) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The charts of rates: the climb at one problem, and the lines over sizes.
+// Charts of rates: the climb at one problem, and the curves over sizes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,8 +45,8 @@ struct Curve {
   std::map<double, double> points;  // side, TFLOP/s
 };
 
-// Where names stand beside the ends of their lines: as near to them as lets each have its own line
-// of text, from `lowest` to `highest`. The least sum of squares, by pooling neighbours that would
+// Places labels beside the ends of curves, as close to them as possible, at least `step` apart and
+// between `lowest` and `highest`. Minimises the sum of squares by pooling neighbours that would
 // overlap (isotonic regression).
 std::vector<double> place_names(const std::vector<double>& ends, double step, double lowest,
                                 double highest) {
@@ -78,7 +78,7 @@ std::vector<double> place_names(const std::vector<double>& ends, double step, do
   return placed;
 }
 
-// The rows that one picture can have: one device and one state of the cache, those with the most
+// Returns the rows that fit one picture: one device and one cache state, the pair with the most
 // rates.
 std::vector<const Row*> alike(std::span<const Document> documents, Precision precision) {
   std::map<std::pair<std::string, bool>, std::vector<const Row*>> groups;
@@ -110,29 +110,30 @@ std::vector<Curve> curves_of(const std::vector<const Row*>& rows) {
   return curves;
 }
 
-// How one of the charts over sizes shows a rate at a side.
+// How a chart over sizes displays a rate at a side.
 struct Axis {
   const char* field;                            // of the template's vertical axis
-  double (*value)(double side, double tflops);  // what stands there
-  double (*height)(double value);  // on its scale: equal steps are equally far apart on the paper
-  double (*at_height)(double height);  // and back
-  double lowest;  // where the scale begins, in its own heights; NaN: at the least value
+  double (*value)(double side, double tflops);  // the value on the axis
+  double (*height)(double value);      // position on the axis scale: equal steps have equal length
+  double (*at_height)(double height);  // the inverse
+  double lowest;                       // start of the axis, as a position; NaN: at the least value
   std::string (*words)(double value);  // with its unit
 };
 
-// Whether a side is a neighbour of a power of two that was measured too, as 257 and 4092 are. A
-// line through such sides would fall and rise again on the spot; they stand beside it.
+// True if a side is next to a power of two that was also measured, such as 257 or 4092. A curve
+// through such sides would zigzag, so they are drawn as separate points.
 bool stands_beside(double side, const std::map<double, double>& points) {
   constexpr double kNear = 1.0 / 64;
   const double power = std::exp2(std::round(std::log2(side)));
   return side != power && std::abs(side - power) <= kNear * power && points.contains(power);
 }
 
-// The three tables of such a chart; `labels`: what each line is called at its end.
+// Returns the three tables of such a chart; `labels` are the labels at the ends of the curves.
 std::vector<ChartData> tables_of(const std::vector<Curve>& curves,
                                  const std::vector<std::string>& labels, const Axis& axis) {
   constexpr double kLinesOfText = 30,
-                   kLeader = 0.035;  // names above one another; the way to them, of the width
+                   // distance between labels; length of the leader to them, relative to the width
+      kLeader = 0.035;
   Json points = Json::array(), names = Json::array(), leaders = Json::array();
   std::vector<double> ends;
   double least = std::numeric_limits<double>::infinity(), most = -least, first = least, last = 0;
@@ -174,8 +175,8 @@ std::vector<ChartData> tables_of(const std::vector<Curve>& curves,
 
 double itself(double x) { return x; }
 
-// To which power of N time grows between a line's largest cube and the largest of at most half its
-// side; NaN where there is none.
+// Returns the exponent of N by which the time grows between a curve's largest cube and the largest
+// cube of at most half its side; NaN if there is none.
 double power_of(const Curve& curve) {
   const auto [side, rate] = *curve.points.rbegin();
   auto before = curve.points.upper_bound(side / 2);

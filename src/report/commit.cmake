@@ -1,5 +1,5 @@
-# Writes OUT (commit.inc) with the commit of SOURCE, only where it changed. GIT may be absent, SOURCE no checkout:
-# COMMIT, or LADDER_COMMIT in the build's environment, then names it.
+# Writes OUT (commit.inc) with the commit of SOURCE, only if it changed. If GIT is absent or SOURCE
+# is no checkout, COMMIT, or LADDER_COMMIT in the build's environment, is used.
 set(commit "${COMMIT}")
 if(NOT commit)
   set(commit "$ENV{LADDER_COMMIT}")

@@ -12,7 +12,8 @@
 namespace ladder {
 namespace {
 
-constexpr double kMostClocks = 16;  // no chip's fastest clock is so many times its slowest
+// upper limit of the ratio of a chip's fastest to its slowest clock
+constexpr double kMostClocks = 16;
 
 bool has_time(const Row& row) {
   return derive(row).tflops.has_value() || (row.timing && flops(row.problem) == 0);
@@ -20,7 +21,7 @@ bool has_time(const Row& row) {
 
 bool rotated(const Row& row) { return row.timing && row.timing->copies > 1; }
 
-// A row without a time says nothing of rotation: it matches either.
+// A row without a time has no rotation setting and matches either.
 bool matches(const Row& a, const Row& b) {
   return a.kernel == b.kernel && a.problem == b.problem && a.device.name == b.device.name &&
          (!a.timing || !b.timing || rotated(a) == rotated(b));
@@ -107,7 +108,7 @@ RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& 
   if ((old_row.timing->launches_per_sample > 1) != (new_row.timing->launches_per_sample > 1))
     return unsure("only one of them was replayed from a graph");
   if (std::abs(change) <= options.tolerance) {
-    // What the clock explains is no change of the kernel.
+    // A change that the clock explains is not a change of the kernel.
     result.change = Change::kSame;
     return result;
   }
@@ -115,9 +116,9 @@ RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& 
     return unsure("the quartiles overlap");
   const bool in_time_too = (in_time > 0) == (change > 0) && std::abs(in_time) > options.tolerance;
   if (in_cycles && !in_time_too) {
-    // Cycles alone say that it changed. Between clocks so far apart they cannot: what waits for
-    // memory, or shares its rounds with kernels that draw more power, takes the same time at
-    // another clock.
+    // Only the cycles changed, not the time. That is conclusive only if the clocks are close: a
+    // kernel that waits for memory, or that shares its rounds with kernels of higher power, takes
+    // the same time at another clock.
     const double old_clock = *derive(old_row).sm_clock_mhz,
                  new_clock = *derive(new_row).sm_clock_mhz;
     if (std::abs(new_clock / old_clock - 1) > options.clock_tolerance)
@@ -154,7 +155,7 @@ std::vector<RowChange> compare(std::span<const Row> old_rows, std::span<const Ro
   return changes;
 }
 
-// Whether any row now has one of before beside it.
+// True if any current row has a matching previous row.
 static bool any_compared(std::span<const RowChange> changes) {
   return std::any_of(changes.begin(), changes.end(), [](const RowChange& c) {
     return c.change != Change::kNew && c.change != Change::kGone;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two measurements of the same thing, older and newer: is it as fast as before? docs/measurement.md
-// states the rule.
+// Comparison of an older and a newer measurement of the same kernel and problem.
+// docs/measurement.md states the rule.
 #pragma once
 #include <optional>
 #include <span>
@@ -12,52 +12,53 @@
 namespace ladder {
 
 enum class Change {
-  kSame,    // within the tolerance
-  kFaster,  // beyond it, and the intervals do not overlap
+  kSame,    // the change is within the tolerance
+  kFaster,  // the change exceeds it, and the intervals do not overlap
   kSlower,  // likewise
-  kUnsure,  // the figures do not decide; the reason says why
-  kNew,     // only measured now
-  kGone,    // only measured then
-  kFailed   // has no time now, and had one then
+  kUnsure,  // the data are not conclusive; `reason` says why
+  kNew,     // measured only in the newer rows
+  kGone,    // measured only in the older rows
+  kFailed   // has no time in the newer row, but one in the older row
 };
 const char* to_string(Change change);
 
-// What a measurement says of the time of a launch, in cycles of the SM clock, or in milliseconds
-// without a clock.
+// The time per launch with its spread, in cycles of the SM clock, or in milliseconds if no clock
+// was measured.
 struct Interval {
   double low = 0, middle = 0, high = 0;
   bool cycles = false;
 };
-// The quartiles around the median; none without a time that can be believed.
+// Returns the quartiles around the median; nullopt without a reliable time.
 std::optional<Interval> interval_of(const Row& row);
 
 struct RowChange {
   std::string kernel, shape;
   Change change = Change::kUnsure;
   std::string reason;             // where unsure or failed
-  double old_ms = 0, new_ms = 0;  // medians; 0 where there is none
-  double percent = 0;             // of the old time, in cycles where both have them: + is slower
+  double old_ms = 0, new_ms = 0;  // medians; 0 if there is none
+  double percent = 0;  // of the old time, in cycles if both have them; positive is slower
 };
 
 struct CompareOptions {
-  double tolerance = 0.02;        // of the old median: what is smaller is no change
-  std::size_t min_samples = 5;    // on either side, or it stays unsure
-  double clock_tolerance = 0.05;  // of the old clock: within it a change in cycles alone is one
+  double tolerance = 0.02;      // of the old median: smaller differences are no change
+  std::size_t min_samples = 5;  // required of both rows; with fewer the result is kUnsure
+  // of the old clock: if the clocks differ by more, a change in cycles alone is kUnsure
+  double clock_tolerance = 0.05;
 };
 
-// Rows are matched by kernel, problem, device's name, and whether the operands rotated. In the
-// newer rows' order, then what is gone.
+// Matches rows by kernel, problem, device name, and whether the operands rotated. The result has
+// the order of the newer rows, followed by the rows that are gone.
 std::vector<RowChange> compare(std::span<const Row> old_rows, std::span<const Row> new_rows,
                                const CompareOptions& options);
 
-// One row against the other.
+// Compares one pair of rows.
 RowChange compare(const Row& old_row, const Row& new_row, const CompareOptions& options);
 
-// "SLOWER 1, SAME 30": how often each occurs.
+// "SLOWER 1, SAME 30": the number of each outcome.
 std::string summary(std::span<const RowChange> changes);
 std::vector<std::string> table(std::span<const RowChange> changes);
 
-// Whether a gate lets this pass: something was compared, nothing is slower, nothing failed.
+// True if at least one pair was compared, nothing is slower and nothing failed.
 bool passes(std::span<const RowChange> changes);
 
 }  // namespace ladder

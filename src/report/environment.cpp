@@ -26,8 +26,9 @@ std::string cuda_version(int packed) {
 }
 
 std::string cublas_version() {
+// cuBLAS is never called on the virtual GPU, not even for its version
 #ifdef LADDER_HAVE_CUBLAS
-  if (virtual_gpu::active()) return "";  // never called there, not even for this
+  if (virtual_gpu::active()) return "";
   std::array<int, 3> parts{};
   const std::array which{MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL};
   for (std::size_t i = 0; i < parts.size(); ++i) {

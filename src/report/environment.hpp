@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine, the build and the moment that rows come from.
+// The machine, the build and the time of a measurement.
 #pragma once
 #include <ladder/device.hpp>
 
@@ -13,16 +13,16 @@ struct Environment {
   std::string version, commit;  // of ladder; commit "unknown" outside a checkout
   std::string cpu;
   unsigned cpu_threads = 0;
-  std::string toolkit;           // CUDA that ladder was built with, "13.0"
-  std::string runtime;           // CUDA runtime that is loaded, "13.0"; "" if it does not answer
+  std::string toolkit;           // the CUDA version that ladder was built with, "13.0"
+  std::string runtime;           // the loaded CUDA runtime, "13.0"; "" if it does not answer
   std::string cuda_driver;       // CUDA version of the driver, "" without one
   std::string driver;            // NVIDIA driver, "580.65.06"; "" without NVML
-  std::string cublas, openblas;  // versions; "" where built without
-  Device device;                 // has_cuda = false where only the host ran
+  std::string cublas, openblas;  // versions; "" if built without them
+  Device device;                 // has_cuda = false if only host kernels ran
   std::optional<double> power_limit_w, max_sm_clock_mhz;
 };
 
-// Asks the machine. `device` is the CUDA device in use, or the host's.
+// Queries the machine. `device` is the CUDA device in use, or the host's.
 Environment query_environment(const Device& device);
 
 std::string utc_now();

@@ -48,12 +48,12 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// Where a symbolic link leads, or the path itself, whether or not something is there.
+// Returns the target of a symbolic link, or the path itself, whether or not the target exists.
 fs::path followed(fs::path path) {
   constexpr int kMostLinks = 40;
   std::error_code error;
   for (int links = 0; links < kMostLinks; ++links) {
-    // A link to a descriptor is no path: it may say "pipe:[1234]".
+    // A link to a descriptor is not a path: its text may be "pipe:[1234]".
     if (fs::equivalent(folder_of(path), "/proc/self/fd", error)) break;
     const fs::path next = fs::read_symlink(path, error);
     if (error) break;
@@ -62,8 +62,8 @@ fs::path followed(fs::path path) {
   return path;
 }
 
-// The descriptor of this process that the path leads to ("/dev/stdout", "/dev/fd/63"); -1 for any
-// other path.
+// Returns the descriptor of this process that the path denotes ("/dev/stdout", "/dev/fd/63"), or
+// -1.
 int own_descriptor(const std::string& path) {
   const fs::path end = followed(path);
   std::error_code error;
@@ -81,23 +81,23 @@ bool write_all(int fd, std::string_view text) {
   return true;
 }
 
-// Some file systems have no fsync; they say so by EINVAL.
+// Some file systems do not support fsync and return EINVAL.
 bool synchronize(int fd) { return ::fsync(fd) == 0 || errno == EINVAL; }
 
 Status write_stream(const std::string& path, int own, std::string_view text) {
-  std::fflush(nullptr);  // what was printed before comes before
+  std::fflush(nullptr);  // keeps the order of earlier output
   if (own >= 0) return write_all(own, text) ? Status::ok() : system_failure(path);
   Descriptor file(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
   if (file.get() < 0 || !write_all(file.get(), text) || !file.close()) return system_failure(path);
   return Status::ok();
 }
 
-// A file beside the target that becomes it, or goes away with this object.
+// A temporary file beside the target. It replaces the target, or is removed by the destructor.
 class Replacement {
  public:
   Replacement(const fs::path& target, const struct stat* before) : target_(target) {
     static std::atomic<unsigned> count{0};
-    constexpr int kTries = 1000;  // names that a killed process may have left
+    constexpr int kTries = 1000;  // names that killed processes may have left behind
     const mode_t mode = before == nullptr ? 0666 : before->st_mode & 0777U;
     int fd = -1;
     for (int i = 0; fd < 0 && (i == 0 || (errno == EEXIST && i < kTries)); ++i) {
@@ -108,7 +108,7 @@ class Replacement {
     file_.emplace(fd);
     made_ = fd >= 0;
     if (!made_ || before == nullptr) return;
-    // Only root gives files away; others may keep the group.
+    // Only root may change the owner; other users may keep the group.
     if (::fchown(fd, before->st_uid, before->st_gid) != 0) (void)!::fchown(fd, -1, before->st_gid);
     ok_ = ::fchmod(fd, before->st_mode & 07777U) == 0;
   }
@@ -118,7 +118,7 @@ class Replacement {
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
 
-  // On false errno says why.
+  // On false, errno has the reason.
   bool write(std::string_view text) {
     if (!made_ || !ok_ || !write_all(file_->get(), text) || !synchronize(file_->get()) ||
         !file_->close())
@@ -126,8 +126,8 @@ class Replacement {
     if (::rename(path_.c_str(), target_.c_str()) != 0) return false;
     made_ = false;
     const Descriptor folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.get() >= 0)
-      (void)synchronize(folder.get());  // the content is safe, the new name almost surely
+    // the content is synchronised; the new name is too unless this fails
+    if (folder.get() >= 0) (void)synchronize(folder.get());
     return true;
   }
 

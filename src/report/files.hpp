@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every file of the user's is read and written by these.
+// All access to the user's files goes through these functions.
 #pragma once
 #include <ladder/status.hpp>
 
@@ -8,21 +8,20 @@
 
 namespace ladder {
 
-// All of it or an error (kIo), never what could be read of it.
+// Returns the whole file or an error (kIo), never a part of it.
 Result<std::string> read_file(const std::string& path);
 
-// Writes a regular file in one step: a temporary file in its folder, synchronized, takes its place,
-// so that a reader, a crash or a full disk never leaves half of it or nothing. Keeps the file's
-// mode, owner and symbolic links. A pipe, a character device or an open descriptor (/dev/stdout,
-// /dev/fd/N) is written to as it is. Errors (kIo) name the path.
+// Writes a regular file atomically: it writes and synchronises a temporary file in the same folder
+// and renames it. A reader, a crash or a full disk therefore never leaves a partial or empty file.
+// Keeps the file's mode, owner and symbolic links. Pipes, character devices and open descriptors
+// (/dev/stdout, /dev/fd/N) are written directly. Errors (kIo) name the path.
 Status write_atomic(const std::string& path, std::string_view text);
 
-// Ok if write_atomic could write there now. Errors (kIo): no such folder, a folder, a disk, no
-// permission.
+// Ok if write_atomic could write there now. Errors (kIo): the folder does not exist, the path is a
+// folder or a disk, permission is denied.
 Status check_writable(const std::string& path);
 
-// Whether writing again replaces what was written before: false for pipes, devices and open
-// descriptors.
+// True if a second write replaces the first one: false for pipes, devices and open descriptors.
 bool is_replaced(const std::string& path);
 
 }  // namespace ladder

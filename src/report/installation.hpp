@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where this program's other files are, seen from the program itself, PREFIX/bin/NAME: what is
-// moved as a whole is found.
+// Finds the program's other files relative to the program, PREFIX/bin/NAME, so that an installation
+// can be moved as a whole.
 #pragma once
 #include <filesystem>
 #include <string>
 
 namespace ladder {
 
-// "" if the system does not say where the program is.
+// "" if the system does not report the program's path.
 std::filesystem::path installation_prefix();
 
-// PREFIX/share/ladder: sources, headers and results, as in a checkout. A build folder has a link to
-// its checkout there.
+// PREFIX/share/ladder: sources, headers and results, laid out as in a checkout. In a build folder
+// this is a link to the checkout.
 std::string source_folder();
 
 }  // namespace ladder

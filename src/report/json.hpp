@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows as JSON: docs/schema.md is the format's description, kSchemaVersion its number.
+// Rows as JSON. docs/schema.md describes the format; kSchemaVersion is its version.
 #pragma once
 #include <ladder/status.hpp>
 
@@ -15,7 +15,7 @@ namespace ladder {
 
 constexpr const char* kSchemaName = "ladder-rows";
 constexpr int kSchemaVersion = 2;
-constexpr int kOldestSchemaVersion = 1;  // that is read
+constexpr int kOldestSchemaVersion = 1;  // the oldest version that can be read
 
 struct Document {
   Environment environment;
@@ -23,9 +23,9 @@ struct Document {
 };
 
 std::string to_json(const Document& document);
-// Control characters in its words are written out (printable): rows files come from anywhere, and
-// their words go to terminals. Errors (kIo): not this schema, with what is wrong. `name` stands in
-// the message.
+// Escapes control characters in strings (printable()), because rows files may come from anywhere
+// and their strings are printed on terminals. Errors (kIo): the text does not follow the schema;
+// the message says what is wrong and contains `name`.
 Result<Document> from_json(std::string_view text, const std::string& name);
 Result<Document> read_document(const std::string& path);
 

@@ -16,7 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What is absent or of the wrong type throws; from_json turns that into a Status.
+// These functions throw if a field is absent or has the wrong type; from_json turns that into a
+// Status.
 
 double number(const Json& value) {
   return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
@@ -25,7 +26,7 @@ std::optional<double> maybe_of(const Json& value) {
   return value.is_null() ? std::nullopt : std::optional(value.get<double>());
 }
 
-// The value among `choices` whose name the text is.
+// Returns the value among `choices` whose name is the text.
 template <class T>
 T named(const Json& json, std::span<const T> choices) {
   const auto text = json.get<std::string>();
@@ -85,7 +86,7 @@ Outcome outcome_of(const Json& j) {
   return outcome;
 }
 
-// Of a case that passed only what is not as usual is written.
+// A passed case is stored without the fields that have default values.
 Problem folded_problem_of(const Json& j) {
   const auto op = [&](const char* key) {
     return j.value(key, "N") == "T" ? Op::kTranspose : Op::kNone;
@@ -119,7 +120,7 @@ CaseResult folded_case_of(const Json& c, std::string& reference) {
 
 Verdict verdict_of(const Json& j) {
   Verdict v;
-  std::string reference;  // of the case before
+  std::string reference;  // of the previous case
   v.outcome = outcome_of(j.at("outcome"));
   v.reason = j.at("reason").get<std::string>();
   for (const Json& c : j.at("cases")) {
@@ -143,7 +144,7 @@ Verdict verdict_of(const Json& j) {
   return v;
 }
 
-// An array a quantity; in version 1 an object a reading.
+// Version 2 has one array per quantity; version 1 has one object per reading.
 std::vector<Telemetry> telemetry_of(const Json& j) {
   std::vector<Telemetry> readings;
   if (j.is_array()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON that holds what somebody else wrote: neither reading nor writing it ends the process.
+// Reading and writing of untrusted JSON without terminating the process.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -11,8 +11,8 @@
 
 namespace ladder {
 
-// As Json::parse, which is no recursion; but comparing and printing values is, so that depth is
-// bounded. Throws std::exception.
+// As Json::parse. Parsing is not recursive, but comparing and printing values is, so the depth is
+// limited. Throws std::exception.
 template <class Json>
 Json parse_json(std::string_view text) {
   constexpr int kMostDepth = 100;
@@ -22,7 +22,7 @@ Json parse_json(std::string_view text) {
   });
 }
 
-// The same with every word as printable() has it: words of a file go to terminals and pages.
+// As above, with printable() applied to every string, for output on terminals and pages.
 template <class Json>
 Json printable_json(std::string_view text) {
   constexpr auto words = [](auto& self, Json& value) -> void {
@@ -37,7 +37,8 @@ Json printable_json(std::string_view text) {
   return json;
 }
 
-// On one line, or indented. Bytes that are no UTF-8 are replaced: the library's own dump() throws.
+// Prints on one line, or indented. Replaces invalid UTF-8, for which the library's own dump()
+// throws.
 template <class Json>
 std::string json_text(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);

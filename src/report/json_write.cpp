@@ -51,13 +51,14 @@ Json json_of(const Errors& e) {
   return {{"normwise", e.normwise}, {"componentwise", e.componentwise}, {"of_bound", e.of_bound}};
 }
 
-// Four digits: what an error is compared by.
+// Rounds to four significant digits, enough to compare errors.
 Json rounded(double value) {
   return std::isfinite(value) ? Json(*parse_number<double>(fmt::format("{:.3e}", value)))
                               : Json(nullptr);
 }
 
-// m, n, k and what is not as usual: a tight row-major product of binary32 numbers, alpha 1, beta 0.
+// Writes m, n, k and all fields that differ from the defaults: a row-major product of binary32
+// numbers with minimal leading dimensions, alpha 1, beta 0.
 Json folded(const Problem& p) {
   const Json all = json_of(p);
   const Json usual = json_of(make_problem(p.m, p.n, p.k, 1, 0, p.op_a, p.op_b, p.layout));
@@ -69,7 +70,8 @@ Json folded(const Problem& p) {
   return json;
 }
 
-// A case that passed, without what `before`, of the same verdict, and the defaults say.
+// A passed case, without the fields that have default values or repeat the previous case's
+// reference.
 Json folded(const CaseResult& c, const std::string& reference) {
   Json json{
       {"name", c.name}, {"problem", folded(c.problem)}, {"values", to_string(c.input.values)}};
@@ -85,7 +87,7 @@ Json folded(const CaseResult& c, const std::string& reference) {
 
 Json json_of(const Verdict& v) {
   Json cases = Json::array();
-  std::string reference;  // of the case before
+  std::string reference;  // of the previous case
   for (const CaseResult& c : v.cases) {
     const std::string before = std::exchange(reference, c.reference);
     if (c.outcome == Outcome::kPassed && c.reason.empty()) {
@@ -123,7 +125,8 @@ Json json_of(const std::vector<Telemetry>& telemetry) {
           {"clock_reasons", reasons}};
 }
 
-// `rounds`: of the kernel that was timed in the same rounds, whose readings are not written again.
+// `rounds`: the kernel that was timed in the same rounds; readings that it shares are not written
+// again.
 Json json_of(const Measurement& m, const Measurement* rounds = nullptr) {
   const bool same = rounds != nullptr && rounds->telemetry == m.telemetry;
   const Statistics& s = m.ms;
@@ -223,7 +226,7 @@ Json json_of(const Row& r) {
 
 }  // namespace
 
-// One line a row: a diff of two files shows which rows changed.
+// Writes one line per row, so that a diff of two files shows which rows changed.
 std::string to_json(const Document& document) {
   std::string rows;
   for (const Row& row : document.rows)

@@ -13,13 +13,13 @@ namespace {
 
 constexpr double kGiga = 1e9, kGib = 1024.0 * 1024 * 1024;
 
-// What cores were ever built to do, with a factor to spare on both sides.
+// Plausible ranges: what existing cores reach, with a margin on both sides.
 constexpr double kLeastClock = 1e8, kMostClock = 1e10;  // Hz
 constexpr double kMostFlopsPerCycle = 512;              // FP32: 4 multiply-adds of 64 floats
 constexpr double kLeastFlops = 1e7, kMostFlops = 5e12;  // per second, where the clock is unknown
 constexpr double kLeastBandwidth = 1e7, kMostBandwidth = 5e12;  // bytes per second
 constexpr double kSame =
-    1.25;  // a cache may come out slower than the one behind it by what noise does
+    1.25;  // tolerance for noise when a cache is measured as slower than the next level
 
 bool between(double value, double least, double most) {  // false for NaN
   return value >= least && value <= most;
@@ -75,8 +75,8 @@ std::string rates_text(const host::Rates& r) {
   };
   rate(r.fma_flops, r.fma_clock_hz, "FP32 multiply-adds");
   rate(r.tile_flops, r.tile_clock_hz, "those with operands from L1");
-  // Vectors lower a clock, they do not raise it: a chain of additions that seems slower shared its
-  // core meanwhile.
+  // Vector code lowers a clock and never raises it. If a chain of scalar additions appears slower,
+  // another process shared the core.
   const bool shared = r.clock_hz * kSame < std::max(r.fma_clock_hz, r.tile_clock_hz);
   if (const auto clock = plausible_clock(r.clock_hz); clock && !shared) {
     shown.push_back(fmt::format("{} GHz with scalar additions", figure(*clock / kGiga)));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured and read of the machine, in words. A figure that cannot be true is left out,
-// with the reason.
+// Text descriptions of the machine's properties. An implausible value is left out, with the reason.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,7 +17,7 @@ std::string processors_text(const std::optional<std::string>& name,
 // "15.6 GiB available"
 std::string memory_text(std::optional<std::uint64_t> bytes);
 
-// Of one core.
+// Rates per core.
 std::string rates_text(const host::Rates& rates);
 
 }  // namespace ladder

@@ -20,7 +20,7 @@ std::optional<double> metric(const Counters& counters, const char* name) {
   return static_cast<double>(found->second);
 }
 
-// The exact figure, or what stands under estimates; `estimated` is set where it is one.
+// Returns the exact value if there is one, else the estimate; sets `estimated` for the latter.
 std::optional<double> metric(const Counters& counters, const char* name, bool& estimated) {
   if (const auto exact = metric(counters, name)) return exact;
   const auto found = counters.estimates.find(name);
@@ -29,8 +29,8 @@ std::optional<double> metric(const Counters& counters, const char* name, bool& e
   return static_cast<double>(found->second);
 }
 
-// Of tensor cores only where all chips of a compute capability have one rate: elsewhere
-// most_flops() is a bound, no roof.
+// The tensor-core peak is returned only if all chips of the compute capability have the same rate.
+// Elsewhere most_flops() is only an upper bound, which is not usable as a roof.
 std::optional<double> peak_flops(const Device& device, Precision precision) {
   const bool known = precision == Precision::kIeee || device.cc == 80 || device.cc == 90;
   return known ? positive(most_flops(device, precision)) : std::nullopt;
@@ -87,8 +87,7 @@ void derive_counters(const Row& row, Derived& d) {
   d.sectors_per_store = ratio(store_sectors, metric(counters, kStoreRequests, estimated));
   d.counts_estimated = estimated;
   if (!load_sectors || !store_sectors) return;
-  // The copy engine's bytes do not go through the load-store unit. Files of before there were any
-  // lack them.
+  // Bulk copies bypass the load-store unit. Files older than these counters lack them.
   const auto bulk = [&](const char* name) { return metric(counters, name, estimated).value_or(0); };
   d.bytes_requested = kSectorBytes * (*load_sectors + *store_sectors) + bulk(kBulkLoadBytes) +
                       bulk(kBulkStoreBytes);

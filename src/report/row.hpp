@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kernel on one problem: the unit of every report. Rates exist only where the verdict is
-// "passed".
+// One kernel on one problem: the unit of every report. Rates exist only if the verdict is "passed".
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
@@ -34,32 +33,32 @@ struct Row {
   std::optional<Measurement> timing;
   std::optional<BaselineTiming> baseline;
   std::optional<Counters> counters;
-  std::string note;  // why something was not run; empty otherwise
+  std::string note;  // the reason if something was not run; empty otherwise
 };
 Row make_row(const KernelInfo& kernel, const Problem& problem, const Device& device);
 
-// What follows from a row; absent where the row lacks what it needs.
+// Values derived from a row; each is absent if the row lacks its inputs.
 struct Derived {
-  std::optional<double> tflops;  // 2 m n k over the median time, if verified and without alarm
+  std::optional<double> tflops;  // 2 m n k over the median time, if verified and without an alarm
   std::optional<double> percent_of_baseline;  // of the baseline's rate in the same rounds
   std::optional<double> percent_of_peak;      // of the device's FP32 peak on CUDA cores, ieee only
   std::optional<double> percent_of_peak_at_clock;  // of that peak at the clock that was measured
   std::optional<double> cycles;                    // median time in cycles of that clock
   std::optional<double> sm_clock_mhz, power_w, temperature_c;  // medians of the readings
-  std::optional<double> sectors_per_load, sectors_per_store;   // 32-byte sectors a global request
+  std::optional<double> sectors_per_load, sectors_per_store;   // 32-byte sectors per global request
   std::optional<double>
-      bytes_requested;  // 32 bytes a sector, loads and stores, and the copy engine's bytes
+      bytes_requested;  // 32 bytes per sector of loads and stores, plus bytes of bulk copies
   std::optional<double> requested_over_least;  // against least_bytes(problem)
   std::optional<double> flop_per_byte;         // of the bytes requested
+  // min(peak, flop_per_byte * bandwidth), assuming that no request hits a cache
+  std::optional<double> roofline_tflops;
   std::optional<double>
-      roofline_tflops;  // min(peak, flop_per_byte * bandwidth): no request hits a cache
-  std::optional<double>
-      ceiling_tflops;             // the same with the least bytes: no kernel can be beyond it
-  bool counts_estimated = false;  // a counter that the figures of requests rest on is an estimate
+      ceiling_tflops;             // the same with the least bytes: an upper bound for every kernel
+  bool counts_estimated = false;  // a counter behind the request figures is an estimate
 };
 Derived derive(const Row& row);
 
-// The metrics that Derived rests on, by Nsight Compute's names.
+// The metrics that Derived uses, with Nsight Compute's names.
 constexpr const char* kLoadRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
 constexpr const char* kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 constexpr const char* kStoreRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";

@@ -64,8 +64,8 @@ std::optional<Problem> main_problem(std::span<const Document> documents) {
 }
 
 std::vector<Pick> rows_at(std::span<const Document> documents, const Problem& problem) {
-  // One device and one state of the cache, timed before counted, CUDA before the host; of several
-  // the one with the most kernels.
+  // One device and one cache state: timed before counted, CUDA before the host, then the group with
+  // the most kernels.
   using Group = std::tuple<bool, bool, std::string, bool>;
   std::map<Group, std::vector<Pick>> groups;
   for (const Document& document : documents) {
@@ -89,7 +89,7 @@ std::vector<Pick> rows_at(std::span<const Document> documents, const Problem& pr
       });
   if (best == groups.end()) return {};
   std::vector<Pick> picks = std::move(best->second);
-  // Files may bring parts of the ladder in any order; ids begin with their number.
+  // Files may list the rungs in any order. Ids begin with the rung's number.
   std::stable_sort(picks.begin(), picks.end(), [](const Pick& a, const Pick& b) {
     if (a.row->role != b.row->role) return a.row->role < b.row->role;
     return a.row->role != Role::kBaseline && a.row->kernel < b.row->kernel;

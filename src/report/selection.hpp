@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of several files stand together in one picture.
+// Selection of the rows of several files that one picture shows.
 #pragma once
 #include <optional>
 #include <span>
@@ -15,23 +15,23 @@ struct Pick {
   Derived derived;
 };
 
-// All but the types of the operands.
+// Compares everything except the operand types.
 bool same_shape(const Problem& a, const Problem& b);
 
-// The problem that most rungs have a rate at, the largest of several; CUDA's before the host's, and
-// where nothing was timed, what was counted. None without rows that were run.
+// Returns the problem at which most rungs have a rate; of several, the largest. CUDA takes
+// precedence over the host. If nothing was timed, counted rows are used. nullopt if no row was run.
 std::optional<Problem> main_problem(std::span<const Document> documents);
 
-// The rows at that shape, the first of each kernel, in the ladder's order, libraries behind. They
-// share a device and a state of the cache; of several groups the one with the most kernels, timed
-// before counted, CUDA before the host.
+// Returns the rows at that shape: the first row per kernel, in ladder order, libraries last. All
+// have the same device and cache state. Of several such groups the one with the most kernels is
+// selected; timed groups take precedence over counted ones, CUDA over the host.
 std::vector<Pick> rows_at(std::span<const Document> documents, const Problem& problem);
 
-// Those that are compared with a library of that precision: of kIeee also what stands in for it on
-// tensor cores.
+// Returns the rows that are compared with a library of that precision. For kIeee this includes the
+// precisions that emulate it on tensor cores.
 std::vector<Pick> of_precision(std::span<const Pick> rows, Precision precision);
 
-// Those that rungs with a rate are compared in, in the enumeration's order.
+// Returns the precisions in which rungs with a rate are compared, in enumeration order.
 std::vector<Precision> precisions_of(std::span<const Pick> rows);
 
 bool is_cube(const Problem& problem);

@@ -26,7 +26,7 @@ Column plain(std::string title, std::size_t width, std::optional<double> Derived
           [field](const Row&, const Derived& d) { return figure(d.*field); }};
 }
 
-// As plain, with ~ before what rests on an estimate.
+// As plain(), with ~ before values that are based on an estimate.
 Column counted(std::string title, std::size_t width, std::optional<double> Derived::*field) {
   return {std::move(title), width, false, [field](const Row&, const Derived& d) {
             return (d.counts_estimated && d.*field ? "~" : "") + figure(d.*field);

@@ -15,24 +15,25 @@ TableKind kind_of(const Row& row);  // counted for CUDA kernels on the virtual G
 
 struct Column {
   std::string title;
-  std::size_t width;  // on a terminal; texts that are longer push the rest
+  std::size_t width;  // on a terminal; longer texts shift the following columns
   bool left = false;
   std::function<std::string(const Row&, const Derived&)> text;
 };
-// `place` decides whose name stands over the column of the baseline. `detail`: also how it was
+// `place` selects the name in the heading of the baseline column. `detail` adds how the row was
 // measured.
 std::vector<Column> columns(TableKind kind, Place place, bool detail = false);
 
-// Three significant digits, never an exponent between 1e-4 and 1e7; "-" for what is absent.
+// Three significant digits, without an exponent between 1e-4 and 1e7; "-" for an absent value.
 std::string figure(std::optional<double> value);
 
-// Markdown tables of all rows that were run, one for each kind and device that occurs, each with a
-// line that says where and when.
+// Returns Markdown tables of all rows that were run, one per kind and device, each with a line that
+// states machine and date.
 struct Document;
 std::string markdown(std::span<const Document> documents);
 
-// `text` with what stands between "<!-- ladder:NAME -->" and "<!-- /ladder:NAME -->" replaced by
-// `content`. Errors (kInvalidArgument): a marker is missing, or they are in the wrong order.
+// Returns `text` with the part between "<!-- ladder:NAME -->" and "<!-- /ladder:NAME -->" replaced
+// by `content`. Errors (kInvalidArgument): a marker is missing, or the markers are in the wrong
+// order.
 Result<std::string> splice(const std::string& text, const std::string& name,
                            const std::string& content);
 

@@ -38,7 +38,8 @@ Result<fs::path> system_folder() {
                                error.message());
 }
 
-// The descriptor of the mark, locked; -1 where there is none, or where a process holds the lock.
+// Returns the descriptor of the locked marker file, or -1 if it does not exist or another process
+// holds the lock.
 int lock(const fs::path& mark, int flags) {
   const int file = ::open(mark.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
   struct stat status {};
@@ -48,7 +49,8 @@ int lock(const fs::path& mark, int flags) {
   return -1;
 }
 
-// Only folders with a mark, which is in place once it is locked: nothing of anyone else's.
+// Removes only folders with a marker file. The marker gets its name after it is locked, so that no
+// folder in use is removed.
 void remove_leftovers(const fs::path& place) {
   std::error_code error;
   std::vector<fs::path> found;
@@ -84,8 +86,8 @@ Result<Temporary> Temporary::folder(const std::string& name) {
   if (::mkdtemp(path.data()) == nullptr) return failure("folder", place);
   const fs::path fresh = fs::path(path) / "mark";
   Temporary folder(path, lock(fresh, O_CREAT | O_EXCL));
-  std::error_code
-      unmarked;  // where files cannot be locked the folder is never taken for a leftover
+  // if files cannot be locked, the folder has no marker and is never removed as a leftover
+  std::error_code unmarked;
   if (folder.lock_ >= 0) fs::rename(fresh, fs::path(path) / kMark, unmarked);
   return folder;
 }

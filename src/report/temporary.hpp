@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files and folders in the system's folder for temporary ones (TMPDIR), which go with the object
-// that made them; folders of processes that were killed go when the next one is made.
+// Temporary files and folders in the system's folder (TMPDIR). The object that creates one removes
+// it. Folders that killed processes left behind are removed when the next folder is created.
 #pragma once
 #include <ladder/status.hpp>
 
@@ -12,8 +12,9 @@ namespace ladder {
 
 class Temporary {
  public:
-  // "ladder-NAME-" and six random characters; a file is empty. A folder lies in /tmp where TMPDIR
-  // is no plain path. Errors (kIo): it cannot be made, with the folder.
+  // The name is "ladder-NAME-" and six random characters; a file is created empty. If TMPDIR is not
+  // a plain path, a folder is created in /tmp. Errors (kIo): creation fails; the message names the
+  // folder.
   static Result<Temporary> file(const std::string& name);
   static Result<Temporary> folder(const std::string& name);
 
@@ -26,24 +27,25 @@ class Temporary {
   }
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
-  ~Temporary();  // removes it, with what is in it
+  ~Temporary();  // removes the file, or the folder with its contents
 
   const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path keep() { return std::exchange(path_, {}); }  // from here on it stays
+  // the destructor no longer removes it
+  std::filesystem::path keep() { return std::exchange(path_, {}); }
 
  private:
   explicit Temporary(std::filesystem::path path, int lock = -1)
       : path_(std::move(path)), lock_(lock) {}
   std::filesystem::path path_;
-  int lock_;  // descriptor of the folder's mark, locked as long as its process lives
+  int lock_;  // descriptor of the folder's marker file, locked while its process is alive
 };
 
-// Whether a path holds only letters, digits and _ . / + -. Others mean something to compilers and
-// shells: nvcc passes its arguments through a shell within double quotes, and divides them at
+// True if a path has only letters, digits and _ . / + -. Compilers and shells interpret other
+// characters: nvcc passes its arguments through a shell within double quotes and splits them at
 // commas.
 bool is_plain(const std::filesystem::path& path);
-// `path` where it is plain, else `link`, a symbolic link that is made to it. Errors (kIo): it
-// cannot be made.
+// Returns `path` if it is plain, else `link`, which becomes a symbolic link to it. Errors (kIo):
+// the link cannot be created.
 Result<std::filesystem::path> plain_path(const std::filesystem::path& path,
                                          const std::filesystem::path& link);
 

@@ -108,7 +108,7 @@ void TablePrinter::row(const Row& row) {
     if (style_.color && verdict && !refused)
       text = fmt::format("{}{}{}", failed ? kRed : kGreen, text, kPlain);
     line += (line.empty() ? "" : "  ") + text;
-    if (refused && verdict) break;  // there are no figures: the note takes their place
+    if (refused && verdict) break;  // no figures: the note is printed instead
   }
   if (refused) line += "  " + printable(row.note);
   line.erase(line.find_last_not_of(' ') + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints rows as they come: an aligned table, and on a terminal a line of progress that is
+// Prints rows as they are produced: an aligned table and, on a terminal, a progress line that is
 // overwritten.
 #pragma once
 #include <cstdio>
@@ -13,12 +13,12 @@
 
 namespace ladder {
 
-// Columns of the terminal behind `stream`; 80 where it is none.
+// Width in columns of the terminal behind `stream`; 80 if it is not a terminal.
 std::size_t terminal_width(std::FILE* stream);
 
 struct TerminalStyle {
-  bool progress = false;  // the stream of progress is a terminal
-  bool color = false;     // the table's stream is one, NO_COLOR is not set and TERM is not "dumb"
+  bool progress = false;  // the progress stream is a terminal
+  bool color = false;  // the table's stream is a terminal, NO_COLOR is unset and TERM is not "dumb"
 };
 // For a table on stdout and progress on stderr.
 TerminalStyle detect_style();
@@ -30,13 +30,13 @@ class TablePrinter {
   TablePrinter(const TablePrinter&) = delete;
   TablePrinter& operator=(const TablePrinter&) = delete;
 
-  void progress(const std::string& text);   // on a terminal: shown until the next call of anything
-  void milestone(const std::string& text);  // elsewhere: a line on the stream of progress
+  void progress(const std::string& text);  // on a terminal: shown until the next call of any member
+  // not on a terminal: prints a line on the progress stream
+  void milestone(const std::string& text);
   void line(const std::string& text);
   void expect(
-      const Row&
-          row);  // one that is to come: columns of text become as wide as its kernel and shape
-  void row(const Row& row);  // starts a new table with its heading where place or kind change
+      const Row& row);       // a future row: text columns are widened to fit its kernel and shape
+  void row(const Row& row);  // starts a new table with a heading if the place or kind changes
 
  private:
   void clear_progress();
@@ -50,7 +50,7 @@ class TablePrinter {
   std::optional<std::pair<TableKind, Place>> open_;
   std::vector<Column> columns_;
   std::map<std::pair<Place, std::string>, std::size_t>
-      widths_;  // of columns by title, where expect() widened them
+      widths_;  // widths of columns by title, where expect() widened them
 };
 
 }  // namespace ladder

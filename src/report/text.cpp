@@ -8,8 +8,8 @@
 namespace ladder {
 namespace {
 
-// Bytes of the UTF-8 character that the text begins with, and its code; 0 bytes where it begins
-// with none.
+// Size in bytes and code point of the UTF-8 character at the start of a text; size 0 if it is
+// invalid.
 struct Character {
   std::size_t bytes = 0;
   char32_t code = 0;

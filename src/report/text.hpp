@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of unknown origin (kernels' names, files' names, compilers' messages) made safe for where it
-// is shown.
+// Makes text of unknown origin (names of kernels and files, compiler messages) safe to display.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace ladder {
 
-// For terminals: control characters, characters that change the direction of writing, and bytes
-// that are no UTF-8 become \xNN. Those in `kept` stay.
+// For terminals: control characters, characters that change the writing direction, and invalid
+// UTF-8 bytes become \xNN. Characters in `kept` are unchanged.
 std::string printable(std::string_view text, std::string_view kept = "");
 
-// For a cell or a line of markdown: as printable, and nothing in it is markup or HTML.
+// For a table cell or line of Markdown: as printable(), with markup and HTML escaped.
 std::string markdown_text(std::string_view text);
 
-// A field of CSV by RFC 4180. A word that a spreadsheet would take for a formula begins with an
+// A CSV field by RFC 4180. A text that a spreadsheet would interpret as a formula gets a leading
 // apostrophe.
 std::string csv_field(std::string_view text);
 

@@ -16,7 +16,7 @@ constexpr std::size_t kHeight = 20;  // lines of the roofline
 constexpr std::size_t kMargin = 8;   // columns of its left axis
 constexpr const char* kFull = "█";
 
-// `length` columns in eighths of one.
+// A bar of `length` columns with a resolution of 1/8 column.
 std::string block_bar(double length) {
   constexpr std::array<const char*, 8> kPart{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const auto eighths = static_cast<std::size_t>(std::lround(8 * std::max(0.0, length)));
@@ -34,7 +34,7 @@ char letter_of(std::size_t i) {
 struct Axis {
   double low = 0, high = 1;  // logarithms
   std::size_t cells = 1;
-  // The cell that a value falls into; `cells` for one beyond either end.
+  // Returns the cell of a value, or `cells` if it is out of range.
   std::size_t cell(double value) const {
     const double at = (std::log10(value) - low) / (high - low) * static_cast<double>(cells - 1);
     return at < -0.5 || at > static_cast<double>(cells) - 0.5
@@ -69,7 +69,7 @@ std::vector<std::string> climb_text(std::span<const Bar> bars, std::size_t width
   }
   std::vector<std::string> lines;
   if (!(most > 0)) return lines;
-  constexpr std::size_t kFigures = 24;  // behind a bar: the rate, and of what it is
+  constexpr std::size_t kFigures = 24;  // width of the text after a bar: the rate and its unit
   const std::size_t room = width > name + kFigures + 10 ? width - name - kFigures : 10;
   for (const Bar& bar : bars) {
     std::string text =

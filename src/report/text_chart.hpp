@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The climb and the roofline as characters, for terminals and logs.
+// The climb and the roofline as text, for terminals and logs.
 #pragma once
 #include <span>
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace ladder {
 
-// A line a bar, no wider than `width` columns; eighths of blocks at the ends. Nothing for no bars.
+// Returns one line per bar, at most `width` columns wide, with a resolution of 1/8 column. Empty if
+// there are no bars.
 std::vector<std::string> climb_text(std::span<const Bar> bars, std::size_t width);
 
-// Both axes logarithmic: the roofs as lines, each rung by its bytes from L2 under a letter, and the
-// letters' names below. Nothing for no points.
+// Both axes are logarithmic. The roofs are lines; each rung is a letter at its intensity in L2
+// bytes, and a legend follows. Empty if there are no points.
 std::vector<std::string> roofline_text(std::span<const Roof> roofs,
                                        std::span<const RooflinePoint> points, std::size_t width);
 

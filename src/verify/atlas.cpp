@@ -32,7 +32,7 @@ struct Draw {
   }
 };
 
-// Element `index` of an operand, k-th along the sum of `depth`.
+// Value of element `index` of an operand; k is its position along the sum of length `depth`.
 double value(const Draw& draw, Distribution distribution, std::int64_t index, std::int64_t k,
              std::int64_t depth, bool is_a) {
   constexpr double kGrade = 40;  // binades
@@ -102,7 +102,8 @@ Images draw(const Problem& problem, Distribution distribution, std::uint64_t see
   const bool cancels = distribution == Distribution::kCancelling;
   for (std::int64_t i = 0; i < m; ++i) {
     for (std::int64_t l = 0; l < k; ++l) {
-      const std::int64_t source = cancels ? l & ~std::int64_t{1} : l;  // neighbours of A are equal
+      // columns 2p and 2p + 1 of A are equal
+      const std::int64_t source = cancels ? l & ~std::int64_t{1} : l;
       images.a[i * k + l] =
           static_cast<float>(value(of_a, distribution, i * k + source, l, k, true));
     }

@@ -37,7 +37,7 @@ struct Size {
   std::int64_t m, n, k;
 };
 
-// Indexing: integers, compared with ==, at sizes on, just off and far off the edges of tiles.
+// Tests indexing with integers, compared with ==, at sizes on, near and far from tile edges.
 void add_sizes(Builder& builder) {
   constexpr std::array<Size, 13> kSizes{{{1, 1, 1},
                                          {7, 5, 3},
@@ -55,8 +55,8 @@ void add_sizes(Builder& builder) {
   for (const Size& s : kSizes) builder.add("size", make_problem(s.m, s.n, s.k), Values::kIntegers);
 }
 
-// Numerics. Small k: there the bound is tightest, so that a lower precision than claimed cannot
-// hide in it.
+// Tests numerics at small k. There the bound is tightest, so that a precision lower than claimed
+// exceeds it.
 void add_numerics(Builder& builder) {
   constexpr std::array<Size, 4> kSizes{{{16, 16, 4}, {37, 41, 43}, {64, 64, 64}, {5, 3, 509}}};
   for (const Size& s : kSizes) {
@@ -67,8 +67,7 @@ void add_numerics(Builder& builder) {
   builder.add("numerics", make_problem(33, 35, 37, 1.5F, -0.625F), Values::kScaled);
 }
 
-// What BLAS promises about scalars, empty sizes, leading dimensions and memory that is not an
-// operand.
+// Tests BLAS's rules for scalars, empty sizes, leading dimensions and memory outside the operands.
 void add_contracts(Builder& builder) {
   builder.add("lda", padded(make_problem(33, 29, 31), 5, 0, 0), Values::kIntegers);
   builder.add("ldb", padded(make_problem(33, 29, 31), 0, 7, 0), Values::kIntegers);
@@ -102,8 +101,7 @@ void add_layouts(Builder& builder) {
   }
 }
 
-// Sizes around the edges of tiles in all three directions, drawn so that no direction always moves
-// with another.
+// Random sizes around tile edges in all three dimensions, drawn independently per dimension.
 void add_edges(Builder& builder, std::uint64_t seed) {
   constexpr std::array<std::int64_t, 19> kEdges{1,  2,  3,  7,  8,  9,   15,  16,  17, 31,
                                                 32, 33, 63, 64, 65, 127, 128, 129, 251};
@@ -133,9 +131,9 @@ void add_edges(Builder& builder, std::uint64_t seed) {
   builder.add("deep", make_problem(64, 64, 16384), Values::kUniform);
   builder.add("wide", make_problem(4, 16384, 16), Values::kIntegers);
   builder.add("tall", make_problem(16384, 4, 16), Values::kIntegers);
-  // A few tiles more than a large GPU has SMs, and deep: what the last ones' blocks hand to each
-  // other. Twice, and other problems in between, whose kernels may leave anything in memory that
-  // they share.
+  // Slightly more tiles than a large GPU has SMs, and large k: tests the fix-up of split tiles. The
+  // cases run twice with other problems in between, whose kernels may leave any data in the scratch
+  // memory that they share.
   for (const char* what : {"last wave", "last wave again"}) {
     builder.add(what, make_problem(8, 8512, 2560), Values::kIntegers);
     builder.add(what, make_problem(8, 8512, 1536), Values::kUniform);

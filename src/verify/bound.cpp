@@ -12,10 +12,10 @@
 namespace ladder {
 namespace {
 
-constexpr double kUnit32 = 0x1p-24;      // round to nearest in binary32
-constexpr double kUnit64 = 0x1p-53;      // and in binary64: the reference's own error
-constexpr double kTf32Cut = 0x1p-10;     // operands cut (or rounded) to 10 explicit bits
-constexpr double kTensorUnit = 0x1p-22;  // a tensor core's aligned, truncating sum, a term
+constexpr double kUnit32 = 0x1p-24;   // unit roundoff of binary32
+constexpr double kUnit64 = 0x1p-53;   // unit roundoff of binary64, for the reference's own error
+constexpr double kTf32Cut = 0x1p-10;  // operands truncated or rounded to 10 explicit mantissa bits
+constexpr double kTensorUnit = 0x1p-22;  // a tensor core's aligned, truncating sum, per term
 constexpr double kSubnormal = 0x1p-149;
 
 }  // namespace
@@ -26,7 +26,7 @@ Result<ErrorBound> error_bound(const Problem& problem, Precision precision) {
   ErrorBound bound;
   switch (precision) {
     case Precision::kIeee:
-    case Precision::kAuto:  // what it promises
+    case Precision::kAuto:  // kAuto promises the bound of kIeee
       bound.products = ieee_error(k) + reference;
       break;
     case Precision::kBf16:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a correct kernel may be from the exact result; docs/verification.md derives it.
+// Error bounds of correct kernels; docs/verification.md derives them.
 #pragma once
 #include <ladder/kernel.hpp>
 #include <ladder/problem.hpp>
@@ -9,10 +9,10 @@
 namespace ladder {
 
 // |C - R|_ij <= e + result (|R|_ij + e) + least, where
-// e = products * (|alpha| (|A||B|)_ij) + floor * f_ij + c * |beta C0|_ij + underflow bounds the
-// error of the binary32 result, and the rest that of rounding it to C's type; both zero where that
-// is binary32. f is Lines::of(), for operands whose words have an absolute error, in proportion to
-// the largest element of a row of op(A) or column of op(B).
+// e = products * (|alpha| (|A||B|)_ij) + floor * f_ij + c * |beta C0|_ij + underflow.
+// e bounds the error of the binary32 result. `result` and `least` bound the rounding to C's type;
+// both are zero if that is binary32. f is Lines::of(). `floor` is the absolute error of split
+// operands, relative to the largest element of a row of op(A) or column of op(B).
 struct ErrorBound {
   double products = 0;
   double floor = 0;
@@ -30,8 +30,8 @@ struct ErrorBound {
 
 // Errors (kInvalidArgument): k is so large that no bound holds in this precision.
 Result<ErrorBound> error_bound(const Problem& problem, Precision precision);
-// The same where alpha A B alone is rounded to C's type before beta C is added
-// (Rounding::kOnceOrTwice). As `bound` where C is binary32 or not read.
+// Returns the bound for a kernel that rounds alpha A B to C's type and then adds beta C
+// (Rounding::kOnceOrTwice). Equal to `bound` if C is binary32 or is not read.
 ErrorBound rounded_twice(ErrorBound bound, const Problem& problem);
 
 }  // namespace ladder

@@ -26,7 +26,7 @@ std::string place_at(const Operation& operation, std::int64_t index) {
   return place(operation, index / operation.problem.n, index % operation.problem.n);
 }
 
-// What one pass over the elements finds; pieces of it are joined.
+// The findings of one pass over the elements. Tallies of separate ranges are merged.
 struct Tally {
   std::int64_t unwritten = 0, nan = 0, wrong = 0;
   std::int64_t first_unwritten = kNowhere, first_nan = kNowhere,
@@ -53,7 +53,7 @@ struct Tally {
   }
 };
 
-// Visits every element of C; `visit(tally, i, j, word, value)` fills the tally.
+// Calls `visit(tally, i, j, word, value)` for every element of C.
 template <class Visit>
 Tally for_each_element(const Problem& p, const ResultMemory& memory, const Visit& visit) {
   Tally total;
@@ -72,7 +72,7 @@ Tally for_each_element(const Problem& p, const ResultMemory& memory, const Visit
   return total;
 }
 
-// Poison and NaN, which need no reference.
+// Checks for poison and NaN, which require no reference.
 void look_at(Tally& tally, std::int64_t index, std::uint32_t word, float value, bool poisoned) {
   if (poisoned && word == kPoisonBits) {
     Tally::note(tally.unwritten, tally.first_unwritten, index);
@@ -87,15 +87,14 @@ double abs_c_at(const Operation& operation, std::int64_t i, std::int64_t j) {
   return reads_c(p) ? std::abs(static_cast<double>(p.beta) * operation.c[i * p.ldc + j]) : 0.0;
 }
 
-// The reference; where results are exact, what rounding it once to C's type gives.
+// Returns the reference value; for exact results, rounded once to C's type.
 double expected_at(const Prepared& prepared, bool exact, std::int64_t index) {
   const double reference = prepared.reference.c[index];
   const Type out = prepared.operation.problem.out;
   return exact && out != Type::kF32 ? round_to(out, static_cast<float>(reference)) : reference;
 }
 
-// Where results are exact: what rounding alpha A B to C's type, and then its sum with beta C,
-// gives.
+// For exact results: rounds alpha A B to C's type, adds beta C, and rounds the sum to C's type.
 double rounded_twice_at(const Operation& operation, double reference, std::int64_t i,
                         std::int64_t j) {
   const Problem& p = operation.problem;
@@ -138,7 +137,7 @@ Tally tally_elements(const Prepared& prepared, bool exact, const ErrorBound& bou
 
 std::optional<std::string> changed_guard(const ResultMemory& memory, std::size_t size) {
   const auto& w = memory.words;
-  for (std::size_t at = memory.guard; at-- > 0;) {  // nearest to C first
+  for (std::size_t at = memory.guard; at-- > 0;) {  // the word nearest to C first
     if (w[at] != kPoisonBits) return fmt::format("{} bytes before C", size * (memory.guard - at));
   }
   const std::size_t end = w.size() - memory.guard;
@@ -220,8 +219,8 @@ Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& 
                         place(operation, i, j), got, expected, limit, tally.wrong, elements),
             errors};
   }
-  // Zero is the right answer only where the definition says so; else a zero reference would prove
-  // nothing.
+  // A result of zero is correct only where BLAS defines it so. Elsewhere a zero reference would
+  // prove nothing.
   const bool zero_by_definition = !reads_ab(p) && !reads_c(p);
   if (!zero_by_definition && !(tally.reference_squares > 0)) {
     return {Outcome::kNotVerified, "the reference is zero: nothing would be proved", {}};

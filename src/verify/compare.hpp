@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at the memory of C after a kernel ran: guards, padding, every element. Pure: no device, no
-// kernel.
+// Checks the memory of C after a kernel ran: guards, padding, every element. Pure: uses no device
+// and no kernel.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,11 +12,11 @@
 
 namespace ladder {
 
-// C in memory between two guard zones, a word an element (encode.hpp): guard | extent_c elements |
-// guard.
+// C in memory between two guard zones, one word per element (encode.hpp): guard | extent_c elements
+// | guard.
 struct ResultMemory {
   std::span<const std::uint32_t> words;
-  std::size_t guard = 0;  // words before and after
+  std::size_t guard = 0;  // number of words before and after C
   const float* c() const { return reinterpret_cast<const float*>(words.data() + guard); }
 };
 
@@ -26,19 +26,20 @@ struct Finding {
   Errors errors;
 };
 
-// Only what must be untouched: kGuardWritten, kPaddingWritten, or kPassed.
+// Checks only the memory that must be unchanged. Returns kGuardWritten, kPaddingWritten or kPassed.
 Finding check_untouched(const Operation& operation, const ResultMemory& memory);
 
-// How exact data reach a 16-bit C: rounded once, or alpha A B rounded first and its sum with beta C
-// again. What Ladder writes rounds once; of a vendor's library, whose definition is its own, either
-// is taken.
+// How an exact result is rounded to a 16-bit C: once, or alpha A B first and then its sum with beta
+// C. Ladder's kernels must round once. Vendor libraries may do either.
 enum class Rounding : unsigned char { kOnce, kOnceOrTwice };
 
-// check_untouched, then every element against `prepared` (its reference or the identity).
+// Calls check_untouched, then compares every element with the reference or the identity in
+// `prepared`.
 Finding compare(const Prepared& prepared, const Input& input, const ErrorBound& bound,
                 const ResultMemory& memory, Rounding rounding = Rounding::kOnce);
 
-// Hints at the cause of wrong values, "" if none is known. `precision` is what the kernel claims.
+// Returns hints at the cause of wrong values, "" if none is known. `precision` is the one the
+// kernel claims.
 std::string explain_wrong_values(const Prepared& prepared, Precision precision,
                                  const ResultMemory& memory);
 

@@ -17,7 +17,7 @@ using Vector = std::vector<double>;
 constexpr int kVectors = 2;
 constexpr std::uint64_t kStreamSign = 101;
 
-// op(X) x and |op(X)| |x|, for op(X) of rows x columns.
+// op(X) x and |op(X)| |x|; op(X) has the size rows x columns.
 struct Products {
   Vector plain, absolute;
 };
@@ -41,7 +41,8 @@ Products multiply(const float* matrix, Op op, std::int64_t ld, std::int64_t rows
       }
       return;
     }
-    for (std::int64_t j = 0; j < columns; ++j) {  // memory runs along the rows of op(X)
+    // op(X) is transposed in memory: its columns are contiguous
+    for (std::int64_t j = 0; j < columns; ++j) {
       for (std::int64_t i = begin; i < end; ++i) {
         const double value = matrix[j * ld + i];
         y.plain[i] += value * x[j];
@@ -52,9 +53,9 @@ Products multiply(const float* matrix, Op op, std::int64_t ld, std::int64_t rows
   return y;
 }
 
-// Signs for the first vector, so that every column weighs the same; then magnitudes that differ, so
-// that errors in two columns do not cancel. Integers where the check is exact: |t| <= 2^28 / n
-// keeps every sum below 2^53.
+// The first vector holds random signs, so that every column has the same weight. The others have
+// different magnitudes, so that errors in two columns do not cancel. For exact checks the elements
+// are integers: |t| <= 2^28 / n keeps every sum below 2^53.
 Vector random_vector(std::int64_t size, int which, const Input& input) {
   const std::int64_t most = std::clamp<std::int64_t>(
       (std::int64_t{1} << 28) / std::max<std::int64_t>(1, size), 1, 1 << 20);
@@ -106,7 +107,7 @@ IdentityResult check_identity(const Operation& operation, const Input& input,
       product = multiply(operation.a, p.op_a, p.lda, p.m, p.k, inner.plain, inner.absolute);
     }
     if (reads_c(p)) before = multiply(operation.c, Op::kNone, p.ldc, p.m, p.n, t, abs_t);
-    double largest_t = 0;  // sum over j of the largest |b_j| |t_j|, and of sum |b_j| |t_j|
+    double largest_t = 0;  // sums over j of (largest |b_j|) |t_j|, and of (sum |b_j|) |t_j|
     double sums_t = 0;
     for (std::size_t j = 0; j < lines.b.sum.size(); ++j) {
       largest_t += lines.b.largest[j] * abs_t[j];
@@ -121,7 +122,7 @@ IdentityResult check_identity(const Operation& operation, const Input& input,
       const double error = std::abs(after.plain[i] - expected);
       const double abs_products = std::abs(alpha) * product.absolute[i];
       const double abs_c = std::abs(beta) * before.absolute[i];
-      // Of rounding to C's type: |R| <= |C| / (1 - unit), which 2 |C| covers.
+      // Rounding to C's type: |R| <= |C| / (1 - unit), which is at most 2 |C|.
       const double rounding = 2 * bound.result * after.absolute[i] + bound.least * sum_t;
       const double limit = input.values == Values::kIntegers
                                ? rounding

@@ -7,8 +7,8 @@
 namespace ladder {
 namespace {
 
-// Of `count` lines of `k` elements; element (line, k) lies at line * ld + k, or across at k * ld +
-// line.
+// For `count` rows of op(A) or columns of op(B) ("lines") of `k` elements. Element (line, k) is at
+// line * ld + k, or, if `across`, at k * ld + line.
 LineMagnitudes magnitudes(const float* matrix, std::int64_t ld, std::int64_t count, std::int64_t k,
                           bool across) {
   LineMagnitudes lines{std::vector<double>(count), std::vector<double>(count)};

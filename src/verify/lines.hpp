@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of op(A) and columns of op(B) by their largest and their summed magnitudes: what bounds the
-// error of words whose exponent is too short for a line's smallest elements.
+// The largest magnitude and the sum of magnitudes of each row of op(A) and column of op(B) (each is
+// a "line" here). They bound the error of split terms whose exponent range does not cover a line's
+// smallest elements.
 #pragma once
 #include <vector>
 
@@ -9,7 +10,7 @@
 namespace ladder {
 
 struct LineMagnitudes {
-  std::vector<double> largest, sum;  // of each line
+  std::vector<double> largest, sum;  // one entry per line
 };
 
 struct Lines {

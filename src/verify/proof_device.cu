@@ -26,13 +26,13 @@ __device__ std::int64_t first_item() {
 }
 __device__ std::int64_t stride() { return static_cast<std::int64_t>(gridDim.x) * blockDim.x; }
 
-// As it lies in C's memory, where C is read.
+// The initial value of an element of C, rounded to C's type. Only for problems that read C.
 template <class E>
 __device__ double c_before(const Drawing& drawing, std::int64_t line, std::int64_t column) {
   return E::value(E::bits(drawing.at(Matrix::kC, line, column)));
 }
 
-// A B becomes alpha A B + beta C0, |A||B| becomes |alpha| |A||B|.
+// Turns A B into alpha A B + beta C0, and |A||B| into |alpha| |A||B|.
 template <class E>
 __global__ void finish(Drawing drawing, std::int64_t m, std::int64_t n, double alpha, double beta,
                        double* c, double* abs_products) {
@@ -43,7 +43,8 @@ __global__ void finish(Drawing drawing, std::int64_t m, std::int64_t n, double a
   }
 }
 
-// The largest and the summed magnitude of each of `count` lines of `k` elements.
+// Computes the largest magnitude and the sum of magnitudes of each of `count` lines of `k`
+// elements.
 template <class E>
 __global__ void magnitudes(const typename E::Bits* matrix, std::int64_t count, std::int64_t k,
                            std::int64_t line_step, std::int64_t element_step, double* largest,
@@ -63,7 +64,8 @@ __global__ void magnitudes(const typename E::Bits* matrix, std::int64_t count, s
 }
 
 struct Tally {
-  unsigned long long proved;  // words: elements within their bounds, and others that are untouched
+  // number of words that are proved: elements within their bound, and unchanged words elsewhere
+  unsigned long long proved;
   double error_squares, reference_squares, componentwise, of_bound;
 };
 
@@ -125,7 +127,7 @@ __device__ void look_at(const Question& q, const Drawing& drawing, std::int64_t 
   }
 }
 
-// Each block leaves its tally; the sums come out the same in every run.
+// Each block writes its own tally, so that the sums are the same in every run.
 template <class E>
 __global__ void __launch_bounds__(kThreads)
     judge_words(Question q, Drawing drawing, const typename E::Bits* first,
@@ -258,7 +260,7 @@ Result<std::optional<Errors>> DeviceProof::judge(const KernelInfo& kernel, const
   std::vector<Tally> tallies(blocks);
   Buffer on_gpu;
   if (Status s = allocate(on_gpu, blocks * sizeof(Tally)); !s) return s;
-  // Zeros first: a launch that did nothing proves nothing.
+  // The tallies are zeroed first, so that a launch without effect proves nothing.
   if (Status s = on_gpu.upload(tallies.data(), on_gpu.bytes()); !s) return s;
   const double* lines = bound.floor > 0 ? lines_.as<double>() : nullptr;
   Question question{extent_c(problem_),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verification that stays on the device: operands are drawn there, the FP64 reference is kept
-// there, and every word of C's memory is judged there. It answers "proved" or "not proved"; what is
-// wrong, and where, the host's way says.
+// Verification entirely on the device: it generates the operands, keeps the FP64 reference and
+// checks every word of C's memory. The answer is "proved" or "not proved"; verification on the host
+// then finds what is wrong and where.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -15,15 +15,16 @@ namespace ladder {
 
 class DeviceProof {
  public:
-  // The reference of one problem and input, by cuBLAS dgemm, or made on the host and brought there.
-  // Errors: kOutOfMemory, kLaunchFailed, kUnsupportedDevice (kCublas without it), integer_range's.
+  // Prepares the reference of one problem and input: computed by cuBLAS dgemm, or computed on the
+  // host and copied. Errors: kOutOfMemory, kLaunchFailed, kUnsupportedDevice (kCublas not
+  // available), and those of integer_range().
   static Result<DeviceProof> make(const Problem& problem, const Input& input, Precision precision,
                                   ReferenceKind kind);
 
-  // Runs the kernel twice from the same state. The errors, where each element is within its bound,
-  // everything around and between is as it was and both runs agree in every bit; nothing where that
-  // is not proved. `guard` elements of poison lie on each side of C, `operand_guard` of NaN around
-  // A and B. Errors: kLaunchFailed, kOutOfMemory.
+  // Runs the kernel twice from the same state. Returns the errors if every element is within its
+  // bound, all surrounding and padding memory is unchanged, and both runs agree bitwise; otherwise
+  // nullopt. C has `guard` elements of poison on each side, A and B have `operand_guard` elements
+  // of NaN. Errors: kLaunchFailed, kOutOfMemory.
   Result<std::optional<Errors>> judge(const KernelInfo& kernel, const ErrorBound& bound,
                                       Rounding rounding, std::size_t guard,
                                       std::size_t operand_guard) const;
@@ -39,13 +40,13 @@ class DeviceProof {
   Problem problem_;
   Input input_;
   Drawing drawing_;
-  Buffer c_, abs_products_;  // as Reference's
-  Buffer lines_;             // as Lines': a.largest, a.sum, b.largest, b.sum
+  Buffer c_, abs_products_;  // as in Reference
+  Buffer lines_;             // as in Lines: a.largest, a.sum, b.largest, b.sum
 };
 
-// A B and |A||B| in double, row-major and dense, by cuBLAS: A and B lie on the device in the
-// problem's type. `problem` is row-major and reads both. Errors: kOutOfMemory, kLaunchFailed,
-// kUnsupportedDevice without cuBLAS or on the virtual GPU.
+// Computes A B and |A||B| in double, row-major and dense, with cuBLAS. A and B are on the device in
+// the problem's type. `problem` must be row-major and read both. Errors: kOutOfMemory,
+// kLaunchFailed, kUnsupportedDevice (without cuBLAS, or on the virtual GPU).
 Status cublas_products(const Problem& problem, const void* a, const void* b, double* c,
                        double* abs_products);
 

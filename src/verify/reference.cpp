@@ -18,7 +18,7 @@
 namespace ladder {
 namespace {
 
-// Of a core in a second, roughly: only the choice of reference rests on it.
+// Approximate FLOP/s per core; used only to choose the reference.
 double host_flops() { return host::openblas() != nullptr ? 1e10 : 1e9; }
 constexpr double kHostSeconds = 4;
 
@@ -41,7 +41,7 @@ void make_absolute(std::vector<double>& values) {
   for (double& value : values) value = std::abs(value);
 }
 
-// Adds beta C0 and scales by alpha: `reference` holds A B and |A||B| before.
+// `reference` holds A B and |A||B|; scales both by alpha and adds beta C0.
 void finish(const Operation& operation, Reference& reference) {
   const Problem& p = operation.problem;
   const double alpha = p.alpha;
@@ -92,7 +92,8 @@ void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a,
                 static_cast<int>(k), b, static_cast<int>(n), 0.0, c, static_cast<int>(n));
     return;
   }
-  constexpr std::int64_t kBlock = 256;  // rows of B that stay in cache while all rows of A pass
+  // rows of B that stay in cache while all rows of A are processed
+  constexpr std::int64_t kBlock = 256;
   parallel_for(m, std::max<std::int64_t>(1, kParallelGrain / std::max<std::int64_t>(1, n * k)),
                [&](std::int64_t begin, std::int64_t end) {
                  std::fill(c + begin * n, c + end * n, 0.0);
@@ -124,7 +125,8 @@ ReferenceKind choose_reference(const Problem& problem, const Device& device) {
   const double host_bytes = static_cast<double>(available_host_memory());
   const double seconds =
       2 * flops(problem) / (host_flops() * std::max(1U, std::thread::hardware_concurrency()));
-  constexpr double kSmall = 0.05;  // seconds for which a transfer to the GPU does not pay
+  // seconds of host time below which a transfer to the GPU is not worthwhile
+  constexpr double kSmall = 0.05;
   const bool fits_host = 1.5 * wide_bytes < host_bytes;
   if (fits_host && seconds < kSmall) return ReferenceKind::kHost;
 #ifdef LADDER_HAVE_CUBLAS
@@ -165,8 +167,8 @@ ReferenceStore::ReferenceStore(std::size_t capacity_bytes)
 
 namespace {
 
-// Of what a store keeps, the entry of this problem and input, brought to the front; else the end.
-// Precision decides the range of integers only.
+// Finds the store's entry for this problem and input and moves it to the front. `precision` matters
+// only for the range of integers.
 template <class Entry>
 const Entry* find(std::list<Entry>& entries, const Problem& problem, const Input& input,
                   Precision precision, ReferenceKind kind) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FP64 result that kernels are compared with, whole (dgemm) or through the identity C t = alpha
-// A (B t) + beta C0 t, and a store of them, since every kernel is verified on the same problems.
+// The FP64 result that kernels are compared with: all of it (dgemm), or the identity C t = alpha A
+// (B t) + beta C0 t. A store keeps references, since all kernels are verified on the same problems.
 #pragma once
 #include <ladder/device.hpp>
 #include <ladder/kernel.hpp>
@@ -16,13 +16,13 @@
 
 namespace ladder {
 
-// A problem and its operands as row-major: what all of verification computes on. Where the problem
-// was column-major, A and B have changed places and (i, j) here is (j, i) there.
+// A problem and its operands in row-major form, the only form that verification uses. If the
+// problem was column-major, A and B are exchanged, and (i, j) here is (j, i) there.
 struct Operation {
   Problem problem;
   const float* a = nullptr;
   const float* b = nullptr;
-  const float* c = nullptr;  // before
+  const float* c = nullptr;  // C before the product
   bool swapped = false;
 };
 Operation as_operation(const Problem& problem, const Images& images);
@@ -34,18 +34,18 @@ struct Reference {
 };
 
 enum class ReferenceKind : std::uint8_t {
-  // cuBLAS dgemm on a GPU, dgemm on the host for what takes a moment there, else the identity
+  // cuBLAS dgemm on a GPU; dgemm on the host if that is fast enough; otherwise the identity
   kAuto,
   kHost,      // OpenBLAS dgemm where built with it, else a blocked loop
   kCublas,    // needs a real GPU
   kIdentity,  // O(n^2): two products with a vector
 };
 
-// What kAuto means for this problem on this device.
+// Returns the kind that kAuto selects for this problem on this device.
 ReferenceKind choose_reference(const Problem& problem, const Device& device);
 
-// Errors: kOutOfMemory, kLaunchFailed, kUnsupportedDevice (kCublas without it). `kind` is kHost or
-// kCublas.
+// `kind` must be kHost or kCublas. Errors: kOutOfMemory, kLaunchFailed, kUnsupportedDevice (kCublas
+// not available).
 Result<Reference> make_reference(const Operation& operation, ReferenceKind kind);
 
 // C = A B in double, row-major and dense, all cores: OpenBLAS, or the blocked loop without it.
@@ -53,8 +53,8 @@ void host_dgemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a,
                 double* c);
 const char* host_dgemm_name();
 
-// Errors: kOutOfMemory, kLaunchFailed, kUnsupportedDevice without cuBLAS or on the virtual GPU.
-// Fills what make_reference describes.
+// Fills `reference` as make_reference() does, with cuBLAS. Errors: kOutOfMemory, kLaunchFailed,
+// kUnsupportedDevice (without cuBLAS, or on the virtual GPU).
 Status cublas_reference(const Operation& operation, Reference& reference);
 
 // Operands and reference of one problem and input.
@@ -67,15 +67,15 @@ struct Prepared {
 
 class DeviceProof;
 
-// Keeps what was prepared last, up to `capacity_bytes` (0: a quarter of the memory available at the
-// start), and on the device up to a quarter of its memory.
+// Keeps the most recently used references: up to `capacity_bytes` on the host (0: a quarter of the
+// memory available at construction), and up to a quarter of the device's memory on the device.
 class ReferenceStore {
  public:
   explicit ReferenceStore(std::size_t capacity_bytes = 0);
-  // Errors: make_images' and make_reference's.
+  // Errors: those of make_images() and make_reference().
   Result<std::shared_ptr<const Prepared>> get(const Problem& problem, const Input& input,
                                               Precision precision, ReferenceKind kind);
-  // The same kept on the device: DeviceProof::make's result and errors.
+  // The same on the device. Result and errors: as DeviceProof::make().
   Result<std::shared_ptr<const DeviceProof>> on_device(const Problem& problem, const Input& input,
                                                        Precision precision, ReferenceKind kind);
 
@@ -97,7 +97,7 @@ class ReferenceStore {
     std::size_t bytes;
   };
   std::size_t capacity_;
-  std::list<Entry> entries_;  // the last used first, here and there
+  std::list<Entry> entries_;  // most recently used first, in both lists
   std::list<DeviceEntry> on_device_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FP64 reference on a GPU: operands widened there, two cuBLAS dgemm.
+// The FP64 reference on a GPU: operands converted to double on the device, two cuBLAS dgemm calls.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What verification says of a kernel: one word for what is wrong, one line of why, and the errors
-// it measured.
+// The result of verifying a kernel: an outcome, one line with the reason, and the measured errors.
 #pragma once
 #include <ladder/problem.hpp>
 
@@ -17,19 +16,20 @@ enum class Outcome : std::uint8_t {
   kWrongValue,        // an element differs from the reference by more than its bound
   kNan,               // an element is NaN where the reference is finite
   kUnwritten,         // an element of C still holds the poison it held before
-  kPaddingWritten,    // the gap between the lines of C was written
+  kPaddingWritten,    // the padding between rows of C was written
   kGuardWritten,      // memory before or after C was written
-  kNondeterministic,  // two runs on the same data differ in some bit
+  kNondeterministic,  // two runs on the same data differ in at least one bit
   kRefused,           // the kernel does not take the problem
   kLaunchError,       // the CUDA runtime refused or aborted the work
   kFault,             // the virtual GPU stopped the kernel
-  kRace,              // the virtual GPU found two warps in one word without a barrier between
-  kNotVerified,       // no proof could be attempted (memory, no bound for this K, interrupted)
+  kRace,              // the virtual GPU found unsynchronised accesses to one word
+  kNotVerified,       // no proof was possible (memory, no bound for this K, interrupted)
 };
-const char* to_string(Outcome outcome);  // "passed", "wrong_value", ... as it stands in reports
+const char* to_string(Outcome outcome);  // "passed", "wrong_value", ... as in reports
 bool parse(const std::string& text, Outcome& outcome);
 
-// All against the FP64 reference R; zero where nothing was measured (`known` is false then).
+// All errors are against the FP64 reference R; all are zero if nothing was measured (`known` is
+// false).
 struct Errors {
   bool known = false;
   double normwise = 0;       // Frobenius norm of C - R over that of R
@@ -49,9 +49,9 @@ struct CaseResult {
 };
 
 struct Verdict {
-  Outcome outcome =
-      Outcome::kNotVerified;  // passed only if every accepted case passed and there was one
-  std::string reason;         // of the first case that failed, with its name
+  // passed only if every accepted case passed and at least one case was accepted
+  Outcome outcome = Outcome::kNotVerified;
+  std::string reason;  // of the first case that failed, with its name
   std::vector<CaseResult> cases;
 
   bool ok() const { return outcome == Outcome::kPassed; }

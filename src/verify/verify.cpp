@@ -20,8 +20,8 @@
 namespace ladder {
 namespace {
 
-// Elements of poison on each side of C: a tile's worth of lines, so that a kernel that is off by
-// one tile is caught and does no harm.
+// Number of poison elements on each side of C: 32 rows within limits, about the height of a tile. A
+// kernel that is off by one tile is detected and does no harm.
 std::size_t guard_words(const Problem& problem) {
   constexpr std::int64_t kAlign = 256;  // elements: C stays as aligned as cudaMalloc gives it
   const std::int64_t lines = std::clamp<std::int64_t>(32 * problem.ldc, 1024, 1 << 18);
@@ -30,7 +30,7 @@ std::size_t guard_words(const Problem& problem) {
 
 constexpr std::size_t kOperandGuard = 1024;  // elements of NaN on each side of A and B
 
-// The first line of a fault's report, and the line of the source where it has one.
+// Joins the lines of a fault's report into one line, separated by "; ".
 std::string one_line(std::string report) {
   const auto end = report.find_last_not_of(" \n");
   report.resize(end == std::string::npos ? 0 : end + 1);
@@ -47,15 +47,16 @@ std::string one_line(std::string report) {
   return line;
 }
 
-// The words of C and its guards as they are before a run.
+// The contents of C and its guards before a run.
 std::vector<std::uint32_t> initial_words(const Images& images, std::size_t guard) {
   std::vector<std::uint32_t> words(images.c.size() + 2 * guard, kPoisonBits);
   if (!images.c.empty()) std::memcpy(words.data() + guard, images.c.data(), 4 * images.c.size());
   return words;
 }
 
-// A, B and C where the kernel runs. On the virtual GPU A and B lie alone in their allocations, so
-// that its own check names a read beyond them; elsewhere NaN lies around them.
+// A, B and C in the memory where the kernel runs. On the virtual GPU A and B are in allocations of
+// exactly their size, so that its bounds check reports a read beyond them; elsewhere they are
+// surrounded by NaN.
 class Bench {
  public:
   static Result<Bench> make(const KernelInfo& kernel, const Problem& problem, const Images& images,
@@ -73,7 +74,7 @@ class Bench {
     return bench;
   }
 
-  // C as before, one run, C as after. kLaunchFailed: the kernel failed.
+  // Restores C, runs the kernel once and reads C back. kLaunchFailed: the kernel failed.
   Status run(std::vector<std::uint32_t>& words) { return run_from(initial_, words); }
 
   Status run_from(const std::vector<std::uint32_t>& before, std::vector<std::uint32_t>& words) {
@@ -93,7 +94,7 @@ class Bench {
     return Status::ok();
   }
 
-  // Replaces every NaN of A and B, padding and surroundings alike, by zero.
+  // Replaces every NaN in A and B, including padding and guards, by zero.
   Status clear_operand_nans() {
     for (Buffer* buffer : {&a_, &b_}) {
       std::vector<std::byte> memory(buffer->bytes());
@@ -140,7 +141,8 @@ class Bench {
   std::vector<std::uint32_t> initial_;
 };
 
-// Runs once more with the NaNs of one origin gone; a result that is then right names the origin.
+// Reruns the kernel without the NaNs of one origin. If the result is then correct, that is the
+// origin.
 std::string explain_nan(Bench& bench, const Case& which, const Prepared& prepared,
                         const ErrorBound& bound) {
   const auto cured = [&](const std::vector<std::uint32_t>& before) {
@@ -186,8 +188,8 @@ Rounding rounding_of(const KernelInfo& kernel) {
   return kernel.role == Role::kBaseline ? Rounding::kOnceOrTwice : Rounding::kOnce;
 }
 
-// Where the reference is made by a GPU, everything stays there. Nothing, where that proves nothing:
-// then the host judges, and says what is wrong.
+// Verifies on the device if a GPU computes the reference. Returns nullopt if that proves nothing;
+// the host then verifies and finds what is wrong.
 std::optional<CaseResult> proved_on_device(CaseResult result, const KernelInfo& kernel,
                                            const Case& which, const ErrorBound& bound,
                                            ReferenceKind kind, ReferenceStore& store) {
@@ -220,13 +222,13 @@ CaseResult judge(CaseResult result, const KernelInfo& kernel, const Case& which,
   std::vector<std::uint32_t> second;
   for (std::vector<std::uint32_t>* words : {&first, &second}) {
     const bool again = words == &second;
-    // On the virtual GPU the second run's copies land as late as they may: who relies on less gets
-    // the same.
+    // On the virtual GPU the asynchronous copies of the second run complete as late as the rules
+    // allow. A kernel that relies on earlier completion then differs from the first run.
     const std::string schedule = again ? virtual_gpu::set_schedule("lazy") : std::string();
     const Status status = bench.run(*words);
     if (again) virtual_gpu::set_schedule(schedule);
     if (!status) return failed_run(std::move(result), kernel, status);
-    virtual_gpu::check_races(false);  // a second run of the same launch would find the same
+    virtual_gpu::check_races(false);  // a second run of the same launch would find the same races
   }
   const Rounding rounding = rounding_of(kernel);
   Finding finding = compare(prepared, which.input, bound, bench.memory(first), rounding);
@@ -308,15 +310,15 @@ Verdict verify(const KernelInfo& kernel, std::span<const Case> cases, const Devi
       results.push_back(std::move(result));
       break;
     }
-    // Which warp touches which word depends on the problem, not on the values: one case a problem
-    // is checked.
+    // Which warp accesses which word depends on the problem, not on the values. Hence only one case
+    // per problem is checked for races.
     VerifyOptions case_options = options;
     case_options.check_races &=
         std::none_of(results.begin(), results.end(), [&](const CaseResult& earlier) {
           return earlier.problem == in_types_of(kernel, which.problem);
         });
     results.push_back(verify_case(kernel, which, device, case_options, store));
-    // Once the device's context is lost every further launch fails too: say so once.
+    // After the device's context is lost every launch fails, so this is reported once.
     if (kernel.place == Place::kCuda && results.back().outcome == Outcome::kLaunchError &&
         !synchronize()) {
       results.back().reason += "; the device takes no more work from this process";
@@ -334,15 +336,15 @@ Verdict verify(const KernelInfo& kernel, const Problem& problem, const Input& in
 }
 
 MemoryNeed verification_memory(const Problem& problem) {
-  // Words, whatever the types: what is 16 bits there is 32 on the way.
+  // 32-bit words for all types: 16-bit elements are also held as 32-bit words on the host.
   const auto bytes = [](const Extent& extent) {
     return 4.0 * static_cast<double>(extent.elements());
   };
   const double a = bytes(extent_a(problem));
   const double b = bytes(extent_b(problem));
   const double c = bytes(extent_c(problem)) + 8.0 * static_cast<double>(guard_words(problem));
-  // On the host: the images, a guarded copy on its way, C before, after the first and the second
-  // run.
+  // Host memory: the images, a guarded copy for the transfer, and C before the run, after the first
+  // run and after the second run.
   return {a + b + c, a + b + c + std::max(a, b) + 3 * c};
 }
 
