@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How blocks that share a tile along k add their sums: each but the last writes its own to device
-// memory, the last one adds them in a fixed order. All waiting is for a block of lower number, see
-// schedule.cuh.
+// Partial sums of a warp of simt_tiles: forwarded to the next block through device memory, or kept
+// in shared memory between two chains of additions.
 #pragma once
-#include "device/ptx/cluster.cuh"
+#include "gemm/partial_sums.cuh"
 
 #include <cuda_runtime.h>
 
@@ -11,20 +10,19 @@
 
 namespace ladder {
 
-// What blocks hand to each other: the sums of the cut tile that a block begins and does not end.
-struct Exchange {
-  float* gPartial;   // (blocks, kPartial)
-  unsigned* gReady;  // (blocks, warps): 1 when written, 0 when read
+// A warp accumulates the sums of the same warp of another block, so that warps need not wait for
+// each other.
+template <class T>
+struct WarpOf {
+  int tid;
+  __device__ __forceinline__ unsigned* flag(const Exchange& x, int block) const {
+    return x.gReady + block * (T::kConsumers / 32) + static_cast<int>(threadIdx.x) / 32;
+  }
+  __device__ __forceinline__ void sync() const { __syncwarp(); }
+  __device__ __forceinline__ bool leads() const { return tid % 32 == 0; }
 };
 
-// The flag of what a warp of `block` hands on. A warp takes in what the same warp of another block
-// has handed on, so that warps need not wait for each other.
-template <class T>
-__device__ __forceinline__ unsigned* ready_flag(const Exchange& x, int block) {
-  return x.gReady + block * (T::kConsumers / 32) + static_cast<int>(threadIdx.x) / 32;
-}
-
-// Hands this warp's sums on. An element at a time: 128-bit stores would hold each four sums in
+// Forwards this warp's partial sums. An element at a time: 128-bit stores would hold each four sums in
 // neighbouring registers, in the banks of the operands that they are multiplied with, and halve the
 // rate of the main loop.
 template <class T>
@@ -33,24 +31,19 @@ __device__ __forceinline__ void hand_on(float (&rC)[T::TM][T::TN], const Exchang
   float* gP = x.gPartial + static_cast<std::int64_t>(block) * T::kPartial + tid;
 #pragma unroll
   for (int i = 0; i < T::TM * T::TN; ++i) gP[i * T::kConsumers] = rC[i / T::TN][i % T::TN];
-  __threadfence();
-  __syncwarp();
-  if (tid % 32 == 0) ptx::store_relaxed(ready_flag<T>(x, block), 1);
+  announce_partial(WarpOf<T>{tid}, x, block);
 }
 
-// Adds what `block` has handed on.
+// Accumulates the partial sums of `block`.
 template <class T>
 __device__ __forceinline__ void take_in(float (&rC)[T::TM][T::TN], const Exchange& x, int block) {
   const int tid = static_cast<int>(threadIdx.x);
-  unsigned* const gReady = ready_flag<T>(x, block);
-  while (__any_sync(0xffffffffU, ptx::load_acquire(gReady) == 0)) {
-  }
-  const float* gP = x.gPartial + static_cast<std::int64_t>(block) * T::kPartial + tid;
+  consume_partial(WarpOf<T>{tid}, x, block, [&] {
+    const float* gP = x.gPartial + static_cast<std::int64_t>(block) * T::kPartial + tid;
 #pragma unroll
-  for (int i = 0; i < T::TM * T::TN; ++i)
-    rC[i / T::TN][i % T::TN] += __ldcg(gP + i * T::kConsumers);
-  __syncwarp();
-  if (tid % 32 == 0) ptx::store_relaxed(gReady, 0);
+    for (int i = 0; i < T::TM * T::TN; ++i)
+      rC[i / T::TN][i % T::TN] += __ldcg(gP + i * T::kConsumers);
+  });
 }
 
 // Shared memory for a warp's sums, an element of them each lane in turn: each thread has its own,
