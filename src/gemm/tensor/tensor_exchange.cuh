@@ -44,8 +44,8 @@ struct WarpgroupOf {
 
 // Forwards this warpgroup's partial sums.
 template <class T>
-__device__ __forceinline__ void hand_on(const Product<T>& product, const Exchange& x,
-                                        int warpgroup) {
+__device__ __forceinline__ void forward_partial(const Product<T>& product, const Exchange& x,
+                                                int warpgroup) {
   const int block = static_cast<int>(blockIdx.x);
   write_partial(product, x.gPartial, block, warpgroup);
   announce_partial(WarpgroupOf<T>{warpgroup}, x, block);
@@ -53,8 +53,8 @@ __device__ __forceinline__ void hand_on(const Product<T>& product, const Exchang
 
 // Calls add(address) for the partial sums of `block`.
 template <class T, class Add>
-__device__ __forceinline__ void take_in(const Product<T>& /*of*/, const Exchange& x, int block,
-                                        int warpgroup, Add add) {
+__device__ __forceinline__ void accumulate_partial(const Product<T>& /*of*/, const Exchange& x,
+                                                   int block, int warpgroup, Add add) {
   consume_partial(WarpgroupOf<T>{warpgroup}, x, block, [&] {
     add(static_cast<const float4*>(quads_of<T>(x.gPartial, block, warpgroup)));
   });
@@ -62,9 +62,9 @@ __device__ __forceinline__ void take_in(const Product<T>& /*of*/, const Exchange
 
 // Accumulates the partial sums of `block`.
 template <class T>
-__device__ __forceinline__ void take_in(Product<T>& product, const Exchange& x, int block,
-                                        int warpgroup) {
-  take_in(product, x, block, warpgroup, [&](const float4* g) {
+__device__ __forceinline__ void accumulate_partial(Product<T>& product, const Exchange& x,
+                                                   int block, int warpgroup) {
+  accumulate_partial(product, x, block, warpgroup, [&](const float4* g) {
 #pragma unroll
     for (int i = 0; i < kQuads<T>; ++i) add_four(product.sums + 4 * i, __ldcg(g + i * kWarpgroup));
   });

@@ -22,11 +22,11 @@ struct WarpOf {
   __device__ __forceinline__ bool leads() const { return tid % 32 == 0; }
 };
 
-// Forwards this warp's partial sums. An element at a time: 128-bit stores would hold each four sums in
-// neighbouring registers, in the banks of the operands that they are multiplied with, and halve the
-// rate of the main loop.
+// Forwards this warp's partial sums. An element at a time: for 128-bit
+// stores ptxas would hold each four sums in neighbouring registers, in the banks of the operands
+// that they are multiplied with, and the main loop would run at half its rate.
 template <class T>
-__device__ __forceinline__ void hand_on(float (&rC)[T::TM][T::TN], const Exchange& x) {
+__device__ __forceinline__ void forward_partial(float (&rC)[T::TM][T::TN], const Exchange& x) {
   const int tid = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x);
   float* gP = x.gPartial + static_cast<std::int64_t>(block) * T::kPartial + tid;
 #pragma unroll
@@ -36,7 +36,8 @@ __device__ __forceinline__ void hand_on(float (&rC)[T::TM][T::TN], const Exchang
 
 // Accumulates the partial sums of `block`.
 template <class T>
-__device__ __forceinline__ void take_in(float (&rC)[T::TM][T::TN], const Exchange& x, int block) {
+__device__ __forceinline__ void accumulate_partial(float (&rC)[T::TM][T::TN], const Exchange& x,
+                                                   int block) {
   const int tid = static_cast<int>(threadIdx.x);
   consume_partial(WarpOf<T>{tid}, x, block, [&] {
     const float* gP = x.gPartial + static_cast<std::int64_t>(block) * T::kPartial + tid;
