@@ -138,24 +138,24 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
     EXPECT_GT(rate, 0.0);
     for (const bool b_along : {false, true}) {
       for (const bool a_along : {false, true}) {
-        if (T::ALONG_K && !a_along) continue;
-        if (T::RAGGED) continue;
+        if (T::kAlongK && !a_along) continue;
+        if (T::kRagged) continue;
         expect_product<T>({T::BM, T::BN, 4 * T::BK, 0, a_along, b_along, true, 1, 1});
         expect_product<T>({T::BM + 3, T::BN + 5, 5 * T::BK + 7, 1, a_along, b_along, false, 2, 1});
         expect_product<T>(
             {T::BM - 1, T::BN - 4, 6 * T::BK - 1, 4, a_along, b_along, b_along, 1, 3});
       }
-      if (T::RAGGED) continue;
+      if (T::kRagged) continue;
       expect_product<T>({T::BM + 1, 7, 9 * T::BK, 4, true, b_along, true, 4, 2});
       expect_product<T>({5, T::BN + 1, 8 * T::BK + 1, 3, true, b_along, false, 8, 1});
     }
-    if constexpr (T::RAGGED) {
+    if constexpr (T::kRagged) {
       // Leading dimensions are odd: of A k or m, of B n, and some more.
       for (const int more : {0, 2}) {
         const auto expect = [&](int m, int n, int k, int cluster, int parts, int rest_m,
                                 int rest_n) {
           expect_product<T>(
-              {m, n, k, more, T::ALONG_K, false, true, cluster, parts, rest_m, rest_n});
+              {m, n, k, more, T::kAlongK, false, true, cluster, parts, rest_m, rest_n});
         };
         expect(T::BM + 1, T::BN + 1, 3 * T::BK + 1, 1, 1, 1, 1);
         expect(T::BM + 1, 2 * T::BN + 1, 4 * T::BK - 1, 2, 1, 1, 1);
@@ -171,8 +171,8 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
 
 std::vector<PartTileCost> costs() {
   const auto all = part_tiles([]<class T>(std::type_identity<T>, double rate) {
-    return PartTileCost{T::ALONG_K,  T::BM,          T::BN,         T::BK, T::WK,
-                        T::kThreads, T::kBlocksOfSm, T::TM * T::TN, rate,  T::RAGGED};
+    return PartTileCost{T::kAlongK,  T::BM,          T::BN,         T::BK, T::WK,
+                        T::kThreads, T::kBlocksOfSm, T::TM * T::TN, rate,  T::kRagged};
   });
   return {all.begin(), all.end()};
 }

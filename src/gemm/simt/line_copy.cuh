@@ -18,14 +18,14 @@ struct LineSide {
   bool quads;  // four neighbours, the first at a multiple of four, may be read at once
 };
 
-// Copies LINES lines, BK of k after BK of k, by THREADS threads to shared memory (BK, kStride);
+// Copies kLines lines, BK of k after BK of k, by kThreads threads to shared memory (BK, kStride);
 // zeros beyond k, and beyond the operand's last line zeros or what lay there before: no sum that is
 // stored has any of that.
-template <int LINES, int BK, int THREADS>
+template <int kLines, int BK, int kThreads>
 class LineCopier {
  public:
   static constexpr int kStride =
-      LINES + 4;  // so that 4 lines x 8 k lie in 32 banks, and quads on 16 bytes
+      kLines + 4;  // so that 4 lines x 8 k lie in 32 banks, and quads on 16 bytes
   static constexpr int kFloats = BK * kStride;
 
   __device__ __forceinline__ LineCopier(const LineSide& x, int line0, int k0)
@@ -34,15 +34,15 @@ class LineCopier {
         step_(BK * x.k_step) {
     const int tid = static_cast<int>(threadIdx.x);
     // Neighbouring lanes along the operand's lines in memory; along k 8 k of 4 lines a warp.
-    const int line = quads_ ? tid % kQuads * 4 : along_k_ ? tid / 8 % kLinesAtOnce : tid % LINES;
-    k_ = quads_ ? tid / kQuads : along_k_ ? tid % 8 + tid / (8 * kLinesAtOnce) * 8 : tid / LINES;
+    const int line = quads_ ? tid % kQuads * 4 : along_k_ ? tid / 8 % kLinesAtOnce : tid % kLines;
+    k_ = quads_ ? tid / kQuads : along_k_ ? tid % 8 + tid / (8 * kLinesAtOnce) * 8 : tid / kLines;
     g_ = x.g + (line0 + line) * x.line_step + (k0 + k_) * x.k_step;
     more_ = quads_     ? kQuadsAtOnce * x.k_step
             : along_k_ ? kLinesAtOnce * x.line_step
                        : kAtOnce * x.k_step;
     place_ = (k_ * kStride + line) * 4;
     left_ = x.lines - line0 - line;
-    whole_ = line0 + LINES <= x.lines;
+    whole_ = line0 + kLines <= x.lines;
   }
 
   // The next BK of k, of which `left` are the operand's, to this address.
@@ -65,10 +65,10 @@ class LineCopier {
     } else if (along_k_) {
       if (whole_ && left >= BK) {
 #pragma unroll
-        for (int i = 0; i < LINES; i += kLinesAtOnce, g += more_) ptx::cp_async<4>(to + i * 4, g);
+        for (int i = 0; i < kLines; i += kLinesAtOnce, g += more_) ptx::cp_async<4>(to + i * 4, g);
       } else {
 #pragma unroll
-        for (int i = 0; i < LINES; i += kLinesAtOnce, g += more_) {
+        for (int i = 0; i < kLines; i += kLinesAtOnce, g += more_) {
           if (i < left_) ptx::cp_async<4>(to + i * 4, g, k_ < left);
         }
       }
@@ -80,10 +80,10 @@ class LineCopier {
   }
 
  private:
-  static constexpr int kQuads = LINES / 4, kQuadsAtOnce = std::max(1, THREADS / kQuads);  // k
-  static constexpr int kLinesAtOnce = THREADS / BK,
-                       kAtOnce = std::max(1, THREADS / LINES);  // lines, k
-  static_assert(THREADS % LINES == 0 && BK % 8 == 0 && LINES % kLinesAtOnce == 0,
+  static constexpr int kQuads = kLines / 4, kQuadsAtOnce = std::max(1, kThreads / kQuads);  // k
+  static constexpr int kLinesAtOnce = kThreads / BK,
+                       kAtOnce = std::max(1, kThreads / kLines);  // lines, k
+  static_assert(kThreads % kLines == 0 && BK % 8 == 0 && kLines % kLinesAtOnce == 0,
                 "all threads copy");
   bool quads_, along_k_, whole_;
   int k_, left_;
@@ -92,12 +92,12 @@ class LineCopier {
   std::int64_t more_, step_;
 };
 
-// The same of an operand that lies along k, to shared memory (LINES, kStride) as it lies.
-template <int LINES, int BK, int THREADS>
+// The same of an operand that lies along k, to shared memory (kLines, kStride) as it lies.
+template <int kLines, int BK, int kThreads>
 class AlongCopier {
  public:
   static constexpr int kStride = BK + 4;  // two lines at one k lie in other banks
-  static constexpr int kFloats = LINES * kStride;
+  static constexpr int kFloats = kLines * kStride;
 
   __device__ __forceinline__ AlongCopier(const LineSide& x, int line0, int k0)
       : quads_(x.quads), left_(x.lines - line0) {
@@ -112,27 +112,27 @@ class AlongCopier {
     const std::uint32_t to = s + place_;
     const float* g = g_;
     g_ += BK;
-    const bool whole = left_ >= LINES && left >= BK;
+    const bool whole = left_ >= kLines && left >= BK;
     if (quads_ && whole) {
 #pragma unroll
-      for (int i = 0; i < LINES; i += kQuadsAtOnce, g += more_)
+      for (int i = 0; i < kLines; i += kQuadsAtOnce, g += more_)
         ptx::cp_async<16>(to + i * (kStride * 4), g);
     } else if (quads_) {
       const int count = min(max(left - k_, 0), 4);
 #pragma unroll 1
-      for (int i = 0; line_ + i < min(LINES, left_); i += kQuadsAtOnce, g += more_)
+      for (int i = 0; line_ + i < min(kLines, left_); i += kQuadsAtOnce, g += more_)
         ptx::cp_async_first<4>(to + i * (kStride * 4), g, count);
     } else {
 #pragma unroll
-      for (int i = 0; i < LINES; i += kAtOnce, g += more_) {
+      for (int i = 0; i < kLines; i += kAtOnce, g += more_) {
         if (line_ + i < left_) ptx::cp_async<4>(to + i * (kStride * 4), g, k_ < left);
       }
     }
   }
 
  private:
-  static constexpr int kQuadsAtOnce = THREADS / (BK / 4), kAtOnce = THREADS / BK;  // lines
-  static_assert(THREADS % BK == 0 && LINES % kAtOnce == 0 && LINES % kQuadsAtOnce == 0,
+  static constexpr int kQuadsAtOnce = kThreads / (BK / 4), kAtOnce = kThreads / BK;  // lines
+  static_assert(kThreads % BK == 0 && kLines % kAtOnce == 0 && kLines % kQuadsAtOnce == 0,
                 "all threads copy");
   bool quads_;
   int k_, line_, left_;

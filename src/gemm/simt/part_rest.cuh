@@ -29,10 +29,10 @@ namespace part_detail {
 
 // The sum of line `one` of p and line `first` + lane of q, in the first warp. q lies across k:
 // neighbouring lanes have neighbours in memory, warps take turns along k.
-template <int THREADS>
+template <int kThreads>
 __device__ __forceinline__ float sum_across(const LineSide& p, int one, const LineSide& q,
                                             int first, int k, float* s) {
-  constexpr int kWarps = THREADS / 32;
+  constexpr int kWarps = kThreads / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const float* const gP = p.g + one * p.line_step;
   const float* const gQ = q.g + min(first + lane, q.lines - 1);
@@ -48,10 +48,10 @@ __device__ __forceinline__ float sum_across(const LineSide& p, int one, const Li
 
 // The same for q along k, in lane i % (32 / warps) of warp i / (32 / warps) that of line `first` +
 // i: lanes lie along k.
-template <int THREADS>
+template <int kThreads>
 __device__ __forceinline__ float sum_along(const LineSide& p, int one, const LineSide& q, int first,
                                            int k) {
-  constexpr int kEach = kRestLines / (THREADS / 32);  // lines of a warp
+  constexpr int kEach = kRestLines / (kThreads / 32);  // lines of a warp
   const int lane = static_cast<int>(threadIdx.x) % 32,
             line0 = first + static_cast<int>(threadIdx.x) / 32 * kEach;
   const float* const gP = p.g + one * p.line_step;
@@ -76,10 +76,10 @@ __device__ __forceinline__ float sum_along(const LineSide& p, int one, const Lin
 
 }  // namespace part_detail
 
-// This block's 32 elements of a row or a column. s: THREADS.
-template <int THREADS>
+// This block's 32 elements of a row or a column. s: kThreads.
+template <int kThreads>
 __device__ __forceinline__ void multiply_rest(const PartJob& x, float* s) {
-  constexpr int kEach = kRestLines / (THREADS / 32);
+  constexpr int kEach = kRestLines / (kThreads / 32);
   int block = static_cast<int>(blockIdx.x) - x.rest_at;
   const int chunks_n = (x.n + kRestLines - 1) / kRestLines, of_rows = (x.m - x.rest_m) * chunks_n;
   const bool is_row = block < of_rows;
@@ -92,8 +92,8 @@ __device__ __forceinline__ void multiply_rest(const PartJob& x, float* s) {
   ptx::wait_for_prerequisites();
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const bool across = q.line_step == 1;
-  const float sum = across ? part_detail::sum_across<THREADS>(p, one, q, first, x.k, s)
-                           : part_detail::sum_along<THREADS>(p, one, q, first, x.k);
+  const float sum = across ? part_detail::sum_across<kThreads>(p, one, q, first, x.k, s)
+                           : part_detail::sum_along<kThreads>(p, one, q, first, x.k);
   const int line = first + (across ? lane : warp * kEach + lane);
   if (line >= many || (across ? warp > 0 : lane >= kEach)) return;
   const std::int64_t row = is_row ? one : line, col = is_row ? line : one;

@@ -72,14 +72,14 @@ __device__ __forceinline__ void store_quad(const PartJob& x, int row, int col, f
   }
 }
 
-// Adds `s`, (SLABS, BM, STRIDE) of this block and all others of the tile at (row0, col0), and
-// stores it; SWAPPED: of two neighbours in a row the second comes first. All threads come here,
+// Adds `s`, (kSlabs, BM, kStride) of this block and all others of the tile at (row0, col0), and
+// stores it; kSwapped: of two neighbours in a row the second comes first. All threads come here,
 // their sums written; `last` is the block's.
-template <int BM, int BN, int STRIDE, int SLABS, int THREADS, bool SWAPPED>
+template <int BM, int BN, int kStride, int kSlabs, int kThreads, bool kSwapped>
 __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me, float* s,
                                           bool& last, int row0, int col0) {
-  constexpr int kQuads = BM * BN / 4, kSlab = BM * STRIDE;
-  static_assert(BN % 4 == 0 && STRIDE % 4 == 0, "quads of a row");
+  constexpr int kQuads = BM * BN / 4, kSlab = BM * kStride;
+  static_assert(BN % 4 == 0 && kStride % 4 == 0, "quads of a row");
   const int tid = static_cast<int>(threadIdx.x);
   struct Quad {
     int row, col;
@@ -91,15 +91,15 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
   const auto of_slabs = [&](const float* at) {
     float4 sum = *reinterpret_cast<const float4*>(at);
 #pragma unroll
-    for (int i = 1; i < SLABS; ++i) sum = sum + *reinterpret_cast<const float4*>(at + i * kSlab);
+    for (int i = 1; i < kSlabs; ++i) sum = sum + *reinterpret_cast<const float4*>(at + i * kSlab);
     return sum;
   };
   std::uint32_t of_block[kMostCluster];  // where their sums lie
   __syncthreads();
   if (x.cluster > 1) {
-    if constexpr (SLABS > 1) {
+    if constexpr (kSlabs > 1) {
 #pragma unroll 4
-      for (int i = tid * 4; i < kSlab; i += THREADS * 4)
+      for (int i = tid * 4; i < kSlab; i += kThreads * 4)
         *reinterpret_cast<float4*>(s + i) = of_slabs(s + i);
     }
     ptx::cluster_sync();
@@ -111,9 +111,9 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
             end = min(kQuads, first + share);
   float4* const gTile = x.gPartial + std::int64_t{me.tile} * x.parts * kQuads;
 #pragma unroll 2
-  for (int i = first + tid; i < end; i += THREADS) {
+  for (int i = first + tid; i < end; i += kThreads) {
     const Quad at = quad(i);
-    const int offset = at.row * STRIDE + at.col;
+    const int offset = at.row * kStride + at.col;
     float4 sum = make_float4(0, 0, 0, 0);
     if (x.cluster == 1) {
       sum = of_slabs(s + offset);
@@ -123,7 +123,7 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
         if (block < x.cluster) sum = sum + ptx::load_cluster_quad(of_block[block] + 4 * offset);
       }
     }
-    if constexpr (SWAPPED) sum = make_float4(sum.y, sum.x, sum.w, sum.z);
+    if constexpr (kSwapped) sum = make_float4(sum.y, sum.x, sum.w, sum.z);
     if (x.parts == 1) {
       store_quad(x, row0 + at.row, col0 + at.col, sum);
     } else {
@@ -140,8 +140,8 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
   if (!last) return;
   __threadfence();
   constexpr int kAtOnce =
-      kQuads >= 4 * THREADS ? 4 : 1;  // quads, so that enough loads are under way
-  for (int i = first + tid; i < end; i += kAtOnce * THREADS) {
+      kQuads >= 4 * kThreads ? 4 : 1;  // quads, so that enough loads are under way
+  for (int i = first + tid; i < end; i += kAtOnce * kThreads) {
     float4 sum[kAtOnce];
 #pragma unroll
     for (int j = 0; j < kAtOnce; ++j) sum[j] = make_float4(0, 0, 0, 0);
@@ -150,12 +150,12 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
 #pragma unroll
       for (int j = 0; j < kAtOnce; ++j)
         sum[j] =
-            sum[j] + __ldcg(gTile + std::int64_t{part} * kQuads + min(i + j * THREADS, end - 1));
+            sum[j] + __ldcg(gTile + std::int64_t{part} * kQuads + min(i + j * kThreads, end - 1));
     }
 #pragma unroll
     for (int j = 0; j < kAtOnce; ++j) {
-      const Quad at = quad(i + j * THREADS);
-      if (i + j * THREADS < end) store_quad(x, row0 + at.row, col0 + at.col, sum[j]);
+      const Quad at = quad(i + j * kThreads);
+      if (i + j * kThreads < end) store_quad(x, row0 + at.row, col0 + at.col, sum[j]);
     }
   }
   if (tid == 0) *gArrived = 0;

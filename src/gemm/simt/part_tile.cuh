@@ -18,24 +18,24 @@
 namespace ladder {
 
 // LM x LN lanes of a warp have TM x TN sums each; WM x WN warps cover the tile, WK of them take
-// turns along k. RAGGED: for operands of any leading dimensions of which B lies across k and A as
-// ALONG_K says, and for a few lines more than whole tiles; others have no registers for that.
-template <bool ALONG_K_, int TM_, int TN_, int LM_, int LN_, int WM_, int WN_, int WK_, int BK_,
-          int STAGES_, int BLOCKS_, bool RAGGED_ = false>
+// turns along k. kRagged: for operands of any leading dimensions of which B lies across k and A as
+// kAlongK says, and for a few lines more than whole tiles; others have no registers for that.
+template <bool kAlongK_, int TM_, int TN_, int LM_, int LN_, int WM_, int WN_, int WK_, int BK_,
+          int STAGES_, int BLOCKS_, bool kRagged_ = false>
 struct PartTile {
   static constexpr int TM = TM_, TN = TN_, LM = LM_, LN = LN_, WM = WM_, WN = WN_, WK = WK_,
                        STAGES = STAGES_;
-  static constexpr bool RAGGED = RAGGED_;
-  static constexpr bool ALONG_K =
-      ALONG_K_;  // A's lines; those of B do not, or are turned as they are copied
+  static constexpr bool kRagged = kRagged_;
+  static constexpr bool kAlongK =
+      kAlongK_;  // A's lines; those of B do not, or are turned as they are copied
   static constexpr int BM = TM * LM * WM, BN = TN * LN * WN, BK = BK_;
   static constexpr int kThreads = 32 * WM * WN * WK, kBlocksOfSm = BLOCKS_, kTurns = BK / WK;
   static_assert(LM * LN == 32 && LM > 1 && TM % 4 == 0 && TN % 4 == 0, "all lanes, quads of lines");
-  static_assert(kTurns % (ALONG_K ? 4 : 2) == 0, "fragments take turns");
+  static_assert(kTurns % (kAlongK ? 4 : 2) == 0, "fragments take turns");
   using CopierA = std::conditional_t<
-      RAGGED, RaggedCopier<ALONG_K, BM, BK, kThreads>,
-      std::conditional_t<ALONG_K, AlongCopier<BM, BK, kThreads>, LineCopier<BM, BK, kThreads>>>;
-  using CopierB = std::conditional_t<RAGGED, RaggedCopier<false, BN, BK, kThreads>,
+      kRagged, RaggedCopier<kAlongK, BM, BK, kThreads>,
+      std::conditional_t<kAlongK, AlongCopier<BM, BK, kThreads>, LineCopier<BM, BK, kThreads>>>;
+  using CopierB = std::conditional_t<kRagged, RaggedCopier<false, BN, BK, kThreads>,
                                      LineCopier<BN, BK, kThreads>>;
   static constexpr int kStageFloats = CopierA::kFloats + CopierB::kFloats;
   static constexpr int kStrideC =
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   using CopierB = typename T::CopierB;
   extern __shared__ __align__(16) float s[];
   __shared__ bool last;
-  if constexpr (T::RAGGED) {
+  if constexpr (T::kRagged) {
     if (is_rest(x)) return multiply_rest<T::kThreads>(x, s);
   }
   // Who am I
@@ -91,9 +91,9 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   };
   // Turns of a warp: one k, or one of four k where A lies along k. Of B this turn's lines and the
   // next one's; of A also, or those of four turns.
-  float a[T::ALONG_K ? T::TM : 2][T::ALONG_K ? 4 : T::TM], b[2][T::TN];
-  constexpr int kFour = T::ALONG_K ? 4 : 1;
-  const std::uint32_t from_a = (T::ALONG_K ? (row + lane_m * 4) * CopierA::kStride + turn * 4
+  float a[T::kAlongK ? T::TM : 2][T::kAlongK ? 4 : T::TM], b[2][T::TN];
+  constexpr int kFour = T::kAlongK ? 4 : 1;
+  const std::uint32_t from_a = (T::kAlongK ? (row + lane_m * 4) * CopierA::kStride + turn * 4
                                            : turn * CopierA::kStride + row + lane_m * 4) *
                                4;
   const std::uint32_t from_b =
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
       ptx::load_shared4(&b[to][j], stage + from_b + (k * CopierB::kStride + j * T::LN) * 4);
   };
   const auto read_a = [&](std::uint32_t stage, int i, int to) {
-    if constexpr (T::ALONG_K) {  // `to` is a line
+    if constexpr (T::kAlongK) {  // `to` is a line
       ptx::load_shared4(
           a[to], stage + from_a + (line_of<T::LM>(0, to) * CopierA::kStride + i * T::WK) * 4);
     } else {
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   if (begin < end) {
     read_b(shared, 0, 0);
 #pragma unroll
-    for (int i = 0; i < (T::ALONG_K ? T::TM : 1); ++i) read_a(shared, 0, i);
+    for (int i = 0; i < (T::kAlongK ? T::TM : 1); ++i) read_a(shared, 0, i);
   }
   // Main loop
   std::uint32_t stage = shared, before = shared + (T::STAGES - 1) * (T::kStageFloats * 4);
@@ -143,17 +143,17 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
       const std::uint32_t from = rest ? stage : next;
       const int i_next = rest ? turns + 1 : 0, now = turns % 2;
       read_b(from, i_next, 1 - now);
-      if constexpr (!T::ALONG_K) read_a(from, i_next, 1 - now);
+      if constexpr (!T::kAlongK) read_a(from, i_next, 1 - now);
 #pragma unroll
       for (int i = 0; i < T::TM; ++i) {
-        const float of_a = T::ALONG_K ? a[i][turns % 4] : a[now][i];
+        const float of_a = T::kAlongK ? a[i][turns % 4] : a[now][i];
 #pragma unroll
         for (int j = 0; j < T::TN;
              ++j) {  // to and fro, so that a value in use is used again at once
           const int jj = i % 2 == 0 ? j : T::TN - 1 - j;
           acc[i][jj] += of_a * b[now][jj];
         }
-        if (T::ALONG_K && turns % 4 == 3) read_a(from, i_next, i);
+        if (T::kAlongK && turns % 4 == 3) read_a(from, i_next, i);
       }
     }
     before = stage;
@@ -161,9 +161,9 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   }
 
   // Epilogue. Not before: the next kernel's blocks would go where this one's few leave most room,
-  // several to an SM. Blocks for a few lines end early and leave some: those of RAGGED tiles only
+  // several to an SM. Blocks for a few lines end early and leave some: those of kRagged tiles only
   // begin as these end.
-  if constexpr (!T::RAGGED) ptx::launch_dependents();
+  if constexpr (!T::kRagged) ptx::launch_dependents();
   __syncthreads();
   const std::uint32_t to =
       shared + ((turn * T::BM + row + lane_m * 4) * T::kStrideC + col + lane_n * 4) * 4;

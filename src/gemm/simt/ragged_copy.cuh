@@ -21,27 +21,27 @@ inline bool takes_ragged(const LineSide& x) {
          std::max(x.line_step, x.k_step) <= kMost;
 }
 
-// As LineCopier for an operand that lies across k, or as AlongCopier: LINES lines, BK of k after BK
-// of k.
-template <bool ALONG_K, int LINES, int BK, int THREADS>
+// As LineCopier where k is not the contiguous dimension, or as AlongCopier where it is: copies
+// kLines rows of op(A) or columns of op(B), BK of k after BK of k.
+template <bool kAlongK, int kLines, int BK, int kThreads>
 class RaggedCopier {
-  static constexpr int ROWS = ALONG_K ? LINES : BK, COLS = ALONG_K ? BK : LINES;  // in memory
-  static constexpr int kRows = ROWS / 4;  // that begin alike
-  static_assert(ROWS % 4 == 0 && COLS % 4 == 0, "whole quads of either");
+  static constexpr int kRows = kAlongK ? kLines : BK, kCols = kAlongK ? BK : kLines;  // in memory
+  static constexpr int kRowQuarters = kRows / 4;  // groups of rows with the same alignment
+  static_assert(kRows % 4 == 0 && kCols % 4 == 0, "whole quads of either");
 
  public:
-  static constexpr int kStride = COLS + 4, kFloats = ROWS * kStride;
+  static constexpr int kStride = kCols + 4, kFloats = kRows * kStride;
 
   __device__ __forceinline__ RaggedCopier(const LineSide& x, int line0, int k0)
       : g_(reinterpret_cast<const char*>(x.g + line0 * x.line_step + k0 * x.k_step)),
         step_(BK * x.k_step * 4),
         left_(x.lines - line0) {
-    const auto ld = static_cast<std::uint32_t>(ALONG_K ? x.line_step : x.k_step);
+    const auto ld = static_cast<std::uint32_t>(kAlongK ? x.line_step : x.k_step);
     for_each_copy([&](int copy, int first, int apart, int wide) {
       const Place at(wide);
       // Lines beyond the operand's last one are read from another that begins alike: nobody asks
       // what they hold.
-      const int row = ALONG_K ? min(first + 4 * at.row + apart, first + (left_ - 1 - first) / 4 * 4)
+      const int row = kAlongK ? min(first + 4 * at.row + apart, first + (left_ - 1 - first) / 4 * 4)
                               : first + 4 * at.row + apart;
       offset_[copy] =
           (static_cast<std::uint32_t>(max(row, 0)) * ld + static_cast<std::uint32_t>(at.col)) * 4;
@@ -51,14 +51,14 @@ class RaggedCopier {
   // The next BK of k, of which `left` are the operand's, to this address.
   __device__ __forceinline__ void copy(std::uint32_t s, int left) {
     // Fewer than four lines are not of every kind.
-    if (left >= BK && (!ALONG_K || left_ >= 4)) {
+    if (left >= BK && (!kAlongK || left_ >= 4)) {
       for_each_copy([&](int copy, int first, int apart, int wide) {
         const Place at(wide);
         put(s + at.shared + (first + apart) * (kStride * 4), copy, wide,
-            ALONG_K ? wide : min(max(left_ - at.col, 0), wide));
+            kAlongK ? wide : min(max(left_ - at.col, 0), wide));
       });
     } else {
-      const int rows = ALONG_K ? left_ : left, cols = ALONG_K ? left : left_;
+      const int rows = kAlongK ? left_ : left, cols = kAlongK ? left : left_;
       for_each_copy([&](int copy, int first, int apart, int wide) {
         const Place at(wide);
         put(s + at.shared + (first + apart) * (kStride * 4), copy, wide,
@@ -74,10 +74,10 @@ class RaggedCopier {
     return first == 0 ? 4 : first == 2 ? 2 : 1;
   }
   __host__ __device__ static constexpr int at_once(int wide) {
-    return THREADS / (COLS / wide);
+    return kThreads / (kCols / wide);
   }  // lines
   __host__ __device__ static constexpr int copies_of(int first) {
-    return at_once(wide_of(first)) < kRows ? kRows / at_once(wide_of(first)) : 1;
+    return at_once(wide_of(first)) < kRowQuarters ? kRowQuarters / at_once(wide_of(first)) : 1;
   }
   static constexpr int kCopies = copies_of(0) + copies_of(1) + copies_of(2) + copies_of(3);
 
@@ -87,10 +87,10 @@ class RaggedCopier {
     std::uint32_t shared;
     bool mine;
     __device__ __forceinline__ explicit Place(int wide) {
-      const int tid = static_cast<int>(threadIdx.x), across = COLS / wide;
+      const int tid = static_cast<int>(threadIdx.x), across = kCols / wide;
       col = tid % across * wide;
       row = tid / across;
-      mine = row < kRows;
+      mine = row < kRowQuarters;
       shared = (row * 4 * kStride + col) * 4;
     }
   };
@@ -107,7 +107,7 @@ class RaggedCopier {
   }
   __device__ __forceinline__ void put(std::uint32_t to, int copy, int wide, int count) const {
     const auto* const g = reinterpret_cast<const float*>(g_ + offset_[copy]);
-    if (at_once(wide) > kRows && !Place(wide).mine) return;
+    if (at_once(wide) > kRowQuarters && !Place(wide).mine) return;
     if (wide == 4) {
       ptx::cp_async_first<4>(to, g, count);
     } else if (wide == 2) {

@@ -58,8 +58,8 @@ struct Choice {
   LaunchTile launch;
 };
 static constexpr std::array kChoices = part_tiles([]<class T>(std::type_identity<T>, double rate) {
-  return Choice{{T::ALONG_K, T::BM, T::BN, T::BK, T::WK, T::kThreads, T::kBlocksOfSm, T::TM * T::TN,
-                 rate, T::RAGGED},
+  return Choice{{T::kAlongK, T::BM, T::BN, T::BK, T::WK, T::kThreads, T::kBlocksOfSm, T::TM * T::TN,
+                 rate, T::kRagged},
                 launch_tile<T>};
 });
 
@@ -109,16 +109,16 @@ static Status launch_thin(PartJob x, int sms, Stream stream) {
                            stream);
 }
 
-template <int R, bool QUADS>
+template <int R, bool kVectors>
 static Status launch_lines(const PartJob& x, int sms, Stream stream) {
   if (x.b.k_step == 1 && x.b.line_step != 1)
-    return launch_thin<ThinTile<R, true, QUADS, 32, 256>>(x, sms, stream);
+    return launch_thin<ThinTile<R, true, kVectors, 32, 256>>(x, sms, stream);
   if constexpr (R == 1) {
-    using Narrow = ThinTile<R, false, QUADS, 8, 1024>;
+    using Narrow = ThinTile<R, false, kVectors, 8, 1024>;
     if (x.n <= Narrow::BN * sms) return launch_thin<Narrow>(x, sms, stream);
-    return launch_thin<ThinTile<R, false, QUADS, 16, 512>>(x, sms, stream);
+    return launch_thin<ThinTile<R, false, kVectors, 16, 512>>(x, sms, stream);
   } else {
-    return launch_thin<ThinTile<R, false, QUADS, 32, 256>>(x, sms, stream);
+    return launch_thin<ThinTile<R, false, kVectors, 32, 256>>(x, sms, stream);
   }
 }
 

@@ -11,8 +11,8 @@
 #include "device/schedule.cuh"
 #include "device/vector.cuh"
 #include "gemm/simt/copy_tile.cuh"
-#include "gemm/simt/exchange.cuh"
 #include "gemm/simt/pack.cuh"
+#include "gemm/simt/simt_exchange.cuh"
 #include "problem/accept.hpp"
 
 #include <optional>
@@ -246,13 +246,13 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
       continue;
     }
     if (work.end < plan.steps) {
-      hand_on<T>(rC, x);
+      forward_partial<T>(rC, x);
       continue;
     }
     if (work.first > 0) {
       int giver = static_cast<int>(blockIdx.x);
       do {
-        take_in<T>(rC, x, --giver);
+        accumulate_partial<T>(rC, x, --giver);
       } while (Schedule::begins_inside(plan, work.tile, giver));
     }
     const TilePlace place = place_of<kBand>(plan, work.tile);

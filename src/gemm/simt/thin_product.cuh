@@ -12,32 +12,32 @@
 
 namespace ladder {
 
-// R lines of A at least. ALONG_K and QUADS are B's. WIDE lanes of a warp lie along B's lines. A
+// R lines of A at least. kAlongK and kVectors are B's. kWide lanes of a warp lie along B's lines. A
 // chunk of A lies in shared memory.
-template <int R_, bool ALONG_K_, bool QUADS_, int WIDE_ = 32, int THREADS_ = 256>
+template <int R_, bool kAlongK_, bool kVectors_, int kWide_ = 32, int THREADS_ = 256>
 struct ThinTile {
-  static constexpr int R = R_, WIDE = WIDE_, kThreads = THREADS_, kWarps = kThreads / 32;
-  static constexpr bool ALONG_K = ALONG_K_, QUADS = QUADS_;
-  static constexpr int kBlocksOfSm = (ALONG_K  ? (R > 2 ? 512 : 768)
+  static constexpr int R = R_, kWide = kWide_, kThreads = THREADS_, kWarps = kThreads / 32;
+  static constexpr bool kAlongK = kAlongK_, kVectors = kVectors_;
+  static constexpr int kBlocksOfSm = (kAlongK  ? (R > 2 ? 512 : 768)
                                       : R == 1 ? 1024
                                                : 768) /
                                      kThreads;
   static constexpr int kLines = 4;  // of B, that a thread has sums of
-  static constexpr int BM = R, BN = ALONG_K ? kLines * kWarps : kLines * WIDE;
-  static constexpr int kAtOnce = kThreads / WIDE;          // k, where B does not lie along k
-  static constexpr int BK = ALONG_K ? 128 : kAtOnce;       // the step in which k is split
+  static constexpr int BM = R, BN = kAlongK ? kLines * kWarps : kLines * kWide;
+  static constexpr int kAtOnce = kThreads / kWide;         // k, where B does not lie along k
+  static constexpr int BK = kAlongK ? 128 : kAtOnce;       // the step in which k is split
   static constexpr int kFew = R > 2 ? 4 : R == 1 ? 6 : 8;  // loads under way
-  static constexpr int kPad = ALONG_K ? 128 : kFew * kAtOnce;
+  static constexpr int kPad = kAlongK ? 128 : kFew * kAtOnce;
   static constexpr int kChunk = 8192 / R / kPad * kPad;  // k of A in shared memory
-  static constexpr int kSlabs = ALONG_K ? 1 : kWarps, kStrideC = BN + 4;
+  static constexpr int kSlabs = kAlongK ? 1 : kWarps, kStrideC = BN + 4;
   static constexpr int kFloats = std::max(R * kChunk, kSlabs* R* kStrideC);
   static constexpr int kBytes = kFloats * 4;
 };
 
-template <bool QUADS>
+template <bool kVectors>
 __device__ __forceinline__ void load_four(float (&to)[4], const float* g, int step, int left,
                                           bool read) {
-  if constexpr (QUADS) {
+  if constexpr (kVectors) {
     if (read && left >= 4) {
       set_four(to, *reinterpret_cast<const float4*>(g));
       return;
@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   const int col0 = me.tile * T::BN, steps = (x.k + T::BK - 1) / T::BK;
   const int begin = me.first(x, steps) * T::BK, end = min(x.k, me.first(x, steps, 1) * T::BK);
   // Neighbours of a thread: in memory where they can be loaded at once, else a warp apart.
-  constexpr int kStep = T::QUADS ? 1 : T::WIDE;
-  const int fast = lane % T::WIDE * (T::QUADS ? 4 : 1);
+  constexpr int kStep = T::kVectors ? 1 : T::kWide;
+  const int fast = lane % T::kWide * (T::kVectors ? 4 : 1);
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
 
@@ -71,13 +71,13 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
       const bool along = x.a.k_step == 1;
       const int r = along ? i / padded : i % R, k = along ? i % padded : i / R;
       const std::int64_t at = r * x.a.line_step + (chunk + k) * x.a.k_step;
-      s[T::ALONG_K ? r * T::kChunk + k : k * R + r] = r < x.m && k < count ? x.a.g[at] : 0.0F;
+      s[T::kAlongK ? r * T::kChunk + k : k * R + r] = r < x.m && k < count ? x.a.g[at] : 0.0F;
     }
   };
-  const int first_k = warp * (32 / T::WIDE) + lane / T::WIDE;
+  const int first_k = warp * (32 / T::kWide) + lane / T::kWide;
   for (int chunk = begin; chunk < end; chunk += T::kChunk) {
     const int count = min(T::kChunk, end - chunk);
-    if constexpr (T::ALONG_K) {
+    if constexpr (T::kAlongK) {
       if (chunk != begin) __syncthreads();
       read_chunk(chunk, count);
       __syncthreads();
@@ -88,11 +88,11 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
         float b[T::kLines][4], a[4];
 #pragma unroll
         for (int i = 0; i < T::kLines; ++i)
-          load_four<T::QUADS>(b[i], g + i * x.b.line_step + k, kStep, count - k - fast,
-                              line0 + i < x.n);
+          load_four<T::kVectors>(b[i], g + i * x.b.line_step + k, kStep, count - k - fast,
+                                 line0 + i < x.n);
 #pragma unroll
         for (int r = 0; r < R; ++r) {
-          load_four<T::QUADS>(a, s + r * T::kChunk + k + fast, kStep, 128, true);
+          load_four<T::kVectors>(a, s + r * T::kChunk + k + fast, kStep, 128, true);
 #pragma unroll
           for (int i = 0; i < T::kLines; ++i) {
 #pragma unroll
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
       const auto load = [&](int k) {
 #pragma unroll
         for (int i = 0; i < T::kFew; ++i, g += T::kAtOnce * x.b.k_step)
-          load_four<T::QUADS>(b[i], g, kStep, x.n - col0 - fast, k + i * T::kAtOnce < count);
+          load_four<T::kVectors>(b[i], g, kStep, x.n - col0 - fast, k + i * T::kAtOnce < count);
       };
       load(first_k);  // before A, which they do not wait for
       if (chunk != begin) __syncthreads();
@@ -134,16 +134,16 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   for (int r = 0; r < R; ++r) {
 #pragma unroll
     for (int j = 0; j < T::kLines; ++j) {
-      if constexpr (T::ALONG_K) {
+      if constexpr (T::kAlongK) {
 #pragma unroll
         for (int far = 16; far > 0; far /= 2)
           acc[r][j] += __shfl_xor_sync(0xFFFFFFFFU, acc[r][j], far);
         if (lane == 0) s[r * T::kStrideC + warp * T::kLines + j] = acc[r][j];
       } else {
 #pragma unroll
-        for (int far = 16; far >= T::WIDE; far /= 2)
+        for (int far = 16; far >= T::kWide; far /= 2)
           acc[r][j] += __shfl_xor_sync(0xFFFFFFFFU, acc[r][j], far);
-        if (lane < T::WIDE) s[(warp * R + r) * T::kStrideC + fast + j * kStep] = acc[r][j];
+        if (lane < T::kWide) s[(warp * R + r) * T::kStrideC + fast + j * kStep] = acc[r][j];
       }
     }
   }

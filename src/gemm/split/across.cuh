@@ -2,7 +2,7 @@
 // How lines that lie across k become words along k: by tiles in shared memory, read the other way
 // round.
 #pragma once
-#include "gemm/split/line.cuh"
+#include "gemm/split/store_terms.cuh"
 
 #include <cuda_runtime.h>
 
@@ -10,19 +10,19 @@
 
 namespace ladder::split_detail {
 
-// A block of kThreads threads that writes LINES lines, tile after tile of kEdge of k, and how each
+// A block of kThreads threads that writes kLines lines, tile after tile of kEdge of k, and how each
 // thread counts its part.
-template <int LINES, int kThreads>
+template <int kLines, int kThreads>
 struct AcrossTile {
-  static constexpr int kQuadsOfLine = kEdge / 4, kLinesOfThread = LINES * kQuadsOfLine / kThreads;
+  static constexpr int kQuadsOfLine = kEdge / 4, kLinesOfThread = kLines * kQuadsOfLine / kThreads;
   using Counts = StripCensus<kLinesOfThread>;
 
   // The words of a tile from k = `first` and line0 on, (k, line) in shared memory; a column lies in
   // banks of its own.
   template <class F, bool kCount>
   __device__ __forceinline__ static void write(const SplitOperand& x,
-                                               const float (&s)[kEdge][LINES + 1],
-                                               const int (&sScale)[LINES], int line0, int first,
+                                               const float (&s)[kEdge][kLines + 1],
+                                               const int (&sScale)[kLines], int line0, int first,
                                                int slabs, Counts& census) {
     const int tid = static_cast<int>(threadIdx.x);
 #pragma unroll
@@ -39,8 +39,9 @@ struct AcrossTile {
   }
 
   // Once all tiles are written: adds what was counted to the lines' censuses.
-  __device__ __forceinline__ static void add_counts(const SplitOperand& x, Census (&sCensus)[LINES],
-                                                    int line0, Counts& census) {
+  __device__ __forceinline__ static void add_counts(const SplitOperand& x,
+                                                    Census (&sCensus)[kLines], int line0,
+                                                    Counts& census) {
     const int tid = static_cast<int>(threadIdx.x);
     census.template add_lanes<kQuadsOfLine>();
 #pragma unroll
@@ -48,8 +49,8 @@ struct AcrossTile {
       if (tid % kQuadsOfLine == 0) sCensus[(tid + i * kThreads) / kQuadsOfLine] = census.of_line(i);
     }
     __syncthreads();
-    const int lane = tid % LINES, line = line0 + lane;
-    if (tid / LINES == 0 && line < x.lines) x.gCensus[line].add_atomically(sCensus[lane]);
+    const int lane = tid % kLines, line = line0 + lane;
+    if (tid / kLines == 0 && line < x.lines) x.gCensus[line].add_atomically(sCensus[lane]);
   }
 };
 

@@ -115,13 +115,8 @@ __device__ __forceinline__ bool add_wide_parts(double (&sums)[WideTile::TM][Wide
   };
   for_each_sum(
       [&](double sum, int at) { __stcg(g + std::int64_t{part} * T::kElements + at, sum); });
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0)
-    last = atomicAdd(of.gArrived + tile, 1U) == static_cast<unsigned>(of.parts) - 1;
-  __syncthreads();
-  if (!last) return false;
-  __threadfence();
+  const auto counter = [&] { return of.gArrived + tile; };
+  if (!arrives_last(counter, static_cast<unsigned>(of.parts), last)) return false;
   for_each_sum([](double& sum, int) { sum = 0; });
   for (int from = 0; from < of.parts; ++from)
     for_each_sum(

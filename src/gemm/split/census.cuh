@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is counted of a line while it is split: how its magnitudes are spread. From the counts of
-// all lines follows a bound of what fp16's short exponent loses, see split_choice.cuh. All of it is
+// all lines follows a bound of what fp16's short exponent loses, see choice.cuh. All of it is
 // integers whose maxima, unions and sums do not depend on order. Zeros are what nothing was counted
 // in.
 #pragma once
@@ -71,13 +71,13 @@ struct Census {
   }
 };
 
-// By one thread, of LINES lines, at most 1023 elements each of all threads that it is added to: a
+// By one thread, of kLines lines, at most 1023 elements each of all threads that it is added to: a
 // third of the registers.
-template <int LINES>
+template <int kLines>
 struct StripCensus {
   static constexpr int kBits = 10;  // of a level's count
   static_assert(kBits * kLevels <= 32, "counts in one word");
-  std::uint32_t inverse = 0, seconds = 0, above[LINES]{};
+  std::uint32_t inverse = 0, seconds = 0, above[kLines]{};
 
   template <class F>
   __device__ __forceinline__ void count(int line, bool nonzero, float scaled,

@@ -9,9 +9,9 @@
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "gemm/split/census.cuh"
-#include "gemm/split/line.cuh"
 #include "gemm/split/sample.cuh"
-#include "gemm/split/words.cuh"
+#include "gemm/split/store_terms.cuh"
+#include "gemm/split/terms.cuh"
 
 #include <cuda_runtime.h>
 

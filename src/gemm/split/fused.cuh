@@ -138,14 +138,14 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     }
     if (work.end < plan.steps) {
       *scales_of(block) = scales.packed();
-      hand_on(product, exchange.sums, group);
+      forward_partial(product, exchange.sums, group);
       continue;
     }
     if (work.begin > 0) {
       int giver = block;
       do {
         --giver;
-        take_in(product, exchange.sums, giver, group, [&](const float4* g) {
+        accumulate_partial(product, exchange.sums, giver, group, [&](const float4* g) {
           scales.take_sums(__ldcg(scales_of(giver)), product.sums,
                            [&](int i) { return __ldcg(g + i / 4 * kWarpgroup); });
           if constexpr (T::kGuarded) {

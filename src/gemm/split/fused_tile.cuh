@@ -12,7 +12,7 @@
 #include "device/ptx/wgmma.cuh"
 #include "device/ptx/wgmma_registers.cuh"
 #include "device/tensor_tile.cuh"
-#include "gemm/split/line.cuh"
+#include "gemm/split/store_terms.cuh"
 #include "gemm/split/tile.cuh"
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 // operand's leading dimension, alignment and transposition.
 //
 // Lines that lie along k are read once. Lines that lie across are read once by the blocks of a
-// cluster: in the same kernel where registers hold them (split_strip.cuh), in one of their own,
-// beside that of lines along k, where shared memory does (split_ring.cuh). Deeper ones, and such
+// cluster: in the same kernel where registers hold them (strip.cuh), in one of their own,
+// beside that of lines along k, where shared memory does (ring.cuh). Deeper ones, and such
 // whose quads do not lie on 16 bytes, are read twice: the first kernel also finds their largest
 // magnitudes, and a second one then splits them, beginning with what was read last.
 #pragma once
@@ -15,9 +15,9 @@
 #include "device/ptx/dependent.cuh"
 #include "device/runtime.cuh"
 #include "gemm/split/across.cuh"
-#include "gemm/split/line.cuh"
 #include "gemm/split/ring.cuh"
 #include "gemm/split/sample.cuh"
+#include "gemm/split/store_terms.cuh"
 #include "gemm/split/strip.cuh"
 
 #include <cuda_runtime.h>
@@ -31,18 +31,18 @@ namespace split_detail {
 constexpr int kThreads = 256;
 
 // Lines along k, kWide threads each: in registers where they fit, else read twice.
-template <class F, int kWide, int QUADS, bool kCount>
+template <class F, int kWide, int kVectors, bool kCount>
 __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int slabs, int group) {
-  constexpr int kBlock = kWide < kThreads ? kThreads : kWide, kReach = 4 * QUADS * kWide;
+  constexpr int kBlock = kWide < kThreads ? kThreads : kWide, kReach = 4 * kVectors * kWide;
   const int tid = static_cast<int>(threadIdx.x) % kWide;
   const int line = group * (kBlock / kWide) + static_cast<int>(threadIdx.x) / kWide;
   const bool mine = line < x.lines;
   const float* gX = x.g + static_cast<std::int64_t>(mine ? line : 0) * x.ld;
   const int end = mine ? k : 0;
-  float r[QUADS][4];
+  float r[kVectors][4];
   const auto load = [&](int from) {
 #pragma unroll
-    for (int q = 0; q < QUADS; ++q) {
+    for (int q = 0; q < kVectors; ++q) {
       const int at = from + 4 * (q * kWide + tid);
       if (x.quads && at + 4 <= end) {
         const float4 four = __ldcs(reinterpret_cast<const float4*>(gX + at));
@@ -57,7 +57,7 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
   for (int from = 0; from < k; from += kReach) {
     load(from);
 #pragma unroll
-    for (int q = 0; q < QUADS; ++q) {
+    for (int q = 0; q < kVectors; ++q) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) largest = max(largest, magnitude(r[q][i]));
     }
@@ -83,7 +83,7 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
   for (int from = 0; from < padded; from += kReach) {
     if (padded > kReach) load(from);
 #pragma unroll
-    for (int q = 0; q < QUADS; ++q) {
+    for (int q = 0; q < kVectors; ++q) {
       const int at = from + 4 * (q * kWide + tid);
       if (!mine || at >= padded) continue;
       store_quad<F, kCount>(gLine, at, r[q], scale,
@@ -163,7 +163,7 @@ __host__ __device__ constexpr int whole_clusters(int blocks, int cluster) {
   return (blocks + cluster - 1) / cluster * cluster;
 }
 
-template <class F, int kWide, int QUADS, Look kLook>
+template <class F, int kWide, int kVectors, Look kLook>
 __device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_a, int groups) {
   constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
   int block = static_cast<int>(blockIdx.x), blocks = static_cast<int>(gridDim.x);
@@ -176,7 +176,7 @@ __device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_
     const SplitOperand x = operand_of(pass, group < groups_a);
     const int in_operand = group < groups_a ? group : group - groups_a;
     if (x.along_k) {
-      split_lines<F, kWide, QUADS, kLook == Look::kCount>(x, pass.k, pass.slabs, in_operand);
+      split_lines<F, kWide, kVectors, kLook == Look::kCount>(x, pass.k, pass.slabs, in_operand);
     } else {
       largest_across<kBlock>(x, pass.k, in_operand);
     }
@@ -186,17 +186,17 @@ __device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_
 
 // On an SM at least: of those that read while others write there cannot be too many, and a sample
 // would take registers for twice as few.
-template <int kWide, int QUADS, Look kLook>
-constexpr int kPassBlocks = kWide > kThreads                      ? 2
-                            : QUADS > 4 || kLook == Look::kSample ? 4
-                                                                  : 5;
+template <int kWide, int kVectors, Look kLook>
+constexpr int kPassBlocks = kWide > kThreads                         ? 2
+                            : kVectors > 4 || kLook == Look::kSample ? 4
+                                                                     : 5;
 
 // The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines
 // across. `beside`: the other operand's strips are split by the kernel ahead, at the same time, and
 // this one ends after it.
-template <class F, int kWide, int QUADS, Look kLook>
+template <class F, int kWide, int kVectors, Look kLook>
 __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide,
-                                  kPassBlocks<kWide, QUADS, kLook>)
+                                  kPassBlocks<kWide, kVectors, kLook>)
     first_pass(const __grid_constant__ SplitPass pass, int groups_a, int groups, bool beside) {
   if (!has_work(pass)) return;
   if (!beside)
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide,
         // first: the next kernel reads A and B once all blocks have waited
         wait_for_prerequisites();
   ptx::launch_dependents();
-  look_at_lines<F, kWide, QUADS, kLook>(pass, groups_a, groups);
+  look_at_lines<F, kWide, kVectors, kLook>(pass, groups_a, groups);
   if (beside && blockIdx.x == 0) ptx::wait_for_prerequisites();
 }
 
@@ -318,7 +318,7 @@ inline bool has_across(const SplitPass& pass) {
   return (!pass.a.along_k && pass.a.lines > 0) || (!pass.b.along_k && pass.b.lines > 0);
 }
 
-template <class F, int kWide, int QUADS, Look kLook>
+template <class F, int kWide, int kVectors, Look kLook>
 Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
   constexpr int kBlock = kWide < kThreads ? kThreads : kWide;
   const auto groups = [&](const SplitOperand& x) {
@@ -330,7 +330,7 @@ Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
   // once.
   constexpr std::int64_t kMostBlocksOfAChoice = 1024;
   const std::int64_t grid = pass.gChoice == nullptr ? all : std::min(all, kMostBlocksOfAChoice);
-  return launch_dependent("pass along k", first_pass<F, kWide, QUADS, kLook>,
+  return launch_dependent("pass along k", first_pass<F, kWide, kVectors, kLook>,
                           grid + (kLook != Look::kNone ? kSampleBlocks : 0), 1, kBlock, 0, stream,
                           pass, static_cast<int>(groups_a), static_cast<int>(all), beside);
 }
@@ -358,7 +358,7 @@ Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
   int sms = 0;
   if (Status s = sm_count(sms); !s) return s;
   const auto strips = [](const SplitOperand& x) {
-    return x.along_k ? 0 : static_cast<int>(ceil_div(x.lines, R::LINES));
+    return x.along_k ? 0 : static_cast<int>(ceil_div(x.lines, R::kLines));
   };
   const std::int64_t steps = ceil_div(pass.k, R::kStep);
   const auto cluster = static_cast<int>(std::min<std::int64_t>(R::kBlocks, steps));
@@ -382,7 +382,7 @@ Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
   const std::int64_t all_tiles = ceil_div(pass.k, kEdge);
   const auto cluster = static_cast<int>(std::min<std::int64_t>(kMostBlocks, all_tiles));
   const auto blocks = [&](const SplitOperand& x) {
-    return x.along_k ? 0 : static_cast<int>(ceil_div(x.lines, LINES)) * cluster;
+    return x.along_k ? 0 : static_cast<int>(ceil_div(x.lines, kStripLines)) * cluster;
   };
   const auto groups = [&](const SplitOperand& x) {
     return x.along_k ? static_cast<int>(ceil_div(x.lines, kStripThreads / kWide)) : 0;

@@ -116,13 +116,13 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
       store_both(product, s, x, group, place, plain);
     } else {
       if (work.end < plan.steps) {
-        hand_on(product, exchange, group);
+        forward_partial(product, exchange, group);
         continue;
       }
       if (work.begin > 0) {
         int giver = block;
         do {
-          take_in(product, exchange, --giver, group);
+          accumulate_partial(product, exchange, --giver, group);
         } while (Schedule::begins_inside(plan, work.tile, giver));
       }
       store_split(product, x, place.m * T::BM, place.n * T::BN, plain);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass over lines that lie across k and are too deep for registers (split_strip.cuh): a strip
+// The pass over lines that lie across k and are too deep for registers (strip.cuh): a strip
 // of neighbouring lines is read once, by the blocks of a cluster, each a part of k into a ring in
 // its shared memory. They agree on the lines' largest magnitudes and write the words while the next
 // strips are on their way.
@@ -8,7 +8,7 @@
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
-#include "gemm/split/line.cuh"
+#include "gemm/split/store_terms.cuh"
 
 #include <cuda_runtime.h>
 
@@ -20,18 +20,18 @@ namespace ladder::split_detail {
 // copy quads of neighbouring lines, nor those that read four neighbours along k each, eight of them
 // and four lines a warp.
 struct StripRing {
-  static constexpr int LINES = 16, STAGES = 3;
+  static constexpr int kLines = 16, STAGES = 3;
   static constexpr int kSteps = 4;  // of a stage
   static constexpr int kThreads = 512,
-                       kBlocks = 8;         // of a cluster, as many as every Hopper GPU takes
-  static constexpr int kQuads = LINES / 4;  // of neighbouring lines
+                       kBlocks = 8;          // of a cluster, as many as every Hopper GPU takes
+  static constexpr int kQuads = kLines / 4;  // of neighbouring lines
   static constexpr int kParts = kThreads / 32 / kQuads;  // warps that share four lines
   static constexpr int kStep = kParts * 32;  // k that all threads copy, or split, at once
   static constexpr int kDepth = kBlocks * kSteps * kStep;  // k of a strip
-  static constexpr int kFloats = kSteps * kStep * LINES;   // of a stage
+  static constexpr int kFloats = kSteps * kStep * kLines;  // of a stage
   static constexpr int kBytes = STAGES * kFloats * 4;
   static constexpr int kOfSm = 2;  // blocks that its shared memory holds
-  static_assert(kThreads / kQuads == kStep && LINES == 16, "two rows of k in all banks");
+  static_assert(kThreads / kQuads == kStep && kLines == 16, "two rows of k in all banks");
   static_assert(kBlocks * kQuads == 32, "a warp sends four lines to a block each lane");
 
   // Eight rows of k in another order: those that lanes read together are neighbours.
@@ -43,9 +43,9 @@ struct StripRing {
   }
   // Where a row has its quad of lines; the three rows behind a multiple of four follow at kNext
   // floats each.
-  static constexpr int kNext = 2 * LINES;
+  static constexpr int kNext = 2 * kLines;
   __device__ __forceinline__ static int place(int row, int quad) {
-    return ordered(row) * LINES + (quad ^ row / 8 % kQuads) * 4;
+    return ordered(row) * kLines + (quad ^ row / 8 % kQuads) * 4;
   }
 };
 
@@ -63,7 +63,7 @@ __device__ __forceinline__ void load_strip(float* s, const SplitOperand& x, int 
   for (int step = 0; step < R::kSteps; ++step) {
     if (step >= steps) break;
     const int at = begin + step * R::kStep + row, count = at < k ? lines : 0;
-    ptx::cp_async_first<4>(to + step * (R::kStep * R::LINES * 4), count > 0 ? g + at * x.ld : x.g,
+    ptx::cp_async_first<4>(to + step * (R::kStep * R::kLines * 4), count > 0 ? g + at * x.ld : x.g,
                            count);
   }
 }
@@ -79,10 +79,10 @@ struct StripLargest {
   using R = StripRing;
   // The blocks meet before they use one again: nothing else tells a block that stores between
   // others have landed.
-  static constexpr int SLOTS = 16;
-  alignas(16) std::uint32_t parts[2][R::kParts][R::LINES];
-  alignas(16) std::uint32_t sent[SLOTS][R::kBlocks][R::LINES];
-  std::uint64_t full[SLOTS];
+  static constexpr int kSlots = 16;
+  alignas(16) std::uint32_t parts[2][R::kParts][R::kLines];
+  alignas(16) std::uint32_t sent[kSlots][R::kBlocks][R::kLines];
+  std::uint64_t full[kSlots];
 };
 
 // Strips of A, then of B, one cluster each in turn. Blocks tell each other by asynchronous stores:
@@ -92,8 +92,8 @@ template <class F, bool kCount>
 __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     split_strips(const __grid_constant__ SplitPass pass, RingWork work) {
   using R = StripRing;
-  constexpr int SLOTS = StripLargest::SLOTS;
-  extern __shared__ __align__(128) float s[];  // (STAGES, rows, LINES)
+  constexpr int kSlots = StripLargest::kSlots;
+  extern __shared__ __align__(128) float s[];  // (STAGES, rows, kLines)
   __shared__ StripLargest sLargest;
   if (!has_work(pass)) return;
   if (threadIdx.x == 0) {
@@ -118,20 +118,20 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     if (it < count) {
       const bool of_a = strip < work.strips_of_a;
       load_strip(s + it % R::STAGES * R::kFloats, operand_of(pass, of_a), pass.k,
-                 (of_a ? strip : strip - work.strips_of_a) * R::LINES, begin, work.steps);
+                 (of_a ? strip : strip - work.strips_of_a) * R::kLines, begin, work.steps);
     }
     ptx::cp_async_commit();
   };
   // Once the strip is here: finds its largest magnitudes and sends them to all.
   const auto send_largest = [&](int it) {
     const float* const sPart = s + it % R::STAGES * R::kFloats + place;
-    const int slot = it % SLOTS;
+    const int slot = it % kSlots;
     std::uint32_t largest = 0;
 #pragma unroll 4
     for (int step = 0; step < work.steps; ++step) {
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        largest = max(largest, magnitude(sPart[step * (R::kStep * R::LINES) + i * R::kNext]));
+        largest = max(largest, magnitude(sPart[step * (R::kStep * R::kLines) + i * R::kNext]));
     }
 #pragma unroll
     for (int distance = 4; distance < 32; distance *= 2)
@@ -166,18 +166,18 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
   for (int it = 0; it < count; ++it) {
     ptx::cp_async_wait<R::STAGES - 2>();
     __syncthreads();
-    if (it % (SLOTS - 1) == SLOTS - 2)
+    if (it % (kSlots - 1) == kSlots - 2)
       ptx::cluster_sync();  // what was sent up to the strip before has arrived
     if (it + 1 < count) send_largest(it + 1);
-    const int slot = it % SLOTS;
-    ptx::mbarrier_wait(ptx::shared_address(&sLargest.full[slot]), it / SLOTS % 2);
+    const int slot = it % kSlots;
+    ptx::mbarrier_wait(ptx::shared_address(&sLargest.full[slot]), it / kSlots % 2);
     std::uint32_t largest = 0;
     for (int block = 0; block < work.blocks; ++block)
       largest = max(largest, sLargest.sent[slot][block][own]);
     const int strip = cluster + it * clusters;
     const bool of_a = strip < work.strips_of_a;
     const SplitOperand x = operand_of(pass, of_a);
-    const int line = (of_a ? strip : strip - work.strips_of_a) * R::LINES + own;
+    const int line = (of_a ? strip : strip - work.strips_of_a) * R::kLines + own;
     const bool mine = line < x.lines;
     const int scale = exponent_of_line<F>(largest);
     if (mine && rank == 0 && part == 0 && lane < 4) x.gExponent[line] = scale;
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     Census census{};
 #pragma unroll 4
     for (int step = 0; step < steps; ++step) {
-      const float* const sQuad = sPart + step * (R::kStep * R::LINES);
+      const float* const sQuad = sPart + step * (R::kStep * R::kLines);
       const float four[4] = {sQuad[0], sQuad[R::kNext], sQuad[2 * R::kNext], sQuad[3 * R::kNext]};
       const int at = begin + step * R::kStep + row;
       store_quad<F, kCount>(gLine, at, four, scale,

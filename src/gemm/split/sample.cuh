@@ -3,6 +3,7 @@
 // binary32 rounds off goes with its partial sums, what words lose goes with the products.
 // docs/guard.md, "Sums that stay small".
 #pragma once
+#include "gemm/partial_sums.cuh"
 #include "gemm/split/operand.cuh"
 
 #include <cuda_runtime.h>
@@ -173,12 +174,7 @@ __device__ __forceinline__ void sample_stretches(const SplitOperand& a, const Sp
   }
   chain.append_lanes<kParts>();
   if (part == 0) to.gChains[block * kPairs + pair] = chain;
-  __threadfence();
-  __syncthreads();
-  if (tid == 0) last = atomicAdd(to.gDone, 1U) == kSampleBlocks - 1;
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
+  if (!arrives_last([&] { return to.gDone; }, kSampleBlocks, last)) return;
   constexpr int kBlocksOfPart = kSampleBlocks / kParts;
   Chain all;
 #pragma unroll

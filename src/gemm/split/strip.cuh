@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass over lines that lie across k, where a few blocks hold all of k: a strip of neighbouring
 // lines is read once by the blocks of a cluster, each a part of k in its registers, which agree on
-// the lines' largest magnitudes and then write the words. Deeper lines: split_ring.cuh.
+// the lines' largest magnitudes and then write the words. Deeper lines: ring.cuh.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
 #include "gemm/split/across.cuh"
-#include "gemm/split/line.cuh"
+#include "gemm/split/store_terms.cuh"
 
 #include <cuda_runtime.h>
 
@@ -18,23 +18,23 @@ namespace ladder::split_detail {
 
 constexpr int kStripThreads = 256, kHeld = 32;  // elements a thread
 constexpr int kMostBlocks = 8;                  // of a cluster that every Hopper GPU takes
-constexpr int LINES = 32;                       // of a strip
+constexpr int kStripLines = 32;                 // of a strip
 // k of a strip. Deeper ones would leave room for few blocks on an SM, which then waits.
-constexpr int kStripDepth = kMostBlocks * kHeld * kStripThreads / LINES;
+constexpr int kStripDepth = kMostBlocks * kHeld * kStripThreads / kStripLines;
 
 // Part `rank` of strip number `strip`. A block has kEdge x `tiles` of k.
 template <class F, bool kCount>
 __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int slabs, int strip,
                                             int rank, int blocks, int tiles) {
-  constexpr int kRows = kStripThreads / LINES;  // k that the block's threads take at once
-  constexpr int kOfTile = kEdge / kRows;        // elements of a thread in a tile
+  constexpr int kRows = kStripThreads / kStripLines;  // k that the block's threads take at once
+  constexpr int kOfTile = kEdge / kRows;              // elements of a thread in a tile
   constexpr int kTiles = kHeld / kOfTile;
-  __shared__ float s[2][kEdge][LINES + 1];  // (k, line); a column lies in banks of its own
-  __shared__ std::uint32_t sLargest[kRows][LINES], sOfBlock[LINES];
-  __shared__ int sScale[LINES];
-  __shared__ Census sCensus[LINES];
-  const int tid = static_cast<int>(threadIdx.x), lane = tid % LINES, row = tid / LINES;
-  const int line0 = strip * LINES, line = line0 + lane;
+  __shared__ float s[2][kEdge][kStripLines + 1];  // (k, line); a column lies in banks of its own
+  __shared__ std::uint32_t sLargest[kRows][kStripLines], sOfBlock[kStripLines];
+  __shared__ int sScale[kStripLines];
+  __shared__ Census sCensus[kStripLines];
+  const int tid = static_cast<int>(threadIdx.x), lane = tid % kStripLines, row = tid / kStripLines;
+  const int line0 = strip * kStripLines, line = line0 + lane;
   const int begin = rank * tiles * kEdge, padded = slabs * F::BK;
   float r[kHeld];
   std::uint32_t largest = 0;
@@ -78,7 +78,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   if (blocks > 1) ptx::cluster_arrive();  // has read
   if (row == 0 && rank == 0 && line < x.lines) x.gExponent[line] = sScale[lane];
   __syncthreads();  // scales are there
-  using Across = AcrossTile<LINES, kStripThreads>;
+  using Across = AcrossTile<kStripLines, kStripThreads>;
   typename Across::Counts census;
 #pragma unroll
   for (int t = 0; t < kTiles; ++t) {

@@ -10,7 +10,7 @@
 #include "device/ptx/tma.cuh"
 #include "device/ptx/wgmma.cuh"
 #include "device/tensor_tile.cuh"
-#include "gemm/split/words.cuh"
+#include "gemm/split/terms.cuh"
 
 #include <cstdint>
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of a part of k, on their way between blocks: from neighbour to neighbour where a few blocks
-// share a tile, or all of them through device memory and a kernel that adds. Both orders are fixed
-// by the shape alone.
+// Partial sums of tensor-core tiles that several blocks share along k: a block forwards them to the
+// next one (stream-K), or all are written to device memory and a second kernel adds them (split-K).
 #pragma once
 #include "device/four.cuh"
-#include "device/ptx/cluster.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/ptx/sync.cuh"
 #include "device/schedule.cuh"
 #include "device/tile_store.cuh"
-#include "gemm/simt/exchange.cuh"
+#include "gemm/partial_sums.cuh"
 
 #include <cstdint>
 
@@ -34,35 +32,39 @@ __device__ __forceinline__ void write_partial(const Product<T>& product, float* 
   for (int i = 0; i < kQuads<T>; ++i) __stcg(g + i * kWarpgroup, four_of(product.sums + 4 * i));
 }
 
-// Hands this block's sums on: flag and sums of each warpgroup are its own.
 template <class T>
-__device__ __forceinline__ void hand_on(const Product<T>& product, const Exchange& x,
-                                        int warpgroup) {
+struct WarpgroupOf {
+  int warpgroup;
+  __device__ __forceinline__ unsigned* flag(const Exchange& x, int block) const {
+    return x.gReady + block * T::kWarpgroups + warpgroup;
+  }
+  __device__ __forceinline__ void sync() const { ptx::barrier_sync(1 + warpgroup, kWarpgroup); }
+  __device__ __forceinline__ bool leads() const { return threadIdx.x % kWarpgroup == 0; }
+};
+
+// Forwards this warpgroup's partial sums.
+template <class T>
+__device__ __forceinline__ void forward_partial(const Product<T>& product, const Exchange& x,
+                                                int warpgroup) {
   const int block = static_cast<int>(blockIdx.x);
   write_partial(product, x.gPartial, block, warpgroup);
-  __threadfence();
-  ptx::barrier_sync(1 + warpgroup, kWarpgroup);
-  if (threadIdx.x % kWarpgroup == 0)
-    ptx::store_relaxed(x.gReady + block * T::kWarpgroups + warpgroup, 1);
+  announce_partial(WarpgroupOf<T>{warpgroup}, x, block);
 }
 
-// Calls add(quads) for what `block` has handed on, and frees it for the next launch.
+// Calls add(address) for the partial sums of `block`.
 template <class T, class Add>
-__device__ __forceinline__ void take_in(const Product<T>& /*of*/, const Exchange& x, int block,
-                                        int warpgroup, Add add) {
-  unsigned* const ready = x.gReady + block * T::kWarpgroups + warpgroup;
-  while (__any_sync(0xffffffffU, ptx::load_acquire(ready) == 0)) {
-  }
-  add(static_cast<const float4*>(quads_of<T>(x.gPartial, block, warpgroup)));
-  ptx::barrier_sync(1 + warpgroup, kWarpgroup);
-  if (threadIdx.x % kWarpgroup == 0) ptx::store_relaxed(ready, 0);
+__device__ __forceinline__ void accumulate_partial(const Product<T>& /*of*/, const Exchange& x,
+                                                   int block, int warpgroup, Add add) {
+  consume_partial(WarpgroupOf<T>{warpgroup}, x, block, [&] {
+    add(static_cast<const float4*>(quads_of<T>(x.gPartial, block, warpgroup)));
+  });
 }
 
-// Adds what `block` has handed on.
+// Accumulates the partial sums of `block`.
 template <class T>
-__device__ __forceinline__ void take_in(Product<T>& product, const Exchange& x, int block,
-                                        int warpgroup) {
-  take_in(product, x, block, warpgroup, [&](const float4* g) {
+__device__ __forceinline__ void accumulate_partial(Product<T>& product, const Exchange& x,
+                                                   int block, int warpgroup) {
+  accumulate_partial(product, x, block, warpgroup, [&](const float4* g) {
 #pragma unroll
     for (int i = 0; i < kQuads<T>; ++i) add_four(product.sums + 4 * i, __ldcg(g + i * kWarpgroup));
   });

@@ -250,13 +250,13 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
     }
     if constexpr (T::kCuts) {
       if (done.end < plan.steps) {
-        hand_on(product, x, group);
+        forward_partial(product, x, group);
         return;
       }
       if (done.begin > 0) {
         int giver = unit;
         do {
-          take_in(product, x, --giver * T::kCluster + rank, group);
+          accumulate_partial(product, x, --giver * T::kCluster + rank, group);
         } while (Schedule::begins_inside(plan, done.tile, giver));
       }
     }

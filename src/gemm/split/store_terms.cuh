@@ -4,7 +4,7 @@
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "gemm/split/operand.cuh"
-#include "gemm/split/words.cuh"
+#include "gemm/split/terms.cuh"
 
 #include <cuda_runtime.h>
 
