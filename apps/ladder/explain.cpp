@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <ladder/registry.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,7 @@
 #include "analyse/profiler.hpp"
 #include "common.hpp"
 #include "explain.hpp"
+#include "gemm/plan/plan.hpp"
 #include "host_verbs.hpp"
 #include "measure/statistics.hpp"
 #include "report/installation.hpp"
@@ -83,7 +85,8 @@ constexpr Range<std::int64_t> kSizeRange{1, std::numeric_limits<std::int64_t>::m
 
 struct ExplainOptions {
   std::vector<std::string> kernels;
-  std::string device = "h200", shape, clock = "boost", measured, into, source = source_folder();
+  std::string device = "h200", shape, call, precision = "auto", clock = "boost", measured, into,
+              source = source_folder();
   std::optional<std::int64_t> m, n, k;
   std::optional<float> beta;  // 1 as in the published ladders; 0 for comparison with measured rows
   bool json = false, accuracy = false;
@@ -211,7 +214,46 @@ int accuracy(const std::vector<analyse::Explanation>& all, const analyse::Machin
   return kOk;
 }
 
+// What a call of the library does, by its planner.
+int explain_call(const ExplainOptions& o) {
+  const auto shape = parse_shape(o.call);
+  if (!shape) throw BadInput("--call: " + shape.status().message());
+  const auto all = precisions();
+  const auto precision = std::find_if(all.begin(), all.end(),
+                                      [&](Precision p) { return to_string(p) == o.precision; });
+  if (precision == all.end()) throw BadInput("--precision: there is no " + o.precision);
+  const analyse::Machine machine = selected_machine(o.device, "boost");
+  const Problem problem =
+      make_problem(shape.value().m, shape.value().n, shape.value().k, 1, o.beta.value_or(0.0F));
+  const auto planned =
+      plan(problem, *precision, machine.cc, {machine.sm_count, static_cast<int>(machine.l2_bytes)});
+  if (!planned) {
+    fmt::print(stderr, "ladder: {}\n", planned.status().message());
+    return kFailed;
+  }
+  const CallPlan& p = planned.value();
+  if (o.json) {
+    nlohmann::ordered_json parts;
+    for (const auto& [name, value] : p.parts) parts[name] = value;
+    const nlohmann::ordered_json json{{"problem", to_string(problem)},
+                                      {"device", machine.id},
+                                      {"precision", o.precision},
+                                      {"kernel", p.kernel},
+                                      {"why", p.why},
+                                      {"plan", parts},
+                                      {"clocks", p.clocks}};
+    fmt::print("{}\n", json.dump(2));
+    return kOk;
+  }
+  fmt::print("{} in {} on {}: {}\n  {:26}{}\n", to_string(problem), o.precision, machine.name,
+             p.kernel, "why", p.why);
+  for (const auto& [name, value] : p.parts) fmt::print("  {:26}{}\n", name, value);
+  if (p.clocks > 0) fmt::print("  {:26}{:.0f} clocks of an SM\n", "predicted", p.clocks);
+  return kOk;
+}
+
 int run(const ExplainOptions& o) {
+  if (!o.call.empty()) return explain_call(o);
   const auto named = named_kernels(o.kernels);
   const auto host = host_rungs(named);
   const Problem problem = selected_problem(o, !host.empty());
@@ -257,6 +299,10 @@ void add_explain(CLI::App& app, Verb& chosen) {
   verb->add_option("--device", o->device,
                    "of the database, to be explained: " + vgpu::known_devices());
   verb->add_option("--shape", o->shape, "MxNxK, or N for a cube; default 4096, of CPU rungs 512");
+  CLI::Option* call = verb->add_option(
+      "--call", o->call,
+      "MxNxK: instead of a rung, which kernel and tiles a call of the library takes");
+  verb->add_option("--precision", o->precision, "of the call; default auto")->needs(call);
   add_number(*verb, "-m", o->m, kSizeRange, "rows of C");
   add_number(*verb, "-n", o->n, kSizeRange, "columns of C");
   add_number(*verb, "-k", o->k, kSizeRange, "depth");
@@ -281,6 +327,7 @@ void add_explain(CLI::App& app, Verb& chosen) {
       "  ladder explain r03 --device a6000 --shape 4092 --clock base\n"
       "  ladder explain r07 --shape 256 --json\n"
       "  ladder explain h04 --shape 512\n"
+      "  ladder explain --call 4096x4096x4096 --precision ieee\n"
       "  ladder explain --accuracy");
   verb->callback([&chosen, o] { chosen = [o] { return run(*o); }; });
 }

@@ -11,50 +11,13 @@
 #include <utility>
 
 #include "gemm/call.hpp"
+#include "gemm/plan/choice.hpp"
 
 namespace ladder {
 namespace {
 
 constexpr std::string_view kForFewTiles = "ladder_split_k", kForManyTiles = "ladder_large_tiles",
                            kGuarded = "ladder_guarded";
-
-// Where smaller tiles and parts of k pay, measured on an H200: where C is thin, or too small for
-// many of r12's tiles of 128 x 256, or has so few columns that they stay half empty.
-bool has_few_tiles(const Problem& p) {
-  constexpr std::int64_t kThin = 64, kHalfTile = 128, kFewK = 4;
-  constexpr std::int64_t kSmall = std::int64_t{1} << 19, kSmallSquare = 900'000, kSquare = 512;
-  const std::int64_t cols = p.layout == Layout::kRowMajor ? p.n : p.m, least = std::min(p.m, p.n);
-  if (least <= kThin || cols <= kHalfTile || p.k <= kFewK) return true;
-  return p.m < (least >= kSquare ? kSmallSquare : kSmall) / p.n;
-}
-
-// Whether the rung for words splits the larger operand of a row-major problem on its way, where C
-// has few rows or columns or is small beside k: tensor maps take that operand, and of the last 64
-// of k most are there.
-bool splits_on_the_way(const Problem& p) {
-  constexpr std::int64_t kSlab = 64, kOfLast = 48;
-  return (p.m > p.n ? p.lda : p.ldb) % 4 == 0 && (p.k % kSlab == 0 || p.k % kSlab >= kOfLast);
-}
-
-// From where the passes, the choice and kernels that end at once cost less than tensor cores gain.
-// On an H200 a cube of 768 takes CUDA cores 34 us and words 28.
-bool gains_by_words(const Problem& problem) {
-  constexpr double kLeast = 760.0 * 760 * 760, kLeastResults = 0x1p17;
-  constexpr std::int64_t kTile =
-      192;  // fewer rows or columns: the pass over the other operand takes longer
-  // C of few rows or columns by 48 lines, and C small beside k, 256 x 256 by 16384, where one
-  // operand needs no pass.
-  constexpr std::int64_t kFew = 48, kMost = 512, kMany = 2048, kTimes = 4, kFewOfDeep = 256;
-  constexpr double kLeastSplit = 0x1p29, kLeastDeep = 0x1p30;
-  const Problem p = as_row_major(problem).problem;
-  const auto [few, many] = std::minmax(p.m, p.n);
-  const double products = flops(p) / 2;
-  const bool thin = few >= kFew && few <= kMost && many >= std::max(kMany, kTimes * few);
-  const bool deep = few >= kFewOfDeep && many <= kMost && products >= kLeastDeep;
-  if (((thin && products >= kLeastSplit) || deep) && splits_on_the_way(p)) return true;
-  return few >= kTile && static_cast<double>(p.m) * static_cast<double>(p.n) >= kLeastResults &&
-         products >= kLeast;
-}
 
 Result<const KernelInfo*> highest(const Problem& problem, Place place, Precision precision,
                                   const Device& device) {

@@ -24,6 +24,27 @@ def explained(*arguments):
     return json.JSONDecoder().raw_decode(result.stdout)[0]  # of a rung's variants the first
 
 
+class Calls(unittest.TestCase):
+    """Which kernel a call of the library takes, by the planner."""
+
+    def test_kernels(self):
+        for shape, precision, kernel in (("4096x4096x4096", "ieee", "ladder_large_tiles"),
+                                         ("4096x4096x4096", "auto", "ladder_guarded"),
+                                         ("100x100x100", "auto", "ladder_split_k"),
+                                         ("4096x4096x4096", "tf32", "ladder_tf32"),
+                                         ("64x8192x4096", "fp16x3", "ladder_fp16x3")):
+            plan = explained("--call", shape, "--precision", precision)
+            self.assertEqual(plan["kernel"], kernel)
+            self.assertTrue(plan["why"] and plan["plan"])
+            text = ladder("explain", "--call", shape, "--precision", precision).stdout
+            self.assertIn(kernel, text)
+
+    def test_refuses(self):
+        self.assertEqual(ladder("explain", "--call", "64x64x64", "--device", "a6000").returncode, 1)
+        self.assertEqual(ladder("explain", "--call", "64x64x64", "--precision", "half").returncode, 2)
+        self.assertEqual(ladder("explain", "--call", "many").returncode, 2)
+
+
 class PublishedFigures(unittest.TestCase):
     """Of the worklog and the notes on kernels 1 to 10, on an RTX A6000 (whose 30 TFLOP/s is its base clock)."""
 

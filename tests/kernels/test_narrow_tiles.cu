@@ -19,7 +19,7 @@ namespace {
 
 // Two pairs of blocks, which take tile after tile; L2 holds nothing, so that pairs, which share
 // copies, are chosen.
-constexpr PlanDevice kPairs{4, 1024};
+constexpr DeviceFacts kPairs{4, 1024};
 
 struct Few {
   std::string name;

@@ -12,7 +12,7 @@
 
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
-#include "gemm/simt/part_plan.hpp"
+#include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/part_tile.cuh"
 #include "gemm/simt/part_tiles.cuh"
 
@@ -134,8 +134,7 @@ void expect_product(const Shape& s) {
 }
 
 TEST(PartTiles, AddEveryPartOfKOnce) {
-  part_tiles([]<class T>(std::type_identity<T>, double rate) {
-    EXPECT_GT(rate, 0.0);
+  part_tiles([]<class T>(std::type_identity<T>) {
     for (const bool b_along : {false, true}) {
       for (const bool a_along : {false, true}) {
         if (T::kAlongK && !a_along) continue;
@@ -169,16 +168,8 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
   });
 }
 
-std::vector<PartTileCost> costs() {
-  const auto all = part_tiles([]<class T>(std::type_identity<T>, double rate) {
-    return PartTileCost{T::kAlongK,  T::BM,          T::BN,         T::BK, T::WK,
-                        T::kThreads, T::kBlocksOfSm, T::TM * T::TN, rate,  T::kRagged};
-  });
-  return {all.begin(), all.end()};
-}
-
 TEST(PartPlan, LeavesNoPartWithoutAStepAndNoTileForOtherOperands) {
-  const std::vector<PartTileCost> all = costs();
+  const auto& all = kPartTiles;
   for (const int sms : {1, 2, 78, 114, 132}) {
     for (const std::int64_t m : {5, 64, 300, 4096}) {
       for (const std::int64_t k : {0, 1, 16, 33, 5000}) {
@@ -197,7 +188,7 @@ TEST(PartPlan, LeavesNoPartWithoutAStepAndNoTileForOtherOperands) {
 }
 
 TEST(PartPlan, CutsKWhereTilesAreFewAndNotWhereTheyFillTheDevice) {
-  const std::vector<PartTileCost> all = costs();
+  const auto& all = kPartTiles;
   constexpr int kSms = 132;
   const PartPlan deep = plan_parts({128, 128, 8192, true, false, true, true}, all, kSms);
   EXPECT_GE(deep.cluster * deep.parts, 8);
@@ -206,7 +197,7 @@ TEST(PartPlan, CutsKWhereTilesAreFewAndNotWhereTheyFillTheDevice) {
 }
 
 TEST(PartPlan, LeavesAFewLinesToBlocksOfTheirOwnWhereOperandsTakeThat) {
-  const std::vector<PartTileCost> all = costs();
+  const auto& all = kPartTiles;
   constexpr int kSms = 132;
   const PartPlan plan = plan_parts({513, 514, 513, true, false, false, false, true}, all, kSms);
   EXPECT_TRUE(all.at(static_cast<std::size_t>(plan.tile)).ragged);
@@ -223,10 +214,10 @@ TEST(PartPlan, LeavesAFewLinesToBlocksOfTheirOwnWhereOperandsTakeThat) {
 }
 
 TEST(PartPlan, CountsClustersThatFitAProcessingCluster) {
-  EXPECT_EQ(part_cost::capacity(132, 1, 1), 132);
-  EXPECT_EQ(part_cost::capacity(132, 1, 2), 132);
-  EXPECT_LT(part_cost::capacity(132, 1, 8), 132);
-  EXPECT_EQ(part_cost::capacity(132, 3, 8) % 8, 0);
+  EXPECT_EQ(part_capacity(132, 1, 1), 132);
+  EXPECT_EQ(part_capacity(132, 1, 2), 132);
+  EXPECT_LT(part_capacity(132, 1, 8), 132);
+  EXPECT_EQ(part_capacity(132, 3, 8) % 8, 0);
 }
 
 }  // namespace

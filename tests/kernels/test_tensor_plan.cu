@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How tensor-core rungs share tiles out: every step of k of every tile belongs to exactly one
 // block, on any GPU.
-#include "gemm/tensor/tensor_plan.cuh"
+#include "gemm/tensor/tile_order.cuh"
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST(TensorPlan, CoversEveryStepOnce) {
           std::array{64, 64, 20000}, std::array{4096, 64, 4096}, std::array{300, 500, 5000}}) {
       for (const bool on_lines : {true, false}) {
         const TensorPlan chosen =
-            plan_tensor_tiles(make_problem(m, n, k), on_lines, kShapes, PlanDevice{sms});
+            plan_tensor_tiles(make_problem(m, n, k), on_lines, kShapes, DeviceFacts{sms});
         EXPECT_LE(chosen.plan.blocks * kShapes[chosen.tile].blocks,
                   std::max(sms, kShapes[chosen.tile].blocks));
         expect_complete(chosen);
@@ -76,7 +76,7 @@ TEST(TensorPlan, CoversEveryStepOnce) {
 TEST(TensorPlan, CutsWhereThatEndsSooner) {
   constexpr int kSms = 132;
   const auto plan = [&](int m, int n, int k) {
-    return plan_tensor_tiles(make_problem(m, n, k), true, kShapes, PlanDevice{kSms});
+    return plan_tensor_tiles(make_problem(m, n, k), true, kShapes, DeviceFacts{kSms});
   };
   EXPECT_GT(plan(8, 8512, 2560).plan.cut_tiles, 0);  // a tile more than a wave
   EXPECT_EQ(plan(4096, 4096, 4096).plan.cut_tiles,
@@ -202,9 +202,9 @@ TEST(TensorPlan, FirstTilesAreThoseOfTheSchedule) {
                                  std::array{4096, 4096}, std::array{4352, 8192},
                                  std::array{3000, 300}, std::array{8192, 8192}}) {
         const TileShape shape{256, 256, 64, 2, narrow};
-        const TilePlan plan =
-            plan_tensor_tiles(make_problem(m, n, 4096), true, std::span(&shape, 1), PlanDevice{sms})
-                .plan;
+        const TilePlan plan = plan_tensor_tiles(make_problem(m, n, 4096), true,
+                                                std::span(&shape, 1), DeviceFacts{sms})
+                                  .plan;
         const FirstTiles first = first_tiles(plan, Pair::kBand);
         ++(first.known ? known : unknown);
         if (!first.known) continue;

@@ -4,7 +4,7 @@
 #include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
-#include "gemm/simt/part_plan.hpp"
+#include "gemm/plan/calls.hpp"
 #include "gemm/simt/part_tile.cuh"
 #include "gemm/simt/part_tiles.cuh"
 #include "gemm/simt/thin_product.cuh"
@@ -53,38 +53,20 @@ static Status launch_tile(PartJob x, Stream stream) {
   return launch_parts_of_k(part_tile<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
 }
 
-struct Choice {
-  PartTileCost cost;
-  LaunchTile launch;
-};
-static constexpr std::array kChoices = part_tiles([]<class T>(std::type_identity<T>, double rate) {
-  return Choice{{T::kAlongK, T::BM, T::BN, T::BK, T::WK, T::kThreads, T::kBlocksOfSm, T::TM * T::TN,
-                 rate, T::kRagged},
-                launch_tile<T>};
-});
-
-struct Plan {
-  PartPlan part;
-  bool swapped = false;  // C^T = B^T A^T
-};
+static constexpr std::array kLaunch =
+    part_tiles([]<class T>(std::type_identity<T>) -> LaunchTile { return launch_tile<T>; });
 
 // Planned once a shape.
-static Plan plan_of(const PartShape& x, int sms) {
+static SidedPartPlan plan_of(const PartShape& x, int sms) {
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int>;
   static std::mutex mutex;
-  static std::map<Key, Plan> known;
+  static std::map<Key, SidedPartPlan> known;
   constexpr std::size_t kMostKnown = 4096;
   const Key key{x.lines_a, x.lines_b, x.k, sms,
                 x.a_along + 2 * x.b_along + 4 * x.a_quads + 8 * x.b_quads + 16 * x.ragged};
   const std::lock_guard lock(mutex);
   if (const auto at = known.find(key); at != known.end()) return at->second;
-  std::array<PartTileCost, kChoices.size()> costs{};
-  std::transform(kChoices.begin(), kChoices.end(), costs.begin(),
-                 [](const Choice& c) { return c.cost; });
-  const PartShape other{x.lines_b, x.lines_a, x.k,       x.b_along,
-                        x.a_along, x.b_quads, x.a_quads, x.ragged};
-  const PartPlan straight = plan_parts(x, costs, sms), swapped = plan_parts(other, costs, sms);
-  const Plan plan = swapped.cycles < straight.cycles ? Plan{swapped, true} : Plan{straight, false};
+  const SidedPartPlan plan = plan_sides(x, kPartTiles, sms);
   if (known.size() >= kMostKnown) known.clear();
   known.emplace(key, plan);
   return plan;
@@ -133,10 +115,9 @@ static Status launch_outer(PartJob x, Stream stream) {
 
 static Status accepts(const Problem& p, const Device& device) {
   if (Status s = accept_cuda(device, 90); !s) return s;
-  if (std::max({p.m, p.n, p.k}) > kMaxExtent / 4)
+  if (!fits_split(p))
     return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
-  constexpr std::int64_t kLeastTile = 16;
-  if (ceil_div(p.m, kLeastTile) * ceil_div(p.n, kLeastTile) <= kMaxExtent) return Status::ok();
+  if (fits_few_tiles(p)) return Status::ok();
   return {Code::kUnsupportedProblem, "takes C of at most 2^30 tiles, not " + to_string(p)};
 }
 
@@ -169,9 +150,10 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
                   .parts = 1,
                   .gPartial = nullptr,
                   .gArrived = nullptr};
-  constexpr int kFewK = 4, kManyCols = 64, kFewLines = 4;
-  if (x.k <= kFewK && x.n >= kManyCols) return launch_outer(x, stream);
-  if (const int few = std::min(x.m, x.n); few <= kFewLines) {
+  const SmallWay way = small_way(p);
+  if (way == SmallWay::kOuter) return launch_outer(x, stream);
+  if (way == SmallWay::kFewLines) {
+    const int few = std::min(x.m, x.n);
     const PartJob thin = x.m <= x.n ? x : swap_sides(x);
     const bool quads = thin.b.quads;
     if (few == 1)
@@ -183,9 +165,9 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
     return quads ? launch_lines<4, true>(thin, sms, stream)
                  : launch_lines<4, false>(thin, sms, stream);
   }
-  const Plan plan = plan_of({p.m, p.n, x.k, a_along, b_along, x.a.quads, x.b.quads,
-                             takes_ragged(x.a) && takes_ragged(x.b)},
-                            sms);
+  const SidedPartPlan plan = plan_of({p.m, p.n, x.k, a_along, b_along, x.a.quads, x.b.quads,
+                                      takes_ragged(x.a) && takes_ragged(x.b)},
+                                     sms);
   PartJob job = plan.swapped ? swap_sides(x) : x;
   job.cluster = plan.part.cluster;
   job.parts = plan.part.parts;
@@ -194,7 +176,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
     job.rest_m = job.m - plan.part.rest_a;
     job.rest_n = job.n - plan.part.rest_b;
   }
-  return kChoices[static_cast<std::size_t>(plan.part.tile)].launch(job, stream);
+  return kLaunch[static_cast<std::size_t>(plan.part.tile)](job, stream);
 }
 
 static constexpr KernelInfo kKernels[] = {

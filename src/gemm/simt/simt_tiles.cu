@@ -10,6 +10,7 @@
 #include "device/runtime.cuh"
 #include "device/schedule.cuh"
 #include "device/vector.cuh"
+#include "gemm/plan/calls.hpp"
 #include "gemm/simt/copy_tile.cuh"
 #include "gemm/simt/pack.cuh"
 #include "gemm/simt/simt_exchange.cuh"
@@ -308,31 +309,6 @@ static Status accepts(const Problem&, const Device& device) {
   return Status::ok();
 }
 
-// Cuts tiles where that ends sooner: shares are equal then, and handing sums on costs some steps.
-template <class T>
-static Plan make_plan(const Problem& p, int sms) {
-  constexpr int kHandOnSteps = 4, kLeastShare = 8;
-  constexpr int kChains = 4, kChainsFrom = 2048;  // rounding errors grow with a chain of additions
-  Plan plan = plan_whole_tiles(p.m, p.n, p.k, T::BM, T::BN, T::BK, sms);
-  const int tiles = plan.whole_tiles;
-  if (tiles >= sms) {
-    const std::int64_t waves = ceil_div(tiles, sms), whole = waves * plan.steps;
-    const std::int64_t cut = ceil_div(std::int64_t{tiles} * plan.steps, sms) + kHandOnSteps;
-    if (cut < whole)
-      plan.whole_tiles = static_cast<int>(std::max<std::int64_t>(waves - 2, 0) * sms);
-  } else if (const int shares = std::min(sms / tiles, plan.steps / kLeastShare); shares > 1) {
-    plan.blocks = tiles * shares;
-    plan.whole_tiles = 0;
-  } else if (2 * tiles > sms &&
-             tiles * std::int64_t{plan.steps} / sms + kHandOnSteps < plan.steps) {
-    plan.blocks = sms;
-    plan.whole_tiles = 0;
-  }
-  plan.cut_tiles = tiles - plan.whole_tiles;
-  plan.chain = p.k > kChainsFrom ? static_cast<int>(ceil_div(plan.steps, kChains)) : plan.steps;
-  return plan;
-}
-
 using DefaultTile = Tile<128, 256, 8, 64, 64, 16, 8, 8>;
 
 template <bool kAligned>
@@ -376,7 +352,7 @@ static Status launch_part(const Problem& p, const Operands& o, int sms, cudaStre
       aligned ? choose<true>(a.along_k, b.along_k) : choose<false>(a.along_k, b.along_k);
   const cudaError_t error = allow_shared(reinterpret_cast<const void*>(chosen), T::kShared);
   if (error != cudaSuccess) return cuda_failure("cudaFuncSetAttribute", error);
-  Plan plan = make_plan<T>(p, sms);
+  Plan plan = plan_large_tiles(p, T::BM, T::BN, T::BK, sms);
   plan.aligned_c = aligned_by_4(o.c, p.ldc, p.n);
   chosen<<<plan.blocks, T::kThreads, T::kShared, stream>>>(p, a, b, o.c, plan, exchange);
   return Status::ok();

@@ -5,9 +5,9 @@
 #include "device/runtime.cuh"
 #include "device/tensor_map.cuh"
 #include "device/tma_operands.cuh"
+#include "gemm/plan/calls.hpp"
 #include "gemm/split/pass.cuh"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace ladder {
@@ -15,7 +15,7 @@ namespace ladder {
 // Hopper's tensor cores, sizes that fit ints.
 inline Status accept_split(const Problem& p, const Device& device) {
   if (Status s = accept_hopper(device); !s) return s;
-  if (std::max({p.m, p.n, p.k}) <= kMaxExtent / 4) return Status::ok();
+  if (fits_split(p)) return Status::ok();
   return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
 }
 

@@ -8,6 +8,7 @@
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
 #include "device/tma_operands.cuh"
+#include "gemm/plan/choice.hpp"
 #include "gemm/split/call.cuh"
 #include "gemm/split/copy.cuh"
 #include "gemm/split/fused_guard.cuh"
@@ -289,35 +290,14 @@ template <class F, int kProducts, bool kGuarded = false>
 class FusedJob {
  public:
   FusedJob(const Problem& p, const Operands& o, int sms) : p_(p), o_(o), raw_is_a_(p.m > p.n) {
-    const std::int64_t raw = raw_is_a_ ? p.m : p.n, lines = raw_is_a_ ? p.n : p.m;
+    const std::int64_t lines = raw_is_a_ ? p.n : p.m;
     words_ = split_bytes<F>(lines, p.k, along(!raw_is_a_));
-    wide_ = lines > 64;
-    plan_ = plan_whole_tiles(raw, lines, p.k, 128, wide_ ? 128 : 64, F::BK, sms);
-    const int tiles = plan_.whole_tiles, waves = static_cast<int>(ceil_div(tiles, sms));
-    // All blocks have equal shares of the last tiles, where those are too few for a wave.
-    plan_.blocks = std::min<std::int64_t>(sms, std::int64_t{tiles} * plan_.steps);
-    plan_.whole_tiles = tiles % sms == 0 ? tiles : std::max(waves - 2, 0) * sms;
-    plan_.cut_tiles = tiles - plan_.whole_tiles;
-    if (!is_deep(p)) return;
-    // Equal parts of each tile: so many would wait for each other if they handed sums on.
-    constexpr int kLeastSteps = 4;
-    parts_ = std::max(1, std::min(sms / tiles, plan_.steps / kLeastSteps));
-    if (parts_ > 1) plan_.blocks = tiles * parts_, plan_.whole_tiles = 0, plan_.cut_tiles = tiles;
+    const FusedPlan chosen = plan_fused(p, F::BK, sms);
+    wide_ = chosen.wide;
+    plan_ = chosen.plan;
+    parts_ = chosen.parts;
   }
 
-  // Where the pass over the operand of more lines would take longer than the product gains by whole
-  // words: measured on an H200.
-  static bool gains(const Problem& p) {
-    constexpr std::int64_t kFew = 512, kMany = 2048, kTimes = 4;
-    const auto [few, many] = std::minmax(p.m, p.n);
-    return few <= kFew && many >= std::max(kMany, kTimes * few);
-  }
-  // Where C is small and k so deep that its parts fill the device: a pass over one operand is half
-  // of one over both.
-  static bool is_deep(const Problem& p) {
-    constexpr std::int64_t kMost = 512, kDeep = 4096;
-    return std::max(p.m, p.n) <= kMost && p.k >= kDeep;
-  }
   // Whether tensor maps take the raw operand as it lies.
   static bool takes(const Problem& p, const Operands& o) {
     return p.m > p.n ? tensor_map_takes(o.a, p.lda * 4) : tensor_map_takes(o.b, p.ldb * 4);

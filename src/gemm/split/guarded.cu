@@ -1,35 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // SGEMM on tensor cores where the operands allow it: the split pre-pass counts what fp16x3 would
 // lose, and the device then chooses fp16x3, bf16x6 or FP64 by a proved bound.
-#include "gemm/split/binary64.cuh"
 #include "gemm/split/bf16x6.cuh"
+#include "gemm/split/binary64.cuh"
 #include "gemm/split/fused.cuh"
 #include "gemm/split/product.cuh"
-#include "problem/split_error.hpp"
 
 #include <ladder/guard.hpp>
 
-#include <cmath>
-#include <optional>
+#include <algorithm>
 #include <span>
 
 namespace ladder::guarded {
 
 using HalfWords = WordFormat<__half, 2>;
 
-// What tiny elements may add to fp16x3's error, so that it stays below SGEMM's; compensation may
-// add its own factor.
-static double budget_of(double k) {
-  return ieee_error(k) - (1 + 0x1p-23) * split_error(Precision::kFp16x3, k).products - 0x1p-23;
-}
-
 static Status accepts(const Problem& p, const Device& device) {
   if (Status s = accept_split(p, device); !s) return s;
-  const auto k = static_cast<double>(p.k);
-  if (!reads_ab(p) ||
-      (budget_of(k) > 0 && split_error(Precision::kBf16x6, k).products <= ieee_error(k))) {
-    return Status::ok();
-  }
+  if (!reads_ab(p) || guard_holds(static_cast<double>(p.k))) return Status::ok();
   return {Code::kUnsupportedProblem,
           "takes k whose sums in words have a bound below SGEMM's, not " + to_string(p)};
 }
@@ -50,30 +38,9 @@ static GrowthSample sample_at(char* scratch, unsigned* gFlags) {
 
 using Fused = FusedJob<HalfWords, 3, true>;
 
-// How many elements of 64 may be how far below their scale for the bound to hold in each 64 of k by
-// itself; none where so few may be that data without a flaw would not pass.
-struct SlabRule {
-  int level;
-  unsigned allowed;
-};
-static std::optional<SlabRule> slab_rule(double k) {
-  constexpr int kSlab = HalfWords::BK, kMostLeft = 16;
-  for (const int level : {8, 6}) {
-    const double lost = 1.01 * 2 * kSlab * 0x1p-10,
-                 least = budget_of(k) * std::ldexp(1.0, 28 - 2 * level);
-    const int left = std::max(1, static_cast<int>(std::ceil(lost / least)));
-    if (left <= kMostLeft) return SlabRule{level, static_cast<unsigned>(kSlab - left)};
-  }
-  return std::nullopt;
-}
-
-// Whether the operand of more lines is split on its way to the product: of the last 64 of k most
-// must be there, since what is not counts as lost.
+// Whether the operand of more lines is split on its way to the product.
 static bool takes_fused(const Problem& p, const Operands& o) {
-  constexpr std::int64_t kSlab = HalfWords::BK, kMost = 48;
-  return (Fused::gains(p) || Fused::is_deep(p)) && Fused::takes(p, o) &&
-         (p.k % kSlab == 0 || p.k % kSlab >= kMost) &&
-         slab_rule(static_cast<double>(p.k)).has_value();
+  return gains_by_guarded_fusing(p) && Fused::takes(p, o);
 }
 
 // Enqueues a copy of C. Errors: kLaunchFailed.
@@ -157,7 +124,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
       .a = x.a,
       .b = x.b,
       .k = x.k,
-      .needed = places_needed(static_cast<double>(p.k), budget_of(static_cast<double>(p.k))),
+      .needed = places_needed(static_cast<double>(p.k), guard_budget(static_cast<double>(p.k))),
       .gGrowth = sample.gGrowth,
       .gDone = gFlags + product_flags,
       .gFindings = scratch + kFindingsAt,

@@ -8,12 +8,13 @@
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
 #include "device/tma_operands.cuh"
+#include "gemm/plan/menus.hpp"
 #include "gemm/split/call.cuh"
 #include "gemm/split/choice.cuh"
 #include "gemm/split/copy.cuh"
-#include "gemm/split/plan.cuh"
 #include "gemm/split/store.cuh"
 #include "gemm/split/tile.cuh"
+#include "gemm/tensor/tile_order.cuh"
 
 #include <array>
 
@@ -191,8 +192,7 @@ struct Menu {
                          (BN == 256 ? kUnits - kUnits / 3 - (F::kWords == 2) : kUnits / 2)>;
   static constexpr int kGiven = 64 * 128 * 4;  // bytes of sums that change hands
   using Turns = TurnTile<F, kProducts, (kMaxSharedBytes - kRest - kGiven) / (kUnit / 2 + kUnit)>;
-  static constexpr std::array kTiles{TileShape{128, 256, F::BK, 1}, TileShape{128, 128, F::BK, 1},
-                                     TileShape{64, 128, F::BK, 1}, TileShape{128, 64, F::BK, 1}};
+  static constexpr std::array kTiles = split_tiles(F::BK);
   static constexpr std::array kLaunch{
       launch_tile<Tile<256>, kCompensated>, launch_tile<Tile<128>, kCompensated>,
       launch_tile<Turns, kCompensated>, launch_tile<Tile<64>, kCompensated>};

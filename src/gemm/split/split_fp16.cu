@@ -33,7 +33,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   SplitCall call;
   if (Status s = prepare_split(original, given, call); !s) return s;
   if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
-  if ((kAlwaysFused || Fused::gains(call.p)) && Fused::takes(call.p, call.o)) {
+  if ((kAlwaysFused || gains_by_fusing(call.p)) && Fused::takes(call.p, call.o)) {
     return launch_job(Fused(call.p, call.o, call.sms), stream);
   }
   return launch_job(Job(call.p, call.o, call.sms), stream);

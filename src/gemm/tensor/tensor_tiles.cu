@@ -8,9 +8,10 @@
 #include "device/ring.cuh"
 #include "device/tensor_cluster.cuh"
 #include "device/tma_operands.cuh"
+#include "gemm/plan/menus.hpp"
 #include "gemm/tensor/cluster_sums.cuh"
 #include "gemm/tensor/tensor_exchange.cuh"
-#include "gemm/tensor/tensor_plan.cuh"
+#include "gemm/tensor/tile_order.cuh"
 #include "gemm/tensor/warpgroup_turns.cuh"
 
 #include <array>
@@ -370,47 +371,55 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
                 sizeof(typename T::Shared));
 }
 
-// The tiles to choose from. Shapes count what blocks that share copies compute together. One
-// narrower width a kernel: of two, ptxas finds no registers for.
+// The kernels of a menu's tiles, in its order.
+template <class T>
+constexpr TileShape kShapeOf{T::kPairM,
+                             T::kPairN,
+                             T::BK,
+                             T::kCluster,
+                             T::kNarrow == T::BN ? 0 : T::kNarrow,
+                             T::kAlongK ? T::kCluster : 1};
+template <class... T>
+struct Kernels {
+  static constexpr std::array kShapes{kShapeOf<T>...};
+  static constexpr std::array kLaunch{launch_tile<T>...};
+};
 template <class In, class Out>
-struct Menu {
-  static constexpr std::array kTiles{
-      TileShape{128, 256, 64, 1}, TileShape{128, 128, 64, 1},      TileShape{64, 128, 64, 1},
-      TileShape{64, 64, 64, 1},   TileShape{256, 256, 64, 2, 232}, TileShape{256, 256, 64, 2, 192},
-      TileShape{128, 128, 64, 2}, TileShape{128, 512, 64, 4},      TileShape{64, 64, 64, 2, 0, 2},
-      TileShape{256, 256, 64, 2}};
-  static constexpr std::array kLaunch{
-      launch_tile<Tile<In, Out, 128, 256, 4>>,
-      launch_tile<Tile<In, Out, 128, 128, 7>>,
-      launch_tile<Tile<In, Out, 64, 128, 9>>,
-      launch_tile<Tile<In, Out, 64, 64, 13>>,
-      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 232>>,
-      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 192>>,
-      launch_tile<Tile<In, Out, 64, 128, 9, Blocks::kPairAlongM>>,
-      launch_tile<Tile<In, Out, 128, 128, 7, Blocks::kFourAlongN>>,
-      launch_tile<Tile<In, Out, 64, 64, 12, Blocks::kPairAlongK>>,
-      launch_tile<Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM>>};
+struct Menu
+    : Kernels<Tile<In, Out, 128, 256, 4>, Tile<In, Out, 128, 128, 7>, Tile<In, Out, 64, 128, 9>,
+              Tile<In, Out, 64, 64, 13>, Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 232>,
+              Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM, 192>,
+              Tile<In, Out, 64, 128, 9, Blocks::kPairAlongM>,
+              Tile<In, Out, 128, 128, 7, Blocks::kFourAlongN>,
+              Tile<In, Out, 64, 64, 12, Blocks::kPairAlongK>,
+              Tile<In, Out, 128, 256, 4, Blocks::kPairAlongM>> {
+  static constexpr const auto& kTiles = k16BitTiles;
 };
 template <>
-struct Menu<float, float> {
-  static constexpr std::array kTiles{TileShape{256, 128, 32, 1}, TileShape{128, 128, 32, 1},
-                                     TileShape{128, 64, 32, 1}, TileShape{256, 256, 32, 2},
-                                     TileShape{128, 128, 32, 2}};
-  static constexpr std::array kLaunch{
-      launch_tile<Tile<float, float, 256, 128, 4>>, launch_tile<Tile<float, float, 128, 128, 7>>,
-      launch_tile<Tile<float, float, 128, 64, 9>>,
-      launch_tile<Tile<float, float, 256, 128, 4, Blocks::kPairAlongN>>,
-      launch_tile<Tile<float, float, 128, 64, 9, Blocks::kPairAlongN>>};
+struct Menu<float, float>
+    : Kernels<Tile<float, float, 256, 128, 4>, Tile<float, float, 128, 128, 7>,
+              Tile<float, float, 128, 64, 9>, Tile<float, float, 256, 128, 4, Blocks::kPairAlongN>,
+              Tile<float, float, 128, 64, 9, Blocks::kPairAlongN>> {
+  static constexpr const auto& kTiles = kTf32Tiles;
 };
+
+static Status device_facts(DeviceFacts& device) {
+  int current = 0;
+  cudaError_t error = cudaGetDevice(&current);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&device.sms, cudaDevAttrMultiProcessorCount, current);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&device.l2_bytes, cudaDevAttrL2CacheSize, current);
+  return error == cudaSuccess ? Status::ok() : cuda_failure("attributes of the device", error);
+}
 
 template <class In, class Out>
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
   if (!reads_ab(p)) return scale_only<Out>(p, o, stream);
-  PlanDevice device;
-  if (const cudaError_t error = plan_device(device); error != cudaSuccess) {
-    return cuda_failure("attributes of the device", error);
-  }
+  DeviceFacts device;
+  if (Status s = device_facts(device); !s) return s;
   using Tiles = Menu<In, Out>;
+  static_assert(Tiles::kShapes == Tiles::kTiles, "a kernel for each tile of the menu");
   const TensorPlan chosen =
       plan_tensor_tiles(p, lines_start_on_128<In>(p, o), Tiles::kTiles, device);
   return Tiles::kLaunch[chosen.tile](p, o, chosen, stream);

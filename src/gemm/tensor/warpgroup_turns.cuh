@@ -8,7 +8,7 @@
 #include "device/ptx/sync.cuh"
 #include "device/ptx/warp.cuh"
 #include "device/tensor_tile.cuh"
-#include "gemm/tensor/tensor_plan.cuh"
+#include "gemm/tensor/tile_order.cuh"
 
 #include <type_traits>
 

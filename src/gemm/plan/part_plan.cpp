@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gemm/plan/part_plan.hpp"
+
+#include <algorithm>
+
+#include "gemm/plan/costs.hpp"
+
+namespace ladder {
+namespace {
+
+constexpr double kMultipliesOfSm = 128;  // a cycle
+// As if so many were on an SM: what clusters cost there beside that.
+constexpr int kMostRagged = 3;
+// SMs of a processing cluster, in which all blocks of a cluster of blocks run.
+constexpr int kFewOfGpc = 16, kManyOfGpc = 18;
+
+double copy(std::int64_t elements, bool along_k, bool quads, bool turned) {
+  if (turned && along_k) return parts_cost::turned * static_cast<double>(elements) / 32;
+  return static_cast<double>(elements) *
+         (quads ? parts_cost::quads / 128 : parts_cost::singles / 32);
+}
+
+double cycles_of(const PartShape& x, const PartTileCost& t, int sms, int cluster, int parts) {
+  const auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  const std::int64_t tiles = up(x.lines_a, t.bm) * up(x.lines_b, t.bn), steps = up(x.k, t.bk);
+  const std::int64_t of_block = up(steps, cluster * parts), blocks = tiles * cluster * parts;
+  const double multiplies = static_cast<double>(t.bm) * t.bn * t.bk;
+  const double copies =
+      t.ragged ? parts_cost::ragged * (copy(std::int64_t{t.bm} * t.bk, false, false, false) +
+                                       copy(std::int64_t{t.bn} * t.bk, false, false, false))
+               : copy(std::int64_t{t.bm} * t.bk, x.a_along, x.a_quads, !t.along) +
+                     copy(std::int64_t{t.bn} * t.bk, x.b_along, x.b_quads, true);
+  const double independent = t.sums >= 128 ? 1.6 : t.sums >= 64 ? 1 : t.sums >= 32 ? 0.62 : 0.45;
+  const auto together = [&](int of_sm) {
+    const double warps = of_sm * t.threads / 128.0 * independent;
+    const double rate = kMultipliesOfSm * t.rate * warps / (warps + parts_cost::warps_for_half);
+    return static_cast<double>(of_sm * of_block) * (multiplies / rate + copies);
+  };
+  const std::int64_t slots = part_capacity(sms, t.blocks_of_sm, cluster), waves = blocks / slots,
+                     rest = blocks % slots;
+  double sum = static_cast<double>(waves) * (together(t.blocks_of_sm) + parts_cost::wave);
+  if (rest > 0) {
+    int of_sm = 1;
+    while (of_sm < t.blocks_of_sm && part_capacity(sms, of_sm, cluster) < rest) ++of_sm;
+    // Blocks are placed unevenly: where room is left, some SM has one more.
+    if (cluster > 2 || of_sm > 1)
+      of_sm = std::min(of_sm + 1, t.ragged ? kMostRagged : t.blocks_of_sm);
+    sum += together(of_sm) + parts_cost::wave;
+  }
+  const std::int64_t tile = std::int64_t{t.bm} * t.bn;
+  sum += parts_cost::store * static_cast<double>(std::min(blocks, slots)) / sms *
+         static_cast<double>(tile * t.wk) / 4096;
+  if (cluster > 1) sum += parts_cost::cluster * cluster;
+  if (parts > 1) {
+    constexpr std::int64_t kQuadsOfThread = 4, kPartsAtOnce = 4;
+    const std::int64_t rounds =
+        up(tile / 4, std::int64_t{cluster} * t.threads * kQuadsOfThread) * up(parts, kPartsAtOnce);
+    sum += parts_cost::parts + parts_cost::round * static_cast<double>(rounds);
+  }
+  const double bytes = 4.0 * static_cast<double>(tiles) * static_cast<double>(x.k) * (t.bm + t.bn);
+  return std::max(sum, bytes / (parts_cost::bytes_of_sm * sms));
+}
+
+// The lines beyond whole tiles of so many, where they are few beside those.
+int rest_of(std::int64_t lines, int tile) {
+  constexpr int kMostRest = 2;
+  const auto rest = static_cast<int>(lines % tile);
+  return lines > tile && rest <= kMostRest ? rest : 0;
+}
+
+}  // namespace
+
+std::int64_t part_capacity(int sms, int of_sm, int cluster) {
+  double share = 1;
+  for (const int gpc : {kFewOfGpc, kManyOfGpc})
+    share = std::min(
+        share, static_cast<double>((gpc * of_sm / cluster - (cluster > 2 ? 1 : 0)) * cluster) /
+                   (gpc * of_sm));
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(sms * of_sm * share) / cluster) *
+         cluster;
+}
+
+PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles, int sms) {
+  constexpr int kMostParts = 40;
+  PartPlan best;
+  const auto consider = [&](const PartShape& x, std::size_t tile, int rest_a, int rest_b) {
+    const PartTileCost& t = tiles[tile];
+    // Lines of their own are read with all lines of the other operand.
+    const double rest_bytes = 4.0 * static_cast<double>(x.k) *
+                              static_cast<double>(rest_a * whole.lines_b + rest_b * whole.lines_a);
+    const double rest =
+        rest_a + rest_b > 0 ? parts_cost::rest + rest_bytes / (parts_cost::bytes_of_sm * sms) : 0;
+    const std::int64_t count = ((x.lines_a + t.bm - 1) / t.bm) * ((x.lines_b + t.bn - 1) / t.bn);
+    const std::int64_t steps = std::max<std::int64_t>(1, (x.k + t.bk - 1) / t.bk);
+    for (const int cluster : {1, 2, 4, 8}) {
+      if (cluster > steps || (cluster > 1 && count >= std::int64_t{sms} * t.blocks_of_sm)) break;
+      int before = 0;
+      for (int of_sm = 1; of_sm <= t.blocks_of_sm; ++of_sm) {
+        const std::int64_t fit = part_capacity(sms, of_sm, cluster) / (count * cluster);
+        const int parts = static_cast<int>(
+            std::clamp<std::int64_t>(fit, 1, std::min<std::int64_t>(kMostParts, steps / cluster)));
+        if (parts == before) continue;
+        before = parts;
+        const double cycles = rest + cycles_of(x, t, sms, cluster, parts);
+        if (best.cycles == 0 || cycles < best.cycles)
+          best = {static_cast<int>(tile), cluster, parts, cycles, rest_a, rest_b};
+      }
+    }
+  };
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    const PartTileCost& t = tiles[i];
+    if (t.along && !whole.a_along) continue;
+    if (t.ragged && (!whole.ragged || t.along != whole.a_along || whole.b_along)) continue;
+    consider(whole, i, 0, 0);
+    if (!t.ragged) continue;
+    const int rest_a = rest_of(whole.lines_a, t.bm), rest_b = rest_of(whole.lines_b, t.bn);
+    if (rest_a + rest_b == 0) continue;
+    PartShape less = whole;
+    less.lines_a -= rest_a;
+    less.lines_b -= rest_b;
+    consider(less, i, rest_a, rest_b);
+  }
+  return best;
+}
+
+SidedPartPlan plan_sides(const PartShape& x, std::span<const PartTileCost> tiles, int sms) {
+  const PartShape other{x.lines_b, x.lines_a, x.k,       x.b_along,
+                        x.a_along, x.b_quads, x.a_quads, x.ragged};
+  const PartPlan straight = plan_parts(x, tiles, sms), swapped = plan_parts(other, tiles, sms);
+  if (swapped.cycles < straight.cycles) return {swapped, true};
+  return {straight, false};
+}
+
+}  // namespace ladder

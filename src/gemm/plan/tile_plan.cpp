@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gemm/plan/tile_plan.hpp"
+
+namespace ladder {
+namespace {
+
+constexpr int kSmallTile = 64 * 128;    // of a block, which stores it from registers
+constexpr int kSharedTile = 128 * 128;  // of a block: shared memory binds, not the tensor cores
+constexpr int kLeastSteps = 4;          // of a part
+constexpr int kMostParts = 64;          // more are added no sooner than fewer end
+
+// Of one block: what its tensor cores take, what its shared memory takes to be filled and read,
+// what L2 takes to bring.
+double clocks_of_step(const TileShape& t, int width, double bytes_per_clock) {
+  constexpr double kLine = 128;  // bytes of a row or column of a stage; of shared memory, a clock
+  constexpr int kTf32Step = 32, kWarpgroupLines = 64;
+  const int sharing = t.blocks / t.parts;
+  const bool tf32 = t.k == kTf32Step, along_n = sharing == 4 || tf32;
+  const double m = along_n ? t.m : static_cast<double>(t.m) / sharing;  // of a block
+  const double n = static_cast<double>(width) / (along_n ? sharing : 1);
+  const double boxes =
+      width == t.n ? n : static_cast<double>(ceil_div(width, t.k) * t.k);  // whole ones
+  const double products = m * n / 32;  // 64 x 256 x 16 in 128 clocks; tf32's stage is half as deep
+  // A warpgroup reads 64 lines of one operand and all of the other.
+  const double read = (tf32 ? n : m) / kWarpgroupLines * (kWarpgroupLines + (tf32 ? m : n));
+  const double shared = m * n <= kSharedTile ? read + m + boxes : 0;
+  const double own = along_n ? m / sharing + boxes : m + boxes / sharing;
+  return std::max({products, shared, own * kLine / bytes_per_clock});
+}
+
+constexpr int kBandRows = 2048;
+
+// The narrow tiles behind at most `wide` others, and how many others there are then: as many as
+// fill columns of their band.
+int place_narrow(const TileShape& t, const Problem& p, const Plan& plan, int wide,
+                 NarrowTiles& narrow) {
+  const int band = kBandRows / t.m, in_band = band * plan.tiles_n, first = wide / in_band;
+  narrow.width = t.narrow;
+  narrow.m = first * band;
+  narrow.rows = std::min(band, plan.tiles_m - narrow.m);
+  const int columns = wide % in_band / narrow.rows;
+  narrow.first = first * in_band + columns * narrow.rows;
+  narrow.col = columns * t.n;
+  narrow.columns = static_cast<int>(ceil_div(p.n - narrow.col, t.narrow));
+  narrow.in_a_line = static_cast<int>(ceil_div(p.n, t.narrow));
+  return narrow.rows * narrow.columns + (plan.tiles_m - narrow.m - narrow.rows) * narrow.in_a_line;
+}
+
+}  // namespace
+
+TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<const TileShape> shapes,
+                             const DeviceFacts& device) {
+  TensorPlan best;
+  double best_clocks = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const TileShape& t = shapes[i];
+    const int sms =
+        std::max(1, t.blocks == 4 ? static_cast<int>(device.sms / 4 * tensor_cost::fours_at_once)
+                                  : device.sms / t.blocks);  // or pairs or fours of them
+    const double bytes_ab = static_cast<double>(p.m + p.n) * static_cast<double>(p.k) * 128 / t.k;
+    const double bytes_per_clock = tensor_cost::load_bytes_per_clock *
+                                   (bytes_ab > device.l2_bytes ? tensor_cost::from_memory : 1) *
+                                   (on_lines ? 1 : tensor_cost::off_lines);
+    const int outputs = t.m * t.n * t.parts / t.blocks;  // of a block
+    const double launch = (t.blocks == 1 ? 0 : tensor_cost::pair_clocks) +
+                          (outputs > kSharedTile ? tensor_cost::last_store_clocks : 0);
+    TilePlan plan{plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, t.k, sms), {}, false};
+    const int tiles = plan.whole_tiles, waves = static_cast<int>(ceil_div(tiles, sms));
+    const double step = clocks_of_step(t, t.n, bytes_per_clock),
+                 wave = plan.steps * step + tensor_cost::tile_clocks;
+    const auto consider = [&](int parts, double clocks) {
+      clocks += launch;
+      if (clocks >= best_clocks) return;
+      best_clocks = clocks;
+      best = {i, parts, plan};
+    };
+    // Parts of k, added within a cluster.
+    if (t.parts > 1) {
+      if (tiles <= sms && plan.steps / t.parts >= kLeastSteps) {
+        consider(1, static_cast<double>(ceil_div(plan.steps, t.parts)) * step +
+                        tensor_cost::tile_clocks + tensor_cost::meet_clocks);
+      }
+      continue;
+    }
+    // Whole tiles.
+    consider(1, waves * wave);
+    // Whole tiles, those of the last waves narrower.
+    for (int wide = std::max(0, waves - 3); t.narrow > 0 && wide < waves; ++wide) {
+      const int narrow = place_narrow(t, p, plan, wide * sms, plan.narrow);
+      plan.whole_tiles = plan.narrow.first + narrow;
+      plan.blocks = std::min(sms, plan.whole_tiles);
+      const auto narrow_waves = static_cast<double>(ceil_div(plan.whole_tiles, sms) - wide);
+      consider(1, wide * wave +
+                      narrow_waves * (plan.steps * clocks_of_step(t, t.narrow, bytes_per_clock) +
+                                      tensor_cost::tile_clocks));
+    }
+    plan.narrow = {};
+    plan.blocks = std::min(sms, tiles);
+    // Whole tiles, the last ones cut so that all blocks have equal shares.
+    const double share = static_cast<double>(tiles) * plan.steps / sms;
+    const bool leaves_alone = t.blocks == 4 || (t.blocks > 1 && outputs <= kSmallTile);
+    if (tiles > sms && t.narrow == 0 && !leaves_alone) {
+      plan.whole_tiles = std::max(waves - 2, 0) * sms;
+      plan.cut_tiles = tiles - plan.whole_tiles;
+      consider(1, share * step + tensor_cost::hand_on_clocks * t.m * t.n / t.blocks +
+                      waves * tensor_cost::tile_clocks);
+      plan.cut_tiles = 0;
+    }
+    plan.whole_tiles = tiles;
+    // Every tile cut into equal parts.
+    for (int parts = 2; parts <= kMostParts && t.blocks == 1 && tiles * parts <= sms &&
+                        plan.steps / parts >= kLeastSteps;
+         ++parts) {
+      plan.blocks = tiles * parts;
+      const double bytes = 8.0 * tiles * parts * t.m * t.n;
+      consider(parts, static_cast<double>(ceil_div(plan.steps, parts)) * step +
+                          2 * tensor_cost::tile_clocks + tensor_cost::launch_clocks +
+                          bytes / tensor_cost::add_bytes_per_clock);
+    }
+  }
+  return best;
+}
+
+TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost,
+                            std::span<const TileShape> shapes, int sms) {
+  TensorPlan best;
+  double best_clocks = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const TileShape& t = shapes[i];
+    Plan plan = plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, t.k, sms);
+    const int tiles = plan.whole_tiles, waves = static_cast<int>(ceil_div(tiles, sms));
+    // Narrow tiles read A as often, for fewer products. Where warpgroups take turns, tiles are
+    // whole.
+    const double narrow = t.n >= 256   ? 1.0
+                          : t.n >= 128 ? tensor_cost::half_narrow
+                                       : tensor_cost::most_narrow;
+    const bool in_turns = t.m < 128;
+    const double products = cost.products * narrow * t.m * t.n / 32.0 * cost.word_line / 128.0;
+    const double step =
+        std::max(products, (t.m + t.n) * cost.line / tensor_cost::load_bytes_per_clock);
+    const auto consider = [&](int parts, double clocks) {
+      if (clocks >= best_clocks) return;
+      best_clocks = clocks;
+      best = {i, parts, {plan, {}, false}};
+    };
+    consider(1, waves * (plan.steps * step + tensor_cost::tile_clocks));
+    // The last tiles cut so that all blocks have equal shares: of the last two waves, or all where
+    // there are not two.
+    const double hand_on = tensor_cost::hand_on_clocks * t.m * t.n;
+    if (in_turns) continue;
+    if (tiles > sms) {
+      plan.whole_tiles = std::max(waves - 2, 0) * sms;
+      plan.cut_tiles = tiles - plan.whole_tiles;
+      consider(1, tensor_cost::split_worth * (static_cast<double>(tiles) * plan.steps / sms * step +
+                                              hand_on + waves * tensor_cost::tile_clocks));
+      plan.whole_tiles = tiles;
+      plan.cut_tiles = 0;
+    }
+    for (int parts = 2; tiles * parts <= sms && plan.steps / parts >= kLeastSteps; ++parts) {
+      const double share = static_cast<double>(ceil_div(plan.steps, parts)) * step;
+      plan.blocks = tiles * parts;
+      // From neighbour to neighbour, one after the other; or all through device memory and a second
+      // kernel.
+      plan.whole_tiles = 0;
+      plan.cut_tiles = tiles;
+      consider(1, share + tensor_cost::tile_clocks + (parts - 1) * hand_on);
+      plan.whole_tiles = tiles;
+      plan.cut_tiles = 0;
+      const double bytes = 8.0 * tiles * parts * t.m * t.n;
+      consider(parts, share + 2 * tensor_cost::tile_clocks + tensor_cost::launch_clocks +
+                          bytes / tensor_cost::add_bytes_per_clock);
+    }
+  }
+  return best;
+}
+
+}  // namespace ladder

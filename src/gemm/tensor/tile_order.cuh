@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device: where the tiles of a plan lie, also narrow ones, and in which order a block computes
+// them.
+#pragma once
+#include "device/tensor_cluster.cuh"
+#include "gemm/plan/tile_plan.hpp"
+
+namespace ladder {
+
+// The same of a tile that may be a narrow one, whose rest, the columns behind its last whole box,
+// lies apart.
+struct TileOrigin : Origin {
+  int width, rest;  // columns; where it would begin by the rest
+  template <class T>
+  __device__ __forceinline__ int col_of_box(int j) const {
+    return (j * T::BK < kInWholeBoxes<T, T::kNarrow> ? col : rest) + j * T::BK;
+  }
+  __device__ __forceinline__ int col_by_rest() const { return rest; }
+};
+template <class T>
+__device__ __forceinline__ TileOrigin wide_tile(const Origin& at) {
+  return {at, T::BN, at.col};
+}
+template <class T>
+__device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, int rank) {
+  const NarrowTiles& narrow = plan.narrow;
+  if (!T::kSharesB || tile < narrow.first) {
+    // A block's first tile lies in the first band, as a rule, and its first copies wait for these
+    // divisions.
+    if (tile < T::kBand * plan.tiles_n) {
+      const auto rows = static_cast<unsigned>(min(T::kBand, plan.tiles_m));
+      const int n = static_cast<int>(static_cast<unsigned>(tile) / rows);
+      return wide_tile<T>(origin_in<T>({tile - n * static_cast<int>(rows), n}, rank));
+    }
+    return wide_tile<T>(origin_of<T>(static_cast<const Plan&>(plan), tile, rank));
+  }
+  tile -= narrow.first;
+  TilePlace pair{tile % narrow.rows, tile / narrow.rows};
+  int col = narrow.col, in_a_line = narrow.columns;
+  if (pair.n >= narrow.columns) {
+    Plan behind{};
+    behind.tiles_m = plan.tiles_m - narrow.m - narrow.rows;
+    behind.tiles_n = in_a_line = narrow.in_a_line;
+    pair = place_of<T::kBand>(behind, tile - narrow.rows * narrow.columns);
+    pair.m += narrow.rows;
+    col = 0;
+  }
+  constexpr int kBoxes = kInWholeBoxes<T, T::kNarrow>, kRest = T::kNarrow - kBoxes;  // columns
+  return {{(narrow.m + pair.m) * T::kPairM + rank * T::BM, col + pair.n * kBoxes},
+          T::kNarrow,
+          col + (in_a_line - 1) * kBoxes + pair.n * kRest};
+}
+
+// The same of a unit's first tile, where it is known.
+template <class T>
+__device__ __forceinline__ TileOrigin first_origin(const FirstTiles& first, int unit, int rank) {
+  const int n = static_cast<int>(static_cast<unsigned>(unit) * first.inverse / FirstTiles::kOne);
+  return wide_tile<T>(origin_in<T>({unit - n * first.rows, n}, rank));
+}
+
+// The order of one unit where no tile is cut: round robin.
+class WholeSchedule {
+ public:
+  __device__ __forceinline__ WholeSchedule(const Plan& plan, int unit) : plan_(plan), tile_(unit) {}
+  __device__ __forceinline__ bool next(Work& work) {
+    if (tile_ >= plan_.whole_tiles) return false;
+    work = {tile_, 0, plan_.steps, 0, plan_.steps};
+    tile_ += plan_.blocks;
+    return true;
+  }
+
+  // Nothing follows what next() gave.
+  __device__ __forceinline__ bool at_last() const { return tile_ >= plan_.whole_tiles; }
+
+ private:
+  const Plan& plan_;
+  int tile_;
+};
+
+// The order of one block where every tile is cut into plan.blocks / plan.whole_tiles parts: one of
+// them.
+class PartSchedule {
+ public:
+  __device__ __forceinline__ PartSchedule(const Plan& plan, int block) {
+    const int parts = plan.blocks / plan.whole_tiles, part = block / plan.whole_tiles;
+    take(plan, block % plan.whole_tiles, part, parts);
+  }
+  __device__ __forceinline__ PartSchedule(const Plan& plan, int tile, int part, int parts) {
+    take(plan, tile, part, parts);
+  }
+  __device__ __forceinline__ bool next(Work& work) {
+    work = work_;
+    const bool first = !done_;
+    done_ = true;
+    return first;
+  }
+
+ private:
+  __device__ __forceinline__ void take(const Plan& plan, int tile, int part, int parts) {
+    work_ = {tile, begin_of(plan, part, parts), begin_of(plan, part + 1, parts)};
+  }
+  __device__ __forceinline__ static int begin_of(const Plan& plan, int part, int parts) {
+    // First copies wait for it, and a division of 64 bits takes a microsecond. Steps are at most
+    // 2^25, parts 64.
+    return static_cast<int>(static_cast<unsigned>(plan.steps) * static_cast<unsigned>(part) /
+                            static_cast<unsigned>(parts));
+  }
+  Work work_;
+  bool done_ = false;
+};
+
+}  // namespace ladder
