@@ -212,6 +212,9 @@ std::vector<Case> cases(bool hopper, bool plans) {
     }
     return all;
   }
+  // Small tiles, none split along k, whose steps fill the ring of stages more than once.
+  all.push_back(all[2]);
+  all.back().device = {kMoreSms, 0};
   // So many steps that each part of the main loop comes.
   ladder::Problem rests = ladder::make_problem(500, 464, 392, 2.0F, 0.0F);
   rests.lda = 448, rests.ldb = 512;

@@ -76,6 +76,10 @@ EQUIVALENT = {
            *((*of, f"fence {n}") for of in (THREE_CHUNKS, WITH_RESTS) for n in range(4, 16)),
            ("tensor_tiles", " 64, 128, 9, (ladder::Blocks)0, 128>, (ladder::tensor_tiles::Finish)0", "fence 3"),
            *(("tensor_tiles", " 64, 64, 13, (ladder::Blocks)0, 64>, (ladder::tensor_tiles::Finish)2", f"fence {n}") for n in (2, 3)))},
+    **{("tensor_tiles", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::tensor_tiles::Finish)2", f"arrival {n}"):
+       "the last two steps of a block's only part of a tile: nothing is copied to their stages again" for n in (3, 4)},
+    **{("tensor_tiles", "float, 128, 64, 9, (ladder::Blocks)0, 64>, (ladder::tensor_tiles::Finish)1", what):
+       "the last two steps of a block's only tile here: nothing is copied to their stages again" for what in ("wait 3", "arrival 4")},
     **{(*of, f"wait {n}"): "the first step of a tile: there is no group before its own"
        for of, waits in zip((*WHOLE_CHUNKS, THREE_CHUNKS, WITH_RESTS), ((2,), (3,), (3, 5), (3, 5))) for n in waits},
     **{(*of, f"barrier {n}"): "a turn that the second warpgroup does not wait for: its products begin sooner, and are the same"
