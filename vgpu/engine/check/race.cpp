@@ -10,8 +10,8 @@
 namespace vgpu::check {
 namespace {
 
-constexpr u32 kLastClock =
-    1u << 31;  // of a cluster's beginning; then all is forgotten and clocks begin anew
+// If a cluster would start with a greater clock, the history is cleared and clocks restart at 0.
+constexpr u32 kLastClock = 1u << 31;
 
 void raise(std::vector<u32>& to, const std::vector<u32>& from) {
   if (to.size() < from.size()) to.resize(from.size());
@@ -149,7 +149,7 @@ void RaceCheck::access(const execute::Warp& warp, const execute::Insn& insn, u32
           where.offset - s.begin, where.bytes);
 }
 
-// Bytes from `first`, counted from the beginning of shared memory.
+// `first`: byte offset from the beginning of shared memory.
 void RaceCheck::State::touch(const Attempt& attempt, u32 first, u32 bytes) {
   Attempt whole = attempt;
   BlockMemory& memory = memories[attempt.rank];
@@ -188,7 +188,7 @@ void RaceCheck::copy(const execute::Warp& warp, const execute::Insn& insn, u32 m
   }
 }
 
-// By an agent of its own that does it in `epoch`.
+// An access by `agent` in `epoch`.
 Attempt RaceCheck::State::attempt_of(const execute::Warp& warp, const execute::Insn& insn, u32 lane,
                                      const SharedRange& where, Agent agent, u32 epoch,
                                      bool writes) {
@@ -247,7 +247,8 @@ void RaceCheck::async_read(const execute::Warp& warp, const execute::Insn& insn,
   }
 }
 
-// Everything that happened to these words lies before what the warp has seen of all others.
+// Conservative test with the minimum over all other agents: true if all recorded accesses to the
+// words that could conflict are ordered before the warp.
 bool RaceCheck::State::is_ordered(u32 me, const BlockMemory& memory, u32 first, u32 last,
                                   bool is_write) const {
   const u32 seen = oldest[me], seen_async = oldest_async[me];
@@ -269,7 +270,7 @@ bool RaceCheck::State::is_ordered(u32 me, const BlockMemory& memory, u32 first, 
   return late == 0;
 }
 
-// The same of reads, with what the warp has seen of each other one.
+// The same for reads by warps, with the warp's clock of each reader instead of the minimum.
 bool RaceCheck::State::reads_are_ordered(u32 me, const BlockMemory& memory, u32 first,
                                          u32 last) const {
   const std::vector<u32>& row = known[me];
@@ -285,7 +286,8 @@ bool RaceCheck::State::reads_are_ordered(u32 me, const BlockMemory& memory, u32 
   return late == 0;
 }
 
-// Whether an mbarrier is used that was made and fenced, and who uses it has seen as much.
+// Whether `other` is an mbarrier.init, the attempt uses an mbarrier, and a fence.mbarrier_init
+// orders the init before it.
 bool RaceCheck::State::knows_barrier(const Attempt& attempt, u32 agent, const Mark& other) const {
   if (!attempt.mark.strong() || agent >= warps) return false;
   const execute::Insn& made_by = attempt.warp.code[other.pc()];

@@ -59,7 +59,7 @@ class RaceCheck {
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;
 
-  void start();  // the next cluster's blocks begin
+  void start();  // call before the blocks of the next cluster start
 
   // Pointers to the state that the fast path needs (execute/isa/race.hpp) for a warp's accesses to
   // its own block's shared memory. Arrays are indexed by word. Valid until the next call of any
@@ -71,9 +71,10 @@ class RaceCheck {
     u32* last_read;                            // any warp's
     const u32 *async_write, *last_async_read;  // clocks; null where there are none
     u32 begin;                                 // shared address of word 0
-    u32 me, now;                               // the warp in the cluster, its clock
-    u32 oldest,
-        oldest_async;  // what it has seen of every other warp, and of everything asynchronous
+    u32 me, now;                               // the warp's index in the cluster, its clock
+    // Accesses with clocks up to these values are ordered before the warp: oldest holds for every
+    // other warp, oldest_async for every asynchronous agent.
+    u32 oldest, oldest_async;
   };
   Glance glance(const execute::Warp& warp);
   // Checks accesses of the lanes in `mask` to their own block's shared memory. This and all other
@@ -91,20 +92,21 @@ class RaceCheck {
   // write at any time until a wait for the epoch (copies_landed).
   void copy(const execute::Warp& warp, const execute::Insn& insn, u32 mask, const u32* offsets,
             u32 bytes, const u32* epochs);
-  void copies_landed(const execute::Warp& warp, u32 mask, const u32* epochs);  // the warp knows
+  // The warp has waited for the lanes' copies up to the given epochs.
+  void copies_landed(const execute::Warp& warp, u32 mask, const u32* epochs);
 
   // made() records an mbarrier.init; use() faults unless that init is ordered before the warp's use
   // of the mbarrier.
   struct Made {
-    u32 warp = 0, clock = 0;  // of the cluster
+    u32 warp = 0, clock = 0;  // warp: index in the cluster
     u32 pc = 0;
   };
   Made made(const execute::Warp& warp, const execute::Insn& insn) const;
   void use(const execute::Warp& warp, const execute::Insn& insn, u32 lane, const SharedRange& where,
            const Made& made);
   void arrive(const execute::Warp& warp, PhaseClock& clock);  // release
-  // cp.async.mbarrier.arrive: the copies up to these epochs arrive. Transfers the warp's knowledge
-  // of other agents, but not its own accesses.
+  // cp.async.mbarrier.arrive: the copies up to these epochs arrive. Transfers the warp's clocks
+  // of other agents, but not its own clock: the warp's own accesses stay unordered.
   void copies_arrive(const execute::Warp& warp, u32 mask, const u32* epochs, PhaseClock& clock);
   void complete(PhaseClock& clock);
   void wait(const execute::Warp& warp, const PhaseClock& clock);  // acquire
@@ -122,11 +124,12 @@ class RaceCheck {
   // fence.mbarrier_init: orders the warp's earlier mbarrier.init before its later arrivals, even
   // relaxed ones (arrive_relaxed).
   void fence_barriers(const execute::Warp& warp);
-  void arrive_relaxed(const execute::Warp& warp,
-                      PhaseClock& clock);  // transfers fenced mbarrier inits only
-  void knows(const execute::Warp& warp, Agent agent,
-             u32 epoch);                                  // the warp has waited for the epoch
-  void tells(PhaseClock& clock, Agent agent, u32 epoch);  // waiters of the phase learn the epoch
+  // Transfers only the fenced mbarrier.init operations.
+  void arrive_relaxed(const execute::Warp& warp, PhaseClock& clock);
+  // The warp has waited for the agent's operations up to the epoch.
+  void knows(const execute::Warp& warp, Agent agent, u32 epoch);
+  // A wait for the phase also waits for the agent's operations up to the epoch.
+  void tells(PhaseClock& clock, Agent agent, u32 epoch);
   // The block has ended. Faults if accesses by other blocks or asynchronous agents to its shared
   // memory are not ordered before its end.
   void end_block(const execute::Block& block);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races in words, and what the end of a block is checked for.
+// The texts of race reports, and the check at the end of a block.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 const char* verb(bool writes) { return writes ? "writes" : "reads"; }
 
-// What would have told of an agent's end.
+// The missing wait for an agent's operation.
 std::string awaited(AgentKind kind) {
   switch (kind) {
     case AgentKind::kCopies:
@@ -43,7 +43,7 @@ const char* name_of(AgentKind kind) {
 
 }  // namespace
 
-// `rank`: of the block from whose side it is seen.
+// `rank`: of the block that the report is about; warps of other blocks are named with their rank.
 std::string RaceCheck::State::who(u32 agent, u32 rank) const {
   const auto warp = [&](u32 index) {
     const std::string name = fmt::format("warp {}", index % block_warps);
@@ -96,7 +96,7 @@ void RaceCheck::end_block(const execute::Block& block) {
   const BlockMemory& memory = s.memories[block.rank];
   const u32 base = block.rank * s.block_warps;
   const execute::Warp& first = block.warps[0];
-  // Some warp of the block, which was alive until now, has seen it.
+  // Whether the access is by the block itself or ordered before one of its warps.
   const auto seen = [&](u32 agent, const Mark& mark) {
     if (mark.clock <= s.past || (agent >= base && agent < base + s.block_warps)) return true;
     for (u32 w = base; w < base + s.block_warps; ++w) {

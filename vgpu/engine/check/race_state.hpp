@@ -64,11 +64,12 @@ struct AgentName {
   u32 owner = 0, place = 0;
 };
 
+// An access to be checked.
 struct Attempt {
   const execute::Warp& warp;
   const execute::Insn& insn;
   u32 lane;
-  u32 me;  // the warp in the cluster
+  u32 me;  // the warp's index in the cluster
   Mark mark;
   u32 rank;  // of the block that owns the memory
   bool is_write;
@@ -110,9 +111,8 @@ struct RaceCheck::State {
   u32 begin, block_warps, warps;
   std::vector<BlockMemory> memories;    // by rank
   std::vector<std::vector<u32>> known;  // [warp][agent]
-  std::vector<u32> oldest,
-      // by warp: minimum of its `known` over the other warps, over asynchronous agents
-      oldest_async;
+  // Indexed by warp: minimum of its `known` over the other warps, and over asynchronous agents.
+  std::vector<u32> oldest, oldest_async;
   std::vector<AgentName> agents;
   std::map<std::tuple<u32, u32, u32>, u32> by_key;
   u32 past = 0;        // clocks up to this value belong to earlier blocks

@@ -18,17 +18,17 @@ using execute::u32;
 using execute::u64;
 using execute::u8;
 
-// Beside the usual one, which is large and negative as an integer and in every format of floating
-// point: zero; no number at all; large and positive.
+// Fills besides kUsual, which is large and negative as an integer and in every floating-point
+// format: zero, NaN, and large and positive.
 constexpr u8 kFills[] = {0x00, 0xff, 0x7f};
-constexpr std::size_t kMostSites = 16;  // that are tried one by one for which one matters
+constexpr std::size_t kMostSites = 16;  // limit of the search for the site that matters
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// What is not as in the first run.
+// How a run differs from the first one.
 struct Difference {
-  std::string text;                   // "" if all is
-  std::vector<Memory::Range> memory;  // where that is all
+  std::string text;                   // "" if there is no difference
+  std::vector<Memory::Range> memory;  // the differing bytes, if nothing else differs
 };
 
 Difference difference(const Ending& first, const MemoryImage& after, const Memory& memory,
@@ -38,7 +38,7 @@ Difference difference(const Ending& first, const MemoryImage& after, const Memor
                                 : "the kernel stops: " + first_line(other.fault),
             {}};
   }
-  if (!first.fault.empty()) return {};  // how far other blocks came says nothing
+  if (!first.fault.empty()) return {};  // after a fault, memory depends on scheduling
   if (other.output != first.output) return {"the kernel prints something else", {}};
   std::vector<Memory::Range> ranges = after.differences();
   if (ranges.empty()) return {};
@@ -117,7 +117,8 @@ void require_no_effect(const UnwrittenReads& reads, Memory& memory, const Memory
     const bool only_memory = defer && !found.memory.empty();
     std::move(found.memory.begin(), found.memory.end(), std::back_inserter(in_doubt));
     if (doubt && only_memory) continue;
-    if (!try_with({}).text.empty()) {  // its results are never the same, which proves nothing
+    // If results differ with the same fill, the kernel is not deterministic: nothing is proved.
+    if (!try_with({}).text.empty()) {
       doubt.reset();
       break;
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared memory that a block reads and did not write. A pipeline reads a stage ahead of its last
-// one, and a tile at the edge multiplies lines that nobody stores: such values are dropped, and no
-// fault. So reads are noted as the kernel runs, and where there were any, it runs again with other
-// values in what it did not write. If it then does the same - memory, output, faults - with all of
-// them, nothing depends on them; if not, that is the proof that something does, whatever way the
-// value took: through registers, tensor cores, memory, a branch or an address. Where all that comes
-// of it is bytes of device memory, those are in doubt (Memory::doubt) until somebody reads them:
-// padding of scratch is nobody's result.
+// Detects kernels whose results depend on shared memory that the block did not write. Reading such
+// memory is no fault in itself: a pipeline may prefetch beyond its last stage, and a tile at a
+// ragged edge may multiply rows whose products are not stored. The check therefore records these
+// reads and, if there are any, executes the kernel again, once per fill pattern for the unwritten
+// memory. If device memory, printed output and faults are the same every time, nothing depends on
+// the unwritten values. A difference proves a dependence, whether the value passed through
+// registers, tensor cores, memory, a branch or an address. If only bytes of device memory differ,
+// they can be marked as in doubt (Memory::doubt), and the fault is reported when they are read:
+// they may be padding in a workspace that is never used.
 #pragma once
 #include <functional>
 #include <map>
@@ -24,27 +25,26 @@ namespace vgpu::check {
 struct SharedFill {
   static constexpr execute::u8 kUsual = 0xcd;
   execute::u8 byte = kUsual;
-  const std::vector<bool>* words =
-      nullptr;  // ... in these words, kUsual in the others; null: in all
+  // The words that hold `byte`; the others hold kUsual. Null: all words hold `byte`.
+  const std::vector<bool>* words = nullptr;
   void apply(std::byte* shared, std::size_t bytes) const;
 };
 
-// The reads of one launch. Thread-safe.
+// The reads of unwritten shared memory in one launch. Thread-safe.
 class UnwrittenReads {
  public:
-  // `word` of the block's shared memory is in what the lane reads, `bytes` bytes from shared
-  // address `offset`.
+  // Records that the lane reads `bytes` bytes at shared address `offset`, some of them unwritten.
   void note(const execute::Warp& warp, const execute::Insn& insn, execute::u32 lane,
             execute::u32 offset, execute::u32 bytes);
   bool any() const { return !sites_.empty(); }
 
-  struct Site {  // an instruction that reads so
+  struct Site {  // an instruction that reads unwritten shared memory
     execute::u64 block = 0;
     execute::u32 pc = 0;
-    Fault fault{FaultKind::kUninitialized, ""};  // of the lowest block that does
-    std::vector<bool> words;                     // that any block reads so
+    Fault fault{FaultKind::kUninitialized, ""};  // in the block with the lowest index
+    std::vector<bool> words;                     // that the instruction reads in any block
   };
-  // In an order that does not depend on the number of host threads.
+  // Sorted by block, then by instruction, so that the order does not depend on host threads.
   std::vector<const Site*> sites() const;
 
  private:
@@ -54,13 +54,14 @@ class UnwrittenReads {
 
 // How a run of the kernel ended.
 struct Ending {
-  std::string fault;  // "" if it came to its end
+  std::string fault;  // "" if the kernel completed
   std::string output;
 };
 
-// Throws Fault (kUninitialized) where what the kernel does depends on what `reads` says, but for
-// bytes that can be in doubt if `defer`. `first` is how it ended, after it has begun with `before`
-// in memory; `run` executes it again. Memory is in the end as it was after the first run.
+// Throws Fault (kUninitialized) if the kernel's effect depends on the values that `reads` records.
+// With `defer`, differences in device memory alone do not throw, provided that Memory can mark all
+// those bytes as in doubt. `before` is memory before the first run, `first` its ending; `run` executes
+// the kernel again with the given fill. Restores memory to its state after the first run.
 void require_no_effect(const UnwrittenReads& reads, Memory& memory, const MemoryImage& before,
                        const Ending& first, bool defer,
                        const std::function<Ending(const SharedFill&)>& run);

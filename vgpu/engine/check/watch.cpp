@@ -75,7 +75,7 @@ void touch_word(execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 ad
   u32 old = __atomic_load_n(entry, __ATOMIC_RELAXED);
   for (;;) {
     const u32 mark = old & Shadow::kMarkBits, how = old & ~Shadow::kMarkBits;
-    const bool touched = mark >= marks.first;  // marks of earlier launches say nothing
+    const bool touched = mark >= marks.first;  // ignore marks of earlier launches
     const bool written = touched && how == Shadow::kWritten;
     if (!watch.synchronised && touched && mark != mine && (written || is_write)) {
       report_conflict(warp, insn, lane, address, mark, written, is_write);
@@ -102,7 +102,7 @@ void report_global(const execute::Warp& warp, const execute::Insn& insn, u32 lan
   const Shadow& shadow = *launch.memory.shadow();
   u64 first = address;
   while (first != address + bytes && shadow.is_written(first, 1)) ++first;
-  if (first == address + bytes) return;  // written since by another block
+  if (first == address + bytes) return;  // another block has written them since
   const bool any_half = shadow.is_written(address, 2) || shadow.is_written(address + 2, 2);
   if ((insn.flags & execute::kFlagHalf) != 0 && any_half) return;
   std::string where = fmt::format("address 0x{:x}: {}", first, launch.memory.describe(first));

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads of memory that was never written, and words of global memory that two blocks touch with
-// nothing to order them. A block's view: where the marks of device memory lie, and the marks of its
-// own shared memory. The paths that every access takes are compiled for each instruction set
-// (execute/isa/watch.cpp); what finds and words a fault is here.
+// Detects reads of memory that was never written, and conflicting accesses of two blocks to one
+// word of global memory. A Watch holds one block's pointers to the marks of global memory and the
+// marks of its own shared memory. The fast path of every access is compiled per host instruction
+// set (execute/isa/watch.cpp); the functions here handle the rare cases and report faults.
 //
-// Semantics. A load is at fault where a byte of it was never written, whether or not the value is
-// used, as compute-sanitizer's initcheck has it for global memory (Compute Sanitizer manual,
-// "Initcheck Tool"); copies between host and device carry the marks along and are never at fault.
-// Loads of shared memory that the block did not write are noted, and judged when the kernel has
-// ended (unwritten.hpp). Local memory is at fault only where no byte of an element was written:
-// compilers copy structures with their padding.
+// Unwritten memory. A load of global memory faults if any of its bytes was never written, whether
+// or not the value is used. compute-sanitizer's initcheck has the same rule (Compute Sanitizer
+// manual, "Initcheck Tool"). Copies between host and device copy the marks and never fault. Loads
+// of shared memory that the block did not write are recorded and evaluated after the kernel
+// (unwritten.hpp). A load of local memory faults only if no byte of an element was written, because
+// compilers copy structures together with their padding.
 //
-// Two blocks conflict where both touch one word by plain accesses of 4 bytes or more and one
-// writes: blocks of a grid have no order. Once a block has read by an atomic or a strong (volatile,
-// relaxed, acquire) load, it may know what other blocks did, and its own accesses are no longer
-// judged.
+// Conflicts. The blocks of a grid are not ordered, so two blocks conflict if both access one word
+// with plain accesses of at least 4 bytes and at least one of them writes. A block that has read
+// memory with an atomic or a strong load (volatile, relaxed, acquire) may be synchronised with
+// other blocks, so its later accesses are not checked.
 #pragma once
 #include <vector>
 
@@ -29,10 +29,10 @@ using execute::u8;
 
 // The marks of global memory for one launch.
 struct LaunchMarks {
-  u64 begin = 0, bytes = 0;  // of the memory that has marks
+  u64 begin = 0, bytes = 0;  // range of the memory that has marks
   u8* written = nullptr;     // null: not checked
   u32* touched = nullptr;    // null: not checked
-  u32 first = 0;             // stands for "several blocks"; block n has first + 1 + n
+  u32 first = 0;             // the mark for "several blocks"; block n has the mark first + 1 + n
 };
 LaunchMarks launch_marks(Memory& memory, const LaunchConfig& config);
 
@@ -42,12 +42,12 @@ class Watch {
   void start_block(u64 linear);
 
   LaunchMarks global;
-  u32 mark = 0;               // the block's
-  bool synchronised = false;  // it may know what other blocks did
-  // By word of shared memory: bits of the bytes written. Null: not checked.
+  u32 mark = 0;               // the block's mark in LaunchMarks::touched
+  bool synchronised = false;  // the block may be ordered after accesses of other blocks
+  // Indexed by word of shared memory: a mask of the bytes written. Null: not checked.
   u32* shared_written = nullptr;
   u32 shared_begin = 0;
-  u32 shared_unwritten = 0;  // words that lack a byte; 0 makes the check free
+  u32 shared_unwritten = 0;  // words with unwritten bytes; if 0, the check is skipped
   u32 shared_words = 0;
 
  private:
@@ -59,11 +59,11 @@ class Watch {
 void touch_word(execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 address,
                 bool is_write);
 
-// The lane reads bytes that may not be written. Throws Fault (kUninitialized) unless the allocation
-// counts as written.
+// The lane reads bytes of which some may be unwritten. Throws Fault (kUninitialized) if they are,
+// unless the whole allocation counts as written.
 void report_global(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u64 address,
                    u32 bytes);
-// Notes it.
+// Records the read of unwritten shared memory (UnwrittenReads).
 void note_shared(const execute::Warp& warp, const execute::Insn& insn, u32 lane, u32 offset,
                  u32 bytes);
 [[noreturn]] void report_local(const execute::Warp& warp, const execute::Insn& insn, u32 lane,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PTX executor's counters by instruction, each instruction put into its class.
+// Classes and counts of PTX instructions.
 #include <algorithm>
 #include <initializer_list>
 
@@ -49,7 +49,7 @@ Operation memory_operation(const ptx::Opcode& opcode) {
   return at != opcode.parts.end() && at->starts_with("shared") ? kBulkLoad : kBulkStore;
 }
 
-// Of f32, f64: the ones with a metric of their own.
+// f32 and f64 operations that have their own metric.
 Operation floating(std::string_view base, bool wide) {
   if (base == "add" || base == "sub") return wide ? kDadd : kFadd;
   if (base == "mul") return wide ? kDmul : kFmul;
@@ -74,7 +74,7 @@ Operation operation_of(const ptx::Opcode& opcode) {
   if (is_one_of(base, {"nop", "isspacep", "membar", "fence"})) return kOther;
   if (type == "f32" || type == "f64") return floating(base, type == "f64");
   if (type.starts_with("f16") || type.starts_with("bf16")) return kHalf;
-  // As hardware has it: logic, shifts and counts of bits are among the integers.
+  // The hardware counts logic, shifts and bit counts as integer instructions.
   if (is_one_of(base, {"prmt", "selp", "brev", "bmsk", "szext"}) || type == "pred") return kBit;
   if (is_one_of(base, {"and", "or", "xor", "not", "lop3", "shl", "shr", "shf", "bfe", "bfi", "popc",
                        "clz", "bfind", "fns"})) {
@@ -169,8 +169,7 @@ std::vector<Instruction> instructions(const Program& program, const Counters& co
         static_cast<SiteCount&>(count) = counters.sites[insn.site];
         if (!counters.samples.empty()) item.sample = &counters.samples[insn.site];
       }
-      if (program.origin[pc].helper)
-        continue;  // an addition of lowering: no instruction, but its accesses are real
+      if (program.origin[pc].helper) continue;  // added by lowering: only its memory accesses count
       count.executions = counters.runs[r].executions;
       count.active_lanes = count.lanes = counters.runs[r].lanes;
       if (insn.guard_site != execute::kNone) count.lanes = counters.guards[insn.guard_site].lanes;
@@ -200,16 +199,15 @@ Doubts doubts(const Program& program, const Counters& counters) {
     const bool atomic = base == "atom" || base == "red";
     polls |= atomic && is_one_of(type, {"f16", "bf16", "b16"});
     if (type != "f32" && type != "f64") continue;
-    selects |=
-        base ==
-        "selp";  // a constant that is selected may make a product and a sum one instruction less
+    // selp between constants may let ptxas save a multiplication or an addition.
+    selects |= base == "selp";
     const bool wide = type == "f64";
     const bool rounded =
         opcode.has("rn") || opcode.has("rz") || opcode.has("rm") || opcode.has("rp");
     loose_sums[wide] |= !rounded && is_one_of(base, {"add", "sub"});
     loose_products[wide] |= !rounded && base == "mul";
-    expands[wide] |=
-        atomic && !opcode.has("global");  // shared memory has no such sums: a loop adds
+    // Shared memory has no floating-point atomics: a loop adds.
+    expands[wide] |= atomic && !opcode.has("global");
     expands[wide] |=
         is_one_of(base, {"div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"});
   }

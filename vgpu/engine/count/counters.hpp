@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the PTX executor counts while it runs. Every worker has its own set, added up when the
-// launch is over: counting takes no locks and its result does not depend on how blocks were spread
-// over workers.
+// What the executor counts while a kernel runs. Every worker has its own counters, and they are
+// added after the launch. Counting needs no locks, and the result does not depend on the
+// distribution of blocks over workers.
 #pragma once
 #include <vector>
 
@@ -13,18 +13,19 @@ namespace vgpu::count {
 using execute::u32;
 using execute::u64;
 
-struct RunCount {      // of a straight line of instructions
-  u64 executions = 0;  // by a warp
-  u64 lanes = 0;       // active, summed over executions
+struct RunCount {      // of a straight-line sequence of instructions
+  u64 executions = 0;  // by warps
+  u64 lanes = 0;       // active lanes, summed over executions
 };
 
 struct GuardCount {    // of a guarded instruction
-  u64 executions = 0;  // with at least one lane on
-  u64 lanes = 0;       // on
+  u64 executions = 0;  // with the guard true in at least one lane
+  u64 lanes = 0;       // with the guard true, summed over executions
 };
 
-// What the hardware executes besides: executions and their lanes; and which lanes are there for
-// another time, of these and of those that were counted as they ran.
+// Executions that the hardware performs in addition to those counted in RunCount, and their lanes.
+// repeated: lanes that execute the instruction a second time; they may be lanes counted here or in
+// RunCount.
 struct Repetition {
   u64 executions = 0, lanes = 0, repeated = 0;
 };
@@ -37,18 +38,18 @@ struct Counters {
   std::vector<GuardCount> guards;
   std::vector<SiteCount> sites;
   std::vector<u64> divergent;         // by instruction
-  std::vector<Repetition> again;      // of machine code: by instruction
+  std::vector<Repetition> again;      // by instruction; empty for PTX
   std::vector<AccessSample> samples;  // by site; empty unless traced
-  bool retried = false;  // an atomic operation that is a loop came too late, and began again
-  bool waited = false;   // a thread looked at memory again, for a value that was not there yet
-  bool called_driver = false;  // vprintf, malloc or free
-  bool parted = false;         // kParted
+  bool retried = false;               // the exchange of a compare-and-swap loop failed
+  bool waited = false;                // a thread polled memory for a value that was not there yet
+  bool called_driver = false;         // vprintf, malloc or free
+  bool parted = false;                // kParted
 };
 
-// The program's instructions with their classes, counts and source lines. Texts live as long as the
-// program.
+// The program's instructions with their classes, counts and source lines. The program owns the
+// texts.
 std::vector<Instruction> instructions(const execute::Program& program, const Counters& counters);
-Doubts torn_copies(const Counters& counters);  // kTornCopies, or nothing
+Doubts torn_copies(const Counters& counters);  // kTornCopies or kNever
 Doubts doubts(const execute::Program& program, const Counters& counters);
 
 }  // namespace vgpu::count

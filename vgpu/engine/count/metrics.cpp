@@ -19,7 +19,7 @@ std::uint64_t global_requests(const Count& c, const Class&) { return c.global_re
 std::uint64_t global_sectors(const Count& c, const Class&) { return c.global_sectors; }
 std::uint64_t global_bytes(const Count& c, const Class&) { return c.global_bytes; }
 std::uint64_t local_requests(const Count& c, const Class&) { return c.local_requests; }
-// Each 4 bytes of a lane are a request of their own, as measured.
+// Measured: every 4 bytes per lane are a separate request.
 std::uint64_t local_store_requests(const Count& c, const Class& w) {
   return c.local_requests * static_cast<std::uint64_t>(std::max(1, w.bytes / 4));
 }
@@ -29,8 +29,8 @@ std::uint64_t bulk_deliveries(const Count& c, const Class&) { return c.bulk_deli
 std::uint64_t bulk_multicasts(const Count& c, const Class&) { return c.bulk_multicasts; }
 std::uint64_t wavefronts(const Count& c, const Class&) { return c.shared_wavefronts; }
 
-// Bytes of a generic access count for global and for shared memory, wherever they lie, as measured;
-// what it is among the instructions of neither.
+// Measured: bytes of a generic access count for both global and shared memory, wherever the address
+// points. The instruction counts as neither a global nor a shared one.
 std::uint64_t global_data(const Count& c, const Class& w) {
   return c.global_bytes + (w.space == Space::kGeneric ? c.shared_bytes : 0);
 }
@@ -38,7 +38,7 @@ std::uint64_t shared_data(const Count& c, const Class& w) {
   return c.shared_bytes + (w.space == Space::kGeneric ? c.global_bytes : 0);
 }
 
-// Wavefronts beyond those that the accesses' width needs of itself.
+// Wavefronts beyond the minimum for the width of the accesses.
 std::uint64_t conflicts(const Count& c, const Class& w) {
   const std::uint64_t needed = c.shared_requests * std::max(1, w.bytes / 4);
   return c.shared_wavefronts - std::min(needed, c.shared_wavefronts);
@@ -96,7 +96,7 @@ constexpr Metric exact(Section section, std::string_view name, std::string_view 
   return {name, unit, section, title, share, operations, spaces, kNever, kNever, ""};
 }
 
-// Of loads: a thread that waits for another may load as often as time has it.
+// Metrics of loads. While a thread waits for another one, its number of loads depends on timing.
 constexpr Metric of_loads(std::string_view name, std::string_view unit, std::string_view title,
                           Share share, Operations operations, Doubts also = kNever) {
   constexpr std::string_view kTime =
@@ -120,21 +120,22 @@ constexpr Metric of_stores(std::string_view name, std::string_view unit, std::st
           "in which pieces wmma moves a fragment is the assembler's choice"};
 }
 
-// What only machine code says exactly.
+// Exact from machine code only.
 constexpr Metric from_sass(Section section, std::string_view name, std::string_view unit,
                            std::string_view title, Share share, Operations operations,
                            std::string_view method, Spaces spaces = {}) {
   return {name, unit, section, title, share, operations, spaces, kAlways, kRetries, method};
 }
 
-// ... where nobody waits: who does repeats some instructions as often as time has it.
+// Exact from machine code only, and only if no thread waits in a loop: the number of its iterations
+// depends on timing.
 constexpr Metric of_loops(std::string_view name, std::string_view unit, std::string_view title,
                           Share share, Operations operations, std::string_view method) {
   return {name, unit,    Section::kInstructions, title, share, operations,
           {},   kAlways, kWaits | kParted,       method};
 }
 
-// A class of instructions, threads with their guard on; `also`: what makes it uncertain besides.
+// Thread instructions of a class with their guard true; `also`: further doubts.
 constexpr Metric of_class(std::string_view name, std::string_view title, Operations operations,
                           Doubts also = kWaits) {
   return {name, "inst",  Section::kInstructions,          title,   lanes_once, operations,
@@ -154,7 +155,7 @@ constexpr Metric estimated(Section section, std::string_view name, std::string_v
 }
 
 constexpr std::array kMetrics = {
-    // What the launch says, and what ptxas decided.
+    // The launch configuration and the resources that ptxas assigned.
     of_launch(kLaunch, "launch__grid_size", "blocks", "blocks of the grid"),
     of_launch(kLaunch, "launch__block_size", "threads", "threads of a block"),
     of_launch(kLaunch, "launch__registers_per_thread", "registers", "registers of a thread"),
@@ -204,7 +205,7 @@ constexpr std::array kMetrics = {
               kMatrixStore, kBulkLoad, kBulkStore, kMemoryControl}),
     of_class("smsp__sass_thread_inst_executed_op_misc_pred_on.sum", "others of threads",
              {kMisc, kBarrier, kMbarrier, kGridWait}, kWaits | kParted),
-    // Constants are moved by HFMA2.MMA, in loops that wait as well.
+    // The compiler loads constants with HFMA2.MMA, also in loops that wait.
     of_loops("sm__inst_executed_pipe_tensor_op_hmma.sum", "inst", "HMMA", executions,
              {kTensorFloat, kHalfTensor}, kLoops),
     from_sass(kInst, "sm__inst_executed_pipe_tensor_op_imma.sum", "inst", "IMMA", executions,
@@ -224,7 +225,7 @@ constexpr std::array kMetrics = {
     estimated(kInst, "vgpu__mbarriers_executed.sum", "inst", "mbarrier instructions", executions,
               {kMbarrier}, "how often a waiting thread asks depends on time"),
 
-    // Global and local memory. Asynchronous copies are among the loads, as in hardware.
+    // Global and local memory. Like the hardware, asynchronous copies count as loads.
     Metric{"smsp__inst_executed_op_global_ld.sum",
            "inst",
            kMem,
@@ -288,7 +289,7 @@ constexpr std::array kMetrics = {
     exact(kMem, "vgpu__bulk_deliveries.sum", "boxes", "bulk loads by block that they went to",
           bulk_deliveries, {kBulkLoad}),
 
-    // What goes on to the L2 cache: bounds, since nothing here knows what the first cache holds.
+    // Traffic to the L2 cache: bounds, because L1 is not modelled.
     estimated(kMem, "lts__t_sectors_srcunit_tex_op_read.sum", "sectors", "L2 sectors read, at most",
               global_sectors, {kLoad, kAsyncCopy},
               "global load sectors, as if L1 never had them: an upper bound"),
@@ -320,7 +321,7 @@ constexpr std::array kMetrics = {
     from_sass(kShm, "smsp__sass_data_bytes_mem_shared_op_st.sum", "bytes", "shared bytes stored",
               shared_data, {kStore}, kAssembler),
 
-    // How many blocks one multiprocessor holds, by each resource.
+    // Blocks per multiprocessor, as limited by each resource.
     of_launch(kOcc, "launch__occupancy_limit_blocks", "blocks", "limit: blocks"),
     of_launch(kOcc, "launch__occupancy_limit_registers", "blocks", "limit: registers"),
     of_launch(kOcc, "launch__occupancy_limit_shared_mem", "blocks", "limit: shared memory",

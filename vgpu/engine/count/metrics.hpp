@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of all metrics: names and units as Nsight Compute has them, what is summed for each,
-// and when the value is the hardware's (exact), by engine. Counters file, tables and golden tests
-// all read this one table.
+// The table of all metrics: Nsight Compute's names and units, the sum that defines each metric, and
+// the conditions under which it equals the hardware's counter (exact), per engine. The counters
+// file, printed tables and golden tests all use this table.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -39,13 +39,13 @@ struct Metric {
   std::string_view name, unit;
   Section section = Section::kInstructions;
   std::string_view title;  // in printed tables
-  // Summed over the instructions of these operations and spaces; null for what the launch itself
-  // says (resources.hpp).
+  // Summed over the instructions of these operations and spaces. Null: a property of the launch
+  // (resources.hpp).
   Share share = nullptr;
   Operations operations;
   Spaces spaces;
-  Doubts unless_ptx = kAlways, unless_sass = kNever;  // exact unless the launch has one of these
-  std::string_view method;  // how it is estimated, and why it is no more than that
+  Doubts unless_ptx = kAlways, unless_sass = kNever;  // exact without these doubts
+  std::string_view method;  // how it is estimated, and why it is not exact
 };
 
 std::span<const Metric> metrics();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From instructions with their counts to metrics, for the launch and for each source line.
+// Computes metrics from the instructions' counts, per launch and per source line.
 #include <array>
 #include <map>
 #include <string>
@@ -30,7 +30,7 @@ void add(Values& values, const Instruction& instruction) {
   }
 }
 
-// Writes the values; of a line only those that are not 0.
+// Writes the values; for a source line only the nonzero ones.
 void write(const Values& values, Engine engine, Doubts doubts, bool zeros, Metrics& exact,
            Metrics& estimates) {
   const auto table = metrics();
