@@ -34,7 +34,7 @@ int vgpuSetTrace(int on);
    "place" is a line of the PTX or an offset into the machine code, depending on "engine". */
 const char* vgpuTraceJson(void);
 
-/* Turns the race check on (1) or off (0) for the launches that follow; returns the former setting. */
+/* Turns the race check on (1) or off (0) for all later launches; returns the former setting. */
 int vgpuSetRaceCheck(int on);
 
 /* Sets when the data of asynchronous copies arrive in the launches that follow: "eager", "lazy" or
