@@ -92,7 +92,7 @@ class Graphs {
   GraphExec* find(cudaGraphExec_t handle);
   bool destroy(cudaGraphExec_t handle);
 
-  // Called when a graph is created or destroyed.
+  // Registers and unregisters the graph of a capture in progress.
   void add(Graph* graph) { known_.insert(graph); }
   void remove(Graph* graph) { known_.erase(graph); }
 
