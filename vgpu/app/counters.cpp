@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "" or what is wrong.
+// Returns "" or an error message.
 std::string put_in_place(const std::string& path) {
   const std::string part = path + ".part";
   const int file = ::open(part.c_str(), O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters files of a program's processes, once it has ended (runtime/counters_file.hpp).
+// Finishes the counters files of a program's processes after it has ended
+// (runtime/counters_file.hpp).
 #pragma once
 #include <string>
 #include <vector>
@@ -7,14 +8,14 @@
 namespace vgpu::app {
 
 struct CountersFiles {
-  std::vector<std::string> paths;  // one per process, the first process's first
-  std::vector<std::string>
-      errors;  // of those that are missing or incomplete; a process has told why it failed itself
-  bool failed = false;  // some process could not write its file
+  std::vector<std::string> paths;  // one per process; the first process's file comes first
+  // for missing or incomplete files; a process that failed to write has printed the reason itself
+  std::vector<std::string> errors;
+  bool failed = false;  // a process could not write its file
 };
 
-// Puts the files of processes that were killed in their places. `claims`: the folder that the
-// processes were given.
+// Renames the part files of processes that were killed to their final names. `claims` is the folder
+// that was passed to the processes.
 CountersFiles finish_counters(const std::string& claims);
 
 }  // namespace vgpu::app

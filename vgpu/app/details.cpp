@@ -41,7 +41,7 @@ const Range* find(const Group& group, std::string_view name) {
   return at == group.metrics.end() ? nullptr : &at->second;
 }
 
-// Quotients of two metrics, shown behind the section's own rows where launches agree.
+// Quotients of two metrics, shown after the section's own rows if all launches agree.
 struct Quotient {
   Section section;
   std::string_view title, unit, over, under;
@@ -73,7 +73,7 @@ std::optional<Row> quotient(const Group& group, const Quotient& q) {
              std::string(q.unit)};
 }
 
-// The theoretical occupancy, and the resource that allows no more.
+// Adds the theoretical occupancy and the resource that limits it.
 void add_occupancy(const Group& group, std::vector<Row>& rows) {
   const Range* warps = find(group, "sm__maximum_warps_avg_per_active_cycle");
   const Device* device = find_device(group.device);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters file as text for the terminal, in the manner of Nsight Compute's details page and
-// source view.
+// Formats a counters file for the terminal, like the details page and the source view of Nsight
+// Compute.
 #pragma once
 #include <functional>
 #include <string>
 
 namespace vgpu::app {
 
-// `json` is a counters file's text; "" gives "". Launches of one kernel with one configuration are
-// one table: values that differ among them are shown as a range. Values behind a ~ are estimates;
-// zeros are left out.
+// `json` is the text of a counters file; "" gives "". Launches of one kernel with one configuration
+// share a table, and values that differ between them are shown as a range. Values marked with ~ are
+// estimates. Zeros are omitted.
 std::string details(const std::string& json);
 
-// The lines that most instructions of each kernel come from, hottest first, at most `most` of a
-// kernel; launches are added up. `read` gives a source file's text, "" where it cannot.
+// The source lines with the most executed instructions, in descending order and at most `most` per
+// kernel. The counts of a kernel's launches are added. `read` returns the text of a source file, or
+// "" if it cannot be read.
 using ReadFile = std::function<std::string(const std::string& path)>;
 std::string source_view(const std::string& json, int most, const ReadFile& read);
 

@@ -22,7 +22,7 @@ class File {
     return in_.clear(), in_.seekg(static_cast<std::streamoff>(offset)) &&
                             in_.read(reinterpret_cast<char*>(&value), sizeof value);
   }
-  // The zero-terminated text at `offset`.
+  // Reads the zero-terminated text at `offset`.
   std::string text(std::uint64_t offset) {
     std::string result;
     in_.clear();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of a counters file that are shown together: one kernel, one configuration.
+// Groups the launches of a counters file that are shown together: the same kernel and
+// configuration.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,19 +20,19 @@ struct Range {
 struct SourceLine {
   std::string file;
   std::uint32_t line = 0;
-  std::map<std::string, std::uint64_t> values;  // of all launches together
+  std::map<std::string, std::uint64_t> values;  // summed over all launches
   bool exact = true;
 };
 
 struct Group {
   std::string kernel, device, grid, block, engine;
-  std::uint64_t blocks = 0, sampled = 0;  // of a launch; 0: all were executed
+  std::uint64_t blocks = 0, sampled = 0;  // per launch; sampled = 0: all blocks were executed
   int launches = 0;
   std::map<std::string, Range> metrics;
   std::vector<SourceLine> lines;
 };
 
-// In order of first launch. What is no counters file has no groups.
+// In the order of first launches. Empty if `json` is not a counters file.
 std::vector<Group> groups_of(const std::string& json);
 
 }  // namespace vgpu::app

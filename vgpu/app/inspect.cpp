@@ -77,7 +77,7 @@ Inspection inspect(const std::string& program, const std::string& library_folder
   const ElfFacts facts = read_elf(program);
   std::vector<Library> libraries;
   if (!facts.interpreter.empty()) {
-    // The loader lists what it would load; the program itself does not run.
+    // The loader only lists the libraries; the program itself does not run.
     libraries = parse_loader_list(
         output_of(facts.interpreter,
                   {facts.interpreter, "--list", std::filesystem::absolute(program)}, environment));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a program finds its CUDA libraries, and so how the stand-ins get in front of them.
+// Determines how a program finds its CUDA libraries, and how to load the virtual GPU's libraries
+// instead.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,18 +11,19 @@ namespace vgpu::app {
 
 struct Inspection {
   std::string error;    // why it cannot run on the virtual GPU; "" if it can
-  std::string warning;  // why it may turn out not to use it
-  std::vector<std::string>
-      preload;  // stand-ins that must be preloaded: the program has a library path of its own
+  std::string warning;  // why it may not use the virtual GPU; "" if there is no doubt
+  // libraries to preload, because the program's own library path precedes LD_LIBRARY_PATH
+  std::vector<std::string> preload;
 };
 
-// `environment` is what the program will run in, LD_LIBRARY_PATH with `library_folder` first.
+// `environment` is the program's environment, in which LD_LIBRARY_PATH begins with
+// `library_folder`.
 Inspection inspect(const std::string& program, const std::string& library_folder,
                    const Environment& environment);
 
-// The pure part: what the program's file and the loader's list of its libraries mean.
+// The part without system calls: interprets the program's properties and the loader's library list.
 struct Library {
-  std::string name, path;  // "libcudart.so.13", where it was found; "" if nowhere
+  std::string name, path;  // "libcudart.so.13" and where the loader found it; path is "" if nowhere
 };
 std::vector<Library> parse_loader_list(const std::string& text);
 Inspection judge(const std::string& program, bool has_device_code,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// vgpu: runs a CUDA program on the virtual GPU, unchanged, by putting the stand-in libraries in
-// front of CUDA's.
+// vgpu: runs an unmodified CUDA program on the virtual GPU. The loader finds the virtual GPU's
+// libraries before CUDA's.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -37,13 +37,13 @@ namespace {
 namespace fs = std::filesystem;
 using vgpu::app::Environment;
 
-constexpr int kHotLines = 30;  // of a kernel, that --source prints
+constexpr int kHotLines = 30;  // lines per kernel that --source prints
 constexpr int kBadArgument = 2, kNotWritten = 74, kCheckFired = 86, kCannotRun = 126;
 
 struct Options {
   std::string device, check, counters, threads, schedule, numerics, engine;
   std::string kernel, launch_skip, launch_count,
-      sample_blocks;  // checked by the rules of settings.hpp
+      sample_blocks;  // validated by the parsers of settings.hpp
   bool print = false, source = false;
   std::vector<std::string> command;
 };
@@ -54,7 +54,7 @@ struct Help : CLI::Formatter {
   }
 };
 
-// A folder that goes away with this object.
+// A temporary folder, which the destructor removes.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -91,12 +91,12 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// ../lib/vgpu from this program, in the build folder as when installed.
+// ../lib/vgpu relative to this program, both in the build folder and when installed.
 std::string library_folder() {
   return (fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib" / "vgpu").string();
 }
 
-// "" or the argument and the rule it breaks.
+// Returns "" or the invalid argument and the rule that it breaks.
 std::string check_options(const Options& options) {
   std::vector<vgpu::Device> devices;
   vgpu::Checks checks;
@@ -147,9 +147,9 @@ std::string check_options(const Options& options) {
       .error;
 }
 
-// `folder` by a name for LD_LIBRARY_PATH and LD_PRELOAD, which know no quoting: where its own holds
-// what divides them or is expanded, that of a descriptor of this process, which lives as long as
-// the program.
+// Returns a name of `folder` for LD_LIBRARY_PATH and LD_PRELOAD, which have no quoting. If the
+// folder's own name contains a separator or $, returns the /proc path of a descriptor of this
+// process, which exists as long as the program runs.
 std::string loader_name(const std::string& folder) {
   if (folder.find_first_of(":; \t\n$") == std::string::npos) return folder;
   const int descriptor = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -162,7 +162,7 @@ void prepend(Environment& environment, const char* name, const std::string& valu
   vgpu::app::set(environment, name, former.empty() ? value : value + ":" + former);
 }
 
-// A file is called by its process where the user has not named it.
+// The title of a counters file: its path, or its process if the user did not name the file.
 std::string title(const std::string& path) {
   const fs::path file(path);
   return file.stem() == "launches" ? fmt::format("process {}", file.extension().string().substr(1))
@@ -232,7 +232,7 @@ int run(const Options& options) {
   return fired ? kCheckFired : status == 0 && files.failed ? kNotWritten : status;
 }
 
-// For the installation: the manual page, or what a shell needs to complete command lines.
+// Writes files for the installation: the manual page, or command-line completions for a shell.
 int print_pages(const CLI::App& app, const std::string& shell) {
   std::vector<std::string> devices;
   for (const vgpu::Device& device : vgpu::devices()) devices.emplace_back(device.id);

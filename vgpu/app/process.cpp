@@ -30,8 +30,8 @@ constexpr std::array kForwarded = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SI
 
 volatile std::sig_atomic_t running_program = 0;
 
-// What comes from the terminal (SI_KERNEL) reaches the program by itself: it is in the same process
-// group.
+// Forwards a signal to the program, except signals from the terminal (SI_KERNEL): the program is in
+// the same process group and receives those itself.
 void forward(int signal, siginfo_t* info, void*) {
   if (running_program > 0 && info->si_code != SI_KERNEL) ::kill(running_program, signal);
 }
@@ -43,7 +43,8 @@ sigset_t forwarded_signals() {
   return set;
 }
 
-// The forwarded signals go to `forward` as long as this lives, and are held back until `release`.
+// Handles the forwarded signals with forward() during its lifetime. They are blocked until
+// release().
 class Forwarding {
  public:
   Forwarding() {
@@ -77,18 +78,18 @@ class Forwarding {
   std::array<struct sigaction, kForwarded.size()> former_{};
 };
 
-// Executes the program in a new process that is killed when this one ends, however it ends. What
-// posix_spawn does, but for that; throws std::system_error as it.
+// Starts the program in a new process, which is killed when this process ends for any reason.
+// Otherwise like posix_spawn. Throws std::system_error if the program cannot be started.
 pid_t start(const std::string& path, char* const* arguments, char* const* environment,
             const sigset_t& defaults, const sigset_t& mask) {
-  std::array<int, 2> ends{};  // of a pipe that tells why it could not be executed
+  std::array<int, 2> ends{};  // a pipe through which the child sends the error of execve
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     throw std::system_error(errno, std::generic_category(), "pipe");
   const pid_t parent = ::getpid();
   const pid_t program = ::fork();
   if (program == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(128 + SIGKILL);  // it has ended already
+    if (::getppid() != parent) ::_exit(128 + SIGKILL);  // the parent has already ended
     for (const int signal : kForwarded) {
       if (sigismember(&defaults, signal) == 1) ::signal(signal, SIG_DFL);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLAS as this library exports it, and what stands behind its handle.
+// The cuBLAS declarations that this library exports, and the structure behind the cuBLAS handle.
 #pragma once
 #pragma GCC visibility push(default)
 #include <cublas_v2.h>
 #pragma GCC visibility pop
 
-// The real one is opaque to programs.
+// Programs use it only as an opaque handle.
 struct cublasContext {
   cudaStream_t stream = nullptr;
   cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
@@ -16,7 +16,7 @@ struct cublasContext {
 
 namespace vgpu::blas {
 
-// To stderr, under the prefix "vgpu: ".
+// Prints to stderr with the prefix "vgpu: ".
 void say(const char* text);
 
 }  // namespace vgpu::blas

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GEMM entry points: each fills in a Gemm. What the host would compute differently (TF32,
-// 16-bit and emulated modes) is refused.
+// The GEMM entry points. Each fills in a Gemm. Modes that the host would compute differently (TF32,
+// 16-bit and emulated modes) are refused.
 #include <fmt/format.h>
 
 #include <string>
@@ -18,7 +18,8 @@ cublasStatus_t refuse(const char* function, const std::string& what) {
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
-// Whether the math mode lets single precision be computed as something that the host does not have.
+// Whether the math mode allows single precision to be computed in a mode that the host does not
+// have.
 bool lowers_precision(cublasHandle_t handle) {
   const int mode = handle->math_mode & ~CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
   return mode == CUBLAS_TF32_TENSOR_OP_MATH || mode == CUBLAS_FP32_EMULATED_BF16X9_MATH;
@@ -32,7 +33,7 @@ cublasStatus_t in_math_mode(cublasHandle_t handle, const Gemm<T>& gemm) {
   return vgpu::blas::run(handle, gemm);
 }
 
-// An operand of the Ex functions, which carry types as data.
+// An operand of the Ex functions, which pass the data type as an argument.
 template <class Pointer>
 struct Typed {
   Pointer data;

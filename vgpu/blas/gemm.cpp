@@ -23,7 +23,8 @@ bool valid(cublasOperation_t op) {
   return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
 }
 
-// A stored matrix of `rows` x `columns`, `batch` times: from its first element to its last.
+// A stored matrix of `rows` x `columns`, `batch` times: the range from its first to its last
+// element.
 template <class T>
 bool on_device(const Operand<T>& matrix, std::int64_t rows, std::int64_t columns,
                std::int64_t batch) {
@@ -44,7 +45,7 @@ cublasStatus_t refuse_operand(const Gemm<T>& gemm, char name, const void* data, 
   return CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-// alpha and beta stand on the host or on the device.
+// Reads alpha or beta from host or device memory.
 template <class T>
 bool read_scalar(cublasHandle_t handle, const T* pointer, T& value) {
   if (pointer == nullptr) return false;
@@ -103,8 +104,9 @@ void compute(const Gemm<T>& gemm, T alpha, T beta) {
   }
 }
 
-// Host work of a stream that is being captured becomes a node of its graph, which may be launched
-// for as long as the program runs.
+// Executes the work immediately, or, if the stream is being captured, adds it to the graph as a
+// host node. The work is never freed, because the graph may be launched as long as the program
+// runs.
 cublasStatus_t at_once_or_captured(cudaStream_t stream, std::function<void()> work) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
@@ -152,7 +154,7 @@ cublasStatus_t run(cublasHandle_t handle, const Gemm<T>& gemm) {
       gemm.c.ld < std::max(kOne, gemm.m)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  // What was launched before is done; if it failed, nothing works any more.
+  // All earlier work is complete. If it failed, this call fails with the sticky error.
   unsigned flags = 0;
   if (cudaStreamGetFlags(handle->stream, &flags) != cudaSuccess)
     return CUBLAS_STATUS_EXECUTION_FAILED;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handle and its settings, versions, status texts, and the copies of vectors and matrices.
+// The handle and its settings, versions, status texts, and copies of vectors and matrices.
 #include <cstdint>
 #include <cstdio>
 
@@ -39,7 +39,7 @@ cublasStatus_t set(cublasHandle_t handle, T cublasContext::*field, T value) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// `columns` pieces of `bytes` bytes; the steps are in elements of `element` bytes.
+// Copies `columns` pieces of `bytes` bytes. The steps are in elements of `element` bytes.
 cublasStatus_t copy(int64_t bytes, int64_t columns, int64_t element, const void* from,
                     int64_t from_step, void* to, int64_t to_step, cudaMemcpyKind kind) {
   if (bytes < 0 || columns < 0 || element <= 0 || from_step <= 0 || to_step <= 0)
@@ -92,7 +92,7 @@ cublasStatus_t cublasGetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t* 
   return store(handle, mode, &cublasContext::atomics_mode);
 }
 
-// Noted here; a GEMM in a mode that the host does not have is refused when it is asked for.
+// Stores the mode. A GEMM in a mode that the host does not have is refused when it is called.
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
   return set(handle, &cublasContext::math_mode, mode);
 }
@@ -109,7 +109,7 @@ cublasStatus_t cublasGetSmCountTarget(cublasHandle_t handle, int* target) {
   return store(handle, target, &cublasContext::multiprocessor_target);
 }
 
-// The host's GEMM brings its own workspace.
+// Without effect: the host's GEMM has its own workspace.
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void*, size_t) {
   return handle == nullptr ? CUBLAS_STATUS_NOT_INITIALIZED : CUBLAS_STATUS_SUCCESS;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The virtual devices: the facts about each GPU that a program can ask for and that launches are
-// checked against. The figures are data, with their sources: architectures.inc (what a compute
-// capability fixes) and products.inc.
+// The virtual devices: the properties of each GPU that a program can query and that launches are
+// checked against. The values and their sources are in architectures.inc (fixed by the compute
+// capability) and products.inc (fixed by the product).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace vgpu {
 
-// What the compute capability fixes.
+// Properties fixed by the compute capability.
 struct Architecture {
   int major, minor;
   int threads_per_multiprocessor, blocks_per_multiprocessor;
-  int barriers_per_multiprocessor;  // 0: they do not limit
+  int barriers_per_multiprocessor;  // named barriers; 0: they never limit occupancy
   int registers_per_multiprocessor, registers_per_block;
   std::size_t shared_per_multiprocessor;
-  std::size_t shared_per_block;        // without opting in
+  std::size_t shared_per_block;        // the default limit
   std::size_t shared_per_block_optin;  // with cudaFuncAttributeMaxDynamicSharedMemorySize
   std::size_t reserved_shared_per_block;
   int double_ratio;  // single-precision throughput over double-precision
@@ -26,30 +26,30 @@ struct Architecture {
   int target() const { return major * 10 + minor; }  // 90 for sm_90
 };
 
-// What the product adds.
+// Properties of the product.
 struct Product {
   std::string_view id;    // as VGPU_DEVICE names it
   std::string_view name;  // as cudaDeviceProp::name shows it
   int multiprocessors;
   int clock_khz, memory_clock_khz;
-  // guaranteed under load, by the vendor; 0 if not published. No program can ask for it
+  // guaranteed under load by the vendor; 0 if not published. Programs cannot query it
   int base_clock_khz;
   int memory_bus_bits;
   std::size_t memory_bytes;
   std::size_t l2_bytes;
-  std::size_t persisting_l2_bytes;                // 0 where no document states it
+  std::size_t persisting_l2_bytes;                // 0 if no document states it
   bool data_centre;                               // ECC memory, no display
-  std::uint32_t pci_device_id, pci_subsystem_id;  // 0 where it differs from board to board
+  std::uint32_t pci_device_id, pci_subsystem_id;  // 0 if it differs between boards
 };
 
 struct Device : Architecture, Product {};
 
 std::span<const Device> devices();
 
-// Null if there is none of that id.
+// Null if no device has that id.
 const Device* find_device(std::string_view id);
 
-// "h200, h100, ...": for messages.
+// All ids for messages: "h200, h100, ...".
 std::string known_devices();
 
 }  // namespace vgpu

@@ -24,7 +24,7 @@ const char* kind(Origin origin) {
   return "";
 }
 
-// "main+0x1a4 in ./program" as far as the dynamic linker knows.
+// Describes a code address with what the dynamic linker knows: "main+0x1a4 in ./program".
 std::string place(const void* code) {
   Dl_info info{};
   if (code == nullptr || ::dladdr(code, &info) == 0) return "an unknown place";
@@ -56,7 +56,7 @@ cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin
   }
   void* block = runtime.memory.allocate(bytes);
   if (block == nullptr) return out_of_memory(runtime);
-  // The host may write these at any time, unseen.
+  // The host may write host-accessible memory at any time, and the runtime cannot detect it.
   if (origin != Origin::kDevice) runtime.memory.share(block);
   runtime.pointers.add(block, bytes, origin, Runtime::ordinal(), flags).caller = caller;
   *pointer = block;

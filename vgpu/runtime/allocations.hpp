@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Giving memory to the program and taking it back, with what was never freed.
+// Allocating and freeing memory for the program, and the report of leaks.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace vgpu::runtime {
 
-// On the calling thread's device. 0 bytes give a null pointer. `caller`: where the program asked,
-// for the leak check.
+// Allocates on the calling thread's device. 0 bytes give a null pointer. `caller` is the code
+// address of the call, for the leak check.
 cudaError_t allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin,
                      unsigned flags, const void* caller);
 
-// Throws Failure, naming `function`, where no live allocation of such an origin starts at
-// `pointer`.
+// Frees an allocation. Throws Failure, with the name `function`, if no live allocation of that kind
+// (host or device) starts at `pointer`.
 cudaError_t release(Runtime& runtime, const char* function, void* pointer, bool host);
 
-// The report of what was never freed, several lines; "" if nothing. Pinned memory counts, memory
-// pools' does too.
+// The report of memory that was never freed, in several lines; "" if there is none. It includes
+// pinned memory and allocations from memory pools.
 std::string leaks(const Runtime& runtime);
 
 }  // namespace vgpu::runtime

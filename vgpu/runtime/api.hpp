@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA runtime's functions as this library exports them. Everything else in it is hidden.
+// Declarations of the CUDA runtime functions that this library exports. All other symbols are
+// hidden.
 #pragma once
 #pragma GCC visibility push(default)
 #include <cuda_profiler_api.h>
@@ -7,7 +8,8 @@
 
 #include "include/vgpu/vgpu.h"
 
-// What nvcc's generated code calls: declared in the toolkit only where that code is compiled.
+// Functions that nvcc's generated code calls. The toolkit declares them only in that generated
+// code.
 extern "C" {
 void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaRegisterFatBinaryEnd(void** handle);
@@ -30,8 +32,8 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 }
 #pragma GCC visibility pop
 
-// The per-thread-default-stream twin of a function (suffix _ptsz or _ptds): the same one, since
-// nothing overlaps. A macro, because the alias attribute wants the name as text; it must stand in
-// the file that defines `name`.
+// Exports `name` also as its per-thread-default-stream variant (suffix _ptsz or _ptds). Both are
+// the same function, because no work overlaps. This is a macro because the alias attribute requires
+// the name as text. It must be used in the file that defines `name`.
 #define VGPU_TWIN(name, suffix) \
   extern "C" __attribute__((visibility("default"), alias(#name))) decltype(name) name##suffix

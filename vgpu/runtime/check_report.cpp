@@ -23,7 +23,7 @@ std::string append(const std::string& path, const std::string& line) {
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (std::fclose(file) == 0 && written) return "";
   const int error = errno;
-  ::unlink(path.c_str());  // vgpu takes a missing report for a check that fired
+  ::unlink(path.c_str());  // `vgpu` treats a missing report as a failed check
   return fmt::format("cannot write {}: {}", path, std::strerror(error));
 }
 

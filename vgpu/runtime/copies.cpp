@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and fills. The device's memory is host memory, so that a copy is a move; what is left to
-// do is to refuse what a real device refuses.
+// Copies and fills. Device memory is host memory, so that a copy is a memmove. The rest of this
+// file makes the checks that a real device makes.
 #include "runtime/copies.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@
 namespace vgpu::runtime {
 namespace {
 
-// From the first byte to the last; the largest size, which fits nowhere, where it would overflow.
+// The distance in bytes from the first byte to the end of the last row. If it overflows, the
+// largest size, which fits nowhere.
 std::size_t extent(std::size_t pitch, Plane plane) {
   std::size_t bytes = 0;
   const bool overflow = __builtin_mul_overflow(plane.rows - 1, pitch, &bytes) ||
@@ -31,7 +32,7 @@ struct Side {
   const char* name;  // "source", "destination"
   const void* pointer;
   std::size_t pitch;
-  bool device;  // must it be memory that the device can reach?
+  bool device;  // true: it must be memory that the device can access
 };
 
 bool can_use_host(const Side& side, Plane plane, bool writes) {
@@ -39,8 +40,7 @@ bool can_use_host(const Side& side, Plane plane, bool writes) {
     return writes ? can_write(const_cast<void*>(at), bytes) : can_read(at, bytes);
   };
   if (can_use(side.pointer, extent(side.pitch, plane))) return true;
-  for (std::size_t row = 0; plane.rows > 1;
-       ++row) {  // perhaps only what lies between the rows is bad
+  for (std::size_t row = 0; plane.rows > 1; ++row) {  // the gaps between rows may be inaccessible
     if (row == plane.rows) return true;
     if (!can_use(static_cast<const std::byte*>(side.pointer) + row * side.pitch, plane.width))
       break;
@@ -48,7 +48,8 @@ bool can_use_host(const Side& side, Plane plane, bool writes) {
   return false;
 }
 
-// Of the host's memory, what begins inside device memory must not run out of it.
+// Checks one side of a copy. A range of host memory must be accessible, and a range that begins
+// inside device memory must not leave its allocation.
 void check_side(Runtime& runtime, const char* function, const Side& side, Plane plane,
                 bool writes) {
   const std::size_t bytes = extent(side.pitch, plane);
@@ -67,7 +68,7 @@ void check_side(Runtime& runtime, const char* function, const Side& side, Plane 
                             side.name, bytes, address, runtime.memory.describe(address))};
 }
 
-// What a kernel left there came of shared memory that was never written.
+// Returns a fault if the bytes were computed from shared memory that was never written.
 std::optional<Fault> doubt_about(Runtime& runtime, const char* function, const void* from,
                                  std::size_t bytes) {
   const auto doubt = runtime.memory.doubt_in(from, bytes);
@@ -138,7 +139,9 @@ cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DPa
   };
   if (!fits(what.srcPtr, what.srcPos) || !fits(what.dstPtr, what.dstPos))
     return cudaErrorInvalidValue;
-  if (what.srcPtr.ptr == nullptr || what.dstPtr.ptr == nullptr) {  // not a small offset from there
+  // Pass a null pointer to copy() unchanged, so that the error message names it and not an offset
+  // from it.
+  if (what.srcPtr.ptr == nullptr || what.dstPtr.ptr == nullptr) {
     return copy(runtime, function, what.dstPtr.ptr, what.dstPtr.pitch, what.srcPtr.ptr,
                 what.srcPtr.pitch, {extent.width, extent.height}, what.kind);
   }
@@ -155,7 +158,7 @@ cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemse
   const std::size_t size = what.elementSize, width = what.width * size;
   if (size != 1 && size != 2 && size != 4) return cudaErrorInvalidValue;
   const Plane plane{width, what.height};
-  // The bytes of the first row say what all are; bounds and marks are as for bytes.
+  // set() makes the checks and marks the bytes as written. Larger elements are stored afterwards.
   if (const auto error =
           set(runtime, function, what.dst, what.pitch, static_cast<int>(what.value & 255), plane);
       error != cudaSuccess || size == 1) {
@@ -174,7 +177,7 @@ using namespace vgpu::runtime;
 
 namespace {
 
-// Copies at once, or makes a node of it where the stream is being captured.
+// Copies immediately, or adds a node if the stream is being captured.
 cudaError_t copy_in(Runtime& runtime, cudaStream_t stream, const char* function,
                     const CopyWork& work) {
   Stream& on = stream_for(runtime, stream);
@@ -285,7 +288,7 @@ VGPU_TWIN(cudaMemset2DAsync, _ptsz);
 
 namespace {
 
-// The pitch is that of the memory; three dimensions are planes that follow each other.
+// Uses the memory's own pitch. A three-dimensional fill is a sequence of two-dimensional fills.
 cudaError_t set_3d(Runtime& runtime, Stream& on, const char* function, const cudaPitchedPtr& memory,
                    int value, const cudaExtent& extent) {
   for (std::size_t z = 0; z < extent.depth; ++z) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying and setting with the device's bounds enforced.
+// Copies and fills with checks of the device's bounds.
 #pragma once
 #include <cstddef>
 
@@ -7,8 +7,8 @@
 
 namespace vgpu::runtime {
 
-// `rows` rows of `width` bytes, `*_pitch` bytes apart. Throws Failure, naming `function`, where the
-// device's side is not wholly inside a live allocation.
+// `rows` rows of `width` bytes, `*_pitch` bytes apart. Throws Failure, with the name `function`, if
+// the device side is not entirely inside a live allocation.
 struct Plane {
   std::size_t width = 0, rows = 1;
 };
@@ -17,8 +17,8 @@ cudaError_t copy(Runtime& runtime, const char* function, void* to, std::size_t t
 cudaError_t set(Runtime& runtime, const char* function, void* to, std::size_t pitch, int value,
                 Plane plane);
 
-// The same for CUDA's descriptions of copies of three dimensions and of fills by elements. Arrays
-// are refused.
+// The same for CUDA's structures for three-dimensional copies and for fills by elements. Arrays are
+// refused.
 cudaError_t copy_3d(Runtime& runtime, const char* function, const cudaMemcpy3DParms& what);
 cudaError_t set_elements(Runtime& runtime, const char* function, const cudaMemsetParams& what);
 

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kProcess = "%p";
 
-// The target of a link is replaced, not the link.
+// Resolves symbolic links, because the target of a link is replaced, not the link.
 std::string real_path(const std::string& name) {
   constexpr int kMostLinks = 40;
   std::error_code error;
@@ -39,14 +39,15 @@ std::string with_process_id(std::string name) {
   return name;
 }
 
-// Writing behind the limit of a file's size would end the process by a signal.
+// Whether a write up to `end` would exceed the file size limit. Such a write would end the process
+// by the signal SIGXFSZ.
 bool is_too_large(off_t end) {
   rlimit limit{};
   return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
          static_cast<rlim_t>(end) > limit.rlim_cur;
 }
 
-// 0 or an error number.
+// Returns 0 or an error number.
 int write_at(int file, std::string_view text, off_t at) {
   if (is_too_large(at + static_cast<off_t>(text.size()))) return EFBIG;
   while (!text.empty()) {
@@ -84,7 +85,7 @@ CountersFile::~CountersFile() {
   if (file_ >= 0) ::close(file_);
 }
 
-// Takes the name with that suffix, if nobody else has.
+// Claims the name with that suffix; false if another process has claimed it.
 bool CountersFile::claim(const std::string& suffix) {
   path_ = real_path(with_process_id(pattern_) + suffix);
   if (claims_.empty()) {
@@ -98,7 +99,7 @@ bool CountersFile::claim(const std::string& suffix) {
 }
 
 CountersFile::Said CountersFile::open() {
-  if (file_ >= 0) ::close(file_);  // the parent's
+  if (file_ >= 0) ::close(file_);  // inherited from the parent by fork
   opened_by_ = ::getpid();
   end_ = 0;
   empty_ = true;
@@ -112,7 +113,7 @@ CountersFile::Said CountersFile::open() {
         "process {} writes its counters to {}: another process of the program writes {}",
         opened_by_, path_, with_process_id(pattern_));
   }
-  ::unlink(part_.c_str());  // of a process that was killed
+  ::unlink(part_.c_str());  // left by a process that was killed
   file_ = ::open(part_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file_ < 0) {
     said.error = fail(part_, errno);
@@ -124,11 +125,11 @@ CountersFile::Said CountersFile::open() {
   return said;
 }
 
-// Behind what is there, and then what closes the JSON.
+// Appends the text after the last launch, followed by the tail that completes the JSON.
 std::string CountersFile::append(std::string_view text) {
   const int error = write_at(file_, std::string(text) + tail_, end_);
   if (error != 0) {
-    // Where the tail was, it fits again.
+    // The former tail fits again, because there was room for it before.
     if (::ftruncate(file_, end_) == 0 && end_ != 0) write_at(file_, tail_, end_);
     return fail(part_, error);
   }

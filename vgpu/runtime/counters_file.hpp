@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters file while its process runs: FILE.part, which is whole JSON after every launch and
-// takes FILE's place, on disk, when the process ends. Where the process ends otherwise, the program
-// vgpu does that (app/counters.hpp).
+// The counters file of a running process. While the process runs, the launches are written to
+// FILE.part (FILE.PID.part if `vgpu` did not start the program), which is complete JSON after every
+// launch. When the process ends, the part file is flushed to disk and renamed to FILE. If the
+// process is killed, the program `vgpu` renames it (app/counters.hpp).
 //
-// A file has one writer. The first process of a program that launches a kernel writes FILE; others,
-// children made by fork or exec as well, write FILE.PID. %p in the name is the process id: then
-// every process has a file of its own.
+// Each file has one writer. The first process of a program that launches a kernel writes FILE.
+// Every other process, including children created by fork or exec, writes FILE.PID. If the name
+// contains %p, it is replaced by the process id, and every process writes its own file.
 #pragma once
 #include <sys/types.h>
 
@@ -14,24 +15,25 @@
 
 namespace vgpu {
 
-// "" or why a file of that name cannot be made or replaced.
+// Returns "", or the reason why a file of that name cannot be created or replaced.
 std::string check_counters_file(const std::string& name);
 
 class CountersFile {
  public:
-  // `claims`: the folder in which the processes of a program note the names they have taken, made
-  // by the program vgpu; "": there is none. `head` and `tail` are the JSON around the launches.
+  // `claims` is the folder, created by the program `vgpu`, in which the processes of a program
+  // record the file names that they have claimed; "" if there is none. `head` and `tail` are the
+  // JSON text before and after the launches.
   CountersFile(std::string name, std::string claims, std::string head, std::string tail);
   ~CountersFile();
   CountersFile(const CountersFile&) = delete;
   CountersFile& operator=(const CountersFile&) = delete;
 
   struct Said {
-    std::string note, error;  // for the user; both "" mostly
+    std::string note, error;  // messages for the user; usually both are ""
   };
   Said add(std::string_view launch);
-  // Nothing is to come, most likely: the file takes its place. A process that launched nothing has
-  // one without launches, unless it is a child or another has the name.
+  // Renames FILE.part to FILE; called when the process ends. A process that launched nothing writes
+  // a file without launches, unless it is a forked child or another process has claimed the name.
   Said close();
 
  private:
@@ -45,7 +47,7 @@ class CountersFile {
   pid_t opened_by_ = 0;
   std::string path_, part_, claim_;
   int file_ = -1;
-  off_t end_ = 0;  // of the last launch; the tail follows
+  off_t end_ = 0;  // offset of the end of the last launch, where the tail begins
   bool empty_ = true, failed_ = false, placed_ = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices as programs see them: always there, always idle. Questions about them are answered
-// even after a fault.
+// Device management. Devices are always present and always idle. Device queries succeed even after
+// a fault.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,14 +32,14 @@ bool valid_limit(const Runtime& runtime, cudaLimit limit) {
   return limit >= 0 && static_cast<std::size_t>(limit) < runtime.limits.size();
 }
 
-constexpr int kFirstPciDevice = 6;  // as device_properties.cpp has it
+constexpr int kFirstPciDevice = 6;  // the same value as in device_properties.cpp
 
 std::string pci_bus_id(int ordinal) {
   return fmt::format("0000:00:{:02x}.0", kFirstPciDevice + ordinal);
 }
 
-// The devices that may reach each other's memory: (device, peer). All can; a program that forgets
-// to say so is not told.
+// The pairs (device, peer) with peer access enabled. The virtual GPU allows peer access even if a
+// program did not enable it, and does not report that.
 std::set<std::pair<int, int>>& peers() {
   static std::set<std::pair<int, int>> enabled;
   return enabled;
@@ -189,7 +189,7 @@ cudaError_t cudaDeviceSynchronize() {
   });
 }
 
-// A fault outlives it, as on a real device, where only a new process helps.
+// The reset does not clear a fault. On a real device, too, only a new process helps.
 cudaError_t cudaDeviceReset() {
   return query([](Runtime&) { return cudaSuccess; });
 }
@@ -205,7 +205,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
 
 namespace {
 
-// A limit of memory as an H200 (driver 580) takes it: no less than a least value, in whole units.
+// Rounds a memory limit as an H200 (driver 580) does: up to a minimum, then up to a whole unit.
 size_t rounded_limit(cudaLimit limit, size_t value) {
   constexpr size_t kKiB = 1024;
   const size_t least = limit == cudaLimitMallocHeapSize ? 4096 * kKiB : 512 * kKiB;
@@ -222,7 +222,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     const bool of_memory = limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize;
     if (of_memory && value > runtime.device().memory_bytes) return cudaErrorMemoryAllocation;
     if (of_memory) value = rounded_limit(limit, value);
-    // Not once a kernel has used what is limited.
+    // The limit is fixed once a kernel has used the resource.
     if (limit == cudaLimitPrintfFifoSize && runtime.printed) return cudaErrorInvalidValue;
     if (limit == cudaLimitMallocHeapSize && !runtime.heap.set_bytes(value))
       return cudaErrorInvalidValue;
@@ -258,7 +258,7 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 
 cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
 
-// Every launch is counted, whether a profiler is on or off.
+// Without effect: every launch is counted, whether a profiler is on or off.
 cudaError_t cudaProfilerStart() {
   return call([](Runtime&) { return cudaSuccess; });
 }

@@ -13,7 +13,7 @@ void assign(T (&field)[n], const std::array<T, n>& values) {
   std::copy(values.begin(), values.end(), field);
 }
 
-// As every data-centre GPU from Ampere on reports them.
+// The values that every data-centre GPU from Ampere on reports.
 void set_texture_limits(cudaDeviceProp& p) {
   p.maxTexture1D = 131072;
   p.maxTexture1DMipmap = 32768;
@@ -39,8 +39,8 @@ void set_texture_limits(cudaDeviceProp& p) {
   p.surfaceAlignment = 512;
 }
 
-// What the device and its driver can do; the same on all data-centre GPUs unless `device` says
-// otherwise.
+// The capabilities of the device and its driver. They are the same on all data-centre GPUs unless
+// `device` says otherwise.
 void set_abilities(cudaDeviceProp& p, const Device& device) {
   p.canMapHostMemory = 1;
   p.concurrentKernels = 1;

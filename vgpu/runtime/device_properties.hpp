@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A virtual device in CUDA's terms. What no document fixes is as an H200 reports it.
+// A virtual device as cudaDeviceProp and attributes. Values that no document states are those that
+// an H200 reports.
 #pragma once
 #include <optional>
 
@@ -10,7 +11,7 @@ namespace vgpu::runtime {
 
 cudaDeviceProp properties_of(const Device& device, int ordinal);
 
-// Nothing for an attribute that CUDA 13.0 does not know.
+// Empty for an attribute that CUDA 13.0 does not define.
 std::optional<int> attribute_of(const Device& device, int ordinal, cudaDeviceAttr attribute);
 
 }  // namespace vgpu::runtime

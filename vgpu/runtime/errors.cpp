@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors: the thread's last one, and every code's name and text.
+// Errors: the last error of each thread, and the name and text of every code.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct ErrorText {
   const char* text;
 };
 
-// In order of code, as libcudart.so.13.0 words them.
+// In the order of the codes, with the texts of libcudart.so.13.0.
 constexpr ErrorText kErrors[] = {
     {cudaSuccess, "cudaSuccess", "no error"},
     {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},

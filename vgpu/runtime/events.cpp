@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events. Times between them are the host's: how long the virtual GPU took, never how long a real
-// one would.
+// Events. The times between events are host times: they measure the virtual GPU, not a real GPU.
 #include <algorithm>
 #include <utility>
 
@@ -88,7 +87,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
     }
     if (!std::exchange(runtime.time_said, true))
       say("times between events are those of this host's clock: they say nothing of a GPU's");
-    // Work takes some time, however little the clock has seen of it.
+    // The clock's resolution may hide a short time, so that the minimum is one clock tick.
     const auto elapsed = *last->recorded - *first->recorded;
     const bool forward = first != last && elapsed >= elapsed.zero();
     *milliseconds =

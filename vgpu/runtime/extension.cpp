@@ -11,7 +11,7 @@ using namespace vgpu::runtime;
 
 namespace {
 
-// Keeps a returned text alive until the same function is called again.
+// Keeps a returned text valid until the same function is called again.
 const char* keep(std::string& place, std::string text) {
   place = std::move(text);
   return place.c_str();

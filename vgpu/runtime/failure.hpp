@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How code below an entry point ends that entry point.
+// The exception with which code below an entry point ends that entry point.
 #pragma once
 #include <string>
 

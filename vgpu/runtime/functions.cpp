@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels by handle: finding them, and their attributes.
+// Kernel handles and kernel attributes.
 #include <fmt/format.h>
 
 #include "runtime/launch.hpp"
@@ -131,7 +131,7 @@ cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribu
   });
 }
 
-// There is one cache configuration.
+// Without effect: the virtual GPU has only one cache configuration.
 cudaError_t cudaFuncSetCacheConfig(const void* handle, cudaFuncCache config) {
   return call([&](Runtime& runtime) {
     known_function(runtime, handle);

@@ -13,16 +13,17 @@
 namespace vgpu::runtime {
 namespace {
 
-// Since Linux 5.14; older headers lack the names, older kernels the calls.
+// MADV_POPULATE_READ and MADV_POPULATE_WRITE, since Linux 5.14. Older headers lack the names, and
+// older kernels refuse the calls.
 constexpr int kPopulateRead = 22, kPopulateWrite = 23;
 
-// By the kernel's list of mappings. True where there is no such list.
+// Checks the range with the kernel's list of mappings. True if there is no such list.
 bool mapped(std::uintptr_t begin, std::uintptr_t end, bool writing) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
                                                              std::fclose);
   if (maps == nullptr) return true;
   char line[512];
-  bool whole = true;  // the last line ended
+  bool whole = true;  // the previous fgets read a complete line
   while (std::fgets(line, sizeof line, maps.get()) != nullptr) {
     const bool first_part = whole;
     whole = std::strchr(line, '\n') != nullptr;
@@ -42,7 +43,7 @@ bool mapped(std::uintptr_t begin, std::uintptr_t end, bool writing) {
   return false;
 }
 
-// Pages are brought in as the access itself would.
+// Populates the pages, as the access itself would.
 bool can_use(const void* pointer, std::size_t bytes, bool writing) {
   if (bytes == 0) return true;
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));

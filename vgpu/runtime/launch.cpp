@@ -28,13 +28,13 @@ bool within(const dim3& d, const std::uint32_t (&largest)[3]) {
          d.z <= largest[2];
 }
 
-// The cluster that a launch means: the one asked for, or the kernel's own.
+// The cluster size of a launch: that of the request, or the kernel's own.
 Dim3 cluster_of(const KernelAttributes& attributes, const Request& request) {
   if (request.cluster.x != 0) return extent(request.cluster);
   return attributes.cluster.count() != 0 ? attributes.cluster : Dim3{};
 }
 
-// Blocks of the cluster all run at once, and so does the kernel's code say what it needs.
+// Checks the cluster size against the kernel's own, the device, the allowed maximum and the grid.
 cudaError_t check_cluster(const Device& device, const Function& function,
                           const KernelAttributes& attributes, const Request& request) {
   const Dim3 cluster = cluster_of(attributes, request), grid = extent(request.grid);
@@ -58,7 +58,7 @@ cudaError_t check_cluster(const Device& device, const Function& function,
   return cudaSuccess;
 }
 
-// What a real device refuses, with the code that it refuses with.
+// Refuses the launches that a real device refuses, with the same error codes.
 cudaError_t check(Runtime& runtime, Function& function, const KernelAttributes& attributes,
                   const Request& request) {
   const Device& device = runtime.device();
@@ -108,16 +108,16 @@ std::vector<std::byte> pack(const KernelAttributes& attributes, void** arguments
   return block;
 }
 
-// What the launch itself says, and ptxas's registers where there is machine code. The hardware
-// gives no less than 16.
+// Adds the metrics that follow from the launch configuration and, if there is machine code, from
+// ptxas's resources. The hardware allocates at least 16 registers per thread.
 void add_launch_metrics(Runtime& runtime, const Function& function,
                         const KernelAttributes& attributes, const Request& request,
                         LaunchReport& report) {
   constexpr std::uint32_t kFewestRegisters = 16;
   const std::size_t reserved = runtime.device().reserved_shared_per_block;
   const auto resources = function.binary->resources(runtime.device(), function.name);
-  // What ptxas made of it, where there is machine code: it rounds. From sm_90 on the system's part
-  // is in the section.
+  // If there is machine code, use ptxas's size, which is rounded up. From sm_90 on the section
+  // includes the system's reserved bytes.
   const std::size_t in_front = runtime.device().target() >= 90 ? reserved : 0;
   const std::size_t static_shared = resources && resources->shared_bytes > in_front
                                         ? resources->shared_bytes - in_front
@@ -127,7 +127,7 @@ void add_launch_metrics(Runtime& runtime, const Function& function,
   report.exact["launch__shared_mem_per_block_driver"] = reserved;
   if (!resources) return;
   const std::uint32_t registers = std::max(kFewestRegisters, resources->registers);
-  // The driver links its code to the kernel, which may need more registers.
+  // A kernel that calls driver code is linked with that code, which may need more registers.
   auto& by_registers = report.called_driver ? report.estimates : report.exact;
   by_registers["launch__registers_per_thread"] = registers;
   const Occupancy o =
@@ -142,7 +142,8 @@ void add_launch_metrics(Runtime& runtime, const Function& function,
   by_registers["sm__maximum_warps_avg_per_active_cycle"] = static_cast<std::uint64_t>(o.warps);
 }
 
-// Executes some of the blocks, if that was asked for and can be done; false if not.
+// Executes a sample of the blocks. Returns false, without executing any, if the sample would be the
+// whole grid or the kernel cannot be sampled.
 bool execute_sample(Runtime& runtime, Function& function, const Kernel& kernel, LaunchConfig config,
                     std::span<const std::byte> params, LaunchRecord& record) {
   const auto strata = sample(config.grid, runtime.settings.sample_blocks);
@@ -218,7 +219,8 @@ Function& known_function(Runtime& runtime, const void* handle) {
 
 namespace {
 
-// A managed variable is one for all devices; here each device's module would have its own.
+// A managed variable is shared by all devices, but here the module of each device would have its
+// own.
 void refuse_managed_elsewhere(const Runtime& runtime, const Function& function) {
   if (Runtime::ordinal() == 0) return;
   for (const Variable& variable : runtime.modules.managed_variables()) {
@@ -288,8 +290,8 @@ std::size_t dynamic_shared_limit(Runtime& runtime, Function& function) {
 
 namespace {
 
-// What the kernel printed, as if CUDA_LAUNCH_BLOCKING were set: the buffer is flushed at the end of
-// every launch.
+// Prints the kernel's output, as with CUDA_LAUNCH_BLOCKING: the buffer is flushed after every
+// launch.
 void show_output(Runtime& runtime, Function& function, const LaunchReport& report) {
   std::fwrite(report.output.data(), 1, report.output.size(), stdout);
   runtime.printed |= !report.output.empty() || report.lost_prints != 0;

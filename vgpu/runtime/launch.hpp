@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a kernel's handle to its execution: finding and loading it, the checks that CUDA makes,
-// faults.
+// Launching a kernel: finds and loads the function of a handle, makes the checks that CUDA makes,
+// executes it and reports faults.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,35 +15,36 @@ struct Request {
   std::size_t dynamic_shared = 0;
   cudaStream_t stream = nullptr;
   bool cooperative = false;
-  dim3 cluster{0, 0, 0};  // blocks; 0: as the kernel says
+  dim3 cluster{0, 0, 0};  // in blocks; 0: the kernel's own cluster size
 };
 
-// By host stub or handle. Throws Failure if there is none.
+// Finds the function by host stub or by handle. Throws Failure if there is none.
 Function& known_function(Runtime& runtime, const void* handle);
 
-// Its kernel in the engine, the module loaded where it was not. Throws Failure; says why the first
-// time only. `in_clusters`: not its machine code, which the engine does not execute in clusters.
+// Returns the engine's kernel of the function and loads its module if necessary. Throws Failure;
+// only the first Failure per function has a message. `in_clusters` selects the PTX version, because
+// the engine does not execute machine code in clusters.
 const Kernel& loaded_kernel(Runtime& runtime, Function& function, bool in_clusters = false);
 
-// The blocks of a cluster that may be asked for: 8, or 16 where
+// The largest allowed cluster, in blocks: 8, or 16 if
 // cudaFuncAttributeNonPortableClusterSizeAllowed is set.
 std::uint64_t most_cluster_blocks(const Function& function);
 
-// Registers a thread. Throws Failure where the fat binary has no machine code for the device.
+// Registers per thread. Throws Failure if the fat binary has no machine code for the device.
 std::uint32_t known_registers(Runtime& runtime, const Function& function);
 
-// The largest block that may be launched: 1024, less by __launch_bounds__ or (where known) by
-// registers.
+// The largest block that can be launched, in threads: 1024, or less if __launch_bounds__ or the
+// registers per thread (where known) limit it.
 int thread_limit(Runtime& runtime, Function& function);
 
-// The dynamic shared memory that a block may have: what the static one leaves of 48 KB, or more
-// where cudaFuncAttributeMaxDynamicSharedMemorySize allows it.
+// The most dynamic shared memory per block, in bytes: what static shared memory leaves of 48 KB, or
+// more if cudaFuncAttributeMaxDynamicSharedMemorySize allows it.
 std::size_t dynamic_shared_limit(Runtime& runtime, Function& function);
 
 cudaError_t launch(Runtime& runtime, const void* handle, const Request& request);
 
-// A fault is no error of the call that shows it: a real device would find it later. It stays the
-// device's state.
+// Stores a kernel's fault as the device's sticky error, reports it and sets the thread's last
+// error. The launch itself succeeds, because a real device would detect the fault later.
 void keep_fault(Runtime& runtime, const Fault& fault);
 
 }  // namespace vgpu::runtime

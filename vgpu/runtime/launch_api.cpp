@@ -18,13 +18,13 @@ struct Configuration {
   cudaStream_t stream;
 };
 
-// What stands between <<< and >>>, until the stub that nvcc made for the kernel takes it.
+// The arguments between <<< and >>>, until the stub that nvcc generated for the kernel pops them.
 std::vector<Configuration>& configurations() {
   thread_local std::vector<Configuration> stack;
   return stack;
 }
 
-// Launches at once, or makes a node of it where the stream is being captured.
+// Launches immediately, or adds a node if the stream is being captured.
 cudaError_t submit(Runtime& runtime, const void* function, const Request& request) {
   Stream& on = stream_for(runtime, request.stream);
   if (capture_of(on) == nullptr) return launch(runtime, function, request);
@@ -95,7 +95,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
           request.cluster = {cluster.x, cluster.y, cluster.z};
           break;
         }
-        // About when and where, which changes nothing here.
+        // Attributes of scheduling and placement have no effect here.
         case cudaLaunchAttributeIgnore:
         case cudaLaunchAttributeAccessPolicyWindow:
         case cudaLaunchAttributeClusterSchedulingPolicyPreference:

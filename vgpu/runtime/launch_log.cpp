@@ -22,7 +22,7 @@ std::string head_of(const std::vector<Device>& devices) {
                      ids.dump());
 }
 
-// What closes the JSON: how estimates come about.
+// The end of the JSON, which includes how the estimates are computed.
 const std::string& tail() {
   static const std::string text = [] {
     Json methods;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of what was launched: kept for vgpuCountersJson, and written to the counters file
-// launch by launch.
+// The log of launches: kept in memory for vgpuCountersJson, and appended to the counters file after
+// every launch.
 #pragma once
 #include <memory>
 #include <string>
@@ -18,31 +18,32 @@ struct LaunchRecord {
   Dim3 grid, block;
   LaunchReport report;
   int device = 0;                             // ordinal
-  std::vector<std::uint64_t> sampled_blocks;  // that were executed; empty: all
-  std::string fallback;  // why the engine is "ptx" where there is machine code; "" if it is not so
+  std::vector<std::uint64_t> sampled_blocks;  // the blocks that were executed; empty: all
+  std::string fallback;  // why PTX was executed although there is machine code; "" otherwise
 };
 
 std::string to_json(const LaunchRecord& record);  // one object, on one line
 
 class LaunchLog {
  public:
-  // Where the log goes from now on; "" for nowhere. Returns "" or what is wrong with the file.
+  // Opens the counters file; "" for none. Returns "" or the reason why the file cannot be written.
   std::string open(const std::vector<Device>& devices, const std::string& file,
                    const std::string& claims = "");
   bool wanted() const {
     return file_ != nullptr || kept_;
-  }  // whether anybody will read what is added
-  // Both return what is to be said about the file.
+  }  // whether records added now are written or kept
+  // Both return messages about the file for the user.
   CountersFile::Said add(const LaunchRecord& record);
-  CountersFile::Said close();  // the program ends
+  CountersFile::Said close();  // called when the program ends
   void reset();
-  std::string json() const;        // since the last reset; nothing is kept before the first
-  std::string trace_json() const;  // of those that were traced
+  // the launches since the last reset; none are kept before the first reset
+  std::string json() const;
+  std::string trace_json() const;  // the traced launches since the last reset
 
  private:
   std::string head_;
   std::unique_ptr<CountersFile> file_;
-  bool kept_ = false;  // in launches_
+  bool kept_ = false;  // launches are kept in launches_ and traces_
   std::vector<std::string> launches_, traces_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that the program loads by itself: fat binaries and PTX text, from memory or from a file.
-// Loading only notes it; kernels are found when they are asked for.
+// Code that the program loads itself: fat binaries and PTX text, from memory or from a file.
+// Loading reads and parses the code. A kernel is registered when it is first looked up.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace vgpu::runtime {
 namespace {
 
-// What nvcc registers: a fat binary is known by its wrapper.
+// The wrapper of a fat binary, as nvcc registers it.
 struct Wrapper {
   std::uint32_t magic = 0x466243b1, version = 1;
   const void* data = nullptr;
@@ -29,7 +29,7 @@ struct Wrapper {
 };
 
 struct Library {
-  std::string bytes;  // of its fat binary
+  std::string bytes;  // a copy of its fat binary
   Wrapper wrapper;
   FatBinary* binary = nullptr;
   std::map<std::string, Function*> functions;
@@ -55,10 +55,10 @@ Module& module_of(Runtime& runtime, const Library& library) {
   throw Failure{cudaErrorInvalidKernelImage, "the code of a library " + why};
 }
 
-// Code somewhere in memory, of a size that only itself tells.
+// Code in memory whose size follows only from its contents.
 class Image {
  public:
-  // `limit`: the bytes there are, where that is known; else the memory is asked.
+  // `limit` is the number of bytes, if known. Otherwise each access is checked with can_read().
   Image(const void* data, std::optional<std::size_t> limit)
       : data_(static_cast<const char*>(data)), limit_(limit) {}
 
@@ -85,12 +85,12 @@ class Image {
     }
   }
 
-  // Up to the terminating zero, or a file's end.
+  // The text up to the terminating zero byte or the end of the file.
   std::string text() const {
     constexpr std::size_t kStep = 4096;
     for (std::size_t bytes = 0;;) {
       std::size_t more = kStep - reinterpret_cast<std::uintptr_t>(data_ + bytes) %
-                                     kStep;  // up to the end of a page
+                                     kStep;  // up to the end of the page
       if (limit_) more = std::min(more, *limit_ - bytes);
       if (more == 0) return {data_, bytes};
       if (!limit_ && !can_read(data_ + bytes, more))
@@ -128,7 +128,7 @@ cudaError_t load(Runtime& runtime, cudaLibrary_t* out, Image code) {
     library->binary = runtime.modules.add_ptx(code.text());
   }
   try {
-    // The code is read now, so that what is wrong with it is this call's error.
+    // Read the code now, so that this call reports errors in it.
     module_of(runtime, *library);
   } catch (...) {
     runtime.modules.unload(library->binary);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocation. Pinned and managed memory are device memory that the host may use as well, which on
-// this device all memory is.
+// Allocation. Pinned and managed memory are device memory that the host may access. On this device
+// the host can access all memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kPitchAlignment = 512;
 
-// False if the product does not fit.
+// False if the product overflows.
 bool multiply(std::size_t a, std::size_t b, std::size_t& product) {
   return !__builtin_mul_overflow(a, b, &product);
 }
@@ -177,7 +177,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
       attributes->hostPointer = address;
       return cudaSuccess;
     }
-    // A module's variable is in no block.
+    // A variable of a module belongs to no block.
     const Origin origin = block == nullptr ? Origin::kDevice : block->origin;
     attributes->type = origin == Origin::kDevice    ? cudaMemoryTypeDevice
                        : origin == Origin::kManaged ? cudaMemoryTypeManaged
@@ -189,7 +189,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   });
 }
 
-// Advice about managed memory, which here is always where it is needed.
+// Without effect: managed memory is accessible everywhere.
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation, unsigned flags,
                                  cudaStream_t) {
   return call([&](Runtime& runtime) {

@@ -82,7 +82,7 @@ Module& FatBinary::module(const Device& device, Memory& memory, EngineChoice eng
 
 std::unique_ptr<Module> FatBinary::load(const Device& device, Memory& memory, EngineChoice engine,
                                         const std::string& user) {
-  constexpr int kKnownTarget = 90;  // whose machine code the engine executes
+  constexpr int kKnownTarget = 90;  // the target whose machine code the engine executes
   const image::Entry* entry =
       image::choose_ptx(entries(), static_cast<std::uint32_t>(device.target()));
   try {
@@ -153,8 +153,7 @@ std::optional<image::Resources> FatBinary::resources(const Device& device,
     std::map<std::string, image::Resources> found;
     try {
       if (!code.empty()) found = image::read_resources(code);
-    } catch (
-        const image::Damaged&) {  // nothing is known of its kernels then; they may run from PTX
+    } catch (const image::Damaged&) {  // the resources stay unknown; the kernels may run from PTX
     }
     known = resources_.emplace(device.target(), std::move(found)).first;
   }
@@ -178,7 +177,7 @@ FatBinary* Modules::add_ptx(std::string ptx) {
   return binaries_.back().get();
 }
 
-// The objects stay: the program may still hold handles to them, which then answer
+// The objects are kept, because the program may still hold handles to them. Such handles return
 // cudaErrorCudartUnloading.
 void Modules::unload(FatBinary* binary) {
   binary->unload();

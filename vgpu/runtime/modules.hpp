@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program registers at its start: fat binaries with their kernels and variables.
-// Registration only notes them; a fat binary is read, and its PTX parsed, when one of its kernels
+// The fat binaries that a program registers at its start, with their kernels and variables.
+// Registration only records them. A fat binary is read, and its PTX parsed, when one of its kernels
 // or variables is first used.
 #pragma once
 #include <cstddef>
@@ -24,22 +24,23 @@ namespace vgpu::runtime {
 class FatBinary {
  public:
   explicit FatBinary(const void* wrapper) : wrapper_(wrapper) {}
-  explicit FatBinary(std::string ptx);  // that one text, for the target that it names
+  explicit FatBinary(std::string ptx);  // PTX text, for the target that it names
 
-  // The module for this device, loaded on the first call: of the machine code, with the PTX for
-  // what that does not do, or of one of them. Throws Failure (with the reason, again on every call)
-  // if there is none; `user` is the kernel or variable that it is needed for.
+  // Returns the module for this device, which the first call loads. The module consists of the
+  // machine code, with the PTX for kernels whose machine code the engine cannot execute, or of one
+  // of the two. Throws Failure if there is none, with the reason on every call. `user` names the
+  // kernel or variable that needs the module.
   Module& module(const Device& device, Memory& memory, EngineChoice engine,
                  const std::string& user);
 
   // The machine code for this device, decompressed; empty if there is none.
   std::span<const std::byte> cubin(const Device& device);
 
-  // As ptxas assigned them; nothing if there is no machine code for this device.
+  // The resources that ptxas assigned; nothing if there is no machine code for this device.
   std::optional<image::Resources> resources(const Device& device, const std::string& kernel);
   std::optional<std::uint32_t> registers(const Device& device, const std::string& kernel);
 
-  void unload() { unloaded_ = true; }  // its bytes go away
+  void unload() { unloaded_ = true; }  // the program may free its bytes afterwards
   bool unloaded() const { return unloaded_; }
 
  private:
@@ -54,31 +55,32 @@ class FatBinary {
   std::string ptx_;
   std::optional<std::vector<image::Entry>> entries_;
   std::map<const Device*, std::unique_ptr<Module>>
-      modules_;                        // each device has variables of its own
-  std::map<int, std::string> cubins_;  // by target
+      modules_;                        // one per device, because each device has its own variables
+  std::map<int, std::string> cubins_;  // by target (90 for sm_90)
   std::map<int, std::map<std::string, image::Resources>> resources_;
-  std::string damage_;  // what is wrong with the machine code; "" if nothing is known to be
+  std::string damage_;  // why the machine code is damaged; "" if no damage is known
 };
 
 // A __global__ function. Its address is the cudaKernel_t.
 struct Function {
   FatBinary* binary = nullptr;
-  const void* host_function = nullptr;  // the stub that stands for it in the program
+  const void* host_function = nullptr;  // the host stub of the kernel in the program
   std::string name;                     // mangled
   std::string shown;                    // demangled
-  int max_dynamic_shared = -1;        // cudaFuncAttributeMaxDynamicSharedMemorySize, if it was set
-  int shared_carveout = -1;           // a preference, noted only
-  bool non_portable_cluster = false;  // cudaFuncAttributeNonPortableClusterSizeAllowed
-  bool refusal_said = false;          // why it cannot be launched was printed
-  bool lost_prints_said = false;      // that printf's buffer was too small
-  bool sampling_said = false;         // that only some of its blocks are executed, or why all are
+  int max_dynamic_shared = -1;          // cudaFuncAttributeMaxDynamicSharedMemorySize; -1: not set
+  int shared_carveout = -1;             // a preference, without effect
+  bool non_portable_cluster = false;    // cudaFuncAttributeNonPortableClusterSizeAllowed
+  bool refusal_said = false;            // the message why it cannot be launched was printed
+  bool lost_prints_said = false;        // the message that printf's buffer overflowed was printed
+  bool sampling_said = false;           // the message about sampling was printed
 };
 
 struct Variable {
   FatBinary* binary = nullptr;
   std::string name;
   std::size_t bytes = 0;
-  void** managed_pointer = nullptr;  // of a __managed__ variable: where the host keeps its address
+  // for a __managed__ variable: the host variable that holds its address
+  void** managed_pointer = nullptr;
 };
 
 class Modules {
@@ -87,12 +89,12 @@ class Modules {
   FatBinary* add_ptx(std::string ptx);
   void unload(FatBinary* binary);
 
-  // `host_function` is null for a kernel that no stub stands for.
+  // `host_function` is null for a kernel without a host stub.
   Function* add_function(FatBinary* binary, const void* host_function, const char* name);
   void add_variable(const void* host_variable, Variable variable);
   const std::vector<Variable>& managed_variables() const { return managed_; }
 
-  // By the address of the host's stub or by handle. Null if unknown.
+  // Finds by the address of the host stub or by handle. Returns null if unknown.
   Function* function(const void* host_function_or_handle);
   Variable* variable(const void* host_variable);
 

@@ -8,8 +8,8 @@ namespace vgpu::runtime {
 namespace {
 
 constexpr int kWarp = 32, kLargestBlock = 1024;
-// Each multiprocessor is four partitions with a quarter of the registers; a warp's come in units of
-// 256, a block's shared memory in units of 128 bytes.
+// Each multiprocessor has four partitions, each with a quarter of the registers. Registers per warp
+// are allocated in units of 256, shared memory per block in units of 128 bytes.
 constexpr int kPartitions = 4;
 constexpr std::size_t kRegisterUnit = 256, kSharedUnit = 128;
 
@@ -28,7 +28,7 @@ int warps_by_registers(int registers_of_device, std::uint32_t registers) {
 
 int blocks_by_registers(const Device& device, const BlockResources& block) {
   if (block.registers == 0) return Occupancy::kNoLimit;
-  // A launch is refused by what all partitions would take together.
+  // A block fits if its registers do not exceed those of all partitions together.
   if (block.threads > largest_block(device, block.registers)) return 0;
   return warps_by_registers(device.registers_per_multiprocessor, block.registers) /
          warps_of(block.threads);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The occupancy questions of the CUDA runtime. They need a kernel's registers, which only machine
-// code has.
+// The occupancy functions of the CUDA runtime. They need the registers per thread, which only
+// machine code contains.
 #include <algorithm>
 
 #include "runtime/launch.hpp"
@@ -17,7 +17,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
     if (blocks == nullptr || threads < 1) return cudaErrorInvalidValue;
     Function& function = known_function(runtime, handle);
     const auto& attributes = vgpu::attributes(loaded_kernel(runtime, function));
-    // __launch_bounds__ does not limit the answer; what may be asked of shared memory does.
+    // __launch_bounds__ does not limit the result, but the limit of dynamic shared memory does.
     if (dynamic_shared > dynamic_shared_limit(runtime, function)) {
       *blocks = 0;
       return cudaSuccess;
@@ -44,8 +44,8 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* handle
   });
 }
 
-// As many as all multiprocessors together have room for. Hardware puts a cluster on multiprocessors
-// of one group of them only, so that it may hold fewer.
+// The number of clusters that fit on all multiprocessors together. Hardware places a cluster within
+// one GPC, and may therefore fit fewer.
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* handle,
                                            const cudaLaunchConfig_t* config) {
   return call([&](Runtime& runtime) {

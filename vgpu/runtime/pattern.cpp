@@ -52,7 +52,7 @@ Steps either(const Steps& a, const Steps& b) {
   return steps;
 }
 
-Steps repeated(const Steps& one, int least, int most) {  // most < 0: without end
+Steps repeated(const Steps& one, int least, int most) {  // most < 0: unbounded
   Steps steps;
   for (int i = 0; i < least; ++i) append(steps, one);
   if (most < 0) {
@@ -121,7 +121,7 @@ class Parser {
       if (!take('}') || (most >= 0 && most < least))
         throw Wrong("{ is followed by N}, N,} or N,M} with N <= M");
     }
-    take('?');  // the shortest match is one as well
+    take('?');  // a lazy quantifier does not change whether there is a match
     return repeated(one, least, most);
   }
 
@@ -166,7 +166,7 @@ class Parser {
     }
   }
 
-  // Behind a backslash.
+  // Parses the character after a backslash.
   Set escaped() {
     const char ch = next("a \\ at the end");
     constexpr std::string_view kNames = "tnrfv0", kMeant("\t\n\r\f\v\0", 6);
@@ -192,7 +192,7 @@ class Parser {
     return set_of({&ch, 1});
   }
 
-  // Behind a [.
+  // Parses a set after its [.
   Set bracket() {
     const bool negated = take('^');
     Set set;
@@ -225,13 +225,13 @@ class Parser {
   std::size_t at_ = 0;
 };
 
-// The steps that some match of a text's beginning waits at.
+// The set of active steps in a simulation of the nondeterministic automaton.
 class States {
  public:
   explicit States(const Steps& steps) : steps_(steps), seen_(steps.size() + 1, 0) {}
 
-  // Follows what takes no character from step `from`, at this place of the text; true if the end is
-  // reached.
+  // Follows all steps from `from` that consume no character at position `at`. Adds the steps that
+  // consume one to `waiting`. Returns true if the end of the pattern is reached.
   bool add(std::size_t from, std::string_view text, std::size_t at,
            std::vector<std::size_t>& waiting) {
     bool matched = false;
@@ -275,7 +275,7 @@ class States {
   }
 
   const Steps& steps_;
-  std::vector<std::size_t> seen_, stack_;  // seen_: at which place + 1 a step was followed last
+  std::vector<std::size_t> seen_, stack_;  // seen_: position + 1 at which a step was last followed
 };
 
 }  // namespace
@@ -293,7 +293,7 @@ bool Pattern::found_in(std::string_view text) const {
   States states(steps_);
   std::vector<std::size_t> waiting, next;
   for (std::size_t at = 0;; ++at) {
-    if (states.add(0, text, at, waiting)) return true;  // a match may begin anywhere
+    if (states.add(0, text, at, waiting)) return true;  // a match may begin at any position
     if (at == text.size()) return false;
     next.clear();
     for (const std::size_t here : waiting) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program was given by which allocation function: the device's memory itself knows only
-// bounds.
+// The program's allocations and the functions that returned them. The device's memory itself only
+// records bounds.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,10 +18,10 @@ struct Block {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
   Origin origin{};
-  int device = 0;                // that it lies on; of host memory, the one that was current
-  unsigned flags = 0;            // as cudaHostAlloc, cudaHostRegister or cudaMallocManaged got them
-  const void* caller = nullptr;  // code that asked for it
-  unsigned long long number = 0;  // how many were added until then, from 1
+  int device = 0;      // device ordinal; for host memory, the current device of the call
+  unsigned flags = 0;  // as passed to cudaHostAlloc, cudaHostRegister or cudaMallocManaged
+  const void* caller = nullptr;   // code address of the caller
+  unsigned long long number = 0;  // sequence number, from 1
   cudaMemPool_t pool = nullptr;   // of stream-ordered allocations
 };
 
@@ -41,8 +41,8 @@ class Pointers {
     blocks_.erase(found);
   }
 
-  // The block that starts at `pointer`, or the one that covers it; null if none. Valid until the
-  // next change.
+  // The block that starts at `pointer`, or the block that contains it; null if there is none. The
+  // result is valid until the next change.
   Block* starting_at(const void* pointer) {
     const auto found = blocks_.find(reinterpret_cast<std::uintptr_t>(pointer));
     return found == blocks_.end() ? nullptr : &found->second;
@@ -58,13 +58,13 @@ class Pointers {
     const Block& block = std::prev(next)->second;
     return address - block.begin < block.bytes ? &block : nullptr;
   }
-  // Whether any block shares a byte with the range.
+  // Whether a block overlaps the range.
   bool overlaps(const void* pointer, std::size_t bytes) const {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     const auto next = blocks_.lower_bound(address);
     return covering(pointer) != nullptr || (next != blocks_.end() && next->first < address + bytes);
   }
-  // Host memory does not count against a device's size.
+  // Bytes allocated on a device. Host memory does not count.
   std::size_t bytes_on(int device) const {
     const auto found = bytes_on_.find(device);
     return found == bytes_on_.end() ? 0 : found->second;
@@ -78,7 +78,7 @@ class Pointers {
   }
 
   unsigned long long added_ = 0;
-  std::map<int, std::size_t> bytes_on_;  // by device
+  std::map<int, std::size_t> bytes_on_;  // by device ordinal
   std::map<std::uintptr_t, Block> blocks_;
 };
 

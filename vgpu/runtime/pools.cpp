@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream-ordered allocation. Work is done when it is asked for, so that a pool only keeps account:
-// its memory comes from the device and goes back at once, and nothing is ever reserved beyond what
-// is used.
+// Stream-ordered allocation. Work is executed immediately, so that a pool only counts bytes. Its
+// memory is allocated from the device and freed immediately, and no memory is reserved beyond what
+// is in use.
 #include "runtime/pools.hpp"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ cudaError_t release_stream_ordered(Runtime& runtime, const char* function, void*
 
 namespace {
 
-// `body(Pool&)` of a live pool.
+// Calls `body(Pool&)` for a live pool.
 template <class Body>
 cudaError_t with_pool(cudaMemPool_t handle, Body body) {
   return call([&](Runtime& runtime) {
@@ -99,7 +99,7 @@ cudaError_t take(const void* value, T& content) {
   return cudaSuccess;
 }
 
-// Memory of a captured allocation is there from then on.
+// The memory of a captured allocation exists from the capture on.
 cudaError_t allocate_in(Runtime& runtime, Stream& on, cudaMemPool_t pool, void** pointer,
                         std::size_t bytes, const void* caller) {
   const auto error = allocate_from(runtime, pool, pointer, bytes, caller);
@@ -238,7 +238,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attrib
       case cudaMemPoolAttrReservedMemHigh:
       case cudaMemPoolAttrUsedMemHigh:
         take(value, high);
-        if (high != 0) return cudaErrorInvalidValue;  // it can only be reset
+        if (high != 0) return cudaErrorInvalidValue;  // the maximum can only be reset to 0
         pool.most_used = pool.used;
         return cudaSuccess;
       default:
@@ -251,7 +251,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t) {
   return with_pool(handle, [](const Pool&) { return cudaSuccess; });
 }
 
-// Every device reaches all memory.
+// Without effect: every device can access all memory.
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* list,
                                  size_t count) {
   return call([&](Runtime& runtime) {

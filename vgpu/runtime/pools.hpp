@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory pools: each device has one by default, programs make more.
+// Memory pools: one default pool per device, and the pools that programs create.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,14 +16,14 @@ class Runtime;
 struct Pool {
   int device = 0;
   std::uint64_t used = 0, most_used = 0;  // bytes
-  std::uint64_t release_threshold = 0;    // noted only, as the next three are
+  std::uint64_t release_threshold = 0;    // stored without effect, like the next three
   int follow_events = 1, opportunistic = 1, internal_dependencies = 1;
 };
 
 class Pools {
  public:
   cudaMemPool_t create(int device);
-  Pool* find(cudaMemPool_t handle);  // null for a handle that is no live pool
+  Pool* find(cudaMemPool_t handle);  // null for a handle of no live pool
   bool destroy(cudaMemPool_t handle);
   cudaMemPool_t default_of(int device);
   cudaMemPool_t current_of(int device);
@@ -35,7 +35,7 @@ class Pools {
   std::map<int, cudaMemPool_t> defaults_, currents_;
 };
 
-// As allocate and release do, with the pool's account.
+// Like allocate() and release(), and they update the pool's counts of bytes.
 cudaError_t allocate_from(Runtime& runtime, cudaMemPool_t pool, void** pointer, std::size_t bytes,
                           const void* caller);
 cudaError_t release_stream_ordered(Runtime& runtime, const char* function, void* pointer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preferences that a program may state and read back, and that change nothing on this device.
+// Preferences that a program may set and read back, without effect on this device.
 #include <cstdint>
 #include <cstring>
 
@@ -8,7 +8,7 @@
 
 using namespace vgpu::runtime;
 
-// Banks are four bytes wide on every device since Maxwell, whatever is asked for.
+// Banks are four bytes wide on every device since Maxwell, whatever width is set.
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
   return call([&](Runtime&) {
     if (config == nullptr) return cudaErrorInvalidValue;
@@ -36,7 +36,7 @@ cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig
   });
 }
 
-// Every two devices are linked, as those of one server are.
+// All pairs of devices are linked, as in one server.
 cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int from, int to) {
   return query([&](Runtime& runtime) {
     if (value == nullptr) return cudaErrorInvalidValue;
@@ -57,7 +57,7 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, i
   });
 }
 
-// Graphs reserve no memory beyond what their nodes have.
+// Graphs reserve no memory beyond that of their nodes.
 cudaError_t cudaDeviceGraphMemTrim(int device) {
   return call([&](Runtime& runtime) {
     return runtime.has_device(device) ? cudaSuccess : cudaErrorInvalidDevice;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text for a terminal: names of kernels come from the program's file, and may hold anything.
+// Makes text safe for a terminal. Kernel names come from the program's file and may contain any
+// bytes.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace vgpu {
 
-// Control characters become \xNN; ends of lines and tabs stay.
+// Replaces control characters by \xNN, except line ends and tabs.
 std::string printable(std::string_view text);
 
 }  // namespace vgpu

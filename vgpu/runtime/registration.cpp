@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvcc's generated code calls before main: it only notes what exists.
+// The functions that nvcc's generated code calls before main. They only record fat binaries,
+// kernels and variables.
 #include <cstdio>
 #include <exception>
 
@@ -11,8 +12,8 @@ namespace {
 
 FatBinary* binary_of(void** handle) { return reinterpret_cast<FatBinary*>(handle); }
 
-// Nobody could catch what is thrown before main. What could not be noted is missing later, and
-// refused by name.
+// Exceptions before main cannot be caught. A kernel or variable that could not be recorded is
+// missing later, and its use is refused by name.
 template <class Result, class Body>
 Result note(Body body) noexcept {
   try {
@@ -66,7 +67,7 @@ void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const c
   });
 }
 
-// Called before the host touches a __managed__ variable: from here on its pointer must be good.
+// Called before the host accesses a __managed__ variable. Its pointer must be valid afterwards.
 char __cudaInitModule(void** handle) {
   const auto error = query([&](Runtime& runtime) {
     for (const Variable& variable : runtime.modules.managed_variables()) {

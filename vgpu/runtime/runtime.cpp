@@ -14,8 +14,8 @@
 namespace vgpu::runtime {
 namespace {
 
-// Pinned host memory lives among the device's allocations, so that kernels can reach it, but does
-// not count as the device's: room for it is added.
+// Pinned host memory is allocated from the device's address space, so that kernels can access it,
+// but does not count towards the device's size. This is the additional space for it.
 constexpr std::size_t kHostRoom = std::size_t{64} << 30;
 
 std::size_t memory_of(const std::vector<Device>& devices) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the stand-in CUDA runtime of one process, and the guard that every entry point runs
-// under. The virtual GPU executes when it is asked to, so that one lock around everything is enough
-// and streams need no order.
+// The state of the virtual GPU's CUDA runtime in one process, and the wrapper in which every entry
+// point runs. The virtual GPU executes work during the call that submits it. Therefore one lock for
+// the whole runtime is sufficient, and streams need no ordering.
 #pragma once
 #include <array>
 #include <mutex>
@@ -25,7 +25,8 @@
 
 namespace vgpu::runtime {
 
-// The fault that ended a kernel; from then on the device answers nothing else, as a real one does.
+// The sticky fault that ended a kernel. Afterwards every call that uses the device returns its
+// error, as on a real device.
 struct LastFault {
   cudaError_t code = cudaSuccess;
   std::string kind, report;
@@ -33,7 +34,7 @@ struct LastFault {
 
 class Runtime {
  public:
-  // Created on first use and never destroyed: the program's own destructors may still call the
+  // Created on first use and never destroyed, because destructors of the program may still call the
   // runtime.
   static Runtime& get();
 
@@ -47,18 +48,18 @@ class Runtime {
   Graphs graphs;
   LaunchLog log;
   LastFault fault;
-  bool reported = false;  // a check fired, of a kernel or of what the host asked for
-  // By cudaLimit, as a fresh process on an H200 finds them. The engine needs those of printf and
-  // malloc.
+  bool reported = false;  // a check has failed, in a kernel or in a host call
+  // Indexed by cudaLimit, with the values of a new process on an H200. The engine uses the limits
+  // of the stack, printf and malloc.
   std::array<std::size_t, 7> limits = {1024, 8650752, DeviceHeap::kDefaultBytes, 0, 2048,
                                        64,   11796480};
-  DeviceHeap heap;             // of malloc in kernels
-  bool printed = false;        // a kernel has
-  bool time_said = false;      // that events tell the host's time
-  bool shortage_said = false;  // that the host has too little memory
+  DeviceHeap heap;             // for malloc in kernels
+  bool printed = false;        // a kernel has printed
+  bool time_said = false;      // the message that events measure the host's time was printed
+  bool shortage_said = false;  // the message that the host lacks memory was printed
 
-  // The calling thread's, and its number. Each device is an object of its own, even where two are
-  // of one kind.
+  // The calling thread's device and its ordinal. Every device is a separate object, even if several
+  // are of the same kind.
   const Device& device() const { return settings.devices[static_cast<std::size_t>(ordinal())]; }
   static int& ordinal();
   bool has_device(int number) const {
@@ -69,26 +70,26 @@ class Runtime {
   Runtime();
 };
 
-// To stderr, every line under the prefix "vgpu: ".
+// Prints to stderr, with the prefix "vgpu: " on every line.
 void say(std::string_view text);
 void say(const CountersFile::Said& about_counters);
 
-// Tells the program vgpu that a check fired; `kernel` is "" where none runs.
+// Reports a failed check to the program `vgpu`; `kernel` is "" if no kernel is running.
 void report_check(Runtime& runtime, std::string_view kind, std::string_view kernel);
 
-// The calling thread's last error, as cudaGetLastError has it.
+// The calling thread's last error, which cudaGetLastError returns.
 cudaError_t& last_error();
 
 // Records the error for cudaGetLastError and returns it.
 cudaError_t finish(cudaError_t code);
 cudaError_t finish(const Failure& failure);
 
-// cudaErrorMemoryAllocation. The first time, what the host lacks is said, if that is why.
+// Returns cudaErrorMemoryAllocation. If the host lacks memory, prints a message the first time.
 cudaError_t out_of_memory(Runtime& runtime);
 
-// Runs an entry point's body, `cudaError_t body(Runtime&)`, under the lock, exceptions turned into
-// error codes. `call` refuses while a fault is sticky, `query` answers all the same (what asks
-// about the device only).
+// Runs an entry point's body, `cudaError_t body(Runtime&)`, under the lock and converts exceptions
+// to error codes. `call` returns the sticky error if there is one. `query` runs the body even then;
+// it is for entry points that only query the device.
 template <class Body>
 cudaError_t query(Body body) {
   Runtime& runtime = Runtime::get();

@@ -15,7 +15,8 @@ std::uint64_t linear(const Dim3& grid, std::uint64_t x, std::uint64_t y, std::ui
   return x + grid.x * (y + grid.y * z);
 }
 
-// Which dimensions a block is last in, of those that have more than one.
+// The dimensions, as bits, in which a block is last; only dimensions with more than one block
+// count.
 unsigned stratum_of(const Dim3& grid, std::uint64_t block) {
   const std::uint64_t x = block % grid.x, y = block / grid.x % grid.y, z = block / grid.x / grid.y;
   const auto last = [](std::uint64_t at, std::uint32_t extent) {
@@ -78,7 +79,7 @@ std::vector<Stratum> sample(const Dim3& grid, std::uint64_t wanted) {
   }
   for (std::uint64_t i = 0, steps = wanted - std::min<std::uint64_t>(wanted, chosen.size());
        chosen.size() < std::min(wanted, blocks); ++i) {
-    if (i == steps) i = 0, steps *= 2;  // some of the places were taken: a finer spacing
+    if (i == steps) i = 0, steps *= 2;  // some blocks were already chosen: halve the spacing
     chosen.insert(static_cast<std::uint64_t>(Wide{blocks} * (2 * i + 1) / (2 * steps)));
   }
   if (chosen.size() >= blocks) return {};

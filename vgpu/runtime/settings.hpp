@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment asks of the virtual GPU. `vgpu` sets these variables; they can be set by
-// hand as well.
-//   VGPU_DEVICE    the devices' ids, comma-separated, NAME:COUNT for several of one kind (default h200)
-//   VGPU_CHECK     comma-separated: memory, race, init-global, sync (these four by default), init, leak, all, none
-//   VGPU_THREADS   host threads of a launch (default: all)
-//   VGPU_SCHEDULE  when asynchronous copies land: eager (default), lazy, random:SEED
-//   VGPU_ENGINE    auto (default): machine code where the fat binary has it and it is known, else PTX; sass, ptx
-//   VGPU_COUNTERS  file for the launches' counters; %p becomes the process id (counters_file.hpp)
-//   VGPU_COUNTERS_CLAIMS  folder in which processes note which counters files they write
-//   VGPU_KERNEL, VGPU_LAUNCH_SKIP, VGPU_LAUNCH_COUNT
-//                  of which launches: those whose name matches the regular expression, from and for how many of them
-//   VGPU_SOURCE    1: counters by source line as well
-//   VGPU_SAMPLE_BLOCKS  execute only that many blocks of a launch, and scale
-//   VGPU_REPORT    file that is told of every check that fires (check_report.hpp)
+// The settings of the virtual GPU, read from environment variables. The program `vgpu` sets these
+// variables; they can also be set by hand.
+//   VGPU_DEVICE    device ids, comma-separated; NAME:COUNT for several of one kind (default: h200)
+//   VGPU_CHECK     checks, comma-separated: memory, race, init-global, sync (the default is these
+//                  four), init, leak, all, none
+//   VGPU_THREADS   number of host threads per launch (default: all)
+//   VGPU_SCHEDULE  when the data of asynchronous copies arrive: eager (default), lazy, random:SEED
+//   VGPU_ENGINE    auto (default): machine code if the fat binary contains code that the engine can
+//                  execute, otherwise PTX; sass; ptx
+//   VGPU_COUNTERS  file for the launches' counters; %p is replaced by the process id
+//                  (counters_file.hpp)
+//   VGPU_COUNTERS_CLAIMS
+//                  folder in which processes record which counters files they write
+//   VGPU_KERNEL    regular expression: only launches whose kernel name matches are recorded
+//   VGPU_LAUNCH_SKIP, VGPU_LAUNCH_COUNT
+//                  how many matching launches to skip first, and how many to record then
+//   VGPU_SOURCE    1: also count per source line
+//   VGPU_SAMPLE_BLOCKS
+//                  number of blocks per launch to execute; their counts are scaled to the grid
+//   VGPU_REPORT    file to which every failed check is reported (check_report.hpp)
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,28 +31,28 @@
 
 namespace vgpu {
 
-// Bounds, alignment and use after free of global and shared memory are checked whatever is chosen:
-// without them a faulty kernel would end the host's process.
+// Bounds, alignment and use after free of global and shared memory are always checked, because a
+// faulty kernel would otherwise crash the host process.
 struct Checks {
   bool race = true;  // shared memory between warps, global memory between blocks
   bool init = true;  // reads of memory that was never written
   bool sync = true;  // misuse of barriers that hardware may forgive
   bool init_shared =
-      // ... of shared memory too: also where a kernel only reads ahead and uses nothing of it
+      // also reads of shared memory; reports kernels that prefetch such data and never use it
       false;
   bool leak = false;  // allocations that are never freed
   bool memory =
-      // what hardware forgives: local memory beyond a thread's own, and bad pointers given to
-      // cudaFree
+      // errors that hardware tolerates: accesses beyond a thread's local memory, and invalid
+      // pointers passed to cudaFree
       true;
 };
 
-// Which launches are recorded. Skipping and counting look at those whose name matches only.
+// Which launches are recorded. `skip` and `count` apply to launches whose name matches.
 struct Selection {
   Pattern kernel;  // searched for in the demangled name
   std::uint64_t skip = 0, count = ~std::uint64_t{0};
 
-  bool takes(const std::string& name);  // the next launch, of this name
+  bool takes(const std::string& name);  // called once per launch, in order: whether to record it
 
  private:
   std::uint64_t matched_ = 0;
@@ -57,31 +63,31 @@ enum class EngineChoice { kAuto, kSass, kPtx };
 struct Settings {
   std::vector<Device> devices = {vgpu::devices().front()};  // by ordinal; never empty
   Checks checks;
-  bool trace = false;  // by vgpuSetTrace only
+  bool trace = false;  // set by vgpuSetTrace only
   unsigned host_threads = 0;
   CopySchedule schedule;
   Numerics numerics = Numerics::kSingle;
   Selection selection;
   bool count_lines = false;
-  std::uint64_t sample_blocks = 0;  // 0: all are executed
+  std::uint64_t sample_blocks = 0;  // blocks per launch to execute; 0: all
   EngineChoice engine = EngineChoice::kAuto;
   std::string counters_file, counters_claims, report_file;
-  std::string error;  // the first thing that is wrong: argument and rule; "" if nothing
+  std::string error;  // the first invalid setting, and the rule that it breaks; "" if there is none
 };
 
-using Lookup = const char* (*)(const char* name);  // std::getenv, or a test's
+using Lookup = const char* (*)(const char* name);  // std::getenv, or a test's replacement
 
 Settings settings_from(Lookup environment);
 
-// The rules, for the command line as well. Each returns "" or what is wrong.
+// Parsers, which the command line uses too. Each returns "" or an error message.
 std::string parse_devices(std::string_view text, std::vector<Device>& devices);
-std::string parse_checks(std::string_view text, Checks& checks);  // "": as they are
+std::string parse_checks(std::string_view text, Checks& checks);  // "" leaves `checks` unchanged
 std::string parse_threads(std::string_view text, unsigned& threads);
 std::string parse_engine(std::string_view text, EngineChoice& engine);
 std::string parse_schedule(std::string_view text, CopySchedule& schedule);
 std::string parse_numerics(std::string_view text, Numerics& numerics);
 std::string parse_kernel(std::string_view text, Pattern& kernel);
 std::string parse_number(std::string_view text, std::uint64_t least, std::uint64_t& number);
-std::string to_string(const CopySchedule& schedule);  // as parse_schedule reads it
+std::string to_string(const CopySchedule& schedule);  // in the syntax that parse_schedule reads
 
 }  // namespace vgpu

@@ -23,7 +23,7 @@ cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
   });
 }
 
-// `read(const Stream&)` on a live stream.
+// Calls `read(const Stream&)` for a live stream.
 template <class Read>
 cudaError_t with_stream(cudaStream_t handle, Read read) {
   return call([&](Runtime& runtime) {
@@ -32,7 +32,7 @@ cudaError_t with_stream(cudaStream_t handle, Read read) {
   });
 }
 
-// Of the calling thread, whose stream goes when it ends.
+// The number of the calling thread. The per-thread stream is destroyed when the thread ends.
 unsigned long long thread_number() {
   struct Thread {
     Thread() {
@@ -81,7 +81,7 @@ Stream* Streams::find(cudaStream_t handle) {
   return found == streams_.end() ? nullptr : found->second.get();
 }
 
-// A stream that is being captured stays: its capture names it.
+// A stream that is being captured is kept, because its capture refers to it.
 void Streams::end_thread(unsigned long long thread) {
   const auto found = per_thread_.find(thread);
   if (found != per_thread_.end() && found->second->capture == nullptr) per_thread_.erase(found);
@@ -111,7 +111,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   });
 }
 
-// A stream is idle unless it is being captured; then it must not be waited for.
+// A stream is always idle. If it is being captured, synchronisation is an error.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return call([&](Runtime& runtime) {
     Stream& on = stream_for(runtime, stream);
@@ -125,7 +125,7 @@ VGPU_TWIN(cudaStreamSynchronize, _ptsz);
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 VGPU_TWIN(cudaStreamQuery, _ptsz);
 
-// A wait for an event of a capture takes the stream into that capture.
+// Waiting for an event of a capture adds the stream to that capture.
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned flags) {
   return call([&](Runtime& runtime) {
     Stream& stream = stream_for(runtime, handle);
@@ -162,8 +162,8 @@ cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
 }
 VGPU_TWIN(cudaStreamGetPriority, _ptsz);
 
-// Breaks the capture that the stream takes part in, as on an H200 (driver 580), which the
-// documentation does not say.
+// Invalidates the capture in which the stream takes part, as an H200 (driver 580) does. This is not
+// documented.
 cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
   return call([&](Runtime& runtime) {
     Stream& stream = stream_for(runtime, handle);
@@ -198,8 +198,8 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAttrID attribu
     if (value == nullptr) return cudaErrorInvalidValue;
     if (attribute == cudaLaunchAttributePriority)
       stream->priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);
-    // The others are about when and where, which changes nothing here; they are read back as they
-    // are by default.
+    // The other attributes concern scheduling and have no effect here. Reading them returns the
+    // defaults.
     return cudaSuccess;
   });
 }
@@ -229,7 +229,7 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 }
 VGPU_TWIN(cudaStreamCopyAttributes, _ptsz);
 
-// Managed memory is everywhere at all times.
+// Without effect: managed memory is accessible everywhere at all times.
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t, unsigned flags) {
   return call([&](Runtime& runtime) {
     if (runtime.streams.find(handle) == nullptr) return cudaErrorInvalidResourceHandle;
@@ -242,7 +242,8 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t,
 }
 VGPU_TWIN(cudaStreamAttachMemAsync, _ptsz);
 
-// Host functions run at once, outside the lock, since everything before them in the stream is done.
+// Host functions run immediately, without the lock, since all earlier work of the stream is
+// complete.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   bool captured = false;
   const auto error = call([&](Runtime& runtime) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events. All work is done when it is asked for (unless the stream is being captured),
-// so that a stream is always idle, an event is always complete, and an event's time is the host's
-// clock when it was recorded.
+// Streams and events. All work is executed during the call that submits it, unless the stream is
+// being captured. A stream is therefore always idle, an event is always complete, and an event's
+// time is the host's clock when the event was recorded.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -21,15 +21,17 @@ struct Stream {
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;
-  int device = -1;                   // the ordinal; of the default streams, the calling thread's
-  std::shared_ptr<Capture> capture;  // null where it is not being captured
-  std::vector<Node*> last;           // what the next captured work follows
+  // device ordinal; -1 for the default streams: the calling thread's device
+  int device = -1;
+  std::shared_ptr<Capture> capture;  // null if the stream is not being captured
+  std::vector<Node*> last;           // the dependencies of the next captured node
 };
 
 struct Event {
   unsigned flags = 0;
   std::optional<std::chrono::steady_clock::time_point> recorded;
-  std::weak_ptr<Capture> capture;  // in which it was recorded last, behind these nodes
+  // the capture in which it was last recorded, after the nodes of `after`
+  std::weak_ptr<Capture> capture;
   std::vector<Node*> after;
   bool captured = false;
 };
@@ -37,10 +39,9 @@ struct Event {
 class Streams {
  public:
   cudaStream_t create(unsigned flags, int priority);
-  // Null for a handle that is no live stream. The default streams (0, legacy, the calling thread's)
-  // are always there.
+  // Null for a handle of no live stream. The default streams (0, legacy, per-thread) always exist.
   Stream* find(cudaStream_t handle);
-  bool destroy(cudaStream_t handle);  // false for the default streams too
+  bool destroy(cudaStream_t handle);  // also false for the default streams
   void end_thread(unsigned long long thread);
   template <class Use>
   void for_each(Use use) {
@@ -56,8 +57,7 @@ class Streams {
  private:
   Stream default_;
   unsigned long long next_id_ = 1;
-  std::unordered_map<unsigned long long, std::unique_ptr<Stream>>
-      per_thread_;  // by the thread's number
+  std::unordered_map<unsigned long long, std::unique_ptr<Stream>> per_thread_;  // by thread number
   std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;
   std::unordered_map<cudaEvent_t, std::unique_ptr<Event>> events_;
 };

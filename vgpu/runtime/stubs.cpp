@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every function of the real libcudart.so.13 exists here, so that any program loads: those that are
-// not implemented say so and fail. All are weak: a definition elsewhere in this library takes a
-// stub's place. The CUDA headers are not included on purpose: these have no parameters. Nothing
-// reads an argument, and every one returns an error code (or nothing).
+// Stubs for every function of the real libcudart.so.13, so that any program loads. A stub prints
+// that the function is not implemented and returns an error. All stubs are weak: a definition
+// elsewhere in this library replaces the stub. The CUDA headers are deliberately not included,
+// because the stubs have no parameters. No stub reads an argument, and every stub returns an error
+// code (or nothing).
 namespace vgpu::runtime {
 int refuse_unimplemented(const char* name, bool& said);  // errors.cpp
 }

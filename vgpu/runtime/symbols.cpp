@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// __device__ and __constant__ variables by the address of their host shadow.
+// Access to __device__ and __constant__ variables by the address of their host shadow variable.
 #include <fmt/format.h>
 
 #include "runtime/copies.hpp"
@@ -23,7 +23,7 @@ vgpu::Symbol find(Runtime& runtime, const void* host_variable) {
   return *symbol;
 }
 
-// The bytes [offset, offset + bytes) of a variable.
+// Checks that the bytes [offset, offset + bytes) are inside the variable.
 void* slice(const vgpu::Symbol& symbol, std::size_t offset, std::size_t bytes) {
   if (offset > symbol.bytes || bytes > symbol.bytes - offset)
     throw Failure{cudaErrorInvalidValue, ""};

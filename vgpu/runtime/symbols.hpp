@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// __device__ and __constant__ variables by the address of their host shadow.
+// Looks up __device__ and __constant__ variables by the address of their host shadow variable.
 #pragma once
 #include <cstddef>
 
@@ -7,7 +7,7 @@
 
 namespace vgpu::runtime {
 
-// The device's address of the bytes [offset, offset + bytes) of a variable. Throws Failure.
+// The device address of the bytes [offset, offset + bytes) of a variable. Throws Failure.
 void* symbol_slice(Runtime& runtime, const void* host_variable, std::size_t offset,
                    std::size_t bytes);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the virtual GPU's libcudart.so.13 offers beyond the CUDA runtime. A program that may also run on a GPU finds
-   these by dlsym(RTLD_DEFAULT, "vgpuDeviceName"): where the name is absent, the runtime is the real one.
-   All functions are thread-safe; strings stay valid until the same function is called again. */
+/* Functions of the virtual GPU's libcudart.so.13 beyond the CUDA runtime. A program that may also
+   run on a real GPU looks them up with dlsym(RTLD_DEFAULT, "vgpuDeviceName"): if the name is
+   absent, the runtime is the real one. All functions are thread-safe. Returned strings stay valid
+   until the same function is called again. */
 #ifndef VGPU_VGPU_H
 #define VGPU_VGPU_H
 #include <stddef.h>
@@ -13,45 +14,48 @@ extern "C" {
 /* The virtual device's short name, "h200"; "" if VGPU_DEVICE names none. */
 const char* vgpuDeviceName(void);
 
-/* Forgets the launches so far, and keeps those that follow for vgpuCountersJson. */
+/* Discards all recorded launches and starts recording launches for vgpuCountersJson. */
 void vgpuResetCounters(void);
 
-/* The launches since the last vgpuResetCounters (none before the first), in the counters file's JSON
-   (docs/counters.schema.json). */
+/* The launches since the last vgpuResetCounters, as JSON in the format of the counters file
+   (docs/counters.schema.json). Nothing is recorded before the first vgpuResetCounters. */
 const char* vgpuCountersJson(void);
 
-/* Turns the trace on (1) or off (0) for the launches that follow; returns the former setting. A traced launch keeps
-   every instruction that it executed, with its counts and, of memory instructions, the lanes' addresses once. */
+/* Turns the trace on (1) or off (0) for the launches that follow; returns the former setting. The
+   trace of a launch holds every instruction that was executed, with its counts. For a memory
+   instruction it also holds the lanes' addresses of one execution. */
 int vgpuSetTrace(int on);
 
-/* The traced launches since the last vgpuResetCounters (or the start):
-   {"launches": [{"kernel", "engine", "instructions": [{"text", "place", "file", "line", "operation", "executions",
-   "lanes"; of memory instructions also "global_requests", "global_sectors", "shared_requests", "shared_wavefronts",
-   "sample": {"block", "warp", "mask", "bytes", "shared", "addresses": 32 numbers}}, ...]}, ...]}.
-   "place" is a line of the PTX or the offset of the machine code, as "engine" says. */
+/* The traced launches since the last vgpuResetCounters; none are kept before the first one:
+   {"launches": [{"kernel", "engine", "instructions": [{"text", "place", "file", "line",
+   "operation", "executions", "lanes"; for memory instructions also "global_requests",
+   "global_sectors", "shared_requests", "shared_wavefronts", "sample": {"block", "warp", "mask",
+   "bytes", "shared", "addresses": 32 numbers}}, ...]}, ...]}.
+   "place" is a line of the PTX or an offset into the machine code, depending on "engine". */
 const char* vgpuTraceJson(void);
 
-/* Turns the race check on (1) or off (0) for the launches that follow; returns the former setting. */
+/* Turns the race check on (1) or off (0) for all later launches; returns the former setting. */
 int vgpuSetRaceCheck(int on);
 
-/* When the data of asynchronous copies land in the launches that follow: "eager", "lazy" or "random:SEED". Returns the
-   former setting, or NULL (and changes nothing) where the text is none of these. */
+/* Sets when the data of asynchronous copies arrive in the launches that follow: "eager", "lazy" or
+   "random:SEED". Returns the former setting, or NULL (without any change) for any other text. */
 const char* vgpuSetSchedule(const char* schedule);
 
-/* The last fault's report (several lines), and the name of its kind: "out of bounds", "use after free", "misaligned
-   address", ... Both are "" if there was none since the start or the last vgpuClearFault. */
+/* The report of the last fault (several lines), and the name of its kind: "out of bounds", "use
+   after free", "misaligned address", ... Both are "" if there was no fault since the start or the
+   last vgpuClearFault. */
 const char* vgpuLastFault(void);
 const char* vgpuLastFaultKind(void);
 
-/* Clears the last fault and the sticky error it left, so that a test driver may go on. Memory keeps its contents. The
-   fault is dealt with: `vgpu` does not end with status 86 for it. */
+/* Clears the last fault and its sticky error, so that a test driver can continue. Memory keeps its
+   contents. `vgpu` does not exit with status 86 for a cleared fault. */
 void vgpuClearFault(void);
 
-/* 1 if the `bytes` bytes at `pointer` lie wholly inside one live allocation that kernels may access. */
+/* 1 if the `bytes` bytes at `pointer` lie in one live allocation that kernels may access. */
 int vgpuDeviceContains(const void* pointer, size_t bytes);
 
-/* The host has written these bytes of device memory by itself (not by a function of the CUDA runtime): the check of
-   reads of memory that was never written takes note. */
+/* Marks bytes of device memory as written, for the check of reads of memory that was never written.
+   Needed where the host writes device memory without a function of the CUDA runtime. */
 void vgpuMarkWritten(const void* pointer, size_t bytes);
 
 #ifdef __cplusplus

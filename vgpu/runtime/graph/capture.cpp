@@ -15,7 +15,7 @@ cudaStreamCaptureMode& thread_mode() {
   return mode;
 }
 
-// Nodes that no other one needs.
+// The nodes on which no other node depends.
 std::set<const Node*> ends(const Graph& graph) {
   std::set<const Node*> result;
   for (const auto& node : graph.nodes) result.insert(node.get());
@@ -42,7 +42,7 @@ cudaError_t record(Stream& stream, Work work) {
 
 namespace {
 
-// The streams in capture that the legacy default stream would wait for.
+// Calls `use` for every capturing stream for which the legacy default stream would wait.
 template <class Use>
 void for_each_implied(Runtime& runtime, cudaStream_t handle, Use use) {
   if (handle != nullptr && handle != cudaStreamLegacy) return;
@@ -51,7 +51,7 @@ void for_each_implied(Runtime& runtime, cudaStream_t handle, Use use) {
   });
 }
 
-// For questions about a capture, which break none.
+// Finds the stream for queries of its capture, which do not invalidate a capture.
 const Stream& asked_stream(Runtime& runtime, cudaStream_t handle) {
   const Stream* stream = runtime.streams.find(handle);
   if (stream == nullptr) throw Failure{cudaErrorInvalidResourceHandle, ""};
@@ -107,7 +107,7 @@ cudaError_t begin(Runtime& runtime, cudaStream_t handle, std::shared_ptr<Capture
   return cudaSuccess;
 }
 
-// All streams that took part leave, and forget.
+// Removes all streams from the capture.
 void leave(Runtime& runtime, const std::shared_ptr<Capture>& capture) {
   runtime.streams.for_each([&](Stream& stream) {
     if (stream.capture != capture) return;
@@ -117,7 +117,7 @@ void leave(Runtime& runtime, const std::shared_ptr<Capture>& capture) {
   runtime.graphs.remove(capture->graph);
 }
 
-// What the other streams did must have come back to the first one.
+// Whether the work of all other streams was joined to the origin stream.
 bool joined(Runtime& runtime, const Capture& capture) {
   std::set<const Node*> open = ends(*capture.graph);
   bool all = true;
@@ -217,7 +217,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
     if (*status != cudaStreamCaptureStatusActive) return cudaSuccess;
     if (id != nullptr) *id = stream.capture->id;
     if (graph != nullptr) *graph = handle_of(stream.capture->graph);
-    // Handles of nodes are their addresses.
+    // A node's handle is its address.
     if (dependencies != nullptr)
       *dependencies = reinterpret_cast<const cudaGraphNode_t*>(stream.last.data());
     if (edges != nullptr) *edges = nullptr;

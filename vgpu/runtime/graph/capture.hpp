@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream capture: work of a capturing stream becomes nodes of a graph. Other streams join through
-// events.
+// Stream capture: work submitted to a capturing stream becomes nodes of a graph. Other streams join
+// the capture through events.
 #pragma once
 #include <memory>
 #include <thread>
@@ -12,28 +12,28 @@
 namespace vgpu::runtime {
 
 struct Capture {
-  std::unique_ptr<Graph> owned;  // null where the program gave the graph
+  std::unique_ptr<Graph> owned;  // null if the program passed the graph
   Graph* graph = nullptr;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
-  std::thread::id thread;  // that began it
+  std::thread::id thread;  // the thread that began the capture
   const Stream* origin = nullptr;
   unsigned long long id = 0;
-  bool broken = false;  // something was called that cannot be captured
+  bool broken = false;  // a call that cannot be captured has invalidated it
 };
 
-// The capture that the stream takes part in; null if it does not.
+// The capture in which the stream takes part; null if there is none.
 Capture* capture_of(const Stream& stream);
 
-// The work becomes a node behind the stream's last ones. Fails where the capture is broken.
+// Adds the work as a node that depends on the stream's last nodes. Fails if the capture is invalid.
 cudaError_t record(Stream& stream, Work work);
 
-// The stream for the work of an entry point. Throws Failure for an unknown handle, and for the
-// legacy default stream while a capture that it would wait for is under way, which breaks that
-// capture.
+// Returns the stream of an entry point's work. Throws Failure for an unknown handle. If the legacy
+// default stream would wait for a stream that is being captured, throws Failure and invalidates
+// that capture.
 Stream& stream_for(Runtime& runtime, cudaStream_t handle);
 
-// What cannot be captured (allocation, synchronisation): throws Failure, and breaks the capture,
-// where the calling thread must not do it now.
+// For operations that cannot be captured (allocation, synchronisation). If a capture forbids the
+// calling thread such an operation now, throws Failure and invalidates the capture.
 void refuse_in_capture(Runtime& runtime);
 void break_capture(Stream& stream);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instantiated graphs: launching and changing them.
+// Launching and changing instantiated graphs.
 #include <algorithm>
 #include <utility>
 
@@ -40,7 +40,7 @@ cudaError_t instantiate(Runtime& runtime, cudaGraphExec_t* out, cudaGraph_t hand
   return cudaSuccess;
 }
 
-// The nodes to run, children's in their places; each with whether it is enabled.
+// Lists the enabled nodes in execution order. Child graphs are replaced by their nodes.
 void flatten(const Graph& graph, std::vector<Node*>& list) {
   for (Node* node : order_of(graph)) {
     if (!node->enabled) continue;
@@ -51,8 +51,8 @@ void flatten(const Graph& graph, std::vector<Node*>& list) {
   }
 }
 
-// Node by node: host functions run without the lock, and may wait for other threads that call the
-// runtime.
+// Executes the nodes one by one. Host functions run without the lock, because they may wait for
+// other threads that call the runtime.
 cudaError_t run(const std::shared_ptr<Graph>& graph) {
   std::vector<Node*> list;
   flatten(*graph, list);
@@ -77,7 +77,7 @@ cudaError_t run(const std::shared_ptr<Graph>& graph) {
   return cudaSuccess;
 }
 
-// The copy in `exec` of a node of the graph it was made from.
+// The node of the instantiated graph that was copied from `node`.
 Node& copy_in(Runtime& runtime, cudaGraphExec_t handle, cudaGraphNode_t node) {
   GraphExec& exec = known_exec(runtime, handle);
   const auto found = exec.copies.find(reinterpret_cast<Node*>(node));
@@ -85,7 +85,7 @@ Node& copy_in(Runtime& runtime, cudaGraphExec_t handle, cudaGraphNode_t node) {
   return *found->second;
 }
 
-// Gives the node work of the same kind; `make(Runtime&)` returns it.
+// Replaces the node's work by that which `make(Runtime&)` returns. It must be of the same kind.
 template <class Make>
 cudaError_t replace(cudaGraphExec_t exec, cudaGraphNode_t handle, Make make) {
   return call([&](Runtime& runtime) {
@@ -159,7 +159,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
 }
 VGPU_TWIN(cudaGraphLaunch, _ptsz);
 
-// Only the nodes' work may change: the shape of both graphs must be the same, node by node.
+// Only the nodes' work may change. Both graphs must have the same nodes and edges.
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info) {
   return call([&](Runtime& runtime) {
@@ -190,7 +190,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
     }
     std::map<Node*, Node*> copies;
     exec.graph = clone(*from, &copies);
-    // Nodes of the graph that it was made from stay good names for its nodes.
+    // The nodes of the graph from which it was instantiated remain valid handles for its nodes.
     for (auto& [original, copy] : exec.copies) {
       if (const auto at = old_index.find(copy); at != old_index.end())
         copy = exec.graph->nodes[at->second].get();
@@ -288,7 +288,8 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t nod
 
 namespace {
 
-// Others refuse these questions with cudaErrorInvalidValue.
+// Only kernel, memset and memcpy nodes can be disabled. For others the result is
+// cudaErrorInvalidValue.
 Node& switchable(Runtime& runtime, cudaGraphExec_t exec, cudaGraphNode_t handle) {
   Node& node = copy_in(runtime, exec, handle);
   const cudaGraphNodeType type = type_of(node);

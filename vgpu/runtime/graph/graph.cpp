@@ -37,7 +37,7 @@ bool Graphs::destroy(cudaGraph_t handle) { return graphs_.erase(handle) != 0; }
 
 namespace {
 
-// In the graph or its children.
+// Finds a graph in `graph` and its child graphs.
 Graph* find_graph(Graph& graph, const void* handle) {
   if (&graph == handle) return &graph;
   for (const auto& node : graph.nodes) {
@@ -205,11 +205,12 @@ cudaError_t execute(Runtime& runtime, const Node& node) {
           return cudaSuccess;
         } else if constexpr (std::is_same_v<T, FreeWork> || std::is_same_v<T, AllocateWork> ||
                              std::is_same_v<T, EmptyWork>) {
-          return cudaSuccess;  // memory of a graph lives as long as the program lets it
+          // graph memory is allocated when the node is created and freed by the program
+          return cudaSuccess;
         } else {
           static_assert(std::is_same_v<T, HostWork> || std::is_same_v<T, ChildWork> ||
                         always_false<T>);
-          return cudaErrorUnknown;  // the launch does these itself
+          return cudaErrorUnknown;  // the launch itself executes these nodes
         }
       },
       node.work);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of work. A node is work as the API describes it, so that its parameters can be read back;
-// it is executed when its graph is launched, in an order that its dependencies allow.
+// Graphs of work. A node stores its work as the API describes it, so that its parameters can be
+// read back. The work is executed when the graph is launched, in an order that the dependencies
+// allow.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -25,7 +26,7 @@ struct KernelWork {
   bool cooperative = false;
   dim3 cluster{0, 0, 0};
   std::vector<std::vector<std::byte>> values;  // the arguments, copied
-  std::vector<void*> pointers;                 // to them
+  std::vector<void*> pointers;                 // pointers to the values
 };
 struct CopyWork {
   cudaMemcpy3DParms what;
@@ -42,7 +43,7 @@ struct ChildWork {
 };
 struct EventWork {
   cudaEvent_t event = nullptr;
-  bool records = false;  // else it waits, which is nothing here
+  bool records = false;  // false: a wait node, which has no effect here
 };
 struct AllocateWork {
   cudaMemAllocNodeParams what;
@@ -68,30 +69,30 @@ struct Graph {
   Graph& operator=(const Graph&) = delete;
 
   std::vector<std::unique_ptr<Node>> nodes;  // in order of creation
-  std::vector<cudaUserObject_t> objects;     // retained, one for each count
+  std::vector<cudaUserObject_t> objects;     // retained objects, one entry per reference
 };
 
-// An instantiated graph: nodes of its own, with the ones they were made from.
+// An instantiated graph. It has its own nodes and maps the original nodes to them.
 struct GraphExec {
   std::shared_ptr<Graph> graph;
-  std::map<Node*, Node*> copies;  // of the original's nodes
+  std::map<Node*, Node*> copies;  // from the original's nodes
   unsigned long long flags = 0;
 };
 
-// All handles that are alive.
+// All live handles.
 class Graphs {
  public:
   cudaGraph_t create();
   cudaGraph_t keep(std::unique_ptr<Graph> graph);
   bool destroy(cudaGraph_t handle);
-  Graph* find(cudaGraph_t handle);  // a child node's too
+  Graph* find(cudaGraph_t handle);  // also finds the graphs of child nodes
   Node* find(cudaGraphNode_t handle);
 
   cudaGraphExec_t keep(std::unique_ptr<GraphExec> exec);
   GraphExec* find(cudaGraphExec_t handle);
   bool destroy(cudaGraphExec_t handle);
 
-  // Called by what makes and removes nodes.
+  // Registers and unregisters the graph of a capture in progress.
   void add(Graph* graph) { known_.insert(graph); }
   void remove(Graph* graph) { known_.erase(graph); }
 
@@ -107,17 +108,17 @@ cudaGraphNodeType type_of(const Node& node);
 
 Node* add_node(Graph& graph, Work work, std::vector<Node*> needs);
 
-// A copy with nodes of its own; `copies`, if given, says which became which.
+// A copy with its own nodes. `copies`, if not null, receives the map from original nodes to copies.
 std::unique_ptr<Graph> clone(const Graph& graph, std::map<Node*, Node*>* copies);
 
-// An order in which every node follows what it needs; empty where there is none (a cycle) and there
-// are nodes.
+// A topological order of the nodes. It is empty if the graph has a cycle (or no nodes).
 std::vector<Node*> order_of(const Graph& graph);
 
-// Everything but host functions, which run without the runtime's lock. Throws Failure.
+// Executes every kind of node except host functions, which run without the runtime's lock. Throws
+// Failure.
 cudaError_t execute(Runtime& runtime, const Node& node);
 
-// The work of these arguments, copied. Throws Failure where the kernel is not known.
+// Creates the work and copies the arguments. Throws Failure if the kernel is unknown.
 KernelWork kernel_work(Runtime& runtime, const void* handle, dim3 grid, dim3 block,
                        std::size_t shared, void** arguments, bool cooperative);
 CopyWork copy_work(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of graphs and nodes to what they stand for; throws Failure for others.
+// Resolve handles of graphs and nodes; throw Failure for invalid handles.
 #pragma once
 #include "runtime/graph/graph.hpp"
 #include "runtime/runtime.hpp"
@@ -18,7 +18,7 @@ inline Node& known_node(Runtime& runtime, cudaGraphNode_t handle) {
   return *node;
 }
 
-// The node's work, which must be of this kind.
+// The node's work; throws Failure if it is of another kind.
 template <class T>
 T& known_work(Runtime& runtime, cudaGraphNode_t handle) {
   T* work = std::get_if<T>(&known_node(runtime, handle).work);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making graphs, their nodes and edges, and asking about them.
+// Creating graphs, nodes and edges, and querying them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ cudaError_t add(cudaGraphNode_t* out, cudaGraph_t handle, After after, Make make
   });
 }
 
-// Gives `list` out as the API does: where there is no room, only its length.
+// Copies `list` to the caller as the API specifies. If `out` is null, only the length is returned.
 template <class T>
 cudaError_t give(const std::vector<T>& list, T* out, std::size_t* count) {
   if (count == nullptr) return cudaErrorInvalidValue;
@@ -81,7 +81,7 @@ cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t graph) {
   });
 }
 
-// A clone's nodes are in the order of the original's.
+// The nodes of a clone are in the same order as those of the original.
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* out, cudaGraphNode_t handle,
                                      cudaGraph_t copy) {
   return call([&](Runtime& runtime) {
@@ -187,7 +187,8 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* out, cudaGraph_t graph,
              [&](Runtime& runtime) { return event_work(runtime, event, false); });
 }
 
-// The memory is there from now on; the graph's launches find it so.
+// The memory is allocated now and stays allocated, so that launches of the graph need not allocate
+// it.
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count,
                                      cudaMemAllocNodeParams* params) {
@@ -292,7 +293,7 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t handle, cudaGraphNode
 
 namespace {
 
-// `change(needs, node)` on every edge; it returns whether the edge was good.
+// Calls `change(needs, node)` for every edge; it returns false for an invalid edge.
 template <class Change>
 cudaError_t change_edges(cudaGraph_t handle, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                          size_t count, Change change) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the parameters that the API takes to work, and back. All throw Failure where the parameters
-// are not good.
+// Conversion between the API's node parameters and work. All functions throw Failure for invalid
+// parameters.
 #pragma once
 #include "runtime/graph/graph.hpp"
 
@@ -10,7 +10,7 @@ Work work_of(Runtime& runtime, const cudaKernelNodeParams* params);
 Work work_of(Runtime& runtime, const cudaMemcpy3DParms* params);
 Work work_of(Runtime& runtime, const cudaMemsetParams* params);
 Work work_of(Runtime& runtime, const cudaHostNodeParams* params);
-// As the node's kind says.
+// For the node type that the parameters name.
 Work work_of(Runtime& runtime, const cudaGraphNodeParams* params);
 
 cudaKernelNodeParams parameters_of(const KernelWork& work);

@@ -38,7 +38,8 @@ bool release_user_object(cudaUserObject_t handle, unsigned count) {
   if (found->second->count != 0) return true;
   const auto object = std::move(found->second);
   objects().erase(found);
-  object->destroy(object->pointer);  // it may not call the runtime, as the manual says
+  // the destructor must not call the runtime, according to the CUDA manual
+  object->destroy(object->pointer);
   return true;
 }
 

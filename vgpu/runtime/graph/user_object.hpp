@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that graphs keep alive. The last release calls the program's destructor.
+// Reference-counted objects that graphs keep alive. The last release calls the program's
+// destructor.
 #pragma once
 #include "runtime/api.hpp"
 
 namespace vgpu::runtime {
 
-bool retain_user_object(cudaUserObject_t object, unsigned count);  // false: no live object
+bool retain_user_object(cudaUserObject_t object, unsigned count);  // false: not a live object
 bool release_user_object(cudaUserObject_t object, unsigned count);
 
 }  // namespace vgpu::runtime

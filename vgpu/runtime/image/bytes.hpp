@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading little-endian values out of bytes that may be damaged.
+// Reads little-endian values from bytes that may be damaged.
 #pragma once
 #include <cstddef>
 #include <cstring>

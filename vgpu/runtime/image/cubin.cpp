@@ -14,7 +14,7 @@ namespace {
 struct Section {
   std::string_view name;
   std::span<const std::byte> data;
-  std::uint64_t size = 0;  // also of sections without data
+  std::uint64_t size = 0;  // also set for sections without data
   std::uint32_t type = 0, link = 0;
 };
 
@@ -79,8 +79,8 @@ std::vector<std::string_view> read_symbol_names(const std::vector<Section>& sect
   return names;
 }
 
-// .nv.info sections are rows of attributes: format, attribute, 16-bit size or value, then (format
-// 4) that many bytes.
+// An .nv.info section is a sequence of attributes: an 8-bit format, an 8-bit attribute, a 16-bit
+// size or value, and, in format 4, that number of bytes.
 template <class Visit>
 void for_each_attribute(std::span<const std::byte> data, Visit visit) {
   constexpr std::uint8_t kSized = 4;
@@ -119,7 +119,7 @@ std::map<std::string, Resources> read_resources(std::span<const std::byte> cubin
       });
     }
   }
-  for (const Section& section : sections) {  // the system's own has none
+  for (const Section& section : sections) {  // the system's shared section belongs to no kernel
     if (!section.name.starts_with(kSharedOf)) continue;
     const auto kernel = all.find(std::string(section.name.substr(kSharedOf.size())));
     if (kernel != all.end()) kernel->second.shared_bytes = static_cast<std::uint32_t>(section.size);

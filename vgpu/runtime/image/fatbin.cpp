@@ -15,12 +15,13 @@ namespace {
 
 constexpr std::uint32_t kWrapperMagic = 0x466243b1;
 constexpr std::uint32_t kFatBinaryMagic = 0xBA55ED50;
-// Fields of an entry's header. It is followed by a file name and options, so that its size varies.
+// Offsets of fields in an entry's header. A file name and options follow, so that the header's size
+// varies.
 constexpr std::size_t kKind = 0, kHeaderSize = 4, kSize = 8, kCompressedSize = 16, kTarget = 28,
                       kFlags = 40, kPlainSize = 56, kEntryHeader = 64;
 constexpr std::uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000, kFlagArchSpecific = 0x100000;
 
-// No module comes near; a damaged size must not turn into an allocation of it.
+// Larger than any real module, so that a damaged size cannot cause a huge allocation.
 constexpr std::uint64_t kLargestPlainSize = std::uint64_t{1} << 30;
 
 struct Wrapper {
@@ -118,7 +119,7 @@ std::string contents(const Entry& entry) {
       plain = lz4_decompress(entry.stored, entry.plain_bytes);
       break;
     case Compression::kZstd: {
-      // Checked before memory is taken for it.
+      // Check the size before memory is allocated for it.
       if (ZSTD_getFrameContentSize(entry.stored.data(), entry.stored.size()) != entry.plain_bytes) {
         throw Damaged(fmt::format("zstd: the frame does not hold {} bytes", entry.plain_bytes));
       }

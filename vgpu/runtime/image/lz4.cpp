@@ -6,9 +6,9 @@
 namespace vgpu::image {
 namespace {
 
-// A block is a row of sequences: a token (4 bits of literal length, 4 bits of match length), the
-// literals, a 16-bit distance back, and for either length of 15 more bytes to be added, each 255
-// announcing another.
+// A block is a series of sequences. A sequence consists of a token (4 bits of literal length, 4
+// bits of match length), the literals and a 16-bit distance back. If a length is 15, more bytes
+// follow that are added to it, and each byte of 255 is followed by another one.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> block) : rest_(block) {}
@@ -41,7 +41,7 @@ class Reader {
 };
 
 constexpr std::size_t kShortestMatch = 4;
-constexpr std::size_t kBestRatio = 255;  // a longer claim is a lie
+constexpr std::size_t kBestRatio = 255;  // the format cannot compress better
 
 }  // namespace
 
@@ -64,7 +64,7 @@ std::string lz4_decompress(std::span<const std::byte> block, std::size_t plain_b
     const std::size_t match = in.length(token & 15) + kShortestMatch;
     if (distance == 0 || distance > plain.size()) throw Damaged("LZ4: match before the beginning");
     if (match > plain_bytes - plain.size()) throw Damaged("LZ4: more bytes than promised");
-    // Byte by byte: a match may overlap what it produces.
+    // Copied byte by byte, because a match may overlap its own output.
     for (std::size_t i = 0; i < match; ++i) plain.push_back(plain[plain.size() - distance]);
   }
   if (plain.size() != plain_bytes) throw Damaged("LZ4: fewer bytes than promised");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LZ4 block format, which `nvcc --compress-mode=speed` uses: small enough to need no library.
+// Decompresses the LZ4 block format, which `nvcc --compress-mode=speed` uses.
 #pragma once
 #include <cstddef>
 #include <span>
