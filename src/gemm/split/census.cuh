@@ -26,8 +26,9 @@ __device__ __forceinline__ std::uint32_t inverse_of(bool nonzero, float scaled) 
   return nonzero ? ~(__float_as_uint(scaled) | kSign) : 0U;
 }
 
-// One per row of op(A) or column of op(B). If neighbours are split together, `inverse` and `seconds`
-// may include those of the neighbours: only their extremes over all rows or columns are used.
+// One per row of op(A) or column of op(B). If neighbours are split together, `inverse` and
+// `seconds` may include those of the neighbours: only the extremes over all rows or columns are
+// used.
 struct Census {
   std::uint32_t inverse;  // largest inverse_of()
   std::uint32_t seconds;  // OR of the second terms, without signs; 0: all are zero

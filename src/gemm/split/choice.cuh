@@ -192,8 +192,8 @@ __device__ inline bool few_products_are_large(const Extremes& a, const Extremes&
   return static_cast<double>(a.large) * static_cast<double>(b.large) < 2.0 * k * a.lines * b.lines;
 }
 
-// Whether C has more exceptional elements than the CUDA cores can recompute, one by one, in the time
-// of a product.
+// Whether C has more exceptional elements than the CUDA cores can recompute, one by one, in the
+// time of a product.
 __device__ inline bool many_are_exceptional(const Extremes& a, int lines_a, const Extremes& b,
                                             int lines_b) {
   constexpr double kMost = 1.0 / 64;
