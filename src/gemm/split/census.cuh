@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted of a line while it is split: how its magnitudes are spread. From the counts of
-// all lines follows a bound of what fp16's short exponent loses, see choice.cuh. All of it is
-// integers whose maxima, unions and sums do not depend on order. Zeros are what nothing was counted
-// in.
+// Range check of the split pre-pass: how the magnitudes of a row of op(A) or column of op(B) are
+// distributed. The counts bound the error due to FP16's short exponent (choice.cuh). All members
+// are integers combined by max, or, and add, so that the result does not depend on the order. A
+// zero-initialised census is empty.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -10,7 +10,8 @@
 
 namespace ladder {
 
-// Levels: binades below the least that a line's largest element may be scaled to.
+// Level i is level_bits(i) binades below 2^kTop, the least value to which the scale may bring the
+// largest element of a row or column.
 constexpr int kLevels = 3;
 __host__ __device__ constexpr int level_bits(int level) { return 6 + 4 * level; }
 
@@ -19,21 +20,23 @@ __device__ __forceinline__ bool is_above(float scaled, int level) {
   constexpr float kTop = static_cast<float>(1 << F::kTop);
   return fabsf(scaled) >= kTop / static_cast<float>(1 << level_bits(level));
 }
-// The least of scaled magnitudes as what grows as it falls; 0: all are zero.
+// Maps the least scaled magnitude to a maximum: the bits, inverted. 0: the element is zero.
 __device__ __forceinline__ std::uint32_t inverse_of(bool nonzero, float scaled) {
   constexpr std::uint32_t kSign = 0x80000000U;
   return nonzero ? ~(__float_as_uint(scaled) | kSign) : 0U;
 }
 
-// Of a line; `inverse` and `seconds` of neighbours too, where they are split together: of those
-// only the extremes of all lines are asked for.
+// One per row of op(A) or column of op(B). If neighbours are split together, `inverse` and
+// `seconds` may include those of the neighbours: only the extremes over all rows or columns are
+// used.
 struct Census {
   std::uint32_t inverse;  // largest inverse_of()
-  std::uint32_t seconds;  // bits of second words, but for signs; 0: all are zero
+  std::uint32_t seconds;  // OR of the second terms, without signs; 0: all are zero
   std::uint32_t
       above[kLevels];  // elements whose scaled magnitude is at least 2^(kTop - level_bits)
 
-  // An element, scaled, which may have made it zero; its second word's bits.
+  // `nonzero`: whether the element was nonzero before it was scaled. `second`: bits of its second
+  // term.
   template <class F>
   __device__ __forceinline__ void count(bool nonzero, float scaled, std::uint32_t second) {
     inverse = max(inverse, inverse_of(nonzero, scaled));
@@ -47,7 +50,8 @@ struct Census {
 #pragma unroll
     for (int i = 0; i < kLevels; ++i) above[i] += other.above[i];
   }
-  // Of all groups of kLanes neighbouring lanes, every kStep-th of them, in each.
+  // Adds up the lanes of each group of kLanes neighbours that are equal modulo kStep; all of them
+  // receive the result.
   template <int kLanes, int kStep = 1>
   __device__ __forceinline__ void add_lanes() {
 #pragma unroll
@@ -71,11 +75,11 @@ struct Census {
   }
 };
 
-// By one thread, of kLines lines, at most 1023 elements each of all threads that it is added to: a
-// third of the registers.
+// The census of kLines rows or columns in one thread. The counts of a row or column, of all threads
+// together, must not exceed 1023, so that the kLevels counts fit one register instead of three.
 template <int kLines>
 struct StripCensus {
-  static constexpr int kBits = 10;  // of a level's count
+  static constexpr int kBits = 10;  // per level's count
   static_assert(kBits * kLevels <= 32, "counts in one word");
   std::uint32_t inverse = 0, seconds = 0, above[kLines]{};
 
@@ -88,7 +92,7 @@ struct StripCensus {
     for (int i = 0; i < kLevels; ++i)
       above[line] += is_above<F>(scaled, i) ? 1U << (kBits * i) : 0U;
   }
-  // Of all groups of kLanes neighbouring lanes, in each of them.
+  // Adds up each group of kLanes neighbouring lanes; all of them receive the result.
   template <int kLanes>
   __device__ __forceinline__ void add_lanes() {
 #pragma unroll

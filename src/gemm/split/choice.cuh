@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which words are enough for the operands at hand: decided on the device, from what the first pass
-// has counted, by a bound that holds for every element of C. docs/guard.md proves it.
+// Selects the split format for the given operands. The device decides, from the counts of the range
+// check in the split pre-pass and by a bound that holds for every element of C (docs/guard.md has
+// the proof).
 //
-// Of fp16's words a tiny element has an absolute error of 2^-25, its line's largest being at least
-// 2^14. With P of a line's k elements of A at least 2^(14 - s), and Q of B's at least 2^(14 - t),
-// both are at P + Q - K places at least, so that (|A||B|)_ij >= (P + Q - K) 2^(28 - s - t), while
-// the tiny elements cost at most 2^-25 K 2^15 for each operand that has any.
+// The scale brings the largest magnitude of each row of op(A) and column of op(B) to at least 2^14.
+// The two FP16 terms of a tiny element have an absolute error of 2^-25. If a row of op(A) has P of
+// its K elements at or above 2^(14 - s), and a column of op(B) has Q at or above 2^(14 - t), then
+// at least P + Q - K indices k have both, so that (|A||B|)_ij >= (P + Q - K) 2^(28 - s - t). The
+// tiny elements add an error of at most 2^-25 K 2^15 per operand that has any.
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "gemm/split/census.cuh"
@@ -22,32 +24,33 @@
 
 namespace ladder {
 
-// As they stand in device memory.
+// The values are stored in device memory.
 enum class SplitChoice : int {
   kFp16x3 = 0,
   kBf16x6 = 1,
-  kBinary64 = 2,  // no words: all of C in binary64
+  kBinary64 = 2,  // no split: all of C in FP64
 };
 
-// What is written about a choice, by index: which it was, and so whose kernels run; and the factor
-// of promotion: one where second words are all zero, so that sums of integers stay exact.
+// Indices of a choice in device memory: the SplitChoice, which selects the kernels that run; the
+// factor of the promotion (as float bits), which is 1 if all second terms are zero, so that sums of
+// integers stay exact; and the mark.
 enum ChoiceWord : int { kWhichChoice, kUp, kWhichMark, kChoiceWords };
-// Of a sum of 64 products: what the tensor core cuts off on average.
+// Compensates the mean truncation error of a tensor core's sum of 64 products.
 constexpr float kCompensation = 1 + 0x1p-23F;
-constexpr int kChoiceMark = 0x51C4A3;  // that a choice, and nothing else, lies there
+constexpr int kChoiceMark = 0x51C4A3;  // marks the memory as holding a choice
 
-// By how many operands have tiny elements and the levels of A and B: at how many places of k
-// elements of both must be above them for the bound to hold.
+// of[tiny operands - 1][level of A][level of B]: the number of indices k at which the elements of
+// both A and B must reach their level for the bound to hold.
 struct PlacesNeeded {
   int of[2][kLevels][kLevels];
 };
-// `budget`: what tiny elements may add to the error, relative to (|A||B|)_ij.
+// `budget`: the error that tiny elements may add, relative to (|A||B|)_ij.
 inline PlacesNeeded places_needed(double k, double budget) {
   PlacesNeeded needed{};
   for (int tiny = 0; tiny < 2; ++tiny) {
     for (int s = 0; s < kLevels; ++s) {
       for (int t = 0; t < kLevels; ++t) {
-        // 1.01: the hundredth of split_error().
+        // 1.01: the same margin of 1% as in split_error().
         const double lost = 1.01 * (tiny + 1) * k * 0x1p-10;
         const double least = budget * std::ldexp(1.0, 28 - level_bits(s) - level_bits(t));
         constexpr double kNever = std::numeric_limits<int>::max();
@@ -60,28 +63,28 @@ inline PlacesNeeded places_needed(double k, double budget) {
 }
 
 struct ChoiceInput {
-  SplitOperand a, b;  // whose censuses are zeroed once read
+  SplitOperand a, b;  // `choose` reads their censuses and zeroes them
   int k;
   PlacesNeeded needed;
-  unsigned* gGrowth;  // of the sample; zeroed
-  unsigned* gDone;    // of blocks, zero before and after
+  unsigned* gGrowth;  // Growth of the sample; zeroed after the read
+  unsigned* gDone;    // number of finished blocks; zero before and after
   void* gFindings;    // (kChooseBlocks) Finding
   int* gChoice;       // (kChoiceWords)
 };
 
 namespace split_detail {
 
-constexpr int kChooseBlocks = 16, kChooseThreads = 512;  // blocks at most
+constexpr int kChooseBlocks = 16, kChooseThreads = 512;  // kChooseBlocks: at most
 
-// Few lines are sooner read by one block than agreed on by many.
+// One block reads few censuses faster than several blocks can combine their results.
 inline int choose_blocks(std::int64_t lines) {
   constexpr std::int64_t kFew = 16 * kChooseThreads;
   return lines <= kFew ? 1 : kChooseBlocks;
 }
 
-// Of many lines: any tiny or minute element, any second word, the fewest elements above each level,
-// and of the highest level how many in all. Lines of zeros and lines that hold Inf or NaN have no
-// elements.
+// Reduction of the censuses of many rows or columns: whether any element is tiny or minute, whether
+// any second term is nonzero, the least count per level, and the total count of the highest level.
+// Rows and columns of zeros, and those with Inf or NaN, count no elements.
 struct Extremes {
   unsigned tiny = 0, minute = 0, seconds = 0;
   unsigned above[kLevels]{~0U, ~0U, ~0U};
@@ -89,7 +92,7 @@ struct Extremes {
   unsigned long long large = 0;
 
   __device__ __forceinline__ void take(const Census& line, int exponent) {
-    constexpr float kWhole = 0x1p-2F;  // 22 bits above the last bit of fp16's smallest numbers
+    constexpr float kWhole = 0x1p-2F;  // 22 bits above FP16's smallest subnormal, 2^-24
     constexpr float kTop = static_cast<float>(1 << WordFormat<__half, 2>::kTop);
     constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
     const float least = __uint_as_float(~line.inverse & kMagnitude);
@@ -105,7 +108,7 @@ struct Extremes {
   }
   __device__ __forceinline__ void take_warp() {
     constexpr unsigned kAll = 0xFFFFFFFFU;
-    constexpr int kLow = 26;  // bits, 32 numbers of which do not overflow
+    constexpr int kLow = 26;  // bits; the sum of 32 such numbers fits 32 bits
     tiny = __reduce_or_sync(kAll, tiny);
     minute = __reduce_or_sync(kAll, minute);
     seconds = __reduce_or_sync(kAll, seconds);
@@ -119,13 +122,13 @@ struct Extremes {
   }
 };
 
-// What a block hands to the one that decides.
+// What each block forwards to the deciding block.
 struct Finding {
   Extremes a, b;
 };
 
-// Of this block's lines, in its first warp: half of the threads have A's and half B's, some lines
-// each at once.
+// Reduces this block's share of the censuses; the first warp receives the result. Half of the
+// threads read A's censuses and half read B's, kLinesAtOnce at a time.
 __device__ __forceinline__ Finding extremes_of(const SplitOperand& a, const SplitOperand& b) {
   constexpr int kHalf = kChooseThreads / 2, kWarps = kHalf / 32, kLinesAtOnce = 4;
   __shared__ Extremes s[2][kWarps];
@@ -164,7 +167,7 @@ __device__ __forceinline__ Finding extremes_of(const SplitOperand& a, const Spli
   return finding;
 }
 
-// Whether the bound of two words holds for every element.
+// Whether the bound for two FP16 terms holds for every element of C.
 __device__ inline bool two_words_are_proved(const Extremes& a, const Extremes& b, int k,
                                             const PlacesNeeded& needed) {
   const unsigned with_tiny = a.tiny + b.tiny;
@@ -182,21 +185,22 @@ __device__ inline bool two_words_are_proved(const Extremes& a, const Extremes& b
   return proved;
 }
 
-// Whether so few of a sum's products are large that SGEMM, too, rounds a few times only: fewer than
-// two in the mean, were places of large elements independent.
+// Whether a sum has so few large products that SGEMM rounds only a few times, too: on average fewer
+// than two per element of C, if the positions of large elements are independent.
 __device__ inline bool few_products_are_large(const Extremes& a, const Extremes& b, int k) {
   if (a.lines == 0 || b.lines == 0) return false;
   return static_cast<double>(a.large) * static_cast<double>(b.large) < 2.0 * k * a.lines * b.lines;
 }
 
-// Whether more of C has no words than CUDA cores compute one by one in the time of a product.
+// Whether C has more exceptional elements than the CUDA cores can recompute, one by one, in the
+// time of a product.
 __device__ inline bool many_are_exceptional(const Extremes& a, int lines_a, const Extremes& b,
                                             int lines_b) {
   constexpr double kMost = 1.0 / 64;
   return a.exceptional + 0.0 > kMost * lines_a || b.exceptional + 0.0 > kMost * lines_b;
 }
 
-// What the sample says, of which nothing is left then.
+// Reads the sample's result and zeroes it.
 __device__ __forceinline__ bool take_growth(unsigned* gGrowth) {
   const Growth growth = Growth::unpacked(__ldcg(gGrowth));
   *gGrowth = 0;

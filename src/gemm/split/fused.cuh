@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel that splits one operand on its way to the tensor cores, and how a call of it runs: the
-// pass over the other operand, which has few lines, then the product. Where C has few rows or
-// columns the large operand is read once, where a pass would read it, write its words and have them
-// read again.
+// The product kernel with a fused split, and its call: the split pre-pass of the smaller operand,
+// then the product. If C has few rows or columns, this reads the larger operand once. A pre-pass
+// would read it, write its terms, and the product would read those.
 #pragma once
 #include "device/ptx/sync.cuh"
 #include "device/ring.cuh"
@@ -24,7 +23,7 @@ namespace ladder {
 
 namespace split_detail {
 
-// A warpgroup's part of the tile whose first line of either operand is given, scales undone.
+// Undoes the scales and stores a warpgroup's part of the tile at (line, col).
 template <class T>
 __device__ __forceinline__ void store_fused(Product<T>& product, const SumScales& scales,
                                             const SplitTarget& x, int line, int col) {
@@ -35,26 +34,27 @@ __device__ __forceinline__ void store_fused(Product<T>& product, const SumScales
   const bool plain_rows = rows.scale[0] >= -kMostPlain && rows.scale[0] <= kMostPlain &&
                           rows.scale[1] >= -kMostPlain && rows.scale[1] <= kMostPlain;
   const bool plain = plain_lines<T::BN>(x.b, col) & (__all_sync(0xFFFFFFFFU, plain_rows) != 0);
-  // Of this tile ptxas makes a loop that takes longer where eight are stored at once (14336 x 128 x
-  // 4096: 112 us for 107).
+  // For this tile, ptxas generates a slower loop if eight float4 per thread are stored at once
+  // (14336 x 128 x 4096: 112 us instead of 107).
   constexpr int kAtOnce = T::kAlongK && T::BN == 128 ? 4 : kScalesAtOnce;
   store_scaled<0, kQuads<T>, kAtOnce>(product.sums, x, rows, col + Product<T>::lane_col(),
                                       col + T::BN, plain);
 }
 
-// Threads that count where a product is guarded: all but those of the warps that copy.
+// Threads that count in a guarded product: all except the two warps that copy.
 template <class T>
 constexpr int kCounters = T::kWarpgroups* kWarpgroup + kWarpgroup / 2;
 
-// What blocks hand on beside their sums: their scales.
+// Workspace of the fix-up: partial sums and their scales.
 struct FusedExchange {
   Exchange sums;
   int2* gScales;  // (blocks, warpgroups, threads)
-  int parts = 1;  // of each tile; more than one: all of them are left to add_fused_parts()
+  int parts = 1;  // k-splits per tile; if more than one, add_fused_parts() adds and stores all
 };
 
-// The raw operand is read at once: where this kernel begins, all blocks of the pass have waited for
-// what came before it. What the pass writes, and C, have to wait for its end.
+// Waits for the split pre-pass, which is needed before its terms are read or C is accessed. The raw
+// operand may be read before: when this kernel starts, all blocks of the pre-pass have waited for
+// the kernels that precede it.
 template <class T>
 __device__ __forceinline__ void begin_fused() {
   ptx::wait_for_prerequisites();
@@ -76,12 +76,12 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
   static_assert(
       T::kHalves == 1,
       "as many units of words as of the raw operand: one number says where both rings are");
-  unsigned taken = 0;  // slabs
+  unsigned taken = 0;  // slabs multiplied so far
   RawFragment<T> fragment;
   std::uint32_t largest[2];
   if constexpr (T::kGuarded) s.seen[threadIdx.x - kWarpgroup] = 0;
-  // The slab that is split next: its loads go out before the products of the one before, behind
-  // which they would wait.
+  // Loads the slab that is split next. The loads are issued before the preceding slab's products;
+  // behind those they would wait.
   const auto load = [&](unsigned slab) {
     const unsigned unit = slab % T::UNITS_A;
     ptx::mbarrier_wait(ptx::shared_address(&s.full_a[unit]), slab / T::UNITS_A % 2);
@@ -89,8 +89,8 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
   };
   const auto look_at = [&](unsigned slab) {
     largest_of<T>(largest, fragment);
-    // Free once all loads have landed: they have where their largest is known, which is never this
-    // number.
+    // The stage is free once all loads have arrived. The comparison with a value that never occurs
+    // makes the arrival depend on them.
     constexpr std::uint32_t kNever = 0xFFFFFFFFU;
     if (leads && max(largest[0], largest[1]) != kNever)
       ptx::mbarrier_arrive(ptx::shared_address(&s.empty_a[slab % T::UNITS_A]));
@@ -200,9 +200,9 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   }
 }
 
-// Adds the parts of each tile and stores it: kFusedAdders groups of threads have a share of them
-// each, of which they first learn the scales. Where a product is guarded and a part's scale so far
-// from another's that one of them is lost, the words were not enough.
+// Adds the k-splits of each tile and stores it. Each of kFusedAdders groups of threads adds a share
+// of the k-splits; all scales are read first. In a guarded product, k-splits whose scales differ by
+// more than SumScales::kFar would lose accuracy; the choice then becomes FP64.
 constexpr int kFusedAdders = 4;
 template <class T>
 __global__ void __launch_bounds__(kAddThreads)
@@ -283,9 +283,9 @@ Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange&
 
 }  // namespace split_detail
 
-// A product in words of format F, of a row-major problem, one operand split on its way: how it is
-// cut and what lies where in its scratch. The operand of more lines is the raw one: C^T is computed
-// where that is B. kGuarded: its blocks decide whether the words were enough.
+// Plan and workspace layout of a row-major product with terms of format F and one fused split. The
+// larger operand is split in the product kernel ("raw"); if that is B, C^T is computed. kGuarded:
+// the kernel's blocks decide whether the terms were accurate enough.
 template <class F, int kProducts, bool kGuarded = false>
 class FusedJob {
  public:
@@ -298,7 +298,7 @@ class FusedJob {
     parts_ = chosen.parts;
   }
 
-  // Whether tensor maps take the raw operand as it lies.
+  // Whether a tensor map can describe the raw operand (alignment and leading dimension).
   static bool takes(const Problem& p, const Operands& o) {
     return p.m > p.n ? tensor_map_takes(o.a, p.lda * 4) : tensor_map_takes(o.b, p.ldb * 4);
   }
@@ -306,9 +306,9 @@ class FusedJob {
   std::int64_t scratch_bytes() const { return words_.all() + sums_bytes() + scales_bytes(); }
   std::int64_t flags() const { return plan_.blocks * kGroups; }
 
-  // Where everything lies: as `a` the raw operand, as `b` the one that the pass is made over.
+  // Addresses of operands and workspace. `a` is the raw operand; `b` is split by the pre-pass.
   SplitTarget target(char* scratch) const {
-    // The raw operand has no words: nobody reads where it says they are.
+    // The raw operand has no terms: the addresses that it receives for them are not used.
     const SplitOperand a = split_operand(o_.a, p_.lda, p_.m, along(true), scratch, words_);
     const SplitOperand b = split_operand(o_.b, p_.ldb, p_.n, along(false), scratch, words_);
     SplitTarget x{target_of<float>(p_, o_), raw_is_a_ ? a : b, raw_is_a_ ? b : a,
@@ -341,7 +341,7 @@ class FusedJob {
   }
 
  private:
-  static constexpr int kGroups = 2;  // warpgroups of a block
+  static constexpr int kGroups = 2;  // consumer warpgroups per block
   template <int BN, bool kAlongK>
   using Plain = FusedTile<F, kProducts, BN, kAlongK, 4, 3>;
   template <int BN, bool kAlongK>
@@ -360,7 +360,7 @@ class FusedJob {
   bool raw_is_a_, wide_;
   SplitBytes words_;
   Plan plan_{};
-  int parts_ = 1;  // of each tile, where all are cut
+  int parts_ = 1;  // k-splits per tile, if all tiles are split
 };
 
 }  // namespace ladder

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a product that splits one operand on its way finds out for the guard, and how its blocks
-// decide: whether of every 64 of k of every line so many elements are within some binades of the
-// largest that tiny ones do not matter. The raw operand's are counted as they are split, by who
-// splits them; the other one's from its words, by warps that have nothing to copy. docs/guard.md,
-// "Scales of 64 of k".
+// Range check and decision of a product with a fused split. The result is accurate if, in every 64
+// elements along k of every row of op(A) and column of op(B), enough elements are within `level`
+// binades of the largest, so that tiny ones do not matter. The consumer warps count the raw
+// operand's elements as they split them. Producer warps that do not copy count the other operand's
+// first terms. See docs/guard.md, "Scales of 64 of k".
 #pragma once
 #include "device/ptx/sync.cuh"
 #include "gemm/split/choice.cuh"
@@ -15,35 +15,35 @@
 
 namespace ladder {
 
-// A tile whose product is guarded: its warps that copy also count.
+// A tile of a guarded product.
 template <class Base>
 struct GuardedTile : Base {
   static constexpr bool kGuarded = true;
   struct Shared : Base::Shared {
-    // Most elements of 64 below the level: of the raw operand and of the other, and what each
-    // thread that splits has seen, for which it has no register.
+    // Maximum number of elements (of 64) below the level: of the raw operand and of the other one;
+    // and as seen by each consumer thread, in shared memory because registers are short.
     unsigned lost[2], seen[Base::kWarpgroups * kWarpgroup];
   };
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
 struct FusedGuard {
-  int level;          // binades below the scale of 64 that an element may be and count
+  int level;          // binades below the scale of 64 elements down to which an element counts
   unsigned allowed;   // elements of 64 that may be below it, of A and B together
-  unsigned* gGrowth;  // of the sample; zeroed
-  unsigned* gLost;    // (2): most lost of A and of B; zero before and after
-  unsigned* gDone;    // blocks, zero before and after
+  unsigned* gGrowth;  // Growth of the sample; zeroed after the read
+  unsigned* gLost;    // (2): maxima of A and of B; zero before and after
+  unsigned* gDone;    // number of finished blocks; zero before and after
   int* gChoice;       // (kChoiceWords)
 };
 
 namespace split_detail {
 
-// The more of what this thread's two lines have lost in a slab. None where there are zeros only, or
-// where Inf or NaN let the line be computed otherwise.
+// The number of elements below the level in a slab: the larger one of this thread's two rows. 0 for
+// rows of zeros, and for rows with Inf or NaN, whose elements of C are recomputed in FP32.
 template <class T>
 __device__ __forceinline__ unsigned lost_of_raw(const std::uint32_t (&largest)[2],
                                                 const RawFragment<T>& r, int level) {
-  constexpr int kExponentAt = 23, kSecond = 16;  // bits; counts of both lines in one number
+  constexpr int kExponentAt = 23, kSecond = 16;  // bits; both rows' counts share one register
   unsigned above = 0;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -69,8 +69,8 @@ __device__ __forceinline__ unsigned lost_of_raw(const std::uint32_t (&largest)[2
   return lost;
 }
 
-// Of eight words of fp16 no larger than 2^15, how many are at least the one with bits `least`, and
-// whether any is not zero.
+// Of eight FP16 numbers with magnitudes of at most 2^15: how many have a magnitude of at least the
+// one with bits `least`, and whether any is nonzero.
 struct EightWords {
   unsigned above;
   bool any;
@@ -79,23 +79,23 @@ __device__ __forceinline__ EightWords count_words(uint4 w, unsigned least) {
   constexpr unsigned kMagnitudes = 0x7FFF7FFFU, kTops = 0x80008000U;
   const unsigned x = w.x & kMagnitudes, y = w.y & kMagnitudes, z = w.z & kMagnitudes,
                  t = w.w & kMagnitudes;
-  // A word that is at least so much carries into the sign's place, which is free.
+  // A magnitude of at least `least` carries into the sign bit, which is cleared.
   const unsigned more = kTops - (least | least << 16);
   const unsigned tops = (x + more & kTops) | (y + more & kTops) >> 1 | (z + more & kTops) >> 2 |
                         (t + more & kTops) >> 3;
   return {static_cast<unsigned>(__popc(tops)), (x | y | z | t) != 0};
 }
 
-// What the other operand has lost at most, of this block's share of it; by kThreads threads of
-// numbers from 0. As many loads are under way as registers are left for: one by one they would take
-// longer than the product where k is deep.
+// The maximum number of elements below the level in this block's share of the other operand,
+// counted by kThreads threads (tid from 0). kUnits loads per thread overlap, as many as the
+// registers allow: one at a time, they would take longer than the product if k is large.
 template <class T, unsigned kThreads>
 __device__ __forceinline__ unsigned lost_of_words(const SplitOperand& b, int slabs, int level,
                                                   unsigned tid) {
   using F = typename T::Format;
   constexpr unsigned kLanes = F::kSlabBytes / sizeof(uint4), kAtOnce = kThreads / kLanes;
-  constexpr int kMantissa = 10, kBias = 15;  // of fp16
-  constexpr unsigned kUnits = 3;             // of 64, a thread
+  constexpr int kMantissa = 10, kBias = 15;  // of FP16
+  constexpr unsigned kUnits = 3;             // slabs of 64 elements per thread and iteration
   static_assert(F::kTop == 14 && sizeof(typename F::Word) == 2 && kThreads % 32 == 0,
                 "words of fp16");
   const unsigned least = static_cast<unsigned>(kBias + F::kTop - level) << kMantissa;
@@ -125,7 +125,7 @@ __device__ __forceinline__ unsigned lost_of_words(const SplitOperand& b, int sla
   return lost;
 }
 
-// Takes in that of some 64 elements this thread has seen so many lost, where anybody asks.
+// Updates the thread's maximum of elements (of 64) below the level. Guarded kernels only.
 template <class T>
 __device__ __forceinline__ void see([[maybe_unused]] typename T::Shared& s,
                                     [[maybe_unused]] unsigned lost) {
@@ -135,9 +135,9 @@ __device__ __forceinline__ void see([[maybe_unused]] typename T::Shared& s,
   }
 }
 
-constexpr int kSettleBarrier = 3;  // of the warps that count
+constexpr int kSettleBarrier = 3;  // named barrier of the warps that count
 
-// Of all warps that count: takes in what this one has lost at most.
+// Adds this warp's maximum to the block's, and synchronises all warps that count.
 template <class T, int kThreads>
 __device__ __forceinline__ void settle(typename T::Shared& s, bool of_words, unsigned lost) {
   lost = __reduce_max_sync(0xFFFFFFFFU, lost);
@@ -145,7 +145,7 @@ __device__ __forceinline__ void settle(typename T::Shared& s, bool of_words, uns
   ptx::barrier_sync(kSettleBarrier, kThreads);
 }
 
-// One warp of each block, behind settle(): the last block decides for all.
+// Called by one warp per block after settle(). The last block makes the choice.
 template <class T>
 __device__ __forceinline__ void decide(const typename T::Shared& s, const FusedGuard& x) {
   const int lane = static_cast<int>(threadIdx.x) % 32;

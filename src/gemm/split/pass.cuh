@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass before a product of split operands. Every row of op(A) and column of op(B), a "line"
-// here, becomes words along k: slab after slab of BK elements, of each slab first w0, then w1 (then
-// w2), zeros up to the last slab's end. So a line lies as tensor maps want it, whatever its
-// operand's leading dimension, alignment and transposition.
+// The split pre-pass. A "line" in this folder is a row of op(A) or a column of op(B): a vector
+// along k with one scale. The pre-pass writes the terms of each line contiguously: per slab of BK
+// elements all first terms w0, then w1 (then w2), zero-padded to the end of the last slab. This
+// order suits tensor maps, whatever the operand's leading dimension, alignment and transposition.
 //
-// Lines that lie along k are read once. Lines that lie across are read once by the blocks of a
-// cluster: in the same kernel where registers hold them (strip.cuh), in one of their own,
-// beside that of lines along k, where shared memory does (ring.cuh). Deeper ones, and such
-// whose quads do not lie on 16 bytes, are read twice: the first kernel also finds their largest
-// magnitudes, and a second one then splits them, beginning with what was read last.
+// A K-major operand is read once. An M- or N-major operand is read once by the blocks of a cluster:
+// by the same kernel if registers hold its lines (strip.cuh), or by a separate kernel, concurrent
+// with that of the K-major operand, if shared memory does (ring.cuh). If k is larger, or the
+// operand does not allow 16-byte copies, it is read twice: the first kernel finds the largest
+// magnitudes, and a second one splits, starting with the elements read last, which are still in L2.
 #pragma once
 #include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
@@ -30,7 +30,8 @@ namespace split_detail {
 
 constexpr int kThreads = 256;
 
-// Lines along k, kWide threads each: in registers where they fit, else read twice.
+// Splits lines of a K-major operand, kWide threads per line. A line that does not fit the registers
+// is read twice.
 template <class F, int kWide, int kVectors, bool kCount>
 __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int slabs, int group) {
   constexpr int kBlock = kWide < kThreads ? kThreads : kWide, kReach = 4 * kVectors * kWide;
@@ -69,7 +70,7 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
   if constexpr (kWide > 32) {
     __shared__ std::uint32_t s[kBlock / 32];
     const int warp = static_cast<int>(threadIdx.x) / 32,
-              first = warp - tid / 32;  // of the block; of the line
+              first = warp - tid / 32;  // index in the block; first warp of the line
     if (tid % 32 == 0) s[warp] = largest;
     __syncthreads();
 #pragma unroll
@@ -105,13 +106,14 @@ __device__ __forceinline__ void split_lines(const SplitOperand& x, int k, int sl
   }
 }
 
-// The part of k that chunk `chunk` of `chunks` has, in whole tiles.
+// First k of chunk `chunk` of `chunks`, a multiple of the tile edge.
 __device__ __forceinline__ int chunk_begin(int k, int chunk, int chunks) {
   const int tiles = (k + kEdge - 1) / kEdge;
   return static_cast<int>(std::int64_t{tiles} * chunk / chunks) * kEdge;
 }
 
-// The largest magnitudes of each line's part in chunk number group / strips; lines lie across k.
+// Finds each line's largest magnitude within chunk group / strips of k. The operand is M- or
+// N-major.
 template <int kBlock>
 __device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int group) {
   constexpr int kRows = kBlock / kEdge;
@@ -137,13 +139,13 @@ __device__ __forceinline__ void largest_across(const SplitOperand& x, int k, int
   x.gLargest[static_cast<std::int64_t>(chunk) * x.lines + line] = largest;
 }
 
-// What is asked of the pass beside words: nothing, a sample of how sums grow, or that and a census
-// of each line.
+// What the pre-pass computes besides the terms: nothing; the growth sample; or the sample and the
+// census of each line.
 enum class Look { kNone, kSample, kCount };
 
-// Where a sample is asked for, the first blocks have it, which takes as long as the pass over few
-// lines. Whether this is one of them. Beside a census, which needs the registers, lines are looked
-// at in pairs, however deep.
+// Computes the growth sample if this is one of the first kSampleBlocks blocks, and returns whether
+// it is. The sample takes as long as the pre-pass of a few lines. Kernels that also count
+// (Look::kCount) lack the registers for sample_stretches() and use sample_pairs() for any k.
 template <int kBlock, Look kLook>
 __device__ __forceinline__ bool sampled(const SplitPass& pass, int block) {
   constexpr int kShallow = 2048;
@@ -184,16 +186,17 @@ __device__ __forceinline__ void look_at_lines(const SplitPass& pass, int groups_
   }
 }
 
-// On an SM at least: of those that read while others write there cannot be too many, and a sample
-// would take registers for twice as few.
+// Minimum resident blocks per SM (for `__launch_bounds__`), so that one block's loads overlap
+// another's stores. Without this bound, kernels that sample would use so many registers that half
+// as many blocks are resident.
 template <int kWide, int kVectors, Look kLook>
 constexpr int kPassBlocks = kWide > kThreads                         ? 2
                             : kVectors > 4 || kLook == Look::kSample ? 4
                                                                      : 5;
 
-// The first kernel of the pass: a block has some lines along k of A or B, or a chunk of lines
-// across. `beside`: the other operand's strips are split by the kernel ahead, at the same time, and
-// this one ends after it.
+// The first kernel of the pre-pass. Each block splits a group of lines of a K-major operand, or
+// finds the largest magnitudes in a chunk of an M- or N-major one. `beside`: the preceding kernel
+// splits the other operand concurrently; this kernel ends after it.
 template <class F, int kWide, int kVectors, Look kLook>
 __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide,
                                   kPassBlocks<kWide, kVectors, kLook>)
@@ -208,17 +211,17 @@ __global__ void __launch_bounds__(kWide < kThreads ? kThreads : kWide,
   if (beside && blockIdx.x == 0) ptx::wait_for_prerequisites();
 }
 
-// The whole pass where strips hold all of k: first strips of A and of B, then, in blocks of
-// clusters all the same, groups of lines along k.
+// The whole pre-pass in one kernel, if the strips' registers hold all of k: first the strips of A
+// and B, then the groups of lines of a K-major operand. All blocks are in clusters.
 struct Strips {
-  int blocks_of_a, blocks;  // of all strips
+  int blocks_of_a, blocks;  // blocks: of the strips of A and B
   int cluster, tiles;
 };
 template <class F, int kWide, Look kLook>
 __global__ void __launch_bounds__(kStripThreads, 4)
     split_at_once(const __grid_constant__ SplitPass pass, Strips strips, int groups_a, int groups) {
   if (!has_work(pass)) return;
-  ptx::wait_for_prerequisites();  // first: the choice reads A and B once all blocks have waited
+  ptx::wait_for_prerequisites();  // before launch_dependents: the next kernel reads A and B
   ptx::launch_dependents();
   int block = static_cast<int>(blockIdx.x);
   if constexpr (kLook != Look::kNone) {
@@ -242,20 +245,21 @@ __global__ void __launch_bounds__(kStripThreads, 4)
       operand_of(pass, of_a), pass.k, pass.slabs, of_a ? group : group - groups_a);
 }
 
-// The second: lines across k, by tiles of kEdge x kEdge through shared memory, kAtOnce tiles a
-// block.
+// The second kernel of the pre-pass: splits an M- or N-major operand and transposes it through
+// shared memory in tiles of kEdge x kEdge, kAtOnce tiles per block.
 constexpr int kAtOnce = 4;
 template <class F, bool kCount>
 __global__ void __launch_bounds__(kThreads)
     split_across(const __grid_constant__ SplitPass pass, int groups_a) {
   constexpr int kRows = kThreads / kEdge;
-  __shared__ float s[kEdge][kEdge + 1];  // (k, line); a column lies in banks of its own
+  __shared__ float s[kEdge][kEdge + 1];  // (k, line); padded: columns are free of bank conflicts
   __shared__ int sScale[kEdge];
   __shared__ Census sCensus[kEdge];
   if (!has_work(pass)) return;
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
-  const int group = static_cast<int>(gridDim.x - 1 - blockIdx.x);  // what was read last is in L2
+  const int group =
+      static_cast<int>(gridDim.x - 1 - blockIdx.x);  // reversed: L2 holds what was read last
   const SplitOperand x = operand_of(pass, group < groups_a);
   const int in_operand = group < groups_a ? group : group - groups_a;
   const int strips = (x.lines + kEdge - 1) / kEdge;
@@ -281,7 +285,7 @@ __global__ void __launch_bounds__(kThreads)
       const int at = k0 + row + i * kRows;
       const bool inside = at < k && line < x.lines;
       const float element =
-          x.g[inside ? at * x.ld + line : 0];  // without branches: all loads at once
+          x.g[inside ? at * x.ld + line : 0];  // no branch, so that the loads overlap
       r[i] = inside ? element : 0.0F;
     }
     __syncthreads();
@@ -295,7 +299,7 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace split_detail
 
-// Bytes of the words, the exponents and the largest magnitudes of an operand, each part on 1024.
+// Bytes of an operand's terms, scale exponents and largest magnitudes, each a multiple of 1024.
 struct SplitBytes {
   std::int64_t words, exponents, largest;
   std::int64_t all() const { return words + exponents + largest; }
@@ -303,7 +307,7 @@ struct SplitBytes {
 template <class F>
 SplitBytes split_bytes(std::int64_t lines, std::int64_t k, bool along_k) {
   constexpr std::int64_t kGrain = 1024;
-  constexpr std::int64_t kTileLines = 256;  // exponents are read by whole tiles
+  constexpr std::int64_t kTileLines = 256;  // product kernels read exponents of whole tiles
   const auto whole = [](std::int64_t bytes) { return ceil_div(bytes, kGrain) * kGrain; };
   const std::int64_t slabs = ceil_div(k, F::BK);
   return {whole(lines * slabs * F::kWords * F::kSlabBytes),
@@ -313,7 +317,7 @@ SplitBytes split_bytes(std::int64_t lines, std::int64_t k, bool along_k) {
 
 namespace split_detail {
 
-// Operands without lines are left out: they have words already.
+// An operand with `lines` = 0 is skipped: it is split already.
 inline bool has_across(const SplitPass& pass) {
   return (!pass.a.along_k && pass.a.lines > 0) || (!pass.b.along_k && pass.b.lines > 0);
 }
@@ -326,8 +330,8 @@ Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
   };
   const std::int64_t groups_a = groups(pass.a), all = groups_a + groups(pass.b);
   if (all == 0 && kLook == Look::kNone) return Status::ok();
-  // A pass that waits for a choice is seldom wanted, and blocks cost time even where they end at
-  // once.
+  // A pre-pass that depends on a choice is rarely needed, and even blocks that return at once cost
+  // time.
   constexpr std::int64_t kMostBlocksOfAChoice = 1024;
   const std::int64_t grid = pass.gChoice == nullptr ? all : std::min(all, kMostBlocksOfAChoice);
   return launch_dependent("pass along k", first_pass<F, kWide, kVectors, kLook>,
@@ -335,7 +339,7 @@ Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
                           pass, static_cast<int>(groups_a), static_cast<int>(all), beside);
 }
 
-// Lines along k, and the largest magnitudes of the others, if any are left to do.
+// Splits K-major operands and finds the largest magnitudes of the others, if any remain.
 template <class F, Look kLook>
 Status launch_along(const SplitPass& pass, bool beside, cudaStream_t stream) {
   const auto first = pass.k <= 256    ? launch_first<F, 32, 2, kLook>
@@ -347,11 +351,11 @@ Status launch_along(const SplitPass& pass, bool beside, cudaStream_t stream) {
   return first(pass, beside, stream);
 }
 
-// Whether strips of this operand, if it has any, are copied by 16 bytes: by 4 they would take
-// longer than to be read twice.
+// Whether the strips of this operand, if it has any, allow 16-byte copies. With 4-byte copies the
+// strips would take longer than reading the operand twice.
 inline bool in_quads(const SplitOperand& x) { return x.along_k || x.lines == 0 || x.quads; }
 
-// Strips that a cluster's shared memory holds, and what is not across k beside them.
+// Launches split_strips for M- and N-major operands, and first_pass for a K-major one beside it.
 template <class F, Look kLook>
 Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
   using R = StripRing;
@@ -409,7 +413,7 @@ Status launch_across(const SplitPass& pass, cudaStream_t stream) {
 
 }  // namespace split_detail
 
-// Enqueues the pass over both operands. Errors: kLaunchFailed.
+// Enqueues the pre-pass of both operands. Errors: kLaunchFailed.
 template <class F, split_detail::Look kLook = split_detail::Look::kNone>
 Status split_operands(const SplitPass& pass, cudaStream_t stream) {
   using namespace split_detail;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of rungs that split operands into words, and how a call of theirs runs: passes over A
-// and B, the product, and where every tile is cut, the sum of its parts.
+// The product kernel of split operands, and its call: the split pre-pass of A and B, the product,
+// and, with split-K, the sum of the k-splits.
 #pragma once
 #include "device/four.cuh"
 #include "device/ptx/mbarrier.cuh"
@@ -22,7 +22,8 @@ namespace ladder {
 
 namespace split_detail {
 
-// Where warpgroups took turns: adds their sums, half of the columns each, and stores them.
+// If the warpgroups alternate slabs: adds the sums of both, each one half of the columns, and
+// stores them.
 template <class T>
 __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shared& s,
                                            const SplitTarget& x, int group, const TilePlace& place,
@@ -30,7 +31,7 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
   constexpr int kHalf = kQuads<T> / 2;
   const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
   const auto meet = [] { ptx::barrier_sync(1, T::kWarpgroups * kWarpgroup); };
-  // Both branches are alike, but sums need constant indices.
+  // The branches differ only in indices, which must be constants for the sums to stay in registers.
   const auto give = [&](const float* sums) {
 #pragma unroll
     for (int q = 0; q < kHalf; ++q) s.given[group][q][tid] = four_of(sums + 4 * q);
@@ -39,7 +40,7 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
 #pragma unroll
     for (int q = 0; q < kHalf; ++q) add_four(sums + 4 * q, s.given[1 - group][q][tid]);
   };
-  meet();  // what the tile before gave has been read
+  meet();  // the sums that the preceding tile exchanged have been read
   if (group == 0) {
     give(product.sums + 4 * kHalf);
   } else {
@@ -55,8 +56,9 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
   }
 }
 
-// Waits for what came before. Whether the product is wanted; until that is known, what comes next
-// may not begin, since it may read the choice without waiting.
+// Waits for the preceding grid (programmatic dependent launch) and returns whether the guard
+// selected this product. The dependent grid is released only after the wait, because it may read
+// the choice without a wait of its own.
 __device__ __forceinline__ bool begins(const int* gChoice, int choice) {
   ptx::wait_for_prerequisites();
   ptx::launch_dependents();
@@ -151,7 +153,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   }
 }
 
-// Whether a kernel's work is wanted: always, or where *g holds `choice`.
+// Condition of a kernel's work: none (g is null), or *g == choice.
 struct When {
   const int* g = nullptr;
   int choice = 0;
@@ -182,7 +184,7 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
   }
 }
 
-// The tiles to choose from, the widest first, with as many units as fit.
+// The available tiles, widest first, with as many pipeline stages as shared memory holds.
 template <class F, int kProducts, bool kCompensated>
 struct Menu {
   static constexpr int kUnit = 128 * F::kWords * F::kSlabBytes, kRest = 2048;  // bytes
@@ -190,7 +192,7 @@ struct Menu {
   template <int BN>
   using Tile = SplitTile<F, kProducts, BN, (BN == 256 ? kUnits / 3 + (F::kWords == 2) : kUnits / 2),
                          (BN == 256 ? kUnits - kUnits / 3 - (F::kWords == 2) : kUnits / 2)>;
-  static constexpr int kGiven = 64 * 128 * 4;  // bytes of sums that change hands
+  static constexpr int kGiven = 64 * 128 * 4;  // bytes of the sums that the warpgroups exchange
   using Turns = TurnTile<F, kProducts, (kMaxSharedBytes - kRest - kGiven) / (kUnit / 2 + kUnit)>;
   static constexpr std::array kTiles = split_tiles(F::BK);
   static constexpr std::array kLaunch{
@@ -200,8 +202,7 @@ struct Menu {
 
 }  // namespace split_detail
 
-// One product in words of format F, of a row-major problem: how it is cut and what lies where in
-// its scratch.
+// Plan and workspace layout of one row-major product with terms of format F.
 template <class F, int kProducts, bool kCompensated = false>
 class SplitJob {
  public:
@@ -213,8 +214,8 @@ class SplitJob {
         a_(split_bytes<F>(p.m, p.k, along_a())),
         b_(split_bytes<F>(p.n, p.k, along_b())) {}
 
-  // The words of A, or of B, are at `words` already, as pass() of a job of the same operand left
-  // them there: packed_bytes() of them. This job's pass leaves them out.
+  // The terms of A or B are at `words` already (packed_bytes() bytes), written by pass() of a job
+  // with the same operand. This job's pass() skips that operand.
   void use_packed(bool of_a, char* words) { (of_a ? packed_a_ : packed_b_) = words; }
   std::int64_t packed_bytes(bool of_a) const { return (of_a ? a_ : b_).all(); }
 
@@ -226,13 +227,13 @@ class SplitJob {
                                                      : 0;
     return own_words() + pieces * tile.m * tile.n * 4;
   }
-  // Of CallMemory::flags().
+  // Number of flags required of CallMemory::flags().
   std::int64_t flags() const {
-    constexpr std::int64_t kGroups = 2;  // warpgroups of a block
+    constexpr std::int64_t kGroups = 2;  // consumer warpgroups per block
     return chosen_.plan.blocks * kGroups;
   }
 
-  // Where everything lies; gCensus, if not null, has m + n, and a pass that counts needs it.
+  // Addresses of operands and workspace. gCensus: m + n censuses; may be null unless pass() counts.
   SplitTarget target(char* scratch, Census* gCensus = nullptr) const {
     char* const at_a = packed_a_ != nullptr ? packed_a_ : scratch;
     char* const at_b =
@@ -260,7 +261,7 @@ class SplitJob {
     return Tiles::kLaunch[chosen_.tile](chosen_, x, exchange, when, stream);
   }
 
-  // The same, always wanted.
+  // The same without a condition.
   Status pass(const SplitTarget& x, cudaStream_t stream) const { return pass<>(x, {}, stream); }
   Status product(const SplitTarget& x, char* scratch, unsigned* gFlags, cudaStream_t stream) const {
     return product(x, scratch, gFlags, {}, stream);
@@ -282,8 +283,8 @@ class SplitJob {
   char *packed_a_ = nullptr, *packed_b_ = nullptr;
 };
 
-// C = alpha op(A) op(B) + beta C in words of format F, any layout, for a problem that
-// accept_split() takes. Errors: kLaunchFailed.
+// C = alpha op(A) op(B) + beta C with terms of format F, any layout, for a problem that
+// accept_split() accepts. Errors: kLaunchFailed.
 template <class F, int kProducts, bool kCompensated = false>
 Status launch_split(const Problem& original, const Operands& given, Stream stream) {
   SplitCall call;

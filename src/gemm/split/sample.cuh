@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the sums of a product grow, by a sample of its elements: what a chain of additions in
-// binary32 rounds off goes with its partial sums, what words lose goes with the products.
+// Samples elements of C for the growth of their partial sums. The rounding error of a chain of FP32
+// additions is proportional to its partial sums, the error of a split to the products. See
 // docs/guard.md, "Sums that stay small".
 #pragma once
 #include "gemm/partial_sums.cuh"
@@ -12,15 +12,16 @@
 
 namespace ladder {
 
-// Where growth pays: a chain's roundings, 0.045 2^-46 s^2 each in the mean, are above what two
-// words of fp16 and the cuts of the tensor core cost, 1.1 2^-46 p^2 each.
+// Ratio of the sums of s^2 and p^2 from which FP32 additions are less accurate than the split: a
+// rounding adds 0.045 2^-46 s^2 on average (mean square); two FP16 terms and the tensor core's
+// truncation add 1.1 2^-46 p^2 per product.
 constexpr double kGrowth = 24;
 
-// Products p of neighbouring k, and their partial sums s from nothing. Two of them, one after the
-// other, are a third.
+// Statistics of the products p of consecutive k and of their partial sums s, starting at zero. Two
+// consecutive chains concatenate to one.
 struct Chain {
-  double sum = 0, sums = 0, squares = 0;  // of p, of s, of s^2
-  double products = 0;                    // of p^2
+  double sum = 0, sums = 0, squares = 0;  // sums of p, of s, of s^2
+  double products = 0;                    // sum of p^2
   int count = 0;
 
   __device__ __forceinline__ void append(double p) {
@@ -41,7 +42,7 @@ struct Chain {
   __device__ __forceinline__ bool grows() const {
     return counts() && squares >= kGrowth * products;
   }
-  // Those of kLanes neighbouring lanes, in the first of them.
+  // Concatenates the chains of kLanes neighbouring lanes; the first of them receives the result.
   template <int kLanes>
   __device__ __forceinline__ void append_lanes() {
 #pragma unroll
@@ -52,35 +53,35 @@ struct Chain {
       next.squares = __shfl_down_sync(0xFFFFFFFFU, squares, distance);
       next.products = __shfl_down_sync(0xFFFFFFFFU, products, distance);
       next.count = __shfl_down_sync(0xFFFFFFFFU, count, distance);
-      append(next);  // right in every (2 distance)th lane, and those are what is read
+      append(next);  // valid in every (2 distance)th lane; only those are read later
     }
   }
 };
 
 namespace split_detail {
 
-constexpr int kSampleEdge = 8;      // lines of A, and of B
-constexpr int kSampleDepth = 8192;  // the first k: chains that grow have grown by then
+constexpr int kSampleEdge = 8;      // rows of op(A), and columns of op(B)
+constexpr int kSampleDepth = 8192;  // only the first k: growth shows by then
 constexpr int kPairs = kSampleEdge * kSampleEdge;
 
-// Of `lines`, the i-th to look at.
+// Index of the i-th sampled row or column.
 __device__ __forceinline__ std::int64_t sampled_line(int lines, int i) {
   return std::int64_t{lines} * (2 * i + 1) / (2 * kSampleEdge);
 }
 
-// One thread: adds what it has found to what others have.
+// One thread per block adds the block's counts to the total.
 __device__ __forceinline__ void add_growth(const GrowthSample& to, int chains, int grown) {
   atomicAdd(to.gGrowth,
             Growth{static_cast<unsigned>(chains), static_cast<unsigned>(grown)}.packed());
 }
 
-// Block `block` of kSampleBlocks: two pairs of lines, all the way down, of which no other block
-// needs to know. Inf and NaN count as zeros, here and below.
+// Block `block` of kSampleBlocks computes the chains of kAtOnce elements of C over all of the sampled
+// depth, without exchange with other blocks. Inf and NaN count as zeros, here and below.
 template <int kThreads>
 __device__ __forceinline__ void sample_pairs(const SplitOperand& a, const SplitOperand& b, int k,
                                              int block, const GrowthSample& to) {
   constexpr int kWarps = kThreads / 32,
-                kAtOnce = kPairs / kSampleBlocks;  // lines of B with one of A
+                kAtOnce = kPairs / kSampleBlocks;  // columns of op(B) per row of op(A)
   __shared__ Chain s[kAtOnce][kWarps];
   const int tid = static_cast<int>(threadIdx.x);
   const std::int64_t next_a = a.along_k ? 1 : a.ld, next_b = b.along_k ? 1 : b.ld;
@@ -121,20 +122,20 @@ __device__ __forceinline__ Chain chain_of_other_block(const Chain* g) {
   return chain;
 }
 
-// Block `block` of kSampleBlocks: a stretch of k of all lines, so that each element is read once,
-// which is sooner done where k is deep and lines lie across it; the last block to finish has the
-// sums of all.
+// Block `block` of kSampleBlocks computes one range of k of all sampled rows and columns, so that
+// each element is read once. This is faster if k is deep and the operands are not K-major. The last
+// block to finish concatenates the chains of all.
 template <int kThreads>
 __device__ __forceinline__ void sample_stretches(const SplitOperand& a, const SplitOperand& b,
                                                  int k, int block, const GrowthSample& to) {
   static_assert(kSampleDepth % kSampleBlocks == 0, "as much of k for each block");
   constexpr int kStretch = kSampleDepth / kSampleBlocks;  // at most
-  constexpr int kParts = kThreads / kPairs;               // of a pair's chain, a thread each
+  constexpr int kParts = kThreads / kPairs;               // of a pair's chain, one thread per part
   constexpr int kLinesAtOnce = kThreads / kStretch, kLoads = kSampleEdge / kLinesAtOnce;
   static_assert(kThreads % kPairs == 0 && kThreads % kStretch == 0 &&
                     kSampleEdge % kLinesAtOnce == 0 && kSampleBlocks % kParts == 0,
                 "as much for each thread");
-  // A part has a word more than elements, so that lanes of several parts and lines read different
+  // One float of padding per part, so that lanes that read different parts and rows access different
   // banks.
   __shared__ float s[2][kSampleEdge][kStretch + kParts];
   __shared__ bool last;
