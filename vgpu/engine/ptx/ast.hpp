@@ -14,7 +14,7 @@
 
 namespace vgpu::ptx {
 
-inline constexpr std::uint32_t kNone = 0xffffffff;  // "no such index", in every index field
+inline constexpr std::uint32_t kNone = 0xffffffff;  // "none", in every index field
 
 // The fundamental types, which declare registers and variables. Types that only instructions use
 // (bf16, tf32, e4m3...) remain parts of the opcode.
@@ -103,8 +103,8 @@ struct Operand {
 // a module, so that work per spelling can be done once.
 struct Opcode {
   std::string_view text;  // "ld.global.nc.v4.f32"
-  std::span<const std::string_view>
-      parts;  // {"ld", "global", "nc", "v4", "f32"}; "shared::cta" is one part
+  // {"ld", "global", "nc", "v4", "f32"}; "shared::cta" is one part.
+  std::span<const std::string_view> parts;
   std::uint32_t id = 0;
 
   std::string_view base() const { return parts.front(); }
@@ -180,7 +180,7 @@ struct Parameter {
   std::uint64_t offset = 0;  // bytes in the packed block of all parameters in order
   std::uint32_t reg = kNone;
   bool is_pointer = false;               // .ptr
-  Space pointer_space = Space::kGlobal;  // meaningful where has_pointer_space
+  Space pointer_space = Space::kGlobal;  // valid if has_pointer_space
   bool has_pointer_space = false;
   std::uint32_t pointer_alignment = 0;  // 0: not given
 };
@@ -232,7 +232,7 @@ struct Function {
   std::vector<Parameter> returns, params;
   std::uint64_t param_bytes = 0;  // of the packed block of `params`
 
-  // Directives; 0 or absent where not given.
+  // Directives; 0 or absent if not given.
   std::optional<std::array<std::uint32_t, 3>> max_threads, required_threads, required_cluster;
   std::uint32_t min_blocks = 0, max_blocks = 0, max_registers = 0, max_cluster_rank = 0;
   bool explicit_cluster = false, blocks_are_clusters = false;
@@ -258,7 +258,7 @@ struct Alias {                             // .alias name, of;
 struct Module {
   int version = 0;                               // 90 for 9.0
   int target = 0;                                // 80 for sm_80
-  char target_suffix = 0;                        // 'a' or 'f' where the target has one
+  char target_suffix = 0;                        // 'a' or 'f' if the target has one
   std::vector<std::string_view> target_options;  // debug, texmode_unified, ...
   int address_size = 64;
   std::vector<File> files;

@@ -15,7 +15,7 @@ std::string quoted(std::string_view text);
 struct Token {
   enum class Kind : std::uint8_t {
     kEnd,
-    kName,       // with its dotted parts: "ld.global.v4.f32", "%tid.x", "$L__BB0_1", "_"
+    kName,       // including dotted parts: "ld.global.v4.f32", "%tid.x", "$L__BB0_1", "_"
     kDirective,  // text without the dot: "reg"
     kInteger,    // bits, is_unsigned
     kFloat32,    // bits

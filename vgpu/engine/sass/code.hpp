@@ -23,7 +23,7 @@ struct LineEntry {
 struct LineTable {
   std::vector<LineEntry> entries;  // in order of address
   std::vector<std::string> files;
-  const LineEntry* find(std::uint32_t address) const;  // null where there is none
+  const LineEntry* find(std::uint32_t address) const;  // null if there is none
 };
 
 // Constant banks 0 (the launch and its parameters), 2 (literals and tables of the kernel), 3

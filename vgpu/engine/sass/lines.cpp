@@ -140,7 +140,7 @@ class Unit {
     const std::uint64_t length = in_.unsigned_leb(), next = in_.at + length;
     if (length == 0 || length > in_.bytes.size()) throw BadCubin("cubin: a bad line program");
     const std::uint8_t opcode = in_.u8();
-    if (opcode == 1) {  // the end of a sequence
+    if (opcode == 1) {  // end of sequence
       line_ = 0;
       emit();
       file_ = line_ = 1;
