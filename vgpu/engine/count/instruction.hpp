@@ -91,7 +91,7 @@ struct InstructionCount : SiteCount {
 struct Instruction {
   Class what;
   InstructionCount count;
-  std::string_view file;  // "" where unknown
+  std::string_view file;  // "" if unknown
   std::uint32_t line = 0;
   std::string_view text;                 // of the instruction; used for traces only
   std::uint32_t place = 0;               // PTX: line; machine code: offset
