@@ -69,7 +69,7 @@ class RaceCheck {
     u16* writer;
     u32 *read_clock, *read_info;               // the warp's own reads
     u32* last_read;                            // any warp's
-    const u32 *async_write, *last_async_read;  // clocks; null where there are none
+    const u32 *async_write, *last_async_read;  // clocks; null if there are none
     u32 begin;                                 // shared address of word 0
     u32 me, now;                               // the warp's index in the cluster, its clock
     // Accesses with clocks up to these values are ordered before the warp: oldest holds for every

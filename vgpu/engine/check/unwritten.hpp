@@ -60,8 +60,8 @@ struct Ending {
 
 // Throws Fault (kUninitialized) if the kernel's effect depends on the values that `reads` records.
 // With `defer`, differences in device memory alone do not throw, provided that Memory can mark all
-// those bytes as in doubt. `before` is memory before the first run, `first` its ending; `run` executes
-// the kernel again with the given fill. Restores memory to its state after the first run.
+// those bytes as in doubt. `before` is memory before the first run, `first` its ending; `run`
+// executes the kernel again with the given fill. Restores memory to its state after the first run.
 void require_no_effect(const UnwrittenReads& reads, Memory& memory, const MemoryImage& before,
                        const Ending& first, bool defer,
                        const std::function<Ending(const SharedFill&)>& run);

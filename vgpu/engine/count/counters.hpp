@@ -46,8 +46,8 @@ struct Counters {
   bool parted = false;                // kParted
 };
 
-// The program's instructions with their classes, counts and source lines. The program owns the
-// texts.
+// The program's instructions with their classes, counts and source lines. The texts are valid as
+// long as the program.
 std::vector<Instruction> instructions(const execute::Program& program, const Counters& counters);
 Doubts torn_copies(const Counters& counters);  // kTornCopies or kNever
 Doubts doubts(const execute::Program& program, const Counters& counters);

@@ -72,9 +72,9 @@ struct SiteCount {
   // Bulk copies: bytes of shared memory read or written (multicast: in every destination block),
   // destination blocks of loads, and loads with several destination blocks.
   std::uint64_t bulk_bytes = 0, bulk_deliveries = 0, bulk_multicasts = 0;
-  // Executions of asynchronous copies of 16 bytes per lane in which two neighbouring lanes do not copy
-  // one whole sector to one whole sector. The hardware moves sectors and may count such a sector several
-  // times or not at all.
+  // Executions of asynchronous copies of 16 bytes per lane in which two neighbouring lanes do not
+  // copy one whole sector to one whole sector. The hardware moves sectors and may count such a
+  // sector several times or not at all.
   std::uint64_t torn_copies = 0;
 };
 
@@ -91,7 +91,7 @@ struct InstructionCount : SiteCount {
 struct Instruction {
   Class what;
   InstructionCount count;
-  std::string_view file;  // "" where unknown
+  std::string_view file;  // "" if unknown
   std::uint32_t line = 0;
   std::string_view text;                 // of the instruction; used for traces only
   std::uint32_t place = 0;               // PTX: line; machine code: offset
@@ -118,8 +118,8 @@ inline constexpr Doubts kUnclassified = 32;
 inline constexpr Doubts kRetries = 128;
 // printf, malloc or free: the driver's code for them is not executed here.
 inline constexpr Doubts kCalledDriver = 256;
-// Machine code: the lanes of one call returned separately or to different addresses, or an indirect
-// jump had more than two targets.
+// Machine code: the lanes of one call returned separately or to different addresses, or a BRX
+// diverged to more than two targets.
 inline constexpr Doubts kParted = 512;
 inline constexpr Doubts kAlways = ~Doubts{0};
 

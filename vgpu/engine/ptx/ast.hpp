@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The syntax tree of one PTX module: everything the text says, names and scopes resolved, nothing
-// interpreted. All string_views and spans point into storage that the Module owns (a copy of the
-// text and an arena); they live as long as any copy of the Module does.
+// The syntax tree of one PTX module: the complete text with names and scopes resolved, but without
+// semantics of instructions. All string_views and spans point into storage that the Module owns (a
+// copy of the text and an arena); they are valid while any copy of the Module exists.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace vgpu::ptx {
 
-inline constexpr std::uint32_t kNone = 0xffffffff;  // "no such index", in every index field
+inline constexpr std::uint32_t kNone = 0xffffffff;  // "none", in every index field
 
-// The fundamental types: those that declare registers and variables. Types that only instructions
-// have (bf16, tf32, e4m3...) stay parts of the opcode.
+// The fundamental types, which declare registers and variables. Types that only instructions use
+// (bf16, tf32, e4m3...) remain parts of the opcode.
 enum class Type : std::uint8_t {
   kPred,
   kB8,
@@ -48,7 +48,7 @@ std::uint32_t size_of(Type type);                      // bytes; 0 for pred, 8 f
 enum class Space : std::uint8_t { kReg, kParam, kGlobal, kConst, kShared, kLocal, kTex };
 enum class Linkage : std::uint8_t { kInternal, kVisible, kExtern, kWeak, kCommon };
 
-// What a name that is no register and no label stands for.
+// The entity that a name refers to, unless it is a register or a label.
 struct Symbol {
   enum class Kind : std::uint8_t {
     kUnresolved,
@@ -71,9 +71,9 @@ struct Operand {
     kFloat32,   // bits: the 32 bits of 0fXXXXXXXX
     kFloat64,   // bits: the 64 bits of 0dXXXXXXXXXXXXXXXX, or of a decimal constant (1.5, 2e3)
     kSymbol,    // symbol, name, offset (sym+8); is_generic for generic(sym)
-    // [elements[0] + offset]; elements[0] is a kRegister, kSymbol or kInteger, elements[1..] are
+    // [elements[0] + offset]; elements[0] is a kRegister, kSymbol or kInteger. elements[1..] are
+    // the operands after a comma inside the brackets (coordinates of a tensor copy).
     kAddress,
-    // what follows a comma inside the brackets (coordinates of a tensor copy)
     kVector,       // {elements}: registers, sinks, immediates
     kList,         // (elements) of a call
     kPair,         // elements[0]|elements[1]: two destinations, either may be a kSink
@@ -92,19 +92,19 @@ struct Operand {
   std::uint32_t target = kNone;
   std::uint64_t bits = 0;  // immediates
   std::int64_t offset = 0;
-  std::string_view name;  // as written, where there is one
+  std::string_view name;  // as written; "" if there is none
   std::string_view selector;
   std::span<const Operand> elements;
 
   std::int64_t integer() const { return static_cast<std::int64_t>(bits); }
 };
 
-// One spelling of an opcode, shared by all the instructions that use it: `id` numbers them within
-// the module, so that work per spelling can be done once.
+// One spelling of an opcode, shared by all instructions that use it. `id` numbers the spellings of
+// a module, so that work per spelling can be done once.
 struct Opcode {
   std::string_view text;  // "ld.global.nc.v4.f32"
-  std::span<const std::string_view>
-      parts;  // {"ld", "global", "nc", "v4", "f32"}; "shared::cta" is one part
+  // {"ld", "global", "nc", "v4", "f32"}; "shared::cta" is one part.
+  std::span<const std::string_view> parts;
   std::uint32_t id = 0;
 
   std::string_view base() const { return parts.front(); }
@@ -126,13 +126,13 @@ struct Instruction {
   std::string_view text;           // the whole statement, guard included, without the semicolon
 };
 
-// .loc: where instructions come from.
+// .loc: the source position of instructions.
 struct Location {
   std::uint32_t file = 0;  // number of a .file
   std::uint32_t line = 0, column = 0;
   std::string_view function;  // of an inlined function, mangled; "" if not given
-  std::uint32_t inlined_at =
-      kNone;  // index into Module::locations: where that function was inlined
+  // Index into Module::locations of the place where that function was inlined.
+  std::uint32_t inlined_at = kNone;
 };
 
 struct File {
@@ -146,10 +146,9 @@ struct Relocation {          // the address of a symbol inside an initialiser
   Symbol symbol;             // kModule or kFunction
   std::string_view name;
   std::int64_t addend = 0;
-  bool is_generic =
-      false;  // generic(symbol): a generic address, otherwise one in the symbol's space
-  std::uint32_t shift =
-      0;  // of the mask forms 0xFF00(symbol): (address >> shift), truncated to size
+  bool is_generic = false;  // generic(symbol): a generic address; else one in the symbol's space
+  // Mask forms, such as 0xFF00(symbol): the value is address >> shift, truncated to `size`.
+  std::uint32_t shift = 0;
 };
 
 struct Variable {
@@ -158,13 +157,12 @@ struct Variable {
   Linkage linkage = Linkage::kInternal;
   Type type = Type::kB8;
   std::uint32_t vector = 1;     // .v2, .v4: elements
-  std::uint32_t alignment = 1;  // bytes; the type's own where .align is not given
-  std::vector<std::uint64_t>
-      dimensions;          // empty: no array; an open [] counts as what its initialiser has
+  std::uint32_t alignment = 1;  // bytes; without .align, that of the type
+  // Empty: no array. The initialiser determines the length of an open array [].
+  std::vector<std::uint64_t> dimensions;
   std::uint64_t size = 0;  // bytes in all; 0 for an open array (.extern .shared x[])
   bool has_initialiser = false;
-  std::vector<std::uint8_t>
-      initial;  // the first bytes; those up to `size` that are not here are zero
+  std::vector<std::uint8_t> initial;  // the first bytes; the remaining ones, up to `size`, are zero
   std::vector<Relocation> relocations;
   std::vector<std::string_view> attributes;  // .attribute(.managed): "managed"
   int line = 0;
@@ -182,7 +180,7 @@ struct Parameter {
   std::uint64_t offset = 0;  // bytes in the packed block of all parameters in order
   std::uint32_t reg = kNone;
   bool is_pointer = false;               // .ptr
-  Space pointer_space = Space::kGlobal;  // meaningful where has_pointer_space
+  Space pointer_space = Space::kGlobal;  // valid if has_pointer_space
   bool has_pointer_space = false;
   std::uint32_t pointer_alignment = 0;  // 0: not given
 };
@@ -205,8 +203,8 @@ struct Prototype {  // .callprototype
 
 struct Label {
   std::string_view name;
-  std::uint32_t position =
-      0;  // index into Function::body of the instruction that follows; may be its size
+  // Index into Function::body of the next instruction; may equal the size of body.
+  std::uint32_t position = 0;
 };
 
 struct Pragma {
@@ -234,7 +232,7 @@ struct Function {
   std::vector<Parameter> returns, params;
   std::uint64_t param_bytes = 0;  // of the packed block of `params`
 
-  // Directives; 0 or absent where not given.
+  // Directives; 0 or absent if not given.
   std::optional<std::array<std::uint32_t, 3>> max_threads, required_threads, required_cluster;
   std::uint32_t min_blocks = 0, max_blocks = 0, max_registers = 0, max_cluster_rank = 0;
   bool explicit_cluster = false, blocks_are_clusters = false;
@@ -260,14 +258,14 @@ struct Alias {                             // .alias name, of;
 struct Module {
   int version = 0;                               // 90 for 9.0
   int target = 0;                                // 80 for sm_80
-  char target_suffix = 0;                        // 'a' or 'f' where the target has one
+  char target_suffix = 0;                        // 'a' or 'f' if the target has one
   std::vector<std::string_view> target_options;  // debug, texmode_unified, ...
   int address_size = 64;
   std::vector<File> files;
   std::vector<Location> locations;
   std::vector<Variable> variables;
-  std::vector<Function>
-      functions;  // one entry a name: a definition replaces its earlier declarations
+  // One entry per name: a definition replaces earlier declarations.
+  std::vector<Function> functions;
   std::vector<Alias> aliases;
   std::vector<const Opcode*> opcodes;  // by Opcode::id
 
@@ -278,8 +276,8 @@ struct Module {
   std::shared_ptr<const void> storage;
 };
 
-// Throws std::invalid_argument("PTX line 12: ...") where the text is no PTX. Knows no instructions:
-// any opcode with any well-formed operands is taken.
+// Throws std::invalid_argument("PTX line 12: ...") if the text is not well-formed PTX. Does not
+// check instructions: any opcode with any well-formed operands is accepted.
 Module parse(std::string_view text);
 
 }  // namespace vgpu::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands between a function's braces: scopes, labels, tables and instructions.
+// Function bodies: scopes, labels, tables and instructions.
 #include "engine/ptx/parser.hpp"
 
 #include <utility>
@@ -19,8 +19,8 @@ void Parser::open_scope() {
   label_scopes_.push_back({labels_.size(), pending_.size()});
 }
 
-// Gives the scope's labels to the references inside it; what is left may mean a label of an outer
-// scope.
+// Resolves references inside the scope to its labels. Unresolved references may refer to labels of
+// outer scopes.
 void Parser::close_labels(Function& function) {
   const LabelScope scope = label_scopes_.back();
   label_scopes_.pop_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant expressions, and the initialisers that are made of them.
+// Constant expressions and initialisers.
 #include <algorithm>
 #include <bit>
 
@@ -8,11 +8,11 @@
 namespace vgpu::ptx {
 namespace {
 
-constexpr int kMaxDepth = 64;                                      // of parentheses and signs
+constexpr int kMaxDepth = 64;  // nesting of parentheses and signs
 constexpr std::uint64_t kMaxInitialiser = std::uint64_t{1} << 28;  // bytes
 
 struct Operator {
-  char text;  // '<' and '>' stand for << and >>
+  char text;  // '<' means <<, '>' means >>
   int precedence;
 };
 constexpr Operator kOperators[] = {{'<', 1}, {'>', 1}, {'+', 2}, {'-', 2}, {'*', 3}, {'/', 3}};
@@ -165,8 +165,8 @@ void Parser::initialiser(Variable& variable) {
   }
 }
 
-// Reads {...} for the elements from `offset` on, of which one takes strides[level] bytes. Returns
-// how many bytes it had something for.
+// Parses {...} and stores its elements from byte `offset` on; an element of this level occupies
+// strides[level] bytes. Returns the number of bytes that the list covers.
 std::uint64_t Parser::initialiser_list(Variable& variable,
                                        const std::vector<std::uint64_t>& extents,
                                        const std::vector<std::uint64_t>& strides, std::size_t level,
@@ -199,8 +199,8 @@ void Parser::initialiser_element(Variable& variable, std::uint64_t offset) {
     return initialiser_symbol(variable, offset, size, 0);
   const int line = token_.line;
   const Constant value = constant();
-  if (value.kind == Operand::Kind::kInteger &&
-      token_.is('(')) {  // 0xFF00(symbol): one byte of an address
+  // 0xFF00(symbol): one byte of an address.
+  if (value.kind == Operand::Kind::kInteger && token_.is('(')) {
     const int shift = value.bits == 0 ? 0 : std::countr_zero(value.bits) / 8 * 8;
     if (value.bits != std::uint64_t{0xFF} << shift)
       fail(line, "the mask of an address selects one byte");
@@ -213,8 +213,8 @@ void Parser::initialiser_element(Variable& variable, std::uint64_t offset) {
                           : value.kind == Operand::Kind::kFloat32
                               ? std::bit_cast<float>(static_cast<std::uint32_t>(value.bits))
                               : static_cast<double>(static_cast<std::int64_t>(value.bits));
-    const bool exact =
-        value.kind == Operand::Kind::kFloat32 && variable.type == Type::kF32;  // keeps a NaN's bits
+    // Copies the bits, so that NaN payloads are preserved.
+    const bool exact = value.kind == Operand::Kind::kFloat32 && variable.type == Type::kF32;
     const std::uint64_t bits = variable.type == Type::kF64 ? std::bit_cast<std::uint64_t>(number)
                                : exact                     ? value.bits
                                        : std::bit_cast<std::uint32_t>(static_cast<float>(number));

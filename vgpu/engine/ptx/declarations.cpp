@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declarations: variables, parameters and registers.
+// Declarations of variables, parameters and registers.
 #include <utility>
 
 #include "engine/ptx/parser.hpp"
@@ -66,7 +66,7 @@ void Parser::variables(Space space, Linkage linkage, Function* body) {
   bool has_type = false;
   std::uint32_t aligned = 0;
   while (token_.is_directive() || token_.is('[')) {
-    if (accept('[')) {  // the bank of old .const[2]
+    if (accept('[')) {  // the bank number in the obsolete form .const[2]
       take_number("a bank");
       expect(']', "after a bank");
     } else if (token_.is_directive("align")) {

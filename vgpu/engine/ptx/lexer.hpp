@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX text to tokens, one at a time and without copies.
+// Splits PTX text into tokens, one at a time and without copies.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,13 +9,13 @@ namespace vgpu::ptx {
 
 // Throws std::invalid_argument("PTX line <line>: <reason>").
 [[noreturn]] void fail(int line, const std::string& reason);
-// 'text' in quotes, cut short where it is long, for such reasons.
+// 'text' in quotes, truncated if it is long, for use in reasons.
 std::string quoted(std::string_view text);
 
 struct Token {
   enum class Kind : std::uint8_t {
     kEnd,
-    kName,       // with its dotted parts: "ld.global.v4.f32", "%tid.x", "$L__BB0_1", "_"
+    kName,       // including dotted parts: "ld.global.v4.f32", "%tid.x", "$L__BB0_1", "_"
     kDirective,  // text without the dot: "reg"
     kInteger,    // bits, is_unsigned
     kFloat32,    // bits

@@ -5,7 +5,7 @@
 namespace vgpu::ptx {
 namespace {
 
-constexpr int kMaxNesting = 16;  // of nested operands; PTX has three at most
+constexpr int kMaxNesting = 16;  // PTX nests operands at most three deep
 
 }  // namespace
 
@@ -142,7 +142,7 @@ Operand Parser::name_operand(bool with_offset) {
     result.symbol = found.symbol;
     if (!found) {
       const auto global = globals_.find(text);
-      // A label of that name may still follow, and would hide the module's.
+      // In a branch, a label declared later may hide the module's name.
       if (global != globals_.end() && !is_branch_) {
         result.symbol = global->second;
       } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module's level: directives, functions' headers, debug sections.
+// Module level: directives, function headers and debug sections.
 #include "engine/ptx/parser.hpp"
 
 #include <algorithm>
@@ -342,8 +342,8 @@ void Parser::function_directives(Function& function) {
   }
 }
 
-// The index in Module::functions where `function`, whose header was read, goes: kNone where it adds
-// nothing.
+// The index in Module::functions at which to store `function`, whose header has been parsed; kNone
+// if it is a repeated declaration.
 std::uint32_t Parser::function_slot(Function& function, int line) {
   const auto next = static_cast<std::uint32_t>(module_.functions.size());
   const auto [place, is_new] =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recursive-descent parser behind ptx::parse. Its methods stand in five files: parser.cpp (the
-// module's level), declarations.cpp (variables, parameters, registers), constants.cpp (and
-// initialisers), body.cpp (what is between a function's braces) and operands.cpp.
+// The recursive-descent parser behind ptx::parse. Its methods are implemented in five files:
+// parser.cpp (module level), declarations.cpp (variables, parameters, registers), constants.cpp
+// (constant expressions, initialisers), body.cpp (function bodies) and operands.cpp.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -28,7 +28,7 @@ class Parser {
     std::uint64_t bits = 0;
     bool is_unsigned = false;
   };
-  // What a label's name stands for: a position, or one of the tables that are written like labels.
+  // A label: a position in the body, or one of the tables that have the syntax of labels.
   struct LabelEntry {
     std::string_view name;
     Operand::Kind kind = Operand::Kind::kLabel;
@@ -45,7 +45,7 @@ class Parser {
   struct LabelScope {
     std::size_t first_label = 0, first_pending = 0;
   };
-  struct PendingFunctionName {  // of a location; its text is in .debug_str
+  struct PendingFunctionName {  // of a location; the text is in .debug_str
     std::uint32_t location = 0;
     std::string_view label;
     std::uint64_t addend = 0;
@@ -56,11 +56,11 @@ class Parser {
   bool accept(char punctuation);
   void expect(char punctuation, std::string_view where);
   [[noreturn]] void unexpected(std::string_view wanted) const;
-  std::string_view take_name(std::string_view what);   // one without dots
+  std::string_view take_name(std::string_view what);   // a name without dots
   std::uint32_t take_number(std::string_view what);    // a plain non-negative integer
   std::uint64_t take_constant(std::string_view what);  // a constant expression, not negative
 
-  // The module's level
+  // Module level
   void header();
   void statement();
   void version();
@@ -103,7 +103,7 @@ class Parser {
   Constant constant(int depth = 0);
   Constant constant_primary(int depth);
   Constant binary(Constant left, int least_precedence, int depth);
-  std::int64_t offset();  // any number of + and - terms, none included
+  std::int64_t offset();  // zero or more + and - terms
 
   // Bodies
   void body(Function& function);
@@ -126,7 +126,7 @@ class Parser {
   Operand address(int depth);
   Operand name_operand(bool with_offset);
   Operand constant_operand();
-  std::span<Operand> keep_operands(std::size_t first);  // of scratch_, from there on
+  std::span<Operand> keep_operands(std::size_t first);  // scratch_ from index `first` on
 
   std::shared_ptr<Storage> storage_;
   Lexer lexer_;
@@ -134,10 +134,10 @@ class Parser {
   Module module_;
   std::unordered_map<std::string_view, Symbol> globals_;
   std::unordered_map<std::string_view, const Opcode*> opcodes_;
-  std::vector<Pending> undeclared_;  // operands that only the whole module can resolve
+  std::vector<Pending> undeclared_;  // operands to resolve at the end of the module
   std::vector<PendingFunctionName> function_names_;
   std::string debug_strings_;
-  std::unordered_map<std::string_view, std::size_t> debug_labels_;  // to offsets in debug_strings_
+  std::unordered_map<std::string_view, std::size_t> debug_labels_;  // offsets in debug_strings_
   std::uint64_t register_count_ = 0;                                // in all functions
 
   // Of the function being parsed

@@ -4,8 +4,8 @@
 namespace vgpu::ptx {
 namespace {
 
-// Splits "%r12" into its base and number; false where it does not end in a number without leading
-// zeros.
+// Splits "%r12" into its base and number. Returns false if the name does not end in a number
+// without leading zeros.
 bool split_number(std::string_view name, std::string_view& base, std::uint32_t& number) {
   std::size_t begin = name.size();
   while (begin > 0 && name[begin - 1] >= '0' && name[begin - 1] <= '9') --begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names that a function's body declares: nested scopes, inner ones hiding outer ones.
+// Names declared in a function body. Scopes nest, and inner declarations hide outer ones.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -15,7 +15,7 @@ class Scopes {
   struct Found {
     std::uint32_t reg = kNone;  // a register
     Symbol symbol;              // or a variable
-    bool beyond_range = false;  // or neither: `%r7` where only %r<5> is declared
+    bool beyond_range = false;  // or neither: `%r7` if only %r<5> is declared
     explicit operator bool() const {
       return reg != kNone || symbol.kind != Symbol::Kind::kUnresolved;
     }
@@ -26,7 +26,7 @@ class Scopes {
   void close();
   std::size_t depth() const { return begins_.size(); }
 
-  // Each false where the innermost scope has that name already.
+  // Return false if the innermost scope already declares the name.
   bool declare_variable(std::string_view name, Symbol symbol);
   bool declare_register(std::string_view name, std::uint32_t reg);
   bool declare_registers(std::string_view base, std::uint32_t first,
@@ -45,8 +45,8 @@ class Scopes {
   bool declare(Names& names, Entry entry);
 
   std::vector<Entry> entries_;
-  std::vector<std::size_t> begins_;  // of each open scope, in entries_
-  Names names_, ranges_;             // to the innermost entry; kNone where none is left
+  std::vector<std::size_t> begins_;  // index in entries_ of each open scope's first entry
+  Names names_, ranges_;             // index of the innermost entry, kNone if there is none
 };
 
 }  // namespace vgpu::ptx

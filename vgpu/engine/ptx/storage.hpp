@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a parsed module's views point into: a copy of the text and an arena for the tree's lists.
+// Owns the memory that a parsed module's views point into: a copy of the text and an arena for the
+// tree's lists.
 #pragma once
 #include <algorithm>
 #include <memory_resource>

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses and hints that the shapes of memory instructions share (decode_memory.cpp).
+// Decoders of address and cache-hint fields that several memory instructions share
+// (decode_memory.cpp).
 #pragma once
 #include "engine/sass/reader.hpp"
 
 namespace vgpu::sass {
 
-// [R + offset] of shared and local memory; a uniform register is added where bit 91 says so.
+// [R + offset] of shared and local memory; bit 91 adds a uniform register.
 Operand near_address(Reader& r, unsigned uniform_position);
-// [R.64 + offset] of global and generic memory. The descriptor in a uniform register says how the
-// memory is cached, which changes nothing here.
+// [R.64 + offset] of global and generic memory. The descriptor in a uniform register selects the
+// caching and is ignored.
 Operand far_address(Reader& r, unsigned descriptor_position, unsigned descriptor_bit = 76);
 void add_far(Reader& r, const Operand& address);
 void eviction_at(Reader& r);
-// How the access is ordered against other threads'.
+// Memory order and scope of the access.
 void order_at(Reader& r);
 
 }  // namespace vgpu::sass

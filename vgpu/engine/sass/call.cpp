@@ -33,7 +33,7 @@ void call_absolute(Warp& warp, const Insn& insn) {
     }
     if ((others & warp.mask) != 0) {
       ++warp.block->counters.divergent[static_cast<u32>(&insn - warp.code)];
-      part(warp, others & warp.mask, warp.pc);  // they call in their turn
+      part(warp, others & warp.mask, warp.pc);  // they execute the call afterwards
     }
     address = low[first];
   }

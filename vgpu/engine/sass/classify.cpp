@@ -16,8 +16,8 @@ constexpr unsigned kTryAlloc = 2;  // USETMAXREG
 // HFMA2.MMA.
 bool is_matrix_pipe(const Instruction& i) { return (i.opcode & 0x1ff) == 0x35; }
 
-// Classes as Nsight Compute's counters on an H200 have them (tests/golden/h200.csv). What the
-// uniform datapath computes is in none; reads of special registers into it (S2UR) are.
+// Classes of Nsight Compute's counters, measured on an H200 (tests/golden/h200.csv). Instructions
+// of the uniform datapath have no class, except reads of special registers (S2UR).
 Class class_of(const Instruction& i) {
   if (i.uniform && i.op != Op::kS2r) return {};
   switch (i.op) {
@@ -139,7 +139,7 @@ Class class_of(const Instruction& i) {
       return {Operation::kAtomic, Space::kShared, i.bytes};
     case Op::kRed:
       return {Operation::kReduction, Space::kGlobal, i.bytes};
-    // What smsp__inst_executed_op_branch counts; BSSY is none of them.
+    // smsp__inst_executed_op_branch counts these, but not BSSY.
     case Op::kBra:
     case Op::kBrx:
     case Op::kCall:
@@ -227,8 +227,8 @@ count::Doubts doubts(const execute::Program& program, const count::Counters& cou
     polls |= (i.op == Op::kLdg || i.op == Op::kLd) && i.strong;
     waits |= i.op == Op::kSyncsTest || i.op == Op::kNanosleep ||
              (i.op == Op::kSetmaxreg && i.mode == kTryAlloc);
-    unclassified |=
-        i.op == Op::kVimnmx3;  // taken for an integer one, as its twin of two; not measured
+    // Not measured; assumed to be an integer instruction like VIMNMX.
+    unclassified |= i.op == Op::kVimnmx3;
     const std::uint64_t executions = counters.runs[program.run_at[pc]].executions;
     if (i.op == Op::kCall || i.op == Op::kCallAbsolute) calls += executions;
     if (i.op == Op::kRet) returns += executions;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each instruction of machine code counts as, and its counts.
+// Classes and counts of machine-code instructions.
 #pragma once
 #include <vector>
 
@@ -9,7 +9,6 @@ namespace vgpu::sass {
 
 std::vector<count::Instruction> instructions(const execute::Program& program,
                                              const count::Counters& counters);
-// What makes its counts uncertain.
 count::Doubts doubts(const execute::Program& program, const count::Counters& counters);
 
 }  // namespace vgpu::sass

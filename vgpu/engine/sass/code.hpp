@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program that was lowered from machine code keeps of it: its instructions, their source
-// lines, its constants.
+// The machine code of a lowered program: its instructions, their source lines and its constants.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -14,7 +13,7 @@
 
 namespace vgpu::sass {
 
-// A source line that begins at an address of a kernel's code.
+// The source line of the instructions from `address` to the next entry.
 struct LineEntry {
   std::uint32_t address = 0;
   std::uint32_t file = 0;  // index into files
@@ -24,7 +23,7 @@ struct LineEntry {
 struct LineTable {
   std::vector<LineEntry> entries;  // in order of address
   std::vector<std::string> files;
-  const LineEntry* find(std::uint32_t address) const;  // null where there is none
+  const LineEntry* find(std::uint32_t address) const;  // null if there is none
 };
 
 // Constant banks 0 (the launch and its parameters), 2 (literals and tables of the kernel), 3
@@ -39,7 +38,7 @@ struct Code {
   LineTable lines;
   std::uint32_t param_base = 0;
   std::uint32_t stack_bytes = 0;
-  bool indexes_addresses = false;  // it reads bank 4 at offsets that it computes
+  bool indexes_addresses = false;  // reads bank 4 at computed offsets
   std::vector<std::byte> bank2, bank4;
   const std::byte* bank3 = nullptr;  // in device memory
   std::size_t bank3_bytes = 0;
@@ -47,7 +46,7 @@ struct Code {
   const Instruction& at(std::uint32_t pc) const { return instructions[instruction_at[pc]]; }
 };
 
-// The banks as a launch finds them.
+// The contents of the constant banks for one launch.
 std::array<std::vector<std::byte>, kBanks> make_banks(const Code& code, const LaunchConfig& config,
                                                       const std::vector<std::byte>& params);
 

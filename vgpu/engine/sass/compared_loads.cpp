@@ -28,7 +28,8 @@ const Operand* address_of(const Instruction& i) {
 
 constexpr std::size_t kBeforeAll = ~std::size_t{0};
 
-// A register's value: the instruction that made it, behind copies.
+// Identifies a register's value by the instruction that computed it; copies are traced back to
+// their source.
 struct Value {
   Kind kind = Kind::kRegister;
   std::uint8_t index = kZeroRegister;
@@ -67,7 +68,7 @@ Value value_of(const std::vector<Instruction>& code, std::size_t before, Kind ki
   return value;
 }
 
-// Where an access goes: what is added to what.
+// The address of an access: base register + uniform register + offset.
 struct Place {
   Value base, uniform;
   std::uint32_t offset = 0;
@@ -80,7 +81,7 @@ Place place_of(const std::vector<Instruction>& code, std::size_t n, const Operan
   return place;
 }
 
-// What lies in front of it is no part of the operation.
+// Whether the compare-and-swap loop cannot begin before this instruction.
 bool parts(const Instruction& i) {
   const bool always = i.guard.index == kTrue && !i.guard.negated;
   switch (i.op) {
@@ -98,7 +99,7 @@ bool parts(const Instruction& i) {
   }
 }
 
-// Whether what the exchange stores is a word of which a half was put in (PRMT).
+// Whether the exchange stores a word in which PRMT has replaced one half.
 bool stores_half(const std::vector<Instruction>& code, std::size_t exchange,
                  const Operand& stored) {
   if (code[exchange].bytes != sizeof(std::uint32_t) || stored.index == kZeroRegister) return false;
@@ -114,7 +115,7 @@ void mark_load_of(std::vector<Instruction>& code, std::size_t exchange) {
   if (where == nullptr) return;
   const bool half = stores_half(code, exchange, where[2]);
   const Place place = place_of(code, exchange, *where);
-  std::bitset<256> compared;  // registers whose values become what is compared
+  std::bitset<256> compared;  // registers from which the compared value is computed
   compared.set(where[1].index);
   for (std::size_t n = exchange; n-- > 0 && !parts(code[n]);) {
     Instruction& i = code[n];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic operations that the hardware does not have (sums of floating point or of 64 bits in shared
-// memory, anything of 16 bits) are loops: load, compute, exchange if the memory still is what was
-// loaded. The load looks like any other. It is no access of its own, since the exchange at the same
-// address compares what it found, and thus races with no atomic. Operations of 16 bits take the
-// word around their half. The other half may belong to somebody else, may never have been written,
-// and may lie behind the end of the memory: that is what the hardware does, and no fault of the
-// program's.
+// Finds the loads of compare-and-swap loops. The compiler emits such a loop for atomic operations
+// that the hardware lacks (floating-point or 64-bit sums in shared memory, all 16-bit operations):
+// load the word, compute, exchange if the word is unchanged. The load is an ordinary instruction,
+// but it does not race with atomic operations, because the exchange at the same address compares
+// the loaded value. 16-bit operations access the whole 32-bit word. Its other half may belong to
+// another thread, may be unwritten and may be outside the allocation; the hardware does the same,
+// so these accesses are not faults.
 #pragma once
 #include <vector>
 
@@ -13,9 +13,10 @@
 
 namespace vgpu::sass {
 
-// Sets Instruction::compared on the loads of a kernel's code whose value, as it is or computed
-// with, goes to a compare-and-exchange of the same address further on, with no barrier and no jump
-// that is always taken between. Sets Instruction::half on both where a half of the word is put in.
+// Sets Instruction::compared on each load, and on the compare-and-swap of the same address that
+// follows it, if the compared value is the loaded one or is computed from it. No barrier, call or
+// unconditional jump may be between them. Sets Instruction::half on both if the stored word
+// replaces one half of the loaded word.
 void mark_compared_loads(std::vector<Instruction>& code);
 
 }  // namespace vgpu::sass

@@ -15,15 +15,15 @@ using execute::kNone;
 
 u32 first_lane(u32 mask) { return static_cast<u32>(__builtin_ctz(mask)); }
 
-// The lanes that a parked group waits for, those that have exited included.
+// The lanes that a parked group waits for, including exited ones.
 u32 wanted_by(const Warp& warp, const Group& group) {
   if (group.state == GroupState::kWarpBarrier) return group.wait;
   const u32* const barrier = reinterpret_cast<const u32*>(warp.window + group.wait);
   return barrier[first_lane(group.mask)];
 }
 
-// What groups that wait together have in common. In a recursive function lanes wait at one
-// instruction in several activations: the lanes that they wait for tell them apart.
+// Identifies groups that wait together. In a recursive function, lanes of several activations may
+// wait at the same instruction; `wanted`, the lanes that they wait for, distinguishes them.
 struct Meeting {
   GroupState state;
   u32 wait, pc, wanted;
@@ -43,8 +43,8 @@ u32 arrived(const Warp& warp, const Meeting& meeting) {
   return lanes;
 }
 
-// An H200 executes a BSYNC once more, with all lanes, whose barrier a call has kept in a register
-// meanwhile.
+// An H200 executes a BSYNC a second time, with all lanes, if a call has saved its barrier in a
+// register and restored it.
 void count_again(const Warp& warp, u32 pc, u32 lanes) {
   if ((warp.restored[warp.code[pc].sub] & lanes) == 0) return;
   const u32 count = static_cast<u32>(__builtin_popcount(lanes));

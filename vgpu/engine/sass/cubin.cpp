@@ -10,7 +10,7 @@ namespace vgpu::sass {
 namespace {
 
 constexpr std::uint32_t kSymbolTable = 2, kRelocations = 4, kNoBits = 8;  // section types
-constexpr std::uint32_t kMostParamBytes = 32764;                          // that a kernel may have
+constexpr std::uint32_t kMostParamBytes = 32764;                          // limit per kernel
 
 template <class T>
 T read(std::span<const std::byte> bytes, std::uint64_t offset) {
@@ -114,7 +114,7 @@ void Cubin::read_sections(std::span<const std::byte> file) {
   if (table > file.size() || entry * count > file.size() - table) {
     throw BadCubin("cubin: the table of sections lies outside the file");
   }
-  // Segments are not read. Their table shows a truncated file, or a wrong number of sections.
+  // Segments are not used. Checking their table detects truncated files and wrong section counts.
   const std::uint64_t segments = read64(file, 0x20),
                       segment_bytes = std::uint64_t{read16(file, 0x36)} * read16(file, 0x38);
   if (segments > file.size() || segment_bytes > file.size() - segments)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a cubin: the ELF file of machine code that ptxas makes for one architecture. Nothing in the
-// input is trusted; whatever does not add up throws BadCubin. Sections by name: .text.K is kernel
-// K's code, .nv.info.K its parameters, .nv.shared.K its shared memory (which includes what the
-// system reserves), .nv.constantN banks of constants.
+// Reads a cubin: the ELF file of machine code that ptxas generates for one architecture. The input
+// is not trusted; inconsistent data throws BadCubin. Sections: .text.K is kernel K's code,
+// .nv.info.K its parameters, .nv.shared.K its shared memory (including the part that the system
+// reserves), .nv.constantN constant bank N.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +36,7 @@ struct ElfSymbol {
 };
 
 struct Relocation {
-  std::uint64_t offset = 0;  // in the section that it changes
+  std::uint64_t offset = 0;  // in the section that is patched
   std::uint32_t symbol = 0, type = 0;
   std::int64_t addend = 0;
 };
@@ -44,13 +44,13 @@ struct Relocation {
 struct KernelInfo {
   std::string name;  // mangled
   std::uint32_t section = 0;
-  std::span<const std::byte> code;  // 16 bytes an instruction
+  std::span<const std::byte> code;  // 16 bytes per instruction
   std::vector<Param> params;        // in order of declaration
-  std::uint32_t param_base = 0;     // of the parameters in constant bank 0
+  std::uint32_t param_base = 0;     // offset of the parameters in constant bank 0
   std::uint32_t param_bytes = 0;
   std::uint32_t registers = 0;
-  std::uint32_t stack_bytes = 0;          // of local memory, where calls are not recursive
-  std::uint32_t shared_bytes = 0;         // with what is reserved in front
+  std::uint32_t stack_bytes = 0;          // local memory per thread, without recursive calls
+  std::uint32_t shared_bytes = 0;         // including the reserved bytes at the front
   std::uint32_t max_threads = 0;          // __launch_bounds__; 0 if not given
   std::uint32_t cluster[3] = {};          // __cluster_dims__; 0 if not given
   std::span<const std::byte> constants2;  // bank 2: literals and jump tables of this kernel
@@ -80,7 +80,7 @@ class Cubin {
   int target_ = 0;
 };
 
-// A little-endian value at `offset`; throws BadCubin behind the end.
+// A little-endian value at `offset`; throws BadCubin if it is not within `bytes`.
 std::uint8_t read8(std::span<const std::byte> bytes, std::uint64_t offset);
 std::uint16_t read16(std::span<const std::byte> bytes, std::uint64_t offset);
 std::uint32_t read32(std::span<const std::byte> bytes, std::uint64_t offset);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of opcodes. Bits 0 to 8 name the instruction, bits 9 to 11 where its operands are
-// (reader.hpp) or, where they are all in one place, are part of the name.
+// The table of opcodes. Bits 0 to 8 select the instruction. Bits 9 to 11 select the form of its
+// operands (reader.hpp), or belong to the opcode if the instruction has a single form.
 #include "engine/sass/decode.hpp"
 
 #include <array>
@@ -153,7 +153,7 @@ constexpr Entry kEntries[] = {
     exact(0x38d, "ATOMS", Op::kAtoms, decode_atoms_cas),
     exact(0x3aa, "QSPC", Op::kQspc, decode_qspc),
 
-    // Between lanes.
+    // Exchange between lanes.
     exact(0x389, "SHFL", Op::kShfl, decode_shfl),
     exact(0x589, "SHFL", Op::kShfl, decode_shfl),
     exact(0x989, "SHFL", Op::kShfl, decode_shfl),
@@ -230,7 +230,7 @@ Index make_index() {
   return index;
 }
 
-// Known by name, and refused.
+// Instructions that are refused with their mnemonic.
 const char* name_of_refused(unsigned opcode) {
   switch (opcode) {
     case 0x9f0:

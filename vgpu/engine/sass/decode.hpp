@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code of sm_90 to instructions. Every bit of an instruction but its scheduling hints must
-// be one that its entry in the table of opcodes knows; anything else is refused, because a modifier
-// that is not understood would change the result. The encodings are not documented; tests/vgpu/sass
-// holds what NVIDIA's disassembler says of them.
+// Decodes machine code of sm_90. The decoder of an instruction must interpret every nonzero bit,
+// except scheduling hints; otherwise decoding fails, because an unknown modifier could change the
+// result. The encodings are undocumented; tests/vgpu/sass compares with NVIDIA's disassembler.
 #pragma once
 #include <stdexcept>
 
@@ -10,8 +9,7 @@
 
 namespace vgpu::sass {
 
-// An opcode or a modifier that is not known. what() has its address, the mnemonic where known, and
-// the bits.
+// An unknown opcode or modifier. what() contains its address, the mnemonic if known, and the bits.
 struct UnknownInstruction : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

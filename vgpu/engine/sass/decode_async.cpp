@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs beside the threads: copies to shared memory, mbarriers (SYNCS, ARRIVES), the pool of
-// registers.
+// Asynchronous copies to shared memory, mbarriers (SYNCS, ARRIVES) and register reallocation
+// (USETMAXREG).
 #include "engine/sass/addresses.hpp"
 #include "engine/sass/families.hpp"
 
@@ -19,7 +19,7 @@ Operand uniform_address(Reader& r, unsigned position) {
 
 }  // namespace
 
-// [shared address], [global address], and a predicate without which zeros are written.
+// [shared address], [global address], and a predicate; if it is false, zeros are written.
 void decode_ldgsts(Reader& r) {
   r.suffix(".E");
   r.expect(70, 1, {1});
@@ -52,10 +52,10 @@ void decode_ldgsts(Reader& r) {
     r.insn.operands[r.insn.count++] = p;
 }
 
-// The copies since the last one form a group.
+// The copies since the last LDGDEPBAR form a group.
 void decode_ldgdepbar(Reader&) {}
 
-// Waits until no more than `shift` groups of copies are under way.
+// Waits until at most `shift` groups of copies are pending.
 void decode_depbar(Reader& r) {
   r.expect(47, 1, {1});
   r.expect(44, 3, {0});
@@ -66,7 +66,7 @@ void decode_depbar(Reader& r) {
   r.add(Reader::immediate(r.insn.shift));
 }
 
-// SYNCS.EXCH.64 URd, [URa + offset], URb: the mbarrier gets the 64 bits in URb and the next
+// SYNCS.EXCH.64 URd, [URa + offset], URb: sets the mbarrier to the 64 bits in URb and the next
 // register.
 void decode_syncs_exchange(Reader& r) {
   r.expect(72, 1, {1});
@@ -81,19 +81,19 @@ void decode_syncs_exchange(Reader& r) {
   r.add(r.uniform_at(32));
 }
 
-// SYNCS.ARRIVE.TRANS64 Rd, [address], Rb: arrivals and bytes, each 0, 1 or Rb.
+// SYNCS.ARRIVE.TRANS64 Rd, [address], Rb: the numbers of arrivals and of bytes are 0, 1 or Rb.
 void decode_syncs_arrive(Reader& r) {
   r.expect(70, 2, {0});
   r.suffix_if(r.bit(74), ".RED");
   if (r.bit(73)) r.refuse("an arrival that gives the lanes before it");
-  r.insn.high = r.suffix_if(r.bit(75), ".OPTOUT");  // one less is expected from now on
+  r.insn.high = r.suffix_if(r.bit(75), ".OPTOUT");  // decrements the expected arrivals
   r.insn.mode = r.named(84, 3, {"", ".A1T0", ".A0T1", ".A0TR", ".A0TX", ".ART0"});
   r.add(r.general_at(16));
   r.add(near_address(r, 64));
   r.add(r.general_at(32));
 }
 
-// SYNCS.PHASECHK P, [address], Rb: whether the phase whose parity is bit 31 of Rb is over.
+// SYNCS.PHASECHK P, [address], Rb: whether the phase with the parity in bit 31 of Rb is complete.
 void decode_syncs_test(Reader& r) {
   r.expect(70, 2, {1});
   r.suffix_if(r.bit(72), ".TRYWAIT");
@@ -104,15 +104,15 @@ void decode_syncs_test(Reader& r) {
 
 void decode_syncs_invalidate(Reader& r) { r.add(near_address(r, 64)); }
 
-// An arrival, or the end of a byte, when the lanes' copies so far have landed.
+// Arrives at the mbarrier, or completes one byte, when the lanes' earlier copies have completed.
 void decode_copies_arrive(Reader& r) {
   r.expect(72, 4, {0xa});
   r.insn.mode = r.named(70, 2, {nullptr, ".ARVCNT", ".TRANSCNT"});
   r.add(near_address(r, 64));
 }
 
-// UBLKCP.S.G [URb], [URa], URc: URc units of 16 bytes from the global address in URa and the next
-// to the shared address in URb; the register behind URb has the mbarrier's.
+// UBLKCP.S.G [URb], [URa], URc: copies URc units of 16 bytes from the global address in URa and the
+// next register to the shared address in URb. The register after URb holds the mbarrier's address.
 void decode_ublkcp(Reader& r) {
   r.suffix(".S.G");
   r.expect(72, 4, {2});

@@ -16,7 +16,7 @@ void atomic_size(Reader& r) {
   r.insn.bytes = r.insn.type >= 2 ? 8 : 4;
 }
 
-// Sums of floating point: bytes of a word, `shift` words.
+// Floating-point sums: `bytes` per element, `shift` elements.
 void float_sum(Reader& r) {
   r.suffix(".ADD");
   r.insn.type = r.named(73, 4,
@@ -38,8 +38,8 @@ Operand register_address(Reader& r) {
 
 }  // namespace
 
-// What was in memory before; at generic addresses a predicate says which lanes' memory could be
-// changed so.
+// The result is the old value. At generic addresses a predicate is set in the lanes whose memory
+// supports the operation.
 void decode_atomg(Reader& r) {
   r.suffix(".E");
   r.insn.mode = r.named(87, 4, kAtomics);
@@ -83,7 +83,7 @@ void decode_red(Reader& r) {
   r.add(r.general_at(32));
 }
 
-// RED of floating point.
+// Floating-point RED.
 void decode_red_float(Reader& r) {
   r.suffix(".E");
   r.expect(87, 4, {0, 8});
@@ -97,7 +97,7 @@ void decode_red_float(Reader& r) {
   r.add(r.general_at(32));
 }
 
-// CAST: the result says whether the value was exchanged.
+// CAST: the result is whether the value was exchanged.
 void decode_atomg_cas(Reader& r) {
   r.suffix(".E");
   r.insn.mode = r.named(87, 2, {".CAS", nullptr, nullptr, ".CAST.SPIN"}) == 0 ? 9 : 10;

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::uint32_t kInstructionBytes = 16;
 
-// Distances are in units of 4 bytes from the next instruction; the upper bits lie from 34 on, the
-// lowest at 16.
+// Distances are in units of 4 bytes from the next instruction. The upper bits begin at bit 34, the
+// lowest 8 bits at bit 16.
 std::uint32_t split_target(Reader& r) {
   const std::int64_t distance =
       (r.signed_field(34, 48) << 8 | static_cast<std::int64_t>(r.field(16, 8))) * 4;
@@ -22,7 +22,7 @@ void add_target(Reader& r, std::uint32_t target) {
   r.add_text(fmt::format("0x{:x}", target));
 }
 
-// A register to which a distance from the beginning of the code is added.
+// Indirect targets: a register plus this offset from the beginning of the code.
 void add_relative(Reader& r, std::uint32_t target) {
   r.insn.target = target;
   const auto distance = static_cast<std::int32_t>(target);
@@ -37,7 +37,8 @@ void condition(Reader& r) {
 
 }  // namespace
 
-// operands[0]: the condition. BRA.DIV: if lanes of the mask in a uniform register are elsewhere.
+// operands[0]: the condition. BRA.DIV branches if lanes of the mask in a uniform register are not
+// in the executing group.
 void decode_bra(Reader& r) {
   const std::uint64_t kind = r.field(32, 2);
   const bool any = r.bit(84);
@@ -90,7 +91,7 @@ void decode_call(Reader& r) {
   }
 }
 
-// To a 64-bit address: in a register pair, or what a relocation says.
+// Calls a 64-bit address, in a register pair or set by a relocation.
 void decode_call_absolute(Reader& r) {
   r.expect(85, 2, {2});
   r.expect(87, 4, {7});
@@ -106,7 +107,7 @@ void decode_call_absolute(Reader& r) {
   r.add(Reader::immediate(r.insn.target));
 }
 
-// A pair of registers gets the address of an instruction.
+// Writes the address of an instruction to a pair of registers.
 void decode_lepc(Reader& r) {
   r.add(r.general_at(16));
   const std::int64_t distance = r.signed_field(24, 58);
@@ -145,7 +146,7 @@ void decode_bsync(Reader& r) {
   if (p.index != kTrue || p.negated) r.refuse("a condition besides the guard");
 }
 
-// To a register, from one.
+// Moves a convergence barrier to a register, or a register to a barrier.
 void decode_bmov(Reader& r) {
   if (r.insn.opcode == 0x355) {
     r.insn.high = r.bit(84);
@@ -160,8 +161,8 @@ void decode_bmov(Reader& r) {
   }
 }
 
-// WARPSYNC mask, WARPSYNC.ALL; WARPSYNC.COLLECTIVE mask, where: the lanes execute what follows
-// together.
+// WARPSYNC mask, WARPSYNC.ALL; WARPSYNC.COLLECTIVE mask, target: the lanes execute the following
+// code together.
 void decode_warpsync(Reader& r) {
   r.insn.high = r.suffix_if(r.bit(86), ".COLLECTIVE");
   r.expect(85, 1, {0});
@@ -187,13 +188,13 @@ void decode_nanosleep(Reader& r) {
   r.add(r.insn.opcode == 0x95d ? Reader::immediate(r.field(32, 32)) : r.general_at(32));
 }
 
-// Instructions that change nothing here: their other bits are hints.
+// Instructions without an effect in this model: their other bits are hints.
 void decode_nothing(Reader& r) {
   r.ignore(16, 48);
   r.ignore(64, 41);
 }
 
-// Kernels only invalidate the whole first-level cache, which is not modelled.
+// The only supported form invalidates the whole L1 cache, which is not modelled.
 void decode_cctl(Reader& r) {
   r.unused(24);
   r.unused(32);
@@ -217,8 +218,8 @@ void decode_bar(Reader& r) {
   else
     r.expect(74, 2, {0});
   r.suffix_if(r.bit(80), ".DEFER_BLOCKING");
-  // Number and count of threads: each in the instruction or in a register; with 0x31d one register
-  // has both.
+  // Barrier number and thread count: each is an immediate or in a register. Opcode 0x31d has both
+  // in one register.
   const unsigned opcode = r.insn.opcode;
   const bool number_given = opcode == 0xb1d || opcode == 0x91d,
              count_given = opcode == 0xb1d || opcode == 0x51d;
@@ -233,7 +234,7 @@ void decode_bar(Reader& r) {
   r.insn.target = static_cast<std::uint32_t>(count);
 }
 
-// The result of BAR.RED.
+// Reads the result of BAR.RED.
 void decode_b2r(Reader& r) {
   r.suffix(".RESULT");
   r.expect(77, 3, {2});

@@ -15,7 +15,7 @@ void integer_type(Reader& r, std::uint8_t size, bool is_signed) {
   r.suffix(kSizes[size]);
 }
 
-// A floating-point source; one of 16 bits lies in either half of its register.
+// A floating-point source; a 16-bit one is in the lower or upper half of its register.
 void add_source(Reader& r) {
   r.unused(24);
   Operand a = r.second();
@@ -89,8 +89,8 @@ void decode_i2fp(Reader& r) {
   r.add(r.second());
 }
 
-// Two singles to a pair of halves; the second operand goes to the lower half. `high`: what is
-// negative becomes zero. Or one single to tf32.
+// Converts two FP32 values to a pair of 16-bit values, the second operand to the lower half;
+// `high`: negative values become zero. Or converts one FP32 value to TF32.
 void decode_f2fp(Reader& r) {
   r.literal = Reader::Literal::kSingle;
   if (r.field(76, 3) == kTf32) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lanes of a warp exchange, and what a warp asks of its lanes or addresses.
+// Exchange between the lanes of a warp: shuffles, votes, matches, reductions; and address queries.
 #include "engine/sass/families.hpp"
 
 namespace vgpu::sass {
@@ -16,7 +16,8 @@ void decode_shfl(Reader& r) {
   r.add(fixed_clamp ? Reader::immediate(r.field(40, 13)) : r.general_at(64));
 }
 
-// VOTE, VOTEU: the lanes whose predicate is true, as a mask; and whether all, any or an equal are.
+// VOTE, VOTEU: the mask of lanes whose predicate is true, and whether it is true in all lanes or in
+// any lane, or equal in all.
 void decode_vote(Reader& r) {
   const bool uniform = r.insn.opcode == 0x886;
   r.insn.mode = r.named(72, 2, {".ALL", ".ANY", ".EQ"});
@@ -27,7 +28,7 @@ void decode_vote(Reader& r) {
   if (mask_wanted)
     r.add(d);
   else
-    r.insn.high = true;  // only the predicate
+    r.insn.high = true;  // the predicate is the only result
   r.add(p);
   r.add(r.predicate_at(87, 90));
 }

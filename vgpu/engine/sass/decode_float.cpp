@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating point in single and double precision.
+// Single- and double-precision floating point.
 #include "engine/sass/families.hpp"
 
 namespace vgpu::sass {
 namespace {
 
 void compare_at(Reader& r) {
-  const bool doubles =
-      r.insn.op == Op::kDsetp;  // which have the choice of the lesser or the greater instead
+  // DSETP has .MIN and .MAX instead of .F and .T.
+  const bool doubles = r.insn.op == Op::kDsetp;
   r.insn.compare = static_cast<Compare>(
       r.named(76, 4,
               {doubles ? ".MIN" : ".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN",
@@ -37,7 +37,7 @@ void decode_ffma(Reader& r) {
 // FADD, FMUL.
 void decode_fadd(Reader& r) {
   r.literal = Reader::Literal::kSingle;
-  if (r.insn.op == Op::kFmul) r.expect(84, 3, {4});  // no power of two besides
+  if (r.insn.op == Op::kFmul) r.expect(84, 3, {4});  // no scaling by a power of two
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
   r.rounding_at(78);
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
@@ -49,7 +49,7 @@ void decode_fadd(Reader& r) {
   r.add(b);
 }
 
-// FMNMX, FSEL: the predicate chooses.
+// FMNMX, FSEL: the predicate selects the result.
 void decode_fsel(Reader& r) {
   r.literal = Reader::Literal::kSingle;
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
@@ -78,7 +78,7 @@ void decode_fsetp(Reader& r) {
   r.add(r.predicate_at(87, 90));
 }
 
-// One or zero.
+// The result is 1.0 or 0.
 void decode_fset(Reader& r) {
   r.literal = Reader::Literal::kSingle;
   r.suffix(".BF");
@@ -141,7 +141,7 @@ void decode_dmul(Reader& r) {
   r.add(b);
 }
 
-// The second operand lies where others have their third.
+// The second operand is encoded as c.
 void decode_dadd(Reader& r) {
   r.literal = Reader::Literal::kDouble;
   r.rounding_at(78);

@@ -18,14 +18,14 @@ Half half_at(Reader& r, unsigned position) {
   }
 }
 
-// At 32.
+// An operand at 32.
 void half_low(Reader& r, Operand& operand) {
   if (operand.kind == Kind::kImmediate) return;
   operand.half = half_at(r, 60);
   r.modify_low(operand, kBoth);
 }
 
-// Says what the two halves are.
+// Sets the format of the two halves: F16 or BF16.
 void format(Reader& r, bool is_bfloat) {
   r.literal = is_bfloat ? Reader::Literal::kBfloats : Reader::Literal::kHalves;
   r.insn.type = is_bfloat ? 4 : 1;
@@ -40,7 +40,7 @@ void add_pairs(Reader& r, Operand a, Operand b) {
   r.add(b);
 }
 
-// HSET2, HSETP2: bits 64 to 71 are no register.
+// HSET2, HSETP2: bits 64 to 71 hold modifiers, not a register.
 void compare_pairs(Reader& r, const char* boolean, const char* both) {
   r.expect(64, 1, {0});
   format(r, r.bit(65));
@@ -57,7 +57,7 @@ void compare_pairs(Reader& r, const char* boolean, const char* both) {
 
 }  // namespace
 
-// HADD2, HMUL2: pairs of halves. The type of the result may be a single.
+// HADD2, HMUL2: pairs of 16-bit values. The result may be FP32.
 void decode_hadd2(Reader& r) {
   const bool is_bfloat = r.bit(85);
   r.literal = is_bfloat ? Reader::Literal::kBfloats : Reader::Literal::kHalves;
@@ -82,7 +82,7 @@ void decode_hfma2(Reader& r) {
   format(r, r.bit(85));
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
-  r.insn.wrap = r.suffix_if(r.bit(79), ".RELU");  // what is negative becomes zero
+  r.insn.wrap = r.suffix_if(r.bit(79), ".RELU");  // negative results become zero
   r.expect(87, 4, {0, kTrue});
   r.add(r.reg(16));
   Operand a = r.a(), b = r.b(), c = r.c();
@@ -103,7 +103,7 @@ void decode_hfma2(Reader& r) {
   r.add(c);
 }
 
-// The lesser where the predicate is true.
+// The minimum if the predicate is true, otherwise the maximum.
 void decode_hmnmx2(Reader& r) {
   format(r, r.bit(85));
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
@@ -113,7 +113,7 @@ void decode_hmnmx2(Reader& r) {
   r.add(r.predicate_at(87, 90));
 }
 
-// A number for each half: all bits or, with .BF, 1.
+// One result per half: if true, all bits are set or, with .BF, the value is 1.
 void decode_hset2(Reader& r) {
   compare_pairs(r, ".BF", nullptr);
   r.add(r.reg(16));
@@ -121,7 +121,7 @@ void decode_hset2(Reader& r) {
   r.add(r.predicate_at(87, 90));
 }
 
-// A predicate for each half; with .H_AND one for both and its complement.
+// One predicate per half; with .H_AND one predicate for both halves, and its complement.
 void decode_hsetp2(Reader& r) {
   compare_pairs(r, nullptr, ".H_AND");
   r.add(r.predicate_at(81));

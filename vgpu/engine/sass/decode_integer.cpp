@@ -13,7 +13,7 @@ void add_carry_out(Reader& r, const Operand& predicate) {
 
 }  // namespace
 
-// d, carries out p and q, a, b, c, and with .X carries in.
+// d, carry-outs p and q, a, b, c, and with .X two carry-ins.
 void decode_iadd3(Reader& r) {
   r.insn.extended = r.suffix_if(r.bit(74), ".X");
   r.bitwise = r.insn.extended;
@@ -27,7 +27,7 @@ void decode_iadd3(Reader& r) {
     r.modify_low(c, Modifier::kNegate);
   } else {
     r.modify_low(b, Modifier::kNegate);
-    // Bit 74 is .X, not the magnitude.
+    // Bit 74 is .X, not the absolute value.
     c.negated = r.bit(75);
   }
   add_carry_out(r, p);
@@ -71,7 +71,7 @@ void imad(Reader& r, bool wide) {
   r.add(b);
   r.add(c);
   const Operand in = r.predicate_at(87, 90);
-  r.ignore(84, 3);  // a second carry that is not there
+  r.ignore(84, 3);  // an unused second carry
   r.ignore(76, 1);
   r.ignore(77, 4);
   if (r.insn.extended)
@@ -93,7 +93,8 @@ void decode_imad_high(Reader& r) {
   if (r.insn.extended) r.refuse("a carry");
 }
 
-// d, carry out, a << shift (or its upper half, with c as upper word of a) + b.
+// d, carry-out, a, b: d = (a << shift) + b. With .HI, the shifted value is the upper half of
+// (c:a << shift).
 void decode_lea(Reader& r) {
   r.insn.high = r.suffix_if(r.bit(80), ".HI");
   r.insn.extended = r.suffix_if(r.bit(74), ".X");
@@ -191,7 +192,7 @@ void decode_isetp(Reader& r) {
     r.refuse("a comparison of the lower words without .EX");
 }
 
-// VIMNMX: the lesser where the predicate is true.
+// VIMNMX: the minimum if the predicate is true, otherwise the maximum.
 void decode_vimnmx(Reader& r) {
   r.insn.is_signed = r.bit(72);
   r.suffix_if(!r.insn.is_signed, ".U32");
@@ -212,7 +213,7 @@ void decode_vimnmx3(Reader& r) {
   r.add(r.predicate_at(87, 90));
 }
 
-// The lesser (greater) of a + b and c.
+// The minimum or maximum of a + b and c.
 void decode_viaddmnmx(Reader& r) {
   r.insn.is_signed = r.bit(72);
   r.suffix_if(!r.insn.is_signed, ".U32");
@@ -274,8 +275,8 @@ void decode_sel(Reader& r) {
   r.add(r.predicate_at(87, 90));
 }
 
-// BMSK: a mask of b bits from bit a on, at and beyond 32 as PTX's bmsk has it (measured). SGXT: the
-// lower b bits of a, extended.
+// BMSK: a mask of b bits that begins at bit a; values of 32 and more behave as in PTX's bmsk
+// (measured). SGXT: the lower b bits of a, extended.
 void decode_bit_range(Reader& r) {
   r.insn.wrap = r.bit(75);
   if (r.insn.op == Op::kSgxt) {
@@ -290,7 +291,7 @@ void decode_bit_range(Reader& r) {
   r.add(r.second());
 }
 
-// The sum of products of bytes.
+// The dot product of four pairs of bytes.
 void decode_idp(Reader& r) {
   r.suffix(".4A");
   r.insn.is_signed = r.bit(73);

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions of a warp.
+// Warp-level matrix instructions.
 #include "engine/sass/addresses.hpp"
 #include "engine/sass/families.hpp"
 
 namespace vgpu::sass {
 namespace {
 
-// Types of factors: 1 F16, 4 BF16, 5 TF32. Type of sums: 1 F16, 2 F32.
+// Types of A and B: 1 F16, 4 BF16, 5 TF32. Types of C and D: 1 F16, 2 F32.
 constexpr std::uint8_t kHalf = 1, kSingle = 2, kBfloat = 4, kTf32 = 5;
 
-// Bits 72, 73 and 78: one, two or four matrices of 8 x 8, or their transposes.
+// Bits 72 and 73: one, two or four matrices of 8 x 8. Bit 78: transposed.
 void matrices(Reader& r) {
   r.suffix(".16");
-  r.insn.high = r.bit(78);  // transposed
+  r.insn.high = r.bit(78);
   r.suffix(r.insn.high ? ".MT88" : ".M88");
   static constexpr std::uint8_t kCounts[] = {1, 2, 4};
   r.insn.mode = kCounts[r.named(72, 2, {"", ".2", ".4"})];
-  r.insn.bytes = 16;  // of a row
+  r.insn.bytes = 16;  // per row
 }
 
 }  // namespace
 
-// D = A B + C, 16 x 8; `shift` is the depth.
+// D = A B + C with C of 16 x 8; `shift` is k.
 void decode_hmma(Reader& r) {
   const bool deeper = r.bit(75), flatter = r.bit(78);
   if (deeper && flatter) r.refuse("an unknown shape");
@@ -41,7 +41,7 @@ void decode_hmma(Reader& r) {
   r.add(r.general_at(64));
 }
 
-// Double precision, 8 x 8, depth 4.
+// D = A B + C in FP64 with C of 8 x 8 and k = 4.
 void decode_dmma(Reader& r) {
   r.expect(76, 2, {0});
   r.suffix(".8x8x4");

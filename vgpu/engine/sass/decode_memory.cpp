@@ -70,7 +70,7 @@ const std::initializer_list<const char*> kSizes = {".U8", ".S8", ".U16", ".S16",
 
 void prefetch_at(Reader& r) { r.named(68, 2, {"", ".LTC64B", ".LTC128B", ".LTC256B"}); }
 
-// Without a descriptor the offset has 32 bits, and what is stored lies behind it.
+// Instructions without a descriptor have a 32-bit offset; the register to store follows it.
 bool plain(Reader& r) { return !r.bit(76); }
 Operand plain_address(Reader& r) {
   Operand address;
@@ -126,7 +126,7 @@ void decode_sts(Reader& r) {
   r.unused(16);
 }
 
-// Local memory has the cache hints of global memory.
+// Local memory accesses have the same cache hints as global ones.
 void decode_ldl(Reader& r) {
   r.named(84, 3, {".EF", "", ".EL", ".LU", ".EU", ".NA"});
   size_at(r, kSizes);

@@ -24,7 +24,7 @@ void decode_p2r(Reader& r) {
   r.add(Reader::immediate(r.field(32, 32)));
 }
 
-// From a byte of the register.
+// Moves a byte of a register to predicates.
 void decode_r2p(Reader& r) {
   r.insn.mode = static_cast<std::uint8_t>(r.field(76, 2));
   if (r.form() != 4) r.refuse("a mask in a register");
@@ -36,7 +36,7 @@ void decode_r2p(Reader& r) {
   r.add(Reader::immediate(r.field(32, 32)));
 }
 
-// The value of one active lane; the predicate says which lanes have another.
+// Copies the value of one active lane; the predicate is set in lanes with a different value.
 void decode_r2ur(Reader& r) {
   const Operand p = r.predicate_at(81);
   r.insn.mode = p.index != kTrue ? 1 : 0;

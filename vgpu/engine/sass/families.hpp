@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function for each shape of instruction, called with a Reader whose insn.op and insn.guard are
-// set.
+// One decoder per instruction format. The Reader's insn.op and insn.guard are set before the call.
 #pragma once
 #include "engine/sass/reader.hpp"
 

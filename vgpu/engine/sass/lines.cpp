@@ -9,7 +9,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// Reads one after the other; what lies behind the end throws BadCubin.
+// Reads values in sequence; throws BadCubin at the end of the data.
 struct Cursor {
   Bytes bytes;
   std::uint64_t at = 0;
@@ -47,8 +47,8 @@ struct Cursor {
 
 class Unit {
  public:
-  // `start`: where each address that a sequence sets to 0 (its relocation's place) lies in the
-  // kernel's code.
+  // `start` maps the position of each relocated sequence address to its offset in the kernel's
+  // code.
   Unit(Cursor cursor, std::uint64_t end, const std::map<std::uint64_t, std::uint32_t>& start,
        LineTable& table)
       : in_(cursor), end_(end), start_(start), table_(table) {}
@@ -140,7 +140,7 @@ class Unit {
     const std::uint64_t length = in_.unsigned_leb(), next = in_.at + length;
     if (length == 0 || length > in_.bytes.size()) throw BadCubin("cubin: a bad line program");
     const std::uint8_t opcode = in_.u8();
-    if (opcode == 1) {  // the end of a sequence
+    if (opcode == 1) {  // end of sequence
       line_ = 0;
       emit();
       file_ = line_ = 1;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source lines of a kernel from the cubin's .debug_line section (DWARF line program; nvcc -lineinfo
-// makes it).
+// Source lines of a kernel from the cubin's .debug_line section, a DWARF line program that
+// nvcc -lineinfo generates.
 #pragma once
 #include "engine/sass/code.hpp"
 #include "engine/sass/cubin.hpp"
 
 namespace vgpu::sass {
 
-// Empty where the cubin has no lines for the kernel, or in a form that is not known: lines are a
-// help, no more.
+// Returns an empty table if the cubin has no lines for the kernel or if their format is unknown.
 LineTable read_lines(const Cubin& cubin, const KernelInfo& kernel);
 
 }  // namespace vgpu::sass

@@ -53,7 +53,8 @@ void Lowering::run() {
   mark_compared_loads(code_.instructions);
   const bool calls = std::any_of(code_.instructions.begin(), code_.instructions.end(),
                                  [](const Instruction& i) { return i.op == Op::kCallAbsolute; });
-  if (calls) most = std::max<u32>(most, 11);  // the arguments' registers, set or not
+  if (calls)
+    most = std::max<u32>(most, 11);  // argument registers, even if the code does not set them
   uniforms_ = std::min<u32>(most + 4, 255);
   barriers_ = uniforms_ + std::min<u32>(most_uniform + 4, 63);
   trash_ = barriers_ + 16;
@@ -133,8 +134,7 @@ u32 Lowering::bank_constant(const Operand& o, u32 words) {
   if (o.index != kZeroRegister || o.uniform != kZeroUniform || o.value % 4 != 0)
     refuse("a constant by index");
   if (o.bank == 0 && o.value < code_.param_base) {
-    // The block's and grid's extents, the window of local memory, the stack, a descriptor of global
-    // memory.
+    // Block and grid dimensions, the local-memory window, the stack, a global-memory descriptor.
     const bool known = o.value < 0x18 || (o.value >= 0x20 && o.value < 0x2c) || o.value == 0x208 ||
                        o.value == 0x20c;
     if (!known) refuse(fmt::format("the driver's constant at 0x{:x}", o.value));
@@ -168,7 +168,7 @@ u32 Lowering::source(const Operand& o) {
   }
 }
 
-// A 64-bit operand; an immediate is the upper half of a double.
+// A 64-bit operand. An immediate is the upper half of an FP64 value.
 u32 Lowering::source_pair(const Operand& o) {
   if (o.kind == Kind::kImmediate) return constant_pair(0, o.value);
   if (o.kind == Kind::kConstant) return bank_constant(o, 2);
@@ -187,7 +187,7 @@ u32 Lowering::predicate_out(const Operand& o) const {
   return o.index == kTrue ? kNone : predicate(o);
 }
 
-// Rows get their place behind the constants.
+// Converts register slots, which follow the constants, to their final positions.
 void Lowering::finish() {
   const u32 base = static_cast<u32>(constants_.size());
   const auto fix = [&](u32& slot) {
@@ -228,7 +228,7 @@ void Lowering::make_runs() {
     const execute::Operation& operation = operations[program_.code[pc].op];
     if (!operation.control) continue;
     leads[pc + 1] = true;
-    // Lanes with another address come back to it.
+    // Lanes with a different address execute the instruction again.
     if (operation.name == "sass.jump" || operation.name == "sass.call.absolute") leads[pc] = true;
     const bool jumps = operation.name == "sass.bra" || operation.name == "sass.bra.div" ||
                        operation.name == "sass.call";

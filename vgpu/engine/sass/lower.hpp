@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoded machine code to the executor's instructions. Where a PTX operation does the same it is
-// used; what only machine code has is in execute/isa/sass_*.cpp.
+// Translates decoded machine code to the executor's instructions. Lowering uses the executor's PTX
+// operations where they match; operations without a PTX equivalent are in execute/isa/sass_*.cpp.
 #pragma once
 #include <map>
 #include <span>
@@ -19,8 +19,8 @@ using execute::u8;
 
 class Lowering {
  public:
-  // `code` has its banks and lines; its instructions are filled in. `jump_targets` are addresses
-  // that indirect jumps may lead to.
+  // The banks and lines of `code` are set before; run() fills in its instructions. `jump_targets`
+  // are the possible targets of indirect jumps.
   Lowering(execute::Program& program, Code& code, std::span<const std::byte> text,
            const std::vector<u32>& jump_targets);
   // Throws UnknownInstruction.
@@ -36,19 +36,20 @@ class Lowering {
   void lower_move(const Instruction& i);
   void lower_memory(const Instruction& i);
   void lower_atomic(const Instruction& i);
-  struct Atomic {           // on a word
-    std::string_view name;  // PTX's
+  // An atomic operation on one element. A vector instruction becomes one Atomic per element.
+  struct Atomic {
+    std::string_view name;  // of the PTX operation
     u8 bytes;
-    u32 offset;     // beyond the instruction's
-    u32 values[2];  // slots; 64 bits: of the lower words
+    u32 offset;     // bytes, added to the instruction's address
+    u32 values[2];  // slots of the operands; 64-bit operands: slots of the lower words
     bool compares;
     execute::AtomicSpace space{};
-    u32 to = kNone;             // slot of the old value
-    bool says_success = false;  // ... of whether the exchange happened
-    bool helper = false;
-    u32 served =
-        kNone;  // generic addresses: predicate of the lanes whose memory could be changed so
-    bool only_global = false;  // ... which are those of global memory
+    u32 to = kNone;             // slot of the result
+    bool says_success = false;  // the result is 1 if the exchange succeeded; else the old value
+    bool helper = false;        // not counted as an instruction
+    // Generic addresses: slot of a predicate, set in the lanes whose memory supports the operation.
+    u32 served = kNone;
+    bool only_global = false;  // only global memory supports the operation
   };
   void lower_one_atomic(const Atomic& one, const Operand& where);
   void lower_constant(const Instruction& i);
@@ -63,16 +64,17 @@ class Lowering {
   void lower_absolute_call(const Instruction& i);
   void lower_barrier(const Instruction& i);
 
-  // An instruction of the executor; with the guard of the instruction that is lowered unless it is
-  // a helper that may run anyhow.
+  // Appends an instruction of the executor and returns its index. `guarded`: it has the guard of
+  // the instruction that is lowered. `helper`: it is not counted.
   u32 emit(std::string_view operation, bool helper = false, bool guarded = true);
   Insn& at(u32 pc) { return program_.code[pc]; }
   u32 emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources,
                u64 modifiers = 0);
-  std::string twin(
-      const char* name) const;  // "u." in front if the instruction is of the uniform datapath
+  // The operation's name, with the prefix "u." for instructions of the uniform datapath.
+  std::string twin(const char* name) const;
 
-  // Slots. Those of registers are marked until the size of the constants is known.
+  // Slots. Register slots carry kMark until finish() knows the size of the constants, which precede
+  // the registers.
   u32 row(u32 index) const { return kMark | index * 128; }
   u32 source(const Operand& o);
   u32 source_pair(const Operand& o);
@@ -84,7 +86,7 @@ class Lowering {
   u32 constant(u32 value);
   u32 constant_pair(u32 low, u32 high);
   u32 bank_constant(const Operand& o, u32 words);
-  u32 wide_scratch(u32 n) const { return row(scratch_ + 2 * n); }  // 64 bits a lane
+  u32 wide_scratch(u32 n) const { return row(scratch_ + 2 * n); }  // 64 bits per lane
   u32 scratch() const { return row(scratch_ + 8); }
   void address(u32 pc, const Operand& o, bool far);
   void vector(u32 pc, const Operand& first, u32 words, bool is_store);
@@ -95,7 +97,7 @@ class Lowering {
   [[noreturn]] void refuse(const std::string& why) const;
 
   static constexpr u32 kMark = 0x80000000;
-  static constexpr u32 kConstantsAt = 128;  // predicates lie before
+  static constexpr u32 kConstantsAt = 128;  // predicates precede them
 
   execute::Program& program_;
   Code& code_;

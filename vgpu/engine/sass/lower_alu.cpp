@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of arithmetic: operands to rows, modifiers to bits.
+// Lowering of arithmetic instructions: operands become rows, modifiers become bits (modifiers.hpp).
 #include <fmt/format.h>
 
 #include "engine/sass/lower.hpp"
@@ -126,7 +126,7 @@ void Lowering::lower_half(const Instruction& i) {
           half_bits(i[1]) << kHalfAAt | half_bits(i[2]) << kHalfBAt;
   if (i.op == Op::kHfma2) {
     m |= signs_c(i[3]) | half_bits(i[3]) << kHalfCAt | (i.wrap ? kRelu : 0);
-    // How constants are often made: -0 * 0 + constant.
+    // The compiler loads constants in this form: -0 * 0 + constant.
     const bool moves = i[1].kind == Kind::kRegister && i[1].index == kZeroRegister &&
                        i[1].negated && i[2].kind == Kind::kRegister &&
                        i[2].index == kZeroRegister && !i[2].negated && !i.wrap &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of what runs beside the threads: PTX's cp.async, mbarrier and setmaxnreg, with machine
-// code's operands.
+// Lowering of asynchronous copies, mbarriers and register reallocation to PTX's cp.async, mbarrier
+// and setmaxnreg.
 #include "engine/execute/bulk.hpp"
 #include "engine/sass/lower.hpp"
 #include "engine/sass/modifiers.hpp"
@@ -44,8 +44,8 @@ void Lowering::lower_copies(const Instruction& i) {
   }
 }
 
-// The data's shared address in a uniform register, the mbarrier's in the next one; sizes are in
-// units of 16 bytes.
+// A uniform register holds the shared address of the data, the next one that of the mbarrier. Sizes
+// are in units of 16 bytes.
 void Lowering::lower_bulk_load(const Instruction& i) {
   const u32 places = row(uniforms_ + i[0].uniform), from = row(uniforms_ + i[1].uniform),
             units = source(i[2]);
@@ -122,7 +122,8 @@ void Lowering::lower_mbarrier(const Instruction& i) {
   insn.flags |= execute::kFlagStrong;
 }
 
-// Where there are too few registers the warp waits here; the code's own loop never has to.
+// If too few registers are free, setmaxnreg waits and then succeeds, so the retry loop in the code
+// never repeats.
 void Lowering::lower_set_registers(const Instruction& i) {
   const bool takes = i.mode == 2;
   const u32 pc = emit("setmaxnreg");

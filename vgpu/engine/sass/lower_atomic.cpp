@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of atomics: PTX's, with machine code's addresses.
+// Lowering of atomics to PTX operations with machine-code addresses.
 #include <fmt/format.h>
 
 #include "engine/sass/lower.hpp"
@@ -8,7 +8,7 @@
 namespace vgpu::sass {
 namespace {
 
-// PTX's name of an atomic operation, or "" if there is none.
+// The name of the PTX operation, or "" if there is none.
 std::string atomic_name(const Instruction& i) {
   static constexpr const char* kSized[] = {"add", "min", "max"};
   const char* const type =
@@ -77,12 +77,12 @@ void Lowering::lower_atomic(const Instruction& i) {
   const Operand& where = i[n++];
   const bool compares = i.mode == 9 || i.mode == 10;
   const bool wanted = result != nullptr && result->index != kZeroRegister;
-  // What another order of the blocks could change.
+  // The result of these operations depends on the order of the blocks.
   const bool counts = i.mode == 3 || i.mode == 4 || i.mode == 8 || compares;
   if (!shared && (floating || counts || wanted)) program_.ordered = true;
   const u32 elements = floating ? i.shift : 1;
-  if (elements >
-      1) {  // a vector: its elements one after the other, its address a multiple of its size
+  // A vector: its elements are processed in order; its address must be a multiple of its size.
+  if (elements > 1) {
     if (generic) refuse("a vector at a generic address");
     const u32 check = emit("check.aligned", true);
     at(check).d = wide_scratch(0);
@@ -99,12 +99,12 @@ void Lowering::lower_atomic(const Instruction& i) {
     one.space = shared    ? execute::AtomicSpace::kShared
                 : generic ? execute::AtomicSpace::kGeneric
                           : execute::AtomicSpace::kGlobal;
-    // The address may lie where the result goes.
+    // The result may overwrite the address register, so vectors collect results in scratch rows.
     one.to = !wanted ? kNone : elements == 1 ? destination(*result) : row(scratch_ + e);
     one.says_success = i.mode == 10;
     one.helper = e != 0;
-    // Shared memory has no sums of floating point, and of 64 bits only exchanges: the code does
-    // these by comparing.
+    // Shared memory supports no floating-point sums, and of the 64-bit operations only exchanges.
+    // The code implements the others as compare-and-swap loops.
     one.served = generic ? predicate_out(i[0]) : kNone;
     one.only_global = floating || (i.bytes == 8 && !compares && i.mode != 8);
     lower_one_atomic(one, where);
@@ -146,7 +146,7 @@ void Lowering::lower_one_atomic(const Atomic& one, const Operand& where) {
   if (one.to == kNone) return;
   insn.flags |= execute::kFlagHasResult;
   if (one.says_success) {
-    for (u32 half = 0; half < (wide ? 2u : 1u); ++half) {  // of 64 bits: the upper word is zero
+    for (u32 half = 0; half < (wide ? 2u : 1u); ++half) {  // 64-bit: the upper word is zero
       const u32 compare = emit(half != 0 ? "sass.mov" : wide ? "sass.equal64" : "sass.equal", true);
       at(compare).d = one.to + half * 128;
       at(compare).s[0] = half != 0 ? zero_ : wide ? wide_scratch(2) : scratch();

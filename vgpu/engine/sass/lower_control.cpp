@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of control flow and barriers, and the choice by operation.
+// Lowering of control flow and barriers, and the dispatch on the operation.
 #include "engine/sass/lower.hpp"
 #include "engine/sass/modifiers.hpp"
 
 namespace vgpu::sass {
 namespace {
 
-constexpr u32 kReductionPredicate = 64;  // the slot for what BAR.RED leaves to B2R
+constexpr u32 kReductionPredicate = 64;  // the slot in which BAR.RED leaves its result for B2R
 
 }  // namespace
 
@@ -107,7 +107,7 @@ void Lowering::lower(const Instruction& i) {
       return lower_mbarrier(i);
     case Op::kSetmaxreg:
       return lower_set_registers(i);
-    // Memory is in order, caches are not modelled.
+    // Memory accesses execute in order, and caches are not modelled.
     case Op::kMembar:
     case Op::kErrbar:
     case Op::kCctl:
@@ -207,7 +207,7 @@ void Lowering::lower_control(const Instruction& i) {
   }
 }
 
-// The driver's functions take their arguments in registers from R4 on, 64-bit ones in pairs.
+// Arguments of the driver's functions are in registers from R4 on, 64-bit arguments in pairs.
 void Lowering::lower_absolute_call(const Instruction& i) {
   using execute::Call;
   static constexpr u32 kPairs[] = {4, 6, 10}, kLine = 8, kResult = 4;
@@ -232,7 +232,7 @@ void Lowering::lower_absolute_call(const Instruction& i) {
 
 void Lowering::lower_barrier(const Instruction& i) {
   using execute::BarrierKind;
-  const u32 result_row = scratch_ + 9;  // kept for B2R: no other instruction uses it
+  const u32 result_row = scratch_ + 9;  // reserved for the result that B2R reads
   if (i.op == Op::kB2r) {
     const bool to_predicate = i.count > 1;
     if (to_predicate) {
@@ -245,7 +245,7 @@ void Lowering::lower_barrier(const Instruction& i) {
   }
   const bool count_in_register = i.opcode == 0x31d || i.opcode == 0x91d, both = i.opcode == 0x31d;
   u32 number = source(i[0]), count = count_in_register ? source(i[1]) : constant(i.target);
-  if (both) {  // the count in the upper half
+  if (both) {  // the upper half holds the count
     const u32 parts[2] = {wide_scratch(0), wide_scratch(1)};
     for (const bool upper : {false, true}) {
       const u32 part = emit(upper ? "shr.u32" : "and.b32", true);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of conversions: PTX's, by way of rows of 64-bit and of 16-bit values where there are
-// any.
+// Lowering of conversions to PTX's cvt, with scratch rows for 64-bit and 16-bit values.
 #include <fmt/format.h>
 
 #include "engine/sass/lower.hpp"
@@ -22,7 +21,8 @@ constexpr const char* kToInteger[] = {"rni", "rmi", "rpi", "rzi"};
 
 }  // namespace
 
-// A single with its sign and magnitude; where it has any, they are put into the row `to`.
+// The slot of an FP32 operand. If it has a negation or absolute-value modifier, the modified value
+// is written to the row `to`.
 u32 Lowering::signed_single(const Operand& o, u32 to) {
   const u32 from = source(o);
   if (!o.negated && !o.absolute) return from;
@@ -49,7 +49,7 @@ void Lowering::lower_packing(const Instruction& i) {
   emit_alu(name, destination(i[0]), {high, low});
 }
 
-// Where the operand of a conversion is: in rows as PTX has them.
+// The slot of a conversion's operand, in the layout of PTX values of its type.
 u32 Lowering::convertible(const Operand& from, u8 type, bool is_float, bool is_signed) {
   if (type == 3) {  // 64 bits
     const u32 wide = wide_scratch(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of matrix instructions: PTX's, whose fragments lie in the same registers.
+// Lowering of matrix instructions to PTX's, whose fragments have the same layout.
 #include <fmt/format.h>
 
 #include "engine/sass/lower.hpp"
@@ -7,8 +7,8 @@
 
 namespace vgpu::sass {
 
-// Slots of consecutive registers into Program::lists; those of RZ are zeros, or nowhere where they
-// are written.
+// Appends the slots of consecutive registers to Program::lists. RZ becomes a zero row if it is read
+// and kNone if it is written.
 void Lowering::list(const Operand& first, u32 registers, bool writes) {
   const bool none = first.index == kZeroRegister;
   for (u32 r = 0; r < registers; ++r) {
@@ -20,7 +20,7 @@ void Lowering::lower_matrix(const Instruction& i) {
   switch (i.op) {
     case Op::kHmma: {
       const bool single = i.type == 2;
-      const u32 depth = i.shift, pairs = i.source_type == 5 ? 1 : 2;  // elements of a register
+      const u32 depth = i.shift, pairs = i.source_type == 5 ? 1 : 2;  // elements per register
       const std::string name = fmt::format("mma.m16n8k{}.{}.{}", depth,
                                            i.source_type == 5   ? "tf32"
                                            : i.source_type == 4 ? "bf16"
@@ -37,7 +37,7 @@ void Lowering::lower_matrix(const Instruction& i) {
       return;
     }
     case Op::kDmma: {
-      // a, b, and two sums; 64 bits each.
+      // A, B and two accumulators of 64 bits each.
       const u32 from[] = {source(i[1]), source(i[2]), source(i[3]),
                           i[3].index == kZeroRegister ? zero_ : row(i[3].index + 2u)};
       for (u32 n = 0; n < 4; ++n) {

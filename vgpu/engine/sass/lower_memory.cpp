@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of memory instructions: PTX's, with machine code's addresses, on rows that follow each
-// other.
+// Lowering of memory instructions to PTX operations with machine-code addresses and consecutive
+// rows.
 #include <fmt/format.h>
 
 #include "engine/execute/address.hpp"
@@ -21,7 +21,7 @@ void Lowering::address(u32 pc, const Operand& o, bool far) {
   insn.s[3] = o.uniform == kZeroUniform ? zero_ : row(uniforms_ + o.uniform);
 }
 
-// The registers that a lane's access fills or takes.
+// Sets the registers that an access loads or stores.
 void Lowering::vector(u32 pc, const Operand& first, u32 words, bool is_store) {
   const bool none = first.index == kZeroRegister;
   const auto slot = [&](u32 word) {
@@ -76,7 +76,7 @@ void Lowering::lower_memory(const Instruction& i) {
   if (local && where.uniform != kZeroUniform) refuse("a uniform register in a local address");
   vector(pc, data, words, is_store);
   address(pc, where, !near);
-  // Shared memory that warps of one block poll does not depend on other blocks.
+  // Strong loads may poll for other blocks' stores, except in shared memory.
   if (i.strong && !is_store && !near) program_.ordered = true;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cubin as a module: its variables in device memory, its kernels lowered when they are first
-// used.
+// A module loaded from a cubin: its variables are in device memory, and a kernel is lowered on its
+// first use.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -23,10 +23,11 @@ namespace {
 using execute::u32;
 using execute::u64;
 
-constexpr u32 kReservedShared = 1024;  // in front of a block's own shared memory, on sm_90
-constexpr u32 kParamBase = 0x210;      // on sm_90; kernels without parameters do not say it
-constexpr u32 kFewestStackBytes =
-    1024;  // where calls go by address or recurse: the default of cudaLimitStackSize
+constexpr u32 kReservedShared = 1024;  // bytes before a block's own shared memory, on sm_90
+constexpr u32 kParamBase =
+    0x210;  // on sm_90, for kernels without parameters, which do not specify it
+// Minimum for kernels with calls that use local memory: the default of cudaLimitStackSize.
+constexpr u32 kFewestStackBytes = 1024;
 constexpr u32 kRecursiveStackBytes = 16 << 10;
 
 class CubinModule final : public Module {
@@ -63,7 +64,7 @@ class CubinModule final : public Module {
   std::byte* place(u64 bytes, std::string_view name) {
     void* const at = memory_.allocate(bytes, std::string(name));
     if (at == nullptr) throw std::bad_alloc();
-    if (bytes <= Memory::kFillLimit) std::memset(at, 0, bytes);  // larger ones read as zero
+    if (bytes <= Memory::kFillLimit) std::memset(at, 0, bytes);  // larger ones are zero already
     allocations_.push_back(at);
     return static_cast<std::byte*>(at);
   }
@@ -116,7 +117,7 @@ class CubinModule final : public Module {
     }
   }
 
-  // 0 for what has no address here: who uses it is refused.
+  // 0 for symbols without an address here. Kernels that use them are refused.
   u64 address_of(const sass::Relocation& r) const {
     constexpr u32 kAddress64 = 2, kGenericAddress64 = 4;
     const sass::ElfSymbol& symbol = cubin_.symbols()[r.symbol];
@@ -126,8 +127,8 @@ class CubinModule final : public Module {
     return reinterpret_cast<u64>(found->second.address) + static_cast<u64>(r.addend);
   }
 
-  // Addresses in instructions: the lower or upper half of one as an immediate, the target of a
-  // call.
+  // Relocations in instructions: the lower or upper half of an address as an immediate, or the
+  // target of a call.
   void relocate_code(const sass::KernelInfo& kernel, std::vector<std::byte>& text,
                      const sass::Relocation& r) const {
     constexpr u32 kLowerHalf = 0x38, kUpperHalf = 0x39, kCall = 0x4b;
@@ -183,14 +184,15 @@ class CubinModule final : public Module {
     throw sass::UnknownInstruction(fmt::format("machine code with the address of {}", name));
   }
 
-  // A function that the kernel's code has the address of.
+  // The kernel uses the address of the function `name`.
   static void use_function(execute::Program& program, std::string_view name) {
     if (!sass::provided_function(name)) refuse_symbol(name);
-    // Who gets which memory depends on the order of blocks.
+    // The addresses that malloc returns depend on the order of blocks.
     if (name == "malloc" || name == "free") program.heap = program.ordered = true;
   }
 
-  // What a lowered kernel finds in the bank of addresses, and in variables.
+  // Registers the functions whose addresses a lowered kernel may read from constant bank 4. Refuses
+  // the kernel if a variable's initialiser contains an unknown address.
   void use_functions(execute::Program& program, const sass::Code& code) const {
     constexpr u32 kAddresses = 4;
     if (!unknown_in_variables_.empty()) refuse_symbol(unknown_in_variables_);
@@ -225,8 +227,8 @@ class CubinModule final : public Module {
     kernels_.emplace(kernel.name, std::make_unique<Kernel>(attributes, lower));
   }
 
-  // Where jumps by address may lead: the beginnings of functions, and the entries of the kernel's
-  // tables.
+  // Possible targets of indirect jumps: the beginnings of functions and the entries of the kernel's
+  // jump tables.
   std::vector<u32> jump_targets(const sass::KernelInfo& kernel) const {
     std::vector<u32> targets;
     for (const sass::ElfSymbol& symbol : cubin_.symbols()) {
@@ -284,7 +286,7 @@ class CubinModule final : public Module {
   }
 
   static u32 stack_of(const sass::KernelInfo& kernel, const sass::Code& code) {
-    constexpr u32 kUnknown = 0xffffffff;  // it calls what only the driver knows
+    constexpr u32 kUnknown = 0xffffffff;  // unknown to ptxas: it calls functions of the driver
     u32 bytes = kernel.stack_bytes == kUnknown ? 0 : kernel.stack_bytes;
     bool calls = false, local = false;
     for (const sass::Instruction& i : code.instructions) {
@@ -304,8 +306,8 @@ class CubinModule final : public Module {
   std::byte* bank3_ = nullptr;
   u64 bank3_bytes_ = 0;
   std::vector<std::byte> bank4_;
-  std::map<u64, std::string_view> functions_;  // whose addresses bank 4 holds, by offset
-  std::string_view unknown_in_variables_;  // a symbol without an address here, in an initialiser
+  std::map<u64, std::string_view> functions_;  // functions whose addresses are in bank 4, by offset
+  std::string_view unknown_in_variables_;      // an initialiser's symbol that has no address here
   std::map<std::string_view, Symbol> symbols_;
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;
 };
@@ -344,7 +346,7 @@ class BothModule final : public Module {
   std::vector<std::string> kernel_names() const override { return machine_->kernel_names(); }
 
  private:
-  // The kernel from PTX; `kernel` where there is none.
+  // The kernel from PTX, or `kernel` if the PTX has none.
   const Kernel* in_its_stead(const Kernel* kernel, std::string_view name,
                              const std::string& why) const {
     const Module* const other = ptx();
@@ -359,7 +361,7 @@ class BothModule final : public Module {
     try {
       ptx_ = execute::module_of_ptx(text_(), memory_, machine_.get());
     } catch (const std::exception&) {
-      failed_ = true;  // what the machine code lacks is reported instead
+      failed_ = true;  // the caller reports why the machine code is not usable
     }
     return ptx_.get();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module that a fat binary has as machine code and as PTX: each kernel runs from its machine code
-// where all of its instructions are known, else from PTX. Both forms share their variables.
+// A module that a fat binary contains as machine code and as PTX. A kernel runs from its machine
+// code if all its instructions are known, otherwise from PTX. Both forms share their variables.
 #pragma once
 #include <functional>
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace vgpu::sass {
 
-// `ptx` gives the text when it is first needed; null if there is none. Throws std::invalid_argument
-// if the cubin is damaged, and what Module::from_ptx throws where the PTX is needed (by
-// find_kernel, find_symbol).
+// `ptx` returns the PTX text and is called when the text is first needed; null if there is none.
+// Throws std::invalid_argument if the cubin is damaged. If the PTX cannot be parsed, the module
+// behaves as if there were none.
 std::unique_ptr<Module> from_images(std::span<const std::byte> cubin,
                                     std::function<std::string()> ptx, Memory& memory);
 
-// Why a kernel of such a module runs from PTX: the instruction that is not known. "" if it does
-// not.
+// Why a kernel of such a module runs from PTX: the unknown instruction. "" if it runs from machine
+// code.
 const std::string& fallback(const Kernel& kernel);
 
 }  // namespace vgpu::sass

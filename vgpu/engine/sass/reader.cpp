@@ -335,7 +335,7 @@ void Reader::refuse(const std::string& why) const {
 }
 
 Instruction Reader::finish() {
-  if (insn.uniform || form_ >= 6) ignore(91, 1);  // an operand of the uniform datapath
+  if (insn.uniform || form_ >= 6) ignore(91, 1);  // marks operands of the uniform datapath
   const std::uint64_t low = word_.low & ~used_.low, high = word_.high & ~used_.high;
   if (low != 0 || high != 0) {
     const int at = low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(high);
