@@ -21,7 +21,8 @@ struct Inspection {
 Inspection inspect(const std::string& program, const std::string& library_folder,
                    const Environment& environment);
 
-// The part without system calls: interprets the program's properties and the loader's library list.
+// The part that neither reads the program nor runs the loader: interprets the program's properties
+// and the loader's library list.
 struct Library {
   std::string name, path;  // "libcudart.so.13" and where the loader found it; path is "" if nowhere
 };

@@ -232,7 +232,7 @@ int run(const Options& options) {
   return fired ? kCheckFired : status == 0 && files.failed ? kNotWritten : status;
 }
 
-// Writes files for the installation: the manual page, or command-line completions for a shell.
+// Prints the manual page, or the command-line completions of a shell; used by the installation.
 int print_pages(const CLI::App& app, const std::string& shell) {
   std::vector<std::string> devices;
   for (const vgpu::Device& device : vgpu::devices()) devices.emplace_back(device.id);

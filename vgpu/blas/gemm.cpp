@@ -23,8 +23,8 @@ bool valid(cublasOperation_t op) {
   return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
 }
 
-// A stored matrix of `rows` x `columns`, `batch` times: the range from its first to its last
-// element.
+// Whether `batch` stored matrices of `rows` x `columns` are entirely in device memory, from the
+// first element to the last.
 template <class T>
 bool on_device(const Operand<T>& matrix, std::int64_t rows, std::int64_t columns,
                std::int64_t batch) {

@@ -19,7 +19,7 @@ using namespace vgpu::runtime;
 
 namespace {
 
-// body(runtime, device)
+// Calls body(runtime, device), or returns cudaErrorInvalidDevice.
 template <class Body>
 cudaError_t about_device(int ordinal, Body body) {
   return query([&](Runtime& runtime) {

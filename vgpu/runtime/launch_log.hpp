@@ -29,14 +29,13 @@ class LaunchLog {
   // Opens the counters file; "" for none. Returns "" or the reason why the file cannot be written.
   std::string open(const std::vector<Device>& devices, const std::string& file,
                    const std::string& claims = "");
-  bool wanted() const {
-    return file_ != nullptr || kept_;
-  }  // whether records added now are written or kept
+  // Whether records added now are written or kept.
+  bool wanted() const { return file_ != nullptr || kept_; }
   // Both return messages about the file for the user.
   CountersFile::Said add(const LaunchRecord& record);
   CountersFile::Said close();  // called when the program ends
   void reset();
-  // the launches since the last reset; none are kept before the first reset
+  // The launches since the last reset; none are kept before the first reset.
   std::string json() const;
   std::string trace_json() const;  // the traced launches since the last reset
 

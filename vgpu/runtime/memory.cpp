@@ -189,7 +189,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   });
 }
 
-// Without effect: managed memory is accessible everywhere.
+// Prefetching and advice have no effect, because managed memory is accessible everywhere.
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation, unsigned flags,
                                  cudaStream_t) {
   return call([&](Runtime& runtime) {

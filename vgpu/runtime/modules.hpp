@@ -54,8 +54,8 @@ class FatBinary {
   bool unloaded_ = false;
   std::string ptx_;
   std::optional<std::vector<image::Entry>> entries_;
-  std::map<const Device*, std::unique_ptr<Module>>
-      modules_;                        // one per device, because each device has its own variables
+  // one module per device, because each device has its own variables
+  std::map<const Device*, std::unique_ptr<Module>> modules_;
   std::map<int, std::string> cubins_;  // by target (90 for sm_90)
   std::map<int, std::map<std::string, image::Resources>> resources_;
   std::string damage_;  // why the machine code is damaged; "" if no damage is known

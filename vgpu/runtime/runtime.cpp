@@ -59,7 +59,7 @@ Runtime::Runtime()
     settings.error = log.open(settings.devices, settings.counters_file, settings.counters_claims);
   if (!settings.error.empty()) say(settings.error);
   if (settings.checks.init || settings.checks.race) memory.track(settings.checks.race);
-  // Registered before the program's own handlers, hence called after them.
+  // These handlers are registered before the program's own and therefore called after them.
   if (!settings.counters_file.empty()) std::atexit(close_log);
   if (settings.checks.leak) std::atexit(report_leaks);
 }

@@ -34,17 +34,15 @@ namespace vgpu {
 // Bounds, alignment and use after free of global and shared memory are always checked, because a
 // faulty kernel would otherwise crash the host process.
 struct Checks {
-  bool race = true;  // shared memory between warps, global memory between blocks
-  bool init = true;  // reads of memory that was never written
-  bool sync = true;  // misuse of barriers that hardware may forgive
-  bool init_shared =
-      // also reads of shared memory; reports kernels that prefetch such data and never use it
-      false;
+  bool race = true;  // data races: shared memory between warps, global memory between blocks
+  bool init = true;  // reads of global or local memory that was never written
+  bool sync = true;  // misuse of barriers that hardware may tolerate
+  // Reads of shared memory that was never written, if the values affect what the kernel does.
+  bool init_shared = false;
   bool leak = false;  // allocations that are never freed
-  bool memory =
-      // errors that hardware tolerates: accesses beyond a thread's local memory, and invalid
-      // pointers passed to cudaFree
-      true;
+  // Errors that hardware tolerates: accesses beyond a thread's local memory, and invalid pointers
+  // passed to cudaFree.
+  bool memory = true;
 };
 
 // Which launches are recorded. `skip` and `count` apply to launches whose name matches.

@@ -16,10 +16,8 @@ struct Damaged : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Kind : std::uint16_t {
-  kPtx = 1,
-  kCubin = 2
-};  // other kinds (such as LTO code) are kept but never read
+// Entries of other kinds (such as LTO code) are kept but never read.
+enum class Kind : std::uint16_t { kPtx = 1, kCubin = 2 };
 
 enum class Compression { kNone, kLz4, kZstd };
 
@@ -28,8 +26,8 @@ struct Entry {
   std::uint32_t target = 0;    // 90 for compute_90 and sm_90
   bool arch_specific = false;  // compute_90a, sm_90a
   Compression compression = Compression::kNone;
-  std::span<const std::byte>
-      stored;  // the bytes in the fat binary; an uncompressed entry may end with zero padding
+  // the bytes in the fat binary; an uncompressed entry may end with zero padding
+  std::span<const std::byte> stored;
   std::uint64_t plain_bytes = 0;  // size after decompression; stored.size() if it is not compressed
 };
 
