@@ -144,8 +144,7 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
       ptx::mbarrier_arrive_expect(full,
                                   work.blocks * static_cast<int>(sizeof(sLargest.sent[0][0])));
     __syncwarp();
-    const int to = lane / R::kQuads,
-              quad = lane % R::kQuads;  // each lane sends four lines to one block
+    const int to = lane / R::kQuads, quad = lane % R::kQuads;  // four lines per receiving block
     if (to >= work.blocks) return;
     uint4 of_four{};
 #pragma unroll

@@ -18,7 +18,8 @@ constexpr int kChunks = 32;  // ranges of k, each with its own largest magnitude
 constexpr int kEdge = 64;    // lines, and k, of a tile in shared memory
 
 __device__ __forceinline__ bool wanted(const int* gChoice, int choice) {
-  return gChoice == nullptr || __ldcg(gChoice) == choice;  // bypasses L1, which may be stale
+  return gChoice == nullptr ||
+         __ldcg(gChoice) == choice;  // bypasses L1, which may hold the preceding call's value
 }
 
 // Whether a kernel of the pre-pass has work. The choice was written before the preceding kernel
@@ -62,7 +63,8 @@ __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const
     for (int w = 0; w < F::kWords; ++w) r[w][i] = words[w];
     if constexpr (kCount) {
       constexpr std::uint32_t kMagnitudes = F::kTf32 ? 0x7FFFFFFFU : 0x7FFF7FFFU;
-      constexpr int kPerBits = F::kTf32 ? 1 : 2;  // second terms per 32 bits, counted together
+      constexpr int kPerBits =
+          F::kTf32 ? 1 : 2;  // second terms per 32 bits; counted once both are known
       const bool taken = i % kPerBits == kPerBits - 1;
       const auto* const second = reinterpret_cast<const std::uint32_t*>(r[1]) + i / kPerBits;
       count(x[i] != 0.0F && !exceptional, scaled, taken ? *second & kMagnitudes : 0U);
