@@ -13,8 +13,7 @@ constexpr int kMostParts = 64;  // more k-splits gain less than their addition c
 // Clocks per step of one block: the maximum of the times of the tensor cores, of filling and
 // reading shared memory, and of loading from L2.
 double clocks_of_step(const TileShape& t, int width, double bytes_per_clock) {
-  constexpr double kLine =
-      128;  // bytes per row or column and stage; shared memory's bytes per clock
+  constexpr double kLine = 128;  // bytes per row or column and stage; shared memory: bytes/clock
   constexpr int kTf32Step = 32, kWarpgroupLines = 64;
   const int sharing = t.blocks / t.parts;
   const bool tf32 = t.k == kTf32Step, along_n = sharing == 4 || tf32;
