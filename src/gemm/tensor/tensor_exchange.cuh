@@ -107,8 +107,8 @@ template <class T, int kAdders>
 __device__ __forceinline__ bool add_quads(const AddPlace<T, kAdders>& me, float* gPartial,
                                           const Plan& plan, int parts, float4& sum) {
   __shared__ float4 s[kAdders][AddPlace<T, kAdders>::kLanes];
-  const std::int64_t stride = std::int64_t{plan.whole_tiles} * T::kWarpgroups * kQuads<T> *
-                              kWarpgroup;  // to the next k-split
+  const std::int64_t stride =
+      std::int64_t{plan.whole_tiles} * T::kWarpgroups * kQuads<T> * kWarpgroup;  // of k-splits
   const float4* g = quads_of<T>(gPartial, me.tile, me.warpgroup, me.tid) + me.quad * kWarpgroup;
   sum = {};
   const int begin = parts * me.adder / kAdders, end = parts * (me.adder + 1) / kAdders;

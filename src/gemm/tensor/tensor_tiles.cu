@@ -319,7 +319,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   }
   __syncwarp();
   if constexpr (T::kAlongK) {
-    if (threadIdx.x < kWarpgroup) sync_cluster<T>();  // pairs with the wait before add_sums()
+    if (threadIdx.x < kWarpgroup) sync_cluster<T>();  // the barrier before add_sums()
   }
 }
 
