@@ -22,7 +22,7 @@ SmallWay small_way(const Problem& p) {
   return std::min(p.m, p.n) <= kFewLines ? SmallWay::kFewLines : SmallWay::kPartsOfK;
 }
 
-// Shares are equal where tiles are cut, and handing sums on costs some steps.
+// Blocks receive equal shares of the split tiles. Forwarding partial sums costs kHandOnSteps steps.
 Plan plan_large_tiles(const Problem& p, int bm, int bn, int bk, int sms) {
   constexpr int kHandOnSteps = 4, kLeastShare = 8;
   constexpr int kChains = 4, kChainsFrom = 2048;  // rounding errors grow with a chain of additions

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library's kernels for FP32 decide before they run, of row-major problems.
+// Decisions of the library's FP32 kernels, for row-major problems.
 #pragma once
 #include "device/shares.hpp"
 
@@ -18,24 +18,25 @@ bool fits_few_tiles(const Problem& p);
 enum class SmallWay : unsigned char { kOuter, kFewLines, kPartsOfK };
 SmallWay small_way(const Problem& p);
 
-// Tiles of bm x bn, the last ones cut where that ends sooner.
+// Plan of tiles of bm x bn. The last tiles are split along k (stream-K) if that is faster.
 Plan plan_large_tiles(const Problem& p, int bm, int bn, int bk, int sms);
 
-// What tiny elements may add to fp16x3's error, so that it stays below SGEMM's; compensation may
-// add its own factor.
+// The error that tiny elements may add to fp16x3, including the compensation's factor, so that it
+// stays below SGEMM's.
 double guard_budget(double k);
-// Whether the sums of k products in words have a bound below SGEMM's.
+// Whether the error bound of a split product with this k is below SGEMM's.
 bool guard_holds(double k);
 
-// How many elements of 64 may be how far below their scale for the bound to hold in each 64 of k by
-// itself; none where so few may be that data without a flaw would not pass.
+// The number of elements (`allowed`, of 64) that may be more than `level` binades below their scale
+// if the bound is to hold in every slab of 64 along k. None if the number is so small that ordinary
+// data would fail.
 struct SlabRule {
   int level;
   unsigned allowed;
 };
 std::optional<SlabRule> slab_rule(double k);
 
-// Whether a guarded product splits the operand of more lines on its way, if tensor maps take it.
+// Whether a guarded product uses the fused split of the larger operand, if a tensor map permits it.
 bool gains_by_guarded_fusing(const Problem& p);
 
 }  // namespace ladder

@@ -20,9 +20,8 @@ bool has_few_tiles(const Problem& p) {
 
 namespace {
 
-// Whether the rung for words splits the larger operand of a row-major problem on its way, where C
-// has few rows or columns or is small beside k: tensor maps take that operand, and of the last 64
-// of k most are there.
+// Whether the fused split is possible for the larger operand of a row-major problem: a tensor map
+// can describe it, and the last slab of 64 along k is mostly filled.
 bool splits_on_the_way(const Problem& p) {
   return (p.m > p.n ? p.lda : p.ldb) % 4 == 0 && ends_with_most(p.k);
 }
@@ -32,9 +31,9 @@ bool splits_on_the_way(const Problem& p) {
 bool gains_by_words(const Problem& problem) {
   constexpr double kLeast = 760.0 * 760 * 760, kLeastResults = 0x1p17;
   constexpr std::int64_t kTile =
-      192;  // fewer rows or columns: the pass over the other operand takes longer
-  // C of few rows or columns by 48 lines, and C small beside k, 256 x 256 by 16384, where one
-  // operand needs no pass.
+      192;  // with fewer rows or columns, the pre-pass of the other operand takes longer
+  // Limits of the fused split, which saves the pre-pass of one operand: C with few rows or columns
+  // (at least 48), or C small compared with k (from 256 x 256 with k = 16384).
   constexpr std::int64_t kFew = 48, kMost = 512, kMany = 2048, kTimes = 4, kFewOfDeep = 256;
   constexpr double kLeastSplit = 0x1p29, kLeastDeep = 0x1p30;
   const Problem p = as_row_major(problem).problem;
@@ -64,12 +63,13 @@ FusedPlan plan_fused(const Problem& p, int bk, int sms) {
   Plan& plan = chosen.plan;
   plan = plan_whole_tiles(raw, lines, p.k, 128, chosen.wide ? 128 : 64, bk, sms);
   const int tiles = plan.whole_tiles, waves = static_cast<int>(ceil_div(tiles, sms));
-  // All blocks have equal shares of the last tiles, where those are too few for a wave.
+  // Stream-K: if the last tiles do not fill a wave, all blocks receive equal shares of them.
   plan.blocks = static_cast<int>(std::min<std::int64_t>(sms, std::int64_t{tiles} * plan.steps));
   plan.whole_tiles = tiles % sms == 0 ? tiles : std::max(waves - 2, 0) * sms;
   plan.cut_tiles = tiles - plan.whole_tiles;
   if (!is_deep(p)) return chosen;
-  // Equal parts of each tile: so many would wait for each other if they handed sums on.
+  // Split-K with a second kernel: with so many k-splits, blocks that forward partial sums to one
+  // another would wait too long.
   constexpr int kLeastSteps = 4;
   chosen.parts = std::max(1, std::min(sms / tiles, plan.steps / kLeastSteps));
   if (chosen.parts == 1) return chosen;

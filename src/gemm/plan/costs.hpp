@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the planner knows of a device, and what it takes for granted of its kind.
+// Facts about a device, and the planner's cost constants.
 #pragma once
 #include <array>
 #include <string_view>
@@ -17,7 +17,7 @@ struct CostRow {
   std::string_view unit, meaning, measured_by;
 };
 
-// The rows of costs.inc, to be printed, and by name.
+// The rows of costs.inc: as an array for printing, and as named constants.
 #define LADDER_COST(table, name, value, unit, meaning, command) \
   CostRow{#table, #name, value, unit, meaning, command},
 inline constexpr std::array kCostsOfH200{

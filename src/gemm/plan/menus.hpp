@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiles to choose from, in the order in which kernels are listed. Shapes count what blocks that
-// share copies compute together.
+// The available tiles, in the order of the kernel lists. The shape of a cluster's tile is that of
+// all its blocks together.
 #pragma once
 #include "gemm/plan/part_plan.hpp"
 #include "gemm/plan/tile_plan.hpp"
@@ -9,7 +9,7 @@
 
 namespace ladder {
 
-// Of 16-bit operands. One narrower width a kernel: of two, ptxas finds no registers for.
+// 16-bit operands. One narrower width per kernel: with two, the registers do not suffice.
 inline constexpr std::array k16BitTiles{
     TileShape{128, 256, 64, 1}, TileShape{128, 128, 64, 1},      TileShape{64, 128, 64, 1},
     TileShape{64, 64, 64, 1},   TileShape{256, 256, 64, 2, 232}, TileShape{256, 256, 64, 2, 192},
@@ -18,13 +18,13 @@ inline constexpr std::array k16BitTiles{
 inline constexpr std::array kTf32Tiles{TileShape{256, 128, 32, 1}, TileShape{128, 128, 32, 1},
                                        TileShape{128, 64, 32, 1}, TileShape{256, 256, 32, 2},
                                        TileShape{128, 128, 32, 2}};
-// Of split operands, k in steps of `bk`, the widest first.
+// Split operands, k in steps of `bk`, widest first.
 constexpr std::array<TileShape, 4> split_tiles(int bk) {
   return {TileShape{128, 256, bk, 1}, TileShape{128, 128, bk, 1}, TileShape{64, 128, bk, 1},
           TileShape{128, 64, bk, 1}};
 }
 
-// On CUDA cores, of small, thin and deep products.
+// Small, thin and deep products on CUDA cores.
 inline constexpr std::array kPartTiles{
     PartTileCost{false, 32, 32, 32, 2, 128, 6, 16, 0.99, false},
     PartTileCost{false, 16, 64, 32, 4, 128, 5, 32, 0.8, false},

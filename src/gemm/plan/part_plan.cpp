@@ -8,10 +8,10 @@
 namespace ladder {
 namespace {
 
-constexpr double kMultipliesOfSm = 128;  // a cycle
-// As if so many were on an SM: what clusters cost there beside that.
+constexpr double kMultipliesOfSm = 128;  // FMAs per cycle
+// Models the further cost of clusters of ragged tiles as this many blocks per SM.
 constexpr int kMostRagged = 3;
-// SMs of a processing cluster, in which all blocks of a cluster of blocks run.
+// SMs per GPC (fewest, most); all blocks of a cluster run in one GPC.
 constexpr int kFewOfGpc = 16, kManyOfGpc = 18;
 
 double copy(std::int64_t elements, bool along_k, bool quads, bool turned) {
@@ -42,7 +42,7 @@ double cycles_of(const PartShape& x, const PartTileCost& t, int sms, int cluster
   if (rest > 0) {
     int of_sm = 1;
     while (of_sm < t.blocks_of_sm && part_capacity(sms, of_sm, cluster) < rest) ++of_sm;
-    // Blocks are placed unevenly: where room is left, some SM has one more.
+    // Blocks are distributed unevenly: if SMs have room, one of them has one block more.
     if (cluster > 2 || of_sm > 1)
       of_sm = std::min(of_sm + 1, t.ragged ? kMostRagged : t.blocks_of_sm);
     sum += together(of_sm) + parts_cost::wave;
@@ -61,7 +61,7 @@ double cycles_of(const PartShape& x, const PartTileCost& t, int sms, int cluster
   return std::max(sum, bytes / (parts_cost::bytes_of_sm * sms));
 }
 
-// The lines beyond whole tiles of so many, where they are few beside those.
+// Number of rows or columns beyond whole tiles, if at most kMostRest; else 0.
 int rest_of(std::int64_t lines, int tile) {
   constexpr int kMostRest = 2;
   const auto rest = static_cast<int>(lines % tile);
@@ -85,7 +85,7 @@ PartPlan plan_parts(const PartShape& whole, std::span<const PartTileCost> tiles,
   PartPlan best;
   const auto consider = [&](const PartShape& x, std::size_t tile, int rest_a, int rest_b) {
     const PartTileCost& t = tiles[tile];
-    // Lines of their own are read with all lines of the other operand.
+    // The separate blocks of the rest read all of the other operand.
     const double rest_bytes = 4.0 * static_cast<double>(x.k) *
                               static_cast<double>(rest_a * whole.lines_b + rest_b * whole.lines_a);
     const double rest =

@@ -21,7 +21,7 @@ void put(CallPlan& to, std::string name, std::int64_t value) {
   put(to, std::move(name), std::to_string(value));
 }
 
-// How tiles are shared out.
+// Describes the assignment of tiles to blocks.
 void put_shares(CallPlan& to, const Plan& plan) {
   put(to, "tiles", std::int64_t{plan.tiles_m} * plan.tiles_n);
   put(to, "units", plan.blocks);
@@ -38,7 +38,7 @@ void put_tiles(CallPlan& to, const TensorPlan& chosen, const TileShape& t) {
 }
 
 constexpr TileShape kLargeTile{128, 256, 8, 1};  // of simt_tiles.cu
-constexpr int kSlab = 64;                        // k of a step of 16-bit words
+constexpr int kSlab = 64;                        // k per step of 16-bit elements
 
 void put_split(CallPlan& to, const Problem& p, const SplitCost& cost, int bk, bool fused, int sms) {
   put(to, "split", fused ? "the operand of more lines on its way, the other before" : "before");
@@ -92,11 +92,11 @@ CallPlan on_cuda_cores(const Problem& original, const DeviceFacts& device) {
   return to;
 }
 
-// Of operands of so many bytes an element.
+// `bytes`: size of an operand's element.
 CallPlan on_tensor_cores(const Problem& p, std::string_view kernel, int bytes,
                          std::span<const TileShape> menu, const DeviceFacts& device) {
   const auto on_lines = [&](std::int64_t ld) {
-    return ld * bytes % 16 != 0 || ld * bytes % 128 == 0;  // what maps do not take is copied
+    return ld * bytes % 16 != 0 || ld * bytes % 128 == 0;  // else a copy is made for the tensor map
   };
   const TensorPlan chosen = plan_tensor_tiles(p, on_lines(p.lda) && on_lines(p.ldb), menu, device);
   CallPlan to{.kernel = kernel, .why = "the kernel of this precision", .parts = {}};

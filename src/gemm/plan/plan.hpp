@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call of the library does, before anything runs: which kernel, which tiles, and why. The
-// launchers ask the same functions.
+// The plan of a library call: kernel, tiles, and the reason. The launchers call the same functions.
 #pragma once
 #include "gemm/plan/costs.hpp"
 
@@ -15,14 +14,14 @@
 namespace ladder {
 
 struct CallPlan {
-  std::string_view kernel;  // as ladder list names it
+  std::string_view kernel;  // id as printed by `ladder list`
   std::string why;
-  std::vector<std::pair<std::string, std::string>> parts;  // what is decided, and how
-  double clocks = 0;  // of an SM, predicted; 0: the kernel has one plan only, or is not compared
+  std::vector<std::pair<std::string, std::string>> parts;  // decisions: name, value
+  double clocks = 0;  // predicted, per SM; 0: only one plan exists, or plans are not compared
 };
 
-// Of f32 operands that begin on 256 bytes. Errors: kUnsupportedDevice, on which the library has no
-// kernels of its own; kUnsupportedProblem; kInvalidArgument.
+// Assumes FP32 operands that are 256-byte aligned. Errors: kUnsupportedDevice (the library has no
+// kernels for it), kUnsupportedProblem, kInvalidArgument.
 Result<CallPlan> plan(const Problem& problem, Precision precision, int cc,
                       const DeviceFacts& device);
 

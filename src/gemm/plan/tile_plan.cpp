@@ -4,24 +4,25 @@
 namespace ladder {
 namespace {
 
-constexpr int kSmallTile = 64 * 128;    // of a block, which stores it from registers
-constexpr int kSharedTile = 128 * 128;  // of a block: shared memory binds, not the tensor cores
-constexpr int kLeastSteps = 4;          // of a part
-constexpr int kMostParts = 64;          // more are added no sooner than fewer end
+constexpr int kSmallTile = 64 * 128;  // outputs per block, stored from registers
+constexpr int kSharedTile =
+    128 * 128;                  // outputs per block up to which shared memory is the bottleneck
+constexpr int kLeastSteps = 4;  // per k-split
+constexpr int kMostParts = 64;  // more k-splits gain less than their addition costs
 
-// Of one block: what its tensor cores take, what its shared memory takes to be filled and read,
-// what L2 takes to bring.
+// Clocks per step of one block: the maximum of the times of the tensor cores, of filling and
+// reading shared memory, and of loading from L2.
 double clocks_of_step(const TileShape& t, int width, double bytes_per_clock) {
-  constexpr double kLine = 128;  // bytes of a row or column of a stage; of shared memory, a clock
+  constexpr double kLine = 128;  // bytes per row or column and stage; shared memory: bytes/clock
   constexpr int kTf32Step = 32, kWarpgroupLines = 64;
   const int sharing = t.blocks / t.parts;
   const bool tf32 = t.k == kTf32Step, along_n = sharing == 4 || tf32;
-  const double m = along_n ? t.m : static_cast<double>(t.m) / sharing;  // of a block
+  const double m = along_n ? t.m : static_cast<double>(t.m) / sharing;  // per block
   const double n = static_cast<double>(width) / (along_n ? sharing : 1);
   const double boxes =
-      width == t.n ? n : static_cast<double>(ceil_div(width, t.k) * t.k);  // whole ones
+      width == t.n ? n : static_cast<double>(ceil_div(width, t.k) * t.k);  // whole boxes
   const double products = m * n / 32;  // 64 x 256 x 16 in 128 clocks; tf32's stage is half as deep
-  // A warpgroup reads 64 lines of one operand and all of the other.
+  // A warpgroup reads 64 rows of one operand and all of the other.
   const double read = (tf32 ? n : m) / kWarpgroupLines * (kWarpgroupLines + (tf32 ? m : n));
   const double shared = m * n <= kSharedTile ? read + m + boxes : 0;
   const double own = along_n ? m / sharing + boxes : m + boxes / sharing;
@@ -30,8 +31,8 @@ double clocks_of_step(const TileShape& t, int width, double bytes_per_clock) {
 
 constexpr int kBandRows = 2048;
 
-// The narrow tiles behind at most `wide` others, and how many others there are then: as many as
-// fill columns of their band.
+// Places the narrow tiles after at most `wide` others, rounded down so that the others fill whole
+// tile columns of their band. Returns the number of narrow tiles.
 int place_narrow(const TileShape& t, const Problem& p, const Plan& plan, int wide,
                  NarrowTiles& narrow) {
   const int band = kBandRows / t.m, in_band = band * plan.tiles_n, first = wide / in_band;
@@ -56,12 +57,12 @@ TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<const Ti
     const TileShape& t = shapes[i];
     const int sms =
         std::max(1, t.blocks == 4 ? static_cast<int>(device.sms / 4 * tensor_cost::fours_at_once)
-                                  : device.sms / t.blocks);  // or pairs or fours of them
+                                  : device.sms / t.blocks);  // or clusters of two or four
     const double bytes_ab = static_cast<double>(p.m + p.n) * static_cast<double>(p.k) * 128 / t.k;
     const double bytes_per_clock = tensor_cost::load_bytes_per_clock *
                                    (bytes_ab > device.l2_bytes ? tensor_cost::from_memory : 1) *
                                    (on_lines ? 1 : tensor_cost::off_lines);
-    const int outputs = t.m * t.n * t.parts / t.blocks;  // of a block
+    const int outputs = t.m * t.n * t.parts / t.blocks;  // per block
     const double launch = (t.blocks == 1 ? 0 : tensor_cost::pair_clocks) +
                           (outputs > kSharedTile ? tensor_cost::last_store_clocks : 0);
     TilePlan plan{plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, t.k, sms), {}, false};
@@ -74,7 +75,7 @@ TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<const Ti
       best_clocks = clocks;
       best = {i, parts, plan};
     };
-    // Parts of k, added within a cluster.
+    // Split-K within a cluster.
     if (t.parts > 1) {
       if (tiles <= sms && plan.steps / t.parts >= kLeastSteps) {
         consider(1, static_cast<double>(ceil_div(plan.steps, t.parts)) * step +
@@ -84,7 +85,7 @@ TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<const Ti
     }
     // Whole tiles.
     consider(1, waves * wave);
-    // Whole tiles, those of the last waves narrower.
+    // Whole tiles, narrower ones in the last waves.
     for (int wide = std::max(0, waves - 3); t.narrow > 0 && wide < waves; ++wide) {
       const int narrow = place_narrow(t, p, plan, wide * sms, plan.narrow);
       plan.whole_tiles = plan.narrow.first + narrow;
@@ -96,7 +97,7 @@ TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<const Ti
     }
     plan.narrow = {};
     plan.blocks = std::min(sms, tiles);
-    // Whole tiles, the last ones cut so that all blocks have equal shares.
+    // Whole tiles, then stream-K: the last tiles are split so that all blocks have equal shares.
     const double share = static_cast<double>(tiles) * plan.steps / sms;
     const bool leaves_alone = t.blocks == 4 || (t.blocks > 1 && outputs <= kSmallTile);
     if (tiles > sms && t.narrow == 0 && !leaves_alone) {
@@ -107,7 +108,7 @@ TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<const Ti
       plan.cut_tiles = 0;
     }
     plan.whole_tiles = tiles;
-    // Every tile cut into equal parts.
+    // Split-K of every tile, added by a second kernel.
     for (int parts = 2; parts <= kMostParts && t.blocks == 1 && tiles * parts <= sms &&
                         plan.steps / parts >= kLeastSteps;
          ++parts) {
@@ -129,8 +130,8 @@ TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost,
     const TileShape& t = shapes[i];
     Plan plan = plan_whole_tiles(p.m, p.n, p.k, t.m, t.n, t.k, sms);
     const int tiles = plan.whole_tiles, waves = static_cast<int>(ceil_div(tiles, sms));
-    // Narrow tiles read A as often, for fewer products. Where warpgroups take turns, tiles are
-    // whole.
+    // Narrow tiles read as much of A for fewer products. Tiles whose warpgroups alternate slabs are
+    // not split along k.
     const double narrow = t.n >= 256   ? 1.0
                           : t.n >= 128 ? tensor_cost::half_narrow
                                        : tensor_cost::most_narrow;
@@ -144,8 +145,8 @@ TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost,
       best = {i, parts, {plan, {}, false}};
     };
     consider(1, waves * (plan.steps * step + tensor_cost::tile_clocks));
-    // The last tiles cut so that all blocks have equal shares: of the last two waves, or all where
-    // there are not two.
+    // Stream-K: the tiles of the last two waves (all tiles, if there are fewer waves) are split so
+    // that all blocks have equal shares.
     const double hand_on = tensor_cost::hand_on_clocks * t.m * t.n;
     if (in_turns) continue;
     if (tiles > sms) {
@@ -159,8 +160,8 @@ TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost,
     for (int parts = 2; tiles * parts <= sms && plan.steps / parts >= kLeastSteps; ++parts) {
       const double share = static_cast<double>(ceil_div(plan.steps, parts)) * step;
       plan.blocks = tiles * parts;
-      // From neighbour to neighbour, one after the other; or all through device memory and a second
-      // kernel.
+      // Either each block forwards its partial sums to the next one, or all write them to device
+      // memory and a second kernel adds them.
       plan.whole_tiles = 0;
       plan.cut_tiles = tiles;
       consider(1, share + tensor_cost::tile_clocks + (parts - 1) * hand_on);

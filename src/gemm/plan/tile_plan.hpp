@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tile a product on tensor cores is cut into, and how tiles are shared out so that all SMs
-// end together: pure functions of the shape and of what is known of the device, in clocks of an SM.
+// Selects the tile of a product on tensor cores, and the assignment of tiles to SMs, by the least
+// predicted time in SM clocks. Pure functions of the problem and the device's facts.
 #pragma once
 #include "device/shares.hpp"
 #include "gemm/plan/costs.hpp"
@@ -16,49 +16,49 @@
 namespace ladder {
 
 struct TileShape {
-  int m, n, k;     // outputs, and k of a stage
-  int blocks;      // that compute it, sharing copies
-  int narrow = 0;  // columns that its last tiles may have instead of n; 0: none
-  int parts = 1;   // of k, a block each, in a cluster that adds them
+  int m, n, k;     // outputs (m x n), and k per stage
+  int blocks;      // in the cluster that computes it with multicast
+  int narrow = 0;  // width of the last tiles instead of n; 0: none
+  int parts = 1;   // k-splits, one block each, added within the cluster
 
   constexpr bool operator==(const TileShape&) const = default;
 };
 
-// Tiles that are narrower than the others: the last ones, where those would leave SMs idle in the
-// last wave. They begin in the band where the others end. Where their width is no multiple of a box
-// of B, the whole boxes of all tiles of a line lie side by side from that line's first column on,
-// and behind them their rests.
+// The last tiles are narrower than the others if full tiles would leave SMs idle in the last wave.
+// They begin in the band where the others end. If their width is not a multiple of B's box, the
+// whole boxes of all narrow tiles of a tile row are contiguous from the row's first column on, and
+// the partial boxes follow.
 struct NarrowTiles {
-  int first = std::numeric_limits<int>::max();  // their first tile
+  int first = std::numeric_limits<int>::max();  // first narrow tile
   int width;
-  int m, rows, col;        // what is left of that band: tile rows from m on, columns from col on
-  int columns, in_a_line;  // tiles along n there, and in the bands behind it
+  int m, rows, col;        // rest of that band: tile rows from m, columns from col
+  int columns, in_a_line;  // tiles along n there; in later bands
 };
 
-// A plan whose tiles may have two widths.
+// A plan with tiles of up to two widths.
 struct TilePlan : Plan {
   NarrowTiles narrow;
-  bool once;  // no unit has a second piece of work
+  bool once;  // every unit has at most one piece of work
 };
 
 struct TensorPlan {
-  std::size_t tile = 0;  // of the shapes to choose from
-  int parts = 1;         // into which every tile is cut along k, to be added by a second kernel
-  TilePlan plan{};       // with parts > 1, of whole tiles
+  std::size_t tile = 0;  // index of the shape
+  int parts = 1;         // k-splits per tile, added by a second kernel
+  TilePlan plan{};       // if parts > 1: of whole tiles
 };
 
-// Where every unit begins with a whole tile of the first band, tile u of unit u: there a
-// multiplication finds it, and the first copies wait for no division.
+// If every unit u (a block or cluster) begins with whole tile u of the first band, a multiplication
+// finds the tile's position, so that the first copies need not wait for a division.
 struct FirstTiles {
   bool known;
-  int rows;  // of tiles in that band
+  int rows;  // tile rows in that band
   unsigned
       // kOne / rows, rounded up: exact for units, of which there are fewer than kOne / rows
       inverse;
   static constexpr int kOne = 1 << 16;
 };
 
-// Of a plan in bands of so many tile rows.
+// `band`: tile rows per band.
 inline FirstTiles first_tiles(const TilePlan& plan, int band) {
   const int rows = std::min(band, plan.tiles_m);
   const int first = std::min({plan.whole_tiles, plan.narrow.first, rows * plan.tiles_n});
@@ -66,19 +66,18 @@ inline FirstTiles first_tiles(const TilePlan& plan, int band) {
           static_cast<unsigned>(ceil_div(FirstTiles::kOne, rows))};
 }
 
-// on_lines: whether the lines of A and B start on 128 bytes.
+// on_lines: whether the rows (or columns) of A and B in memory are 128-byte aligned.
 TensorPlan plan_tensor_tiles(const Problem& p, bool on_lines, std::span<const TileShape> shapes,
                              const DeviceFacts& device);
 
-// What a step of k costs beside what TileShape says.
+// Cost of a step of k of split operands.
 struct SplitCost {
-  int products;   // of words
-  int line;       // bytes of a row or column in a step, all words
-  int word_line;  // of them, of one word
+  int products;   // of terms
+  int line;       // bytes per row or column and step, all terms
+  int word_line;  // bytes per row or column and step, one term
 };
 
-// The same of split operands: a step costs as many products as there are pairs of words, and more
-// bytes.
+// The same for split operands: a step has one product per pair of terms, and more bytes.
 TensorPlan plan_split_tiles(const Problem& p, const SplitCost& cost,
                             std::span<const TileShape> shapes, int sms);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies tiles of an operand to shared memory: BK steps of k by SIZE rows of op(A) or columns of
-// op(B), with k as the slow index there, whichever is slow in memory. Beyond the matrix a tile's
-// edge is repeated or zero: the products land in outputs that nobody stores. Beyond the end of k
-// there are zeros.
+// op(B). In shared memory, k is always the slow index. Beyond the matrix, the tile's edge is
+// repeated or zero, and the resulting outputs are not stored. Beyond the end of k, elements are
+// zero.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/shared_memory.cuh"
@@ -14,7 +14,7 @@
 
 namespace ladder {
 
-// op(A)' or op(B) as it lies in memory.
+// op(A)' or op(B) in memory.
 struct Source {
   const float* g;
   std::int64_t ld;
@@ -22,16 +22,15 @@ struct Source {
   bool along_k;  // k is the fast index, so that a copy transposes
 };
 
-// Rows in shared memory are 4 elements longer than a tile: 8 steps x 4 neighbours, which a warp
-// transposes at once, lie in 32 banks.
+// Rows in shared memory are padded by 4 elements: the 8 steps x 4 neighbours that a warp transposes
+// together are in 32 different banks.
 constexpr int kRowPadding = 4;
 
-// All copies are by kThreads threads, to a shared address: whole(s, left) copies the next BK of
-// `left` steps, part(s, left) the last ones, if they are fewer. The loop over whole tiles asks for
-// little beside the copies themselves: the producers get only the issue slots that the consumers
-// leave.
+// kThreads threads copy to a shared address: whole(s, left) copies the next BK of `left` steps,
+// part(s, left) the last ones, if they are fewer. The loop over whole tiles has few instructions
+// besides the copies, because the producers only get the issue slots that the consumers leave.
 //
-// By cp.async, an element at a time.
+// This copy uses cp.async, one element at a time.
 template <int SIZE, int BK, int kThreads, bool kAlongK, bool kAligned>
 class TileCopy {
   static constexpr int kRow = SIZE + kRowPadding;  // elements, in shared memory
@@ -43,9 +42,9 @@ class TileCopy {
   static_assert(kThreads % kAcross == 0 && SIZE % kAcross == 0 && BK % kDeep == 0, "whole passes");
 
  public:
-  static constexpr bool kStores = false;  // the copies are all asynchronous
+  static constexpr bool kStores = false;  // all copies are asynchronous
 
-  // From row or column i0 and step k on; `left` steps to copy.
+  // Copies start at row or column i0 and step k, with `left` steps.
   __device__ __forceinline__ TileCopy(const Source& x, int i0, int k, int /*left*/, int tid)
       : ld_(x.ld) {
     const int across = kAlongK ? tid / BK : tid % kAcross;
@@ -80,9 +79,9 @@ class TileCopy {
   const float* g_[kPieces];
 };
 
-// The transposing copy where rows start on 16 bytes: a thread loads 8 steps of a row by 128 bits, a
-// tile ahead, and stores them one by one beside its neighbours'. Fewer and larger requests than
-// cp.async makes.
+// The transposing copy for 16-byte aligned rows: a thread loads 8 steps of a row with 128-bit
+// accesses, one tile ahead, and stores the elements one by one. This makes fewer and larger
+// requests than cp.async.
 template <int SIZE, int BK, int kThreads>
 class TileCopy<SIZE, BK, kThreads, true, true> {
   static constexpr int kRow = SIZE + kRowPadding;
@@ -149,8 +148,8 @@ class TileCopy<SIZE, BK, kThreads, true, true> {
   float4 r_[kPieces][BK / 4];
 };
 
-// Rows as they lie, by 128 bits: a thread copies pieces of one row, so that one pointer serves them
-// all.
+// The copy without transposition, with 128-bit accesses: a thread copies vectors of one row only,
+// so that it needs one pointer.
 template <int SIZE, int BK, int kThreads>
 class TileCopy<SIZE, BK, kThreads, false, true> {
   static constexpr int kRow = SIZE + kRowPadding;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of lines of an operand to shared memory, 16 bytes at once where neighbours there are
-// neighbours in memory and aligned, 4 bytes elsewhere. A line is a row of op(A) or a column of
-// op(B).
+// Copies lines (rows of op(A) or columns of op(B)) to shared memory: with 16-byte copies if the
+// elements are contiguous on both sides and aligned, else with 4-byte copies.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 
@@ -15,17 +14,16 @@ struct LineSide {
   const float* g;
   std::int64_t line_step, k_step;
   int lines;
-  bool quads;  // four neighbours, the first at a multiple of four, may be read at once
+  bool quads;  // aligned groups of four elements permit 128-bit reads
 };
 
-// Copies kLines lines, BK of k after BK of k, by kThreads threads to shared memory (BK, kStride);
-// zeros beyond k, and beyond the operand's last line zeros or what lay there before: no sum that is
-// stored has any of that.
+// kThreads threads copy kLines lines to shared memory (BK, kStride), BK elements along k per call.
+// Elements beyond k are zero. Lines beyond the operand's last are zero or keep their old content;
+// no stored sum contains them.
 template <int kLines, int BK, int kThreads>
 class LineCopier {
  public:
-  static constexpr int kStride =
-      kLines + 4;  // so that 4 lines x 8 k lie in 32 banks, and quads on 16 bytes
+  static constexpr int kStride = kLines + 4;  // 4 lines x 8 k are in 32 banks; float4 stay aligned
   static constexpr int kFloats = BK * kStride;
 
   __device__ __forceinline__ LineCopier(const LineSide& x, int line0, int k0)
@@ -33,7 +31,7 @@ class LineCopier {
         along_k_(x.k_step == 1 && !quads_),
         step_(BK * x.k_step) {
     const int tid = static_cast<int>(threadIdx.x);
-    // Neighbouring lanes along the operand's lines in memory; along k 8 k of 4 lines a warp.
+    // Lanes follow the contiguous dimension; along k, a warp copies 8 k of 4 lines.
     const int line = quads_ ? tid % kQuads * 4 : along_k_ ? tid / 8 % kLinesAtOnce : tid % kLines;
     k_ = quads_ ? tid / kQuads : along_k_ ? tid % 8 + tid / (8 * kLinesAtOnce) * 8 : tid / kLines;
     g_ = x.g + (line0 + line) * x.line_step + (k0 + k_) * x.k_step;
@@ -45,7 +43,7 @@ class LineCopier {
     whole_ = line0 + kLines <= x.lines;
   }
 
-  // The next BK of k, of which `left` are the operand's, to this address.
+  // Copies the next BK elements along k, of which `left` are in bounds, to `s`.
   __device__ __forceinline__ void copy(std::uint32_t s, int left) {
     const std::uint32_t to = s + place_;
     const float* g = g_;
@@ -92,11 +90,11 @@ class LineCopier {
   std::int64_t more_, step_;
 };
 
-// The same of an operand that lies along k, to shared memory (kLines, kStride) as it lies.
+// The same for a K-major operand, to shared memory (kLines, kStride), without transposition.
 template <int kLines, int BK, int kThreads>
 class AlongCopier {
  public:
-  static constexpr int kStride = BK + 4;  // two lines at one k lie in other banks
+  static constexpr int kStride = BK + 4;  // padding: lines differ in their banks
   static constexpr int kFloats = kLines * kStride;
 
   __device__ __forceinline__ AlongCopier(const LineSide& x, int line0, int k0)

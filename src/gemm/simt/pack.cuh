@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies a matrix to where 128-bit accesses along rows or columns of C are allowed: k slow, lines
-// of a multiple of four elements. Worth its time where each element is then read often.
+// Packing: copies an operand to an array whose slow index is k and whose rows are a multiple of
+// four elements, which permits 128-bit accesses. Packing pays if each element is then read often.
 #pragma once
 #include "device/extents.cuh"
 #include "gemm/simt/copy_tile.cuh"
@@ -26,9 +26,9 @@ __global__ void __launch_bounds__(kThreads)
   constexpr int kLines = kThreads / kTile;
   for (int k0 = static_cast<int>(blockIdx.y) * kTile; k0 < depth;
        k0 += static_cast<int>(gridDim.y) * kTile) {
-    float r[kTile / kLines];  // all loads are under way before the first is used
+    float r[kTile / kLines];  // all loads are issued before the first use
     if constexpr (kAlongK) {
-      __shared__ float s[kTile][kTile + 1];  // a column lies in banks of its own
+      __shared__ float s[kTile][kTile + 1];  // padded: no bank conflicts in columns
 #pragma unroll
       for (int i = 0; i < kTile / kLines; ++i) {
         const int row = i0 + line + i * kLines;
@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace pack_detail
 
-// Enqueues the copy of x, `depth` steps of k, to gY of depth * packed_ld(x.size) elements, and
-// returns what lies there.
+// Enqueues the copy of x, `depth` steps of k, to gY of depth * packed_ld(x.size) elements. Returns
+// the packed operand.
 inline Source pack(const Source& x, int depth, float* gY, cudaStream_t stream) {
   using namespace pack_detail;
   const std::int64_t ld = packed_ld(x.size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few lines by which C is larger than whole tiles: a tile more in each direction would be
-// nearly empty, and at 513 the difference between one wave of blocks and two. Blocks after those of
-// the tiles have 32 elements of such a line each.
+// The last few rows and columns of C beyond whole tiles. One more tile in each direction would be
+// nearly empty, and at m = n = 513 it would make two waves of one. Extra blocks, after those of the
+// tiles, compute 32 elements of such a row or column each.
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "gemm/simt/part_sums.cuh"
@@ -12,7 +12,7 @@
 
 namespace ladder {
 
-constexpr int kRestLines = 32;  // of the other operand, that a block has
+constexpr int kRestLines = 32;  // of the other operand, per block
 
 // Blocks for the rows from rest_m on and the columns from rest_n on.
 inline std::int64_t rest_blocks(const PartJob& x) {
@@ -20,15 +20,15 @@ inline std::int64_t rest_blocks(const PartJob& x) {
   return (x.m - x.rest_m) * chunks(x.n) + (x.n - x.rest_n) * chunks(x.rest_m);
 }
 
-// Whether this block has none of the tiles.
+// Whether this is an extra block, without a tile.
 __device__ __forceinline__ bool is_rest(const PartJob& x) {
   return x.rest_at > 0 && static_cast<int>(blockIdx.x) >= x.rest_at;
 }
 
 namespace part_detail {
 
-// The sum of line `one` of p and line `first` + lane of q, in the first warp. q lies across k:
-// neighbouring lanes have neighbours in memory, warps take turns along k.
+// Dot product of line `one` of p and line `first` + lane of q, returned in the first warp, for a q
+// that is not K-major. Lanes read contiguous elements; the warps split k.
 template <int kThreads>
 __device__ __forceinline__ float sum_across(const LineSide& p, int one, const LineSide& q,
                                             int first, int k, float* s) {
@@ -46,12 +46,12 @@ __device__ __forceinline__ float sum_across(const LineSide& p, int one, const Li
   return sum;
 }
 
-// The same for q along k, in lane i % (32 / warps) of warp i / (32 / warps) that of line `first` +
-// i: lanes lie along k.
+// The same for a K-major q, whose lanes split k. Lane i % (32 / warps) of warp i / (32 / warps)
+// receives the result of line `first` + i.
 template <int kThreads>
 __device__ __forceinline__ float sum_along(const LineSide& p, int one, const LineSide& q, int first,
                                            int k) {
-  constexpr int kEach = kRestLines / (kThreads / 32);  // lines of a warp
+  constexpr int kEach = kRestLines / (kThreads / 32);  // lines per warp
   const int lane = static_cast<int>(threadIdx.x) % 32,
             line0 = first + static_cast<int>(threadIdx.x) / 32 * kEach;
   const float* const gP = p.g + one * p.line_step;
@@ -76,7 +76,7 @@ __device__ __forceinline__ float sum_along(const LineSide& p, int one, const Lin
 
 }  // namespace part_detail
 
-// This block's 32 elements of a row or a column. s: kThreads.
+// Computes this block's 32 elements of a row or a column. s: (kThreads).
 template <int kThreads>
 __device__ __forceinline__ void multiply_rest(const PartJob& x, float* s) {
   constexpr int kEach = kRestLines / (kThreads / 32);
@@ -87,7 +87,7 @@ __device__ __forceinline__ void multiply_rest(const PartJob& x, float* s) {
   const int many = is_row ? x.n : x.rest_m, chunks = (many + kRestLines - 1) / kRestLines;
   const int one = (is_row ? x.rest_m : x.rest_n) + block / chunks,
             first = block % chunks * kRestLines;
-  if (one >= (is_row ? x.m : x.n)) return;  // a cluster has more blocks than were wanted
+  if (one >= (is_row ? x.m : x.n)) return;  // surplus blocks of the last cluster
   const LineSide p = is_row ? x.a : x.b, q = is_row ? x.b : x.a;
   ptx::wait_for_prerequisites();
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;

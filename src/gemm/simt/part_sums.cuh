@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of C whose sums several blocks have parts of: blocks of a cluster add theirs from each
-// other's shared memory, clusters theirs through device memory, where the last one to arrive adds.
-// Every order is fixed by the shape.
+// Sums of a tile of C whose k is split among blocks. The blocks of a cluster add their partial sums
+// through distributed shared memory. Clusters write theirs to device memory, and the last one to
+// arrive adds them. The order of additions is fixed by the shape.
 #pragma once
 #include "device/four.cuh"
 #include "device/ptx/cluster.cuh"
@@ -15,42 +15,42 @@
 
 namespace ladder {
 
-// C (m, n) of A's m and B's n lines. Of every tile `parts` clusters of `cluster` blocks have a part
-// of k each.
+// C (m, n), from m lines of A and n lines of B. Every tile is computed by `parts` clusters of
+// `cluster` blocks, one k-split each.
 struct PartJob {
   LineSide a, b;
   float* gC;
-  std::int64_t row_step, col_step;  // of C, one of them 1
+  std::int64_t row_step, col_step;  // of C; one of them is 1
   bool
-      // four neighbours of a line in memory, the first a multiple of four, may be stored at once
+      // aligned groups of four contiguous elements of C permit 128-bit stores
       quads;
   int m, n, k;
   float alpha, beta;
   int tiles_m, cluster, parts;
-  float4* gPartial;    // (tiles, parts, tile), where parts > 1
+  float4* gPartial;    // (tiles, parts, tile) if parts > 1
   unsigned* gArrived;  // (tiles, cluster), zero before and after
-  // Tiles have the rows before rest_m and the columns before rest_n, blocks from rest_at on have
-  // the others. 0: tiles have all.
+  // Tiles cover the rows before rest_m and the columns before rest_n. Blocks from rest_at on
+  // compute the others. rest_at = 0: tiles cover all of C.
   int rest_at = 0, rest_m = 0, rest_n = 0;
 };
 
 constexpr int kMostCluster = 8;
 
-// Who a block is.
+// A block's tile, k-split and rank in the cluster.
 struct PartPlace {
   int rank, part, tile;
   __device__ __forceinline__ explicit PartPlace(const PartJob& x) {
     const int block = static_cast<int>(blockIdx.x), rest = block / x.cluster;
     rank = block % x.cluster, part = rest % x.parts, tile = rest / x.parts;
   }
-  // Of `steps` steps along k this block has those from first() to first(.., 1).
+  // This block computes steps first() to first(.., 1) of `steps` along k.
   __device__ __forceinline__ int first(const PartJob& x, int steps, int more = 0) const {
     return static_cast<int>(std::int64_t{steps} * (part * x.cluster + rank + more) /
                             (x.parts * x.cluster));
   }
 };
 
-// Four neighbours of a row of C.
+// Stores four consecutive elements of a row of C.
 __device__ __forceinline__ void store_quad(const PartJob& x, int row, int col, float4 sum) {
   if (row >= x.m || col >= x.n) return;
   float* const g = x.gC + row * x.row_step + col * x.col_step;
@@ -72,9 +72,9 @@ __device__ __forceinline__ void store_quad(const PartJob& x, int row, int col, f
   }
 }
 
-// Adds `s`, (kSlabs, BM, kStride) of this block and all others of the tile at (row0, col0), and
-// stores it; kSwapped: of two neighbours in a row the second comes first. All threads come here,
-// their sums written; `last` is the block's.
+// Adds `s` (kSlabs, BM, kStride) of this block and of all others of the tile at (row0, col0), and
+// stores the tile. kSwapped: neighbours in a row are exchanged pairwise. Called by all threads,
+// after they have written their sums. `last` is shared by the block.
 template <int BM, int BN, int kStride, int kSlabs, int kThreads, bool kSwapped>
 __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me, float* s,
                                           bool& last, int row0, int col0) {
@@ -94,7 +94,7 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
     for (int i = 1; i < kSlabs; ++i) sum = sum + *reinterpret_cast<const float4*>(at + i * kSlab);
     return sum;
   };
-  std::uint32_t of_block[kMostCluster];  // where their sums lie
+  std::uint32_t of_block[kMostCluster];  // addresses of the blocks' sums
   __syncthreads();
   if (x.cluster > 1) {
     if constexpr (kSlabs > 1) {
@@ -130,7 +130,7 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
       __stcg(gTile + std::int64_t{me.part} * kQuads + i, sum);
     }
   }
-  if (x.cluster > 1) ptx::cluster_sync();  // nobody ends while others read
+  if (x.cluster > 1) ptx::cluster_sync();  // no block exits while others read
   if (x.parts == 1) return;
   __threadfence();
   __syncthreads();
@@ -140,7 +140,7 @@ __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me,
   if (!last) return;
   __threadfence();
   constexpr int kAtOnce =
-      kQuads >= 4 * kThreads ? 4 : 1;  // quads, so that enough loads are under way
+      kQuads >= 4 * kThreads ? 4 : 1;  // float4 per thread, so that enough loads overlap
   for (int i = first + tid; i < end; i += kAtOnce * kThreads) {
     float4 sum[kAtOnce];
 #pragma unroll

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a small tile of C over a part of k, on CUDA cores.
+// The product of a small tile of C over one k-split, on CUDA cores.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
@@ -17,9 +17,10 @@
 
 namespace ladder {
 
-// LM x LN lanes of a warp have TM x TN sums each; WM x WN warps cover the tile, WK of them take
-// turns along k. kRagged: for operands of any leading dimensions of which B lies across k and A as
-// kAlongK says, and for a few lines more than whole tiles; others have no registers for that.
+// A warp has LM x LN lanes with TM x TN sums each. WM x WN warps cover the tile, and WK groups of
+// them split k. kRagged: for operands with any leading dimensions, where B is N-major and A is
+// K-major if kAlongK, else M-major, and for a few rows or columns beyond whole tiles. Other tiles
+// lack the registers for that.
 template <bool kAlongK_, int TM_, int TN_, int LM_, int LN_, int WM_, int WN_, int WK_, int BK_,
           int STAGES_, int BLOCKS_, bool kRagged_ = false>
 struct PartTile {
@@ -39,11 +40,11 @@ struct PartTile {
                                      LineCopier<BN, BK, kThreads>>;
   static constexpr int kStageFloats = CopierA::kFloats + CopierB::kFloats;
   static constexpr int kStrideC =
-      BN + 4;  // of sums: quads of neighbouring lanes lie in other banks
+      BN + 4;  // stride of sums: neighbouring lanes' float4 differ in banks
   static constexpr int kFloats = std::max(STAGES * kStageFloats, WK* BM* kStrideC);
   static constexpr int kBytes = kFloats * 4;
-  // Lanes i and i ^ 1 share lines of A, i and i ^ 2 those of B: then a warp's 16-byte loads take
-  // two passes and not four.
+  // Lanes i and i ^ 1 share rows of A, and lanes i and i ^ 2 share columns of B: a warp's 16-byte
+  // shared loads then take two wavefronts instead of four.
   static __device__ __forceinline__ int lane_m(int lane) {
     return lane / 2 % 2 + lane / (2 * LN) * 2;
   }
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   if constexpr (T::kRagged) {
     if (is_rest(x)) return multiply_rest<T::kThreads>(x, s);
   }
-  // Who am I
+  // Indices of this warp and lane
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const PartPlace me(x);
   const int row0 = me.tile % x.tiles_m * T::BM, col0 = me.tile / x.tiles_m * T::BN;
@@ -148,8 +149,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
       for (int i = 0; i < T::TM; ++i) {
         const float of_a = T::kAlongK ? a[i][turns % 4] : a[now][i];
 #pragma unroll
-        for (int j = 0; j < T::TN;
-             ++j) {  // to and fro, so that a value in use is used again at once
+        for (int j = 0; j < T::TN; ++j) {  // alternating direction: reuses a register at once
           const int jj = i % 2 == 0 ? j : T::TN - 1 - j;
           acc[i][jj] += of_a * b[now][jj];
         }
@@ -160,9 +160,9 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     stage = next;
   }
 
-  // Epilogue. Not before: the next kernel's blocks would go where this one's few leave most room,
-  // several to an SM. Blocks for a few lines end early and leave some: those of kRagged tiles only
-  // begin as these end.
+  // Epilogue. The dependent kernel is released only here: earlier, its blocks would be placed on
+  // the SMs with the most room, several per SM. kRagged tiles do not release it: their extra blocks
+  // end early and leave such room, so the dependent kernel starts when this one ends.
   if constexpr (!T::kRagged) ptx::launch_dependents();
   __syncthreads();
   const std::uint32_t to =

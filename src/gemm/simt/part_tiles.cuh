@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels' tiles of kPartTiles, in its order.
+// The tile types of kPartTiles, in the same order.
 #pragma once
 #include "gemm/plan/menus.hpp"
 #include "gemm/simt/part_tile.cuh"
@@ -9,7 +9,7 @@
 
 namespace ladder {
 
-// What `visit(std::type_identity<Tile>)` gives for each.
+// The results of `visit(std::type_identity<Tile>)`, one per tile.
 template <class Visit>
 constexpr auto part_tiles(Visit visit) {
   return std::array{

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies to shared memory of an operand whose leading dimension is no multiple of four. Where it is
-// odd, every fourth of its lines in memory begins on 16 bytes and every second one on 8: each is
-// copied by as many bytes at once as it takes, in two thirds of the copies that 4 bytes each would
-// be, and none of them needs a branch. Tensor maps of every fourth line would not do: a box's first
-// coordinate must be a multiple of 16 bytes.
+// Copies an operand whose leading dimension is not a multiple of four to shared memory. If it is
+// odd, every fourth row in memory is 16-byte aligned and every second one 8-byte aligned. Each row
+// is copied with accesses as wide as its alignment permits. This takes two thirds of the copies
+// that 4-byte accesses would take, without branches. Tensor maps of every fourth row are not
+// possible: a box's first coordinate must be a multiple of 16 bytes.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "gemm/simt/line_copy.cuh"
@@ -13,16 +13,16 @@
 
 namespace ladder {
 
-// Whether RaggedCopier takes an operand: it begins on 16 bytes, and some hundred lines are within
-// 32 bits of bytes.
+// Whether RaggedCopier accepts an operand: it must be 16-byte aligned, and the byte offsets of some
+// hundred rows must fit 32 bits.
 inline bool takes_ragged(const LineSide& x) {
   constexpr std::int64_t kMost = std::int64_t{1} << 20;
   return reinterpret_cast<std::uintptr_t>(x.g) % sizeof(float4) == 0 &&
          std::max(x.line_step, x.k_step) <= kMost;
 }
 
-// As LineCopier where k is not the contiguous dimension, or as AlongCopier where it is: copies
-// kLines rows of op(A) or columns of op(B), BK of k after BK of k.
+// Replaces AlongCopier for a K-major operand, LineCopier for others: copies kLines rows of op(A) or
+// columns of op(B), BK elements along k per call.
 template <bool kAlongK, int kLines, int BK, int kThreads>
 class RaggedCopier {
   static constexpr int kRows = kAlongK ? kLines : BK, kCols = kAlongK ? BK : kLines;  // in memory
@@ -39,8 +39,8 @@ class RaggedCopier {
     const auto ld = static_cast<std::uint32_t>(kAlongK ? x.line_step : x.k_step);
     for_each_copy([&](int copy, int first, int apart, int wide) {
       const Place at(wide);
-      // Lines beyond the operand's last one are read from another that begins alike: nobody asks
-      // what they hold.
+      // Rows beyond the operand's last one are read from another row with the same alignment; their
+      // content is not used.
       const int row = kAlongK ? min(first + 4 * at.row + apart, first + (left_ - 1 - first) / 4 * 4)
                               : first + 4 * at.row + apart;
       offset_[copy] =
@@ -48,9 +48,9 @@ class RaggedCopier {
     });
   }
 
-  // The next BK of k, of which `left` are the operand's, to this address.
+  // Copies the next BK elements along k, of which `left` are in bounds, to `s`.
   __device__ __forceinline__ void copy(std::uint32_t s, int left) {
-    // Fewer than four lines are not of every kind.
+    // Fewer than four rows do not have all alignments.
     if (left >= BK && (!kAlongK || left_ >= 4)) {
       for_each_copy([&](int copy, int first, int apart, int wide) {
         const Place at(wide);
@@ -69,7 +69,7 @@ class RaggedCopier {
   }
 
  private:
-  // Elements that lines number 0, 1, 2, 3 of four take at once.
+  // Elements per access of rows 0, 1, 2 and 3 of four.
   __host__ __device__ static constexpr int wide_of(int first) {
     return first == 0 ? 4 : first == 2 ? 2 : 1;
   }
@@ -81,7 +81,7 @@ class RaggedCopier {
   }
   static constexpr int kCopies = copies_of(0) + copies_of(1) + copies_of(2) + copies_of(3);
 
-  // The first of a thread's elements among lines that begin alike.
+  // A thread's first elements among the rows with the same alignment.
   struct Place {
     int row, col;
     std::uint32_t shared;
@@ -94,7 +94,7 @@ class RaggedCopier {
       shared = (row * 4 * kStride + col) * 4;
     }
   };
-  // f(number, line of four, lines further on, elements).
+  // Calls f(number, row of four, further rows, elements per access).
   template <class F>
   __device__ __forceinline__ static void for_each_copy(F f) {
     int copy = 0;

@@ -47,14 +47,14 @@ __device__ __forceinline__ void accumulate_partial(float (&rC)[T::TM][T::TN], co
   });
 }
 
-// Shared memory for a warp's sums, an element of them each lane in turn: each thread has its own,
-// in a bank each.
+// Shared memory for a warp's sums: element i of all lanes, then element i + 1. Each thread accesses
+// its own bank.
 template <class T>
 __device__ __forceinline__ float* kept_by_warp(float* sKept) {
   return sKept + threadIdx.x / 32 * (32 * T::TM * T::TN);
 }
 
-// Keeps sums of a chain of k in shared memory, and adds them to those of the next.
+// Keeps the sums of one chain of additions in shared memory and adds them to those of the next.
 template <class T>
 __device__ __forceinline__ void keep(const float (&rC)[T::TM][T::TN], float* sKept) {
   float* const s = kept_by_warp<T>(sKept) + threadIdx.x % 32;

@@ -22,8 +22,8 @@
 
 namespace ladder::simt_parts {
 
-// Launches `kernel`, in whose tile there are `elements`, over `tiles` tiles, with room for the sums
-// of parts, and over the rest.
+// Launches `kernel` for `tiles` tiles of `elements` outputs and for the extra blocks, with
+// workspace for the partial sums of k-splits.
 template <class Kernel>
 static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements,
                                 int threads, int bytes, Stream stream) {
@@ -56,7 +56,7 @@ static Status launch_tile(PartJob x, Stream stream) {
 static constexpr std::array kLaunch =
     part_tiles([]<class T>(std::type_identity<T>) -> LaunchTile { return launch_tile<T>; });
 
-// Planned once a shape.
+// Plans once per shape.
 static SidedPartPlan plan_of(const PartShape& x, int sms) {
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int>;
   static std::mutex mutex;
@@ -172,7 +172,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   job.cluster = plan.part.cluster;
   job.parts = plan.part.parts;
   if (plan.part.rest_a + plan.part.rest_b > 0) {
-    job.rest_at = 1;  // launch_parts_of_k() knows where
+    job.rest_at = 1;  // launch_parts_of_k() sets the block's index
     job.rest_m = job.m - plan.part.rest_a;
     job.rest_n = job.n - plan.part.rest_b;
   }

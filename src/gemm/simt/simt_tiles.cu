@@ -24,8 +24,8 @@ namespace ladder::simt_tiles {
 template <int BM_, int BN_, int BK_, int WM_, int WN_, int TM_, int TN_, int STAGES_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = BK_;
-  static constexpr int WM = WM_, WN = WN_;  // outputs of a warp
-  static constexpr int TM = TM_, TN = TN_;  // outputs of a thread, in pieces of 4 x 4
+  static constexpr int WM = WM_, WN = WN_;  // outputs per warp
+  static constexpr int TM = TM_, TN = TN_;  // outputs per thread, in pieces of 4 x 4
   static constexpr int STAGES = STAGES_;    // tiles in shared memory
   static constexpr int kLanesM = WM / TM, kLanesN = WN / TN;  // lanes of a warp, kLanesM x kLanesN
   static constexpr int kConsumers = BM / WM * (BN / WN) * 32;
@@ -45,7 +45,7 @@ struct Tile {
     float a[BK][BM + kRowPadding];
     float b[BK][BN + kRowPadding];
     alignas(16) std::uint64_t full,
-        empty;  // barriers: the copies have landed; the consumers have read them
+        empty;  // the copies have arrived; the consumers have read them
   };
   static constexpr int kPartial = BM * BN;  // elements
   static constexpr int kShared =
@@ -55,14 +55,15 @@ struct Tile {
 
 constexpr int kBand = 16;  // tile rows
 
-// Barriers are initialised. The warps come here with all that does not need them done.
+// Synchronises the block after the barriers' initialisation. Warps first do what does not need the
+// barriers.
 template <class T>
 __device__ __forceinline__ void barriers_are_there() {
   ptx::barrier_sync(1, T::kThreads);
 }
 
-// Says that this thread's copies to a stage have landed, or will have; its stores with those of its
-// warp.
+// Arrives at a stage's full barrier: asynchronously when this thread's cp.async copies have
+// arrived, and per warp for stores.
 template <class Stage, class CopyA, class CopyB>
 __device__ __forceinline__ void arrive(std::uint32_t stage) {
   ptx::cp_async_arrive(stage + offsetof(Stage, full));
@@ -72,8 +73,7 @@ __device__ __forceinline__ void arrive(std::uint32_t stage) {
   }
 }
 
-// Copies what consumers need, in their order, and one stage more, which they read ahead and do not
-// use.
+// Copies the consumers' stages in order, and one stage more, which they prefetch but do not use.
 template <class T, class CopyA, class CopyB>
 __device__ __forceinline__ void produce(const Source& a, const Source& b, int depth,
                                         const Plan& plan, char* shared) {
@@ -82,7 +82,7 @@ __device__ __forceinline__ void produce(const Source& a, const Source& b, int de
   const std::uint32_t first = __shfl_sync(0xffffffffU, ptx::shared_address(shared), 0);
   const std::uint32_t last = __shfl_sync(0xffffffffU, first + (T::STAGES - 1) * sizeof(Stage), 0);
   std::uint32_t stage = first;
-  std::uint32_t parity = 1;  // at first all stages are empty
+  std::uint32_t parity = 1;  // initially, all stages are empty
   const auto advance = [&] {
     arrive<Stage, CopyA, CopyB>(stage);
     parity ^= stage == last;
@@ -118,9 +118,9 @@ __device__ __forceinline__ void produce(const Source& a, const Source& b, int de
   ptx::cp_async_wait<0>();
 }
 
-// Where a warp's outputs lie in the block's tile, and a lane's in the warp's. Lanes that share a
-// row or a column of outputs neighbour each other, so that of each 128-bit shared load two
-// wavefronts suffice.
+// Position of a warp's outputs in the block's tile, and of a lane's in the warp's. Lanes that share
+// a row or column of outputs are neighbours, so that a 128-bit shared load takes only two
+// wavefronts.
 template <class T>
 struct WarpPlace {
   int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -129,9 +129,8 @@ struct WarpPlace {
   int lane_row = (T::kLanesM == 8 ? of8 : of4) * 4, lane_col = (T::kLanesN == 8 ? of8 : of4) * 4;
 };
 
-// Calls store(row, column, sums) for each four sums. Stores are predicated, never branched around:
-// behind a branch that could divide a warp, ptxas would keep the main loop's counters in the lanes'
-// registers.
+// Calls store(row, column, sums) per four sums. Stores are predicated instead of branched around:
+// after a branch that may diverge, ptxas would keep the main loop's counters in per-lane registers.
 template <class T, class Store>
 __device__ __forceinline__ void store_tile(const float (&rC)[T::TM][T::TN], Store store) {
 #pragma unroll
@@ -142,14 +141,14 @@ __device__ __forceinline__ void store_tile(const float (&rC)[T::TM][T::TN], Stor
   }
 }
 
-// Where rows of C do not start on 16 bytes: through the warp's shared memory, so that it stores
-// whole rows of its outputs. An element at a time as they lie in the lanes would write each sector
-// four times.
+// For rows of C that are not 16-byte aligned: sums go through the warp's shared memory, so that the
+// warp stores whole rows of its outputs. Direct 4-byte stores from the lanes would write each
+// sector four times.
 template <class T>
 __device__ __forceinline__ void store_rows(const float (&rC)[T::TM][T::TN], const Problem& p,
                                            float* gC, const TilePlace& place, float* sWarp) {
   const WarpPlace<T> at;
-  // Four neighbouring columns of eight lanes and four rows lie in the 32 banks.
+  // Four columns of eight lanes, and four rows, are in the 32 banks.
   const auto index = [](int row, int col) { return row * T::WN + (col ^ row / 4 % 4); };
   store_tile<T>(rC, [&](int i, int j, const float* r) {
 #pragma unroll
@@ -176,11 +175,11 @@ template <class T>
 __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan& plan,
                                         const Exchange& x, char* shared) {
   using Stage = typename T::Stage;
-  // Who am I
+  // Position of this warp and lane
   const WarpPlace<T> me;
   const int c_row = me.row + me.lane_row, c_col = me.col + me.lane_col;
 
-  // Every shared address in the main loop is a stage's address and a constant.
+  // Every shared address in the main loop is a stage's uniform address plus a constant.
   const auto uniform = [](std::uint32_t value) { return __shfl_sync(0xffffffffU, value, 0); };
   const std::uint32_t first = uniform(ptx::shared_address(shared));
   const std::uint32_t end = uniform(ptx::shared_address(shared) + T::STAGES * sizeof(Stage));
@@ -230,8 +229,7 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
 #pragma unroll
         for (int i = 0; i < T::TM; ++i) {
 #pragma unroll
-          for (int j = 0; j < T::TN;
-               ++j) {  // to and fro, so that a value in use is used again at once
+          for (int j = 0; j < T::TN; ++j) {  // alternating direction: reuses a register at once
             const int jj = i % 2 == 0 ? j : T::TN - 1 - j;
             rC[i][jj] += rA[kk % 2][i] * rB[kk % 2][jj];
           }
@@ -318,12 +316,12 @@ static auto choose(bool along_a, bool along_b) {
   return along_b ? kernel<T, false, true, kAligned> : kernel<T, false, false, kAligned>;
 }
 
-// Whether lines start on 16 bytes and hold a multiple of four elements.
+// Whether rows in memory are 16-byte aligned and a multiple of four elements long.
 static bool aligned_by_4(const float* x, std::int64_t ld, std::int64_t used) {
   return reinterpret_cast<std::uintptr_t>(x) % sizeof(float4) == 0 && (ld | used) % 4 == 0;
 }
 
-// Packing reads and writes an operand once; from so many rows or columns of C on it is worth that.
+// Least rows or columns of C from which packing an operand pays.
 constexpr int kPackFrom = 768;
 static std::int64_t to_pack(const Source& x, int depth, std::int64_t uses) {
   if (uses < kPackFrom || aligned_by_4(x.g, x.ld, x.along_k ? depth : x.size)) return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products whose time is that of memory. One to four lines of A times all lines of B, read once,
-// straight to registers; and products of few k, whose C is written once, straight from registers.
+// Memory-bound products. One to four rows of A times all columns of B, where B is read once,
+// directly to registers; and products with small k, where C is written once, directly from
+// registers.
 #pragma once
 #include "device/four.cuh"
 #include "device/ptx/dependent.cuh"
@@ -12,8 +13,8 @@
 
 namespace ladder {
 
-// R lines of A at least. kAlongK and kVectors are B's. kWide lanes of a warp lie along B's lines. A
-// chunk of A lies in shared memory.
+// R: number of rows of A, rounded up. kAlongK: B is K-major. kVectors: B permits 128-bit loads.
+// kWide lanes of a warp span columns of B. Shared memory holds a chunk of A.
 template <int R_, bool kAlongK_, bool kVectors_, int kWide_ = 32, int THREADS_ = 256>
 struct ThinTile {
   static constexpr int R = R_, kWide = kWide_, kThreads = THREADS_, kWarps = kThreads / 32;
@@ -22,11 +23,11 @@ struct ThinTile {
                                       : R == 1 ? 1024
                                                : 768) /
                                      kThreads;
-  static constexpr int kLines = 4;  // of B, that a thread has sums of
+  static constexpr int kLines = 4;  // columns of B per thread
   static constexpr int BM = R, BN = kAlongK ? kLines * kWarps : kLines * kWide;
-  static constexpr int kAtOnce = kThreads / kWide;         // k, where B does not lie along k
+  static constexpr int kAtOnce = kThreads / kWide;         // k per load, if B is not K-major
   static constexpr int BK = kAlongK ? 128 : kAtOnce;       // the step in which k is split
-  static constexpr int kFew = R > 2 ? 4 : R == 1 ? 6 : 8;  // loads under way
+  static constexpr int kFew = R > 2 ? 4 : R == 1 ? 6 : 8;  // loads in flight
   static constexpr int kPad = kAlongK ? 128 : kFew * kAtOnce;
   static constexpr int kChunk = 8192 / R / kPad * kPad;  // k of A in shared memory
   static constexpr int kSlabs = kAlongK ? 1 : kWarps, kStrideC = BN + 4;
@@ -57,14 +58,14 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   const PartPlace me(x);
   const int col0 = me.tile * T::BN, steps = (x.k + T::BK - 1) / T::BK;
   const int begin = me.first(x, steps) * T::BK, end = min(x.k, me.first(x, steps, 1) * T::BK);
-  // Neighbours of a thread: in memory where they can be loaded at once, else a warp apart.
+  // Distance of a thread's columns: contiguous with 128-bit loads, else a warp's width.
   constexpr int kStep = T::kVectors ? 1 : T::kWide;
   const int fast = lane % T::kWide * (T::kVectors ? 4 : 1);
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
 
   float acc[R][T::kLines]{};
-  // To shared memory, (R, chunk) where B lies along k, else (chunk, R).
+  // Reads a chunk of A to shared memory: (R, chunk) if B is K-major, else (chunk, R).
   const auto read_chunk = [&](int chunk, int count) {
     const int padded = (count + T::kPad - 1) / T::kPad * T::kPad;
     for (int i = tid; i < R * padded; i += T::kThreads) {
@@ -108,7 +109,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
         for (int i = 0; i < T::kFew; ++i, g += T::kAtOnce * x.b.k_step)
           load_four<T::kVectors>(b[i], g, kStep, x.n - col0 - fast, k + i * T::kAtOnce < count);
       };
-      load(first_k);  // before A, which they do not wait for
+      load(first_k);  // before A, on which they do not depend
       if (chunk != begin) __syncthreads();
       read_chunk(chunk, count);
       __syncthreads();
@@ -150,8 +151,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
   add_parts<T::BM, T::BN, T::kStrideC, T::kSlabs, T::kThreads, false>(x, me, s, last, 0, col0);
 }
 
-// Few k: C is written once, from registers. A thread has kOuterRows x 4 elements, whose columns lie
-// along C's lines in memory.
+// Small k: C is written once, from registers. A thread computes kOuterRows x 4 elements; the four
+// are contiguous in C.
 constexpr int kOuterThreads = 256, kOuterRows = 8, kOuterCols = 128;
 constexpr int kOuterBlockRows = kOuterThreads / 32 * kOuterRows;
 __global__ void __launch_bounds__(kOuterThreads, 3)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How lines that lie across k become words along k: by tiles in shared memory, read the other way
-// round.
+// Splits an M- or N-major operand into terms along k: tiles are transposed in shared memory.
 #pragma once
 #include "gemm/split/store_terms.cuh"
 
@@ -10,15 +9,15 @@
 
 namespace ladder::split_detail {
 
-// A block of kThreads threads that writes kLines lines, tile after tile of kEdge of k, and how each
-// thread counts its part.
+// A block of kThreads threads writes the terms of kLines lines, in tiles of kEdge along k. Each
+// thread counts its own elements.
 template <int kLines, int kThreads>
 struct AcrossTile {
   static constexpr int kQuadsOfLine = kEdge / 4, kLinesOfThread = kLines * kQuadsOfLine / kThreads;
   using Counts = StripCensus<kLinesOfThread>;
 
-  // The words of a tile from k = `first` and line0 on, (k, line) in shared memory; a column lies in
-  // banks of its own.
+  // Writes the terms of the tile at (k, line) = (first, line0) from `s` (k, line). The padding
+  // keeps columns free of bank conflicts.
   template <class F, bool kCount>
   __device__ __forceinline__ static void write(const SplitOperand& x,
                                                const float (&s)[kEdge][kLines + 1],
@@ -38,7 +37,7 @@ struct AcrossTile {
     }
   }
 
-  // Once all tiles are written: adds what was counted to the lines' censuses.
+  // Adds the counts to the lines' censuses, after all tiles.
   __device__ __forceinline__ static void add_counts(const SplitOperand& x,
                                                     Census (&sCensus)[kLines], int line0,
                                                     Counts& census) {

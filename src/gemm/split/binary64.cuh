@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of operands that no words should stand for: in binary64 on tensor cores, rounded to
-// binary32 once. A product of two binary32 numbers is exact in binary64, so no order of summation
-// in binary32 is nearer to the exact result, and Inf and NaN are where SGEMM has them. Any layout,
-// whatever alignment: elements are loaded one by one.
+// The product in FP64 on tensor cores, rounded to FP32 once, for operands that no split format can
+// hold. A product of two FP32 numbers is exact in FP64, so no order of summation in FP32 is more
+// accurate, and Inf and NaN appear where SGEMM has them. Any layout and alignment: elements are
+// loaded one by one.
 #pragma once
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
@@ -19,19 +19,19 @@ namespace ladder::split_detail {
 
 struct WideTile {
   static constexpr int BM = 64, BN = 64, BK = 16;
-  static constexpr int WM = 32, WN = 32;                                  // of a warp
-  static constexpr int TM = WM / ptx::kMmaEdge, TN = WN / ptx::kMmaEdge;  // products of 8 x 8
+  static constexpr int WM = 32, WN = 32;                                  // per warp
+  static constexpr int TM = WM / ptx::kMmaEdge, TN = WN / ptx::kMmaEdge;  // 8 x 8 outputs of an mma
   static constexpr int kThreads = BM / WM * (BN / WN) * 32, kBlocksOfSm = 2;
   static constexpr int kElements = BM * BN;
-  static constexpr int kPad = 8;  // 4 k x 8 lines, one a lane, lie in banks of their own
+  static constexpr int kPad = 8;  // a fragment, 4 k x 8 lines, is free of bank conflicts
   struct Shared {
     float a[2][BK][BM + kPad], b[2][BK][BN + kPad];
   };
   static_assert(BM == BN && kThreads % BM == 0 && kThreads % BK == 0, "lines and threads");
 };
 
-// An operand's part of a tile on its way to shared memory, stage by stage. Neighbouring threads
-// take neighbours in memory.
+// Copies an operand's part of a tile to shared memory through registers, stage by stage. Loads are
+// coalesced.
 class WideLoad {
   using T = WideTile;
   static constexpr int kEach = T::BM * T::BK / T::kThreads;
@@ -46,7 +46,7 @@ class WideLoad {
         next_(x.ld * (along_k_ ? kLinesApart : kApart)),
         next_stage_(along_k_ ? T::BK : T::BK * x.ld) {}
 
-  // The next stage, of which `k_left` are left.
+  // Loads the next stage; k ends after `k_left` elements.
   __device__ __forceinline__ void load(int k_left) {
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
@@ -65,7 +65,7 @@ class WideLoad {
 
  private:
   static constexpr int kLinesApart = T::kThreads / T::BK,
-                       kApart = T::kThreads / T::BM;  // elements of a thread
+                       kApart = T::kThreads / T::BM;  // between a thread's elements
   bool along_k_;
   int line_, k_, lines_left_;
   const float* g_;
@@ -73,22 +73,22 @@ class WideLoad {
   float r_[kEach];
 };
 
-// C as it was before a product that may have been in vain: element (i, j) at i * row_step + j *
-// col_step. Null: it still is.
+// A copy of C from before a product that the guard rejected, with element (i, j) at i * row_step +
+// j * col_step. Null: C itself is unchanged.
 struct KeptC {
   const float* g = nullptr;
   std::int64_t row_step = 0, col_step = 0;
 };
 
-// How k is shared out where tiles are few: the last of a tile's blocks to arrive adds their sums,
-// in order.
+// Split-K, for few tiles: the last block of a tile to arrive adds the partial sums of all, in a
+// fixed order.
 struct WideParts {
   int parts = 1;
   double* gPartial = nullptr;    // (tiles, parts, tile)
   unsigned* gArrived = nullptr;  // (tiles), zero before and after
 };
 
-// alpha times the sum plus beta C, rounded to binary32 as it is stored.
+// Stores alpha times the sum plus beta C, rounded to FP32.
 __device__ __forceinline__ void store_wide(const SplitTarget& x, const KeptC& kept, int m, int n,
                                            double sum) {
   float* const g = x.c.gC + m * x.c.ld + n * x.col_step;
@@ -101,8 +101,7 @@ __device__ __forceinline__ void store_wide(const SplitTarget& x, const KeptC& ke
   *g = static_cast<float>(__fma_rn(static_cast<double>(x.c.beta), before, scaled));
 }
 
-// Adds this block's sums to those of the tile's others; whether it is the last one, which has them
-// all.
+// Writes this block's partial sums. The last block of the tile adds those of all and returns true.
 __device__ __forceinline__ bool add_wide_parts(double (&sums)[WideTile::TM][WideTile::TN][2],
                                                const WideParts& of, int tile, int part) {
   using T = WideTile;
@@ -125,7 +124,7 @@ __device__ __forceinline__ bool add_wide_parts(double (&sums)[WideTile::TM][Wide
   return true;
 }
 
-// Blocks take tile after tile, where *gChoice says so.
+// A persistent kernel. It does nothing unless *gChoice is `choice` or gChoice is null.
 template <int kDummy = 0>
 __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
     wide_product(const __grid_constant__ SplitTarget x, int tiles_n, int tiles, const int* gChoice,
@@ -188,12 +187,12 @@ __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
   }
 }
 
-// How a product in binary64 is shared out.
+// Plan of a product in FP64.
 class WideJob {
   using T = WideTile;
 
  public:
-  // may_cut: into parts of k, where tiles are too few for all SMs.
+  // may_cut: permits split-K if there are too few tiles for all SMs.
   WideJob(const SplitTarget& x, int sms, bool may_cut = false)
       : x_(x), tiles_n_(ceil_div(x.c.n, T::BN)), tiles_(ceil_div(x.c.m, T::BM) * tiles_n_) {
     constexpr std::int64_t kLeastStages = 16;
@@ -202,10 +201,10 @@ class WideJob {
       parts_ = std::max<std::int64_t>(1, std::min(slots_ / tiles_, x.k / T::BK / kLeastStages));
   }
   std::int64_t scratch_bytes() const { return parts_ > 1 ? tiles_ * parts_ * T::kElements * 8 : 0; }
-  // Of CallMemory::flags().
+  // Number of flags required of CallMemory::flags().
   std::int64_t flags() const { return parts_ > 1 ? tiles_ : 0; }
 
-  // Enqueues it, where *gChoice is `choice`. Errors: kLaunchFailed.
+  // Enqueues the product, which runs if *gChoice is `choice`. Errors: kLaunchFailed.
   Status launch(const int* gChoice, SplitChoice choice, cudaStream_t stream,
                 char* scratch = nullptr, unsigned* gFlags = nullptr, const KeptC& kept = {}) const {
     const WideParts of{static_cast<int>(parts_), reinterpret_cast<double*>(scratch), gFlags};
@@ -220,8 +219,8 @@ class WideJob {
   std::int64_t tiles_n_, tiles_, slots_ = 0, parts_ = 1;
 };
 
-// Copies C, as (m, n) without gaps. It reads C before the launch before it has ended, which must
-// have waited for all that came before, and must not write C.
+// Copies C to a contiguous (m, n) array. This kernel reads C before the preceding kernel has ended;
+// that kernel must have waited for its own predecessors and must not write C.
 template <int kDummy = 0>
 __global__ void __launch_bounds__(256)
     keep_c(const __grid_constant__ Target<float> c, float* gKept) {
@@ -230,7 +229,7 @@ __global__ void __launch_bounds__(256)
 #pragma unroll 4
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < all; i += stride)
     gKept[i] = c.gC[i / c.n * c.ld + i % c.n];
-  ptx::wait_for_prerequisites();  // what comes next waits for this kernel alone
+  ptx::wait_for_prerequisites();  // the next kernel waits for this one only
 }
 
 }  // namespace ladder::split_detail

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host: what calls on split operands have in common: which problems they take, what lies where, and
-// how a job is enqueued.
+// Host code common to all products of split operands: accepted problems, workspace layout, launch.
 #pragma once
 #include "device/runtime.cuh"
 #include "device/tensor_map.cuh"
@@ -12,14 +11,14 @@
 
 namespace ladder {
 
-// Hopper's tensor cores, sizes that fit ints.
+// Requires Hopper's tensor cores, and sizes that fit int.
 inline Status accept_split(const Problem& p, const Device& device) {
   if (Status s = accept_hopper(device); !s) return s;
   if (fits_split(p)) return Status::ok();
   return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
 }
 
-// A problem as row-major, with its operands, and the SMs that there are.
+// A problem in row-major form, its operands, and the number of SMs.
 struct SplitCall {
   Problem p;
   Operands o;
@@ -32,7 +31,7 @@ inline Status prepare_split(const Problem& original, const Operands& given, Spli
   return sm_count(call.sms);
 }
 
-// Enqueues a job: pass and product. Errors: kLaunchFailed.
+// Enqueues a job's pre-pass and product. Errors: kLaunchFailed.
 template <class Job>
 Status launch_job(const Job& job, Stream stream) {
   CallMemory memory;
@@ -42,7 +41,7 @@ Status launch_job(const Job& job, Stream stream) {
   return job.product(x, memory.scratch(), memory.flags(), stream);
 }
 
-// An operand whose words, exponents and largest magnitudes begin at `at`, one behind the other.
+// An operand whose terms, scale exponents and largest magnitudes are consecutive from `at` on.
 inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t lines, bool along_k,
                                   char* at, const SplitBytes& bytes, Census* gCensus = nullptr) {
   const bool quads = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
@@ -58,7 +57,8 @@ inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t 
           .gCensus = gCensus};
 }
 
-// The map of an operand's words, `lines` lines at a time. Errors: kLaunchFailed.
+// Creates the tensor map of an operand's terms, with boxes of `lines` rows or columns. Errors:
+// kLaunchFailed.
 template <class F>
 Status map_words(CUtensorMap& map, const SplitOperand& x, int slabs, int lines) {
   const std::int64_t ld = std::int64_t{slabs} * F::kWords * F::BK;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How units of split operands get to shared memory: one thread for each operand keeps that
-// operand's ring full.
+// The producer of split operands: one thread per operand fills that operand's pipeline.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mbarrier.cuh"
@@ -12,17 +11,17 @@
 
 namespace ladder::split_detail {
 
-// A ring's barriers: a unit is full, or read by all.
+// The full and empty barriers of one pipeline.
 template <int kUnits>
 struct RingBarriers {
   std::uint64_t (&full)[kUnits], (&empty)[kUnits];
 };
 
-// Has all units copied that this block's tiles need, in order: of each slab kPieces. line(tile):
-// the first line of a tile; begin(): waits until there is something to copy, and says whether it is
-// wanted: where the first tile lies is known by then; load(unit, barrier, line, piece, slab) starts
-// the copy. The first unit comes alone: all blocks begin at the same time, and whatever else they
-// ask for would only make it late.
+// Copies all units of this block's tiles, in order, kPieces per slab. line(tile) is the first row
+// or column of a tile. begin() waits until the operand is complete and returns whether the product
+// is needed; the first tile's position is computed before. load(unit, barrier, line, piece, slab)
+// starts a copy. The first unit is copied alone: all blocks start at the same time, and further
+// copies would only delay it.
 template <int kPieces, class Order, int kUnits, class Line, class Begin, class Load>
 __device__ __forceinline__ void fill_ring(const Plan& plan, const RingBarriers<kUnits>& barriers,
                                           Line line, Begin begin, Load load) {
@@ -48,8 +47,8 @@ __device__ __forceinline__ void fill_ring(const Plan& plan, const RingBarriers<k
 
 constexpr int kBand = 16;  // tile rows
 
-// What a kernel begins with, before its block meets: the rings' barriers, and the maps on their
-// way.
+// Initialises the pipelines' barriers and prefetches the tensor maps. The block must synchronise
+// afterwards.
 template <class T>
 __device__ __forceinline__ void init_rings(const CUtensorMap& map_a, const CUtensorMap& map_b,
                                            typename T::Shared& s) {
@@ -63,8 +62,7 @@ __device__ __forceinline__ void init_rings(const CUtensorMap& map_a, const CUten
   ptx::prefetch_tensor_map(map_b);
 }
 
-// Warp 0 copies A, warp 1 copies B: each waits for its own ring alone, and for what its operand
-// needs.
+// Warp 0 copies A, warp 1 copies B. Each waits only for its own pipeline and its own operand.
 template <class T, class Order, class BeginA, class BeginB>
 __device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
                                         typename T::Shared& s, const Plan& plan, BeginA begin_a,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product that splits one operand on its way: binary32 lines come by tensor map, a warpgroup
-// takes them to registers as the fragments of wgmma's first operand, scales each line of a slab by
-// a power of two of its own, and splits there. The other operand has its words from the pass. What
-// a slab's scales are, the sums learn as the slab's are added to them.
+// Tile of a product with a fused split. TMA loads the raw FP32 operand. Each consumer warpgroup
+// reads it into registers as fragments of wgmma's first operand, scales each row of a slab by its
+// own power of two, and splits it there. The pre-pass has split the other operand. The promotion of
+// a slab's partial sums accounts for its scales.
 //
-// Lanes read lines in an order in which no two of a half-warp meet in a bank; a sum's row follows
-// from it (line_of).
+// Lanes read the rows in an order that has no bank conflicts within a half-warp. This order
+// determines the rows of the accumulators (line_of).
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
@@ -19,17 +19,17 @@
 
 namespace ladder {
 
-// One slab of the raw operand in shared memory, in the 128-byte swizzle. kAlongK: its lines lie
-// along k.
+// One slab of the raw operand in shared memory, with the 128-byte swizzle. kAlongK: the operand is
+// K-major.
 template <int BM, int BK, bool kAlongK>
 struct RawUnit {
-  static constexpr int kBox = kLineBytes / 4;  // neighbours in memory that a box has in a line
-  static constexpr int kBoxLines = kAlongK ? BM : BK;  // of a box
+  static constexpr int kBox = kLineBytes / 4;          // contiguous elements per row of a box
+  static constexpr int kBoxLines = kAlongK ? BM : BK;  // rows per box
   static constexpr int kBoxes = (kAlongK ? BK : BM) / kBox;
   static_assert(BM % kBox == 0 && BK % kBox == 0, "whole boxes");
   alignas(1024) float box[kBoxes][kBoxLines][kBox];
 
-  // Starts its copies, of lines from `first` on, beyond the operand zeros.
+  // Starts the TMA loads, for lines from `first` on. Elements out of bounds become zeros.
   __device__ __forceinline__ void load(const CUtensorMap& map, std::uint32_t barrier, int first,
                                        int slab) {
     ptx::mbarrier_arrive_expect(barrier, sizeof(*this));
@@ -48,9 +48,9 @@ struct FusedTile : SplitShape<Format, kProducts, 128, BN, 240, 24> {
   static constexpr bool kAlongK = kAlongK_;
   static constexpr bool kGuarded = false;
   static constexpr int UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;
-  static constexpr int kReaders = Shape::kWarpgroups * 4;  // warps that read a unit
-  static constexpr int kStep = 16;                         // of k that one wgmma multiplies
-  static constexpr int kSteps = Shape::BK / kStep;         // of a slab
+  static constexpr int kReaders = Shape::kWarpgroups * 4;  // warps that read a stage
+  static constexpr int kStep = 16;                         // k per wgmma
+  static constexpr int kSteps = Shape::BK / kStep;         // per slab
   static_assert(sizeof(typename Shape::Word) == 2, "fragments of 16-bit words");
   using UnitA = RawUnit<Shape::BM, Shape::BK, kAlongK>;
   using UnitB = WordUnit<Format, Shape::kHalf>;
@@ -58,16 +58,16 @@ struct FusedTile : SplitShape<Format, kProducts, 128, BN, 240, 24> {
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
-// Which of its warp's 16 lines a thread's fragments of row g = lane / 4 (half 0) and g + 8 (half 1)
-// stand for.
+// The row of the warp's 16 that a thread's fragment holds as row g = lane / 4 (half 0) or g + 8
+// (half 1).
 template <class T>
 __device__ __forceinline__ int line_of(int half) {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4;
   return T::kAlongK ? g % 4 * 2 + g / 4 + 8 * half : 2 * g + half;
 }
 
-// This thread's elements of a slab: of two lines, of each step of k the two at 2 t and the two at 2
-// t + 8, t = lane % 4.
+// A thread's elements of a slab: two rows, and per step of k the elements 2 t, 2 t + 1, 2 t + 8 and
+// 2 t + 9, where t = lane % 4.
 template <class T>
 struct RawFragment {
   float x[2][T::kSteps][4];
@@ -113,8 +113,8 @@ __device__ __forceinline__ void read_raw(RawFragment<T>& r, const typename T::Un
   }
 }
 
-// The largest magnitudes of a thread's two lines in the slab, as bits, which the four lanes of a
-// line share; some NaN where one is among them.
+// The largest magnitudes of a thread's two rows in the slab, as bits, equal in the four lanes of a
+// row. NaN if the row has one.
 template <class T>
 __device__ __forceinline__ void largest_of(std::uint32_t (&largest)[2], const RawFragment<T>& r) {
 #pragma unroll
@@ -131,13 +131,13 @@ __device__ __forceinline__ void largest_of(std::uint32_t (&largest)[2], const Ra
   }
 }
 
-// A slab's fragments: of each word and step of k, what wgmma_words.cuh says.
+// The fragments of a slab, per term and step of k, in wgmma's layout of A in registers.
 template <class T>
 struct WordFragment {
   std::uint32_t a[T::Format::kWords][T::kSteps][4];
 };
 
-// Words of the elements, those of line `half` times 2^scale[half].
+// Splits the elements, scaled by 2^scale[half] for row `half`.
 template <class T>
 __device__ __forceinline__ void split_fragment(WordFragment<T>& words, const RawFragment<T>& r,
                                                const int (&scale)[2]) {
@@ -161,7 +161,7 @@ __device__ __forceinline__ void split_fragment(WordFragment<T>& words, const Raw
   }
 }
 
-// Whether a warp has second words that are not zero.
+// Whether the warp has nonzero second terms.
 template <class T>
 __device__ __forceinline__ bool has_seconds(const WordFragment<T>& words) {
   constexpr std::uint32_t kMagnitudes = 0x7FFF7FFFU;
@@ -174,7 +174,7 @@ __device__ __forceinline__ bool has_seconds(const WordFragment<T>& words) {
   return __any_sync(0xFFFFFFFFU, (all & kMagnitudes) != 0) != 0;
 }
 
-// All products of one half of a slab, as one group of wgmma. What `partial` held is overwritten.
+// Multiplies a slab, all products in one wgmma group. Overwrites `partial`.
 template <class T>
 __device__ __forceinline__ void multiply_fragment(float (&partial)[T::kPartials],
                                                   const WordFragment<T>& words,
@@ -196,19 +196,19 @@ __device__ __forceinline__ void multiply_fragment(float (&partial)[T::kPartials]
   ptx::wgmma_commit();
 }
 
-// What a thread's sums of two lines stand for: times 2^scale, the least scale of the slabs so far.
-// That is what the largest element so far asks for, so that no sum grows beyond binary32.
+// Scales of a thread's sums, per row: the sums are multiplied by 2^scale, where scale is the least
+// scale of the slabs so far. The largest element so far determines it, so that no sum overflows.
 class SumScales {
  public:
-  static constexpr int kNone = 512;  // the scale of no slab; above any
-  static constexpr int kFar = 60;    // binades: the least product of two words, 2^-48, stays normal
-  // 2^e for e <= 0. What is smaller than 2^-126 of a sum's largest product is lost with the words
-  // already.
+  static constexpr int kNone = 512;  // no slab yet; above any scale
+  static constexpr int kFar = 60;    // binades; 2^-48, the least product of two terms, stays normal
+  // 2^e for e <= 0, and 0 for e < -126: the split itself loses what is smaller than 2^-126 of a
+  // sum's largest product.
   __device__ __forceinline__ static float down(int e) { return e < -126 ? 0.0F : power_of_two(e); }
 
-  // Takes in a slab with these largest magnitudes: sums so far change where their scale does,
-  // factor() is what the slab's are multiplied with as they are added, and elements of `r`, which
-  // may change, times 2^scale are what is split.
+  // Updates the scales for a slab with these largest magnitudes. If the scale of the sums changes,
+  // the sums are rescaled. factor() becomes the factor of the slab's partial sums. The elements of
+  // `r` times 2^scale are to be split; `r` itself may be rescaled.
   template <class T>
   __device__ __forceinline__ void take(const std::uint32_t (&largest)[2], RawFragment<T>& r,
                                        int (&scale)[2], float (&sums)[T::kSums]) {
@@ -231,13 +231,13 @@ class SumScales {
       factor_[half] = down(min(0, by));
     }
   }
-  // The slab's sums are multiplied by this, too, as they are added.
+  // Multiplies the factors of the slab's partial sums by `up`.
   __device__ __forceinline__ void compensate(float up) { factor_[0] *= up, factor_[1] *= up; }
-  // Whether what was taken in last has a scale so far from that of the sums that they may lose what
-  // it has to say, or what they had.
+  // Whether the scale of the last slab or partial sums differs so much from that of the sums that
+  // one of both may be lost.
   __device__ __forceinline__ bool far() const { return far_; }
 
-  // Takes in another block's sums, which come after: four(i) has the four from i on.
+  // Accumulates another block's partial sums: four(i) returns the four from i on.
   template <int kSums, class Four>
   __device__ __forceinline__ void take_sums(int2 packed, float (&sums)[kSums], Four four) {
     const auto [others, exceptional] = unpacked(packed);
@@ -268,16 +268,16 @@ class SumScales {
   }
 
   __device__ __forceinline__ float factor(int half) const { return factor_[half]; }
-  // As a line's exponent in the pass.
+  // The scale exponent of a row, as the pre-pass would write it.
   __device__ __forceinline__ int exponent(int half) const {
     return (exceptional_ >> half & 1) != 0 ? kExceptional : of_sums_[half];
   }
 
  private:
-  static constexpr int kMost = 126;  // that power_of_two() takes
+  static constexpr int kMost = 126;  // largest exponent passed to power_of_two()
   static constexpr int kBias = 1024, kFlag = 1 << 16;
 
-  // Small, infinite, and larger than those before.
+  // Slabs with tiny, zero, infinite or NaN magnitudes, or larger ones than before.
   template <class T>
   __device__ __forceinline__ void take_unusual(const std::uint32_t (&largest)[2], RawFragment<T>& r,
                                                int (&scale)[2], int (&more)[2],
@@ -287,7 +287,7 @@ class SumScales {
     for (int half = 0; half < 2; ++half) {
       const int own = exponent_of_line<typename T::Format>(largest[half]);
       exceptional_ |= own == kExceptional ? 1 << half : 0;
-      // Neither zeros nor a line that is computed otherwise say anything.
+      // Rows of zeros and exceptional rows do not change the scale.
       const bool says = largest[half] != 0 && own != kExceptional;
       next[half] = says ? min(of_sums_[half], own) : of_sums_[half];
       more[half] = says ? max(own - kMost, 0) : 0;
@@ -319,12 +319,12 @@ class SumScales {
 
   int of_sums_[2] = {kNone, kNone};
   float factor_[2] = {1.0F, 1.0F};
-  int exceptional_ = 0;  // a bit for each line
+  int exceptional_ = 0;  // one bit per row
   bool far_ = false;
 };
 
-// The scales of sums that several blocks have of one part of C: all stand for the least, as sums of
-// one block do. It begins as none(): shared memory takes nothing that has a constructor.
+// Combined scales of the partial sums of several blocks: the least scale per row, as within a
+// block. none() replaces a constructor, which shared variables must not have.
 class PartScales {
  public:
   __device__ __forceinline__ static PartScales none() {
@@ -351,11 +351,11 @@ class PartScales {
     }
     exceptional_ |= other.exceptional_;
   }
-  // A part's sums are multiplied by this as they are added.
+  // The factor of a k-split's partial sums.
   __device__ __forceinline__ float factor(int2 packed, int half) const {
     return SumScales::down(least_[half] - SumScales::unpacked(packed).scale[half]);
   }
-  // As SumScales::far(), of all parts.
+  // As SumScales::far(), for all k-splits.
   __device__ __forceinline__ bool far() const {
     return most_[0] - least_[0] > SumScales::kFar || most_[1] - least_[1] > SumScales::kFar;
   }
@@ -368,7 +368,7 @@ class PartScales {
   int least_[2], most_[2], exceptional_;
 };
 
-// Adds a slab's partial sums, rounding to nearest, to those of the slabs before.
+// Promotion: adds a slab's partial sums to the FP32 accumulators, rounding to nearest.
 template <class T>
 __device__ __forceinline__ void promote_scaled(float* sums, const float (&partial)[T::kPartials],
                                                const SumScales& scales) {

@@ -22,8 +22,8 @@ static Status accepts(const Problem& p, const Device& device) {
           "takes k whose sums in words have a bound below SGEMM's, not " + to_string(p)};
 }
 
-// Scratch: the choice, the blocks' findings, the sample's chains, what the products need. Flags of
-// the sample: its blocks, and what they find.
+// Workspace layout: the choice, the blocks' findings, the sample's chains, then the products' own
+// workspace. The sample has two flags: its count of finished blocks and its result.
 constexpr std::int64_t kFindingsAt = 512, kChainsAt = 4096, kHead = 86'016, kOfSample = 2;
 static_assert(kFindingsAt + split_detail::kChooseBlocks * sizeof(split_detail::Finding) <=
                   kChainsAt,
@@ -38,7 +38,7 @@ static GrowthSample sample_at(char* scratch, unsigned* gFlags) {
 
 using Fused = FusedJob<HalfWords, 3, true>;
 
-// Whether the operand of more lines is split on its way to the product.
+// Whether the larger operand is split in the product kernel.
 static bool takes_fused(const Problem& p, const Operands& o) {
   return gains_by_guarded_fusing(p) && Fused::takes(p, o);
 }
@@ -52,8 +52,8 @@ static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream)
                           gKept);
 }
 
-// The product first, which finds out whether its words were enough; where they were not, all of C
-// again in binary64. C as it was is kept, where beta asks for it.
+// Computes the product, whose kernel also checks whether its terms were accurate enough. If not,
+// all of C is computed again in FP64. If beta is not 0, C is copied first.
 static Status launch_fused(const SplitCall& call, Stream stream) {
   const Problem& p = call.p;
   const Fused job(p, call.o, call.sms);
@@ -80,7 +80,7 @@ static Status launch_fused(const SplitCall& call, Stream stream) {
   split_detail::KeptC kept;
   if (kept_bytes > 0) {
     if (Status s = keep(target_of<float>(p, call.o), gKept, call.sms, stream); !s) return s;
-    const bool as_c = x.col_step == 1;  // or C^T is computed
+    const bool as_c = x.col_step == 1;  // else C^T is computed
     kept = {gKept, as_c ? p.n : 1, as_c ? 1 : p.n};
   }
   if (Status s = job.product(x, words, gFlags, stream,

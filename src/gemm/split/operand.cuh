@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operand that is split into words, as kernels read it, and what they write.
+// Descriptors of a split operand and of the split pre-pass.
 #pragma once
 #include "gemm/split/census.cuh"
 
@@ -7,21 +7,21 @@
 
 namespace ladder {
 
-// An operand as the pass reads it, and what it writes.
+// Input of the split pre-pass, and its output. A line is a row of op(A) or a column of op(B).
 struct SplitOperand {
-  const float* g;  // element (line, k) at line * ld + k, or where not along_k, k * ld + line
+  const float* g;  // element (line, k) at line * ld + k if along_k, else at k * ld + line
   std::int64_t ld;
   int lines;
   bool along_k;
-  bool quads;               // four neighbours along k may be loaded at once
+  bool quads;               // aligned for 128-bit loads along memory
   void* gWords;             // (lines, slabs, kWords, BK)
-  int* gExponent;           // (lines): s, or kExceptional
-  std::uint32_t* gLargest;  // (kChunks, lines), where not along_k
-  Census* gCensus;          // (lines), or null where nobody asks; zero before, where not along_k
+  int* gExponent;           // (lines): scale s, or kExceptional
+  std::uint32_t* gLargest;  // (kChunks, lines), unless along_k
+  Census* gCensus;          // (lines), or null if not counted; unless along_k, zero before
 };
 
-// Of the elements of C in a sample, how many have products that are not all zero, and of how many
-// the sums grow. As one word they add up.
+// Counts of the sampled elements of C: those with nonzero products, and those whose partial sums
+// grow. Packed into 32 bits, so that one atomic add updates both.
 struct Growth {
   unsigned chains, grown;
 
@@ -32,23 +32,23 @@ struct Growth {
   }
 };
 
-// Where a sample is drawn, by kSampleBlocks blocks: what they tell each other, and what is found.
-// No pointers: nobody asks.
+// Workspace and result of the growth sample, which kSampleBlocks blocks draw. Null pointers: no
+// sample.
 constexpr int kSampleBlocks = 32;
 struct Chain;
 struct GrowthSample {
-  Chain* gChains = nullptr;     // (kSampleBlocks, pairs of lines)
-  unsigned* gDone = nullptr;    // blocks, zero before and after
-  unsigned* gGrowth = nullptr;  // packed; zero before, and again once a choice has been made by it
+  Chain* gChains = nullptr;     // (kSampleBlocks, sampled elements of C)
+  unsigned* gDone = nullptr;    // number of finished blocks; zero before and after
+  unsigned* gGrowth = nullptr;  // packed; zero before; the choice zeroes it again
 };
 
 struct SplitPass {
   SplitOperand a, b;
   int k, slabs;
-  const int* gChoice;  // null, or the pass is made only where it holds `wanted`
+  const int* gChoice;  // null, or the pre-pass runs only if *gChoice == wanted
   int wanted;
   GrowthSample sample{};
-  int sampled_a = 0, sampled_b = 0;  // lines it is drawn from
+  int sampled_a = 0, sampled_b = 0;  // rows of op(A), columns of op(B) of the sample
 };
 
 }  // namespace ladder

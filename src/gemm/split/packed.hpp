@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// r19's products with an operand whose words were made before, for the library's call. Problems are
+// r19's products with an operand that was split before, for the library's call. Problems are
 // row-major.
 #pragma once
 #include <ladder/kernel.hpp>
@@ -8,12 +8,12 @@
 
 namespace ladder::split_fp16 {
 
-// Bytes of device memory for the words of op(A) or op(B).
+// Bytes of device memory for the terms of op(A) or op(B).
 std::int64_t packed_bytes(const Problem& problem, bool of_a);
-// Enqueues the pass over A or B alone. Errors: kLaunchFailed.
+// Enqueues the split pre-pass of A or B alone. Errors: kLaunchFailed.
 Status pack(const Problem& problem, const Operands& operands, bool of_a, void* words,
             Stream stream);
-// Enqueues the pass over the other operand and the product. Errors: kLaunchFailed.
+// Enqueues the split pre-pass of the other operand and the product. Errors: kLaunchFailed.
 Status launch_packed(const Problem& problem, const Operands& operands, bool of_a, void* words,
                      Stream stream);
 

@@ -258,8 +258,7 @@ __global__ void __launch_bounds__(kThreads)
   if (!has_work(pass)) return;
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
-  const int group =
-      static_cast<int>(gridDim.x - 1 - blockIdx.x);  // reversed: L2 holds what was read last
+  const int group = static_cast<int>(gridDim.x - 1 - blockIdx.x);  // reversed: last read, in L2
   const SplitOperand x = operand_of(pass, group < groups_a);
   const int in_operand = group < groups_a ? group : group - groups_a;
   const int strips = (x.lines + kEdge - 1) / kEdge;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass over lines that lie across k and are too deep for registers (strip.cuh): a strip
-// of neighbouring lines is read once, by the blocks of a cluster, each a part of k into a ring in
-// its shared memory. They agree on the lines' largest magnitudes and write the words while the next
-// strips are on their way.
+// Split pre-pass of an M- or N-major operand whose k is too large for registers (strip.cuh). The
+// blocks of a cluster read a strip of neighbouring lines once, each block one range of k, into a
+// pipeline in shared memory. They exchange the lines' largest magnitudes, and write the terms while
+// the next strips are being copied.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
@@ -16,41 +16,41 @@
 
 namespace ladder::split_detail {
 
-// A block's part of a strip lies in shared memory so that lanes meet in no bank: neither those that
-// copy quads of neighbouring lines, nor those that read four neighbours along k each, eight of them
-// and four lines a warp.
+// The layout of a block's part of a strip in shared memory is free of bank conflicts both for the
+// copies, 16 bytes of neighbouring lines per lane, and for the reads, in which each lane reads four
+// consecutive k of one line, and a warp covers eight such groups of four lines.
 struct StripRing {
   static constexpr int kLines = 16, STAGES = 3;
-  static constexpr int kSteps = 4;  // of a stage
+  static constexpr int kSteps = 4;  // per stage
   static constexpr int kThreads = 512,
-                       kBlocks = 8;          // of a cluster, as many as every Hopper GPU takes
-  static constexpr int kQuads = kLines / 4;  // of neighbouring lines
+                       kBlocks = 8;                      // per cluster: the portable maximum
+  static constexpr int kQuads = kLines / 4;              // float4 per k
   static constexpr int kParts = kThreads / 32 / kQuads;  // warps that share four lines
-  static constexpr int kStep = kParts * 32;  // k that all threads copy, or split, at once
+  static constexpr int kStep = kParts * 32;  // k that all threads copy or split per step
   static constexpr int kDepth = kBlocks * kSteps * kStep;  // k of a strip
   static constexpr int kFloats = kSteps * kStep * kLines;  // of a stage
   static constexpr int kBytes = STAGES * kFloats * 4;
-  static constexpr int kOfSm = 2;  // blocks that its shared memory holds
+  static constexpr int kOfSm = 2;  // blocks per SM, limited by shared memory
   static_assert(kThreads / kQuads == kStep && kLines == 16, "two rows of k in all banks");
   static_assert(kBlocks * kQuads == 32, "a warp sends four lines to a block each lane");
 
-  // Eight rows of k in another order: those that lanes read together are neighbours.
+  // Permutes groups of eight rows of k, so that rows that lanes read together are neighbours.
   __device__ __forceinline__ static int ordered(int row) {
     return row / 8 * 8 + row % 4 * 2 + row / 4 % 2;
   }
   __device__ __forceinline__ static int row_of(int ordered) {
     return ordered / 8 * 8 + ordered % 2 * 4 + ordered / 2 % 4;
   }
-  // Where a row has its quad of lines; the three rows behind a multiple of four follow at kNext
-  // floats each.
+  // Offset of a row's float4 of lines. From a row that is a multiple of four, the next three rows
+  // follow at a distance of kNext floats each.
   static constexpr int kNext = 2 * kLines;
   __device__ __forceinline__ static int place(int row, int quad) {
     return ordered(row) * kLines + (quad ^ row / 8 % kQuads) * 4;
   }
 };
 
-// Starts the copies of this block's part of a strip, `steps` of k from `begin`, lines from line0;
-// zeros beyond either.
+// Starts the copies of this block's part of a strip: `steps` steps of k from `begin`, lines from
+// line0. Elements out of bounds become zeros.
 __device__ __forceinline__ void load_strip(float* s, const SplitOperand& x, int k, int line0,
                                            int begin, int steps) {
   using R = StripRing;
@@ -69,25 +69,25 @@ __device__ __forceinline__ void load_strip(float* s, const SplitOperand& x, int 
 }
 
 struct RingWork {
-  int strips_of_a, strips;  // both operands'
-  int blocks, steps;        // of a cluster; of a block's part
+  int strips_of_a, strips;  // of both operands
+  int blocks, steps;        // blocks per cluster; steps per block and strip
 };
 
-// The largest magnitudes of a strip's lines: what this block's warps have found, all of it, and
-// what the cluster's blocks sent.
+// The largest magnitudes of a strip's lines: those of this block's warps, and those that the blocks
+// of the cluster have sent.
 struct StripLargest {
   using R = StripRing;
-  // The blocks meet before they use one again: nothing else tells a block that stores between
-  // others have landed.
+  // The cluster synchronises before it reuses a slot: nothing else tells a block that the stores
+  // between other blocks have arrived.
   static constexpr int kSlots = 16;
   alignas(16) std::uint32_t parts[2][R::kParts][R::kLines];
   alignas(16) std::uint32_t sent[kSlots][R::kBlocks][R::kLines];
   std::uint64_t full[kSlots];
 };
 
-// Strips of A, then of B, one cluster each in turn. Blocks tell each other by asynchronous stores:
-// a barrier of the cluster would wait, each strip, until the words of the one before have reached
-// memory.
+// Strips of A, then of B, assigned to the clusters in turn. Blocks exchange magnitudes by
+// asynchronous stores to distributed shared memory. A cluster barrier per strip would also wait
+// until the terms of the preceding strip have reached memory.
 template <class F, bool kCount>
 __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     split_strips(const __grid_constant__ SplitPass pass, RingWork work) {
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     for (auto& full : sLargest.full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
     ptx::fence_mbarrier_init();
   }
-  ptx::cluster_sync();  // before anybody sends
+  ptx::cluster_sync();  // before any block sends
   ptx::
       wait_for_prerequisites();  // first: what comes next reads A and B once all blocks have waited
   ptx::launch_dependents();
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
       ptx::mbarrier_arrive_expect(full,
                                   work.blocks * static_cast<int>(sizeof(sLargest.sent[0][0])));
     __syncwarp();
-    const int to = lane / R::kQuads, quad = lane % R::kQuads;  // four of the lines to each block
+    const int to = lane / R::kQuads, quad = lane % R::kQuads;  // four lines per receiving block
     if (to >= work.blocks) return;
     uint4 of_four{};
 #pragma unroll
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
     ptx::cp_async_wait<R::STAGES - 2>();
     __syncthreads();
     if (it % (kSlots - 1) == kSlots - 2)
-      ptx::cluster_sync();  // what was sent up to the strip before has arrived
+      ptx::cluster_sync();  // all sent up to the preceding strip has arrived
     if (it + 1 < count) send_largest(it + 1);
     const int slot = it % kSlots;
     ptx::mbarrier_wait(ptx::shared_address(&sLargest.full[slot]), it / kSlots % 2);
@@ -199,10 +199,10 @@ __global__ void __launch_bounds__(StripRing::kThreads, StripRing::kOfSm)
       census.template add_lanes<32, 4>();
       if (mine && lane < 4) x.gCensus[line].add_atomically(census);
     }
-    __syncthreads();  // all are done with the strip
+    __syncthreads();  // all threads have read the strip
     load(it + R::STAGES);
   }
-  ptx::cluster_sync();  // nobody ends while others send or are sent to
+  ptx::cluster_sync();  // no block exits while others send to it
 }
 
 }  // namespace ladder::split_detail

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sums of split operands get to C: the lines' scales are undone, alpha and beta applied.
-// Elements of lines that hold Inf or NaN have no words; they are computed from the operands
-// themselves, in binary32.
+// Epilogue of split products: undoes the scales and applies alpha and beta. Exceptional elements
+// (their row or column has Inf or NaN) are recomputed from the operands in FP32.
 #pragma once
 #include "device/launch.cuh"
 #include "device/tile_store.cuh"
@@ -12,15 +11,16 @@
 
 namespace ladder {
 
-// What an epilogue needs beside the sums.
+// Parameters of the epilogue.
 struct SplitTarget {
   Target<float> c;
   SplitOperand a, b;
   int k;
-  std::int64_t col_step = 1;  // of C, from column to column; c.ld from row to row
+  std::int64_t col_step = 1;  // distance of C's columns; c.ld is that of its rows
 };
 
-// Calls all lanes for each lane whose element (row, col) is `exceptional`: they share its k.
+// Recomputes every exceptional element with the whole warp; the lanes split its dot product along
+// k.
 __device__ __forceinline__ void store_exceptional(const SplitTarget& x, bool exceptional, int row,
                                                   int col) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -41,10 +41,10 @@ __device__ __forceinline__ void store_exceptional(const SplitTarget& x, bool exc
   }
 }
 
-constexpr int kScalesAtOnce = 8;  // quads of sums
+constexpr int kScalesAtOnce = 8;  // groups of four sums ("quads")
 
-// The scales of a thread's columns, for kMany quads of its sums from `quad` on: all loads at once,
-// since each is as long on its way as many quads take to be stored.
+// Loads the scales of a thread's columns, for kMany quads of its sums from `quad` on. The loads
+// overlap, because the latency of one equals the time of storing many quads.
 template <int kMany>
 __device__ __forceinline__ void load_scales(int2 (&scale)[kMany], const SplitOperand& b, int col,
                                             int quad) {
@@ -53,11 +53,11 @@ __device__ __forceinline__ void load_scales(int2 (&scale)[kMany], const SplitOpe
     scale[i] = __ldg(reinterpret_cast<const int2*>(b.gExponent + col + 8 * (quad + i)));
 }
 
-// Scales of which any two together are one normal factor; none is exceptional.
+// Plain scales: any two of them combine to one normal factor, and none is exceptional.
 constexpr int kMostPlain = 63;
 
-// Whether the scales of lines `first` to first + kMany, those that there are, are plain. For whole
-// warps. Also brings them to L1 before they are needed.
+// Whether the scales of the rows or columns from `first` to first + kMany, if in bounds, are plain.
+// Called by whole warps. It also prefetches the scales to L1.
 template <int kMany>
 __device__ __forceinline__ bool plain_lines(const SplitOperand& x, int first) {
   static_assert(kMany % 32 == 0, "all lanes look");
@@ -71,20 +71,19 @@ __device__ __forceinline__ bool plain_lines(const SplitOperand& x, int first) {
   }
   return __all_sync(0xFFFFFFFFU, plain);
 }
-// The same of a tile's rows and columns.
+// The same for a tile's rows and columns.
 template <class T>
 __device__ __forceinline__ bool plain_scales(const SplitTarget& x, int row, int col) {
   return plain_lines<T::BM>(x.a, row) & plain_lines<T::BN>(x.b, col);
 }
 
-// A thread's two rows: that of its sums 4 i and 4 i + 1, and that of 4 i + 2 and 4 i + 3, and their
-// scales.
+// A thread's two rows and their scales: row[0] has the sums 4 i and 4 i + 1, row[1] has 4 i + 2 and
+// 4 i + 3.
 struct SplitRows {
   int row[2], scale[2];
 };
 
-// kMany quads of a thread's sums, where all scales are plain and beta = 0; the first column is
-// `col`.
+// Stores kMany quads of a thread's sums from column `col` on. Requires plain scales and beta = 0.
 template <int kMany>
 __device__ __forceinline__ void store_plain(const float* sums, const SplitTarget& x,
                                             const SplitRows& rows, int col,
@@ -107,9 +106,8 @@ __device__ __forceinline__ void store_plain(const float* sums, const SplitTarget
   }
 }
 
-// The same where C has all these columns and its rows begin on 16 bytes. Neighbouring lanes
-// exchange sums, two for two, so that each has four of a row: half as many stores, of as many rows
-// each.
+// The same if all columns are in bounds and the rows of C are 16-byte aligned. Neighbouring lanes
+// exchange two sums, so that each stores a float4 of one row: half as many stores.
 template <int kMany>
 __device__ __forceinline__ void store_fours(const float* sums, const SplitTarget& x,
                                             const SplitRows& rows, int col,
@@ -138,8 +136,8 @@ __device__ __forceinline__ void store_fours(const float* sums, const SplitTarget
   }
 }
 
-// Eight words of a lane, transposed among the lanes that have the same place in their four:
-// afterwards word i is what lane group i had as word number lane / 4.
+// Transposes eight floats per lane among the eight lanes that are equal modulo 4: afterwards, r[i]
+// is what lane group i had in r[lane / 4].
 __device__ __forceinline__ void transpose8(float (&r)[8]) {
   const unsigned group = threadIdx.x % 32 / 4;
 #pragma unroll
@@ -154,9 +152,9 @@ __device__ __forceinline__ void transpose8(float (&r)[8]) {
   }
 }
 
-// The same for rows of C that begin anywhere, and any beta: lanes exchange sums, so that a warp has
-// 32 neighbours of a row. From where they lie, a warp would store four neighbours, every second
-// one, of eight rows: more sectors than memory has time for.
+// The same for any alignment of C and any beta. Lanes exchange sums, so that each store of a warp
+// has 32 consecutive elements of one row. Without the exchange it would have four elements, every
+// second one, of each of eight rows: too many sectors for the memory bandwidth.
 template <int kMany>
 __device__ __forceinline__ void store_lines(const float* sums, const SplitTarget& x,
                                             const SplitRows& rows, int col,
@@ -185,7 +183,7 @@ __device__ __forceinline__ void store_lines(const float* sums, const SplitTarget
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const bool reads = x.c.beta != 0.0F && inside && row[i] < x.c.m;
-        before[i] = reads ? x.c.beta * gC[row[i] * x.c.ld] : -0.0F;  // what changes no sum
+        before[i] = reads ? x.c.beta * gC[row[i] * x.c.ld] : -0.0F;  // adding -0 changes no sum
       }
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -195,8 +193,8 @@ __device__ __forceinline__ void store_lines(const float* sums, const SplitTarget
   }
 }
 
-// Four sums from quad on, of columns col + 2 i and the next. Returns whether any of these elements
-// is exceptional, and leaves those.
+// Stores the four sums at `quad`, of columns col + 2 i and col + 2 i + 1. Exceptional elements are
+// not stored; returns whether there are any.
 __device__ __forceinline__ bool store_scaled_quad(const SplitTarget& x, const float* quad, int i,
                                                   const SplitRows& rows, int col, int2 scale,
                                                   bool whole_pairs) {
@@ -221,7 +219,7 @@ __device__ __forceinline__ bool store_scaled_quad(const SplitTarget& x, const fl
   return exceptional;
 }
 
-// Those of the same quads that are exceptional, from the operands themselves. All lanes call it.
+// Recomputes the exceptional elements of these quads from the operands. Called by whole warps.
 __device__ __forceinline__ void store_exceptional_of(const SplitTarget& x, const SplitRows& rows,
                                                      int col, int first_quad, int end_quad) {
 #pragma unroll 1
@@ -234,8 +232,8 @@ __device__ __forceinline__ void store_exceptional_of(const SplitTarget& x, const
   }
 }
 
-// kMany quads of a thread's sums from column `col` on. whole: C has all their columns, takes them
-// by fours, and beta = 0. What store_scaled_quad() returns.
+// Stores kMany quads of a thread's sums from column `col` on. whole: all columns are in bounds, C
+// permits float4 stores, and beta = 0. Returns as store_scaled_quad().
 template <int kMany>
 __device__ __forceinline__ bool store_some(const float* sums, const SplitTarget& x,
                                            const SplitRows& rows, int col, bool whole, bool plain) {
@@ -256,10 +254,10 @@ __device__ __forceinline__ bool store_some(const float* sums, const SplitTarget&
   return exceptional;
 }
 
-// Quads kFirst to kEnd of a thread's sums, which end before column end_col, and are lost. plain:
-// all scales that the warp has. In a loop that moves later sums to where the first ones were, for
-// the sake of little code: a block that has one tile runs it once, and waits for each instruction
-// to come from memory.
+// Stores quads kFirst to kEnd of a thread's sums, which end before column end_col, and overwrites
+// them. plain: all scales of the warp are plain. The loop moves later sums to the first registers,
+// which keeps the code small: a block with one tile runs it once and waits for every instruction to
+// arrive from memory.
 template <int kFirst, int kEnd, int kAtOnce = kScalesAtOnce>
 __device__ __forceinline__ void store_scaled(float* sums, const SplitTarget& x,
                                              const SplitRows& rows, int col, int end_col,
@@ -280,8 +278,8 @@ __device__ __forceinline__ void store_scaled(float* sums, const SplitTarget& x,
   if (__any_sync(0xFFFFFFFFU, exceptional)) store_exceptional_of(x, rows, col, kFirst, kEnd);
 }
 
-// Quads kFirst to kEnd of a warpgroup's part of the tile at (row, col), whose scales are plain or
-// not. Sums are lost.
+// Stores quads kFirst to kEnd of a warpgroup's part of the tile at (row, col). plain: all its
+// scales are plain. Overwrites the sums.
 template <class T, int kFirst = 0, int kEnd = kQuads<T>>
 __device__ __forceinline__ void store_split(Product<T>& product, const SplitTarget& x, int row,
                                             int col, bool plain) {
@@ -293,8 +291,8 @@ __device__ __forceinline__ void store_split(Product<T>& product, const SplitTarg
                              plain);
 }
 
-// add_parts of tensor_exchange.cuh, for sums of split operands: adds the `parts` of each tile and
-// stores it.
+// Adds the `parts` k-splits of each tile and stores it: add_parts of tensor_exchange.cuh for split
+// operands.
 template <class T, int kBand>
 __global__ void __launch_bounds__(kAddThreads)
     add_split_parts(const __grid_constant__ SplitTarget x, float* gPartial,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels that split operands share: which work is wanted, and how four neighbours along k
-// become words.
+// Common to the kernels of the split pre-pass: the condition under which they run, and the split of
+// four consecutive elements along k.
 #pragma once
 #include "device/ptx/dependent.cuh"
 #include "gemm/split/operand.cuh"
@@ -14,16 +14,17 @@ namespace ladder {
 
 namespace split_detail {
 
-constexpr int kChunks = 32;  // of k, each with its own largest magnitudes
-constexpr int kEdge = 64;    // lines and k of a tile on its way through shared memory
+constexpr int kChunks = 32;  // ranges of k, each with its own largest magnitudes
+constexpr int kEdge = 64;    // lines, and k, of a tile in shared memory
 
 __device__ __forceinline__ bool wanted(const int* gChoice, int choice) {
   return gChoice == nullptr ||
-         __ldcg(gChoice) == choice;  // not from an L1 that knows the call before
+         __ldcg(gChoice) == choice;  // bypasses L1, which may hold the preceding call's value
 }
 
-// Whether a kernel of the pass has anything to do. The choice was made before the kernel ahead
-// began: what is not wanted ends at once, but for a block that keeps the order of the stream.
+// Whether a kernel of the pre-pass has work. The choice was written before the preceding kernel
+// began. If there is no work, all blocks return at once, except block 0, which first waits for the
+// preceding kernel and thereby keeps the order of the stream.
 __device__ __forceinline__ bool has_work(const SplitPass& pass) {
   if (wanted(pass.gChoice, pass.wanted)) return true;
   ptx::launch_dependents();
@@ -35,7 +36,7 @@ __device__ __forceinline__ std::uint32_t magnitude(float x) {
   return __float_as_uint(x) & 0x7FFFFFFFU;
 }
 
-// Where a line's words begin.
+// Address of a line's first term.
 template <class F>
 __device__ __forceinline__ typename F::Word* words_of_line(const SplitOperand& x, int line,
                                                            int slabs) {
@@ -43,8 +44,8 @@ __device__ __forceinline__ typename F::Word* words_of_line(const SplitOperand& x
          static_cast<std::int64_t>(line) * slabs * (F::kWords * F::BK);
 }
 
-// Writes the words of four neighbours along k, the first being k-th of its line. kCount: calls
-// count(nonzero, scaled, bits of second words) for each.
+// Splits four consecutive elements along k, from the k-th of the line on, and stores their terms.
+// kCount: calls count(nonzero, scaled, bits of second terms) per element.
 template <class F, bool kCount, class Count>
 __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const float (&x)[4],
                                            int s, [[maybe_unused]] const Count& count) {
@@ -63,7 +64,7 @@ __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const
     if constexpr (kCount) {
       constexpr std::uint32_t kMagnitudes = F::kTf32 ? 0x7FFFFFFFU : 0x7FFF7FFFU;
       constexpr int kPerBits =
-          F::kTf32 ? 1 : 2;  // second words in 32 bits: taken once all are there
+          F::kTf32 ? 1 : 2;  // second terms per 32 bits; counted once both are known
       const bool taken = i % kPerBits == kPerBits - 1;
       const auto* const second = reinterpret_cast<const std::uint32_t*>(r[1]) + i / kPerBits;
       count(x[i] != 0.0F && !exceptional, scaled, taken ? *second & kMagnitudes : 0U);
@@ -80,8 +81,8 @@ __device__ __forceinline__ void store_quad(typename F::Word* gLine, int k, const
   }
 }
 
-// By value, field by field: loads through a pointer into parameters that only then is known would
-// come one by one.
+// Selects by value, field by field. Loads through a selected pointer into the kernel parameters
+// would not overlap.
 __device__ __forceinline__ SplitOperand operand_of(const SplitPass& pass, bool a) {
   return {a ? pass.a.g : pass.b.g,
           a ? pass.a.ld : pass.b.ld,

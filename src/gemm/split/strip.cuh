@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass over lines that lie across k, where a few blocks hold all of k: a strip of neighbouring
-// lines is read once by the blocks of a cluster, each a part of k in its registers, which agree on
-// the lines' largest magnitudes and then write the words. Deeper lines: ring.cuh.
+// Split pre-pass of an M- or N-major operand if the registers of a cluster hold all of k. The
+// blocks of the cluster read a strip of neighbouring lines once, each block one range of k. They
+// exchange the lines' largest magnitudes and write the terms. For larger k: ring.cuh.
 #pragma once
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/cluster_memory.cuh"
@@ -16,20 +16,21 @@
 
 namespace ladder::split_detail {
 
-constexpr int kStripThreads = 256, kHeld = 32;  // elements a thread
-constexpr int kMostBlocks = 8;                  // of a cluster that every Hopper GPU takes
-constexpr int kStripLines = 32;                 // of a strip
-// k of a strip. Deeper ones would leave room for few blocks on an SM, which then waits.
+constexpr int kStripThreads = 256, kHeld = 32;  // kHeld: elements per thread
+constexpr int kMostBlocks = 8;                  // per cluster: the portable maximum
+constexpr int kStripLines = 32;                 // per strip
+// The largest k. For more, threads would need more registers, hence fewer blocks per SM would be
+// resident and loads would overlap less.
 constexpr int kStripDepth = kMostBlocks * kHeld * kStripThreads / kStripLines;
 
-// Part `rank` of strip number `strip`. A block has kEdge x `tiles` of k.
+// Splits part `rank` of strip `strip`: kEdge * `tiles` elements along k per block.
 template <class F, bool kCount>
 __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int slabs, int strip,
                                             int rank, int blocks, int tiles) {
-  constexpr int kRows = kStripThreads / kStripLines;  // k that the block's threads take at once
-  constexpr int kOfTile = kEdge / kRows;              // elements of a thread in a tile
+  constexpr int kRows = kStripThreads / kStripLines;  // k per load of all threads
+  constexpr int kOfTile = kEdge / kRows;              // elements per thread and tile
   constexpr int kTiles = kHeld / kOfTile;
-  __shared__ float s[2][kEdge][kStripLines + 1];  // (k, line); a column lies in banks of its own
+  __shared__ float s[2][kEdge][kStripLines + 1];  // (k, line); padded: no bank conflicts in columns
   __shared__ std::uint32_t sLargest[kRows][kStripLines], sOfBlock[kStripLines];
   __shared__ int sScale[kStripLines];
   __shared__ Census sCensus[kStripLines];
@@ -46,7 +47,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
       const int at = begin + t * kEdge + i * kRows + row;
       const bool inside = at < k && line < x.lines;
       const float element =
-          __ldcs(x.g + (inside ? at * x.ld + line : 0));  // without branches: all at once
+          __ldcs(x.g + (inside ? at * x.ld + line : 0));  // no branch, so that the loads overlap
       r[t * kOfTile + i] = inside ? element : 0.0F;
     }
   }
@@ -67,7 +68,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
   if (row == 0) {
     if (blocks > 1) {
 #pragma unroll
-      for (int i = 0; i < kMostBlocks; ++i) {  // all loads at once: of the last block perhaps again
+      for (int i = 0; i < kMostBlocks; ++i) {  // loads overlap; the last block's may repeat
         const std::uint32_t s_other =
             ptx::shared_address_of(ptx::shared_address(&sOfBlock[lane]), min(i, blocks - 1));
         largest = max(largest, __float_as_uint(ptx::load_cluster(s_other)));
@@ -75,7 +76,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
     }
     sScale[lane] = exponent_of_line<F>(largest);
   }
-  if (blocks > 1) ptx::cluster_arrive();  // has read
+  if (blocks > 1) ptx::cluster_arrive();  // this block has read the others' magnitudes
   if (row == 0 && rank == 0 && line < x.lines) x.gExponent[line] = sScale[lane];
   __syncthreads();  // scales are there
   using Across = AcrossTile<kStripLines, kStripThreads>;
@@ -89,7 +90,7 @@ __device__ __forceinline__ void split_strip(const SplitOperand& x, int k, int sl
     Across::template write<F, kCount>(x, s[t % 2], sScale, line0, begin + t * kEdge, slabs, census);
   }
   if constexpr (kCount) Across::add_counts(x, sCensus, line0, census);
-  if (blocks > 1) ptx::cluster_wait();  // nobody ends while others read
+  if (blocks > 1) ptx::cluster_wait();  // no block exits while others read its memory
 }
 
 }  // namespace ladder::split_detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A binary32 number as a few words of a type that tensor cores multiply: x 2^s = w0 + w1 (+ w2),
-// each word what rounding to nearest left of the ones before. s is the line's: its largest
-// magnitude becomes a number in [2^kTop, 2^(kTop + 1)), so that fp16's short range of exponents is
-// used to its end, and no word overflows.
+// Splits an FP32 number into two or three terms of a type that tensor cores multiply: x 2^s = w0 +
+// w1 (+ w2). Each term is the remainder after the preceding ones, rounded to nearest. Each row of
+// op(A) and column of op(B) has its own s, which scales its largest magnitude to [2^kTop, 2^(kTop +
+// 1)). This uses FP16's short exponent range up to its end, and no term overflows.
 #pragma once
 #include "device/round.cuh"
 
@@ -13,8 +13,8 @@
 
 namespace ladder {
 
-// Two words of fp16, two or three of bf16, two of tf32. BK: k of a slab, a line of 128 or 64 bytes
-// of each word.
+// Two FP16 terms, two or three BF16 terms, or two TF32 terms. BK: k per slab, 128 or 64 bytes of
+// each term.
 template <class Word_, int kWords_>
 struct WordFormat {
   using Word = Word_;
@@ -22,7 +22,7 @@ struct WordFormat {
   static constexpr bool kTf32 = std::is_same_v<Word, float>;
   static constexpr int kTop = std::is_same_v<Word, __half> ? 14 : 0;
   static constexpr int kSlabBytes =
-      kWords == 3 ? 64 : 128;  // of one word of a line: the swizzle's span
+      kWords == 3 ? 64 : 128;  // per term and line: the swizzle's span
   static constexpr int BK = kSlabBytes / static_cast<int>(sizeof(Word));
   static constexpr Type kType = kTf32                          ? Type::kF32
                                 : std::is_same_v<Word, __half> ? Type::kF16
@@ -36,7 +36,8 @@ template <class Word>
 __device__ __forceinline__ Word to_word(float x, Word type) {
   return from_float(x, type);
 }
-// tf32: 13 bits fewer, to nearest, ties to even. Not for Inf and NaN; the exponent may carry.
+// Rounds to TF32 (13 bits fewer): to nearest, ties to even. Not for Inf and NaN; the mantissa may
+// carry into the exponent.
 __device__ __forceinline__ float to_word(float x, float /*type*/) {
   const std::uint32_t bits = __float_as_uint(x), odd = bits >> 13 & 1U;
   return __uint_as_float((bits + 0xFFFU + odd) & ~0x1FFFU);
@@ -44,7 +45,7 @@ __device__ __forceinline__ float to_word(float x, float /*type*/) {
 
 }  // namespace split_detail
 
-// The words of an already scaled x; all differences are exact.
+// Splits x, which is scaled already. All differences are exact.
 template <class F>
 __device__ __forceinline__ void split(float x, typename F::Word (&words)[F::kWords]) {
 #pragma unroll
@@ -57,20 +58,20 @@ __device__ __forceinline__ void split(float x, typename F::Word (&words)[F::kWor
 // 2^e as a float; -126 <= e <= 127.
 __device__ __forceinline__ float power_of_two(int e) { return __int_as_float((e + 127) << 23); }
 
-// x 2^e, rounded once at most where the result is normal, for |e| of up to twice a float's
-// exponents.
+// x 2^e, rounded at most once if the result is normal; |e| may be up to twice a float's exponent
+// range.
 __device__ __forceinline__ float times_power(float x, int e) {
-  constexpr int kMost = 250;  // beyond it every result is zero, or Inf
+  constexpr int kMost = 250;  // every result for |e| beyond it is zero or Inf
   e = max(-kMost, min(kMost, e));
   const int half = e >> 1;
   return x * power_of_two(half) * power_of_two(e - half);
 }
 
-// A line's exponent where the words cannot stand for it: it holds Inf or NaN.
+// Scale exponent of a row or column with Inf or NaN, which terms cannot represent.
 constexpr int kExceptional = 1 << 20;
 constexpr std::uint32_t kInfinityBits = 0x7F800000U;
 
-// s of a line whose largest magnitude has these bits.
+// Scale exponent of a row or column whose largest magnitude has these bits.
 template <class F>
 __device__ __forceinline__ int exponent_of_line(std::uint32_t largest) {
   if (largest >= kInfinityBits) return kExceptional;

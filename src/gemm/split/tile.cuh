@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of split operands: which words are multiplied with which, and the stages that hold
-// them.
+// The tile of a product of split operands: which pairs of terms are multiplied, and the pipeline
+// stages that hold them.
 //
-// A unit is all words of some lines in one slab. A's units and B's halves go through rings of their
-// own, so that each is free as soon as the last product has read it: with whole stages, shared
-// memory would hold two.
+// A unit is one pipeline stage of one operand: all terms of its rows (A) or columns (B) in one
+// slab. A's units and B's halves have separate pipelines, so that each unit is released as soon as
+// the last product has read it. Shared memory would hold only two stages of both operands.
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/tma.cuh"
@@ -16,9 +16,9 @@
 
 namespace ladder {
 
-// Products of words, the smallest first: what truncation takes from a sum is in proportion to the
-// sum. Two octal digits a product, A's word and B's, the last product in the lowest: device code
-// may not index a constant array.
+// The products of terms, smallest first, because the truncation error is proportional to the sum.
+// Two octal digits per product, the indices of A's term and B's, with the last product in the
+// lowest digits. An integer, because device code must not index a host constexpr array.
 template <int kWords, int kProducts>
 constexpr std::uint64_t kPairs = 0;
 template <>
@@ -37,13 +37,14 @@ __device__ __forceinline__ constexpr WordPair word_pair(int product) {
   return {digits >> 3 & 7, digits & 7};
 }
 
-// All words of some lines in one slab, in shared memory. The swizzle repeats every 8 lines.
+// All terms of kLines rows or columns in one slab, in shared memory. The swizzle's period is 8
+// lines.
 template <class Format, int kLines>
 struct WordUnit {
   alignas(1024) typename Format::Word line[Format::kWords][kLines][Format::BK];
 
-  // Starts its copies, of lines from `first` on: an operand's words lie side by side in a line of
-  // the map.
+  // Starts the TMA loads, for lines from `first` on. In the tensor map, the terms of a slab follow
+  // one another along k.
   __device__ __forceinline__ void load(const CUtensorMap& map, std::uint32_t barrier, int first,
                                        int slab) {
     ptx::mbarrier_arrive_expect(barrier, sizeof(*this));
@@ -55,8 +56,7 @@ struct WordUnit {
   }
 };
 
-// The units of both operands, in a ring each, and the rings' barriers: a unit is full, or read by
-// all.
+// The pipelines of both operands, with their full and empty barriers.
 template <class UnitA, int UNITS_A, class UnitB, int UNITS_B>
 struct UnitRings {
   UnitA a[UNITS_A];
@@ -64,7 +64,7 @@ struct UnitRings {
   std::uint64_t full_a[UNITS_A], empty_a[UNITS_A], full_b[UNITS_B], empty_b[UNITS_B];
 };
 
-// What tiles of split operands have in common: two warpgroups multiply, one copies.
+// Common to all tiles of split operands: two consumer warpgroups and one producer warpgroup.
 template <class Format_, int kProducts_, int BM_, int BN_, int kConsumerRegisters_,
           int kProducerRegisters_>
 struct SplitShape {
@@ -73,28 +73,28 @@ struct SplitShape {
   using Out = float;
   using Word = typename Format::Word;
   static constexpr int BM = BM_, BN = BN_, BK = Format::BK;
-  static constexpr int WM = 64, WN = BN;  // outputs of a warpgroup
+  static constexpr int WM = 64, WN = BN;  // outputs per warpgroup
   static constexpr int kWarpgroups = 2;
-  static constexpr int kSums = WM * WN / kWarpgroup;  // a thread
+  static constexpr int kSums = WM * WN / kWarpgroup;  // per thread
   static constexpr int kProducts = kProducts_;
   static constexpr std::uint64_t kPairsOfWords = kPairs<Format::kWords, kProducts>;
   static_assert(kPairsOfWords != 0, "a list of products");
-  static constexpr int kHalf = BN < 128 ? BN : 128;  // columns that are promoted at once
+  static constexpr int kHalf = BN < 128 ? BN : 128;  // columns per promotion
   static constexpr int kHalves = BN / kHalf;
-  static constexpr int kPartials = WM * kHalf / kWarpgroup;        // of them, a thread
-  static constexpr int kThreads = (kWarpgroups + 1) * kWarpgroup;  // the first warpgroup copies
+  static constexpr int kPartials = WM * kHalf / kWarpgroup;        // per thread
+  static constexpr int kThreads = (kWarpgroups + 1) * kWarpgroup;  // warpgroup 0: producer
   static constexpr int kConsumerRegisters = kConsumerRegisters_,
                        kProducerRegisters = kProducerRegisters_;
   static constexpr bool kTf32 =
-      false;  // sums lie as those of 16-bit words, also where words are tf32
+      false;  // accumulators have the layout of 16-bit products, also for TF32 terms
   static_assert(BN % kHalf == 0, "halves must cover the tile");
   static_assert(kWarpgroups * kConsumerRegisters + kProducerRegisters <= 3 * 168,
                 "registers at launch: 65,536 over 384 threads, by eights");
-  struct Stage {};  // what Product reads in rungs without words
+  struct Stage {};  // required by Product; unused here
 };
 
-// Either each warpgroup has 64 of the tile's rows; or, in turns, all of its rows in every second
-// slab, and the sums of both are added at the end.
+// Each consumer warpgroup computes 64 of the tile's 128 rows. With kInTurns the tile has 64 rows,
+// the warpgroups alternate slabs, and the epilogue adds the sums of both.
 template <class Format, int kProducts, bool kInTurns_, int BN, int UNITS_A_, int UNITS_B_>
 struct WordTile : SplitShape<Format, kProducts, (kInTurns_ ? 64 : 128), BN, 232, 40> {
   using Shape = typename WordTile::SplitShape;
@@ -102,7 +102,7 @@ struct WordTile : SplitShape<Format, kProducts, (kInTurns_ ? 64 : 128), BN, 232,
   static constexpr int UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;
   static constexpr int kReaders =
       (kInTurns ? 1 : Shape::kWarpgroups) * 4;  // warps that read a unit
-  static constexpr int kStepBytes = 32;         // of k that one wgmma multiplies
+  static constexpr int kStepBytes = 32;         // bytes of k per wgmma
   using UnitA = WordUnit<Format, Shape::BM>;
   using UnitB = WordUnit<Format, Shape::kHalf>;
   using Shared = UnitRings<UnitA, UNITS_A, UnitB, UNITS_B>;
@@ -113,20 +113,20 @@ struct SplitTile : WordTile<Format, kProducts, false, BN, UNITS_A, UNITS_B> {
   static_assert(sizeof(typename SplitTile::Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
-// For few tiles: half as many rows, so that more SMs have one. The tile reads 64 rows with 128
-// columns of each slab, where 128 with 64 would ask shared memory for more than it has: wgmma reads
-// its 64 rows again for each 64 columns.
+// For few tiles: half as many rows, so that more SMs have a tile. Per slab this tile reads 64 rows
+// and 128 columns. 128 rows by 64 columns would exceed the shared-memory bandwidth, because wgmma
+// reads its 64 rows again per 64 columns.
 template <class Format, int kProducts, int UNITS_>
 struct TurnTile : WordTile<Format, kProducts, true, 128, UNITS_, UNITS_> {
   struct Shared : TurnTile::WordTile::Shared {
-    // What each warpgroup gives the other: four sums of each thread, then the next four.
+    // The sums that each warpgroup sends to the other: (float4 index, thread).
     float4 given[TurnTile::kWarpgroups][TurnTile::kSums / 8][kWarpgroup];
   };
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
-// All products of one half of a slab, as one group of wgmma, for the tile's rows from `row` on.
-// What `partial` held is overwritten.
+// Multiplies one half of a slab, all products in one wgmma group, for the tile's rows from `row`
+// on. Overwrites `partial`.
 template <class T>
 __device__ __forceinline__ void multiply_words(float (&partial)[T::kPartials],
                                                const typename T::UnitA& a,
@@ -148,9 +148,9 @@ __device__ __forceinline__ void multiply_words(float (&partial)[T::kPartials],
   ptx::wgmma_commit();
 }
 
-// Adds a slab's partial sums, rounding to nearest, to those of the slabs before. The tensor core
-// cuts instead of rounding: what it sums alone must be short. `up` gives back what cuts take on
-// average, for kCompensated.
+// Promotion: adds a slab's partial sums to the FP32 accumulators, rounding to nearest. The tensor
+// core truncates, so the sums that it computes alone must be short. kCompensated: the factor `up`
+// compensates the mean truncation error.
 template <class T, bool kCompensated>
 __device__ __forceinline__ void promote(float* sums, const float (&partial)[T::kPartials],
                                         float up) {

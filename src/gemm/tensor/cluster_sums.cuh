@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of the parts of a tile's k, one part a block of a cluster: each block gets its share of the
-// tile's rows from all of them through distributed shared memory, adds them in the order of the
-// parts and stores them.
+// Split-K within a cluster: each block computes one k-split of the tile. Each block then receives
+// its share of the tile's rows from all blocks through distributed shared memory, adds the k-splits
+// in order and stores the result.
 #pragma once
 #include "device/four.cuh"
 #include "device/ptx/cluster_memory.cuh"
@@ -11,7 +11,8 @@
 
 namespace ladder {
 
-// What a block receives; memory of its own, so that no part need be waited for before it is sent.
+// The partial sums that a block receives. The memory has no other use, so that a block may send
+// without waiting for the receiver.
 template <class T>
 struct ClusterSums {
   static constexpr int kRows = T::BM / T::kCluster;
@@ -20,7 +21,7 @@ struct ClusterSums {
   alignas(16) float of_part[T::kCluster][kRows][kLine];
 };
 
-// Sends a warpgroup's sums of part `rank` to the blocks that add them.
+// Sends a warpgroup's partial sums of k-split `rank` to the blocks that add them.
 template <class T>
 __device__ __forceinline__ void send_sums(const Product<typename T::Base>& product,
                                           const ClusterSums<T>& s, int rank) {
@@ -36,8 +37,9 @@ __device__ __forceinline__ void send_sums(const Product<typename T::Base>& produ
   });
 }
 
-// Adds the parts of this block's rows of the tile at (row, col) and stores them; kLines: beta = 0
-// and lines of whole 16 bytes that start on 16. For all consumers, once all blocks have sent.
+// Adds the k-splits of this block's rows of the tile at (row, col) and stores them. kLines: beta =
+// 0 and the rows of C are 16-byte aligned multiples of 16 bytes. Called by all consumers after all
+// blocks have sent.
 template <class T, bool kLines>
 __device__ __forceinline__ void add_sums(const ClusterSums<T>& s, const Target<typename T::Out>& c,
                                          int row, int col, int rank) {

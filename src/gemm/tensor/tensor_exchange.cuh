@@ -13,8 +13,8 @@
 
 namespace ladder {
 
-// A warpgroup's sums as they lie in device memory: four of a thread, of all 128 threads, then the
-// next four.
+// A warpgroup's sums in device memory: one float4 of each of the 128 threads, then the next float4
+// of each.
 template <class T>
 constexpr int kQuads = T::kSums / 4;
 template <class T>
@@ -70,16 +70,17 @@ __device__ __forceinline__ void accumulate_partial(Product<T>& product, const Ex
   });
 }
 
-// Which sums a block adds: kLanes of the 128 threads' quads of one warpgroup's part of one tile.
+// The sums that a block adds: one float4 of kLanes of the 128 threads, in one warpgroup's part of
+// one tile.
 constexpr int kAddThreads = 512;
 template <class T, int kAdders>
 struct AddPlace {
   static constexpr int kLanes = kAddThreads / kAdders,
-                       kSlices = kWarpgroup / kLanes;  // of 128 threads
+                       kSlices = kWarpgroup / kLanes;  // per 128 threads
   static_assert(kLanes % 32 == 0 && kLanes <= kWarpgroup, "whole warps of one warpgroup");
   int lane, adder;
-  int tid, quad, warpgroup, tile;  // the thread whose quad it is
-  int row, col;                    // where its warpgroup's part of the tile begins in C
+  int tid, quad, warpgroup, tile;  // of the thread that computed the float4
+  int row, col;                    // origin in C of its warpgroup's part of the tile
 
   template <int kBand>
   __device__ __forceinline__ static AddPlace here(const Plan& plan) {
@@ -99,15 +100,15 @@ struct AddPlace {
   }
 };
 
-// Adds the `parts` of these sums, part q of tile i being piece q * whole_tiles + i: kAdders groups
-// of kLanes threads add their share of the parts, then the first adds what they have. Whether this
-// thread has the sum.
+// Adds the `parts` k-splits of these sums; k-split q of tile i is piece q * whole_tiles + i. Each
+// of kAdders groups of kLanes threads adds a share of the k-splits, then the first group adds the
+// results. Returns whether this thread has the sum.
 template <class T, int kAdders>
 __device__ __forceinline__ bool add_quads(const AddPlace<T, kAdders>& me, float* gPartial,
                                           const Plan& plan, int parts, float4& sum) {
   __shared__ float4 s[kAdders][AddPlace<T, kAdders>::kLanes];
   const std::int64_t stride =
-      std::int64_t{plan.whole_tiles} * T::kWarpgroups * kQuads<T> * kWarpgroup;  // to the next part
+      std::int64_t{plan.whole_tiles} * T::kWarpgroups * kQuads<T> * kWarpgroup;  // of k-splits
   const float4* g = quads_of<T>(gPartial, me.tile, me.warpgroup, me.tid) + me.quad * kWarpgroup;
   sum = {};
   const int begin = parts * me.adder / kAdders, end = parts * (me.adder + 1) / kAdders;
@@ -121,7 +122,7 @@ __device__ __forceinline__ bool add_quads(const AddPlace<T, kAdders>& me, float*
   return true;
 }
 
-// Adds the parts of each tile and stores it.
+// Adds the k-splits of each tile and stores it.
 template <class T, int kAdders>
 __global__ void __launch_bounds__(kAddThreads)
     add_parts(const __grid_constant__ Target<typename T::Out> c, float* gPartial,
@@ -129,7 +130,7 @@ __global__ void __launch_bounds__(kAddThreads)
   const auto me = AddPlace<T, kAdders>::template here<T::kBand>(plan);
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();
-  if (me.row >= c.m || me.col >= c.n) return;  // nobody wrote it
+  if (me.row >= c.m || me.col >= c.n) return;  // beyond C: not written
   float4 sum;
   if (!add_quads(me, gPartial, plan, parts, sum)) return;
   const int in_row = me.row + Product<T>::lane_row(me.tid),

@@ -25,14 +25,14 @@ template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks = Bloc
 struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
   static constexpr bool kSmall = Base::kSums <= 64;
-  // A small tile's block has few of them: what it stores has no later tile's products to hide
-  // behind.
+  // A block computes few small tiles, so that no later tile's products hide a store.
   using Store = std::conditional_t<kSmall, LineStore<Base>, TileStore<Base, kNarrower>>;
-  // A block that shares copies and has one small tile ends without waiting for its neighbours.
+  // A block of a cluster with multicast and one small tile exits without waiting for its
+  // neighbours.
   static constexpr bool kLeavesAlone = Tile::kSharing > 1 && kSmall;
   struct NoSums {};
   static constexpr int kThreads =
-      (Base::kWarpgroups + 1) * kWarpgroup;  // the first copies, and sends C
+      (Base::kWarpgroups + 1) * kWarpgroup;  // warpgroup 0: producer, also stores C
   static constexpr int kConsumerRegisters = 232, kProducerRegisters = 40;
 
   struct Shared {
@@ -40,34 +40,34 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
     typename Store::Buffers out[Base::kWarpgroups];
     std::conditional_t<Tile::kAlongK, ClusterSums<Tile>, NoSums> sums;
     std::uint64_t full[STAGES],
-        empty[STAGES];  // barriers: the copies have landed; the consumers have read them
+        empty[STAGES];  // the copies have arrived; the consumers have read them
   };
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 
   static constexpr int kNarrow = kNarrower;  // columns of the last tiles
-  // Tiles are cut along k where no narrower ones fill the last wave, and where that is not all that
-  // a block does.
+  // Whether tiles may be split along k (stream-K): not if narrower tiles fill the last wave, if the
+  // block exits alone, or if the cluster splits k.
   static constexpr bool kCuts = kNarrower == BN && !kLeavesAlone && !Tile::kAlongK;
 };
 
-// What a kernel gets of a plan.
+// The plan as passed to the kernel.
 struct StartPlan : TilePlan {
   FirstTiles first;
 };
 
-// And of maps: that of a narrow tile's last columns, as TileStore says.
+// c_tail: the map of a narrow tile's last columns, see TileStore.
 struct StreamMaps : TensorMaps {
   CUtensorMap c_tail;
 };
 
-// What becomes of sums: stored by T::Store, where that can be, or as they lie in registers; or, of
-// tiles cut into equal parts, written for add_parts.
+// How the sums are stored: by T::Store if possible; directly from registers; or, with split-K, as
+// partial sums for add_parts.
 enum class Finish : unsigned char { kStore, kDirect, kParts };
 template <class T, Finish kFinish>
 using Order = std::conditional_t<kFinish == Finish::kParts || T::kAlongK, PartSchedule,
                                  std::conditional_t<T::kCuts, Schedule, WholeSchedule>>;
 
-// A block, or those of a cluster, which take tiles together.
+// Index of the unit: a block, or the blocks of a cluster, which compute tiles together.
 template <class T>
 __device__ __forceinline__ int unit_of() {
   return static_cast<int>(blockIdx.x / T::kCluster);
@@ -82,18 +82,18 @@ __device__ __forceinline__ Order<T, kFinish> order_of(const StartPlan& plan, int
   }
 }
 
-// Whether a block's first stage is copied before anything is divided and before the blocks of a
-// cluster have met. A large tile's stage has products for a thousand clocks, and the next stages
-// are found out meanwhile; a small one's block needs them all at once, and finds out first, while
-// the kernel ahead still runs.
+// Whether a block copies its first stage before any division and before the cluster synchronises. A
+// large tile's stage holds products for a thousand clocks, during which the next stages' addresses
+// are computed. A small tile needs all stages at once; its block computes the addresses first,
+// while the preceding kernel still runs.
 template <class T, Finish kFinish>
 constexpr bool kStartsAtOnce = !T::kSmall && kFinish != Finish::kParts;
 
 template <class T, Finish kFinish>
 using Turns = WarpgroupTurns<T, T::kWarpgroups == 2 && !T::kSmall && kFinish != Finish::kParts>;
 
-// The warp that copies: where the block's first tile is known without a division, its first stage.
-// The block copies that by itself, also what others share.
+// Producer warp: copies the first stage if the first tile's position is known without a division.
+// The block copies the whole stage by itself, without multicast.
 template <class T>
 __device__ __forceinline__ void copy_first(const StreamMaps& maps, typename T::Shared& s,
                                            const FirstTiles& first) {
@@ -104,22 +104,22 @@ __device__ __forceinline__ void copy_first(const StreamMaps& maps, typename T::S
     ptx::fence_mbarrier_init();
   }
   ptx::launch_dependents();
-  ptx::wait_for_prerequisites();  // and with it all who wait for what is copied
+  ptx::wait_for_prerequisites();  // for all warps that wait for the copies, too
   if (!first.known || !leads) return;
   const TileOrigin at = first_origin<T>(first, unit_of<T>(), rank_in_cluster<T>());
   ptx::mbarrier_arrive_expect(full, T::kBytes);
   load_stage<T>(s.stage[0], maps, full, at.row, at.col, 0);
 }
 
-// The same warp from then on: where its first tile lies, if that is to be divided for, while
-// another one makes the barriers.
+// Producer warp, from then on. If the first tile's position needs a division, this warp computes it
+// while another warp initialises the barriers.
 template <class T, Finish kFinish>
 __device__ __forceinline__ void produce(const StreamMaps& maps, typename T::Shared& s,
                                         const StartPlan& plan) {
   const int rank = rank_in_cluster<T>();
   auto ring = Ring<T::STAGES>::of_producer();
   auto schedule = order_of<T, kFinish>(plan, rank);
-  Work work{};  // none yet, if its first tile is to be divided for
+  Work work{};  // empty if the first tile needs a division
   TileOrigin at;
   bool more = true;
   if constexpr (kStartsAtOnce<T, kFinish>) {
@@ -150,7 +150,7 @@ __device__ __forceinline__ void produce(const StreamMaps& maps, typename T::Shar
     more = schedule.next(work);
     at = origin_of<T>(plan, work.tile, rank);
   }
-  // Neighbours say here, too, what they have read: no block leaves before they have.
+  // Neighbours arrive at this block's barriers, so that no block exits before they have done so.
   if constexpr (T::kSharing > 1) {
     if (T::kLeavesAlone && plan.once) return;
 #pragma unroll 1
@@ -174,12 +174,12 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
   bool more = schedule.next(work);
   TileOrigin at = origin_of<T>(plan, work.tile, rank);
 
-  // One tile, or a part of it along k.
+  // Computes one tile, or one share of it along k.
   const auto compute = [&](auto constant) {
     constexpr int kWidth = decltype(constant)::value;
-    // Main loop. A stage's products start before those of the stage before have ended. What is left
-    // of the tile before goes out while the first ones run.
-    int step = work.begin, before = -1;  // the stage before
+    // Main loop. A stage's products start before those of the preceding stage have ended. The rest
+    // of the preceding tile is stored while the first products run.
+    int step = work.begin, before = -1;  // the preceding stage
     const Turns<T, kFinish> turns(group, work, ends_with(schedule));
     const auto advance = [&](auto set, auto meanwhile) {
       if (turns.due(step)) {
@@ -194,8 +194,8 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
       meanwhile();
       product.wait_for_all_but_last();
       if constexpr (T::kLeavesAlone) {
-        // What nobody fills again: a block that ends without waiting for its neighbours may be
-        // gone.
+        // Stages that are not refilled are not released: a neighbour that exits without waiting may
+        // no longer exist.
         if (plan.once && step + T::STAGES > work.end) before = -1;
       }
       if (before >= 0) release_stage<T>(s.empty[before]);
@@ -204,7 +204,7 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
       ++step;
     };
     constexpr int kMeanwhile = kFinish == Finish::kStore ? Store::kChunksLater : 0;
-    // Only tf32 has fragments in registers: two groups in a row need two sets of them.
+    // Only TF32 has fragments in registers: two consecutive wgmma groups need two sets of them.
     constexpr bool kTwoSets = T::kTf32;
     const std::integral_constant<int, kTwoSets ? kMeanwhile % 2 : 0> first;
     [[maybe_unused]] const std::integral_constant<int, kTwoSets ? 1 - kMeanwhile % 2 : 0> second;
@@ -319,7 +319,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
   }
   __syncwarp();
   if constexpr (T::kAlongK) {
-    if (threadIdx.x < kWarpgroup) sync_cluster<T>();  // where the sums meet
+    if (threadIdx.x < kWarpgroup) sync_cluster<T>();  // the barrier before add_sums()
   }
 }
 
@@ -371,7 +371,7 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
                 sizeof(typename T::Shared));
 }
 
-// The kernels of a menu's tiles, in its order.
+// The kernels of a menu's tiles, in the menu's order.
 template <class T>
 constexpr TileShape kShapeOf{T::kPairM,
                              T::kPairN,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device: where the tiles of a plan lie, also narrow ones, and in which order a block computes
-// them.
+// Device: positions of a plan's tiles, including narrow ones, and the order in which a block
+// computes them.
 #pragma once
 #include "device/tensor_cluster.cuh"
 #include "gemm/plan/tile_plan.hpp"
 
 namespace ladder {
 
-// The same of a tile that may be a narrow one, whose rest, the columns behind its last whole box,
-// lies apart.
+// Origin of a tile that may be narrow. The columns beyond a narrow tile's last whole box ("rest")
+// are not contiguous with its boxes.
 struct TileOrigin : Origin {
-  int width, rest;  // columns; where it would begin by the rest
+  int width, rest;  // columns; column of the origin as derived from the rest
   template <class T>
   __device__ __forceinline__ int col_of_box(int j) const {
     return (j * T::BK < kInWholeBoxes<T, T::kNarrow> ? col : rest) + j * T::BK;
@@ -25,8 +25,8 @@ template <class T>
 __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, int rank) {
   const NarrowTiles& narrow = plan.narrow;
   if (!T::kSharesB || tile < narrow.first) {
-    // A block's first tile lies in the first band, as a rule, and its first copies wait for these
-    // divisions.
+    // A block's first tile usually is in the first band, and its first copies wait for these
+    // divisions, which are therefore 32-bit unsigned.
     if (tile < T::kBand * plan.tiles_n) {
       const auto rows = static_cast<unsigned>(min(T::kBand, plan.tiles_m));
       const int n = static_cast<int>(static_cast<unsigned>(tile) / rows);
@@ -51,14 +51,14 @@ __device__ __forceinline__ TileOrigin origin_of(const TilePlan& plan, int tile, 
           col + (in_a_line - 1) * kBoxes + pair.n * kRest};
 }
 
-// The same of a unit's first tile, where it is known.
+// Origin of a unit's first tile, if `first.known`.
 template <class T>
 __device__ __forceinline__ TileOrigin first_origin(const FirstTiles& first, int unit, int rank) {
   const int n = static_cast<int>(static_cast<unsigned>(unit) * first.inverse / FirstTiles::kOne);
   return wide_tile<T>(origin_in<T>({unit - n * first.rows, n}, rank));
 }
 
-// The order of one unit where no tile is cut: round robin.
+// Schedule of one unit if no tile is split: round robin.
 class WholeSchedule {
  public:
   __device__ __forceinline__ WholeSchedule(const Plan& plan, int unit) : plan_(plan), tile_(unit) {}
@@ -69,7 +69,7 @@ class WholeSchedule {
     return true;
   }
 
-  // Nothing follows what next() gave.
+  // Whether the work that next() returned is the last.
   __device__ __forceinline__ bool at_last() const { return tile_ >= plan_.whole_tiles; }
 
  private:
@@ -77,8 +77,8 @@ class WholeSchedule {
   int tile_;
 };
 
-// The order of one block where every tile is cut into plan.blocks / plan.whole_tiles parts: one of
-// them.
+// Schedule of one block with split-K, plan.blocks / plan.whole_tiles k-splits per tile: one
+// k-split.
 class PartSchedule {
  public:
   __device__ __forceinline__ PartSchedule(const Plan& plan, int block) {
@@ -100,8 +100,8 @@ class PartSchedule {
     work_ = {tile, begin_of(plan, part, parts), begin_of(plan, part + 1, parts)};
   }
   __device__ __forceinline__ static int begin_of(const Plan& plan, int part, int parts) {
-    // First copies wait for it, and a division of 64 bits takes a microsecond. Steps are at most
-    // 2^25, parts 64.
+    // The first copies wait for this division; a 64-bit one takes a microsecond. The product fits
+    // 32 bits: at most 2^25 steps, 64 k-splits.
     return static_cast<int>(static_cast<unsigned>(plan.steps) * static_cast<unsigned>(part) /
                             static_cast<unsigned>(parts));
   }
