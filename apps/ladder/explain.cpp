@@ -235,13 +235,14 @@ int explain_call(const ExplainOptions& o) {
   if (o.json) {
     nlohmann::ordered_json parts;
     for (const auto& [name, value] : p.parts) parts[name] = value;
-    const nlohmann::ordered_json json{{"problem", to_string(problem)},
-                                      {"device", machine.id},
-                                      {"precision", o.precision},
-                                      {"kernel", p.kernel},
-                                      {"why", p.why},
-                                      {"plan", parts},
-                                      {"clocks", p.clocks}};
+    const nlohmann::ordered_json json{
+        {"problem", to_string(problem)},
+        {"device", machine.id},
+        {"precision", o.precision},
+        {"kernel", p.kernel},
+        {"why", p.why},
+        {"plan", parts},
+        {"clocks", p.clocks > 0 ? nlohmann::json(p.clocks) : nlohmann::json()}};
     fmt::print("{}\n", json.dump(2));
     return kOk;
   }

@@ -9,8 +9,10 @@
 #include <cstdlib>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <vector>
 
+#include "gemm/plan/plan.hpp"
 #include "host/query.hpp"
 
 namespace ladder {
@@ -215,6 +217,30 @@ TEST(Batch, ErrorsNameTheArgument) {
   refused({2, 24, 30, 19}, "stride_c:");
   refused({3, std::int64_t{1} << 60, 30, 20}, "stride_a:");
   EXPECT_TRUE(sgemm(p, {}, Batch{0, 0, 0, 0}));
+}
+
+// What `ladder explain --call` prints is what sgemm() launches.
+TEST(Select, TakesTheKernelOfThePlan) {
+  const Device hopper{.name = "a Hopper", .has_cuda = true, .cc = 90, .sm_count = 132};
+  std::mt19937 random(7);
+  const auto size = [&] { return std::int64_t{1} << random() % 14 | random() % 97; };
+  int seen = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const Problem p = make_problem(size(), size(), size(), 1.0F, 0.0F,
+                                   random() % 2 == 0 ? Op::kNone : Op::kTranspose,
+                                   random() % 2 == 0 ? Op::kNone : Op::kTranspose);
+    for (const Precision precision : {Precision::kIeee, Precision::kAuto, Precision::kTf32,
+                                      Precision::kBf16x6, Precision::kFp16x3}) {
+      const auto kernel = select(p, Place::kCuda, precision, hopper);
+      const auto planned = plan(p, precision, hopper.cc, DeviceFacts{});
+      if (!kernel) continue;
+      ASSERT_TRUE(planned) << to_string(p) << ": " << planned.status().message();
+      EXPECT_EQ(kernel.value()->id, planned.value().kernel)
+          << to_string(p) << " in " << to_string(precision);
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 10000);
 }
 
 TEST(Select, TakesTheHighestRungThatAccepts) {

@@ -24,15 +24,15 @@ void put(CallPlan& to, std::string name, std::int64_t value) {
 // Describes the assignment of tiles to blocks.
 void put_shares(CallPlan& to, const Plan& plan) {
   put(to, "tiles", std::int64_t{plan.tiles_m} * plan.tiles_n);
-  put(to, "units", plan.blocks);
+  put(to, "blocks or clusters", plan.blocks);
   put(to, "whole tiles", plan.whole_tiles);
-  put(to, "cut tiles", plan.cut_tiles);
+  put(to, "split tiles", plan.cut_tiles);
 }
 
 void put_tiles(CallPlan& to, const TensorPlan& chosen, const TileShape& t) {
   put(to, "tile", size(t.m, t.n, t.k));
   put(to, "cluster", t.blocks);
-  put(to, "parts of k", std::max(chosen.parts, t.parts));
+  put(to, "k-splits", std::max(chosen.parts, t.parts));
   if (chosen.plan.narrow.width > 0) put(to, "columns of the last tiles", chosen.plan.narrow.width);
   put_shares(to, chosen.plan);
 }
@@ -41,26 +41,27 @@ constexpr TileShape kLargeTile{128, 256, 8, 1};  // of simt_tiles.cu
 constexpr int kSlab = 64;                        // k per step of 16-bit elements
 
 void put_split(CallPlan& to, const Problem& p, const SplitCost& cost, int bk, bool fused, int sms) {
-  put(to, "split", fused ? "the operand of more lines on its way, the other before" : "before");
+  put(to, "split",
+      fused ? "the larger operand in the product kernel, the other in a pre-pass" : "pre-pass");
   if (!fused) {
     const auto menu = split_tiles(bk);
     const TensorPlan chosen = plan_split_tiles(p, cost, menu, sms);
     return put_tiles(to, chosen, menu[chosen.tile]);
   }
   const FusedPlan chosen = plan_fused(p, kSlab, sms);
-  put(to, "swapped", p.m > p.n ? "no" : "yes");
+  put(to, "computes C^T", p.m > p.n ? "no" : "yes");
   put(to, "tile", size(128, chosen.wide ? 128 : 64, kSlab));
-  put(to, "parts of k", chosen.parts);
+  put(to, "k-splits", chosen.parts);
   put_shares(to, chosen.plan);
 }
 
 void put_small(CallPlan& to, const Problem& p, int sms) {
   const SmallWay way = small_way(p);
-  put(to, "way",
+  put(to, "kernel for",
       way == SmallWay::kOuter      ? "outer product"
-      : way == SmallWay::kFewLines ? "few lines"
-                                   : "parts of k");
-  if (way == SmallWay::kFewLines) put(to, "swapped", p.m <= p.n ? "no" : "yes");
+      : way == SmallWay::kFewLines ? "few rows or columns"
+                                   : "k-splits");
+  if (way == SmallWay::kFewLines) put(to, "computes C^T", p.m <= p.n ? "no" : "yes");
   if (way != SmallWay::kPartsOfK) return;
   constexpr std::int64_t kMostRagged = std::int64_t{1} << 20;
   const SidedPartPlan chosen =
@@ -68,11 +69,11 @@ void put_small(CallPlan& to, const Problem& p, int sms) {
                   p.ldb % 4 == 0, std::max(p.lda, p.ldb) <= kMostRagged},
                  kPartTiles, sms);
   const PartTileCost& t = kPartTiles[static_cast<std::size_t>(chosen.part.tile)];
-  put(to, "swapped", chosen.swapped ? "yes" : "no");
+  put(to, "computes C^T", chosen.swapped ? "yes" : "no");
   put(to, "tile", size(t.bm, t.bn, t.bk));
   put(to, "cluster", chosen.part.cluster);
-  put(to, "parts of k", chosen.part.parts);
-  put(to, "lines of their own", chosen.part.rest_a + chosen.part.rest_b);
+  put(to, "k-splits", chosen.part.parts);
+  put(to, "edge rows and columns", chosen.part.rest_a + chosen.part.rest_b);
   to.clocks = chosen.part.cycles;
 }
 
@@ -123,7 +124,7 @@ Result<CallPlan> plan(const Problem& problem, Precision precision, int cc,
   if (precision == Precision::kAuto && gains_by_words(problem) && words_take &&
       guard_holds(static_cast<double>(p.k))) {
     to.kernel = "ladder_guarded";
-    to.why = "tensor cores gain more than passes and choice cost";
+    to.why = "tensor cores gain more than the split pre-pass and the range check cost";
     const bool aligned = (p.m > p.n ? p.lda : p.ldb) % 4 == 0;
     put_split(to, p, kHalves, kSlab, aligned && gains_by_guarded_fusing(p), device.sms);
     return to;
