@@ -149,7 +149,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
       for (int i = 0; i < T::TM; ++i) {
         const float of_a = T::kAlongK ? a[i][turns % 4] : a[now][i];
 #pragma unroll
-        for (int j = 0; j < T::TN; ++j) {  // alternating direction: reuses a register at once
+        for (int j = 0; j < T::TN;
+             ++j) {  // alternating direction, which reuses an operand register at once
           const int jj = i % 2 == 0 ? j : T::TN - 1 - j;
           acc[i][jj] += of_a * b[now][jj];
         }
