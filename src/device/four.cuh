@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four neighbouring numbers, which are loaded, added and stored at once.
+// Loads, additions and stores of float4.
 #pragma once
 #include <cuda_runtime.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every CUDA rung's launcher does the same way, so that the rung's file holds only its idea.
+// Host code common to the launchers of all CUDA rungs.
 #pragma once
 #include "device/extents.cuh"
 
@@ -13,16 +13,16 @@
 
 namespace ladder {
 
-// One element of C: alpha acc + beta C, where beta = 0 does not read C.
+// Stores alpha acc + beta C to one element of C. beta = 0 does not read C.
 __device__ __forceinline__ void store_scaled(float* gC, float acc, float alpha, float beta) {
   *gC = beta == 0.0F ? alpha * acc : alpha * acc + beta * *gC;
 }
 
 constexpr int kMinCc = 80;  // CUDA-core rungs are built as PTX for Ampere and later
 
-// Blocks start in the order x, y, z. A grid whose x spans all of a wide C streams the whole of B
-// past a few rows of A again and again; at most this many tiles in x keep the part of B in flight
-// small enough for L2.
+// Blocks start in the order x, y, z. If x spanned all tile columns of a wide C, every few rows of A
+// would stream all of B through L2. At most this many tiles in x keep the concurrently used part of
+// B small enough for L2.
 constexpr int kTilesInX = 32;
 
 // The grid over tiles_m x tiles_n tiles of C, in groups of tile columns of nearly equal width.
@@ -32,7 +32,7 @@ inline dim3 grid_of_tiles(std::int64_t tiles_m, std::int64_t tiles_n) {
           static_cast<unsigned>(groups)};
 }
 
-// This block's tile in such a grid. The last group may be narrower: its surplus blocks lie right of
+// This block's tile in such a grid. The last group may be narrower; its surplus blocks are beyond
 // C.
 struct BlockTile {
   int m, n;

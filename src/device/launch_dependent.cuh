@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How kernels that overlap with the one before them, or whose blocks come in clusters, are
-// launched. CUDA C++ Programming Guide, "Programmatic Dependent Launch and Synchronization",
-// "Thread Block Clusters".
+// Launches of kernels that overlap the preceding one (programmatic dependent launch), or with
+// thread block clusters. CUDA C++ Programming Guide, "Programmatic Dependent Launch and
+// Synchronization", "Thread Block Clusters".
 #pragma once
 #include "device/runtime.cuh"
 
@@ -11,8 +11,9 @@
 
 namespace ladder {
 
-// Launches `kernel` so that its blocks, in clusters of `cluster` along x, may start when those of
-// the launch before have: it waits for them itself (griddepcontrol). Errors: kLaunchFailed.
+// Launches `kernel` in clusters of `cluster` blocks along x. Its blocks may start before the
+// preceding kernel has ended, and the kernel itself waits for that (griddepcontrol). Errors:
+// kLaunchFailed.
 template <class Kernel, class... Arguments>
 Status launch_dependent(const char* name, Kernel kernel, std::int64_t blocks, int cluster,
                         int threads, int shared_bytes, cudaStream_t stream,

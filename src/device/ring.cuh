@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a warp stands in a ring of stages: which stage is next, and the parity of the barriers'
-// phase to wait for.
+// A warp's position in a pipeline: the next stage, and the parity of the barrier phase to wait for.
 #pragma once
 #include <cstdint>
 
@@ -9,8 +8,8 @@ namespace ladder {
 template <int kStages>
 class Ring {
  public:
-  // A consumer waits for stages to be filled, a producer for their emptiness, which the first round
-  // has for nothing.
+  // A consumer waits for full barriers. A producer waits for empty barriers; its waits in the first
+  // round succeed at once.
   __device__ __forceinline__ static Ring of_consumer() { return Ring(0); }
   __device__ __forceinline__ static Ring of_producer() { return Ring(1); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A float to the nearest number of a type, and two to a word of two 16-bit numbers. Ties go to
-// even.
+// Rounds a float to the nearest number of a type, or two floats to two packed 16-bit numbers. Ties
+// go to even.
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -15,7 +15,7 @@ __device__ __forceinline__ __nv_bfloat16 from_float(float x, __nv_bfloat16) {
 }
 __device__ __forceinline__ __half from_float(float x, __half) { return __float2half_rn(x); }
 
-// The first in the lower half.
+// x is in the lower half.
 __device__ __forceinline__ std::uint32_t two_words(float x, float y, __nv_bfloat16) {
   const __nv_bfloat162 two = __floats2bfloat162_rn(x, y);
   return *reinterpret_cast<const std::uint32_t*>(&two);

@@ -56,8 +56,8 @@ class CallMemory {
   cudaStream_t stream_ = nullptr;
 };
 
-// Allows `kernel` this many bytes of shared memory per block. Asks the runtime once, as that costs
-// a launch's time.
+// Allows `kernel` this many bytes of shared memory per block. Calls the runtime only once per
+// kernel, because the call takes as long as a launch.
 cudaError_t allow_shared(const void* kernel, int bytes);
 
 }  // namespace ladder

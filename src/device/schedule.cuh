@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of the product a persistent block computes, and in which order. Most tiles of C belong
-// to one block each; the last ones, which would leave blocks idle, are cut along k into equal
-// shares (stream-K; Osama et al., PPoPP 2023). Who adds what to what is fixed by the shape alone,
-// so results are the same on every run.
+// The work of a persistent block, in order. Most tiles of C are computed by one block each. The
+// last ones, which would leave blocks idle, are split along k into equal shares (stream-K; Osama et
+// al., PPoPP 2023). The shape alone determines the order of additions, so that results are the same
+// on every run.
 #pragma once
 #include "device/shares.hpp"
 
@@ -10,22 +10,23 @@
 
 namespace ladder {
 
-// A chain of steps of a tile's piece; a piece is all of the tile or a block's share of it.
+// A chain of steps of a piece of a tile. A piece is the whole tile or a block's share of it.
 struct Work {
   int tile;
   int begin, end;   // steps
-  int first, last;  // the piece's
+  int first, last;  // of the piece
 };
 
-// The work of one block: whole tiles, then its share of the cut ones from its end to its beginning.
-// So the piece whose rest the next block has comes first, and long before that block, which has it
-// last, asks for it; and a block waits for blocks of lower number only, which have started before
-// it. Divisions have 32 bits: those of 64 are calls, after which ptxas takes nothing for uniform in
-// a warp, and the main loop would pay for that.
+// The work of one block: whole tiles, then its share of the split tiles, from the share's end to
+// its beginning. The piece that the next block continues is therefore computed first, and its
+// partial sums are ready long before the next block, which computes its piece of that tile last,
+// accumulates them. A block waits only for blocks of lower index, which have started before it.
+// Divisions are 32-bit: a 64-bit division is a function call, after which ptxas treats no value as
+// warp-uniform, which slows down the main loop.
 class Schedule {
  public:
   struct Cut {
-    int tile, step;  // of the cut tiles
+    int tile, step;  // among the split tiles
   };
 
   __device__ __forceinline__ Schedule(const Plan& plan, int block)
@@ -39,14 +40,15 @@ class Schedule {
     return true;
   }
 
-  // A whole piece at once, for who sums it without a break: less to remember meanwhile.
+  // Returns a whole piece as one chain of steps, which needs fewer registers than next().
   __device__ __forceinline__ bool next_whole(Work& work) {
     if (!next_piece()) return false;
     work = {work_.tile, work_.first, work_.last, work_.first, work_.last};
     return true;
   }
 
-  // Where the share of `block` begins: step cut_tiles * steps * block / blocks of all.
+  // Begin of the share of `block`: step cut_tiles * steps * block / blocks of all split tiles'
+  // steps.
   __device__ __forceinline__ static Cut share(const Plan& plan, int block) {
     const int tiles = plan.cut_tiles * block, whole = tiles / plan.blocks,
               part = tiles % plan.blocks;
@@ -54,8 +56,8 @@ class Schedule {
             part * (plan.steps / plan.blocks) + part * (plan.steps % plan.blocks) / plan.blocks};
   }
 
-  // Whether the share of `block` begins inside that cut tile, so that the block before has a part
-  // of it, too.
+  // Whether the share of `block` begins inside this split tile, so that the preceding block
+  // computes a part of it, too.
   __device__ __forceinline__ static bool begins_inside(const Plan& plan, int tile, int block) {
     const Cut begin = share(plan, block);
     return begin.tile == tile - plan.whole_tiles && begin.step > 0;
@@ -83,8 +85,8 @@ class Schedule {
   Cut begin_, end_;
 };
 
-// Where a tile lies. In bands of kBand tile rows, columns outermost in a band: the tiles in flight
-// share rows of A and columns of B, which stay in L2.
+// Position of a tile. Tile rasterisation in bands of kBand tile rows, column by column within a
+// band: the tiles computed concurrently share rows of A and columns of B, which stay in L2.
 struct TilePlace {
   int m, n;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the tiles of C are shared out among blocks.
+// The assignment of tiles of C to blocks.
 #pragma once
 #include "device/extents.cuh"
 
@@ -10,16 +10,16 @@ namespace ladder {
 
 struct Plan {
   int tiles_m, tiles_n;
-  int steps;        // of BK along k, in a tile
-  int whole_tiles;  // the first ones, a block each, round robin
-  int cut_tiles;    // the rest; all blocks share their cut_tiles * steps steps
+  int steps;        // of BK along k, per tile
+  int whole_tiles;  // first tiles, one block each, round robin
+  int cut_tiles;    // last tiles; all blocks share their cut_tiles * steps steps
   int blocks;
-  int chain;       // steps of k that are summed without a break
+  int chain;       // steps of k per chain of additions
   bool aligned_c;  // C takes 128-bit stores
 };
 
-// Host: C of m x n in tiles of bm x bn, k in steps of bk, each tile whole and summed without a
-// break; for `most` blocks at most, or as many pairs or fours of them.
+// Host: plan for C of m x n in tiles of bm x bn, k in steps of bk. Every tile is whole and summed
+// in one chain. `most`: largest number of blocks or clusters.
 inline Plan plan_whole_tiles(std::int64_t m, std::int64_t n, std::int64_t k, int bm, int bn, int bk,
                              int most) {
   Plan plan{};

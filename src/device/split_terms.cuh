@@ -20,10 +20,10 @@
 
 namespace ladder::terms {
 
-constexpr int kThreads = 256;                     // of a block of the pre-pass
-constexpr int kEdge = 64;                         // of its tile in shared memory
+constexpr int kThreads = 256;                     // per block of the pre-pass
+constexpr int kEdge = 64;                         // of the pre-pass's tile in shared memory
 constexpr std::uint32_t kInfinity = 0x7F800000U;  // bits
-constexpr int kExceptional = 1 << 20;             // the exponent of a vector that holds Inf or NaN
+constexpr int kExceptional = 1 << 20;             // the exponent of a vector with Inf or NaN
 
 template <class Term_, int kTerms_, int kTop_, int BK_>
 struct Format {
@@ -58,7 +58,7 @@ struct Product {
   bool pairs;  // C takes float2 stores
 };
 
-// Units in shared memory, filled and read in a circle. `n` counts units from 0.
+// A pipeline of units in shared memory. `n` counts units from 0.
 template <class Unit, int UNITS>
 struct Ring {
   Unit unit[UNITS];
@@ -105,7 +105,7 @@ __device__ __forceinline__ float times_power(float x, int e) {
   return x * __int_as_float(((e >> 1) + 127) << 23) * __int_as_float((e - (e >> 1) + 127) << 23);
 }
 
-// Writes the terms of four neighbours along k of vector i.
+// Writes the terms of four consecutive elements along k of vector i.
 template <class F>
 __device__ __forceinline__ void write_terms(const Operand& x, int i, int k, float4 four,
                                             int scale) {
@@ -132,7 +132,7 @@ __device__ __forceinline__ void write_terms(const Operand& x, int i, int k, floa
   }
 }
 
-// Vectors along k, one per block. The second read of a vector hits L1.
+// Splits vectors that are contiguous along k, one per block. The second read of a vector hits L1.
 template <class F, bool kAligned>
 __global__ void __launch_bounds__(kThreads) split_along(const __grid_constant__ Operand x) {
   __shared__ std::uint32_t s[kThreads / 32];
@@ -158,7 +158,8 @@ __global__ void __launch_bounds__(kThreads) split_along(const __grid_constant__ 
   }
 }
 
-// Vectors across k: their largest magnitudes, one vector per thread, every gridDim.y-th k.
+// Finds the largest magnitudes of vectors that are not contiguous along k: one vector per thread,
+// every gridDim.y-th k.
 template <class F>
 __global__ void __launch_bounds__(kThreads) largest_across(const __grid_constant__ Operand x) {
   const int i = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
@@ -171,8 +172,8 @@ __global__ void __launch_bounds__(kThreads) largest_across(const __grid_constant
   atomicMax(x.gLargest + i, largest);
 }
 
-// Then their terms, by tiles of kEdge x kEdge that shared memory transposes. Blocks begin with the
-// largest k, which L2 still holds.
+// Then splits them, in tiles of kEdge x kEdge that are transposed in shared memory. Blocks begin
+// with the largest k, which L2 still holds.
 template <class F>
 __global__ void __launch_bounds__(kThreads) split_across(const __grid_constant__ Operand x) {
   __shared__ float s[kEdge][kEdge + 1];  // (k, vector)
@@ -240,7 +241,7 @@ __device__ __forceinline__ void store_exceptional(const Product& x, int row0, in
   }
 }
 
-// Hopper, and sizes that fit an int.
+// Requires Hopper, and sizes that fit int.
 inline Status accept(const Problem& p, const Device& device) {
   if (device.cc / 10 != 9) {
     return {Code::kUnsupportedDevice,

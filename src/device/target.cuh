@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C, and how a warpgroup's sums get there straight from registers, in the pieces that a thread has:
-// any alpha, beta, edge and alignment.
+// The destination C, and the store of a warpgroup's sums directly from registers, for any alpha,
+// beta, edge and alignment.
 #pragma once
 #include "device/round.cuh"
 #include "device/tensor_tile.cuh"
@@ -9,14 +9,14 @@
 
 namespace ladder {
 
-// C as kernels store to it.
+// C as passed to kernels.
 template <class Out>
 struct Target {
   Out* gC;
   std::int64_t ld;
   int m, n;
   float alpha, beta;
-  bool pairs;  // two neighbours, the first in an even column, may be stored at once
+  bool pairs;  // pairs from even columns on are aligned for one store
 };
 
 template <class Out>
@@ -25,7 +25,7 @@ __device__ __forceinline__ void store_element(const Target<Out>& c, Out* g, floa
   *g = from_float(c.alpha * sum + before, Out{});
 }
 
-// Two neighbours, the first in an even column, where c.pairs and beta = 0.
+// Stores two neighbours, the first in an even column. Requires c.pairs and beta = 0.
 template <class Out>
 __device__ __forceinline__ void store_pair(const Target<Out>& c, Out* g, float x, float y) {
   if constexpr (sizeof(Out) == 4) {
@@ -35,20 +35,20 @@ __device__ __forceinline__ void store_pair(const Target<Out>& c, Out* g, float x
   }
 }
 
-// Columns kBegin to kEnd of the tile whose first row and column are given, from registers: any
-// alpha, beta, edge and alignment.
+// Stores columns kBegin to kEnd of the tile at (row, col) from registers, for any alpha, beta, edge
+// and alignment.
 template <int kBegin, int kEnd, class T>
 __device__ __forceinline__ void store_columns(const Product<T>& product,
                                               const Target<typename T::Out>& c, int row, int col) {
   constexpr bool kAll = kBegin == 0 && kEnd == T::BN;
   static_assert(kAll || (!T::kTf32 && kBegin % 8 == 0 && kEnd % 8 == 0), "columns come by eights");
   constexpr int kFirst = kAll ? 0 : kBegin / 2,
-                kLast = kAll ? T::kSums : kEnd / 2;  // of a thread's sums
+                kLast = kAll ? T::kSums : kEnd / 2;  // index among the thread's sums
   const int end = min(c.n, col + kEnd);
   const bool inside = col + product.col() + (kAll ? T::WN : kEnd) <= end;
   row += product.row() + product.lane_row();
   col += product.col() + product.lane_col();
-  const int m = c.m - row, n = end - col;  // what is left of C
+  const int m = c.m - row, n = end - col;  // rows and columns up to the edge of C
   auto* const gC = c.gC + row * c.ld + col;
   if (c.pairs && c.beta == 0.0F && inside) {
     Product<T>::template for_each_pair<kFirst, kLast>([&](int i, int j, int first, int second) {
@@ -60,12 +60,11 @@ __device__ __forceinline__ void store_columns(const Product<T>& product,
       if (i < m && j + 1 < n) store_element(c, gC + i * c.ld + j + 1, product.sums[second]);
       asm volatile(
           "" ::
-              : "memory");  // one after the other: all of C read at once would not fit in registers
+              : "memory");  // serialises the reads of C, which do not all fit the registers
     });
   }
 }
 
-// All of them.
 template <class T>
 __device__ __forceinline__ void store_tile(const Product<T>& product,
                                            const Target<typename T::Out>& c, int row, int col) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks alone, in pairs or in fours. Those that go together are neighbours along m or n; of what
-// all of them read, each copies its part to all. Where that is the larger part of a stage, a third
-// less is asked of L2, and as much less of lines that do not start on 128 bytes, where each box
-// costs L2 more.
+// Tiles of single blocks or clusters of two or four. The blocks of a cluster are neighbours along m
+// or n. Each block copies its part of the shared operand to all of them by multicast. If the shared
+// operand is the larger part of a stage, L2 traffic falls by a third. This helps also if rows are
+// not 128-byte aligned, in which case each box costs L2 more.
 #pragma once
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/mbarrier.cuh"
@@ -20,8 +20,8 @@ enum class Blocks : unsigned char {
   kPairAlongN,
   kFourAlongN,
   kPairAlongK
-  // those along m share B, those along n A; those along k have a part each of one tile's k, and no
-  // copies in common
+  // clusters along m share B, along n A; the blocks of a cluster along k compute one k-split each
+  // of the same tile, without multicast
 };
 
 template <class In, class Out, int BM, int BN, int STAGES, Blocks kBlocks>
@@ -30,16 +30,16 @@ struct ClusterTile : TensorTile<In, Out, BM, BN, STAGES> {
                                   : kBlocks == Blocks::kFourAlongN ? 4
                                                                    : 2;
   static constexpr bool kAlongK = kBlocks == Blocks::kPairAlongK;
-  static constexpr int kSharing = kAlongK ? 1 : kCluster;  // blocks that copy for each other
+  static constexpr int kSharing = kAlongK ? 1 : kCluster;  // blocks that share copies by multicast
   static constexpr bool kSharesB = kSharing == 1 || kBlocks == Blocks::kPairAlongM;
   static constexpr int kPairM = kSharesB ? kSharing * BM : BM,
                        kPairN = kSharesB ? BN : kSharing * BN;
-  static constexpr int kBoxRows = kSharesB ? BM : BM / kSharing;  // lines of A in one copy
+  static constexpr int kBoxRows = kSharesB ? BM : BM / kSharing;  // rows of A per copy
   static constexpr int kBand = 2048 / kPairM;  // tile rows whose operands stay in L2 together
 };
 
-// A thread's warp, in a way that ptxas takes for the same in all lanes: what follows from it is
-// computed once a warp.
+// A thread's warp index, in a form that ptxas treats as warp-uniform, so that derived values are
+// computed once per warp.
 __device__ __forceinline__ int warp_in_block() {
   return static_cast<int>(__shfl_sync(0xffffffffU, threadIdx.x / 32, 0));
 }
@@ -58,9 +58,8 @@ __device__ __forceinline__ void sync_cluster() {
   }
 }
 
-// The same in two halves, of which each thread comes to both, for warps with something to do
-// between them that needs nobody. Tells of barriers that were initialised and fenced before, of no
-// other memory.
+// The same in two halves, arrive and wait, both called by every thread, with independent work in
+// between. It orders the initialisation of mbarriers that were fenced before, and no other memory.
 template <class T>
 __device__ __forceinline__ void arrive_at_cluster() {
   if constexpr (T::kCluster > 1) ptx::cluster_arrive_relaxed();
@@ -70,18 +69,18 @@ __device__ __forceinline__ void wait_for_cluster() {
   if constexpr (T::kCluster > 1) {
     ptx::cluster_wait();
   } else {
-    ptx::barrier_sync(0, T::kThreads);  // which warps may come to at different places
+    ptx::barrier_sync(0, T::kThreads);  // warps may call it at different places in the code
   }
 }
 
-// Where a block's tile of C lies: its pair's, and there its own.
+// Origin of a block's tile of C, within the cluster's tile.
 struct Origin {
   int row, col;
   template <class T>
   __device__ __forceinline__ int col_of_box(int j) const {  // of B
     return col + j * T::BK;
   }
-  // Where it would begin by the columns behind its last whole box, if those lay apart.
+  // Column of the origin as derived from the columns beyond the last whole box, see TileOrigin.
   __device__ __forceinline__ int col_by_rest() const { return col; }
 };
 template <class T>
@@ -95,9 +94,9 @@ __device__ __forceinline__ Origin origin_of(const Plan& plan, int tile, int rank
   return origin_in<T>(place_of<T::kBand>(plan, tile), rank);
 }
 
-// One thread of each block, before the blocks meet: a stage is full when one thread's copies have
-// landed, empty when all warps that read it have, of all blocks that copies are shared with.
-// Another thread may make full[0].
+// Initialises the barriers; called by one thread per block before the cluster synchronises. A full
+// barrier completes when one thread's copies have arrived, an empty barrier when all reading warps
+// of all sharing blocks have arrived. kFull0 = false: another thread initialises full[0].
 template <class T, bool kFull0 = true, class Shared>
 __device__ __forceinline__ void init_stages(Shared& s) {
   for (int i = kFull0 ? 0 : 1; i < T::STAGES; ++i)
@@ -107,8 +106,8 @@ __device__ __forceinline__ void init_stages(Shared& s) {
   ptx::fence_mbarrier_init();
 }
 
-// One thread of each block starts its own copies and its part of the shared ones, of B as many
-// boxes as are needed; `barrier` completes with their bytes.
+// One thread per block starts its own copies and its part of the shared ones, and only the needed
+// boxes of B. `barrier` completes when all bytes have arrived.
 template <class T, class At>
 __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorMaps& maps,
                                              std::uint32_t barrier, int rank, const At& at, int k,
@@ -138,7 +137,7 @@ __device__ __forceinline__ void load_cluster(typename T::Stage& s, const TensorM
   }
 }
 
-// A warp says that it has read a stage, to all who copy to it.
+// A warp arrives at the empty barriers of all blocks that copy to this stage.
 template <class T>
 __device__ __forceinline__ void release_stage(const std::uint64_t& empty) {
   const int lane = static_cast<int>(threadIdx.x) % 32;

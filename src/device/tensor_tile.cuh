@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rungs from r14 on share: the stage that tensor maps fill and wgmma reads, a warpgroup's
-// product of one stage, and where each sum belongs in C.
+// Common to the rungs from r14 on: the stage that TMA fills and wgmma reads, a warpgroup's product
+// of one stage, and the position of each sum in C.
 //
-// A stage holds lines of 128 bytes in the 128-byte swizzle: BM lines of A along k, and BN / BK
-// boxes of B, each BK lines along n. 16-bit types multiply from there: A as it lies, B transposed
-// on the way. tf32 has no such way, its operands in shared memory must be K-major. Row-major B is
-// not, so tf32 computes C^T = B^T A^T: wgmma's first operand may come from registers, which hold
-// any layout, and A then is the second one, K-major as it lies.
+// A stage has rows of 128 bytes with the 128-byte swizzle: BM rows of A along k, and BN / BK boxes
+// of B with BK rows along n. wgmma reads both operands of 16-bit types from there and transposes B.
+// TF32 operands in shared memory must be K-major, and row-major B is not. TF32 therefore computes
+// C^T = B^T A^T: wgmma's first operand, B^T, is in registers, which hold any layout, and its second
+// one is A, which is K-major.
 #pragma once
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/mma.cuh"
@@ -27,8 +27,8 @@ constexpr Type kTypeOf = std::is_same_v<T, float>    ? Type::kF32
                          : std::is_same_v<T, __half> ? Type::kF16
                                                      : Type::kBf16;
 
-constexpr int kLineBytes = 128;           // of the swizzle
-constexpr int kMaxSharedBytes = 232'448;  // of a block on compute capability 9.0
+constexpr int kLineBytes = 128;           // row of the swizzle
+constexpr int kMaxSharedBytes = 232'448;  // per block on compute capability 9.0
 constexpr int kWarpgroup = 128;           // threads
 
 template <class In_, class Out_, int BM_, int BN_, int STAGES_>
@@ -38,11 +38,11 @@ struct TensorTile {
   static constexpr int BM = BM_, BN = BN_, STAGES = STAGES_;
   static constexpr int BK = kLineBytes / static_cast<int>(sizeof(In));
   static constexpr bool kTf32 = std::is_same_v<In, float>;
-  static constexpr int WM = kTf32 ? BM : 64, WN = kTf32 ? 64 : BN;  // outputs of a warpgroup
+  static constexpr int WM = kTf32 ? BM : 64, WN = kTf32 ? 64 : BN;  // outputs per warpgroup
   static constexpr int kWarpgroups = BM / WM * (BN / WN);
-  static constexpr int kSums = WM * WN / kWarpgroup;     // a thread
-  static constexpr int kBoxRows = BM;                    // lines of A in one copy
-  static constexpr int kBytes = (BM + BN) * kLineBytes;  // of a stage
+  static constexpr int kSums = WM * WN / kWarpgroup;     // per thread
+  static constexpr int kBoxRows = BM;                    // rows of A per copy
+  static constexpr int kBytes = (BM + BN) * kLineBytes;  // per stage
   static_assert(BM % WM == 0 && BN % WN == 0, "warpgroups must cover the tile");
   static_assert(BM <= 256, "a box of a tensor map has at most 256 lines");
   static_assert(BN % BK == 0, "B comes in boxes of BK columns");
@@ -54,24 +54,24 @@ struct TensorTile {
   };
 };
 
-// How many of so many columns whole boxes of B hold.
+// Number of kColumns columns that are in whole boxes of B.
 template <class T, int kColumns>
 constexpr int kInWholeBoxes = kColumns - kColumns % T::BK;
 
-// By value to kernels, which pass on its address: a tensor map must lie in parameter, constant or
-// global memory.
+// Passed to kernels by value; kernels use its address, because a tensor map must be in parameter,
+// constant or global memory.
 struct TensorMaps {
   CUtensorMap a, b, c;
 };
 
-// So that the first copies need not wait for their maps.
+// Prefetches the descriptors, so that the first copies do not wait for them.
 __device__ __forceinline__ void prefetch_maps(const TensorMaps& maps) {
   ptx::prefetch_tensor_map(maps.a);
   ptx::prefetch_tensor_map(maps.b);
 }
 
-// One thread starts the copy of a stage, of B as many boxes as are needed; `barrier` completes with
-// their bytes.
+// One thread starts the copies of a stage, with only the needed boxes of B. `barrier` completes
+// when all bytes have arrived.
 template <class T>
 __device__ __forceinline__ void load_stage(typename T::Stage& s, const TensorMaps& maps,
                                            std::uint32_t barrier, int row, int col, int k,
@@ -87,24 +87,23 @@ __device__ __forceinline__ void load_stage(typename T::Stage& s, const TensorMap
   }
 }
 
-// A warpgroup's sums, WM x WN of C.
+// A warpgroup's accumulators, WM x WN of C.
 template <class T>
 class Product {
  public:
   __device__ __forceinline__ explicit Product(int warpgroup) : warpgroup_(warpgroup) {}
 
-  // Where this warpgroup's part of a tile begins.
+  // Origin of this warpgroup's part of a tile.
   __device__ __forceinline__ int row() const { return T::kTf32 ? 0 : warpgroup_ * T::WM; }
   __device__ __forceinline__ int col() const { return T::kTf32 ? warpgroup_ * T::WN : 0; }
 
-  // The lines of A in a stage that no other warpgroup reads, but in tf32, where all read them.
+  // Address of the rows of A in a stage that only this warpgroup reads (with TF32, all read them).
   __device__ __forceinline__ std::uint32_t own_lines(const typename T::Stage& s) const {
     return ptx::shared_address(s.a[row()]);
   }
 
-  // Starts one group of wgmma: the product of a stage, its first kWidth columns, added to the sums
-  // or in their place. Of groups under way at the same time each needs its own kSet of registers
-  // for fragments.
+  // Starts one wgmma group: the product of a stage's first kWidth columns, which is added to the
+  // sums or replaces them. Concurrent groups need different sets of fragment registers, kSet.
   template <int kSet = 0, int kWidth = T::BN>
   __device__ __forceinline__ void multiply(const typename T::Stage& s, bool add) {
     if constexpr (T::kTf32) {
@@ -125,20 +124,20 @@ class Product {
     }
   }
 
-  // Until all groups but the last have read their stages.
+  // Waits until all groups except the last have read their stages.
   __device__ __forceinline__ void wait_for_all_but_last() { ptx::wgmma_wait<1>(); }
 
-  // Until all have; more may be started, whose sums are then not there yet.
+  // Waits for all groups. Unlike wait(), it does not make the sums available.
   __device__ __forceinline__ void wait_for_all() { ptx::wgmma_wait<0>(); }
 
-  // Until the sums are there and all stages have been read.
+  // Waits until the sums are available and all stages have been read.
   __device__ __forceinline__ void wait() {
     ptx::wgmma_wait<0>();
 #pragma unroll
     for (float& sum : sums) ptx::changed(sum);
   }
 
-  // Where this thread's first sum lies in that part.
+  // Position of this thread's first sum in that part.
   __device__ __forceinline__ static int lane_row(int tid = static_cast<int>(threadIdx.x) %
                                                            kWarpgroup) {
     return T::kTf32 ? tid % 4 * 2 : tid / 32 * 16 + tid % 32 / 4;
@@ -148,8 +147,8 @@ class Product {
     return T::kTf32 ? tid / 32 * 16 + tid % 32 / 4 * 2 : tid % 4 * 2;
   }
 
-  // Calls pair(row, col, i, j) for each two neighbours along a row of C, sums[i] and sums[j], of
-  // sums kBegin to kEnd. Rows and columns count from this thread's first sum, so that they are
+  // Calls pair(row, col, i, j) for the pairs of neighbours in a row of C, sums[i] and sums[j],
+  // among sums kBegin to kEnd. Rows and columns are relative to this thread's first sum, hence
   // constants.
   template <int kBegin = 0, int kEnd = T::kSums, class Pair>
   __device__ __forceinline__ static void for_each_pair(Pair pair) {
@@ -173,9 +172,9 @@ class Product {
   float sums[T::kSums];
 
  private:
-  // Column n of B is row g of the first operand where n = 16 warp + 2 g, row g + 8 where n = 16
-  // warp + 2 g + 1: so each two come in one load. B is rounded to the nearest tf32 on the way; A is
-  // cut by the tensor core.
+  // Column n of B is row g of the first operand if n = 16 warp + 2 g, and row g + 8 if n = 16 warp
+  // + 2 g + 1, so that one load reads two of them. B is rounded to the nearest TF32 in registers;
+  // the tensor core truncates A.
   using Fragments = std::uint32_t[T::kTf32 ? T::BK / 8 : 1][4];
   __device__ __forceinline__ void multiply_tf32(const typename T::Stage& s, Fragments& rB,
                                                 bool add) {
@@ -183,7 +182,7 @@ class Product {
               t = tid % 4;
     const std::uint32_t a = ptx::shared_address(s.a);
     const char* box = reinterpret_cast<const char*>(s.b[warpgroup_ * 2 + warp / 2]);
-    const int at = warp % 2 * 64 + g * 8;  // bytes along a line
+    const int at = warp % 2 * 64 + g * 8;  // bytes along a row
 #pragma unroll
     for (int k = 0; k < T::BK; k += 4) {
       const int line = k + t;

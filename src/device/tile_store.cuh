@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a warpgroup's sums get to C where beta = 0: in lines straight from registers, or through
-// shared memory by tensor map.
+// Stores of a warpgroup's sums to C for beta = 0: directly from registers, or through shared memory
+// by TMA.
 #pragma once
 #include "device/ptx/mbarrier.cuh"
 #include "device/ptx/shared_memory.cuh"
@@ -16,8 +16,8 @@
 
 namespace ladder {
 
-// Words of four lanes that are neighbours, transposed: lane t of them has w[t] of each, in their
-// order.
+// Transposes four 32-bit words per lane among four neighbouring lanes: lane t of them receives w[t]
+// of each lane, in the lanes' order.
 __device__ __forceinline__ void transpose4(std::uint32_t (&w)[4]) {
   const unsigned lane = threadIdx.x;
 #pragma unroll
@@ -33,9 +33,10 @@ __device__ __forceinline__ void transpose4(std::uint32_t (&w)[4]) {
   }
 }
 
-// The tile straight from registers, for beta = 0 and lines of whole 16 bytes that start on 16, of a
-// 16-bit C in pieces of so many: for small tiles, of which a block has few. They leave at once and
-// need no shared memory, and the block's end does not wait for them.
+// Stores the tile directly from registers. Requires beta = 0 and rows of C that are 16-byte aligned
+// multiples of 16 bytes; a 16-bit C is stored in 16-byte vectors. For small tiles, of which a block
+// computes few: the stores start at once, need no shared memory, and the block exits without
+// waiting for them.
 template <class T>
 class LineStore {
  public:
@@ -90,49 +91,49 @@ class LineStore {
   __device__ __forceinline__ static void serve(Buffers& /*buffers*/, const Maps& /*maps*/) {}
 };
 
-// The tile by tensor map, for beta = 0: in chunks of 8 KB, lines of 128 bytes in the swizzle,
-// kBuffers of them in turn. The map drops what lies beyond C. What fits beside the product's
-// registers leaves later, while the next tile's first products run: all of a 16-bit C, two sums a
-// register, and five eighths of a 32-bit one; nothing in tf32, whose fragments need those
-// registers.
+// Stores the tile by TMA, for beta = 0: in chunks of 8 KB (swizzled rows of 128 bytes) that
+// alternate between kBuffers buffers. TMA does not store beyond C. Results that fit the registers
+// beside the product's are stored later, while the next tile's first products run: all of a 16-bit
+// C, two sums per register; five eighths of a 32-bit C; nothing with TF32, whose fragments need
+// those registers.
 //
-// Between what threads write and what a tensor map reads stands a proxy fence, anywhere on the path
-// from the ones to the other in their block (Lustig et al., "Mixed-Proxy Extensions for the NVIDIA
-// PTX Memory Consistency Model", ISCA 2022). Hopper waits there for all of the warp's accesses to
-// memory, and a warp that multiplies starts its next products as much later. So one thread fences
-// for all, behind the barrier where they meet; and chunks of a 16-bit C that leave beside products
-// are handed over to a warp that multiplies nothing, which fences and stores, so that no warpgroup
-// meets for them. A 32-bit C lost by that: while tiles change, three of its chunks leave one behind
-// the other.
+// A proxy fence is required between the threads' writes and the TMA read, anywhere on the path from
+// the ones to the other in their block (Lustig et al., "Mixed-Proxy Extensions for the NVIDIA PTX
+// Memory Consistency Model", ISCA 2022). On Hopper the fence waits for all of the warp's memory
+// accesses, which delays the next products of a consumer warp. Therefore one thread fences for all,
+// after the barrier at which they synchronise. Chunks of a 16-bit C that are stored during products
+// are forwarded to a producer warp, which fences and stores, so that no warpgroup synchronises for
+// them. This made a 32-bit C slower: between tiles, three of its chunks are stored one after
+// another.
 //
-// Narrow tiles, of kNarrow columns, have their whole boxes of B side by side, and the columns that
-// no whole box holds elsewhere: so all boxes but those of the rests start on lines of L2, in B and
-// in C. Of a rest, what is less than a chunk has a map of its own, c_tail, in boxes of kTail
-// columns.
+// Narrow tiles, of kNarrow columns, have contiguous whole boxes of B; the columns beyond the last
+// whole box are elsewhere. All boxes except those of these rests are therefore aligned to L2 cache
+// lines, in B and in C. The part of a rest that is less than a chunk has its own map, c_tail, with
+// boxes of kTail columns.
 template <class T, int kNarrow = T::BN, int kBuffers = 2>
 class TileStore {
  public:
   using Out = typename T::Out;
   static constexpr bool kPacked = sizeof(Out) == 2;
-  static constexpr int kCols = kLineBytes / static_cast<int>(sizeof(Out));  // of a box
-  static constexpr int kRows = T::kTf32 ? 32 : 64;  // of a box, and of a chunk
+  static constexpr int kCols = kLineBytes / static_cast<int>(sizeof(Out));  // per box
+  static constexpr int kRows = T::kTf32 ? 32 : 64;                          // per box and per chunk
   static constexpr int kChunks = T::kTf32 ? T::WM / kRows : T::WN / kCols;
   static constexpr int kChunksLater = kPacked ? kChunks : T::kTf32 ? 0 : kChunks / 2 + 1;
   static constexpr int kChunksNow = kChunks - kChunksLater;
   static constexpr int kChunkBytes = 8192;
   static constexpr int kWordsPerChunk = (kPacked ? T::kSums / 2 : T::kSums) / kChunks;
   static constexpr int kTail =
-      kNarrow % kCols;  // columns of a narrow tile's last chunk, where that has fewer
+      kNarrow % kCols;  // columns of a narrow tile's last chunk, if it has fewer
   static_assert((kBuffers & (kBuffers - 1)) == 0, "buffers are counted by their number's low bits");
   struct Buffers {
     alignas(1024) char chunk[kBuffers][kChunkBytes];
-    // Of what is handed over: barriers, that four warps have written a chunk, and that it has been
-    // read; its column and row.
+    // For forwarded chunks: the barriers "four warps have written it" and "it has been read", and
+    // its column and row.
     std::uint64_t written[kBuffers], read[kBuffers];
     int2 place[kBuffers];
   };
 
-  // One thread, before the block meets.
+  // Called by one thread before the block synchronises.
   __device__ __forceinline__ static void init(Buffers& buffers) {
     if constexpr (kPacked) {
       for (auto& barrier : buffers.written)
@@ -141,8 +142,8 @@ class TileStore {
     }
   }
 
-  // One lane of another warp: stores what is handed over, until finish() says that nothing follows
-  // and shared memory has been read.
+  // Called by one lane of a producer warp: stores the forwarded chunks until finish() announces the
+  // end, and waits until shared memory has been read.
   template <class Maps>
   __device__ __forceinline__ static void serve(Buffers& buffers, const Maps& maps) {
     if constexpr (kPacked) {
@@ -169,9 +170,9 @@ class TileStore {
         tail_map_(tail_of(maps)),
         warpgroup_(warpgroup) {}
 
-  // Takes over the product's sums for the first kWidth columns of the block's tile. The tensor
-  // cores wait meanwhile, so that a 16-bit C multiplies nothing where alpha = 1; for two ways of a
-  // 32-bit one there are no registers.
+  // Receives the product's sums for the first kWidth columns of the block's tile. The tensor cores
+  // idle meanwhile, so a 16-bit C skips the multiplication if alpha = 1. A 32-bit C lacks the
+  // registers for two code paths.
   template <int kWidth, class At>
   __device__ __forceinline__ void take(const Product<T>& product, const Target<Out>& c,
                                        const At& at) {
@@ -189,22 +190,22 @@ class TileStore {
     }
   }
 
-  // Sends piece h of what was kept, if anything was.
+  // Stores piece h of the results that were kept, if there are any.
   __device__ __forceinline__ void send(int h) {
     if (kChunksNow + h < chunks_) put(kChunksNow + h, kept(h));
     if (h == kChunksLater - 1) chunks_ = 0;
   }
 
-  // Sends the rest and waits until shared memory has been read, before the block ends. spare(i):
-  // shared address of the i-th of kPieces chunks that only this warpgroup has read and nobody
-  // writes any more; what goes there waits for no buffer.
+  // Stores the rest and waits until shared memory has been read, before the block exits. spare(i)
+  // is the shared address of the i-th of kPieces unused chunks: only this warpgroup has read them,
+  // and no thread writes them any more. Stores through them need not wait for a buffer.
   template <int kPieces, class Spare>
   __device__ __forceinline__ void finish(Spare spare) {
-    if (kPacked) meet();  // all warps have multiplied what lay there
+    if (kPacked) meet();  // all warps have multiplied the old content
 #pragma unroll
     for (int h = 0; h < kChunksLater; ++h) {
       if (kChunksNow + h >= chunks_) break;
-      if (kPacked && h < kPieces) {  // measured: a 32-bit one gains nothing
+      if (kPacked && h < kPieces) {  // measured: no gain for a 32-bit C
         put_in(spare(h), kChunksNow + h, kept(h));
       } else {
         put(kChunksNow + h, kept(h));
@@ -218,7 +219,7 @@ class TileStore {
   }
 
  private:
-  static constexpr int kNothing = -1;  // for a column
+  static constexpr int kNothing = -1;  // in place of a column
   static_assert(kTail * sizeof(Out) != kLineBytes / 2,
                 "such boxes' lines would be packed: another swizzle");
   template <int kWidth>
@@ -242,8 +243,8 @@ class TileStore {
   __device__ __forceinline__ static bool leads() { return threadIdx.x % kWarpgroup == 0; }
   __device__ __forceinline__ void meet() const { ptx::barrier_sync(1 + warpgroup_, kWarpgroup); }
 
-  // The chunks of results of kWidth columns, value(i) the one of sum i: some leave now, the others
-  // are kept.
+  // Stores some chunks of the results of kWidth columns now and keeps the others. value(i) is the
+  // result of sum i.
   template <int kWidth, class Value>
   __device__ __forceinline__ void take_chunks(Value value) {
     constexpr int kTaken = kChunksOf<kWidth>, kSums = T::kTf32 ? T::kSums : kWidth / 2;
@@ -264,13 +265,13 @@ class TileStore {
     }
   }
 
-  // Word i of this thread's part of piece h of what was kept.
+  // Returns a function of i: word i of this thread's part of kept piece h.
   __device__ __forceinline__ auto kept(int h) const {
     return [this, h](int i) { return words_[h * kWordsPerChunk + i]; };
   }
 
-  // Chunk h, through the next buffer, as soon as what was there has been read. word(i): word i of
-  // this thread's part of it.
+  // Stores chunk h through the next buffer, after the buffer's old content has been read. word(i)
+  // is word i of this thread's part of the chunk.
   template <class Word>
   __device__ __forceinline__ void put(int h, Word word) {
     const std::uint32_t buffer = buffers_ + next_ * kChunkBytes;
@@ -286,8 +287,8 @@ class TileStore {
     }
   }
 
-  // Until the warp that stores has done with what was in the next buffer; then, to it, what this
-  // warpgroup has written there, and where that belongs: by c_tail where the row is a complement.
+  // Waits until the storing warp has read the next buffer. The function after it announces what
+  // this warpgroup has written there, with the position; a complemented row selects c_tail.
   __device__ __forceinline__ void wait_until_read() const {
     ptx::mbarrier_wait(buffers_ + kReadAt + next_ * kEntry, parity_);
   }
@@ -299,13 +300,13 @@ class TileStore {
     if (next_ == 0) parity_ ^= 1;
   }
 
-  // The same through 8 KB of shared memory that nobody else uses meanwhile.
+  // The same through 8 KB of shared memory that no other thread uses meanwhile.
   template <class Word>
   __device__ __forceinline__ void put_in(std::uint32_t buffer, int h, Word word) {
     write(buffer, word);
     meet();
     if (!leads()) return;
-    ptx::fence_proxy_async();  // for all who have met
+    ptx::fence_proxy_async();  // for all threads that synchronised before
     if constexpr (T::kTf32) {
       ptx::tma_store(map_, buffer, col_, row_ + h * kRows);
       ptx::tma_store(map_, buffer + kRows * kLineBytes, col_ + kCols, row_ + h * kRows);
@@ -340,8 +341,9 @@ class TileStore {
         }
       }
     } else {
-      // Four lanes write 32 bytes of a line, and the swizzle moves 16: lines g and g + 1 would have
-      // the same banks. So odd lines write the halves of their 128 bytes in the other order.
+      // Four lanes write 32 bytes of a row, and the swizzle permutes units of 16 bytes: rows g and
+      // g + 1 would have bank conflicts. Odd rows therefore write the halves of their 128 bytes in
+      // the opposite order.
       constexpr int kHalf = kWordsPerChunk / 2;
       const bool odd = g % 2 != 0;
 #pragma unroll
@@ -368,7 +370,7 @@ class TileStore {
   bool narrow_ = false;
   std::uint32_t parity_ =
       1;  // of the phase of read[next_] to wait for: the first round has it for nothing
-  int next_ = 0, chunks_ = 0;  // buffer; chunks of the tile, 0 where none is left
+  int next_ = 0, chunks_ = 0;  // buffer; chunks of the tile, 0 if none is left
   std::uint32_t words_[kChunksLater == 0 ? 1 : kChunksLater * kWordsPerChunk];
 };
 

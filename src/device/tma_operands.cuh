@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host: what every rung on tensor maps does before its kernel. Operands whose lines do not start on
-// 16 bytes are first copied to lines that do; problems that read neither A nor B only scale C.
+// Host code common to the rungs that use TMA. Operands whose rows are not 16-byte aligned are first
+// copied to aligned rows. Problems that read neither A nor B only scale C.
 #pragma once
 #include "device/extents.cuh"
 #include "device/launch_dependent.cuh"
@@ -22,7 +22,7 @@ namespace tma_detail {
 
 constexpr int kThreads = 256;
 
-// Lines of `used` words, to lines of ld_y, zeros behind them.
+// Copies rows of `used` elements to rows of ld_y elements, padded with zeros.
 template <class Word>
 struct LineCopy {
   const Word* gX;
@@ -35,7 +35,7 @@ struct LineCopies {
   LineCopy<Word> of[2];
 };
 
-// One copy for each blockIdx.y. A thread writes 16 bytes.
+// One copy per blockIdx.y, 16 bytes per thread.
 template <class Word>
 __global__ void __launch_bounds__(kThreads)
     copy_lines(const __grid_constant__ LineCopies<Word> copies) {
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// beta C, where alpha or k is zero.
+// C = beta C, if alpha or k is zero.
 template <class Out>
 __global__ void __launch_bounds__(kThreads) scale(const __grid_constant__ Target<Out> c) {
   const std::int64_t all = std::int64_t{c.m} * c.n;
@@ -70,14 +70,14 @@ inline int blocks_for(std::int64_t elements) {
 }
 
 template <class In>
-std::int64_t line_of(std::int64_t used) {  // elements, in whole lines of the swizzle
+std::int64_t line_of(std::int64_t used) {  // elements, rounded up to whole rows of the swizzle
   constexpr std::int64_t kElements = kLineBytes / sizeof(In);
   return ceil_div(used, kElements) * kElements;
 }
 
 }  // namespace tma_detail
 
-// Hopper's tensor cores and tensor maps.
+// Requires Hopper, for its tensor cores and tensor maps.
 inline Status accept_hopper(const Device& device) {
   if (Status s = accept_cuda(device, 90); !s) return s;
   if (device.cc / 10 == 9) return Status::ok();
@@ -85,7 +85,8 @@ inline Status accept_hopper(const Device& device) {
           "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
 }
 
-// Besides, row-major operands as they lie, sizes that fit ints, lines that fit a map.
+// Also requires row-major operands without transposition, sizes that fit int, and rows that fit a
+// tensor map.
 inline Status accept_tensor_maps(const Problem& p, const Device& device) {
   if (Status s = accept_hopper(device); !s) return s;
   if (Status s = accept_row_major_nn(p); !s) return s;
@@ -99,7 +100,7 @@ inline Status accept_tensor_maps(const Problem& p, const Device& device) {
   return Status::ok();
 }
 
-// What tensor cores compute products of such operands in.
+// The arithmetic of tensor cores for operands of type T.
 template <class T>
 constexpr Precision kPrecisionOf = std::is_same_v<T, float>    ? Precision::kTf32
                                    : std::is_same_v<T, __half> ? Precision::kFp16
@@ -121,7 +122,7 @@ constexpr KernelInfo tensor_kernel(std::string_view id, std::string_view rung,
           .launch = launch};
 }
 
-// Whether A's and B's lines, or those of their copies, start on the 128 bytes of a line of L2.
+// Whether the rows of A and B, or of their copies, are aligned to 128-byte L2 cache lines.
 template <class In>
 bool lines_start_on_128(const Problem& p, const Operands& o) {
   const auto starts = [](const float* g, std::int64_t ld) {
@@ -140,7 +141,7 @@ Target<Out> target_of(const Problem& p, const Operands& o) {
   return {gC, p.ldc, static_cast<int>(p.m), static_cast<int>(p.n), p.alpha, p.beta, pairs};
 }
 
-// Done where no product is to be computed. Errors: kLaunchFailed.
+// Scales C, for problems without a product. Errors: kLaunchFailed.
 template <class Out>
 Status scale_only(const Problem& p, const Operands& o, cudaStream_t stream) {
   if (p.m == 0 || p.n == 0) return Status::ok();
@@ -149,9 +150,9 @@ Status scale_only(const Problem& p, const Operands& o, cudaStream_t stream) {
   return launched("scale");
 }
 
-// Whether C may be stored by tensor map, which scales but does not add. A map's end cuts lines only
-// at 16 bytes: a store to a line that ends within 16 bytes goes on to their end (seen on an H200;
-// loads end at the element).
+// Whether C may be stored by TMA, which permits alpha but no beta. TMA bounds a row only at
+// multiples of 16 bytes: a store to a row that ends within 16 bytes continues to their end
+// (observed on an H200; loads end at the element).
 template <class Out>
 bool stores_by_map(const Problem& p, const Operands& o) {
   constexpr std::int64_t kGrain = 16;
@@ -161,7 +162,7 @@ bool stores_by_map(const Problem& p, const Operands& o) {
 
 namespace tma_detail {
 
-// Bytes of device memory that make_maps needs for copies of A and B; 0 where they are aligned.
+// Bytes of device memory that make_maps needs for copies of A and B; 0 if they are aligned.
 template <class In>
 std::size_t copy_bytes(const Problem& p, const Operands& o) {
   const auto of = [](const float* g, std::int64_t ld, std::int64_t lines, std::int64_t used) {
@@ -171,8 +172,8 @@ std::size_t copy_bytes(const Problem& p, const Operands& o) {
   return of(o.a, p.lda, p.m, p.k) + of(o.b, p.ldb, p.k, p.n);
 }
 
-// Maps of A in boxes of T::kBoxRows lines, of B, and of C where it is stored by map; enqueues
-// copies of what is not aligned, into `copies` of copy_bytes(). Errors: kLaunchFailed.
+// Creates the tensor maps of A (boxes of T::kBoxRows rows), of B, and of C if it is stored by TMA.
+// Enqueues copies of unaligned operands to `copies`, of copy_bytes(). Errors: kLaunchFailed.
 template <class T>
 Status make_maps(const Problem& p, const Operands& o, void* copies, cudaStream_t stream,
                  TensorMaps& maps) {
@@ -181,7 +182,7 @@ Status make_maps(const Problem& p, const Operands& o, void* copies, cudaStream_t
   auto* free_lines = static_cast<Word*>(copies);
   LineCopies<Word> to_copy{};
   unsigned count = 0;
-  std::int64_t most = 0;  // elements of a copy
+  std::int64_t most = 0;  // elements per copy
   const auto map_operand = [&](CUtensorMap& map, const float* g, std::int64_t ld,
                                std::int64_t lines, std::int64_t used, int box_lines) -> Status {
     const void* at = g;
@@ -211,17 +212,17 @@ Status make_maps(const Problem& p, const Operands& o, void* copies, cudaStream_t
 
 }  // namespace tma_detail
 
-// What a kernel on tensor maps is launched with.
+// Launch parameters of a kernel that uses TMA.
 template <class T>
 struct TensorLaunch {
   TensorMaps maps;
   Target<typename T::Out> c;
   int tiles_m, tiles_n, steps;  // of T::BK along k
-  bool by_map;                  // C may be stored by tensor map
-  CallMemory memory;            // whose scratch begins with as many bytes as were asked for
+  bool by_map;                  // C may be stored by TMA
+  CallMemory memory;            // its scratch begins with the requested bytes
 };
 
-// For a problem that reads A and B; enqueues copies of operands that are not aligned. Errors:
+// Prepares a problem that reads A and B. Enqueues copies of unaligned operands. Errors:
 // kLaunchFailed.
 template <class T>
 Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorLaunch<T>& launch,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four neighbouring elements at a time: 128-bit accesses where everything is a multiple of four
-// elements, guarded 32-bit ones elsewhere. Which of the two is one decision a launch
-// (aligned_by_4), not one an access.
+// Accesses to four consecutive elements: 128-bit ones if all sizes and addresses are multiples of
+// four elements, else guarded 32-bit ones. The decision (aligned_by_4) is made per launch, not per
+// access.
 #pragma once
 #include <ladder/kernel.hpp>
 
@@ -11,7 +11,7 @@
 
 namespace ladder {
 
-// Whether every row of every operand starts on 16 bytes and holds a multiple of four elements.
+// Whether every row of every operand is 16-byte aligned and a multiple of four elements long.
 inline bool aligned_by_4(const Problem& p, const Operands& o) {
   const auto address = [](const float* x) { return reinterpret_cast<std::uintptr_t>(x); };
   const bool sizes = (p.n | p.k | p.lda | p.ldb | p.ldc) % 4 == 0;
@@ -23,8 +23,8 @@ __device__ __forceinline__ float4 load4(const float* x) {
 }
 __device__ __forceinline__ void store4(float* x, float4 v) { *reinterpret_cast<float4*>(x) = v; }
 
-// Elements 0 to 3 from g, zeros for those at or beyond `left`. kAligned: g on 16 bytes and left a
-// multiple of 4.
+// Loads elements 0 to 3 from g, with zeros at or beyond `left`. kAligned: g is 16-byte aligned and
+// `left` is a multiple of 4.
 template <bool kAligned>
 __device__ __forceinline__ float4 load4(const float* g, int left) {
   if constexpr (kAligned) return left > 0 ? load4(g) : float4{};
@@ -32,7 +32,7 @@ __device__ __forceinline__ float4 load4(const float* g, int left) {
           left > 3 ? g[3] : 0.0F};
 }
 
-// alpha r + beta C for the first `left` of four elements; beta = 0 does not read C.
+// Stores alpha r + beta C for the first `left` of four elements. beta = 0 does not read C.
 template <bool kAligned>
 __device__ __forceinline__ void store4_scaled(float* gC, const float* r, int left, float alpha,
                                               float beta) {

@@ -18,11 +18,11 @@ std::string place_of(int ordinal) {
   return ordinal == kHostMemory ? "on the host" : "on CUDA device " + std::to_string(ordinal);
 }
 
-// The CUDA device whose memory this is, or kHostMemory: also where no CUDA runtime answers.
+// The CUDA device whose memory this is; kHostMemory for host memory or without a CUDA runtime.
 int device_of(const void* pointer) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
-    cudaGetLastError();  // it is not the caller's
+    cudaGetLastError();  // clears the error, which is not the caller's
     return kHostMemory;
   }
   const bool on_device =
@@ -35,7 +35,7 @@ struct Argument {
   const float* pointer;
 };
 
-// The operands that the problem touches.
+// The operands that the problem reads or writes.
 std::vector<Argument> used_operands(const Problem& p, const Operands& o) {
   std::vector<Argument> used;
   if (p.m == 0 || p.n == 0) return used;
@@ -44,8 +44,7 @@ std::vector<Argument> used_operands(const Problem& p, const Operands& o) {
   return used;
 }
 
-// The devices of this process do not change: each is asked once a thread, and known as long as it
-// lives.
+// A process's devices do not change: each thread queries each device once and keeps the result.
 Result<const Device*> queried(int ordinal) {
   static thread_local std::vector<std::unique_ptr<const Device>> known;
   const auto at = static_cast<std::size_t>(ordinal);

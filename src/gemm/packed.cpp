@@ -23,7 +23,7 @@ RowMajorOperand as_row_major(const Problem& problem, Operand which) {
   return {row_major.problem, (which == Operand::kA) != row_major.swapped};
 }
 
-// Lines along k of the operand, leading dimension and op.
+// The operand's number of rows of op(A) or columns of op(B), its leading dimension and op.
 std::int64_t lines_of(const Problem& p, Operand which) { return which == Operand::kA ? p.m : p.n; }
 std::int64_t ld_of(const Problem& p, Operand which) { return which == Operand::kA ? p.lda : p.ldb; }
 Op op_of(const Problem& p, Operand which) { return which == Operand::kA ? p.op_a : p.op_b; }
@@ -76,7 +76,7 @@ Result<PackedOperand> pack(const Problem& problem, Operand which, const float* m
     return Status(Code::kOutOfMemory, std::string("words: ") + cudaGetErrorString(error));
   }
   packed.words_ = std::shared_ptr<void>(words, [](void* at) { static_cast<void>(cudaFree(at)); });
-  // Tiles read the scales of lines beyond the last one, which they do not use.
+  // Tiles also read, but do not use, the scales beyond the last row or column.
   if (const cudaError_t error =
           cudaMemsetAsync(words, 0, static_cast<std::size_t>(packed.bytes_), stream);
       error != cudaSuccess) {

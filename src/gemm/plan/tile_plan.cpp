@@ -4,11 +4,10 @@
 namespace ladder {
 namespace {
 
-constexpr int kSmallTile = 64 * 128;  // outputs per block, stored from registers
-constexpr int kSharedTile =
-    128 * 128;                  // outputs per block up to which shared memory is the bottleneck
-constexpr int kLeastSteps = 4;  // per k-split
-constexpr int kMostParts = 64;  // more k-splits gain less than their addition costs
+constexpr int kSmallTile = 64 * 128;    // outputs per block, stored from registers
+constexpr int kSharedTile = 128 * 128;  // up to which shared memory limits
+constexpr int kLeastSteps = 4;          // per k-split
+constexpr int kMostParts = 64;          // more k-splits gain less than their addition costs
 
 // Clocks per step of one block: the maximum of the times of the tensor cores, of filling and
 // reading shared memory, and of loading from L2.

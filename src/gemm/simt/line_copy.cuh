@@ -23,7 +23,8 @@ struct LineSide {
 template <int kLines, int BK, int kThreads>
 class LineCopier {
  public:
-  static constexpr int kStride = kLines + 4;  // 4 lines x 8 k are in 32 banks; float4 stay aligned
+  static constexpr int kStride =
+      kLines + 4;  // 4 lines x 8 k are in 32 banks; float4 are 16-byte aligned
   static constexpr int kFloats = BK * kStride;
 
   __device__ __forceinline__ LineCopier(const LineSide& x, int line0, int k0)

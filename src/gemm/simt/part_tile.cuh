@@ -53,7 +53,8 @@ struct PartTile {
   }
 };
 
-// The place of a thread's line number i, one of LANES lanes having quads in turn.
+// Index in the tile of a lane's row or column number i: the LANES lanes alternate in groups of
+// four.
 template <int LANES>
 __device__ __forceinline__ constexpr int line_of(int lane, int i) {
   return i / 4 * (LANES * 4) + lane * 4 + i % 4;
@@ -90,8 +91,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
     }
     ptx::cp_async_commit();
   };
-  // Turns of a warp: one k, or one of four k where A lies along k. Of B this turn's lines and the
-  // next one's; of A also, or those of four turns.
+  // A turn of a warp is one step of k. b has the columns of B for this turn and the next, and so
+  // has a for the rows of A; if A is K-major, a has the rows for four turns.
   float a[T::kAlongK ? T::TM : 2][T::kAlongK ? 4 : T::TM], b[2][T::TN];
   constexpr int kFour = T::kAlongK ? 4 : 1;
   const std::uint32_t from_a = (T::kAlongK ? (row + lane_m * 4) * CopierA::kStride + turn * 4
@@ -149,7 +150,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksOfSm)
       for (int i = 0; i < T::TM; ++i) {
         const float of_a = T::kAlongK ? a[i][turns % 4] : a[now][i];
 #pragma unroll
-        for (int j = 0; j < T::TN; ++j) {  // alternating direction: reuses a register at once
+        for (int j = 0; j < T::TN;
+             ++j) {  // alternating direction, which reuses an operand register at once
           const int jj = i % 2 == 0 ? j : T::TN - 1 - j;
           acc[i][jj] += of_a * b[now][jj];
         }

@@ -229,7 +229,8 @@ __device__ __forceinline__ void consume(const Problem& p, float* gC, const Plan&
 #pragma unroll
         for (int i = 0; i < T::TM; ++i) {
 #pragma unroll
-          for (int j = 0; j < T::TN; ++j) {  // alternating direction: reuses a register at once
+          for (int j = 0; j < T::TN;
+               ++j) {  // alternating direction, which reuses an operand register at once
             const int jj = i % 2 == 0 ? j : T::TN - 1 - j;
             rC[i][jj] += rA[kk % 2][i] * rB[kk % 2][jj];
           }

@@ -53,7 +53,7 @@ struct Chain {
       next.squares = __shfl_down_sync(0xFFFFFFFFU, squares, distance);
       next.products = __shfl_down_sync(0xFFFFFFFFU, products, distance);
       next.count = __shfl_down_sync(0xFFFFFFFFU, count, distance);
-      append(next);  // valid in every (2 distance)th lane; only those are read later
+      append(next);  // valid in every (2 distance)th lane, as needed
     }
   }
 };
@@ -75,8 +75,8 @@ __device__ __forceinline__ void add_growth(const GrowthSample& to, int chains, i
             Growth{static_cast<unsigned>(chains), static_cast<unsigned>(grown)}.packed());
 }
 
-// Block `block` of kSampleBlocks computes the chains of kAtOnce elements of C over all of the sampled
-// depth, without exchange with other blocks. Inf and NaN count as zeros, here and below.
+// Block `block` of kSampleBlocks computes the chains of kAtOnce elements of C over all of the
+// sampled depth, without exchange with other blocks. Inf and NaN count as zeros, here and below.
 template <int kThreads>
 __device__ __forceinline__ void sample_pairs(const SplitOperand& a, const SplitOperand& b, int k,
                                              int block, const GrowthSample& to) {
@@ -135,8 +135,8 @@ __device__ __forceinline__ void sample_stretches(const SplitOperand& a, const Sp
   static_assert(kThreads % kPairs == 0 && kThreads % kStretch == 0 &&
                     kSampleEdge % kLinesAtOnce == 0 && kSampleBlocks % kParts == 0,
                 "as much for each thread");
-  // One float of padding per part, so that lanes that read different parts and rows access different
-  // banks.
+  // One float of padding per part, so that lanes that read different parts and rows access
+  // different banks.
   __shared__ float s[2][kSampleEdge][kStretch + kParts];
   __shared__ bool last;
   const int tid = static_cast<int>(threadIdx.x);

@@ -48,12 +48,12 @@ static constexpr KernelInfo kKernels[] = {
 extern const std::span<const KernelInfo> kInfo{kKernels};
 
 std::int64_t packed_bytes(const Problem& problem, bool of_a) {
-  constexpr int kAnySms = 1;  // the product's plan is not asked for
+  constexpr int kAnySms = 1;  // the product's plan is not used
   return Job(problem, {}, kAnySms).packed_bytes(of_a);
 }
 
-// A job of two such operands, of which one has its words, passes over the other; so here the wanted
-// one is that other.
+// Splits one operand only: the job treats the other one as split already, so that its pre-pass
+// skips it.
 Status pack(const Problem& problem, const Operands& operands, bool of_a, void* words,
             Stream stream) {
   constexpr int kAnySms = 1;

@@ -17,7 +17,7 @@ template <class T>
 struct ClusterSums {
   static constexpr int kRows = T::BM / T::kCluster;
   static constexpr int kLine =
-      T::BN + 8;  // so that 8 lines of 16-bit products' sums lie in all banks
+      T::BN + 8;  // padding: 8 rows of sums, with 16-bit operands, use all banks
   alignas(16) float of_part[T::kCluster][kRows][kLine];
 };
 
