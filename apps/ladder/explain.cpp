@@ -77,8 +77,8 @@ namespace {
 
 // relative difference below which rates are equal, as in `bench --compare`
 constexpr double kTolerance = 0.02;
-constexpr std::int64_t kCountedAsItIs =
-    512;  // problems up to this cube are counted at their own size
+// Problems up to this cube are counted at their own size.
+constexpr std::int64_t kCountedAsItIs = 512;
 
 constexpr Range<std::int64_t> kSizeRange{1, std::numeric_limits<std::int64_t>::max(),
                                          "a whole number, at least 1"};

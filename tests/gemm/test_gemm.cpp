@@ -219,12 +219,11 @@ TEST(Batch, ErrorsNameTheArgument) {
   EXPECT_TRUE(sgemm(p, {}, Batch{0, 0, 0, 0}));
 }
 
-// What `ladder explain --call` prints is what sgemm() launches.
+// The kernel that `ladder explain --call` prints is the one that sgemm() launches.
 TEST(Select, TakesTheKernelOfThePlan) {
   const Device hopper{.name = "a Hopper", .has_cuda = true, .cc = 90, .sm_count = 132};
   std::mt19937 random(7);
   const auto size = [&] { return std::int64_t{1} << random() % 14 | random() % 97; };
-  int seen = 0;
   for (int i = 0; i < 4000; ++i) {
     const Problem p = make_problem(size(), size(), size(), 1.0F, 0.0F,
                                    random() % 2 == 0 ? Op::kNone : Op::kTranspose,
@@ -233,14 +232,12 @@ TEST(Select, TakesTheKernelOfThePlan) {
                                       Precision::kBf16x6, Precision::kFp16x3}) {
       const auto kernel = select(p, Place::kCuda, precision, hopper);
       const auto planned = plan(p, precision, hopper.cc, DeviceFacts{});
-      if (!kernel) continue;
+      ASSERT_TRUE(kernel) << to_string(p) << ": " << kernel.status().message();
       ASSERT_TRUE(planned) << to_string(p) << ": " << planned.status().message();
       EXPECT_EQ(kernel.value()->id, planned.value().kernel)
           << to_string(p) << " in " << to_string(precision);
-      ++seen;
     }
   }
-  EXPECT_GT(seen, 10000);
 }
 
 TEST(Select, TakesTheHighestRungThatAccepts) {

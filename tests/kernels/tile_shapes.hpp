@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiles that r17 chooses from for 16-bit operands.
+// The menu of tiles for 16-bit operands.
 #pragma once
 #include "gemm/plan/menus.hpp"
 

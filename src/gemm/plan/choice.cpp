@@ -30,16 +30,16 @@ bool splits_on_the_way(const Problem& p) {
 
 bool gains_by_words(const Problem& problem) {
   constexpr double kLeast = 760.0 * 760 * 760, kLeastResults = 0x1p17;
-  constexpr std::int64_t kTile =
-      192;  // with fewer rows or columns, the pre-pass of the other operand takes longer
+  // With fewer rows or columns than this, the pre-pass of the other operand takes longer.
+  constexpr std::int64_t kTile = 192;
   // Limits of the fused split, which saves the pre-pass of one operand: C with few rows or columns
   // (at least 48), or C small compared with k (from 256 x 256 with k = 16384).
-  constexpr std::int64_t kFew = 48, kMost = 512, kMany = 2048, kTimes = 4, kFewOfDeep = 256;
+  constexpr std::int64_t kFew = 48, kMost = 512, kFewOfDeep = 256;
   constexpr double kLeastSplit = 0x1p29, kLeastDeep = 0x1p30;
   const Problem p = as_row_major(problem).problem;
   const auto [few, many] = std::minmax(p.m, p.n);
   const double products = flops(p) / 2;
-  const bool thin = few >= kFew && few <= kMost && many >= std::max(kMany, kTimes * few);
+  const bool thin = few >= kFew && gains_by_fusing(p);
   const bool deep = few >= kFewOfDeep && many <= kMost && products >= kLeastDeep;
   if (((thin && products >= kLeastSplit) || deep) && splits_on_the_way(p)) return true;
   return few >= kTile && static_cast<double>(p.m) * static_cast<double>(p.n) >= kLeastResults &&

@@ -17,7 +17,7 @@ struct CostRow {
   std::string_view unit, meaning, measured_by;
 };
 
-// The rows of costs.inc: as an array for printing, and as named constants.
+// The rows of costs.inc: as an array, for tests, and as named constants.
 #define LADDER_COST(table, name, value, unit, meaning, command) \
   CostRow{#table, #name, value, unit, meaning, command},
 inline constexpr std::array kCostsOfH200{

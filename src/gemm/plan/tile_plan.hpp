@@ -52,9 +52,8 @@ struct TensorPlan {
 struct FirstTiles {
   bool known;
   int rows;  // tile rows in that band
-  unsigned
-      // kOne / rows, rounded up: exact for units, of which there are fewer than kOne / rows
-      inverse;
+  // kOne / rows, rounded up: exact for units, of which there are fewer than kOne / rows.
+  unsigned inverse;
   static constexpr int kOne = 1 << 16;
 };
 
