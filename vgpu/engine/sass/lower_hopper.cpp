@@ -219,7 +219,8 @@ void Lowering::lower_hopper(const Instruction& i) {
       return;
     }
     case Op::kClusterArrive:
-      // The fence before it is an instruction of its own.
+      // fence.mbarrier_init has no instruction; other fences before the barrier have.
+      emit("fence.mbarrier_init", true);
       at(emit("barrier.cluster.arrive")).sub = 1;
       return;
     case Op::kClusterWait:
