@@ -17,8 +17,8 @@
 
 namespace vgpu {
 
-class DeviceHeap;  // engine/memory/heap.hpp: the heap of malloc in kernels
-class Memory;      // engine/memory/memory.hpp: device memory and its allocations
+class DeviceHeap;  // machine/memory/heap.hpp: the heap of malloc in kernels
+class Memory;      // machine/memory/memory.hpp: device memory and its allocations
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -95,7 +95,7 @@ struct Symbol {
   bool constant = false;
 };
 
-class Kernel;  // engine/execute
+class Kernel;  // engine/kernel.hpp
 
 // One module, parsed and lowered. Its global and constant variables are allocated in `memory`.
 class Module {
@@ -218,7 +218,7 @@ struct InstructionReport {
   std::uint32_t place = 0;  // line in the PTX, or byte offset in the machine code
   std::string file;         // of the source; "" where unknown
   std::uint32_t line = 0;
-  std::string operation;  // "load", "ffma", ... (engine/count/instruction.hpp)
+  std::string operation;  // "load", "ffma", ... (count/instruction.hpp)
   std::uint64_t executions = 0, lanes = 0;
   std::uint64_t global_requests = 0, global_sectors = 0, shared_requests = 0, shared_wavefronts = 0;
   AccessSample sample;
@@ -228,7 +228,7 @@ struct InstructionReport {
 // deterministic kernel; all others are estimates.
 struct LaunchReport {
   std::string engine;                           // "ptx" or "sass"
-  Metrics exact, estimates;                     // all are listed in engine/count/metrics.hpp
+  Metrics exact, estimates;                     // all are listed in count/metrics.hpp
   std::vector<LineReport> lines;                // in order of file and line
   std::vector<InstructionReport> instructions;  // in order of the code; only what was executed
   double seconds = 0;                           // host time of the launch

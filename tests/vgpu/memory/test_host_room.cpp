@@ -8,8 +8,8 @@
 #include <fstream>
 #include <string>
 
-#include "engine/memory/host_room.hpp"
-#include "engine/memory/memory.hpp"
+#include "machine/memory/host_room.hpp"
+#include "machine/memory/memory.hpp"
 
 namespace vgpu {
 namespace {
