@@ -17,7 +17,7 @@
 
 #include "engine/engine.hpp"
 #include "machine/machine.hpp"
-#include "machine/memory/image.hpp"
+#include "memory/image.hpp"
 
 namespace vgpu::check {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "machine/machine.hpp"
-#include "machine/memory/shadow.hpp"
+#include "memory/shadow.hpp"
 
 namespace vgpu::check {
 

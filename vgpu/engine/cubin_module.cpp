@@ -11,7 +11,7 @@
 #include "engine/cubin_module.hpp"
 #include "engine/kernel.hpp"
 #include "ir/provided.hpp"
-#include "machine/memory/memory.hpp"
+#include "memory/memory.hpp"
 #include "sass/decode/decode.hpp"
 #include "sass/elf/cubin.hpp"
 #include "sass/elf/lines.hpp"

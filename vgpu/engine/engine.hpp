@@ -17,8 +17,8 @@
 
 namespace vgpu {
 
-class DeviceHeap;  // machine/memory/heap.hpp: the heap of malloc in kernels
-class Memory;      // machine/memory/memory.hpp: device memory and its allocations
+class DeviceHeap;  // memory/heap.hpp: the heap of malloc in kernels
+class Memory;      // memory/memory.hpp: device memory and its allocations
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "machine/memory/heap.hpp"
+#include "memory/heap.hpp"
 #include "sass/lower/code.hpp"
 
 namespace vgpu::machine {

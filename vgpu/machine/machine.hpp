@@ -13,9 +13,9 @@
 #include "count/counters.hpp"
 #include "ir/address.hpp"
 #include "ir/program.hpp"
-#include "machine/memory/access.hpp"
-#include "machine/memory/memory.hpp"
 #include "machine/print_fifo.hpp"
+#include "memory/access.hpp"
+#include "memory/memory.hpp"
 
 namespace vgpu::check {
 class RaceCheck;

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "machine/fault.hpp"
-#include "machine/memory/heap.hpp"
+#include "memory/heap.hpp"
 
 namespace vgpu::machine {
 namespace {

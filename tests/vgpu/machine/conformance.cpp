@@ -9,8 +9,8 @@
 #include <cstring>
 #include <random>
 
-#include "machine/memory/memory.hpp"
 #include "machine/operations.hpp"
+#include "memory/memory.hpp"
 
 namespace conformance {
 namespace {

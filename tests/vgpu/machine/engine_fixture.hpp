@@ -17,7 +17,7 @@
 
 #include "engine/cubin_module.hpp"
 #include "engine/engine.hpp"
-#include "machine/memory/memory.hpp"
+#include "memory/memory.hpp"
 
 inline void expect_text(const vgpu::Fault& fault, std::initializer_list<std::string> parts) {
   for (const std::string& part : parts) {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <string>
 
-#include "machine/memory/host_room.hpp"
-#include "machine/memory/memory.hpp"
+#include "memory/host_room.hpp"
+#include "memory/memory.hpp"
 
 namespace vgpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "machine/memory/image.hpp"
+#include "memory/image.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "machine/memory/memory.hpp"
+#include "memory/memory.hpp"
 
 namespace vgpu {
 namespace {

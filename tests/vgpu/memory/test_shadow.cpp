@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "machine/memory/memory.hpp"
-#include "machine/memory/shadow.hpp"
+#include "memory/memory.hpp"
+#include "memory/shadow.hpp"
 
 namespace vgpu {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "engine/engine.hpp"
-#include "machine/memory/memory.hpp"
+#include "memory/memory.hpp"
 #include "sass/elf/cubin.hpp"
 #include "sass/elf/lines.hpp"
 

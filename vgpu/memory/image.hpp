@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "machine/memory/memory.hpp"
+#include "memory/memory.hpp"
 
 namespace vgpu {
 

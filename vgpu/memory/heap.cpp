@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine/memory/heap.hpp"
+#include "memory/heap.hpp"
 
 #include <algorithm>
 #include <system_error>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine/memory/image.hpp"
+#include "memory/image.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "machine/memory/memory.hpp"
+#include "memory/memory.hpp"
 
 namespace vgpu {
 

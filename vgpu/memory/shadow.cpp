@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine/memory/shadow.hpp"
+#include "memory/shadow.hpp"
 
 #include <sys/mman.h>
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/memory/host_room.hpp"
+#include "memory/host_room.hpp"
 
 namespace vgpu {
 

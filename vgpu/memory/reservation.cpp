@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine/memory/reservation.hpp"
+#include "memory/reservation.hpp"
 
 #include <sys/mman.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A best-fit allocator over one reserved range. Its own data is outside device memory, so a
 // kernel's stray writes cannot corrupt it.
-#include "machine/memory/memory.hpp"
+#include "memory/memory.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,8 +19,8 @@
 #include <utility>
 
 #include "engine/engine.hpp"
-#include "machine/memory/reservation.hpp"
-#include "machine/memory/shadow.hpp"
+#include "memory/reservation.hpp"
+#include "memory/shadow.hpp"
 
 namespace vgpu {
 namespace {

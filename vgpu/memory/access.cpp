@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine/memory/access.hpp"
+#include "memory/access.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "machine/memory/reservation.hpp"
+#include "memory/reservation.hpp"
 
 namespace vgpu {
 

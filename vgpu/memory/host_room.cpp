@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine/memory/host_room.hpp"
+#include "memory/host_room.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
