@@ -7,7 +7,6 @@ namespace vgpu::sass {
 namespace {
 
 using count::Class;
-using count::Operation;
 using count::Space;
 
 constexpr unsigned kAcqbulk = 0x82e;
@@ -22,34 +21,34 @@ Class class_of(const Instruction& i) {
   if (i.uniform && i.op != Op::kS2r) return {};
   switch (i.op) {
     case Op::kFfma:
-      return {Operation::kFfma};
+      return {count::Operation::kFfma};
     case Op::kFadd:
-      return {Operation::kFadd};
+      return {count::Operation::kFadd};
     case Op::kFmul:
-      return {Operation::kFmul};
+      return {count::Operation::kFmul};
     case Op::kFmnmx:
     case Op::kFsel:
     case Op::kFset:
     case Op::kFsetp:
     case Op::kFchk:
     case Op::kMufu:
-      return {Operation::kFloat};
+      return {count::Operation::kFloat};
     case Op::kDadd:
-      return {Operation::kDadd};
+      return {count::Operation::kDadd};
     case Op::kDmul:
-      return {Operation::kDmul};
+      return {count::Operation::kDmul};
     case Op::kDfma:
-      return {Operation::kDfma};
+      return {count::Operation::kDfma};
     case Op::kDsetp:
-      return {Operation::kDouble};
+      return {count::Operation::kDouble};
     case Op::kHfma2:
-      return {is_matrix_pipe(i) ? Operation::kHalfTensor : Operation::kHalf};
+      return {is_matrix_pipe(i) ? count::Operation::kHalfTensor : count::Operation::kHalf};
     case Op::kHadd2:
     case Op::kHmul2:
     case Op::kHsetp2:
     case Op::kHset2:
     case Op::kHmnmx2:
-      return {Operation::kHalf};
+      return {count::Operation::kHalf};
     case Op::kIadd3:
     case Op::kImad:
     case Op::kImadWide:
@@ -67,7 +66,7 @@ Class class_of(const Instruction& i) {
     case Op::kPopc:
     case Op::kFlo:
     case Op::kSgxt:
-      return {Operation::kInteger};
+      return {count::Operation::kInteger};
     case Op::kPlop3:
     case Op::kBrev:
     case Op::kBmsk:
@@ -75,7 +74,7 @@ Class class_of(const Instruction& i) {
     case Op::kSel:
     case Op::kP2r:
     case Op::kR2p:
-      return {Operation::kBit};
+      return {count::Operation::kBit};
     case Op::kMov:
     case Op::kS2r:
     case Op::kCs2r:
@@ -86,59 +85,59 @@ Class class_of(const Instruction& i) {
     case Op::kMovm:
     case Op::kSetmaxreg:
     case Op::kFence:
-      return {Operation::kMisc};
+      return {count::Operation::kMisc};
     case Op::kNop:
-      return {i.opcode == kAcqbulk ? Operation::kGridWait : Operation::kMisc};
+      return {i.opcode == kAcqbulk ? count::Operation::kGridWait : count::Operation::kMisc};
     case Op::kLdgdepbar:
-      return {Operation::kAsyncGroup};
+      return {count::Operation::kAsyncGroup};
     case Op::kI2f:
     case Op::kF2i:
     case Op::kF2f:
     case Op::kFrnd:
     case Op::kI2fp:
     case Op::kF2fp:
-      return {Operation::kConversion};
+      return {count::Operation::kConversion};
     case Op::kShfl:
     case Op::kVote:
     case Op::kMatch:
     case Op::kRedux:
     case Op::kElect:
-      return {Operation::kExchange};
+      return {count::Operation::kExchange};
     case Op::kLdc:
       if (i[0].kind == Kind::kUniform) return {};  // ULDC
-      return {Operation::kLoad, Space::kConstant, i.bytes};
+      return {count::Operation::kLoad, Space::kConstant, i.bytes};
     case Op::kLdg:
-      return {Operation::kLoad, Space::kGlobal, i.bytes};
+      return {count::Operation::kLoad, Space::kGlobal, i.bytes};
     case Op::kStg:
-      return {Operation::kStore, Space::kGlobal, i.bytes};
+      return {count::Operation::kStore, Space::kGlobal, i.bytes};
     case Op::kLds:
-      return {Operation::kLoad, Space::kShared, i.bytes};
+      return {count::Operation::kLoad, Space::kShared, i.bytes};
     case Op::kSts:
-      return {Operation::kStore, Space::kShared, i.bytes};
+      return {count::Operation::kStore, Space::kShared, i.bytes};
     case Op::kLdl:
-      return {Operation::kLoad, Space::kLocal, i.bytes};
+      return {count::Operation::kLoad, Space::kLocal, i.bytes};
     case Op::kStl:
-      return {Operation::kStore, Space::kLocal, i.bytes};
+      return {count::Operation::kStore, Space::kLocal, i.bytes};
     case Op::kLd:
-      return {Operation::kLoad, Space::kGeneric, i.bytes};
+      return {count::Operation::kLoad, Space::kGeneric, i.bytes};
     case Op::kSt:
-      return {Operation::kStore, Space::kGeneric, i.bytes};
+      return {count::Operation::kStore, Space::kGeneric, i.bytes};
     case Op::kLdgsts:
-      return {Operation::kAsyncCopy, Space::kGlobal, i.bytes};
+      return {count::Operation::kAsyncCopy, Space::kGlobal, i.bytes};
     case Op::kUblkcp:
-      return {Operation::kBulkLoad, Space::kGlobal, i.bytes};
+      return {count::Operation::kBulkLoad, Space::kGlobal, i.bytes};
     case Op::kLdsm:
-      return {Operation::kMatrixLoad, Space::kShared, i.bytes};
+      return {count::Operation::kMatrixLoad, Space::kShared, i.bytes};
     case Op::kStsm:
-      return {Operation::kMatrixStore, Space::kShared, i.bytes};
+      return {count::Operation::kMatrixStore, Space::kShared, i.bytes};
     case Op::kAtom:
-      return {Operation::kAtomic, Space::kGlobal, i.bytes};
+      return {count::Operation::kAtomic, Space::kGlobal, i.bytes};
     case Op::kAtomGeneric:
-      return {Operation::kAtomic, Space::kGeneric, i.bytes};
+      return {count::Operation::kAtomic, Space::kGeneric, i.bytes};
     case Op::kAtoms:
-      return {Operation::kAtomic, Space::kShared, i.bytes};
+      return {count::Operation::kAtomic, Space::kShared, i.bytes};
     case Op::kRed:
-      return {Operation::kReduction, Space::kGlobal, i.bytes};
+      return {count::Operation::kReduction, Space::kGlobal, i.bytes};
     // smsp__inst_executed_op_branch counts these, but not BSSY.
     case Op::kBra:
     case Op::kBrx:
@@ -151,31 +150,31 @@ Class class_of(const Instruction& i) {
     case Op::kWarpsync:
     case Op::kNanosleep:
     case Op::kYield:
-      return {Operation::kBranch};
+      return {count::Operation::kBranch};
     case Op::kBssy:
     case Op::kEndcollective:
     case Op::kTrap:
     case Op::kErrbar:
-      return {Operation::kControl};
+      return {count::Operation::kControl};
     case Op::kMembar:
     case Op::kCctl:
     case Op::kQspc:
-      return {Operation::kMemoryControl};
+      return {count::Operation::kMemoryControl};
     case Op::kBar:
-      return {Operation::kBarrier};
+      return {count::Operation::kBarrier};
     case Op::kSyncsInit:
     case Op::kSyncsArrive:
     case Op::kSyncsTest:
     case Op::kSyncsInvalidate:
-      return {Operation::kMbarrier};
+      return {count::Operation::kMbarrier};
     case Op::kSyncsCopies:
-      return {Operation::kAsyncGroup};
+      return {count::Operation::kAsyncGroup};
     case Op::kHmma:
-      return {Operation::kTensorFloat};
+      return {count::Operation::kTensorFloat};
     case Op::kDmma:
-      return {Operation::kTensorDouble};
+      return {count::Operation::kTensorDouble};
     default:
-      return {Operation::kOther};
+      return {count::Operation::kOther};
   }
 }
 
