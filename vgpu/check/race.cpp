@@ -67,9 +67,9 @@ void RaceCheck::start() {
   for (u32 w = 0; w < s.warps; ++w) s.update_oldest(w);
 }
 
-RaceCheck::Glance RaceCheck::glance(const machine::Warp& warp) {
+RaceCheck::Glance RaceCheck::glance(const observer::Warp& warp) {
   State& s = *state_;
-  BlockMemory& memory = s.memories[warp.block->rank];
+  BlockMemory& memory = s.memories[warp.home->rank];
   Marks& reads = memory.reads[warp.id];
   const u32 me = s.index_of(warp);
   return {memory.writes.clock.data(),
@@ -117,12 +117,12 @@ u32 RaceCheck::State::agent_of(const AgentName& name) {
   return found->second;
 }
 
-void RaceCheck::access(const machine::Warp& warp, const ir::Insn& insn, u32 mask,
+void RaceCheck::access(const observer::Warp& warp, const ir::Insn& insn, u32 mask,
                        const u32* offsets, u32 bytes, bool is_write, Access kind) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
   const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (kind == Access::kStrong ? 16 : 0);
-  Attempt attempt{warp, insn, 0, me, {s.known[me][me], info}, warp.block->rank, is_write, {}};
+  Attempt attempt{warp, insn, 0, me, {s.known[me][me], info}, warp.home->rank, is_write, {}};
   if (mask == ir::kAllLanes && bytes >= 4) {
     u32 gaps = 0, spread = 0;
     for (u32 i = 0; i < ir::kLanes; ++i) {
@@ -140,7 +140,7 @@ void RaceCheck::access(const machine::Warp& warp, const ir::Insn& insn, u32 mask
   }
 }
 
-void RaceCheck::access(const machine::Warp& warp, const ir::Insn& insn, u32 lane,
+void RaceCheck::access(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                        const SharedRange& where, bool is_write, Access kind) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
@@ -172,24 +172,24 @@ void RaceCheck::State::touch(const Attempt& attempt, u32 first, u32 bytes) {
 }
 
 Marks& RaceCheck::State::reads_of(BlockMemory& memory, const Attempt& attempt) {
-  if (attempt.warp.block->rank == attempt.rank) return memory.reads[attempt.warp.id];
+  if (attempt.warp.home->rank == attempt.rank) return memory.reads[attempt.warp.id];
   for (Reader& reader : memory.remote_reads) {
     if (reader.agent == attempt.me) return reader.marks;
   }
   return memory.remote_reads.emplace_back(Reader{attempt.me, Marks(memory.writer.size())}).marks;
 }
 
-void RaceCheck::copy(const machine::Warp& warp, const ir::Insn& insn, u32 mask, const u32* offsets,
+void RaceCheck::copy(const observer::Warp& warp, const ir::Insn& insn, u32 mask, const u32* offsets,
                      u32 bytes, const u32* epochs) {
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(m));
-    async_write(warp, insn, lane, {warp.block, offsets[lane], bytes},
+    async_write(warp, insn, lane, {warp.home, offsets[lane], bytes},
                 agent(AgentKind::kCopies, warp, lane), epochs[lane]);
   }
 }
 
 // An access by `agent` in `epoch`.
-Attempt RaceCheck::State::attempt_of(const machine::Warp& warp, const ir::Insn& insn, u32 lane,
+Attempt RaceCheck::State::attempt_of(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                                      const SharedRange& where, Agent agent, u32 epoch,
                                      bool writes) {
   last_epoch = std::max(last_epoch, epoch);
@@ -198,7 +198,7 @@ Attempt RaceCheck::State::attempt_of(const machine::Warp& warp, const ir::Insn& 
       warp, insn, lane, index_of(warp), {0, info}, where.block->rank, writes, kind_of(agent.index)};
 }
 
-void RaceCheck::async_write(const machine::Warp& warp, const ir::Insn& insn, u32 lane,
+void RaceCheck::async_write(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                             const SharedRange& where, Agent agent, u32 epoch) {
   State& s = *state_;
   const Attempt attempt = s.attempt_of(warp, insn, lane, where, agent, epoch, true);
@@ -220,7 +220,7 @@ void RaceCheck::async_write(const machine::Warp& warp, const ir::Insn& insn, u32
   }
 }
 
-void RaceCheck::async_read(const machine::Warp& warp, const ir::Insn& insn, u32 lane,
+void RaceCheck::async_read(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                            const SharedRange& where, Agent agent, u32 epoch) {
   State& s = *state_;
   const Attempt attempt = s.attempt_of(warp, insn, lane, where, agent, epoch, false);
@@ -331,7 +331,7 @@ void RaceCheck::State::check_fence(const Attempt& attempt, u32 word) const {
   if (clock > past && clock > known[attempt.me][warps + writer]) report_fence(attempt, word);
 }
 
-void RaceCheck::barrier(const machine::Block& block, const u32* arrived, u32 waited) {
+void RaceCheck::barrier(const observer::Block& block, const u32* arrived, u32 waited) {
   State& s = *state_;
   const u32 base = block.rank * s.block_warps;
   std::vector<u32> joined;
@@ -345,7 +345,7 @@ void RaceCheck::barrier(const machine::Block& block, const u32* arrived, u32 wai
   }
 }
 
-void RaceCheck::copies_landed(const machine::Warp& warp, u32 mask, const u32* epochs) {
+void RaceCheck::copies_landed(const observer::Warp& warp, u32 mask, const u32* epochs) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
   for (u32 m = mask; m != 0; m &= m - 1) {
@@ -357,12 +357,12 @@ void RaceCheck::copies_landed(const machine::Warp& warp, u32 mask, const u32* ep
   s.update_oldest(me);
 }
 
-RaceCheck::Made RaceCheck::made(const machine::Warp& warp, const ir::Insn& insn) const {
+RaceCheck::Made RaceCheck::made(const observer::Warp& warp, const ir::Insn& insn) const {
   const u32 me = state_->index_of(warp);
   return {me, state_->known[me][me], static_cast<u32>(&insn - warp.code)};
 }
 
-void RaceCheck::use(const machine::Warp& warp, const ir::Insn& insn, u32 lane,
+void RaceCheck::use(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                     const SharedRange& where, const Made& made) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
@@ -372,14 +372,14 @@ void RaceCheck::use(const machine::Warp& warp, const ir::Insn& insn, u32 lane,
            {made.clock, made.pc << 5}, true, (where.offset - s.begin) / 4);
 }
 
-void RaceCheck::arrive(const machine::Warp& warp, PhaseClock& clock) {
+void RaceCheck::arrive(const observer::Warp& warp, PhaseClock& clock) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
   raise(clock.arriving, s.known[me]);
   ++s.known[me][me];
 }
 
-void RaceCheck::copies_arrive(const machine::Warp& warp, u32 mask, const u32* epochs,
+void RaceCheck::copies_arrive(const observer::Warp& warp, u32 mask, const u32* epochs,
                               PhaseClock& clock) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
@@ -397,19 +397,19 @@ void RaceCheck::complete(PhaseClock& clock) {
   std::fill(clock.arriving.begin(), clock.arriving.end(), 0);
 }
 
-void RaceCheck::wait(const machine::Warp& warp, const PhaseClock& clock) {
+void RaceCheck::wait(const observer::Warp& warp, const PhaseClock& clock) {
   state_->join(state_->index_of(warp), clock.completed);
 }
 
-Agent RaceCheck::agent(AgentKind kind, const machine::Warp& warp, u32 lane) {
+Agent RaceCheck::agent(AgentKind kind, const observer::Warp& warp, u32 lane) {
   return {state_->agent_of({kind, state_->index_of(warp), lane})};
 }
 
-Agent RaceCheck::agent_of_barrier(const machine::Block& block, u32 address) {
+Agent RaceCheck::agent_of_barrier(const observer::Block& block, u32 address) {
   return {state_->agent_of({AgentKind::kBarrier, block.rank, address})};
 }
 
-void RaceCheck::arrive_relaxed(const machine::Warp& warp, PhaseClock& clock) {
+void RaceCheck::arrive_relaxed(const observer::Warp& warp, PhaseClock& clock) {
   const State& s = *state_;
   const std::vector<u32>& row = s.known[s.index_of(warp)];
   if (clock.arriving.size() < row.size()) clock.arriving.resize(row.size());
@@ -417,14 +417,14 @@ void RaceCheck::arrive_relaxed(const machine::Warp& warp, PhaseClock& clock) {
     clock.arriving[a] = std::max(clock.arriving[a], row[a]);
 }
 
-void RaceCheck::fence_barriers(const machine::Warp& warp) {
+void RaceCheck::fence_barriers(const observer::Warp& warp) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
   std::vector<u32>& row = s.known[me];
   row[2 * s.warps + me] = row[me]++;
 }
 
-void RaceCheck::fence_proxy(const machine::Warp& warp) {
+void RaceCheck::fence_proxy(const observer::Warp& warp) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
   std::vector<u32>& row = s.known[me];
@@ -432,7 +432,7 @@ void RaceCheck::fence_proxy(const machine::Warp& warp) {
   ++row[me];
 }
 
-void RaceCheck::knows(const machine::Warp& warp, Agent agent, u32 epoch) {
+void RaceCheck::knows(const observer::Warp& warp, Agent agent, u32 epoch) {
   State& s = *state_;
   const u32 me = s.index_of(warp);
   u32& seen = s.known[me][agent.index];

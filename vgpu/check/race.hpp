@@ -11,9 +11,8 @@
 // "Proxies", and for copies "Data Movement and Conversion Instructions: Asynchronous copy".
 #pragma once
 #include <memory>
-#include <vector>
 
-#include "machine/machine.hpp"
+#include "observer/races.hpp"
 
 namespace vgpu::check {
 
@@ -21,117 +20,49 @@ using ir::u16;
 using ir::u32;
 using ir::u64;
 using ir::u8;
+using observer::Access;
+using observer::Agent;
+using observer::AgentKind;
+using observer::PhaseClock;
+using observer::SharedRange;
 
-// Strong accesses (atomic, volatile, relaxed, acquire, release) do not race with each other.
-enum class Access : u8 { kPlain, kStrong };
-
-// Vector clocks that an mbarrier transfers from arriving threads to waiting threads.
-struct PhaseClock {
-  std::vector<u32> arriving;   // of the current phase
-  std::vector<u32> completed;  // of all phases before it
-};
-
-// Kinds of asynchronous agents. Their clock is an epoch; a wait for an epoch covers all operations
-// up to and including it.
-enum class AgentKind : u8 {
-  kCopies,   // of a thread: cp.async
-  kBarrier,  // bulk copies that complete on one mbarrier; the epoch is its phase, counted from 1
-  kGroups,   // of a thread: bulk stores, by bulk groups
-  kMatrix,   // of a warp: wgmma, by its groups
-};
-struct Agent {
-  u32 index = 0;
-};
-
-// A range of bytes in the shared memory of a block.
-struct SharedRange {
-  const machine::Block* block = nullptr;
-  u32 offset = 0, bytes = 0;
-};
-
-class RaceCheck {
+class RaceCheck final : public observer::Races {
  public:
   // For a cluster of `blocks` blocks, each with `warps` warps and `shared_bytes` bytes of shared
   // memory.
   RaceCheck(const ir::Program& program, u32 shared_begin, u64 shared_bytes, u32 warps, u32 blocks);
-  ~RaceCheck();
-  RaceCheck(const RaceCheck&) = delete;
-  RaceCheck& operator=(const RaceCheck&) = delete;
+  ~RaceCheck() override;
 
-  void start();  // call before the blocks of the next cluster start
-
-  // Pointers to the state that the fast path needs (execute/isa/race.hpp) for a warp's accesses to
-  // its own block's shared memory. Arrays are indexed by word. Valid until the next call of any
-  // other member.
-  struct Glance {
-    u32 *write_clock, *write_info;
-    u16* writer;
-    u32 *read_clock, *read_info;               // the warp's own reads
-    u32* last_read;                            // any warp's
-    const u32 *async_write, *last_async_read;  // clocks; null if there are none
-    u32 begin;                                 // shared address of word 0
-    u32 me, now;                               // the warp's index in the cluster, its clock
-    // Accesses with clocks up to these values are ordered before the warp: oldest holds for every
-    // other warp, oldest_async for every asynchronous agent.
-    u32 oldest, oldest_async;
-  };
-  Glance glance(const machine::Warp& warp);
-  // Checks accesses of the lanes in `mask` to their own block's shared memory. This and all other
-  // access functions throw Fault (kRace) at the first conflict.
-  void access(const machine::Warp& warp, const ir::Insn& insn, u32 mask, const u32* offsets,
-              u32 bytes, bool is_write, Access kind);
-  // Checks one lane's access to the shared memory of any block of the cluster.
-  void access(const machine::Warp& warp, const ir::Insn& insn, u32 lane, const SharedRange& where,
-              bool is_write, Access kind);
-  // A block barrier completed. arrived[w]: lanes of warp w that arrived (release); waited: bit mask
-  // of the warps that waited (acquire).
-  void barrier(const machine::Block& block, const u32* arrived, u32 waited);
-
-  // The lanes issue cp.async copies in the given epochs, one per lane (CopyQueue). The copies may
-  // write at any time until a wait for the epoch (copies_landed).
-  void copy(const machine::Warp& warp, const ir::Insn& insn, u32 mask, const u32* offsets,
-            u32 bytes, const u32* epochs);
-  // The warp has waited for the lanes' copies up to the given epochs.
-  void copies_landed(const machine::Warp& warp, u32 mask, const u32* epochs);
-
-  // made() records an mbarrier.init; use() faults unless that init is ordered before the warp's use
-  // of the mbarrier.
-  struct Made {
-    u32 warp = 0, clock = 0;  // warp: index in the cluster
-    u32 pc = 0;
-  };
-  Made made(const machine::Warp& warp, const ir::Insn& insn) const;
-  void use(const machine::Warp& warp, const ir::Insn& insn, u32 lane, const SharedRange& where,
-           const Made& made);
-  void arrive(const machine::Warp& warp, PhaseClock& clock);  // release
-  // cp.async.mbarrier.arrive: the copies up to these epochs arrive. Transfers the warp's clocks
-  // of other agents, but not its own clock: the warp's own accesses stay unordered.
-  void copies_arrive(const machine::Warp& warp, u32 mask, const u32* epochs, PhaseClock& clock);
-  void complete(PhaseClock& clock);
-  void wait(const machine::Warp& warp, const PhaseClock& clock);  // acquire
-
-  // The asynchronous proxy. A lane issues an operation that may access shared memory at any time
-  // until a wait for the agent's epoch.
-  Agent agent(AgentKind kind, const machine::Warp& warp, u32 lane);
-  Agent agent_of_barrier(const machine::Block& block, u32 address);
-  void async_write(const machine::Warp& warp, const ir::Insn& insn, u32 lane,
-                   const SharedRange& where, Agent agent, u32 epoch);
-  // Also faults if a thread wrote a word and no proxy fence orders that write before the read.
-  void async_read(const machine::Warp& warp, const ir::Insn& insn, u32 lane,
-                  const SharedRange& where, Agent agent, u32 epoch);
-  void fence_proxy(const machine::Warp& warp);  // fence.proxy.async
-  // fence.mbarrier_init: orders the warp's earlier mbarrier.init before its later arrivals, even
-  // relaxed ones (arrive_relaxed).
-  void fence_barriers(const machine::Warp& warp);
-  // Transfers only the fenced mbarrier.init operations.
-  void arrive_relaxed(const machine::Warp& warp, PhaseClock& clock);
-  // The warp has waited for the agent's operations up to the epoch.
-  void knows(const machine::Warp& warp, Agent agent, u32 epoch);
-  // A wait for the phase also waits for the agent's operations up to the epoch.
-  void tells(PhaseClock& clock, Agent agent, u32 epoch);
-  // The block has ended. Faults if accesses by other blocks or asynchronous agents to its shared
-  // memory are not ordered before its end.
-  void end_block(const machine::Block& block);
+  void start() override;
+  Glance glance(const observer::Warp& warp) override;
+  void access(const observer::Warp& warp, const ir::Insn& insn, u32 mask, const u32* offsets,
+              u32 bytes, bool is_write, Access kind) override;
+  void access(const observer::Warp& warp, const ir::Insn& insn, u32 lane, const SharedRange& where,
+              bool is_write, Access kind) override;
+  void barrier(const observer::Block& block, const u32* arrived, u32 waited) override;
+  void copy(const observer::Warp& warp, const ir::Insn& insn, u32 mask, const u32* offsets,
+            u32 bytes, const u32* epochs) override;
+  void copies_landed(const observer::Warp& warp, u32 mask, const u32* epochs) override;
+  Made made(const observer::Warp& warp, const ir::Insn& insn) const override;
+  void use(const observer::Warp& warp, const ir::Insn& insn, u32 lane, const SharedRange& where,
+           const Made& made) override;
+  void arrive(const observer::Warp& warp, PhaseClock& clock) override;
+  void copies_arrive(const observer::Warp& warp, u32 mask, const u32* epochs,
+                     PhaseClock& clock) override;
+  void complete(PhaseClock& clock) override;
+  void wait(const observer::Warp& warp, const PhaseClock& clock) override;
+  Agent agent(AgentKind kind, const observer::Warp& warp, u32 lane) override;
+  Agent agent_of_barrier(const observer::Block& block, u32 address) override;
+  void async_write(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
+                   const SharedRange& where, Agent agent, u32 epoch) override;
+  void async_read(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
+                  const SharedRange& where, Agent agent, u32 epoch) override;
+  void fence_proxy(const observer::Warp& warp) override;
+  void fence_barriers(const observer::Warp& warp) override;
+  void arrive_relaxed(const observer::Warp& warp, PhaseClock& clock) override;
+  void knows(const observer::Warp& warp, Agent agent, u32 epoch) override;
+  void tells(PhaseClock& clock, Agent agent, u32 epoch) override;
+  void end_block(const observer::Warp& first) override;
 
  private:
   struct State;

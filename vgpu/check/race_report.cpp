@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "check/race_state.hpp"
-#include "machine/fault.hpp"
 
 namespace vgpu::check {
 namespace {
@@ -59,7 +58,7 @@ std::string RaceCheck::State::who(u32 agent, u32 rank) const {
 
 void RaceCheck::State::report(const Attempt& attempt, u32 agent, const Mark& other,
                               bool other_writes, u32 word) const {
-  const u32 rank = attempt.warp.block->rank;
+  const u32 rank = attempt.warp.home->rank;
   std::string here = who(attempt.me, rank);
   if (attempt.async != nullptr) here = fmt::format("{} of {}", name_of(attempt.async->kind), here);
   std::string why = "with no barrier between";
@@ -68,34 +67,34 @@ void RaceCheck::State::report(const Attempt& attempt, u32 agent, const Mark& oth
     why = awaited(name.kind);
     if (name.kind == AgentKind::kBarrier || name.owner != attempt.me) why += " and told this warp";
   }
-  machine::fault(
+  observer::fault(
       {attempt.warp, attempt.insn, attempt.lane}, FaultKind::kRace,
       fmt::format("{} {} and {} {} one word of shared memory, {}", who(agent, rank),
                   verb(other_writes), here, verb(attempt.is_write), why),
       fmt::format(
           "shared address 0x{:x}{}\nthe other access is {}", begin + 4 * word,
           attempt.rank == rank ? "" : fmt::format(" of the cluster's rank {}", attempt.rank),
-          machine::place(program, other.pc())));
+          observer::place(program, other.pc())));
 }
 
 void RaceCheck::State::report_fence(const Attempt& attempt, u32 word) const {
   const BlockMemory& memory = memories[attempt.rank];
-  const u32 rank = attempt.warp.block->rank;
-  machine::fault({attempt.warp, attempt.insn, attempt.lane}, FaultKind::kRace,
-                 fmt::format("{} writes a word of shared memory and {} of {} reads it, with no "
-                             "fence.proxy.async between",
-                             who(memory.writer[word], rank), name_of(attempt.async->kind),
-                             who(attempt.me, rank)),
-                 fmt::format("shared address 0x{:x}\nthe write is {}", begin + 4 * word,
-                             machine::place(program, memory.writes.at(word).pc())));
+  const u32 rank = attempt.warp.home->rank;
+  observer::fault({attempt.warp, attempt.insn, attempt.lane}, FaultKind::kRace,
+                  fmt::format("{} writes a word of shared memory and {} of {} reads it, with no "
+                              "fence.proxy.async between",
+                              who(memory.writer[word], rank), name_of(attempt.async->kind),
+                              who(attempt.me, rank)),
+                  fmt::format("shared address 0x{:x}\nthe write is {}", begin + 4 * word,
+                              observer::place(program, memory.writes.at(word).pc())));
 }
 
-void RaceCheck::end_block(const machine::Block& block) {
+void RaceCheck::end_block(const observer::Warp& first) {
+  const observer::Block& block = *first.home;
   const State& s = *state_;
   if (s.agents.empty() && s.memories.size() == 1) return;
   const BlockMemory& memory = s.memories[block.rank];
   const u32 base = block.rank * s.block_warps;
-  const machine::Warp& first = block.warps[0];
   // Whether the access is by the block itself or ordered before one of its warps.
   const auto seen = [&](u32 agent, const Mark& mark) {
     if (mark.clock <= s.past || (agent >= base && agent < base + s.block_warps)) return true;
@@ -106,10 +105,10 @@ void RaceCheck::end_block(const machine::Block& block) {
   };
   const auto look = [&](u32 agent, const Mark& mark, bool writes, u32 word) {
     if (seen(agent, mark)) return;
-    machine::fault({first, first.code[mark.pc()], 0}, FaultKind::kRace,
-                   fmt::format("the block ends while {} may still {} its shared memory",
-                               s.who(agent, block.rank), writes ? "write" : "read"),
-                   fmt::format("shared address 0x{:x}", s.begin + 4 * word));
+    observer::fault({first, first.code[mark.pc()], 0}, FaultKind::kRace,
+                    fmt::format("the block ends while {} may still {} its shared memory",
+                                s.who(agent, block.rank), writes ? "write" : "read"),
+                    fmt::format("shared address 0x{:x}", s.begin + 4 * word));
   };
   const u32 words = static_cast<u32>(memory.writer.size());
   for (u32 word = 0; word < words; ++word) {

@@ -66,7 +66,7 @@ struct AgentName {
 
 // An access to be checked.
 struct Attempt {
-  const machine::Warp& warp;
+  const observer::Warp& warp;
   const ir::Insn& insn;
   u32 lane;
   u32 me;  // the warp's index in the cluster
@@ -83,10 +83,10 @@ struct RaceCheck::State {
   // ordered by a proxy fence; one per warp for its mbarrier.init ordered by fence.mbarrier_init;
   // then one per asynchronous agent, created on first use.
   u32 first_agent() const { return 3 * warps; }
-  u32 index_of(const machine::Warp& warp) const { return warp.block->rank * block_warps + warp.id; }
+  u32 index_of(const observer::Warp& warp) const { return warp.home->rank * block_warps + warp.id; }
   u32 agent_of(const AgentName& name);
   const AgentName* kind_of(u32 agent) const { return &agents[agent - first_agent()]; }
-  Attempt attempt_of(const machine::Warp& warp, const ir::Insn& insn, u32 lane,
+  Attempt attempt_of(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                      const SharedRange& where, Agent agent, u32 epoch, bool writes);
 
   void update_oldest(u32 warp);

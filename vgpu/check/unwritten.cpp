@@ -9,14 +9,13 @@
 #include <optional>
 #include <utility>
 
-#include "machine/fault.hpp"
-
 namespace vgpu::check {
 namespace {
 
 using ir::u32;
 using ir::u64;
 using ir::u8;
+using observer::SharedFill;
 
 // Fills besides kUsual, which is large and negative as an integer and in every floating-point
 // format: zero, NaN, and large and positive.
@@ -57,18 +56,10 @@ Fault report(const UnwrittenReads::Site& site, u8 byte, const std::string& what)
 
 }  // namespace
 
-void SharedFill::apply(std::byte* shared, std::size_t bytes) const {
-  std::memset(shared, words == nullptr ? byte : kUsual, bytes);
-  if (words == nullptr) return;
-  for (std::size_t i = 0; i < words->size(); ++i) {
-    if ((*words)[i]) std::memset(shared + i * 4, byte, std::min<std::size_t>(4, bytes - i * 4));
-  }
-}
-
-void UnwrittenReads::note(const machine::Warp& warp, const ir::Insn& insn, u32 lane, u32 offset,
+void UnwrittenReads::note(const observer::Warp& warp, const ir::Insn& insn, u32 lane, u32 offset,
                           u32 bytes) {
   const u32 pc = static_cast<u32>(&insn - warp.code);
-  const u64 block = warp.block->linear;
+  const u64 block = warp.home->linear;
   const std::lock_guard lock(mutex_);
   const auto [found, is_new] = sites_.try_emplace(pc);
   Site& site = found->second;
@@ -76,7 +67,7 @@ void UnwrittenReads::note(const machine::Warp& warp, const ir::Insn& insn, u32 l
     site.block = block;
     site.pc = pc;
     try {
-      machine::fault(
+      observer::fault(
           {warp, insn, lane}, FaultKind::kUninitialized,
           fmt::format("read of {} bytes of shared memory that the block did not write before",
                       bytes),

@@ -15,26 +15,16 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine.hpp"
-#include "machine/machine.hpp"
 #include "memory/image.hpp"
+#include "observer/watch.hpp"
 
 namespace vgpu::check {
-
-// What shared memory holds before a block writes to it.
-struct SharedFill {
-  static constexpr ir::u8 kUsual = 0xcd;
-  ir::u8 byte = kUsual;
-  // The words that hold `byte`; the others hold kUsual. Null: all words hold `byte`.
-  const std::vector<bool>* words = nullptr;
-  void apply(std::byte* shared, std::size_t bytes) const;
-};
 
 // The reads of unwritten shared memory in one launch. Thread-safe.
 class UnwrittenReads {
  public:
   // Records that the lane reads `bytes` bytes at shared address `offset`, some of them unwritten.
-  void note(const machine::Warp& warp, const ir::Insn& insn, ir::u32 lane, ir::u32 offset,
+  void note(const observer::Warp& warp, const ir::Insn& insn, ir::u32 lane, ir::u32 offset,
             ir::u32 bytes);
   bool any() const { return !sites_.empty(); }
 
@@ -64,6 +54,6 @@ struct Ending {
 // executes the kernel again with the given fill. Restores memory to its state after the first run.
 void require_no_effect(const UnwrittenReads& reads, Memory& memory, const MemoryImage& before,
                        const Ending& first, bool defer,
-                       const std::function<Ending(const SharedFill&)>& run);
+                       const std::function<Ending(const observer::SharedFill&)>& run);
 
 }  // namespace vgpu::check

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes metrics from the instructions' counts, per launch and per source line.
+#include "count/report.hpp"
+
 #include <array>
 #include <map>
 #include <string>
@@ -11,8 +13,8 @@
 namespace vgpu::count {
 namespace {
 
-bool is_exact(const Metric& metric, Engine engine, Doubts doubts) {
-  const Doubts unless = engine == Engine::kPtx ? metric.unless_ptx : metric.unless_sass;
+bool is_exact(const Metric& metric, bool machine_code, Doubts doubts) {
+  const Doubts unless = machine_code ? metric.unless_sass : metric.unless_ptx;
   return unless != kAlways && ((unless | kCalledDriver) & doubts) == 0;
 }
 
@@ -31,12 +33,12 @@ void add(Values& values, const Instruction& instruction) {
 }
 
 // Writes the values; for a source line only the nonzero ones.
-void write(const Values& values, Engine engine, Doubts doubts, bool zeros, Metrics& exact,
+void write(const Values& values, bool machine_code, Doubts doubts, bool zeros, Metrics& exact,
            Metrics& estimates) {
   const auto table = metrics();
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (table[i].share == nullptr || (values[i] == 0 && !zeros)) continue;
-    (is_exact(table[i], engine, doubts) ? exact : estimates)[std::string(table[i].name)] =
+    (is_exact(table[i], machine_code, doubts) ? exact : estimates)[std::string(table[i].name)] =
         values[i];
   }
 }
@@ -102,13 +104,15 @@ const char* to_string(Operation operation) {
   return kNames[static_cast<std::size_t>(operation)];
 }
 
-void report(Engine engine, std::span<const Instruction> instructions, Doubts doubts,
+void report(const ir::Program& program, const observer::Counters& counters,
             const LaunchConfig& config, LaunchReport& into) {
+  const bool machine_code = program.machine_code.has_value();
+  const Doubts doubts = count::doubts(program, counters);
   const std::size_t n = metrics().size();
   Values total(n);
   std::map<std::pair<std::string_view, std::uint32_t>, Values> lines;
   into.lane_instructions = 0;
-  for (const Instruction& instruction : instructions) {
+  for (const Instruction& instruction : instructions(program, counters)) {
     add(total, instruction);
     into.lane_instructions += instruction.count.lanes;
     const bool ran = instruction.count.executions != 0 || instruction.count.global_requests != 0 ||
@@ -118,15 +122,15 @@ void report(Engine engine, std::span<const Instruction> instructions, Doubts dou
       continue;
     add(lines.try_emplace({instruction.file, instruction.line}, n).first->second, instruction);
   }
-  into.engine = engine == Engine::kPtx ? "ptx" : "sass";
+  into.engine = machine_code ? "sass" : "ptx";
   into.exact["launch__grid_size"] = config.grid.count();
   into.exact["launch__block_size"] = config.block.count();
-  write(total, engine, doubts, true, into.exact, into.estimates);
+  write(total, machine_code, doubts, true, into.exact, into.estimates);
   for (const auto& [place, values] : lines) {
     LineReport& line = into.lines.emplace_back();
     line.file = place.first;
     line.line = place.second;
-    write(values, engine, doubts, false, line.exact, line.estimates);
+    write(values, machine_code, doubts, false, line.exact, line.estimates);
   }
 }
 

@@ -30,6 +30,12 @@ constexpr u32 kParamBase =
 constexpr u32 kFewestStackBytes = 1024;
 constexpr u32 kRecursiveStackBytes = 16 << 10;
 
+// What a lowered program's statements refer to.
+struct Source {
+  std::vector<sass::Instruction> instructions;
+  sass::LineTable lines;
+};
+
 class CubinModule final : public Module {
  public:
   CubinModule(std::span<const std::byte> file, Memory& memory)
@@ -193,7 +199,7 @@ class CubinModule final : public Module {
 
   // Registers the functions whose addresses a lowered kernel may read from constant bank 4. Refuses
   // the kernel if a variable's initialiser contains an unknown address.
-  void use_functions(ir::Program& program, const sass::Code& code) const {
+  void use_functions(ir::Program& program, bool indexes_addresses) const {
     constexpr u32 kAddresses = 4;
     if (!unknown_in_variables_.empty()) refuse_symbol(unknown_in_variables_);
     for (const auto& [offset, name] : functions_) {
@@ -201,7 +207,7 @@ class CubinModule final : public Module {
         return constant.bank == kAddresses && constant.offset + 4 > from &&
                constant.offset < from + 8;
       };
-      if (code.indexes_addresses ||
+      if (indexes_addresses ||
           std::any_of(program.bank_constants.begin(), program.bank_constants.end(), reads))
         use_function(program, name);
     }
@@ -250,12 +256,14 @@ class CubinModule final : public Module {
     program.shared_dynamic_alignment = 16;
     program.functions.resize(1);
     program.functions[0].name = kernel.name;
-    const auto code = std::make_shared<sass::Code>();
-    code->param_base = kernel.param_base != 0 ? kernel.param_base : kParamBase;
-    code->bank2.assign(kernel.constants2.begin(), kernel.constants2.end());
-    code->bank3 = bank3_;
-    code->bank3_bytes = bank3_bytes_;
-    code->bank4 = bank4_;
+    ir::MachineCode& code = program.machine_code.emplace();
+    code.param_base = kernel.param_base != 0 ? kernel.param_base : kParamBase;
+    code.bank2.assign(kernel.constants2.begin(), kernel.constants2.end());
+    code.bank3 = bank3_;
+    code.bank3_bytes = bank3_bytes_;
+    code.bank4 = bank4_;
+    const auto source = std::make_shared<Source>();
+    program.storage = source;
     try {
       if (attributes.cluster.count() > 1)
         throw sass::UnknownInstruction("machine code is not executed in clusters");
@@ -268,9 +276,11 @@ class CubinModule final : public Module {
         const std::string_view symbol = cubin_.symbols()[r.symbol].name;
         if (ir::provided_function(symbol)) use_function(program, symbol);
       }
-      sass::Lowering(program, *code, text, jump_targets(kernel)).run();
-      use_functions(program, *code);
-      code->lines = sass::read_lines(cubin_, kernel);
+      const std::vector<u32> targets = jump_targets(kernel);
+      sass::Lowering lowering(program, source->instructions, text, targets);
+      lowering.run();
+      use_functions(program, lowering.indexes_addresses());
+      source->lines = sass::read_lines(cubin_, kernel);
     } catch (const sass::UnknownInstruction& unknown) {
       program.unsupported = unknown.what();
       return program;
@@ -278,17 +288,23 @@ class CubinModule final : public Module {
       program.unsupported = damage.what();
       return program;
     }
-    code->stack_bytes = stack_of(kernel, *code);
-    program.functions[0].local_bytes = code->stack_bytes;
-    program.machine_code = code;
+    for (ir::Statement& statement : program.statements) {
+      const sass::LineEntry* const entry = source->lines.find(statement.place);
+      if (entry == nullptr) continue;
+      statement.file = source->lines.files[entry->file];
+      statement.line = entry->line;
+    }
+    code.stack_bytes = stack_of(kernel, source->instructions);
+    program.functions[0].local_bytes = code.stack_bytes;
     return program;
   }
 
-  static u32 stack_of(const sass::KernelInfo& kernel, const sass::Code& code) {
+  static u32 stack_of(const sass::KernelInfo& kernel,
+                      const std::vector<sass::Instruction>& instructions) {
     constexpr u32 kUnknown = 0xffffffff;  // unknown to ptxas: it calls functions of the driver
     u32 bytes = kernel.stack_bytes == kUnknown ? 0 : kernel.stack_bytes;
     bool calls = false, local = false;
-    for (const sass::Instruction& i : code.instructions) {
+    for (const sass::Instruction& i : instructions) {
       calls |= i.op == sass::Op::kCall || i.op == sass::Op::kCallAbsolute;
       local |= i.op == sass::Op::kLdl || i.op == sass::Op::kStl || i.op == sass::Op::kLd ||
                i.op == sass::Op::kSt;

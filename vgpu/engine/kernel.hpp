@@ -5,6 +5,7 @@
 #include <functional>
 #include <mutex>
 
+#include "engine/engine.hpp"
 #include "ir/program.hpp"
 
 namespace vgpu {

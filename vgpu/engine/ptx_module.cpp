@@ -11,7 +11,7 @@
 
 #include "engine/kernel.hpp"
 #include "ir/address.hpp"
-#include "machine/machine.hpp"
+#include "memory/memory.hpp"
 #include "ptx/lower/lower.hpp"
 
 namespace vgpu {
@@ -156,48 +156,5 @@ std::unique_ptr<Module> Module::from_ptx(std::string_view ptx, Memory& memory) {
 
 const KernelAttributes& attributes(const Kernel& kernel) { return kernel.attributes(); }
 const std::string& refusal(const Kernel& kernel) { return kernel.program().unsupported; }
-
-LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
-                    std::span<const std::byte> params, Memory& memory) {
-  const ir::Program& program = kernel.program();
-  if (!program.unsupported.empty()) {
-    throw Unsupported(fmt::format("{}\n  kernel {}", program.unsupported, program.display_name));
-  }
-  return machine::run_grid(program, config, params, memory);
-}
-
-const char* to_string(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::kOutOfBounds:
-      return "out of bounds";
-    case FaultKind::kUseAfterFree:
-      return "use after free";
-    case FaultKind::kMisaligned:
-      return "misaligned address";
-    case FaultKind::kBarrierDivergence:
-      return "barrier divergence";
-    case FaultKind::kDeadlock:
-      return "deadlock";
-    case FaultKind::kAssert:
-      return "assertion";
-    case FaultKind::kTrap:
-      return "trap";
-    case FaultKind::kStackOverflow:
-      return "stack overflow";
-    case FaultKind::kRace:
-      return "race";
-    case FaultKind::kUninitialized:
-      return "uninitialized read";
-    case FaultKind::kMbarrier:
-      return "mbarrier";
-    case FaultKind::kBadOperand:
-      return "bad operand";
-    case FaultKind::kRegisters:
-      return "setmaxnreg";
-    case FaultKind::kClusterExit:
-      return "shared memory of a block that has ended";
-  }
-  return "fault";
-}
 
 }  // namespace vgpu

@@ -10,17 +10,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "engine/engine.hpp"
-#include "ptx/parse/ast.hpp"
-
-namespace vgpu::sass {
-struct Code;
-}
+#include "ir/counter_class.hpp"
+#include "ir/kernel.hpp"
 
 namespace vgpu::ir {
 
@@ -109,11 +106,21 @@ struct Run {
   u32 counted = 0;          // PTX instructions in it, without helpers that lowering added
 };
 
-// The PTX statement that an instruction was lowered from.
+// A statement of PTX or an instruction of machine code, as reports show it.
+struct Statement {
+  std::string_view text;  // valid as long as Program::storage
+  u32 place = 0;          // PTX: line; machine code: offset
+  std::string_view file;  // of the source; "" where unknown
+  u32 line = 0;
+  u16 traits = 0;  // bits of Trait
+};
+
+// What an instruction was lowered from.
 struct Origin {
-  const ptx::Instruction* instruction = nullptr;
-  u32 function = 0;     // index into Program::functions
-  bool helper = false;  // added by lowering: not counted
+  u32 statement = kNone;  // index into Program::statements; kNone: the end of a function
+  u32 function = 0;       // index into Program::functions
+  bool helper = false;    // added by lowering: not counted
+  Class what;             // for the counters
 };
 
 // A word of a constant bank, broadcast to all lanes of the slot. Its value is known only at launch.
@@ -131,8 +138,7 @@ struct ParamPlace {
 // A function's part of the program, and the contents of its window.
 struct FunctionCode {
   std::string name;  // mangled
-  const ptx::Function* source = nullptr;
-  u32 entry = 0;  // first instruction
+  u32 entry = 0;     // first instruction
   u32 window_bytes = 0;
   u32 local_bytes = 0;               // per thread
   std::vector<std::byte> constants;  // the window's first bytes
@@ -162,9 +168,22 @@ struct BranchTable {
   std::vector<u32> targets;  // instructions
 };
 
+// What machine code has besides.
+struct MachineCode {
+  std::vector<u32> pc_at;  // by address / 16
+  u32 param_base = 0;      // offset of the parameters in bank 0
+  u32 stack_bytes = 0;
+  // Constant banks: 2 (literals and tables of the kernel), 3 (__constant__ variables, in device
+  // memory), 4 (addresses). Bank 0 holds the launch and its parameters.
+  std::vector<std::byte> bank2, bank4;
+  const std::byte* bank3 = nullptr;
+  std::size_t bank3_bytes = 0;
+};
+
 struct Program {
-  const ptx::Module* module = nullptr;             // null for machine code
-  std::shared_ptr<const sass::Code> machine_code;  // null for PTX
+  std::optional<MachineCode> machine_code;  // none for PTX
+  std::shared_ptr<const void> storage;      // of the statements' texts
+  std::vector<Statement> statements;
   std::vector<BankConstant> bank_constants;
   KernelAttributes attributes;
   std::string display_name;  // demangled

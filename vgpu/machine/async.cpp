@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "check/race.hpp"
 #include "machine/fault.hpp"
 
 namespace vgpu::machine {

@@ -5,7 +5,6 @@
 // arrived. A barrier that can never complete is a fault.
 #include <fmt/format.h>
 
-#include "check/race.hpp"
 #include "machine/converge.hpp"
 #include "machine/fault.hpp"
 

@@ -7,9 +7,6 @@
 #include <bit>
 #include <cstring>
 
-#include "check/race.hpp"
-#include "check/unwritten.hpp"
-#include "check/watch.hpp"
 #include "machine/async.hpp"
 #include "machine/bulk.hpp"
 #include "machine/cluster.hpp"
@@ -46,14 +43,13 @@ void fill_bank_constants(const Launch& launch, std::byte* window) {
 
 }  // namespace
 
-Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos, Cluster& in,
+Block::Block(const Launch& of, observer::Counters& into, SiteMemo* memos, Cluster& in,
              u32 rank_in_cluster)
-    : launch(of),
+    : observer::Block(of.program, rank_in_cluster),
+      launch(of),
       counters(into),
       cluster(in),
-      rank(rank_in_cluster),
       output(of.config.print_bytes) {
-  const Program& program = launch.program;
   const FunctionCode& kernel = program.functions[0];
   const u32 threads = static_cast<u32>(launch.config.block.count());
   warp_count = (threads + kLanes - 1) / kLanes;
@@ -64,10 +60,7 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos, Cluster& 
   shared_ = std::make_unique<std::byte[]>(shared_bytes + 1024);
   std::byte* const shared = aligned(shared_.get(), 1024);
   race = cluster.race();
-  if (launch.config.check_init || launch.marks->touched != nullptr) {
-    watch = std::make_unique<check::Watch>(*launch.marks, program.shared_begin, shared_bytes,
-                                           launch.unwritten != nullptr);
-  }
+  if (launch.observer != nullptr) watch = launch.observer->watch(shared_bytes);
   mbarriers = std::make_unique<Mbarriers>(*this);
   if (program.warpgroups) warpgroups = std::make_unique<Warpgroups>(*this);
   register_moves.resize((warp_count + kWarpsOfGroup - 1) / kWarpsOfGroup);
@@ -79,10 +72,11 @@ Block::Block(const Launch& of, count::Counters& into, SiteMemo* memos, Cluster& 
     Warp& warp = warps[w];
     warp.id = w;
     warp.block = this;
+    warp.home = this;
     warp.root.window = aligned(windows_.get(), 64) + window_bytes * w;
     std::copy(kernel.constants.begin(), kernel.constants.end(), warp.root.window);
     fill_bank_constants(launch, warp.root.window);
-    warp.machine_code = program.machine_code != nullptr;
+    warp.machine_code = program.machine_code.has_value();
     warp.code = program.code.data();
     warp.runs = program.runs.data();
     warp.run_at = program.run_at.data();
@@ -139,7 +133,7 @@ void Block::start(u64 linear_index) {
   for (std::vector<u32>& moves : register_moves) moves.clear();
   free_registers = 0;
   // The fill makes reads of unwritten shared memory the same in every block and on every host.
-  const check::SharedFill fill = launch.fill == nullptr ? check::SharedFill{} : *launch.fill;
+  const observer::SharedFill fill = launch.fill == nullptr ? observer::SharedFill{} : *launch.fill;
   fill.apply(warps[0].shared + warps[0].shared_begin, warps[0].shared_end - warps[0].shared_begin);
   const FunctionCode& kernel = launch.program.functions[0];
   const u32 threads = static_cast<u32>(launch.config.block.count());
@@ -166,7 +160,7 @@ bool Block::run(i64 quantum) {
   if (done) {
     for (BulkGroups& groups : bulk) groups.finish();
     mbarriers->finish();
-    if (race != nullptr) race->end_block(*this);
+    if (race != nullptr) race->end_block(warps[0]);
   }
   return done;
 }

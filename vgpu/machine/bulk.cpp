@@ -9,7 +9,6 @@
 #include <memory>
 #include <utility>
 
-#include "check/watch.hpp"
 #include "machine/async.hpp"
 #include "machine/bulk_check.hpp"
 #include "machine/bulk_reduce.hpp"
@@ -181,7 +180,7 @@ Transfer transfer_of(const Lane& lane) {
 
 // Checks bounds, updates marks and counters for the transfer's accesses to global memory.
 void check_global_side(Warp& warp, const Lane& lane, const Transfer& transfer, bool writes) {
-  count::SiteCount& count = warp.site_counts[lane.insn.site];
+  observer::SiteCount& count = warp.site_counts[lane.insn.site];
   ++count.global_requests;
   const auto touch = [&](u64 address, u32 bytes) {
     check_bulk_global(lane, address, bytes, writes);
@@ -219,7 +218,7 @@ void load(Warp& warp, const Lane& lane) {
   const Transfer transfer = transfer_of(lane);
   check_global_side(warp, lane, transfer, false);
   const u32 bytes = transfer.bytes(), reach = transfer.shared_bytes();
-  count::SiteCount& count = warp.site_counts[lane.insn.site];
+  observer::SiteCount& count = warp.site_counts[lane.insn.site];
   const auto land = [&](u64 to, u64 at_barrier) {
     const SharedPlace place = shared_place(lane, to, reach, alignment_of(transfer));
     const SharedPlace barrier = barrier_of(lane, place, at_barrier);
@@ -258,7 +257,7 @@ void store(Warp& warp, const Lane& lane) {
   const Insn& insn = lane.insn;
   if (warp.race != nullptr && bytes != 0) {
     warp.race->async_read(warp, insn, lane.lane, {place.block, place.offset, reach},
-                          warp.race->agent(check::AgentKind::kGroups, warp, lane.lane),
+                          warp.race->agent(observer::AgentKind::kGroups, warp, lane.lane),
                           warp.bulk->epoch(lane.lane));
   }
   warp.bulk->begin(
@@ -410,7 +409,7 @@ void BulkGroups::wait(u32 mask, u64 pending, bool reads) {
     advance(lane, epoch, !reads);
     waited_[lane] = std::max(waited_[lane], epoch);
     if (warp_->race != nullptr)
-      warp_->race->knows(*warp_, warp_->race->agent(check::AgentKind::kGroups, *warp_, lane),
+      warp_->race->knows(*warp_, warp_->race->agent(observer::AgentKind::kGroups, *warp_, lane),
                          epoch);
   }
   std::erase_if(copies_, [&](const Copy& copy) {

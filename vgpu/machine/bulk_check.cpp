@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "check/watch.hpp"
-
 namespace vgpu::machine {
 namespace {
 
@@ -36,7 +34,7 @@ void check_bulk_global(const Lane& lane, u64 address, u64 bytes, bool writes) {
 
 void watch_bulk_global(Warp& warp, const Lane& lane, u64 address, u32 bytes, bool writes) {
   if (warp.watch == nullptr) return;
-  const check::LaunchMarks& marks = warp.watch->global;
+  const observer::LaunchMarks& marks = warp.watch->global;
   if (address - marks.begin >= marks.bytes) return;
   const u64 end = address + bytes;
   for (u64 word = address / 4 * 4; word < end; word += 4) {
@@ -50,17 +48,17 @@ void watch_bulk_global(Warp& warp, const Lane& lane, u64 address, u32 bytes, boo
           __atomic_fetch_or(marks.written + index, static_cast<u8>(bits), __ATOMIC_RELAXED);
       } else if ((bits & ~u32{marks.written[index]}) != 0) {
         const u64 begin = std::max(word, address);
-        check::report_global(warp, lane.insn, lane.lane, begin,
-                             static_cast<u32>(std::min(word + 4, end) - begin));
+        warp.watch->report_global(warp, lane.insn, lane.lane, begin,
+                                  static_cast<u32>(std::min(word + 4, end) - begin));
       }
     }
     if (marks.touched != nullptr && bits == kWhole)
-      check::touch_word(warp, lane.insn, lane.lane, word, writes);
+      warp.watch->touch_word(warp, lane.insn, lane.lane, word, writes);
   }
 }
 
 void watch_bulk_shared(const Lane& lane, const SharedPlace& place, u32 bytes, bool writes) {
-  check::Watch* const watch = place.block->watch.get();
+  observer::Watch* const watch = place.block->watch.get();
   if (watch == nullptr || watch->shared_unwritten == 0) return;
   const u64 begin = place.offset - watch->shared_begin, end = begin + bytes;
   for (u64 word = begin / 4; word * 4 < end; ++word) {
@@ -70,7 +68,7 @@ void watch_bulk_shared(const Lane& lane, const SharedPlace& place, u32 bytes, bo
       watch->shared_unwritten -= static_cast<u32>(mark != kWhole && (mark | bits) == kWhole);
       mark |= bits;
     } else if ((bits & ~mark) != 0) {
-      check::note_shared(lane.warp, lane.insn, lane.lane,
+      watch->note_shared(lane.warp, lane.insn, lane.lane,
                          static_cast<u32>(watch->shared_begin + word * 4),
                          static_cast<u32>(end - word * 4));
       return;

@@ -13,13 +13,11 @@ constexpr i64 kTurn = 1 << 16;
 
 }  // namespace
 
-Cluster::Cluster(const Launch& launch, count::Counters& counters, SiteMemo* memos) {
+Cluster::Cluster(const Launch& launch, observer::Counters& counters, SiteMemo* memos) {
   const u32 count = static_cast<u32>(launch.config.cluster.count());
-  if (launch.config.check_race) {
+  if (launch.observer != nullptr) {
     const u32 warps = static_cast<u32>((launch.config.block.count() + kLanes - 1) / kLanes);
-    const u32 begin = launch.program.shared_begin;
-    race_ = std::make_unique<check::RaceCheck>(launch.program, begin, launch.shared_end - begin,
-                                               warps, count);
+    race_ = launch.observer->races(launch.shared_end - launch.program.shared_begin, warps, count);
   }
   for (u32 rank = 0; rank < count; ++rank) {
     blocks_.push_back(std::make_unique<Block>(launch, counters, memos, *this, rank));
@@ -177,7 +175,7 @@ u32 rank_of(const Warp& warp, u64 address) {
 }
 
 void touch_shared_place(const Lane& lane, const SharedPlace& place, u32 bytes, bool writes,
-                        check::Access kind) {
+                        observer::Access kind) {
   watch_bulk_shared(lane, place, bytes, writes);
   if (lane.warp.race == nullptr) return;
   lane.warp.race->access(lane.warp, lane.insn, lane.lane, {place.block, place.offset, bytes},

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "check/race.hpp"
 #include "machine/fault.hpp"
 #include "machine/machine.hpp"
 
@@ -16,7 +15,7 @@ namespace vgpu::machine {
 
 class Cluster {
  public:
-  Cluster(const Launch& launch, count::Counters& counters, SiteMemo* memos);
+  Cluster(const Launch& launch, observer::Counters& counters, SiteMemo* memos);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -41,7 +40,7 @@ class Cluster {
   // Number of threads that have not arrived at the barrier.
   u64 missing() const;
 
-  check::RaceCheck* race() { return race_.get(); }  // null if races are not checked
+  observer::Races* race() { return race_.get(); }  // null if races are not checked
 
   // Consecutive rounds in which all warps that could run only polled memory.
   u64 idle_rounds = 0;
@@ -58,10 +57,10 @@ class Cluster {
   void complete_if_due();
   bool run_together(i64 quantum);
 
-  std::unique_ptr<check::RaceCheck> race_;
+  std::unique_ptr<observer::Races> race_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Arrival> arrivals_;  // by rank and warp
-  check::PhaseClock clock_;
+  observer::PhaseClock clock_;
 };
 
 // A location in the shared memory of one of the cluster's blocks.
@@ -77,7 +76,7 @@ SharedPlace shared_place(const Lane& lane, u64 address, u32 bytes, u32 alignment
 
 // Applies the enabled checks to a lane's access there.
 void touch_shared_place(const Lane& lane, const SharedPlace& place, u32 bytes, bool writes,
-                        check::Access kind);
+                        observer::Access kind);
 
 // The rank of the block that a shared::cluster address belongs to; kNone if it is not such an
 // address.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "machine/fault.hpp"
-#include "sass/lower/code.hpp"
 
 namespace vgpu::machine {
 namespace {
@@ -44,7 +43,7 @@ u32 arrived(const Warp& warp, const Meeting& meeting) {
 void count_again(const Warp& warp, u32 pc, u32 lanes) {
   if ((warp.restored[warp.code[pc].sub] & lanes) == 0) return;
   const u32 count = static_cast<u32>(__builtin_popcount(lanes));
-  count::Repetition& again = warp.block->counters.again[pc];
+  observer::Repetition& again = warp.block->counters.again[pc];
   ++again.executions;
   again.lanes += count;
   again.repeated += count;
@@ -160,7 +159,7 @@ u32 newest_ready(const Warp& warp) {
 
 u32 place_of_address(const Warp& warp, const Insn& insn, u32 address) {
   const Program& program = warp.block->launch.program;
-  const sass::Code& code = *program.machine_code;
+  const MachineCode& code = *program.machine_code;
   const u32 index = address / 16;
   if (address % 16 == 0 && index < code.pc_at.size()) {
     const u32 pc = code.pc_at[index];

@@ -6,29 +6,9 @@
 #include <fmt/format.h>
 
 #include "memory/heap.hpp"
-#include "sass/lower/code.hpp"
 
 namespace vgpu::machine {
 namespace {
-
-struct Source {
-  std::string file;
-  int line = 0;
-};
-
-Source source_of(const Program& program, const ptx::Instruction& instruction) {
-  if (instruction.location == ptx::kNone) return {};
-  const ptx::Location& location = program.module->locations[instruction.location];
-  return {std::string(program.module->file_name(location.file)), static_cast<int>(location.line)};
-}
-
-Source source_of(const sass::Code& code, u32 address) {
-  const sass::LineEntry* const entry = code.lines.find(address);
-  if (entry == nullptr) return {};
-  return {code.lines.files[entry->file], static_cast<int>(entry->line)};
-}
-
-std::string show(const Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
 
 const char* name_of(AddressSpace space) {
   switch (space) {
@@ -73,69 +53,6 @@ std::string describe_local(const Warp& warp, u64 address, u32 bytes) {
 }
 
 }  // namespace
-
-std::string place(const Program& program, u32 pc) {
-  if (program.machine_code != nullptr) {
-    const sass::Instruction& instruction = program.machine_code->at(pc);
-    std::string text =
-        fmt::format("{} (machine code 0x{:x}", instruction.text, instruction.address);
-    const Source source = source_of(*program.machine_code, instruction.address);
-    if (!source.file.empty()) text += fmt::format("; {}:{}", source.file, source.line);
-    return text + ")";
-  }
-  const ptx::Instruction* instruction = program.origin[pc].instruction;
-  if (instruction == nullptr) return "the end of the function";
-  const Source source = source_of(program, *instruction);
-  std::string text =
-      fmt::format("{} (PTX line {}", ptx::one_line(instruction->text), instruction->line);
-  if (!source.file.empty()) text += fmt::format("; {}:{}", source.file, source.line);
-  return text + ")";
-}
-
-void fault(const Lane& at, FaultKind kind, const std::string& what, const std::string& details) {
-  const Block& block = *at.warp.block;
-  const Program& program = block.launch.program;
-  const u32 pc = static_cast<u32>(&at.insn - at.warp.code);
-  const Dim3 thread{at.warp.tid[0][at.lane], at.warp.tid[1][at.lane], at.warp.tid[2][at.lane]};
-  const ptx::Instruction* instruction = program.origin[pc].instruction;
-  const FunctionCode& function = program.functions[program.origin[pc].function];
-
-  std::string report =
-      fmt::format("{}: {}\n  kernel {}\n  block {}, thread {} (warp {}, lane {})", to_string(kind),
-                  what, program.display_name, show(block.index), show(thread), at.warp.id, at.lane);
-  if (&function != &program.functions[0])
-    report += fmt::format("\n  in function {}", function.name);
-  for (std::size_t begin = 0; begin < details.size();) {
-    const std::size_t end = std::min(details.find('\n', begin), details.size());
-    report += "\n  " + details.substr(begin, end - begin);
-    begin = end + 1;
-  }
-  report += "\n  at " + place(program, pc);
-
-  Fault made(kind, report);
-  made.kernel = program.display_name;
-  made.block = block.index;
-  made.thread = thread;
-  if (instruction != nullptr) {
-    const Source source = source_of(program, *instruction);
-    made.instruction = ptx::one_line(instruction->text);
-    made.ptx_line = instruction->line;
-    made.file = source.file;
-    made.line = source.line;
-  }
-  if (program.machine_code != nullptr) {
-    const sass::Instruction& machine = program.machine_code->at(pc);
-    const Source source = source_of(*program.machine_code, machine.address);
-    made.instruction = machine.text;
-    made.file = source.file;
-    made.line = source.line;
-  }
-  throw made;
-}
-
-void fault(const Lane& at, FaultKind kind, const char* what) {
-  fault(at, kind, std::string(what), std::string());
-}
 
 void fault_constant(const Lane& at, u32 offset, u32 size) {
   constexpr u8 kTables = 2;

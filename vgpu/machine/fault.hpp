@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats and throws a kernel's faults.
+// Faults of accesses to memory.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,25 +8,21 @@
 
 namespace vgpu::machine {
 
+using observer::fault;
+using observer::place;
+
 struct Lane {
   const Warp& warp;
   const Insn& insn;
   u32 lane;
+  operator observer::Lane() const { return {warp, insn, lane}; }  // NOLINT: as a reference
 };
-
-// Throws the Fault: `what` is its first line, `details` further lines.
-[[noreturn]] void fault(const Lane& at, FaultKind kind, const char* what);
-[[noreturn]] void fault(const Lane& at, FaultKind kind, const std::string& what,
-                        const std::string& details);
 
 // Throws the Fault of a bad access of `bytes` bytes; derives the reason from the address.
 [[noreturn]] void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes);
 
 // Throws the Fault of a load that is misaligned or outside a constant bank of `size` bytes.
 [[noreturn]] void fault_constant(const Lane& at, u32 offset, u32 size);
-
-// The instruction as reports show it: "st.shared.f32 [%r1], %f2" (PTX line 12; k.cu:34).
-std::string place(const Program& program, u32 pc);
 
 // The allocation that contains the address, live or freed, in device memory or on the heap of
 // malloc in kernels; null if none.

@@ -10,20 +10,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "count/counters.hpp"
 #include "ir/address.hpp"
+#include "ir/launch.hpp"
 #include "ir/program.hpp"
 #include "machine/print_fifo.hpp"
 #include "memory/access.hpp"
 #include "memory/memory.hpp"
-
-namespace vgpu::check {
-class RaceCheck;
-class UnwrittenReads;
-class Watch;
-struct LaunchMarks;
-struct SharedFill;
-}  // namespace vgpu::check
+#include "observer/counters.hpp"
+#include "observer/observer.hpp"
 
 namespace vgpu::machine {
 
@@ -88,7 +82,7 @@ struct SiteMemo {
   SharedMemo shared;
 };
 
-struct Warp {
+struct Warp : observer::Warp {
   // The running group.
   u32 pc = 0, mask = 0;
   // From this instruction on, another group of the frame has to be considered.
@@ -109,26 +103,23 @@ struct Warp {
   u32 parked_count = 0;
   Group parked[kLanes];  // the other groups
 
-  const Insn* code = nullptr;
   const Run* runs = nullptr;
   const u32* run_at = nullptr;
   const u32* lists = nullptr;
-  count::RunCount* run_counts = nullptr;
-  count::GuardCount* guard_counts = nullptr;
-  count::SiteCount* site_counts = nullptr;
+  observer::RunCount* run_counts = nullptr;
+  observer::GuardCount* guard_counts = nullptr;
+  observer::SiteCount* site_counts = nullptr;
   AccessSample* samples = nullptr;  // by site; null unless LaunchConfig::trace
   SiteMemo* memos = nullptr;
 
   // Host address of shared address 0. The first bytes of shared memory may not be mapped.
   std::byte* shared = nullptr;
-  u32 shared_begin = 0, shared_end = 0;
   std::byte* local = nullptr;  // words of the 32 lanes interleaved
-  u32 local_bytes = 0;         // per lane
   const std::byte* params = nullptr;
   u32 param_bytes = 0;
   u64 shared_window = 0;  // windows().shared
-  check::RaceCheck* race = nullptr;
-  check::Watch* watch = nullptr;
+  observer::Races* race = nullptr;
+  observer::Watch* watch = nullptr;
   u8* local_written = nullptr;  // written marks of local memory; null if not tracked
   CopyQueue* copies = nullptr;  // null if the program has none
   BulkGroups* bulk = nullptr;   // likewise
@@ -145,9 +136,7 @@ struct Warp {
   // Groups merge at explicit BSYNC instructions, not whenever they are at the same instruction.
   bool machine_code = false;
 
-  u32 id = 0;  // in the block
   Block* block = nullptr;
-  alignas(64) u32 tid[3][kLanes] = {};
 
   Frame root;
   std::vector<std::unique_ptr<Frame>> frames;  // all frames ever created
@@ -161,8 +150,8 @@ struct Warp {
 struct Launch;
 
 // One block's resources, reused for the next block.
-struct Block {
-  Block(const Launch& launch, count::Counters& counters, SiteMemo* memos, Cluster& cluster,
+struct Block : observer::Block {
+  Block(const Launch& launch, observer::Counters& counters, SiteMemo* memos, Cluster& cluster,
         u32 rank);
   ~Block();
   Block(const Block&) = delete;
@@ -188,17 +177,14 @@ struct Block {
   static constexpr u32 kWarpsOfGroup = 4;  // warps per warpgroup
 
   const Launch& launch;
-  count::Counters& counters;
+  observer::Counters& counters;
   Cluster& cluster;
-  u32 rank;  // in the cluster
-  Dim3 index;
-  u64 linear = 0;
   u32 warp_count = 0;
   std::unique_ptr<Warp[]> warps;
   Barrier barriers[kBarriers];
   PrintFifo output;
-  check::RaceCheck* race = nullptr;  // owned by the cluster
-  std::unique_ptr<check::Watch> watch;
+  observer::Races* race = nullptr;  // owned by the cluster
+  std::unique_ptr<observer::Watch> watch;
   std::vector<CopyQueue> copies;  // by warp; empty if the program has none
   std::vector<BulkGroups> bulk;   // likewise
   std::unique_ptr<Mbarriers> mbarriers;
@@ -230,12 +216,10 @@ struct Launch {
   const Isa& isa;
   u32 shared_end = 0;      // first shared address after static and dynamic shared memory
   u64 grid_workspace = 0;  // for cooperative launches
-  const check::LaunchMarks* marks = nullptr;         // of global memory
   std::array<std::vector<std::byte>, 5> banks = {};  // constant banks, for machine code
-  // For shared memory; null if unwritten reads are not checked.
-  check::UnwrittenReads* unwritten = nullptr;
-  const check::SharedFill* fill = nullptr;  // null: the default fill
-  u64 most_instructions = ~u64{0};          // limit for all warps of a cluster
+  const observer::Observer* observer = nullptr;      // null: nothing is checked
+  const observer::SharedFill* fill = nullptr;        // null: the default fill
+  u64 most_instructions = ~u64{0};                   // limit for all warps of a cluster
 };
 
 // Record the first access of a site in a traced launch.
@@ -288,10 +272,6 @@ void barrier_exit(Block& block);
 
 // registers.cpp
 void set_max_registers(Warp& warp, const Insn& insn);  // setmaxnreg
-
-// launch.cpp: runs all blocks of a grid.
-LaunchReport run_grid(const Program& program, const LaunchConfig& config,
-                      std::span<const std::byte> params, Memory& memory);
 
 // stuck.cpp
 [[noreturn]] void report_stuck(const Block& block);  // no warp can run

@@ -325,7 +325,7 @@ void Mbarriers::execute(Warp& warp, const Insn& insn, u32 mask) {
   addresses(warp, insn, mask, to);
   if (warp.race != nullptr) {
     warp.race->access(warp, insn, mask, to, kBytes, !tests,
-                      makes ? check::Access::kPlain : check::Access::kStrong);
+                      makes ? observer::Access::kPlain : observer::Access::kStrong);
   }
   if (tests) {
     test(warp, insn, mask, to);
@@ -354,7 +354,7 @@ void Mbarriers::change_all(Warp& warp, const Insn& insn, u32 mask) {
     }
     if (warp.race != nullptr) {
       warp.race->access(warp, insn, lane.lane, {place.block, place.offset, kBytes}, true,
-                        check::Access::kStrong);
+                        observer::Access::kStrong);
     }
     place.block->mbarriers->change(warp, lane, place.offset);
   }

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "check/race.hpp"
 #include "machine/cluster.hpp"
 #include "machine/fault.hpp"
 #include "machine/machine.hpp"
@@ -31,7 +30,7 @@ class Mbarriers {
   void copies_arrive(Warp& warp, const Insn& insn, u32 mask);
   // Registers a bulk copy to the range `to` that signals `bytes` bytes at this block's mbarrier at
   // `address`. `copy` performs it, either now or when a thread waits.
-  void bulk_lands(Warp& warp, const Lane& lane, u32 address, const check::SharedRange& to,
+  void bulk_lands(Warp& warp, const Lane& lane, u32 address, const observer::SharedRange& to,
                   u32 bytes, std::function<void()> copy);
   // Records the source of such a copy for the race check; it must not change until the copy
   // completes.
@@ -52,14 +51,14 @@ class Mbarriers {
     u32 pending = 0;   // arrivals that the current phase lacks
     i64 bytes = 0;     // tx-count
     u64 phase = 0;
-    u32 made_by = 0;              // the instruction that initialised or invalidated it
-    check::RaceCheck::Made made;  // who initialised it, for the race check
+    u32 made_by = 0;             // the instruction that initialised or invalidated it
+    observer::Races::Made made;  // who initialised it, for the race check
     u64 refused_phase = 0;
     // Instructions whose wait failed in that phase while copies were incomplete.
     std::vector<u32> refused;
     std::vector<std::function<void()>> events;  // pending asynchronous arrivals
     std::vector<BulkEvent> bulk;                // pending bulk copies
-    check::PhaseClock clock;
+    observer::PhaseClock clock;
     u64 picture() const;
   };
 

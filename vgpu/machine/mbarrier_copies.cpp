@@ -35,8 +35,8 @@ void Mbarriers::let_some_come(Warp& warp, Mbarrier& barrier, u32 address) {
   barrier.bulk = std::move(later);
 }
 
-void Mbarriers::bulk_lands(Warp& warp, const Lane& lane, u32 address, const check::SharedRange& to,
-                           u32 bytes, std::function<void()> copy) {
+void Mbarriers::bulk_lands(Warp& warp, const Lane& lane, u32 address,
+                           const observer::SharedRange& to, u32 bytes, std::function<void()> copy) {
   Mbarrier& barrier = at(lane, address);
   const BulkEvent event{
       &warp, &lane.insn, lane.lane, bytes, static_cast<u32>(barrier.phase) + 1, std::move(copy)};
@@ -71,7 +71,7 @@ void Mbarriers::copies_arrive(Warp& warp, const Insn& insn, u32 mask) {
   addresses(warp, insn, mask, to);
   ++warp.progress;
   if (warp.race != nullptr) {
-    warp.race->access(warp, insn, mask, to, kBytes, true, check::Access::kStrong);
+    warp.race->access(warp, insn, mask, to, kBytes, true, observer::Access::kStrong);
   }
   std::array<u32, kLanes> epochs{};
   warp.copies->end_epoch(mask, epochs.data());

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "check/race.hpp"
 #include "machine/async.hpp"
 #include "machine/bulk_check.hpp"
 #include "machine/fault.hpp"
@@ -107,9 +106,9 @@ Warpgroups::Warpgroups(Block& block)
 
 // The race check treats the reads of all four warps as one agent, because one warp's wait covers
 // the products of all.
-check::Agent Warpgroups::agent_of(const Warp& warp) const {
+observer::Agent Warpgroups::agent_of(const Warp& warp) const {
   const u32 first = warp.id / Block::kWarpsOfGroup * Block::kWarpsOfGroup;
-  return warp.race->agent(check::AgentKind::kMatrix, block_.warps[first], 0);
+  return warp.race->agent(observer::AgentKind::kMatrix, block_.warps[first], 0);
 }
 
 void Warpgroups::start_block() {
@@ -186,7 +185,7 @@ void Warpgroups::begin(Warp& warp, const Insn& insn, WgmmaKernel kernel) {
   for (const auto& [first, end] : operands)
     watch_bulk_shared({warp, insn, 0}, {&block_, first}, end - first, false);
   if (warp.race != nullptr) {
-    const check::Agent agent = agent_of(warp);
+    const observer::Agent agent = agent_of(warp);
     for (const auto& [first, end] : operands) {
       warp.race->async_read(warp, insn, 0, {&block_, first, end - first}, agent,
                             static_cast<u32>(number) + 1);

@@ -15,10 +15,6 @@
 #include "machine/machine.hpp"
 #include "machine/matrix_descriptor.hpp"
 
-namespace vgpu::check {
-struct Agent;
-}
-
 namespace vgpu::machine {
 
 // One product that all four warps have issued.
@@ -78,7 +74,7 @@ class Warpgroups {
   void use(const Warp& warp, const Insn& insn, Registers& registers) const;
   using Covered = std::vector<std::pair<u32, u32>>;  // shared address ranges (first, end)
   const Covered& covered(const Warp& warp, const Insn& insn, u64 a, u64 b);
-  check::Agent agent_of(const Warp& warp) const;
+  observer::Agent agent_of(const Warp& warp) const;
   static void run_until(Group& group, u64 end);
   bool delays(Group& group, u32 number) const;
 

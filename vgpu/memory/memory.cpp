@@ -18,7 +18,7 @@
 #include <system_error>
 #include <utility>
 
-#include "engine/engine.hpp"
+#include "ir/fault.hpp"
 #include "memory/reservation.hpp"
 #include "memory/shadow.hpp"
 

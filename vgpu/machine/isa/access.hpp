@@ -105,7 +105,7 @@ template <class Address>
 
 [[gnu::always_inline]] inline void count_global(Warp& warp, const Insn& insn, u32 mask,
                                                 const u64* addresses, u32 bytes, Pattern pattern) {
-  count::SiteCount& count = warp.site_counts[insn.site];
+  observer::SiteCount& count = warp.site_counts[insn.site];
   ++count.global_requests;
   if (__builtin_expect(warp.samples != nullptr, 0))
     sample_global(warp, insn, mask, addresses, bytes);
@@ -125,7 +125,7 @@ template <class Address>
 
 [[gnu::always_inline]] inline void count_atomic(Warp& warp, const Insn& insn, u32 mask,
                                                 const u64* addresses, u32 bytes) {
-  count::SiteCount& count = warp.site_counts[insn.site];
+  observer::SiteCount& count = warp.site_counts[insn.site];
   ++count.global_requests;
   if (__builtin_expect(warp.samples != nullptr, 0))
     sample_global(warp, insn, mask, addresses, bytes);
@@ -137,7 +137,7 @@ template <class Address>
 template <bool kStore>
 [[gnu::always_inline]] inline void count_shared(Warp& warp, const Insn& insn, u32 mask,
                                                 const u32* offsets, u32 bytes, Pattern pattern) {
-  count::SiteCount& count = warp.site_counts[insn.site];
+  observer::SiteCount& count = warp.site_counts[insn.site];
   ++count.shared_requests;
   if (__builtin_expect(warp.samples != nullptr, 0)) sample_shared(warp, insn, mask, offsets, bytes);
   if (bytes == 4 && pattern != Pattern::kScattered) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // atom and red. Lanes of a warp are served in order. Updates of global memory are also atomic with
 // respect to other host threads.
-#include "check/race.hpp"
 #include "machine/cluster.hpp"
 #include "machine/isa/floats.hpp"
 #include "machine/isa/watch.hpp"
@@ -95,7 +94,7 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   for (u32 m = in_cluster; m != 0; m &= m - 1) {
     const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
     const SharedPlace place = shared_place(lane, offsets[lane.lane], sizeof(T), sizeof(T));
-    touch_shared_place(lane, place, sizeof(T), true, check::Access::kStrong);
+    touch_shared_place(lane, place, sizeof(T), true, observer::Access::kStrong);
     hosts[lane.lane] = place.host();
   }
   for (u32 m = in_shared; m != 0; m &= m - 1) {
@@ -114,7 +113,7 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     watch_shared(warp, insn, in_shared, offsets, sizeof(T), pattern, Touch::kUpdate);
     count_shared<true>(warp, insn, in_shared, offsets, sizeof(T), pattern);
     if (warp.race != nullptr) {
-      warp.race->access(warp, insn, in_shared, offsets, sizeof(T), true, check::Access::kStrong);
+      warp.race->access(warp, insn, in_shared, offsets, sizeof(T), true, observer::Access::kStrong);
     }
   }
   const T* const b = slot<T>(window, insn.s[1]);

@@ -86,7 +86,7 @@ void is_space(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   u32 p = *reinterpret_cast<const u32*>(window + insn.guard);
   if (insn.guard_negated) p = ~p;
   mask &= p;
-  count::GuardCount& count = warp.guard_counts[insn.guard_site];
+  observer::GuardCount& count = warp.guard_counts[insn.guard_site];
   count.executions += mask != 0;
   count.lanes += static_cast<u32>(__builtin_popcount(mask));
   return mask;
@@ -116,7 +116,7 @@ void run(Warp& warp, const Handler* handlers) {
     const Run& run = warp.runs[index];
     const u32 mask = warp.mask;
     std::byte* const window = warp.window;
-    count::RunCount& count = warp.run_counts[index];
+    observer::RunCount& count = warp.run_counts[index];
     ++count.executions;
     count.lanes += static_cast<u32>(__builtin_popcount(mask));
     warp.budget -= run.counted;

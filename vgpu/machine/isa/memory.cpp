@@ -185,7 +185,7 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
   const u64 first = offsets[__builtin_ctz(mask)];
   u64 apart = 0;
   for (u32 i = 0; i < kLanes; ++i) apart |= (mask >> i & 1) != 0 ? offsets[i] ^ first : 0;
-  count::SiteCount& count = warp.site_counts[insn.site];
+  observer::SiteCount& count = warp.site_counts[insn.site];
   ++count.local_requests;
   if (apart == 0 && mask == kAllLanes) {
     count.local_sectors += (total + 3) / 4 * 4;  // each word of all lanes fills four sectors
@@ -235,8 +235,8 @@ template <bool kStore>
 void access_cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
                     const u64* addresses) {
   const u32 total = u32{insn.bytes} * insn.vector;
-  const check::Access access =
-      (insn.flags & kFlagStrong) != 0 ? check::Access::kStrong : check::Access::kPlain;
+  const observer::Access access =
+      (insn.flags & kFlagStrong) != 0 ? observer::Access::kStrong : observer::Access::kPlain;
   const AccessCost cost = warp.memos[insn.site].global(global_sectors, addresses, mask, total);
   warp.site_counts[insn.site].shared_bytes += u64{total} * cost.addresses;
   std::byte* hosts[kLanes] = {};

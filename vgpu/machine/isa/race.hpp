@@ -4,7 +4,6 @@
 // and recorded here, one run of words at a time, with the host's widest instructions. All other
 // accesses take the full check, which decides.
 #pragma once
-#include "check/race.hpp"
 #include "machine/isa/access.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
@@ -12,7 +11,7 @@ namespace vgpu::machine::VGPU_ISA {
 // Whether all earlier accesses to these words happened before this one, judged by the oldest clocks
 // that the warp knows of the other warps and of asynchronous copies.
 template <bool kWrite>
-[[gnu::always_inline]] inline bool is_in_order(const check::RaceCheck::Glance& g, u32 first,
+[[gnu::always_inline]] inline bool is_in_order(const observer::Races::Glance& g, u32 first,
                                                u32 words) {
   const u32 seen = g.oldest;
   const u32* const written = g.write_clock + first;
@@ -35,7 +34,7 @@ template <bool kWrite>
 }
 
 template <bool kWrite>
-[[gnu::always_inline]] inline void remember(const check::RaceCheck::Glance& g, u32 first, u32 words,
+[[gnu::always_inline]] inline void remember(const observer::Races::Glance& g, u32 first, u32 words,
                                             u32 info) {
   const u32 now = g.now;
   if constexpr (kWrite) {
@@ -55,7 +54,7 @@ template <bool kWrite>
 [[gnu::always_inline]] inline bool race_at_a_glance(Warp& warp, const Insn& insn, u32 mask,
                                                     const u32* offsets, u32 bytes, Pattern pattern,
                                                     bool strong) {
-  const check::RaceCheck::Glance g = warp.race->glance(warp);
+  const observer::Races::Glance g = warp.race->glance(warp);
   const u32 info = static_cast<u32>(&insn - warp.code) << 5 | (strong ? 16 : 0);
   constexpr u32 kWhole = 15;
   if (bytes >= 4 && pattern != Pattern::kScattered) {
@@ -97,7 +96,7 @@ template <bool kWrite>
   if (__builtin_expect(warp.race == nullptr, 1)) return;
   if (race_at_a_glance<kWrite>(warp, insn, mask, offsets, bytes, pattern, strong)) return;
   warp.race->access(warp, insn, mask, offsets, bytes, kWrite,
-                    strong ? check::Access::kStrong : check::Access::kPlain);
+                    strong ? observer::Access::kStrong : observer::Access::kPlain);
 }
 
 }  // namespace vgpu::machine::VGPU_ISA

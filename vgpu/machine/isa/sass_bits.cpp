@@ -6,8 +6,6 @@
 namespace vgpu::machine::VGPU_ISA {
 namespace {
 
-using namespace sass;
-
 [[gnu::always_inline]] inline u32 look_up(u32 table, u32 a, u32 b, u32 c) {
   u32 result = 0;
   for (u32 row = 0; row < 8; ++row) {

@@ -12,8 +12,6 @@
 namespace vgpu::machine::VGPU_ISA {
 namespace {
 
-using namespace sass;
-
 u32 lane_count(u32 mask) { return static_cast<u32>(__builtin_popcount(mask)); }
 
 // s[3]: a condition in addition to the guard. sub 1: all active lanes branch if one does.
@@ -46,11 +44,11 @@ void jump(Warp& warp, std::byte* window, const Insn& insn, u32) {
   for (u32 i = 0; i < kLanes; ++i) same |= static_cast<u32>(address[i] == first) << i;
   same &= warp.mask;
   if (same != warp.mask) {
-    count::Counters& counters = warp.block->counters;
+    observer::Counters& counters = warp.block->counters;
     ++counters.divergent[static_cast<u32>(&insn - warp.code)];
     const u32 others = warp.mask & ~same, next = address[__builtin_ctz(others)];
     const u32 first_lanes = lane_count(same), other_lanes = lane_count(others);
-    count::Repetition& again = counters.again[static_cast<u32>(&insn - warp.code)];
+    observer::Repetition& again = counters.again[static_cast<u32>(&insn - warp.code)];
     again.repeated += std::max(first_lanes, other_lanes);
     if (first_lanes > other_lanes) {
       again.lanes += first_lanes - other_lanes;

@@ -8,7 +8,6 @@
 namespace vgpu::machine::VGPU_ISA {
 namespace {
 
-using namespace sass;
 using Single = Sign<u32>;
 using Wide = Sign<u64>;
 

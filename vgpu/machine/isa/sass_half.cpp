@@ -5,7 +5,6 @@
 namespace vgpu::machine::VGPU_ISA {
 namespace {
 
-using namespace sass;
 enum class Form { kFma, kAdd, kMultiply };
 
 // A row of pairs of halves, with sign and magnitude modifiers. One half may be used for both.

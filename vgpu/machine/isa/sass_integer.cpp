@@ -6,8 +6,6 @@
 namespace vgpu::machine::VGPU_ISA {
 namespace {
 
-using namespace sass;
-
 // d = a + b + c with sign modifiers. With .X the signs are complements and there are two carry
 // inputs. Carry outputs: list (sum of at least 2^32) and target (at least 2^33).
 template <bool kUniform>

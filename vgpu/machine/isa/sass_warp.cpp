@@ -7,8 +7,6 @@
 namespace vgpu::machine::VGPU_ISA {
 namespace {
 
-using namespace sass;
-
 // s: value, lane operand, clamp and segment; list: whether the source is in range.
 void shuffle(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *b = slot<u32>(window, insn.s[1]), *c = slot<u32>(window, insn.s[2]);

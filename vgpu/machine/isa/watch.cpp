@@ -3,6 +3,8 @@
 // accesses lane by lane. Accesses that look wrong take the full check, which decides.
 #include "machine/isa/watch.hpp"
 
+#include "memory/shadow.hpp"
+
 namespace vgpu::machine::VGPU_ISA {
 namespace {
 
@@ -29,7 +31,7 @@ bool read_words(const u8* written, Words words) {
 }
 
 void check_lanes_written(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes) {
-  const check::LaunchMarks& marks = warp.watch->global;
+  const observer::LaunchMarks& marks = warp.watch->global;
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     const u64 at = addresses[i] - marks.begin;
@@ -40,13 +42,14 @@ void check_lanes_written(Warp& warp, const Insn& insn, u32 mask, const u64* addr
     } else {
       lacking = part(at, bytes) & ~u32{marks.written[at / 4]};
     }
-    if (__builtin_expect(lacking != 0, 0)) check::report_global(warp, insn, i, addresses[i], bytes);
+    if (__builtin_expect(lacking != 0, 0))
+      warp.watch->report_global(warp, insn, i, addresses[i], bytes);
   }
 }
 
 void check_written(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
                    Pattern pattern) {
-  const check::LaunchMarks& marks = warp.watch->global;
+  const observer::LaunchMarks& marks = warp.watch->global;
   if (pattern != Pattern::kScattered) {
     const u64 at = addresses[0] - marks.begin;
     if (at >= marks.bytes || read_words(marks.written, words_of(at, bytes, pattern))) return;
@@ -55,7 +58,7 @@ void check_written(Warp& warp, const Insn& insn, u32 mask, const u64* addresses,
 }
 
 void mark_written(Warp& warp, u32 mask, const u64* addresses, u32 bytes, Pattern pattern) {
-  const check::LaunchMarks& marks = warp.watch->global;
+  const observer::LaunchMarks& marks = warp.watch->global;
   if (pattern != Pattern::kScattered && bytes >= 4) {
     const u64 at = addresses[0] - marks.begin;
     const Words words = words_of(at, bytes, pattern);
@@ -92,7 +95,7 @@ struct Known {
 
 template <bool kWrite>
 void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes) {
-  const check::LaunchMarks& marks = warp.watch->global;
+  const observer::LaunchMarks& marks = warp.watch->global;
   const Known known(warp);
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
@@ -101,7 +104,7 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
     for (u32 byte = 0; byte < bytes; byte += 4) {
       if (known.is_foreign<kWrite>(
               __atomic_load_n(marks.touched + (at + byte) / 4, __ATOMIC_RELAXED)) != 0)
-        check::touch_word(warp, insn, i, addresses[i] + byte, kWrite);
+        warp.watch->touch_word(warp, insn, i, addresses[i] + byte, kWrite);
     }
   }
 }
@@ -109,7 +112,7 @@ void touch_lanes(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u
 template <bool kWrite>
 void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
            Pattern pattern) {
-  const check::LaunchMarks& marks = warp.watch->global;
+  const observer::LaunchMarks& marks = warp.watch->global;
   const Known known(warp);
   const u32* const touched = marks.touched;
   u32 bad = 0;
@@ -138,7 +141,7 @@ void touch(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 byt
 
 void watch_global_access(Warp& warp, const Insn& insn, u32 mask, const u64* addresses, u32 bytes,
                          Pattern pattern, Touch kind, bool ordered) {
-  check::Watch& watch = *warp.watch;
+  observer::Watch& watch = *warp.watch;
   if (watch.global.written != nullptr && !warp.memos[insn.site].written) {
     if (kind != Touch::kStore) check_written(warp, insn, mask, addresses, bytes, pattern);
     if (kind != Touch::kLoad) mark_written(warp, mask, addresses, bytes, pattern);
@@ -156,7 +159,7 @@ void watch_global_access(Warp& warp, const Insn& insn, u32 mask, const u64* addr
 
 void watch_shared_access(Warp& warp, const Insn& insn, u32 mask, const u32* offsets, u32 bytes,
                          Pattern pattern, Touch kind) {
-  check::Watch& watch = *warp.watch;
+  observer::Watch& watch = *warp.watch;
   u32* const written = watch.shared_written;
   const u32 begin = watch.shared_begin;
   if (kind != Touch::kStore) {
@@ -180,7 +183,7 @@ void watch_shared_access(Warp& warp, const Insn& insn, u32 mask, const u32* offs
       } else {
         bad = part(at, bytes) & ~written[at / 4];
       }
-      if (__builtin_expect(bad != 0, 0)) check::note_shared(warp, insn, i, offsets[i], bytes);
+      if (__builtin_expect(bad != 0, 0)) warp.watch->note_shared(warp, insn, i, offsets[i], bytes);
     }
   }
   if (kind == Touch::kLoad) return;
@@ -221,7 +224,7 @@ void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offse
         if (kind == Touch::kStore) mark = static_cast<u8>(mark | bits);
       }
       if (__builtin_expect(kind != Touch::kStore && any == 0, 0))
-        check::report_local(warp, insn, i, at, bytes);
+        warp.watch->report_local(warp, insn, i, at, bytes);
     }
   }
 }

@@ -2,7 +2,6 @@
 // Hooks of the memory checks (check/watch.hpp describes them). Call them after the bounds check and
 // before the access. They do nothing if warp.watch is null.
 #pragma once
-#include "check/watch.hpp"
 #include "machine/isa/access.hpp"
 
 namespace vgpu::machine::VGPU_ISA {

@@ -297,7 +297,7 @@ void wait(Warp& warp, std::byte*, const Insn& insn, u32 mask) {
     return;
   }
   // The warp executes this again after the others have run; it counts only once.
-  count::RunCount& count = warp.run_counts[warp.run_at[warp.pc]];
+  observer::RunCount& count = warp.run_counts[warp.run_at[warp.pc]];
   --count.executions;
   count.lanes -= kLanes;
   ++warp.polls;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/program.hpp"
+#include "ptx/parse/ast.hpp"
 
 namespace vgpu::ptx {
 

@@ -4,19 +4,20 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ptx/lower/classify.hpp"
 #include "ptx/lower/compared_loads.hpp"
 
 #include <fmt/format.h>
 
 namespace vgpu::ptx {
 
-FunctionLowering::FunctionLowering(Program& program, const Layout& layout,
+FunctionLowering::FunctionLowering(Program& program, const Module& module, const Layout& layout,
                                    const Placement& placement, u32 member)
     : program_(program),
       layout_(layout),
       placement_(placement),
-      module_(*program.module),
-      function_(program.module->functions[layout.members[member].function]),
+      module_(module),
+      function_(module.functions[layout.members[member].function]),
       member_(layout.members[member]),
       member_index_(member) {
   for (ptx::Type type : function_.register_types) classes_.push_back(class_of(type));
@@ -96,6 +97,7 @@ void FunctionLowering::run() {
   }
   pc_of_.push_back(static_cast<u32>(program_.code.size()));
   current_ = nullptr;
+  statement_ = kNone;
   emit("ret", true);
   for (u32 pc = begin; pc < program_.code.size(); ++pc) {
     Insn& insn = at(pc);
@@ -105,6 +107,10 @@ void FunctionLowering::run() {
   for (u32 table : tables_) {
     for (u32& target : program_.branch_tables[table].targets) target = pc_of_[target];
   }
+  for (u32 pc = begin; pc < program_.code.size(); ++pc) {
+    const Opcode* const opcode = opcodes_[pc - begin];
+    if (opcode != nullptr) program_.origin[pc].what = ptx::class_of(*opcode, at(pc));
+  }
   make_runs(begin);
   finish();
   mark_compared_loads(program_, begin);
@@ -112,6 +118,16 @@ void FunctionLowering::run() {
 
 void FunctionLowering::instruction(const ptx::Instruction& instruction) {
   current_ = &instruction;
+  statement_ = static_cast<u32>(program_.statements.size());
+  Statement& statement = program_.statements.emplace_back();
+  statement.text = instruction.text;
+  statement.place = static_cast<u32>(instruction.line);
+  statement.traits = traits_of(opcode());
+  if (instruction.location != ptx::kNone) {
+    const Location& location = module_.locations[instruction.location];
+    statement.file = module_.file_name(location.file);
+    statement.line = location.line;
+  }
   const auto method = methods().find(opcode().base());
   if (method != methods().end()) {
     (this->*method->second)();
@@ -175,7 +191,8 @@ u32 FunctionLowering::emit(std::string_view operation, bool helper) {
   Insn insn;
   insn.op = *op;
   program_.code.push_back(insn);
-  program_.origin.push_back({current_, member_index_, helper});
+  program_.origin.push_back({statement_, member_index_, helper, {}});
+  opcodes_.push_back(current_ == nullptr ? nullptr : &opcode());
   if (current_ != nullptr && current_->guard != ptx::kNone) {
     Insn& made = at(pc);
     made.guard_negated = current_->guard_negated;
@@ -379,7 +396,7 @@ void FunctionLowering::finish() {
 Program lower(const ptx::Module& module, const Layout& layout, const Placement& placement,
               KernelAttributes attributes) {
   Program program;
-  program.module = &module;
+  program.storage = module.storage;
   program.attributes = std::move(attributes);
   program.shared_begin = layout.shared_begin;
   program.shared_static = layout.shared_static;
@@ -387,14 +404,13 @@ Program lower(const ptx::Module& module, const Layout& layout, const Placement& 
   program.address_to_function = layout.member_of;
   for (const Layout::Member& member : layout.members) {
     FunctionCode& code = program.functions.emplace_back();
-    code.source = &module.functions[member.function];
-    code.name = std::string(code.source->name);
+    code.name = std::string(module.functions[member.function].name);
     code.local_bytes = member.local_bytes;
   }
 
   try {
     for (u32 member = 0; member < layout.members.size(); ++member) {
-      FunctionLowering(program, layout, placement, member).run();
+      FunctionLowering(program, module, layout, placement, member).run();
     }
   } catch (const LoweringError& error) {
     program.unsupported = error.what();

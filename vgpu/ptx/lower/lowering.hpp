@@ -22,7 +22,8 @@ struct LoweringError : std::runtime_error {
 
 class FunctionLowering {
  public:
-  FunctionLowering(Program& program, const Layout& layout, const Placement& placement, u32 member);
+  FunctionLowering(Program& program, const Module& module, const Layout& layout,
+                   const Placement& placement, u32 member);
   void run();
 
  private:
@@ -188,6 +189,8 @@ class FunctionLowering {
   const Layout::Member& member_;
   u32 member_index_;
   const ptx::Instruction* current_ = nullptr;
+  u32 statement_ = kNone;               // its index in Program::statements
+  std::vector<const Opcode*> opcodes_;  // by instruction of this function; null at its end
 
   std::vector<RegisterClass> classes_;  // by virtual register
   std::vector<RegisterUse> uses_;

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/engine.hpp"
+#include "ir/kernel.hpp"
 
 namespace vgpu::sass {
 

@@ -196,4 +196,12 @@ LineTable read_lines(const Cubin& cubin, const KernelInfo& kernel) {
   return table;
 }
 
+const LineEntry* LineTable::find(std::uint32_t address) const {
+  const auto after =
+      std::upper_bound(entries.begin(), entries.end(), address,
+                       [](std::uint32_t a, const LineEntry& e) { return a < e.address; });
+  if (after == entries.begin() || (after - 1)->line == 0) return nullptr;
+  return &*(after - 1);
+}
+
 }  // namespace vgpu::sass

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes and counts of machine-code instructions.
+// Classes of machine-code instructions for the counters.
 #pragma once
-#include <vector>
-
-#include "count/counters.hpp"
+#include "ir/program.hpp"
+#include "sass/decode/instruction.hpp"
 
 namespace vgpu::sass {
 
-std::vector<count::Instruction> instructions(const ir::Program& program,
-                                             const count::Counters& counters);
-count::Doubts doubts(const ir::Program& program, const count::Counters& counters);
+ir::Class class_of(const Instruction& instruction);
+ir::u16 traits_of(const Instruction& instruction);  // bits of ir::Trait
 
 }  // namespace vgpu::sass

@@ -9,6 +9,7 @@
 #include "ir/address.hpp"
 #include "ir/modifiers.hpp"
 #include "sass/decode/decode.hpp"
+#include "sass/lower/classify.hpp"
 #include "sass/lower/compared_loads.hpp"
 
 namespace vgpu::sass {
@@ -18,9 +19,13 @@ constexpr u32 kTrueSlot = 4 * kTrue, kUniformPredicates = 32, kPredicateBytes = 
 
 }  // namespace
 
-Lowering::Lowering(Program& program, Code& code, std::span<const std::byte> text,
-                   const std::vector<u32>& jump_targets)
-    : program_(program), code_(code), text_(text), jump_targets_(jump_targets) {
+Lowering::Lowering(Program& program, std::vector<Instruction>& instructions,
+                   std::span<const std::byte> text, const std::vector<u32>& jump_targets)
+    : program_(program),
+      machine_code_(*program.machine_code),
+      instructions_(instructions),
+      text_(text),
+      jump_targets_(jump_targets) {
   constants_.resize(kConstantsAt);
   const u32 yes = ~u32{0};
   std::memcpy(constants_.data() + kTrueSlot, &yes, 4);
@@ -39,9 +44,8 @@ void Lowering::run() {
   u32 most = 0, most_uniform = 0;
   for (std::size_t n = 0; n < count; ++n) {
     const u32 address = static_cast<u32>(n * 16);
-    code_.instructions.push_back(
-        decode({read64(text_, address), read64(text_, address + 8)}, address));
-    for (const Operand& o : code_.instructions.back().operands) {
+    instructions_.push_back(decode({read64(text_, address), read64(text_, address + 8)}, address));
+    for (const Operand& o : instructions_.back().operands) {
       const bool general =
           o.kind == Kind::kRegister || o.kind == Kind::kAddress || o.kind == Kind::kConstant;
       if (general && o.index != kZeroRegister) most = std::max<u32>(most, o.index);
@@ -50,8 +54,8 @@ void Lowering::run() {
       if (o.uniform != kZeroUniform) most_uniform = std::max<u32>(most_uniform, o.uniform);
     }
   }
-  mark_compared_loads(code_.instructions);
-  const bool calls = std::any_of(code_.instructions.begin(), code_.instructions.end(),
+  mark_compared_loads(instructions_);
+  const bool calls = std::any_of(instructions_.begin(), instructions_.end(),
                                  [](const Instruction& i) { return i.op == Op::kCallAbsolute; });
   if (calls)
     most = std::max<u32>(most, 11);  // argument registers, even if the code does not set them
@@ -60,9 +64,10 @@ void Lowering::run() {
   trash_ = barriers_ + 16;
   scratch_ = trash_ + 4;
   rows_ = scratch_ + 10;
-  for (const Instruction& i : code_.instructions) {
+  for (const Instruction& i : instructions_) {
     current_ = &i;
-    code_.pc_at.push_back(static_cast<u32>(program_.code.size()));
+    program_.statements.push_back({i.text, i.address, "", 0, traits_of(i)});
+    machine_code_.pc_at.push_back(static_cast<u32>(program_.code.size()));
     lower(i);
   }
   if (count == 0) throw UnknownInstruction("there is no code");
@@ -82,9 +87,8 @@ u32 Lowering::emit(std::string_view operation, bool helper, bool guarded) {
     insn.guard_site = program_.guard_sites++;
   }
   program_.code.push_back(insn);
-  program_.origin.push_back({nullptr, 0, helper});
-  code_.instruction_at.push_back(static_cast<u32>(current_ - code_.instructions.data()));
-  code_.is_helper.push_back(helper);
+  program_.origin.push_back(
+      {static_cast<u32>(program_.statements.size() - 1), 0, helper, class_of(*current_)});
   return static_cast<u32>(program_.code.size()) - 1;
 }
 
@@ -133,7 +137,7 @@ u32 Lowering::bank_constant(const Operand& o, u32 words) {
   if (o.bank != 0 && o.bank != 2 && o.bank != 3 && o.bank != 4) refuse("another constant bank");
   if (o.index != kZeroRegister || o.uniform != kZeroUniform || o.value % 4 != 0)
     refuse("a constant by index");
-  if (o.bank == 0 && o.value < code_.param_base) {
+  if (o.bank == 0 && o.value < machine_code_.param_base) {
     // Block and grid dimensions, the local-memory window, the stack, a global-memory descriptor.
     const bool known = o.value < 0x18 || (o.value >= 0x20 && o.value < 0x2c) || o.value == 0x208 ||
                        o.value == 0x20c;
@@ -213,10 +217,11 @@ void Lowering::finish() {
     const bool jumps = name == "sass.bra" || name == "sass.bra.div" || name == "sass.call";
     if (!jumps) continue;
     const u32 index = insn.target / 16;
-    current_ =
-        &code_.instructions[code_.instruction_at[static_cast<u32>(&insn - program_.code.data())]];
-    if (insn.target % 16 != 0 || index >= code_.pc_at.size()) refuse("a jump out of the code");
-    insn.target = code_.pc_at[index];
+    const auto pc = static_cast<std::size_t>(&insn - program_.code.data());
+    current_ = &instructions_[program_.origin[pc].statement];
+    if (insn.target % 16 != 0 || index >= machine_code_.pc_at.size())
+      refuse("a jump out of the code");
+    insn.target = machine_code_.pc_at[index];
   }
 }
 
@@ -235,8 +240,8 @@ void Lowering::make_runs() {
     if (jumps) leads[program_.code[pc].target] = true;
   }
   for (const u32 address : jump_targets_) {
-    if (address % 16 == 0 && address / 16 < code_.pc_at.size())
-      leads[code_.pc_at[address / 16]] = true;
+    if (address % 16 == 0 && address / 16 < machine_code_.pc_at.size())
+      leads[machine_code_.pc_at[address / 16]] = true;
   }
   static const u16 kBranch = *find_operation("sass.bra");
   for (u32 pc = 0; pc < program_.code.size(); ++pc) {
@@ -245,38 +250,9 @@ void Lowering::make_runs() {
     run.last = pc;
     run.control = operations[program_.code[pc].op].control;
     run.branch = program_.code[pc].op == kBranch;
-    run.counted += code_.is_helper[pc] ? 0 : 1;
+    run.counted += program_.origin[pc].helper ? 0 : 1;
     program_.run_at.push_back(static_cast<u32>(program_.runs.size()) - 1);
   }
-}
-
-std::array<std::vector<std::byte>, kBanks> make_banks(const Code& code, const LaunchConfig& config,
-                                                      const std::vector<std::byte>& params) {
-  std::array<std::vector<std::byte>, kBanks> banks;
-  std::vector<std::byte>& launch = banks[0];
-  launch.resize(code.param_base + params.size());
-  const auto put = [&](std::size_t offset, const auto& value) {
-    if (offset + sizeof(value) <= launch.size())
-      std::memcpy(launch.data() + offset, &value, sizeof(value));
-  };
-  const u32 extents[] = {config.block.x, config.block.y, config.block.z,
-                         config.grid.x,  config.grid.y,  config.grid.z};
-  put(0, extents);
-  put(0x20, windows().local);
-  put(0x28, code.stack_bytes);
-  std::copy(params.begin(), params.end(), launch.begin() + code.param_base);
-  banks[2] = code.bank2;
-  if (code.bank3 != nullptr) banks[3].assign(code.bank3, code.bank3 + code.bank3_bytes);
-  banks[4] = code.bank4;
-  return banks;
-}
-
-const LineEntry* LineTable::find(std::uint32_t address) const {
-  const auto after =
-      std::upper_bound(entries.begin(), entries.end(), address,
-                       [](std::uint32_t a, const LineEntry& e) { return a < e.address; });
-  if (after == entries.begin() || (after - 1)->line == 0) return nullptr;
-  return &*(after - 1);
 }
 
 }  // namespace vgpu::sass

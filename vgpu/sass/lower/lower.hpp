@@ -6,8 +6,8 @@
 #include <span>
 
 #include "ir/operations.hpp"
+#include "sass/decode/instruction.hpp"
 #include "sass/elf/cubin.hpp"
-#include "sass/lower/code.hpp"
 
 namespace vgpu::sass {
 
@@ -15,12 +15,13 @@ using namespace ir;
 
 class Lowering {
  public:
-  // The banks and lines of `code` are set before; run() fills in its instructions. `jump_targets`
-  // are the possible targets of indirect jumps.
-  Lowering(Program& program, Code& code, std::span<const std::byte> text,
-           const std::vector<u32>& jump_targets);
+  // The program's banks are set before. run() fills `instructions`, which the program's statements
+  // refer to. `jump_targets` are the possible targets of indirect jumps.
+  Lowering(Program& program, std::vector<Instruction>& instructions,
+           std::span<const std::byte> text, const std::vector<u32>& jump_targets);
   // Throws UnknownInstruction.
   void run();
+  bool indexes_addresses() const { return indexes_addresses_; }  // of bank 4
 
  private:
   void lower(const Instruction& i);
@@ -96,7 +97,8 @@ class Lowering {
   static constexpr u32 kConstantsAt = 128;  // predicates precede them
 
   Program& program_;
-  Code& code_;
+  MachineCode& machine_code_;
+  std::vector<Instruction>& instructions_;
   std::span<const std::byte> text_;
   const std::vector<u32>& jump_targets_;
   const Instruction* current_ = nullptr;
@@ -105,6 +107,7 @@ class Lowering {
   u32 registers_ = 0, uniforms_ = 0, barriers_ = 0, trash_ = 0, scratch_ = 0,
       rows_ = 0;  // first rows
   u32 zero_ = 0;
+  bool indexes_addresses_ = false;
 };
 
 }  // namespace vgpu::sass

@@ -91,9 +91,9 @@ void Lowering::lower_constant(const Instruction& i) {
   }
   if (from.bank != 0 && from.bank != 2 && from.bank != 3 && from.bank != 4)
     refuse("another constant bank");
-  if (fixed && from.bank == 0 && from.value < code_.param_base)
+  if (fixed && from.bank == 0 && from.value < machine_code_.param_base)
     refuse("a part of a driver's constant");
-  code_.indexes_addresses |= from.bank == 4;
+  indexes_addresses_ |= from.bank == 4;
   const u32 index = from.uniform != kZeroUniform  ? row(uniforms_ + from.uniform)
                     : from.index != kZeroRegister ? row(from.index)
                                                   : zero_;

@@ -5,28 +5,23 @@
 // instructions, so that a block may wait for a later one. Under a random schedule several blocks
 // interleave on that thread in slices of random length, which exposes missing synchronisation
 // between blocks.
+#include "machine/grid.hpp"
+
 #include <xmmintrin.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <deque>
+#include <cstring>
 #include <exception>
 #include <map>
-#include <mutex>
-#include <optional>
 #include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "check/unwritten.hpp"
-#include "check/watch.hpp"
 #include "machine/cluster.hpp"
 #include "machine/fault.hpp"
 #include "machine/operations.hpp"
-#include "sass/lower/classify.hpp"
-#include "sass/lower/code.hpp"
 
 namespace vgpu::machine {
 namespace {
@@ -104,29 +99,11 @@ bool take_turn(const Launch& launch, Cluster& cluster, Outcome& outcome, i64 qua
   return done;
 }
 
-// The workspace in which cooperative groups count the blocks that have arrived at a grid barrier: a
-// size, followed by the barrier.
-class GridWorkspace {
- public:
-  explicit GridWorkspace(Memory& memory) : memory_(memory) {
-    words_[0] = sizeof(words_);
-    memory_.adopt(words_, sizeof(words_), "the grid's barrier");
-  }
-  ~GridWorkspace() { memory_.disown(words_); }
-  GridWorkspace(const GridWorkspace&) = delete;
-  GridWorkspace& operator=(const GridWorkspace&) = delete;
-  u64 address() const { return reinterpret_cast<u64>(words_); }
-
- private:
-  Memory& memory_;
-  alignas(64) u32 words_[16] = {};
-};
-
 // Runs clusters in order. The next one begins when all before it have ended or wait; under a random
 // schedule, when fewer than kTogether run.
 class InOrder {
  public:
-  InOrder(const Launch& launch, count::Counters& counters)
+  InOrder(const Launch& launch, observer::Counters& counters)
       : launch_(launch), counters_(counters), memos_(launch.program.sites) {}
 
   void run(Outcome& outcome) {
@@ -175,12 +152,12 @@ class InOrder {
   }
 
   const Launch& launch_;
-  count::Counters& counters_;
+  observer::Counters& counters_;
   std::vector<SiteMemo> memos_;
   std::vector<std::unique_ptr<Cluster>> running_, spare_;
 };
 
-void work_in_order(const Launch& launch, count::Counters& counters, Outcome& outcome) {
+void work_in_order(const Launch& launch, observer::Counters& counters, Outcome& outcome) {
   const FloatEnvironment environment;
   try {
     InOrder(launch, counters).run(outcome);
@@ -191,7 +168,7 @@ void work_in_order(const Launch& launch, count::Counters& counters, Outcome& out
 }
 
 // One of several workers that take clusters from a common counter.
-void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& next,
+void work(const Launch& launch, observer::Counters& counters, std::atomic<u64>& next,
           std::atomic<u64>& first_error, Outcome& outcome) {
   const FloatEnvironment environment;
   std::vector<SiteMemo> memos(launch.program.sites);
@@ -226,6 +203,31 @@ void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& nex
   }
 }
 
+// The contents of the constant banks.
+void fill_banks(Launch& launch) {
+  const MachineCode& code = *launch.program.machine_code;
+  const LaunchConfig& config = launch.config;
+  const std::vector<std::byte>& params = launch.params;
+  auto& banks = launch.banks;
+  std::vector<std::byte>& first = banks[0];
+  first.resize(code.param_base + params.size());
+  const auto put = [&](std::size_t offset, const auto& value) {
+    if (offset + sizeof(value) <= first.size())
+      std::memcpy(first.data() + offset, &value, sizeof(value));
+  };
+  const u32 extents[] = {config.block.x, config.block.y, config.block.z,
+                         config.grid.x,  config.grid.y,  config.grid.z};
+  put(0, extents);
+  put(0x20, windows().local);
+  put(0x28, code.stack_bytes);
+  std::copy(params.begin(), params.end(), first.begin() + code.param_base);
+  banks[2] = code.bank2;
+  if (code.bank3 != nullptr) banks[3].assign(code.bank3, code.bank3 + code.bank3_bytes);
+  banks[4] = code.bank4;
+}
+
+}  // namespace
+
 void check_config(const Program& program, const LaunchConfig& config,
                   std::span<const std::byte> params) {
   if (config.grid.count() == 0 || config.block.count() == 0 || config.block.count() > 1024) {
@@ -241,7 +243,7 @@ void check_config(const Program& program, const LaunchConfig& config,
                                             program.display_name, cluster.x, cluster.y, cluster.z,
                                             grid.x, grid.y, grid.z));
   }
-  if (size > 1 && program.machine_code != nullptr) {
+  if (size > 1 && program.machine_code) {
     throw Unsupported(fmt::format("{}: machine code in clusters of blocks", program.display_name));
   }
   if (!config.blocks.empty() && size > 1) {
@@ -265,22 +267,37 @@ void check_config(const Program& program, const LaunchConfig& config,
   }
 }
 
-// One complete run of all blocks.
-struct GridRun {
-  explicit GridRun(const Launch& launch) : print_bytes(launch.config.print_bytes) {
-    const LaunchConfig& config = launch.config;
-    const bool ordered = launch.program.ordered || config.cooperative;
-    const u64 blocks = config.blocks.empty() ? config.grid.count() : config.blocks.size();
-    const unsigned host = std::max(
-        1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
-    const unsigned workers =
-        ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks / config.cluster.count()));
-    counters.assign(workers, count::Counters(launch.program, config.trace));
-    outcomes.resize(workers);
-    if (ordered) {
-      work_in_order(launch, counters[0], outcomes[0]);
-      return;
-    }
+Launch prepare(const Program& program, const LaunchConfig& config,
+               std::span<const std::byte> params, Memory& memory,
+               std::optional<GridWorkspace>& workspace) {
+  if (config.cooperative) workspace.emplace(memory);
+  Launch launch{program, config,       {params.begin(), params.end()},
+                memory,  memory.map(), current_isa()};
+  const u32 alignment = program.shared_dynamic_alignment;
+  const u32 dynamic_begin =
+      (program.shared_begin + program.shared_static + alignment - 1) / alignment * alignment;
+  launch.shared_end = config.dynamic_shared_bytes == 0
+                          ? program.shared_begin + program.shared_static
+                          : dynamic_begin + config.dynamic_shared_bytes;
+  if (program.machine_code) fill_banks(launch);
+  if (workspace) launch.grid_workspace = workspace->address();
+  return launch;
+}
+
+GridRun run_grid(const Launch& launch) {
+  const LaunchConfig& config = launch.config;
+  const bool ordered = launch.program.ordered || config.cooperative;
+  const u64 blocks = config.blocks.empty() ? config.grid.count() : config.blocks.size();
+  const unsigned host = std::max(
+      1u, config.host_threads != 0 ? config.host_threads : std::thread::hardware_concurrency());
+  const unsigned workers =
+      ordered ? 1 : static_cast<unsigned>(std::min<u64>(host, blocks / config.cluster.count()));
+  std::vector<observer::Counters> counters(workers,
+                                           observer::Counters(launch.program, config.trace));
+  std::vector<Outcome> outcomes(workers);
+  if (ordered) {
+    work_in_order(launch, counters[0], outcomes[0]);
+  } else {
     std::atomic<u64> next = 0, first_error = ~u64{0};
     std::vector<std::thread> threads;
     threads.reserve(workers);
@@ -295,119 +312,29 @@ struct GridRun {
     for (std::thread& thread : threads) thread.join();
   }
 
-  // The error of the lowest block that has one; null if none.
-  std::exception_ptr error() const {
-    return std::min_element(
-               outcomes.begin(), outcomes.end(),
-               [](const Outcome& a, const Outcome& b) { return a.error_block < b.error_block; })
-        ->error;
+  GridRun run{nullptr, PrintFifo(config.print_bytes), 0, std::move(counters[0])};
+  for (std::size_t i = 1; i < counters.size(); ++i) run.counters.add(counters[i]);
+  u64 error_block = ~u64{0};
+  std::map<u64, const PrintFifo*> by_block;
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.error_block < error_block) run.error = outcome.error;
+    error_block = std::min(error_block, outcome.error_block);
+    run.longest = std::max(run.longest, outcome.longest);
+    run.output.lose(outcome.lost_prints);
+    for (const auto& [block, part] : outcome.output) by_block.emplace(block, &part);
   }
-  bool is_race() const {
-    try {
-      if (error()) std::rethrow_exception(error());
-    } catch (const Fault& fault) {
-      return fault.kind == FaultKind::kRace;
-    } catch (const std::exception&) {  // another fault
-    }
-    return false;
-  }
-  PrintFifo output() const {
-    PrintFifo all(print_bytes);
-    std::map<u64, const PrintFifo*> by_block;
-    for (const Outcome& outcome : outcomes) {
-      all.lose(outcome.lost_prints);
-      for (const auto& [block, part] : outcome.output) by_block.emplace(block, &part);
-    }
-    for (const auto& [block, part] : by_block) all.add(*part);
-    return all;
-  }
-  check::Ending ending() const {
-    try {
-      if (error()) std::rethrow_exception(error());
-    } catch (const std::exception& fault) {
-      return {fault.what(), ""};
-    }
-    return {"", output().text()};
-  }
-  u64 longest() const {
-    u64 most = 0;
-    for (const Outcome& outcome : outcomes) most = std::max(most, outcome.longest);
-    return most;
-  }
-
-  std::size_t print_bytes;
-  std::vector<count::Counters> counters;  // by worker
-  std::vector<Outcome> outcomes;
-};
-
-// Runs the kernel again without the checks of the first run.
-GridRun run_again(const Launch& launch, const GridRun& first, const check::SharedFill& fill) {
-  constexpr u64 kLonger = 2;
-  const check::LaunchMarks none;
-  Launch again = launch;
-  again.config.check_race = again.config.check_init = again.config.trace = false;
-  again.marks = &none;
-  again.unwritten = nullptr;
-  again.fill = &fill;
-  again.most_instructions = std::max<u64>(kQuantum, kLonger * first.longest());
-  return GridRun(again);
+  for (const auto& [block, part] : by_block) run.output.add(*part);
+  return run;
 }
 
-}  // namespace
-
-LaunchReport run_grid(const Program& program, const LaunchConfig& config,
-                      std::span<const std::byte> params, Memory& memory) {
-  const auto begin = std::chrono::steady_clock::now();
-  check_config(program, config, params);
-  std::optional<GridWorkspace> workspace;
-  if (config.cooperative) workspace.emplace(memory);
-  Launch launch{program, config,       {params.begin(), params.end()},
-                memory,  memory.map(), current_isa()};
-  const u32 alignment = program.shared_dynamic_alignment;
-  const u32 dynamic_begin =
-      (program.shared_begin + program.shared_static + alignment - 1) / alignment * alignment;
-  launch.shared_end = config.dynamic_shared_bytes == 0
-                          ? program.shared_begin + program.shared_static
-                          : dynamic_begin + config.dynamic_shared_bytes;
-  const check::LaunchMarks marks = check::launch_marks(memory, config);
-  launch.marks = &marks;
-  if (program.machine_code != nullptr) {
-    launch.banks = sass::make_banks(*program.machine_code, config, launch.params);
-  }
-  if (workspace) launch.grid_workspace = workspace->address();
-
-  check::UnwrittenReads unwritten;
-  std::optional<MemoryImage> before;
-  // The kernel cannot run again if it uses the heap, because the heap has changed.
-  if (config.check_init && config.check_init_shared && launch.shared_end > program.shared_begin &&
-      !program.heap) {
-    before.emplace(*launch.map);
-    launch.unwritten = &unwritten;
-  }
-  GridRun run(launch);
-  if (unwritten.any() && !run.is_race()) {
-    check::require_no_effect(
-        unwritten, memory, *before, run.ending(), config.defer_doubts,
-        [&](const check::SharedFill& fill) { return run_again(launch, run, fill).ending(); });
-  }
-  if (run.error()) std::rethrow_exception(run.error());
-
-  LaunchReport report;
-  std::vector<count::Counters>& counters = run.counters;
-  for (std::size_t i = 1; i < counters.size(); ++i) counters[0].add(counters[i]);
-  if (program.machine_code != nullptr) {
-    count::report(count::Engine::kSass, sass::instructions(program, counters[0]),
-                  sass::doubts(program, counters[0]), config, report);
-  } else {
-    count::report(count::Engine::kPtx, count::instructions(program, counters[0]),
-                  count::doubts(program, counters[0]), config, report);
-  }
-  const PrintFifo output = run.output();
-  report.output = output.text();
-  report.lost_prints = output.lost();
-  report.called_driver = counters[0].called_driver;
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return report;
+GridRun run_again(const Launch& launch, const GridRun& first, const observer::SharedFill& fill) {
+  constexpr u64 kLonger = 2;
+  Launch again = launch;
+  again.config.check_race = again.config.check_init = again.config.trace = false;
+  again.observer = nullptr;
+  again.fill = &fill;
+  again.most_instructions = std::max<u64>(kQuantum, kLonger * first.longest);
+  return run_grid(again);
 }
 
 }  // namespace vgpu::machine
