@@ -62,21 +62,21 @@ void BlockWatch::touch_word(const observer::Warp& warp, const ir::Insn& insn, u3
                             bool is_write) {
   const observer::LaunchMarks& marks = global;
   u32* const entry = marks.touched + (address - marks.begin) / 4;
-  const u32 mine = this->mark;
+  const u32 mine = mark;
   u32 old = __atomic_load_n(entry, __ATOMIC_RELAXED);
   for (;;) {
-    const u32 mark = old & Shadow::kMarkBits, how = old & ~Shadow::kMarkBits;
-    const bool touched = mark >= marks.first;  // ignore marks of earlier launches
+    const u32 toucher = old & Shadow::kMarkBits, how = old & ~Shadow::kMarkBits;
+    const bool touched = toucher >= marks.first;  // ignore marks of earlier launches
     const bool written = touched && how == Shadow::kWritten;
-    if (!synchronised && touched && mark != mine && (written || is_write)) {
-      report_conflict({warp, insn, lane}, address, mark, written, is_write);
+    if (!synchronised && touched && toucher != mine && (written || is_write)) {
+      report_conflict({warp, insn, lane}, address, toucher, written, is_write);
     }
     u32 next = old;
     if (is_write) {
       next = Shadow::kWritten | mine;
     } else if (!touched) {
       next = Shadow::kReadByOne | mine;
-    } else if (!written && mark != mine) {
+    } else if (!written && toucher != mine) {
       next = Shadow::kReadBySeveral | marks.first;
     }
     if (next == old ||

@@ -139,10 +139,6 @@ struct Transfer {
   }
 };
 
-[[noreturn]] void bad_operand(const Lane& lane, const std::string& what) {
-  fault(lane, FaultKind::kBadOperand, what, "");
-}
-
 Transfer transfer_of(const Lane& lane) {
   const Insn& insn = lane.insn;
   Transfer transfer;

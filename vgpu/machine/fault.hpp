@@ -18,6 +18,10 @@ struct Lane {
   operator observer::Lane() const { return {warp, insn, lane}; }  // NOLINT: as a reference
 };
 
+[[noreturn]] inline void bad_operand(const Lane& lane, const std::string& what) {
+  fault(lane, FaultKind::kBadOperand, what, "");
+}
+
 // Throws the Fault of a bad access of `bytes` bytes; derives the reason from the address.
 [[noreturn]] void fault_access(const Lane& at, AddressSpace space, u64 address, u32 bytes);
 

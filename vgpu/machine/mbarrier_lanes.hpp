@@ -14,10 +14,6 @@ T operand(const Warp& warp, u32 slot, u32 lane) {
   return reinterpret_cast<const T*>(warp.window + slot)[lane];
 }
 
-[[noreturn]] inline void bad_operand(const Lane& lane, const std::string& what) {
-  fault(lane, FaultKind::kBadOperand, what, "");
-}
-
 // Groups the lanes of `mask` by mbarrier address: calls f(address, lanes) in the order of each
 // group's first lane.
 template <class F>

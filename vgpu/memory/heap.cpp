@@ -12,7 +12,7 @@ constexpr std::size_t kUnit = 16;
 // Memory needs more space for small blocks than a heap does, so its capacity is larger by this
 // factor.
 constexpr std::size_t kSpread = 16;
-constexpr std::uint64_t kNearby = std::uint64_t{1} << 20;
+constexpr std::uint64_t kNearHeap = std::uint64_t{1} << 20;
 
 std::uint64_t cost(std::uint64_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit + kUnit; }
 
@@ -66,7 +66,7 @@ const Allocation* DeviceHeap::find(std::uint64_t address) const {
 
 std::optional<std::string> DeviceHeap::describe(std::uint64_t address) const {
   const std::lock_guard lock(mutex_);
-  if (memory_ == nullptr || address + kNearby < lowest_ || address >= highest_ + kNearby)
+  if (memory_ == nullptr || address + kNearHeap < lowest_ || address >= highest_ + kNearHeap)
     return std::nullopt;
   return memory_->describe(address) + " on the device's heap";
 }

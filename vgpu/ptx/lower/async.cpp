@@ -17,10 +17,6 @@ bool is_offset(i64 value) {
   return value >= std::numeric_limits<i32>::min() && value <= std::numeric_limits<i32>::max();
 }
 
-bool is_one_of(std::string_view part, std::initializer_list<std::string_view> set) {
-  return std::find(set.begin(), set.end(), part) != set.end();
-}
-
 }  // namespace
 
 void FunctionLowering::cp() {

@@ -9,10 +9,6 @@ namespace {
 
 using enum ir::Counted;
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> set) {
-  return std::find(set.begin(), set.end(), word) != set.end();
-}
-
 ir::Space space_of(const Opcode& opcode) {
   for (const std::string_view part : opcode.parts) {
     // Machine code reaches other blocks' shared memory by generic addresses.

@@ -16,10 +16,6 @@ constexpr std::string_view kKnownMma =
     ".f64";
 constexpr std::string_view kKnownWmma = "known are .f16 and .bf16 with k16, m16n16k8 of .tf32";
 
-bool is_one_of(std::string_view part, std::initializer_list<std::string_view> set) {
-  return std::find(set.begin(), set.end(), part) != set.end();
-}
-
 struct Dimensions {
   u32 m = 0, n = 0, k = 0;
 };

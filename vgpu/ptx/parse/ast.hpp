@@ -3,8 +3,10 @@
 // semantics of instructions. All string_views and spans point into storage that the Module owns (a
 // copy of the text and an arena); they are valid while any copy of the Module exists.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -115,6 +117,10 @@ struct Opcode {
     return false;
   }
 };
+
+inline bool is_one_of(std::string_view part, std::initializer_list<std::string_view> set) {
+  return std::find(set.begin(), set.end(), part) != set.end();
+}
 
 struct Instruction {
   const Opcode* opcode = nullptr;

@@ -6,8 +6,6 @@
 namespace vgpu::sass {
 namespace {
 
-constexpr std::uint8_t kTf32 = 5;
-
 void integer_type(Reader& r, std::uint8_t size, bool is_signed) {
   static constexpr const char* kSizes[] = {"8", "16", "32", "64"};
   if (size == 2 && is_signed) return;

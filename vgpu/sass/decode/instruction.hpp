@@ -180,6 +180,8 @@ enum class Compare : std::uint8_t {  // bit 3: also true if an operand is NaN
 };
 enum class Combine : std::uint8_t { kAnd, kOr, kXor };
 
+inline constexpr std::uint8_t kTf32 = 5;  // in Instruction::type of F2F, F2FP and HMMA
+
 struct Instruction {
   static constexpr std::size_t kMostOperands = 8;
 

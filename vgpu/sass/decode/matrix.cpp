@@ -7,7 +7,7 @@ namespace vgpu::sass {
 namespace {
 
 // Types of A and B: 1 F16, 4 BF16, 5 TF32. Types of C and D: 1 F16, 2 F32.
-constexpr std::uint8_t kHalf = 1, kSingle = 2, kBfloat = 4, kTf32 = 5;
+constexpr std::uint8_t kHalf = 1, kSingle = 2, kBfloat = 4;
 
 // Bits 72 and 73: one, two or four matrices of 8 x 8. Bit 78: transposed.
 void matrices(Reader& r) {

@@ -12,7 +12,6 @@ const char* float_name(u8 type) {
   static constexpr const char* kNames[] = {nullptr, "f16", "f32", "f64", "bf16", "tf32"};
   return kNames[type];
 }
-constexpr u8 kTf32 = 5;
 bool is_narrow(u8 type) { return type == 1 || type == 4; }
 u64 signs(const Operand& o) { return (o.negated ? kNegateA : 0) | (o.absolute ? kAbsoluteA : 0); }
 
