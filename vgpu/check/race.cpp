@@ -43,6 +43,8 @@ RaceCheck::State::State(const ir::Program& of, u32 shared_begin, u64 shared_byte
   known.resize(warps);
   oldest.resize(warps);
   oldest_async.resize(warps);
+  released.resize(warps);
+  acquired.resize(warps);
 }
 
 void RaceCheck::start() {
@@ -59,6 +61,12 @@ void RaceCheck::start() {
   }
   s.agents.clear();
   s.by_key.clear();
+  fenced_ = false;
+  s.transferred.clear();
+  for (u32 w = 0; w < s.warps; ++w) {
+    s.released[w].clear();
+    s.acquired[w].clear();
+  }
   for (BlockMemory& memory : s.memories) memory.async_reads.clear();
   for (u32 w = 0; w < s.warps; ++w) {
     s.known[w].assign(s.first_agent(), s.past);
@@ -399,6 +407,35 @@ void RaceCheck::complete(PhaseClock& clock) {
 
 void RaceCheck::wait(const observer::Warp& warp, const PhaseClock& clock) {
   state_->join(state_->index_of(warp), clock.completed);
+}
+
+void RaceCheck::fence(const observer::Warp& warp) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  fenced_ = true;
+  s.join(me, s.acquired[me]);
+  s.acquired[me].clear();
+  s.released[me] = s.known[me];
+  ++s.known[me][me];
+}
+
+void RaceCheck::strong(const observer::Warp& warp, u64 location, bool reads, bool writes) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  if (reads) {
+    if (const auto found = s.transferred.find(location); found != s.transferred.end()) {
+      if (s.program.machine_code)
+        s.join(me, found->second);
+      else
+        raise(s.acquired[me], found->second);
+    }
+  }
+  if (!writes) return;
+  // A read-modify-write continues the release sequence of the value that it replaces.
+  if (reads)
+    raise(s.transferred[location], s.released[me]);
+  else
+    s.transferred[location] = s.released[me];
 }
 
 Agent RaceCheck::agent(AgentKind kind, const observer::Warp& warp, u32 lane) {

@@ -51,6 +51,8 @@ class RaceCheck final : public observer::Races {
                      PhaseClock& clock) override;
   void complete(PhaseClock& clock) override;
   void wait(const observer::Warp& warp, const PhaseClock& clock) override;
+  void fence(const observer::Warp& warp) override;
+  void strong(const observer::Warp& warp, u64 location, bool reads, bool writes) override;
   Agent agent(AgentKind kind, const observer::Warp& warp, u32 lane) override;
   Agent agent_of_barrier(const observer::Block& block, u32 address) override;
   void async_write(const observer::Warp& warp, const ir::Insn& insn, u32 lane,

@@ -46,6 +46,7 @@ struct LaunchReport {
   std::uint64_t lost_prints = 0;
   // The kernel called printf, malloc or free, which on hardware are the driver's code.
   bool called_driver = false;
+  std::uint64_t end_clock = 0;  // at least every value that the kernel read from %clock
 };
 
 }  // namespace vgpu

@@ -66,6 +66,7 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   count::report(program, run.counters, config, report);
   report.output = run.output.text();
   report.lost_prints = run.output.lost();
+  report.end_clock = run.end_clock;
   report.called_driver = run.counters.called_driver;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;

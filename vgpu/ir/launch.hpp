@@ -74,6 +74,8 @@ struct LaunchConfig {
   // Capacity for printf's text, in bytes. When it is full, the oldest text is dropped.
   std::size_t print_bytes = std::size_t{1} << 20;
   DeviceHeap* heap = nullptr;  // null: malloc in kernels finds no memory
+  // Least value of %clock and %globaltimer; LaunchReport::end_clock of the device's last launch.
+  std::uint64_t begin_clock = 0;
 };
 
 }  // namespace vgpu

@@ -15,7 +15,7 @@ namespace vgpu::machine {
 
 class Cluster {
  public:
-  Cluster(const Launch& launch, observer::Counters& counters, SiteMemo* memos);
+  Cluster(const Launch& launch, observer::Counters& counters, SiteMemo* memos, DeviceClock& clock);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -44,6 +44,7 @@ class Cluster {
 
   // Consecutive rounds in which all warps that could run only polled memory.
   u64 idle_rounds = 0;
+  DeviceClock& device_clock;
 
  private:
   struct Arrival {

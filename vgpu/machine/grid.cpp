@@ -50,6 +50,7 @@ struct Outcome {
   std::exception_ptr error;
   u64 error_block = ~u64{0};
   u64 longest = 0;                  // maximum over clusters of instructions executed
+  u64 end_clock = 0;                // latest value of %clock read
   std::map<u64, PrintFifo> output;  // by block
   std::size_t output_bytes = 0;
   u64 lost_prints = 0;
@@ -103,8 +104,8 @@ bool take_turn(const Launch& launch, Cluster& cluster, Outcome& outcome, i64 qua
 // schedule, when fewer than kTogether run.
 class InOrder {
  public:
-  InOrder(const Launch& launch, observer::Counters& counters)
-      : launch_(launch), counters_(counters), memos_(launch.program.sites) {}
+  InOrder(const Launch& launch, observer::Counters& counters, DeviceClock& clock)
+      : launch_(launch), counters_(counters), memos_(launch.program.sites), clock_(clock) {}
 
   void run(Outcome& outcome) {
     const u64 size = launch_.config.cluster.count(), count = launch_.config.grid.count() / size;
@@ -140,7 +141,7 @@ class InOrder {
 
  private:
   std::unique_ptr<Cluster> fresh() {
-    if (spare_.empty()) return std::make_unique<Cluster>(launch_, counters_, memos_.data());
+    if (spare_.empty()) return std::make_unique<Cluster>(launch_, counters_, memos_.data(), clock_);
     std::unique_ptr<Cluster> cluster = std::move(spare_.back());
     spare_.pop_back();
     return cluster;
@@ -154,17 +155,20 @@ class InOrder {
   const Launch& launch_;
   observer::Counters& counters_;
   std::vector<SiteMemo> memos_;
+  DeviceClock& clock_;
   std::vector<std::unique_ptr<Cluster>> running_, spare_;
 };
 
 void work_in_order(const Launch& launch, observer::Counters& counters, Outcome& outcome) {
   const FloatEnvironment environment;
+  DeviceClock clock{launch.config.begin_clock};
   try {
-    InOrder(launch, counters).run(outcome);
+    InOrder(launch, counters, clock).run(outcome);
   } catch (...) {
     outcome.error = std::current_exception();
     outcome.error_block = 0;
   }
+  outcome.end_clock = clock.latest;
 }
 
 // One of several workers that take clusters from a common counter.
@@ -176,8 +180,9 @@ void work(const Launch& launch, observer::Counters& counters, std::atomic<u64>& 
   const u64 count =
       chosen.empty() ? launch.config.grid.count() / launch.config.cluster.count() : chosen.size();
   u64 current = 0;
+  DeviceClock clock;
   try {
-    Cluster cluster(launch, counters, memos.data());
+    Cluster cluster(launch, counters, memos.data(), clock);
     for (;;) {
       const u64 turn = next.fetch_add(1);
       if (turn >= count) return;
@@ -185,6 +190,8 @@ void work(const Launch& launch, observer::Counters& counters, std::atomic<u64>& 
       // Blocks after the first faulty one need not run. Earlier ones must, because they may be
       // faulty too.
       if (current > first_error.load()) return;
+      // Values that depend on which blocks ran before on this worker would change between runs.
+      clock.latest = launch.config.begin_clock;
       cluster.start(current);
       while (!take_turn(launch, cluster, outcome, kQuantum)) {
         if (cluster.idle_rounds > kIdleRounds) {
@@ -193,6 +200,7 @@ void work(const Launch& launch, observer::Counters& counters, std::atomic<u64>& 
                                                : "no other thread of the block runs");
         }
       }
+      outcome.end_clock = std::max(outcome.end_clock, clock.latest);
     }
   } catch (...) {
     outcome.error = std::current_exception();
@@ -312,7 +320,7 @@ GridRun run_grid(const Launch& launch) {
     for (std::thread& thread : threads) thread.join();
   }
 
-  GridRun run{nullptr, PrintFifo(config.print_bytes), 0, std::move(counters[0])};
+  GridRun run{nullptr, PrintFifo(config.print_bytes), 0, 0, std::move(counters[0])};
   for (std::size_t i = 1; i < counters.size(); ++i) run.counters.add(counters[i]);
   u64 error_block = ~u64{0};
   std::map<u64, const PrintFifo*> by_block;
@@ -320,9 +328,11 @@ GridRun run_grid(const Launch& launch) {
     if (outcome.error_block < error_block) run.error = outcome.error;
     error_block = std::min(error_block, outcome.error_block);
     run.longest = std::max(run.longest, outcome.longest);
+    run.end_clock = std::max(run.end_clock, outcome.end_clock);
     run.output.lose(outcome.lost_prints);
     for (const auto& [block, part] : outcome.output) by_block.emplace(block, &part);
   }
+  run.end_clock = std::max(run.end_clock, config.begin_clock + run.longest);
   for (const auto& [block, part] : by_block) run.output.add(*part);
   return run;
 }

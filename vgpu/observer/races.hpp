@@ -96,6 +96,19 @@ class Races {
   virtual void complete(PhaseClock& clock) = 0;
   virtual void wait(const Warp& warp, const PhaseClock& clock) = 0;  // acquire
 
+  // membar and fence. Orders what the warp did before its later strong writes, and its earlier
+  // strong reads before what it does next: PTX ISA, "Release and Acquire Patterns".
+  virtual void fence(const Warp& warp) = 0;
+  // A strong access to a word, after its conflicts are checked. What another warp did before a fence
+  // and a strong write is ordered before this warp once it has read that value and executed a
+  // fence. Machine code has no instruction for an acquiring load: there every strong read acquires.
+  virtual void strong(const Warp& warp, u64 location, bool reads, bool writes) = 0;
+  // Identifies a word: its address in global memory, or its place in the cluster's shared memory.
+  static u64 location(u64 address) { return address / 4; }
+  static u64 location(u32 rank, u32 offset) { return u64{1} << 63 | u64{rank} << 32 | offset / 4; }
+  // Whether a fence was executed in this cluster. Until then strong() has no effect.
+  bool fenced() const { return fenced_; }
+
   // The asynchronous proxy. A lane issues an operation that may access shared memory at any time
   // until a wait for the agent's epoch.
   virtual Agent agent(AgentKind kind, const Warp& warp, u32 lane) = 0;
@@ -118,6 +131,9 @@ class Races {
   // The block of this first warp has ended. Faults if accesses by other blocks or asynchronous agents to its shared
   // memory are not ordered before its end.
   virtual void end_block(const Warp& first) = 0;
+
+ protected:
+  bool fenced_ = false;
 };
 
 }  // namespace vgpu::observer

@@ -3,6 +3,7 @@
 // respect to other host threads.
 #include "machine/cluster.hpp"
 #include "machine/isa/floats.hpp"
+#include "machine/isa/race.hpp"
 #include "machine/isa/watch.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
@@ -95,6 +96,8 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
     const SharedPlace place = shared_place(lane, offsets[lane.lane], sizeof(T), sizeof(T));
     touch_shared_place(lane, place, sizeof(T), true, observer::Access::kStrong);
+    race_strong(warp, 1u << lane.lane, true, true,
+                [&](u32) { return observer::Races::location(place.block->rank, place.offset); });
     hosts[lane.lane] = place.host();
   }
   for (u32 m = in_shared; m != 0; m &= m - 1) {
@@ -116,6 +119,10 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       warp.race->access(warp, insn, in_shared, offsets, sizeof(T), true, observer::Access::kStrong);
     }
   }
+  race_strong(warp, mask & ~in_cluster, true, true, [&](u32 i) {
+    return (in_shared >> i & 1) != 0 ? observer::Races::location(warp.block->rank, offsets[i])
+                                     : observer::Races::location(addresses[i]);
+  });
   const T* const b = slot<T>(window, insn.s[1]);
   const T* const c = slot<T>(window, insn.s[2]);
   if ((insn.flags & kFlagHalf) != 0)
