@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of operations. An operation has a name as PTX spells it ("mad.lo.s32") and a shape (its
-// operand types).
+// The table of operations (operations.def). An operation has a name as PTX spells it ("mad.lo.s32")
+// and a shape (its operand types).
 #pragma once
 #include <optional>
 #include <string>
@@ -16,6 +16,7 @@ enum class Arg : u8 { kAbsent, kPred, kInt16, kInt32, kInt64, kFloat32, kFloat64
 struct Shape {
   Arg dest = Arg::kAbsent;
   Arg sources[4] = {};
+  bool operator==(const Shape&) const = default;
 };
 
 struct Operation {

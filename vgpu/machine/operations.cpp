@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/operations.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
-#include <unordered_map>
 
 namespace vgpu::machine {
 
@@ -14,33 +14,46 @@ namespace vgpu::machine {
 #include "isas.inc"
 #undef VGPU_ISA_ROW
 
-void OperationSink::add(const char* names, const char* suffix, Shape shape, Handler handler,
+OperationSink::OperationSink(std::vector<Handler>& handlers) : handlers_(handlers) {
+  handlers_.resize(operations().size());
+}
+
+void OperationSink::add(const char* names, const char* suffix, const Shape& shape, Handler handler,
                         bool control) {
   std::string_view rest = names;
   while (!rest.empty()) {
     const std::size_t end = rest.find(' ');
     std::string name(rest.substr(0, end));
-    if (operations_ != nullptr) operations_->push_back({name.append(suffix), shape, control});
-    handlers_->push_back(handler);
+    name += suffix;
+    const auto index = find_operation(name);
+    const bool known = index && operations()[*index].shape == shape &&
+                       operations()[*index].control == control && handlers_[*index] == nullptr;
+    if (!known) throw std::logic_error("not as in the table of operations: " + name);
+    handlers_[*index] = handler;
     rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
   }
 }
 
+void OperationSink::require_all() const {
+  const auto missing = std::find(handlers_.begin(), handlers_.end(), nullptr);
+  if (missing == handlers_.end()) return;
+  throw std::logic_error("an operation without a handler: " +
+                         operations()[static_cast<std::size_t>(missing - handlers_.begin())].name);
+}
+
 void OperationSink::add_joined(const char* first, const char* second, const char* third,
-                               Shape shape, Handler handler) {
+                               const Shape& shape, Handler handler) {
   add((std::string(first) + second).c_str(), third, shape, handler);
 }
 
 void OperationSink::add_conversion(const char* prefix, const char* to, const char* from,
-                                   Shape shape, Handler handler) {
+                                   const Shape& shape, Handler handler) {
   add((std::string(prefix) + to + ".").c_str(), from, shape, handler);
 }
 
 namespace {
 
 struct Registry {
-  std::vector<Operation> operations;
-  std::unordered_map<std::string_view, u16> by_name;
   std::vector<Isa> isas;
   std::atomic<const Isa*> current = nullptr;
 
@@ -54,18 +67,14 @@ struct Registry {
       const IsaCode* code = &code_of();
       if (!code->available()) continue;
       Isa isa{*code, {}};
-      OperationSink sink(operations.empty() ? &operations : nullptr, &isa.handlers);
+      OperationSink sink(isa.handlers);
       code->define(sink);
+      sink.require_all();
       isas.push_back(std::move(isa));
     }
     if (isas.empty()) {
       throw std::runtime_error(
           "this build's instruction sets need a newer CPU (configure with -DLADDER_HOST_ISAS=all)");
-    }
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-      if (!by_name.emplace(operations[i].name, static_cast<u16>(i)).second) {
-        throw std::logic_error("operation defined twice: " + operations[i].name);
-      }
     }
     current = &isas.back();
   }
@@ -94,15 +103,3 @@ bool use_isa(std::string_view name) {
 }
 
 }  // namespace vgpu::machine
-
-namespace vgpu::ir {
-
-const std::vector<Operation>& operations() { return machine::registry().operations; }
-
-std::optional<u16> find_operation(std::string_view name) {
-  const auto& names = machine::registry().by_name;
-  const auto found = names.find(name);
-  return found == names.end() ? std::nullopt : std::optional<u16>(found->second);
-}
-
-}  // namespace vgpu::ir

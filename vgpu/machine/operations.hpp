@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The handlers of the operations. The sources in isa/ that define operations are compiled once per
-// host instruction set. All define the same operations in the same order, so that one index is
-// valid for every set.
+// host instruction set.
 #pragma once
 #include <span>
 #include <string>
@@ -16,21 +15,22 @@ namespace vgpu::machine {
 // Runs one instruction for the lanes of `mask` (never 0). `window` is warp.window.
 using Handler = void (*)(Warp& warp, std::byte* window, const Insn& insn, u32 mask);
 
+// Gives the operations of one instruction set their handlers. Throws std::logic_error where a
+// definition disagrees with the table (ir/operations.def).
 class OperationSink {
  public:
-  OperationSink(std::vector<Operation>* operations, std::vector<Handler>* handlers)
-      : operations_(operations), handlers_(handlers) {}
+  explicit OperationSink(std::vector<Handler>& handlers);
   // `names`: one or more spellings, separated by blanks; each is completed with `suffix`.
-  void add(const char* names, const char* suffix, Shape shape, Handler handler,
+  void add(const char* names, const char* suffix, const Shape& shape, Handler handler,
            bool control = false);
-  void add_joined(const char* first, const char* second, const char* third, Shape shape,
+  void add_joined(const char* first, const char* second, const char* third, const Shape& shape,
                   Handler handler);
-  void add_conversion(const char* prefix, const char* to, const char* from, Shape shape,
+  void add_conversion(const char* prefix, const char* to, const char* from, const Shape& shape,
                       Handler handler);
+  void require_all() const;  // every operation has a handler
 
  private:
-  std::vector<Operation>* operations_;
-  std::vector<Handler>* handlers_;
+  std::vector<Handler>& handlers_;  // by index into ir::operations()
 };
 
 // Entry points of the code compiled for one instruction set.

@@ -255,8 +255,7 @@ Instruction decode(Word word, std::uint32_t address) {
   static const Index kIndex = make_index();
   const unsigned opcode = static_cast<unsigned>(word.low & 0xfff);
   const Entry* const entry = kIndex[opcode];
-  if (entry == nullptr)
-    Reader(word, address, "an instruction").refuse("it is not implemented");
+  if (entry == nullptr) Reader(word, address, "an instruction").refuse("it is not implemented");
   Reader reader(word, address, entry->name);
   reader.insn.op = entry->op;
   const bool uniform_guard = entry->uniform || opcode == 0xab9 || opcode == 0xabb ||
