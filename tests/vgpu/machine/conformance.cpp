@@ -9,6 +9,7 @@
 #include <cstring>
 #include <random>
 
+#include "engine/engine.hpp"
 #include "machine/operations.hpp"
 #include "memory/memory.hpp"
 
