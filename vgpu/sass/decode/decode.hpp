@@ -4,6 +4,8 @@
 // result. The encodings are undocumented; tests/vgpu/sass compares with NVIDIA's disassembler.
 #pragma once
 #include <stdexcept>
+#include <string_view>
+#include <vector>
 
 #include "sass/decode/instruction.hpp"
 
@@ -15,5 +17,12 @@ struct UnknownInstruction : std::runtime_error {
 };
 
 Instruction decode(Word word, std::uint32_t address);
+
+struct Mnemonic {
+  std::string_view text;
+  Op op;
+  bool uniform;
+};
+std::vector<Mnemonic> mnemonics();  // of all known encodings
 
 }  // namespace vgpu::sass

@@ -6,6 +6,7 @@
 
 namespace vgpu::sass {
 
+ir::Class class_of(Op op, bool uniform);  // without the bytes
 ir::Class class_of(const Instruction& instruction);
 ir::u16 traits_of(const Instruction& instruction);  // bits of ir::Trait
 

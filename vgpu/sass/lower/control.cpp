@@ -11,123 +11,19 @@ constexpr u32 kReductionPredicate = 64;  // the slot in which BAR.RED leaves its
 }  // namespace
 
 void Lowering::lower(const Instruction& i) {
-  switch (i.op) {
-    case Op::kFfma:
-    case Op::kFadd:
-    case Op::kFmul:
-    case Op::kFmnmx:
-    case Op::kFsel:
-    case Op::kFset:
-    case Op::kFsetp:
-    case Op::kFchk:
-    case Op::kMufu:
-    case Op::kDfma:
-    case Op::kDadd:
-    case Op::kDmul:
-    case Op::kDsetp:
-      return lower_float(i);
-    case Op::kHadd2:
-    case Op::kHmul2:
-    case Op::kHfma2:
-    case Op::kHmnmx2:
-    case Op::kHset2:
-    case Op::kHsetp2:
-      return lower_half(i);
-    case Op::kI2f:
-    case Op::kI2fp:
-    case Op::kF2i:
-    case Op::kF2f:
-    case Op::kFrnd:
-    case Op::kF2fp:
-      return lower_conversion(i);
-    case Op::kMov:
-    case Op::kS2r:
-    case Op::kCs2r:
-    case Op::kP2r:
-    case Op::kR2p:
-    case Op::kR2ur:
-      return lower_move(i);
-    case Op::kLdc:
-      return lower_constant(i);
-    case Op::kLdg:
-    case Op::kStg:
-    case Op::kLds:
-    case Op::kSts:
-    case Op::kLdl:
-    case Op::kStl:
-    case Op::kLd:
-    case Op::kSt:
-      return lower_memory(i);
-    case Op::kAtom:
-    case Op::kAtomGeneric:
-    case Op::kAtoms:
-    case Op::kRed:
-      return lower_atomic(i);
-    case Op::kLdgsts:
-      return lower_copy(i);
-    case Op::kShfl:
-    case Op::kVote:
-    case Op::kMatch:
-    case Op::kRedux:
-    case Op::kElect:
-    case Op::kQspc:
-      return lower_exchange(i);
-    case Op::kBar:
-    case Op::kB2r:
-      return lower_barrier(i);
-    case Op::kBra:
-    case Op::kBrx:
-    case Op::kCall:
-    case Op::kCallAbsolute:
-    case Op::kLepc:
-    case Op::kRet:
-    case Op::kExit:
-    case Op::kBssy:
-    case Op::kBsync:
-    case Op::kBreak:
-    case Op::kBmov:
-    case Op::kWarpsync:
-    case Op::kTrap:
-      return lower_control(i);
-    case Op::kLdgdepbar:
-    case Op::kDepbar:
-    case Op::kSyncsCopies:
-    case Op::kUblkcp:
-      return lower_copies(i);
-    case Op::kHmma:
-    case Op::kDmma:
-    case Op::kLdsm:
-    case Op::kStsm:
-    case Op::kMovm:
-      return lower_matrix(i);
-    case Op::kSyncsInit:
-    case Op::kSyncsArrive:
-    case Op::kSyncsTest:
-    case Op::kSyncsInvalidate:
-      return lower_mbarrier(i);
-    case Op::kSetmaxreg:
-      return lower_set_registers(i);
-    case Op::kMembar:
-      emit("fence");
-      return;
-    // Memory accesses execute in order, and caches are not modelled.
-    case Op::kErrbar:
-    case Op::kCctl:
-    case Op::kEndcollective:
-    case Op::kYield:
-    case Op::kNop:
-      emit("nop");
-      return;
-    case Op::kFence:
-      emit("fence.proxy.async");
-      return;
-    case Op::kNanosleep:
-      emit("nanosleep");
-      return;
-    default:
-      return lower_integer(i);
-  }
+  static constexpr void (Lowering::*kMethods[])(const Instruction&) = {
+#define OPERATION(name, lowering, what, space) &Lowering::lower_##lowering,
+#include "sass/opcodes.def"
+  };
+  (this->*kMethods[static_cast<std::size_t>(i.op)])(i);
 }
+
+// Memory accesses execute in order, and caches are not modelled.
+void Lowering::lower_nop(const Instruction&) { emit("nop"); }
+void Lowering::lower_fence(const Instruction&) { emit("fence"); }
+void Lowering::lower_proxy_fence(const Instruction&) { emit("fence.proxy.async"); }
+void Lowering::lower_nanosleep(const Instruction&) { emit("nanosleep"); }
+void Lowering::lower_refused(const Instruction&) { refuse("it is not implemented"); }
 
 void Lowering::lower_control(const Instruction& i) {
   switch (i.op) {

@@ -25,6 +25,11 @@ class Lowering {
 
  private:
   void lower(const Instruction& i);
+  void lower_nop(const Instruction& i);
+  void lower_fence(const Instruction& i);
+  void lower_proxy_fence(const Instruction& i);
+  void lower_nanosleep(const Instruction& i);
+  void lower_refused(const Instruction& i);
   void lower_float(const Instruction& i);
   void lower_half(const Instruction& i);
   void lower_integer(const Instruction& i);
