@@ -2,7 +2,7 @@
 #include "ptx/lower/classify.hpp"
 
 #include <algorithm>
-#include <initializer_list>
+#include <unordered_map>
 
 namespace vgpu::ptx {
 namespace {
@@ -22,20 +22,57 @@ ir::Space space_of(const Opcode& opcode) {
   return ir::Space::kGeneric;
 }
 
-Counted memory_operation(const Opcode& opcode) {
-  const std::string_view base = opcode.base();
-  if (base == "ld" || base == "ldu") return kLoad;
-  if (base == "st" && !opcode.has("async")) return kStore;
-  if (base == "atom") return kAtomic;
-  if (base == "red" && !opcode.has("async")) return kReduction;
-  if (base == "ldmatrix") return kMatrixLoad;
-  if (base == "stmatrix") return kMatrixStore;
-  if (base != "cp" || !opcode.has("async")) return kOther;
-  if (opcode.has("commit_group")) return opcode.has("bulk") ? kOther : kAsyncGroup;
-  if (opcode.has("wait_group") || opcode.has("wait_all"))
-    return opcode.has("bulk") ? kOther : kMisc;
+// Rules of opcodes.def.
+using Rule = Counted (*)(const Opcode& opcode);
+
+template <Counted kClass>
+Counted always(const Opcode&) {
+  return kClass;
+}
+
+template <Counted kSingle, Counted kDoublePrecision, Counted kElse>
+Counted arithmetic(const Opcode& opcode) {
+  const std::string_view type = opcode.parts.back();
+  if (type == "f32") return kSingle;
+  if (type == "f64") return kDoublePrecision;
+  if (type.starts_with("f16") || type.starts_with("bf16")) return kHalf;
+  if (kElse == kBit || type == "pred") return kBit;
+  const bool integer =
+      type.size() > 1 && (type[0] == 's' || type[0] == 'u') && type[1] >= '0' && type[1] <= '9';
+  return integer ? kInteger : kElse;
+}
+constexpr Rule typed = arithmetic<kFloat, kDouble, kOther>;
+constexpr Rule sum = arithmetic<kFadd, kDadd, kOther>;
+constexpr Rule times = arithmetic<kFmul, kDmul, kOther>;
+constexpr Rule fused = arithmetic<kFfma, kDfma, kOther>;
+// The hardware counts logic, shifts and bit counts as integer instructions.
+constexpr Rule logic = arithmetic<kFloat, kDouble, kInteger>;
+constexpr Rule bits = arithmetic<kFloat, kDouble, kBit>;
+
+template <Counted kClass>
+Counted unless_async(const Opcode& opcode) {
+  return opcode.has("async") ? typed(opcode) : kClass;
+}
+
+Counted barrier(const Opcode& opcode) { return opcode.has("warp") ? kControl : kBarrier; }
+
+Counted warpgroup(const Opcode& opcode) {
+  return opcode.has("mma_async") ? kTensorWarpgroup : kOther;
+}
+
+// mma, wmma.
+Counted product(const Opcode& opcode) {
+  const std::string_view type = opcode.parts.back();
+  if (!opcode.has("mma")) return typed(opcode);
+  return type == "f64" ? kTensorDouble : type == "s32" ? kTensorInteger : kTensorFloat;
+}
+
+Counted copy(const Opcode& opcode) {
+  const bool bulk = opcode.has("bulk");
+  if (opcode.has("commit_group")) return bulk ? kOther : kAsyncGroup;
+  if (opcode.has("wait_group") || opcode.has("wait_all")) return bulk ? kOther : kMisc;
   if (opcode.has("mbarrier")) return kOther;
-  if (!opcode.has("bulk")) return kAsyncCopy;
+  if (!bulk) return kAsyncCopy;
   // cp.async.bulk.DESTINATION.SOURCE
   const auto at = std::find_if(opcode.parts.begin(), opcode.parts.end(), [](std::string_view part) {
     return part.starts_with("shared") || part == "global";
@@ -43,40 +80,13 @@ Counted memory_operation(const Opcode& opcode) {
   return at != opcode.parts.end() && at->starts_with("shared") ? kBulkLoad : kBulkStore;
 }
 
-// f32 and f64 operations that have their own metric.
-Counted floating(std::string_view base, bool wide) {
-  if (base == "add" || base == "sub") return wide ? kDadd : kFadd;
-  if (base == "mul") return wide ? kDmul : kFmul;
-  if (base == "fma" || base == "mad") return wide ? kDfma : kFfma;
-  return wide ? kDouble : kFloat;
-}
-
 Counted operation_of(const Opcode& opcode) {
-  const std::string_view base = opcode.base(), type = opcode.parts.back();
-  if (const Counted memory = memory_operation(opcode); memory != kOther) return memory;
-  if (is_one_of(base, {"bra", "brx", "call", "ret", "exit"})) return kBranch;
-  if (base == "bar" || base == "barrier") return opcode.has("warp") ? kControl : kBarrier;
-  if (base == "mbarrier") return kMbarrier;
-  if (base == "wgmma") return opcode.has("mma_async") ? kTensorWarpgroup : kOther;
-  if (base == "mma" || (base == "wmma" && opcode.has("mma"))) {
-    if (type == "f64") return kTensorDouble;
-    return is_one_of(type, {"s32"}) ? kTensorInteger : kTensorFloat;
-  }
-  if (is_one_of(base, {"shfl", "vote", "match", "redux", "activemask"})) return kExchange;
-  if (is_one_of(base, {"cvt", "cvta"})) return base == "cvt" ? kConversion : kOther;
-  if (base == "mov") return kMisc;
-  if (is_one_of(base, {"nop", "isspacep", "membar", "fence"})) return kOther;
-  if (type == "f32" || type == "f64") return floating(base, type == "f64");
-  if (type.starts_with("f16") || type.starts_with("bf16")) return kHalf;
-  // The hardware counts logic, shifts and bit counts as integer instructions.
-  if (is_one_of(base, {"prmt", "selp", "brev", "bmsk", "szext"}) || type == "pred") return kBit;
-  if (is_one_of(base, {"and", "or", "xor", "not", "lop3", "shl", "shr", "shf", "bfe", "bfi", "popc",
-                       "clz", "bfind", "fns"})) {
-    return kInteger;
-  }
-  const bool integer =
-      type.size() > 1 && (type[0] == 's' || type[0] == 'u') && type[1] >= '0' && type[1] <= '9';
-  return integer ? kInteger : kOther;
+  static const std::unordered_map<std::string_view, Rule> kRules = {
+#define PTX(name, lowering, what) {name, what},
+#include "ptx/opcodes.def"
+  };
+  const auto rule = kRules.find(opcode.base());
+  return rule == kRules.end() ? kOther : rule->second(opcode);
 }
 
 }  // namespace

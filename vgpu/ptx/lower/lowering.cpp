@@ -24,58 +24,9 @@ FunctionLowering::FunctionLowering(Program& program, const Module& module, const
 }
 
 const std::unordered_map<std::string_view, FunctionLowering::Method>& FunctionLowering::methods() {
-  using F = FunctionLowering;
   static const std::unordered_map<std::string_view, Method> kMethods = {
-      {"mov", &F::mov},
-      {"cvta", &F::cvta},
-      {"isspacep", &F::isspacep},
-      {"cvt", &F::cvt},
-      {"setp", &F::setp},
-      {"set", &F::set},
-      {"lop3", &F::lop3},
-      {"addc", &F::carry},
-      {"subc", &F::carry},
-      {"madc", &F::carry},
-      {"mapa", &F::map_address},
-      {"getctarank", &F::cluster_rank},
-      {"createpolicy", &F::cache_policy},
-      {"ld", &F::ld},
-      {"ldu", &F::ld},
-      {"st", &F::st},
-      {"atom", &F::atom},
-      {"red", &F::atom},
-      {"bra", &F::bra},
-      {"brx", &F::brx},
-      {"call", &F::call},
-      {"ret", &F::ret},
-      {"exit", &F::exit},
-      {"trap", &F::trap},
-      {"brkpt", &F::trap},
-      {"bar", &F::barrier},
-      {"barrier", &F::barrier},
-      {"vote", &F::vote},
-      {"shfl", &F::shfl},
-      {"match", &F::match},
-      {"redux", &F::redux},
-      {"elect", &F::elect},
-      {"activemask", &F::activemask},
-      {"cp", &F::cp},
-      {"mbarrier", &F::mbarrier},
-      {"setmaxnreg", &F::set_registers},
-      {"mma", &F::mma},
-      {"wmma", &F::wmma},
-      {"wgmma", &F::wgmma},
-      {"ldmatrix", &F::matrix_rows},
-      {"stmatrix", &F::matrix_rows},
-      {"movmatrix", &F::movmatrix},
-      {"nanosleep", &F::nanosleep},
-      {"membar", &F::fence},
-      {"fence", &F::fence},
-      {"prefetch", &F::prefetch},
-      {"prefetchu", &F::nothing},
-      {"applypriority", &F::nothing},
-      {"discard", &F::nothing},
-      {"griddepcontrol", &F::nothing},
+#define PTX(name, lowering, what) {name, &FunctionLowering::lowering},
+#include "ptx/opcodes.def"
   };
   return kMethods;
 }
@@ -129,18 +80,13 @@ void FunctionLowering::instruction(const ptx::Instruction& instruction) {
     statement.line = location.line;
   }
   const auto method = methods().find(opcode().base());
-  if (method != methods().end()) {
-    (this->*method->second)();
-    return;
-  }
-  if (opcode().has("cc"))
-    carry();
-  else
-    generic();
+  if (method == methods().end()) refuse();
+  (this->*method->second)();
 }
 
 // Lowers instructions whose operands are a destination and sources according to their shape.
 void FunctionLowering::generic() {
+  if (opcode().has("cc")) return carry();
   const auto operation = find_operation(opcode().text);
   if (!operation || operations()[*operation].shape.dest == Arg::kAbsent) refuse();
   emit_shaped(opcode().text);
