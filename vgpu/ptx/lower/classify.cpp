@@ -91,6 +91,13 @@ Counted operation_of(const Opcode& opcode) {
 
 }  // namespace
 
+std::vector<std::string_view> instruction_names() {
+  return {
+#define PTX(name, lowering, what) name,
+#include "ptx/opcodes.def"
+  };
+}
+
 Class class_of(const Opcode& opcode, const ir::Insn& insn) {
   Class what;
   what.operation = operation_of(opcode);

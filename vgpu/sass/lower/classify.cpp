@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sass/lower/classify.hpp"
 
+#include <string_view>
+
 namespace vgpu::sass {
 namespace {
 
@@ -22,6 +24,14 @@ ir::Class class_of(Op op, bool uniform) {
   };
   // Instructions of the uniform datapath have no class, except reads of special registers (S2UR).
   return uniform && op != Op::kS2r ? ir::Class{} : kClasses[static_cast<std::size_t>(op)];
+}
+
+bool is_executed(Op op) {
+  static constexpr std::string_view kLowerings[] = {
+#define OPERATION(name, lowering, what, space) #lowering,
+#include "sass/opcodes.def"
+  };
+  return kLowerings[static_cast<std::size_t>(op)] != "refused";
 }
 
 ir::Class class_of(const Instruction& i) {
