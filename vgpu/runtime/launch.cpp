@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/sass/module.hpp"
+#include "engine/cubin_module.hpp"
 #include "runtime/occupancy.hpp"
 #include "runtime/sampling.hpp"
 

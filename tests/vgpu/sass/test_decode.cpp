@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/sass/decode.hpp"
+#include "sass/decode/decode.hpp"
 
 namespace {
 
