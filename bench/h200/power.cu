@@ -92,7 +92,7 @@ __device__ __forceinline__ void multiply(Product<Base>& product, const typename 
 template <Blocks kBlocks, Feed kFeed, From kFrom>
 __global__ void __launch_bounds__(Tile<kBlocks>::kThreads, 1)
     product_loop(const __grid_constant__ TensorMaps maps, const __grid_constant__ Target<In> c,
-                 const __grid_constant__ Plan plan, int tiles) {
+                 const __grid_constant__ Tiling plan, int tiles) {
   using T = Tile<kBlocks>;
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
@@ -213,7 +213,7 @@ void loop(const Board& gpu, const char* name, double for_s, const Matrices& x) {
   TensorLaunch<T> l;
   require(prepare<T>(x.p, x.operands(), nullptr, l), name);
   l.c.m = 0;  // stores nothing
-  const Plan plan =
+  const Tiling plan =
       plan_whole_tiles(x.p.m, x.p.n, x.p.k, T::kPairM, T::kPairN, T::BK, gpu.sms / T::kCluster);
   require(allow_shared(reinterpret_cast<const void*>(kernel), sizeof(typename T::Shared)), name);
   const int tiles = kStepsALaunch / plan.steps;

@@ -122,17 +122,6 @@ constexpr KernelInfo tensor_kernel(std::string_view id, std::string_view rung,
           .launch = launch};
 }
 
-// Whether the rows of A and B, or of their copies, are aligned to 128-byte L2 cache lines.
-template <class In>
-bool lines_start_on_128(const Problem& p, const Operands& o) {
-  const auto starts = [](const float* g, std::int64_t ld) {
-    const std::int64_t bytes = ld * static_cast<std::int64_t>(sizeof(In));
-    if (!tensor_map_takes(g, bytes)) return true;  // copied
-    return reinterpret_cast<std::uintptr_t>(g) % kLineBytes == 0 && bytes % kLineBytes == 0;
-  };
-  return starts(o.a, p.lda) && starts(o.b, p.ldb);
-}
-
 template <class Out>
 Target<Out> target_of(const Problem& p, const Operands& o) {
   Out* const gC = o.c_as<Out>();

@@ -17,7 +17,7 @@ struct Row {
   bool few_tiles, by_words, fused;
 };
 
-TEST(Plan, ChoosesTheKernelByShape) {
+TEST(Tiling, ChoosesTheKernelByShape) {
   for (const Row& row :
        {Row{4096, 4096, 4096, false, true, false}, Row{512, 512, 512, true, false, false},
         Row{768, 768, 768, true, true, false}, Row{64, 8192, 4096, true, true, true},
@@ -30,7 +30,7 @@ TEST(Plan, ChoosesTheKernelByShape) {
   }
 }
 
-TEST(Plan, ChoosesTilesOfTheMenus) {
+TEST(Tiling, ChoosesTilesOfTheMenus) {
   const DeviceFacts h200;
   const TensorPlan cube =
       plan_tensor_tiles(make_problem(4096, 4096, 4096), true, k16BitTiles, h200);
@@ -44,7 +44,7 @@ TEST(Plan, ChoosesTilesOfTheMenus) {
   EXPECT_GT(plan_fused(make_problem(256, 256, 16384), 64, h200.sms).parts, 1);
 }
 
-TEST(Plan, CostsHaveAUnitAndACommand) {
+TEST(Tiling, CostsHaveAUnitAndACommand) {
   for (const CostRow& row : kCostsOfH200) {
     EXPECT_GT(row.value, 0) << row.name;
     EXPECT_FALSE(row.unit.empty() || row.meaning.empty()) << row.name;

@@ -13,16 +13,9 @@
 
 namespace ladder {
 
-// Whether RaggedCopier accepts an operand: it must be 16-byte aligned, and the byte offsets of some
-// hundred rows must fit 32 bits.
-inline bool takes_ragged(const LineSide& x) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 20;
-  return reinterpret_cast<std::uintptr_t>(x.g) % sizeof(float4) == 0 &&
-         std::max(x.line_step, x.k_step) <= kMost;
-}
-
 // Replaces AlongCopier for a K-major operand, LineCopier for others: copies kLines rows of op(A) or
-// columns of op(B), BK elements along k per call.
+// columns of op(B), BK elements along k per call. The operand must be 16-byte aligned and its
+// leading dimension at most kMostRaggedLd.
 template <bool kAlongK, int kLines, int BK, int kThreads>
 class RaggedCopier {
   static constexpr int kRows = kAlongK ? kLines : BK, kCols = kAlongK ? BK : kLines;  // in memory

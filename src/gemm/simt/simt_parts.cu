@@ -4,7 +4,7 @@
 #include "device/launch.cuh"
 #include "device/launch_dependent.cuh"
 #include "device/runtime.cuh"
-#include "gemm/plan/calls.hpp"
+#include "gemm/call.hpp"
 #include "gemm/simt/part_tile.cuh"
 #include "gemm/simt/part_tiles.cuh"
 #include "gemm/simt/thin_product.cuh"
@@ -14,10 +14,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <mutex>
 #include <span>
-#include <tuple>
 #include <type_traits>
 
 namespace ladder::simt_parts {
@@ -55,22 +52,6 @@ static Status launch_tile(PartJob x, Stream stream) {
 
 static constexpr std::array kLaunch =
     part_tiles([]<class T>(std::type_identity<T>) -> LaunchTile { return launch_tile<T>; });
-
-// Plans once per shape.
-static SidedPartPlan plan_of(const PartShape& x, int sms) {
-  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int>;
-  static std::mutex mutex;
-  static std::map<Key, SidedPartPlan> known;
-  constexpr std::size_t kMostKnown = 4096;
-  const Key key{x.lines_a, x.lines_b, x.k, sms,
-                x.a_along + 2 * x.b_along + 4 * x.a_quads + 8 * x.b_quads + 16 * x.ragged};
-  const std::lock_guard lock(mutex);
-  if (const auto at = known.find(key); at != known.end()) return at->second;
-  const SidedPartPlan plan = plan_sides(x, kPartTiles, sms);
-  if (known.size() >= kMostKnown) known.clear();
-  known.emplace(key, plan);
-  return plan;
-}
 
 // The job with A and B exchanged: C^T = B^T A^T.
 static PartJob swap_sides(PartJob x) {
@@ -117,16 +98,15 @@ static Status accepts(const Problem& p, const Device& device) {
   if (Status s = accept_cuda(device, 90); !s) return s;
   if (!fits_split(p))
     return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
-  if (fits_few_tiles(p)) return Status::ok();
+  if (fits_split_k(p)) return Status::ok();
   return {Code::kUnsupportedProblem, "takes C of at most 2^30 tiles, not " + to_string(p)};
 }
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
-  const auto [p, swapped] = as_row_major(original);
+  RowMajorCall call;
+  if (Status s = row_major_call(original, given, call); !s) return s;
+  const auto& [p, o, device, at] = call;
   if (p.m == 0 || p.n == 0) return Status::ok();
-  const Operands o = swapped ? Operands{given.b, given.a, given.c} : given;
-  int sms = 0;
-  if (Status s = sm_count(sms); !s) return s;
   const auto aligned = [](const float* g, std::int64_t ld) {
     return reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
   };
@@ -150,33 +130,25 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
                   .parts = 1,
                   .gPartial = nullptr,
                   .gArrived = nullptr};
-  const SmallWay way = small_way(p);
-  if (way == SmallWay::kOuter) return launch_outer(x, stream);
-  if (way == SmallWay::kFewLines) {
-    const int few = std::min(x.m, x.n);
-    const PartJob thin = x.m <= x.n ? x : swap_sides(x);
-    const bool quads = thin.b.quads;
-    if (few == 1)
-      return quads ? launch_lines<1, true>(thin, sms, stream)
-                   : launch_lines<1, false>(thin, sms, stream);
-    if (few == 2)
-      return quads ? launch_lines<2, true>(thin, sms, stream)
-                   : launch_lines<2, false>(thin, sms, stream);
-    return quads ? launch_lines<4, true>(thin, sms, stream)
-                 : launch_lines<4, false>(thin, sms, stream);
+  const SmallPlan plan = plan_small(p, at, device);
+  if (plan.kernel == SmallKernel::kOuterProduct) return launch_outer(x, stream);
+  PartJob job = plan.sided.swapped ? swap_sides(x) : x;
+  if (plan.kernel == SmallKernel::kThin) {
+    const bool wide = job.b.quads;
+    const auto launch = job.m == 1   ? (wide ? launch_lines<1, true> : launch_lines<1, false>)
+                        : job.m == 2 ? (wide ? launch_lines<2, true> : launch_lines<2, false>)
+                                     : (wide ? launch_lines<4, true> : launch_lines<4, false>);
+    return launch(job, device.sms, stream);
   }
-  const SidedPartPlan plan = plan_of({p.m, p.n, x.k, a_along, b_along, x.a.quads, x.b.quads,
-                                      takes_ragged(x.a) && takes_ragged(x.b)},
-                                     sms);
-  PartJob job = plan.swapped ? swap_sides(x) : x;
-  job.cluster = plan.part.cluster;
-  job.parts = plan.part.parts;
-  if (plan.part.rest_a + plan.part.rest_b > 0) {
+  const PartPlan& part = plan.sided.part;
+  job.cluster = part.cluster;
+  job.parts = part.parts;
+  if (part.edge_rows + part.edge_cols > 0) {
     job.rest_at = 1;  // launch_parts_of_k() sets the block's index
-    job.rest_m = job.m - plan.part.rest_a;
-    job.rest_n = job.n - plan.part.rest_b;
+    job.rest_m = job.m - part.edge_rows;
+    job.rest_n = job.n - part.edge_cols;
   }
-  return kLaunch[static_cast<std::size_t>(plan.part.tile)](job, stream);
+  return kLaunch[static_cast<std::size_t>(part.tile)](job, stream);
 }
 
 static constexpr KernelInfo kKernels[] = {

@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(WideTile::kThreads, WideTile::kBlocksOfSm)
   }
 }
 
-// Plan of a product in FP64.
+// Tiling of a product in FP64.
 class WideJob {
   using T = WideTile;
 

@@ -4,31 +4,23 @@
 #include "device/runtime.cuh"
 #include "device/tensor_map.cuh"
 #include "device/tma_operands.cuh"
-#include "gemm/plan/calls.hpp"
+#include "gemm/call.hpp"
+#include "gemm/plan/menus.hpp"
 #include "gemm/split/pass.cuh"
 
 #include <cstdint>
 
 namespace ladder {
 
+// A kernel's tile, for comparison with the planner's menus.
+template <class T>
+constexpr TileShape kSplitShape{T::BM, T::BN, T::BK, 1};
+
 // Requires Hopper's tensor cores, and sizes that fit int.
 inline Status accept_split(const Problem& p, const Device& device) {
   if (Status s = accept_hopper(device); !s) return s;
   if (fits_split(p)) return Status::ok();
   return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
-}
-
-// A problem in row-major form, its operands, and the number of SMs.
-struct SplitCall {
-  Problem p;
-  Operands o;
-  int sms = 0;
-};
-inline Status prepare_split(const Problem& original, const Operands& given, SplitCall& call) {
-  const auto [p, swapped] = as_row_major(original);
-  call.p = p;
-  call.o = swapped ? Operands{given.b, given.a, given.c} : given;
-  return sm_count(call.sms);
 }
 
 // Enqueues a job's pre-pass and product. Errors: kLaunchFailed.

@@ -23,7 +23,7 @@ struct RingBarriers {
 // starts a copy. The first unit is copied alone: all blocks start at the same time, and further
 // copies would only delay it.
 template <int kPieces, class Order, int kUnits, class Line, class Begin, class Load>
-__device__ __forceinline__ void fill_ring(const Plan& plan, const RingBarriers<kUnits>& barriers,
+__device__ __forceinline__ void fill_ring(const Tiling& plan, const RingBarriers<kUnits>& barriers,
                                           Line line, Begin begin, Load load) {
   auto ring = Ring<kUnits>::of_producer();
   bool first_unit = true;
@@ -65,7 +65,7 @@ __device__ __forceinline__ void init_rings(const CUtensorMap& map_a, const CUten
 // Warp 0 copies A, warp 1 copies B. Each waits only for its own pipeline and its own operand.
 template <class T, class Order, class BeginA, class BeginB>
 __device__ __forceinline__ void produce(const CUtensorMap& map_a, const CUtensorMap& map_b,
-                                        typename T::Shared& s, const Plan& plan, BeginA begin_a,
+                                        typename T::Shared& s, const Tiling& plan, BeginA begin_a,
                                         BeginB begin_b) {
   if (threadIdx.x == 0) {
     fill_ring<1, Order>(

@@ -7,7 +7,6 @@
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
 #include "device/tma_operands.cuh"
-#include "gemm/plan/choice.hpp"
 #include "gemm/split/call.cuh"
 #include "gemm/split/copy.cuh"
 #include "gemm/split/fused_guard.cuh"
@@ -63,7 +62,7 @@ __device__ __forceinline__ void begin_fused() {
 
 template <class T>
 __device__ __forceinline__ void consume_fused(typename T::Shared& s, const SplitTarget& x,
-                                              const Plan& plan, const FusedExchange& exchange,
+                                              const Tiling& plan, const FusedExchange& exchange,
                                               [[maybe_unused]] const FusedGuard& guard) {
   const int block = static_cast<int>(blockIdx.x),
             group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
@@ -168,7 +167,8 @@ template <class T>
 __global__ void __launch_bounds__(T::kThreads, 1)
     fused_kernel(const __grid_constant__ CUtensorMap map_a,
                  const __grid_constant__ CUtensorMap map_b, const __grid_constant__ SplitTarget x,
-                 const __grid_constant__ Plan plan, const __grid_constant__ FusedExchange exchange,
+                 const __grid_constant__ Tiling plan,
+                 const __grid_constant__ FusedExchange exchange,
                  const __grid_constant__ FusedGuard guard) {
   extern __shared__ __align__(1024) char shared[];
   auto& s = *reinterpret_cast<typename T::Shared*>(shared);
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(T::kThreads, 1)
 constexpr int kFusedAdders = 4;
 template <class T>
 __global__ void __launch_bounds__(kAddThreads)
-    add_fused_parts(const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
+    add_fused_parts(const __grid_constant__ SplitTarget x, const __grid_constant__ Tiling plan,
                     const __grid_constant__ FusedExchange exchange, int* gChoice) {
   using Place = AddPlace<T, kFusedAdders>;
   __shared__ PartScales sScales[kFusedAdders][Place::kLanes];
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(kAddThreads)
 }
 
 template <class T>
-Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange& exchange,
+Status launch_fused(const SplitTarget& x, const Tiling& plan, const FusedExchange& exchange,
                     const FusedGuard& guard, cudaStream_t stream) {
   using F = typename T::Format;
   CUtensorMap map_a, map_b;
@@ -277,43 +277,35 @@ Status launch_fused(const SplitTarget& x, const Plan& plan, const FusedExchange&
     return s;
   return launch_dependent(
       "sum of parts", add_fused_parts<T>,
-      plan.cut_tiles * T::kWarpgroups * kQuads<T> * AddPlace<T, kFusedAdders>::kSlices, 1,
+      plan.split_tiles * T::kWarpgroups * kQuads<T> * AddPlace<T, kFusedAdders>::kSlices, 1,
       kAddThreads, 0, stream, x, plan, exchange, guard.gChoice);
 }
 
 }  // namespace split_detail
 
-// Plan and workspace layout of a row-major product with terms of format F and one fused split. The
+// Tiling and workspace layout of a row-major product with terms of format F and one fused split. The
 // larger operand is split in the product kernel ("raw"); if that is B, C^T is computed. kGuarded:
 // the kernel's blocks decide whether the terms were accurate enough.
 template <class F, int kProducts, bool kGuarded = false>
 class FusedJob {
  public:
-  FusedJob(const Problem& p, const Operands& o, int sms) : p_(p), o_(o), raw_is_a_(p.m > p.n) {
-    const std::int64_t lines = raw_is_a_ ? p.n : p.m;
-    words_ = split_bytes<F>(lines, p.k, along(!raw_is_a_));
-    const FusedPlan chosen = plan_fused(p, F::BK, sms);
-    wide_ = chosen.wide;
-    plan_ = chosen.plan;
-    parts_ = chosen.parts;
-  }
-
-  // Whether a tensor map can describe the raw operand (alignment and leading dimension).
-  static bool takes(const Problem& p, const Operands& o) {
-    return p.m > p.n ? tensor_map_takes(o.a, p.lda * 4) : tensor_map_takes(o.b, p.ldb * 4);
-  }
+  FusedJob(const Problem& p, const Operands& o, int sms)
+      : p_(p),
+        o_(o),
+        chosen_(plan_fused(p, sms)),
+        words_(split_bytes<F>(raw_is_a() ? p.n : p.m, p.k, along(!raw_is_a()))) {}
 
   std::int64_t scratch_bytes() const { return words_.all() + sums_bytes() + scales_bytes(); }
-  std::int64_t flags() const { return plan_.blocks * kGroups; }
+  std::int64_t flags() const { return chosen_.plan.blocks * kGroups; }
 
   // Addresses of operands and workspace. `a` is the raw operand; `b` is split by the pre-pass.
   SplitTarget target(char* scratch) const {
     // The raw operand has no terms: the addresses that it receives for them are not used.
     const SplitOperand a = split_operand(o_.a, p_.lda, p_.m, along(true), scratch, words_);
     const SplitOperand b = split_operand(o_.b, p_.ldb, p_.n, along(false), scratch, words_);
-    SplitTarget x{target_of<float>(p_, o_), raw_is_a_ ? a : b, raw_is_a_ ? b : a,
+    SplitTarget x{target_of<float>(p_, o_), raw_is_a() ? a : b, raw_is_a() ? b : a,
                   static_cast<int>(p_.k)};
-    if (!raw_is_a_) {
+    if (!raw_is_a()) {
       std::swap(x.c.m, x.c.n);
       x.c.ld = 1, x.col_step = p_.ldc;
     }
@@ -322,7 +314,7 @@ class FusedJob {
   // Both enqueue. Errors: kLaunchFailed.
   Status pass(const SplitTarget& x, cudaStream_t stream, const GrowthSample& sample = {}) const {
     using split_detail::Look;
-    SplitPass pass{x.a, x.b, x.k, plan_.steps, nullptr, 0, sample, x.a.lines, x.b.lines};
+    SplitPass pass{x.a, x.b, x.k, chosen_.plan.steps, nullptr, 0, sample, x.a.lines, x.b.lines};
     pass.a.lines = 0;
     return split_operands < F, kGuarded ? Look::kSample : Look::kNone > (pass, stream);
   }
@@ -332,12 +324,12 @@ class FusedJob {
     char* const sums = scratch + words_.all();
     const split_detail::FusedExchange exchange{{reinterpret_cast<float*>(sums), gFlags},
                                                reinterpret_cast<int2*>(sums + sums_bytes()),
-                                               parts_};
+                                               chosen_.parts};
     const auto launch =
-        wide_         ? x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>
-                : x.a.along_k ? launch_fused<Tile<64, true>>
+        is_wide()     ? x.a.along_k ? launch_fused<Tile<128, true>> : launch_fused<Tile<128, false>>
+            : x.a.along_k ? launch_fused<Tile<64, true>>
                       : launch_fused<Tile<64, false>>;
-    return launch(x, plan_, exchange, guard, stream);
+    return launch(x, chosen_.plan, exchange, guard, stream);
   }
 
  private:
@@ -346,21 +338,28 @@ class FusedJob {
   using Plain = FusedTile<F, kProducts, BN, kAlongK, 4, 3>;
   template <int BN, bool kAlongK>
   using Tile = std::conditional_t<kGuarded, GuardedTile<Plain<BN, kAlongK>>, Plain<BN, kAlongK>>;
+  static_assert(kSplitShape<Tile<128, true>> == kWideFusedTile &&
+                    kSplitShape<Tile<64, true>> == kNarrowFusedTile,
+                "the tiles of the plan");
 
   std::int64_t sums_bytes() const {
-    return plan_.cut_tiles > 0 ? std::int64_t{plan_.blocks} * 128 * (wide_ ? 128 : 64) * 4 : 0;
+    const TileShape& tile = chosen_.shape;
+    return chosen_.plan.split_tiles > 0 ? std::int64_t{chosen_.plan.blocks} * tile.m * tile.n * 4
+                                        : 0;
   }
   std::int64_t scales_bytes() const {
-    return plan_.cut_tiles > 0 ? std::int64_t{plan_.blocks} * kGroups * kWarpgroup * 8 : 0;
+    return chosen_.plan.split_tiles > 0
+               ? std::int64_t{chosen_.plan.blocks} * kGroups * kWarpgroup * 8
+               : 0;
   }
+  bool raw_is_a() const { return chosen_.raw_is_a; }
+  bool is_wide() const { return chosen_.shape == kWideFusedTile; }
   bool along(bool of_a) const { return of_a ? p_.op_a == Op::kNone : p_.op_b == Op::kTranspose; }
 
   Problem p_;
   Operands o_;
-  bool raw_is_a_, wide_;
+  FusedPlan chosen_;
   SplitBytes words_;
-  Plan plan_{};
-  int parts_ = 1;  // k-splits per tile, if all tiles are split
 };
 
 }  // namespace ladder

@@ -38,11 +38,6 @@ static GrowthSample sample_at(char* scratch, unsigned* gFlags) {
 
 using Fused = FusedJob<HalfWords, 3, true>;
 
-// Whether the larger operand is split in the product kernel.
-static bool takes_fused(const Problem& p, const Operands& o) {
-  return gains_by_guarded_fusing(p) && Fused::takes(p, o);
-}
-
 // Enqueues a copy of C. Errors: kLaunchFailed.
 static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream) {
   constexpr int kThreads = 256, kEach = 8, kBlocksOfSm = 4;
@@ -54,10 +49,10 @@ static Status keep(const Target<float>& c, float* gKept, int sms, Stream stream)
 
 // Computes the product, whose kernel also checks whether its terms were accurate enough. If not,
 // all of C is computed again in FP64. If beta is not 0, C is copied first.
-static Status launch_fused(const SplitCall& call, Stream stream) {
+static Status launch_fused(const RowMajorCall& call, Stream stream) {
   const Problem& p = call.p;
-  const Fused job(p, call.o, call.sms);
-  const split_detail::WideJob again(job.target(nullptr), call.sms, true);
+  const Fused job(p, call.o, call.device.sms);
+  const split_detail::WideJob again(job.target(nullptr), call.device.sms, true);
   const std::int64_t kept_bytes = p.beta == 0.0F ? 0 : p.m * p.n * 4,
                      of_job = ceil_div(job.scratch_bytes(), 16) * 16;
   constexpr std::int64_t kOfGuard = 3 + kOfSample;
@@ -79,7 +74,7 @@ static Status launch_fused(const SplitCall& call, Stream stream) {
   if (Status s = job.pass(x, stream, sample); !s) return s;
   split_detail::KeptC kept;
   if (kept_bytes > 0) {
-    if (Status s = keep(target_of<float>(p, call.o), gKept, call.sms, stream); !s) return s;
+    if (Status s = keep(target_of<float>(p, call.o), gKept, call.device.sms, stream); !s) return s;
     const bool as_c = x.col_step == 1;  // else C^T is computed
     kept = {gKept, as_c ? p.n : 1, as_c ? 1 : p.n};
   }
@@ -87,19 +82,19 @@ static Status launch_fused(const SplitCall& call, Stream stream) {
                              {rule.level, rule.allowed, sample.gGrowth, gLost, gLost + 2, gChoice});
       !s)
     return s;
-  return split_detail::WideJob(x, call.sms, true)
+  return split_detail::WideJob(x, call.device.sms, true)
       .launch(gChoice, SplitChoice::kBinary64, stream, parts, gLost + kOfGuard, kept);
 }
 
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
   using split_detail::When;
-  SplitCall call;
-  if (Status s = prepare_split(original, given, call); !s) return s;
+  RowMajorCall call;
+  if (Status s = row_major_call(original, given, call); !s) return s;
   const Problem& p = call.p;
   if (!reads_ab(p)) return scale_only<float>(p, call.o, stream);
-  if (takes_fused(p, call.o)) return launch_fused(call, stream);
-  const SplitJob<HalfWords, 3, true> halves(p, call.o, call.sms);
-  const split_bf16::Bf16x6Job brains(p, call.o, call.sms);
+  if (takes_fused(p, call.at, true)) return launch_fused(call, stream);
+  const SplitJob<HalfWords, 3, true> halves(p, call.o, call.device.sms);
+  const split_bf16::Bf16x6Job brains(p, call.o, call.device.sms);
 
   const std::int64_t product_flags = std::max(halves.flags(), brains.flags());
   constexpr std::int64_t kOfGuard = 1 + kOfSample;  // flags
@@ -138,7 +133,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (Status s = halves.product(x, words, gFlags, when(SplitChoice::kFp16x3), stream); !s) return s;
   const When bf16x6 = when(SplitChoice::kBf16x6);
   if (Status s = split_bf16::launch_bf16x6(brains, y, words, gFlags, bf16x6, stream); !s) return s;
-  return WideJob(x, call.sms).launch(gChoice, SplitChoice::kBinary64, stream);
+  return WideJob(x, call.device.sms).launch(gChoice, SplitChoice::kBinary64, stream);
 }
 
 static constexpr KernelInfo kKernels[] = {

@@ -8,7 +8,6 @@
 #include "device/ring.cuh"
 #include "device/schedule.cuh"
 #include "device/tma_operands.cuh"
-#include "gemm/plan/menus.hpp"
 #include "gemm/split/call.cuh"
 #include "gemm/split/choice.cuh"
 #include "gemm/split/copy.cuh"
@@ -16,6 +15,7 @@
 #include "gemm/split/tile.cuh"
 #include "gemm/tensor/tile_order.cuh"
 
+#include <algorithm>
 #include <array>
 
 namespace ladder {
@@ -67,7 +67,7 @@ __device__ __forceinline__ bool begins(const int* gChoice, int choice) {
 
 template <class T, class Order, bool kParts, bool kCompensated>
 __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget& x,
-                                        const Plan& plan, const Exchange& exchange,
+                                        const Tiling& plan, const Exchange& exchange,
                                         const int* gChoice, int choice) {
   const int block = static_cast<int>(blockIdx.x),
             group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
@@ -136,7 +136,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
 template <class T, bool kParts, bool kCompensated>
 __global__ void __launch_bounds__(T::kThreads, 1)
     kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
-           const __grid_constant__ SplitTarget x, const __grid_constant__ Plan plan,
+           const __grid_constant__ SplitTarget x, const __grid_constant__ Tiling plan,
            const __grid_constant__ Exchange exchange, const int* gChoice, int choice) {
   using Order = std::conditional_t<kParts, PartSchedule, Schedule>;
   extern __shared__ __align__(1024) char shared[];
@@ -184,7 +184,7 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
   }
 }
 
-// The available tiles, widest first, with as many pipeline stages as shared memory holds.
+// The kernels of the planner's tiles, with as many pipeline stages as shared memory holds.
 template <class F, int kProducts, bool kCompensated>
 struct Menu {
   static constexpr int kUnit = 128 * F::kWords * F::kSlabBytes, kRest = 2048;  // bytes
@@ -194,23 +194,31 @@ struct Menu {
                          (BN == 256 ? kUnits - kUnits / 3 - (F::kWords == 2) : kUnits / 2)>;
   static constexpr int kGiven = 64 * 128 * 4;  // bytes of the sums that the warpgroups exchange
   using Turns = TurnTile<F, kProducts, (kMaxSharedBytes - kRest - kGiven) / (kUnit / 2 + kUnit)>;
-  static constexpr std::array kTiles = split_tiles(F::BK);
-  static constexpr std::array kLaunch{
-      launch_tile<Tile<256>, kCompensated>, launch_tile<Tile<128>, kCompensated>,
-      launch_tile<Turns, kCompensated>, launch_tile<Tile<64>, kCompensated>};
+  template <class... T>
+  struct Kernels {
+    static constexpr std::array kShapes{kSplitShape<T>...};
+    static constexpr std::array kLaunch{launch_tile<T, kCompensated>...};
+  };
+  using All = Kernels<Tile<256>, Tile<128>, Turns, Tile<64>>;
+  static_assert(All::kShapes == split_tiles(F::BK), "a kernel for each tile of the menu");
+  static constexpr SplitCost kCost{kProducts, F::kWords* F::kSlabBytes, F::kSlabBytes};
+  static_assert(std::ranges::any_of(kSplitFormats,
+                                    [](const SplitFormat& format) {
+                                      return format.bk == F::BK && format.cost == kCost;
+                                    }),
+                "a row of the planner's formats");
 };
 
 }  // namespace split_detail
 
-// Plan and workspace layout of one row-major product with terms of format F.
+// Tiling and workspace layout of one row-major product with terms of format F.
 template <class F, int kProducts, bool kCompensated = false>
 class SplitJob {
  public:
   SplitJob(const Problem& p, const Operands& o, int sms)
       : p_(p),
         o_(o),
-        chosen_(plan_split_tiles(p, {kProducts, F::kWords * F::kSlabBytes, F::kSlabBytes},
-                                 Tiles::kTiles, sms)),
+        chosen_(plan_split_tiles(p, Tiles::kCost, split_tiles(F::BK), sms)),
         a_(split_bytes<F>(p.m, p.k, along_a())),
         b_(split_bytes<F>(p.n, p.k, along_b())) {}
 
@@ -220,11 +228,11 @@ class SplitJob {
   std::int64_t packed_bytes(bool of_a) const { return (of_a ? a_ : b_).all(); }
 
   std::int64_t scratch_bytes() const {
-    const Plan& plan = chosen_.plan;
-    const TileShape& tile = Tiles::kTiles[chosen_.tile];
+    const Tiling& plan = chosen_.plan;
+    const TileShape& tile = chosen_.shape;
     const std::int64_t pieces = chosen_.parts > 1 ? std::int64_t{plan.whole_tiles} * chosen_.parts
-                                : plan.cut_tiles > 0 ? plan.blocks
-                                                     : 0;
+                                : plan.split_tiles > 0 ? plan.blocks
+                                                       : 0;
     return own_words() + pieces * tile.m * tile.n * 4;
   }
   // Number of flags required of CallMemory::flags().
@@ -258,7 +266,7 @@ class SplitJob {
   Status product(const SplitTarget& x, char* scratch, unsigned* gFlags,
                  const split_detail::When& when, cudaStream_t stream) const {
     const Exchange exchange{reinterpret_cast<float*>(scratch + own_words()), gFlags};
-    return Tiles::kLaunch[chosen_.tile](chosen_, x, exchange, when, stream);
+    return Tiles::All::kLaunch[chosen_.tile](chosen_, x, exchange, when, stream);
   }
 
   // The same without a condition.
@@ -287,10 +295,10 @@ class SplitJob {
 // accept_split() accepts. Errors: kLaunchFailed.
 template <class F, int kProducts, bool kCompensated = false>
 Status launch_split(const Problem& original, const Operands& given, Stream stream) {
-  SplitCall call;
-  if (Status s = prepare_split(original, given, call); !s) return s;
+  RowMajorCall call;
+  if (Status s = row_major_call(original, given, call); !s) return s;
   if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
-  return launch_job(SplitJob<F, kProducts, kCompensated>(call.p, call.o, call.sms), stream);
+  return launch_job(SplitJob<F, kProducts, kCompensated>(call.p, call.o, call.device.sms), stream);
 }
 
 }  // namespace ladder

@@ -30,13 +30,13 @@ using Fused = FusedJob<Words, 3>;
 
 template <bool kAlwaysFused>
 static Status launch(const Problem& original, const Operands& given, Stream stream) {
-  SplitCall call;
-  if (Status s = prepare_split(original, given, call); !s) return s;
+  RowMajorCall call;
+  if (Status s = row_major_call(original, given, call); !s) return s;
   if (!reads_ab(call.p)) return scale_only<float>(call.p, call.o, stream);
-  if ((kAlwaysFused || gains_by_fusing(call.p)) && Fused::takes(call.p, call.o)) {
-    return launch_job(Fused(call.p, call.o, call.sms), stream);
-  }
-  return launch_job(Job(call.p, call.o, call.sms), stream);
+  const bool fused =
+      kAlwaysFused ? fits_fused(call.p, call.at) : takes_fused(call.p, call.at, false);
+  if (fused) return launch_job(Fused(call.p, call.o, call.device.sms), stream);
+  return launch_job(Job(call.p, call.o, call.device.sms), stream);
 }
 
 static constexpr KernelInfo kKernels[] = {
@@ -65,9 +65,9 @@ Status pack(const Problem& problem, const Operands& operands, bool of_a, void* w
 Status launch_packed(const Problem& problem, const Operands& operands, bool of_a, void* words,
                      Stream stream) {
   if (!reads_ab(problem)) return scale_only<float>(problem, operands, stream);
-  SplitCall call;
-  if (Status s = prepare_split(problem, operands, call); !s) return s;
-  Job job(call.p, call.o, call.sms);
+  RowMajorCall call;
+  if (Status s = row_major_call(problem, operands, call); !s) return s;
+  Job job(call.p, call.o, call.device.sms);
   job.use_packed(of_a, static_cast<char*>(words));
   return launch_job(job, stream);
 }

@@ -296,7 +296,8 @@ __device__ __forceinline__ void store_split(Product<T>& product, const SplitTarg
 template <class T, int kBand>
 __global__ void __launch_bounds__(kAddThreads)
     add_split_parts(const __grid_constant__ SplitTarget x, float* gPartial,
-                    const __grid_constant__ Plan plan, int parts, const int* gChoice, int choice) {
+                    const __grid_constant__ Tiling plan, int parts, const int* gChoice,
+                    int choice) {
   constexpr int kAdders = kAddThreads / kWarpgroup;
   if (!split_detail::wanted(gChoice, choice)) return;
   const auto me = AddPlace<T, kAdders>::template here<kBand>(plan);

@@ -83,7 +83,7 @@ struct AddPlace {
   int row, col;                    // origin in C of its warpgroup's part of the tile
 
   template <int kBand>
-  __device__ __forceinline__ static AddPlace here(const Plan& plan) {
+  __device__ __forceinline__ static AddPlace here(const Tiling& plan) {
     AddPlace me;
     me.lane = static_cast<int>(threadIdx.x) % kLanes,
     me.adder = static_cast<int>(threadIdx.x) / kLanes;
@@ -105,7 +105,7 @@ struct AddPlace {
 // results. Returns whether this thread has the sum.
 template <class T, int kAdders>
 __device__ __forceinline__ bool add_quads(const AddPlace<T, kAdders>& me, float* gPartial,
-                                          const Plan& plan, int parts, float4& sum) {
+                                          const Tiling& plan, int parts, float4& sum) {
   __shared__ float4 s[kAdders][AddPlace<T, kAdders>::kLanes];
   const std::int64_t stride =
       std::int64_t{plan.whole_tiles} * T::kWarpgroups * kQuads<T> * kWarpgroup;  // of k-splits
@@ -126,7 +126,7 @@ __device__ __forceinline__ bool add_quads(const AddPlace<T, kAdders>& me, float*
 template <class T, int kAdders>
 __global__ void __launch_bounds__(kAddThreads)
     add_parts(const __grid_constant__ Target<typename T::Out> c, float* gPartial,
-              const __grid_constant__ Plan plan, int parts) {
+              const __grid_constant__ Tiling plan, int parts) {
   const auto me = AddPlace<T, kAdders>::template here<T::kBand>(plan);
   ptx::launch_dependents();
   ptx::wait_for_prerequisites();

@@ -8,6 +8,7 @@
 #include "device/ring.cuh"
 #include "device/tensor_cluster.cuh"
 #include "device/tma_operands.cuh"
+#include "gemm/call.hpp"
 #include "gemm/plan/menus.hpp"
 #include "gemm/tensor/cluster_sums.cuh"
 #include "gemm/tensor/tensor_exchange.cuh"
@@ -327,12 +328,12 @@ template <class T>
 static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan& chosen,
                           Stream stream) {
   StartPlan plan{chosen.plan, first_tiles(chosen.plan, T::kBand)};
-  plan.once = plan.whole_tiles <= plan.blocks && plan.cut_tiles == 0;
+  plan.once = plan.whole_tiles <= plan.blocks && plan.split_tiles == 0;
   constexpr int kPartial = T::BM * T::BN;
   const std::int64_t blocks = plan.blocks * T::kCluster;
-  const std::int64_t pieces = chosen.parts > 1     ? std::int64_t{plan.whole_tiles} * chosen.parts
-                              : plan.cut_tiles > 0 ? blocks
-                                                   : 0;
+  const std::int64_t pieces = chosen.parts > 1       ? std::int64_t{plan.whole_tiles} * chosen.parts
+                              : plan.split_tiles > 0 ? blocks
+                                                     : 0;
   TensorLaunch<T> l;
   if (Status s = prepare<T>(p, o, stream, l, pieces * kPartial * 4, blocks * T::kWarpgroups); !s)
     return s;
@@ -364,7 +365,7 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
       const int slices = chosen.parts < kManyParts ? 1 : 4;
       return launch_dependent(
           "add_parts", add, plan.whole_tiles * T::kWarpgroups * kQuads<T> * slices, 1, kAddThreads,
-          0, stream, l.c, x.gPartial, static_cast<const Plan&>(plan), chosen.parts);
+          0, stream, l.c, x.gPartial, static_cast<const Tiling&>(plan), chosen.parts);
     }
   }
   return launch(l.by_map ? kernel<T, Finish::kStore> : kernel<T, Finish::kDirect>, l.c,
@@ -403,25 +404,14 @@ struct Menu<float, float>
   static constexpr const auto& kTiles = kTf32Tiles;
 };
 
-static Status device_facts(DeviceFacts& device) {
-  int current = 0;
-  cudaError_t error = cudaGetDevice(&current);
-  if (error == cudaSuccess)
-    error = cudaDeviceGetAttribute(&device.sms, cudaDevAttrMultiProcessorCount, current);
-  if (error == cudaSuccess)
-    error = cudaDeviceGetAttribute(&device.l2_bytes, cudaDevAttrL2CacheSize, current);
-  return error == cudaSuccess ? Status::ok() : cuda_failure("attributes of the device", error);
-}
-
 template <class In, class Out>
 static Status launch(const Problem& p, const Operands& o, Stream stream) {
   if (!reads_ab(p)) return scale_only<Out>(p, o, stream);
-  DeviceFacts device;
-  if (Status s = device_facts(device); !s) return s;
+  RowMajorCall call;
+  if (Status s = row_major_call(p, o, call); !s) return s;
   using Tiles = Menu<In, Out>;
   static_assert(Tiles::kShapes == Tiles::kTiles, "a kernel for each tile of the menu");
-  const TensorPlan chosen =
-      plan_tensor_tiles(p, lines_start_on_128<In>(p, o), Tiles::kTiles, device);
+  const TensorPlan chosen = plan_tensor(p, sizeof(In), call.at, call.device);
   return Tiles::kLaunch[chosen.tile](p, o, chosen, stream);
 }
 
