@@ -7,7 +7,7 @@
 // per TFLOP. For a comparison with cuBLAS at the same clock use cycles (bench_cycles).
 //   bench_power [SECONDS]    per load, default 1; bench/h200/power.sh runs it
 #include "device/ptx/sync.cuh"
-#include "device/ptx/wgmma_words.cuh"
+#include "device/ptx/wgmma_registers.cuh"
 #include "device/ring.cuh"
 #include "device/tensor_cluster.cuh"
 #include "device/tma_operands.cuh"
@@ -70,9 +70,10 @@ __device__ __forceinline__ void multiply(Product<Base>& product, const typename 
     ptx::wgmma_fence();
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      const auto at_a = ptx::matrix_descriptor(a + k * 32, 8 * kLineBytes);
-      const auto at_b = ptx::matrix_descriptor(b + k * 32, 8 * kLineBytes);
-      const auto at_high = ptx::matrix_descriptor(b + k * 32 + 128 * kLineBytes, 8 * kLineBytes);
+      const auto at_a = ptx::matrix_descriptor(a + k * 32, 8 * kSwizzleBytes);
+      const auto at_b = ptx::matrix_descriptor(b + k * 32, 8 * kSwizzleBytes);
+      const auto at_high =
+          ptx::matrix_descriptor(b + k * 32 + 128 * kSwizzleBytes, 8 * kSwizzleBytes);
       if constexpr (kFrom == From::kSharedKMajor) {
         ptx::wgmma_shared<In, false>(product.sums, at_a, at_b, k > 0 || add);
       } else if constexpr (kFrom == From::kHalves) {

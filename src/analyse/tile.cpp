@@ -84,10 +84,10 @@ std::vector<int> arguments_of_tile(std::string_view kernel) {
   return values;
 }
 
-// Parses "...SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6, 256, 3, 6>...": terms per element,
-// products, BN, and the numbers of A and B units in shared memory. BM is 128; a unit of B is 128
-// columns. For "TurnTile<ladder::WordFormat<__half, 2>, 3, 4>": terms, products, and the number of
-// units of both operands, each for a tile of 64 x 128.
+// Parses "...CooperativeTile<ladder::TermFormat<__nv_bfloat16, 3>, 6, 256, 3, 6>...": terms per
+// element, products, BN, and the numbers of A and B units in shared memory. BM is 128; a unit of B
+// is 128 columns. For "PingPongTile<ladder::TermFormat<__half, 2>, 3, 4>": terms, products, and the
+// number of units of both operands, each for a tile of 64 x 128.
 constexpr int kSplitRows = 128, kSplitHalf = 128, kTurnRows = 64;
 
 std::optional<TileShape> split_tile(int word_bytes, int words, int products, int bm, int bn,
@@ -121,14 +121,14 @@ std::optional<std::array<int, kMany>> numbers_of(std::string_view list) {
 }
 
 bool has_words(std::string_view kernel) {
-  return kernel.find("SplitTile<") != std::string_view::npos ||
-         kernel.find("TurnTile<") != std::string_view::npos;
+  return kernel.find("CooperativeTile<") != std::string_view::npos ||
+         kernel.find("PingPongTile<") != std::string_view::npos;
 }
 
 std::optional<TileShape> split_tile_of(std::string_view kernel) {
-  const auto turns = kernel.find("TurnTile<");
-  const std::string_view rest = kernel.substr(std::min(turns, kernel.find("SplitTile<")));
-  const int word_bytes = rest.find("WordFormat<float,") == std::string_view::npos ? 2 : 4;
+  const auto turns = kernel.find("PingPongTile<");
+  const std::string_view rest = kernel.substr(std::min(turns, kernel.find("CooperativeTile<")));
+  const int word_bytes = rest.find("TermFormat<float,") == std::string_view::npos ? 2 : 4;
   if (turns != std::string_view::npos) {
     const auto numbers = numbers_of<3>(rest);
     if (!numbers) return std::nullopt;

@@ -31,7 +31,7 @@ __device__ __forceinline__ void store_pair(const Target<Out>& c, Out* g, float x
   if constexpr (sizeof(Out) == 4) {
     *reinterpret_cast<float2*>(g) = make_float2(c.alpha * x, c.alpha * y);
   } else {
-    *reinterpret_cast<std::uint32_t*>(g) = two_words(c.alpha * x, c.alpha * y, Out{});
+    *reinterpret_cast<std::uint32_t*>(g) = pack_two(c.alpha * x, c.alpha * y, Out{});
   }
 }
 

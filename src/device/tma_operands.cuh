@@ -24,28 +24,28 @@ constexpr int kThreads = 256;
 
 // Copies rows of `used` elements to rows of ld_y elements, padded with zeros.
 template <class Word>
-struct LineCopy {
+struct RowCopy {
   const Word* gX;
   std::int64_t ld, lines, used;
   Word* gY;
   std::int64_t ld_y;
 };
 template <class Word>
-struct LineCopies {
-  LineCopy<Word> of[2];
+struct RowCopies {
+  RowCopy<Word> of[2];
 };
 
 // One copy per blockIdx.y, 16 bytes per thread.
 template <class Word>
 __global__ void __launch_bounds__(kThreads)
-    copy_lines(const __grid_constant__ LineCopies<Word> copies) {
+    copy_rows(const __grid_constant__ RowCopies<Word> copies) {
   constexpr int kWidth = 16 / static_cast<int>(sizeof(Word));
-  const LineCopy<Word>& c = copies.of[blockIdx.y];
-  const std::int64_t in_line = c.ld_y / kWidth, all = c.lines * in_line;
+  const RowCopy<Word>& c = copies.of[blockIdx.y];
+  const std::int64_t in_row = c.ld_y / kWidth, all = c.lines * in_row;
   ptx::launch_dependents();
   for (std::int64_t at = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; at < all;
        at += std::int64_t{gridDim.x} * kThreads) {
-    const std::int64_t line = at / in_line, col = at % in_line * kWidth;
+    const std::int64_t line = at / in_row, col = at % in_row * kWidth;
     alignas(16) Word r[kWidth];
 #pragma unroll
     for (int i = 0; i < kWidth; ++i)
@@ -70,8 +70,8 @@ inline int blocks_for(std::int64_t elements) {
 }
 
 template <class In>
-std::int64_t line_of(std::int64_t used) {  // elements, rounded up to whole rows of the swizzle
-  constexpr std::int64_t kElements = kLineBytes / sizeof(In);
+std::int64_t padded_row(std::int64_t used) {  // elements, rounded up to whole rows of the swizzle
+  constexpr std::int64_t kElements = kSwizzleBytes / sizeof(In);
   return ceil_div(used, kElements) * kElements;
 }
 
@@ -89,15 +89,7 @@ inline Status accept_hopper(const Device& device) {
 // tensor map.
 inline Status accept_tensor_maps(const Problem& p, const Device& device) {
   if (Status s = accept_hopper(device); !s) return s;
-  if (Status s = accept_row_major_nn(p); !s) return s;
-  constexpr std::int64_t kMaxLineBytes = std::int64_t{1} << 40;
-  if (std::max({p.m, p.n, p.k}) > kMaxExtent) {
-    return {Code::kUnsupportedProblem, "takes sizes of at most 2^30, not " + to_string(p)};
-  }
-  if (std::max({p.lda, p.ldb, p.ldc}) * 4 >= kMaxLineBytes) {
-    return {Code::kUnsupportedProblem, "takes lines of less than 2^40 bytes, not " + to_string(p)};
-  }
-  return Status::ok();
+  return accept_for_tensor_maps(p);
 }
 
 // The arithmetic of tensor cores for operands of type T.
@@ -156,7 +148,7 @@ template <class In>
 std::size_t copy_bytes(const Problem& p, const Operands& o) {
   const auto of = [](const float* g, std::int64_t ld, std::int64_t lines, std::int64_t used) {
     if (tensor_map_takes(g, ld * static_cast<std::int64_t>(sizeof(In)))) return std::size_t{0};
-    return static_cast<std::size_t>(lines * line_of<In>(used)) * sizeof(In);
+    return static_cast<std::size_t>(lines * padded_row<In>(used)) * sizeof(In);
   };
   return of(o.a, p.lda, p.m, p.k) + of(o.b, p.ldb, p.k, p.n);
 }
@@ -168,30 +160,30 @@ Status make_maps(const Problem& p, const Operands& o, void* copies, cudaStream_t
                  TensorMaps& maps) {
   using In = typename T::In;
   using Word = std::conditional_t<sizeof(In) == 2, std::uint16_t, std::uint32_t>;
-  auto* free_lines = static_cast<Word*>(copies);
-  LineCopies<Word> to_copy{};
+  auto* free_rows = static_cast<Word*>(copies);
+  RowCopies<Word> to_copy{};
   unsigned count = 0;
   std::int64_t most = 0;  // elements per copy
   const auto map_operand = [&](CUtensorMap& map, const float* g, std::int64_t ld,
-                               std::int64_t lines, std::int64_t used, int box_lines) -> Status {
+                               std::int64_t lines, std::int64_t used, int box_rows) -> Status {
     const void* at = g;
     if (!tensor_map_takes(g, ld * static_cast<std::int64_t>(sizeof(In)))) {
-      const std::int64_t ld_y = line_of<In>(used);
-      to_copy.of[count++] = {reinterpret_cast<const Word*>(g), ld, lines, used, free_lines, ld_y};
+      const std::int64_t ld_y = padded_row<In>(used);
+      to_copy.of[count++] = {reinterpret_cast<const Word*>(g), ld, lines, used, free_rows, ld_y};
       most = std::max(most, lines * ld_y);
-      at = free_lines;
+      at = free_rows;
       ld = ld_y;
-      free_lines += lines * ld_y;
+      free_rows += lines * ld_y;
     }
-    return make_tensor_map(map, kTypeOf<In>, at, lines, used, ld, box_lines, T::BK);
+    return make_tensor_map(map, kTypeOf<In>, at, lines, used, ld, box_rows, T::BK);
   };
   if (Status s = map_operand(maps.a, o.a, p.lda, p.m, p.k, T::kBoxRows); !s) return s;
   if (Status s = map_operand(maps.b, o.b, p.ldb, p.k, p.n, T::BK); !s) return s;
   if (count > 0) {
     const auto blocks =
         static_cast<unsigned>(blocks_for(most * static_cast<std::int64_t>(sizeof(In)) / 16));
-    copy_lines<Word><<<dim3(blocks, count), kThreads, 0, stream>>>(to_copy);
-    if (Status s = launched("copy_lines"); !s) return s;
+    copy_rows<Word><<<dim3(blocks, count), kThreads, 0, stream>>>(to_copy);
+    if (Status s = launched("copy_rows"); !s) return s;
   }
   using Store = TileStore<T>;
   if (!stores_by_map<typename T::Out>(p, o)) return Status::ok();

@@ -20,7 +20,7 @@ inline Status accept_row_major_nn(const Problem& p) {
 inline Status accept_for_tensor_maps(const Problem& p) {
   if (Status s = accept_row_major_nn(p); !s) return s;
   constexpr std::int64_t kMostExtent = std::int64_t{1} << 30, kLeadingEnd = std::int64_t{1} << 38;
-  if (std::max({p.m, p.n, p.k}) <= kMostExtent && std::max(p.lda, p.ldb) < kLeadingEnd)
+  if (std::max({p.m, p.n, p.k}) <= kMostExtent && std::max({p.lda, p.ldb, p.ldc}) < kLeadingEnd)
     return Status::ok();
   return {Code::kUnsupportedProblem,
           "takes sizes of at most 2^30 and leading dimensions below 2^38, not " + to_string(p)};

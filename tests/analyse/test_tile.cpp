@@ -78,7 +78,8 @@ TEST(Tile, r17_takes_its_widest_where_that_fills_the_device) {
 TEST(Tile, split_operands_have_words_and_products) {
   const auto tile = tile_of(
       "ladder_bf16x6",
-      "void ladder::split_detail::kernel<ladder::SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, "
+      "void ladder::split_detail::kernel<ladder::CooperativeTile<ladder::TermFormat<__nv_bfloat16, "
+      "3>, "
       "6, "
       "64, 4, 4>, false, false>(CUtensorMap_st)");
   ASSERT_TRUE(tile);
@@ -89,13 +90,15 @@ TEST(Tile, split_operands_have_words_and_products) {
   EXPECT_EQ(tile->bn, 64);
   EXPECT_EQ(tile->bk, 32) << "lines of 64 bytes";
   EXPECT_EQ(tile->stages, 4);
-  const auto tf32 = tile_of(
-      "ladder_bf16x6", "k<ladder::SplitTile<ladder::WordFormat<float, 2>, 3, 64, 3, 3>, false>");
+  const auto tf32 =
+      tile_of("ladder_bf16x6",
+              "k<ladder::CooperativeTile<ladder::TermFormat<float, 2>, 3, 64, 3, 3>, false>");
   ASSERT_TRUE(tf32);
   EXPECT_EQ(tf32->word_bytes, 4);
   EXPECT_EQ(tf32->bk, 32) << "lines of 128 bytes";
-  const auto turns = tile_of(
-      "ladder_fp16x3", "k<ladder::TurnTile<ladder::WordFormat<__half, 2>, 3, 4>, false, false>");
+  const auto turns =
+      tile_of("ladder_fp16x3",
+              "k<ladder::PingPongTile<ladder::TermFormat<__half, 2>, 3, 4>, false, false>");
   ASSERT_TRUE(turns);
   EXPECT_EQ(std::tuple(turns->bm, turns->bn, turns->bk), std::tuple(64, 128, 64));
   EXPECT_EQ(std::tuple(turns->words, turns->products, turns->stages), std::tuple(2, 3, 4));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gemm/plan/menus.hpp"
+#include "problem/accept.hpp"
 
 namespace ladder {
 
@@ -20,9 +21,11 @@ Result<Plan> plan(const Problem& problem, Precision precision, const DeviceFacts
   const KernelChoice choice = choose_kernel(problem, precision);
   if (choice.kernel == "ladder_large_tiles") return Plan{choice, plan_large_tiles(p, device.sms)};
   if (choice.kernel == "ladder_split_k") return Plan{choice, plan_small(p, at, device)};
-  if (precision == Precision::kTf32) return Plan{choice, plan_tensor(p, 4, at, device)};
-  if (precision == Precision::kBf16 || precision == Precision::kFp16)
-    return Plan{choice, plan_tensor(p, 2, at, device)};
+  const bool is_tf32 = precision == Precision::kTf32;
+  if (is_tf32 || precision == Precision::kBf16 || precision == Precision::kFp16) {
+    if (Status s = accept_for_tensor_maps(problem); !s) return s;
+    return Plan{choice, plan_tensor(p, is_tf32 ? 4 : 2, at, device)};
+  }
   if (!fits_split(p)) return Status(Code::kUnsupportedProblem, "takes sizes of at most 2^28");
   const bool guarded = precision == Precision::kAuto;
   if ((guarded || precision == Precision::kFp16x3) && takes_fused(p, at, guarded))

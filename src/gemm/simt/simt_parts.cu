@@ -35,8 +35,8 @@ static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, in
     x.gArrived = memory.flags();
   }
   const std::int64_t blocks = tiles * x.parts * x.cluster,
-                     rest = x.rest_at > 0 ? rest_blocks(x) : 0;
-  if (rest > 0) x.rest_at = static_cast<int>(blocks);
+                     rest = x.edge_at > 0 ? edge_blocks(x) : 0;
+  if (rest > 0) x.edge_at = static_cast<int>(blocks);
   return launch_dependent("parts of k", kernel, blocks + ceil_div(rest, x.cluster) * x.cluster,
                           x.cluster, threads, bytes, stream, x);
 }
@@ -44,9 +44,9 @@ static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, in
 using LaunchTile = Status (*)(PartJob, Stream);
 template <class T>
 static Status launch_tile(PartJob x, Stream stream) {
-  const bool rest = x.rest_at > 0;
-  x.tiles_m = static_cast<int>(ceil_div(rest ? x.rest_m : x.m, T::BM));
-  const std::int64_t tiles = x.tiles_m * ceil_div(rest ? x.rest_n : x.n, T::BN);
+  const bool rest = x.edge_at > 0;
+  x.tiles_m = static_cast<int>(ceil_div(rest ? x.edge_m : x.m, T::BM));
+  const std::int64_t tiles = x.tiles_m * ceil_div(rest ? x.edge_n : x.n, T::BN);
   return launch_parts_of_k(part_tile<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
 }
 
@@ -72,16 +72,16 @@ static Status launch_thin(PartJob x, int sms, Stream stream) {
                            stream);
 }
 
-template <int R, bool kVectors>
+template <int R, bool kFloat4>
 static Status launch_lines(const PartJob& x, int sms, Stream stream) {
-  if (x.b.k_step == 1 && x.b.line_step != 1)
-    return launch_thin<ThinTile<R, true, kVectors, 32, 256>>(x, sms, stream);
+  if (x.b.k_step == 1 && x.b.vector_step != 1)
+    return launch_thin<ThinTile<R, true, kFloat4, 32, 256>>(x, sms, stream);
   if constexpr (R == 1) {
-    using Narrow = ThinTile<R, false, kVectors, 8, 1024>;
+    using Narrow = ThinTile<R, false, kFloat4, 8, 1024>;
     if (x.n <= Narrow::BN * sms) return launch_thin<Narrow>(x, sms, stream);
-    return launch_thin<ThinTile<R, false, kVectors, 16, 512>>(x, sms, stream);
+    return launch_thin<ThinTile<R, false, kFloat4, 16, 512>>(x, sms, stream);
   } else {
-    return launch_thin<ThinTile<R, false, kVectors, 32, 256>>(x, sms, stream);
+    return launch_thin<ThinTile<R, false, kFloat4, 32, 256>>(x, sms, stream);
   }
 }
 
@@ -110,8 +110,9 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   const auto aligned = [](const float* g, std::int64_t ld) {
     return reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
   };
-  const auto side = [&](const float* g, std::int64_t ld, std::int64_t lines, bool along_k) {
-    return LineSide{g, along_k ? ld : 1, along_k ? 1 : ld, static_cast<int>(lines), aligned(g, ld)};
+  const auto side = [&](const float* g, std::int64_t ld, std::int64_t vectors, bool along_k) {
+    return PartOperand{g, along_k ? ld : 1, along_k ? 1 : ld, static_cast<int>(vectors),
+                       aligned(g, ld)};
   };
   const bool reads = reads_ab(p), a_along = p.op_a == Op::kNone, b_along = p.op_b != Op::kNone;
   const PartJob x{.a = side(o.a, p.lda, p.m, a_along),
@@ -119,7 +120,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
                   .gC = o.c,
                   .row_step = p.ldc,
                   .col_step = 1,
-                  .quads = aligned(o.c, p.ldc),
+                  .aligned = aligned(o.c, p.ldc),
                   .m = static_cast<int>(p.m),
                   .n = static_cast<int>(p.n),
                   .k = static_cast<int>(reads ? p.k : 0),
@@ -134,7 +135,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   if (plan.kernel == SmallKernel::kOuterProduct) return launch_outer(x, stream);
   PartJob job = plan.sided.swapped ? swap_sides(x) : x;
   if (plan.kernel == SmallKernel::kThin) {
-    const bool wide = job.b.quads;
+    const bool wide = job.b.aligned;
     const auto launch = job.m == 1   ? (wide ? launch_lines<1, true> : launch_lines<1, false>)
                         : job.m == 2 ? (wide ? launch_lines<2, true> : launch_lines<2, false>)
                                      : (wide ? launch_lines<4, true> : launch_lines<4, false>);
@@ -144,9 +145,9 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   job.cluster = part.cluster;
   job.parts = part.parts;
   if (part.edge_rows + part.edge_cols > 0) {
-    job.rest_at = 1;  // launch_parts_of_k() sets the block's index
-    job.rest_m = job.m - part.edge_rows;
-    job.rest_n = job.n - part.edge_cols;
+    job.edge_at = 1;  // launch_parts_of_k() sets the block's index
+    job.edge_m = job.m - part.edge_rows;
+    job.edge_n = job.n - part.edge_cols;
   }
   return kLaunch[static_cast<std::size_t>(part.tile)](job, stream);
 }

@@ -34,27 +34,28 @@ Status launch_job(const Job& job, Stream stream) {
 }
 
 // An operand whose terms, scale exponents and largest magnitudes are consecutive from `at` on.
-inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t lines, bool along_k,
-                                  char* at, const SplitBytes& bytes, Census* gCensus = nullptr) {
-  const bool quads = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
-  char* const exponents = at + bytes.words;
+inline SplitOperand split_operand(const float* g, std::int64_t ld, std::int64_t vectors,
+                                  bool along_k, char* at, const SplitBytes& bytes,
+                                  Census* gCensus = nullptr) {
+  const bool aligned = reinterpret_cast<std::uintptr_t>(g) % sizeof(float4) == 0 && ld % 4 == 0;
+  char* const exponents = at + bytes.terms;
   return {.g = g,
           .ld = ld,
-          .lines = static_cast<int>(lines),
+          .vectors = static_cast<int>(vectors),
           .along_k = along_k,
-          .quads = quads,
-          .gWords = at,
+          .aligned = aligned,
+          .gTerms = at,
           .gExponent = reinterpret_cast<int*>(exponents),
           .gLargest = reinterpret_cast<std::uint32_t*>(exponents + bytes.exponents),
           .gCensus = gCensus};
 }
 
-// Creates the tensor map of an operand's terms, with boxes of `lines` rows or columns. Errors:
+// Creates the tensor map of an operand's terms, with boxes of `vectors` rows or columns. Errors:
 // kLaunchFailed.
 template <class F>
-Status map_words(CUtensorMap& map, const SplitOperand& x, int slabs, int lines) {
-  const std::int64_t ld = std::int64_t{slabs} * F::kWords * F::BK;
-  return make_tensor_map(map, F::kType, x.gWords, x.lines, ld, ld, lines, F::BK);
+Status map_terms(CUtensorMap& map, const SplitOperand& x, int slabs, int vectors) {
+  const std::int64_t ld = std::int64_t{slabs} * F::kTerms * F::BK;
+  return make_tensor_map(map, F::kType, x.gTerms, x.vectors, ld, ld, vectors, F::BK);
 }
 
 }  // namespace ladder

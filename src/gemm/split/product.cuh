@@ -28,25 +28,25 @@ template <class T>
 __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shared& s,
                                            const SplitTarget& x, int group, const TilePlace& place,
                                            bool plain) {
-  constexpr int kHalf = kQuads<T> / 2;
+  constexpr int kHalf = kFloat4s<T> / 2;
   const int tid = static_cast<int>(threadIdx.x) % kWarpgroup;
-  const auto meet = [] { ptx::barrier_sync(1, T::kWarpgroups * kWarpgroup); };
+  const auto sync = [] { ptx::barrier_sync(1, T::kWarpgroups * kWarpgroup); };
   // The branches differ only in indices, which must be constants for the sums to stay in registers.
   const auto give = [&](const float* sums) {
 #pragma unroll
-    for (int q = 0; q < kHalf; ++q) s.given[group][q][tid] = four_of(sums + 4 * q);
+    for (int q = 0; q < kHalf; ++q) s.given[group][q][tid] = float4_of(sums + 4 * q);
   };
   const auto take = [&](float* sums) {
 #pragma unroll
-    for (int q = 0; q < kHalf; ++q) add_four(sums + 4 * q, s.given[1 - group][q][tid]);
+    for (int q = 0; q < kHalf; ++q) add4(sums + 4 * q, s.given[1 - group][q][tid]);
   };
-  meet();  // the sums that the preceding tile exchanged have been read
+  sync();  // the sums that the preceding tile exchanged have been read
   if (group == 0) {
     give(product.sums + 4 * kHalf);
   } else {
     give(product.sums);
   }
-  meet();
+  sync();
   if (group == 0) {
     take(product.sums);
     store_split<T, 0, kHalf>(product, x, place.m * T::BM, place.n * T::BN, plain);
@@ -62,7 +62,7 @@ __device__ __forceinline__ void store_both(Product<T>& product, typename T::Shar
 __device__ __forceinline__ bool begins(const int* gChoice, int choice) {
   ptx::wait_for_prerequisites();
   ptx::launch_dependents();
-  return wanted(gChoice, choice);
+  return selected(gChoice, choice);
 }
 
 template <class T, class Order, bool kParts, bool kCompensated>
@@ -72,9 +72,9 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
   const int block = static_cast<int>(blockIdx.x),
             group = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
   const bool leads = threadIdx.x % 32 == 0;
-  Product<T> product(T::kInTurns ? 0 : group);  // (WM,WN)
-  auto ring_a = Ring<T::UNITS_A>::of_consumer();
-  auto ring_b = Ring<T::UNITS_B>::of_consumer();
+  Product<T> product(T::kPingPong ? 0 : group);  // (WM,WN)
+  auto ring_a = Ring<T::kUnitsA>::of_consumer();
+  auto ring_b = Ring<T::kUnitsB>::of_consumer();
   Order order(plan, block);
   Work work;
   bool more = order.next(work);
@@ -89,7 +89,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
       // Main loop
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
-      if (T::kInTurns && (step - work.begin) % 2 != group) {
+      if (T::kPingPong && (step - work.begin) % 2 != group) {
         ring_a.advance();
         ring_b.advance();
         continue;
@@ -99,7 +99,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
       for (int half = 0; half < T::kHalves; ++half) {
         float partial[T::kPartials];  // (WM,kHalf)
         ptx::mbarrier_wait(ptx::shared_address(&s.full_b[ring_b.stage()]), ring_b.parity());
-        multiply_words<T>(partial, s.a[ring_a.stage()], s.b[ring_b.stage()], product.row());
+        multiply_terms<T>(partial, s.a[ring_a.stage()], s.b[ring_b.stage()], product.row());
         ptx::wgmma_wait<0>();
 #pragma unroll
         for (float& sum : partial) ptx::changed(sum);
@@ -115,7 +115,7 @@ __device__ __forceinline__ void consume(typename T::Shared& s, const SplitTarget
     // Epilogue
     if constexpr (kParts) {
       write_partial(product, exchange.gPartial, block, group);
-    } else if constexpr (T::kInTurns) {
+    } else if constexpr (T::kPingPong) {
       store_both(product, s, x, group, place, plain);
     } else {
       if (work.end < plan.steps) {
@@ -164,20 +164,20 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
                    const When& when, cudaStream_t stream) {
   using F = typename T::Format;
   CUtensorMap map_a, map_b;
-  if (Status s = map_words<F>(map_a, x.a, chosen.plan.steps, T::BM); !s) return s;
-  if (Status s = map_words<F>(map_b, x.b, chosen.plan.steps, T::kHalf); !s) return s;
+  if (Status s = map_terms<F>(map_a, x.a, chosen.plan.steps, T::BM); !s) return s;
+  if (Status s = map_terms<F>(map_b, x.b, chosen.plan.steps, T::kHalf); !s) return s;
   const auto launch = [&](auto run) {
     constexpr int kShared = sizeof(typename T::Shared);
     return launch_dependent("product of split operands", run, chosen.plan.blocks, 1, T::kThreads,
                             kShared, stream, map_a, map_b, x, chosen.plan, exchange, when.g,
                             when.choice);
   };
-  if constexpr (T::kInTurns) {
+  if constexpr (T::kPingPong) {
     return launch(kernel<T, false, kCompensated>);
   } else {
     if (chosen.parts == 1) return launch(kernel<T, false, kCompensated>);
     if (Status s = launch(kernel<T, true, kCompensated>); !s) return s;
-    const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kQuads<T>;
+    const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kFloat4s<T>;
     add_split_parts<T, kBand><<<adders, kAddThreads, 0, stream>>>(
         x, exchange.gPartial, chosen.plan, chosen.parts, when.g, when.choice);
     return launched("sum of parts");
@@ -187,13 +187,15 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
 // The kernels of the planner's tiles, with as many pipeline stages as shared memory holds.
 template <class F, int kProducts, bool kCompensated>
 struct Menu {
-  static constexpr int kUnit = 128 * F::kWords * F::kSlabBytes, kRest = 2048;  // bytes
+  static constexpr int kUnit = 128 * F::kTerms * F::kSlabBytes, kRest = 2048;  // bytes
   static constexpr int kUnits = (kMaxSharedBytes - kRest) / kUnit;
   template <int BN>
-  using Tile = SplitTile<F, kProducts, BN, (BN == 256 ? kUnits / 3 + (F::kWords == 2) : kUnits / 2),
-                         (BN == 256 ? kUnits - kUnits / 3 - (F::kWords == 2) : kUnits / 2)>;
+  using Tile =
+      CooperativeTile<F, kProducts, BN, (BN == 256 ? kUnits / 3 + (F::kTerms == 2) : kUnits / 2),
+                      (BN == 256 ? kUnits - kUnits / 3 - (F::kTerms == 2) : kUnits / 2)>;
   static constexpr int kGiven = 64 * 128 * 4;  // bytes of the sums that the warpgroups exchange
-  using Turns = TurnTile<F, kProducts, (kMaxSharedBytes - kRest - kGiven) / (kUnit / 2 + kUnit)>;
+  using Turns =
+      PingPongTile<F, kProducts, (kMaxSharedBytes - kRest - kGiven) / (kUnit / 2 + kUnit)>;
   template <class... T>
   struct Kernels {
     static constexpr std::array kShapes{kSplitShape<T>...};
@@ -201,7 +203,7 @@ struct Menu {
   };
   using All = Kernels<Tile<256>, Tile<128>, Turns, Tile<64>>;
   static_assert(All::kShapes == split_tiles(F::BK), "a kernel for each tile of the menu");
-  static constexpr SplitCost kCost{kProducts, F::kWords* F::kSlabBytes, F::kSlabBytes};
+  static constexpr SplitCost kCost{kProducts, F::kTerms* F::kSlabBytes, F::kSlabBytes};
   static_assert(std::ranges::any_of(kSplitFormats,
                                     [](const SplitFormat& format) {
                                       return format.bk == F::BK && format.cost == kCost;
@@ -222,9 +224,9 @@ class SplitJob {
         a_(split_bytes<F>(p.m, p.k, along_a())),
         b_(split_bytes<F>(p.n, p.k, along_b())) {}
 
-  // The terms of A or B are at `words` already (packed_bytes() bytes), written by pass() of a job
+  // The terms of A or B are at `terms` already (packed_bytes() bytes), written by pass() of a job
   // with the same operand. This job's pass() skips that operand.
-  void use_packed(bool of_a, char* words) { (of_a ? packed_a_ : packed_b_) = words; }
+  void use_packed(bool of_a, char* terms) { (of_a ? packed_a_ : packed_b_) = terms; }
   std::int64_t packed_bytes(bool of_a) const { return (of_a ? a_ : b_).all(); }
 
   std::int64_t scratch_bytes() const {
@@ -233,7 +235,7 @@ class SplitJob {
     const std::int64_t pieces = chosen_.parts > 1 ? std::int64_t{plan.whole_tiles} * chosen_.parts
                                 : plan.split_tiles > 0 ? plan.blocks
                                                        : 0;
-    return own_words() + pieces * tile.m * tile.n * 4;
+    return own_terms() + pieces * tile.m * tile.n * 4;
   }
   // Number of flags required of CallMemory::flags().
   std::int64_t flags() const {
@@ -256,16 +258,16 @@ class SplitJob {
   template <bool kCount = false>
   Status pass(const SplitTarget& x, const split_detail::When& when, cudaStream_t stream,
               const GrowthSample& sample = {}) const {
-    using split_detail::Look;
-    SplitPass pass{x.a,         x.b,    x.k,       chosen_.plan.steps, when.g,
-                   when.choice, sample, x.a.lines, x.b.lines};
-    if (packed_a_ != nullptr) pass.a.lines = 0;
-    if (packed_b_ != nullptr) pass.b.lines = 0;
-    return split_operands < F, kCount ? Look::kCount : Look::kNone > (pass, stream);
+    using split_detail::Extra;
+    SplitPass pass{x.a,         x.b,    x.k,         chosen_.plan.steps, when.g,
+                   when.choice, sample, x.a.vectors, x.b.vectors};
+    if (packed_a_ != nullptr) pass.a.vectors = 0;
+    if (packed_b_ != nullptr) pass.b.vectors = 0;
+    return split_operands < F, kCount ? Extra::kCount : Extra::kNone > (pass, stream);
   }
   Status product(const SplitTarget& x, char* scratch, unsigned* gFlags,
                  const split_detail::When& when, cudaStream_t stream) const {
-    const Exchange exchange{reinterpret_cast<float*>(scratch + own_words()), gFlags};
+    const Exchange exchange{reinterpret_cast<float*>(scratch + own_terms()), gFlags};
     return Tiles::All::kLaunch[chosen_.tile](chosen_, x, exchange, when, stream);
   }
 
@@ -278,7 +280,7 @@ class SplitJob {
  private:
   using Tiles = split_detail::Menu<F, kProducts, kCompensated>;
 
-  std::int64_t own_words() const {
+  std::int64_t own_terms() const {
     return (packed_a_ != nullptr ? 0 : a_.all()) + (packed_b_ != nullptr ? 0 : b_.all());
   }
   bool along_a() const { return p_.op_a == Op::kNone; }

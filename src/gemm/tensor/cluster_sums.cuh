@@ -44,20 +44,20 @@ template <class T, bool kLines>
 __device__ __forceinline__ void add_sums(const ClusterSums<T>& s, const Target<typename T::Out>& c,
                                          int row, int col, int rank) {
   using Out = typename T::Out;
-  constexpr int kPiece = 16 / static_cast<int>(sizeof(Out)), kInLine = T::BN / kPiece;
-  constexpr int kPieces = ClusterSums<T>::kRows * kInLine, kThreads = T::kWarpgroups * kWarpgroup;
+  constexpr int kPiece = 16 / static_cast<int>(sizeof(Out)), kInRow = T::BN / kPiece;
+  constexpr int kPieces = ClusterSums<T>::kRows * kInRow, kThreads = T::kWarpgroups * kWarpgroup;
   static_assert(kPieces % kThreads == 0, "as many pieces for each thread");
 #pragma unroll
   for (int i = 0; i < kPieces; i += kThreads) {
     const int piece = i + static_cast<int>(threadIdx.x) % kThreads;
-    const int line = piece / kInLine, at = piece % kInLine * kPiece;
+    const int line = piece / kInRow, at = piece % kInRow * kPiece;
     const int in_row = row + rank * ClusterSums<T>::kRows + line, in_col = col + at;
     float sums[kPiece]{};
 #pragma unroll
     for (int part = 0; part < T::kCluster; ++part) {
 #pragma unroll
       for (int j = 0; j < kPiece; j += 4) {
-        add_four(sums + j, *reinterpret_cast<const float4*>(&s.of_part[part][line][at + j]));
+        add4(sums + j, *reinterpret_cast<const float4*>(&s.of_part[part][line][at + j]));
       }
     }
     if (in_row >= c.m || in_col >= c.n) continue;
@@ -69,7 +69,7 @@ __device__ __forceinline__ void add_sums(const ClusterSums<T>& s, const Target<t
         if constexpr (sizeof(Out) == 4) {
           w[j] = __float_as_uint(c.alpha * sums[j]);
         } else {
-          w[j] = two_words(c.alpha * sums[2 * j], c.alpha * sums[2 * j + 1], Out{});
+          w[j] = pack_two(c.alpha * sums[2 * j], c.alpha * sums[2 * j + 1], Out{});
         }
       }
       *reinterpret_cast<uint4*>(gC) = *reinterpret_cast<const uint4*>(w);

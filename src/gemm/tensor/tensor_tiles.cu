@@ -27,7 +27,7 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   using Base = TensorTile<In, Out, BM, BN, STAGES>;
   static constexpr bool kSmall = Base::kSums <= 64;
   // A block computes few small tiles, so that no later tile's products hide a store.
-  using Store = std::conditional_t<kSmall, LineStore<Base>, TileStore<Base, kNarrower>>;
+  using Store = std::conditional_t<kSmall, DirectStore<Base>, TileStore<Base, kNarrower>>;
   // A block of a cluster with multicast and one small tile exits without waiting for its
   // neighbours.
   static constexpr bool kLeavesAlone = Tile::kSharing > 1 && kSmall;
@@ -48,7 +48,7 @@ struct Tile : ClusterTile<In, Out, BM, BN, STAGES, kBlocks> {
   static constexpr int kNarrow = kNarrower;  // columns of the last tiles
   // Whether tiles may be split along k (stream-K): not if narrower tiles fill the last wave, if the
   // block exits alone, or if the cluster splits k.
-  static constexpr bool kCuts = kNarrower == BN && !kLeavesAlone && !Tile::kAlongK;
+  static constexpr bool kStreamK = kNarrower == BN && !kLeavesAlone && !Tile::kAlongK;
 };
 
 // The plan as passed to the kernel.
@@ -66,7 +66,7 @@ struct StreamMaps : TensorMaps {
 enum class Finish : unsigned char { kStore, kDirect, kParts };
 template <class T, Finish kFinish>
 using Order = std::conditional_t<kFinish == Finish::kParts || T::kAlongK, PartSchedule,
-                                 std::conditional_t<T::kCuts, Schedule, WholeSchedule>>;
+                                 std::conditional_t<T::kStreamK, Schedule, WholeSchedule>>;
 
 // Index of the unit: a block, or the blocks of a cluster, which compute tiles together.
 template <class T>
@@ -139,7 +139,8 @@ __device__ __forceinline__ void produce(const StreamMaps& maps, typename T::Shar
   wait_for_cluster<T>();
   if (threadIdx.x != 0) return;
   while (more) {
-    const int boxes = (at.width + T::BK - 1) / T::BK, bytes = (T::BM + boxes * T::BK) * kLineBytes;
+    const int boxes = (at.width + T::BK - 1) / T::BK,
+              bytes = (T::BM + boxes * T::BK) * kSwizzleBytes;
 #pragma unroll 1
     for (int step = work.begin; step < work.end; ++step) {
       const std::uint32_t full = ptx::shared_address(&s.full[ring.stage()]);
@@ -250,7 +251,7 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
       }
       return;
     }
-    if constexpr (T::kCuts) {
+    if constexpr (T::kStreamK) {
       if (done.end < plan.steps) {
         forward_partial(product, x, group);
         return;
@@ -280,7 +281,7 @@ __device__ __forceinline__ void consume(const StreamMaps& maps, typename T::Shar
     }
   }
   if constexpr (kFinish == Finish::kStore) {
-    store.template finish<T::STAGES>([&](int i) { return product.own_lines(s.stage[i]); });
+    store.template finish<T::STAGES>([&](int i) { return product.own_rows(s.stage[i]); });
   }
 }
 
@@ -364,8 +365,8 @@ static Status launch_tile(const Problem& p, const Operands& o, const TensorPlan&
       const auto add = chosen.parts < kManyParts ? add_parts<T, 4> : add_parts<T, 16>;
       const int slices = chosen.parts < kManyParts ? 1 : 4;
       return launch_dependent(
-          "add_parts", add, plan.whole_tiles * T::kWarpgroups * kQuads<T> * slices, 1, kAddThreads,
-          0, stream, l.c, x.gPartial, static_cast<const Tiling&>(plan), chosen.parts);
+          "add_parts", add, plan.whole_tiles * T::kWarpgroups * kFloat4s<T> * slices, 1,
+          kAddThreads, 0, stream, l.c, x.gPartial, static_cast<const Tiling&>(plan), chosen.parts);
     }
   }
   return launch(l.by_map ? kernel<T, Finish::kStore> : kernel<T, Finish::kDirect>, l.c,

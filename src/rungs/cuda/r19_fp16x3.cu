@@ -21,12 +21,12 @@ namespace ladder::r19_fp16x3 {
 constexpr int kWarpgroup = 128;  // threads
 constexpr int kBand = 16;  // tile rows whose tiles run one after the other: they share B through L2
 
-template <class Format_, int BM_, int BN_, int UNITS_A_, int UNITS_B_>
+template <class Format_, int BM_, int BN_, int kUnitsA_, int kUnitsB_>
 struct Tile {
   using Format = Format_;
   using Unit = typename Format::Unit;
   static constexpr int BM = BM_, BN = BN_, BK = Format::BK;
-  static constexpr int UNITS_A = UNITS_A_, UNITS_B = UNITS_B_;  // in shared memory
+  static constexpr int kUnitsA = kUnitsA_, kUnitsB = kUnitsB_;  // in shared memory
   static constexpr int WM = 64, HALF = 128;  // a warpgroup's rows; columns of one unit of B
   static constexpr int kHalves = BN / HALF, kPartials = WM * HALF / kWarpgroup;  // per thread
   static constexpr int kConsumers = BM / WM, kThreads = (kConsumers + 1) * kWarpgroup;
@@ -37,8 +37,8 @@ struct Tile {
                 "a block launches with 168 registers per thread");
 
   struct Shared {
-    terms::Ring<Unit, UNITS_A> a;
-    terms::Ring<Unit, UNITS_B> b;
+    terms::Ring<Unit, kUnitsA> a;
+    terms::Ring<Unit, kUnitsB> b;
   };
   static_assert(sizeof(Shared) <= 227 * 1024, "shared memory of a block");
 };
