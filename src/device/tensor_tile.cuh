@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common to the rungs from r14 on: the stage that TMA fills and wgmma reads, a warpgroup's product
-// of one stage, and the position of each sum in C.
+// Common to the library's products on tensor cores: the stage that TMA fills and wgmma reads, a
+// warpgroup's product of one stage, and the position of each sum in C.
 //
 // A stage has rows of 128 bytes with the 128-byte swizzle: BM rows of A along k, and BN / BK boxes
 // of B with BK rows along n. wgmma reads both operands of 16-bit types from there and transposes B.
@@ -44,7 +44,7 @@ struct TensorTile {
   static constexpr int kBoxRows = BM;                       // rows of A per copy
   static constexpr int kBytes = (BM + BN) * kSwizzleBytes;  // per stage
   static_assert(BM % WM == 0 && BN % WN == 0, "warpgroups must cover the tile");
-  static_assert(BM <= 256, "a box of a tensor map has at most 256 lines");
+  static_assert(BM <= 256, "a box of a tensor map has at most 256 rows");
   static_assert(BN % BK == 0, "B comes in boxes of BK columns");
   static_assert(!kTf32 || BM == 256 || BM == 128, "the widths of wgmma_registers");
 

@@ -221,7 +221,7 @@ class TileStore {
  private:
   static constexpr int kNothing = -1;  // in place of a column
   static_assert(kTail * sizeof(Out) != kSwizzleBytes / 2,
-                "such boxes' lines would be packed: another swizzle");
+                "boxes of 64 bytes per row have another swizzle");
   template <int kWidth>
   static constexpr int kChunksOf = T::kTf32 ? kChunks : (kWidth + kCols - 1) / kCols;
 
@@ -249,7 +249,7 @@ class TileStore {
   __device__ __forceinline__ void take_chunks(Value value) {
     constexpr int kTaken = kChunksOf<kWidth>, kSums = T::kTf32 ? T::kSums : kWidth / 2;
     static_assert(kTaken >= kChunksNow,
-                  "the last chunk, which may have fewer columns, leaves later");
+                  "the last chunk, which may have fewer columns, is stored later");
 #pragma unroll
     for (int h = 0; h < kChunksNow; ++h) {
       put(h, [&](int i) { return __float_as_uint(value(h * kWordsPerChunk + i)); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host code common to the rungs that use TMA. Operands whose rows are not 16-byte aligned are first
-// copied to aligned rows. Problems that read neither A nor B only scale C.
+// Host code common to the products that use TMA. Operands whose rows are not 16-byte aligned are
+// first copied to aligned rows. Problems that read neither A nor B only scale C.
 #pragma once
 #include "device/extents.cuh"
 #include "device/launch_dependent.cuh"

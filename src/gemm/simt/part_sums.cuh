@@ -79,7 +79,7 @@ template <int BM, int BN, int kStride, int kSlabs, int kThreads, bool kSwapped>
 __device__ __forceinline__ void add_parts(const PartJob& x, const PartPlace& me, float* s,
                                           bool& last, int row0, int col0) {
   constexpr int kFloat4s = BM * BN / 4, kSlab = BM * kStride;
-  static_assert(BN % 4 == 0 && kStride % 4 == 0, "aligned of a row");
+  static_assert(BN % 4 == 0 && kStride % 4 == 0, "whole float4 per row");
   const int tid = static_cast<int>(threadIdx.x);
   struct Four {
     int row, col;

@@ -33,7 +33,7 @@ struct PartTile {
   static constexpr int kThreads = 32 * WM * WN * WK, kBlocksOfSm = kBlocksOfSm_,
                        kStepsOfWarp = BK / WK;
   static_assert(kLanesM * kLanesN == 32 && kLanesM > 1 && TM % 4 == 0 && TN % 4 == 0,
-                "all lanes, aligned of vectors");
+                "all lanes, float4 of sums");
   static_assert(kStepsOfWarp % (kAlongK ? 4 : 2) == 0, "fragments alternate");
   using CopierA = std::conditional_t<
       kRagged, RaggedCopier<kAlongK, BM, BK, kThreads>,

@@ -21,7 +21,7 @@ class RaggedCopier {
   static constexpr int kRows = kAlongK ? kVectors : BK,
                        kCols = kAlongK ? BK : kVectors;  // in memory
   static constexpr int kRowQuarters = kRows / 4;         // groups of rows with the same alignment
-  static_assert(kRows % 4 == 0 && kCols % 4 == 0, "whole aligned of either");
+  static_assert(kRows % 4 == 0 && kCols % 4 == 0, "whole float4 in both dimensions");
 
  public:
   static constexpr int kStride = kCols + 4, kFloats = kRows * kStride;

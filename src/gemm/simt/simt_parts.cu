@@ -22,8 +22,8 @@ namespace ladder::simt_parts {
 // Launches `kernel` for `tiles` tiles of `elements` outputs and for the extra blocks, with
 // workspace for the partial sums of k-splits.
 template <class Kernel>
-static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements,
-                                int threads, int bytes, Stream stream) {
+static Status launch_split_k(Kernel kernel, PartJob x, std::int64_t tiles, int elements,
+                             int threads, int bytes, Stream stream) {
   CallMemory memory;
   const bool adds = x.parts > 1;
   if (Status s = memory.take(stream, adds ? tiles * x.parts * elements * 4 : 0,
@@ -37,7 +37,7 @@ static Status launch_parts_of_k(Kernel kernel, PartJob x, std::int64_t tiles, in
   const std::int64_t blocks = tiles * x.parts * x.cluster,
                      rest = x.edge_at > 0 ? edge_blocks(x) : 0;
   if (rest > 0) x.edge_at = static_cast<int>(blocks);
-  return launch_dependent("parts of k", kernel, blocks + ceil_div(rest, x.cluster) * x.cluster,
+  return launch_dependent("split-K", kernel, blocks + ceil_div(rest, x.cluster) * x.cluster,
                           x.cluster, threads, bytes, stream, x);
 }
 
@@ -47,7 +47,7 @@ static Status launch_tile(PartJob x, Stream stream) {
   const bool rest = x.edge_at > 0;
   x.tiles_m = static_cast<int>(ceil_div(rest ? x.edge_m : x.m, T::BM));
   const std::int64_t tiles = x.tiles_m * ceil_div(rest ? x.edge_n : x.n, T::BN);
-  return launch_parts_of_k(part_tile<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
+  return launch_split_k(part_tile<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
 }
 
 static constexpr std::array kLaunch =
@@ -68,8 +68,7 @@ static Status launch_thin(PartJob x, int sms, Stream stream) {
       std::clamp<std::int64_t>(T::kBlocksOfSm * sms / tiles, 1, std::max<std::int64_t>(1, steps));
   while (x.cluster < kMostCluster && 2 * x.cluster <= wanted) x.cluster *= 2;
   x.parts = static_cast<int>(wanted / x.cluster);
-  return launch_parts_of_k(thin_product<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes,
-                           stream);
+  return launch_split_k(thin_product<T>, x, tiles, T::BM * T::BN, T::kThreads, T::kBytes, stream);
 }
 
 template <int R, bool kFloat4>
@@ -145,7 +144,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
   job.cluster = part.cluster;
   job.parts = part.parts;
   if (part.edge_rows + part.edge_cols > 0) {
-    job.edge_at = 1;  // launch_parts_of_k() sets the block's index
+    job.edge_at = 1;  // launch_split_k() sets the block's index
     job.edge_m = job.m - part.edge_rows;
     job.edge_n = job.n - part.edge_cols;
   }
@@ -155,7 +154,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 static constexpr KernelInfo kKernels[] = {
     {.id = "ladder_split_k",
      .rung = "simt_parts",
-     .idea = "parts of k, added within a cluster",
+     .idea = "split-K, added within a cluster",
      .role = Role::kLibraryKernel,
      .min_cc = 90,
      .accepts = accepts,

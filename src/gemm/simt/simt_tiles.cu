@@ -375,7 +375,7 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 static constexpr KernelInfo kKernels[] = {
     {.id = "ladder_large_tiles",
      .rung = "simt_tiles",
-     .idea = "CUDA cores: large tiles, the last ones split along k",
+     .idea = "CUDA cores: large tiles, the last ones by stream-K",
      .role = Role::kLibraryKernel,
      .min_cc = 90,
      .accepts = accepts,

@@ -27,7 +27,7 @@ struct WideTile {
   struct Shared {
     float a[2][BK][BM + kPad], b[2][BK][BN + kPad];
   };
-  static_assert(BM == BN && kThreads % BM == 0 && kThreads % BK == 0, "vectors and threads");
+  static_assert(BM == BN && kThreads % BM == 0 && kThreads % BK == 0, "whole vectors per thread");
 };
 
 // Copies an operand's part of a tile to shared memory through registers, stage by stage. Loads are
@@ -209,10 +209,9 @@ class WideJob {
   Status launch(const int* gChoice, SplitChoice choice, cudaStream_t stream,
                 char* scratch = nullptr, unsigned* gFlags = nullptr, const KeptC& kept = {}) const {
     const WideParts of{static_cast<int>(parts_), reinterpret_cast<double*>(scratch), gFlags};
-    return launch_dependent("product in binary64", wide_product<>,
-                            std::min(tiles_ * parts_, slots_), 1, T::kThreads, 0, stream, x_,
-                            static_cast<int>(tiles_n_), static_cast<int>(tiles_), gChoice,
-                            static_cast<int>(choice), of, kept);
+    return launch_dependent("product in FP64", wide_product<>, std::min(tiles_ * parts_, slots_), 1,
+                            T::kThreads, 0, stream, x_, static_cast<int>(tiles_n_),
+                            static_cast<int>(tiles_), gChoice, static_cast<int>(choice), of, kept);
   }
 
  private:

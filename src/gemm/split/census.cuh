@@ -81,7 +81,7 @@ struct Census {
 template <int kVectors>
 struct StripCensus {
   static constexpr int kBits = 10;  // per level's count
-  static_assert(kBits * kLevels <= 32, "counts in one term");
+  static_assert(kBits * kLevels <= 32, "counts in one register");
   std::uint32_t inverse = 0, seconds = 0, above[kVectors]{};
 
   template <class F>

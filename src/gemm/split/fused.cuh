@@ -72,9 +72,8 @@ __device__ __forceinline__ void consume_fused(typename T::Shared& s, const Split
     return exchange.gScales + (of * T::kWarpgroups + group) * kWarpgroup + in_group;
   };
   Product<T> product(group);  // (WM,WN)
-  static_assert(
-      T::kHalves == 1,
-      "as many units of terms as of the raw operand: one number says where both rings are");
+  static_assert(T::kHalves == 1,
+                "one unit of terms per unit of the raw operand: both pipelines count alike");
   unsigned taken = 0;  // slabs multiplied so far
   RawFragment<T> fragment;
   std::uint32_t largest[2];
@@ -271,12 +270,12 @@ Status launch_fused(const SplitTarget& x, const Tiling& plan, const FusedExchang
   if (Status s = map_terms<F>(map_b, x.b, plan.steps, T::kHalf); !s) return s;
   constexpr int kShared = sizeof(typename T::Shared);
   if (Status s =
-          launch_dependent("product of an operand and terms", fused_kernel<T>, plan.blocks, 1,
+          launch_dependent("product with a fused split", fused_kernel<T>, plan.blocks, 1,
                            T::kThreads, kShared, stream, map_a, map_b, x, plan, exchange, guard);
       !s || exchange.parts == 1)
     return s;
   return launch_dependent(
-      "sum of parts", add_fused_parts<T>,
+      "sum of k-splits", add_fused_parts<T>,
       plan.split_tiles * T::kWarpgroups * kFloat4s<T> * AddPlace<T, kFusedAdders>::kSlices, 1,
       kAddThreads, 0, stream, x, plan, exchange, guard.gChoice);
 }

@@ -96,8 +96,7 @@ __device__ __forceinline__ unsigned lost_of_terms(const SplitOperand& b, int sla
   constexpr unsigned kLanes = F::kSlabBytes / sizeof(uint4), kAtOnce = kThreads / kLanes;
   constexpr int kMantissa = 10, kBias = 15;  // of FP16
   constexpr unsigned kUnits = 3;             // slabs of 64 elements per thread and iteration
-  static_assert(F::kTop == 14 && sizeof(typename F::Term) == 2 && kThreads % 32 == 0,
-                "terms of fp16");
+  static_assert(F::kTop == 14 && sizeof(typename F::Term) == 2 && kThreads % 32 == 0, "FP16 terms");
   const unsigned least = static_cast<unsigned>(kBias + F::kTop - level) << kMantissa;
   const unsigned last = static_cast<unsigned>(b.vectors) * static_cast<unsigned>(slabs) - 1,
                  of_all = gridDim.x * kAtOnce;

@@ -19,7 +19,7 @@ static Status accepts(const Problem& p, const Device& device) {
   if (Status s = accept_split(p, device); !s) return s;
   if (!reads_ab(p) || guard_holds(static_cast<double>(p.k))) return Status::ok();
   return {Code::kUnsupportedProblem,
-          "takes k whose sums in terms have a bound below SGEMM's, not " + to_string(p)};
+          "takes k for which the bound of split products is below SGEMM's, not " + to_string(p)};
 }
 
 // Workspace layout: the choice, the blocks' findings, the sample's chains, then the products' own

@@ -333,7 +333,7 @@ Status launch_first(const SplitPass& pass, bool beside, cudaStream_t stream) {
   // time.
   constexpr std::int64_t kMostBlocksOfAChoice = 1024;
   const std::int64_t grid = pass.gChoice == nullptr ? all : std::min(all, kMostBlocksOfAChoice);
-  return launch_dependent("pass along k", first_pass<F, kWide, kFloat4s, kExtra>,
+  return launch_dependent("split pre-pass", first_pass<F, kWide, kFloat4s, kExtra>,
                           grid + (kExtra != Extra::kNone ? kSampleBlocks : 0), 1, kBlock, 0, stream,
                           pass, static_cast<int>(groups_a), static_cast<int>(all), beside);
 }
@@ -370,9 +370,9 @@ Status launch_strips(const SplitPass& pass, cudaStream_t stream) {
   const RingWork work{strips(pass.a), strips(pass.a) + strips(pass.b), cluster,
                       static_cast<int>(ceil_div(steps, cluster))};
   const int clusters = std::min(work.strips, std::max(1, R::kOfSm * (sms / cluster)));
-  if (Status s = launch_dependent("pass across k", split_strips<F, kExtra == Extra::kCount>,
-                                  std::int64_t{clusters} * cluster, cluster, R::kThreads, R::kBytes,
-                                  stream, pass, work);
+  if (Status s = launch_dependent(
+          "split pre-pass of strips", split_strips<F, kExtra == Extra::kCount>,
+          std::int64_t{clusters} * cluster, cluster, R::kThreads, R::kBytes, stream, pass, work);
       !s) {
     return s;
   }
@@ -395,7 +395,7 @@ Status launch_at_once(const SplitPass& pass, cudaStream_t stream) {
   const Strips strips{blocks(pass.a), blocks(pass.a) + blocks(pass.b), cluster,
                       static_cast<int>(ceil_div(all_tiles, cluster))};
   const int groups_a = groups(pass.a), all = groups_a + groups(pass.b);
-  return launch_dependent("pass", split_at_once<F, kWide, kExtra>,
+  return launch_dependent("split pre-pass", split_at_once<F, kWide, kExtra>,
                           strips.blocks + whole_clusters(all, cluster) +
                               (kExtra != Extra::kNone ? whole_clusters(kSampleBlocks, cluster) : 0),
                           cluster, kStripThreads, 0, stream, pass, strips, groups_a, all);
@@ -408,8 +408,9 @@ Status launch_across(const SplitPass& pass, cudaStream_t stream) {
     return x.along_k ? 0 : ceil_div(x.vectors, kEdge) * ceil_div(padded, kAtOnce * kEdge);
   };
   const std::int64_t groups_a = groups(pass.a);
-  return launch_dependent("second pass", split_across<F, kCount>, groups_a + groups(pass.b), 1,
-                          kThreads, 0, stream, pass, static_cast<int>(groups_a));
+  return launch_dependent("split pre-pass, second kernel", split_across<F, kCount>,
+                          groups_a + groups(pass.b), 1, kThreads, 0, stream, pass,
+                          static_cast<int>(groups_a));
 }
 
 }  // namespace split_detail

@@ -180,7 +180,7 @@ Status launch_tile(const TensorPlan& chosen, const SplitTarget& x, const Exchang
     const int adders = chosen.plan.whole_tiles * T::kWarpgroups * kFloat4s<T>;
     add_split_parts<T, kBand><<<adders, kAddThreads, 0, stream>>>(
         x, exchange.gPartial, chosen.plan, chosen.parts, when.g, when.choice);
-    return launched("sum of parts");
+    return launched("sum of k-splits");
   }
 }
 

@@ -32,7 +32,8 @@ struct StripRing {
   static constexpr int kBytes = STAGES * kFloats * 4;
   static constexpr int kOfSm = 2;  // blocks per SM, limited by shared memory
   static_assert(kThreads / kFloat4s == kStep && kVectors == 16, "two rows of k in all banks");
-  static_assert(kBlocks * kFloat4s == 32, "a warp sends four vectors to a block each lane");
+  static_assert(kBlocks * kFloat4s == 32,
+                "each lane of a warp sends the magnitudes of four vectors to one block");
 
   // Permutes groups of eight rows of k, so that rows that lanes read together are neighbours.
   __device__ __forceinline__ static int ordered(int row) {

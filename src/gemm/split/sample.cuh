@@ -130,13 +130,13 @@ __device__ __forceinline__ Chain chain_of_other_block(const Chain* g) {
 template <int kThreads>
 __device__ __forceinline__ void sample_stretches(const SplitOperand& a, const SplitOperand& b,
                                                  int k, int block, const GrowthSample& to) {
-  static_assert(kSampleDepth % kSampleBlocks == 0, "as much of k for each block");
+  static_assert(kSampleDepth % kSampleBlocks == 0, "equal shares of k per block");
   constexpr int kStretch = kSampleDepth / kSampleBlocks;  // at most
   constexpr int kParts = kThreads / kPairs;               // of a pair's chain, one thread per part
   constexpr int kVectorsAtOnce = kThreads / kStretch, kLoads = kSampleEdge / kVectorsAtOnce;
   static_assert(kThreads % kPairs == 0 && kThreads % kStretch == 0 &&
                     kSampleEdge % kVectorsAtOnce == 0 && kSampleBlocks % kParts == 0,
-                "as much for each thread");
+                "equal shares per thread");
   // One float of padding per part, so that lanes that read different parts and rows access
   // different banks.
   __shared__ float s[2][kSampleEdge][kStretch + kParts];

@@ -40,9 +40,9 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 }
 
 static constexpr KernelInfo kKernels[] = {
-    info("ladder_fp16x3_fused", "the operand of more vectors split on its way to the product",
+    info("ladder_fp16x3_fused", "the larger operand split in the product kernel",
          Role::kLibraryKernel, launch<true>),
-    info("ladder_fp16x3", "vectors scaled, two fp16 terms, three products", Role::kLibrary,
+    info("ladder_fp16x3", "rows and columns scaled, two fp16 terms, three products", Role::kLibrary,
          launch<false>),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};

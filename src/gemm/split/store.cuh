@@ -60,7 +60,7 @@ constexpr int kMostPlain = 63;
 // Called by whole warps. It also prefetches the scales to L1.
 template <int kMany>
 __device__ __forceinline__ bool plain_vectors(const SplitOperand& x, int first) {
-  static_assert(kMany % 32 == 0, "all lanes look");
+  static_assert(kMany % 32 == 0, "a scale per lane");
   const int lane = static_cast<int>(threadIdx.x) % 32;
   bool plain = true;
 #pragma unroll
@@ -112,7 +112,7 @@ template <int kMany>
 __device__ __forceinline__ void store_float4s(const float* sums, const SplitTarget& x,
                                               const SplitRows& rows, int col,
                                               const int2 (&scale)[kMany]) {
-  static_assert(kMany % 2 == 0, "of two aligned, a lane stores one");
+  static_assert(kMany % 2 == 0, "of two groups, a lane stores one");
   const bool odd = threadIdx.x % 2 != 0;
   float* const gC =
       x.c.gC + col + (odd ? 6 : 0);  // an odd lane has the next group, two columns before its own
@@ -263,7 +263,7 @@ __device__ __forceinline__ void store_scaled(float* sums, const SplitTarget& x,
                                              const SplitRows& rows, int col, int end_col,
                                              bool plain) {
   constexpr int kFloat4s = kEnd - kFirst, kMany = kFloat4s < kAtOnce ? kFloat4s : kAtOnce;
-  static_assert(kFloat4s % kMany == 0, "as many in each turn");
+  static_assert(kFloat4s % kMany == 0, "whole iterations");
   const bool whole = x.c.ld % 4 == 0 && reinterpret_cast<std::uintptr_t>(x.c.gC) % 16 == 0 &&
                      x.col_step == 1 && x.c.beta == 0.0F && end_col <= x.c.n;
   bool exceptional = false;

@@ -26,7 +26,7 @@ template <class T>
 __device__ __forceinline__ void send_sums(const Product<typename T::Base>& product,
                                           const ClusterSums<T>& s, int rank) {
   constexpr int kRows = ClusterSums<T>::kRows;
-  static_assert(kRows % 16 == 0, "a warp's rows, or the eight of its lanes, go to one block");
+  static_assert(kRows % 16 == 0, "all rows of a warp go to one block");
   const int row = product.row() + product.lane_row(), col = product.col() + product.lane_col();
   const std::uint32_t to = ptx::shared_address(&s.of_part[rank][row % kRows][col]);
   Product<typename T::Base>::for_each_pair([&](int i, int j, int first, int second) {
@@ -46,7 +46,7 @@ __device__ __forceinline__ void add_sums(const ClusterSums<T>& s, const Target<t
   using Out = typename T::Out;
   constexpr int kPiece = 16 / static_cast<int>(sizeof(Out)), kInRow = T::BN / kPiece;
   constexpr int kPieces = ClusterSums<T>::kRows * kInRow, kThreads = T::kWarpgroups * kWarpgroup;
-  static_assert(kPieces % kThreads == 0, "as many pieces for each thread");
+  static_assert(kPieces % kThreads == 0, "equal shares per thread");
 #pragma unroll
   for (int i = 0; i < kPieces; i += kThreads) {
     const int piece = i + static_cast<int>(threadIdx.x) % kThreads;
