@@ -77,16 +77,8 @@ std::int64_t padded_row(std::int64_t used) {  // elements, rounded up to whole r
 
 }  // namespace tma_detail
 
-// Requires Hopper, for its tensor cores and tensor maps.
-inline Status accept_hopper(const Device& device) {
-  if (Status s = accept_cuda(device, 90); !s) return s;
-  if (device.cc / 10 == 9) return Status::ok();
-  return {Code::kUnsupportedDevice,
-          "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
-}
-
-// Also requires row-major operands without transposition, sizes that fit int, and rows that fit a
-// tensor map.
+// Requires Hopper, row-major operands without transposition, sizes that fit int, and rows that fit
+// a tensor map.
 inline Status accept_tensor_maps(const Problem& p, const Device& device) {
   if (Status s = accept_hopper(device); !s) return s;
   return accept_for_tensor_maps(p);
@@ -198,9 +190,8 @@ template <class T>
 struct TensorLaunch {
   TensorMaps maps;
   Target<typename T::Out> c;
-  int tiles_m, tiles_n, steps;  // of T::BK along k
-  bool by_map;                  // C may be stored by TMA
-  CallMemory memory;            // its scratch begins with the requested bytes
+  bool by_map;        // C may be stored by TMA
+  CallMemory memory;  // its scratch begins with the requested bytes
 };
 
 // Prepares a problem that reads A and B. Enqueues copies of unaligned operands. Errors:
@@ -213,9 +204,6 @@ Status prepare(const Problem& p, const Operands& o, cudaStream_t stream, TensorL
   const auto copies = static_cast<std::int64_t>(tma_detail::copy_bytes<typename T::In>(p, o));
   if (Status s = launch.memory.take(stream, scratch_bytes + copies, flags); !s) return s;
   launch.c = target_of<Out>(p, o);
-  launch.tiles_m = static_cast<int>(ceil_div(p.m, T::BM));
-  launch.tiles_n = static_cast<int>(ceil_div(p.n, T::BN));
-  launch.steps = static_cast<int>(ceil_div(p.k, T::BK));
   launch.by_map = stores_by_map<Out>(p, o);
   return tma_detail::make_maps<T>(p, o, launch.memory.scratch() + scratch_bytes, stream,
                                   launch.maps);

@@ -102,14 +102,6 @@ Result<Call> checked_call(const Problem& problem, const Operands& operands) {
   return on_device(ordinal);
 }
 
-Result<const Device*> current_device() {
-  int ordinal = 0;
-  if (const cudaError_t error = cudaGetDevice(&ordinal); error != cudaSuccess) {
-    return Status(Code::kLaunchFailed, std::string("cudaGetDevice: ") + cudaGetErrorString(error));
-  }
-  return queried(ordinal);
-}
-
 Status row_major_call(const Problem& problem, const Operands& operands, RowMajorCall& call) {
   const auto [p, swapped] = as_row_major(problem);
   call.p = p;

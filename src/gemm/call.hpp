@@ -24,9 +24,6 @@ Result<Call> checked_call(const Problem& problem, const Operands& operands);
 // argument.
 Result<Call> checked_matrix(const char* name, const float* matrix);
 
-// The current CUDA device. Errors: kLaunchFailed, where there is none.
-Result<const Device*> current_device();
-
 // A call in row-major form, with the facts by which it is planned.
 struct RowMajorCall {
   Problem p;

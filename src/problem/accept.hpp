@@ -35,4 +35,12 @@ inline Status accept_cuda(const Device& device, int min_cc) {
                                         std::to_string(device.cc % 10)};
 }
 
+// For kernels on Hopper's tensor cores.
+inline Status accept_hopper(const Device& device) {
+  if (Status s = accept_cuda(device, 90); !s) return s;
+  if (device.cc / 10 == 9) return Status::ok();
+  return {Code::kUnsupportedDevice,
+          "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
+}
+
 }  // namespace ladder

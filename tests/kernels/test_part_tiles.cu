@@ -14,7 +14,6 @@
 #include "device/runtime.cuh"
 #include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/part_tile.cuh"
-#include "gemm/simt/part_tiles.cuh"
 
 namespace ladder {
 namespace {

@@ -6,7 +6,6 @@
 #include "device/runtime.cuh"
 #include "gemm/call.hpp"
 #include "gemm/simt/part_tile.cuh"
-#include "gemm/simt/part_tiles.cuh"
 #include "gemm/simt/thin_product.cuh"
 #include "problem/accept.hpp"
 

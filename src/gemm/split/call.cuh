@@ -23,6 +23,21 @@ inline Status accept_split(const Problem& p, const Device& device) {
   return {Code::kUnsupportedProblem, "takes sizes of at most 2^28, not " + to_string(p)};
 }
 
+// A row of the registry.
+constexpr KernelInfo split_kernel(std::string_view id, std::string_view rung, std::string_view idea,
+                                  Precision precision,
+                                  Status (*launch)(const Problem&, const Operands&, Stream),
+                                  Role role = Role::kLibrary) {
+  return {.id = id,
+          .rung = rung,
+          .idea = idea,
+          .role = role,
+          .precision = precision,
+          .min_cc = 90,
+          .accepts = accept_split,
+          .launch = launch};
+}
+
 // Enqueues a job's pre-pass and product. Errors: kLaunchFailed.
 template <class Job>
 Status launch_job(const Job& job, Stream stream) {

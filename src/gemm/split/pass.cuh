@@ -14,7 +14,6 @@
 #include "device/launch_dependent.cuh"
 #include "device/ptx/dependent.cuh"
 #include "device/runtime.cuh"
-#include "gemm/split/across.cuh"
 #include "gemm/split/ring.cuh"
 #include "gemm/split/sample.cuh"
 #include "gemm/split/store_terms.cuh"

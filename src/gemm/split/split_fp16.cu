@@ -13,18 +13,6 @@ namespace ladder::split_fp16 {
 
 using Terms = TermFormat<__half, 2>;
 
-static constexpr KernelInfo info(std::string_view id, std::string_view idea, Role role,
-                                 Status (*launch)(const Problem&, const Operands&, Stream)) {
-  return {.id = id,
-          .rung = "split_fp16",
-          .idea = idea,
-          .role = role,
-          .precision = Precision::kFp16x3,
-          .min_cc = 90,
-          .accepts = accept_split,
-          .launch = launch};
-}
-
 using Job = SplitJob<Terms, 3>;
 using Fused = FusedJob<Terms, 3>;
 
@@ -40,10 +28,12 @@ static Status launch(const Problem& original, const Operands& given, Stream stre
 }
 
 static constexpr KernelInfo kKernels[] = {
-    info("ladder_fp16x3_fused", "the larger operand split in the product kernel",
-         Role::kLibraryKernel, launch<true>),
-    info("ladder_fp16x3", "rows and columns scaled, two fp16 terms, three products", Role::kLibrary,
-         launch<false>),
+    split_kernel("ladder_fp16x3_fused", "split_fp16",
+                 "the larger operand split in the product kernel", Precision::kFp16x3, launch<true>,
+                 Role::kLibraryKernel),
+    split_kernel("ladder_fp16x3", "split_fp16",
+                 "rows and columns scaled, two fp16 terms, three products", Precision::kFp16x3,
+                 launch<false>),
 };
 extern const std::span<const KernelInfo> kInfo{kKernels};
 

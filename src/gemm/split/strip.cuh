@@ -7,7 +7,6 @@
 #include "device/ptx/cluster_memory.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/dependent.cuh"
-#include "gemm/split/across.cuh"
 #include "gemm/split/store_terms.cuh"
 
 #include <cuda_runtime.h>

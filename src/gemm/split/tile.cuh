@@ -93,23 +93,22 @@ struct SplitShape {
   struct Stage {};  // required by Product; unused here
 };
 
-// Each consumer warpgroup computes 64 of the tile's 128 rows. With kPingPong the tile has 64 rows,
-// the warpgroups alternate slabs, and the epilogue adds the sums of both.
-template <class Format, int kProducts, bool kInTurns_, int BN, int kUnitsA_, int kUnitsB_>
-struct SplitTile : SplitShape<Format, kProducts, (kInTurns_ ? 64 : 128), BN, 232, 40> {
+// Each consumer warpgroup computes 64 of the tile's BM rows. If those are 64 (kPingPong), the
+// warpgroups alternate slabs, and the epilogue adds the sums of both.
+template <class Format, int kProducts, int BM, int BN, int kUnitsA_, int kUnitsB_>
+struct SplitTile : SplitShape<Format, kProducts, BM, BN, 232, 40> {
   using Shape = typename SplitTile::SplitShape;
-  static constexpr bool kPingPong = kInTurns_;
+  static constexpr bool kPingPong = BM == Shape::WM;
   static constexpr int kUnitsA = kUnitsA_, kUnitsB = kUnitsB_;
-  static constexpr int kReaders =
-      (kPingPong ? 1 : Shape::kWarpgroups) * 4;  // warps that read a unit
-  static constexpr int kStepBytes = 32;          // bytes of k per wgmma
+  static constexpr int kReaders = BM / Shape::WM * 4;  // warps that read a unit
+  static constexpr int kStepBytes = 32;                // bytes of k per wgmma
   using UnitA = TermUnit<Format, Shape::BM>;
   using UnitB = TermUnit<Format, Shape::kHalf>;
   using Shared = UnitRings<UnitA, kUnitsA, UnitB, kUnitsB>;
 };
 
 template <class Format, int kProducts, int BN, int kUnitsA, int kUnitsB>
-struct CooperativeTile : SplitTile<Format, kProducts, false, BN, kUnitsA, kUnitsB> {
+struct CooperativeTile : SplitTile<Format, kProducts, 128, BN, kUnitsA, kUnitsB> {
   static_assert(sizeof(typename CooperativeTile::Shared) <= kMaxSharedBytes,
                 "a block's shared memory");
 };
@@ -118,7 +117,7 @@ struct CooperativeTile : SplitTile<Format, kProducts, false, BN, kUnitsA, kUnits
 // and 128 columns. 128 rows by 64 columns would exceed the shared-memory bandwidth, because wgmma
 // reads its 64 rows again per 64 columns.
 template <class Format, int kProducts, int kUnits_>
-struct PingPongTile : SplitTile<Format, kProducts, true, 128, kUnits_, kUnits_> {
+struct PingPongTile : SplitTile<Format, kProducts, 64, 128, kUnits_, kUnits_> {
   struct Shared : PingPongTile::SplitTile::Shared {
     // The sums that each warpgroup sends to the other: (float4 index, thread).
     float4 given[PingPongTile::kWarpgroups][PingPongTile::kSums / 8][kWarpgroup];
