@@ -54,26 +54,20 @@ inline constexpr TileShape kLargeTile{128, 256, 8, 1};
 
 // Small, thin and deep products on CUDA cores.
 inline constexpr std::array kPartTiles{
-    PartTileCost{false, 32, 32, 32, 2, 128, 6, 16, 0.99, false},
-    PartTileCost{false, 16, 64, 32, 4, 128, 5, 32, 0.8, false},
-    PartTileCost{false, 32, 64, 32, 4, 128, 3, 64, 0.97, false},
-    PartTileCost{false, 32, 128, 32, 4, 128, 2, 128, 0.94, false},
-    PartTileCost{false, 64, 64, 16, 2, 128, 3, 64, 0.96, false},
-    PartTileCost{false, 64, 128, 16, 1, 128, 4, 64, 0.935, false},
-    PartTileCost{false, 64, 128, 16, 2, 128, 2, 128, 0.96, false},
-    PartTileCost{false, 128, 128, 16, 1, 256, 2, 64, 0.94, false},
-    PartTileCost{true, 64, 32, 16, 2, 128, 4, 32, 0.86, false},
-    PartTileCost{true, 32, 64, 32, 4, 128, 3, 64, 0.965, false},
-    PartTileCost{true, 64, 64, 16, 2, 128, 3, 64, 0.95, false},
-    PartTileCost{true, 64, 128, 16, 1, 128, 3, 64, 0.935, false},
-    PartTileCost{false, 32, 64, 32, 4, 128, 2, 64, 0.97, true},
-    PartTileCost{false, 64, 64, 16, 2, 128, 2, 64, 0.96, true},
-    PartTileCost{true, 32, 64, 32, 4, 128, 2, 64, 0.965, true},
-    PartTileCost{true, 64, 64, 16, 2, 128, 2, 64, 0.95, true},
+#define LADDER_PART_TILE(k_major, TM, TN, lanes_m, lanes_n, WM, WN, WK, BK, STAGES, blocks, \
+                         ragged, rate)                                                      \
+  PartTileCost{k_major,                                                                     \
+               TM * lanes_m * WM,                                                           \
+               TN * lanes_n * WN,                                                           \
+               BK,                                                                          \
+               WK,                                                                          \
+               32 * WM * WN * WK,                                                           \
+               blocks,                                                                      \
+               TM * TN,                                                                     \
+               rate,                                                                        \
+               ragged},
+#include "gemm/plan/part_tiles.inc"
+#undef LADDER_PART_TILE
 };
-constexpr auto without_rates(auto tiles) {
-  for (PartTileCost& t : tiles) t.rate = 0;
-  return tiles;
-}
 
 }  // namespace ladder

@@ -15,7 +15,6 @@
 #include "gemm/split/store.cuh"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 namespace ladder {
@@ -334,9 +333,7 @@ class FusedJob {
  private:
   static constexpr int kGroups = 2;  // consumer warpgroups per block
   template <int BN, bool kAlongK>
-  using Plain = FusedTile<F, kProducts, BN, kAlongK, 4, 3>;
-  template <int BN, bool kAlongK>
-  using Tile = std::conditional_t<kGuarded, GuardedTile<Plain<BN, kAlongK>>, Plain<BN, kAlongK>>;
+  using Tile = FusedTile<F, kProducts, BN, kAlongK, kGuarded, 4, 3>;
   static_assert(kSplitShape<Tile<128, true>> == kWideFusedTile &&
                     kSplitShape<Tile<64, true>> == kNarrowFusedTile,
                 "the tiles of the plan");

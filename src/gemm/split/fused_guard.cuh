@@ -15,18 +15,6 @@
 
 namespace ladder {
 
-// A tile of a guarded product.
-template <class Base>
-struct GuardedTile : Base {
-  static constexpr bool kGuarded = true;
-  struct Shared : Base::Shared {
-    // Maximum number of elements (of 64) below the level: of the raw operand and of the other one;
-    // and of each consumer thread, in shared memory because registers are short.
-    unsigned lost[2], lost_of_thread[Base::kWarpgroups * kWarpgroup];
-  };
-  static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
-};
-
 struct FusedGuard {
   int level;          // binades below the scale of 64 elements down to which an element counts
   unsigned allowed;   // elements of 64 that may be below it, of A and B together
@@ -126,12 +114,9 @@ __device__ __forceinline__ unsigned lost_of_terms(const SplitOperand& b, int sla
 
 // Updates the thread's maximum of elements (of 64) below the level. Guarded kernels only.
 template <class T>
-__device__ __forceinline__ void record_lost([[maybe_unused]] typename T::Shared& s,
-                                            [[maybe_unused]] unsigned lost) {
-  if constexpr (T::kGuarded) {
-    unsigned& lost_of_thread = s.lost_of_thread[threadIdx.x - kWarpgroup];
-    lost_of_thread = max(lost_of_thread, lost);
-  }
+__device__ __forceinline__ void record_lost(typename T::Shared& s, unsigned lost) {
+  unsigned& lost_of_thread = s.lost_of_thread[threadIdx.x - kWarpgroup];
+  lost_of_thread = max(lost_of_thread, lost);
 }
 
 constexpr int kSettleBarrier = 3;  // named barrier of the warps that count

@@ -16,6 +16,7 @@
 #include "gemm/split/tile.cuh"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace ladder {
 
@@ -41,12 +42,13 @@ struct RawUnit {
   }
 };
 
-// A is the raw operand.
-template <class Format, int kProducts, int BN, bool kAlongK_, int kUnitsA_, int kUnitsB_>
+// A is the raw operand. kGuarded: the blocks decide whether the terms were accurate enough.
+template <class Format, int kProducts, int BN, bool kAlongK_, bool kGuarded_, int kUnitsA_,
+          int kUnitsB_>
 struct FusedTile : SplitShape<Format, kProducts, 128, BN, 240, 24> {
   using Shape = typename FusedTile::SplitShape;
   static constexpr bool kAlongK = kAlongK_;
-  static constexpr bool kGuarded = false;
+  static constexpr bool kGuarded = kGuarded_;
   static constexpr int kUnitsA = kUnitsA_, kUnitsB = kUnitsB_;
   static constexpr int kReaders = Shape::kWarpgroups * 4;  // warps that read a stage
   static constexpr int kStep = 16;                         // k per wgmma
@@ -54,7 +56,13 @@ struct FusedTile : SplitShape<Format, kProducts, 128, BN, 240, 24> {
   static_assert(sizeof(typename Shape::Term) == 2, "fragments of 16-bit terms");
   using UnitA = RawUnit<Shape::BM, Shape::BK, kAlongK>;
   using UnitB = TermUnit<Format, Shape::kHalf>;
-  using Shared = UnitRings<UnitA, kUnitsA, UnitB, kUnitsB>;
+  using Rings = UnitRings<UnitA, kUnitsA, UnitB, kUnitsB>;
+  // The maximum number of elements (of 64) below the guard's level: of the raw operand and of the
+  // other one; and of each consumer thread, in shared memory because registers are short.
+  struct Guarded : Rings {
+    unsigned lost[2], lost_of_thread[Shape::kWarpgroups * kWarpgroup];
+  };
+  using Shared = std::conditional_t<kGuarded, Guarded, Rings>;
   static_assert(sizeof(Shared) <= kMaxSharedBytes, "a block's shared memory");
 };
 
