@@ -137,7 +137,7 @@ class RaceCheck {
   // fence.mbarrier_init: orders the warp's earlier mbarrier.init before its later arrivals, even
   // relaxed ones (arrive_relaxed).
   void fence_barriers(const execute::Warp& warp);
-  // Transfers only the fenced mbarrier.init operations.
+  // Transfers the fenced mbarrier.init operations, and what a fence orders before.
   void arrive_relaxed(const execute::Warp& warp, PhaseClock& clock);
   // The warp has waited for the agent's operations up to the epoch.
   void knows(const execute::Warp& warp, Agent agent, u32 epoch);

@@ -250,9 +250,6 @@ void check_config(const Program& program, const LaunchConfig& config,
                                             program.display_name, cluster.x, cluster.y, cluster.z,
                                             grid.x, grid.y, grid.z));
   }
-  if (size > 1 && program.machine_code != nullptr) {
-    throw Unsupported(fmt::format("{}: machine code in clusters of blocks", program.display_name));
-  }
   if (!config.blocks.empty() && size > 1) {
     throw Unsupported(
         fmt::format("{}: some of its blocks alone: they run in clusters", program.display_name));

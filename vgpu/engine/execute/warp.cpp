@@ -91,6 +91,7 @@ void select_group(Warp& warp) {
   u32 best = kNone;
   if (warp.machine_code) {
     best = sass::newest_ready(warp);
+    if (best == kNone && sass::skip_for_warpsync(warp)) best = sass::newest_ready(warp);
   } else {
     merge(warp);
   }

@@ -142,6 +142,7 @@ constexpr Entry kEntries[] = {
     exact(0x9a8, "ATOMG", Op::kAtom, decode_atomg),
     exact(0x9a3, "ATOMG", Op::kAtom, decode_atomg_float),
     exact(0x3a9, "ATOMG", Op::kAtom, decode_atomg_cas),
+    exact(0x38a, "ATOM", Op::kAtomGeneric, decode_atomg),
     exact(0x98a, "ATOM", Op::kAtomGeneric, decode_atomg),
     exact(0x9a2, "ATOM", Op::kAtomGeneric, decode_atomg_float),
     exact(0x38b, "ATOM", Op::kAtomGeneric, decode_atomg_cas),
@@ -187,7 +188,7 @@ constexpr Entry kEntries[] = {
     exact(0x9ab, "ERRBAR", Op::kErrbar, decode_nothing),
     exact(0x5ab, "CGAERRBAR", Op::kErrbar, decode_nothing),
     exact(0x98f, "CCTL.IVALL", Op::kCctl, decode_cctl),
-    exact(0x3c6, "FENCE.VIEW.ASYNC.S", Op::kFence, decode_fence),
+    exact(0x3c6, "FENCE.VIEW.ASYNC", Op::kFence, decode_fence),
     exact(0x9c7, "UCGABAR_ARV", Op::kClusterArrive, decode_ucgabar),
     exact(0xdc7, "UCGABAR_WAIT", Op::kClusterWait, decode_ucgabar),
     exact(0x82d, "PREEXIT", Op::kNop, decode_nothing),
@@ -255,14 +256,11 @@ Instruction decode(Word word, std::uint32_t address) {
   static const Index kIndex = make_index();
   const unsigned opcode = static_cast<unsigned>(word.low & 0xfff);
   const Entry* const entry = kIndex[opcode];
-  if (entry == nullptr)
-    Reader(word, address, "an instruction").refuse("it is not implemented");
+  if (entry == nullptr) Reader(word, address, "an instruction").refuse("it is not implemented");
   Reader reader(word, address, entry->name);
   reader.insn.op = entry->op;
-  const bool uniform_guard = entry->uniform || opcode == 0xab9 || opcode == 0xabb ||
-                             opcode == 0x9c3 || opcode == 0x5b2 || opcode == 0x9c8 ||
-                             opcode == 0x3ba;
-  reader.insn.uniform = uniform_guard;
+  // S2UR and SYNCS.EXCH have uniform guards, too.
+  reader.insn.uniform = entry->name[0] == 'U' || opcode == 0x9c3 || opcode == 0x5b2;
   reader.insn.guard = reader.predicate_at(12, 15);
   reader.insn.uniform = entry->uniform;
   entry->decode(reader);

@@ -9,9 +9,7 @@
 namespace vgpu::sass {
 namespace {
 
-void add_silently(Reader& r, const Operand& operand) {
-  r.insn.operands[r.insn.count++] = operand;
-}
+void add_silently(Reader& r, const Operand& operand) { r.insn.operands[r.insn.count++] = operand; }
 
 // N of an IGMMA: 8, 16, 24, 32, then multiples of 16. The field is three times the index.
 unsigned integer_columns(Reader& r) {
@@ -105,7 +103,7 @@ void decode_warpgroup(Reader& r) {
   if (r.insn.mode != 2) return;
   r.expect(47, 1, {1});
   r.expect(44, 3, {0});
-  r.insn.shift = static_cast<std::uint8_t>(r.field(38, 6));
+  r.insn.shift = static_cast<std::uint8_t>(r.field(72, 3));
   r.add_text("gsb0");
   r.add(Reader::immediate(r.insn.shift));
 }
@@ -134,8 +132,8 @@ void decode_ublkred(Reader& r) {
   Instruction& i = r.insn;
   i.type = r.named(73, 2, {nullptr, nullptr, ".G.S", ".S.S"});
   i.mode = r.named(87, 3, {".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"});
-  i.source_type = r.named(81, 4, {"", ".S32", ".U64", ".S64", ".F16.RN", ".F32.RN", nullptr,
-                                  ".F64.RN", ".BF16.RN"});
+  i.source_type = r.named(
+      81, 4, {"", ".S32", ".U64", ".S64", ".F16.RN", ".F32.RN", nullptr, ".F64.RN", ".BF16.RN"});
   r.add(uniform_address(r, 32));
   r.add(uniform_address(r, 24));
   r.add(r.uniform_at(64));

@@ -92,8 +92,22 @@ void Lowering::lower(const Instruction& i) {
     case Op::kLdgdepbar:
     case Op::kDepbar:
     case Op::kSyncsCopies:
-    case Op::kUblkcp:
       return lower_copies(i);
+    case Op::kGmma:
+    case Op::kWarpgroup:
+    case Op::kUblkcp:
+    case Op::kUblkReduce:
+    case Op::kUblkPrefetch:
+    case Op::kUtmaLoad:
+    case Op::kUtmaStore:
+    case Op::kUtmaReduce:
+    case Op::kUtmaPrefetch:
+    case Op::kUtmaCommit:
+    case Op::kUtmaCache:
+    case Op::kStas:
+    case Op::kClusterArrive:
+    case Op::kClusterWait:
+      return lower_hopper(i);
     case Op::kHmma:
     case Op::kDmma:
     case Op::kLdsm:
