@@ -58,9 +58,9 @@ EQUIVALENT = {
         "columns of the first row: a vector that begins at n is stored with no element",
     **{("r12", "", what): "the stage behind the last one: nothing is copied there and nothing of it is used"
        for what in ("wait 1", "poll 3", "poll 3 for parity 0", "poll 3 for parity 1")},
-    ("guarded", "first_pass<ladder::WordFormat<__half, 2>, 256, 4, (ladder::split_detail::Look)2>", "barrier 4"):
+    ("guarded", "first_pass<ladder::TermFormat<__half, 2>, 256, 4, (ladder::split_detail::Extra)2>", "barrier 4"):
         "no block has a second group: the pass that counts is always wanted",
-    ("guarded", "first_pass<ladder::WordFormat<__half, 2>, 256, 4, (ladder::split_detail::Look)2>", "4 comparisons with a 32-bit value"):
+    ("guarded", "first_pass<ladder::TermFormat<__half, 2>, 256, 4, (ladder::split_detail::Extra)2>", "4 comparisons with a 32-bit value"):
         "a line has a block of its own",
     ("simt_parts", "thin_product<ladder::ThinTile<2", "4 comparisons with m"):
         "C has two rows wherever this tile is taken: none lies beyond",
@@ -103,24 +103,24 @@ EQUIVALENT = {
     ("tensor_tiles", " 64, 128, 9, (ladder::Blocks)1, 128>, (ladder::tensor_tiles::Finish)0",
      "2 comparisons with a 32-bit value, number 2"):
         "producer and consumers take one step more, past k: its copies are zeros",
-    ("split_fp16", "SplitTile<ladder::WordFormat<__half, 2>, 3, 256, 3, 4>, false", "fence 2"):
+    ("split_fp16", "CooperativeTile<ladder::TermFormat<__half, 2>, 3, 256, 3, 4>, false", "fence 2"):
         "a slab's second half: since the fence before nothing has written what wgmma uses",
     **{("split_fp16", kernel, what): "a line has a block of its own, and no block a second group: split_fp16's pass is always wanted"
-       for kernel, what in (("split_at_once<ladder::WordFormat<__half, 2>, 256", "2 comparisons with a 32-bit value"),
-                            ("first_pass<ladder::WordFormat<__half, 2>, 256, 1,", "3 comparisons with a 32-bit value"),
-                            ("first_pass<ladder::WordFormat<__half, 2>, 32, 2,", "barrier 2"),
-                            ("first_pass<ladder::WordFormat<__half, 2>, 256, 1,", "barrier 3"),
-                            ("first_pass<ladder::WordFormat<__half, 2>, 256, 4,", "barrier 3"))},
+       for kernel, what in (("split_at_once<ladder::TermFormat<__half, 2>, 256", "2 comparisons with a 32-bit value"),
+                            ("first_pass<ladder::TermFormat<__half, 2>, 256, 1,", "3 comparisons with a 32-bit value"),
+                            ("first_pass<ladder::TermFormat<__half, 2>, 32, 2,", "barrier 2"),
+                            ("first_pass<ladder::TermFormat<__half, 2>, 256, 1,", "barrier 3"),
+                            ("first_pass<ladder::TermFormat<__half, 2>, 256, 4,", "barrier 3"))},
     **{(rung, "split_strips<", "barrier 11"):
        "the last one of the cluster: a block has waited for all that is sent to it, and what it sends comes from registers"
        for rung in ("split_bf16", "split_fp16", "guarded")},
-    ("split_fp16", "split_at_once<ladder::WordFormat<__half, 2>, 256", "8 comparisons with a 32-bit value"):
+    ("split_fp16", "split_at_once<ladder::TermFormat<__half, 2>, 256", "8 comparisons with a 32-bit value"):
         "a block splits the tile behind its own as well, which has the same words",
 }
 # The same of the kernels of words, whatever the words. Of each: the comparisons in the loops that fill rings and with the
 # number of tiles.
 WIDE, OTHERS = (" 256, 3, 4>", " 256, 3, 6>"), (" 128, 3, 3>", " 128, 4, 4>", " 64, 3, 3>", " 64, 4, 4>")
-RINGS = [("fused_kernel", (1, 2, 11)), ("TurnTile", (1, 2, 42))]
+RINGS = [("fused_kernel", (1, 2, 11)), ("PingPongTile", (1, 2, 42))]
 RINGS += [(tile + ", false", (1, 2, 11)) for tile in WIDE + OTHERS]
 RINGS += [(tile + ", true", (2, 3)) for tile in WIDE + OTHERS]
 for rung in "split_bf16", "split_fp16", "guarded":
@@ -131,17 +131,17 @@ for rung in "split_bf16", "split_fp16", "guarded":
     for kernel, units in RINGS:
         EQUIVALENT |= {(rung, kernel, f"number {n}"): "a unit more, which nobody multiplies, or a tile more, which lies beyond C"
                        for n in units}
-    EQUIVALENT |= {(rung, "TurnTile", f"{n} comparisons with a 32-bit value"): "of some of a thread's columns, which C has, or lacks"
+    EQUIVALENT |= {(rung, "PingPongTile", f"{n} comparisons with a 32-bit value"): "of some of a thread's columns, which C has, or lacks"
                    for n in (2, 4)}
     EQUIVALENT[rung, "first_pass<", "2 comparisons with a 32-bit value"] = "no block has a second group: the pass is always wanted"
     EQUIVALENT |= {(rung, "split_at_once<", f"number {n}"): "a block takes the tile behind its own as well, which has the same words"
                    for n in (2, 3)}
-    EQUIVALENT[rung, "split_at_once<ladder::WordFormat<__nv_bfloat16, 3>, 256", "number 4"] = "a line has a block of its own"
+    EQUIVALENT[rung, "split_at_once<ladder::TermFormat<__nv_bfloat16, 3>, 256", "number 4"] = "a line has a block of its own"
     EQUIVALENT[rung, "split_at_once<", "__syncthreads();  // scales are there"] = (
         "they are first read behind the barrier of a strip's first tile")
     EQUIVALENT[rung, "split_strips<", "2 comparisons with a 32-bit value, number 3"] = (
         "which lanes send: so deep, clusters have eight blocks, for all of which a warp has lanes")
-    EQUIVALENT[rung, "TurnTile", "barrier 2"] = "the block has no tile before this one"
+    EQUIVALENT[rung, "PingPongTile", "barrier 2"] = "the block has no tile before this one"
 # Mutants that nothing here sees, with the reason.
 NOT_SEEN = {
     **{(rung, "split_strips<", "2 comparisons with a 32-bit value, number 4"):
@@ -154,9 +154,9 @@ NOT_SEEN = {
     ("split_fp16", " 64, 3, 3>, false", "barrier 2"):
         "sums handed on are flagged before all warps have written theirs: with none of the seeds here the block that takes them in "
         "comes in between",
-    ("guarded", "kernel<ladder::SplitTile<ladder::WordFormat<__nv_bfloat16, 3>, 6,", "barrier 1"):
+    ("guarded", "kernel<ladder::CooperativeTile<ladder::TermFormat<__nv_bfloat16, 3>, 6,", "barrier 1"):
         "a kernel that the device does not choose here: its mbarriers are made, and nobody comes to them",
-    ("guarded", "kernel<ladder::TurnTile<ladder::WordFormat<__nv_bfloat16, 3>, 6,", "barrier 1"): "the same",
+    ("guarded", "kernel<ladder::PingPongTile<ladder::TermFormat<__nv_bfloat16, 3>, 6,", "barrier 1"): "the same",
     **{("split_fp16", f" {tile}>, false", "if (end_.tile < begin_.tile || (last && end_.step == begin_.step)) return false;"):
        "where a block's share of cut tiles ends: no problem here gives a block of this tile a second part of one"
        for tile in ("256, 3, 4", "128, 3, 3")},
