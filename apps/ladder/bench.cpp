@@ -330,7 +330,7 @@ void add_bench(CLI::App& app, Verb& chosen) {
   verb->add_option("--battery", options->battery,
                    "verify more than the shape: quick or full; default none");
   verb->add_option("--save,--json", options->save,
-                   "write rows, environment and samples here (docs/schema.md)");
+                   "write rows and environment here (docs/schema.md)");
   verb->add_option("--compare", options->compare,
                    "rows saved before: SAME, FASTER, SLOWER or UNSURE a row");
   verb->add_option("--rows", options->rows,

@@ -171,9 +171,8 @@ class Trial {
       row.verdict = summarize(std::move(all));
     }
     const Verdict& v = row.verdict;
-    printer_.line(fmt::format(
-        "verified: {}, {} of {} cases, {} refused", to_string(v.outcome), v.count(Outcome::kPassed),
-        v.cases.size() - v.count(Outcome::kRefused), v.count(Outcome::kRefused)));
+    printer_.line(fmt::format("verified: {}, {} of {} cases, {} refused", to_string(v.outcome),
+                              v.passed, v.cases.size() - v.refused, v.refused));
     if (!v.ok()) {
       printer_.line("  " + v.reason);
       return kFailed;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What sizes.sh must have shown, or exit status 1: rungs are right, a second run is the same, what was slowed is found.
+"""Checks what sizes.sh measured: rungs are right, a second run is the same, every slowed rung is found. Exit status 1 if not.
 
-  sizes_check.py FOLDER [PAGE.md]    which holds sizes.json and compare.txt; with a page the latter is put between its
-                                     <!-- sizes --> and <!-- /sizes -->, and nothing is checked
+  sizes_check.py FOLDER [PAGE.md]    FOLDER holds sizes-*.json and compare.txt. With a page, compare.txt is put between its
+                                     <!-- sizes --> and <!-- /sizes -->, and nothing is checked.
 """
+import collections
 import json
 import pathlib
 import re
@@ -17,8 +18,12 @@ SLOWED_AT = 4096  # the cube of sizes.sh's slowed run
 
 
 def counts(part):
-    """Of "SAME 96, GONE 27", the last line that `ladder bench --compare` prints."""
-    return {name: int(count) for name, count in re.findall(r"(\w+) (\d+)(?:,|$)", part.strip().splitlines()[-1])}
+    """The sums over the lines "SAME 96, GONE 27", with which `ladder bench --compare` ends."""
+    sums = collections.Counter()
+    for line in part.splitlines():
+        if re.fullmatch(r"([A-Z]+ \d+(, )?)+", line):
+            sums.update({name: int(count) for name, count in re.findall(r"(\w+) (\d+)", line)})
+    return sums
 
 
 def main():
@@ -26,12 +31,13 @@ def main():
     if len(sys.argv) > 2:
         pages.put_into(sys.argv[2], "sizes", f"```\n{(folder / 'compare.txt').read_text()}```\n")
         return
-    rungs = [row for row in json.loads((folder / "sizes.json").read_text())["rows"] if row["role"] == "rung"]
+    rungs = [row for file in sorted(folder.glob("sizes-*.json")) for row in json.loads(file.read_text())["rows"]
+             if row["role"] == "rung"]
     wrong = [f"{row['kernel']} at {row['problem']['m']}: {row['verdict']['reason']}"
              for row in rungs if row["verdict"]["outcome"] not in ("passed", "refused")]
     again, slowed = (folder / "compare.txt").read_text().split("## ")[1:]
     judged = sum(count for name, count in counts(again).items() if name not in ("NEW", "GONE"))
-    same = counts(again).get("SAME", 0)
+    same = counts(again)["SAME"]
     if same < LEAST_SAME * judged:
         wrong.append(f"{same} of {judged} rows are the same: fewer than {LEAST_SAME:.0%}")
     # Unchanged rows are not printed, so a rung that is not reported as SLOWER was missed.

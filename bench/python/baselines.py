@@ -23,7 +23,7 @@ import subprocess
 import sys
 from typing import Any, Callable
 
-from rounds import Readings, Rounds, quartiles
+from rounds import Readings, Rounds, statistics_of
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import whole_file  # noqa: E402  (its folder is known only now)
@@ -70,17 +70,17 @@ def least_bytes(shape, precision):
 
 
 def problem_json(m, n, k, precision):
-    kind = TYPES.get(precision, "f32")
-    return {"m": m, "n": n, "k": k, "lda": k, "ldb": n, "ldc": n, "alpha": 1.0, "beta": 0.0, "op_a": "N", "op_b": "N",
-            "layout": "row", "in": kind, "out": kind}
+    kind = {"in": TYPES[precision], "out": TYPES[precision]} if precision in TYPES else {}
+    return {"m": m, "n": n, "k": k, **kind}
 
 
 def timing_json(samples, copies, telemetry, warmup_s):
-    return {"ms": quartiles(samples), "samples_ms": [round(sample, 7) for sample in samples], "telemetry": telemetry,
-            "warmup_s": warmup_s, "operand_copies": copies, "launches_per_sample": 1, "throttled": 0, "alarms": []}
+    ms = {name: float(f"{value:.7g}") for name, value in statistics_of(samples).items()}
+    return {"ms": {**ms, "n": len(samples)}, "telemetry": telemetry, "warmup_s": warmup_s, "operand_copies": copies,
+            "launches_per_sample": 1, "throttled": 0, "alarms": []}
 
 
-def row_json(kernel, shape, device, errors, reason=""):
+def row_json(kernel, shape, errors, reason=""):
     """One row, not timed; `errors` are (normwise, componentwise, of_bound), or None with a reason."""
     m, n, k = shape
     problem = problem_json(m, n, k, kernel.precision)
@@ -92,8 +92,9 @@ def row_json(kernel, shape, device, errors, reason=""):
     return {"kernel": kernel.name, "rung": kernel.rung.file if kernel.rung else kernel.name.split("_")[0],
             "idea": kernel.idea, "place": "cuda", "role": "rung" if kernel.rung else "baseline",
             "precision": kernel.precision, "problem": problem, "flops": 2.0 * m * n * k,
-            "least_bytes": float(least_bytes(shape, kernel.precision)), "device": device,
-            "verdict": {"outcome": outcome, "reason": reason, "passed": int(passed), "refused": 0, "cases": [case]},
+            "least_bytes": float(least_bytes(shape, kernel.precision)), "device": None,
+            "verdict": {"outcome": outcome, "reason": reason, "passed": int(passed), "refused": 0,
+                        "failed": [] if passed else [case]},
             "errors": known, "timing": None, "baseline": None, "counters": None, "derived": {}, "note": ""}
 
 
@@ -107,7 +108,7 @@ def add_timings(rows, timings):
         row["timing"] = timing
         row["derived"] = {"tflops": row["flops"] / timing["ms"]["median"] * 1e-9}
         if beside and row["kernel"] != BASELINE and row["precision"] not in OTHERS:
-            row["baseline"] = {"kernel": BASELINE, "timing": {**beside, "telemetry": None}}
+            row["baseline"] = {"kernel": BASELINE, "timing": {"ms": beside["ms"]}}
             row["derived"]["percent_of_baseline"] = 100 * beside["ms"]["median"] / timing["ms"]["median"]
 
 
@@ -225,7 +226,7 @@ def errors_of(torch, kernel, a, b, c):
     return (float(difference.norm() / exact.norm()), float((difference / size).max()), float((difference / allowed).max()))
 
 
-def rows_of(torch, kernels, shape, l2_bytes, warm, budget, device):
+def rows_of(torch, kernels, shape, l2_bytes, warm, budget):
     """A row a kernel, of one shape: verified one by one, then timed in turn."""
     sets, rows, verified = {}, [], []  # sets: of operands, by type
     for kernel in kernels:
@@ -235,10 +236,10 @@ def rows_of(torch, kernels, shape, l2_bytes, warm, budget, device):
                 cold = max(2, math.ceil(2 * l2_bytes / least_bytes(shape, kernel.precision)))
                 sets[kind] = operands(torch, shape, kernel.precision, 1 if warm else cold)
             sets[kind][0][2].fill_(math.nan)
-            rows.append(row_json(kernel, shape, device, errors_of(torch, kernel, *sets[kind][0])))
+            rows.append(row_json(kernel, shape, errors_of(torch, kernel, *sets[kind][0])))
         except Exception as error:  # noqa: BLE001  a kernel that fails leaves the others' rows
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            rows.append(row_json(kernel, shape, device, None, reason))
+            rows.append(row_json(kernel, shape, None, reason))
         if rows[-1]["verdict"]["outcome"] == "passed":
             verified.append((kernel, sets[kind]))
     if not verified:
@@ -281,12 +282,12 @@ def main(argv):
     except OSError as error:
         print(f"Ladder's own kernels, which the target ladder_rungs builds: {error}", file=sys.stderr)
         return 3
-    document = {"schema": "ladder-rows", "version": 1, "environment": environment_json(torch, device), "rows": []}
+    document = {"schema": "ladder-rows", "version": 3, "environment": environment_json(torch, device), "rows": []}
     with torch.cuda.stream(torch.cuda.Stream()):
         for text in options.shape or ["4096"]:
             sizes = [int(part) for part in text.split("x")]
             shape = tuple(sizes * 3 if len(sizes) == 1 else sizes)
-            rows = rows_of(torch, kernels, shape, properties.L2_cache_size, options.l2 == "warm", options.budget, device)
+            rows = rows_of(torch, kernels, shape, properties.L2_cache_size, options.l2 == "warm", options.budget)
             for row in rows:
                 rate = row["derived"].get("tflops")
                 print(f"{row['kernel']:20} {text:>16} {row['verdict']['outcome']:>12} {'-' if rate is None else f'{rate:.1f}':>8} "

@@ -10,7 +10,8 @@ WARMUP_S, SETTLED_S, NOISE, FEWEST, MOST = 0.3, 0.3, 0.005, 5, 500  # the first 
 HEAD_S, OF_HOST, CYCLES_A_SECOND = 2e-3, 1.5, 2e9  # at most; times what the host takes; about a GPU's clock
 
 
-def quartiles(samples):
+def statistics_of(samples):
+    """The order statistics that docs/schema.md lists under timing.ms."""
     ordered = sorted(samples)
     median = statistics.median(ordered)
 
@@ -20,8 +21,8 @@ def quartiles(samples):
         high = min(low + 1, len(ordered) - 1)
         return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
-    return {"n": len(ordered), "min": ordered[0], "q1": at(0.25), "median": median, "q3": at(0.75), "max": ordered[-1],
-            "mad": statistics.median(abs(sample - median) for sample in ordered)}
+    return {"n": len(ordered), "min": ordered[0], "p5": at(0.05), "p25": at(0.25), "median": median, "p75": at(0.75),
+            "p95": at(0.95), "max": ordered[-1], "mad": statistics.median(abs(sample - median) for sample in ordered)}
 
 
 def kernel_in_turn(kernels, number, turn):
@@ -50,14 +51,18 @@ class Readings:
             self.lines = self.process.communicate()[0].splitlines()
 
     def telemetry(self):
+        """As docs/schema.md has it under timing.telemetry."""
         readings = []
         for line in self.lines:
             try:
                 clock, power, temperature = (float(part) for part in line.split(","))
             except ValueError:  # "[N/A]", or a line cut off
                 continue
-            readings.append({"sm_clock_mhz": clock, "power_w": power, "temperature_c": temperature, "clock_reasons": None})
-        return readings
+            readings.append((clock, power, temperature))
+        summary = {"readings": len(readings), "sm_clock_mhz": None, "power_w": None, "temperature_c": None, "clock_reasons": None}
+        for name, values in zip(("sm_clock_mhz", "power_w", "temperature_c"), zip(*readings)):
+            summary[name] = {"min": min(values), "median": statistics.median(values), "max": max(values)}
+        return summary
 
 
 class Rounds:
@@ -110,7 +115,7 @@ class Rounds:
             for which, ms, _ in self.run(batch):
                 samples[which].append(ms)
             spent = (time.monotonic() - start) / count
-            noise = max(quartiles(some)["mad"] / statistics.median(some) for some in samples)
+            noise = max(statistics_of(some)["mad"] / statistics.median(some) for some in samples)
             if len(samples[0]) >= FEWEST and (spent > budget or (spent > SETTLED_S and noise < NOISE)):
                 break
         return samples

@@ -60,8 +60,8 @@ std::vector<Number> numbers_of(const Contents& c, const Pick& pick) {
   add(numbers, "TFLOP/s", pick.derived.tflops);
   if (row.timing) {
     add(numbers, "median, ms", row.timing->ms.median);
-    add(numbers, "lower quartile, ms", row.timing->ms.q1);
-    add(numbers, "upper quartile, ms", row.timing->ms.q3);
+    add(numbers, "lower quartile, ms", row.timing->ms.p25);
+    add(numbers, "upper quartile, ms", row.timing->ms.p75);
     add(numbers, "samples", static_cast<double>(row.timing->ms.n));
   }
   add(numbers, "% of the library", pick.derived.percent_of_baseline);

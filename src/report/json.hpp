@@ -14,8 +14,7 @@
 namespace ladder {
 
 constexpr const char* kSchemaName = "ladder-rows";
-constexpr int kSchemaVersion = 2;
-constexpr int kOldestSchemaVersion = 1;  // the oldest version that can be read
+constexpr int kSchemaVersion = 3;
 
 struct Document {
   Environment environment;

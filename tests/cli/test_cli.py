@@ -144,31 +144,30 @@ class Rows(Folder):
     def check_document(self, document):
         fields = documented()
         self.check(document, "File", fields)
-        self.assertEqual((document["schema"], document["version"]), ("ladder-rows", 2))
+        self.assertEqual((document["schema"], document["version"]), ("ladder-rows", 3))
         self.check(document["environment"], "environment", fields)
         self.check(document["environment"]["device"], "device", fields)
         for row in document["rows"]:
             self.check(row, "rows[]", fields)
-            self.check(row["problem"], "problem", fields)
-            self.check(row["device"], "device", fields)
+            self.assertLessEqual(set(row["problem"]), fields["problem"])
+            self.assertLessEqual({"m", "n", "k"}, set(row["problem"]))
+            if row["device"] is not None:
+                self.check(row["device"], "device", fields)
             self.check(row["verdict"], "verdict", fields)
-            self.check(row["derived"], "derived", fields)
-            for case in row["verdict"]["cases"]:
-                if "outcome" in case:
-                    self.check(case, "verdict.cases[]", fields)
-                else:
-                    self.assertLessEqual(set(case), fields["verdict.cases[]"])
-                    self.assertLessEqual({"name", "problem", "values", "errors"}, set(case))
-                    self.assertLessEqual(set(case["problem"]), fields["problem"])
+            self.assertLessEqual(set(row["derived"]), fields["derived"])
+            for case in row["verdict"]["failed"]:
+                self.check(case, "verdict.failed[]", fields)
             if row["errors"]:
                 self.check(row["errors"], "errors", fields)
             for timing in filter(None, (row["timing"], (row["baseline"] or {}).get("timing"))):
-                self.check(timing, "timing", fields)
+                self.assertLessEqual(set(timing), fields["timing"])
                 self.check(timing["ms"], "timing.ms", fields)
-                self.assertEqual(timing["ms"]["n"], len(timing["samples_ms"]))
-                if timing["telemetry"] is not None:
+                order = [timing["ms"][key] for key in ("min", "p5", "p25", "median", "p75", "p95", "max")]
+                self.assertEqual(order, sorted(order))
+                if "telemetry" in timing:
                     self.check(timing["telemetry"], "timing.telemetry", fields)
-                    self.assertEqual(len({len(readings) for readings in timing["telemetry"].values()}), 1)
+            if row["timing"]:
+                self.check(row["timing"], "timing", fields)
             if row["baseline"]:
                 self.check(row["baseline"], "baseline", fields)
             if row["counters"]:
@@ -245,7 +244,7 @@ class Rows(Folder):
         self.assertRegex(result.stdout, r"h01_naive +passed")
         document = json.loads(pathlib.Path(path).read_text())
         self.check_document(document)
-        self.assertIn("shape, 50x60x70, scaled", [c["name"] for c in document["rows"][0]["verdict"]["cases"]])
+        self.assertGreater(document["rows"][0]["verdict"]["passed"], 3)
 
     def test_nothing_verified_is_no_success(self):
         result = ladder("climb", "r01", "--device", "cpu")
@@ -272,9 +271,9 @@ class Rows(Folder):
         self.assertIn(f"report {path} --html {path[:-5]}.html", lines[-1])
         for row in rungs:
             self.assertEqual(row["verdict"]["outcome"], "passed", row["verdict"]["reason"])
-            self.assertTrue(row["device"]["virtual"])
+            self.assertTrue((row["device"] or document["environment"]["device"])["virtual"])
             self.assertIsNone(row["timing"])
-            self.assertIsNone(row["derived"]["tflops"])
+            self.assertNotIn("tflops", row["derived"])
             for field in ("sectors_per_load_request", "bytes_requested_over_least", "flop_per_byte", "roofline_tflops"):
                 self.assertGreater(row["derived"][field], 0, field)
         for row in document["rows"]:

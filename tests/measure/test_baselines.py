@@ -110,12 +110,16 @@ class Rows(unittest.TestCase):
                    baselines.Kernel("ladder_fp16x3", "two fp16 words", "fp16x3", None, rung),
                    baselines.Kernel("torch_tf32", "PyTorch matmul", "tf32", None),
                    baselines.Kernel("gemmul8_7_fast", "seven moduli", "ieee", None)]
-        rows = [baselines.row_json(kernel, (64, 32, 16), device, (1e-7, 1e-8, 0.5)) for kernel in kernels[:3]]
-        rows.append(baselines.row_json(kernels[3], (64, 32, 16), device, None, "out of memory"))
-        wrong = baselines.row_json(kernels[3], (64, 32, 16), device, (float("nan"),) * 3)
+        rows = [baselines.row_json(kernel, (64, 32, 16), (1e-7, 1e-8, 0.5)) for kernel in kernels[:3]]
+        rows.append(baselines.row_json(kernels[3], (64, 32, 16), None, "out of memory"))
+        wrong = baselines.row_json(kernels[3], (64, 32, 16), (float("nan"),) * 3)
         self.assertEqual(wrong["verdict"]["outcome"], "wrong_value")
         times = {"torch_ieee": 4.0, "ladder_fp16x3": 1.0, "torch_tf32": 0.5}
-        telemetry = [{"sm_clock_mhz": 1980.0, "power_w": 400.0, "temperature_c": 40.0, "clock_reasons": None}]
+        readings = rounds.Readings()
+        readings.lines = ["1980, 400.0, 40", "1965, 410.0, 41", "[N/A], 1, 2"]
+        telemetry = readings.telemetry()
+        self.assertEqual(telemetry["readings"], 2)
+        self.assertEqual(telemetry["power_w"], {"min": 400.0, "median": 405.0, "max": 410.0})
         baselines.add_timings(rows, {name: baselines.timing_json([ms] * 5, 2, telemetry, 0.3) for name, ms in times.items()})
         self.assertEqual(rows[1]["derived"]["percent_of_baseline"], 400)
         self.assertEqual(rows[1]["baseline"]["kernel"], "torch_ieee")
@@ -126,7 +130,7 @@ class Rows(unittest.TestCase):
                        "openblas": "", "device": device, "power_limit_w": None, "max_sm_clock_mhz": None}
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "rows.json"
-            file.write_text(json.dumps({"schema": "ladder-rows", "version": 1, "environment": environment, "rows": rows}))
+            file.write_text(json.dumps({"schema": "ladder-rows", "version": 3, "environment": environment, "rows": rows}))
             table = subprocess.run([LADDER, "report", file], capture_output=True, text=True, check=False)
         self.assertEqual(table.returncode, 0, table)
         lines = {line.split("|")[1].strip(): line for line in table.stdout.splitlines() if line.count("|") > 2}

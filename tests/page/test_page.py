@@ -17,7 +17,8 @@ import chromium
 from command_line import VIRTUAL, Folder, ladder
 
 SOURCE, PICTURES = pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-ROWS = [str(SOURCE / "results" / "h200" / name) for name in ("climb-4096.json", "sizes.json")]
+ROWS = [str(SOURCE / "results/h200" / f"{name}.json")
+        for name in ("climb-4096", "sizes-ieee", "sizes-split", "sizes-bf16", "sizes-fp16")]
 FOLDER = tempfile.TemporaryDirectory()
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 

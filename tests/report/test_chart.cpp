@@ -221,31 +221,18 @@ TEST(AccuracyChart, HasErrorAndRateOfWhatHasBoth) {
   EXPECT_DOUBLE_EQ(data["points"][0]["error"], 1e-6);
 }
 
-TEST(SamplesChart, HasEverySampleAndReading) {
+TEST(SamplesChart, HasQuantilesAndReadings) {
   const Document document = sample_document();
   const auto rows = rows_at(std::span(&document, 1), make_problem(4096, 4096, 4096));
   const auto chart = samples_chart(rows);
   const Json data = parsed(chart)["datasets"];
-  EXPECT_EQ(data["samples"].size(), 6U);
-  EXPECT_DOUBLE_EQ(data["samples"][0]["percent"], -1) << "in rising order";
-  EXPECT_EQ(data["readings"].size(), 6U);
+  ASSERT_EQ(data["times"].size(), 2U);
+  EXPECT_NEAR(data["times"][0]["p5"], -0.9, 1e-9);
+  EXPECT_NEAR(data["times"][0]["p75"], 0.5, 1e-9);
+  ASSERT_EQ(data["readings"].size(), 4U) << "clock and power of two kernels";
+  EXPECT_EQ(data["readings"][1]["quantity"], "watts");
+  EXPECT_EQ(data["readings"][1]["median"], 695);
   EXPECT_NE(chart.value().description.find("3 samples discarded"), std::string::npos);
-}
-
-TEST(SamplesChart, ThinsManySamplesAndKeepsTheExtremes) {
-  Document document;
-  document.rows = {timed_row("r02_coalesced", 10)};
-  Measurement& timing = *document.rows[0].timing;
-  timing.samples_ms.assign(500, timing.ms.median);
-  timing.samples_ms[17] = 0.5 * timing.ms.median;
-  timing.samples_ms[400] = 3 * timing.ms.median;
-  timing.telemetry.assign(9, timing.telemetry.front());
-  const Json data = parsed(
-      samples_chart(rows_at(std::span(&document, 1), make_problem(4096, 4096, 4096))))["datasets"];
-  EXPECT_LT(data["samples"].size(), 100U);
-  EXPECT_DOUBLE_EQ(data["samples"].front()["percent"], -50);
-  EXPECT_DOUBLE_EQ(data["samples"].back()["percent"], 200);
-  EXPECT_EQ(data["readings"].size(), 1U) << "equal readings are one tick";
 }
 
 TEST(RooflineChart, RoofsEndAtTheCeilingAndPointsStandAtTheirBytes) {

@@ -19,7 +19,7 @@ Row row_of(double median_ms, double spread_ms, double mhz = 1980, std::size_t n 
     samples.push_back(median_ms +
                       spread_ms * (2.0 * static_cast<double>(i) / static_cast<double>(n - 1) - 1));
   row.timing->ms = describe(samples);
-  row.timing->telemetry = {{mhz, 600, 50}};
+  row.timing->telemetry = summarize(std::vector<Telemetry>{{mhz, 600, 50}});
   return row;
 }
 
@@ -58,15 +58,15 @@ TEST(Compare, InCyclesNotInTime) {
   EXPECT_EQ(change(row_of(10, 0.01, 1600), row_of(9.5, 0.01, 1980)), Change::kUnsure);
   EXPECT_EQ(change(row_of(10, 0.01, 1980), row_of(10.5, 0.01, 1600)), Change::kUnsure);
   Row no_clock = row_of(10.5, 0.1);
-  no_clock.timing->telemetry.clear();
+  no_clock.timing->telemetry = {};
   EXPECT_EQ(change(row_of(10, 0.1), no_clock), Change::kUnsure);
   // Unless no clock explains it.
   Row far = row_of(1000, 0.1);
-  far.timing->telemetry.clear();
+  far.timing->telemetry = {};
   EXPECT_EQ(change(row_of(10, 0.1), far), Change::kSlower);
   EXPECT_EQ(change(far, row_of(10, 0.1)), Change::kFaster);
   Row neither = row_of(10, 0.1);
-  neither.timing->telemetry.clear();
+  neither.timing->telemetry = {};
   EXPECT_EQ(change(neither, no_clock), Change::kSlower);  // in time, where there is nothing else
 }
 
