@@ -25,7 +25,7 @@ extern "C" __global__ void nested(const int* in, int* out) {
       sum -= k;
     } else {
       sum ^= k;
-      if (sum < -100) return;
+      if (sum > 3000) return;
     }
     sum += 1000;
   }
