@@ -17,8 +17,6 @@ struct Device {
   double sm_clock_hz = 0;        // highest SM clock
   double fp32_flops = 0;  // peak FP32 on CUDA cores at sm_clock_hz, or of CPU cores; 0 if unknown
   double memory_bandwidth = 0;  // bytes per second, of device memory or of the CPU's; 0 if unknown
-
-  bool operator==(const Device&) const = default;
 };
 
 }  // namespace ladder

@@ -15,6 +15,7 @@ namespace ladder {
 
 constexpr const char* kSchemaName = "ladder-rows";
 constexpr int kSchemaVersion = 3;
+constexpr int kOldestSchemaVersion = 2;  // the oldest version that can be read
 
 struct Document {
   Environment environment;

@@ -90,7 +90,9 @@ Verdict verdict_of(const Json& j) {
   v.reason = j.at("reason").get<std::string>();
   v.passed = j.at("passed").get<std::size_t>();
   v.refused = j.at("refused").get<std::size_t>();
-  for (const Json& c : j.at("failed")) {
+  // Version 2 lists every case, those that passed without an outcome.
+  for (const Json& c : j.at(j.contains("failed") ? "failed" : "cases")) {
+    if (!c.contains("outcome") || c.at("outcome") == to_string(Outcome::kRefused)) continue;
     CaseResult result;
     result.name = c.at("name").get<std::string>();
     result.problem = problem_of(c.at("problem"));
@@ -112,7 +114,20 @@ std::optional<TelemetrySummary::Range> range_of(const Json& j) {
   return TelemetrySummary::Range{number(j.at("min")), number(j.at("median")), number(j.at("max"))};
 }
 
+// Version 2 has an array of readings per quantity.
+TelemetrySummary summary_of_arrays(const Json& j) {
+  std::vector<Telemetry> readings;
+  for (std::size_t i = 0; i < j.at("clock_reasons").size(); ++i) {
+    const Json& reasons = j.at("clock_reasons").at(i);
+    readings.push_back({maybe_of(j.at("sm_clock_mhz").at(i)), maybe_of(j.at("power_w").at(i)),
+                        maybe_of(j.at("temperature_c").at(i))});
+    if (!reasons.is_null()) readings.back().clock_reasons = reasons.get<std::uint64_t>();
+  }
+  return summarize(readings);
+}
+
 TelemetrySummary telemetry_of(const Json& j) {
+  if (!j.contains("readings")) return summary_of_arrays(j);
   TelemetrySummary t;
   t.readings = j.at("readings").get<std::size_t>();
   t.sm_clock_mhz = range_of(j.at("sm_clock_mhz"));
@@ -136,8 +151,10 @@ Statistics statistics_of(const Json& j) {
 
 // Fields that are absent have the values of `m`.
 Measurement measurement_of(const Json& j, Measurement m) {
-  m.ms = statistics_of(j.at("ms"));
-  if (j.contains("telemetry")) m.telemetry = telemetry_of(j.at("telemetry"));
+  m.ms = j.contains("samples_ms") ? describe(j.at("samples_ms").get<std::vector<double>>())
+                                  : statistics_of(j.at("ms"));
+  if (j.contains("telemetry") && !j.at("telemetry").is_null())
+    m.telemetry = telemetry_of(j.at("telemetry"));
   m.warmup_s = j.value("warmup_s", m.warmup_s);
   m.copies = j.value("operand_copies", m.copies);
   m.launches_per_sample = j.value("launches_per_sample", m.launches_per_sample);
@@ -211,9 +228,10 @@ Result<Document> from_json(std::string_view text, const std::string& name) {
   try {
     const Json file = printable_json<Json>(text);
     if (file.at("schema") != kSchemaName) throw std::runtime_error("its schema is not ladder-rows");
-    if (file.at("version") != kSchemaVersion) {
-      throw std::runtime_error(fmt::format("schema version {}, this ladder reads {}",
-                                           json_text(file.at("version")), kSchemaVersion));
+    if (file.at("version") < kOldestSchemaVersion || file.at("version") > kSchemaVersion) {
+      throw std::runtime_error(fmt::format("schema version {}, this ladder reads {} to {}",
+                                           json_text(file.at("version")), kOldestSchemaVersion,
+                                           kSchemaVersion));
     }
     Document document;
     document.environment = environment_of(file.at("environment"));

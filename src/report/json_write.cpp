@@ -185,7 +185,9 @@ Json json_of(const Environment& e) {
           {"max_sm_clock_mhz", maybe(e.max_sm_clock_mhz)}};
 }
 
-Json json_of(const Row& r, const Device& usual) {
+// `usual`: the environment's device.
+Json json_of(const Row& r, const Json& usual) {
+  const Json device = json_of(r.device);
   Json row{{"kernel", r.kernel},
            {"rung", r.rung},
            {"idea", r.idea},
@@ -195,7 +197,7 @@ Json json_of(const Row& r, const Device& usual) {
            {"problem", json_of(r.problem)},
            {"flops", flops(r.problem)},
            {"least_bytes", least_bytes(r.problem)},
-           {"device", r.device == usual ? Json(nullptr) : json_of(r.device)},
+           {"device", device == usual ? Json(nullptr) : device},
            {"verdict", json_of(r.verdict)},
            {"errors", json_of(r.errors)},
            {"timing", r.timing ? json_of(*r.timing) : Json(nullptr)},
@@ -211,9 +213,10 @@ Json json_of(const Row& r, const Device& usual) {
 
 // Writes one line per row, so that a diff of two files shows which rows changed.
 std::string to_json(const Document& document) {
+  const Json device = json_of(document.environment.device);
   std::string rows;
   for (const Row& row : document.rows)
-    rows += (rows.empty() ? "\n" : ",\n") + json_text(json_of(row, document.environment.device));
+    rows += (rows.empty() ? "\n" : ",\n") + json_text(json_of(row, device));
   return fmt::format(
       "{{\"schema\": \"{}\", \"version\": {},\n\"environment\": {},\n\"rows\": [{}\n]}}\n",
       kSchemaName, kSchemaVersion, json_text(json_of(document.environment)), rows);
