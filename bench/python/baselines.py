@@ -54,7 +54,7 @@ def bound(kernel, m, n, k):
     docs/verification.md derives them."""
     if kernel.rung:
         return (*kernel.rung.bound(m, n, k), 0.0)
-    sums = gamma(k + 2, 2.0**-23)  # tensor cores may cut where they add
+    sums = gamma(k + 2, 2.0**-23)  # tensor cores may truncate when they add
     if kernel.precision == "ieee":
         return gamma(k, 2.0**-24), 0.0, 0.0
     if kernel.precision == "tf32":
@@ -192,7 +192,7 @@ def chosen(torch, wanted):
     others = torch_kernels(torch) + triton_kernels(torch) + gemmul8_kernels(torch)
     if not wanted:
         return others
-    families = ("torch", "triton", "gemmul8")  # that may be left out
+    families = ("torch", "triton", "gemmul8")  # that may be omitted
     own = own_kernels(torch, [name for name in wanted if not name.startswith(families)])
     return list({kernel.name: kernel for name in wanted for kernel in others + own if kernel.name.startswith(name)}.values())
 

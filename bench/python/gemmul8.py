@@ -13,7 +13,8 @@ CONFIGURATIONS = [(6, True), (7, True), (8, True), (7, False), (8, False)]
 
 class Gemmul8:
     def __init__(self, path):
-        self.library = ctypes.CDLL(path)  # its cuBLAS comes with it: a handle of PyTorch's may be another version's
+        # a handle of PyTorch may belong to another version of cuBLAS
+        self.library = ctypes.CDLL(path)
         self.handle = ctypes.c_void_p()
         self.check(self.library.cublasCreate_v2(ctypes.byref(self.handle)))
         self.one, self.zero = ctypes.c_float(1.0), ctypes.c_float(0.0)

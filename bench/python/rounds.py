@@ -5,9 +5,10 @@ import statistics
 import subprocess
 import time
 
-BATCH_S, MOST_A_BATCH = 0.2, 10  # rounds between two looks at the clock of the host
-WARMUP_S, SETTLED_S, NOISE, FEWEST, MOST = 0.3, 0.3, 0.005, 5, 500  # the first two: a kernel's share
-HEAD_S, OF_HOST, CYCLES_A_SECOND = 2e-3, 1.5, 2e9  # at most; times what the host takes; about a GPU's clock
+BATCH_S, MOST_A_BATCH = 0.2, 10  # rounds between two readings of the host's clock
+WARMUP_S, SETTLED_S, NOISE, FEWEST, MOST = 0.3, 0.3, 0.005, 5, 500  # the first two: per kernel
+# at most; multiple of the host's time; about a GPU's clock
+HEAD_S, OF_HOST, CYCLES_A_SECOND = 2e-3, 1.5, 2e9
 
 
 def statistics_of(samples):
@@ -56,7 +57,7 @@ class Readings:
         for line in self.lines:
             try:
                 clock, power, temperature = (float(part) for part in line.split(","))
-            except ValueError:  # "[N/A]", or a line cut off
+            except ValueError:  # "[N/A]", or a truncated line
                 continue
             readings.append((clock, power, temperature))
         summary = {"readings": len(readings), "sm_clock_mhz": None, "power_w": None, "temperature_c": None, "clock_reasons": None}

@@ -40,7 +40,8 @@ LADDERS = {
     "Optimizing-SGEMM-on-NVIDIA-Turing-GPUs": Ladder("yzhaiustc", "a5c0d6ce593553cdf87848821b1433d7930d0cc4",
                                                      range(1, 12), [256, 512, 768, 1024], 11),
 }
-KERNELS = "^(sgemm|mysgemm|runSgemm)"  # and none of cuBLAS's, which the virtual GPU has not
+# without those of cuBLAS, which the virtual GPU does not execute
+KERNELS = "^(sgemm|mysgemm|runSgemm)"
 FIELDS = ["ladder", "kernel", "size", "symbol", "sass_sha256"]
 ROWS, COMPARED = ROOT / "results/h200/published.csv", ROOT / "results/h200/published-compared.csv"
 PAGE, BEGIN, END = ROOT / "docs/virtual-gpu.md", "<!-- published -->\n", "<!-- /published -->\n"
@@ -54,7 +55,7 @@ def collect_kernel(options, name, kernel):
     """A row for each size: the first launch of the kernel there."""
     ladder, program = LADDERS[name], (options.programs / name).resolve()
     firsts = "|".join(str(1 + i * ladder.launches) for i in range(len(ladder.sizes)))
-    with tempfile.TemporaryDirectory() as folder:  # some write files where they run
+    with tempfile.TemporaryDirectory() as folder:  # some write files to the working folder
         _, rows = golden.profile(options.ncu, [program, str(kernel)], [
             "--kernel-id", f"::regex:{KERNELS}:^({firsts})$", "--launch-count", str(len(ladder.sizes)), "--kill", "yes"],
             folder)
@@ -84,7 +85,7 @@ def collect(options):
 def launches_so_far(path):
     try:
         return json.loads(path.read_text())["launches"]
-    except (OSError, ValueError):  # not written yet, or just being written
+    except (OSError, ValueError):  # not written yet, or only in part
         return []
 
 

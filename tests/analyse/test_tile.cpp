@@ -12,7 +12,7 @@ struct Published {
   const char *rung, *kernel, *global, *shared;
 };
 
-// Notes on kernels 1 to 10: loads a result by level, of the tiles that they give.
+// Notes on kernels 1 to 10: loads per result by memory level, from their tiles.
 TEST(PublishedLoads, a_result_by_level) {
   const Published table[] = {
       {"r01_naive", "kernel<Tile>", "2K", "0"},
@@ -53,7 +53,7 @@ TEST(Tile, types_stand_before_the_numbers) {
   ASSERT_TRUE(bf16);
   EXPECT_TRUE(bf16->warpgroups && bf16->in_step);
   EXPECT_EQ(std::tuple(bf16->bm, bf16->bn, bf16->bk, bf16->stages), std::tuple(128, 256, 64, 4));
-  // A product of 64 x 256 outputs reads 64 of A and 256 of B.
+  // A tile of 64 x 256 outputs reads 64 elements of A and 256 of B per step of k.
   EXPECT_EQ(loads_per_result(*bf16, 4096).shared_formula, "5K/256");
   const auto tf32 =
       tile_of("r16_persistent", "k<r::Tile<float, float, 256, 128, 4>, true>(r::Maps)");
@@ -99,7 +99,8 @@ TEST(Tile, split_operands_have_words_and_products) {
   ASSERT_TRUE(turns);
   EXPECT_EQ(std::tuple(turns->bm, turns->bn, turns->bk), std::tuple(64, 128, 64));
   EXPECT_EQ(std::tuple(turns->words, turns->products, turns->stages), std::tuple(2, 3, 4));
-  // Large problems take 128 x 256: three units of A and six of B, which are three stages.
+  // Large problems use tiles of 128 x 256 with three stages of A and six of B, which count as
+  // three.
   const auto wide = tile_for("ladder_bf16x6", *tile, make_problem(4096, 4096, 4096), 132);
   ASSERT_TRUE(wide);
   EXPECT_EQ(wide->bn, 256);

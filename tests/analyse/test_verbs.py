@@ -21,7 +21,7 @@ SOURCE = pathlib.Path(sys.argv[2])
 def explained(*arguments):
     result = ladder("explain", *arguments, "--json")
     assert result.returncode == 0, result
-    return json.JSONDecoder().raw_decode(result.stdout)[0]  # of a rung's variants the first
+    return json.JSONDecoder().raw_decode(result.stdout)[0]  # the first variant of a rung
 
 
 class Calls(unittest.TestCase):
@@ -96,12 +96,13 @@ class PublishedFigures(unittest.TestCase):
             self.assertEqual(round(e["machine"]["peak_flops"] / 1e12), 44)
             self.assertEqual(e["machine"]["sm_count"], 70)
             self.assertEqual(e["launch"]["shared_bytes"], shared)
-            # What the articles saw achieved is what fits, less a little.
+            # The articles' achieved occupancy is the limit, slightly reduced.
             self.assertLess(abs(e["occupancy"]["occupancy"] - least), 0.005)
 
     def test_instruction_mix(self):
         mix = explained("r03_smem_tile_32")["loop_mix"]
-        self.assertEqual(mix["FFMA"], mix["LDS"])  # one of sB's a multiply-add; sA's come four at a time
+        # one of sB per multiply-add; those of sA load four at a time
+        self.assertEqual(mix["FFMA"], mix["LDS"])
         self.assertEqual(4 * mix["LDS.128"], mix["FFMA"])
         self.assertGreater(explained("r06")["loop_mix"]["LDS.128"], 0)
 
@@ -112,7 +113,7 @@ class Prediction(unittest.TestCase):
         rows = re.findall(r"\| (r\d\d\w*) \| [\d.]+ \| ([\d.]+) \| ([\d.]+) \| ([-+][\d.]+)% \|", out)
         self.assertGreater(len(rows), 12, out)
         for kernel, _, _, error in rows:
-            if kernel < "r13":  # on CUDA cores; from figures that are not rounded, as the table's are
+            if kernel < "r13":  # on CUDA cores; from unrounded figures, as in the table
                 e = explained(kernel, "--beta", "0")
                 clock = e["measured"]["sm_clock_mhz"] * 1e6 / e["machine"]["clock_hz"]
                 exact = e["prediction"]["tflops"] * clock / e["measured"]["tflops"] - 1
@@ -121,7 +122,8 @@ class Prediction(unittest.TestCase):
         rates = [(kernel >= "r13", float(p), float(m)) for kernel, p, m, _ in rows]
         for tensor, predicted, measured in rates:
             for other_tensor, other_predicted, other_measured in rates:
-                # Nearer ones are a tie; tensor rungs, predicted too high each by its own share, have no promised order.
+                # Closer values count as a tie; the order of tensor rungs is not promised, because
+                # each is predicted too high by a different share.
                 if measured < 0.92 * other_measured and not (tensor and other_tensor):
                     self.assertLess(predicted, other_predicted)
 
@@ -171,7 +173,7 @@ class Prediction(unittest.TestCase):
             out = ladder("explain", rung, "--shape", "256", "--beta", "0", "--json").stdout
             for e in [json.loads(out)]:
                 for name, c in e["counters"].items():
-                    # Where machine code is executed, the counts themselves are those of the hardware.
+                    # Where machine code is executed, the counts equal those of the hardware.
                     if "shared" in name and "conflicts" not in name and c["profiled"] is not None:
                         if c["modelled"] is None and not c["exact"]:
                             continue  # bytes, of PTX
@@ -302,7 +304,8 @@ class OwnKernel(Folder):
         self.assertIn("kInfo: is empty", result.stderr)
 
     def test_folders_of_any_name(self):
-        # One folder with all of it; each file includes its neighbour. A shell that reads the name makes a file `x`.
+        # One folder with everything; each file includes its neighbour. A shell that expands the
+        # name would create a file `x`.
         folder = os.path.join(self.folder.name, "a b:c`touch x`$(touch x)\"q'u,o\\é")
         os.makedirs(os.path.join(folder, "tmp"))
         pathlib.Path(folder, "side.h").write_text("#define LAST K\n")
@@ -335,7 +338,7 @@ class OwnKernel(Folder):
                 time.sleep(0.01)
             process.send_signal(how)
             self.assertEqual(process.wait(timeout=60), status)
-        # What a killed process left goes with the next.
+        # The leftovers of a killed process are removed by the next one.
         self.assertEqual(ladder(*command, "--limit", "0.01", env=environment).returncode, 2)
         self.assertEqual(os.listdir(temporary), [])
 
@@ -399,10 +402,12 @@ class CpuRungs(unittest.TestCase):
             self.assertEqual(d["prediction"]["limiter"], max(pipes, key=pipes.get))
             self.assertGreater(d["measured"]["ms"], 0)
         naive, order, _, packed, threads = (d["hot_loop"] for d in documents)
-        self.assertEqual((naive["products"], naive["chained"]), (1, 1))  # one sum, each waiting for the one before
-        self.assertGreater(order["products"], 1)  # stride 1: whole vectors
+        # one accumulator; each addition waits for the previous one
+        self.assertEqual((naive["products"], naive["chained"]), (1, 1))
+        self.assertGreater(order["products"], 1)  # stride 1: full vectors
         self.assertGreater(packed["products"] / (packed["loads"] + packed["stores"]),
-                           order["products"] / (order["loads"] + order["stores"]))  # a tile in registers
+                           # a tile in registers
+                           order["products"] / (order["loads"] + order["stores"]))
         self.assertIn("tile", packed["function"])
         self.assertEqual(packed["function"], threads["function"])
 

@@ -327,7 +327,7 @@ class Interrupt(Folder):
 
 
     def test_a_second_one_ends_at_once(self):
-        # Two runs of three loops at 2048: no place to stop at for many seconds.
+        # Two runs of three loops at 2048 cannot be interrupted for many seconds.
         process = subprocess.Popen([LADDER, "verify", "h01", "--device", "cpu", "--no-battery", "--shape", "2048"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         def ticks():

@@ -16,14 +16,14 @@ from command_line import LADDER, Folder
 STATUSES = {0, 1, 2}
 BARE = re.compile(r"stoi|stol|stoul|stod|stof|out_of_range|basic_string|invalid argument|what\(\)|terminate|regex_error")
 NUMBERS = ["-1", "nan", "-nan", "inf", "1e999", "9" * 60, "5junk", " 5", "5 ", "+5", "0x10", "--", "1,5", "5\n"]
-# Fine for these.
+# Valid values of these options.
 SIGNED = {("explain", "--beta")}
 TEXTS = ["-1", "\x1b[31m\x9b", "a" * 100_000, "[" * 50_000, "(" * 50_000, "%s%n", "../../..", "\n", "--", "=", "0", "nan", "/",
          "{}", "[]", "\udcff"]
-# Of the values above each option gets these many, others than the option before it; all of them where LADDER_ALL_ODD_VALUES
-# is set, which takes minutes.
+# Each option gets this many of the values above, different from those of the previous option; all
+# of them with LADDER_ALL_ODD_VALUES, which takes minutes.
 AT_ONCE = 100 if "LADDER_ALL_ODD_VALUES" in os.environ else 3
-# What each verb needs besides, so that nothing it may do takes long: a device that does not exist stops it.
+# Additional arguments of each verb that keep it short: a device that does not exist stops it.
 NEEDED = {"diff": ["r01", "r02"], "explain": ["r01"], "new": ["r99"], "profile": ["r99"], "report": ["/no/such/rows.json"],
           "run": ["/no/such/file.cu"], "show": ["r99"], "tune": ["r09"]}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The planner's decisions for a table of shapes on an H200. This program sees no header of CUDA.
+// The planner's decisions for a table of shapes on an H200. This program includes no CUDA header.
 #include <gtest/gtest.h>
 
 #include "gemm/plan/choice.hpp"

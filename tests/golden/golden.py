@@ -23,7 +23,8 @@ import sys
 import tempfile
 
 SHAPES = ["256x256x256", "250x251x253"]
-# All that does not depend on time. Nsight Compute's names; those that the virtual GPU calls exact are compared.
+# All metrics that do not depend on time, by Nsight Compute's names. Those that the virtual GPU
+# reports as exact are compared.
 METRICS = [
     "launch__grid_size", "launch__block_size", "launch__registers_per_thread", "launch__shared_mem_per_block_static",
     "launch__shared_mem_per_block_dynamic", "launch__shared_mem_per_block_driver", "launch__occupancy_limit_blocks",

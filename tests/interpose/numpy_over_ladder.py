@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 
-# Runs under LD_PRELOAD: whether float32 products come from the library, by asking which file holds the symbol.
+# Runs under LD_PRELOAD. Checks that float32 products come from the library, by the file that
+# provides the symbol.
 PROBE = r"""
 import ctypes, numpy
 class Info(ctypes.Structure):
@@ -20,7 +21,7 @@ assert (a @ a.T == numpy.array([[14, 38, 62], [38, 126, 214], [62, 214, 366]])).
 print(info.file.decode())
 """
 
-# A product, then processes forked from this one that multiply too, and this one again.
+# A product, then products in forked processes, and again in this one.
 POOL = r"""
 import multiprocessing, numpy
 a = numpy.arange(512 * 512, dtype=numpy.float32).reshape(512, 512) % 5

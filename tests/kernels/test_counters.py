@@ -14,10 +14,10 @@ import unittest
 LADDER, VGPU = sys.argv[1:3]
 M, N, K = 256, 512, 128
 BM, BN, BK = 128, 256, 64
-LINE_BYTES = 128  # of a line of a box: BK words of A along k, BK words of B along n
+LINE_BYTES = 128  # bytes of a row of a box: BK terms of A along k, BK terms of B along n
 BLOCKS = M // BM * (N // BN)
 STEPS = K // BK
-WARPS, PRODUCT = 4, 64 * 256 * 16  # of a warpgroup, and what it multiplies by one instruction
+WARPS, PRODUCT = 4, 64 * 256 * 16  # rows of a warpgroup, and columns per instruction
 
 
 def launches(kernel):
@@ -37,10 +37,10 @@ class TensorRung(unittest.TestCase):
         expected = {
             # a warp's share of an instruction counts as one
             "sm__inst_executed_pipe_tensor_op_gmma.sum": M * N * K // PRODUCT * WARPS,
-            # a box of A for itself, half of B's boxes for both
+            # one box of A per block, and half of B's boxes for both blocks
             "vgpu__bulk_multicasts.sum": BLOCKS * STEPS * boxes_of_b // 2,
             "vgpu__bulk_deliveries.sum": BLOCKS * STEPS * (1 + boxes_of_b),
-            # what arrives in shared memory; what L2 is asked for is less by what was multicast
+            # bytes that arrive in shared memory; requests to L2 are fewer because of multicast
             "vgpu__bulk_bytes_loaded.sum": BLOCKS * STEPS * (BM + BN) * LINE_BYTES,
             "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum": BLOCKS * STEPS * (BM + BN // 2) * LINE_BYTES,
             "vgpu__bulk_bytes_stored.sum": M * N * 2,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every tile that parts of k are planned with, in every kind of split, whether or not a plan takes
-// it for a small problem: sums of integers, which are exact, with ragged edges, wide leading
-// dimensions, both ways an operand may lie. And what the plan promises.
+// Every tile of the split-K planner with every kind of split, whether or not a plan chooses it for
+// a small problem: sums of integers, which are exact, with ragged edges, padded leading dimensions
+// and both layouts of each operand. Also checks the plan's promises.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,10 +20,10 @@ namespace ladder {
 namespace {
 
 struct Shape {
-  int m, n, k, more;  // more: of the leading dimensions
+  int m, n, k, more;  // added to the leading dimensions
   bool a_along, b_along, c_rows;
   int cluster, parts;
-  int rest_m = 0, rest_n = 0;  // lines beyond the tiles
+  int rest_m = 0, rest_n = 0;  // rows or columns beyond the tiles
 };
 
 class OnDevice {
@@ -49,7 +49,8 @@ class OnDevice {
   void* memory_ = nullptr;
 };
 
-// A matrix (lines, k) or (m, n) whose fast direction is one or the other; between its rows NaN.
+// A matrix (rows, k) or (m, n) that is contiguous along one of them or the other; the padding
+// between its rows is NaN.
 struct Matrix {
   Matrix(int slow, int fast, int more, int seed) : ld(fast + more) {
     x.assign(static_cast<std::size_t>(slow) * ld, std::numeric_limits<float>::quiet_NaN());
@@ -149,7 +150,7 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
       expect_product<T>({5, T::BN + 1, 8 * T::BK + 1, 3, true, b_along, false, 8, 1});
     }
     if constexpr (T::kRagged) {
-      // Leading dimensions are odd: of A k or m, of B n, and some more.
+      // Leading dimensions are odd.
       for (const int more : {0, 2}) {
         const auto expect = [&](int m, int n, int k, int cluster, int parts, int rest_m,
                                 int rest_n) {

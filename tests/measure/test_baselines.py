@@ -70,7 +70,8 @@ class InRounds(unittest.TestCase):
             self.assertEqual(len(samples), len(measured[0]))
             for sample in samples:
                 self.assertAlmostEqual(sample, ms)
-        self.assertEqual(len(WAITS), 3 * len(measured[0]))  # the host is ahead at each of these launches
+        # the host runs ahead at each of these launches
+        self.assertEqual(len(WAITS), 3 * len(measured[0]))
         self.assertTrue(all(0 < cycles <= rounds.HEAD_S * rounds.CYCLES_A_SECOND for cycles in WAITS), WAITS[:5])
         for at in range(0, len(self.log) - 2, 3):
             self.assertEqual({name for name, _ in self.log[at:at + 3]}, set(times))
@@ -96,7 +97,7 @@ class InRounds(unittest.TestCase):
         quiet = rounds.Rounds(TORCH, [(self.kernel("a", 1.0), [()])]).measure(30)[0]
         self.assertLessEqual(len(quiet), rounds.MOST_A_BATCH)
         loud = rounds.Rounds(TORCH, [(noisy, [()])]).measure(30)[0]
-        self.assertGreaterEqual(len(loud), rounds.MOST)  # or 30 s would have passed
+        self.assertGreaterEqual(len(loud), rounds.MOST)  # otherwise 30 s would have passed
         spent = rounds.Rounds(TORCH, [(noisy, [()])]).measure(0)[0]
         self.assertLessEqual(len(spent), rounds.MOST_A_BATCH)
 
@@ -123,7 +124,7 @@ class Rows(unittest.TestCase):
         baselines.add_timings(rows, {name: baselines.timing_json([ms] * 5, 2, telemetry, 0.3) for name, ms in times.items()})
         self.assertEqual(rows[1]["derived"]["percent_of_baseline"], 400)
         self.assertEqual(rows[1]["baseline"]["kernel"], "torch_ieee")
-        self.assertIsNone(rows[2]["baseline"])  # does not stand for FP32
+        self.assertIsNone(rows[2]["baseline"])  # not an FP32 result
         self.assertIsNone(rows[3]["timing"])
         environment = {"date": "2026-01-01T00:00:00Z", "version": "PyTorch", "commit": "0", "cpu": "", "cpu_threads": 1,
                        "cuda_toolkit": "13.0", "cuda_runtime": "13.0", "cuda_driver": "", "driver": "", "cublas": "",

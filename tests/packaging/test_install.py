@@ -47,7 +47,7 @@ class Installed(unittest.TestCase):
                      "share/zsh/site-functions/_vgpu", "share/fish/vendor_completions.d/ladder.fish",
                      "share/ladder/include/ladder/kernel.hpp", "share/ladder/src/rungs/cuda/r05_block_tile_2d.cu"):
             self.assertTrue((self.prefix / path).exists(), path)
-        # Nothing under a standard name where the system's linker would find it.
+        # No library has a standard name where the system's linker would find it.
         self.assertEqual([path.name for path in self.prefix.glob("lib*/libcu*")], [])
         self.assertEqual([path.name for path in self.prefix.glob("lib/*-linux-gnu/libcu*")], [])
 

@@ -27,7 +27,8 @@ def path(name):
     return os.path.join(FOLDER.name, name)
 
 
-# Of the kernels beyond r13, one per precision: the page is the same, and analysing a kernel takes time.
+# Of the kernels beyond r13, one per precision: their pages are alike, and analysing a kernel takes
+# time.
 MEASURED = {row["kernel"]: row for rows in ROWS for row in json.loads(pathlib.Path(rows).read_text())["rows"]}
 BEYOND = {row["precision"]: name for name, row in MEASURED.items() if row["place"] == "cuda" and row["role"] != "baseline"
           and row["precision"] in ("bf16", "bf16x6")}
@@ -179,7 +180,7 @@ class BadInput(Folder):
         self.rejected(empty, "--html", path("x.html"), says=["nothing to show"])
 
 
-# What a kernel may be called in a rows file of unknown origin.
+# Kernel names that a rows file of unknown origin may contain.
 HOSTILE = ["<!--<script>", "</script><script>document.title='taken'</script>", "<img src=x onerror=document.title='taken'>",
            "\x1b[2J\x9b31m|\\", "'; touch taken; '", "=cmd|' /C calc'!A0", "__proto__", "\u202eevil"]
 
@@ -227,7 +228,7 @@ class Hostile(unittest.TestCase):
             browser.click("#theme")
             self.assertIn(browser.evaluate("document.documentElement.dataset.theme"), ("light", "dark"))
             self.assertEqual(browser.problems(), [])
-            # What gets into the page in spite of all that does not run.
+            # Markup that would be active if it were not escaped.
             browser.evaluate("""document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=\\"document.title='taken'\\">");
                 document.body.append(Object.assign(document.createElement("script"), {textContent: "document.title='taken'"}));
                 new Promise((done) => setTimeout(done, 100))""")
@@ -317,10 +318,11 @@ class InChromium(unittest.TestCase):
             rung.value = "r05_block_tile_2d"; rung.dispatchEvent(new Event("change")); })()""")
         visible = """[...document.querySelectorAll(".rung")].filter((r) => r.offsetParent).map((r) => r.id)"""
         self.assertEqual(self.browser.evaluate(visible), ["r05_block_tile_2d"])
-        self.browser.evaluate("location.hash = '#r04_block_tile_1d'")  # a link shows where it leads to
+        self.browser.evaluate("location.hash = '#r04_block_tile_1d'")  # a link shows its target
         self.browser.evaluate("new Promise((done) => requestAnimationFrame(done))")
         self.assertEqual(self.browser.evaluate(visible), ["r04_block_tile_1d"])
-        # What is drawn once is seen where it is referred to, also when the rung that has it is not shown.
+        # A picture that is drawn once is visible wherever it is referred to, also if the rung that
+        # has it is hidden.
         references = """[...document.querySelectorAll(".rung svg use")].map((use) => [use.closest(".rung").id,
             document.querySelector(use.getAttribute("href")).closest(".rung").id])"""
         user, owner = next(pair for pair in self.browser.evaluate(references) if pair[0] != pair[1])
@@ -330,7 +332,7 @@ class InChromium(unittest.TestCase):
         self.assertGreater(self.browser.evaluate(f"""[...document.querySelectorAll("#{user} svg use")]
             .find((use) => !use.closest(".rung").contains(document.querySelector(use.getAttribute("href"))))
             .getBoundingClientRect().width"""), 100)
-        self.browser.media("print")  # paper has them all
+        self.browser.media("print")  # all of them on paper
         shown = self.browser.evaluate("""[...document.querySelectorAll(".rung")].filter((r) => r.offsetParent).length""")
         self.assertGreater(shown, 9)
 
@@ -373,7 +375,7 @@ class InChromium(unittest.TestCase):
 
     def test_without_scripts_all_is_there(self):
         self.open(scripts=False)
-        # Nothing can be evaluated in the page then; what is laid out can be asked for all the same.
+        # Scripts cannot be evaluated in the page then; its layout can still be queried.
         root = self.browser.send("DOM.getDocument", depth=0)["root"]["nodeId"]
 
         def boxes(selector):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows made by hand, for tests of what is made from rows.
+// Rows made by hand, for tests of reports.
 #pragma once
 #include "report/json.hpp"
 

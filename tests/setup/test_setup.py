@@ -11,7 +11,7 @@ import unittest
 SCRIPTS = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "scripts"
 TOOLS = """awk bash basename cat cmp comm cp cut dirname env find grep head ln ls mkdir mv readlink rm sed sh sort tail
            touch tr wc xargs""".split()
-# Names of files in OFFERED, INSTALLED and BROKEN are the packages.
+# The packages are the names of files in OFFERED, INSTALLED and BROKEN.
 FAKES = {
     "id": 'echo "${FAKE_UID:-0}"',
     "sudo": "exit 1",
@@ -119,7 +119,7 @@ class Setup(unittest.TestCase):
         self.run_setup("apt-get", "--for", "climb", offered=["libfmt-dev"])
         text, installs = self.run_setup("apt-get", "--for", "climb")
         self.assertEqual(installs, [])
-        self.assertIn("the virtual GPU", text)  # what is off is said again
+        self.assertIn("the virtual GPU", text)  # features that are off are named again
 
     def test_other_systems_by_their_own_names(self):
         for manager, column in (("dnf", 5), ("pacman", 6), ("zypper", 7)):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass over split operands by itself: words that sum to their element, zeros behind each line,
-// scales, exceptional lines, and the census, for lines along and across k, aligned or not. Runs on
-// a GPU, or under the virtual one, whose race check sees a tile that two blocks do.
+// The split pre-pass alone: terms that sum to their element, zeros after each vector, scales,
+// exceptional vectors, and the statistics, for both layouts, aligned or not. Runs on a GPU, or
+// under the virtual one, whose race check reports a tile that two blocks write.
 #include "gemm/split/pass.cuh"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 struct Case {
   int lines_a, lines_b, k;
   bool along_a, along_b;
-  int padding;  // of leading dimensions
+  int padding;  // added to leading dimensions
 };
 
 template <class T>
@@ -49,7 +49,7 @@ class Memory {
   std::size_t count_;
 };
 
-// An operand on its way: values on the host, everything else on the device.
+// An operand of the pre-pass: values on the host, everything else on the device.
 template <class F>
 struct Lines {
   Lines(int lines, int k, bool along, int padding, std::uint32_t seed)
@@ -68,7 +68,7 @@ struct Lines {
     if (lines > 3) {
       at(0, k / 2) = std::numeric_limits<float>::infinity();
       for (int i = 0; i < k; ++i) at(1, i) = 0;
-      for (int i = 0; i < k; ++i) at(2, i) = std::ldexp(at(2, i), -120);  // some subnormal
+      for (int i = 0; i < k; ++i) at(2, i) = std::ldexp(at(2, i), -120);  // some are subnormal
       at(3, 0) = 0x1p120F;                                                // all others tiny
     }
   }
@@ -148,7 +148,7 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor) 
     for (int l = 0; l < kLevels; ++l)
       ASSERT_EQ(census[line].above[l], expected.above[l]) << "line " << line;
   }
-  // Of all lines together.
+  // Over all vectors.
   std::uint32_t inverse_found = 0, seconds_found = 0;
   for (int line = 0; line < x.lines; ++line) {
     inverse_found = std::max(inverse_found, census[line].inverse);
@@ -158,7 +158,7 @@ void check(Lines<F>& x, const Device<F>& device, double relative, double floor) 
   EXPECT_EQ(seconds_found != 0, has_seconds);
 }
 
-// What the sample must find. None of the cases has a chain at the limit, where the order of
+// The expected findings of the sample. No case has a chain at the limit, where the order of
 // additions would decide.
 template <class F>
 Growth growth_of(Lines<F>& a, Lines<F>& b) {
@@ -179,7 +179,7 @@ Growth growth_of(Lines<F>& a, Lines<F>& b) {
   return growth;
 }
 
-// The pass, and what its sample finds.
+// The pre-pass, and its sample's findings.
 template <split_detail::Look kLook, class F>
 void pass(Lines<F>& a, Lines<F>& b, const Device<F>& device_a, const Device<F>& device_b) {
   const Memory<Chain> chains(std::size_t{kSampleBlocks} * split_detail::kPairs, 0xFF);

@@ -23,7 +23,7 @@ class Browser:
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_read, self.to = os.pipe()
         self.back, from_write = os.pipe()
-        # Chromium reads commands at descriptor 3 and writes answers at 4; a shell puts them there.
+        # Chromium reads commands from descriptor 3 and writes answers to 4; a shell redirects them.
         self.process = subprocess.Popen(
             ["sh", "-c", f'exec 3<&{to_read} 4>&{from_write}; exec "$@"', "sh", find(), "--headless", "--no-sandbox",
              "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--remote-debugging-pipe",
@@ -103,7 +103,7 @@ class Browser:
 
     def problems(self):
         """What was logged as an error, thrown, or asked for from elsewhere since the page was opened."""
-        self.evaluate("0")  # what is under way is delivered before this
+        self.evaluate("0")  # pending events are delivered before this
         found = []
         for event in self.events:
             method, parameters = event.get("method"), event.get("params", {})

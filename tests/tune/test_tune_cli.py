@@ -16,7 +16,8 @@ from command_line import LADDER, VIRTUAL, Folder
 
 NVCC = subprocess.run([LADDER, "doctor"], capture_output=True, text=True, check=False).stdout
 HAS_NVCC = any(line.split()[:2] == ["ok", "nvcc"] for line in NVCC.splitlines())
-CACHE = tempfile.TemporaryDirectory()  # one for all tests here: what was compiled once is not compiled again
+# one cache for all tests here: no candidate is compiled twice
+CACHE = tempfile.TemporaryDirectory()
 ENVIRONMENT = {**os.environ, "XDG_CACHE_HOME": CACHE.name}
 PARAMETERS = ["BM", "BN", "BK", "TM", "TN", "blocks"]
 BY_HAND = [128, 128, 8, 8, 8, 2]
@@ -78,7 +79,7 @@ class BadInput(Folder):
 @unittest.skipUnless(VIRTUAL and HAS_NVCC, "needs the virtual GPU and nvcc")
 class OnTheVirtualGpu(Folder):
     def test_a_table_and_files(self):
-        # One candidate set by hand, named in a file of points as an earlier search would have left it.
+        # One candidate, named in a file of points as an earlier search would have left it.
         points = {"schema": "ladder-tuning", "version": 1, "rung": "r09_autotuned",
                   "candidates": [{"parameters": dict(zip(PARAMETERS, values)), "status": "passed", "ms": ms}
                                  for values, ms in ((BY_HAND, 3.5), ([64, 64, 8, 8, 8, 2], 3.9))]}
@@ -90,7 +91,7 @@ class OnTheVirtualGpu(Folder):
         for text in ("r09_autotuned, NVIDIA H200 (virtual), 4096x4096x4096", "model", "set by hand", "2 passed",
                      "rank correlation"):
             self.assertIn(text, result.stdout)
-        self.assertNotIn("GFLOP/s", result.stdout)  # a model has no rate of any GPU
+        self.assertNotIn("GFLOP/s", result.stdout)  # the model has no measured rate of any GPU
 
         everything = self.read("all.json")
         self.assertEqual(everything["schema"], "ladder-tuning")
@@ -158,7 +159,7 @@ class OnTheVirtualGpu(Folder):
         process, _ = self.stopped(signal.SIGKILL)
         self.assertEqual(process.returncode, -signal.SIGKILL)
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["all.json", "h200.json", "tmp"])
-        # What the killed search was compiling is swept up by the next one.
+        # Files that the killed search was compiling are removed by the next one.
         points = self.path("one.json")
         pathlib.Path(points).write_text(json.dumps(
             {"schema": "ladder-tuning", "rung": "r09_autotuned",

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import textwrap
 
-# Each lane reads STRIDE elements behind its neighbour.
+# Each lane reads STRIDE elements after its neighbour.
 PROGRAM = """
 __global__ void read(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x * STRIDE]; }
 int main() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divergence and calls, against tables of results that were worked out apart from the kernels.
+// Divergence and calls, compared with tables of results computed independently of the kernels.
 #include "engine_fixture.hpp"
 
 namespace {
@@ -115,7 +115,7 @@ TEST_F(Control, BadFunctionPointer) {
 }
 
 TEST_F(Control, VirtualFunctions) {
-  constexpr float kAreas[] = {0, 3, 4, 27, 16, 75, 36, 147};  // of squares and discs in turn
+  constexpr float kAreas[] = {0, 3, 4, 27, 16, 75, 36, 147};  // squares and discs alternate
   float* const out = array<float>(8);
   launch("virtual_calls", {1, 1, 1}, {8, 1, 1}, out);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(out[i], kAreas[i]) << i;

@@ -42,7 +42,7 @@ class Limits(unittest.TestCase):
 
     @unittest.skipUnless(resource.getrlimit(resource.RLIMIT_STACK)[1] == resource.RLIM_INFINITY, "stacks are limited")
     def test_no_more_threads(self):
-        # A thread's stack is as large as this limit: none can be started.
+        # A thread's stack is as large as this limit, so that no thread can be started.
         self.silent(VGPU, "--threads", "8", "--", VECTOR_ADD, limits=[(resource.RLIMIT_STACK, 1 << 47)])
 
     def test_a_small_stack(self):
@@ -64,7 +64,8 @@ class Limits(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             report = folder + "/report"
             open(report, "w").close()
-            # As on a full disk: what writes behind the limit is told so where the signal is ignored.
+            # As on a full disk: a write beyond the limit fails with an error if the signal is
+            # ignored.
             code = "import signal, sys, os; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
             result = run(sys.executable, "-c", code, VGPU, "--", sys.argv[4], "read",
                          limits=[(resource.RLIMIT_FSIZE, 0)], TMPDIR=folder)
