@@ -23,7 +23,7 @@ Json rounded(double value, int digits) {
              ? Json(*parse_number<double>(fmt::format("{:.{}e}", value, digits - 1)))
              : Json(nullptr);
 }
-constexpr int kTimeDigits = 7, kErrorDigits = 4;
+constexpr int kTimeDigits = 7, kErrorDigits = 6;
 
 // m, n, k and all fields that differ from the defaults: a row-major product of binary32 numbers
 // with minimal leading dimensions, alpha 1, beta 0.

@@ -52,7 +52,7 @@ TEST(Json, CasesThatFailedAreListedAndOthersCounted) {
   wrong.problem.ldb = 99;
   wrong.problem.in = Type::kBf16;
   wrong.input = {Values::kScaled, 7, true};
-  wrong.errors = {true, 1.23456e-7, std::numeric_limits<double>::quiet_NaN(), 0.5};
+  wrong.errors = {true, 1.2345612e-7, std::numeric_limits<double>::quiet_NaN(), 0.5};
   wrong.outcome = Outcome::kWrongValue;
   wrong.reason = "C(0,0) is 1";
   CaseResult refused = row.verdict.cases[0];
@@ -73,7 +73,7 @@ TEST(Json, CasesThatFailedAreListedAndOthersCounted) {
   ASSERT_EQ(read.cases.size(), 1U);
   EXPECT_EQ(read.cases[0].problem, wrong.problem);
   EXPECT_EQ(read.cases[0].input, wrong.input);
-  EXPECT_DOUBLE_EQ(read.cases[0].errors.normwise, 1.235e-7);
+  EXPECT_DOUBLE_EQ(read.cases[0].errors.normwise, 1.23456e-7);
   EXPECT_TRUE(std::isnan(read.cases[0].errors.componentwise));
   EXPECT_EQ(to_json(back.value()), text);
 }
