@@ -103,7 +103,7 @@ int run(const RunOptions& o) {
     if (interrupted()) return kInterrupted;
     throw BadInput(built.status().message());
   }
-  fmt::print("compiled: at most {} registers a thread, {} bytes of static shared memory{}\n",
+  fmt::print("compiled: at most {} registers per thread, {} bytes of static shared memory{}\n",
              built.value().registers, built.value().shared_bytes,
              built.value().spill_bytes > 0
                  ? fmt::format(", {} bytes spilled", built.value().spill_bytes)
