@@ -2,6 +2,7 @@
 #include "device/tensor_product.cuh"
 
 #include "device/tensor_map.cuh"
+#include "problem/accept.hpp"
 
 #include <algorithm>
 
@@ -37,15 +38,7 @@ Status accept(const Problem& p, const Device& device) {
     return {Code::kUnsupportedDevice,
             "needs Hopper's wgmma (compute capability 9.0), " + device.name + " has none"};
   }
-  if (p.layout != Layout::kRowMajor || p.op_a != Op::kNone || p.op_b != Op::kNone) {
-    return {Code::kUnsupportedProblem,
-            "takes row-major operands without transposition, not " + to_string(p)};
-  }
-  const bool fits = std::max({p.m, p.n, p.k}) <= 1 << 30 &&
-                    std::max(p.lda, p.ldb) < std::int64_t{1} << 38;  // a tensor map's limits
-  if (fits) return Status::ok();
-  return {Code::kUnsupportedProblem,
-          "takes sizes of at most 2^30 and leading dimensions below 2^38, not " + to_string(p)};
+  return accept_for_tensor_maps(p);
 }
 
 Status describe(const Problem& p, const Operands& o, int bm, int bn, cudaStream_t stream,

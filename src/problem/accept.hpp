@@ -3,6 +3,8 @@
 #pragma once
 #include <ladder/kernel.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 
 namespace ladder {
@@ -12,6 +14,16 @@ inline Status accept_row_major_nn(const Problem& p) {
     return Status::ok();
   return {Code::kUnsupportedProblem,
           "takes row-major operands without transposition, not " + to_string(p)};
+}
+
+// For kernels that read their operands through tensor maps.
+inline Status accept_for_tensor_maps(const Problem& p) {
+  if (Status s = accept_row_major_nn(p); !s) return s;
+  constexpr std::int64_t kMostExtent = std::int64_t{1} << 30, kLeadingEnd = std::int64_t{1} << 38;
+  if (std::max({p.m, p.n, p.k}) <= kMostExtent && std::max(p.lda, p.ldb) < kLeadingEnd)
+    return Status::ok();
+  return {Code::kUnsupportedProblem,
+          "takes sizes of at most 2^30 and leading dimensions below 2^38, not " + to_string(p)};
 }
 
 inline Status accept_cuda(const Device& device, int min_cc) {

@@ -333,6 +333,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
   config.stack_bytes = static_cast<std::uint32_t>(runtime.limits[cudaLimitStackSize]);
   config.print_bytes = runtime.limits[cudaLimitPrintfFifoSize];
   config.heap = &runtime.heap;
+  config.begin_clock = runtime.clock;
   config.trace = runtime.settings.trace;
   config.schedule = runtime.settings.schedule;
   config.numerics = runtime.settings.numerics;
@@ -344,6 +345,7 @@ cudaError_t launch(Runtime& runtime, const void* handle, const Request& request)
     LaunchRecord record{function.shown, config.grid, config.block, {}, Runtime::ordinal(), {}, {}};
     execute(runtime, function, kernel, config, pack(attributes, request.arguments),
             request.cooperative, record);
+    runtime.clock = record.report.end_clock;
     record.fallback = sass::fallback(kernel);
     show_output(runtime, function, record.report);
     if (recorded) {

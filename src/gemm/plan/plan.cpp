@@ -6,6 +6,7 @@
 #include "gemm/plan/calls.hpp"
 #include "gemm/plan/choice.hpp"
 #include "gemm/plan/menus.hpp"
+#include "problem/accept.hpp"
 
 namespace ladder {
 namespace {
@@ -94,8 +95,9 @@ CallPlan on_cuda_cores(const Problem& original, const DeviceFacts& device) {
 }
 
 // `bytes`: size of an operand's element.
-CallPlan on_tensor_cores(const Problem& p, std::string_view kernel, int bytes,
-                         std::span<const TileShape> menu, const DeviceFacts& device) {
+Result<CallPlan> on_tensor_cores(const Problem& p, std::string_view kernel, int bytes,
+                                 std::span<const TileShape> menu, const DeviceFacts& device) {
+  if (Status s = accept_for_tensor_maps(p); !s) return s;
   const auto on_lines = [&](std::int64_t ld) {
     return ld * bytes % 16 != 0 || ld * bytes % 128 == 0;  // else a copy is made for the tensor map
   };
@@ -133,11 +135,11 @@ Result<CallPlan> plan(const Problem& problem, Precision precision, int cc,
     return on_cuda_cores(problem, device);
   to.why = "the kernel of this precision";
   if (precision == Precision::kTf32)
-    return on_tensor_cores(p, "ladder_tf32", 4, kTf32Tiles, device);
+    return on_tensor_cores(problem, "ladder_tf32", 4, kTf32Tiles, device);
   if (precision == Precision::kBf16)
-    return on_tensor_cores(p, "ladder_bf16", 2, k16BitTiles, device);
+    return on_tensor_cores(problem, "ladder_bf16", 2, k16BitTiles, device);
   if (precision == Precision::kFp16)
-    return on_tensor_cores(p, "ladder_fp16", 2, k16BitTiles, device);
+    return on_tensor_cores(problem, "ladder_fp16", 2, k16BitTiles, device);
   if (!words_take) return Status(Code::kUnsupportedProblem, "takes sizes of at most 2^28");
   struct Words {
     Precision precision;

@@ -420,7 +420,7 @@ void BulkGroups::wait(u32 mask, u64 pending, bool reads) {
 
 void BulkGroups::finish() {
   for (Copy& copy : copies_) {
-    if (copy.epoch > waited_[copy.lane]) {
+    if (warp_->race != nullptr && copy.epoch > waited_[copy.lane]) {
       fault({*warp_, *copy.insn, copy.lane}, FaultKind::kRace,
             "the block ends while a bulk store may still read its shared memory",
             "cp.async.bulk.wait_group.read must come before the end");

@@ -13,7 +13,9 @@ constexpr i64 kTurn = 1 << 16;
 
 }  // namespace
 
-Cluster::Cluster(const Launch& launch, count::Counters& counters, SiteMemo* memos) {
+Cluster::Cluster(const Launch& launch, count::Counters& counters, SiteMemo* memos,
+                 DeviceClock& clock)
+    : device_clock(clock) {
   const u32 count = static_cast<u32>(launch.config.cluster.count());
   if (launch.config.check_race) {
     const u32 warps = static_cast<u32>((launch.config.block.count() + kLanes - 1) / kLanes);

@@ -16,7 +16,7 @@ namespace vgpu::execute {
 
 class Cluster {
  public:
-  Cluster(const Launch& launch, count::Counters& counters, SiteMemo* memos);
+  Cluster(const Launch& launch, count::Counters& counters, SiteMemo* memos, DeviceClock& clock);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -45,6 +45,7 @@ class Cluster {
 
   // Consecutive rounds in which all warps that could run only polled memory.
   u64 idle_rounds = 0;
+  DeviceClock& device_clock;
 
  private:
   struct Arrival {

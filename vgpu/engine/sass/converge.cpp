@@ -103,6 +103,19 @@ void meet(Warp& warp, const Insn&, u32 wanted) {
   arrive(warp, GroupState::kWarpBarrier, wanted, wanted);
 }
 
+// In a recursive function the row may hold barriers of several activations. Lanes of one barrier
+// have equal masks. Barriers of other activations have other masks: lanes that wait in a caller take
+// part in theirs and not in this one.
+void leave(u32* row, u32 mask) {
+  for (u32 left = mask; left != 0; left &= left - 1) {
+    const u32 members = row[first_lane(left)];
+    if ((members & mask) == 0) continue;
+    for (u32 lane = 0; lane < execute::kLanes; ++lane) {
+      if (row[lane] == members) row[lane] &= ~mask;
+    }
+  }
+}
+
 void settle(Warp& warp) {
   for (u32 i = 0; i < warp.parked_count;) {
     const Group group = warp.parked[i];
@@ -122,8 +135,7 @@ bool stop_waiting(Warp& warp) {
   for (u32 i = 0; i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
     if (group.state != GroupState::kReconverge) continue;
-    u32* const barrier = reinterpret_cast<u32*>(warp.window + group.wait);
-    for (u32 lane = 0; lane < execute::kLanes; ++lane) barrier[lane] &= ~group.mask;
+    leave(reinterpret_cast<u32*>(warp.window + group.wait), group.mask);
     group.state = GroupState::kReady;
     group.since = 0;
     ++group.pc;

@@ -21,6 +21,9 @@ void reconverge(Warp& warp, const Insn& insn);
 // WARPSYNC: the same for the lanes in the mask `wanted`.
 void meet(Warp& warp, const Insn& insn, u32 wanted);
 
+// BREAK: the lanes in `mask` leave the convergence barrier at `row` (one mask per lane).
+void leave(u32* row, u32 mask);
+
 // Call after lanes have exited or left a barrier: releases groups that waited only for them.
 void settle(Warp& warp);
 

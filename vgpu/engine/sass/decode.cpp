@@ -167,6 +167,13 @@ constexpr Entry kEntries[] = {
     // Matrices.
     exact(0x23c, "HMMA", Op::kHmma, decode_hmma),
     exact(0x23f, "DMMA", Op::kDmma, decode_dmma),
+    exact(0x9f0, "HGMMA", Op::kGmma, decode_gmma),
+    exact(0xdf0, "HGMMA", Op::kGmma, decode_gmma),
+    exact(0x9f1, "IGMMA", Op::kGmma, decode_gmma),
+    exact(0xdf1, "IGMMA", Op::kGmma, decode_gmma),
+    exact(0x9f3, "QGMMA", Op::kGmma, decode_gmma),
+    exact(0xdf3, "QGMMA", Op::kGmma, decode_gmma),
+    exact(0x9c5, "WARPGROUP", Op::kWarpgroup, decode_warpgroup),
     exact(0x83b, "LDSM", Op::kLdsm, decode_ldsm),
     exact(0x844, "STSM", Op::kStsm, decode_stsm),
     exact(0x23a, "MOVM", Op::kMovm, decode_movm),
@@ -181,6 +188,8 @@ constexpr Entry kEntries[] = {
     exact(0x5ab, "CGAERRBAR", Op::kErrbar, decode_nothing),
     exact(0x98f, "CCTL.IVALL", Op::kCctl, decode_cctl),
     exact(0x3c6, "FENCE.VIEW.ASYNC.S", Op::kFence, decode_fence),
+    exact(0x9c7, "UCGABAR_ARV", Op::kClusterArrive, decode_ucgabar),
+    exact(0xdc7, "UCGABAR_WAIT", Op::kClusterWait, decode_ucgabar),
     exact(0x82d, "PREEXIT", Op::kNop, decode_nothing),
     exact(0x82e, "ACQBULK", Op::kNop, decode_nothing),
     exact(0x9af, "LDGDEPBAR", Op::kLdgdepbar, decode_ldgdepbar),
@@ -191,6 +200,16 @@ constexpr Entry kEntries[] = {
     exact(0x9b1, "SYNCS.CCTL.IV", Op::kSyncsInvalidate, decode_syncs_invalidate),
     exact(0x9b0, "ARRIVES.LDGSTSBAR.64", Op::kSyncsCopies, decode_copies_arrive),
     exact(0x3ba, "UBLKCP", Op::kUblkcp, decode_ublkcp),
+    exact(0x3bb, "UBLKRED", Op::kUblkReduce, decode_ublkred),
+    exact(0x3bc, "UBLKPF.L2", Op::kUblkPrefetch, decode_ublkpf),
+    exact(0x3b4, "UTMALDG", Op::kUtmaLoad, decode_utma),
+    exact(0x5b4, "UTMALDG", Op::kUtmaLoad, decode_utma),
+    exact(0x3b5, "UTMASTG", Op::kUtmaStore, decode_utma),
+    exact(0x3b6, "UTMAREDG", Op::kUtmaReduce, decode_utma),
+    exact(0x5b8, "UTMAPF", Op::kUtmaPrefetch, decode_utma),
+    exact(0x9b7, "UTMACMDFLUSH", Op::kUtmaCommit, decode_nothing),
+    exact(0x9b9, "UTMACCTL", Op::kUtmaCache, decode_utmacctl),
+    exact(0xdbd, "STAS", Op::kStas, decode_stas),
     exact(0x9c8, "USETMAXREG", Op::kSetmaxreg, decode_set_registers),
 
     // Control.
@@ -230,21 +249,6 @@ Index make_index() {
   return index;
 }
 
-// Instructions that are refused with their mnemonic.
-const char* name_of_refused(unsigned opcode) {
-  switch (opcode) {
-    case 0x9f0:
-      return "HGMMA";
-    case 0x3b4:
-    case 0x5b4:
-      return "UTMALDG";
-    case 0x3b5:
-      return "UTMASTG";
-    default:
-      return "an instruction";
-  }
-}
-
 }  // namespace
 
 Instruction decode(Word word, std::uint32_t address) {
@@ -252,7 +256,7 @@ Instruction decode(Word word, std::uint32_t address) {
   const unsigned opcode = static_cast<unsigned>(word.low & 0xfff);
   const Entry* const entry = kIndex[opcode];
   if (entry == nullptr)
-    Reader(word, address, name_of_refused(opcode)).refuse("it is not implemented");
+    Reader(word, address, "an instruction").refuse("it is not implemented");
   Reader reader(word, address, entry->name);
   reader.insn.op = entry->op;
   const bool uniform_guard = entry->uniform || opcode == 0xab9 || opcode == 0xabb ||

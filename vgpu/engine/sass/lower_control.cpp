@@ -107,8 +107,10 @@ void Lowering::lower(const Instruction& i) {
       return lower_mbarrier(i);
     case Op::kSetmaxreg:
       return lower_set_registers(i);
-    // Memory accesses execute in order, and caches are not modelled.
     case Op::kMembar:
+      emit("fence");
+      return;
+    // Memory accesses execute in order, and caches are not modelled.
     case Op::kErrbar:
     case Op::kCctl:
     case Op::kEndcollective:

@@ -126,6 +126,10 @@ void fence_barriers(Warp& warp, std::byte*, const Insn&, u32) {
   if (warp.race != nullptr) warp.race->fence_barriers(warp);
 }
 
+void fence(Warp& warp, std::byte*, const Insn&, u32) {
+  if (warp.race != nullptr) warp.race->fence(warp);
+}
+
 // .aligned: all lanes that have not exited must arrive together.
 bool is_whole(Warp& warp, const Insn& insn, u32 mask) {
   if ((insn.flags & kFlagAligned) == 0 || mask == warp.live) return true;
@@ -185,6 +189,7 @@ void define_async(OperationSink& sink) {
   op_special(sink, "bulk.commit_group", &bulk_commit);
   op_special(sink, "bulk.wait_group", &bulk_wait);
   op_special(sink, "prefetch.tensormap", &prefetch_map);
+  op_special(sink, "fence", &fence);
   op_special(sink, "fence.proxy.async", &fence_proxy);
   op_special(sink, "fence.mbarrier_init", &fence_barriers);
   op_special(sink, "barrier.cluster.arrive", &cluster_arrive, true);

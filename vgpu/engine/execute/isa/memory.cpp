@@ -114,6 +114,10 @@ template <u32 kBytes, u32 kVector, bool kStore, bool kCounted>
     count_global(warp, insn, mask, addresses, total, pattern);
   }
   note<kStore>(warp, insn, mask, addresses);
+  if (__builtin_expect((insn.flags & kFlagStrong) != 0, 0)) {
+    race_strong(warp, mask, !kStore, kStore,
+                [&](u32 i) { return check::RaceCheck::location(addresses[i]); });
+  }
   if constexpr (kBytes == 0) {
     move_any<kStore>(warp, window, insn, mask, [&](u32 i, u32 byte) {
       return reinterpret_cast<std::byte*>(addresses[i]) + byte;
@@ -244,6 +248,10 @@ void access_cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
     const u32 i = static_cast<u32>(__builtin_ctz(m));
     const SharedPlace place = shared_place({warp, insn, i}, addresses[i], total, total);
     touch_shared_place({warp, insn, i}, place, total, kStore, access);
+    if (access == check::Access::kStrong) {
+      race_strong(warp, 1u << i, !kStore, kStore,
+                  [&](u32) { return check::RaceCheck::location(place.block->rank, place.offset); });
+    }
     hosts[i] = place.host();
   }
   note<kStore>(warp, insn, mask, addresses);
