@@ -31,8 +31,10 @@ def main():
     if len(sys.argv) > 2:
         pages.put_into(sys.argv[2], "sizes", f"```\n{(folder / 'compare.txt').read_text()}```\n")
         return
-    rungs = [row for file in sorted(folder.glob("sizes-*.json")) for row in json.loads(file.read_text())["rows"]
-             if row["role"] == "rung"]
+    rungs = [
+        row for file in sorted(folder.glob("sizes-*.json"))
+        for row in json.loads(file.read_text())["rows"] if row["role"] == "rung"
+    ]
     wrong = [f"{row['kernel']} at {row['problem']['m']}: {row['verdict']['reason']}"
              for row in rungs if row["verdict"]["outcome"] not in ("passed", "refused")]
     again, slowed = (folder / "compare.txt").read_text().split("## ")[1:]
@@ -43,14 +45,17 @@ def main():
     # Unchanged rows are not printed, so a rung that is not reported as SLOWER was missed.
     timed = [row["kernel"] for row in rungs if row["problem"]["m"] == SLOWED_AT and row["timing"]]
     missed = [kernel for kernel in timed if not re.search(rf"^{kernel} .* SLOWER$", slowed, re.M)]
-    print(f"{same} of {judged} rows are the same in a second run; of {len(timed)} rungs slowed by 5% {len(timed) - len(missed)} "
-          "were found")
+    print(
+        f"{same} of {judged} rows are the same in a second run; of {len(timed)} rungs slowed by 5% {len(timed) - len(missed)} "
+        "were found")
     # Libraries were not slowed. Their change shows the effect of the clock, which is higher beside
     # slowed kernels.
     misled = re.findall(r"^(cu\w+) .* SLOWER$", slowed, re.M)
     print(f"not slowed and SLOWER all the same: {' '.join(misled) or 'none'}")
     if missed or not timed:
-        wrong.append(f"a slowdown of 5% was not found in {len(missed)} of {len(timed)} rungs: {' '.join(missed)}")
+        wrong.append(
+            f"a slowdown of 5% was not found in {len(missed)} of {len(timed)} rungs: {' '.join(missed)}"
+        )
     sys.exit("\n".join(wrong) or 0)
 
 

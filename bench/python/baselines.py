@@ -76,8 +76,10 @@ def problem_json(m, n, k, precision):
 
 def timing_json(samples, copies, telemetry, warmup_s):
     ms = {name: float(f"{value:.7g}") for name, value in statistics_of(samples).items()}
-    return {"ms": {**ms, "n": len(samples)}, "telemetry": telemetry, "warmup_s": warmup_s, "operand_copies": copies,
-            "launches_per_sample": 1, "throttled": 0, "alarms": []}
+    return {
+        "ms": {**ms, "n": len(samples)}, "telemetry": telemetry, "warmup_s": warmup_s,
+        "operand_copies": copies, "launches_per_sample": 1, "throttled": 0, "alarms": []
+    }
 
 
 def row_json(kernel, shape, errors, reason=""):
@@ -87,15 +89,22 @@ def row_json(kernel, shape, errors, reason=""):
     passed = errors is not None and errors[2] <= 1  # NaN is not
     outcome = "passed" if passed else "not_verified" if errors is None else "wrong_value"
     known = None if errors is None else dict(zip(("normwise", "componentwise", "of_bound"), errors))
-    case = {"name": f"shape, {m}x{n}x{k}, uniform", "problem": problem, "values": "uniform", "seed": 1, "nan_operands": False,
-            "outcome": outcome, "reason": reason, "reference": "PyTorch matmul in FP64", "errors": known}
-    return {"kernel": kernel.name, "rung": kernel.rung.file if kernel.rung else kernel.name.split("_")[0],
-            "idea": kernel.idea, "place": "cuda", "role": "rung" if kernel.rung else "baseline",
-            "precision": kernel.precision, "problem": problem, "flops": 2.0 * m * n * k,
-            "least_bytes": float(least_bytes(shape, kernel.precision)), "device": None,
-            "verdict": {"outcome": outcome, "reason": reason, "passed": int(passed), "refused": 0,
-                        "failed": [] if passed else [case]},
-            "errors": known, "timing": None, "baseline": None, "counters": None, "derived": {}, "note": ""}
+    case = {
+        "name": f"shape, {m}x{n}x{k}, uniform", "problem": problem, "values": "uniform", "seed": 1,
+        "nan_operands": False, "outcome": outcome, "reason": reason,
+        "reference": "PyTorch matmul in FP64", "errors": known
+    }
+    return {
+        "kernel": kernel.name,
+        "rung": kernel.rung.file if kernel.rung else kernel.name.split("_")[0], "idea": kernel.idea,
+        "place": "cuda", "role": "rung" if kernel.rung else "baseline",
+        "precision": kernel.precision, "problem": problem, "flops": 2.0 * m * n * k,
+        "least_bytes": float(least_bytes(shape, kernel.precision)), "device": None, "verdict": {
+            "outcome": outcome, "reason": reason, "passed": int(passed), "refused": 0,
+            "failed": [] if passed else [case]
+        }, "errors": known, "timing": None, "baseline": None, "counters": None, "derived": {},
+        "note": ""
+    }
 
 
 def add_timings(rows, timings):
@@ -109,12 +118,14 @@ def add_timings(rows, timings):
         row["derived"] = {"tflops": row["flops"] / timing["ms"]["median"] * 1e-9}
         if beside and row["kernel"] != BASELINE and row["precision"] not in OTHERS:
             row["baseline"] = {"kernel": BASELINE, "timing": {"ms": beside["ms"]}}
-            row["derived"]["percent_of_baseline"] = 100 * beside["ms"]["median"] / timing["ms"]["median"]
+            row["derived"][
+                "percent_of_baseline"] = 100 * beside["ms"]["median"] / timing["ms"]["median"]
 
 
 def text_of(*command):
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=SOURCE).stdout.strip()
+        return subprocess.run(command, capture_output=True, text=True, check=True,
+                              cwd=SOURCE).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return ""
 
@@ -122,14 +133,19 @@ def text_of(*command):
 def device_json(properties, clock_hz):
     cc = properties.major * 10 + properties.minor
     lanes = 128 if cc >= 86 else 64
-    return {"name": properties.name, "cuda": True, "virtual": False, "ordinal": 0, "compute_capability": cc,
-            "sm_count": properties.multi_processor_count, "memory_bytes": properties.total_memory, "sm_clock_hz": clock_hz,
-            "fp32_flops": 2.0 * lanes * properties.multi_processor_count * clock_hz, "memory_bandwidth": 0.0}
+    return {
+        "name": properties.name, "cuda": True, "virtual": False, "ordinal": 0,
+        "compute_capability": cc, "sm_count": properties.multi_processor_count,
+        "memory_bytes": properties.total_memory, "sm_clock_hz": clock_hz,
+        "fp32_flops": 2.0 * lanes * properties.multi_processor_count * clock_hz,
+        "memory_bandwidth": 0.0
+    }
 
 
 def environment_json(torch, device):
     def smi(field):
-        return text_of("nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader,nounits").split("\n")[0]
+        return text_of("nvidia-smi", f"--query-gpu={field}",
+                       "--format=csv,noheader,nounits").split("\n")[0]
 
     def number(text):
         try:
@@ -137,12 +153,17 @@ def environment_json(torch, device):
         except ValueError:
             return None
 
-    commit = os.environ.get("LADDER_COMMIT") or text_of("git", "describe", "--always", "--dirty", "--abbrev=12") or "unknown"
-    return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "version": "PyTorch " + torch.__version__, "commit": commit, "cpu": platform.processor() or platform.machine(),
-            "cpu_threads": os.cpu_count() or 0, "cuda_toolkit": torch.version.cuda, "cuda_runtime": torch.version.cuda,
-            "cuda_driver": "", "driver": smi("driver_version"), "cublas": "", "openblas": "", "device": device,
-            "power_limit_w": number(smi("enforced.power.limit")), "max_sm_clock_mhz": number(smi("clocks.max.sm"))}
+    commit = os.environ.get("LADDER_COMMIT") or text_of("git", "describe", "--always", "--dirty",
+                                                        "--abbrev=12") or "unknown"
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "version": "PyTorch " + torch.__version__, "commit": commit, "cpu": platform.processor()
+        or platform.machine(), "cpu_threads": os.cpu_count() or 0,
+        "cuda_toolkit": torch.version.cuda, "cuda_runtime": torch.version.cuda, "cuda_driver": "",
+        "driver": smi("driver_version"), "cublas": "", "openblas": "", "device": device,
+        "power_limit_w": number(smi("enforced.power.limit")),
+        "max_sm_clock_mhz": number(smi("clocks.max.sm"))
+    }
 
 
 def torch_kernels(torch):
@@ -152,8 +173,10 @@ def torch_kernels(torch):
             torch.matmul(a, b, out=c)
         return launch
 
-    return [Kernel(f"torch_{precision}", f"PyTorch {torch.__version__} matmul", precision, multiply(precision))
-            for precision in ("ieee", "tf32", "bf16", "fp16")]
+    return [
+        Kernel(f"torch_{precision}", f"PyTorch {torch.__version__} matmul", precision,
+               multiply(precision)) for precision in ("ieee", "tf32", "bf16", "fp16")
+    ]
 
 
 def triton_kernels(torch):
@@ -163,9 +186,11 @@ def triton_kernels(torch):
     except ImportError:
         print("Triton is not installed: its kernels are left out", file=sys.stderr)
         return []
-    return [Kernel(f"triton_{precision}", f"Triton {triton.__version__} matmul, tuned over its tiles", precision,
-                   lambda a, b, c, precision=precision: matmul(a, b, c, precision))
-            for precision in PRECISIONS]
+    return [
+        Kernel(f"triton_{precision}", f"Triton {triton.__version__} matmul, tuned over its tiles",
+               precision, lambda a, b, c, precision=precision: matmul(a, b, c, precision))
+        for precision in PRECISIONS
+    ]
 
 
 def gemmul8_kernels(torch):
@@ -173,8 +198,10 @@ def gemmul8_kernels(torch):
     if not path:
         return []
     import gemmul8
-    return [Kernel(*parts)
-            for parts in gemmul8.kernels(torch, path, os.environ.get("GEMMUL8_VERSION", "of unknown version"))]
+    return [
+        Kernel(*parts) for parts in gemmul8.kernels(
+            torch, path, os.environ.get("GEMMUL8_VERSION", "of unknown version"))
+    ]
 
 
 def own_kernels(torch, names):
@@ -194,7 +221,12 @@ def chosen(torch, wanted):
         return others
     families = ("torch", "triton", "gemmul8")  # that may be omitted
     own = own_kernels(torch, [name for name in wanted if not name.startswith(families)])
-    return list({kernel.name: kernel for name in wanted for kernel in others + own if kernel.name.startswith(name)}.values())
+    return list({
+        kernel.name: kernel
+        for name in wanted
+        for kernel in others + own
+        if kernel.name.startswith(name)
+    }.values())
 
 
 def operands(torch, shape, precision, copies):
@@ -205,7 +237,8 @@ def operands(torch, shape, precision, copies):
     def uniform(rows, columns):
         return (torch.rand(rows, columns, device="cuda", generator=generator) * 2 - 1).to(dtype)
 
-    return [(uniform(m, k), uniform(k, n), torch.full((m, n), math.nan, device="cuda", dtype=dtype)) for _ in range(copies)]
+    return [(uniform(m, k), uniform(k, n), torch.full((m, n), math.nan, device="cuda", dtype=dtype))
+            for _ in range(copies)]
 
 
 def errors_of(torch, kernel, a, b, c):
@@ -220,10 +253,12 @@ def errors_of(torch, kernel, a, b, c):
     wide_a, wide_b = wide_a.abs(), wide_b.abs()
     size = wide_a @ wide_b
     difference = (c.double() - exact).abs()
-    lines = wide_a.amax(1, keepdim=True) * wide_b.sum(0) + wide_a.sum(1, keepdim=True) * wide_b.amax(0)
+    lines = wide_a.amax(1, keepdim=True) * wide_b.sum(0) + wide_a.sum(1,
+                                                                      keepdim=True) * wide_b.amax(0)
     before = products * size + floor * lines
     allowed = before + last * (exact.abs() + before)
-    return (float(difference.norm() / exact.norm()), float((difference / size).max()), float((difference / allowed).max()))
+    return (float(difference.norm() / exact.norm()), float(
+        (difference / size).max()), float((difference / allowed).max()))
 
 
 def rows_of(torch, kernels, shape, l2_bytes, warm, budget):
@@ -255,10 +290,12 @@ def rows_of(torch, kernels, shape, l2_bytes, warm, budget):
 
 def main(argv):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--shape", action="append", help="MxNxK, or N for a cube; repeatable; default 4096")
-    parser.add_argument("--kernel", action="append",
-                        help="torch_ieee, triton_tf32x3, gemmul8, ... or how they start, or the name of one of Ladder's "
-                        "CUDA kernels; repeatable; default all but Ladder's")
+    parser.add_argument("--shape", action="append",
+                        help="MxNxK, or N for a cube; repeatable; default 4096")
+    parser.add_argument(
+        "--kernel", action="append", help=
+        "torch_ieee, triton_tf32x3, gemmul8, ... or how they start, or the name of one of Ladder's "
+        "CUDA kernels; repeatable; default all but Ladder's")
     parser.add_argument("--l2", choices=("cold", "warm"), default="cold")
     parser.add_argument("--budget", type=float, default=1.0, help="seconds a kernel")
     parser.add_argument("--save", required=True, help="the file of rows")
@@ -272,7 +309,8 @@ def main(argv):
         print("PyTorch sees no CUDA device", file=sys.stderr)
         return 3
     properties = torch.cuda.get_device_properties(0)
-    clock = text_of("nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits").split("\n")[0]
+    clock = text_of("nvidia-smi", "--query-gpu=clocks.max.sm",
+                    "--format=csv,noheader,nounits").split("\n")[0]
     device = device_json(properties, float(clock) * 1e6 if clock else 0.0)
     try:
         kernels = chosen(torch, options.kernel)
@@ -280,18 +318,24 @@ def main(argv):
         print(f"--kernel: {error.args[0]}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"Ladder's own kernels, which the target ladder_rungs builds: {error}", file=sys.stderr)
+        print(f"Ladder's own kernels, which the target ladder_rungs builds: {error}",
+              file=sys.stderr)
         return 3
-    document = {"schema": "ladder-rows", "version": 3, "environment": environment_json(torch, device), "rows": []}
+    document = {
+        "schema": "ladder-rows", "version": 3, "environment": environment_json(torch, device),
+        "rows": []
+    }
     with torch.cuda.stream(torch.cuda.Stream()):
         for text in options.shape or ["4096"]:
             sizes = [int(part) for part in text.split("x")]
             shape = tuple(sizes * 3 if len(sizes) == 1 else sizes)
-            rows = rows_of(torch, kernels, shape, properties.L2_cache_size, options.l2 == "warm", options.budget)
+            rows = rows_of(torch, kernels, shape, properties.L2_cache_size, options.l2 == "warm",
+                           options.budget)
             for row in rows:
                 rate = row["derived"].get("tflops")
-                print(f"{row['kernel']:20} {text:>16} {row['verdict']['outcome']:>12} {'-' if rate is None else f'{rate:.1f}':>8} "
-                      f"TFLOP/s {row['verdict']['reason']}", flush=True)
+                print(
+                    f"{row['kernel']:20} {text:>16} {row['verdict']['outcome']:>12} {'-' if rate is None else f'{rate:.1f}':>8} "
+                    f"TFLOP/s {row['verdict']['reason']}", flush=True)
             document["rows"] += rows
             whole_file.replace(options.save, json.dumps(document))
     return 0

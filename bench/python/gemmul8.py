@@ -33,14 +33,18 @@ class Gemmul8:
         n = b.shape[1]
         pointer = [ctypes.c_void_p(x.data_ptr()) for x in (a, b, c)]
         # Column-major: C' = B' A'.
-        self.check(self.library.cublasSgemm_v2(self.handle, 0, 0, n, m, k, ctypes.byref(self.one), pointer[1], n,
-                                               pointer[0], k, ctypes.byref(self.zero), pointer[2], n))
+        self.check(
+            self.library.cublasSgemm_v2(self.handle, 0, 0, n, m, k,
+                                        ctypes.byref(self.one), pointer[1], n, pointer[0], k,
+                                        ctypes.byref(self.zero), pointer[2], n))
 
 
 def kernels(torch, path, version):
     """(name, idea, precision, launch) of each configuration, as baselines.py lists them."""
     library = Gemmul8(path)
-    return [(f"gemmul8_{moduli}_{'fast' if fast else 'accurate'}",
-             f"GEMMul8 {version}, {moduli} int8 moduli, {'fast' if fast else 'accurate'} mode", "ieee",
-             lambda a, b, c, moduli=moduli, fast=fast: library.launch(torch, moduli, fast, a, b, c))
-            for moduli, fast in CONFIGURATIONS]
+    return [
+        (f"gemmul8_{moduli}_{'fast' if fast else 'accurate'}",
+         f"GEMMul8 {version}, {moduli} int8 moduli, {'fast' if fast else 'accurate'} mode", "ieee",
+         lambda a, b, c, moduli=moduli, fast=fast: library.launch(torch, moduli, fast, a, b, c))
+        for moduli, fast in CONFIGURATIONS
+    ]

@@ -22,8 +22,11 @@ def statistics_of(samples):
         high = min(low + 1, len(ordered) - 1)
         return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
-    return {"n": len(ordered), "min": ordered[0], "p5": at(0.05), "p25": at(0.25), "median": median, "p75": at(0.75),
-            "p95": at(0.95), "max": ordered[-1], "mad": statistics.median(abs(sample - median) for sample in ordered)}
+    return {
+        "n": len(ordered), "min": ordered[0], "p5": at(0.05), "p25": at(0.25), "median": median,
+        "p75": at(0.75), "p95": at(0.95), "max": ordered[-1],
+        "mad": statistics.median(abs(sample - median) for sample in ordered)
+    }
 
 
 def kernel_in_turn(kernels, number, turn):
@@ -39,9 +42,10 @@ class Readings:
     def __enter__(self):
         self.lines = []
         try:
-            self.process = subprocess.Popen(
-                ["nvidia-smi", "--query-gpu=clocks.sm,power.draw,temperature.gpu", "--format=csv,noheader,nounits", "-lms",
-                 "100", "-i", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            self.process = subprocess.Popen([
+                "nvidia-smi", "--query-gpu=clocks.sm,power.draw,temperature.gpu",
+                "--format=csv,noheader,nounits", "-lms", "100", "-i", "0"
+            ], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         except OSError:
             self.process = None
         return self
@@ -60,9 +64,14 @@ class Readings:
             except ValueError:  # "[N/A]", or a truncated line
                 continue
             readings.append((clock, power, temperature))
-        summary = {"readings": len(readings), "sm_clock_mhz": None, "power_w": None, "temperature_c": None, "clock_reasons": None}
+        summary = {
+            "readings": len(readings), "sm_clock_mhz": None, "power_w": None, "temperature_c": None,
+            "clock_reasons": None
+        }
         for name, values in zip(("sm_clock_mhz", "power_w", "temperature_c"), zip(*readings)):
-            summary[name] = {"min": min(values), "median": statistics.median(values), "max": max(values)}
+            summary[name] = {
+                "min": min(values), "median": statistics.median(values), "max": max(values)
+            }
         return summary
 
 
@@ -89,7 +98,8 @@ class Rounds:
                 self.used[which] += 1
                 first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
                 if self.heads_s[which]:
-                    torch.cuda._sleep(int(self.heads_s[which] * CYCLES_A_SECOND))  # noqa: SLF001  there is no public one
+                    torch.cuda._sleep(int(self.heads_s[which] *
+                                          CYCLES_A_SECOND))  # noqa: SLF001  there is no public one
                 start = time.monotonic()
                 first.record()
                 launch(*operands)
@@ -117,6 +127,7 @@ class Rounds:
                 samples[which].append(ms)
             spent = (time.monotonic() - start) / count
             noise = max(statistics_of(some)["mad"] / statistics.median(some) for some in samples)
-            if len(samples[0]) >= FEWEST and (spent > budget or (spent > SETTLED_S and noise < NOISE)):
+            if len(samples[0]) >= FEWEST and (spent > budget or
+                                              (spent > SETTLED_S and noise < NOISE)):
                 break
         return samples

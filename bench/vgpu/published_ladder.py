@@ -56,21 +56,24 @@ def run(options, program, number, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=os.path.abspath)
     parser.add_argument("--vgpu", required=True)
     parser.add_argument("--kernels", required=True, type=kernel_numbers)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--check", default="memory,race,init,sync")
-    parser.add_argument("--wrong", default=r"(?i)fail(ed)? to pass the correctness|divergence!|should.*is ")
+    parser.add_argument("--wrong",
+                        default=r"(?i)fail(ed)? to pass the correctness|divergence!|should.*is ")
     options = parser.parse_args()
     options.vgpu = os.path.abspath(options.vgpu)
     good = True
     with tempfile.TemporaryDirectory() as folder:
         for number in options.kernels:
             times, verdict, detail = run(options, options.program, number, folder)
-            print(f"kernel {number:2}: {len(times):2} sizes ({' '.join(times)} s), {verdict}{': ' if detail else ''}{detail}",
-                  flush=True)
+            print(
+                f"kernel {number:2}: {len(times):2} sizes ({' '.join(times)} s), {verdict}{': ' if detail else ''}{detail}",
+                flush=True)
             good &= verdict == "right" and len(times) > 0
     return 0 if good else 1
 

@@ -41,19 +41,22 @@ class BadInput(Folder):
         self.rejected("--device", "virtual:h200", says=["--device", "clock"])
         self.rejected("--device", "gpu", says=["--device", "'gpu'"])
         self.rejected("r01", "--device", "cpu", says=["--kernel", "GPU"])
-        self.rejected("--device", "cpu", "--shape", "2000000x2000000x4", says=["--shape", "memory", "GiB"])
+        self.rejected("--device", "cpu", "--shape", "2000000x2000000x4",
+                      says=["--shape", "memory", "GiB"])
 
     def test_help_lists_the_suites(self):
         result = bench("--help")
         self.assertEqual(result.returncode, 0)
-        for word in ("Examples:", "square", "odd", "tall", "wide", "thin", "deep", "small", "transformer", "batches", "mixed"):
+        for word in ("Examples:", "square", "odd", "tall", "wide", "thin", "deep", "small",
+                     "transformer", "batches", "mixed"):
             self.assertIn(word, result.stdout)
         self.assertNotIn("--resume", result.stdout)
 
 
 class OnTheHost(Folder):
     def test_saves_a_row_a_kernel_and_shape(self):
-        result = bench("h01", *QUICK, "--shape", "16..64*2,40x48x36", "--save", self.path("rows.json"))
+        result = bench("h01", *QUICK, "--shape", "16..64*2,40x48x36", "--save",
+                       self.path("rows.json"))
         self.assertEqual(result.returncode, 0, result)
         rows = self.read("rows.json")["rows"]
         self.assertEqual([(r["problem"]["m"], r["problem"]["n"], r["problem"]["k"]) for r in rows],
@@ -63,12 +66,15 @@ class OnTheHost(Folder):
             self.assertEqual(row["timing"]["alarms"], [])
             self.assertGreaterEqual(row["timing"]["ms"]["n"], 5)
             self.assertGreater(row["derived"]["tflops"], 0)
-            self.assertIn(f"{row['problem']['m']}x{row['problem']['n']}x{row['problem']['k']}", result.stdout)
-        report = subprocess.run([LADDER, "report", self.path("rows.json")], capture_output=True, text=True, check=False)
+            self.assertIn(f"{row['problem']['m']}x{row['problem']['n']}x{row['problem']['k']}",
+                          result.stdout)
+        report = subprocess.run([LADDER, "report", self.path("rows.json")], capture_output=True,
+                                text=True, check=False)
         self.assertIn("| h01_naive |", report.stdout)
 
     def test_leaves_out_what_takes_too_long_and_says_so(self):
-        result = bench("h01", *QUICK, "--shape", "32,256", "--max-launch", "1e-3", "--save", self.path("rows.json"))
+        result = bench("h01", *QUICK, "--shape", "32,256", "--max-launch", "1e-3", "--save",
+                       self.path("rows.json"))
         rows = self.read("rows.json")["rows"]
         self.assertEqual(len(rows), 2, result)
         self.assertIsNone(rows[1]["timing"])
@@ -91,8 +97,10 @@ class OnTheHost(Folder):
         self.assertEqual(rows[0]["timing"], timing)
 
     def test_interrupted_keeps_the_rows_so_far(self):
-        process = subprocess.Popen([LADDER, "bench", "h01", *QUICK, "--shape", "40..400+1", "--save",
-                                    self.path("rows.json")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([
+            LADDER, "bench", "h01", *QUICK, "--shape", "40..400+1", "--save",
+            self.path("rows.json")
+        ], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         lines = []
         while not any("passed" in line for line in lines):
             lines.append(process.stdout.readline())
@@ -152,7 +160,8 @@ class Compare(Folder):
     def test_what_looks_slower_is_measured_twice(self):
         for row in self.document["rows"]:
             row["timing"]["ms"] = at(1e-6, 1e-9)
-        result = bench("h01", *QUICK, "--shape", "24,48", "--compare", self.write("old.json", self.document))
+        result = bench("h01", *QUICK, "--shape", "24,48", "--compare",
+                       self.write("old.json", self.document))
         self.assertEqual(result.returncode, 1, result)
         self.assertIn("SLOWER 2", result.stdout)
         measured, _, _ = result.stdout.partition("against ")
@@ -162,7 +171,8 @@ class Compare(Folder):
     def test_against_what_is_measured_now(self):
         for row in self.document["rows"]:
             row["timing"]["ms"] = at(1e6, 1)
-        result = bench("h01", *QUICK, "--shape", "24,48", "--compare", self.write("old.json", self.document))
+        result = bench("h01", *QUICK, "--shape", "24,48", "--compare",
+                       self.write("old.json", self.document))
         self.assertEqual(result.returncode, 0, result)
         self.assertIn("FASTER 2", result.stdout)
 

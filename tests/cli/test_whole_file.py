@@ -24,7 +24,8 @@ class WholeFile(unittest.TestCase):
         self.path.chmod(0o600)
         (self.folder / "link").symlink_to("rows.json")
         whole_file.replace(self.folder / "link", "new\n")
-        self.assertEqual((self.path.read_text(), self.path.stat().st_mode & 0o777), ("new\n", 0o600))
+        self.assertEqual((self.path.read_text(), self.path.stat().st_mode & 0o777),
+                         ("new\n", 0o600))
         self.assertTrue((self.folder / "link").is_symlink())
 
     def test_a_full_disk_changes_nothing(self):

@@ -27,7 +27,8 @@ def differences(found, golden):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
     parser.add_argument("--vgpu", required=True)
     parser.add_argument("--golden", required=True)
@@ -47,7 +48,8 @@ def main():
             wrong[instruction, kind] = []
     if len(by_default) < 10:
         sys.exit("the default numerics give nearly the same bits: the lines tell nothing")
-    print(f"{len(golden)} lines, {len(wrong)} kinds differ; by default {len(by_default)} of them do")
+    print(
+        f"{len(golden)} lines, {len(wrong)} kinds differ; by default {len(by_default)} of them do")
     sys.exit(bool(wrong))
 
 

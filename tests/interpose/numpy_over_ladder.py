@@ -37,7 +37,8 @@ if __name__ == "__main__":
 def calls_standard_names():
     """Whether NumPy's compiled part asks for cblas_sgemm by that name."""
     import numpy.core._multiarray_umath as core
-    symbols = subprocess.run(["nm", "-D", core.__file__], capture_output=True, text=True).stdout.split()
+    symbols = subprocess.run(["nm", "-D", core.__file__], capture_output=True,
+                             text=True).stdout.split()
     return "cblas_sgemm" in symbols
 
 
@@ -54,17 +55,21 @@ def main():
         print("skipped: this NumPy does not call cblas_sgemm by that name")
         return 77
     environment = {**os.environ, "LD_PRELOAD": library}
-    probe = subprocess.run([sys.executable, "-c", PROBE], env=environment, capture_output=True, text=True)
+    probe = subprocess.run([sys.executable, "-c", PROBE], env=environment, capture_output=True,
+                           text=True)
     if probe.returncode != 0 or os.path.realpath(probe.stdout.strip()) != os.path.realpath(library):
         print(f"float32 products do not come from {library}: {probe.stdout}{probe.stderr}")
         return 1
-    pool = subprocess.run([sys.executable, "-c", POOL], env={**environment, "OMP_NUM_THREADS": "3"}, timeout=60)
+    pool = subprocess.run([sys.executable, "-c", POOL], env={**environment, "OMP_NUM_THREADS": "3"},
+                          timeout=60)
     if pool.returncode != 0:
         print("products in forked processes are wrong")
         return 1
     tests = ["numpy.core.tests.test_multiarray", "numpy.core.tests.test_numeric"]
-    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", *tests,
-                           "-k", "(matmul or MatMul or Matmul or Dot or dot) and not huge"], env=environment).returncode
+    return subprocess.run([
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", *tests, "-k",
+        "(matmul or MatMul or Matmul or Dot or dot) and not huge"
+    ], env=environment).returncode
 
 
 if __name__ == "__main__":

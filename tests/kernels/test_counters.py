@@ -23,10 +23,14 @@ WARPS, PRODUCT = 4, 64 * 256 * 16  # rows of a warpgroup, and columns per instru
 def launches(kernel):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "counters.json")
-        subprocess.run([VGPU, "--device", "h200", "--counters", path, "--", LADDER, "verify", kernel,
-                        "--no-battery", "--shape", f"{M}x{N}x{K}"], check=True, capture_output=True)
+        subprocess.run([
+            VGPU, "--device", "h200", "--counters", path, "--", LADDER, "verify", kernel,
+            "--no-battery", "--shape", f"{M}x{N}x{K}"
+        ], check=True, capture_output=True)
         with open(path) as file:
-            return [each for each in json.load(file)["launches"] if "r16_persistent" in each["kernel"]]
+            return [
+                each for each in json.load(file)["launches"] if "r16_persistent" in each["kernel"]
+            ]
 
 
 class TensorRung(unittest.TestCase):
@@ -42,7 +46,8 @@ class TensorRung(unittest.TestCase):
             "vgpu__bulk_deliveries.sum": BLOCKS * STEPS * (1 + boxes_of_b),
             # bytes that arrive in shared memory; requests to L2 are fewer because of multicast
             "vgpu__bulk_bytes_loaded.sum": BLOCKS * STEPS * (BM + BN) * LINE_BYTES,
-            "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum": BLOCKS * STEPS * (BM + BN // 2) * LINE_BYTES,
+            "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum": BLOCKS * STEPS *
+            (BM + BN // 2) * LINE_BYTES,
             "vgpu__bulk_bytes_stored.sum": M * N * 2,
         }
         for launch in found:

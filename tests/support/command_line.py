@@ -13,7 +13,8 @@ VIRTUAL = (LADDER.parent.parent / "lib" / "vgpu" / "libcudart.so.13").exists()
 
 
 def ladder(*arguments, **keywords):
-    return subprocess.run([LADDER, *arguments], capture_output=True, text=True, timeout=240, check=False, **keywords)
+    return subprocess.run([LADDER, *arguments], capture_output=True, text=True, timeout=240,
+                          check=False, **keywords)
 
 
 class Folder(unittest.TestCase):

@@ -42,7 +42,9 @@ def main():
     commands, *others = commands_of(page)
     for other in others:
         if other != commands:
-            sys.exit(f"a file for continuous integration says\n{other}where the example says\n{commands}")
+            sys.exit(
+                f"a file for continuous integration says\n{other}where the example says\n{commands}"
+            )
     limits = re.search(r"```python\n(.*?)```", page, re.S).group(1)
     environment = dict(os.environ)
     environment["PATH"] = os.pathsep.join(
@@ -53,10 +55,13 @@ def main():
         for stride, expected in ((1, 0), (64, 1)):
             with open(os.path.join(folder, "program.cu"), "w") as file:
                 file.write(PROGRAM.replace("STRIDE", str(stride)))
-            result = subprocess.run(["sh", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True,
-                                    check=False)
-            if result.returncode != expected or ("sectors a load request" in result.stderr) != bool(expected):
-                sys.exit(f"stride {stride}: exit status {result.returncode}\n{result.stdout}{result.stderr}")
+            result = subprocess.run(["sh", "-ec", commands], cwd=folder, env=environment,
+                                    capture_output=True, text=True, check=False)
+            if result.returncode != expected or ("sectors a load request"
+                                                 in result.stderr) != bool(expected):
+                sys.exit(
+                    f"stride {stride}: exit status {result.returncode}\n{result.stdout}{result.stderr}"
+                )
 
 
 if __name__ == "__main__":

@@ -11,13 +11,23 @@ import tempfile
 
 
 def run(vgpu, command, engine, threads):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("VGPU_")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("VGPU_")
+    }
     with tempfile.TemporaryDirectory() as folder:
         counters = os.path.join(folder, "counters.json")
-        options = ["--engine", engine, "--threads", str(threads), "--check", "none", "--counters", counters]
-        result = subprocess.run([vgpu] + options + ["--"] + command, capture_output=True, text=True, env=environment)
+        options = [
+            "--engine", engine, "--threads",
+            str(threads), "--check", "none", "--counters", counters
+        ]
+        result = subprocess.run([vgpu] + options + ["--"] + command, capture_output=True, text=True,
+                                env=environment)
         if result.returncode != 0:
-            sys.exit(f"--engine {engine}: exit status {result.returncode}\n{result.stdout}{result.stderr}")
+            sys.exit(
+                f"--engine {engine}: exit status {result.returncode}\n{result.stdout}{result.stderr}"
+            )
         with open(counters) as file:
             launches = json.load(file)["launches"]
     others = [launch["kernel"] for launch in launches if launch["engine"] != engine]

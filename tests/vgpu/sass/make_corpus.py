@@ -26,7 +26,8 @@ def instructions(path):
 
 
 def disassembled(cubin):
-    listing = subprocess.run(["cuobjdump", "-sass", cubin], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(["cuobjdump", "-sass", cubin], capture_output=True, text=True,
+                             check=True).stdout
     first = None
     for line in listing.splitlines():
         match = re.match(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;?\s*/\* 0x([0-9a-f]{16}) \*/", line)
@@ -36,7 +37,8 @@ def disassembled(cubin):
         match = re.match(r"\s*/\* 0x([0-9a-f]{16}) \*/", line)
         if match and first:
             text = re.sub(r"\(\*.*?\*\)", "", first.group(2)).replace(".reuse", "").rstrip(" ;")
-            yield int(first.group(1), 16), first.group(3), match.group(1), re.sub(r"\s+", " ", text).strip()
+            yield int(first.group(1),
+                      16), first.group(3), match.group(1), re.sub(r"\s+", " ", text).strip()
             first = None
 
 
