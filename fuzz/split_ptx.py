@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Seeds for fuzzing from PTX files: split_ptx.py FOLDER FILE.ptx... Each seed is a file's head and a few of its kernels,
-as many as fit: small inputs change into more different ones. Comments and what kernels call are left out."""
+"""Seeds for fuzzing from PTX files: split_ptx.py FOLDER FILE.ptx... Each seed is a file's head and
+a few of its kernels, as many as fit: small inputs change into more different ones. Comments and
+what kernels call are left out."""
 import os
 import re
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text that is made from rows, put between a page's markers: <!-- NAME --> and <!-- /NAME -->, each a line of its own."""
+"""Text that is made from rows, put between a page's markers: <!-- NAME --> and <!-- /NAME -->, each
+a line of its own."""
 import pathlib
 import sys
 

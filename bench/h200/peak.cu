@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ladder_large_tiles and cuBLAS, launched alternately, over sizes and operation pairs, with their errors. Prints
-// CSV: n, operations, kernel, median GFLOP/s, ratio to cuBLAS, largest and root mean square error
-// against FP64, for operands uniform in (-1, 1).
+// ladder_large_tiles and cuBLAS, launched alternately, over sizes and operation pairs, with their
+// errors. Prints CSV: n, operations, kernel, median GFLOP/s, ratio to cuBLAS, largest and root mean
+// square error against FP64, for operands uniform in (-1, 1).
 //   bench/h200/peak.sh runs it
 #include <cuda_runtime.h>
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two tables of docs/lab/power.md: power.csv, each load at the power cap, and cycles.csv, cycles beside cuBLAS."""
+"""Two tables of docs/lab/power.md: power.csv, each load at the power cap, and cycles.csv, cycles
+beside cuBLAS."""
 import csv
 
 import pages

@@ -27,7 +27,8 @@ import json, sys
 alone = {"cublas_" + kind for kind in ("ieee", "tf32", "bf16", "bf16_f32", "fp16", "fp16_f32")}
 for k in json.load(sys.stdin):
     family = k["precision"] if k["precision"] in ("ieee", "bf16", "fp16") else "split"
-    if k["place"] == "cuda" and family == sys.argv[1] and (k["role"] in ("rung", "library") or k["id"] in alone):
+    shown = k["role"] in ("rung", "library") or k["id"] in alone
+    if k["place"] == "cuda" and family == sys.argv[1] and shown:
         print(k["id"])' "$1"
 }
 # bench FAMILY OPTION...
@@ -42,7 +43,8 @@ of_shapes() { tr ',' '\n' <<<"$shapes" | grep -xE "$1" | paste -sd,; }
 for family in "${families[@]}"; do
   bench "$family" --shape "$shapes" --save "$output/sizes-$family.json" || echo "(exit status 1)"
 done
-[ "$output" != results/h200 ] || "$ladder" report "$output"/sizes-*.json --chart sizes --svg docs/images/sizes.svg
+[ "$output" != results/h200 ] || \
+  "$ladder" report "$output"/sizes-*.json --chart sizes --svg docs/images/sizes.svg
 # compare SIDES OPTION...: every family measured again.
 compare() {
   local family

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what sizes.sh measured: rungs are right, a second run is the same, every slowed rung is found. Exit status 1 if not.
+"""Checks what sizes.sh measured: rungs are right, a second run is the same, every slowed rung is
+found. Exit status 1 if not.
 
-  sizes_check.py FOLDER [PAGE.md]    FOLDER holds sizes-*.json and compare.txt. With a page, compare.txt is put between its
+  sizes_check.py FOLDER [PAGE.md]    FOLDER holds sizes-*.json and compare.txt. With a page,
+                                     compare.txt is put between its
                                      <!-- sizes --> and <!-- /sizes -->, and nothing is checked.
 """
 import collections

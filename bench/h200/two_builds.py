@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether ladder::sgemm is as fast in one build as in another: both builds' bench_mixed launched in turn.
+"""Whether ladder::sgemm is as fast in one build as in another: both builds' bench_mixed launched in
+turn.
 
   bench/h200/two_builds.py OLD NEW OUTPUT [SUITE...]
 
-OLD and NEW: bench_mixed of the two builds. Suites: mixed, square, layouts, transformer by default. Problems that differ
-by more than 3% are measured twice more by each. OUTPUT: CSV, one row per problem and precision. Exit status 1 where the
-geometric mean of new over old rates is below 0.99, or a row below 0.95.
+OLD and NEW: bench_mixed of the two builds. Suites: mixed, square, layouts, transformer by default.
+Problems that differ by more than 3% are measured twice more by each. OUTPUT: CSV, one row per
+problem and precision. Exit status 1 where the geometric mean of new over old rates is below 0.99,
+or a row below 0.95.
 """
 import csv
 import math

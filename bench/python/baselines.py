@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's, Triton's and GEMMul8's matrix products beside Ladder's, verified and measured as ladder bench does, into rows
-of its format.
+"""PyTorch's, Triton's and GEMMul8's matrix products beside Ladder's, verified and measured as
+ladder bench does, into rows of its format.
 
     python3 bench/python/baselines.py --shape 4096 --shape 8192 --save python.json
     build/bin/ladder report rows.json python.json --html report.html
 
-Needs a GPU and PyTorch; Triton's kernels are left out where it is not installed, GEMMul8's where GEMMUL8 does not name its
-shared library (gemmul8.py says how to build it; GEMMUL8_VERSION, its tag, goes into the rows). Ladder's own are measured
-where --kernel names them (rungs.py). Those that stand for FP32 are rows beside torch_ieee, PyTorch's call of cuBLAS's SGEMM,
-of the same rounds. Exit status 2: no such kernel; 3: something is missing.
-docs/measurement.md says how it is measured; the commit in the rows is that of the checkout.
+Needs a GPU and PyTorch; Triton's kernels are left out where it is not installed, GEMMul8's where
+GEMMUL8 does not name its shared library (gemmul8.py says how to build it; GEMMUL8_VERSION, its tag,
+goes into the rows). Ladder's own are measured where --kernel names them (rungs.py). Those that
+stand for FP32 are rows beside torch_ieee, PyTorch's call of cuBLAS's SGEMM, of the same rounds.
+Exit status 2: no such kernel; 3: something is missing. docs/measurement.md says how it is measured;
+the commit in the rows is that of the checkout.
 """
 import argparse
 import dataclasses
@@ -50,8 +51,8 @@ def gamma(n, u):
 
 
 def bound(kernel, m, n, k):
-    """Of |C - AB|, elementwise: over |A||B|, over max|a_i| sum|b_j| + sum|a_i| max|b_j|, and of the last rounding over |C|.
-    docs/verification.md derives them."""
+    """Of |C - AB|, elementwise: over |A||B|, over max|a_i| sum|b_j| + sum|a_i| max|b_j|, and of the
+    last rounding over |C|. docs/verification.md derives them."""
     if kernel.rung:
         return (*kernel.rung.bound(m, n, k), 0.0)
     sums = gamma(k + 2, 2.0**-23)  # tensor cores may truncate when they add
@@ -83,7 +84,8 @@ def timing_json(samples, copies, telemetry, warmup_s):
 
 
 def row_json(kernel, shape, errors, reason=""):
-    """One row, not timed; `errors` are (normwise, componentwise, of_bound), or None with a reason."""
+    """One row, not timed; `errors` are (normwise, componentwise, of_bound), or None with a
+    reason."""
     m, n, k = shape
     problem = problem_json(m, n, k, kernel.precision)
     passed = errors is not None and errors[2] <= 1  # NaN is not
@@ -215,7 +217,8 @@ def own_kernels(torch, names):
 
 
 def chosen(torch, wanted):
-    """The kernels whose names start so, in that order; all but Ladder's own where `wanted` is empty."""
+    """The kernels whose names start so, in that order; all but Ladder's own where `wanted` is
+    empty."""
     others = torch_kernels(torch) + triton_kernels(torch) + gemmul8_kernels(torch)
     if not wanted:
         return others
@@ -242,7 +245,8 @@ def operands(torch, shape, precision, copies):
 
 
 def errors_of(torch, kernel, a, b, c):
-    """Of the kernel's result against FP64; also launches for the first time, which tunes and allocates."""
+    """Of the kernel's result against FP64; also launches for the first time, which tunes and
+    allocates."""
     (m, k), n = a.shape, b.shape[1]
     products, floor, last = bound(kernel, m, n, k)
     if kernel.rung:

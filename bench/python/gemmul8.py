@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GEMMul8 (github.com/RIKEN-RCCS/GEMMul8): FP32 products by int8 tensor cores and the Chinese remainder theorem.
+"""GEMMul8 (github.com/RIKEN-RCCS/GEMMul8): FP32 products by int8 tensor cores and the Chinese
+remainder theorem.
 
-Its shared library replaces cublasSgemm; the number of moduli and the mode are read from the environment at each call.
-Build it beside this project: make BACKEND=cuda GPU_ARCH=90 lib/libgemmul8.so; then name the file in GEMMUL8."""
+Its shared library replaces cublasSgemm; the number of moduli and the mode are read from the
+environment at each call. Build it beside this project: make BACKEND=cuda GPU_ARCH=90
+lib/libgemmul8.so; then name the file in GEMMUL8."""
 import ctypes
 import os
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels timed in turn, as src/measure does it: each round launches every one once, so that all see the same clocks."""
+"""Kernels timed in turn, as src/measure does it: each round launches every one once, so that all
+see the same clocks."""
 import math
 import statistics
 import subprocess
@@ -30,14 +31,16 @@ def statistics_of(samples):
 
 
 def kernel_in_turn(kernels, number, turn):
-    """The one whose turn is the turn-th of this round: src/measure/turns.hpp, which names the source."""
+    """The one whose turn is the turn-th of this round: src/measure/turns.hpp, which names the
+    source."""
     at = turn if number % 2 == 0 else kernels - 1 - turn
     zigzag = kernels - at // 2 if at % 2 == 0 else at // 2 + 1
     return (zigzag + number // 2) % kernels
 
 
 class Readings:
-    """Clock, power and temperature every tenth of a second while the block runs; empty where nvidia-smi is not."""
+    """Clock, power and temperature every tenth of a second while the block runs; empty where
+    nvidia-smi is not."""
 
     def __enter__(self):
         self.lines = []
@@ -110,7 +113,8 @@ class Rounds:
         return [(which, first.elapsed_time(last), host_s) for which, first, last, host_s in timed]
 
     def measure(self, budget):
-        """Samples in ms of each kernel: until the noise of all is low, or `budget` seconds a kernel are spent."""
+        """Samples in ms of each kernel: until the noise of all is low, or `budget` seconds a kernel
+        are spent."""
         count = len(self.launches)
         begin, host_s = time.monotonic(), [[] for _ in range(count)]
         while self.warmup_s < WARMUP_S * count:

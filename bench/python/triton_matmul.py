@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A matrix product in Triton, as its users write one: a block of C a program, tiles chosen by Triton's autotuner."""
+"""A matrix product in Triton, as its users write one: a block of C a program, tiles chosen by
+Triton's autotuner."""
 import triton
 import triton.language as tl
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The virtual GPU's own speed on this machine: instructions of threads that it executes in a second of one core, from PTX
-and from machine code, how much longer each check makes that, and the CUDA-core rungs at 256^3 with all checks.
+"""The virtual GPU's own speed on this machine: instructions of threads that it executes in a second
+of one core, from PTX and from machine code, how much longer each check makes that, and the
+CUDA-core rungs at 256^3 with all checks.
 
 engine.py [--build build] [--file results/cpu/engine.txt] [--repetitions 5]
 
-Medians. Rates are by processor time, so that what else the machine does matters little; the rungs' time is what a clock
-on the wall shows, on all cores.
+Medians. Rates are by processor time, so that what else the machine does matters little; the rungs'
+time is what a clock on the wall shows, on all cores.
 """
 import argparse
 import json
@@ -45,7 +46,8 @@ def rates(program, repetitions):
 
 
 def rungs(build):
-    """Seconds of golden_launch, which starts the small kernels of tests/golden and every CUDA-core rung once."""
+    """Seconds of golden_launch, which starts the small kernels of tests/golden and every CUDA-core
+    rung once."""
     start = time.monotonic()
     subprocess.run([
         f"{build}/bin/vgpu", "--check", "memory,race,init,sync", "--", f"{build}/bin/golden_launch",

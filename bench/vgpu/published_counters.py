@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counters of published SGEMM ladders, unmodified: what Nsight Compute reads on an H200, and what the virtual GPU says.
+"""Counters of published SGEMM ladders, unmodified: what Nsight Compute reads on an H200, and what
+the virtual GPU says.
 
-  published_counters.py collect PROGRAMS [--ncu NCU]  where the GPU is: writes results/h200/published.csv
-  published_counters.py compare PROGRAMS --vgpu VGPU  anywhere: writes results/h200/published-compared.csv
+  published_counters.py collect PROGRAMS [--ncu NCU]  where the GPU is: writes
+                                                      results/h200/published.csv
+  published_counters.py compare PROGRAMS --vgpu VGPU  anywhere: writes
+                                                      results/h200/published-compared.csv
   published_counters.py table                         the latter as a table of docs/virtual-gpu.md
 
-LADDERS names the ladders and their commits; PROGRAMS/NAME is the program of each, built with nvcc -O3 -cudart shared
--lineinfo for sm_90. Of each kernel the first launch at each of the program's first sizes is profiled. A row of `collect` is a launch: ladder, kernel, size, symbol, the
-hash of its machine code, and a column for each metric of tests/golden/golden.py. `compare` runs the same programs, skips a
-kernel whose machine code is not the measured one, and holds each value that the virtual GPU calls exact to the row; it
-ends with 1 if one differs or if nothing could be compared.
+LADDERS names the ladders and their commits; PROGRAMS/NAME is the program of each, built with nvcc
+-O3 -cudart shared -lineinfo for sm_90. Of each kernel the first launch at each of the program's
+first sizes is profiled. A row of `collect` is a launch: ladder, kernel, size, symbol, the hash of
+its machine code, and a column for each metric of tests/golden/golden.py. `compare` runs the same
+programs, skips a kernel whose machine code is not the measured one, and holds each value that the
+virtual GPU calls exact to the row; it ends with 1 if one differs or if nothing could be compared.
 """
 import argparse
 import collections
@@ -115,7 +119,8 @@ def run_virtual(options, program, kernel, count):
 
 
 def compare_kernel(options, name, kernel, rows, hashes):
-    """[compared, differing metrics as "METRIC at SIZE: HARDWARE, VIRTUAL", the engine], or None where the code differs."""
+    """[compared, differing metrics as "METRIC at SIZE: HARDWARE, VIRTUAL", the engine], or None
+    where the code differs."""
     ladder = LADDERS[name]
     if any(hashes.get(row["symbol"]) != row["sass_sha256"] for row in rows):
         print(

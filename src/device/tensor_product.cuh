@@ -139,8 +139,8 @@ __device__ __forceinline__ void round(float alpha, const float (&sums)[kSums],
   }
 }
 
-// A warpgroup writes 64 x 64 results to shared memory in the 128-byte swizzle, for a store by tensor
-// map. `results` are those of 64 columns, from round().
+// A warpgroup writes 64 x 64 results to shared memory in the 128-byte swizzle, for a store by
+// tensor map. `results` are those of 64 columns, from round().
 __device__ __forceinline__ void write_box(std::uint32_t s, const std::uint32_t* results) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int row = static_cast<int>(threadIdx.x) % kWarpgroup / 32 * 16 + lane % 16;

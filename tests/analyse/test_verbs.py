@@ -47,7 +47,8 @@ class Calls(unittest.TestCase):
 
 
 class PublishedFigures(unittest.TestCase):
-    """Of the worklog and the notes on kernels 1 to 10, on an RTX A6000 (whose 30 TFLOP/s is its base clock)."""
+    """Of the worklog and the notes on kernels 1 to 10, on an RTX A6000 (whose 30 TFLOP/s is its
+    base clock)."""
 
     def test_a6000_at_4092_and_4096(self):
         for side in ("4092", "4096"):

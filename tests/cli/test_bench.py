@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ladder bench from outside, on the host: rows, shapes and suites, comparisons and their exit status, bad input."""
+"""ladder bench from outside, on the host: rows, shapes and suites, comparisons and their exit
+status, bad input."""
 import pathlib
 import signal
 import subprocess

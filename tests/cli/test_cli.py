@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line from outside: exit statuses, one-line errors, JSON against docs/schema.md, Ctrl-C."""
+"""The command line from outside: exit statuses, one-line errors, JSON against docs/schema.md,
+Ctrl-C."""
 import functools
 import json
 import os
@@ -143,7 +144,8 @@ class Information(Folder):
 @unittest.skipUnless(VIRTUAL, "needs the virtual GPU")
 class Installed(Folder):
     def test_in_a_folder_of_any_name(self):
-        """Of all but what no file name can hold: separators of search paths, what a shell or the linker expands."""
+        """Of all but what no file name can hold: separators of search paths, what a shell or the
+        linker expands."""
         place = pathlib.Path(self.folder.name, "a b:c;$LIB`touch x`")
         build = LADDER.parent.parent
         shutil.copytree(build / "lib" / "vgpu", place / "lib" / "vgpu")

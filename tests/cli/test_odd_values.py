@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Odd values for every option of every verb that --help lists: each ends with a documented status and one line that names
-the option, never by a signal."""
+"""Odd values for every option of every verb that --help lists: each ends with a documented status
+and one line that names the option, never by a signal."""
 import concurrent.futures
 import itertools
 import os

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/whole_file.py: what a file held stays where the new text cannot be written; mode and links stay as they were."""
+"""bench/whole_file.py: what a file held stays where the new text cannot be written; mode and links
+stay as they were."""
 import os
 import pathlib
 import resource

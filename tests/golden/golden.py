@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Golden counters: what Nsight Compute reads on a GPU, and what the virtual GPU must say of the same launches.
+"""Golden counters: what Nsight Compute reads on a GPU, and what the virtual GPU must say of the
+same launches.
 
-  golden.py collect --launcher PROGRAM --ncu NCU --golden FILE.csv   on a machine with the GPU; with --only, rows of
-                                                                     these small kernels instead of those in the file
+  golden.py collect --launcher PROGRAM --ncu NCU --golden FILE.csv   on a machine with the GPU; with
+                                                                     --only, rows of
+                                                                     these small kernels instead of
+                                                                     those in the file
   golden.py check --launcher PROGRAM --vgpu VGPU --golden FILE.csv   anywhere
 
-A row is a launch: kernel, shape, symbol, hash of its machine code, and a column for each metric. Where the machine code has changed since
-the rows were measured (another compiler, another source), the check skips that kernel with a message; it never
-compares. A rung of the registry that has no rows is named too.
-Exit status of check: 0 all equal, 1 a value differs or nothing could be compared.
+A row is a launch: kernel, shape, symbol, hash of its machine code, and a column for each metric.
+Where the machine code has changed since the rows were measured (another compiler, another source),
+the check skips that kernel with a message; it never compares. A rung of the registry that has no
+rows is named too. Exit status of check: 0 all equal, 1 a value differs or nothing could be
+compared.
 """
 import argparse
 import collections
@@ -56,7 +60,8 @@ FIELDS = ["kernel", "shape", "symbol", "sass_sha256"]
 
 
 def sass_sections(program):
-    """Machine code of every kernel for sm_90 in an executable's fat binaries: {mangled name: bytes}."""
+    """Machine code of every kernel for sm_90 in an executable's fat binaries: {mangled name:
+    bytes}."""
     data = open(program, "rb").read()
     code, at = {}, 0
     while (at := data.find(struct.pack("<IH", 0xBA55ED50, 1), at)) >= 0:

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor cores against an H200's: every line that tensor_cores printed there, the virtual GPU must print as well.
+"""Tensor cores against an H200's: every line that tensor_cores printed there, the virtual GPU must
+print as well.
 
   tensor_cores.py --program TENSOR_CORES --vgpu VGPU --golden tensor_cores.h200.txt
 
-With --numerics=hopper all lines are equal. With the default numerics those of exact sums are ("place": small integers, so
-that the lines say where operands are found), and some others are not: the comparison can fail.
+With --numerics=hopper all lines are equal. With the default numerics those of exact sums are
+("place": small integers, so that the lines say where operands are found), and some others are not:
+the comparison can fail.
 """
 import argparse
 import subprocess

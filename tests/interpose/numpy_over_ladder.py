@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's tests of matmul and dot, and its products in forked processes, with libladder_cblas.so in front of the BLAS that NumPy has.
+"""NumPy's tests of matmul and dot, and its products in forked processes, with libladder_cblas.so in
+front of the BLAS that NumPy has.
    numpy_over_ladder.py LIBRARY
-Exit status 77: NumPy, pytest or hypothesis is missing, or NumPy brings a BLAS that it does not call by standard names."""
+Exit status 77: NumPy, pytest or hypothesis is missing, or NumPy brings a BLAS that it does not call
+by standard names."""
 import os
 import subprocess
 import sys

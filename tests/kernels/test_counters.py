@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tensor rung asks of the tensor cores and of the copy engine, counted on the virtual GPU and by arithmetic.
+"""What a tensor rung asks of the tensor cores and of the copy engine, counted on the virtual GPU
+and by arithmetic.
 
-test_counters.py LADDER VGPU: r16 in bf16, 256 x 512 x 128: two pairs of blocks, a tile of 128 x 256 each, two stages of 64
-along k. Blocks of a pair share B. And that results in f32 get to shared memory without bank conflicts.
+test_counters.py LADDER VGPU: r16 in bf16, 256 x 512 x 128: two pairs of blocks, a tile of 128 x 256
+each, two stages of 64 along k. Blocks of a pair share B. And that results in f32 get to shared
+memory without bank conflicts.
 """
 import json
 import os

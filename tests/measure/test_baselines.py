@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rounds and rows of bench/python with a PyTorch of this test's own, whose clock moves by what its kernels say they take."""
+"""Rounds and rows of bench/python with a PyTorch of this test's own, whose clock moves by what its
+kernels say they take."""
 import collections
 import json
 import pathlib

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of the registry launched from Python (bench/python/rungs.py), on whatever GPU the CUDA runtime shows."""
+"""Kernels of the registry launched from Python (bench/python/rungs.py), on whatever GPU the CUDA
+runtime shows."""
 import ctypes
 import pathlib
 import random

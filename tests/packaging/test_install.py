@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs below DESTDIR, moves the result to a folder with a space in its name, and works from there.
+"""Installs below DESTDIR, moves the result to a folder with a space in its name, and works from
+there.
 
   test_install.py CMAKE BUILD_FOLDER CUDA_PROGRAM packaging/check"""
 import os

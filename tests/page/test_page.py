@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report as a reader has it: made from committed rows, opened in Chromium, clicked, printed, without scripts."""
+"""The report as a reader has it: made from committed rows, opened in Chromium, clicked, printed,
+without scripts."""
 import base64
 import hashlib
 import html.parser
@@ -273,8 +274,11 @@ class Hostile(unittest.TestCase):
             self.assertEqual(browser.problems(), [])
             # Markup that would be active if it were not escaped.
             browser.evaluate(
-                """document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=\\"document.title='taken'\\">");
-                document.body.append(Object.assign(document.createElement("script"), {textContent: "document.title='taken'"}));
+                """const image = "<img src=x onerror=\\"document.title='taken'\\">";
+                document.body.insertAdjacentHTML("beforeend", image);
+                const script = document.createElement("script");
+                script.textContent = "document.title='taken'";
+                document.body.append(script);
                 new Promise((done) => setTimeout(done, 100))""")
             self.assertNotIn("taken", browser.evaluate("document.title"))
 
@@ -415,7 +419,8 @@ class InChromium(unittest.TestCase):
         wide, screen, cut = self.browser.evaluate(
             """[document.documentElement.scrollWidth, innerWidth,
             [...document.querySelectorAll("svg, table")].filter((element) => element.offsetParent !== null || element.closest("svg"))
-                .filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !element.closest(".scroll"))
+                .filter((element) => element.getBoundingClientRect().right > innerWidth + 1
+                                      && !element.closest(".scroll"))
                 .map((element) => element.outerHTML.slice(0, 80))]""")
         self.assertLessEqual(wide, screen)
         self.assertEqual(cut, [])

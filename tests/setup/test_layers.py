@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/layers refuses what scripts/rooms.txt forbids: each rule is broken once in a made-up tree."""
+"""scripts/layers refuses what scripts/rooms.txt forbids: each rule is broken once in a made-up
+tree."""
 import pathlib
 import subprocess
 import sys

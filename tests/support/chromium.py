@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless Chromium driven through its DevTools pipe: two file descriptors and JSON, no driver program between."""
+"""A headless Chromium driven through its DevTools pipe: two file descriptors and JSON, no driver
+program between."""
 import base64
 import json
 import os
@@ -105,7 +106,8 @@ class Browser:
                       button="none" if kind == "mouseMoved" else "left", clickCount=1)
 
     def problems(self):
-        """What was logged as an error, thrown, or asked for from elsewhere since the page was opened."""
+        """What was logged as an error, thrown, or asked for from elsewhere since the page was
+        opened."""
         self.evaluate("0")  # pending events are delivered before this
         found = []
         for event in self.events:
@@ -129,7 +131,8 @@ class Browser:
                   features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def picture(self, path, selector=None, width=1060, height=None):
-        """A PNG of the whole page or of an element, or of so many pixels of it from above, for people to look at."""
+        """A PNG of the whole page or of an element, or of so many pixels of it from above, for
+        people to look at."""
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=900,
                   deviceScaleFactor=1, mobile=False)
         box = self.evaluate(f"""(() => {{

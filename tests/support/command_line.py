@@ -36,7 +36,8 @@ class Folder(unittest.TestCase):
         return self.path(name)
 
     def rejected(self, *arguments, says, **keywords):
-        """Exit status 2 and one line that holds every text of `says`; nothing is printed besides."""
+        """Exit status 2 and one line that holds every text of `says`; nothing is printed
+        besides."""
         result = ladder(*arguments, **keywords)
         self.assertEqual(result.returncode, 2, result)
         self.assertEqual(result.stdout, "")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ladder tune from outside, on the virtual GPU: table, files, bad input, and what is left after SIGINT and SIGKILL."""
+"""ladder tune from outside, on the virtual GPU: table, files, bad input, and what is left after
+SIGINT and SIGKILL."""
 import csv
 import json
 import os
@@ -144,7 +145,8 @@ class OnTheVirtualGpu(Folder):
         return self.path("tmp")
 
     def stopped(self, how):
-        """Starts a search, stops it once a best so far is on disk; (process, tuned file's entry, candidates)."""
+        """Starts a search, stops it once a best so far is on disk; (process, tuned file's entry,
+        candidates)."""
         process = subprocess.Popen(
             command("--budget", "170", "--json", self.path("all.json"), "--output",
                     self.path("h200.json")), stdout=subprocess.PIPE, stderr=subprocess.PIPE,

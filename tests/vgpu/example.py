@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the example of docs/virtual-gpu.md ("In CI") as it stands there, on a program that keeps the limit and on one that
-does not, and the same commands as the files for GitHub and GitLab give them: example.py --page PAGE.md --nvcc NVCC
---vgpu VGPU"""
+"""Runs the example of docs/virtual-gpu.md ("In CI") as it stands there, on a program that keeps the
+limit and on one that does not, and the same commands as the files for GitHub and GitLab give them:
+example.py --page PAGE.md --nvcc NVCC --vgpu VGPU"""
 import argparse
 import os
 import re

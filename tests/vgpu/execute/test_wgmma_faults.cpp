@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands that wgmma refuses, and registers and shared memory that are accessed while it uses them.
+// Operands that wgmma refuses, and registers and shared memory that are accessed while it uses
+// them.
 #include "wgmma_fixture.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check_exports.py NM LIBRARY NAMES.inc PREFIX NODE: the stand-in exports every name in NAMES.inc and, besides, only
-names that begin with PREFIX ("-": none), all under the version node NODE."""
+"""check_exports.py NM LIBRARY NAMES.inc PREFIX NODE: the stand-in exports every name in NAMES.inc
+and, besides, only names that begin with PREFIX ("-": none), all under the version node NODE."""
 import re
 import subprocess
 import sys

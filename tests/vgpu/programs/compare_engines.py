@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same program from machine code and from PTX, on one and on several host threads: the output must be the same.
+"""The same program from machine code and from PTX, on one and on several host threads: the output
+must be the same.
 
 compare_engines.py VGPU PROGRAM ARGS...
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program whose machine code is damaged runs from PTX, or is refused: damaged_code.py VGPU PROGRAM. The program's fat
-binary is not compressed."""
+"""A program whose machine code is damaged runs from PTX, or is refused: damaged_code.py VGPU
+PROGRAM. The program's fat binary is not compressed."""
 import os
 import random
 import struct

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs under the limits of a process: limits.py VGPU VECTOR_ADD LIMITS FAULTS (programs of this folder)."""
+"""Programs under the limits of a process: limits.py VGPU VECTOR_ADD LIMITS FAULTS (programs of this
+folder)."""
 import os
 import re
 import resource

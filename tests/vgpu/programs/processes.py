@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who writes which counters file, and that what is there is never lost: processes.py VGPU PROGRAM (processes.cu)."""
+"""Who writes which counters file, and that what is there is never lost: processes.py VGPU PROGRAM
+(processes.cu)."""
 import glob
 import json
 import os

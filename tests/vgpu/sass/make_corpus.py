@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes corpus.txt: encodings of sm_90 instructions with the text that NVIDIA's disassembler has for them.
+"""Makes corpus.txt: encodings of sm_90 instructions with the text that NVIDIA's disassembler has
+for them.
 
-usage: make_corpus.py [corpus.txt] CUBIN... > new     (cuobjdump in PATH; nvcc -cubin -arch=sm_90a makes cubins)
+usage: make_corpus.py [corpus.txt] CUBIN... > new     (cuobjdump in PATH; nvcc -cubin -arch=sm_90a
+                                                      makes cubins)
 
-One instruction a line: address, the 128 bits as two words, text. Of instructions that differ only in the numbers of
-their registers, in immediates' values or in scheduling hints, a few are kept. The lines of an earlier corpus come first.
+One instruction a line: address, the 128 bits as two words, text. Of instructions that differ only
+in the numbers of their registers, in immediates' values or in scheduling hints, a few are kept. The
+lines of an earlier corpus come first.
 """
 import re
 import subprocess

@@ -126,8 +126,8 @@ TEST(CubinDamage, Truncated) {
     EXPECT_FALSE(loads(file.substr(0, size))) << size << " of " << file.size() << " bytes";
 }
 
-// Each byte of the ELF header (Elf64_Ehdr of elf.h), changed in each bit. A module is loaded from its
-// sections: what may change unseen is what only a linker or a loader of segments reads.
+// Each byte of the ELF header (Elf64_Ehdr of elf.h), changed in each bit. A module is loaded from
+// its sections: what may change unseen is what only a linker or a loader of segments reads.
 TEST(CubinDamage, HeaderBitsChanged) {
   struct Field {
     std::size_t begin, end;

@@ -114,8 +114,8 @@ class RaceCheck {
   // membar and fence. Orders what the warp did before its later strong writes, and its earlier
   // strong reads before what it does next: PTX ISA, "Release and Acquire Patterns".
   void fence(const execute::Warp& warp);
-  // A strong access to a word, after its conflicts are checked. What another warp did before a fence
-  // and a strong write is ordered before this warp once it has read that value and executed a
+  // A strong access to a word, after its conflicts are checked. What another warp did before a
+  // fence and a strong write is ordered before this warp once it has read that value and executed a
   // fence. Machine code has no instruction for an acquiring load: there every strong read acquires.
   void strong(const execute::Warp& warp, u64 location, bool reads, bool writes);
   // Identifies a word: its address in global memory, or its place in the cluster's shared memory.
