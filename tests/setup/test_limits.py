@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/limits refuses long lines and large generated files, and accepts the exceptions."""
+"""scripts/limits refuses long lines, large generated files and long pages, with exceptions."""
 import pathlib
 import subprocess
 import sys
@@ -52,6 +52,11 @@ class Limits(unittest.TestCase):
             self.assertEqual(status, 1, path)
             self.assertIn(f"{path}: 200001 bytes", output)
         self.assertEqual(check({"results/gpu/rows.json": 200_000 * "x"})[0], 0)
+
+    def test_a_long_page_of_a_rung(self):
+        self.assertEqual(check({"docs/ladder/r03.md": "a\n" * 60, "docs/a.md": "a\n" * 90})[0], 0)
+        status, output = check({"docs/ladder/r03.md": "a\n" * 61})
+        self.assertEqual((status, output.strip()), (1, "docs/ladder/r03.md: 61 lines, at most 60"))
 
     def test_outside_a_checkout(self):
         with tempfile.TemporaryDirectory() as folder:
