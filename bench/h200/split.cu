@@ -107,7 +107,7 @@ void measure(const char* name, const Problem& p, const Operands& o) {
 
 // With B split in advance.
 void measure_packed(const Problem& p, const Operands& o) {
-  using Job = SplitJob<WordFormat<__half, 2>, 3>;
+  using Job = SplitJob<TermFormat<__half, 2>, 3>;
   measure<Job>("fp16x3 packed", p, o, [&](Job& job) {
     Memory<char> words_a = allocate<char>(job.packed_bytes(true), "words of A"),
                  words_b = allocate<char>(job.packed_bytes(false), "words of B");
@@ -145,14 +145,14 @@ int main(int argc, char** argv) {
                b = bench::uniform_operand(extent_b(p).elements(), 77),
                c = allocate<float>(extent_c(p).elements(), "C");
     const Operands o{a.get(), b.get(), c.get()};
-    measure<SplitJob<WordFormat<__half, 2>, 3>>("fp16x3", p, o);
+    measure<SplitJob<TermFormat<__half, 2>, 3>>("fp16x3", p, o);
     constexpr std::int64_t kFew = 512;  // rows or columns
-    using Fused = FusedJob<WordFormat<__half, 2>, 3>;
+    using Fused = FusedJob<TermFormat<__half, 2>, 3>;
     if (std::min(p.m, p.n) <= kFew) {
       if (Fused::takes(p, o)) measure<Fused>("fp16x3 fused", p, o);
     } else {
       measure_packed(p, o);
-      measure<SplitJob<WordFormat<__nv_bfloat16, 3>, 6>>("bf16x6", p, o);
+      measure<SplitJob<TermFormat<__nv_bfloat16, 3>, 6>>("bf16x6", p, o);
     }
   }
   return 0;

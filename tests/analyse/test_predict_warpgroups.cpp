@@ -79,9 +79,9 @@ TEST(PredictWarpgroups, meeting_after_each_stage_costs_time) {
 
 TEST(PredictWarpgroups, split_operands_take_a_pass_and_products_of_words) {
   const Machine m = h200();
-  const Subject subject =
-      subject_of("ladder_fp16x3",
-                 "k<ladder::SplitTile<ladder::WordFormat<__half, 2>, 3, 256, 3, 4>, false, false>");
+  const Subject subject = subject_of(
+      "ladder_fp16x3",
+      "k<ladder::CooperativeTile<ladder::TermFormat<__half, 2>, 3, 256, 3, 4>, false, false>");
   const Problem problem = make_problem(128, 256 * 132, 6400);
   const auto p = predicted(subject, problem, m);
   ASSERT_TRUE(p) << p.status().message();

@@ -39,7 +39,18 @@ class Calls(unittest.TestCase):
             text = ladder("explain", "--call", shape, "--precision", precision).stdout
             self.assertIn(kernel, text)
 
+    def test_layouts(self):
+        plain = ("--call", "64x8192x4096", "--precision", "fp16x3")
+        self.assertEqual(explained(*plain)["plan"]["computes C^T"], "yes")
+        column_major = explained(*plain, "--layout", "col")
+        self.assertIn("column-major", column_major["problem"])
+        self.assertEqual(column_major["plan"]["computes C^T"], "no")
+        self.assertIn("op TN", explained(*plain, "--op-a", "T")["problem"])
+        self.assertIn("op NT", explained(*plain, "--op-b", "T")["problem"])
+
     def test_refuses(self):
+        self.assertEqual(ladder("explain", "--call", "64x64x64", "--op-a", "C").returncode, 2)
+        self.assertEqual(ladder("explain", "--op-a", "T").returncode, 2)
         self.assertEqual(ladder("explain", "--call", "64x64x64", "--device", "a6000").returncode, 1)
         self.assertEqual(
             ladder("explain", "--call", "64x64x64", "--precision", "half").returncode, 2)

@@ -232,13 +232,13 @@ TEST(Select, TakesTheKernelOfThePlan) {
     for (const Precision precision : {Precision::kIeee, Precision::kAuto, Precision::kTf32,
                                       Precision::kBf16x6, Precision::kFp16x3}) {
       const auto kernel = select(p, Place::kCuda, precision, hopper);
-      const auto planned = plan(p, precision, hopper.cc, DeviceFacts{});
+      const auto planned = plan(p, precision, DeviceFacts{});
       const bool refused =
           precision == Precision::kTf32 && (p.op_a != Op::kNone || p.op_b != Op::kNone);
       ASSERT_EQ(kernel.status().is_ok(), !refused) << to_string(p);
       ASSERT_EQ(planned.status().is_ok(), !refused) << to_string(p);
       if (refused) continue;
-      EXPECT_EQ(kernel.value()->id, planned.value().kernel)
+      EXPECT_EQ(kernel.value()->id, planned.value().choice.kernel)
           << to_string(p) << " in " << to_string(precision);
     }
   }

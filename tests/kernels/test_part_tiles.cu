@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every tile of the split-K planner with every kind of split, whether or not a plan chooses it for
-// a small problem: sums of integers, which are exact, with ragged edges, padded leading dimensions
-// and both layouts of each operand. Also checks the plan's promises.
+// Every tile that parts of k are planned with, in every kind of split, whether or not a plan takes
+// it for a small problem: sums of integers, which are exact, with ragged edges, wide leading
+// dimensions, both ways an operand may lie. And what the plan promises.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,16 +14,15 @@
 #include "device/runtime.cuh"
 #include "gemm/plan/part_plan.hpp"
 #include "gemm/simt/part_tile.cuh"
-#include "gemm/simt/part_tiles.cuh"
 
 namespace ladder {
 namespace {
 
 struct Shape {
-  int m, n, k, more;  // added to the leading dimensions
+  int m, n, k, more;  // more: of the leading dimensions
   bool a_along, b_along, c_rows;
   int cluster, parts;
-  int rest_m = 0, rest_n = 0;  // rows or columns beyond the tiles
+  int edge_m = 0, edge_n = 0;  // lines beyond the tiles
 };
 
 class OnDevice {
@@ -49,8 +48,7 @@ class OnDevice {
   void* memory_ = nullptr;
 };
 
-// A matrix (rows, k) or (m, n) that is contiguous along one of them or the other; the padding
-// between its rows is NaN.
+// A matrix (lines, k) or (m, n) whose fast direction is one or the other; between its rows NaN.
 struct Matrix {
   Matrix(int slow, int fast, int more, int seed) : ld(fast + more) {
     x.assign(static_cast<std::size_t>(slow) * ld, std::numeric_limits<float>::quiet_NaN());
@@ -74,16 +72,16 @@ void expect_product(const Shape& s) {
   Matrix c = s.c_rows ? Matrix(s.m, s.n, s.more, 3) : Matrix(s.n, s.m, s.more, 3);
   const OnDevice on_a(a.x), on_b(b.x), on_c(c.x);
   const auto side = [](const OnDevice& x, int ld, int lines, bool along) {
-    return LineSide{x.get(), along ? ld : 1, along ? 1 : ld, lines, ld % 4 == 0};
+    return PartOperand{x.get(), along ? ld : 1, along ? 1 : ld, lines, ld % 4 == 0};
   };
-  const int tiles_m = (s.m - s.rest_m + T::BM - 1) / T::BM,
-            tiles = tiles_m * ((s.n - s.rest_n + T::BN - 1) / T::BN);
+  const int tiles_m = (s.m - s.edge_m + T::BM - 1) / T::BM,
+            tiles = tiles_m * ((s.n - s.edge_n + T::BN - 1) / T::BN);
   PartJob x{.a = side(on_a, a.ld, s.m, s.a_along),
             .b = side(on_b, b.ld, s.n, s.b_along),
             .gC = on_c.get(),
             .row_step = s.c_rows ? c.ld : 1,
             .col_step = s.c_rows ? 1 : c.ld,
-            .quads = c.ld % 4 == 0,
+            .aligned = c.ld % 4 == 0,
             .m = s.m,
             .n = s.n,
             .k = s.k,
@@ -94,8 +92,8 @@ void expect_product(const Shape& s) {
             .parts = s.parts,
             .gPartial = nullptr,
             .gArrived = nullptr,
-            .rest_m = s.m - s.rest_m,
-            .rest_n = s.n - s.rest_n};
+            .edge_m = s.m - s.edge_m,
+            .edge_n = s.n - s.edge_n};
   CallMemory memory;
   const std::int64_t floats = std::int64_t{tiles} * s.parts * T::BM * T::BN;
   const Status taken = memory.take(nullptr, 4 * floats, std::int64_t{tiles} * s.cluster);
@@ -104,9 +102,9 @@ void expect_product(const Shape& s) {
   x.gArrived = memory.flags();
   const std::int64_t of_tiles = std::int64_t{tiles} * s.parts * s.cluster;
   std::int64_t blocks = of_tiles;
-  if (s.rest_m + s.rest_n > 0) {
-    x.rest_at = static_cast<int>(of_tiles);
-    blocks += (rest_blocks(x) + s.cluster - 1) / s.cluster * s.cluster;
+  if (s.edge_m + s.edge_n > 0) {
+    x.edge_at = static_cast<int>(of_tiles);
+    blocks += (edge_blocks(x) + s.cluster - 1) / s.cluster * s.cluster;
   }
   const Status status =
       launch_dependent("tile", part_tile<T>, blocks, s.cluster, T::kThreads, T::kBytes, nullptr, x);
@@ -150,12 +148,12 @@ TEST(PartTiles, AddEveryPartOfKOnce) {
       expect_product<T>({5, T::BN + 1, 8 * T::BK + 1, 3, true, b_along, false, 8, 1});
     }
     if constexpr (T::kRagged) {
-      // Leading dimensions are odd.
+      // Leading dimensions are odd: of A k or m, of B n, and some more.
       for (const int more : {0, 2}) {
-        const auto expect = [&](int m, int n, int k, int cluster, int parts, int rest_m,
-                                int rest_n) {
+        const auto expect = [&](int m, int n, int k, int cluster, int parts, int edge_m,
+                                int edge_n) {
           expect_product<T>(
-              {m, n, k, more, T::kAlongK, false, true, cluster, parts, rest_m, rest_n});
+              {m, n, k, more, T::kAlongK, false, true, cluster, parts, edge_m, edge_n});
         };
         expect(T::BM + 1, T::BN + 1, 3 * T::BK + 1, 1, 1, 1, 1);
         expect(T::BM + 1, 2 * T::BN + 1, 4 * T::BK - 1, 2, 1, 1, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assignment of tiles by the tensor-core kernels: every step of k of every tile belongs to exactly
-// one block, on any GPU.
+// How tensor-core rungs share tiles out: every step of k of every tile belongs to exactly one
+// block, on any GPU.
 #include "gemm/tensor/tile_order.cuh"
 
 #include <cuda_runtime.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kPair = 4;
 
-// Marks the steps that each block computes: one thread per block.
+// Marks the steps that each block does: one thread a block.
 template <class Order>
 __device__ void mark_steps(Order order, int steps, int* done) {
   for (Work work; order.next(work);) {
@@ -26,27 +26,27 @@ __device__ void mark_steps(Order order, int steps, int* done) {
   }
 }
 template <class Order>
-__global__ void mark(const __grid_constant__ Plan plan, int* done) {
+__global__ void mark(const __grid_constant__ Tiling plan, int* done) {
   mark_steps(Order(plan, static_cast<int>(blockIdx.x)), plan.steps, done);
 }
-// Clusters of `parts` blocks, one tile each.
-__global__ void mark_in_clusters(const __grid_constant__ Plan plan, int parts, int* done) {
+// Clusters of `parts` blocks, each with one tile.
+__global__ void mark_in_clusters(const __grid_constant__ Tiling plan, int parts, int* done) {
   const int block = static_cast<int>(blockIdx.x);
   mark_steps(PartSchedule(plan, block / parts, block % parts, parts), plan.steps, done);
 }
 
 void expect_complete(const TensorPlan& chosen) {
-  const Plan& plan = chosen.plan;
-  const int tiles = plan.whole_tiles + plan.cut_tiles;
+  const Tiling& plan = chosen.plan;
+  const int tiles = plan.whole_tiles + plan.split_tiles;
   if (chosen.plan.narrow.width == 0) ASSERT_EQ(tiles, plan.tiles_m * plan.tiles_n);
   std::vector<int> done(static_cast<std::size_t>(tiles) * plan.steps);
   int* gDone = nullptr;
   const std::size_t bytes = done.size() * sizeof(int);
   ASSERT_EQ(cudaMalloc(&gDone, bytes), cudaSuccess);
   ASSERT_EQ(cudaMemset(gDone, 0, bytes), cudaSuccess);
-  const auto run = chosen.parts > 1     ? mark<PartSchedule>
-                   : plan.cut_tiles > 0 ? mark<Schedule>
-                                        : mark<WholeSchedule>;
+  const auto run = chosen.parts > 1       ? mark<PartSchedule>
+                   : plan.split_tiles > 0 ? mark<Schedule>
+                                          : mark<WholeSchedule>;
   if (const int parts = kShapes[chosen.tile].parts; parts > 1) {
     mark_in_clusters<<<plan.blocks * parts, 1>>>(plan, parts, gDone);
   } else {
@@ -78,16 +78,16 @@ TEST(TensorPlan, CutsWhereThatEndsSooner) {
   const auto plan = [&](int m, int n, int k) {
     return plan_tensor_tiles(make_problem(m, n, k), true, kShapes, DeviceFacts{kSms});
   };
-  EXPECT_GT(plan(8, 8512, 2560).plan.cut_tiles, 0);  // one tile more than a wave
-  EXPECT_EQ(plan(4096, 4096, 4096).plan.cut_tiles,
+  EXPECT_GT(plan(8, 8512, 2560).plan.split_tiles, 0);  // a tile more than a wave
+  EXPECT_EQ(plan(4096, 4096, 4096).plan.split_tiles,
             0);  // 3.88 waves: narrower tiles fill the last one
-  EXPECT_EQ(plan(1536, 2816, 4096).plan.cut_tiles, 0);  // one wave
+  EXPECT_EQ(plan(1536, 2816, 4096).plan.split_tiles, 0);  // one wave
   EXPECT_GT(plan(64, 64, 65536).parts, 32);
   EXPECT_EQ(plan(64, 64, 64).parts, 1);
 }
 
-// A few tiles with a deep k: each of two blocks computes half of it, and they add their partial
-// sums through distributed shared memory, without a second kernel. One wave only.
+// Where a few tiles have a deep k, two blocks have half of it each and add what they have through
+// distributed shared memory: no second kernel. One wave only.
 TEST(TensorPlan, PartsInAClusterWhereTilesAreFew) {
   const auto shape = [](int m, int n, int k) {
     return kShapes[plan_tensor_tiles(make_problem(m, n, k), true, kShapes, {}).tile];
@@ -95,7 +95,7 @@ TEST(TensorPlan, PartsInAClusterWhereTilesAreFew) {
   EXPECT_EQ(shape(4096, 64, 4096).parts, 2);
   EXPECT_EQ(shape(512, 512, 4096).parts, 2);
   EXPECT_EQ(shape(64, 64, 65536).parts, 1);   // more parts than a cluster has blocks
-  EXPECT_EQ(shape(4352, 64, 4096).parts, 1);  // 68 pairs, of which 66 run at the same time
+  EXPECT_EQ(shape(4352, 64, 4096).parts, 1);  // 68 pairs, of which 66 run at once
   EXPECT_EQ(shape(1024, 1024, 1024).parts, 1);
 }
 
@@ -108,8 +108,8 @@ TEST(TensorPlan, PairsWhereLinesCrossThoseOfL2) {
   EXPECT_EQ(blocks(false), 2);
 }
 
-// Each GPC has its own share of the memory bandwidth. Clusters of four distribute blocks evenly
-// over GPCs if there is only one wave. 30 of 33 clusters of four run at the same time.
+// GPCs bring so much from memory each: clusters of four leave none of them more blocks than the
+// others, where only one wave runs. Of 33 fours 30 run at once.
 TEST(TensorPlan, FoursInOneWaveFromMemory) {
   const auto plan = [](int m, int n, int k) {
     return plan_tensor_tiles(make_problem(m, n, k), true, kShapes, {});
@@ -119,11 +119,11 @@ TEST(TensorPlan, FoursInOneWaveFromMemory) {
   EXPECT_EQ(chosen.plan.blocks, 28);
   expect_complete(chosen);
   EXPECT_LT(kShapes[plan(128, 8192, 2048).tile].blocks, 4);   // L2 holds A and B
-  EXPECT_LT(kShapes[plan(128, 16384, 4096).tile].blocks, 4);  // 32 clusters of four: two waves
+  EXPECT_LT(kShapes[plan(128, 16384, 4096).tile].blocks, 4);  // 32 fours: two waves
 }
 
-// Marks the elements that each block of a pair stores, by 128 rows and 8 columns; counts whole
-// boxes of B that do not begin on a cache line of L2.
+// Marks what each block of a pair stores, by 128 rows and 8 columns; counts whole boxes of B that
+// begin on no line of L2.
 struct Pair {
   static constexpr int kCluster = 2, kSharing = 2, BM = 128, BN = 256, BK = 64, kNarrow = 232;
   static constexpr int kPairM = 256, kPairN = 256, kBand = 8;
@@ -179,7 +179,7 @@ TEST(TensorPlan, NarrowTilesCoverCOnceInFewerWaves) {
   EXPECT_GE(narrower, 4);
 }
 
-// Counts the tiles whose place differs from the schedule's.
+// Counts the units whose first tile is elsewhere than the schedule says.
 __global__ void compare_first(const __grid_constant__ TilePlan plan,
                               const __grid_constant__ FirstTiles first, int* wrong) {
   const int unit = static_cast<int>(blockIdx.x) / Pair::kCluster,
@@ -220,15 +220,15 @@ TEST(TensorPlan, FirstTilesAreThoseOfTheSchedule) {
   }
   EXPECT_GE(known, 40);
   EXPECT_GE(unknown,
-            4);  // some tiles of 3000 x 300 are in a second band, all of 8 x 520 in narrow tiles
+            4);  // some units of 3000 x 300 begin in a second band, of 8 x 520 all in narrow tiles
 }
 
-// The battery has problems for the last wave because of split tiles.
+// The battery's problems of the last wave are there because of what is cut.
 TEST(TensorPlan, CutsTheBatterysLastWave) {
   constexpr TileShape kTf32[] = {
       {256, 128, 32, 1}, {128, 128, 32, 1}, {128, 64, 32, 1}, {256, 256, 32, 2}, {128, 128, 32, 2}};
-  EXPECT_GT(plan_tensor_tiles(make_problem(8, 8512, 2560), true, kShapes, {}).plan.cut_tiles, 0);
-  EXPECT_GT(plan_tensor_tiles(make_problem(8, 8512, 1536), true, kTf32, {}).plan.cut_tiles, 0);
+  EXPECT_GT(plan_tensor_tiles(make_problem(8, 8512, 2560), true, kShapes, {}).plan.split_tiles, 0);
+  EXPECT_GT(plan_tensor_tiles(make_problem(8, 8512, 1536), true, kTf32, {}).plan.split_tiles, 0);
 }
 
 }  // namespace

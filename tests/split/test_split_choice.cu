@@ -61,7 +61,7 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
   EXPECT_EQ(cudaMalloc(&g, all.size() * sizeof(Census)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gFindings, split_detail::kChooseBlocks * sizeof *gFindings), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gFlags, 2 * sizeof(unsigned)), cudaSuccess);
-  EXPECT_EQ(cudaMalloc(&gChoice, kChoiceWords * sizeof(int)), cudaSuccess);
+  EXPECT_EQ(cudaMalloc(&gChoice, kChoiceFields * sizeof(int)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gExponent, all.size() * sizeof(int)), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&gValues, std::size_t{2} * kDepth * sizeof(float)), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(g, all.data(), all.size() * sizeof(Census), cudaMemcpyHostToDevice),
@@ -77,10 +77,10 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
       cudaSuccess);
   const double budget = ieee_error(kDepth) - split_error(Precision::kFp16x3, kDepth).products;
   SplitOperand of_a{}, of_b{};
-  of_a.g = gValues, of_a.lines = static_cast<int>(a.size()), of_a.along_k = true;
+  of_a.g = gValues, of_a.vectors = static_cast<int>(a.size()), of_a.along_k = true;
   of_a.gExponent = gExponent, of_a.gCensus = g;
   of_b = of_a;
-  of_b.g = gValues + kDepth, of_b.lines = static_cast<int>(b.size());
+  of_b.g = gValues + kDepth, of_b.vectors = static_cast<int>(b.size());
   of_b.gExponent = gExponent + a.size(), of_b.gCensus = g + a.size();
   const ChoiceInput input{.a = of_a,
                           .b = of_b,
@@ -94,7 +94,7 @@ Answer ask(const std::vector<Census>& a, const std::vector<Census>& b,
   const int blocks = split_detail::choose_blocks(static_cast<std::int64_t>(all.size()));
   split_detail::choose<><<<blocks, split_detail::kChooseThreads>>>(input);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  int words[kChoiceWords];
+  int words[kChoiceFields];
   unsigned flags[2]{1, 1};
   EXPECT_EQ(cudaMemcpy(words, gChoice, sizeof words, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(flags, gFlags, sizeof flags, cudaMemcpyDeviceToHost), cudaSuccess);

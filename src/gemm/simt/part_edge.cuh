@@ -12,30 +12,32 @@
 
 namespace ladder {
 
-constexpr int kRestLines = 32;  // of the other operand, per block
+constexpr int kEdgeVectors = 32;  // of the other operand, per block
 
-// Blocks for the rows from rest_m on and the columns from rest_n on.
-inline std::int64_t rest_blocks(const PartJob& x) {
-  const auto chunks = [](std::int64_t lines) { return (lines + kRestLines - 1) / kRestLines; };
-  return (x.m - x.rest_m) * chunks(x.n) + (x.n - x.rest_n) * chunks(x.rest_m);
+// Blocks for the rows from edge_m on and the columns from edge_n on.
+inline std::int64_t edge_blocks(const PartJob& x) {
+  const auto chunks = [](std::int64_t vectors) {
+    return (vectors + kEdgeVectors - 1) / kEdgeVectors;
+  };
+  return (x.m - x.edge_m) * chunks(x.n) + (x.n - x.edge_n) * chunks(x.edge_m);
 }
 
 // Whether this is an extra block, without a tile.
-__device__ __forceinline__ bool is_rest(const PartJob& x) {
-  return x.rest_at > 0 && static_cast<int>(blockIdx.x) >= x.rest_at;
+__device__ __forceinline__ bool is_edge(const PartJob& x) {
+  return x.edge_at > 0 && static_cast<int>(blockIdx.x) >= x.edge_at;
 }
 
 namespace part_detail {
 
-// Dot product of line `one` of p and line `first` + lane of q, returned in the first warp, for a q
-// that is not K-major. Lanes read contiguous elements; the warps split k.
+// Dot product of vector `one` of p and vector `first` + lane of q, returned in the first warp, for
+// a q that is not K-major. Lanes read contiguous elements; the warps split k.
 template <int kThreads>
-__device__ __forceinline__ float sum_across(const LineSide& p, int one, const LineSide& q,
+__device__ __forceinline__ float sum_across(const PartOperand& p, int one, const PartOperand& q,
                                             int first, int k, float* s) {
   constexpr int kWarps = kThreads / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const float* const gP = p.g + one * p.line_step;
-  const float* const gQ = q.g + min(first + lane, q.lines - 1);
+  const float* const gP = p.g + one * p.vector_step;
+  const float* const gQ = q.g + min(first + lane, q.vectors - 1);
   float sum = 0;
 #pragma unroll 16
   for (int at = warp; at < k; at += kWarps) sum += gP[at * p.k_step] * gQ[at * q.k_step];
@@ -47,21 +49,21 @@ __device__ __forceinline__ float sum_across(const LineSide& p, int one, const Li
 }
 
 // The same for a K-major q, whose lanes split k. Lane i % (32 / warps) of warp i / (32 / warps)
-// receives the result of line `first` + i.
+// receives the result of vector `first` + i.
 template <int kThreads>
-__device__ __forceinline__ float sum_along(const LineSide& p, int one, const LineSide& q, int first,
-                                           int k) {
-  constexpr int kEach = kRestLines / (kThreads / 32);  // lines per warp
+__device__ __forceinline__ float sum_along(const PartOperand& p, int one, const PartOperand& q,
+                                           int first, int k) {
+  constexpr int kEach = kEdgeVectors / (kThreads / 32);  // vectors per warp
   const int lane = static_cast<int>(threadIdx.x) % 32,
-            line0 = first + static_cast<int>(threadIdx.x) / 32 * kEach;
-  const float* const gP = p.g + one * p.line_step;
+            vector0 = first + static_cast<int>(threadIdx.x) / 32 * kEach;
+  const float* const gP = p.g + one * p.vector_step;
   float sum[kEach]{};
 #pragma unroll 2
   for (int at = lane; at < k; at += 32) {
     const float of_p = gP[at * p.k_step];
 #pragma unroll
     for (int i = 0; i < kEach; ++i)
-      sum[i] += of_p * q.g[min(line0 + i, q.lines - 1) * q.line_step + at];
+      sum[i] += of_p * q.g[min(vector0 + i, q.vectors - 1) * q.vector_step + at];
   }
   float mine = 0;
 #pragma unroll
@@ -78,25 +80,26 @@ __device__ __forceinline__ float sum_along(const LineSide& p, int one, const Lin
 
 // Computes this block's 32 elements of a row or a column. s: (kThreads).
 template <int kThreads>
-__device__ __forceinline__ void multiply_rest(const PartJob& x, float* s) {
-  constexpr int kEach = kRestLines / (kThreads / 32);
-  int block = static_cast<int>(blockIdx.x) - x.rest_at;
-  const int chunks_n = (x.n + kRestLines - 1) / kRestLines, of_rows = (x.m - x.rest_m) * chunks_n;
+__device__ __forceinline__ void multiply_edge(const PartJob& x, float* s) {
+  constexpr int kEach = kEdgeVectors / (kThreads / 32);
+  int block = static_cast<int>(blockIdx.x) - x.edge_at;
+  const int chunks_n = (x.n + kEdgeVectors - 1) / kEdgeVectors,
+            of_rows = (x.m - x.edge_m) * chunks_n;
   const bool is_row = block < of_rows;
   if (!is_row) block -= of_rows;
-  const int many = is_row ? x.n : x.rest_m, chunks = (many + kRestLines - 1) / kRestLines;
-  const int one = (is_row ? x.rest_m : x.rest_n) + block / chunks,
-            first = block % chunks * kRestLines;
+  const int many = is_row ? x.n : x.edge_m, chunks = (many + kEdgeVectors - 1) / kEdgeVectors;
+  const int one = (is_row ? x.edge_m : x.edge_n) + block / chunks,
+            first = block % chunks * kEdgeVectors;
   if (one >= (is_row ? x.m : x.n)) return;  // surplus blocks of the last cluster
-  const LineSide p = is_row ? x.a : x.b, q = is_row ? x.b : x.a;
+  const PartOperand p = is_row ? x.a : x.b, q = is_row ? x.b : x.a;
   ptx::wait_for_prerequisites();
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const bool across = q.line_step == 1;
+  const bool across = q.vector_step == 1;
   const float sum = across ? part_detail::sum_across<kThreads>(p, one, q, first, x.k, s)
                            : part_detail::sum_along<kThreads>(p, one, q, first, x.k);
-  const int line = first + (across ? lane : warp * kEach + lane);
-  if (line >= many || (across ? warp > 0 : lane >= kEach)) return;
-  const std::int64_t row = is_row ? one : line, col = is_row ? line : one;
+  const int vector = first + (across ? lane : warp * kEach + lane);
+  if (vector >= many || (across ? warp > 0 : lane >= kEach)) return;
+  const std::int64_t row = is_row ? one : vector, col = is_row ? vector : one;
   float* const g = x.gC + row * x.row_step + col * x.col_step;
   *g = x.beta == 0.0F ? x.alpha * sum : x.alpha * sum + x.beta * *g;
 }
