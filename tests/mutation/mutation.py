@@ -36,6 +36,7 @@ import collections
 import concurrent.futures
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -66,6 +67,7 @@ TAKEN_OUT = {
 STAGE_BYTES = {"r12": 12560}  # sizeof(Tile::Stage), where mbarriers lie in the stages
 NOT_REACHED = "not reached"
 NO_SUCH_RUN = 2  # the program's exit status
+SOURCE = os.fsencode(pathlib.Path(__file__).resolve().parents[2])
 LINES = {}  # of source files
 SCHEDULES = ("eager", "lazy")  # tried in this order, then, where a mutant is reached, these:
 SEEDS = tuple(f"random:{seed}" for seed in range(1, 9))
@@ -87,14 +89,15 @@ def blank(text):
     return b" " * len(text)
 
 
-def source_line(data, at):
-    """The line of source that what stands at `at` was compiled from, without the spaces around it;
-    of an instruction's wrapper the line that calls it. "" where the program does not say."""
+def source_of(data, at):
+    """The line of source from which the instruction at `at` was compiled and, if that was inlined,
+    the line that calls it: "LINE < CALL". Lines of instruction wrappers (ptx/) and of other
+    projects are left out. "" if the program does not say."""
     ends = data.find(b"\0", at)
 
     def text(number, line):
         path = re.compile(rb"\.file\s+" + number + rb' "([^"]+)"').search(data, at, ends)
-        if not path or b"/ptx/" in path.group(1) or not os.path.exists(path.group(1)):
+        if not path or b"/ptx/" in path.group(1) or not path.group(1).startswith(SOURCE):
             return ""
         if path.group(1) not in LINES:
             LINES[path.group(1)] = open(path.group(1), encoding="utf-8").read().splitlines()
@@ -102,8 +105,9 @@ def source_line(data, at):
 
     where = re.compile(rb"\.loc\s+(\d+) (\d+) \d+(?:[^\n]*inlined_at (\d+) (\d+))?")
     for number, line, caller, caller_line in reversed(where.findall(data, max(0, at - 4000), at)):
-        if found := text(number, line) or (caller and text(caller, caller_line)):
-            return found
+        chain = [text(number, line), text(caller, caller_line) if caller else ""]
+        if any(chain):
+            return " < ".join(filter(None, chain))
     return ""
 
 
@@ -270,7 +274,7 @@ def runs_of(options, rung, folder, pool):
 def identified(data, name, begin, end):
     """Mutants of a kernel as (equivalents.Mutant, edits). Its source is the lines that it
     changes."""
-    found = [(kind, " | ".join(dict.fromkeys(source_line(data, at) for at, _ in edits)), edits)
+    found = [(kind, " | ".join(dict.fromkeys(source_of(data, at) for at, _ in edits)), edits)
              for kind, edits in mutants(data, name, begin, end)]
     copies = collections.Counter((kind, source) for kind, source, _ in found)
     seen = collections.Counter()
