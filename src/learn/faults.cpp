@@ -35,9 +35,9 @@ constexpr std::array kErrors = {
               "most 1,024 threads, and the grid at most 65,535 blocks in y and z."},
     Explained{
         "cudaErrorInvalidValue", "launches",
-        "An argument of a launch or a CUDA call is impossible: a block has at most 1,024 threads, "
-        "the grid at most 65,535 blocks in y and z, and more than 48 KB of shared memory need "
-        "cudaFuncSetAttribute."},
+        "An argument of a launch or a CUDA call is impossible: every extent of the grid and of "
+        "the block is at least 1, a block has at most 1,024 threads, the grid at most 65,535 "
+        "blocks in y and z, and more than 48 KB of shared memory need cudaFuncSetAttribute."},
     Explained{"cudaErrorLaunchOutOfResources", "launches",
               "A block needs more registers than an SM has: fewer threads per block, or "
               "__launch_bounds__(threads), which makes the compiler stay below the limit."},

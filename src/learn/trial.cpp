@@ -291,9 +291,13 @@ Result<TrialResult> run_trial(const Exercise& exercise, const std::filesystem::p
       std::fflush(stdout);
       const bool launched = outcome.error.empty() && outcome.fault_kind.empty();
       if (launched) {
-        if (Status status = one.compare(outcome); !status) return status;
+        const Status status = one.compare(outcome);
+        // Copies to the host report what depends on unwritten shared memory.
+        outcome.fault_kind = virtual_gpu::last_fault_kind();
+        if (!status && outcome.fault_kind.empty()) return status;
+        if (!outcome.fault_kind.empty()) outcome.fault_report = virtual_gpu::last_fault();
       }
-      const bool failed = !launched || !outcome.right;
+      const bool failed = !launched || !outcome.right || !outcome.fault_kind.empty();
       result.outcomes.push_back(std::move(outcome));
       const bool measured = i == exercise.measured && schedule == exercise.schedules.front();
       if (on_virtual_gpu && (measured || failed)) {
