@@ -115,7 +115,7 @@ def warp(p, f):
         touched = sorted({(lane * row["stride"] + byte) // 32 for lane in range(32) for byte in range(row["bytes"])})
         used = {lane * row["stride"] + byte for lane in range(32) for byte in range(row["bytes"])}
         share = len(used) / (32 * len(touched))
-        p.text(16, y, f"{row['label']}: {len(touched)} sectors, {share:.0%} used", 12, weight="bold")
+        p.text(16, y, f"{row['label']}: {len(touched)} sector{'s' if len(touched) > 1 else ''}, {share:.1%} used", 12, weight="bold")
         width = 36 if len(touched) > 16 else 44
         for n, sector in enumerate(touched):
             x, top = 16 + n % 16 * (width + 3), y + 8 + n // 16 * 20
@@ -292,7 +292,7 @@ def tree(p, f):
         for lane in range(step):
             p.arrow(80 + (lane + step) * side + 16, y + 28, 80 + lane * side + 26, y + 62, GRID)
         values, step, y, level = step, step // 2, y + 64, level + 1
-    p.text(16, y + 52, "Each step adds the lane that lies `distance` above. Numbers: how many are in the sum.", 12)
+    p.text(16, y + 52, "Each step adds the lane that lies 4, 2, 1 places above. Numbers: how many are in the sum.", 12)
 
 
 def fragment(p, _):

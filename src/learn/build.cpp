@@ -99,7 +99,8 @@ Result<Compilation> compile(const Exercise& exercise, const fs::path& file, cons
   const auto result = tune::run(
       {"env", "TMPDIR=" + folder.string(), (bin.value() / fs::path(nvcc).filename()).string(),
        "-std=c++20", "-O3", "-lineinfo", "-diag-suppress=177,550",
-       "-Xcompiler=-O0,-fPIC,-fvisibility=hidden", "-arch=" + exercise.arch, "-shared",
+       "-Xcompiler=-O0,-fPIC,-fvisibility=hidden",
+       fmt::format("-gencode=arch=compute_{0},code=[sm_{0},compute_{0}]", exercise.arch), "-shared",
        "-cudart=shared", "-Xptxas=-v", "-o", library.string(), source.string()},
       deadline, stop);
   if (!result) return result.status();

@@ -91,7 +91,7 @@ Exercise exercise_of(const Json& json) {
   e.goal = json.at("goal").get<std::string>();
   e.rung = text(json, "rung");
   e.function = json.at("function").get<std::string>();
-  e.arch = json.value("arch", "sm_90");
+  if (const std::string arch = text(json, "arch"); !arch.empty()) e.arch = arch;
   for (const Json& item : json.at("parameters")) e.parameters.push_back(parameter_of(item));
   for (const Json& item : json.at("cases"))
     e.cases.push_back(item.get<std::map<std::string, std::int64_t>>());

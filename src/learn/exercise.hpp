@@ -54,7 +54,7 @@ struct Wrong {
 struct Exercise {
   std::filesystem::path folder;
   std::string id;  // "04_coalescing"
-  std::string title, goal, rung, function, arch;
+  std::string title, goal, rung, function, arch = "90";
   std::vector<Parameter> parameters;
   std::vector<std::map<std::string, std::int64_t>> cases;
   std::size_t measured = 0;  // the case whose counters are marked

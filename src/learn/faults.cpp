@@ -15,8 +15,8 @@ constexpr std::array kFaults = {
               "A 128-bit access needs an address that is a multiple of 16 bytes, a 64-bit one a "
               "multiple of 8."},
     Explained{"uninitialized read", "initialised",
-              "The memory was never written. An output has no value before the kernel stores one, "
-              "and shared memory starts with arbitrary bits."},
+              "The memory was never written: an output before the kernel stores it, shared memory, "
+              "or what lies behind an array."},
     Explained{"race", "no race",
               "Two warps (or blocks) use one place, one of them writes, and nothing puts them in "
               "order. That it gave the right result here is luck; on hardware the order changes."},
