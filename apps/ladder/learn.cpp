@@ -219,6 +219,8 @@ int solution(const LearnOptions& o) {
 int run(LearnOptions o) {
   catch_interrupt();
   o.checking.limits.memory_bytes = o.memory_mb << 20;
+  if (o.checking.device != kMarkingDevice && !o.checking.device.starts_with("cuda:"))
+    throw BadInput(fmt::format("--device: {} or cuda:N", kMarkingDevice));
   if (!o.mark.empty()) {
     o.checking.quiet = true;
     return mark_class(o.mark, o.csv, o.checking);
@@ -287,7 +289,7 @@ void add_learn(CLI::App& app, Verb& chosen) {
   verb->add_option("--mark", o->mark, "mark the folders of a class, each with exercises in it");
   verb->add_option("--csv", o->csv, "the file for --mark; default standard output");
   verb->add_option("--device", o->checking.device,
-                   "virtual:NAME (default virtual:h200), or cuda:N: without marks from counters");
+                   "virtual:h200 (the default), or cuda:N: without marks from counters");
   add_number(*verb, "--limit", o->checking.limits.seconds, kSecondsRange,
              "seconds for a check; default 60");
   add_number(*verb, "--memory", o->memory_mb, kMemoryRange,

@@ -12,6 +12,8 @@
 
 namespace ladder::app {
 
+// Limits of marks are those of this device.
+inline constexpr const char* kMarkingDevice = "virtual:h200";
 inline constexpr const char* kLearnerFile = "kernel.cu";
 inline constexpr const char* kProgressFile = "progress.json";
 
@@ -31,7 +33,7 @@ struct Checked {
   double seconds = 0;
 };
 struct CheckOptions {
-  std::string device = "virtual:h200";
+  std::string device = kMarkingDevice;
   learn::Limits limits;
   bool quiet = false;  // discards what the program prints
 };

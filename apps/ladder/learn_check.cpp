@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "common.hpp"
+#include "host/query.hpp"
 #include "learn.hpp"
 #include "learn/build.hpp"
 #include "learn/trial.hpp"
@@ -103,10 +104,24 @@ int run_trial_here(const TrialOptions& o) {
   ::_exit(kOk);
 }
 
+// On a GPU, nvcc compiles for its architecture.
+Exercise for_device(Exercise exercise, const std::string& device) {
+  if (device == kMarkingDevice) return exercise;
+  const auto ordinal = parse_number<int>(device.substr(device.find(':') + 1));
+  if (!ordinal) throw BadInput("--device: cuda: is followed by a device number from 0");
+  const auto found = query_device(*ordinal);
+  if (!found) throw BadInput("--device: " + found.status().message());
+  if (exercise.arch.ends_with('a') && exercise.arch != fmt::format("{}a", found.value().cc))
+    throw BadInput(fmt::format("--device: this exercise needs compute capability {}",
+                               exercise.arch.substr(0, 2)));
+  if (!exercise.arch.ends_with('a')) exercise.arch = std::to_string(found.value().cc);
+  return exercise;
+}
+
 }  // namespace
 
-Checked check_solution(const Exercise& exercise, const fs::path& file,
-                       const CheckOptions& options) {
+Checked check_solution(const Exercise& asked, const fs::path& file, const CheckOptions& options) {
+  const Exercise exercise = for_device(asked, options.device);
   const auto begin = tune::Clock::now();
   const auto deadline = seconds_from_now(options.limits.seconds);
   const auto scratch = Temporary::folder("learn");

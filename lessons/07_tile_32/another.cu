@@ -15,8 +15,7 @@ __global__ void __launch_bounds__(512, 4)
     }
     __syncthreads();
     for (int k = 0; k < TILE; ++k)
-      for (int i = 0; i < ROWS; ++i)
-        sum[i] += sA[threadIdx.y + i * TILE / ROWS][k] * sB[k][x];
+      for (int i = 0; i < ROWS; ++i) sum[i] += sA[threadIdx.y + i * TILE / ROWS][k] * sB[k][x];
     __syncthreads();
   }
   for (int i = 0; i < ROWS; ++i) {

@@ -2,7 +2,8 @@
 // Exercise 10: a column of 8 results per thread.
 constexpr int BM = 64, BN = 64, BK = 8, TM = 8;
 constexpr int kThreads = BM * BN / TM;
-static_assert(kThreads == BM * BK && kThreads == BK * BN, "each thread copies one element of each tile");
+static_assert(kThreads == BM * BK && kThreads == BK * BN,
+              "each thread copies one element of each tile");
 
 __global__ void __launch_bounds__(kThreads)
     product(const float* A, const float* B, float* C, int M, int N, int K) {

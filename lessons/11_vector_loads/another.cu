@@ -45,6 +45,7 @@ __global__ void __launch_bounds__(kThreads)
 
 void launch(const float* A, const float* B, float* C, int M, int N, int K) {
   const dim3 grid((N / 4 + BN4 - 1) / BN4, (M + BM - 1) / BM);
-  product<<<grid, kThreads>>>(reinterpret_cast<const float4*>(A), reinterpret_cast<const float4*>(B),
-                              reinterpret_cast<float4*>(C), M, N / 4, K / 4);
+  product<<<grid, kThreads>>>(reinterpret_cast<const float4*>(A),
+                              reinterpret_cast<const float4*>(B), reinterpret_cast<float4*>(C), M,
+                              N / 4, K / 4);
 }

@@ -2,8 +2,7 @@
 // Four segments per block of 512 threads.
 constexpr int SEGMENT = 128, SEGMENTS = 4;
 
-__global__ void __launch_bounds__(SEGMENT* SEGMENTS)
-    reverse(const float* x, float* y, int count) {
+__global__ void __launch_bounds__(SEGMENT* SEGMENTS) reverse(const float* x, float* y, int count) {
   __shared__ float segment[SEGMENTS][SEGMENT];
   const int i = threadIdx.x, s = threadIdx.y;
   const int at = (blockIdx.x * SEGMENTS + s) * SEGMENT + i;

@@ -13,10 +13,10 @@ __device__ void init(unsigned long long* barrier, int arrivals) {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 __device__ void arrive_expecting(unsigned long long* barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
-                   shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
 }
 __device__ void wait(unsigned long long* barrier, int phase) {
   asm volatile(

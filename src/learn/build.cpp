@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
+#include <optional>
 #include <sstream>
 
 #include "problem/number.hpp"
@@ -35,32 +35,46 @@ std::string wrapper(const Exercise& exercise, const std::string& file) {
       file, kCall, kEntry, exercise.function, arguments);
 }
 
-// nvcc's errors in the learner's file, with the line that each is about.
+// A message of nvcc, "FILE(12): error: ...", or of the host compiler, "FILE:12:5: error: ...".
+struct Message {
+  std::string file, text;
+  int line = 0;
+};
+std::optional<Message> message_in(const std::string& line) {
+  const auto error = std::min(line.find(" error"), line.find(" fatal error"));
+  if (error == line.npos) return std::nullopt;
+  const std::string place = line.substr(0, error);
+  for (const char opening : {'(', ':'}) {
+    const auto at = place.find(opening);
+    if (at == place.npos) continue;
+    const auto end = place.find_first_not_of("0123456789", at + 1);
+    const auto number = parse_number<int>(place.substr(at + 1, end - at - 1));
+    if (number) return Message{place.substr(0, at), line.substr(error + 1), *number};
+  }
+  return std::nullopt;
+}
+
+// The errors, each with the line of the learner's file that it is about.
 std::vector<std::string> errors_of(const std::string& output, const std::string& file,
                                    const fs::path& shown) {
-  static const std::regex kPlace(R"(^(.*)[(:](\d+)[):].*?((?:fatal )?error.*)$)");
   const auto source = read_file(shown.string());
   std::vector<std::string> errors;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line) && errors.size() < kMostErrors;) {
-    if (line.find("error") == std::string::npos) continue;
-    std::smatch parts;
-    if (!std::regex_match(line, parts, kPlace)) {
-      if (line.find(" errors detected") == std::string::npos &&
-          line.find(" error detected") == std::string::npos)
-        errors.push_back(line);
-      continue;
-    }
-    const int number = parse_number<int>(parts[2].str()).value_or(0);
-    if (parts[1] == kCall) {
-      errors.push_back(
-          fmt::format("{} (the function's name and parameters are as given)", parts[3].str()));
+    const bool is_count = line.find(" detected in the compilation") != std::string::npos;
+    if (line.find("error") == std::string::npos || is_count) continue;
+    const auto message = message_in(line);
+    if (!message) {
+      errors.push_back(line);
+    } else if (message->file == kCall) {
+      errors.push_back(message->text + " (the function's name and parameters are as given)");
     } else {
-      const bool own = parts[1] == file;
-      errors.push_back(fmt::format("{}:{}: {}", own ? shown.filename().string() : parts[1].str(),
-                                   number, parts[3].str()));
+      const bool own = message->file == file;
+      errors.push_back(fmt::format("{}:{}: {}", own ? shown.filename().string() : message->file,
+                                   message->line, message->text));
       if (own && source)
-        errors.back() += fmt::format("\n{:>5} | {}", number, line_of(source.value(), number));
+        errors.back() +=
+            fmt::format("\n{:>5} | {}", message->line, line_of(source.value(), message->line));
     }
   }
   if (errors.empty()) errors.push_back(tune::first_error(output));

@@ -12,6 +12,7 @@
 #include "learn/expression.hpp"
 #include "learn/faults.hpp"
 #include "measure/count.hpp"
+#include "problem/number.hpp"
 
 namespace ladder::learn {
 namespace {
@@ -212,13 +213,23 @@ Grade right_grade(const TrialResult& trial, const Solution& solution) {
   return grade;
 }
 
+// An instruction with many registers fills several lines of a terminal.
+std::string shortened(const std::string& line) {
+  constexpr std::size_t kLongest = 180, kHead = 90;
+  if (line.size() <= kLongest) return line;
+  return line.substr(0, kHead) + " ... " + line.substr(line.size() - kHead + 5);
+}
+
 // Splits a report into lines, and quotes the source lines that it names.
 std::vector<std::string> fault_details(const Outcome& outcome, const Solution& solution) {
+  constexpr std::string_view kFile = "kernel.cu:";
   std::vector<std::string> details;
   std::vector<int> named;
   for (std::string line : lines_of(outcome.fault_report)) {
-    for (auto at = line.find("kernel.cu:"); at != line.npos; at = line.find("kernel.cu:", at + 1)) {
-      const int number = std::atoi(line.c_str() + at + 10);
+    for (auto at = line.find(kFile); at != line.npos; at = line.find(kFile, at + 1)) {
+      const auto digits = at + kFile.size();
+      const auto end = line.find_first_not_of("0123456789", digits);
+      const int number = parse_number<int>(line.substr(digits, end - digits)).value_or(0);
       if (number > 0 && std::find(named.begin(), named.end(), number) == named.end())
         named.push_back(number);
       // The compiler saw the file in a temporary folder.
@@ -228,7 +239,7 @@ std::vector<std::string> fault_details(const Outcome& outcome, const Solution& s
         at = begin + 1;
       }
     }
-    details.push_back(line);
+    details.push_back(shortened(line));
   }
   for (const int number : named) details.push_back(quoted(solution, number));
   return details;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "learn/trial.hpp"
+#include "problem/number.hpp"
 
 namespace ladder::learn {
 namespace {
@@ -15,7 +16,8 @@ Json number(double value) {
 }
 
 double number(const Json& json) {
-  return json.is_string() ? std::stod(json.get<std::string>()) : json.get<double>();
+  return json.is_string() ? parse_number<double>(json.get<std::string>()).value_or(0)
+                          : json.get<double>();
 }
 
 }  // namespace

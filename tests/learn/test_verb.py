@@ -85,9 +85,7 @@ class Learn(Folder):
     def test_writes_nowhere_else(self):
         victim = pathlib.Path(self.path("victim"))
         victim.write_text("whole")
-        text = self.solution().replace("void launch(", f'''#include <cstdio>
-#include <cstdlib>
-void launch(''').replace("  const int threads", f'''  if (FILE* file = std::fopen("{victim}", "w")) std::fputs("broken", file), std::fclose(file);
+        text = self.solution().replace("void launch(", '#include <cstdio>\n#include <cstdlib>\nvoid launch(').replace("  const int threads", f'''  if (FILE* file = std::fopen("{victim}", "w")) std::fputs("broken", file), std::fclose(file);
   if (std::rename("{victim}", "{victim}.moved") == 0) std::abort();
   const int threads''')
         result = self.check(text)
@@ -119,7 +117,7 @@ void launch(''').replace("  const int threads", f'''  if (FILE* file = std::fope
         table = self.path("marks.csv")
         result = ladder("learn", "--mark", self.path("ada"), self.path("bob"), "--csv", table)
         self.assertEqual(result.returncode, 0, result)
-        rows = list(csv.DictReader(pathlib.Path(table).open()))
+        rows = list(csv.DictReader(pathlib.Path(table).read_text().splitlines()))
         self.assertEqual([(r["exercise"], r["result"], r["failed mark"]) for r in rows],
                          [("01_vector_add", "passed", ""), ("01_vector_add", "failed", "compiles")])
         self.assertEqual(rows[0]["marks passed"], rows[0]["marks"])
