@@ -92,9 +92,14 @@ int run_trial_here(const TrialOptions& o) {
   if (errors >= 0) (void)::dup2(errors, STDERR_FILENO);
   const bool is_virtual = target.cuda->is_virtual;
   constexpr std::uint64_t kMega = 1U << 20;
-  learn::Limits limits{o.seconds, o.memory_mb * kMega};
+  learn::Limits limits;
+  limits.seconds = o.seconds;
+  limits.memory_bytes = o.memory_mb * kMega;
   // The driver of a real GPU reserves more addresses than there is memory.
-  if (!is_virtual) limits.memory_bytes = ~std::uint64_t{0};
+  if (!is_virtual) {
+    limits.memory_bytes = ~std::uint64_t{0};
+    limits.devices = "/dev";
+  }
   if (Status status = learn::confine({folder}, limits); !status) throw BadInput(status.message());
   const auto result = learn::run_trial(exercise.value(), o.library, is_virtual);
   if (!result) throw BadInput(result.status().message());

@@ -187,7 +187,8 @@ Grade grade_of(const Mark& mark, Measures& measures, const std::vector<analyse::
   return grade;
 }
 
-Grade right_grade(const TrialResult& trial, const Solution& solution) {
+Grade right_grade(const TrialResult& trial, const std::vector<analyse::Trace>& traces,
+                  const Solution& solution) {
   Grade grade{kRight, Verdict::kPassed, "", {}};
   double share = 0;
   for (const Outcome& o : trial.outcomes) {
@@ -204,7 +205,9 @@ Grade right_grade(const TrialResult& trial, const Solution& solution) {
                                         w.array, " (. right, x wrong, ? never written)",
                                         o.schedule == "eager" ? "" : ", copies arrive late"));
     for (const std::string& line : w.map) grade.details.push_back("  " + line);
-    grade.details.push_back(quoted(solution, kernel_line(solution)));
+    Mark stores;
+    stores.show = "global store";
+    grade.details.push_back(shown(stores, traces, solution).front());
     return grade;
   }
   grade.text = fmt::format("{} runs", trial.outcomes.size());
@@ -343,7 +346,9 @@ Marking mark(const Exercise& exercise, const Compilation& compilation, const Tri
     marking.grades.push_back(error_grade(last, solution));
   } else {
     marking.grades.push_back({kNoFault, Verdict::kPassed, "in bounds, initialised, no race", {}});
-    marking.grades.push_back(right_grade(trial, solution));
+    const auto traces = analyse::parse_trace(trial.trace);
+    marking.grades.push_back(
+        right_grade(trial, traces ? traces.value() : std::vector<analyse::Trace>{}, solution));
     if (last.right) {
       add_exercise_marks(marking, exercise, trial, solution);
       return marking;

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -39,11 +40,12 @@ Status limit(int resource, std::uint64_t most, const char* name) {
 // Rights and fields that older kernel headers lack.
 constexpr std::uint64_t kWriteFile = 1U << 1, kRemoveFolder = 1U << 4, kRemoveFile = 1U << 5,
                         kMakeAny = 0x7fU << 6, kRefer = 1U << 13, kTruncate = 1U << 14;
-constexpr std::uint64_t kTcp = 3;  // bind and connect
+constexpr std::uint64_t kTcp = 3;    // bind and connect
+constexpr std::uint64_t kScope = 3;  // abstract sockets and signals of other processes
 struct Ruleset {
-  std::uint64_t files = 0, network = 0;
+  std::uint64_t files = 0, network = 0, scope = 0;
 };
-constexpr int kWithRefer = 2, kWithTruncate = 3, kWithNetwork = 4;
+constexpr int kWithRefer = 2, kWithTruncate = 3, kWithNetwork = 4, kWithScope = 6;
 
 int version() {
   return static_cast<int>(
@@ -67,10 +69,14 @@ Status allow(int ruleset, const std::filesystem::path& folder, std::uint64_t rig
   return added == 0 ? Status::ok() : failed(folder.string());
 }
 
-Status confine_writes(const std::vector<std::filesystem::path>& writable) {
+Status confine_writes(const std::vector<std::filesystem::path>& writable,
+                      const std::string& devices) {
   const int abi = version();
-  const Ruleset attributes{writes(abi), abi >= kWithNetwork ? kTcp : 0};
-  const std::size_t size = abi >= kWithNetwork ? sizeof attributes : sizeof attributes.files;
+  const Ruleset attributes{writes(abi), abi >= kWithNetwork ? kTcp : 0,
+                           abi >= kWithScope ? kScope : 0};
+  // Older kernels know only the first fields.
+  const std::size_t fields = abi >= kWithScope ? 3 : abi >= kWithNetwork ? 2 : 1;
+  const std::size_t size = fields * sizeof attributes.files;
   const int ruleset =
       static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, size, 0));
   if (ruleset < 0) return failed("landlock");
@@ -78,8 +84,7 @@ Status confine_writes(const std::vector<std::filesystem::path>& writable) {
   for (const auto& folder : writable) {
     if (status) status = allow(ruleset, folder, writes(abi));
   }
-  // /dev/null and, on hardware, the driver's devices.
-  if (status) status = allow(ruleset, "/dev", kWriteFile);
+  if (status) status = allow(ruleset, devices, kWriteFile);
   if (status && (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
                  ::syscall(SYS_landlock_restrict_self, ruleset, 0) != 0))
     status = failed("landlock");
@@ -90,14 +95,18 @@ Status confine_writes(const std::vector<std::filesystem::path>& writable) {
 #else
 
 int version() { return -1; }
-Status confine_writes(const std::vector<std::filesystem::path>&) { return Status::ok(); }
+Status confine_writes(const std::vector<std::filesystem::path>&, const std::string&) {
+  return Status::ok();
+}
 
 #endif
 
 }  // namespace
 
 std::string why_not_confined() {
-  return version() > 0 ? ""
+  constexpr int kWhole = 3;  // Linux 6.2
+  if (version() >= kWhole) return "";
+  return version() > 0 ? "Landlock is older than Linux 6.2: a program could truncate files"
                        : "this system has no Landlock: a program could write outside its folder";
 }
 
@@ -116,7 +125,7 @@ Status confine(const std::vector<std::filesystem::path>& writable, const Limits&
   for (const auto& one : all) {
     if (Status status = limit(one.resource, one.most, one.name); !status) return status;
   }
-  return version() > 0 ? confine_writes(writable) : Status::ok();
+  return version() > 0 ? confine_writes(writable, limits.devices) : Status::ok();
 }
 
 }  // namespace ladder::learn
