@@ -8,5 +8,6 @@ __global__ void add(const float* a, const float* b, float* c, int count) {
 void launch(const float* a, const float* b, float* c, int count) {
   const int threads = 64;
   const int needed = (count + threads - 1) / threads;
-  add < <<needed<264 ? needed : 264, threads>>>(a, b, c, count);
+  const int blocks = needed < 264 ? needed : 264;
+  add<<<blocks, threads>>>(a, b, c, count);
 }
