@@ -113,11 +113,6 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   virtual const Kernel* find_kernel(std::string_view name) const = 0;  // null if absent
-  // The PTX form of the kernel if the module has one beside machine code. Kernels in clusters run
-  // in this form.
-  virtual const Kernel* find_kernel_of_ptx(std::string_view name) const {
-    return find_kernel(name);
-  }
   virtual std::optional<Symbol> find_symbol(std::string_view name) const = 0;
   virtual std::vector<std::string> kernel_names() const = 0;
 };
@@ -190,6 +185,8 @@ struct LaunchConfig {
   // Capacity for printf's text, in bytes. When it is full, the oldest text is dropped.
   std::size_t print_bytes = std::size_t{1} << 20;
   DeviceHeap* heap = nullptr;  // null: malloc in kernels finds no memory
+  // Least value of %clock and %globaltimer; LaunchReport::end_clock of the device's last launch.
+  std::uint64_t begin_clock = 0;
 };
 
 using Metrics = std::map<std::string, std::uint64_t>;  // keyed by Nsight Compute's metric names
@@ -238,6 +235,7 @@ struct LaunchReport {
   std::uint64_t lost_prints = 0;
   // The kernel called printf, malloc or free, which on hardware are the driver's code.
   bool called_driver = false;
+  std::uint64_t end_clock = 0;  // at least every value that the kernel read from %clock
 };
 
 // Runs the kernel to completion. `params` is the packed parameter block of

@@ -54,6 +54,7 @@ class Runtime {
   std::array<std::size_t, 7> limits = {1024, 8650752, DeviceHeap::kDefaultBytes, 0, 2048,
                                        64,   11796480};
   DeviceHeap heap;             // for malloc in kernels
+  std::uint64_t clock = 0;     // LaunchReport::end_clock of the last launch
   bool printed = false;        // a kernel has printed
   bool time_said = false;      // the message that events measure the host's time was printed
   bool shortage_said = false;  // the message that the host lacks memory was printed

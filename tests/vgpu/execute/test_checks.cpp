@@ -371,6 +371,27 @@ TEST_F(Checks, PlainLoadsBesideAtomicsAreRaces) {
   EXPECT_EQ(fault_of("load_and_exchange", {1, 1, 1}, {64, 1, 1}, out, 1).kind, FaultKind::kRace);
 }
 
+TEST_F(Checks, FencesAndAtomicsOrderWarps) {
+  int* const out = fresh<int>(32);
+  int* const flag = written<int>(1);
+  for (const int far : {0, 1}) {
+    for (const int qualified : {0, 1}) {
+      for_each_schedule([&] {
+        launch("hand_over", {1, 1, 1}, {64, 1, 1}, out, flag, far, qualified, 0);
+        for (int i = 0; i < 32; ++i) ASSERT_EQ(out[i], i * i);
+      });
+    }
+    const auto fault = [&](int flaw) {
+      return fault_of("hand_over", {1, 1, 1}, {64, 1, 1}, out, flag, far, 0, flaw).kind;
+    };
+    EXPECT_EQ(fault(1), FaultKind::kRace);
+    // In machine code nothing tells an acquiring load from another strong one.
+    if (!from_machine_code()) {
+      EXPECT_EQ(fault(2), FaultKind::kRace);
+    }
+  }
+}
+
 // Hardware takes the word around a half: what lies beside it need not be written, nor be the
 // program's.
 TEST_F(Checks, AtomicsOnHalves) {

@@ -125,6 +125,22 @@ TEST_F(Warps, ClocksAdvanceAndRepeat) {
   }
 }
 
+TEST_F(Warps, ClocksDoNotGoBack) {
+  for_each_schedule([&] {
+    long long* const out = array<long long>(6);
+    config.begin_clock = 100'000;
+    const vgpu::LaunchReport report =
+        launch("ordered_clocks", {2, 1, 1}, {64, 1, 1}, out, array<int>(1));
+    EXPECT_GE(out[0], 100'000 + 5000);
+    EXPECT_GE(out[1], out[0]);  // behind a barrier
+    EXPECT_GE(out[4], out[1]);
+    EXPECT_GE(out[2], out[1]);  // in another block, behind a flag
+    EXPECT_GE(out[3], out[1]);
+    EXPECT_GE(out[5], out[4]);
+    EXPECT_GE(report.end_clock, static_cast<std::uint64_t>(out[5]));
+  });
+}
+
 TEST_F(Warps, DynamicSharedMemory) {
   std::vector<int> in(3 * 200);
   for (int i = 0; i < 600; ++i) in[i] = i * i;

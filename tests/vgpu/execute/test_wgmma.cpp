@@ -46,6 +46,20 @@ TEST_F(Wgmma, StepsOfKInsideALine) {
   }
 }
 
+// With base offset 0, too, the swizzle is that of each piece's address.
+TEST_F(Wgmma, StartsInsideThePattern) {
+  for (const int span : {32, 64, 128}) {
+    for (const int start : {128, 384, 1152}) {
+      Case c{kHalf, kHalf};
+      c.of_a = along_k(span, start);
+      c.of_b = along_mn(span, kSecond + start, c.n);
+      c.options = ", 1, 1, 0, 1";
+      check(c, false);
+      if (HasFatalFailure()) FAIL() << span << " " << start;
+    }
+  }
+}
+
 TEST_F(Wgmma, EveryType) {
   const auto run = [&](const Type& a, const Type& b, const char* d, const std::string& options,
                        const char* kind = "") {

@@ -67,8 +67,9 @@ TEST_F(WgmmaFaults, MatrixInsideTheSwizzlesPattern) {
   Case c = plain();
   Layout shifted = c.of_a;
   shifted.start = 384;
-  expect(fault_with(c, shifted.descriptor(), c.of_b.descriptor()), vgpu::FaultKind::kBadOperand,
-         "starts 384 bytes behind");
+  const u64 offset_of_5 = u64{5} << 49;
+  expect(fault_with(c, shifted.descriptor() | offset_of_5, c.of_b.descriptor()),
+         vgpu::FaultKind::kBadOperand, "or 3 for a matrix that starts 384 bytes into the 1024");
 }
 
 TEST_F(WgmmaFaults, MatrixThatTheBlockDidNotWrite) {

@@ -57,8 +57,8 @@ struct Layout {
       return start + piece * across + line / 8 * down + in_atom * 16 + byte;
     }
     // Pieces of a line change places by the number of the 128 bytes that the line lies in.
-    const int pieces = span / 16, turn = in_atom * span / 128;
     const int base = start / span * span, first = start % span / 16;
+    const int pieces = span / 16, turn = (base + in_atom * span) / 128 % pieces;
     const int in_line = (first + piece % pieces) ^ turn;
     return base + piece / pieces * leading + line / 8 * stride + in_atom * span + in_line * 16 +
            byte;

@@ -43,6 +43,8 @@ RaceCheck::State::State(const execute::Program& of, u32 shared_begin, u64 shared
   known.resize(warps);
   oldest.resize(warps);
   oldest_async.resize(warps);
+  released.resize(warps);
+  acquired.resize(warps);
 }
 
 void RaceCheck::start() {
@@ -59,6 +61,12 @@ void RaceCheck::start() {
   }
   s.agents.clear();
   s.by_key.clear();
+  s.fenced = false;
+  s.transferred.clear();
+  for (u32 w = 0; w < s.warps; ++w) {
+    s.released[w].clear();
+    s.acquired[w].clear();
+  }
   for (BlockMemory& memory : s.memories) memory.async_reads.clear();
   for (u32 w = 0; w < s.warps; ++w) {
     s.known[w].assign(s.first_agent(), s.past);
@@ -402,6 +410,37 @@ void RaceCheck::wait(const execute::Warp& warp, const PhaseClock& clock) {
   state_->join(state_->index_of(warp), clock.completed);
 }
 
+void RaceCheck::fence(const execute::Warp& warp) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  s.fenced = true;
+  s.join(me, s.acquired[me]);
+  s.acquired[me].clear();
+  s.released[me] = s.known[me];
+  ++s.known[me][me];
+}
+
+bool RaceCheck::fenced() const { return state_->fenced; }
+
+void RaceCheck::strong(const execute::Warp& warp, u64 location, bool reads, bool writes) {
+  State& s = *state_;
+  const u32 me = s.index_of(warp);
+  if (reads) {
+    if (const auto found = s.transferred.find(location); found != s.transferred.end()) {
+      if (warp.machine_code)
+        s.join(me, found->second);
+      else
+        raise(s.acquired[me], found->second);
+    }
+  }
+  if (!writes) return;
+  // A read-modify-write continues the release sequence of the value that it replaces.
+  if (reads)
+    raise(s.transferred[location], s.released[me]);
+  else
+    s.transferred[location] = s.released[me];
+}
+
 Agent RaceCheck::agent(AgentKind kind, const execute::Warp& warp, u32 lane) {
   return {state_->agent_of({kind, state_->index_of(warp), lane})};
 }
@@ -416,6 +455,7 @@ void RaceCheck::arrive_relaxed(const execute::Warp& warp, PhaseClock& clock) {
   if (clock.arriving.size() < row.size()) clock.arriving.resize(row.size());
   for (u32 a = 2 * s.warps; a < s.first_agent(); ++a)
     clock.arriving[a] = std::max(clock.arriving[a], row[a]);
+  raise(clock.arriving, s.released[s.index_of(warp)]);
 }
 
 void RaceCheck::fence_barriers(const execute::Warp& warp) {

@@ -111,6 +111,19 @@ class RaceCheck {
   void complete(PhaseClock& clock);
   void wait(const execute::Warp& warp, const PhaseClock& clock);  // acquire
 
+  // membar and fence. Orders what the warp did before its later strong writes, and its earlier
+  // strong reads before what it does next: PTX ISA, "Release and Acquire Patterns".
+  void fence(const execute::Warp& warp);
+  // A strong access to a word, after its conflicts are checked. What another warp did before a fence
+  // and a strong write is ordered before this warp once it has read that value and executed a
+  // fence. Machine code has no instruction for an acquiring load: there every strong read acquires.
+  void strong(const execute::Warp& warp, u64 location, bool reads, bool writes);
+  // Identifies a word: its address in global memory, or its place in the cluster's shared memory.
+  static u64 location(u64 address) { return address / 4; }
+  static u64 location(u32 rank, u32 offset) { return u64{1} << 63 | u64{rank} << 32 | offset / 4; }
+  // Whether a fence was executed in this cluster. Until then strong() has no effect.
+  bool fenced() const;
+
   // The asynchronous proxy. A lane issues an operation that may access shared memory at any time
   // until a wait for the agent's epoch.
   Agent agent(AgentKind kind, const execute::Warp& warp, u32 lane);
@@ -124,7 +137,7 @@ class RaceCheck {
   // fence.mbarrier_init: orders the warp's earlier mbarrier.init before its later arrivals, even
   // relaxed ones (arrive_relaxed).
   void fence_barriers(const execute::Warp& warp);
-  // Transfers only the fenced mbarrier.init operations.
+  // Transfers the fenced mbarrier.init operations, and what a fence orders before.
   void arrive_relaxed(const execute::Warp& warp, PhaseClock& clock);
   // The warp has waited for the agent's operations up to the epoch.
   void knows(const execute::Warp& warp, Agent agent, u32 epoch);

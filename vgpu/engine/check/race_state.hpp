@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/check/race.hpp"
@@ -113,6 +114,11 @@ struct RaceCheck::State {
   std::vector<std::vector<u32>> known;  // [warp][agent]
   // Indexed by warp: minimum of its `known` over the other warps, and over asynchronous agents.
   std::vector<u32> oldest, oldest_async;
+  // Vector clocks. By warp: those that its strong writes transfer since its last fence, and those
+  // that its next fence will acquire. By location: those of its last strong write.
+  std::vector<std::vector<u32>> released, acquired;
+  std::unordered_map<u64, std::vector<u32>> transferred;
+  bool fenced = false;
   std::vector<AgentName> agents;
   std::map<std::tuple<u32, u32, u32>, u32> by_key;
   u32 past = 0;        // clocks up to this value belong to earlier blocks

@@ -13,7 +13,9 @@ constexpr i64 kTurn = 1 << 16;
 
 }  // namespace
 
-Cluster::Cluster(const Launch& launch, count::Counters& counters, SiteMemo* memos) {
+Cluster::Cluster(const Launch& launch, count::Counters& counters, SiteMemo* memos,
+                 DeviceClock& clock)
+    : device_clock(clock) {
   const u32 count = static_cast<u32>(launch.config.cluster.count());
   if (launch.config.check_race) {
     const u32 warps = static_cast<u32>((launch.config.block.count() + kLanes - 1) / kLanes);
@@ -170,6 +172,8 @@ u64 Cluster::missing() const {
 
 u32 rank_of(const Warp& warp, u64 address) {
   const u64 window = address / kWindowBytes;
+  if (warp.machine_code)
+    return window < warp.block->cluster.size() ? static_cast<u32>(window) : kNone;
   if (window == 0) return warp.block->rank;
   if (window < kFirstOfCluster || window - kFirstOfCluster >= warp.block->cluster.size())
     return kNone;

@@ -16,7 +16,7 @@ namespace vgpu::execute {
 
 class Cluster {
  public:
-  Cluster(const Launch& launch, count::Counters& counters, SiteMemo* memos);
+  Cluster(const Launch& launch, count::Counters& counters, SiteMemo* memos, DeviceClock& clock);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -45,6 +45,7 @@ class Cluster {
 
   // Consecutive rounds in which all warps that could run only polled memory.
   u64 idle_rounds = 0;
+  DeviceClock& device_clock;
 
  private:
   struct Arrival {
@@ -82,5 +83,9 @@ void touch_shared_place(const Lane& lane, const SharedPlace& place, u32 bytes, b
 // The rank of the block that a shared::cluster address belongs to; kNone if it is not such an
 // address.
 u32 rank_of(const Warp& warp, u64 address);
+// The shared::cluster address of an offset in the shared memory of the block with this rank.
+inline u64 cluster_address(const Warp& warp, u32 rank, u64 offset) {
+  return (warp.machine_code ? rank : kFirstOfCluster + rank) * kWindowBytes + offset;
+}
 
 }  // namespace vgpu::execute

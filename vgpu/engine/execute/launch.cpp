@@ -56,6 +56,7 @@ struct Outcome {
   std::exception_ptr error;
   u64 error_block = ~u64{0};
   u64 longest = 0;                  // maximum over clusters of instructions executed
+  u64 end_clock = 0;                // latest value of %clock read
   std::map<u64, PrintFifo> output;  // by block
   std::size_t output_bytes = 0;
   u64 lost_prints = 0;
@@ -127,8 +128,8 @@ class GridWorkspace {
 // schedule, when fewer than kTogether run.
 class InOrder {
  public:
-  InOrder(const Launch& launch, count::Counters& counters)
-      : launch_(launch), counters_(counters), memos_(launch.program.sites) {}
+  InOrder(const Launch& launch, count::Counters& counters, DeviceClock& clock)
+      : launch_(launch), counters_(counters), memos_(launch.program.sites), clock_(clock) {}
 
   void run(Outcome& outcome) {
     const u64 size = launch_.config.cluster.count(), count = launch_.config.grid.count() / size;
@@ -164,7 +165,7 @@ class InOrder {
 
  private:
   std::unique_ptr<Cluster> fresh() {
-    if (spare_.empty()) return std::make_unique<Cluster>(launch_, counters_, memos_.data());
+    if (spare_.empty()) return std::make_unique<Cluster>(launch_, counters_, memos_.data(), clock_);
     std::unique_ptr<Cluster> cluster = std::move(spare_.back());
     spare_.pop_back();
     return cluster;
@@ -178,17 +179,20 @@ class InOrder {
   const Launch& launch_;
   count::Counters& counters_;
   std::vector<SiteMemo> memos_;
+  DeviceClock& clock_;
   std::vector<std::unique_ptr<Cluster>> running_, spare_;
 };
 
 void work_in_order(const Launch& launch, count::Counters& counters, Outcome& outcome) {
   const FloatEnvironment environment;
+  DeviceClock clock{launch.config.begin_clock};
   try {
-    InOrder(launch, counters).run(outcome);
+    InOrder(launch, counters, clock).run(outcome);
   } catch (...) {
     outcome.error = std::current_exception();
     outcome.error_block = 0;
   }
+  outcome.end_clock = clock.latest;
 }
 
 // One of several workers that take clusters from a common counter.
@@ -200,8 +204,9 @@ void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& nex
   const u64 count =
       chosen.empty() ? launch.config.grid.count() / launch.config.cluster.count() : chosen.size();
   u64 current = 0;
+  DeviceClock clock;
   try {
-    Cluster cluster(launch, counters, memos.data());
+    Cluster cluster(launch, counters, memos.data(), clock);
     for (;;) {
       const u64 turn = next.fetch_add(1);
       if (turn >= count) return;
@@ -209,6 +214,8 @@ void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& nex
       // Blocks after the first faulty one need not run. Earlier ones must, because they may be
       // faulty too.
       if (current > first_error.load()) return;
+      // Values that depend on which blocks ran before on this worker would change between runs.
+      clock.latest = launch.config.begin_clock;
       cluster.start(current);
       while (!take_turn(launch, cluster, outcome, kQuantum)) {
         if (cluster.idle_rounds > kIdleRounds) {
@@ -217,6 +224,7 @@ void work(const Launch& launch, count::Counters& counters, std::atomic<u64>& nex
                                                : "no other thread of the block runs");
         }
       }
+      outcome.end_clock = std::max(outcome.end_clock, clock.latest);
     }
   } catch (...) {
     outcome.error = std::current_exception();
@@ -241,9 +249,6 @@ void check_config(const Program& program, const LaunchConfig& config,
     throw std::invalid_argument(fmt::format("{}: clusters of {}x{}x{} blocks in a grid of {}x{}x{}",
                                             program.display_name, cluster.x, cluster.y, cluster.z,
                                             grid.x, grid.y, grid.z));
-  }
-  if (size > 1 && program.machine_code != nullptr) {
-    throw Unsupported(fmt::format("{}: machine code in clusters of blocks", program.display_name));
   }
   if (!config.blocks.empty() && size > 1) {
     throw Unsupported(
@@ -335,6 +340,12 @@ struct GridRun {
     for (const Outcome& outcome : outcomes) most = std::max(most, outcome.longest);
     return most;
   }
+  // Not below any value that a warp has read.
+  u64 end_clock(u64 begin) const {
+    u64 latest = begin + longest();
+    for (const Outcome& outcome : outcomes) latest = std::max(latest, outcome.end_clock);
+    return latest;
+  }
 
   std::size_t print_bytes;
   std::vector<count::Counters> counters;  // by worker
@@ -407,6 +418,7 @@ LaunchReport run_grid(const Program& program, const LaunchConfig& config,
   report.output = output.text();
   report.lost_prints = output.lost();
   report.called_driver = counters[0].called_driver;
+  report.end_clock = run.end_clock(config.begin_clock);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
 }

@@ -241,12 +241,13 @@ void FunctionLowering::send_words() {
   list_operands(pc, operands);
 }
 
-// All accesses go directly to one memory. Fences matter only to the checks: those of the async
-// proxy and those for newly initialised mbarriers.
+// All accesses go directly to one memory. Fences matter only to the checks.
 void FunctionLowering::fence() {
-  emit(opcode().has("proxy") && opcode().has("async") ? "fence.proxy.async"
-       : opcode().has("mbarrier_init")                ? "fence.mbarrier_init"
-                                                      : "nop");
+  const bool proxy = opcode().has("proxy");
+  emit(proxy && opcode().has("async")  ? "fence.proxy.async"
+       : opcode().has("mbarrier_init") ? "fence.mbarrier_init"
+       : proxy                         ? "nop"
+                                       : "fence");
 }
 
 void FunctionLowering::prefetch() {

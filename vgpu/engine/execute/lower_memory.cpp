@@ -50,9 +50,10 @@ FunctionLowering::Access FunctionLowering::access() const {
       result.space = "cluster";
     else if (const std::string_view space = space_named(part); !space.empty())
       result.space = space;
-    else if (is_strong(part))
+    else if (is_strong(part)) {
       result.strong = true;
-    else if (part == "v2")
+      result.ordering = part == "acquire" || part == "release";
+    } else if (part == "v2")
       result.vector = 2;
     else if (part == "v4")
       result.vector = 4;
@@ -114,6 +115,7 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
                             base.symbol.kind == ptx::Symbol::Kind::kBody &&
                             function_.variables[base.symbol.index].space == ptx::Space::kLocal;
   if (local_symbol) local_base = address_of(base, RegisterClass::k64);
+  if (is_store && access.ordering) emit("fence", true);
   const u32 pc = emit(name);
   at(pc).site = program_.sites++;
   at(pc).bytes = static_cast<u8>(bytes);
@@ -132,6 +134,7 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
     address(pc, where);
   }
   data(pc, what, width, is_store, sources);
+  if (!is_store && access.ordering) emit("fence", true);
 }
 
 // Writes the address operand of an emitted instruction.
@@ -289,6 +292,7 @@ void FunctionLowering::atom() {
   std::string operation;
   std::string_view noftz;
   AtomicSpace space = AtomicSpace::kGeneric;
+  bool acquires = false, releases = false;
   const auto parts = opcode().parts;
   for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
     const std::string_view part = parts[i];
@@ -305,7 +309,10 @@ void FunctionLowering::atom() {
       noftz = ".noftz";
     else if (part == "v2" || part == "v4" || part == "v8")
       vector = static_cast<u32>(part[1] - '0');
-    else if (is_strong(part) || is_hint(part))
+    else if (is_strong(part)) {
+      acquires |= part == "acquire" || part == "acq_rel";
+      releases |= part == "release" || part == "acq_rel";
+    } else if (is_hint(part))
       continue;
     else
       operation = std::string(part);
@@ -322,6 +329,7 @@ void FunctionLowering::atom() {
   const bool compares = operation == "cas";
   const Value b = source(operand(where + 1), type);
   const Value c = compares ? source(operand(where + 2), type) : b;
+  if (releases) emit("fence", true);
   const u32 pc = emit(name);
   at(pc).site = program_.sites++;
   at(pc).sub = static_cast<u8>(space);
@@ -341,10 +349,12 @@ void FunctionLowering::atom() {
       (sums || operation == "exch" || compares || operation == "inc" || operation == "dec")) {
     program_.ordered = true;
   }
-  if (reduction || is_sink(operand(0))) return;
-  at(pc).flags |= kFlagHasResult;
-  destination(pc, operand(0), type);
-  if (global) results_.push_back(pc);
+  if (!reduction && !is_sink(operand(0))) {
+    at(pc).flags |= kFlagHasResult;
+    destination(pc, operand(0), type);
+    if (global) results_.push_back(pc);
+  }
+  if (acquires) emit("fence", true);
 }
 
 // Elements of a vector are updated one by one, each atomically: "the atomicity is guaranteed for

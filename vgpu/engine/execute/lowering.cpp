@@ -69,7 +69,7 @@ const std::unordered_map<std::string_view, FunctionLowering::Method>& FunctionLo
       {"stmatrix", &F::matrix_rows},
       {"movmatrix", &F::movmatrix},
       {"nanosleep", &F::nanosleep},
-      {"membar", &F::nothing},
+      {"membar", &F::fence},
       {"fence", &F::fence},
       {"prefetch", &F::prefetch},
       {"prefetchu", &F::nothing},

@@ -98,6 +98,7 @@ class FunctionLowering {
   struct Access {
     std::string space;  // "global", "shared", "local", "const", "param", "cluster", "generic"
     bool strong = false;
+    bool ordering = false;  // .acquire of a load, .release of a store
     u32 vector = 1;
     ptx::Type type = ptx::Type::kB32;
   };

@@ -67,6 +67,12 @@ struct Group {
   u64 since = 0;  // value of Warp::instructions when it last ran
 };
 
+// The latest value that a warp has read from %clock or %globaltimer. Later reads, also by other
+// warps, are at least as large. Blocks that may depend on each other share one clock.
+struct DeviceClock {
+  u64 latest = 0;
+};
+
 enum class WarpStatus : u8 { kReady, kWaiting, kDone };
 
 // The last mbarrier wait of a warp that failed.
@@ -95,7 +101,8 @@ struct Warp {
 
   u32 live = 0;          // lanes that have not exited
   i64 budget = 0;        // instructions until the warp yields
-  u64 instructions = 0;  // executed, for %clock
+  u64 instructions = 0;  // executed
+  u64 clock_lead = 0;    // value of %clock minus `instructions`
   u64 progress = 0;      // counts changes of memory, clock reads, and strong loads of new addresses
   // Counts repeated strong loads and atomics, failed waits and sleeps.
   u64 polls = 0;
@@ -123,7 +130,9 @@ struct Warp {
   u32 local_bytes = 0;         // per lane
   const std::byte* params = nullptr;
   u32 param_bytes = 0;
-  u64 shared_window = 0;  // windows().shared
+  u64 shared_window = 0;   // generic address of the block's shared memory
+  u64 cluster_window = 0;  // generic address of shared::cluster address 0
+  u32 shared_tag = 0;      // what machine code adds to addresses of the block's shared memory
   check::RaceCheck* race = nullptr;
   check::Watch* watch = nullptr;
   u8* local_written = nullptr;  // written marks of local memory; null if not tracked

@@ -78,6 +78,7 @@ void start_warp(Warp& warp, const FunctionCode& kernel, u32 lanes) {
   warp.limit = kNone;
   warp.parked_count = 0;
   warp.instructions = warp.progress = warp.polls = 0;
+  warp.clock_lead = warp.block->cluster.device_clock.latest;
   for (u64& address : warp.polled) address = 0;
   warp.status = lanes == 0 ? WarpStatus::kDone : WarpStatus::kReady;
   warp.root.lanes = lanes;
@@ -90,6 +91,7 @@ void select_group(Warp& warp) {
   u32 best = kNone;
   if (warp.machine_code) {
     best = sass::newest_ready(warp);
+    if (best == kNone && sass::skip_for_warpsync(warp)) best = sass::newest_ready(warp);
   } else {
     merge(warp);
   }

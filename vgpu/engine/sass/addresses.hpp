@@ -8,6 +8,8 @@ namespace vgpu::sass {
 
 // [R + offset] of shared and local memory; bit 91 adds a uniform register.
 Operand near_address(Reader& r, unsigned uniform_position);
+// [UR]
+Operand uniform_address(Reader& r, unsigned position);
 // [R.64 + offset] of global and generic memory. The descriptor in a uniform register selects the
 // caching and is ignored.
 Operand far_address(Reader& r, unsigned descriptor_position, unsigned descriptor_bit = 76);

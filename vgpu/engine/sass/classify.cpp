@@ -125,8 +125,18 @@ Class class_of(const Instruction& i) {
       return {Operation::kStore, Space::kGeneric, i.bytes};
     case Op::kLdgsts:
       return {Operation::kAsyncCopy, Space::kGlobal, i.bytes};
+    case Op::kUtmaLoad:
+      return {Operation::kBulkLoad, Space::kGlobal};
+    case Op::kUtmaStore:
+    case Op::kUtmaReduce:
+      return {Operation::kBulkStore, Space::kGlobal};
     case Op::kUblkcp:
-      return {Operation::kBulkLoad, Space::kGlobal, i.bytes};
+    case Op::kUblkReduce: {
+      enum { kStore = 2 };  // Instruction::type; else to shared memory
+      return {i.type == kStore ? Operation::kBulkStore : Operation::kBulkLoad, Space::kGlobal};
+    }
+    case Op::kGmma:
+      return {Operation::kTensorWarpgroup};
     case Op::kLdsm:
       return {Operation::kMatrixLoad, Space::kShared, i.bytes};
     case Op::kStsm:
@@ -227,8 +237,8 @@ count::Doubts doubts(const execute::Program& program, const count::Counters& cou
     polls |= (i.op == Op::kLdg || i.op == Op::kLd) && i.strong;
     waits |= i.op == Op::kSyncsTest || i.op == Op::kNanosleep ||
              (i.op == Op::kSetmaxreg && i.mode == kTryAlloc);
-    // Not measured; assumed to be an integer instruction like VIMNMX.
-    unclassified |= i.op == Op::kVimnmx3;
+    // Not measured. VIMNMX3 is assumed to be an integer instruction like VIMNMX.
+    unclassified |= i.op == Op::kVimnmx3 || (i.op >= Op::kUblkReduce && i.op <= Op::kWarpgroup);
     const std::uint64_t executions = counters.runs[program.run_at[pc]].executions;
     if (i.op == Op::kCall || i.op == Op::kCallAbsolute) calls += executions;
     if (i.op == Op::kRet) returns += executions;

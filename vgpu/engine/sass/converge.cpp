@@ -103,6 +103,31 @@ void meet(Warp& warp, const Insn&, u32 wanted) {
   arrive(warp, GroupState::kWarpBarrier, wanted, wanted);
 }
 
+// In a recursive function the row may hold barriers of several activations. Lanes of one barrier
+// have equal masks. Barriers of other activations have other masks: lanes that wait in a caller take
+// part in theirs and not in this one.
+void leave(u32* row, u32 mask) {
+  for (u32 left = mask; left != 0; left &= left - 1) {
+    const u32 members = row[first_lane(left)];
+    if ((members & mask) == 0) continue;
+    for (u32 lane = 0; lane < execute::kLanes; ++lane) {
+      if (row[lane] == members) row[lane] &= ~mask;
+    }
+  }
+}
+
+namespace {
+
+// The group continues behind the BSYNC at which it waits.
+void let_go(Warp& warp, Group& group) {
+  leave(reinterpret_cast<u32*>(warp.window + group.wait), group.mask);
+  group.state = GroupState::kReady;
+  group.since = 0;
+  ++group.pc;
+}
+
+}  // namespace
+
 void settle(Warp& warp) {
   for (u32 i = 0; i < warp.parked_count;) {
     const Group group = warp.parked[i];
@@ -120,13 +145,26 @@ void settle(Warp& warp) {
 
 bool stop_waiting(Warp& warp) {
   for (u32 i = 0; i < warp.parked_count; ++i) {
+    if (warp.parked[i].state != GroupState::kReconverge) continue;
+    let_go(warp, warp.parked[i]);
+    return true;
+  }
+  return false;
+}
+
+bool skip_for_warpsync(Warp& warp) {
+  u32 at_warpsync = 0;
+  for (u32 i = 0; i < warp.parked_count; ++i) {
+    if (warp.parked[i].state == GroupState::kWarpBarrier) at_warpsync |= warp.parked[i].mask;
+  }
+  for (u32 i = 0; at_warpsync != 0 && i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
     if (group.state != GroupState::kReconverge) continue;
-    u32* const barrier = reinterpret_cast<u32*>(warp.window + group.wait);
-    for (u32 lane = 0; lane < execute::kLanes; ++lane) barrier[lane] &= ~group.mask;
-    group.state = GroupState::kReady;
-    group.since = 0;
-    ++group.pc;
+    const u32 wanted = wanted_by(warp, group);
+    const u32 missing =
+        wanted & warp.live & ~arrived(warp, {group.state, group.wait, group.pc, wanted});
+    if (missing == 0 || (missing & ~at_warpsync) != 0) continue;
+    let_go(warp, group);
     return true;
   }
   return false;

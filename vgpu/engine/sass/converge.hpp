@@ -21,6 +21,9 @@ void reconverge(Warp& warp, const Insn& insn);
 // WARPSYNC: the same for the lanes in the mask `wanted`.
 void meet(Warp& warp, const Insn& insn, u32 wanted);
 
+// BREAK: the lanes in `mask` leave the convergence barrier at `row` (one mask per lane).
+void leave(u32* row, u32 mask);
+
 // Call after lanes have exited or left a barrier: releases groups that waited only for them.
 void settle(Warp& warp);
 
@@ -28,6 +31,11 @@ void settle(Warp& warp);
 // other lanes wait. Releases one group that waits at a BSYNC, as the hardware may do at a YIELD.
 // Returns false if there is none.
 bool stop_waiting(Warp& warp);
+
+// Call when no group can run. Lanes at a WARPSYNC may be those that others wait for at a BSYNC that
+// is not on their way: releases the others, which then reach the WARPSYNC. ptxas leaves a BSYNC out
+// where it sees a WARPSYNC ahead. Returns false if there are none.
+bool skip_for_warpsync(Warp& warp);
 
 // Group::wait of ready groups that were released together. join_released merges those at the same
 // instruction.

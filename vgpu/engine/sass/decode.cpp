@@ -142,6 +142,7 @@ constexpr Entry kEntries[] = {
     exact(0x9a8, "ATOMG", Op::kAtom, decode_atomg),
     exact(0x9a3, "ATOMG", Op::kAtom, decode_atomg_float),
     exact(0x3a9, "ATOMG", Op::kAtom, decode_atomg_cas),
+    exact(0x38a, "ATOM", Op::kAtomGeneric, decode_atomg),
     exact(0x98a, "ATOM", Op::kAtomGeneric, decode_atomg),
     exact(0x9a2, "ATOM", Op::kAtomGeneric, decode_atomg_float),
     exact(0x38b, "ATOM", Op::kAtomGeneric, decode_atomg_cas),
@@ -167,6 +168,13 @@ constexpr Entry kEntries[] = {
     // Matrices.
     exact(0x23c, "HMMA", Op::kHmma, decode_hmma),
     exact(0x23f, "DMMA", Op::kDmma, decode_dmma),
+    exact(0x9f0, "HGMMA", Op::kGmma, decode_gmma),
+    exact(0xdf0, "HGMMA", Op::kGmma, decode_gmma),
+    exact(0x9f1, "IGMMA", Op::kGmma, decode_gmma),
+    exact(0xdf1, "IGMMA", Op::kGmma, decode_gmma),
+    exact(0x9f3, "QGMMA", Op::kGmma, decode_gmma),
+    exact(0xdf3, "QGMMA", Op::kGmma, decode_gmma),
+    exact(0x9c5, "WARPGROUP", Op::kWarpgroup, decode_warpgroup),
     exact(0x83b, "LDSM", Op::kLdsm, decode_ldsm),
     exact(0x844, "STSM", Op::kStsm, decode_stsm),
     exact(0x23a, "MOVM", Op::kMovm, decode_movm),
@@ -180,7 +188,9 @@ constexpr Entry kEntries[] = {
     exact(0x9ab, "ERRBAR", Op::kErrbar, decode_nothing),
     exact(0x5ab, "CGAERRBAR", Op::kErrbar, decode_nothing),
     exact(0x98f, "CCTL.IVALL", Op::kCctl, decode_cctl),
-    exact(0x3c6, "FENCE.VIEW.ASYNC.S", Op::kFence, decode_fence),
+    exact(0x3c6, "FENCE.VIEW.ASYNC", Op::kFence, decode_fence),
+    exact(0x9c7, "UCGABAR_ARV", Op::kClusterArrive, decode_ucgabar),
+    exact(0xdc7, "UCGABAR_WAIT", Op::kClusterWait, decode_ucgabar),
     exact(0x82d, "PREEXIT", Op::kNop, decode_nothing),
     exact(0x82e, "ACQBULK", Op::kNop, decode_nothing),
     exact(0x9af, "LDGDEPBAR", Op::kLdgdepbar, decode_ldgdepbar),
@@ -191,6 +201,16 @@ constexpr Entry kEntries[] = {
     exact(0x9b1, "SYNCS.CCTL.IV", Op::kSyncsInvalidate, decode_syncs_invalidate),
     exact(0x9b0, "ARRIVES.LDGSTSBAR.64", Op::kSyncsCopies, decode_copies_arrive),
     exact(0x3ba, "UBLKCP", Op::kUblkcp, decode_ublkcp),
+    exact(0x3bb, "UBLKRED", Op::kUblkReduce, decode_ublkred),
+    exact(0x3bc, "UBLKPF.L2", Op::kUblkPrefetch, decode_ublkpf),
+    exact(0x3b4, "UTMALDG", Op::kUtmaLoad, decode_utma),
+    exact(0x5b4, "UTMALDG", Op::kUtmaLoad, decode_utma),
+    exact(0x3b5, "UTMASTG", Op::kUtmaStore, decode_utma),
+    exact(0x3b6, "UTMAREDG", Op::kUtmaReduce, decode_utma),
+    exact(0x5b8, "UTMAPF", Op::kUtmaPrefetch, decode_utma),
+    exact(0x9b7, "UTMACMDFLUSH", Op::kUtmaCommit, decode_nothing),
+    exact(0x9b9, "UTMACCTL", Op::kUtmaCache, decode_utmacctl),
+    exact(0xdbd, "STAS", Op::kStas, decode_stas),
     exact(0x9c8, "USETMAXREG", Op::kSetmaxreg, decode_set_registers),
 
     // Control.
@@ -230,35 +250,17 @@ Index make_index() {
   return index;
 }
 
-// Instructions that are refused with their mnemonic.
-const char* name_of_refused(unsigned opcode) {
-  switch (opcode) {
-    case 0x9f0:
-      return "HGMMA";
-    case 0x3b4:
-    case 0x5b4:
-      return "UTMALDG";
-    case 0x3b5:
-      return "UTMASTG";
-    default:
-      return "an instruction";
-  }
-}
-
 }  // namespace
 
 Instruction decode(Word word, std::uint32_t address) {
   static const Index kIndex = make_index();
   const unsigned opcode = static_cast<unsigned>(word.low & 0xfff);
   const Entry* const entry = kIndex[opcode];
-  if (entry == nullptr)
-    Reader(word, address, name_of_refused(opcode)).refuse("it is not implemented");
+  if (entry == nullptr) Reader(word, address, "an instruction").refuse("it is not implemented");
   Reader reader(word, address, entry->name);
   reader.insn.op = entry->op;
-  const bool uniform_guard = entry->uniform || opcode == 0xab9 || opcode == 0xabb ||
-                             opcode == 0x9c3 || opcode == 0x5b2 || opcode == 0x9c8 ||
-                             opcode == 0x3ba;
-  reader.insn.uniform = uniform_guard;
+  // S2UR and SYNCS.EXCH have uniform guards, too.
+  reader.insn.uniform = entry->name[0] == 'U' || opcode == 0x9c3 || opcode == 0x5b2;
   reader.insn.guard = reader.predicate_at(12, 15);
   reader.insn.uniform = entry->uniform;
   entry->decode(reader);

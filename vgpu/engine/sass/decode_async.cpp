@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asynchronous copies to shared memory, mbarriers (SYNCS, ARRIVES) and register reallocation
 // (USETMAXREG).
+#include <fmt/format.h>
+
 #include "engine/sass/addresses.hpp"
 #include "engine/sass/families.hpp"
 
 namespace vgpu::sass {
-namespace {
 
-// [UR + offset]
 Operand uniform_address(Reader& r, unsigned position) {
   Operand address;
   address.kind = Kind::kAddress;
@@ -17,19 +17,17 @@ Operand uniform_address(Reader& r, unsigned position) {
   return address;
 }
 
-}  // namespace
-
 // [shared address], [global address], and a predicate; if it is false, zeros are written.
 void decode_ldgsts(Reader& r) {
   r.suffix(".E");
   r.expect(70, 1, {1});
   r.suffix_if(!r.bit(81), ".BYPASS");
-  r.expect(82, 2, {0});
   eviction_at(r);
   r.named(71, 2, {"", ".LTC64B", ".LTC128B", ".LTC256B"});
   static constexpr std::uint8_t kBytes[] = {4, 8, 16};
   const std::uint8_t size = r.named(73, 3, {nullptr, nullptr, nullptr, nullptr, "", ".64", ".128"});
   r.insn.bytes = kBytes[size - 4];
+  r.named(82, 2, {"", ".ZFILL"});
   r.expect(77, 4, {0});
   if (!r.bit(76)) r.refuse("an address without a descriptor");
   r.expect(91, 1, {1});
@@ -111,17 +109,19 @@ void decode_copies_arrive(Reader& r) {
   r.add(near_address(r, 64));
 }
 
-// UBLKCP.S.G [URb], [URa], URc: copies URc units of 16 bytes from the global address in URa and the
-// next register to the shared address in URb. The register after URb holds the mbarrier's address.
+// UBLKCP [URb], [URa], URc: copies from URa to URb. The lower half of URc is the size in units of 16
+// bytes, the upper half the mask of a multicast. A global address takes two registers. After a
+// shared destination, the next register holds the mbarrier's address.
 void decode_ublkcp(Reader& r) {
-  r.suffix(".S.G");
-  r.expect(72, 4, {2});
-  if (r.bit(76)) r.refuse("a cache policy");
+  r.insn.type = r.named(73, 2, {nullptr, ".S.G", ".G.S", ".S.S"});
+  r.expect(72, 1, {0});
+  r.insn.high = r.suffix_if(r.bit(75), ".MULTICAST");
   r.named(81, 2, {"", ".LTC64B", ".LTC128B"});
-  Operand to = uniform_address(r, 32), from = uniform_address(r, 24);
-  r.add(to);
-  r.add(from);
+  r.add(uniform_address(r, 32));
+  r.add(uniform_address(r, 24));
   r.add(r.uniform_at(64));
+  const Operand policy = r.uniform_at(40);
+  if (r.bit(76)) r.add_text(fmt::format("desc[UR{}]", policy.index));
   r.expect(91, 1, {1});
 }
 

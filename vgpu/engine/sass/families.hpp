@@ -5,6 +5,14 @@
 
 namespace vgpu::sass {
 
+void decode_gmma(Reader& r);
+void decode_warpgroup(Reader& r);
+void decode_utma(Reader& r);
+void decode_ublkred(Reader& r);
+void decode_ublkpf(Reader& r);
+void decode_utmacctl(Reader& r);
+void decode_stas(Reader& r);
+void decode_ucgabar(Reader& r);
 void decode_bra(Reader& r);
 void decode_brx(Reader& r);
 void decode_call(Reader& r);

@@ -2,6 +2,7 @@
 #include "engine/sass/lower.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -134,9 +135,11 @@ u32 Lowering::bank_constant(const Operand& o, u32 words) {
   if (o.index != kZeroRegister || o.uniform != kZeroUniform || o.value % 4 != 0)
     refuse("a constant by index");
   if (o.bank == 0 && o.value < code_.param_base) {
-    // Block and grid dimensions, the local-memory window, the stack, a global-memory descriptor.
-    const bool known = o.value < 0x18 || (o.value >= 0x20 && o.value < 0x2c) || o.value == 0x208 ||
-                       o.value == 0x20c;
+    // Block and grid dimensions, the local-memory window, the stack; clusters; their size; the
+    // address of the parameters; a global-memory descriptor.
+    const u32 at = o.value;
+    const bool known = at < 0x18 || (at >= 0x20 && at < 0x2c) || (at >= 0x140 && at < 0x168) ||
+                       at == 0x188 || (at >= 0x198 && at < 0x1a0) || (at >= 0x208 && at < 0x210);
     if (!known) refuse(fmt::format("the driver's constant at 0x{:x}", o.value));
   }
   const u64 key = u64{o.bank} << 40 | u64{words} << 32 | o.value;
@@ -264,6 +267,22 @@ std::array<std::vector<std::byte>, kBanks> make_banks(const Code& code, const La
   put(0, extents);
   put(0x20, execute::windows().local);
   put(0x28, code.stack_bytes);
+  const Dim3 &grid = config.grid, &cluster = config.cluster;
+  // Code divides by a cluster's extents: the product with the reciprocal, rounded to zero.
+  const auto reciprocal = [](u32 extent) {
+    const float nearest = 1.0F / static_cast<float>(extent);
+    const bool exact = (extent & (extent - 1)) == 0;
+    return exact ? nearest : std::nextafterf(nearest, 1.0F);
+  };
+  put(0x140, u32{cluster.count() > 1 ? 1u : 0u});
+  const u32 extents_of_cluster[] = {cluster.x, cluster.y, cluster.z};
+  const float reciprocals[] = {reciprocal(cluster.x), reciprocal(cluster.y), reciprocal(cluster.z)};
+  const u32 clusters[] = {grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z};
+  put(0x144, extents_of_cluster);
+  put(0x150, reciprocals);
+  put(0x15c, clusters);
+  put(0x188, static_cast<u32>(cluster.count()));
+  put(0x198, execute::windows().param + code.param_base);
   std::copy(params.begin(), params.end(), launch.begin() + code.param_base);
   banks[2] = code.bank2;
   if (code.bank3 != nullptr) banks[3].assign(code.bank3, code.bank3 + code.bank3_bytes);

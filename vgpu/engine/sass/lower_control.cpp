@@ -92,8 +92,22 @@ void Lowering::lower(const Instruction& i) {
     case Op::kLdgdepbar:
     case Op::kDepbar:
     case Op::kSyncsCopies:
-    case Op::kUblkcp:
       return lower_copies(i);
+    case Op::kGmma:
+    case Op::kWarpgroup:
+    case Op::kUblkcp:
+    case Op::kUblkReduce:
+    case Op::kUblkPrefetch:
+    case Op::kUtmaLoad:
+    case Op::kUtmaStore:
+    case Op::kUtmaReduce:
+    case Op::kUtmaPrefetch:
+    case Op::kUtmaCommit:
+    case Op::kUtmaCache:
+    case Op::kStas:
+    case Op::kClusterArrive:
+    case Op::kClusterWait:
+      return lower_hopper(i);
     case Op::kHmma:
     case Op::kDmma:
     case Op::kLdsm:
@@ -107,8 +121,10 @@ void Lowering::lower(const Instruction& i) {
       return lower_mbarrier(i);
     case Op::kSetmaxreg:
       return lower_set_registers(i);
-    // Memory accesses execute in order, and caches are not modelled.
     case Op::kMembar:
+      emit("fence");
+      return;
+    // Memory accesses execute in order, and caches are not modelled.
     case Op::kErrbar:
     case Op::kCctl:
     case Op::kEndcollective:

@@ -242,3 +242,33 @@ extern "C" __global__ void load_and_exchange(int* out, int from) {
   __syncthreads();
   out[threadIdx.x] = atomicCAS(&words[1], words[from], static_cast<int>(threadIdx.x));
 }
+
+// Warp 0 gives data to warp 1 through a flag that is changed by atomics, or released and acquired.
+// `far`: the flag in global memory. flaw 1: the writer has no fence; 2: the reader has none.
+extern "C" __global__ void hand_over(int* out, int* flag, int far, int qualified, int flaw) {
+  __shared__ int data[32], near;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if (threadIdx.x == 0) near = *flag = 0;
+  __syncthreads();
+  int* const at = far != 0 ? flag : &near;
+  if (threadIdx.x < 32) {
+    data[lane] = lane * lane;
+    __syncwarp();
+    if (lane == 0 && qualified != 0) {
+      asm volatile("st.release.cta.s32 [%0], 1;" ::"l"(at) : "memory");
+    } else if (lane == 0) {
+      if (flaw != 1) __threadfence_block();
+      atomicExch(at, 1);
+    }
+  } else {
+    int seen = 0;
+    do {
+      if (qualified != 0)
+        asm volatile("ld.acquire.cta.s32 %0, [%1];" : "=r"(seen) : "l"(at) : "memory");
+      else
+        seen = atomicAdd(at, 0);
+    } while (seen == 0);
+    if (qualified == 0 && flaw != 2) __threadfence_block();
+    out[lane] = data[lane];
+  }
+}

@@ -109,6 +109,34 @@ extern "C" __global__ void clocks(long long* out) {
   if (v == 12345) out[threadIdx.x] = -1;
 }
 
+__device__ long long global_timer() {
+  long long ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  return ns;
+}
+
+// Two blocks of two warps. Warp 0 of block 0 runs for long; all others read their clocks after it.
+// out[2 * block + warp]: clock64; out[4 + block]: %globaltimer.
+extern "C" __global__ void ordered_clocks(long long* out, volatile int* done) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, block = static_cast<int>(blockIdx.x);
+  if (block == 1) {
+    while (*done == 0) {
+    }
+  } else if (warp == 0) {
+    float v = static_cast<float>(threadIdx.x);
+    for (int k = 0; k < 5000; ++k) v = v * 1.5F + 1;
+    out[0] = clock64();
+    if (v == 12345) out[0] = -1;
+  }
+  __syncthreads();
+  if (block == 1 || warp == 1) out[2 * block + warp] = clock64();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    out[4 + block] = global_timer();
+    *done = 1;
+  }
+}
+
 extern "C" __global__ void reversed(const int* in, int* out, int n) {
   extern __shared__ int buffer[];
   const int i = static_cast<int>(threadIdx.x);

@@ -34,7 +34,8 @@ void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const u32 bytes = insn.bytes;
   if ((insn.flags & kFlagAddress32) != 0) {
     const u32* const base = slot<u32>(window, insn.s[0]);
-    for (u32 i = 0; i < kLanes; ++i) to[i] = base[i] + static_cast<u32>(to_offset);
+    const u32 offset = static_cast<u32>(to_offset) - warp.shared_tag;
+    for (u32 i = 0; i < kLanes; ++i) to[i] = base[i] + offset;
   } else {
     const u64* const base = slot<u64>(window, insn.s[0]);
     for (u32 i = 0; i < kLanes; ++i) {
@@ -126,6 +127,10 @@ void fence_barriers(Warp& warp, std::byte*, const Insn&, u32) {
   if (warp.race != nullptr) warp.race->fence_barriers(warp);
 }
 
+void fence(Warp& warp, std::byte*, const Insn&, u32) {
+  if (warp.race != nullptr) warp.race->fence(warp);
+}
+
 // .aligned: all lanes that have not exited must arrive together.
 bool is_whole(Warp& warp, const Insn& insn, u32 mask) {
   if ((insn.flags & kFlagAligned) == 0 || mask == warp.live) return true;
@@ -157,7 +162,7 @@ void map_address(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       fault({warp, insn, i}, FaultKind::kBadOperand,
             "mapa with a rank that the cluster does not have");
     }
-    to[i] = static_cast<T>(base + cluster_address(rank[i], (from[i] - base) % kWindowBytes));
+    to[i] = static_cast<T>(base + cluster_address(warp, rank[i], (from[i] - base) % kWindowBytes));
   }
 }
 
@@ -185,6 +190,7 @@ void define_async(OperationSink& sink) {
   op_special(sink, "bulk.commit_group", &bulk_commit);
   op_special(sink, "bulk.wait_group", &bulk_wait);
   op_special(sink, "prefetch.tensormap", &prefetch_map);
+  op_special(sink, "fence", &fence);
   op_special(sink, "fence.proxy.async", &fence_proxy);
   op_special(sink, "fence.mbarrier_init", &fence_barriers);
   op_special(sink, "barrier.cluster.arrive", &cluster_arrive, true);

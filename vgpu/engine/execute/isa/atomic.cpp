@@ -4,6 +4,7 @@
 #include "engine/check/race.hpp"
 #include "engine/execute/cluster.hpp"
 #include "engine/execute/isa/floats.hpp"
+#include "engine/execute/isa/race.hpp"
 #include "engine/execute/isa/watch.hpp"
 
 namespace vgpu::execute::VGPU_ISA {
@@ -66,7 +67,7 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       break;
     case AtomicSpace::kShared:
       in_shared = mask;
-      lane_offsets(window, insn, offsets);
+      lane_offsets(warp, window, insn, offsets);
       break;
     case AtomicSpace::kGeneric: {
       u32 in_global = 0;
@@ -96,6 +97,8 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     const Lane lane{warp, insn, static_cast<u32>(__builtin_ctz(m))};
     const SharedPlace place = shared_place(lane, offsets[lane.lane], sizeof(T), sizeof(T));
     touch_shared_place(lane, place, sizeof(T), true, check::Access::kStrong);
+    race_strong(warp, 1u << lane.lane, true, true,
+                [&](u32) { return check::RaceCheck::location(place.block->rank, place.offset); });
     hosts[lane.lane] = place.host();
   }
   for (u32 m = in_shared; m != 0; m &= m - 1) {
@@ -117,6 +120,10 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       warp.race->access(warp, insn, in_shared, offsets, sizeof(T), true, check::Access::kStrong);
     }
   }
+  race_strong(warp, mask & ~in_cluster, true, true, [&](u32 i) {
+    return (in_shared >> i & 1) != 0 ? check::RaceCheck::location(warp.block->rank, offsets[i])
+                                     : check::RaceCheck::location(addresses[i]);
+  });
   const T* const b = slot<T>(window, insn.s[1]);
   const T* const c = slot<T>(window, insn.s[2]);
   if ((insn.flags & kFlagHalf) != 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mov: between registers, of special registers, and the packing and unpacking of vectors.
+#include "engine/execute/cluster.hpp"
 #include "engine/execute/isa/lanes.hpp"
 #include "engine/execute/special.hpp"
 
@@ -47,7 +48,7 @@ u64 uniform_special(const Warp& warp, Special special) {
     case Special::kReservedSmemCap:
       return warp.shared_begin;
     case Special::kSharedWindowHi:
-      return warp.shared_window >> 32;
+      return windows().ranks >> 32;
     case Special::kGridWorkspaceLow:
       return block.launch.grid_workspace & 0xffffffff;
     case Special::kGridWorkspaceHigh:
@@ -111,12 +112,18 @@ u32 lane_special(const Warp& warp, Special special, u32 lane) {
   }
 }
 
-// Runs are counted when they begin, so instructions after this one are subtracted.
+// A warp's clock advances by one per instruction. A warp that is behind the latest value read takes
+// that value and counts on from there. Runs are counted when they begin, so instructions after this
+// one are subtracted.
 u64 clock(Warp& warp, const Insn& insn) {
   const u32 pc = static_cast<u32>(&insn - warp.code);
   const Run& run = warp.runs[warp.run_at[pc]];
   ++warp.progress;
-  return warp.instructions - run.counted + (pc - run.first);
+  const u64 own = warp.clock_lead + warp.instructions - run.counted + (pc - run.first);
+  u64& latest = warp.block->cluster.device_clock.latest;
+  if (own < latest) warp.clock_lead += latest - own;
+  latest = std::max(own, latest);
+  return latest;
 }
 
 // Insn::sub is the Special.

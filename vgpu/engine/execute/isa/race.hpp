@@ -90,14 +90,26 @@ template <bool kWrite>
   return true;
 }
 
+// For strong accesses, after their conflicts are checked. location(i) is lane i's.
+inline void race_strong(Warp& warp, u32 mask, bool reads, bool writes, auto location) {
+  if (warp.race == nullptr || !warp.race->fenced()) return;
+  for (u32 m = mask; m != 0; m &= m - 1)
+    warp.race->strong(warp, location(static_cast<u32>(__builtin_ctz(m))), reads, writes);
+}
+
 template <bool kWrite>
 [[gnu::always_inline]] inline void race_shared(Warp& warp, const Insn& insn, u32 mask,
                                                const u32* offsets, u32 bytes, Pattern pattern,
                                                bool strong) {
   if (__builtin_expect(warp.race == nullptr, 1)) return;
-  if (race_at_a_glance<kWrite>(warp, insn, mask, offsets, bytes, pattern, strong)) return;
-  warp.race->access(warp, insn, mask, offsets, bytes, kWrite,
-                    strong ? check::Access::kStrong : check::Access::kPlain);
+  if (!race_at_a_glance<kWrite>(warp, insn, mask, offsets, bytes, pattern, strong)) {
+    warp.race->access(warp, insn, mask, offsets, bytes, kWrite,
+                      strong ? check::Access::kStrong : check::Access::kPlain);
+  }
+  if (strong) {
+    race_strong(warp, mask, !kWrite, kWrite,
+                [&](u32 i) { return check::RaceCheck::location(warp.block->rank, offsets[i]); });
+  }
 }
 
 }  // namespace vgpu::execute::VGPU_ISA

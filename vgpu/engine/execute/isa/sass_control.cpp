@@ -91,8 +91,7 @@ void restore_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) 
 
 // BREAK: these lanes leave the barrier.
 void leave_barrier(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
-  u32* const barrier = slot<u32>(window, insn.d);
-  for (u32 i = 0; i < kLanes; ++i) barrier[i] &= ~mask;
+  leave(slot<u32>(window, insn.d), mask);
   if (warp.parked_count != 0) settle(warp);
 }
 
