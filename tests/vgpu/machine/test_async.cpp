@@ -108,13 +108,16 @@ TEST_F(Async, FaultsOfCopies) {
   };
   EXPECT_NO_THROW(launch("copy_at", {1, 1, 1}, {1, 1, 1}, in, 56, 56ll, 8));
   EXPECT_EQ(fault(4, 0, 8).kind, FaultKind::kMisaligned);
-  EXPECT_EQ(fault(0, 4, 8).kind, FaultKind::kMisaligned);
   EXPECT_EQ(fault(64, 0, 8).kind, FaultKind::kOutOfBounds);
-  expect_text(fault(64, 0, 8), {"write of 8 bytes to shared memory", "cp.async.ca"});
+  expect_text(fault(64, 0, 8),
+              {"write of 8 bytes to shared memory", named("cp.async.ca", "LDGSTS")});
   EXPECT_EQ(fault(0, 64, 8).kind, FaultKind::kOutOfBounds);
   expect_text(fault(0, 64, 8),
               {"read of 8 bytes from global memory", "64-byte allocation", "async.cu:"});
-  EXPECT_EQ(fault(0, 0, 9).kind, FaultKind::kBadOperand);
+  if (!from_machine_code()) {  // there the lowest bits of the address say how much is copied
+    EXPECT_EQ(fault(0, 4, 8).kind, FaultKind::kMisaligned);
+    EXPECT_EQ(fault(0, 0, 9).kind, FaultKind::kBadOperand);
+  }
   // Only the copied bytes must be initialised.
   EXPECT_NO_THROW(launch("copy_at", {1, 1, 1}, {1, 1, 1}, array<char>(4), 0, 0ll, 4));
   EXPECT_EQ(fault_of("copy_at", {1, 1, 1}, {1, 1, 1}, array<char>(4), 0, 0ll, 5).kind,

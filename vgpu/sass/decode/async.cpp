@@ -17,7 +17,8 @@ Operand uniform_address(Reader& r, unsigned position) {
   return address;
 }
 
-// [shared address], [global address], and a predicate; if it is false, zeros are written.
+// [shared address], [global address], and a predicate; if it is false, zeros are written. ZFILL: the
+// lowest bits of the global address are a number of bytes, with which the copy ends in zeros.
 void decode_ldgsts(Reader& r) {
   r.suffix(".E");
   r.expect(70, 1, {1});
@@ -27,7 +28,7 @@ void decode_ldgsts(Reader& r) {
   static constexpr std::uint8_t kBytes[] = {4, 8, 16};
   const std::uint8_t size = r.named(73, 3, {nullptr, nullptr, nullptr, nullptr, "", ".64", ".128"});
   r.insn.bytes = kBytes[size - 4];
-  r.named(82, 2, {"", ".ZFILL"});
+  r.insn.mode = r.named(82, 2, {"", ".ZFILL"});
   r.expect(77, 4, {0});
   if (!r.bit(76)) r.refuse("an address without a descriptor");
   r.expect(91, 1, {1});
