@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices of float4: their columns are counted in fours, and a thread has 8 rows and 2 such columns.
+// Matrices of float4: columns are counted in fours, and a thread has 8 rows and 2 such columns.
 constexpr int BM = 64, BN4 = 16, BK = 16, TM = 8;
 constexpr int kThreads = 64;
 

@@ -3,8 +3,8 @@
 // results, and marks over metrics.
 //
 // Numbers, names, elements of arrays (a[i * n + j]), + - * / %, == != < <= > >=, && ||, c ? x : y,
-// parentheses, abs, min, max, floor, ceil, sqrt, log2, pow and sum(i, count, term), which adds `term`
-// for i from 0 to count - 1. Names have letters, digits, _ and dots, hence also metrics
+// parentheses, abs, min, max, floor, ceil, sqrt, log2, pow, and sum(i, count, term), which adds
+// `term` for i from 0 to count - 1. Names have letters, digits, _ and dots, hence also metrics
 // ("smsp__inst_executed.sum"). Comparisons are 1 or 0. All arithmetic is in FP64; % takes whole
 // numbers.
 #pragma once

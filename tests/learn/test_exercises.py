@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exercises of the course: the given start fails, both right solutions pass, and each wrong one fails with its named
-mark:  test_exercises.py LADDER EXERCISE...
+"""Exercises of the course: the given start fails, both right solutions pass, and each wrong one
+fails with its named mark:  test_exercises.py LADDER EXERCISE...
 
 Wrong solutions are ours with the replacements of exercise.json.
 """
@@ -22,12 +22,19 @@ def check(ladder, exercise, text, limit):
     """Exit status, names of the failed marks, and the report of one solution."""
     with tempfile.TemporaryDirectory() as folder:
         own = pathlib.Path(folder) / exercise
-        started = subprocess.run([ladder, "learn", exercise, "--dir", folder], capture_output=True, text=True, check=False)
+        started = subprocess.run([ladder, "learn", exercise, "--dir", folder],
+                                 capture_output=True,
+                                 text=True,
+                                 check=False)
         if started.returncode != 0:
             return started.returncode, [], started.stderr
         (own / "kernel.cu").write_text(text)
-        result = subprocess.run([ladder, "learn", exercise, "--dir", folder, "--check", "--limit", str(limit)],
-                                capture_output=True, text=True, check=False)
+        result = subprocess.run(
+            [ladder, "learn", exercise, "--dir", folder, "--check", "--limit",
+             str(limit)],
+            capture_output=True,
+            text=True,
+            check=False)
         return result.returncode, FAILED.findall(result.stdout), result.stdout + result.stderr
 
 
@@ -69,14 +76,20 @@ def main(ladder, *exercises):
             print(f"{folder.name}: has only {len(data['wrong'])} wrong solutions")
             bad += 1
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
+
             def one(solution, folder=folder):
                 name, text, mark, says = solution
                 begin = time.monotonic()
                 # What never ends is given less time.
-                status, failed, report = check(ladder, folder.name, text, 8 if mark == "ends" else 60)
-                return name, verdict(status, failed, report, mark, says), failed, report, time.monotonic() - begin
+                status, failed, report = check(ladder, folder.name, text,
+                                               8 if mark == "ends" else 60)
+                return name, verdict(status, failed, report, mark,
+                                     says), failed, report, time.monotonic() - begin
+
             for name, wrong, failed, report, seconds in pool.map(one, solutions(folder, data)):
-                print(f"{folder.name}: {name}: {wrong or 'as it should'} ({', '.join(failed) or 'passed'}, {seconds:.1f} s)")
+                print(
+                    f"{folder.name}: {name}: {wrong or 'as it should'} ({', '.join(failed) or 'passed'}, {seconds:.1f} s)"
+                )
                 if wrong:
                     print(report)
                     bad += 1

@@ -12,6 +12,7 @@ LESSONS = pathlib.Path(__file__).resolve().parents[2] / "lessons"
 
 
 class Learn(Folder):
+
     def learn(self, *arguments, **keywords):
         return ladder("learn", *arguments, "--dir", self.folder.name, **keywords)
 
@@ -30,7 +31,8 @@ class Learn(Folder):
     def test_lists_the_course(self):
         result = self.learn()
         self.assertEqual(result.returncode, 0, result)
-        self.assertEqual(sum(line[:2].isdigit() for line in result.stdout.splitlines()), len(list(LESSONS.glob("[0-9]*_*"))))
+        self.assertEqual(sum(line[:2].isdigit() for line in result.stdout.splitlines()),
+                         len(list(LESSONS.glob("[0-9]*_*"))))
         self.assertIn("0 of", result.stdout)
 
     def test_names_what_is_wrong(self):
@@ -44,7 +46,8 @@ class Learn(Folder):
 
     def test_never_replaces_the_learners_work(self):
         self.assertEqual(self.learn("1").returncode, 0)
-        self.assertEqual(self.kernel().read_text(), (LESSONS / "01_vector_add" / "start.cu").read_text())
+        self.assertEqual(self.kernel().read_text(),
+                         (LESSONS / "01_vector_add" / "start.cu").read_text())
         self.kernel().write_text("mine")
         again = self.learn("vector_add")
         self.assertEqual(again.returncode, 0, again)
@@ -67,7 +70,8 @@ class Learn(Folder):
         passed = self.check(self.solution())
         self.assertEqual(passed.returncode, 0, passed)
         state = self.read("01_vector_add/progress.json")
-        self.assertEqual((state["passed"], state["checks"], state["solution_shown"]), (True, 2, True))
+        self.assertEqual((state["passed"], state["checks"], state["solution_shown"]),
+                         (True, 2, True))
         self.assertIn("1 of", self.learn("--progress").stdout)
 
     def test_the_current_folder_tells_the_exercise(self):
@@ -77,7 +81,8 @@ class Learn(Folder):
         self.assertEqual(result.returncode, 0, result)
 
     def test_printf_of_a_kernel_is_shown(self):
-        text = self.solution().replace("  c[i] =", '  if (i == 0) printf("thread %d of %d\\n", i, count);\n  c[i] =')
+        text = self.solution().replace(
+            "  c[i] =", '  if (i == 0) printf("thread %d of %d\\n", i, count);\n  c[i] =')
         result = self.check("#include <cstdio>\n" + text)
         self.assertEqual(result.returncode, 0, result)
         self.assertIn("  | thread 0 of 1000", result.stdout)
@@ -85,7 +90,11 @@ class Learn(Folder):
     def test_writes_nowhere_else(self):
         victim = pathlib.Path(self.path("victim"))
         victim.write_text("whole")
-        text = self.solution().replace("void launch(", '#include <cstdio>\n#include <cstdlib>\nvoid launch(').replace("  const int threads", f'''  if (FILE* file = std::fopen("{victim}", "w")) std::fputs("broken", file), std::fclose(file);
+        text = self.solution(
+        ).replace("void launch(", '#include <cstdio>\n#include <cstdlib>\nvoid launch(').replace(
+            "  const int threads",
+            f'''  FILE* file = std::fopen("{victim}", "w");
+  if (file != nullptr) std::fputs("broken", file), std::fclose(file);
   if (std::rename("{victim}", "{victim}.moved") == 0) std::abort();
   const int threads''')
         result = self.check(text)
@@ -95,17 +104,22 @@ class Learn(Folder):
         self.assertEqual(victim.read_text(), "whole")
 
     def test_limits_time_and_memory(self):
-        forever = self.solution().replace("  const int threads", "  for (volatile int i = 0;;) (void)i;\n  const int threads")
+        forever = self.solution().replace(
+            "  const int threads", "  for (volatile int i = 0;;) (void)i;\n  const int threads")
         result = self.check(forever, "--limit", "8")
         self.assertEqual(result.returncode, 1, result)
         self.assertIn("FAIL  ends", result.stdout)
-        greedy = self.solution().replace("  const int threads", '''  if (std::malloc(std::size_t{3} << 30) == nullptr) std::_Exit(7);
+        greedy = self.solution().replace(
+            "  const int threads",
+            '''  if (std::malloc(std::size_t{3} << 30) == nullptr) std::_Exit(7);
   const int threads''')
         result = self.check("#include <cstdlib>\n" + greedy, "--memory", "2048")
         self.assertIn("exit status 7", result.stdout)
 
     def test_a_program_that_ends_early_has_not_passed(self):
-        result = self.check("#include <cstdlib>\n" + self.solution().replace("  const int threads", "  std::_Exit(0);\n  const int threads"))
+        result = self.check(
+            "#include <cstdlib>\n" +
+            self.solution().replace("  const int threads", "  std::_Exit(0);\n  const int threads"))
         self.assertEqual(result.returncode, 1, result)
         self.assertIn("FAIL  ends", result.stdout)
 
