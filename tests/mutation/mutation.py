@@ -301,16 +301,18 @@ def chosen(options, data, names, rung, kernels):
 
 
 def listed(options, data, names, rungs, kernels):
-    """Prints all mutants, and the entries of equivalents.py for these rungs that fit none."""
-    used, all_kernels = set(), not options.kernel and not options.kind
+    """Prints all mutants, and the entries of equivalents.py that fit none of a rung of theirs."""
+    used = set()
     for rung in rungs:
         for name, mutant, _, entry in chosen(options, data, names, rung, kernels):
-            used.add(entry)
+            used |= {(rung, other) for other in equivalents.ENTRIES
+                     if other.fits(rung, names[name], mutant)}
             print(f"{rung}: {names[name]}: {mutant}" + (f": {entry.reason}" if entry else ""))
-    stale = [entry for entry in equivalents.ENTRIES
-             if all_kernels and set(entry.rungs) <= set(rungs) and entry not in used]
-    for entry in stale:
-        print(f"STALE {entry}")
+    if options.kernel or options.kind:
+        return 0
+    stale = [f"STALE, {rung}: {entry}" for rung in rungs for entry in equivalents.ENTRIES
+             if rung in entry.rungs and (rung, entry) not in used]
+    print("\n".join(stale))
     return 1 if stale else 0
 
 
