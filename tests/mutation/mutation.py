@@ -68,7 +68,8 @@ STAGE_BYTES = {"r12": 12560}  # sizeof(Tile::Stage), where mbarriers lie in the 
 NOT_REACHED = "not reached"
 NO_SUCH_RUN = 2  # the program's exit status
 SOURCE = os.fsencode(pathlib.Path(__file__).resolve().parents[2])
-LINES = {}  # of source files
+LINES = {}  # of source files, by path
+FILES = {}  # of a PTX text, by its end and their numbers
 SCHEDULES = ("eager", "lazy")  # tried in this order, then, where a mutant is reached, these:
 SEEDS = tuple(f"random:{seed}" for seed in range(1, 9))
 TIMEOUT_S = 120  # of a run that takes seconds alone, on a busy machine; a deadlock is found at once
@@ -89,23 +90,26 @@ def blank(text):
     return b" " * len(text)
 
 
+def line_of(path, number):
+    """A line of a source file of this project, "" of others and of instruction wrappers (ptx/)."""
+    if b"/ptx/" in path or not path.startswith(SOURCE):
+        return ""
+    if path not in LINES:
+        LINES[path] = open(path, encoding="utf-8").read().splitlines()
+    return LINES[path][number - 1].strip()
+
+
 def source_of(data, at):
     """The line of source from which the instruction at `at` was compiled and, if that was inlined,
-    the line that calls it: "LINE < CALL". Lines of instruction wrappers (ptx/) and of other
-    projects are left out. "" if the program does not say."""
+    the line that calls it: "LINE < CALL". "" if the program does not say."""
     ends = data.find(b"\0", at)
-
-    def text(number, line):
-        path = re.compile(rb"\.file\s+" + number + rb' "([^"]+)"').search(data, at, ends)
-        if not path or b"/ptx/" in path.group(1) or not path.group(1).startswith(SOURCE):
-            return ""
-        if path.group(1) not in LINES:
-            LINES[path.group(1)] = open(path.group(1), encoding="utf-8").read().splitlines()
-        return LINES[path.group(1)][int(line) - 1].strip()
-
+    if ends not in FILES:  # the list of files follows the kernels
+        found = re.finditer(rb"\.file\s+(\d+) \"([^\"]+)\"", data[at:ends])
+        FILES[ends] = {match.group(1): match.group(2) for match in found}
     where = re.compile(rb"\.loc\s+(\d+) (\d+) \d+(?:[^\n]*inlined_at (\d+) (\d+))?")
-    for number, line, caller, caller_line in reversed(where.findall(data, max(0, at - 4000), at)):
-        chain = [text(number, line), text(caller, caller_line) if caller else ""]
+    for *here, file, line in reversed(where.findall(data, max(0, at - 4000), at)):
+        places = [here, (file, line)] if file else [here]
+        chain = [line_of(FILES[ends][number], int(line)) for number, line in places]
         if any(chain):
             return " < ".join(filter(None, chain))
     return ""
@@ -297,16 +301,18 @@ def chosen(options, data, names, rung, kernels):
 
 
 def listed(options, data, names, rungs, kernels):
-    """Prints all mutants, and the entries of equivalents.py for these rungs that fit none."""
-    used, all_kernels = set(), not options.kernel and not options.kind
+    """Prints all mutants, and the entries of equivalents.py that fit none of a rung of theirs."""
+    used = set()
     for rung in rungs:
         for name, mutant, _, entry in chosen(options, data, names, rung, kernels):
-            used.add(entry)
+            used |= {(rung, other) for other in equivalents.ENTRIES
+                     if other.fits(rung, names[name], mutant)}
             print(f"{rung}: {names[name]}: {mutant}" + (f": {entry.reason}" if entry else ""))
-    stale = [entry for entry in equivalents.ENTRIES
-             if all_kernels and set(entry.rungs) <= set(rungs) and entry not in used]
-    for entry in stale:
-        print(f"STALE {entry}")
+    if options.kernel or options.kind:
+        return 0
+    stale = [f"STALE, {rung}: {entry}" for rung in rungs for entry in equivalents.ENTRIES
+             if rung in entry.rungs and (rung, entry) not in used]
+    print("\n".join(stale))
     return 1 if stale else 0
 
 
