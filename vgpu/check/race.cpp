@@ -452,6 +452,7 @@ void RaceCheck::arrive_relaxed(const observer::Warp& warp, PhaseClock& clock) {
   if (clock.arriving.size() < row.size()) clock.arriving.resize(row.size());
   for (u32 a = 2 * s.warps; a < s.first_agent(); ++a)
     clock.arriving[a] = std::max(clock.arriving[a], row[a]);
+  raise(clock.arriving, s.released[s.index_of(warp)]);
 }
 
 void RaceCheck::fence_barriers(const observer::Warp& warp) {

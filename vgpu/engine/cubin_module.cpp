@@ -265,8 +265,6 @@ class CubinModule final : public Module {
     const auto source = std::make_shared<Source>();
     program.storage = source;
     try {
-      if (attributes.cluster.count() > 1)
-        throw sass::UnknownInstruction("machine code is not executed in clusters");
       if (!cubin_.relocations(".nv.constant2." + kernel.name).empty()) {
         throw sass::UnknownInstruction("machine code that the driver would have to link");
       }
@@ -342,14 +340,6 @@ class BothModule final : public Module {
     if (kernel != nullptr && (refusal(*kernel).empty() || text_ == nullptr)) return kernel;
     return in_its_stead(
         kernel, name, kernel == nullptr ? "the machine code has no such kernel" : refusal(*kernel));
-  }
-
-  const Kernel* find_kernel_of_ptx(std::string_view name) const override {
-    const Kernel* const kernel = machine_->find_kernel(name);
-    return in_its_stead(kernel, name,
-                        kernel == nullptr          ? "the machine code has no such kernel"
-                        : refusal(*kernel).empty() ? "machine code is not executed in clusters"
-                                                   : refusal(*kernel));
   }
 
   std::optional<Symbol> find_symbol(std::string_view name) const override {

@@ -43,11 +43,6 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   virtual const Kernel* find_kernel(std::string_view name) const = 0;  // null if absent
-  // The PTX form of the kernel if the module has one beside machine code. Kernels in clusters run
-  // in this form.
-  virtual const Kernel* find_kernel_of_ptx(std::string_view name) const {
-    return find_kernel(name);
-  }
   virtual std::optional<Symbol> find_symbol(std::string_view name) const = 0;
   virtual std::vector<std::string> kernel_names() const = 0;
 };

@@ -89,12 +89,16 @@ Block::Block(const Launch& of, observer::Counters& into, SiteMemo* memos, Cluste
     warp.shared = shared - program.shared_begin;
     warp.shared_begin = program.shared_begin;
     warp.shared_end = launch.shared_end;
-    warp.shared_window = windows().shared;
+    warp.shared_tag = warp.machine_code ? static_cast<u32>(rank * kWindowBytes) : 0;
+    warp.cluster_window = warp.machine_code ? windows().ranks : windows().shared;
+    warp.shared_window = warp.cluster_window + warp.shared_tag;
     warp.local_bytes = (kernel.local_bytes + 3) / 4 * 4;
     warp.local_storage.resize(u64{warp.local_bytes} * kLanes);
     warp.local = warp.local_storage.data();
-    warp.params = launch.params.data();
-    warp.param_bytes = static_cast<u32>(launch.params.size());
+    // Machine code reads parameters, tensor maps too, at their offsets in constant bank 0.
+    const std::vector<std::byte>& params = warp.machine_code ? launch.banks[0] : launch.params;
+    warp.params = params.data();
+    warp.param_bytes = static_cast<u32>(params.size());
     warp.race = race;
     warp.watch = watch.get();
     if (launch.config.check_init) {

@@ -41,8 +41,13 @@ Operands operands_of(const Warp& warp, const Insn& insn, u32 lane) {
   o.shared = value<u64>(warp, insn, kBulkShared, lane);
   o.other = value<u64>(warp, insn, kBulkOther, lane);
   o.barrier = value<u64>(warp, insn, kBulkBarrier, lane);
-  o.bytes = value<u32>(warp, insn, kBulkSize, lane);
-  o.blocks = value<u16>(warp, insn, kBulkBlocks, lane);
+  if ((insn.flags & kFlagMachine) != 0) {  // size in units of 16 bytes; the mask in the upper half
+    o.bytes = (value<u32>(warp, insn, kBulkSize, lane) & 0xffff) * kPlainAlignment;
+    o.blocks = value<u32>(warp, insn, kBulkBlocks, lane) >> 16;
+  } else {
+    o.bytes = value<u32>(warp, insn, kBulkSize, lane);
+    o.blocks = value<u16>(warp, insn, kBulkBlocks, lane);
+  }
   for (u32 d = 0; d < insn.vector; ++d) o.at[d] = value<i32>(warp, insn, kBulkAt + d, lane);
   return o;
 }
@@ -58,7 +63,7 @@ TensorMap read_map(const Lane& lane, u64 address) {
   const std::byte* from = reinterpret_cast<const std::byte*>(address);
   switch (space_of(address, warp.shared_window)) {
     case AddressSpace::kParam: {
-      const u64 offset = address - warp.shared_window - 2 * kWindowBytes;
+      const u64 offset = address - windows().param;
       if (offset + TensorMap::kBytes > warp.param_bytes) {
         fault_access(lane, AddressSpace::kParam, offset, static_cast<u32>(TensorMap::kBytes));
       }
@@ -237,8 +242,8 @@ void load(Warp& warp, const Lane& lane) {
   ++count.bulk_multicasts;
   for (u32 m = transfer.to.blocks; m != 0; m &= m - 1) {
     const u32 rank = static_cast<u32>(__builtin_ctz(m));
-    land(cluster_address(rank, transfer.to.shared % kWindowBytes),
-         cluster_address(rank, transfer.to.barrier % kWindowBytes));
+    land(cluster_address(warp, rank, transfer.to.shared % kWindowBytes),
+         cluster_address(warp, rank, transfer.to.barrier % kWindowBytes));
   }
 }
 

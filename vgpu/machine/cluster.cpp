@@ -170,6 +170,8 @@ u64 Cluster::missing() const {
 
 u32 rank_of(const Warp& warp, u64 address) {
   const u64 window = address / kWindowBytes;
+  if (warp.machine_code)
+    return window < warp.block->cluster.size() ? static_cast<u32>(window) : kNone;
   if (window == 0) return warp.block->rank;
   if (window < kFirstOfCluster || window - kFirstOfCluster >= warp.block->cluster.size())
     return kNone;

@@ -82,5 +82,9 @@ void touch_shared_place(const Lane& lane, const SharedPlace& place, u32 bytes, b
 // The rank of the block that a shared::cluster address belongs to; kNone if it is not such an
 // address.
 u32 rank_of(const Warp& warp, u64 address);
+// The shared::cluster address of an offset in the shared memory of the block with this rank.
+inline u64 cluster_address(const Warp& warp, u32 rank, u64 offset) {
+  return (warp.machine_code ? rank : kFirstOfCluster + rank) * kWindowBytes + offset;
+}
 
 }  // namespace vgpu::machine

@@ -111,6 +111,18 @@ void leave(u32* row, u32 mask) {
   }
 }
 
+namespace {
+
+// The group continues behind the BSYNC at which it waits.
+void let_go(Warp& warp, Group& group) {
+  leave(reinterpret_cast<u32*>(warp.window + group.wait), group.mask);
+  group.state = GroupState::kReady;
+  group.since = 0;
+  ++group.pc;
+}
+
+}  // namespace
+
 void settle(Warp& warp) {
   for (u32 i = 0; i < warp.parked_count;) {
     const Group group = warp.parked[i];
@@ -128,12 +140,26 @@ void settle(Warp& warp) {
 
 bool stop_waiting(Warp& warp) {
   for (u32 i = 0; i < warp.parked_count; ++i) {
+    if (warp.parked[i].state != GroupState::kReconverge) continue;
+    let_go(warp, warp.parked[i]);
+    return true;
+  }
+  return false;
+}
+
+bool skip_for_warpsync(Warp& warp) {
+  u32 at_warpsync = 0;
+  for (u32 i = 0; i < warp.parked_count; ++i) {
+    if (warp.parked[i].state == GroupState::kWarpBarrier) at_warpsync |= warp.parked[i].mask;
+  }
+  for (u32 i = 0; at_warpsync != 0 && i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
     if (group.state != GroupState::kReconverge) continue;
-    leave(reinterpret_cast<u32*>(warp.window + group.wait), group.mask);
-    group.state = GroupState::kReady;
-    group.since = 0;
-    ++group.pc;
+    const u32 wanted = wanted_by(warp, group);
+    const u32 missing =
+        wanted & warp.live & ~arrived(warp, {group.state, group.wait, group.pc, wanted});
+    if (missing == 0 || (missing & ~at_warpsync) != 0) continue;
+    let_go(warp, group);
     return true;
   }
   return false;

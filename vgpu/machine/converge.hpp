@@ -28,6 +28,11 @@ void settle(Warp& warp);
 // Returns false if there is none.
 bool stop_waiting(Warp& warp);
 
+// Call when no group can run. Lanes at a WARPSYNC may be those that others wait for at a BSYNC that
+// is not on their way: releases the others, which then reach the WARPSYNC. ptxas leaves a BSYNC out
+// where it sees a WARPSYNC ahead. Returns false if there are none.
+bool skip_for_warpsync(Warp& warp);
+
 // Group::wait of ready groups that were released together. join_released merges those at the same
 // instruction.
 inline constexpr u32 kReleased = 0xfffffffe;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -228,6 +229,22 @@ void fill_banks(Launch& launch) {
   put(0, extents);
   put(0x20, windows().local);
   put(0x28, code.stack_bytes);
+  const Dim3 &grid = config.grid, &cluster = config.cluster;
+  // Code divides by a cluster's extents: the product with the reciprocal, rounded to zero.
+  const auto reciprocal = [](u32 extent) {
+    const float nearest = 1.0F / static_cast<float>(extent);
+    const bool exact = (extent & (extent - 1)) == 0;
+    return exact ? nearest : std::nextafterf(nearest, 1.0F);
+  };
+  put(0x140, u32{cluster.count() > 1 ? 1u : 0u});
+  const u32 extents_of_cluster[] = {cluster.x, cluster.y, cluster.z};
+  const float reciprocals[] = {reciprocal(cluster.x), reciprocal(cluster.y), reciprocal(cluster.z)};
+  const u32 clusters[] = {grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z};
+  put(0x144, extents_of_cluster);
+  put(0x150, reciprocals);
+  put(0x15c, clusters);
+  put(0x188, static_cast<u32>(cluster.count()));
+  put(0x198, windows().param + code.param_base);
   std::copy(params.begin(), params.end(), first.begin() + code.param_base);
   banks[2] = code.bank2;
   if (code.bank3 != nullptr) banks[3].assign(code.bank3, code.bank3 + code.bank3_bytes);
@@ -250,9 +267,6 @@ void check_config(const Program& program, const LaunchConfig& config,
     throw std::invalid_argument(fmt::format("{}: clusters of {}x{}x{} blocks in a grid of {}x{}x{}",
                                             program.display_name, cluster.x, cluster.y, cluster.z,
                                             grid.x, grid.y, grid.z));
-  }
-  if (size > 1 && program.machine_code) {
-    throw Unsupported(fmt::format("{}: machine code in clusters of blocks", program.display_name));
   }
   if (!config.blocks.empty() && size > 1) {
     throw Unsupported(

@@ -124,7 +124,9 @@ struct Warp : observer::Warp {
   std::byte* local = nullptr;  // words of the 32 lanes interleaved
   const std::byte* params = nullptr;
   u32 param_bytes = 0;
-  u64 shared_window = 0;  // windows().shared
+  u64 shared_window = 0;   // generic address of the block's shared memory
+  u64 cluster_window = 0;  // generic address of shared::cluster address 0
+  u32 shared_tag = 0;      // what machine code adds to addresses of the block's shared memory
   observer::Races* race = nullptr;
   observer::Watch* watch = nullptr;
   u8* local_written = nullptr;  // written marks of local memory; null if not tracked

@@ -80,7 +80,7 @@ u64 Mbarriers::address_of(const Warp& warp, const Insn& insn, u32 lane) {
                       address),
           "");
   }
-  return address - warp.shared_window;
+  return address - warp.cluster_window;
 }
 
 // Resolves the addresses of mbarriers that must belong to this block.

@@ -91,6 +91,7 @@ void select_group(Warp& warp) {
   u32 best = kNone;
   if (warp.machine_code) {
     best = newest_ready(warp);
+    if (best == kNone && skip_for_warpsync(warp)) best = newest_ready(warp);
   } else {
     merge(warp);
   }

@@ -122,7 +122,7 @@ class Races {
   // fence.mbarrier_init: orders the warp's earlier mbarrier.init before its later arrivals, even
   // relaxed ones (arrive_relaxed).
   virtual void fence_barriers(const Warp& warp) = 0;
-  // Transfers only the fenced mbarrier.init operations.
+  // Transfers the fenced mbarrier.init operations, and what a fence orders before.
   virtual void arrive_relaxed(const Warp& warp, PhaseClock& clock) = 0;
   // The warp has waited for the agent's operations up to the epoch.
   virtual void knows(const Warp& warp, Agent agent, u32 epoch) = 0;

@@ -28,10 +28,12 @@ enum class Pattern { kContiguous, kUniform, kScattered };
 
 // Shared addresses have 32 bits. If the upper half of a 64-bit register is not zero, the access is
 // out of bounds.
-[[gnu::always_inline]] inline void lane_offsets(std::byte* window, const Insn& insn, u32* offsets) {
+[[gnu::always_inline]] inline void lane_offsets(const Warp& warp, std::byte* window,
+                                                const Insn& insn, u32* offsets) {
   if ((insn.flags & kFlagAddress32) != 0) {
     const u32* const base = slot<u32>(window, insn.s[0]);
-    for (u32 i = 0; i < kLanes; ++i) offsets[i] = base[i] + static_cast<u32>(insn.imm);
+    const u32 offset = static_cast<u32>(insn.imm) - warp.shared_tag;
+    for (u32 i = 0; i < kLanes; ++i) offsets[i] = base[i] + offset;
     if ((insn.flags & kFlagMachine) != 0) {
       const u32* const uniform = slot<u32>(window, insn.s[3]);
       for (u32 i = 0; i < kLanes; ++i) offsets[i] += uniform[i];

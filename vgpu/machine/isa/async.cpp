@@ -34,7 +34,8 @@ void copy_async(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const u32 bytes = insn.bytes;
   if ((insn.flags & kFlagAddress32) != 0) {
     const u32* const base = slot<u32>(window, insn.s[0]);
-    for (u32 i = 0; i < kLanes; ++i) to[i] = base[i] + static_cast<u32>(to_offset);
+    const u32 offset = static_cast<u32>(to_offset) - warp.shared_tag;
+    for (u32 i = 0; i < kLanes; ++i) to[i] = base[i] + offset;
   } else {
     const u64* const base = slot<u64>(window, insn.s[0]);
     for (u32 i = 0; i < kLanes; ++i) {
@@ -161,7 +162,7 @@ void map_address(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       fault({warp, insn, i}, FaultKind::kBadOperand,
             "mapa with a rank that the cluster does not have");
     }
-    to[i] = static_cast<T>(base + cluster_address(rank[i], (from[i] - base) % kWindowBytes));
+    to[i] = static_cast<T>(base + cluster_address(warp, rank[i], (from[i] - base) % kWindowBytes));
   }
 }
 

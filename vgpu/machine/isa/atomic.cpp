@@ -66,7 +66,7 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
       break;
     case AtomicSpace::kShared:
       in_shared = mask;
-      lane_offsets(window, insn, offsets);
+      lane_offsets(warp, window, insn, offsets);
       break;
     case AtomicSpace::kGeneric: {
       u32 in_global = 0;

@@ -192,7 +192,7 @@ template <bool kStore>
       rows[i] = shared ? static_cast<u32>(addresses[i] - warp.shared_window) : kNone;
     }
   } else {
-    lane_offsets(window, insn, rows);
+    lane_offsets(warp, window, insn, rows);
   }
   const Pattern pattern = pattern_of(rows, mask, kRow);
   check_shared(warp, insn, mask, rows, kRow, pattern);

@@ -297,7 +297,7 @@ void constant(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 template <u32 kBytes, u32 kVector, bool kStore>
 void shared(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u32 offsets[kLanes];
-  lane_offsets(window, insn, offsets);
+  lane_offsets(warp, window, insn, offsets);
   access_shared<kBytes, kVector, kStore>(warp, window, insn, mask, offsets);
 }
 
@@ -315,10 +315,10 @@ void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   lane_addresses(window, insn, addresses);
   u64 nearest = ~u64{0};
   for (u32 i = 0; i < kLanes; ++i) {
-    const u64 distance = (mask >> i & 1) != 0 ? addresses[i] - warp.shared_window : ~u64{0};
+    const u64 distance = (mask >> i & 1) != 0 ? addresses[i] - windows().shared : ~u64{0};
     nearest = distance < nearest ? distance : nearest;
   }
-  if (__builtin_expect(nearest >= kAllWindows * kWindowBytes, 1)) {
+  if (__builtin_expect(nearest >= kWindowsSpan, 1)) {
     access_global<kBytes, kVector, kStore, true>(warp, window, insn, mask, addresses);
     return;
   }
@@ -355,7 +355,7 @@ void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     access_local<kStore>(warp, window, insn, m, long_offsets);
   }
   if (const u32 m = lanes(AddressSpace::kCluster); m != 0) {
-    for (u32 i = 0; i < kLanes; ++i) long_offsets[i] = addresses[i] - warp.shared_window;
+    for (u32 i = 0; i < kLanes; ++i) long_offsets[i] = addresses[i] - warp.cluster_window;
     access_cluster<kStore>(warp, window, insn, m, long_offsets);
   }
   if (const u32 m = lanes(AddressSpace::kParam) | lanes(AddressSpace::kFunction); m != 0) {
@@ -395,7 +395,7 @@ void param_fixed(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
 void param_register(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u64 offsets[kLanes];
   lane_addresses(window, insn, offsets);
-  for (u32 i = 0; i < kLanes; ++i) offsets[i] -= warp.shared_window + 2 * kWindowBytes;
+  for (u32 i = 0; i < kLanes; ++i) offsets[i] -= windows().param;
   load_params(warp, window, insn, mask, offsets);
 }
 

@@ -48,7 +48,7 @@ u64 uniform_special(const Warp& warp, Special special) {
     case Special::kReservedSmemCap:
       return warp.shared_begin;
     case Special::kSharedWindowHi:
-      return warp.shared_window >> 32;
+      return windows().ranks >> 32;
     case Special::kGridWorkspaceLow:
       return block.launch.grid_workspace & 0xffffffff;
     case Special::kGridWorkspaceHigh:

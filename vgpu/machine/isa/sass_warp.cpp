@@ -124,12 +124,12 @@ void elect(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 }
 
 // Writes the value of the first active lane to a uniform register; list: whether this lane's value
-// differs.
+// differs (sub 1: or the predicate is set already).
 void to_uniform(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a = slot<u32>(window, insn.s[0]);
   const u32 value = a[__builtin_ctz(mask)];
   if (insn.list != kNone) {
-    u32 other = 0;
+    u32 other = insn.sub != 0 ? *slot<u32>(window, insn.list) : 0;
     for (u32 i = 0; i < kLanes; ++i) other |= static_cast<u32>(a[i] != value) << i;
     set_predicate(window, insn.list, other, mask);
   }

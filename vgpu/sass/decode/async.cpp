@@ -22,12 +22,12 @@ void decode_ldgsts(Reader& r) {
   r.suffix(".E");
   r.expect(70, 1, {1});
   r.suffix_if(!r.bit(81), ".BYPASS");
-  r.expect(82, 2, {0});
   eviction_at(r);
   r.named(71, 2, {"", ".LTC64B", ".LTC128B", ".LTC256B"});
   static constexpr std::uint8_t kBytes[] = {4, 8, 16};
   const std::uint8_t size = r.named(73, 3, {nullptr, nullptr, nullptr, nullptr, "", ".64", ".128"});
   r.insn.bytes = kBytes[size - 4];
+  r.named(82, 2, {"", ".ZFILL"});
   r.expect(77, 4, {0});
   if (!r.bit(76)) r.refuse("an address without a descriptor");
   r.expect(91, 1, {1});

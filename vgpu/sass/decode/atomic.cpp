@@ -46,7 +46,7 @@ void decode_atomg(Reader& r) {
   atomic_size(r);
   order_at(r);
   r.expect(84, 3, {1});
-  r.expect(70, 1, {1});
+  r.expect(70, 1, {r.insn.opcode == 0x38a ? 0u : 1u});  // without a descriptor
   r.expect(76, 1, {0});
   r.insn.strong = true;
   r.add(r.predicate_at(81));

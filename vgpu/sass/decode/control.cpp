@@ -202,7 +202,7 @@ void decode_cctl(Reader& r) {
   r.ignore(90, 1);
 }
 
-void decode_fence(Reader&) {}
+void decode_fence(Reader& r) { r.named(72, 2, {".S", ".G"}); }
 
 void decode_membar(Reader& r) {
   r.insn.mode = r.named(79, 2, {".SC", ".ALL", nullptr, nullptr});

@@ -103,7 +103,7 @@ void decode_warpgroup(Reader& r) {
   if (r.insn.mode != 2) return;
   r.expect(47, 1, {1});
   r.expect(44, 3, {0});
-  r.insn.shift = static_cast<std::uint8_t>(r.field(38, 6));
+  r.insn.shift = static_cast<std::uint8_t>(r.field(72, 3));
   r.add_text("gsb0");
   r.add(Reader::immediate(r.insn.shift));
 }

@@ -40,6 +40,7 @@ void decode_r2p(Reader& r) {
 void decode_r2ur(Reader& r) {
   const Operand p = r.predicate_at(81);
   r.insn.mode = p.index != kTrue ? 1 : 0;
+  r.insn.combine = r.suffix_if(r.bit(84), ".OR") ? Combine::kOr : Combine::kAnd;
   if (r.insn.mode != 0) r.add(p);
   r.add(r.uniform_at(16));
   r.add(r.general_at(24));

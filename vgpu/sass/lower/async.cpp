@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering of asynchronous copies, mbarriers and register reallocation to PTX's cp.async, mbarrier
 // and setmaxnreg.
-#include "ir/bulk.hpp"
+#include <algorithm>
+
 #include "ir/modifiers.hpp"
 #include "sass/lower/lower.hpp"
 
@@ -29,10 +30,7 @@ void Lowering::lower_copies(const Instruction& i) {
       emit("cp.async.commit_group");
       return;
     case Op::kDepbar:
-      at(emit("cp.async.wait_group")).imm = i.shift;
-      return;
-    case Op::kUblkcp:
-      return lower_bulk_load(i);
+      return lower_wait(i);
     default: {  // ARRIVES
       const u32 pc = emit("cp.async.mbarrier.arrive");
       at(pc).sub = i.mode;
@@ -42,35 +40,15 @@ void Lowering::lower_copies(const Instruction& i) {
   }
 }
 
-// A uniform register holds the shared address of the data, the next one that of the mbarrier. Sizes
-// are in units of 16 bytes.
-void Lowering::lower_bulk_load(const Instruction& i) {
-  const u32 places = row(uniforms_ + i[0].uniform), from = row(uniforms_ + i[1].uniform),
-            units = source(i[2]);
-  const u32 four = constant(4);
-  const auto prepare = [&](const char* operation, u32 to, u32 a, u32 b) {
-    const u32 pc = emit(operation, true, false);
-    at(pc).d = wide_scratch(to);
-    at(pc).s[0] = a;
-    at(pc).s[1] = b;
+// Groups of a thread's copies and of bulk stores count on the same scoreboard.
+void Lowering::lower_wait(const Instruction& i) {
+  const auto has = [this](Op op) {
+    return std::any_of(instructions_.begin(), instructions_.end(),
+                       [op](const Instruction& other) { return other.op == op; });
   };
-  prepare("cvt.u64.u32", 0, places, kNone);
-  prepare("pack.32x2", 1, from, from + 128);
-  prepare("cvt.u64.u32", 2, places + 128, kNone);
-  prepare("shl.b32", 3, units, four);
-  const u32 pc = emit("bulk");
-  Insn& insn = at(pc);
-  insn.site = program_.sites++;
-  insn.sub = static_cast<u8>(BulkKind::kLoad);
-  insn.vector = 0;
-  insn.flags |= kFlagMachine;
-  insn.list = static_cast<u32>(program_.lists.size());
-  program_.lists.resize(program_.lists.size() + kBulkOperands, kNone);
-  u32* const operands = program_.lists.data() + insn.list;
-  operands[kBulkShared] = wide_scratch(0);
-  operands[kBulkOther] = wide_scratch(1);
-  operands[kBulkBarrier] = wide_scratch(2);
-  operands[kBulkSize] = wide_scratch(3);
+  const bool bulk = has(Op::kUtmaCommit), copies = !bulk || has(Op::kLdgdepbar);
+  if (copies) at(emit("cp.async.wait_group")).imm = i.shift;
+  if (bulk) at(emit("bulk.wait_group", copies)).imm = i.shift;
 }
 
 void Lowering::lower_mbarrier(const Instruction& i) {

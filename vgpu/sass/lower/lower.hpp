@@ -2,9 +2,11 @@
 // Translates decoded machine code to the executor's instructions. Lowering uses the executor's PTX
 // operations where they match; operations without a PTX equivalent are in execute/isa/sass_*.cpp.
 #pragma once
+#include <array>
 #include <map>
 #include <span>
 
+#include "ir/bulk.hpp"
 #include "ir/operations.hpp"
 #include "sass/decode/instruction.hpp"
 #include "sass/elf/cubin.hpp"
@@ -29,7 +31,6 @@ class Lowering {
   void lower_fence(const Instruction& i);
   void lower_proxy_fence(const Instruction& i);
   void lower_nanosleep(const Instruction& i);
-  void lower_refused(const Instruction& i);
   void lower_float(const Instruction& i);
   void lower_half(const Instruction& i);
   void lower_integer(const Instruction& i);
@@ -56,11 +57,19 @@ class Lowering {
   void lower_one_atomic(const Atomic& one, const Operand& where);
   void lower_constant(const Instruction& i);
   void lower_copy(const Instruction& i);
-  void lower_bulk_load(const Instruction& i);
   void lower_copies(const Instruction& i);
+  void lower_wait(const Instruction& i);
   void lower_mbarrier(const Instruction& i);
   void lower_matrix(const Instruction& i);
   void lower_set_registers(const Instruction& i);
+  void lower_hopper(const Instruction& i);
+  void lower_gmma(const Instruction& i);
+  void lower_warpgroup(const Instruction& i);
+  void lower_tensor_copy(const Instruction& i);
+  void lower_bulk(const Instruction& i);
+  void lower_send(const Instruction& i);
+  u32 emit_bulk(BulkKind kind, u32 dimensions,
+                const std::array<u32, kBulkOperands>& operands);
   void lower_exchange(const Instruction& i);
   void lower_control(const Instruction& i);
   void lower_absolute_call(const Instruction& i);
@@ -72,6 +81,10 @@ class Lowering {
   Insn& at(u32 pc) { return program_.code[pc]; }
   u32 emit_alu(std::string_view operation, u32 d, std::initializer_list<u32> sources,
                u64 modifiers = 0);
+  // An unguarded instruction that is not counted. Returns d.
+  u32 helper(const char* operation, u32 d, u32 a, u32 b);
+  u32 uniform_pair(u32 first, u32 to);
+  u32 uniform_wide(u32 index, u32 to);
   // The operation's name, with the prefix "u." for instructions of the uniform datapath.
   std::string twin(const char* name) const;
 

@@ -23,6 +23,7 @@ void Lowering::lower_move(const Instruction& i) {
     case Op::kR2ur: {
       const u32 pc = emit_alu("sass.r2ur", destination(i[i.mode]), {source(i[i.mode + 1u])});
       at(pc).list = i.mode != 0 ? predicate_out(i[0]) : kNone;
+      at(pc).sub = i.combine == Combine::kOr ? 1 : 0;
       return;
     }
     default:
@@ -90,7 +91,7 @@ void Lowering::lower_move(const Instruction& i) {
       special = Special::kGlobaltimerHi;
       break;
     case 0x88:
-      special = Special::kZero;  // a block is its own cluster
+      special = Special::kClusterCtarank;
       break;
     default:
       refuse("the special register");
