@@ -10,7 +10,6 @@
 
 namespace vgpu::sass {
 
-
 namespace {
 
 constexpr u32 kNegatedPredicate = 68;  // slot for a negated predicate
@@ -82,10 +81,9 @@ void Lowering::lower_gmma(const Instruction& i) {
   insn.bytes = static_cast<u8>(type_a);
   insn.width = static_cast<u8>(type_b);
   insn.vector = static_cast<u8>(type_d);
-  insn.sub = static_cast<u8>(
-      (registers ? kWgmmaRegisters : 0) | (i.high ? kWgmmaTransposeA : 0) |
-      (i.right ? kWgmmaTransposeB : 0) | (a.negated ? kWgmmaNegateA : 0) |
-      (b.negated ? kWgmmaNegateB : 0) | (i.saturate ? kWgmmaSaturate : 0));
+  insn.sub = static_cast<u8>((registers ? kWgmmaRegisters : 0) | (i.high ? kWgmmaTransposeA : 0) |
+                             (i.right ? kWgmmaTransposeB : 0) | (a.negated ? kWgmmaNegateA : 0) |
+                             (b.negated ? kWgmmaNegateB : 0) | (i.saturate ? kWgmmaSaturate : 0));
   insn.s[0] = of_a;
   insn.s[1] = of_b;
   insn.s[2] = scale;

@@ -68,8 +68,7 @@ class Lowering {
   void lower_tensor_copy(const Instruction& i);
   void lower_bulk(const Instruction& i);
   void lower_send(const Instruction& i);
-  u32 emit_bulk(BulkKind kind, u32 dimensions,
-                const std::array<u32, kBulkOperands>& operands);
+  u32 emit_bulk(BulkKind kind, u32 dimensions, const std::array<u32, kBulkOperands>& operands);
   void lower_exchange(const Instruction& i);
   void lower_control(const Instruction& i);
   void lower_absolute_call(const Instruction& i);
