@@ -35,6 +35,7 @@ class Lowering {
   void lower_half(const Instruction& i);
   void lower_integer(const Instruction& i);
   void lower_conversion(const Instruction& i);
+  void lower_clamp(const Instruction& i);
   void lower_packing(const Instruction& i);
   void lower_move(const Instruction& i);
   void lower_memory(const Instruction& i);
